@@ -1,0 +1,22 @@
+package io.github.lockspring;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Work that runs under a lock.
+ *
+ * @param <T> what it returns
+ * @param <X> what it may throw
+ */
+@FunctionalInterface
+public interface LockCallback<T extends @Nullable Object, X extends Throwable> {
+
+	/**
+	 * Does the work.
+	 * @param lock the lock, held while this runs; do not close it
+	 * @return the result
+	 * @throws X what the work throws; it reaches the caller as it is
+	 */
+	T doUnderLock(HeldLock lock) throws X;
+
+}

@@ -1,0 +1,81 @@
+package io.github.lockspring;
+
+import java.time.Duration;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Something that happened to a lock of this process. Events are published as Spring
+ * application events too. A re-entry is no event.
+ */
+public sealed interface LockEvent {
+
+	/**
+	 * The key.
+	 * @return the key, without the store's prefix
+	 */
+	String key();
+
+	/**
+	 * The label of few different values that the request gave.
+	 * @return the name, or null if it gave none
+	 */
+	@Nullable String name();
+
+	/**
+	 * The lock was acquired.
+	 *
+	 * @param key the key
+	 * @param name the request's label, or null
+	 * @param fencingToken the fencing token
+	 * @param waited time from the request to the acquisition
+	 */
+	record Acquired(String key, @Nullable String name, long fencingToken, Duration waited) implements LockEvent {
+	}
+
+	/**
+	 * The lock was busy for the whole wait time.
+	 *
+	 * @param key the key
+	 * @param name the request's label, or null
+	 * @param waited time from the request to giving up
+	 */
+	record NotAcquired(String key, @Nullable String name, Duration waited) implements LockEvent {
+	}
+
+	/**
+	 * The store could not be asked within the wait time.
+	 *
+	 * @param key the key
+	 * @param name the request's label, or null
+	 * @param waited time from the request to giving up
+	 * @param cause what the store or its driver said
+	 */
+	record Unavailable(String key, @Nullable String name, Duration waited, Throwable cause) implements LockEvent {
+	}
+
+	/**
+	 * A held lock was lost. Published as soon as the loss is known.
+	 *
+	 * @param key the key
+	 * @param name the request's label, or null
+	 * @param fencingToken the fencing token of the hold that lost it
+	 * @param held time from the acquisition to the loss
+	 * @param reason what was seen, for people
+	 */
+	record Lost(String key, @Nullable String name, long fencingToken, Duration held,
+			String reason) implements LockEvent {
+	}
+
+	/**
+	 * A hold ended and the lock was not lost.
+	 *
+	 * @param key the key
+	 * @param name the request's label, or null
+	 * @param fencingToken the fencing token
+	 * @param held time from the acquisition to the release
+	 */
+	record Released(String key, @Nullable String name, long fencingToken, Duration held) implements LockEvent {
+	}
+
+}

@@ -1,0 +1,28 @@
+package io.github.lockspring;
+
+import java.util.Objects;
+
+/**
+ * The lock was lost while the work ran: part of it may have run beside another holder,
+ * and what it wrote may be wrong.
+ */
+public class LockLostException extends LockException {
+
+	private static final long serialVersionUID = 1L;
+
+	private final String key;
+
+	public LockLostException(String key, String message) {
+		super(message);
+		this.key = Objects.requireNonNull(key, "key");
+	}
+
+	/**
+	 * The key whose lock was lost.
+	 * @return the key, without the store's prefix
+	 */
+	public String getKey() {
+		return this.key;
+	}
+
+}

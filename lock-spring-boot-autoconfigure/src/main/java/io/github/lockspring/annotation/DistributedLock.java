@@ -1,0 +1,125 @@
+package io.github.lockspring.annotation;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Inherited;
+import java.lang.annotation.Repeatable;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+
+import io.github.lockspring.OnBusy;
+import io.github.lockspring.OnLost;
+import org.springframework.core.annotation.AliasFor;
+
+/**
+ * Runs a method, or every public method of a class, under a lock that all instances of
+ * the application share.
+ *
+ * <pre class="code">
+ * &#064;DistributedLock(key = "#order.id", ttl = "30s", renew = true)
+ * public void ship(Order order) { … }</pre>
+ *
+ * The nearest annotation wins (method, class, interface method, interface); annotations
+ * are never merged. Repeated on one method, all keys are taken in one global order, all
+ * or none: {@code ttl}, {@code renew}, {@code minHold}, {@code maxHold} and
+ * {@code condition} belong to each key, the smallest {@code waitTime} counts, and
+ * {@code onBusy}, {@code fallback} and {@code onLost} must agree.
+ * <p>
+ * Every String attribute may contain <code>${…}</code> placeholders. Durations are
+ * written with a unit ({@code 500ms}, {@code 30s}, {@code 5m}, {@code 1h}, {@code 1d}) or
+ * in ISO form ({@code PT30S}). What is wrong with an annotation stops the application's
+ * start wherever it can be known then.
+ */
+@Target({ ElementType.METHOD, ElementType.TYPE })
+@Retention(RetentionPolicy.RUNTIME)
+@Inherited
+@Documented
+@Repeatable(DistributedLocks.class)
+public @interface DistributedLock {
+
+	/**
+	 * Alias for {@link #key()}.
+	 * @return the key
+	 */
+	@AliasFor("key")
+	String value() default "";
+
+	/**
+	 * The key: a SpEL expression over {@code #parameterName}, {@code #p0}/{@code #a0},
+	 * {@code #root.method}, {@code #root.target}, {@code #root.args} and {@code @bean},
+	 * or a template such as <code>order:#{#order.id}</code>. A collection or an array
+	 * locks all its elements. Empty: the method itself.
+	 * @return the key
+	 */
+	@AliasFor("value")
+	String key() default "";
+
+	/**
+	 * Put before the key, as in {@code name:key}, and used as the label of metrics.
+	 * @return the name
+	 */
+	String name() default "";
+
+	/**
+	 * Length of the lease. Empty: the property {@code distributed-lock.ttl}, and renewed.
+	 * @return the ttl
+	 */
+	String ttl() default "";
+
+	/**
+	 * Whether the lease is kept alive while the method runs. Always on where no
+	 * {@link #ttl()} is given.
+	 * @return whether to renew
+	 */
+	boolean renew() default false;
+
+	/**
+	 * Longest wait; {@code 0s}: one attempt. Empty: the property
+	 * {@code distributed-lock.wait-time}, or one attempt with {@link OnBusy#SKIP}.
+	 * @return the wait time
+	 */
+	String waitTime() default "";
+
+	/**
+	 * Renewal stops after this long; the lease then runs out. Empty: the property
+	 * {@code distributed-lock.max-hold}.
+	 * @return the longest hold
+	 */
+	String maxHold() default "";
+
+	/**
+	 * The lock is not given back before this much time has passed: for jobs that several
+	 * instances schedule.
+	 * @return the shortest hold
+	 */
+	String minHold() default "";
+
+	/**
+	 * What happens when the lock is busy.
+	 * @return what to do
+	 */
+	OnBusy onBusy() default OnBusy.THROW;
+
+	/**
+	 * SpEL; where it is false the method runs without the lock. Empty: always locked.
+	 * @return the condition
+	 */
+	String condition() default "";
+
+	/**
+	 * Name of a method of the same class that is called instead when the lock is busy:
+	 * the same parameters, optionally followed by
+	 * {@link io.github.lockspring.LockNotAcquiredException}. Not with
+	 * {@link OnBusy#SKIP}.
+	 * @return the method's name
+	 */
+	String fallback() default "";
+
+	/**
+	 * What happens when the lock is lost while the method runs.
+	 * @return what to do
+	 */
+	OnLost onLost() default OnLost.THROW;
+
+}

@@ -1,0 +1,26 @@
+package io.github.lockspring.store;
+
+import java.time.Duration;
+
+/**
+ * Ends a tenure.
+ *
+ * @param key the user's key
+ * @param token the tenure's owner token
+ * @param lastFence the largest fencing token used in the tenure if it was passed on
+ * inside the instance, otherwise 0
+ * @param keep the lock stays taken for this long and then ends by itself; zero: it is
+ * free at once
+ */
+public record ReleaseQuestion(String key, OwnerToken token, long lastFence, Duration keep) {
+
+	/**
+	 * Plainly gives a lock back, or leaves the queue.
+	 * @param key the user's key
+	 * @param token the tenure's owner token
+	 */
+	public ReleaseQuestion(String key, OwnerToken token) {
+		this(key, token, 0, Duration.ZERO);
+	}
+
+}
