@@ -1,0 +1,87 @@
+package io.github.lockspring.testsupport;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.SocketException;
+import java.net.SocketTimeoutException;
+import java.time.Duration;
+
+import io.github.lockspring.testsupport.TcpProxy.Cut;
+import io.github.lockspring.testsupport.TcpProxy.Direction;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * The faults that other tests build on do happen.
+ */
+class TestSupportTests {
+
+	private static final Duration SHORT = Duration.ofMillis(300);
+
+	@Test
+	void pausedServerDoesNotAnswerAndResumedOneDoes() throws Exception {
+		try (RedisServer server = RedisServer.start(); RespClient client = new RespClient(server.port(), SHORT)) {
+			server.pause();
+			client.send("SET", "a", "1");
+			assertThatExceptionOfType(SocketTimeoutException.class).isThrownBy(client::read);
+			server.resume();
+			assertThat(client.read()).isEqualTo("OK");
+			assertThat(server.get("a")).isEqualTo("1");
+			assertThat(server.calls("set")).isEqualTo(1);
+		}
+	}
+
+	@Test
+	void restartedServerIsEmptyAndOnTheSamePort() throws Exception {
+		try (RedisServer server = RedisServer.start("--maxmemory", "3mb")) {
+			server.command("SET", "a", "1");
+			server.kill();
+			assertThatExceptionOfType(ConnectException.class).isThrownBy(server::connect);
+			server.restart();
+			assertThat(server.keys()).isEmpty();
+			assertThat(server.command("CONFIG", "GET", "maxmemory")).asString().contains("3145728");
+		}
+	}
+
+	@Test
+	void proxyCutsRefusesStallsAndHolds() throws Exception {
+		RedisServer server = RedisServer.shared();
+		server.flushAll();
+		try (TcpProxy proxy = new TcpProxy(server.port())) {
+			RespClient first = client(proxy);
+			proxy.cut(Cut.FIN);
+			assertThatExceptionOfType(EOFException.class).isThrownBy(first::read);
+			RespClient second = client(proxy);
+			proxy.cut(Cut.RST);
+			assertThatExceptionOfType(SocketException.class).isThrownBy(second::read);
+			proxy.refuse();
+			assertThatExceptionOfType(ConnectException.class).isThrownBy(() -> client(proxy));
+			proxy.restore();
+			RespClient third = client(proxy);
+			proxy.stall(Direction.TO_CLIENT);
+			third.send("SET", "executed", "1");
+			assertThatExceptionOfType(SocketTimeoutException.class).isThrownBy(third::read);
+			assertThat(server.get("executed")).isEqualTo("1");
+			proxy.restore();
+			assertThatExceptionOfType(IOException.class).isThrownBy(third::read);
+			RespClient fourth = client(proxy);
+			proxy.hold(Direction.TO_SERVER);
+			fourth.send("SET", "late", "1");
+			assertThatExceptionOfType(SocketTimeoutException.class).isThrownBy(fourth::read);
+			assertThat(server.get("late")).isNull();
+			proxy.restore();
+			await().until(() -> server.exists("late"));
+		}
+	}
+
+	private static RespClient client(TcpProxy proxy) throws IOException {
+		RespClient client = new RespClient(proxy.port(), SHORT);
+		assertThat(client.command("PING")).isEqualTo("PONG");
+		return client;
+	}
+
+}
