@@ -1,0 +1,181 @@
+package io.github.lockspring;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaPackage;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.library.dependencies.SliceAssignment;
+import com.tngtech.archunit.library.dependencies.SliceIdentifier;
+import org.jspecify.annotations.NullMarked;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import org.springframework.core.annotation.AliasFor;
+
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.type;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Holds the table of rooms: what each package is for decides what it may import.
+ */
+class ArchitectureTests {
+
+	private static final String ROOT = "io.github.lockspring";
+
+	private static final int MAX_LINES = 400;
+
+	/**
+	 * Each room and the rooms that it may import; an empty name is the root package.
+	 * {@code autoconfigure} wires all of them, and nobody imports it.
+	 */
+	private static final Map<String, List<String>> ROOMS = Map.ofEntries(Map.entry("", List.of()),
+			Map.entry("annotation", List.of("")), Map.entry("store", List.of("")),
+			Map.entry("interceptor", List.of("", "annotation")), Map.entry("engine", List.of("", "store")),
+			Map.entry("redis", List.of("", "store")), Map.entry("transaction", List.of("")),
+			Map.entry("fencing", List.of("")), Map.entry("observation", List.of("")), Map.entry("actuate", List.of("")),
+			Map.entry("autoconfigure", List.of("", "annotation", "store", "interceptor", "engine", "redis",
+					"transaction", "fencing", "observation", "actuate")));
+
+	private static final JavaClasses CLASSES = new ClassFileImporter()
+		.withImportOption(new ImportOption.DoNotIncludeTests())
+		.importPackages(ROOT);
+
+	@Test
+	void everyPackageIsARoom() {
+		assertThat(CLASSES).isNotEmpty()
+			.allSatisfy((type) -> assertThat(ROOMS.keySet().stream().map(ArchitectureTests::packageOf))
+				.as("the package of %s", type)
+				.contains(type.getPackageName()));
+	}
+
+	@ParameterizedTest
+	@MethodSource("rooms")
+	void roomImportsOnlyWhatTheTableAllows(String room) {
+		String[] allowed = Stream.concat(Stream.of(room), ROOMS.getOrDefault(room, List.of()).stream())
+			.map(ArchitectureTests::packageOf)
+			.toArray(String[]::new);
+		classes().that(resideInAPackage(packageOf(room)))
+			.should()
+			.onlyDependOnClassesThat(resideInAnyPackage(allowed).or(outsideOf(ROOT)))
+			.allowEmptyShould(true)
+			.check(CLASSES);
+	}
+
+	@Test
+	void roomsHaveNoCycles() {
+		slices().assignedFrom(eachRoom()).should().beFreeOfCycles().check(CLASSES);
+	}
+
+	@Test
+	void vocabularyAndStoreNeedNothingButJava() {
+		classes().that(resideInAnyPackage(packageOf(""), packageOf("store")))
+			.should()
+			.onlyDependOnClassesThat(resideInAnyPackage("java..", "org.jspecify..", "org.apache.commons.logging")
+				.or(resideInAPackage(ROOT + "..")))
+			.check(CLASSES);
+	}
+
+	@Test
+	void annotationNeedsNothingOfSpringButAliases() {
+		classes().that(resideInAPackage(packageOf("annotation")))
+			.should()
+			.onlyDependOnClassesThat(resideInAnyPackage("java..").or(type(AliasFor.class))
+				.or(type(NullMarked.class))
+				.or(resideInAPackage(ROOT + "..")))
+			.check(CLASSES);
+	}
+
+	@Test
+	void engineKnowsNothingOfSpringOrRedis() {
+		classes().that(resideInAPackage(packageOf("engine")))
+			.should()
+			.onlyDependOnClassesThat(resideInAnyPackage("java..", "org.jspecify..", "org.apache.commons.logging")
+				.or(resideInAPackage(ROOT + "..")))
+			.check(CLASSES);
+	}
+
+	@Test
+	void interceptorKnowsNothingOfRedis() {
+		classes().that(resideInAPackage(packageOf("interceptor")))
+			.should()
+			.onlyDependOnClassesThat(
+					outsideOf("org.springframework.data", "org.springframework.boot", "io.lettuce", "redis.clients"))
+			.allowEmptyShould(true)
+			.check(CLASSES);
+	}
+
+	@Test
+	void everyPackageIsNullMarked() {
+		List<String> unmarked = CLASSES.stream()
+			.map(JavaClass::getPackage)
+			.distinct()
+			.filter((javaPackage) -> !javaPackage.isAnnotatedWith(NullMarked.class))
+			.map(JavaPackage::getName)
+			.toList();
+		assertThat(unmarked).isEmpty();
+	}
+
+	@Test
+	void noClassIsTooLongToRead() throws IOException {
+		List<String> tooLong = new ArrayList<>();
+		try (Stream<Path> sources = Files.walk(Path.of("src", "main", "java"))) {
+			for (Path source : sources.filter((path) -> path.toString().endsWith(".java")).toList()) {
+				long lines;
+				try (Stream<String> content = Files.lines(source)) {
+					lines = content.count();
+				}
+				if (lines > MAX_LINES) {
+					tooLong.add(source + ": " + lines);
+				}
+			}
+		}
+		assertThat(tooLong).as("sources of more than %d lines", MAX_LINES).isEmpty();
+	}
+
+	static Stream<String> rooms() {
+		return ROOMS.keySet().stream().sorted();
+	}
+
+	private static String packageOf(String room) {
+		return room.isEmpty() ? ROOT : ROOT + "." + room;
+	}
+
+	private static DescribedPredicate<JavaClass> outsideOf(String... packages) {
+		return DescribedPredicate
+			.not(resideInAnyPackage(Arrays.stream(packages).map((name) -> name + "..").toArray(String[]::new)));
+	}
+
+	private static SliceAssignment eachRoom() {
+		return new SliceAssignment() {
+
+			@Override
+			public SliceIdentifier getIdentifierOf(JavaClass type) {
+				return type.getPackageName().startsWith(ROOT) ? SliceIdentifier.of(type.getPackageName())
+						: SliceIdentifier.ignore();
+			}
+
+			@Override
+			public String getDescription() {
+				return "each room";
+			}
+
+		};
+	}
+
+}
