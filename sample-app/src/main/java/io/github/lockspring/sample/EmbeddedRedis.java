@@ -1,0 +1,117 @@
+package io.github.lockspring.sample;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+import org.jspecify.annotations.Nullable;
+import redis.embedded.RedisExecProvider;
+
+import org.springframework.boot.context.event.ApplicationEnvironmentPreparedEvent;
+import org.springframework.boot.context.properties.bind.Bindable;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.context.ApplicationListener;
+import org.springframework.core.env.ConfigurableEnvironment;
+import org.springframework.core.env.MapPropertySource;
+
+/**
+ * Gives the sample a Redis server, so that nothing has to be installed: the one that
+ * {@code REDIS_URL} or {@code spring.data.redis.*} names; otherwise the one that another
+ * instance of the sample has started; otherwise its own. An application of yours does not
+ * need this class.
+ */
+final class EmbeddedRedis implements ApplicationListener<ApplicationEnvironmentPreparedEvent> {
+
+	private static final int PORT = 6390;
+
+	/**
+	 * Kept for ever: the server stops when the pipe to it is closed.
+	 */
+	@SuppressWarnings("unused")
+	private static @Nullable Process server;
+
+	@Override
+	public void onApplicationEvent(ApplicationEnvironmentPreparedEvent event) {
+		ConfigurableEnvironment environment = event.getEnvironment();
+		String url = environment.getProperty("REDIS_URL", "");
+		if (!url.isEmpty()) {
+			set(environment, Map.of("spring.data.redis.url", url, "shop.redis", "the server that REDIS_URL names"));
+		}
+		else if (isConfigured(environment)) {
+			set(environment, Map.of("shop.redis", "the server that spring.data.redis.* names"));
+		}
+		else {
+			String text = "embedded, on port " + PORT + ", started by this instance";
+			if (answersPing(PORT)) {
+				text = "on port " + PORT + ", started by another instance: it ends when that one ends";
+			}
+			else {
+				server = start(PORT);
+			}
+			set(environment,
+					Map.of("spring.data.redis.host", "127.0.0.1", "spring.data.redis.port", PORT, "shop.redis", text));
+		}
+	}
+
+	private static boolean isConfigured(ConfigurableEnvironment environment) {
+		Map<String, Object> settings = Binder.get(environment)
+			.bind("spring.data.redis", Bindable.mapOf(String.class, Object.class))
+			.orElseGet(Map::of);
+		return Stream.of("url", "host", "port", "sentinel", "cluster", "masterreplica").anyMatch(settings::containsKey);
+	}
+
+	private static void set(ConfigurableEnvironment environment, Map<String, Object> properties) {
+		environment.getPropertySources().addFirst(new MapPropertySource("shopRedis", properties));
+	}
+
+	/**
+	 * Starts a server that keeps nothing on disk and is reached from this machine only.
+	 * Its parent is a shell that ends it as soon as the pipe from this JVM is closed:
+	 * after the JVM's shutdown hooks, or when the JVM is killed.
+	 */
+	static Process start(int port) {
+		try {
+			String executable = RedisExecProvider.defaultProvider().get().getPath();
+			Process process = new ProcessBuilder("sh", "-c", "\"$@\" & cat; kill $!", "sh", executable, "--bind",
+					"127.0.0.1", "--port", String.valueOf(port), "--save", "", "--appendonly", "no")
+				.redirectOutput(ProcessBuilder.Redirect.DISCARD)
+				.redirectErrorStream(true)
+				.start();
+			long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+			while (!answersPing(port)) {
+				if (System.nanoTime() - deadline > 0) {
+					process.getOutputStream().close();
+					throw new IllegalStateException("The embedded redis-server did not start on port " + port
+							+ ". If something else uses that port, set REDIS_URL to a Redis server of yours");
+				}
+				TimeUnit.MILLISECONDS.sleep(20);
+			}
+			return process;
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw new IllegalStateException("Interrupted while the embedded redis-server started", ex);
+		}
+	}
+
+	static boolean answersPing(int port) {
+		try (Socket socket = new Socket()) {
+			socket.connect(new InetSocketAddress("127.0.0.1", port), 500);
+			socket.setSoTimeout(500);
+			socket.getOutputStream().write("PING\r\n".getBytes(StandardCharsets.US_ASCII));
+			return new String(socket.getInputStream().readNBytes(5), StandardCharsets.US_ASCII).equals("+PONG");
+		}
+		catch (IOException ex) {
+			return false;
+		}
+	}
+
+}

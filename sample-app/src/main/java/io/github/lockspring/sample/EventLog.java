@@ -1,0 +1,88 @@
+package io.github.lockspring.sample;
+
+import java.time.LocalTime;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+import io.github.lockspring.LockEvent;
+import io.github.lockspring.LockListener;
+
+import org.springframework.stereotype.Component;
+
+/**
+ * Remembers what happened to this instance's locks, for the page. Every bean of type
+ * {@link LockListener} is told.
+ */
+@Component
+class EventLog implements LockListener {
+
+	private static final int SIZE = 60;
+
+	private final Deque<Entry> entries = new ArrayDeque<>();
+
+	private final Map<String, Integer> counts = new TreeMap<>();
+
+	private String redisState = "not asked yet";
+
+	@Override
+	public synchronized void onLockEvent(LockEvent event) {
+		if (event instanceof LockEvent.Acquired acquired) {
+			this.redisState = "up";
+			add("acquired", event,
+					"after " + acquired.waited().toMillis() + " ms, fencing token " + acquired.fencingToken());
+		}
+		else if (event instanceof LockEvent.Released released) {
+			add("released", event, "after " + released.held().toMillis() + " ms");
+		}
+		else if (event instanceof LockEvent.NotAcquired busy) {
+			this.redisState = "up";
+			add("busy", event, "gave up after " + busy.waited().toMillis() + " ms");
+		}
+		else if (event instanceof LockEvent.Unavailable unavailable) {
+			this.redisState = "down";
+			add("unavailable", event, String.valueOf(unavailable.cause().getMessage()));
+		}
+		else if (event instanceof LockEvent.Lost lost) {
+			add("lost", event, "after " + lost.held().toMillis() + " ms: " + lost.reason());
+		}
+	}
+
+	private void add(String outcome, LockEvent event, String text) {
+		this.counts.merge(outcome, 1, Integer::sum);
+		this.entries
+			.addFirst(new Entry(LocalTime.now().truncatedTo(ChronoUnit.MILLIS).toString(), outcome, event.key(), text));
+		if (this.entries.size() > SIZE) {
+			this.entries.removeLast();
+		}
+	}
+
+	synchronized Snapshot snapshot() {
+		return new Snapshot(this.redisState, Map.copyOf(this.counts), List.copyOf(this.entries));
+	}
+
+	/**
+	 * What has happened so far.
+	 *
+	 * @param redis what the last attempt to take a lock says about Redis
+	 * @param counts how often each outcome was seen
+	 * @param entries the latest events, newest first
+	 */
+	record Snapshot(String redis, Map<String, Integer> counts, List<Entry> entries) {
+	}
+
+	/**
+	 * One event.
+	 *
+	 * @param time when
+	 * @param outcome acquired, released, busy, unavailable or lost
+	 * @param key the lock
+	 * @param text more about it
+	 */
+	record Entry(String time, String outcome, String key, String text) {
+	}
+
+}

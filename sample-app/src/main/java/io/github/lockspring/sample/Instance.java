@@ -1,0 +1,79 @@
+package io.github.lockspring.sample;
+
+import java.util.Set;
+import java.util.TreeSet;
+
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.boot.web.server.context.WebServerInitializedEvent;
+import org.springframework.context.event.EventListener;
+import org.springframework.dao.DataAccessException;
+import org.springframework.data.redis.core.StringRedisTemplate;
+import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.stereotype.Component;
+
+/**
+ * Who am I, and who else is there.
+ */
+@Component
+public class Instance {
+
+	private static final String INSTANCES = "shop:instances";
+
+	private final StringRedisTemplate redis;
+
+	private final String server;
+
+	private volatile int port;
+
+	Instance(StringRedisTemplate redis, @Value("${shop.redis:}") String server) {
+		this.redis = redis;
+		this.server = server;
+	}
+
+	@EventListener
+	void started(WebServerInitializedEvent event) {
+		this.port = event.getWebServer().getPort();
+	}
+
+	@Scheduled(fixedDelay = 5000)
+	void announce() {
+		try {
+			this.redis.opsForZSet().add(INSTANCES, String.valueOf(this.port), System.currentTimeMillis());
+		}
+		catch (DataAccessException ex) {
+			// the page shows it; the next announcement is due in five seconds
+		}
+	}
+
+	public String name() {
+		return "instance " + this.port;
+	}
+
+	public int port() {
+		return this.port;
+	}
+
+	/**
+	 * Which Redis server is used.
+	 * @return a description for people
+	 */
+	public String server() {
+		return this.server;
+	}
+
+	/**
+	 * The ports of all instances that were there in the last quarter of a minute.
+	 * @return the ports
+	 */
+	public Set<Integer> all() {
+		long now = System.currentTimeMillis();
+		Set<Integer> ports = new TreeSet<>();
+		Set<String> known = this.redis.opsForZSet().rangeByScore(INSTANCES, now - 15_000, Double.MAX_VALUE);
+		if (known != null) {
+			known.forEach((port) -> ports.add(Integer.valueOf(port)));
+		}
+		ports.add(this.port);
+		return ports;
+	}
+
+}

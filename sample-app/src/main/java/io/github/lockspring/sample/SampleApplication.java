@@ -1,0 +1,22 @@
+package io.github.lockspring.sample;
+
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.autoconfigure.SpringBootApplication;
+import org.springframework.scheduling.annotation.EnableScheduling;
+
+/**
+ * The shop. Start it twice, with different ports, to see two instances share their locks.
+ * Good places to begin reading: {@link OrderService}, {@link StockService},
+ * {@link ReportJob}.
+ */
+@SpringBootApplication
+@EnableScheduling
+public class SampleApplication {
+
+	public static void main(String[] args) {
+		SpringApplication application = new SpringApplication(SampleApplication.class);
+		application.addListeners(new EmbeddedRedis());
+		application.run(args);
+	}
+
+}

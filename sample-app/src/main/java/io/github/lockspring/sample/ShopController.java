@@ -1,0 +1,93 @@
+package io.github.lockspring.sample;
+
+import java.util.List;
+import java.util.Map;
+
+import org.springframework.web.bind.annotation.CrossOrigin;
+import org.springframework.web.bind.annotation.DeleteMapping;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestBody;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RestController;
+
+/**
+ * What the page asks for. The page of one instance also talks to the others, which is
+ * what {@code @CrossOrigin} is for.
+ */
+@RestController
+@RequestMapping("/api")
+@CrossOrigin(originPatterns = { "http://localhost:*", "http://127.0.0.1:*" })
+class ShopController {
+
+	private final OrderService orders;
+
+	private final StockService stock;
+
+	private final ReportJob report;
+
+	private final Instance instance;
+
+	private final EventLog log;
+
+	ShopController(OrderService orders, StockService stock, ReportJob report, Instance instance, EventLog log) {
+		this.orders = orders;
+		this.stock = stock;
+		this.report = report;
+		this.instance = instance;
+		this.log = log;
+	}
+
+	/**
+	 * What this instance knows by itself: answered whether Redis is there or not.
+	 */
+	@GetMapping("/instance")
+	Map<String, Object> instance() {
+		return Map.of("name", this.instance.name(), "port", this.instance.port(), "pid", ProcessHandle.current().pid(),
+				"server", this.instance.server(), "log", this.log.snapshot());
+	}
+
+	/**
+	 * What all instances share.
+	 */
+	@GetMapping("/shop")
+	Map<String, Object> shop() {
+		return Map.of("orders", this.orders.all(), "parcels", this.orders.parcels(), "stock", this.stock.levels(),
+				"runs", this.report.lastRuns(), "instances", this.instance.all());
+	}
+
+	@PostMapping("/orders/{id}/ship")
+	Map<String, Object> ship(@PathVariable String id, @RequestBody List<String> articles) {
+		this.orders.ship(new Order(id, articles));
+		return Map.of("order", id, "status", String.valueOf(this.orders.statusOf(id)));
+	}
+
+	@PostMapping("/orders/{id}/cancel")
+	Map<String, Object> cancel(@PathVariable String id) {
+		this.orders.cancel(id);
+		return Map.of("order", id, "status", String.valueOf(this.orders.statusOf(id)));
+	}
+
+	@PostMapping("/stock/{article}/sell")
+	Map<String, Object> sell(@PathVariable String article) {
+		return Map.of("article", article, "left", this.stock.sell(article));
+	}
+
+	@PostMapping("/stock/{article}/sell-without-lock")
+	Map<String, Object> sellWithoutLock(@PathVariable String article) {
+		return Map.of("article", article, "left", this.stock.sellWithoutLock(article));
+	}
+
+	@PostMapping("/stock/count")
+	Map<String, Object> count() {
+		return Map.of("pieces", this.stock.countSlowly());
+	}
+
+	@DeleteMapping("/shop")
+	void clear() {
+		this.orders.clear();
+		this.stock.clear();
+	}
+
+}
