@@ -1,0 +1,205 @@
+package io.github.lockspring.engine;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.locks.Lock;
+
+import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockCallback;
+import io.github.lockspring.LockContext;
+import io.github.lockspring.LockEvent;
+import io.github.lockspring.LockException;
+import io.github.lockspring.LockInterruptedException;
+import io.github.lockspring.LockLostException;
+import io.github.lockspring.LockNotAcquiredException;
+import io.github.lockspring.LockRequest;
+import io.github.lockspring.LockSpec;
+import io.github.lockspring.LockTemplate;
+import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.OnLost;
+import io.github.lockspring.engine.Caller.Patience;
+import io.github.lockspring.store.RenewAnswer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Takes what a request asks for, key by key in their order, runs the work, and gives it
+ * back.
+ */
+final class DefaultLockTemplate implements LockTemplate {
+
+	private final LockTable table;
+
+	private final Acquirer acquirer;
+
+	private final ThreadLocks threadLocks;
+
+	DefaultLockTemplate(LockTable table) {
+		this.table = table;
+		this.acquirer = new Acquirer(table);
+		this.threadLocks = new ThreadLocks(this, table.settings);
+	}
+
+	@Override
+	public <T extends @Nullable Object, X extends Throwable> T execute(LockRequest request, LockCallback<T, X> work)
+			throws X {
+		Objects.requireNonNull(work, "work");
+		Taken taken = take(request, patience(request), true);
+		T result;
+		try {
+			LockContext.Scope scope = taken.openScope();
+			try {
+				taken.armInterrupts();
+				result = work.doUnderLock(taken.lock());
+			}
+			finally {
+				if (scope != null) {
+					scope.close();
+				}
+			}
+		}
+		catch (Throwable ex) {
+			LockLostException lost = taken.end();
+			if (lost != null) {
+				ex.addSuppressed(lost);
+			}
+			throw ex;
+		}
+		LockLostException lost = taken.end();
+		if (lost != null) {
+			throw lost;
+		}
+		return result;
+	}
+
+	@Override
+	public HeldLock acquire(LockRequest request) {
+		return acquire(request, patience(request));
+	}
+
+	@Override
+	public Optional<HeldLock> tryAcquire(LockRequest request) {
+		try {
+			return Optional.of(acquire(request));
+		}
+		catch (LockNotAcquiredException ex) {
+			return Optional.empty();
+		}
+	}
+
+	@Override
+	public Lock asLock(String key) {
+		return this.threadLocks.lock(key);
+	}
+
+	HeldLock acquire(LockRequest request, Patience patience) {
+		if (request.onLost() == OnLost.INTERRUPT) {
+			throw new IllegalArgumentException("OnLost.INTERRUPT needs to know which thread works under the lock"
+					+ " and when it ends: use execute, or an annotated method");
+		}
+		Taken taken = take(request, patience, false);
+		taken.newHolds().forEach((hold) -> hold.opener = Thread.currentThread());
+		return taken.lock();
+	}
+
+	private Patience patience(LockRequest request) {
+		Duration waitTime = request.waitTime();
+		long nanos = ((waitTime != null) ? waitTime : this.table.settings.waitTime()).toNanos();
+		return new Patience(this.table.time.nanoTime() + nanos, nanos == 0, Time.FOREVER, true,
+				request.locks().size() > 1);
+	}
+
+	private Taken take(LockRequest request, Patience patience, boolean reenter) {
+		this.table.checkRunning();
+		long asked = this.table.time.nanoTime();
+		Taken taken = new Taken();
+		try {
+			for (LockSpec spec : request.locks()) {
+				Terms terms = Terms.of(spec, request.onLost(), this.table.settings);
+				Hold outer = reenter ? outer(terms.key()) : null;
+				if (outer == null) {
+					taken.add(acquire(terms, patience, asked));
+				}
+				else if (outer.enter(terms)) {
+					taken.addReentry(outer, terms);
+				}
+				else {
+					throw outer.lostException();
+				}
+			}
+			if (patience.deferred()) {
+				begin(taken.newHolds());
+			}
+		}
+		catch (Throwable ex) {
+			taken.end();
+			throw ex;
+		}
+		if (this.table.events.hasListeners()) {
+			Duration waited = since(asked);
+			for (Hold hold : taken.newHolds()) {
+				this.table.events
+					.publish(new LockEvent.Acquired(hold.key(), hold.terms().name(), hold.fencingToken(), waited));
+			}
+		}
+		return taken;
+	}
+
+	/** The hold of the present call chain that a request for the key would re-enter. */
+	private @Nullable Hold outer(String key) {
+		HeldLock lock = LockContext.current(key).orElse(null);
+		return (lock instanceof Hold hold && hold.table() == this.table) ? hold : null;
+	}
+
+	private Hold acquire(Terms terms, Patience patience, long asked) {
+		Step step = this.acquirer.acquire(terms, patience);
+		if (step instanceof Step.Granted granted) {
+			return granted.hold();
+		}
+		throw failed(terms, ((Step.GiveUp) step).failure(), patience, asked);
+	}
+
+	private LockException failed(Terms terms, Failure failure, Patience patience, long asked) {
+		Duration waited = since(asked);
+		if (failure instanceof Failure.Interrupted) {
+			return new LockInterruptedException(terms.key(),
+					Text.lock(terms) + " was not acquired: the thread was interrupted after " + Text.duration(waited));
+		}
+		if (failure instanceof Failure.Unavailable unavailable) {
+			LockUnavailableException cause = unavailable.cause();
+			this.table.events.publish(new LockEvent.Unavailable(terms.key(), terms.name(), waited, cause));
+			return new LockUnavailableException(Text.lock(terms) + " could not be asked for within "
+					+ Text.duration(waited) + ": " + cause.getMessage(), cause);
+		}
+		this.table.events.publish(new LockEvent.NotAcquired(terms.key(), terms.name(), waited));
+		String outcome = patience.once() ? " is busy. " : " was not acquired within " + Text.duration(waited) + ". ";
+		return new LockNotAcquiredException(terms.key(),
+				Text.lock(terms) + outcome + ((Failure.Busy) failure).detail());
+	}
+
+	/**
+	 * All keys are there: their limits start now. What has too little of its lease left
+	 * is renewed before the work starts.
+	 */
+	private void begin(List<Hold> holds) {
+		holds.forEach(Hold::begin);
+		for (Hold hold : holds) {
+			if (hold.isShort() && hold.remaining().toNanos() < hold.terms().ttl() / 2
+					&& hold.renewNow(Duration.ofNanos(hold.terms().ttl()), false) == RenewAnswer.UNKNOWN) {
+				throw new LockUnavailableException(
+						Text.lock(hold.terms()) + " could not be renewed before the work started");
+			}
+		}
+		holds.forEach(Hold::ensureHeld);
+	}
+
+	long now() {
+		return this.table.time.nanoTime();
+	}
+
+	private Duration since(long asked) {
+		return Duration.ofNanos(this.table.time.nanoTime() - asked);
+	}
+
+}

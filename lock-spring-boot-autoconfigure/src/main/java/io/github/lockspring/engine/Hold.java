@@ -1,0 +1,401 @@
+package io.github.lockspring.engine;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+
+import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockEvent;
+import io.github.lockspring.LockLostException;
+import io.github.lockspring.LockSpec;
+import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.OnLost;
+import io.github.lockspring.store.ReleaseAnswer;
+import io.github.lockspring.store.ReleaseQuestion;
+import io.github.lockspring.store.RenewAnswer;
+import io.github.lockspring.store.RenewQuestion;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One caller's use of a lock, inside a tenure.
+ * <p>
+ * For maintainers: {@code state} goes from ACTIVE to LOST or to CLOSED, and from LOST to
+ * CLOSED, under the entry's lock; a hold that is not ACTIVE never becomes so again. The
+ * lease's end is the tenure's deadline or this hold's limit, whichever is earlier; both
+ * are volatile, since {@code isHeld} and {@code remaining} read them without the lock.
+ * {@code worker} is the thread to interrupt, and the compare-and-set on it is what keeps
+ * an interrupt from arriving after the work.
+ */
+final class Hold implements HeldLock {
+
+	static final String OVER = "its lease was over before it could be renewed or released";
+
+	static final String NOT_OWNER = "the store says that it belongs to somebody else, or to nobody";
+
+	static final String SHUTDOWN = "the application stopped while the work was still running";
+
+	private static final Logger logger = LoggerFactory.getLogger(Hold.class);
+
+	private enum State {
+
+		ACTIVE, LOST, CLOSED
+
+	}
+
+	private final LockEntry entry;
+
+	private final Tenure tenure;
+
+	private final Terms terms;
+
+	private final long fence;
+
+	private long start;
+
+	/** The limit without re-entries. */
+	private long ownLimit;
+
+	private volatile long limit;
+
+	/** Limits of re-entries that want renewal. */
+	private final List<Long> innerLimits = new ArrayList<>(0);
+
+	private volatile State state = State.ACTIVE;
+
+	private @Nullable String lostReason;
+
+	private final AtomicReference<@Nullable Thread> worker = new AtomicReference<>();
+
+	/** The thread that opened this handle, for the message that names it. */
+	volatile @Nullable Thread opener;
+
+	Hold(LockEntry entry, Tenure tenure, Terms terms, long now, boolean deferred) {
+		this.entry = entry;
+		this.tenure = tenure;
+		this.terms = terms;
+		this.fence = tenure.fence;
+		this.start = now;
+		this.ownLimit = deferred ? now + Time.FOREVER : terms.limitFrom(now);
+		this.limit = this.ownLimit;
+	}
+
+	Tenure tenure() {
+		return this.tenure;
+	}
+
+	LockTable table() {
+		return this.entry.table();
+	}
+
+	Terms terms() {
+		return this.terms;
+	}
+
+	long start() {
+		return this.start;
+	}
+
+	long limit() {
+		return this.limit;
+	}
+
+	long expiry() {
+		return Time.earlier(this.tenure.deadline, this.limit);
+	}
+
+	boolean isOver() {
+		return now() - expiry() >= 0;
+	}
+
+	private long now() {
+		return this.entry.table().time.nanoTime();
+	}
+
+	/**
+	 * Starts the limits of a hold that waited for the other keys of its request.
+	 */
+	void begin() {
+		this.entry.lock().lock();
+		try {
+			this.start = now();
+			this.ownLimit = this.terms.limitFrom(this.start);
+			limitChanged();
+		}
+		finally {
+			this.entry.lock().unlock();
+		}
+	}
+
+	/** Whether the lease ends so early that it is renewed before the work starts. */
+	boolean isShort() {
+		return this.tenure.needsRenewal(this);
+	}
+
+	// re-entry
+
+	/**
+	 * Enters again.
+	 * @return whether the lock is still held; otherwise nothing was entered
+	 */
+	boolean enter(Terms inner) {
+		this.entry.lock().lock();
+		try {
+			if (!isHeld()) {
+				return false;
+			}
+			if (inner.renew()) {
+				this.innerLimits.add(inner.limitFrom(now()));
+				limitChanged();
+			}
+			return true;
+		}
+		finally {
+			this.entry.lock().unlock();
+		}
+	}
+
+	void exit(Terms inner) {
+		this.entry.lock().lock();
+		try {
+			if (inner.renew()) {
+				this.innerLimits.remove(this.innerLimits.size() - 1);
+				limitChanged();
+			}
+		}
+		finally {
+			this.entry.lock().unlock();
+		}
+	}
+
+	private void limitChanged() {
+		long latest = this.ownLimit;
+		for (Long inner : this.innerLimits) {
+			latest = Time.later(latest, inner);
+		}
+		this.limit = latest;
+		if (this.tenure.state == Tenure.State.HELD && this.tenure.hold == this) {
+			table().leases.reschedule(this.tenure, this);
+		}
+	}
+
+	// interrupts
+
+	/**
+	 * Interrupts the present thread if the lock is lost before {@link #disarm}.
+	 * @return false if a thread is to be interrupted already
+	 */
+	boolean arm() {
+		return this.worker.compareAndSet(null, Thread.currentThread());
+	}
+
+	/**
+	 * Ends {@link #arm}: no interrupt of ours arrives after it, and one that did arrive
+	 * is cleared.
+	 */
+	void disarm() {
+		if (!this.worker.compareAndSet(Thread.currentThread(), null)) {
+			// a loss took the thread out and is about to interrupt it, or has
+			this.entry.lock().lock();
+			this.entry.lock().unlock();
+			Thread.interrupted();
+		}
+	}
+
+	/** Declares the loss. With the entry's lock held. */
+	void lost(String reason) {
+		if (this.state != State.ACTIVE) {
+			return;
+		}
+		this.lostReason = reason;
+		this.state = State.LOST;
+		Thread thread = this.worker.getAndSet(null);
+		if (thread != null) {
+			thread.interrupt();
+		}
+		Duration held = Duration.ofNanos(now() - this.start);
+		logger.warn("Lock '{}' ({}) was lost after {}: {}. Its work may have run beside another holder's",
+				this.terms.key(), this.fence, Text.duration(held), reason);
+		table().events.publishApart(new LockEvent.Lost(this.terms.key(), this.terms.name(), this.fence, held, reason));
+	}
+
+	// the public side
+
+	@Override
+	public String key() {
+		return this.terms.key();
+	}
+
+	@Override
+	public List<HeldLock> locks() {
+		return List.of(this);
+	}
+
+	@Override
+	public long fencingToken() {
+		return this.fence;
+	}
+
+	@Override
+	public Duration remaining() {
+		if (this.state != State.ACTIVE) {
+			return Duration.ZERO;
+		}
+		return Duration.ofNanos(Math.max(0, expiry() - now()));
+	}
+
+	@Override
+	public boolean isHeld() {
+		return this.state == State.ACTIVE && !isOver();
+	}
+
+	@Override
+	public void ensureHeld() {
+		if (!isHeld()) {
+			if (this.state == State.CLOSED) {
+				throw new IllegalStateException("Lock '" + this.terms.key() + "' was closed");
+			}
+			throw lostException();
+		}
+	}
+
+	LockLostException lostException() {
+		String reason = this.lostReason;
+		return new LockLostException(this.terms.key(),
+				Text.lock(this.terms) + " was lost: " + ((reason != null) ? reason : OVER)
+						+ ". What was done under it may have run beside another holder's work (fencing token "
+						+ this.fence + ")");
+	}
+
+	@Override
+	public void extend(Duration duration) {
+		if (duration.compareTo(LockSpec.MIN_TTL) < 0 || duration.compareTo(LockSpec.MAX_DURATION) > 0) {
+			throw new IllegalArgumentException("A lease can be extended by " + LockSpec.MIN_TTL + " to "
+					+ LockSpec.MAX_DURATION + ", not by " + duration);
+		}
+		ensureHeld();
+		if (renewNow(duration, true) == RenewAnswer.UNKNOWN) {
+			throw new LockUnavailableException(
+					Text.lock(this.terms) + " could not be extended: the store did not answer");
+		}
+		ensureHeld();
+	}
+
+	/**
+	 * Renews on the present thread.
+	 * @param duration the time that should be left
+	 * @param raiseLimit whether the hold may last that long whatever its limit was
+	 * @return the store's answer
+	 */
+	RenewAnswer renewNow(Duration duration, boolean raiseLimit) {
+		RenewQuestion question = new RenewQuestion(this.terms.key(), this.tenure.token, duration);
+		long sent = now();
+		RenewAnswer answer = Calls
+			.uninterrupted(() -> table().store.renew(List.of(question), this.terms.timeout(table().settings)).get(0));
+		this.entry.lock().lock();
+		try {
+			if (this.tenure.hold != this) {
+				return answer;
+			}
+			if (raiseLimit && answer == RenewAnswer.RENEWED && isHeld()) {
+				this.tenure.extended = true;
+				this.ownLimit = Time.later(this.ownLimit, sent + duration.toNanos());
+				limitChanged();
+			}
+			table().leases.apply(this.tenure, answer, sent, duration.toNanos());
+			return answer;
+		}
+		finally {
+			this.entry.lock().unlock();
+		}
+	}
+
+	@Override
+	public void close() {
+		if (end() && this.terms.onLost() != OnLost.NOTIFY) {
+			throw lostException();
+		}
+	}
+
+	/**
+	 * Ends the hold. Never throws; what goes wrong with the release is logged.
+	 * @return whether the lock was lost and this is the first one to be told
+	 */
+	boolean end() {
+		ReleaseQuestion question = null;
+		boolean lost;
+		this.entry.lock().lock();
+		try {
+			if (this.state == State.CLOSED) {
+				return false;
+			}
+			if (this.state == State.ACTIVE && isOver()) {
+				this.entry.lose(this.tenure, OVER);
+			}
+			lost = this.state == State.LOST;
+			this.state = State.CLOSED;
+			if (!lost) {
+				question = this.entry.end(this);
+			}
+		}
+		finally {
+			this.entry.lock().unlock();
+		}
+		if (lost) {
+			table().courier.release(new ReleaseQuestion(this.terms.key(), this.tenure.token), null);
+		}
+		else if (question != null) {
+			lost = !release(question);
+		}
+		if (!lost && table().events.hasListeners()) {
+			table().events.publish(new LockEvent.Released(this.terms.key(), this.terms.name(), this.fence,
+					Duration.ofNanos(now() - this.start)));
+		}
+		return lost;
+	}
+
+	/**
+	 * Releases in the store.
+	 * @return false if somebody else may have held the lock before this release
+	 */
+	private boolean release(ReleaseQuestion question) {
+		try {
+			ReleaseAnswer answer = Calls
+				.uninterrupted(() -> table().store.release(question, this.terms.timeout(table().settings)));
+			if (answer instanceof ReleaseAnswer.NotOwner notOwner) {
+				return notOwner(notOwner);
+			}
+			return true;
+		}
+		catch (RuntimeException ex) {
+			logger.warn("{} could not be released and will end by itself in at most {}: {}", Text.lock(this.terms),
+					Text.duration(Duration.ofNanos(Math.max(0, this.tenure.deadline - now()))), ex.getMessage());
+			return true;
+		}
+		finally {
+			this.entry.ended(this.tenure);
+		}
+	}
+
+	private boolean notOwner(ReleaseAnswer.NotOwner answer) {
+		if (now() - this.tenure.deadline < 0 && answer.fence() <= this.tenure.fence) {
+			// a repeated release, or data lost meanwhile: nobody has held it since
+			logger.warn("{} was gone when it was released; nobody else has held it meanwhile", Text.lock(this.terms));
+			return true;
+		}
+		this.lostReason = "when it was released, somebody else had it or had had it. "
+				+ "If the connection to the store was interrupted in that very moment, this may be a false alarm";
+		logger.warn("{} was lost: {}", Text.lock(this.terms), this.lostReason);
+		table().events.publishApart(new LockEvent.Lost(this.terms.key(), this.terms.name(), this.fence,
+				Duration.ofNanos(now() - this.start), NOT_OWNER));
+		return false;
+	}
+
+	@Override
+	public String toString() {
+		return "Lock '" + this.terms.key() + "' (" + this.fence + ", " + this.state + ")";
+	}
+
+}

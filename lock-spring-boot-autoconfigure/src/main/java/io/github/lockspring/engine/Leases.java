@@ -1,0 +1,117 @@
+package io.github.lockspring.engine;
+
+import java.time.Duration;
+
+import io.github.lockspring.store.RenewAnswer;
+import io.github.lockspring.store.RenewQuestion;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * When the leases of held tenures are renewed, for how long, and when they are over.
+ * <p>
+ * For maintainers: stateless; the watchdog and the courier call it without a lock, and it
+ * takes the entry's. One rule serves renewal, fixed leases, short leases after a
+ * hand-over and the longest hold: a lease is renewed while it ends before the hold's
+ * limit (by more than a tenth of the ttl), and never beyond that limit. No answer
+ * lengthens a lease that is over, however early its question was sent.
+ */
+final class Leases {
+
+	private final LockTable table;
+
+	Leases(LockTable table) {
+		this.table = table;
+	}
+
+	/** With the entry's lock held. */
+	void reschedule(Tenure held, Hold hold) {
+		long at = hold.expiry();
+		if (!held.renewing && held.needsRenewal(hold)) {
+			at = Time.earlier(at, held.renewDue);
+		}
+		this.table.watchdog.schedule(held, at);
+	}
+
+	/**
+	 * Called when a tenure's slot is due, or could be taken along.
+	 * @return whether the lease is to be renewed now
+	 */
+	boolean due(Tenure held, Watchdog.Slot slot, long now) {
+		held.entry.lock().lock();
+		try {
+			Hold hold = held.hold;
+			if (held.state != Tenure.State.HELD || hold == null || !slot.equals(held.slot)) {
+				return false;
+			}
+			if (hold.isOver()) {
+				held.entry.lose(held, Hold.OVER);
+				return false;
+			}
+			boolean renew = !held.renewing && held.needsRenewal(hold)
+					&& now - (held.renewDue - held.renewWindow()) >= 0;
+			held.renewing |= renew;
+			if (renew || slot.time() - now <= 0) {
+				reschedule(held, hold);
+			}
+			return renew;
+		}
+		finally {
+			held.entry.lock().unlock();
+		}
+	}
+
+	/** What to ask for a lease that is to be renewed; null if it need not be any more. */
+	@Nullable RenewQuestion question(Tenure held, long now) {
+		held.entry.lock().lock();
+		try {
+			Hold hold = held.hold;
+			if (held.state != Tenure.State.HELD || hold == null || hold.isOver()) {
+				held.renewing = false;
+				return null;
+			}
+			long ttl = Math.min(hold.terms().ttl(), hold.limit() - now);
+			return new RenewQuestion(held.entry.key(), held.token, Duration.ofNanos(ttl));
+		}
+		finally {
+			held.entry.lock().unlock();
+		}
+	}
+
+	/** What came of a renewal whose question was sent at the given time. */
+	void renewed(Tenure held, RenewAnswer answer, long sent, long given) {
+		held.entry.lock().lock();
+		try {
+			held.renewing = false;
+			apply(held, answer, sent, given);
+		}
+		finally {
+			held.entry.lock().unlock();
+		}
+	}
+
+	/** With the entry's lock held. */
+	void apply(Tenure held, RenewAnswer answer, long sent, long given) {
+		Hold hold = held.hold;
+		if (held.state != Tenure.State.HELD || hold == null) {
+			return;
+		}
+		if (hold.isOver()) {
+			held.entry.lose(held, Hold.OVER);
+			return;
+		}
+		switch (answer) {
+			case RENEWED -> {
+				if (sent + given - Terms.drift(given) - held.deadline > 0) {
+					held.lease(sent, given, this.table.settings.renewalInterval());
+				}
+			}
+			case NOT_OWNER -> {
+				held.entry.lose(held, Hold.NOT_OWNER);
+				return;
+			}
+			case UNKNOWN -> held.renewDue = this.table.time.nanoTime() + held.given / 10;
+		}
+		reschedule(held, hold);
+	}
+
+}

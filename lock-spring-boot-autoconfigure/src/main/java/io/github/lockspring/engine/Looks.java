@@ -1,0 +1,228 @@
+package io.github.lockspring.engine;
+
+import java.util.concurrent.ThreadLocalRandom;
+
+import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.store.AcquireAnswer;
+
+/**
+ * What the answers to looks, and the messages of other instances, mean for a tenure.
+ * <p>
+ * For maintainers: stateless; each method takes the entry's lock. A lease counts from
+ * before the look that got it was sent, and one got by a message from before the last
+ * <em>answered</em> look: that is the only time of which it is certain that the grant is
+ * younger. So a message that arrives during a look waits for its answer. Messages are
+ * hints: where one does not certainly hold, the store is asked.
+ */
+final class Looks {
+
+	private static final long LONGEST_INTERVAL = 1_000_000_000;
+
+	/** Where nobody can tell this instance that a lock is free, it tries this often. */
+	private static final long SHORTEST_TRY = 50_000_000;
+
+	private static final long LONGEST_TRY = 500_000_000;
+
+	private static final long JITTER = 20_000_000;
+
+	private final LockTable table;
+
+	Looks(LockTable table) {
+		this.table = table;
+	}
+
+	void answered(LockEntry entry, Caller caller, Step.Look look, AcquireAnswer answer) {
+		entry.lock().lock();
+		try {
+			Tenure asked = look.tenure();
+			asked.state = Tenure.State.WAITING;
+			asked.lookError = null;
+			if (answer instanceof AcquireAnswer.Acquired acquired) {
+				acquired(entry, caller, look, acquired);
+			}
+			else if (answer instanceof AcquireAnswer.Busy busy) {
+				busy(entry, caller, look, busy);
+			}
+		}
+		finally {
+			entry.lock().unlock();
+		}
+	}
+
+	private void acquired(LockEntry entry, Caller caller, Step.Look look, AcquireAnswer.Acquired answer) {
+		Tenure asked = look.tenure();
+		long now = this.table.time.nanoTime();
+		long ttl = look.question().ttl().toNanos();
+		asked.pendingGrant = null;
+		if (now - (look.sent() + ttl - Terms.drift(ttl)) < 0) {
+			entry.grant(asked, answer.fence(), look.sent(), ttl);
+			return;
+		}
+		asked.nextLook = asked.lateBefore ? now + interval(asked) : now;
+		asked.lateBefore = true;
+		if (caller.patience.once()) {
+			caller.failure = new Failure.Unavailable(
+					new LockUnavailableException("The store's answer came after the lease that it gave was over"));
+			entry.leave(caller);
+		}
+	}
+
+	private void busy(LockEntry entry, Caller caller, Step.Look look, AcquireAnswer.Busy answer) {
+		Tenure asked = look.tenure();
+		long now = this.table.time.nanoTime();
+		asked.looked = true;
+		asked.lookSent = look.sent();
+		asked.fenceSeen = answer.fenceSeen();
+		asked.busyUntil = (answer.remainingMillis() < 0) ? null : now + answer.remainingMillis() * 1_000_000;
+		asked.nextLook = now + untilNextLook(asked, answer.remainingMillis());
+		if (caller.patience.once()) {
+			// never queued, and certainly not the owner: there is nothing to release
+			caller.failure = entry.busy(caller, asked);
+			entry.forget(asked);
+			entry.leave(caller);
+			return;
+		}
+		this.table.openInbox();
+		considerPending(entry, asked, now);
+	}
+
+	/**
+	 * The look failed, or the caller was interrupted during it: it may have been carried
+	 * out, or may yet be.
+	 */
+	void unanswered(LockEntry entry, Caller caller, Step.Look look, LockUnavailableException error) {
+		entry.lock().lock();
+		try {
+			Tenure asked = look.tenure();
+			long now = this.table.time.nanoTime();
+			asked.state = Tenure.State.WAITING;
+			if (Thread.currentThread().isInterrupted()) {
+				// not the store's fault; whoever is next asks again
+				asked.nextLook = now;
+				considerPending(entry, asked, now);
+				return;
+			}
+			if (asked.lookError == null) {
+				asked.failingSince = look.sent();
+			}
+			asked.lookError = error;
+			asked.nextLook = now + (asked.queued ? interval(asked) : tryInterval());
+			this.table.doubtInbox();
+			if (caller.patience.once()) {
+				caller.failure = new Failure.Unavailable(error);
+				entry.leave(caller);
+				return;
+			}
+			considerPending(entry, asked, now);
+		}
+		finally {
+			entry.lock().unlock();
+		}
+	}
+
+	private long untilNextLook(Tenure asked, long remainingMillis) {
+		long interval = (asked.queued && this.table.isInboxConfirmed()) ? interval(asked) : tryInterval();
+		if (remainingMillis < 0) {
+			return interval;
+		}
+		return Math.min(interval, remainingMillis * 1_000_000 + ThreadLocalRandom.current().nextLong(JITTER));
+	}
+
+	private static long interval(Tenure tenure) {
+		return Math.min(LONGEST_INTERVAL, tenure.grantNanos() / 4);
+	}
+
+	private static long tryInterval() {
+		return ThreadLocalRandom.current().nextLong(SHORTEST_TRY, LONGEST_TRY);
+	}
+
+	void granted(LockEntry entry, Tenure granted, Tenure.Grant grant) {
+		entry.lock().lock();
+		try {
+			if (granted.state == Tenure.State.ASKING) {
+				granted.pendingGrant = grant;
+			}
+			else if (granted.state == Tenure.State.WAITING) {
+				consider(entry, granted, grant, this.table.time.nanoTime());
+			}
+		}
+		finally {
+			entry.lock().unlock();
+		}
+	}
+
+	private void considerPending(LockEntry entry, Tenure asked, long now) {
+		Tenure.Grant grant = asked.pendingGrant;
+		asked.pendingGrant = null;
+		if (grant != null) {
+			consider(entry, asked, grant, now);
+		}
+		else if (asked.lookAgain) {
+			lookAt(entry, asked, now);
+		}
+	}
+
+	/**
+	 * Uses a grant if it is certainly younger than the last answered look, and enough of
+	 * its lease is left.
+	 */
+	private void consider(LockEntry entry, Tenure waiting, Tenure.Grant grant, long now) {
+		long given = waiting.grantNanos();
+		long left = waiting.lookSent + given - Terms.drift(given) - now;
+		if (!waiting.looked || grant.fence() <= waiting.fenceSeen || left < given / 2) {
+			lookAt(entry, waiting, now);
+			return;
+		}
+		entry.grant(waiting, grant.fence(), waiting.lookSent, given);
+		if (grant.othersWait()) {
+			othersWait(waiting, now);
+		}
+	}
+
+	void wanted(LockEntry entry, Tenure wanted) {
+		entry.lock().lock();
+		try {
+			long now = this.table.time.nanoTime();
+			switch (wanted.state) {
+				case HELD -> othersWait(wanted, now);
+				case WAITING -> lookAt(entry, wanted, now);
+				case ASKING -> wanted.lookAgain = true;
+				default -> {
+				}
+			}
+		}
+		finally {
+			entry.lock().unlock();
+		}
+	}
+
+	private static void othersWait(Tenure tenure, long now) {
+		if (!tenure.othersWait) {
+			tenure.othersWait = true;
+			tenure.othersSince = now;
+		}
+	}
+
+	/** Messages may have been missed. */
+	void lookSoon(LockEntry entry, long delay) {
+		entry.lock().lock();
+		try {
+			Tenure present = entry.tenure();
+			if (present != null && present.state == Tenure.State.WAITING) {
+				lookAt(entry, present, Time.earlier(present.nextLook, this.table.time.nanoTime() + delay));
+			}
+			else if (present != null && present.state == Tenure.State.ASKING) {
+				present.lookAgain = true;
+			}
+		}
+		finally {
+			entry.lock().unlock();
+		}
+	}
+
+	private static void lookAt(LockEntry entry, Tenure waiting, long at) {
+		waiting.nextLook = at;
+		entry.wakeFirst();
+	}
+
+}

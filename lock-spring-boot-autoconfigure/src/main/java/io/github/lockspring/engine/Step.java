@@ -1,0 +1,44 @@
+package io.github.lockspring.engine;
+
+import io.github.lockspring.store.AcquireQuestion;
+
+/**
+ * What a caller has to do next.
+ */
+sealed interface Step {
+
+	/**
+	 * Nothing more: it holds the lock.
+	 *
+	 * @param hold its hold
+	 */
+	record Granted(Hold hold) implements Step {
+	}
+
+	/**
+	 * Go away.
+	 *
+	 * @param failure why
+	 */
+	record GiveUp(Failure failure) implements Step {
+	}
+
+	/**
+	 * Wait, then ask again what to do.
+	 *
+	 * @param nanos longest time
+	 */
+	record Park(long nanos) implements Step {
+	}
+
+	/**
+	 * Ask the store, for all callers of this instance, and say what it answered.
+	 *
+	 * @param tenure the tenure
+	 * @param question the question
+	 * @param sent the time before it is sent
+	 */
+	record Look(Tenure tenure, AcquireQuestion question, long sent) implements Step {
+	}
+
+}

@@ -1,0 +1,104 @@
+package io.github.lockspring.engine;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockContext;
+import io.github.lockspring.LockLostException;
+import io.github.lockspring.OnLost;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one request took: new holds, and re-entries into holds of the same call chain. For
+ * one thread.
+ */
+final class Taken {
+
+	private record Part(Hold hold, Terms terms, boolean reentered) {
+	}
+
+	private final List<Part> parts = new ArrayList<>(1);
+
+	private final List<Hold> armed = new ArrayList<>(0);
+
+	void add(Hold hold) {
+		this.parts.add(new Part(hold, hold.terms(), false));
+	}
+
+	void addReentry(Hold hold, Terms terms) {
+		this.parts.add(new Part(hold, terms, true));
+	}
+
+	List<Hold> newHolds() {
+		List<Hold> holds = new ArrayList<>(this.parts.size());
+		for (Part part : this.parts) {
+			if (!part.reentered) {
+				holds.add(part.hold);
+			}
+		}
+		return holds;
+	}
+
+	HeldLock lock() {
+		if (this.parts.size() == 1) {
+			return this.parts.get(0).hold;
+		}
+		List<HeldLock> locks = new ArrayList<>(this.parts.size());
+		this.parts.forEach((part) -> locks.add(part.hold));
+		return new HeldLocks(List.copyOf(locks));
+	}
+
+	/**
+	 * Makes the new holds part of the call chain.
+	 * @return the scope to close, or null if all were re-entered
+	 */
+	LockContext.@Nullable Scope openScope() {
+		List<Hold> holds = newHolds();
+		if (holds.isEmpty()) {
+			return null;
+		}
+		return LockContext.open((holds.size() == 1) ? holds.get(0) : new HeldLocks(List.copyOf(holds)));
+	}
+
+	/** From now on a loss interrupts the present thread, where that was asked for. */
+	void armInterrupts() {
+		for (Part part : this.parts) {
+			if (part.terms.onLost() == OnLost.INTERRUPT && part.hold.arm()) {
+				this.armed.add(part.hold);
+			}
+		}
+	}
+
+	/**
+	 * Ends everything, last key first.
+	 * @return the losses that the caller is to be told of, the first with the others
+	 * suppressed into it; null if there is none
+	 */
+	@Nullable LockLostException end() {
+		this.armed.forEach(Hold::disarm);
+		LockLostException lost = null;
+		for (int i = this.parts.size() - 1; i >= 0; i--) {
+			Part part = this.parts.get(i);
+			boolean partLost;
+			if (part.reentered) {
+				partLost = !part.hold.isHeld();
+				part.hold.exit(part.terms);
+			}
+			else {
+				partLost = part.hold.end();
+			}
+			if (partLost && part.terms.onLost() != OnLost.NOTIFY) {
+				LockLostException ex = part.hold.lostException();
+				if (lost == null) {
+					lost = ex;
+				}
+				else {
+					lost.addSuppressed(ex);
+				}
+			}
+		}
+		return lost;
+	}
+
+}
