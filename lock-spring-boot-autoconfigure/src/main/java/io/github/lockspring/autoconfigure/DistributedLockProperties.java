@@ -1,0 +1,169 @@
+package io.github.lockspring.autoconfigure;
+
+import java.time.Duration;
+
+import io.github.lockspring.LockSpec;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.core.Ordered;
+
+/**
+ * Properties of the locks. Durations need a unit; a wrong value stops the start.
+ *
+ * @param enabled Whether methods run under their locks. When false, annotated methods run
+ * without one, and no store is needed.
+ * @param store Where the locks are kept, unless the application defines a LockStore bean.
+ * @param keyPrefix Put before each key in the store. Not empty, and without braces.
+ * Applications that share locks need the same one.
+ * @param ttl Length of a lease where the annotation or the request gives none; it is then
+ * renewed for as long as the work runs. 300 milliseconds at least.
+ * @param waitTime Longest wait for a busy lock where the annotation or the request gives
+ * none. Zero is one attempt.
+ * @param maxHold Renewal of a lease ends this long after the acquisition, unless the
+ * annotation or the request says otherwise. Without it, a lease is renewed until the work
+ * ends.
+ * @param order Order of the lock's advice among the advice of a method. Smaller is
+ * further outside; the default is outside of transactions and caches, whose own default
+ * is the largest number.
+ * @param renewal How leases are kept alive.
+ * @param redis How Redis is asked.
+ * @param fairness How instances share a lock.
+ * @param shutdown What happens when the application stops.
+ */
+@ConfigurationProperties(DistributedLockProperties.PREFIX)
+public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @DefaultValue("redis") Store store,
+		@DefaultValue("lock:") String keyPrefix, @DefaultValue("30s") Duration ttl,
+		@DefaultValue("5s") Duration waitTime, @Nullable Duration maxHold, @DefaultValue(DEFAULT_ORDER) int order,
+		@DefaultValue Renewal renewal, @DefaultValue Redis redis, @DefaultValue Fairness fairness,
+		@DefaultValue Shutdown shutdown) {
+
+	static final String PREFIX = "distributed-lock";
+
+	private static final String DEFAULT_ORDER = "" + (Ordered.LOWEST_PRECEDENCE - 100);
+
+	/**
+	 * Checks the values.
+	 * @throws LockPropertyException if one is wrong
+	 */
+	public DistributedLockProperties {
+		if (keyPrefix.isBlank()) {
+			throw new LockPropertyException("key-prefix", keyPrefix,
+					"it is empty, so locks could be mistaken for other keys",
+					"Choose a prefix such as 'lock:', or leave the property out.");
+		}
+		if (keyPrefix.indexOf('{') >= 0 || keyPrefix.indexOf('}') >= 0) {
+			throw new LockPropertyException("key-prefix", keyPrefix,
+					"braces decide in which slot of a Redis Cluster a key lives, and that is the key's own affair",
+					"Choose a prefix without braces, such as 'lock:'.");
+		}
+		Limits.check("ttl", ttl, LockSpec.MIN_RENEWED_TTL, LockSpec.MAX_DURATION);
+		Limits.check("wait-time", waitTime, Duration.ZERO, LockSpec.MAX_DURATION);
+		if (maxHold != null) {
+			Limits.check("max-hold", maxHold, LockSpec.MIN_RENEWED_TTL, LockSpec.MAX_DURATION);
+			if (maxHold.compareTo(ttl) < 0) {
+				throw new LockPropertyException("max-hold", Limits.text(maxHold),
+						"it is shorter than a single lease, distributed-lock.ttl = " + Limits.text(ttl),
+						"Make it at least as long as the ttl, or make the ttl shorter.");
+			}
+		}
+	}
+
+	/**
+	 * Kinds of store.
+	 */
+	public enum Store {
+
+		/**
+		 * The Redis server of the application's RedisConnectionFactory.
+		 */
+		REDIS,
+
+		/**
+		 * The memory of this process: for tests, and for applications with one instance.
+		 */
+		MEMORY
+
+	}
+
+	/**
+	 * How leases are kept alive.
+	 *
+	 * @param interval A lease is renewed after this part of its ttl, 0.1 to 0.5. More
+	 * than half would leave no time for a second attempt.
+	 * @param batchSize Most leases that are renewed in one command, 1 to 500.
+	 */
+	public record Renewal(@DefaultValue("0.333") double interval, @DefaultValue("100") int batchSize) {
+
+		/**
+		 * Checks the values.
+		 * @throws LockPropertyException if one is wrong
+		 */
+		public Renewal {
+			Limits.check("renewal.interval", interval, 0.1, 0.5);
+			Limits.check("renewal.batch-size", batchSize, 1, 500);
+		}
+
+	}
+
+	/**
+	 * How Redis is asked.
+	 *
+	 * @param commandTimeout Longest time to wait for an answer of Redis, 10 milliseconds
+	 * to 1 minute, whatever the timeout of the application's own connections is. It is
+	 * never more than a third of the ttl.
+	 * @param notifications Whether waiting instances are told by a message that it is
+	 * their turn. Without, as for users who may not use pub/sub, they ask again and
+	 * again.
+	 */
+	public record Redis(@DefaultValue("1s") Duration commandTimeout, @DefaultValue("true") boolean notifications) {
+
+		/**
+		 * Checks the values.
+		 * @throws LockPropertyException if one is wrong
+		 */
+		public Redis {
+			Limits.check("redis.command-timeout", commandTimeout, Duration.ofMillis(10), Duration.ofMinutes(1));
+		}
+
+	}
+
+	/**
+	 * How instances share a lock.
+	 *
+	 * @param maxTenure How long an instance may go on passing a lock from thread to
+	 * thread while other instances wait for it. Zero: not at all.
+	 */
+	public record Fairness(@DefaultValue("10ms") Duration maxTenure) {
+
+		/**
+		 * Checks the values.
+		 * @throws LockPropertyException if one is wrong
+		 */
+		public Fairness {
+			Limits.check("fairness.max-tenure", maxTenure, Duration.ZERO, Duration.ofMinutes(1));
+		}
+
+	}
+
+	/**
+	 * What happens when the application stops.
+	 *
+	 * @param timeout How long work that still holds a lock may take to end before its
+	 * lock is released under it. Zero: released at once. Web requests and task executors
+	 * have ended by then, within spring.lifecycle.timeout-per-shutdown-phase.
+	 */
+	public record Shutdown(@DefaultValue("10s") Duration timeout) {
+
+		/**
+		 * Checks the values.
+		 * @throws LockPropertyException if one is wrong
+		 */
+		public Shutdown {
+			Limits.check("shutdown.timeout", timeout, Duration.ZERO, Duration.ofHours(1));
+		}
+
+	}
+
+}

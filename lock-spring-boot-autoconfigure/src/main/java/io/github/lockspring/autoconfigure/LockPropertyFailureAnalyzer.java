@@ -1,0 +1,50 @@
+package io.github.lockspring.autoconfigure;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.context.properties.source.ConfigurationProperty;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
+import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.origin.Origin;
+import org.springframework.core.annotation.Order;
+import org.springframework.core.env.Environment;
+
+/**
+ * Says which property is wrong, where it was written, and what to write instead.
+ */
+// before Spring Boot's analyzer for everything that cannot be bound, which knows neither
+@Order(0)
+class LockPropertyFailureAnalyzer extends AbstractFailureAnalyzer<LockPropertyException> {
+
+	private final @Nullable Environment environment;
+
+	LockPropertyFailureAnalyzer(@Nullable Environment environment) {
+		this.environment = environment;
+	}
+
+	@Override
+	protected FailureAnalysis analyze(Throwable rootFailure, LockPropertyException cause) {
+		ConfigurationProperty written = find(ConfigurationPropertyName.of(cause.getProperty()));
+		Object value = (written != null) ? written.getValue() : cause.getValue();
+		Origin origin = Origin.from(written);
+		String description = "The property '%s' has the value '%s'%s: %s.".formatted(cause.getProperty(), value,
+				(origin != null) ? " (from " + origin + ")" : "", cause.getProblem());
+		return new FailureAnalysis(description, cause.getRemedy(), rootFailure);
+	}
+
+	private @Nullable ConfigurationProperty find(ConfigurationPropertyName name) {
+		if (this.environment != null) {
+			for (ConfigurationPropertySource source : ConfigurationPropertySources.get(this.environment)) {
+				ConfigurationProperty property = source.getConfigurationProperty(name);
+				if (property != null) {
+					return property;
+				}
+			}
+		}
+		return null;
+	}
+
+}

@@ -1,0 +1,94 @@
+package io.github.lockspring.autoconfigure;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.reflect.RecordComponent;
+import java.net.URISyntaxException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import org.springframework.boot.context.properties.bind.DataObjectPropertyName;
+import org.springframework.boot.json.JsonParserFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What editors know about the properties.
+ */
+class ConfigurationMetadataTests {
+
+	private static final List<Map<String, Object>> PROPERTIES = entries("properties");
+
+	@Test
+	void everyPropertyIsKnownAndNoOther() {
+		assertThat(PROPERTIES).extracting((property) -> property.get("name"))
+			.containsExactlyInAnyOrderElementsOf(names().toList());
+	}
+
+	@ParameterizedTest
+	@MethodSource("names")
+	void propertyHasDescriptionAndDefault(String name) {
+		Map<String, Object> property = PROPERTIES.stream()
+			.filter((candidate) -> name.equals(candidate.get("name")))
+			.findFirst()
+			.orElseThrow();
+		assertThat((String) property.get("description")).isNotBlank().endsWith(".");
+		if (name.endsWith(".max-hold")) {
+			assertThat((String) property.get("description")).contains("Without it");
+		}
+		else {
+			assertThat(property.get("defaultValue")).isNotNull();
+		}
+	}
+
+	@Test
+	void hintsBelongToKnownProperties() {
+		assertThat(entries("hints")).isNotEmpty().extracting((hint) -> hint.get("name")).isSubsetOf(names().toList());
+	}
+
+	static Stream<String> names() {
+		List<String> names = new ArrayList<>();
+		collect(DistributedLockProperties.class, DistributedLockProperties.PREFIX, names);
+		return names.stream();
+	}
+
+	private static void collect(Class<?> type, String prefix, List<String> names) {
+		for (RecordComponent component : type.getRecordComponents()) {
+			String name = prefix + "." + DataObjectPropertyName.toDashedForm(component.getName());
+			if (component.getType().isRecord()) {
+				collect(component.getType(), name, names);
+			}
+			else {
+				names.add(name);
+			}
+		}
+	}
+
+	@SuppressWarnings("unchecked")
+	private static List<Map<String, Object>> entries(String section) {
+		String resource = "META-INF/spring-configuration-metadata.json";
+		try (InputStream json = Objects.requireNonNull(DistributedLockProperties.class.getProtectionDomain()
+			.getCodeSource()
+			.getLocation()
+			.toURI()
+			.resolve(resource)
+			.toURL()
+			.openStream())) {
+			Map<String, Object> metadata = JsonParserFactory.getJsonParser()
+				.parseMap(new String(json.readAllBytes(), StandardCharsets.UTF_8));
+			return (List<Map<String, Object>>) Objects.requireNonNull(metadata.get(section));
+		}
+		catch (IOException | URISyntaxException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+}

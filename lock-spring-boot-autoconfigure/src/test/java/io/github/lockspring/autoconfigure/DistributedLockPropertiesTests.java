@@ -1,0 +1,162 @@
+package io.github.lockspring.autoconfigure;
+
+import java.time.Duration;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.test.context.ConfigDataApplicationContextInitializer;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.Ordered;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class DistributedLockPropertiesTests {
+
+	private final ApplicationContextRunner runner = new ApplicationContextRunner()
+		.withUserConfiguration(PropertiesConfiguration.class);
+
+	@Test
+	void applicationThatSetsNothingHasTheDefaults() {
+		this.runner.run((context) -> {
+			DistributedLockProperties properties = context.getBean(DistributedLockProperties.class);
+			assertThat(properties.enabled()).isTrue();
+			assertThat(properties.store()).isEqualTo(DistributedLockProperties.Store.REDIS);
+			assertThat(properties.keyPrefix()).isEqualTo("lock:");
+			assertThat(properties.ttl()).hasSeconds(30);
+			assertThat(properties.waitTime()).hasSeconds(5);
+			assertThat(properties.maxHold()).isNull();
+			assertThat(properties.order()).isLessThan(Ordered.LOWEST_PRECEDENCE);
+			assertThat(properties.renewal().interval()).isBetween(0.33, 0.34);
+			assertThat(properties.renewal().batchSize()).isEqualTo(100);
+			assertThat(properties.redis().commandTimeout()).hasSeconds(1);
+			assertThat(properties.redis().notifications()).isTrue();
+			assertThat(properties.fairness().maxTenure()).hasMillis(10);
+			assertThat(properties.shutdown().timeout()).hasSeconds(10);
+		});
+	}
+
+	@Test
+	void everyPropertyCanBeSet() {
+		this.runner
+			.withPropertyValues("distributed-lock.enabled=false", "distributed-lock.store=memory",
+					"distributed-lock.key-prefix=shop:lock:", "distributed-lock.ttl=1m", "distributed-lock.wait-time=0",
+					"distributed-lock.max-hold=PT1H", "distributed-lock.order=7",
+					"distributed-lock.renewal.interval=0.25", "distributed-lock.renewal.batch-size=10",
+					"distributed-lock.redis.command-timeout=250ms", "distributed-lock.redis.notifications=false",
+					"distributed-lock.fairness.max-tenure=0s", "distributed-lock.shutdown.timeout=1s")
+			.run((context) -> assertThat(context.getBean(DistributedLockProperties.class))
+				.isEqualTo(new DistributedLockProperties(false, DistributedLockProperties.Store.MEMORY, "shop:lock:",
+						Duration.ofMinutes(1), Duration.ZERO, Duration.ofHours(1), 7,
+						new DistributedLockProperties.Renewal(0.25, 10),
+						new DistributedLockProperties.Redis(Duration.ofMillis(250), false),
+						new DistributedLockProperties.Fairness(Duration.ZERO),
+						new DistributedLockProperties.Shutdown(Duration.ofSeconds(1)))));
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', quoteCharacter = '"', nullValues = "-", textBlock = """
+			key-prefix              | "" | it is empty
+			key-prefix              | lock:{shop}: | braces
+			key-prefix              | lock}: | braces
+			ttl                     | 0s | it is not between 300ms and 365d
+			ttl                     | -1s | a negative time has no meaning
+			ttl                     | 299ms | it is not between 300ms and 365d
+			ttl                     | 300000d | it is not between 300ms and 365d
+			wait-time               | -1ms | a negative time has no meaning
+			wait-time               | 366d | it is not between 0s and 365d
+			max-hold                | 0s | it is not between 300ms and 365d
+			max-hold                | 29s | it is shorter than a single lease, distributed-lock.ttl = 30s
+			renewal.interval        | 0 | it is not between 0.1 and 0.5
+			renewal.interval        | -0.3 | it is not between 0.1 and 0.5
+			renewal.interval        | 0.9 | it is not between 0.1 and 0.5
+			renewal.interval        | NaN | it is not between 0.1 and 0.5
+			renewal.batch-size      | 0 | it is not between 1 and 500
+			renewal.batch-size      | -1 | it is not between 1 and 500
+			renewal.batch-size      | 501 | it is not between 1 and 500
+			redis.command-timeout   | 0s | it is not between 10ms and 1m
+			redis.command-timeout   | 2m | it is not between 10ms and 1m
+			fairness.max-tenure     | -10ms | a negative time has no meaning
+			fairness.max-tenure     | 1h | it is not between 0s and 1m
+			shutdown.timeout        | -1s | a negative time has no meaning
+			shutdown.timeout        | 2h | it is not between 0s and 1h
+			""")
+	void valueWithoutMeaningStopsTheStart(String property, String value, String problem) {
+		FailureAnalysis failure = StartupFailures
+			.of(this.runner.withPropertyValues("distributed-lock." + property + "=" + value));
+		assertThat(failure.getDescription()).contains("'distributed-lock." + property + "'")
+			.contains("'" + value + "'")
+			.contains(problem);
+		assertThat(failure.getAction()).isNotBlank().endsWith(".");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "ttl", "wait-time", "max-hold", "redis.command-timeout", "fairness.max-tenure",
+			"shutdown.timeout" })
+	void durationWithoutUnitStopsTheStart(String property) {
+		FailureAnalysis failure = StartupFailures
+			.of(this.runner.withPropertyValues("distributed-lock." + property + "=45"));
+		assertThat(failure.getDescription()).contains("'distributed-lock." + property + "' has the value '45'")
+			.contains("it has no unit");
+		assertThat(failure.getAction()).contains("45s");
+	}
+
+	@Test
+	void durationWithoutUnitIsFoundBehindPlaceholderAndRelaxedName() {
+		FailureAnalysis failure = StartupFailures
+			.of(this.runner.withPropertyValues("patience=5", "distributed-lock.waitTime=${patience}"));
+		assertThat(failure.getDescription()).contains("distributed-lock.wait-time").contains("it has no unit");
+		assertThat(failure.getAction()).contains("5s");
+	}
+
+	@Test
+	void otherDurationsOfTheApplicationAreNotChecked() {
+		this.runner.withUserConfiguration(OtherPropertiesConfiguration.class)
+			.withPropertyValues("other.timeout=45")
+			.run((context) -> assertThat(context.getBean(OtherProperties.class).timeout()).hasMillis(45));
+	}
+
+	@Test
+	void failureTellsWhereTheValueWasWritten() {
+		FailureAnalysis failure = StartupFailures.of(this.runner
+			.withInitializer(new ConfigDataApplicationContextInitializer())
+			.withPropertyValues("spring.config.location=classpath:/io/github/lockspring/autoconfigure/wrong-ttl.yml"));
+		assertThat(failure.getDescription()).contains("wrong-ttl.yml").contains("2:8");
+	}
+
+	@Test
+	void unknownStoreStopsTheStartWithTheListOfStores() {
+		FailureAnalysis failure = StartupFailures.of(this.runner.withPropertyValues("distributed-lock.store=redlok"));
+		assertThat(failure.getDescription()).contains("distributed-lock.store").contains("redlok");
+		assertThat(failure.getAction()).contains("MEMORY").contains("REDIS");
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableConfigurationProperties(DistributedLockProperties.class)
+	static class PropertiesConfiguration {
+
+		@Bean
+		static DurationUnitCheck durationUnitCheck() {
+			return new DurationUnitCheck();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableConfigurationProperties(OtherProperties.class)
+	static class OtherPropertiesConfiguration {
+
+	}
+
+	@ConfigurationProperties("other")
+	record OtherProperties(Duration timeout) {
+	}
+
+}
