@@ -86,8 +86,8 @@ class ArchitectureTests {
 	void vocabularyAndStoreNeedNothingButJava() {
 		classes().that(resideInAnyPackage(packageOf(""), packageOf("store")))
 			.should()
-			.onlyDependOnClassesThat(resideInAnyPackage("java..", "org.jspecify..", "org.apache.commons.logging")
-				.or(resideInAPackage(ROOT + "..")))
+			.onlyDependOnClassesThat(
+					resideInAnyPackage("java..", "org.jspecify..", "org.slf4j").or(resideInAPackage(ROOT + "..")))
 			.check(CLASSES);
 	}
 
@@ -105,8 +105,8 @@ class ArchitectureTests {
 	void engineKnowsNothingOfSpringOrRedis() {
 		classes().that(resideInAPackage(packageOf("engine")))
 			.should()
-			.onlyDependOnClassesThat(resideInAnyPackage("java..", "org.jspecify..", "org.apache.commons.logging")
-				.or(resideInAPackage(ROOT + "..")))
+			.onlyDependOnClassesThat(
+					resideInAnyPackage("java..", "org.jspecify..", "org.slf4j").or(resideInAPackage(ROOT + "..")))
 			.check(CLASSES);
 	}
 
