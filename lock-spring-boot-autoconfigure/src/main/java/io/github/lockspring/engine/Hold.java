@@ -25,9 +25,8 @@ import org.slf4j.LoggerFactory;
  * For maintainers: {@code state} goes from ACTIVE to LOST or to CLOSED, and from LOST to
  * CLOSED, under the entry's lock; a hold that is not ACTIVE never becomes so again. The
  * lease's end is the tenure's deadline or this hold's limit, whichever is earlier; both
- * are volatile, since {@code isHeld} and {@code remaining} read them without the lock.
- * {@code worker} is the thread to interrupt, and the compare-and-set on it is what keeps
- * an interrupt from arriving after the work.
+ * are volatile, since {@code isHeld} and {@code remaining} read them without the lock. A
+ * compare-and-set on {@code worker} keeps an interrupt from arriving after the work.
  */
 final class Hold implements HeldLock {
 
