@@ -27,8 +27,6 @@ import org.springframework.core.env.MapPropertySource;
  */
 final class EmbeddedRedis implements ApplicationListener<ApplicationEnvironmentPreparedEvent> {
 
-	private static final int PORT = 6390;
-
 	/**
 	 * Kept for ever: the server stops when the pipe to it is closed.
 	 */
@@ -40,21 +38,22 @@ final class EmbeddedRedis implements ApplicationListener<ApplicationEnvironmentP
 		ConfigurableEnvironment environment = event.getEnvironment();
 		String url = environment.getProperty("REDIS_URL", "");
 		if (!url.isEmpty()) {
-			set(environment, Map.of("spring.data.redis.url", url, "shop.redis", "the server that REDIS_URL names"));
+			set(environment, Map.of("spring.data.redis.url", url, "shop.redis.server", "the one that REDIS_URL names"));
 		}
 		else if (isConfigured(environment)) {
-			set(environment, Map.of("shop.redis", "the server that spring.data.redis.* names"));
+			set(environment, Map.of("shop.redis.server", "the one that spring.data.redis.* names"));
 		}
 		else {
-			String text = "embedded, on port " + PORT + ", started by this instance";
-			if (answersPing(PORT)) {
-				text = "on port " + PORT + ", started by another instance: it ends when that one ends";
+			int port = environment.getRequiredProperty("shop.redis.port", Integer.class);
+			String text = "on port " + port + ", started by this instance";
+			if (answersPing(port)) {
+				text = "on port " + port + ", started by another instance, with which it ends and comes back";
 			}
 			else {
-				server = start(PORT);
+				server = start(port);
 			}
-			set(environment,
-					Map.of("spring.data.redis.host", "127.0.0.1", "spring.data.redis.port", PORT, "shop.redis", text));
+			set(environment, Map.of("spring.data.redis.host", "127.0.0.1", "spring.data.redis.port", port,
+					"shop.redis.server", text));
 		}
 	}
 
@@ -77,7 +76,7 @@ final class EmbeddedRedis implements ApplicationListener<ApplicationEnvironmentP
 	static Process start(int port) {
 		try {
 			String executable = RedisExecProvider.defaultProvider().get().getPath();
-			Process process = new ProcessBuilder("sh", "-c", "\"$@\" & cat; kill $!", "sh", executable, "--bind",
+			Process process = new ProcessBuilder("sh", "-c", "\"$@\" & cat; kill $!; wait", "sh", executable, "--bind",
 					"127.0.0.1", "--port", String.valueOf(port), "--save", "", "--appendonly", "no")
 				.redirectOutput(ProcessBuilder.Redirect.DISCARD)
 				.redirectErrorStream(true)

@@ -25,7 +25,7 @@ public class Instance {
 
 	private volatile int port;
 
-	Instance(StringRedisTemplate redis, @Value("${shop.redis:}") String server) {
+	Instance(StringRedisTemplate redis, @Value("${shop.redis.server:}") String server) {
 		this.redis = redis;
 		this.server = server;
 	}
