@@ -157,7 +157,7 @@ class ProtocolTraceTests extends EngineFixture {
 
 	@Test
 	void h08SecondAnswerThatComesTooLateIsFollowedByAPause() {
-		Running<HeldLock> running = acquire(request());
+		Running<HeldLock> running = acquire(request().waitTime(Duration.ofHours(1)));
 		for (int i = 0; i < 2; i++) {
 			ScriptedStore.Asked look = this.store.nextLook();
 			advance(TTL);
