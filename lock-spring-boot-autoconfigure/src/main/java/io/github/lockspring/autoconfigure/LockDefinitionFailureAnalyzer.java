@@ -1,0 +1,25 @@
+package io.github.lockspring.autoconfigure;
+
+import io.github.lockspring.LockDefinitionException;
+
+import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+
+/**
+ * Says which lock annotation is wrong, and how to write it.
+ */
+class LockDefinitionFailureAnalyzer extends AbstractFailureAnalyzer<LockDefinitionException> {
+
+	@Override
+	protected FailureAnalysis analyze(Throwable rootFailure, LockDefinitionException cause) {
+		String description = """
+				A @DistributedLock cannot be used:
+
+				    Method: %s
+				    Attribute: %s = "%s"
+				    Problem: %s
+				""".formatted(cause.getMethod(), cause.getAttribute(), cause.getValue(), cause.getProblem());
+		return new FailureAnalysis(description, cause.getRemedy(), rootFailure);
+	}
+
+}

@@ -1,0 +1,62 @@
+package io.github.lockspring.autoconfigure;
+
+import io.github.lockspring.LockListener;
+import io.github.lockspring.LockTemplate;
+import io.github.lockspring.engine.EngineSettings;
+import io.github.lockspring.engine.LockEngine;
+import io.github.lockspring.store.LockStore;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Lazy;
+
+/**
+ * Auto-configuration of the {@link LockTemplate}. It is made when it is first asked for,
+ * so that an application without locks needs no store.
+ */
+@AutoConfiguration
+@EnableConfigurationProperties(DistributedLockProperties.class)
+public final class LockEngineAutoConfiguration {
+
+	@Bean
+	static DurationUnitCheck distributedLockDurationUnitCheck() {
+		return new DurationUnitCheck();
+	}
+
+	@Bean
+	@Lazy
+	@ConditionalOnMissingBean
+	LockTemplate lockTemplate(LockEngine lockEngine) {
+		return lockEngine.template();
+	}
+
+	@Bean
+	@Lazy
+	@ConditionalOnMissingBean
+	LockEngine lockEngine(ObjectProvider<LockStore> stores, DistributedLockProperties properties,
+			ObjectProvider<LockListener> listeners, LockEngineLifecycle lifecycle,
+			ConfigurableListableBeanFactory beanFactory) {
+		LockStore store = stores.getIfAvailable(() -> {
+			throw MissingLockStoreException.explaining(beanFactory);
+		});
+		LockEngine engine = new LockEngine(store, settings(properties), listeners.orderedStream().toList());
+		lifecycle.manage(engine);
+		return engine;
+	}
+
+	@Bean
+	LockEngineLifecycle lockEngineLifecycle() {
+		return new LockEngineLifecycle();
+	}
+
+	private static EngineSettings settings(DistributedLockProperties properties) {
+		return new EngineSettings(properties.ttl(), properties.waitTime(), properties.maxHold(),
+				properties.redis().commandTimeout(), properties.renewal().interval(), properties.renewal().batchSize(),
+				properties.fairness().maxTenure(), properties.shutdown().timeout());
+	}
+
+}

@@ -1,0 +1,23 @@
+package io.github.lockspring.autoconfigure;
+
+import io.github.lockspring.annotation.DistributedLock;
+import io.github.lockspring.annotation.DistributedLocks;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.aot.hint.MemberCategory;
+import org.springframework.aot.hint.RuntimeHints;
+import org.springframework.aot.hint.RuntimeHintsRegistrar;
+
+/**
+ * What a native image has to keep: the scripts, and the attributes of the annotation.
+ */
+class LockRuntimeHints implements RuntimeHintsRegistrar {
+
+	@Override
+	public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
+		hints.resources().registerPattern("io/github/lockspring/redis/*.lua");
+		hints.reflection().registerType(DistributedLock.class, MemberCategory.INVOKE_DECLARED_METHODS);
+		hints.reflection().registerType(DistributedLocks.class, MemberCategory.INVOKE_DECLARED_METHODS);
+	}
+
+}
