@@ -1,0 +1,68 @@
+package io.github.lockspring.interceptor;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.util.Arrays;
+import java.util.function.Supplier;
+
+import io.github.lockspring.LockNotAcquiredException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a caller gets instead of the exception when the lock is busy.
+ */
+sealed interface BusyAnswer {
+
+	/**
+	 * Answers a call.
+	 * @param target the object that the method would have been called on
+	 * @param arguments the arguments
+	 * @param busy the exception
+	 * @return the method's result
+	 * @throws Throwable what the fallback throws
+	 */
+	@Nullable Object answer(@Nullable Object target, @Nullable Object[] arguments, LockNotAcquiredException busy)
+			throws Throwable;
+
+	/**
+	 * Nothing is run.
+	 *
+	 * @param empty gives the empty value of the return type
+	 */
+	record Skip(Supplier<? extends @Nullable Object> empty) implements BusyAnswer {
+
+		@Override
+		public @Nullable Object answer(@Nullable Object target, @Nullable Object[] arguments,
+				LockNotAcquiredException busy) {
+			return this.empty.get();
+		}
+
+	}
+
+	/**
+	 * Another method of the same object is called.
+	 *
+	 * @param method the method, accessible; it takes the arguments, and the exception
+	 * after them if it has one parameter more
+	 */
+	record Fallback(Method method) implements BusyAnswer {
+
+		@Override
+		public @Nullable Object answer(@Nullable Object target, @Nullable Object[] arguments,
+				LockNotAcquiredException busy) throws Throwable {
+			@Nullable Object[] values = arguments;
+			if (this.method.getParameterCount() > arguments.length) {
+				values = Arrays.copyOf(arguments, arguments.length + 1);
+				values[arguments.length] = busy;
+			}
+			try {
+				return this.method.invoke(target, values);
+			}
+			catch (InvocationTargetException ex) {
+				throw ex.getTargetException();
+			}
+		}
+
+	}
+
+}

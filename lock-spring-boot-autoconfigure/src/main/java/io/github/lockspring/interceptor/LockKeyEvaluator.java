@@ -1,0 +1,193 @@
+package io.github.lockspring.interceptor;
+
+import java.lang.reflect.Method;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Collectors;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.context.expression.BeanFactoryResolver;
+import org.springframework.context.expression.MethodBasedEvaluationContext;
+import org.springframework.core.DefaultParameterNameDiscoverer;
+import org.springframework.core.ParameterNameDiscoverer;
+import org.springframework.expression.EvaluationContext;
+import org.springframework.expression.Expression;
+import org.springframework.expression.ExpressionParser;
+import org.springframework.expression.ParseException;
+import org.springframework.expression.PropertyAccessor;
+import org.springframework.expression.TypeLocator;
+import org.springframework.expression.common.CompositeStringExpression;
+import org.springframework.expression.common.TemplateParserContext;
+import org.springframework.expression.spel.SpelCompilerMode;
+import org.springframework.expression.spel.SpelParserConfiguration;
+import org.springframework.expression.spel.standard.SpelExpression;
+import org.springframework.expression.spel.standard.SpelExpressionParser;
+import org.springframework.expression.spel.support.ReflectivePropertyAccessor;
+import org.springframework.expression.spel.support.StandardTypeLocator;
+
+/**
+ * Parses the expressions of annotations, once for each method, and says what they are
+ * evaluated against. Thread-safe.
+ */
+public final class LockKeyEvaluator {
+
+	private static final TemplateParserContext TEMPLATE = new TemplateParserContext();
+
+	private final ConfigurableBeanFactory beanFactory;
+
+	private final ParameterNameDiscoverer parameterNames = new DefaultParameterNameDiscoverer();
+
+	private final ExpressionParser parser;
+
+	private final BeanFactoryResolver beans;
+
+	/** Shared by all calls: it remembers what reflection has found. */
+	private final List<PropertyAccessor> properties = List.of(new ReflectivePropertyAccessor(false));
+
+	private final TypeLocator types;
+
+	/**
+	 * Creates an evaluator.
+	 * @param beanFactory holds the beans that expressions name
+	 */
+	public LockKeyEvaluator(ConfigurableBeanFactory beanFactory) {
+		ClassLoader classLoader = beanFactory.getBeanClassLoader();
+		this.beanFactory = beanFactory;
+		// MIXED and not IMMEDIATE: compiled code expects the types of the first calls,
+		// and only MIXED goes back to interpreting when others come
+		this.parser = new SpelExpressionParser(new SpelParserConfiguration(SpelCompilerMode.MIXED, classLoader));
+		this.beans = new BeanFactoryResolver(beanFactory);
+		this.types = new StandardTypeLocator(classLoader);
+	}
+
+	/**
+	 * Parses and checks a key.
+	 * @param operation the operation
+	 * @return the key
+	 * @throws io.github.lockspring.LockDefinitionException if it is wrong
+	 */
+	LockKeyExpression parseKey(LockOperation operation) {
+		String start = prefix(operation.name());
+		String key = operation.key();
+		if (key.isEmpty()) {
+			return LockKeyExpression.constant(operation, start + defaultKey(operation));
+		}
+		Expression parsed = parse(operation, "key", key);
+		Expression[] parts = (parsed instanceof CompositeStringExpression composite) ? composite.getExpressions()
+				: new Expression[] { parsed };
+		LockExpressionRules rules = rules(operation, "key", key);
+		for (Expression part : parts) {
+			if (part instanceof SpelExpression expression) {
+				rules.check(expression);
+			}
+		}
+		if (parsed instanceof SpelExpression expression && LockExpressionRules.isText(expression.getAST())) {
+			return constant(operation, start, expression);
+		}
+		return LockKeyExpression.of(operation, start, parts);
+	}
+
+	private LockKeyExpression constant(LockOperation operation, String start, SpelExpression expression) {
+		LockKeyValues values = new LockKeyValues(operation.site(), operation.key(), operation.key());
+		return LockKeyExpression.constant(operation, start + values.texts(expression.getValue()).get(0));
+	}
+
+	/**
+	 * Parses and checks a condition.
+	 * @param operation the operation
+	 * @return the condition, or null if there is none
+	 * @throws io.github.lockspring.LockDefinitionException if it is wrong
+	 */
+	@Nullable Expression parseCondition(LockOperation operation) {
+		String condition = operation.condition();
+		if (condition.isBlank()) {
+			return null;
+		}
+		Expression parsed = parse(operation, "condition", condition);
+		if (!(parsed instanceof SpelExpression expression)) {
+			throw operation.site()
+				.error("condition", condition, "it is a template, which gives a text",
+						"Write one expression that is true or false");
+		}
+		rules(operation, "condition", condition).check(expression);
+		return expression;
+	}
+
+	private LockExpressionRules rules(LockOperation operation, String attribute, String value) {
+		return new LockExpressionRules(operation.site(), attribute, value,
+				this.parameterNames.getParameterNames(operation.declared()), this.beanFactory::containsBean);
+	}
+
+	private Expression parse(LockOperation operation, String attribute, String text) {
+		try {
+			return (text.contains(TEMPLATE.getExpressionPrefix())) ? this.parser.parseExpression(text, TEMPLATE)
+					: this.parser.parseExpression(text);
+		}
+		catch (ParseException | IllegalStateException | IllegalArgumentException ex) {
+			throw operation.site()
+				.error(attribute, text, "it is no valid expression: " + ex.getMessage(),
+						"Write SpEL, as in \"#order.id\"; text around a value is a template, as in \"order:#{#order.id}\"",
+						ex);
+		}
+	}
+
+	/**
+	 * Characters of a name that mean something in the key are escaped, so that the name
+	 * {@code a:b} before {@code c} is not {@code a} before {@code b:c}.
+	 */
+	private static String prefix(String name) {
+		return (name.isEmpty()) ? "" : LockKeyExpression.escape(name, (c) -> c == '%' || c == ':') + ':';
+	}
+
+	private static String defaultKey(LockOperation operation) {
+		return Arrays.stream(operation.method().getParameterTypes())
+			.map(Class::getTypeName)
+			.collect(Collectors.joining(",", operation.type().getName() + '.' + operation.method().getName() + '(',
+					")"));
+	}
+
+	/**
+	 * Parameter names for evaluation, looked up once.
+	 * @param operation the operation
+	 * @return gives these names
+	 */
+	ParameterNameDiscoverer parameterNames(LockOperation operation) {
+		return new KnownParameterNames(this.parameterNames.getParameterNames(operation.declared()));
+	}
+
+	/**
+	 * What the expressions of a call are evaluated against.
+	 * @param operation one of the method's operations
+	 * @param names its parameter names
+	 * @param target the object that the method is called on
+	 * @param arguments the arguments
+	 * @return the context of this call
+	 */
+	EvaluationContext context(LockOperation operation, ParameterNameDiscoverer names, @Nullable Object target,
+			@Nullable Object[] arguments) {
+		LockExpressionRoot root = new LockExpressionRoot(operation.method(), target, arguments);
+		MethodBasedEvaluationContext context = new MethodBasedEvaluationContext(root, operation.declared(), arguments,
+				names);
+		context.setPropertyAccessors(this.properties);
+		context.setTypeLocator(this.types);
+		context.setBeanResolver(this.beans);
+		return context;
+	}
+
+	private record KnownParameterNames(@Nullable String @Nullable [] names) implements ParameterNameDiscoverer {
+
+		@Override
+		public @Nullable String @Nullable [] getParameterNames(Method method) {
+			return this.names;
+		}
+
+		@Override
+		public @Nullable String @Nullable [] getParameterNames(java.lang.reflect.Constructor<?> constructor) {
+			return null;
+		}
+
+	}
+
+}

@@ -1,0 +1,158 @@
+package io.github.lockspring.interceptor;
+
+import java.lang.reflect.Array;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+import io.github.lockspring.LockDefinitionException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Turns what an expression gives into the text of a key. Whatever two different things
+ * could share by accident ("null", an empty text, the identity of an object) is refused.
+ */
+final class LockKeyValues {
+
+	private static final ClassValue<Boolean> HAS_TEXT = new ClassValue<>() {
+
+		@Override
+		protected Boolean computeValue(Class<?> type) {
+			try {
+				return type.getMethod("toString").getDeclaringClass() != Object.class;
+			}
+			catch (NoSuchMethodException ex) {
+				return false;
+			}
+		}
+
+	};
+
+	private final LockSite site;
+
+	private final String key;
+
+	private final String expression;
+
+	/**
+	 * Creates the values of an expression.
+	 * @param site where it is written
+	 * @param key the whole attribute, for messages
+	 * @param expression the expression
+	 */
+	LockKeyValues(LockSite site, String key, String expression) {
+		this.site = site;
+		this.key = key;
+		this.expression = expression;
+	}
+
+	/**
+	 * The texts of a value.
+	 * @param value what the expression gave
+	 * @return one text, or that of each element, without duplicates and never empty
+	 */
+	List<String> texts(@Nullable Object value) {
+		if (value instanceof Iterable<?> elements && !(value instanceof Path)) {
+			return texts(elements);
+		}
+		if (value != null && value.getClass().isArray()) {
+			return texts(elements(value));
+		}
+		return List.of(text(value));
+	}
+
+	private List<String> texts(Iterable<?> elements) {
+		Set<String> texts = new LinkedHashSet<>();
+		for (Object element : elements) {
+			if (element == null) {
+				throw error("it gives null among its elements",
+						"Leave null elements out, as in " + this.expression + ".?[#this != null]");
+			}
+			if (element.getClass().isArray() || (element instanceof Iterable && !(element instanceof Path))) {
+				throw error("it gives a collection inside a collection", "Name one flat collection");
+			}
+			texts.add(text(element));
+		}
+		if (texts.isEmpty()) {
+			throw error("it gives an empty collection, and there is nothing to lock",
+					"Let such calls run without the lock: condition = \"" + this.expression
+							+ ".size() > 0\" (an array: .length > 0)");
+		}
+		return new ArrayList<>(texts);
+	}
+
+	private List<?> elements(Object array) {
+		if (array instanceof byte[] || array instanceof char[]) {
+			throw error("it gives a " + array.getClass().getSimpleName() + ", which is no text",
+					"Make a text of it, such as its hexadecimal form");
+		}
+		List<@Nullable Object> elements = new ArrayList<>(Array.getLength(array));
+		for (int i = 0; i < Array.getLength(array); i++) {
+			elements.add(Array.get(array, i));
+		}
+		return elements;
+	}
+
+	private String text(@Nullable Object value) {
+		if (value instanceof String text) {
+			return checked(text);
+		}
+		if (value instanceof Enum<?> constant) {
+			return constant.name();
+		}
+		if (value instanceof Optional<?> optional) {
+			return text(optional.orElse(null));
+		}
+		if (value == null) {
+			throw error("it gives null", remedyForNothing());
+		}
+		if (value instanceof Map) {
+			throw error("it gives a map", "Name what identifies it, such as " + this.expression + ".keySet()");
+		}
+		if (!HAS_TEXT.get(value.getClass())) {
+			throw noText(value);
+		}
+		String text = value.toString();
+		// A generated subclass may pass toString() on to a class without one
+		if (text != null && text.endsWith('@' + Integer.toHexString(System.identityHashCode(value)))) {
+			throw noText(value);
+		}
+		return checked(text);
+	}
+
+	private String checked(@Nullable String text) {
+		if (text == null) {
+			throw error("it gives an object whose toString() is null", remedyForNothing());
+		}
+		if (text.isEmpty()) {
+			throw error("it gives an empty text", remedyForNothing());
+		}
+		return text;
+	}
+
+	private String remedyForNothing() {
+		return "Give it a value before the call, or let such calls run without the lock: condition = \""
+				+ this.expression + " != null\"";
+	}
+
+	private LockDefinitionException noText(Object value) {
+		return error(
+				"it gives a " + value.getClass().getSimpleName()
+						+ ", whose toString() names the object and not what it stands for",
+				"Name what identifies it: use " + this.expression + ".id, or whatever its identifier is");
+	}
+
+	LockDefinitionException error(String problem, String remedy) {
+		return error(problem, remedy, null);
+	}
+
+	LockDefinitionException error(String problem, String remedy, @Nullable Throwable cause) {
+		String where = (this.key.equals(this.expression)) ? problem : this.expression + ": " + problem;
+		return this.site.error("key", this.key, where, remedy, cause);
+	}
+
+}

@@ -1,0 +1,126 @@
+package io.github.lockspring.interceptor;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import io.github.lockspring.LockRequest;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.ParameterNameDiscoverer;
+import org.springframework.expression.EvaluationContext;
+import org.springframework.expression.EvaluationException;
+import org.springframework.expression.Expression;
+
+/**
+ * All that is worked out once for an annotated method, and checked. Immutable and
+ * thread-safe.
+ *
+ * @param locks what is locked, at least one
+ * @param evaluator evaluates the expressions
+ * @param names the parameter names for them
+ * @param busyAnswer what a busy lock means, or null: the exception reaches the caller
+ */
+record LockedMethod(List<Lock> locks, LockKeyEvaluator evaluator, ParameterNameDiscoverer names,
+		@Nullable BusyAnswer busyAnswer) {
+
+	/**
+	 * The request of one call.
+	 * @param target the object that the method is called on
+	 * @param arguments the arguments
+	 * @return the request, or null if this call runs without a lock
+	 * @throws io.github.lockspring.LockDefinitionException if an expression gives what
+	 * cannot be used
+	 */
+	@Nullable LockRequest request(@Nullable Object target, @Nullable Object[] arguments) {
+		EvaluationContext context = this.evaluator.context(this.locks.get(0).operation(), this.names, target,
+				arguments);
+		if (this.locks.size() == 1) {
+			return this.locks.get(0).request(context);
+		}
+		List<LockRequest> requests = new ArrayList<>(this.locks.size());
+		for (Lock lock : this.locks) {
+			LockRequest request = lock.request(context);
+			if (request != null) {
+				requests.add(request);
+			}
+		}
+		return (requests.isEmpty()) ? null : allOf(requests);
+	}
+
+	private LockRequest allOf(List<LockRequest> requests) {
+		try {
+			return LockRequest.allOf(requests);
+		}
+		catch (IllegalArgumentException ex) {
+			LockOperation operation = this.locks.get(0).operation();
+			throw operation.site()
+				.error("key", operation.key(), "the repeated annotations cannot be taken together: " + ex.getMessage(),
+						"Give them different keys, or conditions that exclude each other", ex);
+		}
+	}
+
+	/**
+	 * One annotation.
+	 *
+	 * @param operation its values
+	 * @param key its key
+	 * @param condition its condition, or null for none
+	 */
+	record Lock(LockOperation operation, LockKeyExpression key, @Nullable Expression condition) {
+
+		@Nullable LockRequest request(EvaluationContext context) {
+			if (this.condition != null && !isTrue(this.condition, context)) {
+				return null;
+			}
+			List<String> keys = this.key.keys(context);
+			try {
+				LockRequest request = (keys.size() == 1) ? LockRequest.of(keys.get(0)) : LockRequest.of(keys);
+				return complete(request);
+			}
+			catch (IllegalArgumentException ex) {
+				throw this.operation.site()
+					.error("key", this.operation.key(), "it gives no usable key: " + ex.getMessage(),
+							"Name an identifier, or a hash of the value", ex);
+			}
+		}
+
+		private boolean isTrue(Expression expression, EvaluationContext context) {
+			Object value;
+			try {
+				value = expression.getValue(context);
+			}
+			catch (EvaluationException ex) {
+				throw this.operation.site()
+					.error("condition", this.operation.condition(), "it cannot be evaluated: " + ex.getMessage(),
+							"Correct the expression", ex);
+			}
+			if (!(value instanceof Boolean answer)) {
+				throw this.operation.site()
+					.error("condition", this.operation.condition(), "it gives " + value + ", which is no boolean",
+							"Write an expression that is true or false");
+			}
+			return answer;
+		}
+
+		private LockRequest complete(LockRequest bare) {
+			LockOperation values = this.operation;
+			LockRequest request = bare.name(values.label());
+			if (values.ttl() != null) {
+				request = request.ttl(values.ttl());
+				request = (values.renew()) ? request.renew() : request;
+			}
+			if (values.maxHold() != null) {
+				request = request.maxHold(values.maxHold());
+			}
+			if (!values.minHold().isZero()) {
+				request = request.minHold(values.minHold());
+			}
+			if (values.waitTime() != null) {
+				request = request.waitTime(values.waitTime());
+			}
+			return request.onLost(values.onLost());
+		}
+
+	}
+
+}

@@ -1,0 +1,81 @@
+package io.github.lockspring.interceptor;
+
+import java.lang.reflect.Method;
+import java.util.Set;
+
+import org.springframework.core.ResolvableType;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+import org.springframework.scheduling.annotation.Async;
+
+/**
+ * Refuses methods that return before their work is done: the lock would be released
+ * before it, or in the middle of it.
+ */
+final class ReturnTypeRules {
+
+	/** By name: most of these types need not be there. */
+	private static final Set<String> DEFERRED = Set.of("org.reactivestreams.Publisher",
+			"java.util.concurrent.Flow$Publisher", "java.util.stream.BaseStream", "java.util.concurrent.Callable",
+			"org.springframework.web.context.request.async.DeferredResult",
+			"org.springframework.web.context.request.async.WebAsyncTask",
+			"org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter",
+			"org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody",
+			"io.reactivex.rxjava3.core.ObservableSource", "io.reactivex.rxjava3.core.SingleSource",
+			"io.reactivex.rxjava3.core.MaybeSource", "io.reactivex.rxjava3.core.CompletableSource",
+			"kotlinx.coroutines.flow.Flow", "kotlin.sequences.Sequence");
+
+	private static final Set<String> FUTURES = Set.of("java.util.concurrent.Future",
+			"java.util.concurrent.CompletionStage", "kotlinx.coroutines.Job");
+
+	private static final String CONTINUATION = "kotlin.coroutines.Continuation";
+
+	private static final String HTTP_ENTITY = "org.springframework.http.HttpEntity";
+
+	private ReturnTypeRules() {
+	}
+
+	static void check(LockOperation operation, Class<?> targetClass) {
+		Method method = operation.method();
+		Class<?>[] parameters = method.getParameterTypes();
+		if (parameters.length > 0 && CONTINUATION.equals(parameters[parameters.length - 1].getName())) {
+			throw error(operation, "it is a suspend function");
+		}
+		ResolvableType type = ResolvableType.forMethodReturnType(method, targetClass);
+		checkType(operation, type, targetClass);
+		if (is(type.toClass(), Set.of(HTTP_ENTITY))) {
+			checkType(operation, type.as(type.toClass()).getGeneric(), targetClass);
+		}
+	}
+
+	private static void checkType(LockOperation operation, ResolvableType type, Class<?> targetClass) {
+		Class<?> returned = type.toClass();
+		if (is(returned, DEFERRED)
+				|| (is(returned, FUTURES) && !isAsync(operation.method(), operation.declared(), targetClass))) {
+			throw error(operation, "it returns a " + returned.getSimpleName());
+		}
+	}
+
+	private static boolean isAsync(Method method, Method declared, Class<?> targetClass) {
+		return isAsync(MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY))
+				|| isAsync(MergedAnnotations.from(declared, SearchStrategy.TYPE_HIERARCHY))
+				|| isAsync(MergedAnnotations.from(targetClass, SearchStrategy.TYPE_HIERARCHY));
+	}
+
+	private static boolean isAsync(MergedAnnotations annotations) {
+		return annotations.isPresent(Async.class);
+	}
+
+	private static boolean is(Class<?> type, Set<String> names) {
+		return AnnotationLockOperationSource.hierarchy(type)
+			.stream()
+			.anyMatch((each) -> names.contains(each.getName()));
+	}
+
+	private static RuntimeException error(LockOperation operation, String what) {
+		return operation.site()
+			.error("key", operation.key(), what + ": the lock would be released before the work runs",
+					"Lock a method that does the work before it returns, or take the lock inside the work with LockTemplate");
+	}
+
+}

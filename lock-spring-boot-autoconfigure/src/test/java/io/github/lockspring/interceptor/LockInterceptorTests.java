@@ -1,0 +1,417 @@
+package io.github.lockspring.interceptor;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.SortedMap;
+
+import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockNotAcquiredException;
+import io.github.lockspring.LockSpec;
+import io.github.lockspring.OnBusy;
+import io.github.lockspring.OnLost;
+import io.github.lockspring.annotation.DistributedLock;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/**
+ * What happens when an annotated method is called.
+ */
+class LockInterceptorTests {
+
+	private static AnnotationConfigApplicationContext context;
+
+	private static RecordingLocks locks;
+
+	private static Service service;
+
+	@BeforeAll
+	static void start() {
+		context = LockContexts.start(LockContexts
+			.properties(Map.of("test.key", "#id", "test.ttl", "10s", "test.busy", "whenBusy"), Service.class));
+		locks = context.getBean(RecordingLocks.class);
+		service = context.getBean(Service.class);
+	}
+
+	@AfterAll
+	static void stop() {
+		context.close();
+	}
+
+	@BeforeEach
+	void reset() {
+		locks.requests.clear();
+		locks.everythingBusy = false;
+		locks.busy.clear();
+		service.calls().clear();
+	}
+
+	@Test
+	void runsMethodUnderLock() {
+		assertThat(service.plain("42")).isEqualTo("plain 42 under 42");
+		LockSpec lock = locks.last().locks().get(0);
+		assertThat(lock).isEqualTo(new LockSpec("42", "Service.plain", null, true, null, Duration.ZERO));
+		assertThat(locks.last().waitTime()).isNull();
+		assertThat(locks.last().onLost()).isEqualTo(OnLost.THROW);
+	}
+
+	@Test
+	void passesAllAttributesOn() {
+		service.attributes("42");
+		LockSpec lock = locks.last().locks().get(0);
+		assertThat(lock).isEqualTo(new LockSpec("jobs:42", "jobs", Duration.ofSeconds(30), true, Duration.ofHours(1),
+				Duration.ofMillis(1500)));
+		assertThat(locks.last().waitTime()).isEqualTo(Duration.ofMinutes(2));
+		assertThat(locks.last().onLost()).isEqualTo(OnLost.INTERRUPT);
+	}
+
+	@Test
+	void leaseWithTtlIsNotRenewedUnlessAsked() {
+		service.unrenewed("42");
+		assertThat(locks.last().locks().get(0).renew()).isFalse();
+	}
+
+	@Test
+	void resolvesPlaceholdersInEveryText() {
+		service.placeholders("42");
+		assertThat(locks.lastKeys()).containsExactly("42");
+		assertThat(locks.last().locks().get(0).ttl()).isEqualTo(Duration.ofSeconds(10));
+		assertThat(locks.last().waitTime()).isNull();
+	}
+
+	@Test
+	void runsWithoutLockWhereConditionIsFalse() {
+		assertThat(service.conditional(-1)).isEqualTo("unlocked");
+		assertThat(locks.requests).isEmpty();
+		assertThat(service.conditional(1)).isEqualTo("locked");
+		assertThat(locks.requests).hasSize(1);
+	}
+
+	@Test
+	void takesAllKeysOfRepeatedAnnotationsTogether() {
+		service.repeated("b", "a");
+		assertThat(locks.requests).hasSize(1);
+		assertThat(locks.lastKeys()).containsExactly("account:a", "account:b");
+		assertThat(locks.last().locks()).extracting(LockSpec::ttl)
+			.containsExactly(Duration.ofSeconds(20), Duration.ofSeconds(10));
+		assertThat(locks.last().waitTime()).isEqualTo(Duration.ofSeconds(1));
+	}
+
+	@Test
+	void conditionBelongsToEachKey() {
+		service.repeated("b", "none");
+		assertThat(locks.lastKeys()).containsExactly("account:b");
+	}
+
+	@Test
+	void busyLockThrowsAndMethodDoesNotRun() {
+		locks.everythingBusy = true;
+		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> service.plain("42"))
+			.withMessage("Lock '42' (Service.plain)");
+		assertThat(service.calls()).isEmpty();
+	}
+
+	@Test
+	void skipAnswersWithEmptyValueOfReturnType() {
+		locks.everythingBusy = true;
+		service.skipVoid();
+		assertThat(service.skipObject()).isNull();
+		assertThat(service.skipOptional()).isEmpty();
+		assertThat(service.skipOptionalLong()).isEmpty();
+		assertThat(service.skipList()).isEmpty();
+		assertThat(service.skipSet()).isEmpty();
+		assertThat(service.skipMap()).isEmpty();
+		assertThat(service.skipIterable()).isEmpty();
+		assertThat(service.skipArrayList()).isEmpty();
+		assertThat(service.skipDeque()).isNull();
+		assertThat(service.skipArray()).isEmpty();
+		assertThat(service.skipInt()).isZero();
+		assertThat(service.skipLong()).isZero();
+		assertThat(service.skipBoolean()).isFalse();
+		assertThat(service.skipBooleanObject()).isFalse();
+		assertThat(service.skipChar()).isEqualTo((char) 0);
+		assertThat(service.calls()).isEmpty();
+	}
+
+	@Test
+	void skipMakesOneAttemptUnlessItHasWaitTime() {
+		service.skipVoid();
+		assertThat(locks.last().waitTime()).isEqualTo(Duration.ZERO);
+		service.skipAfterWaiting();
+		assertThat(locks.last().waitTime()).isEqualTo(Duration.ofSeconds(3));
+	}
+
+	@Test
+	void skippedCollectionsAreTheCallersOwn() {
+		locks.everythingBusy = true;
+		service.skipList().add("x");
+		assertThat(service.skipList()).isEmpty();
+	}
+
+	@Test
+	void fallbackIsCalledOnTargetWhenBusy() {
+		locks.everythingBusy = true;
+		assertThat(service.withFallback("42")).isEqualTo("busy 42");
+		assertThat(service.calls()).containsExactly("whenBusy");
+	}
+
+	@Test
+	void fallbackMayTakeTheException() {
+		locks.everythingBusy = true;
+		assertThat(service.withFallbackAndException("42"))
+			.isEqualTo("42: Lock '42' (Service.withFallbackAndException)");
+	}
+
+	@Test
+	void fallbackMayBePrivateAndItsExceptionReachesCaller() {
+		locks.everythingBusy = true;
+		assertThatThrownBy(() -> service.withFailingFallback("42")).isInstanceOf(IOException.class)
+			.hasMessage("fallback 42")
+			.hasNoCause();
+	}
+
+	@Test
+	void fallbackIsNotCalledWhenFree() {
+		assertThat(service.withFallback("42")).isEqualTo("free 42");
+	}
+
+	@Test
+	void busyLockInsideTheWorkIsTheWorksOwnFailure() {
+		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> service.otherBusy("42"))
+			.withMessage("inner");
+		assertThat(service.calls()).isEmpty();
+		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> service.otherBusySkip("42"))
+			.withMessage("inner");
+	}
+
+	@Test
+	void worksOwnExceptionReachesCallerAsItIs() {
+		IOException checked = new IOException("disk");
+		assertThatThrownBy(() -> service.fail(checked)).isSameAs(checked);
+		IllegalStateException unchecked = new IllegalStateException();
+		assertThatThrownBy(() -> service.fail(unchecked)).isSameAs(unchecked);
+		Error error = new StackOverflowError();
+		assertThatThrownBy(() -> service.fail(error)).isSameAs(error);
+	}
+
+	@Test
+	void conditionThatIsNoBooleanFailsTheCall() {
+		assertThatThrownBy(() -> service.oddCondition(null)).hasMessageContainingAll("Service.oddCondition(Boolean)",
+				"condition = \"#flag\"", "gives null", "true or false");
+	}
+
+	@Test
+	void sameKeyAskedForInDifferentWaysFailsTheCall() {
+		assertThatThrownBy(() -> service.repeated("a", "a")).hasMessageContainingAll("Service.repeated(String, String)",
+				"key = ", "asked for twice", "different keys");
+	}
+
+	@Test
+	void packagePrivateAndProtectedMethodsAreLockedThroughClassProxies() {
+		service.packagePrivate();
+		assertThat(locks.requests).hasSize(1);
+		service.protectedMethod();
+		assertThat(locks.requests).hasSize(2);
+	}
+
+	static class Service {
+
+		private final List<String> calls = new ArrayList<>();
+
+		public List<String> calls() {
+			return this.calls;
+		}
+
+		@DistributedLock("#id")
+		public String plain(String id) {
+			this.calls.add("plain");
+			return "plain " + id + " under " + HeldLock.current(id).map(HeldLock::key).orElse("nothing");
+		}
+
+		@DistributedLock(name = "jobs", key = "#id", ttl = "30s", renew = true, waitTime = "2m", maxHold = "1h",
+				minHold = "1500ms", onLost = OnLost.INTERRUPT)
+		public void attributes(String id) {
+		}
+
+		@DistributedLock(key = "#id", ttl = "PT30S")
+		public void unrenewed(String id) {
+		}
+
+		@DistributedLock(key = "${test.key}", ttl = "${test.ttl}", waitTime = "${test.wait:}",
+				fallback = "${test.busy}", condition = "${test.key} != null")
+		public String placeholders(String id) {
+			return "";
+		}
+
+		@DistributedLock(key = "#amount", condition = "#amount > 0")
+		public String conditional(int amount) {
+			return (HeldLock.current("" + amount).isPresent()) ? "locked" : "unlocked";
+		}
+
+		@DistributedLock(name = "account", key = "#from", ttl = "10s", waitTime = "2s")
+		@DistributedLock(name = "account", key = "#to", ttl = "20s", waitTime = "1s", condition = "#to != 'none'")
+		public void repeated(String from, String to) {
+		}
+
+		@DistributedLock(onBusy = OnBusy.SKIP)
+		public void skipVoid() {
+			this.calls.add("skipVoid");
+		}
+
+		@DistributedLock(onBusy = OnBusy.SKIP, waitTime = "3s")
+		public void skipAfterWaiting() {
+		}
+
+		@DistributedLock(onBusy = OnBusy.SKIP)
+		public @Nullable Object skipObject() {
+			return "x";
+		}
+
+		@DistributedLock(onBusy = OnBusy.SKIP)
+		public Optional<String> skipOptional() {
+			return Optional.of("x");
+		}
+
+		@DistributedLock(onBusy = OnBusy.SKIP)
+		public OptionalLong skipOptionalLong() {
+			return OptionalLong.of(1);
+		}
+
+		@DistributedLock(onBusy = OnBusy.SKIP)
+		public List<String> skipList() {
+			return List.of("x");
+		}
+
+		@DistributedLock(onBusy = OnBusy.SKIP)
+		public Set<String> skipSet() {
+			return Set.of("x");
+		}
+
+		@DistributedLock(onBusy = OnBusy.SKIP)
+		public SortedMap<String, String> skipMap() {
+			throw new IllegalStateException();
+		}
+
+		@DistributedLock(onBusy = OnBusy.SKIP)
+		public Iterable<String> skipIterable() {
+			return List.of("x");
+		}
+
+		@DistributedLock(onBusy = OnBusy.SKIP)
+		public ArrayList<String> skipArrayList() {
+			throw new IllegalStateException();
+		}
+
+		@DistributedLock(onBusy = OnBusy.SKIP)
+		public @Nullable Deque<String> skipDeque() {
+			return new ArrayDeque<>();
+		}
+
+		@DistributedLock(onBusy = OnBusy.SKIP)
+		public String[] skipArray() {
+			return new String[1];
+		}
+
+		@DistributedLock(onBusy = OnBusy.SKIP)
+		public int skipInt() {
+			return 1;
+		}
+
+		@DistributedLock(onBusy = OnBusy.SKIP)
+		public Long skipLong() {
+			return 1L;
+		}
+
+		@DistributedLock(onBusy = OnBusy.SKIP)
+		public boolean skipBoolean() {
+			return true;
+		}
+
+		@DistributedLock(onBusy = OnBusy.SKIP)
+		public Boolean skipBooleanObject() {
+			return true;
+		}
+
+		@DistributedLock(onBusy = OnBusy.SKIP)
+		public char skipChar() {
+			return 'c';
+		}
+
+		@DistributedLock(key = "#id", fallback = "whenBusy")
+		public String withFallback(String id) {
+			return "free " + id;
+		}
+
+		public String whenBusy(String id) {
+			this.calls.add("whenBusy");
+			return "busy " + id;
+		}
+
+		@DistributedLock(key = "#id", fallback = "explain")
+		public String withFallbackAndException(String id) {
+			return "free " + id;
+		}
+
+		public String explain(String id, LockNotAcquiredException busy) {
+			return id + ": " + busy.getMessage();
+		}
+
+		@DistributedLock(key = "#id", fallback = "failingFallback")
+		public void withFailingFallback(String id) throws IOException {
+		}
+
+		private void failingFallback(String id) throws IOException {
+			throw new IOException("fallback " + id);
+		}
+
+		@DistributedLock(key = "#id", fallback = "whenBusy")
+		public String otherBusy(String id) {
+			throw new LockNotAcquiredException("other", "inner");
+		}
+
+		@DistributedLock(key = "#id", onBusy = OnBusy.SKIP)
+		public @Nullable String otherBusySkip(String id) {
+			throw new LockNotAcquiredException("other", "inner");
+		}
+
+		@DistributedLock
+		public void fail(Throwable failure) throws IOException {
+			LockInterceptorTests.<RuntimeException>sneak(failure);
+		}
+
+		@DistributedLock(key = "'x'", condition = "#flag")
+		public void oddCondition(@Nullable Boolean flag) {
+		}
+
+		@DistributedLock
+		void packagePrivate() {
+		}
+
+		@DistributedLock
+		protected void protectedMethod() {
+		}
+
+	}
+
+	@SuppressWarnings("unchecked")
+	private static <X extends Throwable> void sneak(Throwable failure) throws X {
+		throw (X) failure;
+	}
+
+}

@@ -1,0 +1,451 @@
+package io.github.lockspring.interceptor;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+
+import io.github.lockspring.LockDefinitionException;
+import io.github.lockspring.LockSpec;
+import io.github.lockspring.annotation.DistributedLock;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.expression.EvaluationException;
+import org.springframework.stereotype.Component;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+/**
+ * From the arguments of a call to its keys.
+ */
+class LockKeyTests {
+
+	private static AnnotationConfigApplicationContext context;
+
+	private static RecordingLocks locks;
+
+	private static Keys keys;
+
+	@BeforeAll
+	static void start() {
+		context = LockContexts.start(Keys.class, Names.class, Job.class, OtherJob.class);
+		locks = context.getBean(RecordingLocks.class);
+		keys = context.getBean(Keys.class);
+	}
+
+	@AfterAll
+	static void stop() {
+		context.close();
+	}
+
+	@Test
+	void readsPropertyOfParameter() {
+		keys.property(new Order("42"));
+		assertThat(locks.lastKeys()).containsExactly("42");
+	}
+
+	@Test
+	void knowsParametersByPosition() {
+		keys.position("a", "b");
+		assertThat(locks.lastKeys()).containsExactly("b/a");
+	}
+
+	@Test
+	void readsMethodTargetAndArgumentsOfRoot() {
+		keys.root("x");
+		assertThat(locks.lastKeys()).containsExactly("root:tenant-1:x");
+	}
+
+	@Test
+	void asksBeans() {
+		keys.bean("42");
+		assertThat(locks.lastKeys()).containsExactly("bean-42");
+	}
+
+	@Test
+	void leavesSingleExpressionOfTemplateAsItIs() {
+		keys.template("a:b%c");
+		assertThat(locks.lastKeys()).containsExactly("order:a:b%c!");
+	}
+
+	@Test
+	void locksTextInQuotes() {
+		keys.text();
+		assertThat(locks.lastKeys()).containsExactly("nightly-report");
+	}
+
+	@Test
+	void locksMethodItselfWithoutKey() {
+		keys.itself(List.of(), 1);
+		assertThat(locks.lastKeys()).containsExactly(Keys.class.getName() + ".itself(java.util.List,int)");
+		assertThat(locks.last().locks().get(0).name()).isEqualTo("Keys.itself");
+	}
+
+	@Test
+	void inheritedMethodIsAnotherOneInEachClass() {
+		context.getBean(Job.class).run();
+		assertThat(locks.lastKeys()).containsExactly(Job.class.getName() + ".run()");
+		context.getBean(OtherJob.class).run();
+		assertThat(locks.lastKeys()).containsExactly(OtherJob.class.getName() + ".run()");
+	}
+
+	@Test
+	void putsNameBeforeKey() {
+		keys.named("42");
+		assertThat(locks.lastKeys()).containsExactly("orders:42");
+		assertThat(locks.last().locks().get(0).name()).isEqualTo("orders");
+	}
+
+	@Test
+	void nameAndKeyAreComposedInjectively() {
+		keys.nameWithColon("c");
+		assertThat(locks.lastKeys()).containsExactly("a%3Ab:c");
+		keys.nameWithoutColon("b:c");
+		assertThat(locks.lastKeys()).containsExactly("a:b:c");
+		keys.nameWithPercent("c");
+		assertThat(locks.lastKeys()).containsExactly("a%253Ab:c");
+	}
+
+	@Test
+	void twoExpressionsAreComposedInjectively() {
+		keys.two("a:b", "c");
+		assertThat(locks.lastKeys()).containsExactly("a%3Ab:c");
+		keys.two("a", "b:c");
+		assertThat(locks.lastKeys()).containsExactly("a:b%3Ac");
+		keys.two("a%3Ab", "c");
+		assertThat(locks.lastKeys()).containsExactly("a%253Ab:c");
+	}
+
+	@Test
+	void separatorsOfAnyKindAreEscaped() {
+		keys.oddSeparators("2…", "b", "2");
+		assertThat(locks.lastKeys()).containsExactly("%32%u20262b…%32");
+	}
+
+	@Test
+	void differentArgumentsNeverGiveTheSameKey() {
+		List<String> values = List.of("2", "%", "%32", "…", "%u2026", "x", "22", "%%", "2%", "%2", "u2026", "32");
+		Set<String> seen = new HashSet<>();
+		for (String a : values) {
+			for (String b : values) {
+				for (String c : values) {
+					keys.oddSeparators(a, b, c);
+					assertThat(seen.add(locks.lastKeys().get(0))).as("%s %s %s", a, b, c).isTrue();
+				}
+			}
+		}
+	}
+
+	@Test
+	void locksEachElementOfCollection() {
+		keys.any(List.of("b", "a", "b"));
+		assertThat(locks.lastKeys()).containsExactly("a", "b");
+		keys.any(Set.of(1L));
+		assertThat(locks.lastKeys()).containsExactly("1");
+	}
+
+	@Test
+	void locksEachElementOfArray() {
+		keys.any(new String[] { "b", "a" });
+		assertThat(locks.lastKeys()).containsExactly("a", "b");
+		keys.any(new int[] { 2, 1 });
+		assertThat(locks.lastKeys()).containsExactly("1", "2");
+	}
+
+	@Test
+	void locksEachElementOfProjection() {
+		keys.projection(List.of(new Order("1"), new Order("2")));
+		assertThat(locks.lastKeys()).containsExactly("order:1", "order:2");
+	}
+
+	@Test
+	void oneCollectionIsCombinedWithOtherExpressions() {
+		keys.mixed("t", List.of("b", "a:"));
+		assertThat(locks.lastKeys()).containsExactly("t:a%3A", "t:b");
+	}
+
+	@Test
+	void takesValuesThatHaveText() {
+		UUID uuid = UUID.randomUUID();
+		assertThat(keyOf(uuid)).isEqualTo(uuid.toString());
+		assertThat(keyOf(42)).isEqualTo("42");
+		assertThat(keyOf(true)).isEqualTo("true");
+		assertThat(keyOf('c')).isEqualTo("c");
+		assertThat(keyOf(new StringBuilder("s"))).isEqualTo("s");
+		assertThat(keyOf(TimeUnit.DAYS)).isEqualTo("DAYS");
+		assertThat(keyOf(Spelled.ONE)).isEqualTo("ONE");
+		assertThat(keyOf(new Id(7))).isEqualTo("Id[value=7]");
+		assertThat(keyOf(Optional.of("o"))).isEqualTo("o");
+		assertThat(keyOf(Path.of("a", "b"))).isEqualTo(Path.of("a", "b").toString());
+		assertThat(keyOf("😀{}")).isEqualTo("😀{}");
+	}
+
+	@Test
+	void f28NullIsNeverAKey() {
+		LockDefinitionException error = refused(null);
+		assertThat(error).hasMessageContainingAll("LockKeyTests$Keys.any(Object)", "key = \"#value\"", "gives null",
+				"condition = \"#value != null\"");
+		assertThat(error.getAttribute()).isEqualTo("key");
+		assertThat(error.getValue()).isEqualTo("#value");
+		assertThat(refused(Optional.empty())).hasMessageContaining("gives null");
+		assertThat(refused(Arrays.asList("a", null))).hasMessageContaining("null among its elements");
+	}
+
+	@Test
+	void f28EmptyTextIsNeverAKey() {
+		assertThat(refused("")).hasMessageContainingAll("Keys.any(Object)", "key = \"#value\"", "empty text",
+				"condition");
+		assertThat(refused(List.of(""))).hasMessageContaining("empty text");
+		LockDefinitionException error = catchThrowableOfType(LockDefinitionException.class, () -> keys.template(""));
+		assertThat(error).hasMessageContainingAll("Keys.template(String)", "#value: it gives an empty text");
+	}
+
+	@Test
+	void f28EmptyCollectionIsNeverAKey() {
+		assertThat(refused(List.of())).hasMessageContainingAll("Keys.any(Object)", "empty collection",
+				"condition = \"#value.size() > 0\"");
+		assertThat(refused(new String[0])).hasMessageContaining("empty collection");
+	}
+
+	@Test
+	void f28HugeKeyIsRefused() {
+		assertThat(refused("x".repeat(1024 * 1024)))
+			.hasMessageContainingAll("Keys.any(Object)", "key = \"#value\"", "at most " + LockSpec.MAX_KEY_LENGTH,
+					"hash")
+			.satisfies((error) -> assertThat(error.getMessage()).hasSizeLessThan(500));
+	}
+
+	@Test
+	void f28BrokenUnicodeIsRefused() {
+		assertThat(refused("\uD83D")).hasMessageContainingAll("Keys.any(Object)", "unpaired surrogate");
+	}
+
+	@Test
+	void f28ValuesWithoutTextAreRefused() {
+		assertThat(refused(new Order("42"))).hasMessageContainingAll("gives a Order", "use #value.id");
+		assertThat(refused(new Object())).hasMessageContaining("toString()");
+		assertThat(refused(new Disguised())).hasMessageContaining("toString()");
+		assertThat(refused((Runnable) () -> {
+		})).hasMessageContaining("toString()");
+		assertThat(refused(List.of(new Order("1")))).hasMessageContaining("gives a Order");
+		assertThat(refused(Map.of("a", "b"))).hasMessageContainingAll("a map", "#value.keySet()");
+		assertThat(refused(new byte[] { 1 })).hasMessageContainingAll("byte[]", "hexadecimal");
+		assertThat(refused(new char[] { 'a' })).hasMessageContaining("char[]");
+		assertThat(refused(List.of(List.of("a")))).hasMessageContaining("a collection inside a collection");
+	}
+
+	@Test
+	void f28PropertyOfNullNamesMethodAndExpression() {
+		LockDefinitionException error = catchThrowableOfType(LockDefinitionException.class, () -> keys.property(null));
+		assertThat(error).hasMessageContainingAll("Keys.property(Order)", "key = \"#order.id\"", "cannot be evaluated",
+				"null", "condition");
+		assertThat(error).hasCauseInstanceOf(EvaluationException.class);
+	}
+
+	@Test
+	void secondCollectionInOneTemplateIsRefused() {
+		LockDefinitionException error = catchThrowableOfType(LockDefinitionException.class,
+				() -> keys.two(List.of("a", "b"), List.of("c", "d")));
+		assertThat(error).hasMessageContainingAll("Keys.two(Object, Object)", "#b: it gives a collection",
+				"only one expression");
+	}
+
+	@Test
+	void methodDoesNotRunWhenKeyIsRefused() {
+		refused(null);
+		assertThat(keys.ran()).doesNotContainNull();
+	}
+
+	@Test
+	void compiledExpressionCopesWithOtherTypesThanAtFirst() {
+		for (int i = 0; i < 300; i++) {
+			keys.dynamic(new Order("a" + i));
+			assertThat(locks.lastKeys()).containsExactly("a" + i);
+		}
+		keys.dynamic(new OtherOrder(7));
+		assertThat(locks.lastKeys()).containsExactly("7");
+		keys.dynamic(new Order("z"));
+		assertThat(locks.lastKeys()).containsExactly("z");
+	}
+
+	private static String keyOf(Object value) {
+		keys.any(value);
+		return locks.lastKeys().get(0);
+	}
+
+	private static LockDefinitionException refused(@Nullable Object value) {
+		return catchThrowableOfType(LockDefinitionException.class, () -> keys.any(value));
+	}
+
+	public static class Order {
+
+		private final String id;
+
+		Order(String id) {
+			this.id = id;
+		}
+
+		public String getId() {
+			return this.id;
+		}
+
+	}
+
+	public static class OtherOrder {
+
+		private final int id;
+
+		OtherOrder(int id) {
+			this.id = id;
+		}
+
+		public int getId() {
+			return this.id;
+		}
+
+	}
+
+	record Id(int value) {
+	}
+
+	enum Spelled {
+
+		ONE;
+
+		@Override
+		public String toString() {
+			return "one";
+		}
+
+	}
+
+	/** As a generated proxy does. */
+	static class Disguised {
+
+		@Override
+		public String toString() {
+			return super.toString();
+		}
+
+	}
+
+	@Component("names")
+	static class Names {
+
+		public String of(String id) {
+			return "bean-" + id;
+		}
+
+	}
+
+	abstract static class AbstractJob {
+
+		@DistributedLock
+		public void run() {
+		}
+
+	}
+
+	static class Job extends AbstractJob {
+
+	}
+
+	static class OtherJob extends AbstractJob {
+
+	}
+
+	static class Keys {
+
+		private final List<@Nullable Object> ran = new ArrayList<>();
+
+		public List<@Nullable Object> ran() {
+			return this.ran;
+		}
+
+		public String getTenant() {
+			return "tenant-1";
+		}
+
+		@DistributedLock("#order.id")
+		public void property(@Nullable Order order) {
+		}
+
+		@DistributedLock(key = "#p1 + '/' + #a0")
+		public void position(String first, String second) {
+		}
+
+		@DistributedLock(key = "#{#root.method.name}:#{#root.target.tenant}:#{#root.args[0]}")
+		public void root(String value) {
+		}
+
+		@DistributedLock(key = "@names.of(#id)")
+		public void bean(String id) {
+		}
+
+		@DistributedLock(key = "order:#{#value}!")
+		public void template(String value) {
+		}
+
+		@DistributedLock(key = "'nightly-report'")
+		public void text() {
+		}
+
+		@DistributedLock
+		public void itself(List<String> a, int b) {
+		}
+
+		@DistributedLock(name = "orders", key = "#id")
+		public void named(String id) {
+		}
+
+		@DistributedLock(name = "a:b", key = "#id")
+		public void nameWithColon(String id) {
+		}
+
+		@DistributedLock(name = "a", key = "#id")
+		public void nameWithoutColon(String id) {
+		}
+
+		@DistributedLock(name = "a%3Ab", key = "#id")
+		public void nameWithPercent(String id) {
+		}
+
+		@DistributedLock(key = "#{#a}:#{#b}")
+		public void two(Object a, Object b) {
+		}
+
+		@DistributedLock(key = "#{#a}2#{#b}…#{#c}")
+		public void oddSeparators(String a, String b, String c) {
+		}
+
+		@DistributedLock(key = "#value")
+		public void any(@Nullable Object value) {
+			this.ran.add(value);
+		}
+
+		@DistributedLock(key = "order:#{#orders.![id]}")
+		public void projection(List<Order> orders) {
+		}
+
+		@DistributedLock(key = "#{#tenant}:#{#ids}")
+		public void mixed(String tenant, List<String> ids) {
+		}
+
+		@DistributedLock(key = "#order.id")
+		public void dynamic(Object order) {
+		}
+
+	}
+
+}
