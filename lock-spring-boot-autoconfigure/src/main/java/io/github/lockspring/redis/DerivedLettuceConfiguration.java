@@ -1,0 +1,143 @@
+package io.github.lockspring.redis;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.ReadFrom;
+import io.lettuce.core.SocketOptions;
+import io.lettuce.core.SslVerifyMode;
+import io.lettuce.core.resource.ClientResources;
+import io.lettuce.core.resource.DefaultClientResources;
+import io.lettuce.core.resource.Delay;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.RedisCredentialsProviderFactory;
+
+/**
+ * The application's Lettuce configuration with what locks need: short timeouts, quick
+ * reconnection, no commands kept for later, the master only, and no pool.
+ */
+final class DerivedLettuceConfiguration implements LettuceClientConfiguration {
+
+	private static final Duration LONGEST_RECONNECT_DELAY = Duration.ofMillis(500);
+
+	private final LettuceClientConfiguration application;
+
+	private final RedisConfiguration redisConfiguration;
+
+	private final Duration commandTimeout;
+
+	private final ClientResources resources;
+
+	private final @Nullable ClientResources ownResources;
+
+	DerivedLettuceConfiguration(LettuceClientConfiguration application, RedisConfiguration redisConfiguration,
+			Duration commandTimeout) {
+		this.application = application;
+		this.redisConfiguration = redisConfiguration;
+		this.commandTimeout = commandTimeout;
+		ClientResources shared = application.getClientResources().orElse(null);
+		if (shared != null) {
+			this.resources = new QuicklyReconnectingResources(shared, reconnectDelay());
+			this.ownResources = null;
+		}
+		else {
+			this.resources = DefaultClientResources.builder()
+				.ioThreadPoolSize(2)
+				.computationThreadPoolSize(2)
+				.reconnectDelay(reconnectDelay())
+				.build();
+			this.ownResources = this.resources;
+		}
+	}
+
+	static Delay reconnectDelay() {
+		return Delay.exponential(Duration.ZERO, LONGEST_RECONNECT_DELAY, 2, TimeUnit.MILLISECONDS);
+	}
+
+	RedisConfiguration redisConfiguration() {
+		return this.redisConfiguration;
+	}
+
+	/**
+	 * The resources to shut down at the end, null if they are the application's.
+	 */
+	@Nullable ClientResources ownResources() {
+		return this.ownResources;
+	}
+
+	@Override
+	public Optional<ClientResources> getClientResources() {
+		return Optional.of(this.resources);
+	}
+
+	@Override
+	public Optional<ClientOptions> getClientOptions() {
+		ClientOptions options = this.application.getClientOptions().orElseGet(ClientOptions::create);
+		SocketOptions socket = options.getSocketOptions();
+		Duration connectTimeout = (socket.getConnectTimeout().compareTo(this.commandTimeout) < 0)
+				? socket.getConnectTimeout() : this.commandTimeout;
+		return Optional.of(options.mutate()
+			.autoReconnect(true)
+			.disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
+			.socketOptions(socket.mutate().connectTimeout(connectTimeout).build())
+			.build());
+	}
+
+	@Override
+	public Duration getCommandTimeout() {
+		return this.commandTimeout;
+	}
+
+	@Override
+	public Optional<ReadFrom> getReadFrom() {
+		return this.application.getReadFrom().map((readFrom) -> ReadFrom.MASTER);
+	}
+
+	@Override
+	public Duration getShutdownTimeout() {
+		return this.commandTimeout;
+	}
+
+	@Override
+	public Duration getShutdownQuietPeriod() {
+		return Duration.ZERO;
+	}
+
+	@Override
+	public boolean isUseSsl() {
+		return this.application.isUseSsl();
+	}
+
+	@Override
+	@Deprecated
+	@SuppressWarnings("deprecation")
+	public boolean isVerifyPeer() {
+		return this.application.isVerifyPeer();
+	}
+
+	@Override
+	public SslVerifyMode getVerifyMode() {
+		return this.application.getVerifyMode();
+	}
+
+	@Override
+	public boolean isStartTls() {
+		return this.application.isStartTls();
+	}
+
+	@Override
+	public Optional<String> getClientName() {
+		return this.application.getClientName();
+	}
+
+	@Override
+	public Optional<RedisCredentialsProviderFactory> getRedisCredentialsProviderFactory() {
+		return this.application.getRedisCredentialsProviderFactory();
+	}
+
+}

@@ -1,0 +1,88 @@
+package io.github.lockspring.redis;
+
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import io.github.lockspring.store.InboxListener;
+import io.github.lockspring.store.OwnerToken;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads the messages of an inbox and tells them to its listener. Anybody may publish to a
+ * channel, so that what is not exactly a message of ours is left alone.
+ */
+final class InboxMessages {
+
+	private static final Logger logger = LoggerFactory.getLogger(InboxMessages.class);
+
+	private static final Pattern GRANTED = Pattern.compile("g (\\S+) ([1-9]\\d{0,15}) ([01]) (.+)", Pattern.DOTALL);
+
+	private static final Pattern WANTED = Pattern.compile("w (\\S+) (.+)", Pattern.DOTALL);
+
+	private final RedisKeys keys;
+
+	private final String instance;
+
+	private final InboxListener listener;
+
+	InboxMessages(RedisKeys keys, String instance, InboxListener listener) {
+		this.keys = keys;
+		this.instance = instance;
+		this.listener = listener;
+	}
+
+	void opened() {
+		try {
+			this.listener.opened();
+		}
+		catch (RuntimeException ex) {
+			logger.warn("The listener of an inbox failed", ex);
+		}
+	}
+
+	void receive(String message) {
+		try {
+			if (!granted(message) && !wanted(message)) {
+				logger.debug("Not a message of ours: " + message);
+			}
+		}
+		catch (RuntimeException ex) {
+			logger.warn("The listener of an inbox failed at the message: " + message, ex);
+		}
+	}
+
+	private boolean granted(String message) {
+		Matcher parts = GRANTED.matcher(message);
+		if (!parts.matches()) {
+			return false;
+		}
+		OwnerToken token = ownToken(parts.group(1));
+		String key = this.keys.userKey(parts.group(4));
+		if (token == null || key == null) {
+			return false;
+		}
+		this.listener.granted(key, token, Long.parseLong(parts.group(2)), parts.group(3).equals("1"));
+		return true;
+	}
+
+	private boolean wanted(String message) {
+		Matcher parts = WANTED.matcher(message);
+		if (!parts.matches()) {
+			return false;
+		}
+		OwnerToken token = ownToken(parts.group(1));
+		String key = this.keys.userKey(parts.group(2));
+		if (token == null || key == null) {
+			return false;
+		}
+		this.listener.wanted(key, token);
+		return true;
+	}
+
+	private @Nullable OwnerToken ownToken(String text) {
+		return OwnerToken.parse(text).filter((token) -> token.instance().equals(this.instance)).orElse(null);
+	}
+
+}

@@ -1,0 +1,308 @@
+package io.github.lockspring.redis;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.data.redis.connection.Message;
+import org.springframework.data.redis.connection.MessageListener;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.SubscriptionListener;
+import org.springframework.data.redis.listener.ChannelTopic;
+import org.springframework.data.redis.listener.RedisMessageListenerContainer;
+import org.springframework.util.backoff.BackOffExecution;
+
+/**
+ * Keeps one channel subscribed, from {@link #begin()} to {@link #end()}.
+ */
+final class InboxSubscription {
+
+	/*
+	 * Threads. The keeper, one thread, does everything that can block: it subscribes,
+	 * sends pings, throws away a subscription that failed or fell silent, and makes the
+	 * next one; `container` and the fields after it are its own. The dispatcher, one
+	 * thread, gets messages and subscription notices from the driver in their order. A
+	 * Jedis subscription occupies a third one. doubt() and isConfirmed() are called by
+	 * anybody and touch volatile fields only.
+	 *
+	 * Confirmation. A notice that the channel is subscribed confirms. doubt() takes that
+	 * back and counts: only the ping that carries the present count confirms again, so
+	 * that a ping on its way when the doubt arose proves nothing.
+	 *
+	 * Recovery is ours, not the container's, which logs each attempt as an error and does
+	 * not repeat the first one. Lettuce resubscribes by itself after a reconnect; a
+	 * connection that only looks alive is noticed by pings that were sent and did not
+	 * come back.
+	 */
+
+	private static final Logger logger = LoggerFactory.getLogger(InboxSubscription.class);
+
+	private static final Duration PAUSE = Duration.ofMillis(250);
+
+	private static final Duration LONG_PAUSE = Duration.ofSeconds(15);
+
+	private static final int QUICK_ATTEMPTS_AFTER_REFUSAL = 3;
+
+	private static final int LOST_PINGS_BEFORE_NEW_SUBSCRIPTION = 8;
+
+	private static final String PING = "p ";
+
+	private final RedisConnections connections;
+
+	private final RedisCommands commands;
+
+	private final Duration commandTimeout;
+
+	private final String channel;
+
+	private final InboxMessages messages;
+
+	private final ScheduledThreadPoolExecutor keeper;
+
+	private final ThreadPoolExecutor dispatcher = DaemonThreads.onDemand("lock-redis-inbox-messages", 1);
+
+	private final ThreadPoolExecutor subscriber = DaemonThreads.onDemand("lock-redis-inbox-subscriber", 2);
+
+	private volatile boolean confirmed;
+
+	private volatile long doubts;
+
+	private volatile boolean ended;
+
+	private @Nullable Container container;
+
+	private @Nullable RedisConnectionFactory factory;
+
+	private boolean pinging;
+
+	private int lostPings;
+
+	private int refusals;
+
+	InboxSubscription(RedisConnections connections, RedisCommands commands, Duration commandTimeout, String channel,
+			InboxMessages messages) {
+		this.connections = connections;
+		this.commands = commands;
+		this.commandTimeout = commandTimeout;
+		this.channel = channel;
+		this.messages = messages;
+		this.keeper = new ScheduledThreadPoolExecutor(1, (task) -> DaemonThreads.thread("lock-redis-inbox", task));
+		this.keeper.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+		this.keeper.setKeepAliveTime(PAUSE.toMillis() * 4, TimeUnit.MILLISECONDS);
+		this.keeper.allowCoreThreadTimeOut(true);
+	}
+
+	void begin() {
+		later(Duration.ZERO, this::subscribe);
+	}
+
+	boolean isConfirmed() {
+		return this.confirmed;
+	}
+
+	void doubt() {
+		unconfirm();
+		later(Duration.ZERO, this::beginPinging);
+	}
+
+	// the only writers of the two fields together; neither blocks
+	private synchronized void unconfirm() {
+		this.doubts++;
+		this.confirmed = false;
+	}
+
+	private synchronized boolean confirm(long doubts) {
+		if (doubts != this.doubts || this.confirmed) {
+			return false;
+		}
+		this.confirmed = true;
+		return true;
+	}
+
+	void end() {
+		this.ended = true;
+		unconfirm();
+		later(Duration.ZERO, () -> discard(true));
+		this.keeper.shutdown();
+		try {
+			this.keeper.awaitTermination(2 * this.commandTimeout.toMillis(), TimeUnit.MILLISECONDS);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+		this.keeper.shutdownNow();
+		this.subscriber.shutdownNow();
+		this.dispatcher.shutdownNow();
+	}
+
+	private void later(Duration delay, Runnable task) {
+		try {
+			this.keeper.schedule(() -> {
+				try {
+					task.run();
+				}
+				catch (RuntimeException ex) {
+					logger.warn("The inbox " + this.channel + " is in trouble", ex);
+				}
+			}, delay.toMillis(), TimeUnit.MILLISECONDS);
+		}
+		catch (RejectedExecutionException ex) {
+			logger.trace("The inbox has been closed", ex);
+		}
+	}
+
+	private void subscribe() {
+		if (this.ended || this.container != null) {
+			return;
+		}
+		Container container = null;
+		try {
+			RedisConnectionFactory factory = this.connections.openSubscriber().orElse(null);
+			if (factory == null) {
+				return;
+			}
+			this.factory = factory;
+			container = new Container();
+			this.container = container;
+			container.setConnectionFactory(factory);
+			container.setTaskExecutor(this.dispatcher);
+			container.setSubscriptionExecutor(this.subscriber);
+			container.setMaxSubscriptionRegistrationWaitingTime(this.commandTimeout.toMillis());
+			container.addMessageListener(new Listener(), new ChannelTopic(this.channel));
+			container.afterPropertiesSet();
+			container.start();
+			this.refusals = 0;
+		}
+		catch (RuntimeException ex) {
+			logger.debug("The inbox " + this.channel + " cannot be subscribed at present", ex);
+			discard(false);
+			later(pauseAfter(ex), this::subscribe);
+		}
+	}
+
+	// what the server refuses it will refuse for some time
+	private Duration pauseAfter(RuntimeException failure) {
+		String words = String.valueOf(UnavailableTranslator.translate("", this.commandTimeout, failure).getMessage());
+		if (!words.contains("NOPERM") && !words.contains("NOAUTH")) {
+			return PAUSE;
+		}
+		this.refusals++;
+		if (this.refusals == QUICK_ATTEMPTS_AFTER_REFUSAL) {
+			logger.warn("Redis refuses the subscription of " + this.channel
+					+ ": locks work, but waiters have to ask again and again. " + words);
+		}
+		return (this.refusals < QUICK_ATTEMPTS_AFTER_REFUSAL) ? PAUSE : LONG_PAUSE;
+	}
+
+	private void discard(boolean alive) {
+		Container container = this.container;
+		RedisConnectionFactory factory = this.factory;
+		this.container = null;
+		this.factory = null;
+		this.lostPings = 0;
+		try {
+			if (container != null && alive) {
+				container.stop();
+			}
+		}
+		catch (RuntimeException ex) {
+			logger.debug("The subscription of " + this.channel + " did not end in order", ex);
+		}
+		try {
+			if (factory != null) {
+				this.connections.closeSubscriber(factory);
+			}
+		}
+		catch (RuntimeException ex) {
+			logger.debug("The connection of " + this.channel + " did not end in order", ex);
+		}
+	}
+
+	private void failed(Container failed) {
+		if (this.container != failed || this.ended) {
+			return;
+		}
+		unconfirm();
+		discard(false);
+		later(PAUSE, this::subscribe);
+	}
+
+	private void beginPinging() {
+		if (!this.pinging) {
+			this.pinging = true;
+			this.lostPings = 0;
+			ping();
+		}
+	}
+
+	private void ping() {
+		if (this.confirmed || this.ended) {
+			this.pinging = false;
+			return;
+		}
+		if (this.lostPings >= LOST_PINGS_BEFORE_NEW_SUBSCRIPTION) {
+			logger.debug("The inbox " + this.channel + " does not receive what is sent to it: subscribing anew");
+			discard(true);
+			subscribe();
+		}
+		try {
+			if (this.container != null) {
+				this.commands.publish(this.channel, PING + this.doubts);
+				this.lostPings++;
+			}
+		}
+		catch (RuntimeException ex) {
+			logger.debug("The inbox " + this.channel + " cannot be tried at present", ex);
+		}
+		later(PAUSE, this::ping);
+	}
+
+	private final class Listener implements MessageListener, SubscriptionListener {
+
+		@Override
+		public void onMessage(Message message, byte @Nullable [] pattern) {
+			String text = new String(message.getBody(), StandardCharsets.UTF_8);
+			if (!text.startsWith(PING)) {
+				InboxSubscription.this.messages.receive(text);
+			}
+			else if (text.equals(PING + InboxSubscription.this.doubts)) {
+				confirmAndTell();
+			}
+		}
+
+		@Override
+		public void onChannelSubscribed(byte[] channel, long count) {
+			unconfirm();
+			confirmAndTell();
+		}
+
+		private void confirmAndTell() {
+			InboxSubscription inbox = InboxSubscription.this;
+			if (!inbox.ended && inbox.confirm(inbox.doubts)) {
+				inbox.messages.opened();
+			}
+		}
+
+	}
+
+	private final class Container extends RedisMessageListenerContainer {
+
+		@Override
+		protected void handleSubscriptionException(CompletableFuture<Void> future, BackOffExecution backOffExecution,
+				Throwable cause) {
+			logger.debug("The subscription ended", cause);
+			future.completeExceptionally(cause);
+			later(Duration.ZERO, () -> failed(this));
+		}
+
+	}
+
+}

@@ -1,0 +1,230 @@
+package io.github.lockspring.redis;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
+
+import io.lettuce.core.resource.ClientResources;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.dao.QueryTimeoutException;
+import org.springframework.data.redis.RedisConnectionFailureException;
+import org.springframework.data.redis.RedisSystemException;
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.core.StringRedisTemplate;
+
+/**
+ * Our own Lettuce client beside the application's.
+ */
+final class LettuceConnections implements RedisConnections {
+
+	/*
+	 * Lettuce multiplexes all threads over one connection, so that a command takes no
+	 * other thread's time. Three things do, and are kept away from the callers:
+	 *
+	 * - The first connection is made under a lock of the factory, one thread after the
+	 * other. A thread of its own makes it; all callers wait for the same attempt, each no
+	 * longer than its timeout, and a failed attempt fails all of them. `attempt` is null
+	 * (never tried, or failed), running, or completed: connected. Afterwards Lettuce
+	 * reconnects by itself and refuses commands while it is not connected.
+	 *
+	 * - The timeout of a command belongs to the factory in Spring Data. Ours makes each
+	 * connection object (a handle on the one connection) with the timeout that the
+	 * calling thread has left in TIMEOUT.
+	 *
+	 * - A connection whose other end has vanished without a word looks open until TCP
+	 * gives up, a quarter of an hour later. When nothing has been answered for
+	 * GIVE_UP_AFTER timeouts, the connection is thrown away and made anew.
+	 */
+
+	private static final int GIVE_UP_AFTER = 3;
+
+	private static final String CONNECT_THREAD = "lock-redis-connect";
+
+	private final Duration commandTimeout;
+
+	private final RedisConfiguration configuration;
+
+	private final LettuceClientConfiguration clientConfiguration;
+
+	private final Topology topology;
+
+	private final boolean canSubscribe;
+
+	private final @Nullable ClientResources ownResources;
+
+	private final TimedLettuceConnectionFactory factory;
+
+	private final StringRedisTemplate template;
+
+	private final AtomicReference<@Nullable CompletableFuture<Void>> attempt = new AtomicReference<>();
+
+	private volatile long silentSince;
+
+	private volatile boolean silent;
+
+	private volatile boolean closed;
+
+	LettuceConnections(DerivedLettuceConfiguration derived) {
+		this.commandTimeout = derived.getCommandTimeout();
+		this.configuration = derived.redisConfiguration();
+		this.clientConfiguration = derived;
+		this.ownResources = derived.ownResources();
+		this.canSubscribe = !RedisConfiguration.isStaticMasterReplicaConfiguration(this.configuration);
+		this.topology = topology(derived);
+		this.factory = newFactory();
+		this.template = new StringRedisTemplate(this.factory);
+	}
+
+	// with a read preference, Lettuce finds the master among several nodes by itself, but
+	// subscribes at the node that is configured
+	private static Topology topology(DerivedLettuceConfiguration derived) {
+		RedisConfiguration configuration = derived.redisConfiguration();
+		if (RedisConfiguration.isClusterConfiguration(configuration)) {
+			return Topology.CLUSTER;
+		}
+		boolean oneNode = RedisConfiguration.isSentinelConfiguration(configuration) || derived.getReadFrom().isEmpty();
+		return (oneNode && !RedisConfiguration.isStaticMasterReplicaConfiguration(configuration)) ? Topology.SINGLE
+				: Topology.UNKNOWN;
+	}
+
+	@Override
+	public <T extends @Nullable Object> T call(Function<StringRedisTemplate, T> commands, Duration timeout) {
+		long start = System.nanoTime();
+		awaitConnection(timeout);
+		long left = timeout.toNanos() - (System.nanoTime() - start);
+		TimedLettuceConnectionFactory.TIMEOUT.set(Math.max(1, TimeUnit.NANOSECONDS.toMillis(left)));
+		try {
+			T answer = commands.apply(this.template);
+			this.silent = false;
+			return answer;
+		}
+		catch (QueryTimeoutException ex) {
+			noteSilence(start);
+			throw ex;
+		}
+		finally {
+			TimedLettuceConnectionFactory.TIMEOUT.remove();
+		}
+	}
+
+	private void awaitConnection(Duration timeout) {
+		CompletableFuture<Void> present = this.attempt.get();
+		if (present == null) {
+			CompletableFuture<Void> mine = new CompletableFuture<>();
+			present = this.attempt.compareAndExchange(null, mine);
+			if (present == null) {
+				present = mine;
+				DaemonThreads.thread(CONNECT_THREAD, () -> connect(mine)).start();
+			}
+		}
+		if (present.isDone() && !present.isCompletedExceptionally()) {
+			return;
+		}
+		try {
+			present.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+		}
+		catch (ExecutionException ex) {
+			throw new RedisConnectionFailureException("Unable to connect to Redis", ex.getCause());
+		}
+		catch (TimeoutException ex) {
+			throw new QueryTimeoutException("No connection to Redis", ex);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw new RedisSystemException("Interrupted while waiting for a connection to Redis", ex);
+		}
+	}
+
+	private void connect(CompletableFuture<Void> mine) {
+		try {
+			if (this.closed) {
+				throw new IllegalStateException("The lock store is closed");
+			}
+			this.factory.start();
+			this.factory.getConnection().close();
+			mine.complete(null);
+			if (this.closed) {
+				this.factory.destroy();
+			}
+		}
+		catch (Throwable ex) {
+			// first the slot, so that whoever is told can try again
+			this.attempt.compareAndSet(mine, null);
+			mine.completeExceptionally(ex);
+		}
+	}
+
+	private void noteSilence(long start) {
+		if (!this.silent) {
+			this.silentSince = start;
+			this.silent = true;
+			return;
+		}
+		CompletableFuture<Void> connected = this.attempt.get();
+		if (System.nanoTime() - this.silentSince < this.commandTimeout.toNanos() * GIVE_UP_AFTER || connected == null
+				|| !connected.isDone()) {
+			return;
+		}
+		CompletableFuture<Void> next = new CompletableFuture<>();
+		if (this.attempt.compareAndSet(connected, next)) {
+			this.silent = false;
+			DaemonThreads.thread(CONNECT_THREAD, () -> {
+				this.factory.resetConnection();
+				connect(next);
+			}).start();
+		}
+	}
+
+	@Override
+	public Optional<RedisConnectionFactory> openSubscriber() {
+		if (!this.canSubscribe) {
+			return Optional.empty();
+		}
+		TimedLettuceConnectionFactory subscriber = newFactory();
+		subscriber.setShareNativeConnection(false);
+		subscriber.start();
+		return Optional.of(subscriber);
+	}
+
+	@Override
+	public void closeSubscriber(RedisConnectionFactory subscriber) {
+		((TimedLettuceConnectionFactory) subscriber).destroy();
+	}
+
+	@Override
+	public boolean canSubscribe() {
+		return this.canSubscribe;
+	}
+
+	@Override
+	public Topology topology() {
+		return this.topology;
+	}
+
+	@Override
+	public void close() {
+		this.closed = true;
+		this.factory.destroy();
+		if (this.ownResources != null) {
+			this.ownResources.shutdown(0, this.commandTimeout.toMillis(), TimeUnit.MILLISECONDS);
+		}
+	}
+
+	private TimedLettuceConnectionFactory newFactory() {
+		TimedLettuceConnectionFactory factory = new TimedLettuceConnectionFactory(this.configuration,
+				this.clientConfiguration);
+		factory.setEarlyStartup(false);
+		factory.setValidateConnection(false);
+		factory.afterPropertiesSet();
+		return factory;
+	}
+
+}

@@ -1,0 +1,69 @@
+package io.github.lockspring.redis;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.function.Function;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.core.StringRedisTemplate;
+
+/**
+ * Connections to the application's Redis that nobody else uses. Thread-safe; nothing
+ * connects before the first call.
+ */
+interface RedisConnections extends AutoCloseable {
+
+	/**
+	 * Runs commands, and waits for their answers no longer than the timeout: whatever it
+	 * is that takes so long, connecting included.
+	 * @throws RuntimeException what the driver or Spring Data throws
+	 */
+	<T extends @Nullable Object> T call(Function<StringRedisTemplate, T> commands, Duration timeout);
+
+	/**
+	 * A further, started factory for one subscription, to be given to
+	 * {@link #closeSubscriber}; empty if this Redis cannot be subscribed to. May block
+	 * and fail while Redis cannot be reached.
+	 */
+	Optional<RedisConnectionFactory> openSubscriber();
+
+	void closeSubscriber(RedisConnectionFactory subscriber);
+
+	/**
+	 * Whether subscriptions can be had at all. Never blocks.
+	 */
+	boolean canSubscribe();
+
+	/**
+	 * What the keys of one script have to have in common.
+	 */
+	Topology topology();
+
+	@Override
+	void close();
+
+	/**
+	 * How many servers answer.
+	 */
+	enum Topology {
+
+		/**
+		 * One server at a time answers everything, subscriptions too.
+		 */
+		SINGLE,
+
+		/**
+		 * Not known, or subscriptions may be at another server than commands.
+		 */
+		UNKNOWN,
+
+		/**
+		 * Each hash slot has a server.
+		 */
+		CLUSTER
+
+	}
+
+}

@@ -1,0 +1,191 @@
+package io.github.lockspring.redis;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ThreadPoolExecutor;
+
+import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.store.AcquireAnswer;
+import io.github.lockspring.store.AcquireQuestion;
+import io.github.lockspring.store.Inbox;
+import io.github.lockspring.store.InboxListener;
+import io.github.lockspring.store.LockStore;
+import io.github.lockspring.store.OwnerToken;
+import io.github.lockspring.store.ReleaseAnswer;
+import io.github.lockspring.store.ReleaseQuestion;
+import io.github.lockspring.store.RenewAnswer;
+import io.github.lockspring.store.RenewQuestion;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+
+/**
+ * Locks on Redis 6.2 or later, or Valkey. A lock is a string key, set with NX and PX,
+ * whose value is the owner token, so that it excludes, and is excluded by, every client
+ * that locks in this way.
+ * <p>
+ * Thread-safe. Uses the place and the credentials of the application's connection
+ * factory, but connections of its own, and nothing connects before the first question. A
+ * question takes no longer than its timeout and the command timeout of the settings.
+ *
+ * @see <a href=
+ * "https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/">Distributed
+ * Locks with Redis</a>
+ */
+public final class RedisLockStore implements LockStore {
+
+	private static final Logger logger = LoggerFactory.getLogger(RedisLockStore.class);
+
+	private static final Duration QUEUE_KEEP = Duration.ofMinutes(1);
+
+	private static final Duration LEAST_FENCE_KEEP = Duration.ofMinutes(10);
+
+	private final RedisKeys keys;
+
+	private final RedisStoreSettings settings;
+
+	private final RedisConnections connections;
+
+	private final RedisCommands commands;
+
+	private final BatchRenewal renewal;
+
+	private final ThreadPoolExecutor background = DaemonThreads.onDemand("lock-redis-background", 1);
+
+	private RedisLockStore(RedisConnections connections, RedisStoreSettings settings) {
+		this.connections = connections;
+		this.settings = settings;
+		this.keys = new RedisKeys(settings.keyPrefix());
+		this.commands = new RedisCommands(connections, settings.commandTimeout());
+		this.renewal = new BatchRenewal(this.commands, this.keys, connections.topology());
+	}
+
+	/**
+	 * Makes a store. Does not connect.
+	 * @param applicationFactory says where Redis is and who we are there; stays the
+	 * application's, and need not have been started
+	 * @param settings the settings
+	 * @return the store
+	 */
+	public static RedisLockStore create(RedisConnectionFactory applicationFactory, RedisStoreSettings settings) {
+		return new RedisLockStore(ConnectionDeriver.derive(applicationFactory, settings.commandTimeout()), settings);
+	}
+
+	@Override
+	public AcquireAnswer acquire(AcquireQuestion question, Duration timeout) {
+		String subject = "Lock '" + question.key() + "' is";
+		Object[] args = { question.token().toString(), millis(question.ttl()), look(question.look()),
+				fenceKeep(question.ttl()), millis(QUEUE_KEEP), this.keys.inboxPrefix() };
+		List<Object> answer = this.commands.run(RedisScripts.ACQUIRE, this.keys.all(question.key()), args, timeout,
+				subject);
+		return switch (Reply.code(answer, subject)) {
+			case 0 -> new AcquireAnswer.Busy(Reply.number(answer, 1, subject), Reply.number(answer, 2, subject));
+			case 1 -> new AcquireAnswer.Acquired(Reply.number(answer, 1, subject));
+			default -> throw UnavailableTranslator.unexpected(subject, answer);
+		};
+	}
+
+	private static String look(AcquireQuestion.Look look) {
+		return switch (look) {
+			case ONCE -> "0";
+			case FIRST -> "1";
+			case AGAIN -> "2";
+		};
+	}
+
+	@Override
+	public ReleaseAnswer release(ReleaseQuestion question, Duration timeout) {
+		String subject = "Release of lock '" + question.key() + "' is";
+		boolean exactCount = this.connections.topology() == RedisConnections.Topology.SINGLE;
+		Object[] args = { question.token().toString(), String.valueOf(question.lastFence()), millis(question.keep()),
+				millis(LEAST_FENCE_KEEP), this.keys.inboxPrefix(), exactCount ? "1" : "0" };
+		List<Object> answer = this.commands.run(RedisScripts.RELEASE, this.keys.all(question.key()), args, timeout,
+				subject);
+		return switch (Reply.code(answer, subject)) {
+			case 0 -> new ReleaseAnswer.NotOwner(Reply.number(answer, 1, subject));
+			case 1 -> new ReleaseAnswer.Released();
+			case 2 -> {
+				if (Reply.number(answer, 4, subject) == 0) {
+					tell(Reply.text(answer, 1), Reply.text(answer, 3));
+				}
+				yield new ReleaseAnswer.Released();
+			}
+			default -> throw UnavailableTranslator.unexpected(subject, answer);
+		};
+	}
+
+	/*
+	 * Where scripts may not publish. Only once: the waiter looks by itself, and a message
+	 * that comes late enough is of no use.
+	 */
+	private void tell(String token, String message) {
+		OwnerToken.parse(token).ifPresent((waiter) -> this.background.execute(() -> {
+			try {
+				this.commands.publish(this.keys.inbox(waiter.instance()), message);
+			}
+			catch (RuntimeException ex) {
+				logger.debug("A waiter could not be told: " + message, ex);
+			}
+		}));
+	}
+
+	@Override
+	public List<RenewAnswer> renew(List<RenewQuestion> questions, Duration timeout) {
+		return this.renewal.renew(questions, timeout);
+	}
+
+	@Override
+	public Optional<Inbox> inbox(String instance, InboxListener listener) {
+		if (!this.settings.notifications() || !this.connections.canSubscribe()) {
+			return Optional.empty();
+		}
+		return Optional.of(new RedisInbox(this.connections, this.commands, this.settings.commandTimeout(), this.keys,
+				instance, listener));
+	}
+
+	@Override
+	public void close() {
+		this.background.shutdownNow();
+		this.renewal.close();
+		this.connections.close();
+	}
+
+	// a duration below a millisecond is still one: zero would mean none
+	private static String millis(Duration duration) {
+		return String.valueOf(duration.isZero() ? 0 : Math.max(1, duration.toMillis()));
+	}
+
+	private static String fenceKeep(Duration ttl) {
+		Duration twice = ttl.multipliedBy(2);
+		return millis((twice.compareTo(LEAST_FENCE_KEEP) > 0) ? twice : LEAST_FENCE_KEEP);
+	}
+
+	/**
+	 * Reads answers of scripts; numbers come as Long or, where they are large, as text.
+	 */
+	private static final class Reply {
+
+		static int code(List<Object> answer, String subject) {
+			return Math.toIntExact(number(answer, 0, subject));
+		}
+
+		static long number(List<Object> answer, int index, String subject) {
+			try {
+				return Long.parseLong(text(answer, index));
+			}
+			catch (NumberFormatException | IndexOutOfBoundsException ex) {
+				LockUnavailableException unexpected = UnavailableTranslator.unexpected(subject, answer);
+				unexpected.addSuppressed(ex);
+				throw unexpected;
+			}
+		}
+
+		static String text(List<Object> answer, int index) {
+			return String.valueOf(answer.get(index));
+		}
+
+	}
+
+}

@@ -1,0 +1,45 @@
+package io.github.lockspring.redis;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+
+import org.springframework.data.redis.core.script.DefaultRedisScript;
+import org.springframework.data.redis.core.script.RedisScript;
+
+/**
+ * The three scripts, as they lie beside this class.
+ */
+final class RedisScripts {
+
+	static final RedisScript<List<Object>> ACQUIRE = load("acquire.lua");
+
+	static final RedisScript<List<Object>> RELEASE = load("release.lua");
+
+	static final RedisScript<List<Object>> RENEW = load("renew.lua");
+
+	private RedisScripts() {
+	}
+
+	// as text: a script made from a resource looks at the file's date at each execution
+	private static RedisScript<List<Object>> load(String name) {
+		try (InputStream in = RedisScripts.class.getResourceAsStream(name)) {
+			if (in == null) {
+				throw new IllegalStateException(
+						"Script not found on the class path: io/github/lockspring/redis/" + name);
+			}
+			return new DefaultRedisScript<>(new String(in.readAllBytes(), StandardCharsets.UTF_8), listType());
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	@SuppressWarnings("unchecked")
+	private static Class<List<Object>> listType() {
+		return (Class<List<Object>>) (Class<?>) List.class;
+	}
+
+}
