@@ -1,0 +1,100 @@
+package io.github.lockspring.testsupport;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+import io.github.lockspring.LockEvent;
+import io.github.lockspring.LockTemplate;
+import io.github.lockspring.engine.EngineSettings;
+import io.github.lockspring.engine.LockEngine;
+import io.github.lockspring.redis.RedisLockStore;
+import io.github.lockspring.redis.RedisStoreSettings;
+import io.github.lockspring.store.LockStore;
+
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/**
+ * One instance of an application: a driver with its own defaults, a store, an engine.
+ */
+public final class Instance implements AutoCloseable {
+
+	/**
+	 * The drivers that Spring Data Redis has.
+	 */
+	public enum Driver {
+
+		LETTUCE, JEDIS
+
+	}
+
+	private final RedisConnectionFactory factory;
+
+	private final LockStore store;
+
+	private final LockEngine engine;
+
+	private final List<LockEvent> events = new CopyOnWriteArrayList<>();
+
+	private Instance(Driver driver, int port, EngineSettings settings) {
+		RedisStandaloneConfiguration where = new RedisStandaloneConfiguration("127.0.0.1", port);
+		if (driver == Driver.LETTUCE) {
+			LettuceConnectionFactory lettuce = new LettuceConnectionFactory(where);
+			lettuce.afterPropertiesSet();
+			lettuce.start();
+			this.factory = lettuce;
+		}
+		else {
+			JedisConnectionFactory jedis = new JedisConnectionFactory(where);
+			jedis.afterPropertiesSet();
+			jedis.start();
+			this.factory = jedis;
+		}
+		this.store = RedisLockStore.create(this.factory,
+				new RedisStoreSettings("lock:", settings.commandTimeout(), true));
+		this.engine = new LockEngine(this.store, settings, List.of(this.events::add));
+	}
+
+	public static Instance on(int port) {
+		return on(Driver.LETTUCE, port);
+	}
+
+	public static Instance on(Driver driver, int port) {
+		EngineSettings d = EngineSettings.defaults();
+		return new Instance(driver, port, new EngineSettings(d.ttl(), d.waitTime(), d.maxHold(), d.commandTimeout(),
+				d.renewalInterval(), d.renewalBatchSize(), d.maxTenure(), Duration.ofSeconds(1)));
+	}
+
+	public LockTemplate locks() {
+		return this.engine.template();
+	}
+
+	public LockEngine engine() {
+		return this.engine;
+	}
+
+	public List<LockEvent> events() {
+		return this.events;
+	}
+
+	public <E extends LockEvent> List<E> events(Class<E> type) {
+		return this.events.stream().filter(type::isInstance).map(type::cast).toList();
+	}
+
+	@Override
+	public void close() {
+		this.engine.close();
+		this.store.close();
+		try {
+			((DisposableBean) this.factory).destroy();
+		}
+		catch (Exception ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+}
