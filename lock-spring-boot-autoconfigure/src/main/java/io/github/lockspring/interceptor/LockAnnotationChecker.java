@@ -20,7 +20,6 @@ import org.springframework.aop.framework.AopInfrastructureBean;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.BeansException;
-import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.BeanPostProcessor;
@@ -150,7 +149,8 @@ public final class LockAnnotationChecker implements BeanFactoryPostProcessor, Sm
 	}
 
 	private static void checkTemplate(ConfigurableListableBeanFactory beans, Method method, Class<?> type) {
-		if (BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, LockTemplate.class, true, false).length == 0) {
+		// The template is made late; what prevents that should stop the start
+		if (beans.getBeanProvider(LockTemplate.class).getIfAvailable() == null) {
 			throw error(method, type, "there is no LockTemplate to take the lock with",
 					"Add spring-boot-starter-data-redis, or set distributed-lock.store=memory, "
 							+ "or switch all locks off with distributed-lock.enabled=false");

@@ -1,0 +1,70 @@
+package io.github.lockspring.autoconfigure;
+
+import io.github.lockspring.LockTemplate;
+import io.github.lockspring.interceptor.AnnotationLockOperationSource;
+import io.github.lockspring.interceptor.LockAnnotationChecker;
+import io.github.lockspring.interceptor.LockInterceptor;
+import io.github.lockspring.interceptor.LockKeyEvaluator;
+import io.github.lockspring.interceptor.LockOperationSource;
+import io.github.lockspring.interceptor.LockOperationSourceAdvisor;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Role;
+import org.springframework.core.env.Environment;
+
+/**
+ * Auto-configuration of the advice that runs annotated methods under their locks.
+ * <p>
+ * The advisor is made with the first bean of the application, before the application's
+ * bean post-processors. Nothing here may therefore need an ordinary bean: the template is
+ * asked for when the first method is called, and the order is read from the environment
+ * instead of {@link DistributedLockProperties}.
+ */
+@AutoConfiguration
+@ConditionalOnBooleanProperty(name = "distributed-lock.enabled", matchIfMissing = true)
+@Import(LockAutoProxyRegistrar.class)
+@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+public final class LockInterceptorAutoConfiguration {
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	@ConditionalOnMissingBean
+	static LockOperationSource lockOperationSource(ConfigurableBeanFactory beanFactory) {
+		return new AnnotationLockOperationSource(beanFactory);
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	@ConditionalOnMissingBean
+	static LockInterceptor lockInterceptor(LockOperationSource lockOperationSource, ConfigurableBeanFactory beanFactory,
+			ObjectProvider<LockTemplate> templates) {
+		return new LockInterceptor(lockOperationSource, new LockKeyEvaluator(beanFactory), templates::getObject);
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	@ConditionalOnMissingBean
+	static LockOperationSourceAdvisor lockOperationSourceAdvisor(LockInterceptor lockInterceptor,
+			Environment environment) {
+		LockOperationSourceAdvisor advisor = new LockOperationSourceAdvisor(lockInterceptor);
+		advisor.setOrder(Binder.get(environment)
+			.bind("distributed-lock.order", Integer.class)
+			.orElse(LockOperationSourceAdvisor.DEFAULT_ORDER));
+		return advisor;
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static LockAnnotationChecker lockAnnotationChecker() {
+		return new LockAnnotationChecker();
+	}
+
+}

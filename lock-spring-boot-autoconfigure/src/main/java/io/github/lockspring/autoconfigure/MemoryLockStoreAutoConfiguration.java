@@ -1,0 +1,28 @@
+package io.github.lockspring.autoconfigure;
+
+import io.github.lockspring.store.LockStore;
+import io.github.lockspring.store.MemoryLockStore;
+
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Lazy;
+
+/**
+ * Auto-configuration of the {@link LockStore} in memory.
+ */
+@AutoConfiguration
+@ConditionalOnBooleanProperty(name = "distributed-lock.enabled", matchIfMissing = true)
+@ConditionalOnProperty(name = "distributed-lock.store", havingValue = "memory")
+public final class MemoryLockStoreAutoConfiguration {
+
+	@Bean
+	@Lazy
+	@ConditionalOnMissingBean(LockStore.class)
+	MemoryLockStore memoryLockStore() {
+		return new MemoryLockStore();
+	}
+
+}

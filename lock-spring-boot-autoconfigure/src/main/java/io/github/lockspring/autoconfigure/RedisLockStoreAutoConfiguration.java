@@ -1,0 +1,37 @@
+package io.github.lockspring.autoconfigure;
+
+import io.github.lockspring.redis.RedisLockStore;
+import io.github.lockspring.redis.RedisStoreSettings;
+import io.github.lockspring.store.LockStore;
+
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+
+/**
+ * Auto-configuration of the {@link LockStore} on Redis.
+ */
+@AutoConfiguration(afterName = "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration")
+@ConditionalOnClass(RedisConnectionFactory.class)
+@ConditionalOnBooleanProperty(name = "distributed-lock.enabled", matchIfMissing = true)
+@ConditionalOnProperty(name = "distributed-lock.store", havingValue = "redis", matchIfMissing = true)
+@EnableConfigurationProperties(DistributedLockProperties.class)
+public final class RedisLockStoreAutoConfiguration {
+
+	@Bean
+	@Lazy
+	@ConditionalOnMissingBean(LockStore.class)
+	@ConditionalOnSingleCandidate(RedisConnectionFactory.class)
+	RedisLockStore redisLockStore(RedisConnectionFactory connectionFactory, DistributedLockProperties properties) {
+		return RedisLockStore.create(connectionFactory, new RedisStoreSettings(properties.keyPrefix(),
+				properties.redis().commandTimeout(), properties.redis().notifications()));
+	}
+
+}

@@ -1,0 +1,67 @@
+package io.github.lockspring.autoconfigure;
+
+import java.util.List;
+import java.util.stream.StreamSupport;
+
+import io.github.lockspring.testsupport.RedisServer;
+
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.context.annotation.ImportCandidates;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.util.ClassUtils;
+
+/**
+ * Small applications with all registered auto-configurations of locks.
+ */
+final class Applications {
+
+	private Applications() {
+	}
+
+	/**
+	 * With Spring Boot's auto-configurations of AOP and Redis.
+	 */
+	static ApplicationContextRunner withRedis() {
+		return withoutRedis().withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class));
+	}
+
+	/**
+	 * As {@link #withRedis()}, on the server that tests share.
+	 */
+	static ApplicationContextRunner onSharedServer() {
+		RedisServer server = RedisServer.shared();
+		return withRedis().withPropertyValues("spring.data.redis.host=" + server.host(),
+				"spring.data.redis.port=" + server.port());
+	}
+
+	/**
+	 * As {@link #withoutRedis()}, with the locks in memory.
+	 */
+	static ApplicationContextRunner inMemory() {
+		return withoutRedis().withPropertyValues("distributed-lock.store=memory");
+	}
+
+	/**
+	 * With Spring Boot's auto-configuration of AOP only.
+	 */
+	static ApplicationContextRunner withoutRedis() {
+		return new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class))
+			.withConfiguration(AutoConfigurations.of(registered()));
+	}
+
+	private static Class<?>[] registered() {
+		String room = ClassUtils.getPackageName(LockEngineAutoConfiguration.class);
+		List<String> names = StreamSupport
+			.stream(ImportCandidates.load(AutoConfiguration.class, Applications.class.getClassLoader()).spliterator(),
+					false)
+			.filter((name) -> name.startsWith(room))
+			.toList();
+		return names.stream()
+			.map((name) -> ClassUtils.resolveClassName(name, Applications.class.getClassLoader()))
+			.toArray(Class<?>[]::new);
+	}
+
+}

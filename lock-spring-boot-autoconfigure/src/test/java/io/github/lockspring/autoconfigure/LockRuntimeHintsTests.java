@@ -1,0 +1,41 @@
+package io.github.lockspring.autoconfigure;
+
+import io.github.lockspring.annotation.DistributedLock;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.aot.hint.RuntimeHints;
+import org.springframework.aot.hint.RuntimeHintsRegistrar;
+import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
+import org.springframework.core.io.ClassPathResource;
+import org.springframework.core.io.support.SpringFactoriesLoader;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class LockRuntimeHintsTests {
+
+	private final RuntimeHints hints = new RuntimeHints();
+
+	LockRuntimeHintsTests() {
+		SpringFactoriesLoader.forResourceLocation("META-INF/spring/aot.factories")
+			.load(RuntimeHintsRegistrar.class)
+			.forEach((registrar) -> registrar.registerHints(this.hints, getClass().getClassLoader()));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "acquire", "release", "renew" })
+	void scriptsAreKept(String script) {
+		String resource = "io/github/lockspring/redis/" + script + ".lua";
+		assertThat(new ClassPathResource(resource).exists()).isTrue();
+		assertThat(RuntimeHintsPredicates.resource().forResource(resource)).accepts(this.hints);
+	}
+
+	@Test
+	void attributesOfTheAnnotationAreKept() throws Exception {
+		assertThat(
+				RuntimeHintsPredicates.reflection().onMethodInvocation(DistributedLock.class.getDeclaredMethod("key")))
+			.accepts(this.hints);
+	}
+
+}

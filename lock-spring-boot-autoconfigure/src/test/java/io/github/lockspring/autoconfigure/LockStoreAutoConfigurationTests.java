@@ -1,0 +1,268 @@
+package io.github.lockspring.autoconfigure;
+
+import java.time.Duration;
+import java.util.UUID;
+
+import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockRequest;
+import io.github.lockspring.LockTemplate;
+import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.redis.RedisLockStore;
+import io.github.lockspring.store.LockStore;
+import io.github.lockspring.store.MemoryLockStore;
+import io.github.lockspring.testsupport.RedisServer;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Primary;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Which store an application gets, and what it reads when there is none.
+ */
+class LockStoreAutoConfigurationTests {
+
+	private static final FilteredClassLoader WITHOUT_REDIS = new FilteredClassLoader("org.springframework.data.redis",
+			"io.lettuce", "redis.clients");
+
+	@ParameterizedTest
+	@ValueSource(strings = { "lettuce", "jedis" })
+	void locksAreOnTheApplicationsRedis(String clientType) {
+		String key = "store-" + UUID.randomUUID();
+		Applications.onSharedServer()
+			.withPropertyValues("spring.data.redis.client-type=" + clientType, "distributed-lock.key-prefix=shop:")
+			.run((context) -> {
+				assertThat(context).hasSingleBean(LockStore.class).hasSingleBean(RedisLockStore.class);
+				assertThat(context.getBean(RedisConnectionFactory.class)).isInstanceOf(
+						clientType.equals("jedis") ? JedisConnectionFactory.class : LettuceConnectionFactory.class);
+				try (HeldLock lock = context.getBean(LockTemplate.class).acquire(LockRequest.of(key))) {
+					assertThat(RedisServer.shared().pttl("shop:" + key)).isBetween(1L, 30_000L);
+					assertThat(lock.isHeld()).isTrue();
+				}
+				assertThat(RedisServer.shared().exists("shop:" + key)).isFalse();
+			});
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "lettuce", "jedis" })
+	void applicationStartsWhileRedisIsDown(String clientType) {
+		Applications.withRedis()
+			.withUserConfiguration(LockedConfiguration.class)
+			.withPropertyValues("spring.data.redis.port=1", "spring.data.redis.client-type=" + clientType,
+					"distributed-lock.wait-time=100ms")
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				assertThatExceptionOfType(LockUnavailableException.class)
+					.isThrownBy(() -> context.getBean(LockedService.class).work());
+			});
+	}
+
+	@Test
+	void memoryStoreNeedsNoRedis() {
+		Applications.inMemory()
+			.withUserConfiguration(LockedConfiguration.class)
+			.withClassLoader(WITHOUT_REDIS)
+			.run((context) -> {
+				assertThat(context).hasSingleBean(MemoryLockStore.class);
+				assertThat(context.getBean(LockedService.class).work()).isTrue();
+			});
+	}
+
+	@Test
+	void memoryStoreIsTakenAlthoughThereIsRedis() {
+		Applications.onSharedServer()
+			.withPropertyValues("distributed-lock.store=memory")
+			.run((context) -> assertThat(context).getBean(LockStore.class).isInstanceOf(MemoryLockStore.class));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "redis", "memory" })
+	void backsOffWhenUserDefinesStore(String store) {
+		Applications.onSharedServer()
+			.withUserConfiguration(OwnStoreConfiguration.class)
+			.withPropertyValues("distributed-lock.store=" + store)
+			.run((context) -> assertThat(context).hasSingleBean(LockStore.class).hasBean("ownStore"));
+	}
+
+	@Test
+	void usersStoreNeedsNoRedis() {
+		Applications.withoutRedis()
+			.withUserConfiguration(OwnStoreConfiguration.class, LockedConfiguration.class)
+			.withClassLoader(WITHOUT_REDIS)
+			.run((context) -> assertThat(context.getBean(LockedService.class).work()).isTrue());
+	}
+
+	@Test
+	void applicationWithoutLocksNeedsNoStore() {
+		Applications.withoutRedis()
+			.withClassLoader(WITHOUT_REDIS)
+			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(LockStore.class));
+	}
+
+	@Test
+	void applicationWithoutLocksConnectsToNothing() {
+		RedisServer server = RedisServer.shared();
+		Applications.onSharedServer().run((context) -> {
+			assertThat(context).hasNotFailed();
+			assertThat(context.getSourceApplicationContext().getBeanFactory().containsSingleton("redisLockStore"))
+				.isFalse();
+			assertThat((String) server.command("CLIENT", "LIST")).doesNotContain("name=lock");
+		});
+	}
+
+	@Test
+	void annotatedBeanWithoutRedisOnTheClassPathStopsTheStart() {
+		FailureAnalysis failure = StartupFailures.of(Applications.withoutRedis()
+			.withUserConfiguration(LockedConfiguration.class)
+			.withClassLoader(WITHOUT_REDIS));
+		assertThat(failure.getDescription()).contains("no store")
+			.contains("Spring Data Redis is not on the class path");
+		assertThat(failure.getAction()).contains("spring-boot-starter-data-redis")
+			.contains("distributed-lock.store=memory")
+			.contains("distributed-lock.enabled=false");
+	}
+
+	@Test
+	void injectedTemplateWithoutRedisOnTheClassPathStopsTheStart() {
+		FailureAnalysis failure = StartupFailures.of(Applications.withoutRedis()
+			.withUserConfiguration(ProgramConfiguration.class)
+			.withClassLoader(WITHOUT_REDIS));
+		assertThat(failure.getDescription()).contains("Spring Data Redis is not on the class path");
+	}
+
+	@Test
+	void annotatedBeanWithoutConnectionFactoryStopsTheStart() {
+		FailureAnalysis failure = StartupFailures
+			.of(Applications.withoutRedis().withUserConfiguration(LockedConfiguration.class));
+		assertThat(failure.getDescription()).contains("there is no RedisConnectionFactory bean");
+		assertThat(failure.getAction()).contains("DataRedisAutoConfiguration")
+			.contains("distributed-lock.store=memory")
+			.contains("distributed-lock.enabled=false");
+	}
+
+	@Test
+	void annotatedBeanWithSeveralConnectionFactoriesStopsTheStart() {
+		FailureAnalysis failure = StartupFailures.of(Applications.withRedis()
+			.withUserConfiguration(LockedConfiguration.class, TwoFactoriesConfiguration.class));
+		assertThat(failure.getDescription()).contains("several RedisConnectionFactory beans")
+			.contains("cacheRedis, lockRedis");
+		assertThat(failure.getAction()).contains("@Primary").contains("RedisLockStore.create");
+	}
+
+	@Test
+	void applicationWithoutLocksMayHaveSeveralConnectionFactories() {
+		Applications.withRedis()
+			.withUserConfiguration(TwoFactoriesConfiguration.class)
+			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(LockStore.class));
+	}
+
+	@Test
+	void primaryConnectionFactoryIsTaken() {
+		Applications.withRedis()
+			.withUserConfiguration(LockedConfiguration.class, TwoFactoriesConfiguration.class,
+					PrimaryFactoryConfiguration.class)
+			.run((context) -> assertThat(context.getBean(LockedService.class).work()).isTrue());
+	}
+
+	@Test
+	void excludedStoreIsNamed() {
+		FailureAnalysis failure = StartupFailures.of(new ApplicationContextRunner()
+			.withConfiguration(
+					AutoConfigurations.of(DataRedisAutoConfiguration.class, LockEngineAutoConfiguration.class))
+			.withUserConfiguration(ProgramConfiguration.class));
+		assertThat(failure.getDescription()).contains("RedisLockStoreAutoConfiguration");
+	}
+
+	@Test
+	void unknownStoreStopsTheStartWithTheListOfStores() {
+		FailureAnalysis failure = StartupFailures.of(Applications.onSharedServer()
+			.withUserConfiguration(LockedConfiguration.class)
+			.withPropertyValues("distributed-lock.store=zookeeper"));
+		assertThat(failure.getDescription()).contains("distributed-lock.store").contains("zookeeper");
+		assertThat(failure.getAction()).contains("MEMORY").contains("REDIS");
+	}
+
+	@Test
+	void commandTimeoutIsThatOfTheLocks() {
+		RedisServer server = RedisServer.start();
+		try (server) {
+			Applications.withRedis()
+				.withPropertyValues("spring.data.redis.host=" + server.host(),
+						"spring.data.redis.port=" + server.port(), "distributed-lock.redis.command-timeout=200ms")
+				.run((context) -> {
+					LockTemplate locks = context.getBean(LockTemplate.class);
+					Awaitility.await()
+						.ignoreExceptions()
+						.untilAsserted(() -> locks.acquire(LockRequest.of("warm")).close());
+					server.pause();
+					long start = System.nanoTime();
+					assertThatExceptionOfType(LockUnavailableException.class)
+						.isThrownBy(() -> locks.acquire(LockRequest.of("key").waitTime(Duration.ZERO)));
+					// The application's own connections would wait for a minute
+					assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
+					server.resume();
+				});
+		}
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class OwnStoreConfiguration {
+
+		@Bean
+		LockStore ownStore() {
+			return new MemoryLockStore();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class ProgramConfiguration {
+
+		@Bean
+		Object program(LockTemplate locks) {
+			return new Object();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class TwoFactoriesConfiguration {
+
+		@Bean
+		RedisConnectionFactory cacheRedis() {
+			return new LettuceConnectionFactory("localhost", 1);
+		}
+
+		@Bean
+		RedisConnectionFactory lockRedis() {
+			return new LettuceConnectionFactory("localhost", 1);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class PrimaryFactoryConfiguration {
+
+		@Bean
+		@Primary
+		RedisConnectionFactory mainRedis() {
+			return new LettuceConnectionFactory(RedisServer.shared().host(), RedisServer.shared().port());
+		}
+
+	}
+
+}

@@ -1,0 +1,55 @@
+package io.github.lockspring.autoconfigure;
+
+import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockRequest;
+import io.github.lockspring.LockTemplate;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.util.StringUtils;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+@ExtendWith(OutputCaptureExtension.class)
+class LocksDisabledAutoConfigurationTests {
+
+	private static final String WARNING = "Locks are switched off (distributed-lock.enabled=false)";
+
+	private final ApplicationContextRunner runner = Applications.withoutRedis()
+		.withClassLoader(new FilteredClassLoader("org.springframework.data.redis", "io.lettuce", "redis.clients"));
+
+	@Test
+	void annotatedMethodsRunUnlockedWithOneWarning(CapturedOutput output) {
+		this.runner.withUserConfiguration(LockedConfiguration.class)
+			.withPropertyValues("distributed-lock.enabled=false")
+			.run((context) -> {
+				assertThat(context.getBean(LockedService.class).work()).isFalse();
+				assertThat(StringUtils.countOccurrencesOf(output.toString(), WARNING)).isOne();
+				assertThat(output.toString().lines().filter((line) -> line.contains(WARNING)))
+					.allSatisfy((line) -> assertThat(line).contains("WARN"));
+			});
+	}
+
+	@Test
+	void programsGetLocksOfThisProcess() {
+		this.runner.withPropertyValues("distributed-lock.enabled=false").run((context) -> {
+			LockTemplate locks = context.getBean(LockTemplate.class);
+			try (HeldLock lock = locks.acquire(LockRequest.of("key"))) {
+				assertThat(lock.isHeld()).isTrue();
+			}
+		});
+	}
+
+	@Test
+	void nothingIsSaidWhileLocksAreOn(CapturedOutput output) {
+		this.runner.withPropertyValues("distributed-lock.store=memory").run((context) -> {
+			assertThat(context).hasNotFailed();
+			assertThat(output).doesNotContain(WARNING);
+		});
+	}
+
+}
