@@ -8,6 +8,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 
 import io.github.lockspring.HeldLock;
@@ -42,8 +43,12 @@ class CostTests {
 	@EnumSource
 	void lockThatNobodyElseWantsCostsTwoScriptsOfThreeCallsEach(Driver driver) {
 		try (Instance instance = Instance.on(driver, this.redis.port())) {
-			LockRequest request = LockRequest.of("order:42");
+			LockRequest request = LockRequest.of("order:42").waitTime(Duration.ofMinutes(1));
 			instance.locks().acquire(request).close();
+			// a first answer that was slow has made it try its inbox
+			AtomicLong tried = new AtomicLong(-1);
+			await().pollInterval(Duration.ofMillis(400))
+				.until(() -> tried.getAndSet(this.redis.calls("publish")) == this.redis.calls("publish"));
 			long scripts = this.redis.calls("evalsha");
 			long eval = this.redis.calls("eval");
 			long published = this.redis.calls("publish");
@@ -64,7 +69,7 @@ class CostTests {
 	void manyRenewedLocksTakeTwoThreadsAndFewScripts() {
 		int locks = 1000;
 		try (Instance instance = Instance.on(this.redis.port())) {
-			LockRequest request = LockRequest.of("warm-up").ttl(Duration.ofSeconds(6)).renew();
+			LockRequest request = LockRequest.of("warm-up").waitTime(Duration.ofMinutes(1));
 			instance.locks().acquire(request).close();
 			List<HeldLock> held = new ArrayList<>();
 			held.add(instance.locks().acquire(LockRequest.of("first").ttl(Duration.ofSeconds(6)).renew()));

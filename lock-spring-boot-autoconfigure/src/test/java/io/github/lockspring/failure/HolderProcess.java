@@ -85,7 +85,9 @@ final class HolderProcess implements AutoCloseable {
 			.renew()
 			.waitTime(Duration.ofMinutes(1));
 		try (Instance instance = Instance.on(Integer.parseInt(args[0]))) {
-			instance.locks().tryAcquire(LockRequest.of("warm-up")).ifPresent(HeldLock::close);
+			instance.locks()
+				.tryAcquire(LockRequest.of("warm-up").waitTime(Duration.ofMinutes(1)))
+				.ifPresent(HeldLock::close);
 			System.out.println("waiting " + args[1]);
 			HeldLock lock = instance.locks().acquire(request);
 			System.out.println("held " + lock.fencingToken());

@@ -50,7 +50,7 @@ class LeaseFailureTests {
 	}
 
 	private static void warmUp(Instance instance) {
-		instance.locks().acquire(LockRequest.of("warm-up")).close();
+		instance.locks().acquire(LockRequest.of("warm-up").waitTime(Duration.ofMinutes(1))).close();
 		instance.events().clear();
 	}
 

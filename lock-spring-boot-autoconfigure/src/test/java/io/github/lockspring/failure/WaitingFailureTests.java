@@ -51,9 +51,7 @@ class WaitingFailureTests {
 	private Instance instance(Driver driver) {
 		Instance instance = Instance.on(driver, this.redis.port());
 		this.instances.add(instance);
-		instance.locks()
-			.acquire(LockRequest.of("warm-up").ttl(Duration.ofSeconds(30)).waitTime(Duration.ofSeconds(30)))
-			.close();
+		instance.locks().acquire(LockRequest.of("warm-up").waitTime(Duration.ofMinutes(1))).close();
 		return instance;
 	}
 
