@@ -1,0 +1,10 @@
+package io.github.lockspring.history;
+
+/**
+ * The server lost all its data at some moment between two times.
+ *
+ * @param from before it happened
+ * @param to after it had happened
+ */
+record DataLoss(long from, long to) {
+}

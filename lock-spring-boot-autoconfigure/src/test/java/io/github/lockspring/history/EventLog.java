@@ -1,0 +1,160 @@
+package io.github.lockspring.history;
+
+import java.io.Closeable;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
+
+import io.github.lockspring.HeldLock;
+
+/**
+ * Writes down what a worker holds, one line for each event, in a file that outlives a
+ * SIGKILL: what a write call was given is the operating system's. Thread-safe.
+ */
+final class EventLog implements Closeable {
+
+	/*
+	 * What is written are claims: "at this time I was sure to have the lock until then",
+	 * where "then" is a reading of the clock plus what remaining() said after it. Any
+	 * time may pass between reading the clock, asking, and writing (the process may be
+	 * stopped in between); it only makes the claim smaller than it could be, since
+	 * remaining() is counted from a later moment than the one it is added to. And a claim
+	 * that was written stays one when the holder is stopped or killed: by the lease it
+	 * was given, nobody else may have the lock before that time. So claims say more than
+	 * the times at which isHeld() was asked, and never too much.
+	 *
+	 * A claim ends early in two ways, and both are written before they happen: the holder
+	 * closes (E), or leaves a re-entry that may have lengthened the hold (R). After the
+	 * loss of all data a claim is wrong, of course; the checker knows.
+	 *
+	 * A plain stream, since a channel is closed by the interrupt of a thread that uses
+	 * it.
+	 */
+
+	/** A claim that grows by less is not worth a line. */
+	private static final long RESOLUTION = 100_000;
+
+	private final FileOutputStream out;
+
+	private final AtomicLong numbers = new AtomicLong();
+
+	EventLog(Path file) throws IOException {
+		this.out = new FileOutputStream(file.toFile(), true);
+	}
+
+	/** Something happened that is only counted. */
+	void count(String what) {
+		write("C " + what);
+	}
+
+	/** The worker itself saw something that must not be. */
+	void fault(String what) {
+		write("F " + what);
+	}
+
+	/**
+	 * The lock was granted.
+	 * @param lock one lock of one key
+	 * @param asked read before it was asked for
+	 * @param lease the length of the lease
+	 */
+	Holding begin(HeldLock lock, long asked, Duration lease) {
+		return new Holding(lock, asked, lease);
+	}
+
+	private void write(String line) {
+		byte[] bytes = (line + '\n').getBytes(StandardCharsets.UTF_8);
+		synchronized (this.out) {
+			try {
+				this.out.write(bytes);
+			}
+			catch (IOException ex) {
+				throw new UncheckedIOException(ex);
+			}
+		}
+	}
+
+	@Override
+	public void close() throws IOException {
+		this.out.close();
+	}
+
+	/**
+	 * One hold while it lasts. May go from thread to thread, but is used by one at a
+	 * time.
+	 */
+	final class Holding {
+
+		private final long number = EventLog.this.numbers.incrementAndGet();
+
+		private final HeldLock lock;
+
+		private long until;
+
+		private boolean over;
+
+		private Holding(HeldLock lock, long asked, Duration lease) {
+			this.lock = lock;
+			long granted = System.nanoTime();
+			boolean held = lock.isHeld();
+			this.until = held ? granted + lock.remaining().toNanos() : granted - 1;
+			this.over = !held;
+			write("B " + this.number + ' ' + lock.key() + ' ' + lock.fencingToken() + ' ' + asked + ' ' + granted + ' '
+					+ lease.toNanos() + ' ' + this.until);
+		}
+
+		HeldLock lock() {
+			return this.lock;
+		}
+
+		/** Whether the holder knows that it has lost the lock. */
+		boolean isOver() {
+			return this.over;
+		}
+
+		/** Looks whether the lock is still held, and until when. */
+		void look() {
+			long at = System.nanoTime();
+			if (!this.lock.isHeld()) {
+				this.over = true;
+				return;
+			}
+			if (this.over) {
+				fault("Lock " + this.lock + " was over and is held again");
+			}
+			long until = at + this.lock.remaining().toNanos();
+			if (until - this.until > RESOLUTION) {
+				this.until = until;
+				write("V " + this.number + ' ' + until);
+			}
+		}
+
+		/** A longer lease is about to be asked for. */
+		void lengthens(Duration lease) {
+			write("L " + this.number + ' ' + lease.toNanos());
+		}
+
+		/** The hold may end earlier than claimed from now on. */
+		void retracts() {
+			this.until = System.nanoTime();
+			write("R " + this.number + ' ' + this.until);
+		}
+
+		/** The lock is about to be given back. */
+		void ends() {
+			look();
+			write("E " + this.number + ' ' + System.nanoTime());
+		}
+
+		/** The lock was given back. */
+		void ended(boolean lost) {
+			write("X " + this.number + (lost ? " lost" : " released"));
+		}
+
+	}
+
+}

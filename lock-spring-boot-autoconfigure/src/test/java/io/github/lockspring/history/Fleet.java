@@ -1,0 +1,156 @@
+package io.github.lockspring.history;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.locks.ReentrantLock;
+
+import io.github.lockspring.testsupport.RedisServer;
+import io.github.lockspring.testsupport.TcpProxy;
+
+/**
+ * A redis-server and some workers, each behind a proxy of its own.
+ */
+final class Fleet implements AutoCloseable {
+
+	/*
+	 * The test's thread starts and ends it; meanwhile the threads that make faults take
+	 * the lock of a member for as long as they do something to it.
+	 */
+
+	final RedisServer server = RedisServer.start();
+
+	final ReentrantLock serverLock = new ReentrantLock();
+
+	final List<Member> members = new ArrayList<>();
+
+	/** When data was lost. */
+	final ConcurrentLinkedQueue<DataLoss> losses = new ConcurrentLinkedQueue<>();
+
+	private final Path directory;
+
+	private final long seed;
+
+	private final int keys;
+
+	private final int threads;
+
+	private final Thread killer = new Thread(this::killAll);
+
+	Fleet(Path directory, long seed, int workers, int keys, int threads) throws IOException, InterruptedException {
+		this.directory = directory;
+		this.seed = seed;
+		this.keys = keys;
+		this.threads = threads;
+		// a worker that stands still does not see that the test is gone
+		Runtime.getRuntime().addShutdownHook(this.killer);
+		for (int i = 0; i < workers; i++) {
+			// every third one speaks through the other driver
+			this.members.add(new Member(i + 1, (i % 3 == 2) ? "jedis" : "lettuce"));
+		}
+		for (Member member : this.members) {
+			member.worker.awaitReady();
+			member.checkClock();
+		}
+	}
+
+	/** The files of all workers there were, by name. */
+	Map<String, Path> files() {
+		Map<String, Path> files = new LinkedHashMap<>();
+		for (Member member : this.members) {
+			for (int generation = 1; generation <= member.generation; generation++) {
+				String name = member.name(generation);
+				files.put(name, this.directory.resolve(name + ".events"));
+			}
+		}
+		return files;
+	}
+
+	void stopWorkers() throws IOException, InterruptedException {
+		for (Member member : this.members) {
+			member.worker.stop();
+		}
+		for (Member member : this.members) {
+			member.worker.awaitStopped();
+		}
+	}
+
+	private void killAll() {
+		this.members.forEach((member) -> member.worker.kill());
+	}
+
+	@Override
+	public void close() {
+		killAll();
+		this.members.forEach((member) -> member.proxy.close());
+		this.server.close();
+		Runtime.getRuntime().removeShutdownHook(this.killer);
+	}
+
+	/**
+	 * A worker and those that took its place, with their proxy.
+	 */
+	final class Member {
+
+		final ReentrantLock lock = new ReentrantLock();
+
+		final TcpProxy proxy = new TcpProxy(Fleet.this.server.port());
+
+		private final int number;
+
+		private final String driver;
+
+		private int generation;
+
+		volatile WorkerProcess worker;
+
+		Member(int number, String driver) throws IOException {
+			this.number = number;
+			this.driver = driver;
+			this.worker = start();
+		}
+
+		String name(int generation) {
+			return "worker-" + this.number + "." + generation;
+		}
+
+		WorkerProcess start() throws IOException {
+			this.generation++;
+			this.worker = new WorkerProcess(name(this.generation), Fleet.this.directory,
+					List.of(String.valueOf(this.proxy.port()), this.driver,
+							String.valueOf(Fleet.this.seed + 1000L * this.number + this.generation),
+							String.valueOf(Fleet.this.keys), String.valueOf(Fleet.this.threads)));
+			return this.worker;
+		}
+
+		/**
+		 * All times in a history must be of one clock. System.nanoTime() is the system's
+		 * monotonic clock on Linux and macOS, which counts for the whole machine; where
+		 * it is not, this fails.
+		 */
+		void checkClock() throws IOException, InterruptedException {
+			long before = System.nanoTime();
+			long there = Long.parseLong(this.worker.ask(HistoryWorker.CLOCK));
+			long after = System.nanoTime();
+			if (there < before || there > after) {
+				throw new AssertionError("The processes do not share a clock: " + this.worker.name() + " says " + there
+						+ " between " + before + " and " + after + " here");
+			}
+		}
+
+		/** How often each key was granted. */
+		List<Integer> progress() throws IOException, InterruptedException {
+			List<Integer> progress = new ArrayList<>();
+			for (String count : this.worker.ask(HistoryWorker.PROGRESS).split(" ")) {
+				progress.add(Integer.valueOf(count));
+			}
+			return progress;
+		}
+
+	}
+
+}

@@ -1,0 +1,110 @@
+package io.github.lockspring.history;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+
+import io.github.lockspring.engine.EngineSettings;
+import io.github.lockspring.engine.LockEngine;
+import io.github.lockspring.redis.RedisLockStore;
+import io.github.lockspring.redis.RedisStoreSettings;
+
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/**
+ * A process of the history test: an instance of an application, with threads that take
+ * the same few locks in all possible ways until they are told to stop. Talks with the
+ * test over its standard streams, a line for a line.
+ */
+final class HistoryWorker {
+
+	/** What the test says; each is answered by a line. */
+	static final String CLOCK = "clock";
+
+	static final String PROGRESS = "progress";
+
+	static final String STOP = "stop";
+
+	private static final Duration COMMAND_TIMEOUT = Duration.ofMillis(400);
+
+	private HistoryWorker() {
+	}
+
+	/**
+	 * Runs a worker.
+	 * @param args port, driver, file of events, seed, number of keys, number of threads
+	 */
+	public static void main(String[] args) throws Exception {
+		RedisStandaloneConfiguration place = new RedisStandaloneConfiguration("127.0.0.1", Integer.parseInt(args[0]));
+		RedisConnectionFactory factory = args[1].equals("jedis") ? new JedisConnectionFactory(place)
+				: new LettuceConnectionFactory(place);
+		SplittableRandom random = new SplittableRandom(Long.parseLong(args[3]));
+		List<String> keys = new ArrayList<>();
+		for (int i = 0; i < Integer.parseInt(args[4]); i++) {
+			keys.add("k" + i);
+		}
+		try (EventLog events = new EventLog(Path.of(args[2]));
+				RedisLockStore store = RedisLockStore.create(factory,
+						new RedisStoreSettings("lock:", COMMAND_TIMEOUT, true));
+				LockEngine engine = new LockEngine(store, settings(), List.of())) {
+			Workload workload = new Workload(engine.template(), events, keys);
+			ExecutorService threads = Executors.newCachedThreadPool();
+			for (int i = 0; i < Integer.parseInt(args[5]); i++) {
+				SplittableRandom own = random.split();
+				threads.execute(() -> workload.run(own));
+			}
+			answer("ready");
+			converse(workload);
+			workload.stop();
+			threads.shutdown();
+			if (!threads.awaitTermination(20, TimeUnit.SECONDS)) {
+				events.fault("The workload did not end");
+			}
+		}
+		// no exit: the process ends by itself unless a thread was left behind
+		answer("stopped");
+	}
+
+	private static EngineSettings settings() {
+		EngineSettings defaults = EngineSettings.defaults();
+		return new EngineSettings(defaults.ttl(), defaults.waitTime(), null, COMMAND_TIMEOUT,
+				defaults.renewalInterval(), defaults.renewalBatchSize(), defaults.maxTenure(), Duration.ofSeconds(5));
+	}
+
+	private static void converse(Workload workload) throws IOException {
+		BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+		while (true) {
+			String line = in.readLine();
+			if (line == null) {
+				// the test is gone
+				Runtime.getRuntime().halt(1);
+				return;
+			}
+			switch (line) {
+				case CLOCK -> answer(String.valueOf(System.nanoTime()));
+				case PROGRESS -> answer(workload.progress());
+				case STOP -> {
+					return;
+				}
+				default -> throw new IllegalArgumentException(line);
+			}
+		}
+	}
+
+	private static void answer(String line) {
+		System.out.println(line);
+	}
+
+}

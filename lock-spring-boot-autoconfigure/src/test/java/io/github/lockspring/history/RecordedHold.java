@@ -1,0 +1,28 @@
+package io.github.lockspring.history;
+
+/**
+ * One hold of one key as its holder wrote it down. Times are those of
+ * {@link System#nanoTime()}, which all processes of the machine share.
+ *
+ * @param worker the process: workers that were started again have another name
+ * @param number tells the holds of a process apart
+ * @param key the key
+ * @param token the fencing token
+ * @param asked before the lock was asked for
+ * @param granted after it was granted
+ * @param lease the longest lease that was asked for during the hold, in nanoseconds
+ * @param until up to when the holder was sure to have the lock, see {@link EventLog};
+ * before {@code granted} if it never was
+ */
+record RecordedHold(String worker, long number, String key, long token, long asked, long granted, long lease,
+		long until) {
+
+	boolean wasValid() {
+		return this.until - this.granted >= 0;
+	}
+
+	boolean overlaps(RecordedHold other) {
+		return this.granted < other.until && other.granted < this.until;
+	}
+
+}
