@@ -90,9 +90,14 @@ final class Faults {
 	}
 
 	private void makeUntil(long end, List<FaultKind> kinds, SplittableRandom random) throws Exception {
+		List<FaultKind> deck = new ArrayList<>();
 		while (System.nanoTime() - end < 0) {
 			Thread.sleep(random.nextInt(SHORTEST_GAP, LONGEST_GAP));
-			FaultKind kind = kinds.get(random.nextInt(kinds.size()));
+			// as from a pack of cards, so that a short run has of each kind
+			if (deck.isEmpty()) {
+				deck.addAll(kinds);
+			}
+			FaultKind kind = deck.remove(random.nextInt(deck.size()));
 			Member member = this.fleet.members.get(random.nextInt(this.fleet.members.size()));
 			boolean onMember = kind.compareTo(FaultKind.BYTES_LATE) <= 0;
 			ReentrantLock lock = onMember ? member.lock : this.fleet.serverLock;
