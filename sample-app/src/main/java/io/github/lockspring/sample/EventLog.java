@@ -1,7 +1,7 @@
 package io.github.lockspring.sample;
 
 import java.time.LocalTime;
-import java.time.temporal.ChronoUnit;
+import java.time.format.DateTimeFormatter;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
@@ -21,6 +21,8 @@ import org.springframework.stereotype.Component;
 class EventLog implements LockListener {
 
 	private static final int SIZE = 60;
+
+	private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("HH:mm:ss.SSS");
 
 	private final Deque<Entry> entries = new ArrayDeque<>();
 
@@ -53,8 +55,7 @@ class EventLog implements LockListener {
 
 	private void add(String outcome, LockEvent event, String text) {
 		this.counts.merge(outcome, 1, Integer::sum);
-		this.entries
-			.addFirst(new Entry(LocalTime.now().truncatedTo(ChronoUnit.MILLIS).toString(), outcome, event.key(), text));
+		this.entries.addFirst(new Entry(LocalTime.now().format(TIME), outcome, event.key(), text));
 		if (this.entries.size() > SIZE) {
 			this.entries.removeLast();
 		}

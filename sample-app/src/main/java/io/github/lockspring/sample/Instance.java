@@ -3,6 +3,9 @@ package io.github.lockspring.sample;
 import java.util.Set;
 import java.util.TreeSet;
 
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.web.server.context.WebServerInitializedEvent;
 import org.springframework.context.event.EventListener;
@@ -17,6 +20,8 @@ import org.springframework.stereotype.Component;
 @Component
 public class Instance {
 
+	private static final Logger logger = LoggerFactory.getLogger(Instance.class);
+
 	private static final String INSTANCES = "shop:instances";
 
 	private final StringRedisTemplate redis;
@@ -25,7 +30,7 @@ public class Instance {
 
 	private volatile int port;
 
-	Instance(StringRedisTemplate redis, @Value("${shop.redis.server:}") String server) {
+	Instance(StringRedisTemplate redis, @Value("${shop.redis.server:as configured}") String server) {
 		this.redis = redis;
 		this.server = server;
 	}
@@ -33,6 +38,7 @@ public class Instance {
 	@EventListener
 	void started(WebServerInitializedEvent event) {
 		this.port = event.getWebServer().getPort();
+		logger.info("Open http://localhost:{}. Redis: {}", this.port, this.server);
 	}
 
 	@Scheduled(fixedDelay = 5000)

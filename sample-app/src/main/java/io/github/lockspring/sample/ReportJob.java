@@ -1,7 +1,7 @@
 package io.github.lockspring.sample;
 
 import java.time.LocalTime;
-import java.time.temporal.ChronoUnit;
+import java.time.format.DateTimeFormatter;
 import java.util.List;
 
 import io.github.lockspring.OnBusy;
@@ -19,6 +19,8 @@ public class ReportJob {
 
 	private static final String RUNS = "shop:report-runs";
 
+	private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("HH:mm:ss");
+
 	private final StringRedisTemplate redis;
 
 	private final Instance instance;
@@ -35,8 +37,7 @@ public class ReportJob {
 	@Scheduled(cron = "${shop.report.cron}")
 	@DistributedLock(key = "'report'", minHold = "${shop.report.min-hold}", onBusy = OnBusy.SKIP)
 	public void run() {
-		String time = LocalTime.now().truncatedTo(ChronoUnit.SECONDS).toString();
-		this.redis.opsForList().leftPush(RUNS, time + " by " + this.instance.name());
+		this.redis.opsForList().leftPush(RUNS, LocalTime.now().format(TIME) + " by " + this.instance.name());
 		this.redis.opsForList().trim(RUNS, 0, 9);
 	}
 

@@ -1,0 +1,65 @@
+package io.github.lockspring.sample;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.locks.Lock;
+
+import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockRequest;
+import io.github.lockspring.LockTemplate;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.test.context.SpringBootTest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The programs that the README shows, on a store in memory: such tests need no Redis.
+ */
+@SpringBootTest(properties = { "distributed-lock.store=memory", "shop.report.cron=-" })
+class ProgramExamplesTests {
+
+	private int shipped;
+
+	private long token;
+
+	@Autowired
+	private LockTemplate locks;
+
+	@Test
+	void acquireGivesAHandleThatGivesTheLockBack() {
+		try (HeldLock lock = locks.acquire(LockRequest.of("order:42").ttl(Duration.ofSeconds(30)).renew())) {
+			ship(42, lock.fencingToken());
+			assertThat(locks.tryAcquire(LockRequest.of("order:42").waitTime(Duration.ZERO))).isEmpty();
+		}
+		assertThat(this.shipped).isEqualTo(42);
+		assertThat(this.token).isPositive();
+	}
+
+	@Test
+	void tryAcquireGivesAHandleOrNone() {
+		Optional<HeldLock> maybe = locks.tryAcquire(LockRequest.of("order:42").waitTime(Duration.ZERO));
+		assertThat(maybe).isPresent();
+		maybe.get().close();
+	}
+
+	@Test
+	void asLockGivesALockOfTheJdk() {
+		Lock lock = locks.asLock("order:42");
+		lock.lock();
+		try {
+			assertThat(lock.tryLock()).isTrue();
+			lock.unlock();
+		}
+		finally {
+			lock.unlock();
+		}
+	}
+
+	private void ship(int order, long fencingToken) {
+		this.shipped = order;
+		this.token = fencingToken;
+	}
+
+}

@@ -1,0 +1,49 @@
+package io.github.lockspring.sample;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Code in the README is code that is compiled and run.
+ */
+class ReadmeTests {
+
+	private static final Path ROOT = Path.of("..");
+
+	@Test
+	void everyLineOfJavaInTheReadmeStandsInTheSampleOrItsTests() throws IOException {
+		Set<String> compiled;
+		try (Stream<Path> files = Files.walk(Path.of("src"))) {
+			compiled = files.filter((file) -> file.toString().endsWith(".java"))
+				.flatMap(ReadmeTests::lines)
+				.collect(Collectors.toSet());
+		}
+		Matcher blocks = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL)
+			.matcher(Files.readString(ROOT.resolve("README.md")));
+		List<String> shown = blocks.results().flatMap((block) -> block.group(1).lines()).map(String::strip).toList();
+		assertThat(shown).hasSizeGreaterThan(5);
+		assertThat(compiled).containsAll(shown);
+	}
+
+	private static Stream<String> lines(Path file) {
+		try {
+			return Files.readAllLines(file).stream().map(String::strip);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+}

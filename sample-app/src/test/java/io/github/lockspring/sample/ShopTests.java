@@ -1,0 +1,103 @@
+package io.github.lockspring.sample;
+
+import java.net.http.HttpResponse;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
+import org.springframework.boot.test.web.server.LocalServerPort;
+import org.springframework.test.context.DynamicPropertyRegistry;
+import org.springframework.test.context.DynamicPropertySource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+@SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT,
+		properties = { "shop.report.cron=-", "distributed-lock.wait-time=30s" })
+class ShopTests {
+
+	private static final TestRedis REDIS = new TestRedis();
+
+	@LocalServerPort
+	private int port;
+
+	@Autowired
+	private StockService stock;
+
+	@Autowired
+	private OrderService orders;
+
+	private Shop shop;
+
+	private final String order = "order-" + UUID.randomUUID();
+
+	@DynamicPropertySource
+	static void redis(DynamicPropertyRegistry registry) {
+		registry.add("spring.data.redis.host", () -> "127.0.0.1");
+		registry.add("spring.data.redis.port", REDIS::port);
+	}
+
+	@BeforeEach
+	void open() {
+		this.shop = new Shop(this.port);
+		this.orders.clear();
+		this.stock.clear();
+	}
+
+	@Test
+	void shipsAnOrderOnceAlthoughRequestsRace() {
+		List<HttpResponse<String>> answers = this.shop.postAtOnce(4, "/api/orders/" + this.order + "/ship");
+		assertThat(answers).extracting(HttpResponse::statusCode).containsOnly(200);
+		assertThat(answers).extracting(HttpResponse::body).allMatch((body) -> body.contains("parcel 1, shipped by"));
+		assertThat(this.orders.parcels()).isOne();
+		assertThat(this.stock.levels()).containsEntry("tea", 999);
+	}
+
+	@Test
+	void answersConflictToACancellationWhileTheOrderIsPacked() {
+		CompletableFuture<HttpResponse<String>> shipping = this.shop.post("/api/orders/" + this.order + "/ship");
+		await().until(() -> this.shop.get("/api/instance").contains(this.order));
+		HttpResponse<String> cancelling = this.shop.post("/api/orders/" + this.order + "/cancel").join();
+		assertThat(cancelling.statusCode()).isEqualTo(409);
+		assertThat(cancelling.body()).contains("\"outcome\":\"busy\"").contains(this.order);
+		assertThat(shipping.join().statusCode()).isEqualTo(200);
+		assertThat(this.orders.statusOf(this.order)).contains("shipped by");
+	}
+
+	@Test
+	void losesNoSaleUnderTheLock() {
+		List<HttpResponse<String>> answers = this.shop.postAtOnce(20, "/api/stock/tea/sell");
+		assertThat(answers).extracting(HttpResponse::statusCode).containsOnly(200);
+		assertThat(this.stock.levels()).containsEntry("tea", 980);
+	}
+
+	@Test
+	void losesSalesWithoutTheLock() {
+		await().until(() -> {
+			this.stock.clear();
+			this.shop.postAtOnce(20, "/api/stock/tea/sell-without-lock");
+			return this.stock.levels().get("tea") > 980;
+		});
+	}
+
+	@Test
+	void saysThatTheLockWasLostWhenTheWorkOutlastsTheLease() {
+		HttpResponse<String> counting = this.shop.post("/api/stock/count").join();
+		assertThat(counting.statusCode()).isEqualTo(500);
+		assertThat(counting.body()).contains("\"outcome\":\"lost\"").contains("stocktaking");
+		assertThat(this.shop.get("/api/instance")).contains("\"lost\":1");
+	}
+
+	@Test
+	void servesThePageAndWhatAllInstancesShare() {
+		assertThat(this.shop.get("/")).contains("<h1>Lockspring shop</h1>");
+		assertThat(this.shop.get("/api/shop")).contains("\"tea\":1000").contains("\"instances\":[" + this.port + "]");
+	}
+
+}

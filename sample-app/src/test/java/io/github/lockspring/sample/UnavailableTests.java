@@ -1,0 +1,49 @@
+package io.github.lockspring.sample;
+
+import java.io.IOException;
+import java.net.http.HttpResponse;
+
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
+import org.springframework.boot.test.web.server.LocalServerPort;
+import org.springframework.test.context.DynamicPropertyRegistry;
+import org.springframework.test.context.DynamicPropertySource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+@SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT,
+		properties = { "shop.report.cron=-", "distributed-lock.wait-time=200ms" })
+class UnavailableTests {
+
+	private static final TestRedis REDIS = new TestRedis();
+
+	@LocalServerPort
+	private int port;
+
+	@DynamicPropertySource
+	static void redis(DynamicPropertyRegistry registry) {
+		registry.add("spring.data.redis.host", () -> "127.0.0.1");
+		registry.add("spring.data.redis.port", REDIS::port);
+	}
+
+	@Test
+	void saysThatLocksAreUnavailableAndWorksAgainWhenRedisIsBack() throws IOException {
+		Shop shop = new Shop(this.port);
+		assertThat(shop.post("/api/stock/tea/sell").join().statusCode()).isEqualTo(200);
+		assertThat(shop.get("/api/instance")).contains("\"redis\":\"up\"");
+
+		REDIS.stop();
+		HttpResponse<String> answer = shop.post("/api/stock/tea/sell").join();
+		assertThat(answer.statusCode()).isEqualTo(503);
+		assertThat(answer.body()).contains("\"outcome\":\"unavailable\"").contains("stock:tea");
+		assertThat(shop.get("/api/instance")).contains("\"redis\":\"down\"");
+
+		REDIS.startAgain();
+		await().until(() -> shop.post("/api/stock/tea/sell").join().statusCode() == 200);
+		assertThat(shop.get("/api/instance")).contains("\"redis\":\"up\"");
+	}
+
+}
