@@ -11,11 +11,13 @@ import io.github.lockspring.engine.LockEngine;
 import io.github.lockspring.redis.RedisLockStore;
 import io.github.lockspring.redis.RedisStoreSettings;
 import io.github.lockspring.store.LockStore;
+import io.lettuce.core.resource.ClientResources;
 
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
@@ -32,6 +34,9 @@ public final class Instance implements AutoCloseable {
 
 	}
 
+	/** As Spring Boot does, one for all factories; ends with the JVM. */
+	private static final ClientResources SHARED = ClientResources.create();
+
 	private final RedisConnectionFactory factory;
 
 	private final LockStore store;
@@ -43,7 +48,8 @@ public final class Instance implements AutoCloseable {
 	private Instance(Driver driver, int port, EngineSettings settings) {
 		RedisStandaloneConfiguration where = new RedisStandaloneConfiguration("127.0.0.1", port);
 		if (driver == Driver.LETTUCE) {
-			LettuceConnectionFactory lettuce = new LettuceConnectionFactory(where);
+			LettuceConnectionFactory lettuce = new LettuceConnectionFactory(where,
+					LettuceClientConfiguration.builder().clientResources(SHARED).build());
 			lettuce.afterPropertiesSet();
 			lettuce.start();
 			this.factory = lettuce;
