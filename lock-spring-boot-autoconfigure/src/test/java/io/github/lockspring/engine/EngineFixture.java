@@ -16,6 +16,8 @@ import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockRequest;
 import org.junit.jupiter.api.AfterEach;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 /**
  * An engine whose clock, store, messages and background work are in a test's hand.
  */
@@ -130,6 +132,27 @@ abstract class EngineFixture {
 		Running<HeldLock> running = acquire(request);
 		this.store.nextLook().acquired(fence);
 		return running.get();
+	}
+
+	/** What happened, of one kind. */
+	<E extends LockEvent> List<E> events(Class<E> kind) {
+		synchronized (this.events) {
+			return this.events.stream().filter(kind::isInstance).map(kind::cast).toList();
+		}
+	}
+
+	/** Time passes as an engine at work would see it pass. */
+	void pass(Duration duration) {
+		advance(duration);
+		tick();
+		runBackground();
+	}
+
+	/** Nothing is left: no entry, no token, no slot. */
+	void assertNothingLeft() {
+		runBackground();
+		assertThat(this.table.isEmpty()).as("no entries and tokens").isTrue();
+		assertThat(this.table.watchdog.size()).as("slots").isZero();
 	}
 
 	/** Carries out what was given to the background threads. */
