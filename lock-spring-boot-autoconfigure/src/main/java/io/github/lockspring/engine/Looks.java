@@ -73,8 +73,10 @@ final class Looks {
 		asked.looked = true;
 		asked.lookSent = look.sent();
 		asked.fenceSeen = answer.fenceSeen();
-		asked.busyUntil = (answer.remainingMillis() < 0) ? null : now + answer.remainingMillis() * 1_000_000;
-		asked.nextLook = now + untilNextLook(asked, answer.remainingMillis());
+		// other clients may give a key more time than nanoseconds can count
+		long remaining = Math.min(answer.remainingMillis(), Time.FOREVER / 1_000_000) * 1_000_000;
+		asked.busyUntil = (remaining < 0) ? null : now + remaining;
+		asked.nextLook = now + untilNextLook(asked, remaining);
 		if (caller.patience.once()) {
 			// never queued, and certainly not the owner: there is nothing to release
 			caller.failure = entry.busy(caller, asked);
@@ -120,12 +122,12 @@ final class Looks {
 		}
 	}
 
-	private long untilNextLook(Tenure asked, long remainingMillis) {
+	private long untilNextLook(Tenure asked, long remaining) {
 		long interval = (asked.queued && this.table.isInboxConfirmed()) ? interval(asked) : tryInterval();
-		if (remainingMillis < 0) {
+		if (remaining < 0) {
 			return interval;
 		}
-		return Math.min(interval, remainingMillis * 1_000_000 + ThreadLocalRandom.current().nextLong(JITTER));
+		return Math.min(interval, remaining + ThreadLocalRandom.current().nextLong(JITTER));
 	}
 
 	private static long interval(Tenure tenure) {
