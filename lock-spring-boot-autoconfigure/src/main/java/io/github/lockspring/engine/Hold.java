@@ -3,7 +3,6 @@ package io.github.lockspring.engine;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockEvent;
@@ -25,8 +24,7 @@ import org.slf4j.LoggerFactory;
  * For maintainers: {@code state} goes from ACTIVE to LOST or to CLOSED, and from LOST to
  * CLOSED, under the entry's lock; a hold that is not ACTIVE never becomes so again. The
  * lease's end is the tenure's deadline or this hold's limit, whichever is earlier; both
- * are volatile, since {@code isHeld} and {@code remaining} read them without the lock. A
- * compare-and-set on {@code worker} keeps an interrupt from arriving after the work.
+ * are volatile, since {@code isHeld} and {@code remaining} read them without the lock.
  */
 final class Hold implements HeldLock {
 
@@ -66,7 +64,7 @@ final class Hold implements HeldLock {
 
 	private @Nullable String lostReason;
 
-	private final AtomicReference<@Nullable Thread> worker = new AtomicReference<>();
+	private final WorkerInterrupt interrupt;
 
 	/** The thread that opened this handle, for the message that names it. */
 	volatile @Nullable Thread opener;
@@ -79,6 +77,7 @@ final class Hold implements HeldLock {
 		this.start = now;
 		this.ownLimit = deferred ? now + Time.FOREVER : terms.limitFrom(now);
 		this.limit = this.ownLimit;
+		this.interrupt = new WorkerInterrupt(entry.lock());
 	}
 
 	Tenure tenure() {
@@ -180,27 +179,27 @@ final class Hold implements HeldLock {
 		}
 	}
 
-	// interrupts
-
 	/**
-	 * Interrupts the present thread if the lock is lost before {@link #disarm}.
-	 * @return false if a thread is to be interrupted already
+	 * Interrupts the present thread if the lock is lost before {@link #disarm}, or was
+	 * lost already.
+	 * @return whether to disarm; false if a thread is to be interrupted already
 	 */
 	boolean arm() {
-		return this.worker.compareAndSet(null, Thread.currentThread());
+		this.entry.lock().lock();
+		try {
+			boolean armed = this.interrupt.arm();
+			if (this.state == State.LOST) {
+				this.interrupt.fire();
+			}
+			return armed;
+		}
+		finally {
+			this.entry.lock().unlock();
+		}
 	}
 
-	/**
-	 * Ends {@link #arm}: no interrupt of ours arrives after it, and one that did arrive
-	 * is cleared.
-	 */
 	void disarm() {
-		if (!this.worker.compareAndSet(Thread.currentThread(), null)) {
-			// a loss took the thread out and is about to interrupt it, or has
-			this.entry.lock().lock();
-			this.entry.lock().unlock();
-			Thread.interrupted();
-		}
+		this.interrupt.disarm();
 	}
 
 	/** Declares the loss. With the entry's lock held. */
@@ -210,10 +209,7 @@ final class Hold implements HeldLock {
 		}
 		this.lostReason = reason;
 		this.state = State.LOST;
-		Thread thread = this.worker.getAndSet(null);
-		if (thread != null) {
-			thread.interrupt();
-		}
+		this.interrupt.fire();
 		Duration held = Duration.ofNanos(now() - this.start);
 		logger.warn("Lock '{}' ({}) was lost after {}: {}. Its work may have run beside another holder's",
 				this.terms.key(), this.fence, Text.duration(held), reason);
@@ -275,10 +271,7 @@ final class Hold implements HeldLock {
 					+ LockSpec.MAX_DURATION + ", not by " + duration);
 		}
 		ensureHeld();
-		if (renewNow(duration, true) == RenewAnswer.UNKNOWN) {
-			throw new LockUnavailableException(
-					Text.lock(this.terms) + " could not be extended: the store did not answer");
-		}
+		renewNow(duration, true);
 		ensureHeld();
 	}
 
@@ -286,29 +279,43 @@ final class Hold implements HeldLock {
 	 * Renews on the present thread.
 	 * @param duration the time that should be left
 	 * @param raiseLimit whether the hold may last that long whatever its limit was
-	 * @return the store's answer
+	 * @throws LockUnavailableException without an answer
 	 */
-	RenewAnswer renewNow(Duration duration, boolean raiseLimit) {
+	void renewNow(Duration duration, boolean raiseLimit) {
 		RenewQuestion question = new RenewQuestion(this.terms.key(), this.tenure.token, duration);
 		long sent = now();
-		RenewAnswer answer = Calls
-			.uninterrupted(() -> table().store.renew(List.of(question), this.terms.timeout(table().settings)).get(0));
+		RenewAnswer answer = ask(question);
 		this.entry.lock().lock();
 		try {
 			if (this.tenure.hold != this) {
-				return answer;
+				return;
 			}
 			if (raiseLimit && answer == RenewAnswer.RENEWED && isHeld()) {
+				long given = duration.toNanos();
 				this.tenure.extended = true;
-				this.ownLimit = Time.later(this.ownLimit, sent + duration.toNanos());
+				// not a moment later than the lease, which would then need a renewal
+				this.ownLimit = Time.later(this.ownLimit, sent + given - Terms.drift(given));
 				limitChanged();
 			}
 			table().leases.apply(this.tenure, answer, sent, duration.toNanos());
-			return answer;
 		}
 		finally {
 			this.entry.lock().unlock();
 		}
+	}
+
+	private RenewAnswer ask(RenewQuestion question) {
+		Duration timeout = this.terms.timeout(table().settings);
+		try {
+			RenewAnswer answer = Calls.uninterrupted(() -> table().store.renew(List.of(question), timeout).get(0));
+			if (answer != RenewAnswer.UNKNOWN) {
+				return answer;
+			}
+		}
+		catch (LockUnavailableException ex) {
+			throw new LockUnavailableException(Text.lock(this.terms) + " could not be renewed: " + ex.getMessage(), ex);
+		}
+		throw new LockUnavailableException(Text.lock(this.terms) + " could not be renewed: the store did not answer");
 	}
 
 	@Override
@@ -368,7 +375,9 @@ final class Hold implements HeldLock {
 			}
 			return true;
 		}
-		catch (RuntimeException ex) {
+		catch (RuntimeException | Error ex) {
+			// an error too: it must not hide the work's own, nor keep other locks from
+			// their release
 			logger.warn("{} could not be released and will end by itself in at most {}: {}", Text.lock(this.terms),
 					Text.duration(Duration.ofNanos(Math.max(0, this.tenure.deadline - now()))), ex.getMessage());
 			return true;

@@ -65,7 +65,7 @@ final class Leases {
 		held.entry.lock().lock();
 		try {
 			Hold hold = held.hold;
-			if (held.state != Tenure.State.HELD || hold == null || hold.isOver()) {
+			if (held.state != Tenure.State.HELD || hold == null || hold.isOver() || !held.needsRenewal(hold)) {
 				held.renewing = false;
 				return null;
 			}
@@ -103,6 +103,10 @@ final class Leases {
 			case RENEWED -> {
 				if (sent + given - Terms.drift(given) - held.deadline > 0) {
 					held.lease(sent, given, this.table.settings.renewalInterval());
+				}
+				else {
+					// it has more time already, but is asked about again as others are
+					held.renewDue = sent + (long) (given * this.table.settings.renewalInterval());
 				}
 			}
 			case NOT_OWNER -> {
