@@ -126,15 +126,8 @@ final class DefaultLockTemplate implements LockTemplate {
 			}
 		}
 		catch (Throwable ex) {
-			taken.end();
+			taken.abandon(ex instanceof LockUnavailableException);
 			throw ex;
-		}
-		if (this.table.events.hasListeners()) {
-			Duration waited = since(asked);
-			for (Hold hold : taken.newHolds()) {
-				this.table.events
-					.publish(new LockEvent.Acquired(hold.key(), hold.terms().name(), hold.fencingToken(), waited));
-			}
 		}
 		return taken;
 	}
@@ -152,7 +145,12 @@ final class DefaultLockTemplate implements LockTemplate {
 	private Hold acquire(Terms terms, Patience patience, long asked) {
 		Step step = this.acquirer.acquire(terms, patience);
 		if (step instanceof Step.Granted granted) {
-			return granted.hold();
+			Hold hold = granted.hold();
+			if (this.table.events.hasListeners()) {
+				this.table.events
+					.publish(new LockEvent.Acquired(hold.key(), terms.name(), hold.fencingToken(), since(asked)));
+			}
+			return hold;
 		}
 		throw failed(terms, ((Step.GiveUp) step).failure(), patience, asked);
 	}

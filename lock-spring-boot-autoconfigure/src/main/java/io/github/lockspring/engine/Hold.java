@@ -320,16 +320,18 @@ final class Hold implements HeldLock {
 
 	@Override
 	public void close() {
-		if (end() && this.terms.onLost() != OnLost.NOTIFY) {
+		if (end(false) && this.terms.onLost() != OnLost.NOTIFY) {
 			throw lostException();
 		}
 	}
 
 	/**
 	 * Ends the hold. Never throws; what goes wrong with the release is logged.
+	 * @param later whether the release is left to the background, since the store does
+	 * not answer now and the caller has waited long enough
 	 * @return whether the lock was lost and this is the first one to be told
 	 */
-	boolean end() {
+	boolean end(boolean later) {
 		ReleaseQuestion question = null;
 		boolean lost;
 		this.entry.lock().lock();
@@ -351,6 +353,9 @@ final class Hold implements HeldLock {
 		}
 		if (lost) {
 			table().courier.release(new ReleaseQuestion(this.terms.key(), this.tenure.token), null);
+		}
+		else if (question != null && later) {
+			table().courier.release(question, () -> this.entry.ended(this.tenure));
 		}
 		else if (question != null) {
 			lost = !release(question);

@@ -1,14 +1,15 @@
 package io.github.lockspring.engine;
 
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import io.github.lockspring.HeldLock;
@@ -36,12 +37,16 @@ abstract class EngineFixture {
 
 	final List<LockEvent> events = new ArrayList<>();
 
-	private final Queue<Runnable> background = new ArrayDeque<>();
+	private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
+
+	/** Takes what is for the background thread. */
+	volatile Consumer<Runnable> background = this.tasks::add;
 
 	private final List<Running<?>> started = new ArrayList<>();
 
 	final LockTable table = new LockTable(this.store, settings(), List.of(this::record), this.time,
-			this.background::add, Runnable::run, false);
+			(task) -> this.background.accept(task), Runnable::run, (task) -> {
+			});
 
 	final LockEngine engine = new LockEngine(this.table);
 
@@ -155,10 +160,31 @@ abstract class EngineFixture {
 		assertThat(this.table.watchdog.size()).as("slots").isZero();
 	}
 
+	/** The tenure of a key that is in use. */
+	Tenure tenure(String key) {
+		LockEntry entry = this.table.entry(key);
+		entry.lock().lock();
+		try {
+			Tenure tenure = entry.tenure();
+			assertThat(tenure).isNotNull();
+			return tenure;
+		}
+		finally {
+			entry.lock().unlock();
+		}
+	}
+
+	/** Starts a caller that waits behind others of this instance. */
+	Running<HeldLock> waitingBehind(LockRequest request) {
+		Running<HeldLock> running = acquire(request);
+		this.time.awaitParked(running.thread);
+		return running;
+	}
+
 	/** Carries out what was given to the background threads. */
 	void runBackground() {
 		Runnable task;
-		while ((task = this.background.poll()) != null) {
+		while ((task = this.tasks.poll()) != null) {
 			task.run();
 		}
 	}

@@ -97,7 +97,8 @@ class ReentryTests extends EngineFixture {
 	@Test
 	void otherTemplateDoesNotReenter() {
 		LockTable other = new LockTable(this.store, settings(), List.of(), this.time, Runnable::run, Runnable::run,
-				false);
+				(task) -> {
+				});
 		LockTemplate second = new LockEngine(other).template();
 		this.template.executeWithoutResult(request(), (outer) -> {
 			second.executeWithoutResult(request(), (inner) -> {

@@ -100,6 +100,9 @@ final class ScriptedStore implements LockStore {
 			throw new LockUnavailableException("interrupted", ex);
 		}
 		catch (java.util.concurrent.ExecutionException ex) {
+			if (ex.getCause() instanceof Error error) {
+				throw error;
+			}
 			throw (RuntimeException) ex.getCause();
 		}
 		catch (java.util.concurrent.TimeoutException ex) {

@@ -259,7 +259,8 @@ class TemplateTests extends EngineFixture {
 			throw new AssertionError("a bug");
 		};
 		LockTable other = new LockTable(this.store, settings(), java.util.List.of(throwing, this.events::add),
-				this.time, Runnable::run, Runnable::run, false);
+				this.time, Runnable::run, Runnable::run, (task) -> {
+				});
 		this.store.free();
 		new LockEngine(other).template().executeWithoutResult(request(), (lock) -> {
 		});
