@@ -181,7 +181,7 @@ final class DefaultLockTemplate implements LockTemplate {
 		holds.forEach(Hold::begin);
 		for (Hold hold : holds) {
 			if (hold.isShort() && hold.remaining().toNanos() < hold.terms().ttl() / 2) {
-				hold.renewNow(Duration.ofNanos(hold.terms().ttl()), false);
+				this.table.leases.renewNow(hold, Duration.ofNanos(hold.terms().ttl()), false);
 			}
 		}
 		holds.forEach(Hold::ensureHeld);

@@ -8,12 +8,9 @@ import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockSpec;
-import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.OnLost;
 import io.github.lockspring.store.ReleaseAnswer;
 import io.github.lockspring.store.ReleaseQuestion;
-import io.github.lockspring.store.RenewAnswer;
-import io.github.lockspring.store.RenewQuestion;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -168,6 +165,12 @@ final class Hold implements HeldLock {
 		}
 	}
 
+	/** The lease was lengthened by hand. With the entry's lock held. */
+	void raiseLimit(long limit) {
+		this.ownLimit = Time.later(this.ownLimit, limit);
+		limitChanged();
+	}
+
 	private void limitChanged() {
 		long latest = this.ownLimit;
 		for (Long inner : this.innerLimits) {
@@ -271,51 +274,8 @@ final class Hold implements HeldLock {
 					+ LockSpec.MAX_DURATION + ", not by " + duration);
 		}
 		ensureHeld();
-		renewNow(duration, true);
+		table().leases.renewNow(this, duration, true);
 		ensureHeld();
-	}
-
-	/**
-	 * Renews on the present thread.
-	 * @param duration the time that should be left
-	 * @param raiseLimit whether the hold may last that long whatever its limit was
-	 * @throws LockUnavailableException without an answer
-	 */
-	void renewNow(Duration duration, boolean raiseLimit) {
-		RenewQuestion question = new RenewQuestion(this.terms.key(), this.tenure.token, duration);
-		long sent = now();
-		RenewAnswer answer = ask(question);
-		this.entry.lock().lock();
-		try {
-			if (this.tenure.hold != this) {
-				return;
-			}
-			if (raiseLimit && answer == RenewAnswer.RENEWED && isHeld()) {
-				long given = duration.toNanos();
-				this.tenure.extended = true;
-				// not a moment later than the lease, which would then need a renewal
-				this.ownLimit = Time.later(this.ownLimit, sent + given - Terms.drift(given));
-				limitChanged();
-			}
-			table().leases.apply(this.tenure, answer, sent, duration.toNanos());
-		}
-		finally {
-			this.entry.lock().unlock();
-		}
-	}
-
-	private RenewAnswer ask(RenewQuestion question) {
-		Duration timeout = this.terms.timeout(table().settings);
-		try {
-			RenewAnswer answer = Calls.uninterrupted(() -> table().store.renew(List.of(question), timeout).get(0));
-			if (answer != RenewAnswer.UNKNOWN) {
-				return answer;
-			}
-		}
-		catch (LockUnavailableException ex) {
-			throw new LockUnavailableException(Text.lock(this.terms) + " could not be renewed: " + ex.getMessage(), ex);
-		}
-		throw new LockUnavailableException(Text.lock(this.terms) + " could not be renewed: the store did not answer");
 	}
 
 	@Override
