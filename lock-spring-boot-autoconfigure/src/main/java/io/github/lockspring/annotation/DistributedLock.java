@@ -26,6 +26,12 @@ import org.springframework.core.annotation.AliasFor;
  * {@code condition} belong to each key, the smallest {@code waitTime} counts, and
  * {@code onBusy}, {@code fallback} and {@code onLost} must agree.
  * <p>
+ * As with {@code @Transactional}, only calls that come from outside go through the proxy
+ * and are locked: a method that calls another one of its own object
+ * ({@code this.ship(order)}) runs it <em>without</em> that method's lock, and nothing can
+ * notice it. Move the annotated method to another bean, or use
+ * {@link io.github.lockspring.LockTemplate} there.
+ * <p>
  * Every String attribute may contain <code>${…}</code> placeholders. Durations are
  * written with a unit ({@code 500ms}, {@code 30s}, {@code 5m}, {@code 1h}, {@code 1d}) or
  * in ISO form ({@code PT30S}). What is wrong with an annotation stops the application's
