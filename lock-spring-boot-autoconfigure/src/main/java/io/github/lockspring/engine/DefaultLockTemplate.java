@@ -20,6 +20,7 @@ import io.github.lockspring.LockTemplate;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.OnLost;
 import io.github.lockspring.engine.Caller.Patience;
+import io.github.lockspring.store.RenewAnswer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,15 +42,22 @@ final class DefaultLockTemplate implements LockTemplate {
 	}
 
 	@Override
-	@SuppressWarnings("try")
 	public <T extends @Nullable Object, X extends Throwable> T execute(LockRequest request, LockCallback<T, X> work)
 			throws X {
 		Objects.requireNonNull(work, "work");
 		Taken taken = take(request, patience(request), true);
 		T result;
-		try (LockContext.Scope scope = taken.openScope()) {
-			taken.armInterrupts();
-			result = work.doUnderLock(taken.lock());
+		try {
+			LockContext.Scope scope = taken.openScope();
+			try {
+				taken.armInterrupts();
+				result = work.doUnderLock(taken.lock());
+			}
+			finally {
+				if (scope != null) {
+					scope.close();
+				}
+			}
 		}
 		catch (Throwable ex) {
 			LockLostException lost = taken.end();
@@ -117,7 +125,6 @@ final class DefaultLockTemplate implements LockTemplate {
 					taken.addReentry(outer, terms);
 				}
 				else {
-					outer.ensureHeld();
 					throw outer.lostException();
 				}
 			}
@@ -126,31 +133,29 @@ final class DefaultLockTemplate implements LockTemplate {
 			}
 		}
 		catch (Throwable ex) {
-			taken.abandon(ex instanceof LockUnavailableException);
+			taken.end();
 			throw ex;
+		}
+		if (this.table.events.hasListeners()) {
+			Duration waited = since(asked);
+			for (Hold hold : taken.newHolds()) {
+				this.table.events
+					.publish(new LockEvent.Acquired(hold.key(), hold.terms().name(), hold.fencingToken(), waited));
+			}
 		}
 		return taken;
 	}
 
 	/** The hold of the present call chain that a request for the key would re-enter. */
 	private @Nullable Hold outer(String key) {
-		for (HeldLock lock : LockContext.currentLocks()) {
-			if (lock instanceof Hold hold && hold.table() == this.table && hold.key().equals(key)) {
-				return hold;
-			}
-		}
-		return null;
+		HeldLock lock = LockContext.current(key).orElse(null);
+		return (lock instanceof Hold hold && hold.table() == this.table) ? hold : null;
 	}
 
 	private Hold acquire(Terms terms, Patience patience, long asked) {
 		Step step = this.acquirer.acquire(terms, patience);
 		if (step instanceof Step.Granted granted) {
-			Hold hold = granted.hold();
-			if (this.table.events.hasListeners()) {
-				this.table.events
-					.publish(new LockEvent.Acquired(hold.key(), terms.name(), hold.fencingToken(), since(asked)));
-			}
-			return hold;
+			return granted.hold();
 		}
 		throw failed(terms, ((Step.GiveUp) step).failure(), patience, asked);
 	}
@@ -180,8 +185,10 @@ final class DefaultLockTemplate implements LockTemplate {
 	private void begin(List<Hold> holds) {
 		holds.forEach(Hold::begin);
 		for (Hold hold : holds) {
-			if (hold.isShort() && hold.remaining().toNanos() < hold.terms().ttl() / 2) {
-				this.table.leases.renewNow(hold, Duration.ofNanos(hold.terms().ttl()), false);
+			if (hold.isShort() && hold.remaining().toNanos() < hold.terms().ttl() / 2
+					&& hold.renewNow(Duration.ofNanos(hold.terms().ttl()), false) == RenewAnswer.UNKNOWN) {
+				throw new LockUnavailableException(
+						Text.lock(hold.terms()) + " could not be renewed before the work started");
 			}
 		}
 		holds.forEach(Hold::ensureHeld);

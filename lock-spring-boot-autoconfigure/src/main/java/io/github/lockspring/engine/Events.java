@@ -51,10 +51,8 @@ final class Events {
 		try {
 			this.thread.execute(() -> publish(event));
 		}
-		catch (RuntimeException | Error ex) {
-			// an error too: a machine may be out of threads, and the loss must be
-			// declared all the same
-			logger.error("{} could not be published", event, ex);
+		catch (RuntimeException ex) {
+			logger.warn("{} could not be published, since the engine has stopped", event);
 		}
 	}
 

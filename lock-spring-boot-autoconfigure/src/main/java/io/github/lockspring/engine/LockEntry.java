@@ -73,10 +73,10 @@ final class LockEntry {
 	boolean join(Caller caller) {
 		this.lock.lock();
 		try {
-			Tenure present = present();
 			if (this.retired) {
 				return false;
 			}
+			Tenure present = present();
 			boolean occupied = present != null || !this.callers.isEmpty();
 			if (occupied && (caller.patience.once() || this.table.isClosing())) {
 				caller.failure = busy(caller, present);
@@ -121,19 +121,14 @@ final class LockEntry {
 	}
 
 	private Step decide(Caller caller, @Nullable Tenure present, long now) {
-		if (this.table.isStopped()) {
-			leave(caller);
-			return new Step.GiveUp(
-					new Failure.Unavailable(new LockUnavailableException("The application has stopped")));
-		}
 		boolean looker = this.callers.peekFirst() == caller;
 		if (looker && present == null) {
 			this.tenure = this.table.newTenure(this, caller.terms.grantMillis());
 			return look(this.tenure, caller, now);
 		}
-		Tenure waiting = (looker && present != null && present.state == Tenure.State.WAITING) ? present : null;
-		if (waiting != null && caller.patience.once()) {
-			return look(waiting, caller, now);
+		boolean waiting = looker && present != null && present.state == Tenure.State.WAITING;
+		if (waiting && caller.patience.once()) {
+			return look(present, caller, now);
 		}
 		if (this.table.isClosing() || now - caller.patience.until() >= 0 || tooLongUnanswered(caller, present, now)) {
 			Failure failure = failure(caller, present);
@@ -141,11 +136,11 @@ final class LockEntry {
 			return new Step.GiveUp(failure);
 		}
 		long until = caller.patience.until();
-		if (waiting != null) {
-			if (now - waiting.nextLook >= 0) {
-				return look(waiting, caller, now);
+		if (waiting) {
+			if (now - present.nextLook >= 0) {
+				return look(present, caller, now);
 			}
-			until = Time.earlier(until, waiting.nextLook);
+			until = Time.earlier(until, present.nextLook);
 		}
 		if (present != null && present.hold != null) {
 			until = Time.earlier(until, present.hold.expiry() + 1_000_000);
@@ -190,26 +185,14 @@ final class LockEntry {
 		retire();
 	}
 
-	/**
-	 * A caller goes away in an unforeseen way: whatever it was at, nobody waits for it.
-	 */
+	/** A caller goes away in an unforeseen way. */
 	void abandon(Caller caller) {
-		Hold hold;
 		this.lock.lock();
 		try {
-			hold = caller.hold;
-			Tenure present = this.tenure;
-			if (present != null && present.state == Tenure.State.ASKING && this.callers.peekFirst() == caller) {
-				present.state = Tenure.State.WAITING;
-				present.nextLook = this.table.time.nanoTime();
-			}
 			leave(caller);
 		}
 		finally {
 			this.lock.unlock();
-		}
-		if (hold != null) {
-			hold.end(false);
 		}
 	}
 
@@ -258,7 +241,6 @@ final class LockEntry {
 		granted.lease(sent, given, this.table.settings.renewalInterval());
 		granted.fence = fence;
 		granted.state = Tenure.State.HELD;
-		granted.lookError = null;
 		granted.heldSince = this.table.time.nanoTime();
 		hold(granted, this.callers.removeFirst());
 	}

@@ -54,11 +54,6 @@ final class Looks {
 		long now = this.table.time.nanoTime();
 		long ttl = look.question().ttl().toNanos();
 		asked.pendingGrant = null;
-		if (this.table.isStopped()) {
-			// what is held has been released already; the caller goes away and releases
-			// this
-			return;
-		}
 		if (now - (look.sent() + ttl - Terms.drift(ttl)) < 0) {
 			entry.grant(asked, answer.fence(), look.sent(), ttl);
 			return;
@@ -78,16 +73,12 @@ final class Looks {
 		asked.looked = true;
 		asked.lookSent = look.sent();
 		asked.fenceSeen = answer.fenceSeen();
-		// other clients may give a key more time than nanoseconds can count
-		long remaining = Math.min(answer.remainingMillis(), Time.FOREVER / 1_000_000) * 1_000_000;
-		asked.busyUntil = (remaining < 0) ? null : now + remaining;
-		asked.nextLook = now + untilNextLook(asked, remaining);
+		asked.busyUntil = (answer.remainingMillis() < 0) ? null : now + answer.remainingMillis() * 1_000_000;
+		asked.nextLook = now + untilNextLook(asked, answer.remainingMillis());
 		if (caller.patience.once()) {
+			// never queued, and certainly not the owner: there is nothing to release
 			caller.failure = entry.busy(caller, asked);
-			if (!asked.unanswered) {
-				// never queued, and certainly not the owner: there is nothing to release
-				entry.forget(asked);
-			}
+			entry.forget(asked);
 			entry.leave(caller);
 			return;
 		}
@@ -105,7 +96,6 @@ final class Looks {
 			Tenure asked = look.tenure();
 			long now = this.table.time.nanoTime();
 			asked.state = Tenure.State.WAITING;
-			asked.unanswered = true;
 			if (Thread.currentThread().isInterrupted()) {
 				// not the store's fault; whoever is next asks again
 				asked.nextLook = now;
@@ -130,12 +120,12 @@ final class Looks {
 		}
 	}
 
-	private long untilNextLook(Tenure asked, long remaining) {
+	private long untilNextLook(Tenure asked, long remainingMillis) {
 		long interval = (asked.queued && this.table.isInboxConfirmed()) ? interval(asked) : tryInterval();
-		if (remaining < 0) {
+		if (remainingMillis < 0) {
 			return interval;
 		}
-		return Math.min(interval, remaining + ThreadLocalRandom.current().nextLong(JITTER));
+		return Math.min(interval, remainingMillis * 1_000_000 + ThreadLocalRandom.current().nextLong(JITTER));
 	}
 
 	private static long interval(Tenure tenure) {
@@ -181,9 +171,6 @@ final class Looks {
 		long left = waiting.lookSent + given - Terms.drift(given) - now;
 		if (!waiting.looked || grant.fence() <= waiting.fenceSeen || left < given / 2) {
 			lookAt(entry, waiting, now);
-			return;
-		}
-		if (this.table.isStopped()) {
 			return;
 		}
 		entry.grant(waiting, grant.fence(), waiting.lookSent, given);

@@ -44,9 +44,6 @@ final class Tenure {
 
 	State state = State.ASKING;
 
-	/** Whether a look went without an answer: it may yet be carried out. */
-	boolean unanswered;
-
 	/** Whether the token may stand in the store's queue. */
 	boolean queued;
 

@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentSkipListMap;
-import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -29,9 +28,6 @@ final class Watchdog {
 
 	private static final Logger logger = LoggerFactory.getLogger(Watchdog.class);
 
-	/** So that the thread ends soon after the last lock, however long its lease was. */
-	private static final long LONGEST_SLEEP = 5_000_000_000L;
-
 	/**
 	 * A place in the order of time.
 	 *
@@ -54,8 +50,7 @@ final class Watchdog {
 
 	private final Courier courier;
 
-	/** Runs a task on a thread of its own. */
-	private final Executor executor;
+	private final boolean startThread;
 
 	private final ConcurrentSkipListMap<Slot, Tenure> slots = new ConcurrentSkipListMap<>();
 
@@ -63,18 +58,15 @@ final class Watchdog {
 
 	private final ReentrantLock threadLock = new ReentrantLock();
 
-	/** Whether there is a thread, or one is about to be. Guarded by threadLock. */
-	private boolean running;
-
 	private @Nullable Thread thread;
 
 	private volatile long wakeAt;
 
-	Watchdog(Time time, Leases leases, Courier courier, Executor executor) {
+	Watchdog(Time time, Leases leases, Courier courier, boolean startThread) {
 		this.time = time;
 		this.leases = leases;
 		this.courier = courier;
-		this.executor = executor;
+		this.startThread = startThread;
 		this.wakeAt = time.nanoTime() + Time.FOREVER;
 	}
 
@@ -117,15 +109,11 @@ final class Watchdog {
 			if (this.thread != null) {
 				this.time.unpark(this.thread);
 			}
-			else if (!this.running && !this.slots.isEmpty()) {
-				this.running = true;
-				this.executor.execute(this::run);
+			else if (this.startThread && !this.slots.isEmpty()) {
+				this.thread = new Thread(this::run, "lockspring-watchdog");
+				this.thread.setDaemon(true);
+				this.thread.start();
 			}
-		}
-		catch (RuntimeException | Error ex) {
-			// an error too: a machine may be out of threads for a moment
-			this.running = false;
-			logger.error("The lock watchdog could not be started; the next lock tries again", ex);
 		}
 		finally {
 			this.threadLock.unlock();
@@ -133,13 +121,6 @@ final class Watchdog {
 	}
 
 	private void run() {
-		this.threadLock.lock();
-		try {
-			this.thread = Thread.currentThread();
-		}
-		finally {
-			this.threadLock.unlock();
-		}
 		while (true) {
 			try {
 				tick();
@@ -163,9 +144,7 @@ final class Watchdog {
 			}
 			long nanos = at - this.time.nanoTime();
 			if (nanos > 0) {
-				this.time.park(this, Math.min(nanos, LONGEST_SLEEP));
-				// nobody who interrupts all threads makes this one spin
-				Thread.interrupted();
+				this.time.park(this, nanos);
 			}
 		}
 	}
@@ -178,7 +157,6 @@ final class Watchdog {
 				return false;
 			}
 			this.thread = null;
-			this.running = false;
 			return true;
 		}
 		finally {

@@ -65,12 +65,24 @@ public final class AnnotationLockOperationSource implements LockOperationSource 
 		if (isLocked(MergedAnnotations.from(type))) {
 			return true;
 		}
-		for (Method method : ReflectionUtils.getDeclaredMethods(type)) {
+		for (Method method : methodsOf(type)) {
 			if (method.getAnnotations().length > 0 && isLocked(MergedAnnotations.from(method))) {
 				return true;
 			}
 		}
 		return false;
+	}
+
+	private static Method[] methodsOf(Class<?> type) {
+		try {
+			return ReflectionUtils.getDeclaredMethods(type);
+		}
+		catch (IllegalStateException ex) {
+			// It mentions a class that is not there. If it is a bean's own class,
+			// Spring has refused it already; an interface that nobody here wrote must
+			// not stop the application
+			return new Method[0];
+		}
 	}
 
 	static boolean isLocked(MergedAnnotations annotations) {

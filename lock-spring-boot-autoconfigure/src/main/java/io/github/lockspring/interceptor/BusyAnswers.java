@@ -3,6 +3,7 @@ package io.github.lockspring.interceptor;
 import java.lang.reflect.Array;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -10,6 +11,9 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Future;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
@@ -28,9 +32,11 @@ import org.springframework.util.ReflectionUtils;
  */
 final class BusyAnswers {
 
+	/** Futures are returned by {@code @Async} methods, which unwrap them. */
 	private static final Map<Class<?>, Supplier<Object>> EMPTY = Map.of(Optional.class, Optional::empty,
 			OptionalInt.class, OptionalInt::empty, OptionalLong.class, OptionalLong::empty, OptionalDouble.class,
-			OptionalDouble::empty, Iterable.class, ArrayList::new);
+			OptionalDouble::empty, Iterable.class, ArrayList::new, Future.class, BusyAnswers::emptyFuture,
+			CompletionStage.class, BusyAnswers::emptyFuture, CompletableFuture.class, BusyAnswers::emptyFuture);
 
 	private BusyAnswers() {
 	}
@@ -81,6 +87,10 @@ final class BusyAnswers {
 				: CollectionFactory.createCollection(type, 0);
 		return ((Map.class.isAssignableFrom(type) || Collection.class.isAssignableFrom(type)) && works(container))
 				? container : () -> null;
+	}
+
+	private static Object emptyFuture() {
+		return CompletableFuture.<@Nullable Object>completedFuture(null);
 	}
 
 	private static Class<?> unwrapped(Class<?> type) {
@@ -153,7 +163,7 @@ final class BusyAnswers {
 	}
 
 	private static boolean overrides(Method nearer, Method method) {
-		return java.util.Arrays.equals(nearer.getParameterTypes(), method.getParameterTypes());
+		return Arrays.equals(nearer.getParameterTypes(), method.getParameterTypes());
 	}
 
 	private static boolean takesArguments(Method fallback, Method method, Class<?> targetClass) {

@@ -8,11 +8,10 @@ import java.util.LinkedHashSet;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-import io.github.lockspring.LockDefinitionException;
 import io.github.lockspring.LockTemplate;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.SpringProxy;
 import org.springframework.aop.framework.Advised;
@@ -59,11 +58,13 @@ public final class LockAnnotationChecker implements BeanFactoryPostProcessor, Sm
 		LockOperationSourceAdvisor advisor = beans.getBean(LockOperationSourceAdvisor.class);
 		Set<String> names = new LinkedHashSet<>(Arrays.asList(beans.getBeanDefinitionNames()));
 		names.addAll(Arrays.asList(beans.getSingletonNames()));
+		boolean found = false;
 		for (String name : names) {
 			Object bean = (beans.containsSingleton(name)) ? beans.getSingleton(name) : null;
 			Class<?> type = (bean != null) ? checkBean(beans, advisor, name, bean) : checkType(beans, advisor, name);
-			if (type != null) {
-				checkTemplate(beans, advisor.rules().anyLockedMethod(type), type);
+			if (type != null && !found) {
+				checkTemplate(beans, advisor.rules(), type);
+				found = true;
 			}
 		}
 		this.madeBeans.stop();
@@ -87,8 +88,9 @@ public final class LockAnnotationChecker implements BeanFactoryPostProcessor, Sm
 			checkProxy(advisor.rules(), name, bean, type);
 		}
 		else if (this.madeBeans.contains(name) || !beans.containsBeanDefinition(name)) {
-			Method method = advisor.rules().anyLockedMethod(type);
-			throw error(method, type, "bean '" + name + "' is not proxied, and would run without the lock",
+			LockClassRules rules = advisor.rules();
+			throw rules.error(rules.anyLockedMethod(type), type,
+					"bean '" + name + "' is not proxied, and would run without the lock",
 					"It may have been created too early, for a bean post-processor: make that one's @Bean method static, "
 							+ "or its dependency @Lazy. A finished object must be registered as a bean definition");
 		}
@@ -115,7 +117,7 @@ public final class LockAnnotationChecker implements BeanFactoryPostProcessor, Sm
 	private void checkProxy(LockClassRules rules, String name, Object bean, Class<?> type) {
 		for (Method method : rules.lockedMethods(type)) {
 			if (AopUtils.isCglibProxy(bean) && Modifier.isFinal(method.getModifiers())) {
-				throw error(method, type, "bean '" + name
+				throw rules.error(method, type, "bean '" + name
 						+ "' is proxied by a subclass, which cannot override a final method: it would run without the lock",
 						"Remove final from the method");
 			}
@@ -123,7 +125,7 @@ public final class LockAnnotationChecker implements BeanFactoryPostProcessor, Sm
 			// interfaces; who annotates such a method expects that somebody does
 			if (AopUtils.isJdkDynamicProxy(bean) && !isOnInterface(method, type, bean) && AnnotationLockOperationSource
 				.isLocked(MergedAnnotations.from(method, SearchStrategy.SUPERCLASS))) {
-				throw error(method, type,
+				throw rules.error(method, type,
 						"bean '" + name + "' is proxied by its interfaces, and the method is on none of them",
 						"Declare the method on an interface, or use class proxies (spring.aop.proxy-target-class=true)");
 			}
@@ -148,17 +150,16 @@ public final class LockAnnotationChecker implements BeanFactoryPostProcessor, Sm
 		return current instanceof SpringProxy;
 	}
 
-	private static void checkTemplate(ConfigurableListableBeanFactory beans, Method method, Class<?> type) {
-		// The template is made late; what prevents that should stop the start
+	/**
+	 * An annotated method needs a template: one that cannot be made is known now, not at
+	 * the first call.
+	 */
+	private static void checkTemplate(ConfigurableListableBeanFactory beans, LockClassRules rules, Class<?> type) {
 		if (beans.getBeanProvider(LockTemplate.class).getIfAvailable() == null) {
-			throw error(method, type, "there is no LockTemplate to take the lock with",
+			throw rules.error(rules.anyLockedMethod(type), type, "there is no LockTemplate to take the lock with",
 					"Add spring-boot-starter-data-redis, or set distributed-lock.store=memory, "
 							+ "or switch all locks off with distributed-lock.enabled=false");
 		}
-	}
-
-	private static LockDefinitionException error(Method method, Class<?> type, String problem, String remedy) {
-		return new LockSite(type, method).error("key", "", problem, remedy);
 	}
 
 	/**

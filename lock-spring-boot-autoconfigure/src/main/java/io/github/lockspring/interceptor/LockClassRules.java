@@ -8,6 +8,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
+import io.github.lockspring.LockDefinitionException;
+
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
@@ -93,33 +95,45 @@ final class LockClassRules {
 	}
 
 	private void checkReachable(Method method, Class<?> userClass) {
-		LockSite site = new LockSite(userClass, method);
 		if (isHidden(method)) {
 			String kind = Modifier.isStatic(method.getModifiers()) ? "static" : "private";
-			throw site.error("key", keyOf(method, userClass),
+			throw error(method, userClass,
 					"a " + kind + " method is never called through a proxy, and would run without the lock",
 					"Make it a public method of a bean, or use LockTemplate inside it");
 		}
-		boolean onInterface = Proxy.isProxyClass(userClass)
-				|| !AnnotationLockOperationSource.declarationsOnInterfaces(method, userClass).isEmpty();
+		// The class of a JDK proxy is final, and so are its methods
+		if (Proxy.isProxyClass(userClass)) {
+			return;
+		}
+		boolean onInterface = !AnnotationLockOperationSource.declarationsOnInterfaces(method, userClass).isEmpty();
 		if (Modifier.isFinal(method.getModifiers()) && !onInterface) {
-			throw site.error("key", keyOf(method, userClass),
-					"no proxy can override a final method, and it would run without the lock",
+			throw error(method, userClass, "no proxy can override a final method, and it would run without the lock",
 					"Remove final from the method");
 		}
-		if (Modifier.isFinal(userClass.getModifiers()) && !onInterface) {
-			throw site.error("key", keyOf(method, userClass), "no proxy can extend a final class",
-					"Remove final from the class, or declare the method on an interface");
+		if (Modifier.isFinal(userClass.getModifiers())
+				&& (!onInterface || this.methods.container().usesClassProxies())) {
+			throw error(method, userClass, "no proxy can extend a final class", (onInterface)
+					? "Remove final from the class, or use interface proxies (spring.aop.proxy-target-class=false)"
+					: "Remove final from the class, or declare the method on an interface");
 		}
 	}
 
-	private String keyOf(Method method, Class<?> userClass) {
-		return this.methods.source()
+	/**
+	 * An error about a method as a whole; its key tells which annotation is meant.
+	 * @param method the method
+	 * @param userClass the bean's class
+	 * @param problem what is wrong
+	 * @param remedy what to do about it
+	 * @return the exception to throw
+	 */
+	LockDefinitionException error(Method method, Class<?> userClass, String problem, String remedy) {
+		String key = this.methods.source()
 			.getLockOperations(method, userClass)
 			.stream()
 			.map(LockOperation::key)
 			.findFirst()
 			.orElse("");
+		return new LockSite(userClass, method).error("key", key, problem, remedy);
 	}
 
 }

@@ -1,5 +1,6 @@
 package io.github.lockspring.interceptor;
 
+import java.lang.reflect.Constructor;
 import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.List;
@@ -35,7 +36,7 @@ public final class LockKeyEvaluator {
 
 	private static final TemplateParserContext TEMPLATE = new TemplateParserContext();
 
-	private final ConfigurableBeanFactory beanFactory;
+	private final ContainerFacts container;
 
 	private final ParameterNameDiscoverer parameterNames = new DefaultParameterNameDiscoverer();
 
@@ -54,12 +55,16 @@ public final class LockKeyEvaluator {
 	 */
 	public LockKeyEvaluator(ConfigurableBeanFactory beanFactory) {
 		ClassLoader classLoader = beanFactory.getBeanClassLoader();
-		this.beanFactory = beanFactory;
+		this.container = new ContainerFacts(beanFactory);
 		// MIXED and not IMMEDIATE: compiled code expects the types of the first calls,
 		// and only MIXED goes back to interpreting when others come
 		this.parser = new SpelExpressionParser(new SpelParserConfiguration(SpelCompilerMode.MIXED, classLoader));
 		this.beans = new BeanFactoryResolver(beanFactory);
 		this.types = new StandardTypeLocator(classLoader);
+	}
+
+	ContainerFacts container() {
+		return this.container;
 	}
 
 	/**
@@ -117,7 +122,7 @@ public final class LockKeyEvaluator {
 
 	private LockExpressionRules rules(LockOperation operation, String attribute, String value) {
 		return new LockExpressionRules(operation.site(), attribute, value,
-				this.parameterNames.getParameterNames(operation.declared()), this.beanFactory::containsBean);
+				this.parameterNames.getParameterNames(operation.declared()), this.container::hasBean);
 	}
 
 	private Expression parse(LockOperation operation, String attribute, String text) {
@@ -184,7 +189,7 @@ public final class LockKeyEvaluator {
 		}
 
 		@Override
-		public @Nullable String @Nullable [] getParameterNames(java.lang.reflect.Constructor<?> constructor) {
+		public @Nullable String @Nullable [] getParameterNames(Constructor<?> constructor) {
 			return null;
 		}
 

@@ -4,6 +4,7 @@ import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.function.Function;
 
+import io.github.lockspring.LockDefinitionException;
 import io.github.lockspring.LockSpec;
 import io.github.lockspring.OnBusy;
 import io.github.lockspring.OnLost;
@@ -55,12 +56,20 @@ final class LockOperationParser {
 			String written = this.annotation.getString(attribute);
 			try {
 				String resolved = LockOperationParser.this.placeholders.apply(written);
+				// Some contexts leave what they cannot resolve as it is
+				if (resolved != null && resolved.contains("${")) {
+					throw unresolvable(attribute, written, null);
+				}
 				return (resolved != null) ? resolved : "";
 			}
 			catch (IllegalArgumentException ex) {
-				throw this.site.error(attribute, written, "the placeholder cannot be resolved",
-						"Define the property, or give a default after a colon, as in \"${orders.lock:…}\"", ex);
+				throw unresolvable(attribute, written, ex);
 			}
+		}
+
+		private LockDefinitionException unresolvable(String attribute, String written, @Nullable Throwable cause) {
+			return this.site.error(attribute, written, "the placeholder cannot be resolved",
+					"Define the property, or give a default after a colon, as in \"${orders.ttl:30s}\"", cause);
 		}
 
 		String key() {

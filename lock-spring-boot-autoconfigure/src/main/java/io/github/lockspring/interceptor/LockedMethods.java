@@ -40,6 +40,10 @@ final class LockedMethods {
 		return this.source;
 	}
 
+	ContainerFacts container() {
+		return this.evaluator.container();
+	}
+
 	/**
 	 * What is known about a method.
 	 * @param method the method, of the class or of one of its interfaces
@@ -63,7 +67,7 @@ final class LockedMethods {
 			return null;
 		}
 		LockOperation first = operations.get(0);
-		ReturnTypeRules.check(first, targetClass);
+		new ReturnTypeRules(container()).check(first, targetClass);
 		List<LockedMethod.Lock> locks = new ArrayList<>(operations.size());
 		for (LockOperation operation : operations) {
 			locks.add(new LockedMethod.Lock(operation, this.evaluator.parseKey(operation),

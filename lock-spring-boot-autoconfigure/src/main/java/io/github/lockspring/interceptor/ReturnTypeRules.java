@@ -3,6 +3,8 @@ package io.github.lockspring.interceptor;
 import java.lang.reflect.Method;
 import java.util.Set;
 
+import io.github.lockspring.LockDefinitionException;
+
 import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
@@ -32,10 +34,13 @@ final class ReturnTypeRules {
 
 	private static final String HTTP_ENTITY = "org.springframework.http.HttpEntity";
 
-	private ReturnTypeRules() {
+	private final ContainerFacts container;
+
+	ReturnTypeRules(ContainerFacts container) {
+		this.container = container;
 	}
 
-	static void check(LockOperation operation, Class<?> targetClass) {
+	void check(LockOperation operation, Class<?> targetClass) {
 		Method method = operation.method();
 		Class<?>[] parameters = method.getParameterTypes();
 		if (parameters.length > 0 && CONTINUATION.equals(parameters[parameters.length - 1].getName())) {
@@ -48,11 +53,23 @@ final class ReturnTypeRules {
 		}
 	}
 
-	private static void checkType(LockOperation operation, ResolvableType type, Class<?> targetClass) {
+	private void checkType(LockOperation operation, ResolvableType type, Class<?> targetClass) {
 		Class<?> returned = type.toClass();
-		if (is(returned, DEFERRED)
-				|| (is(returned, FUTURES) && !isAsync(operation.method(), operation.declared(), targetClass))) {
-			throw error(operation, "it returns a " + returned.getSimpleName());
+		String what = "it returns a " + returned.getSimpleName();
+		if (is(returned, DEFERRED)) {
+			throw error(operation, what);
+		}
+		if (is(returned, FUTURES)) {
+			if (!isAsync(operation.method(), operation.declared(), targetClass)) {
+				throw error(operation, what);
+			}
+			if (!this.container.runsAsyncMethods()) {
+				throw operation.site()
+					.error("key", operation.key(),
+							what + ", and nothing here runs @Async methods on another thread: "
+									+ "the lock would be released before the work runs",
+							"Add @EnableAsync to a configuration");
+			}
 		}
 	}
 
@@ -72,7 +89,7 @@ final class ReturnTypeRules {
 			.anyMatch((each) -> names.contains(each.getName()));
 	}
 
-	private static RuntimeException error(LockOperation operation, String what) {
+	private static LockDefinitionException error(LockOperation operation, String what) {
 		return operation.site()
 			.error("key", operation.key(), what + ": the lock would be released before the work runs",
 					"Lock a method that does the work before it returns, or take the lock inside the work with LockTemplate");

@@ -1,0 +1,201 @@
+package io.github.lockspring.interceptor;
+
+import java.lang.invoke.MethodHandles;
+import java.util.List;
+import java.util.Map;
+
+import io.github.lockspring.LockDefinitionException;
+import io.github.lockspring.annotation.DistributedLock;
+import net.bytebuddy.ByteBuddy;
+import net.bytebuddy.description.annotation.AnnotationDescription;
+import net.bytebuddy.description.modifier.Visibility;
+import net.bytebuddy.dynamic.loading.ClassLoadingStrategy;
+import net.bytebuddy.implementation.StubMethod;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.context.support.PropertySourcesPlaceholderConfigurer;
+import org.springframework.stereotype.Component;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What is said at startup about expressions that cannot be right.
+ */
+class LockExpressionCheckTests {
+
+	private static final String METHOD = Service.class.getName() + ".run(Order, List, Map)";
+
+	@ParameterizedTest
+	@ValueSource(strings = { "#order.id", "#p0.id + ':' + #a1", "#ids.![#this]", "#ids.?[#this != #order.id]",
+			"#orders[first].id", "#orders['first']", "#order?.id ?: 'none'", "{#order.id, 'x'}", "#root.args[0].id",
+			"#root.method.name + #order.id", "#root.target.class.name + #order.id", "@service.hashCode() + #order.id",
+			"T(java.time.LocalDate).now().toString()", "new String(#order.id)", "'nightly-report'", "'a' + 'b'",
+			"order:#{#order.id}", "#{#order.id}:#{#ids}", "{a: #order.id}.a", "#ids.contains(#order.id) ? 'a' : 'b'",
+			"#orders.?[value.id == 'x'].keySet()" })
+	void acceptsWhatCanBeRight(String key) {
+		LockContexts.start(LockContexts.properties(Map.of("key", key), Service.class)).close();
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', quoteCharacter = '"', value = {
+			"nightly-report | 'nightly' would be read from the root object | quote it: key = \"\"'nightly-report'\"\"",
+			"order-#order.id | 'order' would be read from the root object | Did you mean #order?",
+			"order.id | 'order' would be read from the root object | Did you mean #order?",
+			"order | 'order' would be read from the root object | Did you mean #order?",
+			"#ids.contains(order) | 'order' would be read from the root object | Did you mean #order?",
+			"method.name | 'method' would be read from the root object | Did you mean #root.method?",
+			"find(#order) | 'find(#order)' would be read from the root object | Write # before the name",
+			"2024-01-01 | it is a constant, but no text in quotes | quote it: key = \"\"'2024-01-01'\"\"",
+			"42 | it is a constant, but no text in quotes | quote it",
+			"order:#{42} | it is a constant, but no text in quotes | template",
+			"#ordr.id | there is no parameter 'ordr' | The parameters are #order, #ids, #orders",
+			"#p3 | there is no parameter 'p3' | The parameters are #order, #ids, #orders",
+			"#order.find(#ordr) | there is no parameter 'ordr' | The parameters are",
+			"#ids.![#elem] | there is no parameter 'elem' | The parameters are",
+			"#root.arg[0] | #root has no property 'arg' | Use #root.method, #root.target or #root.args",
+			"#hash(#order.id) | is a function, and there are none | T(type).method()",
+			"@nobody.id(#order) | there is no bean 'nobody' | Write the name of a bean after the @",
+			"#order. | it is no valid expression | Write SpEL",
+			"order:#order.id | it is no valid expression | template",
+			"order:#{#order.id | it is no valid expression | Write SpEL",
+			"#{#order.id}#{#ids} | two expressions stand side by side | Put a separator between them",
+			"#{#order.id}%#{#ids} | % stands between two expressions | Put another separator between them" })
+	void refusesKeyThatCannotBeRight(String key, String problem, String remedy) {
+		LockDefinitionException error = LockContexts
+			.failure(LockContexts.properties(Map.of("key", key), Service.class));
+		assertThat(error.getMethod()).isEqualTo(METHOD);
+		assertThat(error.getAttribute()).isEqualTo("key");
+		assertThat(error.getValue()).isEqualTo(key);
+		assertThat(error.getProblem()).contains(problem);
+		assertThat(error.getRemedy()).contains(remedy.replace("\"\"", "\""));
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', quoteCharacter = '"',
+			value = { "#ordr != null | there is no parameter 'ordr' | The parameters are #order, #ids, #orders",
+					"order != null | 'order' would be read from the root object | Did you mean #order?",
+					"enabled | 'enabled' would be read from the root object | Write # before the name of a parameter",
+					"#order = | it is no valid expression | Write SpEL",
+					"#{#order} != null | it is a template | one expression that is true or false" })
+	void refusesConditionThatCannotBeRight(String condition, String problem, String remedy) {
+		LockDefinitionException error = LockContexts
+			.failure(LockContexts.properties(Map.of("condition", condition), Service.class));
+		assertThat(error.getMethod()).isEqualTo(METHOD);
+		assertThat(error.getAttribute()).isEqualTo("condition");
+		assertThat(error.getValue()).isEqualTo(condition);
+		assertThat(error.getProblem()).contains(problem);
+		assertThat(error.getRemedy()).contains(remedy);
+	}
+
+	@Test
+	void f28UnknownNameStopsTheStart() {
+		LockDefinitionException error = LockContexts
+			.failure(LockContexts.properties(Map.of("key", "#oder.id"), Service.class));
+		assertThat(error).hasMessage("@DistributedLock on " + METHOD + ": key = \"#oder.id\": "
+				+ "there is no parameter 'oder'. The parameters are #order, #ids, #orders");
+	}
+
+	@Test
+	void hintsAtCompilerOptionWhereNamesAreMissing() {
+		Class<?> unnamed = unnamedParameter("#id");
+		LockDefinitionException error = LockContexts.failure(unnamed);
+		assertThat(error.getProblem()).contains("there is no parameter 'id'", "not in the class file");
+		assertThat(error.getRemedy()).contains("-parameters", "#p0");
+		LockContexts.start(unnamedParameter("#p0")).close();
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { Object.class, PropertySourcesPlaceholderConfigurer.class })
+	void refusesPlaceholderWithoutProperty(Class<?> lenientOrStrict) {
+		LockDefinitionException error = LockContexts.failure(Unresolvable.class, lenientOrStrict);
+		assertThat(error).hasMessageContainingAll("Unresolvable.run()", "name = \"${nowhere.defined}\"",
+				"the placeholder cannot be resolved", "Define the property");
+	}
+
+	@Test
+	void refusesPlaceholderThatLeavesKeyEmpty() {
+		LockDefinitionException error = LockContexts.failure(EmptyKey.class);
+		assertThat(error).hasMessageContainingAll("EmptyKey.run()", "key = \"${nowhere.defined:}\"",
+				"blank once its placeholders are resolved", "leave the key out");
+	}
+
+	@Test
+	void refusesExpressionAsName() {
+		LockDefinitionException error = LockContexts.failure(ExpressionName.class);
+		assertThat(error).hasMessageContainingAll("ExpressionName.run(String)", "name = \"#id\"", "fixed text",
+				"into the key");
+	}
+
+	@Test
+	void refusesKeyAndValueThatDiffer() {
+		LockDefinitionException error = LockContexts.failure(KeyAndValue.class);
+		assertThat(error).hasMessageContainingAll("KeyAndValue.run(String)", "key = ", "cannot be read",
+				"either value or key");
+	}
+
+	private static Class<?> unnamedParameter(String key) {
+		return new ByteBuddy().subclass(Object.class)
+			.name("io.github.lockspring.interceptor.Unnamed" + key.length() + System.nanoTime())
+			.defineMethod("run", void.class, Visibility.PUBLIC)
+			.withParameters(String.class)
+			.intercept(StubMethod.INSTANCE)
+			.annotateMethod(AnnotationDescription.Builder.ofType(DistributedLock.class).define("key", key).build())
+			.make()
+			.load(LockExpressionCheckTests.class.getClassLoader(),
+					ClassLoadingStrategy.UsingLookup.of(MethodHandles.lookup()))
+			.getLoaded();
+	}
+
+	public record Order(String id) {
+
+		public String find(Object other) {
+			return this.id;
+		}
+
+	}
+
+	@Component("service")
+	static class Service {
+
+		@DistributedLock(key = "${key:#order.id}", condition = "${condition:}")
+		public void run(Order order, List<String> ids, Map<String, Order> orders) {
+		}
+
+	}
+
+	static class Unresolvable {
+
+		@DistributedLock(name = "${nowhere.defined}")
+		public void run() {
+		}
+
+	}
+
+	static class EmptyKey {
+
+		@DistributedLock(key = "${nowhere.defined:}")
+		public void run() {
+		}
+
+	}
+
+	static class ExpressionName {
+
+		@DistributedLock(name = "#id")
+		public void run(String id) {
+		}
+
+	}
+
+	static class KeyAndValue {
+
+		@DistributedLock(key = "#id", value = "#p0")
+		public void run(String id) {
+		}
+
+	}
+
+}
