@@ -25,15 +25,11 @@ final class FakeTime implements Time {
 
 	private final Map<Thread, Long> parked = new HashMap<>();
 
-	private final ThreadLocal<Long> seen = new ThreadLocal<>();
-
 	private volatile long now = Long.MAX_VALUE - Duration.ofSeconds(2).toNanos();
 
 	@Override
 	public long nanoTime() {
-		long present = this.now;
-		this.seen.set(present);
-		return present;
+		return this.now;
 	}
 
 	@Override
@@ -41,9 +37,7 @@ final class FakeTime implements Time {
 		this.lock.lock();
 		try {
 			Thread thread = Thread.currentThread();
-			// from the time that the thread has seen: a test may have moved it since
-			Long seen = this.seen.get();
-			long until = ((seen != null) ? seen : this.now) + nanos;
+			long until = this.now + nanos;
 			while (!this.permits.remove(thread) && this.now - until < 0 && !thread.isInterrupted()) {
 				this.parked.put(thread, until);
 				this.changed.signalAll();
@@ -76,17 +70,6 @@ final class FakeTime implements Time {
 		try {
 			this.now += duration.toNanos();
 			this.changed.signalAll();
-		}
-		finally {
-			this.lock.unlock();
-		}
-	}
-
-	/** Time passes while no thread gets to run. */
-	void advanceUnnoticed(Duration duration) {
-		this.lock.lock();
-		try {
-			this.now += duration.toNanos();
 		}
 		finally {
 			this.lock.unlock();

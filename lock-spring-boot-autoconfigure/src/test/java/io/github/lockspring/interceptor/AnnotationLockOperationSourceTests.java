@@ -1,0 +1,335 @@
+package io.github.lockspring.interceptor;
+
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.Arrays;
+import java.util.List;
+
+import io.github.lockspring.annotation.DistributedLock;
+import io.github.lockspring.annotation.DistributedLocks;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.beans.factory.support.DefaultListableBeanFactory;
+import org.springframework.core.annotation.AliasFor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Where annotations are found, and which one counts.
+ */
+class AnnotationLockOperationSourceTests {
+
+	private final AnnotationLockOperationSource source = new AnnotationLockOperationSource(
+			new DefaultListableBeanFactory());
+
+	@Test
+	void methodWinsOverClass() {
+		assertThat(names(Both.class, "method")).containsExactly("method");
+	}
+
+	@Test
+	void classCoversItsOtherPublicMethods() {
+		assertThat(names(Both.class, "other")).containsExactly("class");
+	}
+
+	@Test
+	void classDoesNotCoverMethodsThatAreNotPublic() {
+		assertThat(names(Both.class, "packagePrivate")).isEmpty();
+		assertThat(names(Both.class, "guarded")).isEmpty();
+		assertThat(names(Both.class, "statically")).isEmpty();
+	}
+
+	@Test
+	void classDoesNotCoverWhatEveryObjectHas() {
+		assertThat(names(Both.class, "toString")).isEmpty();
+		assertThat(names(Both.class, "hashCode")).isEmpty();
+	}
+
+	@Test
+	void classWinsOverInterfaceMethod() {
+		assertThat(names(Both.class, "api")).containsExactly("class");
+	}
+
+	@Test
+	void interfaceMethodWinsOverInterface() {
+		assertThat(names(Plain.class, "api")).containsExactly("api");
+	}
+
+	@Test
+	void interfaceCoversItsOwnMethodsOnly() {
+		assertThat(names(Plain.class, "general")).containsExactly("interface");
+		assertThat(names(Plain.class, "own")).isEmpty();
+	}
+
+	@Test
+	void superclassMethodCountsForItsOverride() {
+		assertThat(names(Sub.class, "method")).containsExactly("method");
+	}
+
+	@Test
+	void superclassCoversMethodsOfSubclass() {
+		assertThat(names(Sub.class, "added")).containsExactly("class");
+	}
+
+	@Test
+	void nearerAnnotationReplacesTheOneOfTheSuperclass() {
+		assertThat(names(Redefined.class, "method")).containsExactly("redefined");
+	}
+
+	@Test
+	void interfaceOfSubclassIsSeenForInheritedMethod() {
+		assertThat(names(Adopted.class, "api")).containsExactly("api");
+	}
+
+	@Test
+	void defaultMethodIsSeen() {
+		assertThat(names(Plain.class, "byDefault")).containsExactly("default");
+	}
+
+	@Test
+	void bridgeMethodGivesTheOperationOfItsMethod() {
+		List<Method> methods = Arrays.stream(Bridged.class.getDeclaredMethods())
+			.filter((method) -> method.getName().equals("handle"))
+			.toList();
+		assertThat(methods).hasSize(2)
+			.allSatisfy((method) -> assertThat(this.source.getLockOperations(method, Bridged.class))
+				.extracting(LockOperation::name)
+				.containsExactly("bridged"));
+	}
+
+	@Test
+	void genericInterfaceMethodIsSeenFromBothSides() throws NoSuchMethodException {
+		assertThat(names(Generic.class, "handle")).containsExactly("generic");
+		Method declared = Handler.class.getMethod("handle", Object.class);
+		LockOperation operation = this.source.getLockOperations(declared, Generic.class).get(0);
+		assertThat(operation.method()).isEqualTo(Generic.class.getMethod("handle", String.class));
+		assertThat(operation.declared()).isEqualTo(declared);
+	}
+
+	@Test
+	void metaAnnotationPassesAttributesOn() {
+		List<LockOperation> operations = operations(Meta.class, "aliased");
+		assertThat(operations).hasSize(1);
+		assertThat(operations.get(0).key()).isEqualTo("#id");
+		assertThat(operations.get(0).name()).isEqualTo("orders");
+	}
+
+	@Test
+	void repeatedAnnotationsAreAllFound() {
+		assertThat(names(Meta.class, "repeated")).containsExactly("first", "second");
+	}
+
+	@Test
+	void containerWithOneAnnotationIsFound() {
+		assertThat(names(Meta.class, "contained")).containsExactly("only");
+	}
+
+	@Test
+	void metaAnnotationBesideAnnotationIsARepetition() {
+		assertThat(names(Meta.class, "mixed")).containsExactlyInAnyOrder("orders", "own");
+	}
+
+	@Test
+	void jdkProxyStandsForItsInterface() throws NoSuchMethodException {
+		Class<?> proxy = Proxy
+			.newProxyInstance(getClass().getClassLoader(), new Class<?>[] { Api.class },
+					(object, method, arguments) -> null)
+			.getClass();
+		LockOperation operation = this.source.getLockOperations(proxy.getMethod("api"), proxy).get(0);
+		assertThat(operation.name()).isEqualTo("api");
+		assertThat(operation.type()).isEqualTo(Api.class);
+		assertThat(this.source.getLockOperations(Api.class.getMethod("general"), proxy)).hasSize(1);
+	}
+
+	@Test
+	void classWithoutAnnotationsIsNoCandidate() {
+		assertThat(this.source.isCandidateClass(String.class)).isFalse();
+		assertThat(this.source.isCandidateClass(AnnotationLockOperationSourceTests.class)).isFalse();
+		assertThat(this.source.isCandidateClass(Plain.class)).isTrue();
+		assertThat(this.source.isCandidateClass(Sub.class)).isTrue();
+	}
+
+	private List<String> names(Class<?> type, String method) {
+		return operations(type, method).stream().map(LockOperation::name).toList();
+	}
+
+	private List<LockOperation> operations(Class<?> type, String name) {
+		for (Class<?> each : AnnotationLockOperationSource.hierarchy(type)) {
+			for (Method method : each.getDeclaredMethods()) {
+				if (method.getName().equals(name) && !method.isBridge()) {
+					return this.source.getLockOperations(method, type);
+				}
+			}
+		}
+		throw new AssertionError(name);
+	}
+
+	@DistributedLock(name = "interface")
+	interface Api {
+
+		@DistributedLock(name = "api")
+		default void api() {
+		}
+
+		default void general() {
+		}
+
+		@DistributedLock(name = "default")
+		default void byDefault() {
+		}
+
+	}
+
+	@DistributedLock(name = "class")
+	static class Both implements Api {
+
+		@DistributedLock(name = "method")
+		public void method() {
+		}
+
+		public void other() {
+		}
+
+		@Override
+		public void api() {
+		}
+
+		void packagePrivate() {
+		}
+
+		protected void guarded() {
+		}
+
+		public static void statically() {
+		}
+
+		@Override
+		public String toString() {
+			return "both";
+		}
+
+		@Override
+		public int hashCode() {
+			return 1;
+		}
+
+		@Override
+		public boolean equals(Object other) {
+			return this == other;
+		}
+
+	}
+
+	static class Sub extends Both {
+
+		@Override
+		public void method() {
+		}
+
+		public void added() {
+		}
+
+	}
+
+	static class Redefined extends Both {
+
+		@Override
+		@DistributedLock(name = "redefined")
+		public void method() {
+		}
+
+	}
+
+	static class Plain implements Api {
+
+		@Override
+		public void api() {
+		}
+
+		@Override
+		public void general() {
+		}
+
+		public void own() {
+		}
+
+	}
+
+	static class Unaware {
+
+		public void api() {
+		}
+
+	}
+
+	static class Adopted extends Unaware implements Api {
+
+	}
+
+	interface Handler<T> {
+
+		@DistributedLock(name = "generic")
+		void handle(T value);
+
+	}
+
+	static class Generic implements Handler<String> {
+
+		@Override
+		public void handle(String value) {
+		}
+
+	}
+
+	interface PlainHandler<T> {
+
+		void handle(T value);
+
+	}
+
+	static class Bridged implements PlainHandler<String> {
+
+		@Override
+		@DistributedLock(name = "bridged")
+		public void handle(String value) {
+		}
+
+	}
+
+	@Target(ElementType.METHOD)
+	@Retention(RetentionPolicy.RUNTIME)
+	@DistributedLock(name = "orders")
+	@interface OrderLock {
+
+		@AliasFor(annotation = DistributedLock.class, attribute = "key")
+		String value();
+
+	}
+
+	static class Meta {
+
+		@OrderLock("#id")
+		public void aliased(String id) {
+		}
+
+		@DistributedLock(name = "first")
+		@DistributedLock(name = "second")
+		public void repeated() {
+		}
+
+		@DistributedLocks(@DistributedLock(name = "only"))
+		public void contained() {
+		}
+
+		@OrderLock("#id")
+		@DistributedLock(name = "own")
+		public void mixed(String id) {
+		}
+
+	}
+
+}
