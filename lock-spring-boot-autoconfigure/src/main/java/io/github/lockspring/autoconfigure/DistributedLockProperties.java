@@ -151,8 +151,9 @@ public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @
 	 * What happens when the application stops.
 	 *
 	 * @param timeout How long work that still holds a lock may take to end before its
-	 * lock is released under it. Zero: released at once. Web requests and task executors
-	 * have ended by then, within spring.lifecycle.timeout-per-shutdown-phase.
+	 * lock is released under it. Zero: released at once. Web requests have ended by then,
+	 * and the tasks of executors, unless an executor has
+	 * spring.task.execution.shutdown.await-termination: give its tasks the time here too.
 	 */
 	public record Shutdown(@DefaultValue("10s") Duration timeout) {
 

@@ -8,6 +8,7 @@ import io.github.lockspring.testsupport.RedisServer;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.context.annotation.Configurations;
 import org.springframework.boot.context.annotation.ImportCandidates;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -50,6 +51,16 @@ final class Applications {
 	static ApplicationContextRunner withoutRedis() {
 		return new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class))
 			.withConfiguration(AutoConfigurations.of(registered()));
+	}
+
+	/**
+	 * All auto-configurations of {@link #withRedis()}, in the order in which Spring Boot
+	 * takes them.
+	 */
+	static Class<?>[] autoConfigurations() {
+		return Configurations.getClasses(
+				AutoConfigurations.of(AopAutoConfiguration.class, DataRedisAutoConfiguration.class),
+				AutoConfigurations.of(registered()));
 	}
 
 	private static Class<?>[] registered() {
