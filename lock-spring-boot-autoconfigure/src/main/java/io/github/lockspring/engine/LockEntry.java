@@ -126,9 +126,9 @@ final class LockEntry {
 			this.tenure = this.table.newTenure(this, caller.terms.grantMillis());
 			return look(this.tenure, caller, now);
 		}
-		boolean waiting = looker && present != null && present.state == Tenure.State.WAITING;
-		if (waiting && caller.patience.once()) {
-			return look(present, caller, now);
+		Tenure waiting = (looker && present != null && present.state == Tenure.State.WAITING) ? present : null;
+		if (waiting != null && caller.patience.once()) {
+			return look(waiting, caller, now);
 		}
 		if (this.table.isClosing() || now - caller.patience.until() >= 0 || tooLongUnanswered(caller, present, now)) {
 			Failure failure = failure(caller, present);
@@ -136,11 +136,11 @@ final class LockEntry {
 			return new Step.GiveUp(failure);
 		}
 		long until = caller.patience.until();
-		if (waiting) {
-			if (now - present.nextLook >= 0) {
-				return look(present, caller, now);
+		if (waiting != null) {
+			if (now - waiting.nextLook >= 0) {
+				return look(waiting, caller, now);
 			}
-			until = Time.earlier(until, present.nextLook);
+			until = Time.earlier(until, waiting.nextLook);
 		}
 		if (present != null && present.hold != null) {
 			until = Time.earlier(until, present.hold.expiry() + 1_000_000);
