@@ -48,8 +48,8 @@ public class OrderService {
 		pack();
 		this.stock.take(order.articles());
 		long parcel = increment(PARCELS);
-		long token = HeldLock.current(order.id()).orElseThrow().fencingToken();
-		setStatus(order.id(), "parcel " + parcel + ", shipped by " + this.instance.name() + ", token " + token);
+		String token = HeldLock.current(order.id()).map((lock) -> ", token " + lock.fencingToken()).orElse("");
+		setStatus(order.id(), "parcel " + parcel + ", shipped by " + this.instance.name() + token);
 	}
 
 	/**
