@@ -12,6 +12,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.core.NestedExceptionUtils;
 import org.springframework.data.redis.connection.Message;
 import org.springframework.data.redis.connection.MessageListener;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -68,8 +69,6 @@ final class InboxSubscription {
 	private final ScheduledThreadPoolExecutor keeper;
 
 	private final ThreadPoolExecutor dispatcher = DaemonThreads.onDemand("lock-redis-inbox-messages", 1);
-
-	private final ThreadPoolExecutor subscriber = DaemonThreads.onDemand("lock-redis-inbox-subscriber", 2);
 
 	private volatile boolean confirmed;
 
@@ -139,7 +138,6 @@ final class InboxSubscription {
 			Thread.currentThread().interrupt();
 		}
 		this.keeper.shutdownNow();
-		this.subscriber.shutdownNow();
 		this.dispatcher.shutdownNow();
 	}
 
@@ -174,7 +172,10 @@ final class InboxSubscription {
 			this.container = container;
 			container.setConnectionFactory(factory);
 			container.setTaskExecutor(this.dispatcher);
-			container.setSubscriptionExecutor(this.subscriber);
+			// its own each time: that of a dead Jedis subscription stays until TCP gives
+			// up
+			container
+				.setSubscriptionExecutor((task) -> DaemonThreads.thread("lock-redis-inbox-subscriber", task).start());
 			container.setMaxSubscriptionRegistrationWaitingTime(this.commandTimeout.toMillis());
 			container.addMessageListener(new Listener(), new ChannelTopic(this.channel));
 			container.afterPropertiesSet();
@@ -190,14 +191,14 @@ final class InboxSubscription {
 
 	// what the server refuses it will refuse for some time
 	private Duration pauseAfter(RuntimeException failure) {
-		String words = String.valueOf(UnavailableTranslator.translate("", this.commandTimeout, failure).getMessage());
+		String words = String.valueOf(NestedExceptionUtils.getMostSpecificCause(failure).getMessage());
 		if (!words.contains("NOPERM") && !words.contains("NOAUTH")) {
 			return PAUSE;
 		}
 		this.refusals++;
 		if (this.refusals == QUICK_ATTEMPTS_AFTER_REFUSAL) {
 			logger.warn("Redis refuses the subscription of " + this.channel
-					+ ": locks work, but waiters have to ask again and again. " + words);
+					+ ": locks work, but waiters have to ask again and again. It says: " + words);
 		}
 		return (this.refusals < QUICK_ATTEMPTS_AFTER_REFUSAL) ? PAUSE : LONG_PAUSE;
 	}

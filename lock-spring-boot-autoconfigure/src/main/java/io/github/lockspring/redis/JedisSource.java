@@ -1,5 +1,6 @@
 package io.github.lockspring.redis;
 
+import java.net.ConnectException;
 import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.Optional;
@@ -9,7 +10,6 @@ import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLSocketFactory;
 
 import org.apache.commons.pool2.impl.GenericObjectPoolConfig;
-import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
@@ -29,6 +29,8 @@ final class JedisSource implements WorkerConnections.Source {
 
 	// a pool of this driver closes idle connections, and asks no server for it
 	private static final Duration IDLE_CONNECTION_STAYS = Duration.ofMinutes(1);
+
+	private static final String NOT_CONNECTED = "Failed to connect";
 
 	private final JedisConnectionFactory application;
 
@@ -74,20 +76,15 @@ final class JedisSource implements WorkerConnections.Source {
 	public boolean isStale(RuntimeException failure) {
 		JedisConnectionException found = null;
 		for (Throwable next = failure; next != null; next = next.getCause()) {
-			if (next instanceof SocketTimeoutException || next instanceof java.net.ConnectException) {
+			if (next instanceof SocketTimeoutException || next instanceof ConnectException) {
 				return false;
 			}
 			if (next instanceof JedisConnectionException connection) {
 				found = connection;
 			}
 		}
-		return found != null && !hasConnectFailure(found);
-	}
-
-	// Jedis keeps the reasons of a failed attempt to connect beside the exception
-	private static boolean hasConnectFailure(JedisConnectionException failure) {
-		String message = failure.getMessage();
-		return failure.getSuppressed().length > 0 || message != null && message.startsWith("Failed to ");
+		// where a name has several addresses, the reasons are beside the exception
+		return found != null && !String.valueOf(found.getMessage()).startsWith(NOT_CONNECTED);
 	}
 
 	private static final class Configuration implements JedisClientConfiguration {

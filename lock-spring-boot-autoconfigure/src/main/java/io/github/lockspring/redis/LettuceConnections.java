@@ -1,5 +1,6 @@
 package io.github.lockspring.redis;
 
+import java.io.IOException;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -7,11 +8,15 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 
+import io.lettuce.core.RedisConnectionException;
+import io.lettuce.core.RedisException;
 import io.lettuce.core.resource.ClientResources;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.core.NestedExceptionUtils;
 import org.springframework.dao.QueryTimeoutException;
 import org.springframework.data.redis.RedisConnectionFailureException;
 import org.springframework.data.redis.RedisSystemException;
@@ -42,7 +47,15 @@ final class LettuceConnections implements RedisConnections {
 	 * - A connection whose other end has vanished without a word looks open until TCP
 	 * gives up, a quarter of an hour later. When nothing has been answered for
 	 * GIVE_UP_AFTER timeouts, the connection is thrown away and made anew.
+	 *
+	 * A connection that ends takes the commands under way with it, and Lettuce has
+	 * another one within milliseconds if the server is there. All commands may be
+	 * repeated, so that callers try again for a moment before they give up.
 	 */
+
+	private static final Duration SHORT_OUTAGE = Duration.ofMillis(250);
+
+	private static final Duration PAUSE = Duration.ofMillis(10);
 
 	private static final int GIVE_UP_AFTER = 3;
 
@@ -99,20 +112,35 @@ final class LettuceConnections implements RedisConnections {
 	public <T extends @Nullable Object> T call(Function<StringRedisTemplate, T> commands, Duration timeout) {
 		long start = System.nanoTime();
 		awaitConnection(timeout);
-		long left = timeout.toNanos() - (System.nanoTime() - start);
-		TimedLettuceConnectionFactory.TIMEOUT.set(Math.max(1, TimeUnit.NANOSECONDS.toMillis(left)));
-		try {
-			T answer = commands.apply(this.template);
-			this.silent = false;
-			return answer;
+		while (true) {
+			Duration passed = Duration.ofNanos(System.nanoTime() - start);
+			TimedLettuceConnectionFactory.TIMEOUT.set(Math.max(1, timeout.minus(passed).toMillis()));
+			try {
+				T answer = commands.apply(this.template);
+				this.silent = false;
+				return answer;
+			}
+			catch (QueryTimeoutException ex) {
+				noteSilence(start);
+				throw ex;
+			}
+			catch (RuntimeException ex) {
+				if (!isDisconnection(ex) || passed.compareTo(timeout.dividedBy(2)) > 0
+						|| passed.compareTo(SHORT_OUTAGE) > 0) {
+					throw ex;
+				}
+			}
+			finally {
+				TimedLettuceConnectionFactory.TIMEOUT.remove();
+			}
+			LockSupport.parkNanos(PAUSE.toNanos());
 		}
-		catch (QueryTimeoutException ex) {
-			noteSilence(start);
-			throw ex;
-		}
-		finally {
-			TimedLettuceConnectionFactory.TIMEOUT.remove();
-		}
+	}
+
+	private static boolean isDisconnection(RuntimeException failure) {
+		Throwable cause = NestedExceptionUtils.getMostSpecificCause(failure);
+		return (cause.getClass() == RedisException.class || cause instanceof RedisConnectionException
+				|| cause instanceof IOException) && !Thread.currentThread().isInterrupted();
 	}
 
 	private void awaitConnection(Duration timeout) {

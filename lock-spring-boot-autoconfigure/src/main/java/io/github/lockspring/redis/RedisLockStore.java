@@ -3,6 +3,7 @@ package io.github.lockspring.redis;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ThreadPoolExecutor;
 
 import io.github.lockspring.LockUnavailableException;
@@ -51,6 +52,9 @@ public final class RedisLockStore implements LockStore {
 	private final RedisCommands commands;
 
 	private final BatchRenewal renewal;
+
+	// one for each instance that uses the store, so hardly ever more than one
+	private final List<Inbox> inboxes = new CopyOnWriteArrayList<>();
 
 	private final ThreadPoolExecutor background = DaemonThreads.onDemand("lock-redis-background", 1);
 
@@ -141,12 +145,15 @@ public final class RedisLockStore implements LockStore {
 		if (!this.settings.notifications() || !this.connections.canSubscribe()) {
 			return Optional.empty();
 		}
-		return Optional.of(new RedisInbox(this.connections, this.commands, this.settings.commandTimeout(), this.keys,
-				instance, listener));
+		Inbox inbox = new RedisInbox(this.connections, this.commands, this.settings.commandTimeout(), this.keys,
+				instance, listener);
+		this.inboxes.add(inbox);
+		return Optional.of(inbox);
 	}
 
 	@Override
 	public void close() {
+		this.inboxes.forEach(Inbox::close);
 		this.background.shutdownNow();
 		this.renewal.close();
 		this.connections.close();
