@@ -117,6 +117,17 @@ public final class TcpProxy implements AutoCloseable {
 	}
 
 	/**
+	 * Ends all faults for connections made from now on; the present ones stay open and
+	 * dead, as after a firewall has forgotten them, until {@link #restore()}.
+	 */
+	public synchronized void restoreForNewConnections() {
+		this.links.forEach((link) -> link.dead = true);
+		this.swallowing.clear();
+		this.holding.clear();
+		this.delay = Duration.ZERO;
+	}
+
+	/**
 	 * Holds back all bytes that go in one of these directions (in both, if none is
 	 * named); {@link #restore()} lets them go on.
 	 */
@@ -138,7 +149,7 @@ public final class TcpProxy implements AutoCloseable {
 		this.swallowing.clear();
 		this.holding.clear();
 		this.delay = Duration.ZERO;
-		this.links.stream().filter((link) -> link.lostBytes).forEach((link) -> link.end(Cut.RST));
+		this.links.stream().filter((link) -> link.lostBytes || link.dead).forEach((link) -> link.end(Cut.RST));
 		notifyAll();
 		if (this.listener == null) {
 			try {
@@ -227,6 +238,8 @@ public final class TcpProxy implements AutoCloseable {
 
 		private volatile boolean lostBytes;
 
+		private volatile boolean dead;
+
 		Link(Socket client, Socket server) throws IOException {
 			this.client = client;
 			this.server = server;
@@ -274,7 +287,7 @@ public final class TcpProxy implements AutoCloseable {
 				while (proxy.holding.contains(direction)) {
 					proxy.wait();
 				}
-				if (proxy.swallowing.contains(direction)) {
+				if (this.dead || proxy.swallowing.contains(direction)) {
 					this.lostBytes = true;
 					return false;
 				}
