@@ -2,6 +2,7 @@ package io.github.lockspring.sample;
 
 import java.io.IOException;
 import java.net.http.HttpResponse;
+import java.time.Duration;
 
 import org.junit.jupiter.api.Test;
 
@@ -42,7 +43,7 @@ class UnavailableTests {
 		assertThat(shop.get("/api/instance")).contains("\"redis\":\"down\"");
 
 		REDIS.startAgain();
-		await().until(() -> shop.post("/api/stock/tea/sell").join().statusCode() == 200);
+		await().atMost(Duration.ofSeconds(30)).until(() -> shop.post("/api/stock/tea/sell").join().statusCode() == 200);
 		assertThat(shop.get("/api/instance")).contains("\"redis\":\"up\"");
 	}
 
