@@ -13,7 +13,8 @@ import org.springframework.core.Ordered;
  * Properties of the locks. Durations need a unit; a wrong value stops the start.
  *
  * @param enabled Whether methods run under their locks. When false, annotated methods run
- * without one, and no store is needed.
+ * without one, the locks of a LockTemplate exclude only this process, and no Redis is
+ * needed.
  * @param store Where the locks are kept, unless the application defines a LockStore bean.
  * @param keyPrefix Put before each key in the store. Not empty, and without braces.
  * Applications that share locks need the same one.
