@@ -32,10 +32,13 @@ record LockedMethod(List<Lock> locks, LockKeyEvaluator evaluator, ParameterNameD
 	 * cannot be used
 	 */
 	@Nullable LockRequest request(@Nullable Object target, @Nullable Object[] arguments) {
-		EvaluationContext context = this.evaluator.context(this.locks.get(0).operation(), this.names, target,
-				arguments);
+		Lock first = this.locks.get(0);
+		if (this.locks.size() == 1 && first.condition() == null && first.constant() != null) {
+			return first.constant();
+		}
+		EvaluationContext context = this.evaluator.context(first.operation(), this.names, target, arguments);
 		if (this.locks.size() == 1) {
-			return this.locks.get(0).request(context);
+			return first.request(context);
 		}
 		List<LockRequest> requests = new ArrayList<>(this.locks.size());
 		for (Lock lock : this.locks) {
@@ -65,21 +68,30 @@ record LockedMethod(List<Lock> locks, LockKeyEvaluator evaluator, ParameterNameD
 	 * @param operation its values
 	 * @param key its key
 	 * @param condition its condition, or null for none
+	 * @param constant the request of every call, or null if the key depends on the call
 	 */
-	record Lock(LockOperation operation, LockKeyExpression key, @Nullable Expression condition) {
+	record Lock(LockOperation operation, LockKeyExpression key, @Nullable Expression condition,
+			@Nullable LockRequest constant) {
+
+		static Lock of(LockOperation operation, LockKeyExpression key, @Nullable Expression condition) {
+			String text = key.constantKey();
+			return new Lock(operation, key, condition, (text != null) ? build(operation, List.of(text)) : null);
+		}
 
 		@Nullable LockRequest request(EvaluationContext context) {
 			if (this.condition != null && !isTrue(this.condition, context)) {
 				return null;
 			}
-			List<String> keys = this.key.keys(context);
+			return (this.constant != null) ? this.constant : build(this.operation, this.key.keys(context));
+		}
+
+		private static LockRequest build(LockOperation operation, List<String> keys) {
 			try {
-				LockRequest request = (keys.size() == 1) ? LockRequest.of(keys.get(0)) : LockRequest.of(keys);
-				return complete(request);
+				return complete(operation, (keys.size() == 1) ? LockRequest.of(keys.get(0)) : LockRequest.of(keys));
 			}
 			catch (IllegalArgumentException ex) {
-				throw this.operation.site()
-					.error("key", this.operation.key(), "it gives no usable key: " + ex.getMessage(),
+				throw operation.site()
+					.error("key", operation.key(), "it gives no usable key: " + ex.getMessage(),
 							"Name an identifier, or a hash of the value", ex);
 			}
 		}
@@ -102,8 +114,7 @@ record LockedMethod(List<Lock> locks, LockKeyEvaluator evaluator, ParameterNameD
 			return answer;
 		}
 
-		private LockRequest complete(LockRequest bare) {
-			LockOperation values = this.operation;
+		private static LockRequest complete(LockOperation values, LockRequest bare) {
 			LockRequest request = bare.name(values.label());
 			if (values.ttl() != null) {
 				request = request.ttl(values.ttl());

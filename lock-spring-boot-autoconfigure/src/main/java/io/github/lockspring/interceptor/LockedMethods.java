@@ -70,7 +70,7 @@ final class LockedMethods {
 		new ReturnTypeRules(container()).check(first, targetClass);
 		List<LockedMethod.Lock> locks = new ArrayList<>(operations.size());
 		for (LockOperation operation : operations) {
-			locks.add(new LockedMethod.Lock(operation, this.evaluator.parseKey(operation),
+			locks.add(LockedMethod.Lock.of(operation, this.evaluator.parseKey(operation),
 					this.evaluator.parseCondition(operation)));
 		}
 		if (locks.size() > 1) {

@@ -130,6 +130,14 @@ class LockExpressionCheckTests {
 	}
 
 	@Test
+	void f28HugeConstantKeyStopsTheStart() {
+		LockDefinitionException error = LockContexts
+			.failure(LockContexts.properties(Map.of("key", "'" + "x".repeat(5000) + "'"), Service.class));
+		assertThat(error.getProblem()).contains("at most 4096 characters", "5000");
+		assertThat(error.getRemedy()).contains("a hash of the value");
+	}
+
+	@Test
 	void refusesKeyAndValueThatDiffer() {
 		LockDefinitionException error = LockContexts.failure(KeyAndValue.class);
 		assertThat(error).hasMessageContainingAll("KeyAndValue.run(String)", "key = ", "cannot be read",
