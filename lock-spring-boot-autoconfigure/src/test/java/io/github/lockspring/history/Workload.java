@@ -283,7 +283,7 @@ final class Workload {
 		void run() {
 			long end = System.nanoTime() + length().toNanos();
 			while (System.nanoTime() - end < 0 && this.holdings.stream().noneMatch(Holding::isOver)) {
-				pause(Math.min(this.random.nextInt(1, 12), (end - System.nanoTime()) / 1_000_000 + 1));
+				pause(Math.min(this.random.nextInt(1, 12), Math.max(0, end - System.nanoTime()) / 1_000_000 + 1));
 				this.holdings.forEach(Holding::look);
 			}
 		}
@@ -294,7 +294,7 @@ final class Workload {
 			if (kind < 900) {
 				return Duration.ofMillis(this.random.nextInt(6));
 			}
-			if (kind < 980) {
+			if (kind < 965) {
 				return Duration.ofMillis(this.random.nextInt(120));
 			}
 			return Duration.ofMillis(this.random.nextInt((int) this.ttl.toMillis() * 3 / 2));
