@@ -57,7 +57,18 @@ final class EventLog implements Closeable {
 	}
 
 	/**
-	 * The lock was granted.
+	 * The store gave a lock to this process.
+	 * @param key the key
+	 * @param token the fencing token
+	 * @param asked read before the store was asked
+	 * @param lease the length of the lease
+	 */
+	void acquired(String key, long token, long asked, Duration lease) {
+		write("A " + key + ' ' + token + ' ' + asked + ' ' + System.nanoTime() + ' ' + lease.toNanos());
+	}
+
+	/**
+	 * A holder got a lock.
 	 * @param lock one lock of one key
 	 * @param asked read before it was asked for
 	 * @param lease the length of the lease

@@ -8,6 +8,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.function.ToLongFunction;
 
 import org.jspecify.annotations.Nullable;
@@ -32,13 +33,12 @@ import org.jspecify.annotations.Nullable;
 final class HistoryChecker {
 
 	/*
-	 * What belongs to one acquisition in the store is seen from the tokens: inside an
-	 * instance a lock is passed on with the next number, and a new acquisition gets the
-	 * server's time in microseconds, which is further away than the few numbers that may
-	 * be missing because a caller went away before it could write. A hold that was passed
-	 * on is as old as the acquisition, which matters for a loss of data.
+	 * Inside an instance a lock is passed on with the next number, so that the
+	 * acquisition a hold comes from is the one with the largest token that is not larger
+	 * than its own. A hold that was passed on is as old as the acquisition, which matters
+	 * for a loss of data.
 	 */
-	private static final int MISSING_TOKENS = 8;
+	private static final int MOST_PASSES = 1000;
 
 	/** An acquisition so shortly before a loss may use up numbers of the time after. */
 	private static final long TOKENS_AHEAD = 1_000_000;
@@ -77,8 +77,8 @@ final class HistoryChecker {
 	 * A hold and the acquisition that it comes from.
 	 *
 	 * @param hold the hold
-	 * @param asked before the acquisition was asked for
-	 * @param acquired after it was granted
+	 * @param asked before the store was asked for the acquisition
+	 * @param acquired after it had answered
 	 * @param lease the longest lease
 	 */
 	private record Tenured(RecordedHold hold, long asked, long acquired, long lease) {
@@ -118,19 +118,30 @@ final class HistoryChecker {
 
 	private final Set<Violation> violations = new LinkedHashSet<>();
 
-	private HistoryChecker(Collection<DataLoss> losses) {
+	/** By worker and key, then by token. */
+	private final Map<List<String>, TreeMap<Long, Acquisition>> acquisitions = new HashMap<>();
+
+	private HistoryChecker(Collection<Acquisition> acquisitions, Collection<DataLoss> losses) {
 		this.losses = losses;
+		for (Acquisition acquisition : acquisitions) {
+			this.acquisitions
+				.computeIfAbsent(List.of(acquisition.worker(), acquisition.key()), (key) -> new TreeMap<>())
+				// a grant may be told twice
+				.putIfAbsent(acquisition.token(), acquisition);
+		}
 	}
 
 	/**
 	 * Checks a history.
 	 * @param holds all holds, in any order
+	 * @param acquisitions the acquisitions that they come from; one without is its own
 	 * @param losses when data was lost
 	 * @return what is wrong, the shortest counter-example first; of those that share a
 	 * hold not necessarily each
 	 */
-	static List<Violation> check(Collection<RecordedHold> holds, Collection<DataLoss> losses) {
-		HistoryChecker checker = new HistoryChecker(losses);
+	static List<Violation> check(Collection<RecordedHold> holds, Collection<Acquisition> acquisitions,
+			Collection<DataLoss> losses) {
+		HistoryChecker checker = new HistoryChecker(acquisitions, losses);
 		Map<String, List<RecordedHold>> byKey = new HashMap<>();
 		holds.forEach((hold) -> byKey.computeIfAbsent(hold.key(), (key) -> new ArrayList<>()).add(hold));
 		byKey.values().forEach(checker::checkKey);
@@ -138,7 +149,7 @@ final class HistoryChecker {
 	}
 
 	private void checkKey(List<RecordedHold> holds) {
-		List<Tenured> all = tenured(holds);
+		List<Tenured> all = holds.stream().map(this::tenured).toList();
 		checkNumbers(all);
 		List<Tenured> valid = all.stream().filter((tenured) -> tenured.hold.wasValid()).toList();
 		checkOverlaps(valid);
@@ -146,22 +157,15 @@ final class HistoryChecker {
 		checkGrowth(all, Tenured::granted, (tenured) -> tenured.hold.asked());
 	}
 
-	private static List<Tenured> tenured(List<RecordedHold> holds) {
-		Map<String, List<RecordedHold>> byWorker = new HashMap<>();
-		holds.forEach((hold) -> byWorker.computeIfAbsent(hold.worker(), (worker) -> new ArrayList<>()).add(hold));
-		List<Tenured> all = new ArrayList<>(holds.size());
-		for (List<RecordedHold> own : byWorker.values()) {
-			own.sort(Comparator.comparingLong(RecordedHold::token));
-			Tenured last = null;
-			for (RecordedHold hold : own) {
-				boolean passedOn = last != null && hold.token() - last.token() <= MISSING_TOKENS
-						&& hold.granted() > last.granted();
-				last = passedOn ? new Tenured(hold, last.asked, last.acquired, Math.max(last.lease, hold.lease()))
-						: new Tenured(hold, hold.asked(), hold.granted(), hold.lease());
-				all.add(last);
-			}
+	private Tenured tenured(RecordedHold hold) {
+		Map.Entry<Long, Acquisition> floor = this.acquisitions
+			.getOrDefault(List.of(hold.worker(), hold.key()), new TreeMap<>())
+			.floorEntry(hold.token());
+		if (floor == null || hold.token() - floor.getKey() > MOST_PASSES) {
+			return new Tenured(hold, hold.asked(), hold.granted(), hold.lease());
 		}
-		return all;
+		Acquisition from = floor.getValue();
+		return new Tenured(hold, from.asked(), from.acquired(), Math.max(hold.lease(), from.lease()));
 	}
 
 	private void checkNumbers(List<Tenured> all) {

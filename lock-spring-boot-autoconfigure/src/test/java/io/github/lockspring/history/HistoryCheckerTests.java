@@ -2,7 +2,6 @@ package io.github.lockspring.history;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.TreeMap;
 
 import io.github.lockspring.history.HistoryChecker.Kind;
 import io.github.lockspring.history.HistoryChecker.Violation;
@@ -19,6 +18,8 @@ class HistoryCheckerTests {
 	private static final long LEASE = 400;
 
 	private final List<RecordedHold> holds = new ArrayList<>();
+
+	private final List<Acquisition> acquisitions = new ArrayList<>();
 
 	private final List<DataLoss> losses = new ArrayList<>();
 
@@ -197,22 +198,52 @@ class HistoryCheckerTests {
 
 	@Test
 	void unawareTenureThatIsPassedOnBelowItsSuccessorIsRight() {
+		acquired("a", 1000, 0, 10, LEASE);
 		hold("a", 1000, 0, 10, 130);
 		loss(100, 110);
 		hold("b", 120_000, 115, 120, 140);
 		hold("a", 1001, 125, 135, 300);
 		hold("a", 1002, 145, 305, 310);
+		acquired("b", 500_000, 315, 319, LEASE);
 		hold("b", 500_000, 150, 320, 330);
 		assertRight();
 	}
 
 	@Test
+	void unawareTenureWhoseFirstCallerWasNeverAHolderIsRight() {
+		acquired("a", 1000, 0, 10, LEASE);
+		loss(100, 110);
+		hold("b", 120_000, 115, 120, 140);
+		hold("a", 1001, 125, 145, 300);
+		assertRight();
+	}
+
+	@Test
+	void unawareTenureWithALongerLeaseThanItsHoldIsRight() {
+		acquired("a", 1000, 0, 10, 2 * LEASE);
+		loss(100, 110);
+		hold("b", 120_000, 115, 120, 140);
+		hold("a", 1001, 125, 130, 110 + 2 * LEASE);
+		assertRight();
+	}
+
+	@Test
 	void unawareTenureThatIsPassedOnAboveItsSuccessorIsFound() {
+		acquired("a", 1000, 0, 10, LEASE);
 		hold("a", 1000, 0, 10, 130);
 		loss(100, 110);
 		RecordedHold next = hold("b", 1001, 115, 120, 140);
 		RecordedHold passedOn = hold("a", 1002, 125, 135, 300);
 		assertThat(violations()).contains(new Violation(Kind.TOKEN_NOT_GROWING, passedOn, next));
+	}
+
+	@Test
+	void tokenGoingBackIsFoundWhereTheTenureBeganAfterTheLoss() {
+		loss(100, 110);
+		RecordedHold first = hold("b", 120_000, 115, 120, 130);
+		acquired("a", 1000, 125, 135, LEASE);
+		RecordedHold second = hold("a", 1001, 124, 145, 300);
+		assertWrong(Kind.TOKEN_NOT_GROWING, first, second);
 	}
 
 	@Test
@@ -228,8 +259,9 @@ class HistoryCheckerTests {
 
 	@Test
 	void claimsAreReadAsTheyWereWritten() {
-		RecordedEvents events = new RecordedEvents(new ArrayList<>(), new TreeMap<>(), new ArrayList<>());
+		RecordedEvents events = new RecordedEvents();
 		events.add("a", """
+				A k 1000 1 2 400
 				B 1 k 1000 1 2 400 402
 				C busy
 				V 1 500
@@ -244,12 +276,13 @@ class HistoryCheckerTests {
 				V 2 77""");
 		assertThat(events.holds()).containsExactly(new RecordedHold("a", 1, "k", 1000, 1, 2, 900, 470),
 				new RecordedHold("a", 2, "k", 2000, 3, 4, 400, 404));
+		assertThat(events.acquisitions()).containsExactly(new Acquisition("a", "k", 1000, 1, 2, 400));
 		assertThat(events.counts()).containsEntry("busy", 1).containsEntry("released", 1).hasSize(2);
 		assertThat(events.faults()).containsExactly("a: odd");
 	}
 
 	private List<Violation> violations() {
-		return HistoryChecker.check(this.holds, this.losses);
+		return HistoryChecker.check(this.holds, this.acquisitions, this.losses);
 	}
 
 	private void assertRight() {
@@ -265,6 +298,10 @@ class HistoryCheckerTests {
 				ms(until));
 		this.holds.add(hold);
 		return hold;
+	}
+
+	private void acquired(String worker, long token, long asked, long acquired, long lease) {
+		this.acquisitions.add(new Acquisition(worker, "k", token, ms(asked), ms(acquired), ms(lease)));
 	}
 
 	private void loss(long from, long to) {

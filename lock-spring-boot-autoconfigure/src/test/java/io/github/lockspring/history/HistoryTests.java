@@ -72,7 +72,7 @@ class HistoryTests {
 			fleet.stopWorkers();
 			RecordedEvents events = RecordedEvents.read(fleet.files());
 			System.out.println(figures(events, faults, recovery));
-			List<Violation> violations = HistoryChecker.check(events.holds(), fleet.losses);
+			List<Violation> violations = HistoryChecker.check(events.holds(), events.acquisitions(), fleet.losses);
 			assertThat(violations).withFailMessage(() -> Report.of(violations, events, fleet, faults, SEED)).isEmpty();
 			assertThat(events.faults()).isEmpty();
 			assertThat(events.holds().stream().filter(RecordedHold::wasValid)).hasSizeGreaterThan(100);

@@ -58,7 +58,7 @@ final class HistoryWorker {
 		try (EventLog events = new EventLog(Path.of(args[2]));
 				RedisLockStore store = RedisLockStore.create(factory,
 						new RedisStoreSettings("lock:", COMMAND_TIMEOUT, true));
-				LockEngine engine = new LockEngine(store, settings(), List.of())) {
+				LockEngine engine = new LockEngine(new RecordingStore(store, events), settings(), List.of())) {
 			Workload workload = new Workload(engine.template(), events, keys);
 			ExecutorService threads = Executors.newCachedThreadPool();
 			for (int i = 0; i < Integer.parseInt(args[5]); i++) {

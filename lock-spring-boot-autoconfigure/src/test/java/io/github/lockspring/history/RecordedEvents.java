@@ -13,17 +13,23 @@ import java.util.TreeMap;
  * Reads what {@link EventLog} wrote.
  *
  * @param holds all holds
+ * @param acquisitions when locks were given to processes
  * @param counts how often each counted thing happened
  * @param faults what workers saw themselves
  */
-record RecordedEvents(List<RecordedHold> holds, Map<String, Integer> counts, List<String> faults) {
+record RecordedEvents(List<RecordedHold> holds, List<Acquisition> acquisitions, Map<String, Integer> counts,
+		List<String> faults) {
+
+	RecordedEvents() {
+		this(new ArrayList<>(), new ArrayList<>(), new TreeMap<>(), new ArrayList<>());
+	}
 
 	/**
 	 * Reads files.
 	 * @param files by the name of the worker that wrote it
 	 */
 	static RecordedEvents read(Map<String, Path> files) throws IOException {
-		RecordedEvents events = new RecordedEvents(new ArrayList<>(), new TreeMap<>(), new ArrayList<>());
+		RecordedEvents events = new RecordedEvents();
 		for (Map.Entry<String, Path> file : files.entrySet()) {
 			events.add(file.getKey(), Files.readString(file.getValue()));
 		}
@@ -52,6 +58,8 @@ record RecordedEvents(List<RecordedHold> holds, Map<String, Integer> counts, Lis
 								Long.parseLong(words[4]), Long.parseLong(words[5]), Long.parseLong(words[6]), 0),
 								Long.parseLong(words[7])));
 			}
+			case "A" -> this.acquisitions.add(new Acquisition(worker, words[1], Long.parseLong(words[2]),
+					Long.parseLong(words[3]), Long.parseLong(words[4]), Long.parseLong(words[5])));
 			case "C" -> count(line.substring(2));
 			case "F" -> this.faults.add(worker + ": " + line.substring(2));
 			default -> {
