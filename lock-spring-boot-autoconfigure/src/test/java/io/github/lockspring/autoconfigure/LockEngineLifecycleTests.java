@@ -2,9 +2,10 @@ package io.github.lockspring.autoconfigure;
 
 import java.time.Duration;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
@@ -46,6 +47,8 @@ class LockEngineLifecycleTests {
 
 	private RedisServer server = RedisServer.shared();
 
+	private final ExecutorService threads = Executors.newCachedThreadPool();
+
 	private @Nullable ConfigurableApplicationContext context;
 
 	@BeforeEach
@@ -58,6 +61,7 @@ class LockEngineLifecycleTests {
 		if (this.context != null) {
 			this.context.close();
 		}
+		this.threads.shutdownNow();
 		if (this.server != RedisServer.shared()) {
 			this.server.close();
 		}
@@ -77,13 +81,13 @@ class LockEngineLifecycleTests {
 		LockTemplate locks = context.getBean(LockTemplate.class);
 		CountDownLatch working = new CountDownLatch(1);
 		CountDownLatch mayEnd = new CountDownLatch(1);
-		Future<Boolean> work = CompletableFuture.supplyAsync(() -> locks.execute(LockRequest.of("key"), (lock) -> {
+		Future<Boolean> work = this.threads.submit(() -> locks.execute(LockRequest.of("key"), (lock) -> {
 			working.countDown();
 			await(mayEnd);
 			return lock.isHeld() && this.server.exists("lock:key");
 		}));
 		await(working);
-		Future<?> closing = CompletableFuture.runAsync(context::close);
+		Future<?> closing = this.threads.submit(context::close);
 		Awaitility.await().until(() -> !context.getBean(LockEngineLifecycle.class).isRunning());
 		assertThat(closing.isDone()).isFalse();
 		mayEnd.countDown();
@@ -102,8 +106,8 @@ class LockEngineLifecycleTests {
 		Future<?> lost = runUntil(end, locks, LockRequest.of("lost"));
 		HeldLock handle = locks.acquire(LockRequest.of("handle"));
 		this.server.command("SET", "lock:busy", "somebody", "PX", "600000");
-		Future<?> waiting = CompletableFuture.runAsync(() -> locks
-			.executeWithoutResult(LockRequest.of("busy").waitTime(LONG), (lock) -> assertThat(lock).isNull()));
+		Future<?> waiting = this.threads.submit(() -> locks.executeWithoutResult(LockRequest.of("busy").waitTime(LONG),
+				(lock) -> assertThat(lock).isNull()));
 		this.server.command("DEL", "lock:lost");
 		Awaitility.await().until(() -> this.server.exists("{lock:busy}:queue"));
 
@@ -132,8 +136,8 @@ class LockEngineLifecycleTests {
 		CountDownLatch end = new CountDownLatch(1);
 		Future<?> lost = runUntil(end, locks, LockRequest.of("lost"));
 		this.server.command("SET", "lock:busy", "somebody", "PX", "600000");
-		Future<?> waiting = CompletableFuture.runAsync(() -> locks
-			.executeWithoutResult(LockRequest.of("busy").waitTime(LONG), (lock) -> assertThat(lock).isNull()));
+		Future<?> waiting = this.threads.submit(() -> locks.executeWithoutResult(LockRequest.of("busy").waitTime(LONG),
+				(lock) -> assertThat(lock).isNull()));
 		this.server.pause();
 		long start = System.nanoTime();
 		context.close();
@@ -170,7 +174,7 @@ class LockEngineLifecycleTests {
 				return lock.isHeld();
 			}));
 		await(working);
-		Future<?> closing = CompletableFuture.runAsync(context::close);
+		Future<?> closing = this.threads.submit(context::close);
 		Awaitility.await().until(() -> context.getBean(SlowlyStopping.class).busyTook != null);
 		assertThat(context.getBean(LockEngineLifecycle.class).isRunning()).isTrue();
 		mayEnd.countDown();
@@ -212,8 +216,7 @@ class LockEngineLifecycleTests {
 		child.refresh();
 		child.close();
 		try (HeldLock lock = locks.acquire(LockRequest.of("key"))) {
-			Future<?> waiting = CompletableFuture
-				.runAsync(() -> locks.acquire(LockRequest.of("key").waitTime(LONG)).close());
+			Future<?> waiting = this.threads.submit(() -> locks.acquire(LockRequest.of("key").waitTime(LONG)).close());
 			Awaitility.await().during(Duration.ofMillis(300)).until(() -> !waiting.isDone());
 			lock.close();
 			waiting.get(30, TimeUnit.SECONDS);
@@ -246,9 +249,9 @@ class LockEngineLifecycleTests {
 		return started;
 	}
 
-	private static Future<?> runUntil(CountDownLatch end, LockTemplate locks, LockRequest request) {
+	private Future<?> runUntil(CountDownLatch end, LockTemplate locks, LockRequest request) {
 		CountDownLatch working = new CountDownLatch(1);
-		Future<?> work = CompletableFuture.runAsync(() -> locks.executeWithoutResult(request, (lock) -> {
+		Future<?> work = this.threads.submit(() -> locks.executeWithoutResult(request, (lock) -> {
 			working.countDown();
 			await(end);
 		}));
