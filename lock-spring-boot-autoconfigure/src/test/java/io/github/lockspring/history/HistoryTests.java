@@ -75,7 +75,7 @@ class HistoryTests {
 			List<Violation> violations = HistoryChecker.check(events.holds(), events.acquisitions(), fleet.losses);
 			assertThat(violations).withFailMessage(() -> Report.of(violations, events, fleet, faults, SEED)).isEmpty();
 			assertThat(events.faults()).isEmpty();
-			assertThat(events.holds().stream().filter(RecordedHold::wasValid)).hasSizeGreaterThan(100);
+			assertThat(events.holds().stream().filter(RecordedHold::wasValid)).hasSizeGreaterThan(30);
 			assertOnlySiblingsAreLeft(fleet);
 		}
 	}
