@@ -38,6 +38,9 @@ abstract class EngineFixture {
 
 	private final List<Running<?>> started = new ArrayList<>();
 
+	volatile Consumer<LockEvent> onEvent = (event) -> {
+	};
+
 	final LockTable table = new LockTable(this.store, settings(), List.of(this::record), this.time,
 			this.background::add, Runnable::run, false);
 
@@ -51,6 +54,7 @@ abstract class EngineFixture {
 		synchronized (this.events) {
 			this.events.add(event);
 		}
+		this.onEvent.accept(event);
 	}
 
 	@AfterEach
