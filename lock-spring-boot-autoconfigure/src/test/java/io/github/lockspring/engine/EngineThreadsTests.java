@@ -1,0 +1,221 @@
+package io.github.lockspring.engine;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+
+import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockEvent;
+import io.github.lockspring.LockLostException;
+import io.github.lockspring.LockRequest;
+import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.OnLost;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * The engine at work, with its own threads and in real time: what they do while the store
+ * hangs, and that they end.
+ */
+@Timeout(60)
+class EngineThreadsTests {
+
+	private static final EngineSettings SETTINGS = new EngineSettings(Duration.ofMillis(600), Duration.ofSeconds(30),
+			null, Duration.ofMillis(200), 1.0 / 3, 100, Duration.ofMillis(10), Duration.ofMillis(300));
+
+	private final Set<Thread> before = threads();
+
+	private final FaultyStore store = new FaultyStore();
+
+	private final List<LockEvent> events = new CopyOnWriteArrayList<>();
+
+	private final LockEngine engine = new LockEngine(this.store, SETTINGS, List.of(this.events::add));
+
+	@AfterEach
+	void stop() {
+		this.store.answerAgain();
+		this.engine.close();
+		awaitNoThreads();
+		this.store.close();
+	}
+
+	/** Those of all engines in this process. */
+	private static Set<Thread> threads() {
+		Set<Thread> threads = new HashSet<>();
+		for (Thread thread : Thread.getAllStackTraces().keySet()) {
+			if (thread.getName().startsWith("lockspring-")) {
+				threads.add(thread);
+			}
+		}
+		return threads;
+	}
+
+	private Set<Thread> ownThreads() {
+		Set<Thread> threads = threads();
+		threads.removeAll(this.before);
+		return threads;
+	}
+
+	private void awaitNoThreads() {
+		await().atMost(Duration.ofSeconds(30)).until(() -> ownThreads().isEmpty());
+	}
+
+	@Test
+	void f07LossIsDeclaredWhileARenewalNeverReturns() {
+		HeldLock lock = this.engine.template().acquire(LockRequest.of("order:42"));
+		this.store.hangRenewals();
+		await().atMost(Duration.ofSeconds(20))
+			.until(() -> this.events.stream().anyMatch(LockEvent.Lost.class::isInstance));
+		assertThat(lock.isHeld()).isFalse();
+		assertThat(this.store.renewals).isNotEmpty();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::close);
+	}
+
+	@Test
+	void f07LossInterruptsWorkWhileTheStoreIsSilent() {
+		LockRequest request = LockRequest.of("order:42").onLost(OnLost.INTERRUPT);
+		assertThatExceptionOfType(InterruptedException.class)
+			.isThrownBy(() -> this.engine.template().execute(request, (lock) -> {
+				this.store.fallSilent();
+				new CountDownLatch(1).await();
+				return "woke up";
+			}))
+			.satisfies((ex) -> assertThat(ex.getSuppressed()).singleElement().isInstanceOf(LockLostException.class));
+		assertThat(Thread.interrupted()).isFalse();
+	}
+
+	@Test
+	void f08LongestHoldOfAHungHolderFreesTheLockForAnotherInstance() {
+		LockRequest request = LockRequest.of("order:42").maxHold(Duration.ofSeconds(1));
+		HeldLock hung = this.engine.template().acquire(request);
+		LockEngine other = new LockEngine(this.store, SETTINGS, List.of());
+		try (HeldLock next = other.template().acquire(LockRequest.of("order:42"))) {
+			assertThat(next.fencingToken()).isGreaterThan(hung.fencingToken());
+			assertThat(hung.isHeld()).isFalse();
+		}
+		other.close();
+	}
+
+	@Test
+	void manyLocksAreRenewedByTheSameTwoThreadsAsOne() {
+		List<HeldLock> locks = new ArrayList<>();
+		for (int i = 0; i < 250; i++) {
+			locks.add(this.engine.template().acquire(LockRequest.of("order:" + i).ttl(Duration.ofSeconds(6)).renew()));
+		}
+		await().atMost(Duration.ofSeconds(30))
+			.until(() -> this.store.renewals.stream().mapToInt(Integer::intValue).sum() >= 500);
+		assertThat(locks).allMatch(HeldLock::isHeld);
+		assertThat(this.store.renewals).allMatch((size) -> size <= 100);
+		assertThat(this.store.renewingThreads).hasSize(1);
+		assertThat(ownThreads()).extracting(Thread::getName)
+			.filteredOn((name) -> name.contains("watchdog") || name.contains("io"))
+			.containsOnlyOnce("lockspring-watchdog", "lockspring-io");
+		locks.forEach(HeldLock::close);
+	}
+
+	@Test
+	void threadsEndByThemselvesSoonAfterTheLastLock() {
+		HeldLock lock = this.engine.template().acquire(LockRequest.of("order:42").ttl(Duration.ofDays(1)));
+		assertThat(ownThreads()).isNotEmpty();
+		lock.close();
+		assertThat(this.engine.table().isEmpty()).isTrue();
+		assertThat(this.engine.table().watchdog.size()).isZero();
+		await().atMost(Duration.ofSeconds(30))
+			.until(() -> ownThreads().stream().noneMatch((thread) -> thread.getName().contains("watchdog")));
+		this.engine.template().acquire(LockRequest.of("order:42")).close();
+	}
+
+	@Test
+	void threadsThatAreInterruptedGoOnAndStillSleep() {
+		HeldLock lock = this.engine.template().acquire(LockRequest.of("order:42").ttl(Duration.ofSeconds(4)).renew());
+		Set<Thread> interrupted = ownThreads();
+		interrupted.forEach(Thread::interrupt);
+		// with the flag set it could not sleep any more
+		await().until(() -> interrupted.stream().noneMatch(Thread::isInterrupted));
+		int renewed = this.store.renewals.size();
+		await().atMost(Duration.ofSeconds(20)).untilAsserted(() -> {
+			assertThat(this.events).hasSize(1);
+			assertThat(this.store.renewals).hasSizeGreaterThanOrEqualTo(renewed + 2);
+		});
+		assertThat(lock.isHeld()).isTrue();
+		lock.close();
+	}
+
+	@Test
+	void f26StopReturnsWhileTheStoreIsSilent() {
+		List<HeldLock> locks = new ArrayList<>();
+		for (int i = 0; i < 20; i++) {
+			locks.add(this.engine.template().acquire(LockRequest.of("order:" + i).ttl(Duration.ofMinutes(1))));
+		}
+		CompletableFuture<Object> waiting = CompletableFuture.supplyAsync(() -> {
+			try {
+				return this.engine.template().acquire(LockRequest.of("order:0"));
+			}
+			catch (RuntimeException ex) {
+				return ex;
+			}
+		});
+		this.store.fallSilent();
+		long begin = System.nanoTime();
+		this.engine.stop();
+		Duration took = Duration.ofNanos(System.nanoTime() - begin);
+		// 300 ms for the work and 200 ms for a command, twice; a machine may be slow
+		assertThat(took).isLessThan(Duration.ofSeconds(5));
+		assertThat(waiting.join()).isInstanceOf(RuntimeException.class);
+		assertThat(locks).noneMatch(HeldLock::isHeld);
+		awaitNoThreads();
+		assertThatExceptionOfType(LockUnavailableException.class)
+			.isThrownBy(() -> this.engine.template().acquire(LockRequest.of("order:42")));
+		locks.forEach((lock) -> assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::close));
+		await().until(() -> this.events.stream().filter(LockEvent.Lost.class::isInstance).count() == 20);
+	}
+
+	@Test
+	void f26EngineIsUsableAgainAfterAStopWhoseStoreWasSilent() {
+		this.engine.template().acquire(LockRequest.of("order:42").onLost(OnLost.NOTIFY));
+		this.store.fallSilent();
+		this.engine.stop();
+		this.store.answerAgain();
+		this.engine.start();
+		this.engine.template()
+			.executeWithoutResult(LockRequest.of("order:42"), (lock) -> assertThat(lock.isHeld()).isTrue());
+	}
+
+	@Test
+	void f22HundredCallersAreAllToldInTimeThatTheStoreIsSilent() {
+		this.store.fallSilent();
+		LockRequest request = LockRequest.of("order:42").waitTime(Duration.ofMillis(500));
+		List<CompletableFuture<Throwable>> callers = new ArrayList<>();
+		for (int i = 0; i < 100; i++) {
+			CompletableFuture<Throwable> result = new CompletableFuture<>();
+			callers.add(result);
+			Thread thread = new Thread(() -> {
+				try {
+					this.engine.template().acquire(request);
+					result.complete(new AssertionError("acquired"));
+				}
+				catch (Throwable ex) {
+					result.complete(ex);
+				}
+			});
+			thread.setDaemon(true);
+			thread.start();
+		}
+		assertThat(callers)
+			.allSatisfy((caller) -> assertThat(caller.get()).isInstanceOf(LockUnavailableException.class));
+		this.store.answerAgain();
+		this.engine.template().acquire(LockRequest.of("order:42")).close();
+		await().until(this.engine.table()::isEmpty);
+	}
+
+}

@@ -1,0 +1,108 @@
+package io.github.lockspring.engine;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.store.AcquireAnswer;
+import io.github.lockspring.store.AcquireQuestion;
+import io.github.lockspring.store.Inbox;
+import io.github.lockspring.store.InboxListener;
+import io.github.lockspring.store.LockStore;
+import io.github.lockspring.store.MemoryLockStore;
+import io.github.lockspring.store.ReleaseAnswer;
+import io.github.lockspring.store.ReleaseQuestion;
+import io.github.lockspring.store.RenewAnswer;
+import io.github.lockspring.store.RenewQuestion;
+
+/**
+ * Locks in memory that can be made to hang, for tests with real threads.
+ */
+final class FaultyStore implements LockStore {
+
+	private final LockStore locks = new MemoryLockStore();
+
+	/** Zero while the store answers. */
+	private volatile CountDownLatch silence = new CountDownLatch(0);
+
+	private volatile CountDownLatch hangingRenewals = new CountDownLatch(0);
+
+	/** How many leases each renewal asked for. */
+	final List<Integer> renewals = new CopyOnWriteArrayList<>();
+
+	/** Who renewed. */
+	final Set<Thread> renewingThreads = ConcurrentHashMap.newKeySet();
+
+	/** From now on questions wait out their timeouts. */
+	void fallSilent() {
+		this.silence = new CountDownLatch(1);
+	}
+
+	/** From now on renewals hang, whatever their timeouts. */
+	void hangRenewals() {
+		this.hangingRenewals = new CountDownLatch(1);
+	}
+
+	void answerAgain() {
+		this.silence.countDown();
+		this.hangingRenewals.countDown();
+	}
+
+	private void listen(Duration timeout) {
+		try {
+			if (!this.silence.await(timeout.toNanos(), TimeUnit.NANOSECONDS)) {
+				throw new LockUnavailableException("no answer within " + timeout);
+			}
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw new LockUnavailableException("interrupted", ex);
+		}
+	}
+
+	@Override
+	public AcquireAnswer acquire(AcquireQuestion question, Duration timeout) {
+		listen(timeout);
+		return this.locks.acquire(question, timeout);
+	}
+
+	@Override
+	public ReleaseAnswer release(ReleaseQuestion question, Duration timeout) {
+		listen(timeout);
+		return this.locks.release(question, timeout);
+	}
+
+	@Override
+	public List<RenewAnswer> renew(List<RenewQuestion> questions, Duration timeout) {
+		this.renewals.add(questions.size());
+		this.renewingThreads.add(Thread.currentThread());
+		while (this.hangingRenewals.getCount() > 0) {
+			try {
+				this.hangingRenewals.await();
+			}
+			catch (InterruptedException ex) {
+				// hangs all the same
+			}
+		}
+		listen(timeout);
+		return this.locks.renew(questions, timeout);
+	}
+
+	@Override
+	public Optional<Inbox> inbox(String instance, InboxListener listener) {
+		return this.locks.inbox(instance, listener);
+	}
+
+	@Override
+	public void close() {
+		answerAgain();
+		this.locks.close();
+	}
+
+}
