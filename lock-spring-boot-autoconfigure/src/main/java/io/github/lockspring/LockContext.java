@@ -82,15 +82,24 @@ public final class LockContext {
 		}
 
 		/**
-		 * Ends the scope.
-		 * @throws IllegalStateException if it is not the innermost one of this thread
+		 * Ends the scope, and with it those inside it that were not closed.
+		 * @throws IllegalStateException if it was not the innermost one of this thread
 		 */
 		@Override
 		public void close() {
-			if (CURRENT.get() != this) {
+			Scope innermost = CURRENT.get();
+			for (Scope scope = innermost; scope != null; scope = scope.outer) {
+				if (scope == this) {
+					end();
+				}
+			}
+			if (innermost != this) {
 				throw new IllegalStateException(
 						"A lock scope must be closed on the thread that opened it, innermost first");
 			}
+		}
+
+		private void end() {
 			if (this.outer == null) {
 				CURRENT.remove();
 			}

@@ -41,6 +41,10 @@ final class Acquirer {
 				}
 			}
 		}
+		catch (Throwable ex) {
+			entry.abandon(caller);
+			throw ex;
+		}
 		finally {
 			if (caller.interruptedMeanwhile) {
 				Thread.currentThread().interrupt();
@@ -61,11 +65,6 @@ final class Acquirer {
 			this.table.looks.unanswered(entry, caller, look,
 					new LockUnavailableException("The store failed in an unexpected way: " + ex, ex));
 			return;
-		}
-		catch (Error ex) {
-			this.table.looks.unanswered(entry, caller, look, new LockUnavailableException("The store failed: " + ex));
-			entry.abandon(caller);
-			throw ex;
 		}
 		this.table.looks.answered(entry, caller, look, answer);
 	}

@@ -64,7 +64,12 @@ final class Courier {
 
 	void renew(List<Tenure> tenures) {
 		this.renewals.addAll(tenures);
-		start();
+		if (!start()) {
+			Tenure tenure;
+			while ((tenure = this.renewals.poll()) != null) {
+				this.leases.renewed(tenure, RenewAnswer.UNKNOWN, this.time.nanoTime(), 0);
+			}
+		}
 	}
 
 	/**
@@ -77,16 +82,23 @@ final class Courier {
 		start();
 	}
 
-	private void start() {
+	/**
+	 * Sees to it that the thread is at work.
+	 * @return false if there is none and none can be made now
+	 */
+	private boolean start() {
 		if (this.running.compareAndSet(false, true)) {
 			try {
 				this.executor.execute(this::run);
 			}
-			catch (RuntimeException ex) {
+			catch (RuntimeException | Error ex) {
+				// an error too: a machine may be out of threads for a moment
 				this.running.set(false);
-				logger.debug("Not carried out, since the engine has stopped", ex);
+				logger.error("The thread that renews locks could not be started and will be tried again", ex);
+				return false;
 			}
 		}
+		return true;
 	}
 
 	private void run() {
@@ -133,7 +145,8 @@ final class Courier {
 					questions.size(), questions.get(0).key(), ex.getMessage());
 			answers = List.of();
 		}
-		catch (RuntimeException ex) {
+		catch (RuntimeException | Error ex) {
+			// an error too: whatever happens here, these leases are tried again
 			logger.error("The store failed in an unexpected way; {} lock(s) will be renewed again", questions.size(),
 					ex);
 			answers = List.of();
@@ -153,7 +166,7 @@ final class Courier {
 		try {
 			this.store.release(release.question, this.settings.commandTimeout());
 		}
-		catch (RuntimeException ex) {
+		catch (RuntimeException | Error ex) {
 			logger.debug("Lock '{}' could not be released in the background: {}", release.question.key(),
 					ex.getMessage());
 			done(release);

@@ -20,7 +20,6 @@ import io.github.lockspring.LockTemplate;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.OnLost;
 import io.github.lockspring.engine.Caller.Patience;
-import io.github.lockspring.store.RenewAnswer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,22 +41,15 @@ final class DefaultLockTemplate implements LockTemplate {
 	}
 
 	@Override
+	@SuppressWarnings("try")
 	public <T extends @Nullable Object, X extends Throwable> T execute(LockRequest request, LockCallback<T, X> work)
 			throws X {
 		Objects.requireNonNull(work, "work");
 		Taken taken = take(request, patience(request), true);
 		T result;
-		try {
-			LockContext.Scope scope = taken.openScope();
-			try {
-				taken.armInterrupts();
-				result = work.doUnderLock(taken.lock());
-			}
-			finally {
-				if (scope != null) {
-					scope.close();
-				}
-			}
+		try (LockContext.Scope scope = taken.openScope()) {
+			taken.armInterrupts();
+			result = work.doUnderLock(taken.lock());
 		}
 		catch (Throwable ex) {
 			LockLostException lost = taken.end();
@@ -125,6 +117,7 @@ final class DefaultLockTemplate implements LockTemplate {
 					taken.addReentry(outer, terms);
 				}
 				else {
+					outer.ensureHeld();
 					throw outer.lostException();
 				}
 			}
@@ -133,29 +126,31 @@ final class DefaultLockTemplate implements LockTemplate {
 			}
 		}
 		catch (Throwable ex) {
-			taken.end();
+			taken.abandon(ex instanceof LockUnavailableException);
 			throw ex;
-		}
-		if (this.table.events.hasListeners()) {
-			Duration waited = since(asked);
-			for (Hold hold : taken.newHolds()) {
-				this.table.events
-					.publish(new LockEvent.Acquired(hold.key(), hold.terms().name(), hold.fencingToken(), waited));
-			}
 		}
 		return taken;
 	}
 
 	/** The hold of the present call chain that a request for the key would re-enter. */
 	private @Nullable Hold outer(String key) {
-		HeldLock lock = LockContext.current(key).orElse(null);
-		return (lock instanceof Hold hold && hold.table() == this.table) ? hold : null;
+		for (HeldLock lock : LockContext.currentLocks()) {
+			if (lock instanceof Hold hold && hold.table() == this.table && hold.key().equals(key)) {
+				return hold;
+			}
+		}
+		return null;
 	}
 
 	private Hold acquire(Terms terms, Patience patience, long asked) {
 		Step step = this.acquirer.acquire(terms, patience);
 		if (step instanceof Step.Granted granted) {
-			return granted.hold();
+			Hold hold = granted.hold();
+			if (this.table.events.hasListeners()) {
+				this.table.events
+					.publish(new LockEvent.Acquired(hold.key(), terms.name(), hold.fencingToken(), since(asked)));
+			}
+			return hold;
 		}
 		throw failed(terms, ((Step.GiveUp) step).failure(), patience, asked);
 	}
@@ -185,10 +180,8 @@ final class DefaultLockTemplate implements LockTemplate {
 	private void begin(List<Hold> holds) {
 		holds.forEach(Hold::begin);
 		for (Hold hold : holds) {
-			if (hold.isShort() && hold.remaining().toNanos() < hold.terms().ttl() / 2
-					&& hold.renewNow(Duration.ofNanos(hold.terms().ttl()), false) == RenewAnswer.UNKNOWN) {
-				throw new LockUnavailableException(
-						Text.lock(hold.terms()) + " could not be renewed before the work started");
+			if (hold.isShort() && hold.remaining().toNanos() < hold.terms().ttl() / 2) {
+				this.table.leases.renewNow(hold, Duration.ofNanos(hold.terms().ttl()), false);
 			}
 		}
 		holds.forEach(Hold::ensureHeld);

@@ -51,8 +51,10 @@ final class Events {
 		try {
 			this.thread.execute(() -> publish(event));
 		}
-		catch (RuntimeException ex) {
-			logger.warn("{} could not be published, since the engine has stopped", event);
+		catch (RuntimeException | Error ex) {
+			// an error too: a machine may be out of threads, and the loss must be
+			// declared all the same
+			logger.error("{} could not be published", event, ex);
 		}
 	}
 

@@ -3,18 +3,14 @@ package io.github.lockspring.engine;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockSpec;
-import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.OnLost;
 import io.github.lockspring.store.ReleaseAnswer;
 import io.github.lockspring.store.ReleaseQuestion;
-import io.github.lockspring.store.RenewAnswer;
-import io.github.lockspring.store.RenewQuestion;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,8 +21,7 @@ import org.slf4j.LoggerFactory;
  * For maintainers: {@code state} goes from ACTIVE to LOST or to CLOSED, and from LOST to
  * CLOSED, under the entry's lock; a hold that is not ACTIVE never becomes so again. The
  * lease's end is the tenure's deadline or this hold's limit, whichever is earlier; both
- * are volatile, since {@code isHeld} and {@code remaining} read them without the lock. A
- * compare-and-set on {@code worker} keeps an interrupt from arriving after the work.
+ * are volatile, since {@code isHeld} and {@code remaining} read them without the lock.
  */
 final class Hold implements HeldLock {
 
@@ -66,7 +61,7 @@ final class Hold implements HeldLock {
 
 	private @Nullable String lostReason;
 
-	private final AtomicReference<@Nullable Thread> worker = new AtomicReference<>();
+	private final WorkerInterrupt interrupt;
 
 	/** The thread that opened this handle, for the message that names it. */
 	volatile @Nullable Thread opener;
@@ -79,6 +74,7 @@ final class Hold implements HeldLock {
 		this.start = now;
 		this.ownLimit = deferred ? now + Time.FOREVER : terms.limitFrom(now);
 		this.limit = this.ownLimit;
+		this.interrupt = new WorkerInterrupt(entry.lock());
 	}
 
 	Tenure tenure() {
@@ -169,6 +165,12 @@ final class Hold implements HeldLock {
 		}
 	}
 
+	/** The lease was lengthened by hand. With the entry's lock held. */
+	void raiseLimit(long limit) {
+		this.ownLimit = Time.later(this.ownLimit, limit);
+		limitChanged();
+	}
+
 	private void limitChanged() {
 		long latest = this.ownLimit;
 		for (Long inner : this.innerLimits) {
@@ -180,27 +182,27 @@ final class Hold implements HeldLock {
 		}
 	}
 
-	// interrupts
-
 	/**
-	 * Interrupts the present thread if the lock is lost before {@link #disarm}.
-	 * @return false if a thread is to be interrupted already
+	 * Interrupts the present thread if the lock is lost before {@link #disarm}, or was
+	 * lost already.
+	 * @return whether to disarm; false if a thread is to be interrupted already
 	 */
 	boolean arm() {
-		return this.worker.compareAndSet(null, Thread.currentThread());
+		this.entry.lock().lock();
+		try {
+			boolean armed = this.interrupt.arm();
+			if (this.state == State.LOST) {
+				this.interrupt.fire();
+			}
+			return armed;
+		}
+		finally {
+			this.entry.lock().unlock();
+		}
 	}
 
-	/**
-	 * Ends {@link #arm}: no interrupt of ours arrives after it, and one that did arrive
-	 * is cleared.
-	 */
 	void disarm() {
-		if (!this.worker.compareAndSet(Thread.currentThread(), null)) {
-			// a loss took the thread out and is about to interrupt it, or has
-			this.entry.lock().lock();
-			this.entry.lock().unlock();
-			Thread.interrupted();
-		}
+		this.interrupt.disarm();
 	}
 
 	/** Declares the loss. With the entry's lock held. */
@@ -210,10 +212,7 @@ final class Hold implements HeldLock {
 		}
 		this.lostReason = reason;
 		this.state = State.LOST;
-		Thread thread = this.worker.getAndSet(null);
-		if (thread != null) {
-			thread.interrupt();
-		}
+		this.interrupt.fire();
 		Duration held = Duration.ofNanos(now() - this.start);
 		logger.warn("Lock '{}' ({}) was lost after {}: {}. Its work may have run beside another holder's",
 				this.terms.key(), this.fence, Text.duration(held), reason);
@@ -275,54 +274,24 @@ final class Hold implements HeldLock {
 					+ LockSpec.MAX_DURATION + ", not by " + duration);
 		}
 		ensureHeld();
-		if (renewNow(duration, true) == RenewAnswer.UNKNOWN) {
-			throw new LockUnavailableException(
-					Text.lock(this.terms) + " could not be extended: the store did not answer");
-		}
+		table().leases.renewNow(this, duration, true);
 		ensureHeld();
-	}
-
-	/**
-	 * Renews on the present thread.
-	 * @param duration the time that should be left
-	 * @param raiseLimit whether the hold may last that long whatever its limit was
-	 * @return the store's answer
-	 */
-	RenewAnswer renewNow(Duration duration, boolean raiseLimit) {
-		RenewQuestion question = new RenewQuestion(this.terms.key(), this.tenure.token, duration);
-		long sent = now();
-		RenewAnswer answer = Calls
-			.uninterrupted(() -> table().store.renew(List.of(question), this.terms.timeout(table().settings)).get(0));
-		this.entry.lock().lock();
-		try {
-			if (this.tenure.hold != this) {
-				return answer;
-			}
-			if (raiseLimit && answer == RenewAnswer.RENEWED && isHeld()) {
-				this.tenure.extended = true;
-				this.ownLimit = Time.later(this.ownLimit, sent + duration.toNanos());
-				limitChanged();
-			}
-			table().leases.apply(this.tenure, answer, sent, duration.toNanos());
-			return answer;
-		}
-		finally {
-			this.entry.lock().unlock();
-		}
 	}
 
 	@Override
 	public void close() {
-		if (end() && this.terms.onLost() != OnLost.NOTIFY) {
+		if (end(false) && this.terms.onLost() != OnLost.NOTIFY) {
 			throw lostException();
 		}
 	}
 
 	/**
 	 * Ends the hold. Never throws; what goes wrong with the release is logged.
+	 * @param later whether the release is left to the background, since the store does
+	 * not answer now and the caller has waited long enough
 	 * @return whether the lock was lost and this is the first one to be told
 	 */
-	boolean end() {
+	boolean end(boolean later) {
 		ReleaseQuestion question = null;
 		boolean lost;
 		this.entry.lock().lock();
@@ -344,6 +313,9 @@ final class Hold implements HeldLock {
 		}
 		if (lost) {
 			table().courier.release(new ReleaseQuestion(this.terms.key(), this.tenure.token), null);
+		}
+		else if (question != null && later) {
+			table().courier.release(question, () -> this.entry.ended(this.tenure));
 		}
 		else if (question != null) {
 			lost = !release(question);
@@ -368,7 +340,9 @@ final class Hold implements HeldLock {
 			}
 			return true;
 		}
-		catch (RuntimeException ex) {
+		catch (RuntimeException | Error ex) {
+			// an error too: it must not hide the work's own, nor keep other locks from
+			// their release
 			logger.warn("{} could not be released and will end by itself in at most {}: {}", Text.lock(this.terms),
 					Text.duration(Duration.ofNanos(Math.max(0, this.tenure.deadline - now()))), ex.getMessage());
 			return true;

@@ -1,7 +1,9 @@
 package io.github.lockspring.engine;
 
 import java.time.Duration;
+import java.util.List;
 
+import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.store.RenewAnswer;
 import io.github.lockspring.store.RenewQuestion;
 import org.jspecify.annotations.Nullable;
@@ -65,7 +67,7 @@ final class Leases {
 		held.entry.lock().lock();
 		try {
 			Hold hold = held.hold;
-			if (held.state != Tenure.State.HELD || hold == null || hold.isOver()) {
+			if (held.state != Tenure.State.HELD || hold == null || hold.isOver() || !held.needsRenewal(hold)) {
 				held.renewing = false;
 				return null;
 			}
@@ -75,6 +77,50 @@ final class Leases {
 		finally {
 			held.entry.lock().unlock();
 		}
+	}
+
+	/**
+	 * Renews on the present thread.
+	 * @param hold the present hold
+	 * @param duration the time that should be left
+	 * @param raiseLimit whether the hold may last that long whatever its limit was
+	 * @throws LockUnavailableException without an answer
+	 */
+	void renewNow(Hold hold, Duration duration, boolean raiseLimit) {
+		Tenure held = hold.tenure();
+		RenewQuestion question = new RenewQuestion(held.entry.key(), held.token, duration);
+		long sent = this.table.time.nanoTime();
+		RenewAnswer answer = ask(question, hold.terms());
+		held.entry.lock().lock();
+		try {
+			if (held.hold != hold) {
+				return;
+			}
+			long given = duration.toNanos();
+			if (raiseLimit && answer == RenewAnswer.RENEWED && hold.isHeld()) {
+				held.extended = true;
+				// not a moment later than the lease, which would then need a renewal
+				hold.raiseLimit(sent + given - Terms.drift(given));
+			}
+			apply(held, answer, sent, given);
+		}
+		finally {
+			held.entry.lock().unlock();
+		}
+	}
+
+	private RenewAnswer ask(RenewQuestion question, Terms terms) {
+		Duration timeout = terms.timeout(this.table.settings);
+		try {
+			RenewAnswer answer = Calls.uninterrupted(() -> this.table.store.renew(List.of(question), timeout).get(0));
+			if (answer != RenewAnswer.UNKNOWN) {
+				return answer;
+			}
+		}
+		catch (LockUnavailableException ex) {
+			throw new LockUnavailableException(Text.lock(terms) + " could not be renewed: " + ex.getMessage(), ex);
+		}
+		throw new LockUnavailableException(Text.lock(terms) + " could not be renewed: the store did not answer");
 	}
 
 	/** What came of a renewal whose question was sent at the given time. */
@@ -103,6 +149,10 @@ final class Leases {
 			case RENEWED -> {
 				if (sent + given - Terms.drift(given) - held.deadline > 0) {
 					held.lease(sent, given, this.table.settings.renewalInterval());
+				}
+				else {
+					// it has more time already, but is asked about again as others are
+					held.renewDue = sent + (long) (given * this.table.settings.renewalInterval());
 				}
 			}
 			case NOT_OWNER -> {

@@ -43,7 +43,7 @@ public final class LockEngine implements AutoCloseable {
 	public LockEngine(LockStore store, EngineSettings settings, List<LockListener> listeners) {
 		this.threads = List.of(thread("lockspring-io"), thread("lockspring-events"));
 		this.table = new LockTable(store, settings, listeners, Time.SYSTEM, this.threads.get(0), this.threads.get(1),
-				true);
+				(task) -> newThread(task, "lockspring-watchdog").start());
 		this.template = new DefaultLockTemplate(this.table);
 	}
 
@@ -57,13 +57,15 @@ public final class LockEngine implements AutoCloseable {
 	/** One daemon thread that ends when it has had nothing to do for a while. */
 	private static ThreadPoolExecutor thread(String name) {
 		ThreadPoolExecutor executor = new ThreadPoolExecutor(1, 1, KEEP_THREAD, TimeUnit.NANOSECONDS,
-				new LinkedBlockingQueue<>(), (task) -> {
-					Thread thread = new Thread(task, name);
-					thread.setDaemon(true);
-					return thread;
-				});
+				new LinkedBlockingQueue<>(), (task) -> newThread(task, name));
 		executor.allowCoreThreadTimeOut(true);
 		return executor;
+	}
+
+	private static Thread newThread(Runnable task, String name) {
+		Thread thread = new Thread(task, name);
+		thread.setDaemon(true);
+		return thread;
 	}
 
 	/**

@@ -73,10 +73,10 @@ final class LockEntry {
 	boolean join(Caller caller) {
 		this.lock.lock();
 		try {
+			Tenure present = present();
 			if (this.retired) {
 				return false;
 			}
-			Tenure present = present();
 			boolean occupied = present != null || !this.callers.isEmpty();
 			if (occupied && (caller.patience.once() || this.table.isClosing())) {
 				caller.failure = busy(caller, present);
@@ -121,6 +121,11 @@ final class LockEntry {
 	}
 
 	private Step decide(Caller caller, @Nullable Tenure present, long now) {
+		if (this.table.isStopped()) {
+			leave(caller);
+			return new Step.GiveUp(
+					new Failure.Unavailable(new LockUnavailableException("The application has stopped")));
+		}
 		boolean looker = this.callers.peekFirst() == caller;
 		if (looker && present == null) {
 			this.tenure = this.table.newTenure(this, caller.terms.grantMillis());
@@ -185,14 +190,26 @@ final class LockEntry {
 		retire();
 	}
 
-	/** A caller goes away in an unforeseen way. */
+	/**
+	 * A caller goes away in an unforeseen way: whatever it was at, nobody waits for it.
+	 */
 	void abandon(Caller caller) {
+		Hold hold;
 		this.lock.lock();
 		try {
+			hold = caller.hold;
+			Tenure present = this.tenure;
+			if (present != null && present.state == Tenure.State.ASKING && this.callers.peekFirst() == caller) {
+				present.state = Tenure.State.WAITING;
+				present.nextLook = this.table.time.nanoTime();
+			}
 			leave(caller);
 		}
 		finally {
 			this.lock.unlock();
+		}
+		if (hold != null) {
+			hold.end(false);
 		}
 	}
 
@@ -241,6 +258,7 @@ final class LockEntry {
 		granted.lease(sent, given, this.table.settings.renewalInterval());
 		granted.fence = fence;
 		granted.state = Tenure.State.HELD;
+		granted.lookError = null;
 		granted.heldSince = this.table.time.nanoTime();
 		hold(granted, this.callers.removeFirst());
 	}

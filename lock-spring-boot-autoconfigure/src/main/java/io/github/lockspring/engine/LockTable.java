@@ -63,13 +63,13 @@ final class LockTable implements InboxListener {
 	private volatile boolean stopped;
 
 	LockTable(LockStore store, EngineSettings settings, List<LockListener> listeners, Time time, Executor io,
-			Executor eventThread, boolean startWatchdog) {
+			Executor eventThread, Executor watchdogThread) {
 		this.store = store;
 		this.settings = settings;
 		this.time = time;
 		this.events = new Events(listeners, eventThread);
 		this.courier = new Courier(store, settings, time, this.leases, io);
-		this.watchdog = new Watchdog(time, this.leases, this.courier, startWatchdog);
+		this.watchdog = new Watchdog(time, this.leases, this.courier, watchdogThread);
 		this.inbox = store.inbox(this.instance, this).orElse(null);
 	}
 

@@ -54,6 +54,11 @@ final class Looks {
 		long now = this.table.time.nanoTime();
 		long ttl = look.question().ttl().toNanos();
 		asked.pendingGrant = null;
+		if (this.table.isStopped()) {
+			// what is held has been released already; the caller goes away and releases
+			// this
+			return;
+		}
 		if (now - (look.sent() + ttl - Terms.drift(ttl)) < 0) {
 			entry.grant(asked, answer.fence(), look.sent(), ttl);
 			return;
@@ -73,12 +78,16 @@ final class Looks {
 		asked.looked = true;
 		asked.lookSent = look.sent();
 		asked.fenceSeen = answer.fenceSeen();
-		asked.busyUntil = (answer.remainingMillis() < 0) ? null : now + answer.remainingMillis() * 1_000_000;
-		asked.nextLook = now + untilNextLook(asked, answer.remainingMillis());
+		// other clients may give a key more time than nanoseconds can count
+		long remaining = Math.min(answer.remainingMillis(), Time.FOREVER / 1_000_000) * 1_000_000;
+		asked.busyUntil = (remaining < 0) ? null : now + remaining;
+		asked.nextLook = now + untilNextLook(asked, remaining);
 		if (caller.patience.once()) {
-			// never queued, and certainly not the owner: there is nothing to release
 			caller.failure = entry.busy(caller, asked);
-			entry.forget(asked);
+			if (!asked.unanswered) {
+				// never queued, and certainly not the owner: there is nothing to release
+				entry.forget(asked);
+			}
 			entry.leave(caller);
 			return;
 		}
@@ -96,6 +105,7 @@ final class Looks {
 			Tenure asked = look.tenure();
 			long now = this.table.time.nanoTime();
 			asked.state = Tenure.State.WAITING;
+			asked.unanswered = true;
 			if (Thread.currentThread().isInterrupted()) {
 				// not the store's fault; whoever is next asks again
 				asked.nextLook = now;
@@ -120,12 +130,12 @@ final class Looks {
 		}
 	}
 
-	private long untilNextLook(Tenure asked, long remainingMillis) {
+	private long untilNextLook(Tenure asked, long remaining) {
 		long interval = (asked.queued && this.table.isInboxConfirmed()) ? interval(asked) : tryInterval();
-		if (remainingMillis < 0) {
+		if (remaining < 0) {
 			return interval;
 		}
-		return Math.min(interval, remainingMillis * 1_000_000 + ThreadLocalRandom.current().nextLong(JITTER));
+		return Math.min(interval, remaining + ThreadLocalRandom.current().nextLong(JITTER));
 	}
 
 	private static long interval(Tenure tenure) {
@@ -171,6 +181,9 @@ final class Looks {
 		long left = waiting.lookSent + given - Terms.drift(given) - now;
 		if (!waiting.looked || grant.fence() <= waiting.fenceSeen || left < given / 2) {
 			lookAt(entry, waiting, now);
+			return;
+		}
+		if (this.table.isStopped()) {
 			return;
 		}
 		entry.grant(waiting, grant.fence(), waiting.lookSent, given);

@@ -76,6 +76,18 @@ final class Taken {
 	 * suppressed into it; null if there is none
 	 */
 	@Nullable LockLostException end() {
+		return end(false);
+	}
+
+	/**
+	 * Ends everything because a later key was not acquired.
+	 * @param later whether the releases are left to the background
+	 */
+	void abandon(boolean later) {
+		end(later);
+	}
+
+	private @Nullable LockLostException end(boolean later) {
 		this.armed.forEach(Hold::disarm);
 		LockLostException lost = null;
 		for (int i = this.parts.size() - 1; i >= 0; i--) {
@@ -86,7 +98,7 @@ final class Taken {
 				part.hold.exit(part.terms);
 			}
 			else {
-				partLost = part.hold.end();
+				partLost = part.hold.end(later);
 			}
 			if (partLost && part.terms.onLost() != OnLost.NOTIFY) {
 				LockLostException ex = part.hold.lostException();

@@ -44,6 +44,9 @@ final class Tenure {
 
 	State state = State.ASKING;
 
+	/** Whether a look went without an answer: it may yet be carried out. */
+	boolean unanswered;
+
 	/** Whether the token may stand in the store's queue. */
 	boolean queued;
 

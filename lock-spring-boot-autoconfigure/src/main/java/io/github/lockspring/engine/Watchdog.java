@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -28,6 +29,9 @@ final class Watchdog {
 
 	private static final Logger logger = LoggerFactory.getLogger(Watchdog.class);
 
+	/** So that the thread ends soon after the last lock, however long its lease was. */
+	private static final long LONGEST_SLEEP = 5_000_000_000L;
+
 	/**
 	 * A place in the order of time.
 	 *
@@ -50,7 +54,8 @@ final class Watchdog {
 
 	private final Courier courier;
 
-	private final boolean startThread;
+	/** Runs a task on a thread of its own. */
+	private final Executor executor;
 
 	private final ConcurrentSkipListMap<Slot, Tenure> slots = new ConcurrentSkipListMap<>();
 
@@ -58,15 +63,18 @@ final class Watchdog {
 
 	private final ReentrantLock threadLock = new ReentrantLock();
 
+	/** Whether there is a thread, or one is about to be. Guarded by threadLock. */
+	private boolean running;
+
 	private @Nullable Thread thread;
 
 	private volatile long wakeAt;
 
-	Watchdog(Time time, Leases leases, Courier courier, boolean startThread) {
+	Watchdog(Time time, Leases leases, Courier courier, Executor executor) {
 		this.time = time;
 		this.leases = leases;
 		this.courier = courier;
-		this.startThread = startThread;
+		this.executor = executor;
 		this.wakeAt = time.nanoTime() + Time.FOREVER;
 	}
 
@@ -109,11 +117,15 @@ final class Watchdog {
 			if (this.thread != null) {
 				this.time.unpark(this.thread);
 			}
-			else if (this.startThread && !this.slots.isEmpty()) {
-				this.thread = new Thread(this::run, "lockspring-watchdog");
-				this.thread.setDaemon(true);
-				this.thread.start();
+			else if (!this.running && !this.slots.isEmpty()) {
+				this.running = true;
+				this.executor.execute(this::run);
 			}
+		}
+		catch (RuntimeException | Error ex) {
+			// an error too: a machine may be out of threads for a moment
+			this.running = false;
+			logger.error("The lock watchdog could not be started; the next lock tries again", ex);
 		}
 		finally {
 			this.threadLock.unlock();
@@ -121,6 +133,13 @@ final class Watchdog {
 	}
 
 	private void run() {
+		this.threadLock.lock();
+		try {
+			this.thread = Thread.currentThread();
+		}
+		finally {
+			this.threadLock.unlock();
+		}
 		while (true) {
 			try {
 				tick();
@@ -144,7 +163,9 @@ final class Watchdog {
 			}
 			long nanos = at - this.time.nanoTime();
 			if (nanos > 0) {
-				this.time.park(this, nanos);
+				this.time.park(this, Math.min(nanos, LONGEST_SLEEP));
+				// nobody who interrupts all threads makes this one spin
+				Thread.interrupted();
 			}
 		}
 	}
@@ -157,6 +178,7 @@ final class Watchdog {
 				return false;
 			}
 			this.thread = null;
+			this.running = false;
 			return true;
 		}
 		finally {

@@ -1,20 +1,23 @@
 package io.github.lockspring.engine;
 
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockRequest;
 import org.junit.jupiter.api.AfterEach;
+
+import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * An engine whose clock, store, messages and background work are in a test's hand.
@@ -34,7 +37,10 @@ abstract class EngineFixture {
 
 	final List<LockEvent> events = new ArrayList<>();
 
-	private final Queue<Runnable> background = new ArrayDeque<>();
+	private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
+
+	/** Takes what is for the background thread. */
+	volatile Consumer<Runnable> background = this.tasks::add;
 
 	private final List<Running<?>> started = new ArrayList<>();
 
@@ -42,7 +48,8 @@ abstract class EngineFixture {
 	};
 
 	final LockTable table = new LockTable(this.store, settings(), List.of(this::record), this.time,
-			this.background::add, Runnable::run, false);
+			(task) -> this.background.accept(task), Runnable::run, (task) -> {
+			});
 
 	final LockEngine engine = new LockEngine(this.table);
 
@@ -136,10 +143,52 @@ abstract class EngineFixture {
 		return running.get();
 	}
 
+	/** What happened, of one kind. */
+	<E extends LockEvent> List<E> events(Class<E> kind) {
+		synchronized (this.events) {
+			return this.events.stream().filter(kind::isInstance).map(kind::cast).toList();
+		}
+	}
+
+	/** Time passes as an engine at work would see it pass. */
+	void pass(Duration duration) {
+		advance(duration);
+		tick();
+		runBackground();
+	}
+
+	/** Nothing is left: no entry, no token, no slot. */
+	void assertNothingLeft() {
+		runBackground();
+		assertThat(this.table.isEmpty()).as("no entries and tokens").isTrue();
+		assertThat(this.table.watchdog.size()).as("slots").isZero();
+	}
+
+	/** The tenure of a key that is in use. */
+	Tenure tenure(String key) {
+		LockEntry entry = this.table.entry(key);
+		entry.lock().lock();
+		try {
+			Tenure tenure = entry.tenure();
+			assertThat(tenure).isNotNull();
+			return tenure;
+		}
+		finally {
+			entry.lock().unlock();
+		}
+	}
+
+	/** Starts a caller that waits behind others of this instance. */
+	Running<HeldLock> waitingBehind(LockRequest request) {
+		Running<HeldLock> running = acquire(request);
+		this.time.awaitParked(running.thread);
+		return running;
+	}
+
 	/** Carries out what was given to the background threads. */
 	void runBackground() {
 		Runnable task;
-		while ((task = this.background.poll()) != null) {
+		while ((task = this.tasks.poll()) != null) {
 			task.run();
 		}
 	}

@@ -25,11 +25,15 @@ final class FakeTime implements Time {
 
 	private final Map<Thread, Long> parked = new HashMap<>();
 
+	private final ThreadLocal<Long> seen = new ThreadLocal<>();
+
 	private volatile long now = Long.MAX_VALUE - Duration.ofSeconds(2).toNanos();
 
 	@Override
 	public long nanoTime() {
-		return this.now;
+		long present = this.now;
+		this.seen.set(present);
+		return present;
 	}
 
 	@Override
@@ -37,7 +41,9 @@ final class FakeTime implements Time {
 		this.lock.lock();
 		try {
 			Thread thread = Thread.currentThread();
-			long until = this.now + nanos;
+			// from the time that the thread has seen: a test may have moved it since
+			Long seen = this.seen.get();
+			long until = ((seen != null) ? seen : this.now) + nanos;
 			while (!this.permits.remove(thread) && this.now - until < 0 && !thread.isInterrupted()) {
 				this.parked.put(thread, until);
 				this.changed.signalAll();
@@ -70,6 +76,17 @@ final class FakeTime implements Time {
 		try {
 			this.now += duration.toNanos();
 			this.changed.signalAll();
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	/** Time passes while no thread gets to run. */
+	void advanceUnnoticed(Duration duration) {
+		this.lock.lock();
+		try {
+			this.now += duration.toNanos();
 		}
 		finally {
 			this.lock.unlock();

@@ -39,7 +39,7 @@ class ProtocolTraceTests extends EngineFixture {
 	void h01GrantThatArrivesWhenItsLeaseIsOverIsNotUsed() {
 		Waiting waiting = waiting(request(), 100);
 		// the process is stopped: neither the message nor the timer is handled in time
-		advance(Duration.ofSeconds(6));
+		this.time.advanceUnnoticed(Duration.ofSeconds(6));
 		this.store.messages().granted(KEY, waiting.look().token(), 101, false);
 		ScriptedStore.Asked look = this.store.nextLook();
 		assertThat(waiting.running().result()).isNotDone();

@@ -10,6 +10,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 
 import io.github.lockspring.LockUnavailableException;
@@ -29,7 +30,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * A store whose answers and messages are in a test's hand. Looks wait for the test's
- * answer; releases and renewals are recorded and answered by functions.
+ * answer unless a function answers them; releases and renewals are recorded and answered
+ * by functions.
  */
 final class ScriptedStore implements LockStore {
 
@@ -61,9 +63,13 @@ final class ScriptedStore implements LockStore {
 
 	private final BlockingQueue<Asked> asked = new LinkedBlockingQueue<>();
 
+	final List<AcquireQuestion> looks = new CopyOnWriteArrayList<>();
+
 	final List<ReleaseQuestion> released = new CopyOnWriteArrayList<>();
 
 	final List<List<RenewQuestion>> renewed = new CopyOnWriteArrayList<>();
+
+	volatile @Nullable Function<AcquireQuestion, AcquireAnswer> onAcquire;
 
 	volatile Function<ReleaseQuestion, ReleaseAnswer> onRelease = (question) -> new ReleaseAnswer.Released();
 
@@ -79,6 +85,11 @@ final class ScriptedStore implements LockStore {
 
 	@Override
 	public AcquireAnswer acquire(AcquireQuestion question, Duration timeout) {
+		this.looks.add(question);
+		Function<AcquireQuestion, AcquireAnswer> answering = this.onAcquire;
+		if (answering != null) {
+			return answering.apply(question);
+		}
 		Asked ask = new Asked(question, new CompletableFuture<>());
 		this.asked.add(ask);
 		try {
@@ -89,6 +100,9 @@ final class ScriptedStore implements LockStore {
 			throw new LockUnavailableException("interrupted", ex);
 		}
 		catch (java.util.concurrent.ExecutionException ex) {
+			if (ex.getCause() instanceof Error error) {
+				throw error;
+			}
 			throw (RuntimeException) ex.getCause();
 		}
 		catch (java.util.concurrent.TimeoutException ex) {
@@ -108,6 +122,17 @@ final class ScriptedStore implements LockStore {
 		catch (InterruptedException ex) {
 			throw new IllegalStateException(ex);
 		}
+	}
+
+	/** From now on every lock is free. */
+	void free() {
+		AtomicLong fence = new AtomicLong();
+		this.onAcquire = (question) -> new AcquireAnswer.Acquired(fence.incrementAndGet());
+	}
+
+	/** From now on looks wait for the test's answer again. */
+	void byHand() {
+		this.onAcquire = null;
 	}
 
 	boolean isAsked() {
