@@ -262,9 +262,7 @@ final class Hold implements HeldLock {
 	LockLostException lostException() {
 		String reason = this.lostReason;
 		return new LockLostException(this.terms.key(),
-				Text.lock(this.terms) + " was lost: " + ((reason != null) ? reason : OVER)
-						+ ". What was done under it may have run beside another holder's work (fencing token "
-						+ this.fence + ")");
+				Text.lost(this.terms, (reason != null) ? reason : OVER, this.fence));
 	}
 
 	@Override

@@ -35,6 +35,14 @@ final class Text {
 		return (minutes < 120) ? minutes + "m" : minutes / 60 + "h";
 	}
 
+	static String lost(Terms terms, String reason, long fence) {
+		String remedy = terms.renew() ? "" : " Its ttl of " + duration(Duration.ofNanos(terms.ttl()))
+				+ " was all it had: let it be renewed (renew = true), or give it a longer one.";
+		return lock(terms) + " was lost: " + reason
+				+ ". What was done under it may have run beside another holder's work (fencing token " + fence + ")."
+				+ remedy;
+	}
+
 	/**
 	 * What is known about the one who has the lock that a caller wants.
 	 */

@@ -86,16 +86,15 @@ final class BatchRenewal implements AutoCloseable {
 			}
 			catch (ExecutionException ex) {
 				failure = (ex.getCause() instanceof LockUnavailableException unavailable) ? unavailable
-						: new LockUnavailableException("Renewal is unavailable", ex.getCause());
+						: new LockUnavailableException(String.valueOf(ex.getCause().getMessage()), ex.getCause());
 			}
 			catch (TimeoutException ex) {
 				failure = new LockUnavailableException(
-						"Renewal is unavailable: Redis did not answer within " + UnavailableTranslator.format(timeout),
-						ex);
+						"Redis did not answer within " + UnavailableTranslator.format(timeout), ex);
 			}
 			catch (InterruptedException ex) {
 				Thread.currentThread().interrupt();
-				failure = new LockUnavailableException("Renewal is unavailable: interrupted", ex);
+				failure = new LockUnavailableException("interrupted while waiting for Redis", ex);
 			}
 			future.cancel(false);
 			failed++;
@@ -114,12 +113,9 @@ final class BatchRenewal implements AutoCloseable {
 			locks.add(this.keys.lock(question.key()));
 			Collections.addAll(args, question.token().toString(), String.valueOf(question.ttl().toMillis()));
 		}
-		String first = questions.get(group.get(0)).key();
-		String subject = (group.size() == 1) ? "Renewal of lock '" + first + "' is"
-				: "Renewal of lock '" + first + "' and " + (group.size() - 1) + " more is";
-		List<Object> reply = this.commands.run(RedisScripts.RENEW, locks, args.toArray(), timeout, subject);
+		List<Object> reply = this.commands.run(RedisScripts.RENEW, locks, args.toArray(), timeout);
 		if (reply.size() != group.size()) {
-			throw UnavailableTranslator.unexpected(subject, reply);
+			throw UnavailableTranslator.unexpected(reply);
 		}
 		for (int i = 0; i < reply.size(); i++) {
 			answers[group.get(i)] = "1".equals(String.valueOf(reply.get(i))) ? RenewAnswer.RENEWED

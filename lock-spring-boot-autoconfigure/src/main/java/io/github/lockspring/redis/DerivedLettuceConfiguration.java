@@ -25,6 +25,12 @@ final class DerivedLettuceConfiguration implements LettuceClientConfiguration {
 
 	private static final Duration LONGEST_RECONNECT_DELAY = Duration.ofMillis(500);
 
+	/**
+	 * Nobody waits for a connection longer than for an answer, but an attempt may take
+	 * longer and serve the next caller: in a cold JVM on a busy machine it takes seconds.
+	 */
+	private static final Duration PATIENCE_WHEN_CONNECTING = Duration.ofSeconds(5);
+
 	private final LettuceClientConfiguration application;
 
 	private final RedisConfiguration redisConfiguration;
@@ -79,8 +85,8 @@ final class DerivedLettuceConfiguration implements LettuceClientConfiguration {
 	public Optional<ClientOptions> getClientOptions() {
 		ClientOptions options = this.application.getClientOptions().orElseGet(ClientOptions::create);
 		SocketOptions socket = options.getSocketOptions();
-		Duration connectTimeout = (socket.getConnectTimeout().compareTo(this.commandTimeout) < 0)
-				? socket.getConnectTimeout() : this.commandTimeout;
+		Duration connectTimeout = (socket.getConnectTimeout().compareTo(getCommandTimeout()) < 0)
+				? socket.getConnectTimeout() : getCommandTimeout();
 		return Optional.of(options.mutate()
 			.autoReconnect(true)
 			.disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
@@ -88,9 +94,20 @@ final class DerivedLettuceConfiguration implements LettuceClientConfiguration {
 			.build());
 	}
 
+	/**
+	 * How long a caller waits for an answer unless it says something else.
+	 */
+	Duration callTimeout() {
+		return this.commandTimeout;
+	}
+
+	/**
+	 * What is left to this is the handshake: callers say how long they wait.
+	 */
 	@Override
 	public Duration getCommandTimeout() {
-		return this.commandTimeout;
+		return (this.commandTimeout.compareTo(PATIENCE_WHEN_CONNECTING) > 0) ? this.commandTimeout
+				: PATIENCE_WHEN_CONNECTING;
 	}
 
 	@Override

@@ -86,7 +86,7 @@ final class LettuceConnections implements RedisConnections {
 	private volatile boolean closed;
 
 	LettuceConnections(DerivedLettuceConfiguration derived) {
-		this.commandTimeout = derived.getCommandTimeout();
+		this.commandTimeout = derived.callTimeout();
 		this.configuration = derived.redisConfiguration();
 		this.clientConfiguration = derived;
 		this.ownResources = derived.ownResources();

@@ -30,10 +30,8 @@ final class RedisCommands {
 
 	/**
 	 * Runs a script.
-	 * @param subject what is asked about what, for messages
 	 */
-	List<Object> run(RedisScript<List<Object>> script, List<String> keys, Object[] args, Duration timeout,
-			String subject) {
+	List<Object> run(RedisScript<List<Object>> script, List<String> keys, Object[] args, Duration timeout) {
 		Duration limit = (timeout.compareTo(this.commandTimeout) < 0) ? timeout : this.commandTimeout;
 		long start = System.nanoTime();
 		while (true) {
@@ -41,7 +39,7 @@ final class RedisCommands {
 			try {
 				@Nullable List<Object> answer = this.connections.call((template) -> template.execute(script, keys, args), left);
 				if (answer == null) {
-					throw UnavailableTranslator.noAnswer(subject);
+					throw UnavailableTranslator.noAnswer();
 				}
 				return answer;
 			}
@@ -52,7 +50,7 @@ final class RedisCommands {
 				boolean again = isTryAgain(ex)
 						&& limit.minusNanos(System.nanoTime() - start).toNanos() > 2 * PAUSE_BEFORE_AGAIN;
 				if (!again) {
-					throw UnavailableTranslator.translate(subject, limit, ex);
+					throw UnavailableTranslator.translate(limit, ex);
 				}
 				LockSupport.parkNanos(PAUSE_BEFORE_AGAIN);
 			}

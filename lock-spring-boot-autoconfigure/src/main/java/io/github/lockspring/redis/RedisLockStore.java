@@ -79,15 +79,13 @@ public final class RedisLockStore implements LockStore {
 
 	@Override
 	public AcquireAnswer acquire(AcquireQuestion question, Duration timeout) {
-		String subject = "Lock '" + question.key() + "' is";
 		Object[] args = { question.token().toString(), millis(question.ttl()), look(question.look()),
 				fenceKeep(question.ttl()), millis(QUEUE_KEEP), this.keys.inboxPrefix() };
-		List<Object> answer = this.commands.run(RedisScripts.ACQUIRE, this.keys.all(question.key()), args, timeout,
-				subject);
-		return switch (Reply.code(answer, subject)) {
-			case 0 -> new AcquireAnswer.Busy(Reply.number(answer, 1, subject), Reply.number(answer, 2, subject));
-			case 1 -> new AcquireAnswer.Acquired(Reply.number(answer, 1, subject));
-			default -> throw UnavailableTranslator.unexpected(subject, answer);
+		List<Object> answer = this.commands.run(RedisScripts.ACQUIRE, this.keys.all(question.key()), args, timeout);
+		return switch (Reply.code(answer)) {
+			case 0 -> new AcquireAnswer.Busy(Reply.number(answer, 1), Reply.number(answer, 2));
+			case 1 -> new AcquireAnswer.Acquired(Reply.number(answer, 1));
+			default -> throw UnavailableTranslator.unexpected(answer);
 		};
 	}
 
@@ -101,22 +99,20 @@ public final class RedisLockStore implements LockStore {
 
 	@Override
 	public ReleaseAnswer release(ReleaseQuestion question, Duration timeout) {
-		String subject = "Release of lock '" + question.key() + "' is";
 		boolean exactCount = this.connections.topology() == RedisConnections.Topology.SINGLE;
 		Object[] args = { question.token().toString(), String.valueOf(question.lastFence()), millis(question.keep()),
 				millis(LEAST_FENCE_KEEP), this.keys.inboxPrefix(), exactCount ? "1" : "0" };
-		List<Object> answer = this.commands.run(RedisScripts.RELEASE, this.keys.all(question.key()), args, timeout,
-				subject);
-		return switch (Reply.code(answer, subject)) {
-			case 0 -> new ReleaseAnswer.NotOwner(Reply.number(answer, 1, subject));
+		List<Object> answer = this.commands.run(RedisScripts.RELEASE, this.keys.all(question.key()), args, timeout);
+		return switch (Reply.code(answer)) {
+			case 0 -> new ReleaseAnswer.NotOwner(Reply.number(answer, 1));
 			case 1 -> new ReleaseAnswer.Released();
 			case 2 -> {
-				if (Reply.number(answer, 4, subject) == 0) {
+				if (Reply.number(answer, 4) == 0) {
 					tell(Reply.text(answer, 1), Reply.text(answer, 3));
 				}
 				yield new ReleaseAnswer.Released();
 			}
-			default -> throw UnavailableTranslator.unexpected(subject, answer);
+			default -> throw UnavailableTranslator.unexpected(answer);
 		};
 	}
 
@@ -174,16 +170,16 @@ public final class RedisLockStore implements LockStore {
 	 */
 	private static final class Reply {
 
-		static int code(List<Object> answer, String subject) {
-			return Math.toIntExact(number(answer, 0, subject));
+		static int code(List<Object> answer) {
+			return Math.toIntExact(number(answer, 0));
 		}
 
-		static long number(List<Object> answer, int index, String subject) {
+		static long number(List<Object> answer, int index) {
 			try {
 				return Long.parseLong(text(answer, index));
 			}
 			catch (NumberFormatException | IndexOutOfBoundsException ex) {
-				LockUnavailableException unexpected = UnavailableTranslator.unexpected(subject, answer);
+				LockUnavailableException unexpected = UnavailableTranslator.unexpected(answer);
 				unexpected.addSuppressed(ex);
 				throw unexpected;
 			}

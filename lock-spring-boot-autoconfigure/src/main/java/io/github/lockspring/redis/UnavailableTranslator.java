@@ -19,32 +19,30 @@ final class UnavailableTranslator {
 	private UnavailableTranslator() {
 	}
 
-	static LockUnavailableException noAnswer(String subject) {
-		return new LockUnavailableException(subject + " unavailable: Redis gave no answer. "
+	static LockUnavailableException noAnswer() {
+		return new LockUnavailableException("Redis gave no answer. "
 				+ "Is the connection factory one that queues commands, for a transaction or a pipeline?");
 	}
 
-	static LockUnavailableException unexpected(String subject, @Nullable Object answer) {
-		return new LockUnavailableException(subject + " unavailable: unexpected answer " + answer);
+	static LockUnavailableException unexpected(@Nullable Object answer) {
+		return new LockUnavailableException("Redis gave an unexpected answer: " + answer);
 	}
 
-	static LockUnavailableException translate(String subject, Duration timeout, RuntimeException failure) {
+	static LockUnavailableException translate(Duration timeout, RuntimeException failure) {
 		if (isInterrupt(failure)) {
 			// the drivers do not agree about the flag
 			Thread.currentThread().interrupt();
 			return new LockUnavailableException(
-					subject + " unavailable: interrupted while waiting for Redis, which may have done it all the same",
-					failure);
+					"interrupted while waiting for Redis, which may have done it all the same", failure);
 		}
 		if (isTimeout(failure)) {
-			return new LockUnavailableException(
-					subject + " unavailable: Redis did not answer within " + format(timeout), failure);
+			return new LockUnavailableException("Redis did not answer within " + format(timeout), failure);
 		}
 		Throwable cause = NestedExceptionUtils.getMostSpecificCause(failure);
 		String words = (cause.getMessage() != null) ? cause.getMessage() : cause.getClass().getName();
 		String advice = words.startsWith("WRONGTYPE") ? ". The key holds a value of another type, probably a lock of "
 				+ "another library (Redisson's are hashes): choose another distributed-lock.key-prefix" : "";
-		return new LockUnavailableException(subject + " unavailable: " + words + advice, failure);
+		return new LockUnavailableException(words + advice, failure);
 	}
 
 	private static boolean isInterrupt(Throwable failure) {
