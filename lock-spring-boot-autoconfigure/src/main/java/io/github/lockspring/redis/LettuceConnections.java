@@ -53,7 +53,7 @@ final class LettuceConnections implements RedisConnections {
 	 * repeated, so that callers try again for a moment before they give up.
 	 */
 
-	private static final Duration SHORT_OUTAGE = Duration.ofMillis(250);
+	private static final Duration SHORT_OUTAGE = Duration.ofMillis(500);
 
 	private static final Duration PAUSE = Duration.ofMillis(10);
 
@@ -112,6 +112,7 @@ final class LettuceConnections implements RedisConnections {
 	public <T extends @Nullable Object> T call(Function<StringRedisTemplate, T> commands, Duration timeout) {
 		long start = System.nanoTime();
 		awaitConnection(timeout);
+		Duration disconnected = null;
 		while (true) {
 			Duration passed = Duration.ofNanos(System.nanoTime() - start);
 			TimedLettuceConnectionFactory.TIMEOUT.set(Math.max(1, timeout.minus(passed).toMillis()));
@@ -125,8 +126,9 @@ final class LettuceConnections implements RedisConnections {
 				throw ex;
 			}
 			catch (RuntimeException ex) {
+				disconnected = (disconnected != null) ? disconnected : Duration.ofNanos(System.nanoTime() - start);
 				if (!isDisconnection(ex) || passed.compareTo(timeout.dividedBy(2)) > 0
-						|| passed.compareTo(SHORT_OUTAGE) > 0) {
+						|| passed.minus(disconnected).compareTo(SHORT_OUTAGE) > 0) {
 					throw ex;
 				}
 			}
