@@ -107,8 +107,9 @@ class CostTests {
 		int threads = 8;
 		ExecutorService executor = Executors.newFixedThreadPool(threads);
 		try (Instance instance = Instance.on(this.redis.port())) {
-			HeldLock renewed = instance.locks().acquire(LockRequest.of("renewed").ttl(Duration.ofSeconds(2)).renew());
+			instance.locks().acquire(LockRequest.of("warm-up").waitTime(Duration.ofMinutes(1))).close();
 			long memory = usedMemory();
+			HeldLock renewed = instance.locks().acquire(LockRequest.of("renewed").ttl(Duration.ofSeconds(3)).renew());
 			List<Future<?>> futures = new ArrayList<>();
 			for (int t = 0; t < threads; t++) {
 				int from = t;

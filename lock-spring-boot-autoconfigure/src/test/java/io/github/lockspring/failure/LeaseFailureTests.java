@@ -125,6 +125,7 @@ class LeaseFailureTests {
 					long stalled = System.nanoTime();
 					try {
 						new CountDownLatch(1).await(20, TimeUnit.SECONDS);
+						throw new AssertionError("The watchdog said nothing");
 					}
 					catch (InterruptedException ex) {
 						// told by the watchdog, on time, although the store is silent
