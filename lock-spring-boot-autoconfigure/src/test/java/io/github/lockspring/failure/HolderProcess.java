@@ -7,6 +7,9 @@ import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockRequest;
@@ -17,13 +20,17 @@ import io.github.lockspring.testsupport.Instance;
  */
 final class HolderProcess implements AutoCloseable {
 
+	private static final Duration PATIENCE = Duration.ofSeconds(30);
+
 	private final Process process;
 
-	private final BufferedReader out;
+	private final BlockingQueue<String> lines = new LinkedBlockingQueue<>();
 
 	private HolderProcess(Process process) {
 		this.process = process;
-		this.out = process.inputReader();
+		Thread reader = new Thread(() -> process.inputReader().lines().forEach(this.lines::add), "holder-output");
+		reader.setDaemon(true);
+		reader.start();
 	}
 
 	static HolderProcess start(int port, String key, Duration ttl) {
@@ -46,15 +53,15 @@ final class HolderProcess implements AutoCloseable {
 	String await(String word) {
 		try {
 			String line;
-			while ((line = this.out.readLine()) != null) {
+			while ((line = this.lines.poll(PATIENCE.toSeconds(), TimeUnit.SECONDS)) != null) {
 				if (line.startsWith(word + " ")) {
 					return line.substring(word.length() + 1);
 				}
 			}
-			throw new IllegalStateException("The process ended without saying " + word);
+			throw new IllegalStateException("The process did not say '" + word + "' within " + PATIENCE);
 		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
 		}
 	}
 
