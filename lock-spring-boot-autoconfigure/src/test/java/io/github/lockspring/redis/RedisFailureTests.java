@@ -281,13 +281,17 @@ class RedisFailureTests {
 	@ParameterizedTest
 	@EnumSource
 	void interruptedCallerGetsItsFlagBackAndTheQuestionMayHaveBeenCarriedOut(Driver driver) {
-		try (RedisLockStore store = driver.store(server.port(), SETTINGS)) {
+		try (TcpProxy proxy = new TcpProxy(server.port());
+				RedisLockStore store = driver.store(proxy.port(), SETTINGS)) {
 			acquire(store, "other", token());
 			OwnerToken token = token();
+			// an answer that is there before anybody waits for it is no interrupt
+			proxy.hold(Direction.TO_CLIENT);
 			Thread.currentThread().interrupt();
 			assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> acquire(store, "k", token))
 				.withMessageContaining("interrupted");
 			assertThat(Thread.interrupted()).isTrue();
+			proxy.restore();
 			// whether it was, decides nothing: the token is released in any case
 			release(store, "k", token);
 			assertThat(isAcquired(store, "k", token())).isTrue();
