@@ -11,6 +11,7 @@ import io.github.lockspring.store.AcquireAnswer.Busy;
 import io.github.lockspring.store.AcquireQuestion.Look;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.ReleaseAnswer;
+import io.github.lockspring.store.ReleaseQuestion;
 import io.github.lockspring.store.RenewAnswer;
 import io.github.lockspring.testsupport.RedisServer;
 import io.github.lockspring.testsupport.RespClient;
@@ -177,6 +178,48 @@ class RedisFailureTests {
 			assertThat(renew(store, "held", held)).containsExactly(RenewAnswer.RENEWED);
 			assertThat(release(store, "held", held)).isEqualTo(new ReleaseAnswer.Released());
 			assertThat(server.exists("lock:held")).isFalse();
+		}
+		finally {
+			server.command("CONFIG", "SET", "maxmemory", "0");
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void f30LockThatWasPassedOnOrIsKeptIsReleasedWithoutMemory(Driver driver) {
+		try (RedisLockStore store = driver.store(server.port(), SETTINGS)) {
+			OwnerToken passedOn = token();
+			OwnerToken kept = token();
+			Acquired acquired = (Acquired) acquire(store, "passed-on", passedOn);
+			acquire(store, "kept", kept);
+			server.command("CONFIG", "SET", "maxmemory", "1");
+			long last = acquired.fence() + 1;
+			assertThat(store.release(new ReleaseQuestion("passed-on", passedOn, last, Duration.ZERO), PATIENT))
+				.isEqualTo(new ReleaseAnswer.Released());
+			assertThat(server.exists("lock:passed-on")).isFalse();
+			assertThat(server.get("{lock:passed-on}:fence")).isEqualTo(String.valueOf(last));
+			assertThat(store.release(new ReleaseQuestion("kept", kept, 0, Duration.ofMinutes(1)), PATIENT))
+				.isEqualTo(new ReleaseAnswer.Released());
+			assertThat(server.get("lock:kept")).isEqualTo(kept + ".kept");
+			assertThat(server.pttl("lock:kept")).isGreaterThan(30_000);
+		}
+		finally {
+			server.command("CONFIG", "SET", "maxmemory", "0");
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void f30LockIsHandedOverWithoutMemory(Driver driver) throws Exception {
+		try (RedisLockStore store = driver.store(server.port(), SETTINGS); RespClient inbox = server.connect()) {
+			OwnerToken holder = token(StoreFixture.instance(1));
+			OwnerToken waiter = token(StoreFixture.instance(2));
+			inbox.command("SUBSCRIBE", "lock:inbox:" + waiter.instance());
+			acquire(store, "k", holder);
+			acquire(store, "k", waiter, Look.FIRST, PATIENT);
+			server.command("CONFIG", "SET", "maxmemory", "1");
+			assertThat(release(store, "k", holder)).isEqualTo(new ReleaseAnswer.Released());
+			assertThat(server.get("lock:k")).isEqualTo(waiter.toString());
 		}
 		finally {
 			server.command("CONFIG", "SET", "maxmemory", "0");
