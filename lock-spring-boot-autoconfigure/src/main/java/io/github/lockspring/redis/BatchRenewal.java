@@ -86,7 +86,7 @@ final class BatchRenewal implements AutoCloseable {
 			}
 			catch (ExecutionException ex) {
 				failure = (ex.getCause() instanceof LockUnavailableException unavailable) ? unavailable
-						: new LockUnavailableException(String.valueOf(ex.getCause().getMessage()), ex.getCause());
+						: new LockUnavailableException(String.valueOf(ex.getCause()), ex.getCause());
 			}
 			catch (TimeoutException ex) {
 				failure = new LockUnavailableException(

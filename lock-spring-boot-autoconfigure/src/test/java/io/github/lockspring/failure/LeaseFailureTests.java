@@ -209,7 +209,11 @@ class LeaseFailureTests {
 		HeldLock brief = this.mine.locks().acquire(LockRequest.of("order:43").ttl(Duration.ofSeconds(3)).renew());
 		this.redis.command("FLUSHALL");
 		await().atMost(Duration.ofSeconds(10)).until(() -> !brief.isHeld());
-		assertThat(this.mine.events(LockEvent.Lost.class)).extracting(LockEvent.Lost::key).contains("order:43");
+		await().until(() -> !this.mine.events(LockEvent.Lost.class).isEmpty());
+		LockEvent.Lost lost = this.mine.events(LockEvent.Lost.class).get(0);
+		assertThat(lost.key()).isEqualTo("order:43");
+		// not only when the lease would have been over
+		assertThat(lost.reason()).contains("the store says");
 		HeldLock next = this.other.locks().acquire(LockRequest.of("order:43"));
 		assertThat(next.fencingToken()).isGreaterThan(brief.fencingToken());
 		next.close();
