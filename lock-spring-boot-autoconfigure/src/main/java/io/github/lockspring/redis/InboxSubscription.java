@@ -147,7 +147,7 @@ final class InboxSubscription {
 				try {
 					task.run();
 				}
-				catch (RuntimeException ex) {
+				catch (RuntimeException | Error ex) {
 					logger.warn("The inbox " + this.channel + " is in trouble", ex);
 				}
 			}, delay.toMillis(), TimeUnit.MILLISECONDS);
@@ -182,7 +182,8 @@ final class InboxSubscription {
 			container.start();
 			this.refusals = 0;
 		}
-		catch (RuntimeException ex) {
+		catch (RuntimeException | Error ex) {
+			// an error too: a machine may be out of threads for a moment
 			logger.debug("The inbox " + this.channel + " cannot be subscribed at present", ex);
 			discard(false);
 			later(pauseAfter(ex), this::subscribe);
@@ -190,7 +191,7 @@ final class InboxSubscription {
 	}
 
 	// what the server refuses it will refuse for some time
-	private Duration pauseAfter(RuntimeException failure) {
+	private Duration pauseAfter(Throwable failure) {
 		String words = String.valueOf(NestedExceptionUtils.getMostSpecificCause(failure).getMessage());
 		if (!words.contains("NOPERM") && !words.contains("NOAUTH")) {
 			return PAUSE;
@@ -260,7 +261,7 @@ final class InboxSubscription {
 				this.lostPings++;
 			}
 		}
-		catch (RuntimeException ex) {
+		catch (RuntimeException | Error ex) {
 			logger.debug("The inbox " + this.channel + " cannot be tried at present", ex);
 		}
 		later(PAUSE, this::ping);

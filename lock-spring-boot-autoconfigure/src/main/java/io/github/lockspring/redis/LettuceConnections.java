@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
@@ -77,6 +78,8 @@ final class LettuceConnections implements RedisConnections {
 
 	private final StringRedisTemplate template;
 
+	private final Executor connector;
+
 	private final AtomicReference<@Nullable CompletableFuture<Void>> attempt = new AtomicReference<>();
 
 	private volatile long silentSince;
@@ -86,6 +89,11 @@ final class LettuceConnections implements RedisConnections {
 	private volatile boolean closed;
 
 	LettuceConnections(DerivedLettuceConfiguration derived) {
+		this(derived, (task) -> DaemonThreads.thread(CONNECT_THREAD, task).start());
+	}
+
+	LettuceConnections(DerivedLettuceConfiguration derived, Executor connector) {
+		this.connector = connector;
 		this.commandTimeout = derived.callTimeout();
 		this.configuration = derived.redisConfiguration();
 		this.clientConfiguration = derived;
@@ -152,7 +160,7 @@ final class LettuceConnections implements RedisConnections {
 			present = this.attempt.compareAndExchange(null, mine);
 			if (present == null) {
 				present = mine;
-				DaemonThreads.thread(CONNECT_THREAD, () -> connect(mine)).start();
+				inBackground(mine, () -> connect(mine));
 			}
 		}
 		if (present.isDone() && !present.isCompletedExceptionally()) {
@@ -174,21 +182,14 @@ final class LettuceConnections implements RedisConnections {
 	}
 
 	private void connect(CompletableFuture<Void> mine) {
-		try {
-			if (this.closed) {
-				throw new IllegalStateException("The lock store is closed");
-			}
-			this.factory.start();
-			this.factory.getConnection().close();
-			mine.complete(null);
-			if (this.closed) {
-				this.factory.destroy();
-			}
+		if (this.closed) {
+			throw new IllegalStateException("The lock store is closed");
 		}
-		catch (Throwable ex) {
-			// first the slot, so that whoever is told can try again
-			this.attempt.compareAndSet(mine, null);
-			mine.completeExceptionally(ex);
+		this.factory.start();
+		this.factory.getConnection().close();
+		mine.complete(null);
+		if (this.closed) {
+			this.factory.destroy();
 		}
 	}
 
@@ -206,11 +207,37 @@ final class LettuceConnections implements RedisConnections {
 		CompletableFuture<Void> next = new CompletableFuture<>();
 		if (this.attempt.compareAndSet(connected, next)) {
 			this.silent = false;
-			DaemonThreads.thread(CONNECT_THREAD, () -> {
+			inBackground(next, () -> {
 				this.factory.resetConnection();
 				connect(next);
-			}).start();
+			});
 		}
+	}
+
+	/*
+	 * Whatever happens to the attempt, also where the machine has no thread for it, it
+	 * ends: callers would otherwise wait for it for ever.
+	 */
+	private void inBackground(CompletableFuture<Void> mine, Runnable task) {
+		try {
+			this.connector.execute(() -> {
+				try {
+					task.run();
+				}
+				catch (RuntimeException | Error ex) {
+					failed(mine, ex);
+				}
+			});
+		}
+		catch (RuntimeException | Error ex) {
+			failed(mine, ex);
+		}
+	}
+
+	private void failed(CompletableFuture<Void> mine, Throwable ex) {
+		// first the slot, so that whoever is told can try again
+		this.attempt.compareAndSet(mine, null);
+		mine.completeExceptionally(ex);
 	}
 
 	@Override
