@@ -27,10 +27,14 @@ public final class LockRequest {
 
 	private final OnLost onLost;
 
-	private LockRequest(List<LockSpec> locks, @Nullable Duration waitTime, OnLost onLost) {
+	/** Whether renewal was asked for, so that a ttl that is said later leaves it on. */
+	private final boolean renewed;
+
+	private LockRequest(List<LockSpec> locks, @Nullable Duration waitTime, OnLost onLost, boolean renewed) {
 		this.locks = locks;
 		this.waitTime = waitTime;
 		this.onLost = onLost;
+		this.renewed = renewed;
 	}
 
 	/**
@@ -43,7 +47,7 @@ public final class LockRequest {
 	 */
 	public static LockRequest of(String key, String... more) {
 		if (more.length == 0) {
-			return new LockRequest(List.of(spec(key)), null, OnLost.THROW);
+			return new LockRequest(List.of(spec(key)), null, OnLost.THROW, false);
 		}
 		List<String> keys = new ArrayList<>(more.length + 1);
 		keys.add(key);
@@ -59,7 +63,7 @@ public final class LockRequest {
 	 * there is no key
 	 */
 	public static LockRequest of(Collection<String> keys) {
-		return new LockRequest(ordered(keys.stream().map(LockRequest::spec).toList()), null, OnLost.THROW);
+		return new LockRequest(ordered(keys.stream().map(LockRequest::spec).toList()), null, OnLost.THROW, false);
 	}
 
 	/**
@@ -85,7 +89,7 @@ public final class LockRequest {
 			}
 			onLost = request.onLost;
 		}
-		return new LockRequest(ordered(locks), waitTime, (onLost != null) ? onLost : OnLost.THROW);
+		return new LockRequest(ordered(locks), waitTime, (onLost != null) ? onLost : OnLost.THROW, false);
 	}
 
 	private static LockSpec spec(String key) {
@@ -119,14 +123,15 @@ public final class LockRequest {
 
 	/**
 	 * The length of the lease. It is not renewed unless {@link #renew()} is said too,
-	 * after this.
+	 * before or after this.
 	 * @param ttl {@link LockSpec#MIN_TTL} to {@link LockSpec#MAX_DURATION}
 	 * @return the new request
-	 * @throws IllegalArgumentException if it is out of its range
+	 * @throws IllegalArgumentException if it is out of its range, or there is a maxHold
+	 * and no renewal
 	 */
 	public LockRequest ttl(Duration ttl) {
 		Objects.requireNonNull(ttl, "ttl");
-		return with((lock) -> new LockSpec(lock.key(), lock.name(), ttl, false, lock.maxHold(), lock.minHold()));
+		return with((lock) -> new LockSpec(lock.key(), lock.name(), ttl, this.renewed, lock.maxHold(), lock.minHold()));
 	}
 
 	/**
@@ -136,7 +141,8 @@ public final class LockRequest {
 	 * {@link LockSpec#MIN_RENEWED_TTL}
 	 */
 	public LockRequest renew() {
-		return with((lock) -> new LockSpec(lock.key(), lock.name(), lock.ttl(), true, lock.maxHold(), lock.minHold()));
+		return with((lock) -> new LockSpec(lock.key(), lock.name(), lock.ttl(), true, lock.maxHold(), lock.minHold()),
+				true);
 	}
 
 	/**
@@ -171,7 +177,7 @@ public final class LockRequest {
 	 */
 	public LockRequest waitTime(Duration waitTime) {
 		LockSpec.check("waitTime", waitTime, Duration.ZERO);
-		return new LockRequest(this.locks, waitTime, this.onLost);
+		return new LockRequest(this.locks, waitTime, this.onLost, this.renewed);
 	}
 
 	/**
@@ -180,16 +186,20 @@ public final class LockRequest {
 	 * @return the new request
 	 */
 	public LockRequest onLost(OnLost onLost) {
-		return new LockRequest(this.locks, this.waitTime, Objects.requireNonNull(onLost, "onLost"));
+		return new LockRequest(this.locks, this.waitTime, Objects.requireNonNull(onLost, "onLost"), this.renewed);
 	}
 
 	private LockRequest with(UnaryOperator<LockSpec> change) {
+		return with(change, this.renewed);
+	}
+
+	private LockRequest with(UnaryOperator<LockSpec> change, boolean renewed) {
 		if (this.locks.size() == 1) {
-			return new LockRequest(List.of(change.apply(this.locks.get(0))), this.waitTime, this.onLost);
+			return new LockRequest(List.of(change.apply(this.locks.get(0))), this.waitTime, this.onLost, renewed);
 		}
 		List<LockSpec> changed = new ArrayList<>(this.locks.size());
 		this.locks.forEach((lock) -> changed.add(change.apply(lock)));
-		return new LockRequest(Collections.unmodifiableList(changed), this.waitTime, this.onLost);
+		return new LockRequest(Collections.unmodifiableList(changed), this.waitTime, this.onLost, renewed);
 	}
 
 	/**
