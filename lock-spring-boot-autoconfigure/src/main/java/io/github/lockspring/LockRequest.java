@@ -68,7 +68,7 @@ public final class LockRequest {
 
 	/**
 	 * One request for all that the given ones ask for. Each key keeps its own name, ttl,
-	 * renewal, maxHold and minHold; the smallest wait time counts.
+	 * renewal, maxHold and minHold; the smallest wait time that is given counts.
 	 * @param requests the requests, at least one
 	 * @return the request
 	 * @throws IllegalArgumentException if there is none, if they differ in onLost, or if

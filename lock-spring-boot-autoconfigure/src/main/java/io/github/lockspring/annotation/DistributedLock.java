@@ -23,7 +23,7 @@ import org.springframework.core.annotation.AliasFor;
  * The nearest annotation wins (method, class, interface method, interface); annotations
  * are never merged. Repeated on one method, all keys are taken in one global order, all
  * or none: {@code ttl}, {@code renew}, {@code minHold}, {@code maxHold} and
- * {@code condition} belong to each key, the smallest {@code waitTime} counts, and
+ * {@code condition} belong to each key, the smallest {@code waitTime} given counts, and
  * {@code onBusy}, {@code fallback} and {@code onLost} must agree.
  * <p>
  * As with {@code @Transactional}, only calls that come from outside go through the proxy

@@ -15,7 +15,7 @@ import org.springframework.context.event.ContextClosedEvent;
  * <p>
  * For maintainers: the engine is made late, or never, on whatever thread first asks for
  * it, while the context starts, runs or closes; the context calls the lifecycle's methods
- * on its own thread. {@code this} guards both fields and is never held while the engine
+ * on its own thread. {@code this} guards the fields and is never held while the engine
  * stops, which may take as long as the work under its locks.
  */
 class LockEngineLifecycle implements SmartLifecycle, ApplicationContextAware, ApplicationListener<ContextClosedEvent> {
@@ -35,6 +35,8 @@ class LockEngineLifecycle implements SmartLifecycle, ApplicationContextAware, Ap
 
 	private boolean closing;
 
+	private boolean stopped;
+
 	private volatile boolean running;
 
 	@Override
@@ -48,7 +50,10 @@ class LockEngineLifecycle implements SmartLifecycle, ApplicationContextAware, Ap
 	 */
 	synchronized void manage(LockEngine engine) {
 		this.engine = engine;
-		if (this.closing) {
+		if (this.stopped) {
+			engine.stop();
+		}
+		else if (this.closing) {
 			engine.stopWaiting();
 		}
 	}
@@ -73,6 +78,7 @@ class LockEngineLifecycle implements SmartLifecycle, ApplicationContextAware, Ap
 	public void start() {
 		synchronized (this) {
 			this.closing = false;
+			this.stopped = false;
 			if (this.engine != null) {
 				this.engine.start();
 			}
@@ -86,6 +92,7 @@ class LockEngineLifecycle implements SmartLifecycle, ApplicationContextAware, Ap
 		LockEngine engine;
 		synchronized (this) {
 			this.closing = true;
+			this.stopped = true;
 			engine = this.engine;
 		}
 		if (engine != null) {

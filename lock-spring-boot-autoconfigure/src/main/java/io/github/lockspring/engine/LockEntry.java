@@ -164,6 +164,7 @@ final class LockEntry {
 
 	private Step.Look look(Tenure tenure, Caller caller, long now) {
 		tenure.state = Tenure.State.ASKING;
+		tenure.asked = now;
 		tenure.lookAgain = false;
 		Look look = Look.ONCE;
 		if (!caller.patience.once() && !this.table.isClosing() && this.table.isInboxConfirmed()) {
@@ -374,10 +375,15 @@ final class LockEntry {
 		if (present != null && present.hold == null && present.lookError != null) {
 			return new Failure.Unavailable(present.lookError);
 		}
-		if (present != null && present.state == Tenure.State.ASKING && !present.looked) {
+		if (present != null && present.state == Tenure.State.ASKING && !present.looked && isSilent(present)) {
 			return new Failure.Unavailable(new LockUnavailableException("The store has not answered yet"));
 		}
 		return busy(caller, present);
+	}
+
+	/** Whether a look has been under way for longer than an answer usually takes. */
+	private boolean isSilent(Tenure asking) {
+		return this.table.time.nanoTime() - asking.asked >= this.table.settings.commandTimeout().toNanos() / 4;
 	}
 
 	/** With the lock held. */

@@ -53,6 +53,9 @@ final class Tenure {
 	/** Whether a look was ever answered; lookSent and fenceSeen are of the last one. */
 	boolean looked;
 
+	/** When the look that is under way was asked. */
+	long asked;
+
 	long lookSent;
 
 	long fenceSeen;

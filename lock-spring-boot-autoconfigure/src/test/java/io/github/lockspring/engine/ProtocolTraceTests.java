@@ -385,6 +385,18 @@ class ProtocolTraceTests extends EngineFixture {
 	}
 
 	@Test
+	void h16OtherCallerWhoseTimeEndsBeforeAnAnswerCanBeExpectedIsToldThatItIsBusy() {
+		Running<HeldLock> looker = acquire(request());
+		ScriptedStore.Asked look = this.store.nextLook();
+		Running<HeldLock> other = acquire(request().waitTime(Duration.ofMillis(100)));
+		this.time.awaitParked(other.thread());
+		advance(Duration.ofMillis(100));
+		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(other::get);
+		look.acquired(1);
+		looker.get();
+	}
+
+	@Test
 	void h29RepeatedReleaseIsNoLossIfNobodyElseHasHeldTheLock() {
 		HeldLock lock = held(request(), 100);
 		this.store.onRelease = (question) -> new ReleaseAnswer.NotOwner(100);

@@ -18,6 +18,7 @@ import io.github.lockspring.testsupport.Instance.Driver;
 import io.github.lockspring.testsupport.RedisServer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -102,6 +103,7 @@ class CostTests {
 	}
 
 	@Test
+	@Timeout(value = 30, unit = TimeUnit.MINUTES)
 	void renewalsAreNeverLateAndNothingIsLeftAfterwards() throws Exception {
 		int locks = Integer.getInteger("lockspring.leftovers.keys", 20_000);
 		int threads = 8;
