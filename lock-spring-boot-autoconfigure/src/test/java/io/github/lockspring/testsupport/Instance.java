@@ -2,7 +2,8 @@ package io.github.lockspring.testsupport;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 
 import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockTemplate;
@@ -43,7 +44,7 @@ public final class Instance implements AutoCloseable {
 
 	private final LockEngine engine;
 
-	private final List<LockEvent> events = new CopyOnWriteArrayList<>();
+	private final Queue<LockEvent> events = new ConcurrentLinkedQueue<>();
 
 	private Instance(Driver driver, int port, EngineSettings settings) {
 		RedisStandaloneConfiguration where = new RedisStandaloneConfiguration("127.0.0.1", port);
@@ -83,7 +84,7 @@ public final class Instance implements AutoCloseable {
 		return this.engine;
 	}
 
-	public List<LockEvent> events() {
+	public Queue<LockEvent> events() {
 		return this.events;
 	}
 
