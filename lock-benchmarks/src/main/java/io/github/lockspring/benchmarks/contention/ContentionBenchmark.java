@@ -1,19 +1,96 @@
 package io.github.lockspring.benchmarks.contention;
 
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Collectors;
+
+import io.github.lockspring.benchmarks.adapter.AdapterKind;
+
 /**
- * The contention benchmark's entry.
+ * The contention benchmark: starts the servers and the worker processes, gives every lock
+ * its turns, and writes what came out. Fails if two sections overlapped.
  */
 public final class ContentionBenchmark {
 
-	private ContentionBenchmark() {
+	/** The largest number of different locks in a scenario. */
+	static final int CELLS = 64;
+
+	private final Options options;
+
+	private final List<Measurement> measurements = new ArrayList<>();
+
+	private ContentionBenchmark(Options options) {
+		this.options = options;
 	}
 
 	/**
 	 * Runs the scenarios.
 	 * @param args see README.md
+	 * @throws Exception if the run cannot go on
 	 */
-	public static void main(String[] args) {
-		System.out.println(Runtime.version());
+	public static void main(String[] args) throws Exception {
+		Locale.setDefault(Locale.ROOT);
+		Options options;
+		try {
+			options = Options.parse(args);
+		}
+		catch (IllegalArgumentException ex) {
+			System.err.println(ex.getMessage() + "\n" + Options.USAGE.formatted(Scenario.ids(),
+					Arrays.stream(AdapterKind.values()).map(AdapterKind::id).collect(Collectors.joining(", "))));
+			System.exit(2);
+			return;
+		}
+		ContentionBenchmark benchmark = new ContentionBenchmark(options);
+		benchmark.run();
+		System.exit(benchmark.violations() > 0 ? 1 : 0);
+	}
+
+	private void run() throws Exception {
+		Files.createDirectories(this.options.out());
+		try (Fleet fleet = new Fleet(this.options.processes(), this.options.adapters());
+				RawData raw = new RawData(this.options.out().resolve("contention.jsonl"))) {
+			Machine machine = Machine.here(fleet.redisVersion());
+			raw.machine(machine);
+			Report report = new Report(machine, this.options);
+			for (Scenario scenario : this.options.scenarios()) {
+				if (scenario.canRunHere()) {
+					run(fleet, scenario, raw);
+					System.out.println(report.table(scenario, this.measurements));
+				}
+			}
+			Files.writeString(this.options.out().resolve("contention.md"), report.text(this.measurements));
+		}
+		System.out.println("Report and raw data: " + this.options.out().toAbsolutePath().normalize());
+	}
+
+	/**
+	 * First each lock once without being measured, then all of them forward, backward,
+	 * and so on: what changes with time then meets all of them alike.
+	 */
+	private void run(Fleet fleet, Scenario scenario, RawData raw) throws Exception {
+		List<AdapterKind> adapters = new ArrayList<>(this.options.adaptersFor(scenario));
+		for (AdapterKind adapter : adapters) {
+			fleet.run(scenario, adapter, 0, this.options.warmUp(), Math.min(1, this.options.seconds()));
+		}
+		for (int repetition = 1; repetition <= this.options.repetitions(); repetition++) {
+			for (AdapterKind adapter : adapters) {
+				Measurement measurement = fleet.run(scenario, adapter, repetition, this.options.warmUp(),
+						this.options.seconds());
+				this.measurements.add(measurement);
+				raw.measurement(measurement);
+				System.err.printf("%s %s #%d: %,.0f/s%s%n", scenario.id(), adapter.id(), repetition, measurement.rate(),
+						(measurement.violations() > 0) ? " VIOLATED" : "");
+			}
+			Collections.reverse(adapters);
+		}
+	}
+
+	private long violations() {
+		return this.measurements.stream().mapToLong(Measurement::violations).sum();
 	}
 
 }

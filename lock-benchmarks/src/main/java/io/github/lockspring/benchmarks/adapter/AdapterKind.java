@@ -1,0 +1,160 @@
+package io.github.lockspring.benchmarks.adapter;
+
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+/**
+ * The kinds of locks, in the order of the tables.
+ */
+public enum AdapterKind {
+
+	/**
+	 * The least that a lock on Redis costs; it cannot wait.
+	 */
+	FLOOR(FloorAdapter::new, true, Set.of("set"), Ability.UNCONTENDED),
+
+	/**
+	 * This project's {@code LockTemplate.execute}.
+	 */
+	LOCKSPRING(LockspringAdapter::new, true, Set.of(), Ability.UNCONTENDED, Ability.CONTENDED, Ability.HELD),
+
+	/**
+	 * Redisson's {@code RLock}.
+	 */
+	REDISSON(RedissonAdapter::plain, true, Set.of(), Ability.UNCONTENDED, Ability.CONTENDED, Ability.HELD),
+
+	/**
+	 * Redisson's spin lock, which publishes nothing and tries again.
+	 */
+	REDISSON_SPIN(RedissonAdapter::spin, true, Set.of(), Ability.CONTENDED),
+
+	/**
+	 * Spring Integration's registry, which listens for releases.
+	 */
+	SPRING_INTEGRATION_PUBSUB(SpringIntegrationAdapter::pubSub, true, Set.of(), Ability.UNCONTENDED, Ability.CONTENDED),
+
+	/**
+	 * Spring Integration's registry, which tries again.
+	 */
+	SPRING_INTEGRATION_SPIN(SpringIntegrationAdapter::spin, true, Set.of(), Ability.UNCONTENDED, Ability.CONTENDED),
+
+	/**
+	 * lock4j on {@code RedisTemplate}.
+	 */
+	LOCK4J(Lock4jAdapter::new, true, Set.of(), Ability.UNCONTENDED, Ability.CONTENDED),
+
+	/**
+	 * ShedLock as it is by default: it deletes the key without asking whose it is.
+	 */
+	SHEDLOCK(ShedLockAdapter::plain, false, Set.of("set", "del"), Ability.UNCONTENDED),
+
+	/**
+	 * ShedLock's "safe update", which compares the owner.
+	 */
+	SHEDLOCK_SAFE(ShedLockAdapter::safe, true, Set.of("set"), Ability.UNCONTENDED),
+
+	/**
+	 * Curator's {@code InterProcessMutex} on ZooKeeper.
+	 */
+	CURATOR(CuratorAdapter::new, true, Set.of(), Ability.UNCONTENDED, Ability.CONTENDED);
+
+	/**
+	 * What an adapter can do.
+	 */
+	public enum Ability {
+
+		/**
+		 * Take free locks.
+		 */
+		UNCONTENDED,
+
+		/**
+		 * Wait.
+		 */
+		CONTENDED,
+
+		/**
+		 * Renew what it holds.
+		 */
+		HELD
+
+	}
+
+	private final Function<Servers, LockAdapter> factory;
+
+	private final boolean comparesOwner;
+
+	private final Set<String> directCommands;
+
+	private final Set<Ability> abilities;
+
+	AdapterKind(Function<Servers, LockAdapter> factory, boolean comparesOwner, Set<String> directCommands,
+			Ability... abilities) {
+		this.factory = factory;
+		this.comparesOwner = comparesOwner;
+		this.directCommands = directCommands;
+		this.abilities = Set.of(abilities);
+	}
+
+	/**
+	 * The name in options and tables.
+	 * @return lower case, with hyphens
+	 */
+	public String id() {
+		return name().toLowerCase(Locale.ROOT).replace('_', '-');
+	}
+
+	/**
+	 * The kind with this name.
+	 * @param id its {@link #id()}
+	 * @return the kind
+	 * @throws IllegalArgumentException if there is none
+	 */
+	public static AdapterKind of(String id) {
+		return Arrays.stream(values())
+			.filter((kind) -> kind.id().equals(id))
+			.findFirst()
+			.orElseThrow(() -> new IllegalArgumentException("No adapter '" + id + "'; there are "
+					+ Arrays.stream(values()).map(AdapterKind::id).collect(Collectors.joining(", "))));
+	}
+
+	/**
+	 * Connects.
+	 * @param servers where to
+	 * @return the adapter
+	 */
+	public LockAdapter connect(Servers servers) {
+		return this.factory.apply(servers);
+	}
+
+	/**
+	 * Whether a release leaves alone what belongs to somebody else.
+	 * @return false if it deletes the key whoever owns it
+	 */
+	public boolean comparesOwner() {
+		return this.comparesOwner;
+	}
+
+	/**
+	 * The commands that the adapter's client sends itself, beside scripts and
+	 * subscriptions. Redis counts those called inside scripts under the same names; no
+	 * adapter has one name in both places.
+	 * @return names as in {@code INFO commandstats}
+	 */
+	public Set<String> directCommands() {
+		return this.directCommands;
+	}
+
+	/**
+	 * Whether it can take part.
+	 * @param ability what a scenario needs
+	 * @return whether it can
+	 */
+	public boolean can(Ability ability) {
+		return this.abilities.contains(ability);
+	}
+
+}

@@ -1,0 +1,62 @@
+package io.github.lockspring.benchmarks.adapter;
+
+import java.time.Duration;
+import java.util.List;
+
+import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockRequest;
+import io.github.lockspring.LockTemplate;
+import io.github.lockspring.engine.EngineSettings;
+import io.github.lockspring.engine.LockEngine;
+import io.github.lockspring.redis.RedisLockStore;
+import io.github.lockspring.redis.RedisStoreSettings;
+
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/**
+ * This project's locks with the settings of an application that sets nothing, except that
+ * callers wait for longer.
+ */
+final class LockspringAdapter implements LockAdapter {
+
+	private static final Duration WAIT_TIME = Duration.ofMinutes(1);
+
+	private final LettuceConnectionFactory factory;
+
+	private final RedisLockStore store;
+
+	private final LockEngine engine;
+
+	private final LockTemplate locks;
+
+	LockspringAdapter(Servers servers) {
+		EngineSettings defaults = EngineSettings.defaults();
+		EngineSettings settings = new EngineSettings(servers.ttl(), WAIT_TIME, defaults.maxHold(),
+				defaults.commandTimeout(), defaults.renewalInterval(), defaults.renewalBatchSize(),
+				defaults.maxTenure(), defaults.shutdownTimeout());
+		this.factory = LettuceFactories.started(servers);
+		this.store = RedisLockStore.create(this.factory,
+				new RedisStoreSettings("lock:", settings.commandTimeout(), true));
+		this.engine = new LockEngine(this.store, settings, List.of());
+		this.locks = this.engine.template();
+	}
+
+	@Override
+	public void runLocked(String key, Runnable section) {
+		this.locks.executeWithoutResult(LockRequest.of(key), (lock) -> section.run());
+	}
+
+	@Override
+	public Hold hold(String key) {
+		HeldLock lock = this.locks.acquire(LockRequest.of(key));
+		return lock::close;
+	}
+
+	@Override
+	public void close() {
+		this.engine.close();
+		this.store.close();
+		this.factory.destroy();
+	}
+
+}

@@ -1,0 +1,108 @@
+package io.github.lockspring.benchmarks.contention;
+
+import java.util.List;
+import java.util.stream.LongStream;
+
+import io.github.lockspring.benchmarks.adapter.AdapterKind;
+import org.HdrHistogram.Histogram;
+
+/**
+ * One run, as all processes and the server saw it.
+ *
+ * @param scenario the scenario
+ * @param adapter whose lock
+ * @param repetition number of the repetition, from 1
+ * @param seconds the measured time
+ * @param answers what the processes said
+ * @param counted the sections that the shared memory counted
+ * @param stats what Redis did during the whole run
+ * @param zooKeeperSeconds CPU time of ZooKeeper during the whole run
+ */
+record Measurement(Scenario scenario, AdapterKind adapter, int repetition, double seconds, List<Answer> answers,
+		long counted, CommandStats stats, double zooKeeperSeconds) {
+
+	double rate() {
+		return measured() / this.seconds;
+	}
+
+	/**
+	 * Sections that began in the measured time.
+	 */
+	long measured() {
+		return LongStream.of(threadCounts()).sum();
+	}
+
+	/**
+	 * Sections of the whole run; commands and CPU time are divided by these.
+	 */
+	long sections() {
+		return this.answers.stream().mapToLong(Answer::sections).sum();
+	}
+
+	/**
+	 * Sections that were not alone, and updates that were lost.
+	 */
+	long violations() {
+		long seen = this.answers.stream().mapToLong(Answer::violations).sum();
+		return seen + Math.abs(sections() - this.counted);
+	}
+
+	long errors() {
+		return this.answers.stream().mapToLong(Answer::errors).sum();
+	}
+
+	String firstError() {
+		return this.answers.stream().map(Answer::firstError).filter((error) -> !error.isEmpty()).findFirst().orElse("");
+	}
+
+	Histogram waits() {
+		Histogram waits = Answer.newHistogram();
+		this.answers.forEach((answer) -> waits.add(answer.waits()));
+		return waits;
+	}
+
+	double threadFairness() {
+		return Jain.index(threadCounts());
+	}
+
+	double processFairness() {
+		return Jain.index(processCounts());
+	}
+
+	long[] threadCounts() {
+		return this.answers.stream().flatMapToLong((answer) -> LongStream.of(answer.counts())).toArray();
+	}
+
+	long[] processCounts() {
+		return this.answers.stream().mapToLong((answer) -> LongStream.of(answer.counts()).sum()).toArray();
+	}
+
+	double commandsSent() {
+		return (double) this.stats.sent(this.adapter.directCommands()).calls() / sections();
+	}
+
+	double commandsExecuted() {
+		return (double) this.stats.executed() / sections();
+	}
+
+	/**
+	 * Redis' own time for one lock, taken and given back, in microseconds.
+	 */
+	double redisMicros() {
+		return (double) this.stats.sent(this.adapter.directCommands()).micros() / sections();
+	}
+
+	/**
+	 * CPU time of the server's process for one lock, in microseconds: Redis', and
+	 * ZooKeeper's where it was used.
+	 */
+	double serverCpuMicros() {
+		double seconds = (this.adapter == AdapterKind.CURATOR) ? this.zooKeeperSeconds : this.stats.cpuSeconds();
+		return seconds * 1e6 / sections();
+	}
+
+	double workerCpuMicros() {
+		return this.answers.stream().mapToLong(Answer::cpuNanos).sum() / 1e3 / sections();
+	}
+
+}

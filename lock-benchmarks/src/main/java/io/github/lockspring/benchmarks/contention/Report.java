@@ -1,0 +1,132 @@
+package io.github.lockspring.benchmarks.contention;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+
+import io.github.lockspring.benchmarks.adapter.AdapterKind;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The tables.
+ */
+final class Report {
+
+	private final Machine machine;
+
+	private final Options options;
+
+	Report(Machine machine, Options options) {
+		this.machine = machine;
+		this.options = options;
+	}
+
+	String text(List<Measurement> measurements) {
+		StringBuilder text = new StringBuilder("# Contention\n\n");
+		this.machine.facts()
+			.forEach((name, fact) -> text.append("- ").append(name).append(": ").append(fact).append('\n'));
+		text.append(method());
+		for (Scenario scenario : this.options.scenarios()) {
+			text.append('\n')
+				.append(scenario.canRunHere() ? table(scenario, measurements)
+						: "## " + scenario.id() + "\n\nNot run: virtual threads need Java 21.\n");
+		}
+		return text.toString();
+	}
+
+	private String method() {
+		return """
+
+				%d runs of %s s for each lock in each scenario, each after %s ms of warm-up of its own, in turns: all locks \
+				forward, all backward, and so on. Everything stays connected all the time.
+
+				Rate, Jain's index, commands and CPU: median of the runs. Wait: from asking for the lock until the section \
+				begins, all runs together; max is the longest of all. "× floor" and "× best peer" are the median of the \
+				ratios in each repetition; the best peer is the one with the highest median rate (in `free-1`, of those that \
+				compare the owner). "Sent" are the commands that clients sent for one lock taken and given back, "executed" \
+				also counts those that scripts called. "Redis" is the time Redis spent in them, "server CPU" what its process \
+				(ZooKeeper's for Curator) used, "worker CPU" what the JVMs used, all for one lock. "Violations" are sections \
+				that were not alone, as seen in shared memory.
+				"""
+			.formatted(this.options.repetitions(), this.options.seconds(), this.options.warmUp().toMillis());
+	}
+
+	String table(Scenario scenario, List<Measurement> all) {
+		List<Summary> rows = summaries(scenario, all);
+		StringBuilder text = new StringBuilder("## " + scenario.id() + "\n\n" + scenario.description() + ".\n\n");
+		text.append("| lock | rate /s | × floor | × best peer | wait p50 | p99 | max | Jain threads | Jain JVMs "
+				+ "| sent | executed | Redis µs | server CPU µs | worker CPU µs | violations |\n");
+		text.append("| --- |" + " ---: |".repeat(14) + "\n");
+		Summary floor = Summary.find(rows, AdapterKind.FLOOR);
+		Summary peer = bestPeer(scenario, rows);
+		for (Summary row : rows) {
+			List<String> cells = new ArrayList<>();
+			cells.add(row.adapter().id() + (row.adapter().comparesOwner() ? "" : " (does not compare the owner)"));
+			cells.add(String.format("%,.0f", row.rate()));
+			cells.add(ratio(row, floor));
+			cells.add(ratio(row, peer));
+			cells.add(time(row.waitMicros(50)));
+			cells.add(time(row.waitMicros(99)));
+			cells.add(time(row.longestWaitMicros()));
+			cells.add(number(row.median(Measurement::threadFairness)));
+			cells.add(number(row.median(Measurement::processFairness)));
+			cells.add(number(row.median(Measurement::commandsSent)));
+			cells.add(number(row.median(Measurement::commandsExecuted)));
+			cells.add(number(row.median(Measurement::redisMicros)));
+			cells.add(number(row.median(Measurement::serverCpuMicros)));
+			cells.add(number(row.median(Measurement::workerCpuMicros)));
+			cells.add(row.violations() + ((row.errors() > 0) ? ", " + row.errors() + " errors" : ""));
+			text.append(cells.stream().collect(Collectors.joining(" | ", "| ", " |\n")));
+		}
+		rows.stream()
+			.filter((row) -> row.errors() > 0)
+			.forEach((row) -> text.append("\nErrors of " + row.adapter().id() + ": `" + row.firstError() + "`\n"));
+		String absent = this.options.adapters()
+			.stream()
+			.filter((kind) -> !kind.can(scenario.needs()))
+			.map(AdapterKind::id)
+			.collect(Collectors.joining(", "));
+		if (!absent.isEmpty()) {
+			text.append("\nCannot do this, or is not made for it: " + absent + ".\n");
+		}
+		return text.toString();
+	}
+
+	private List<Summary> summaries(Scenario scenario, List<Measurement> all) {
+		return this.options.adaptersFor(scenario)
+			.stream()
+			.map((kind) -> new Summary(kind,
+					all.stream().filter((run) -> run.scenario() == scenario && run.adapter() == kind).toList()))
+			.filter((row) -> !row.runs().isEmpty())
+			.toList();
+	}
+
+	/**
+	 * The peer to beat; the floor is none, and where nobody waits neither is who deletes
+	 * other people's locks.
+	 */
+	static @Nullable Summary bestPeer(Scenario scenario, List<Summary> rows) {
+		Summary best = null;
+		for (Summary row : rows) {
+			boolean peer = row.adapter() != AdapterKind.FLOOR && row.adapter() != AdapterKind.LOCKSPRING
+					&& row.adapter().comparesOwner();
+			if (peer && (best == null || row.rate() > best.rate())) {
+				best = row;
+			}
+		}
+		return best;
+	}
+
+	private static String ratio(Summary row, @Nullable Summary other) {
+		return (other == null) ? "" : String.format("%.2f", row.ratioTo(other));
+	}
+
+	private static String number(double value) {
+		return String.format((value < 0.01) ? "%.4f" : (value < 1) ? "%.3f" : "%.2f", value);
+	}
+
+	private static String time(double micros) {
+		return (micros < 1000) ? String.format("%.0f µs", micros) : String.format("%,.1f ms", micros / 1000);
+	}
+
+}
