@@ -1,8 +1,11 @@
 package io.github.lockspring.engine;
 
+import java.util.List;
+
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.engine.Caller.Patience;
 import io.github.lockspring.store.AcquireAnswer;
+import io.github.lockspring.store.RenewAnswer;
 
 /**
  * Takes one key on the present thread: queues, asks the store when the entry says so,
@@ -23,15 +26,19 @@ final class Acquirer {
 	Step acquire(Terms terms, Patience patience) {
 		Caller caller = new Caller(terms, patience);
 		LockEntry entry;
+		Step step;
 		do {
 			entry = this.table.entry(terms.key());
+			step = entry.join(caller);
 		}
-		while (!entry.join(caller));
+		while (step == null);
 		try {
 			while (true) {
-				Step step = entry.next(caller);
 				if (step instanceof Step.Look look) {
 					ask(entry, caller, look);
+				}
+				else if (step instanceof Step.Renew renew) {
+					renew(entry, caller, renew);
 				}
 				else if (step instanceof Step.Park park) {
 					this.table.time.park(entry, park.nanos());
@@ -39,6 +46,7 @@ final class Acquirer {
 				else {
 					return step;
 				}
+				step = entry.next(caller);
 			}
 		}
 		catch (Throwable ex) {
@@ -62,11 +70,32 @@ final class Acquirer {
 			return;
 		}
 		catch (RuntimeException ex) {
-			this.table.looks.unanswered(entry, caller, look,
-					new LockUnavailableException("The store failed in an unexpected way: " + ex, ex));
+			this.table.looks.unanswered(entry, caller, look, unexpected(ex));
 			return;
 		}
 		this.table.looks.answered(entry, caller, look, answer);
+	}
+
+	private void renew(LockEntry entry, Caller caller, Step.Renew renew) {
+		RenewAnswer answer;
+		try {
+			answer = Calls.uninterrupted(
+					() -> this.table.store.renew(List.of(renew.question()), caller.terms.timeout(this.table.settings))
+						.get(0));
+		}
+		catch (LockUnavailableException ex) {
+			this.table.passing.unanswered(entry, renew, ex);
+			return;
+		}
+		catch (RuntimeException ex) {
+			this.table.passing.unanswered(entry, renew, unexpected(ex));
+			return;
+		}
+		this.table.passing.answered(entry, renew, answer);
+	}
+
+	private static LockUnavailableException unexpected(RuntimeException ex) {
+		return new LockUnavailableException("The store failed in an unexpected way: " + ex, ex);
 	}
 
 }

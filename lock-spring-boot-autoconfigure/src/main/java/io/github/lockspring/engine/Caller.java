@@ -14,9 +14,10 @@ final class Caller {
 	final Thread thread = Thread.currentThread();
 
 	/**
-	 * Set when the lock is handed to this caller.
+	 * Set when the lock is handed to this caller, which reads it without the entry's
+	 * lock.
 	 */
-	@Nullable Hold hold;
+	volatile @Nullable Hold hold;
 
 	/**
 	 * Set when the entry has decided that this caller goes away.

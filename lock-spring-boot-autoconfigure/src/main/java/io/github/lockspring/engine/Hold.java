@@ -74,7 +74,7 @@ final class Hold implements HeldLock {
 		this.start = now;
 		this.ownLimit = deferred ? now + Time.FOREVER : terms.limitFrom(now);
 		this.limit = this.ownLimit;
-		this.interrupt = new WorkerInterrupt(entry.lock());
+		this.interrupt = new WorkerInterrupt(entry);
 	}
 
 	Tenure tenure() {
@@ -113,14 +113,14 @@ final class Hold implements HeldLock {
 	 * Starts the limits of a hold that waited for the other keys of its request.
 	 */
 	void begin() {
-		this.entry.lock().lock();
+		this.entry.lock();
 		try {
 			this.start = now();
 			this.ownLimit = this.terms.limitFrom(this.start);
 			limitChanged();
 		}
 		finally {
-			this.entry.lock().unlock();
+			this.entry.unlock();
 		}
 	}
 
@@ -136,7 +136,7 @@ final class Hold implements HeldLock {
 	 * @return whether the lock is still held; otherwise nothing was entered
 	 */
 	boolean enter(Terms inner) {
-		this.entry.lock().lock();
+		this.entry.lock();
 		try {
 			if (!isHeld()) {
 				return false;
@@ -148,12 +148,12 @@ final class Hold implements HeldLock {
 			return true;
 		}
 		finally {
-			this.entry.lock().unlock();
+			this.entry.unlock();
 		}
 	}
 
 	void exit(Terms inner) {
-		this.entry.lock().lock();
+		this.entry.lock();
 		try {
 			if (inner.renew()) {
 				this.innerLimits.remove(this.innerLimits.size() - 1);
@@ -161,7 +161,7 @@ final class Hold implements HeldLock {
 			}
 		}
 		finally {
-			this.entry.lock().unlock();
+			this.entry.unlock();
 		}
 	}
 
@@ -188,7 +188,7 @@ final class Hold implements HeldLock {
 	 * @return whether to disarm; false if a thread is to be interrupted already
 	 */
 	boolean arm() {
-		this.entry.lock().lock();
+		this.entry.lock();
 		try {
 			boolean armed = this.interrupt.arm();
 			if (this.state == State.LOST) {
@@ -197,7 +197,7 @@ final class Hold implements HeldLock {
 			return armed;
 		}
 		finally {
-			this.entry.lock().unlock();
+			this.entry.unlock();
 		}
 	}
 
@@ -292,7 +292,7 @@ final class Hold implements HeldLock {
 	boolean end(boolean later) {
 		ReleaseQuestion question = null;
 		boolean lost;
-		this.entry.lock().lock();
+		this.entry.lock();
 		try {
 			if (this.state == State.CLOSED) {
 				return false;
@@ -303,11 +303,11 @@ final class Hold implements HeldLock {
 			lost = this.state == State.LOST;
 			this.state = State.CLOSED;
 			if (!lost) {
-				question = this.entry.end(this);
+				question = table().passing.end(this.entry, this);
 			}
 		}
 		finally {
-			this.entry.lock().unlock();
+			this.entry.unlock();
 		}
 		if (lost) {
 			table().courier.release(new ReleaseQuestion(this.terms.key(), this.tenure.token), null);

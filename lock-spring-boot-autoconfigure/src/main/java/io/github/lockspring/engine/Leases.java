@@ -25,13 +25,21 @@ final class Leases {
 		this.table = table;
 	}
 
-	/** With the entry's lock held. */
+	/**
+	 * Sees to it that the lease is looked at in time. A slot that is early is kept: when
+	 * it is due it is put right, which costs less than to move it at each pass. With the
+	 * entry's lock held.
+	 */
 	void reschedule(Tenure held, Hold hold) {
-		long at = hold.expiry();
-		if (!held.renewing && held.needsRenewal(hold)) {
-			at = Time.earlier(at, held.renewDue);
+		long at = nextEvent(held, hold);
+		if (held.slot == null || held.slot.time() - at > 0) {
+			this.table.watchdog.schedule(held, at);
 		}
-		this.table.watchdog.schedule(held, at);
+	}
+
+	private static long nextEvent(Tenure held, Hold hold) {
+		boolean renewal = !held.renewing && held.needsRenewal(hold);
+		return renewal ? Time.earlier(hold.expiry(), held.renewDue) : hold.expiry();
 	}
 
 	/**
@@ -39,7 +47,7 @@ final class Leases {
 	 * @return whether the lease is to be renewed now
 	 */
 	boolean due(Tenure held, Watchdog.Slot slot, long now) {
-		held.entry.lock().lock();
+		held.entry.lock();
 		try {
 			Hold hold = held.hold;
 			if (held.state != Tenure.State.HELD || hold == null || !slot.equals(held.slot)) {
@@ -53,18 +61,18 @@ final class Leases {
 					&& now - (held.renewDue - held.renewWindow()) >= 0;
 			held.renewing |= renew;
 			if (renew || slot.time() - now <= 0) {
-				reschedule(held, hold);
+				this.table.watchdog.schedule(held, nextEvent(held, hold));
 			}
 			return renew;
 		}
 		finally {
-			held.entry.lock().unlock();
+			held.entry.unlock();
 		}
 	}
 
 	/** What to ask for a lease that is to be renewed; null if it need not be any more. */
 	@Nullable RenewQuestion question(Tenure held, long now) {
-		held.entry.lock().lock();
+		held.entry.lock();
 		try {
 			Hold hold = held.hold;
 			if (held.state != Tenure.State.HELD || hold == null || hold.isOver() || !held.needsRenewal(hold)) {
@@ -75,7 +83,7 @@ final class Leases {
 			return new RenewQuestion(held.entry.key(), held.token, Duration.ofNanos(ttl));
 		}
 		finally {
-			held.entry.lock().unlock();
+			held.entry.unlock();
 		}
 	}
 
@@ -91,7 +99,7 @@ final class Leases {
 		RenewQuestion question = new RenewQuestion(held.entry.key(), held.token, duration);
 		long sent = this.table.time.nanoTime();
 		RenewAnswer answer = ask(question, hold.terms());
-		held.entry.lock().lock();
+		held.entry.lock();
 		try {
 			if (held.hold != hold) {
 				return;
@@ -105,7 +113,7 @@ final class Leases {
 			apply(held, answer, sent, given);
 		}
 		finally {
-			held.entry.lock().unlock();
+			held.entry.unlock();
 		}
 	}
 
@@ -125,13 +133,13 @@ final class Leases {
 
 	/** What came of a renewal whose question was sent at the given time. */
 	void renewed(Tenure held, RenewAnswer answer, long sent, long given) {
-		held.entry.lock().lock();
+		held.entry.lock();
 		try {
 			held.renewing = false;
 			apply(held, answer, sent, given);
 		}
 		finally {
-			held.entry.lock().unlock();
+			held.entry.unlock();
 		}
 	}
 
@@ -146,15 +154,7 @@ final class Leases {
 			return;
 		}
 		switch (answer) {
-			case RENEWED -> {
-				if (sent + given - Terms.drift(given) - held.deadline > 0) {
-					held.lease(sent, given, this.table.settings.renewalInterval());
-				}
-				else {
-					// it has more time already, but is asked about again as others are
-					held.renewDue = sent + (long) (given * this.table.settings.renewalInterval());
-				}
-			}
+			case RENEWED -> lengthen(held, sent, given);
 			case NOT_OWNER -> {
 				held.entry.lose(held, Hold.NOT_OWNER);
 				return;
@@ -162,6 +162,17 @@ final class Leases {
 			case UNKNOWN -> held.renewDue = this.table.time.nanoTime() + held.given / 10;
 		}
 		reschedule(held, hold);
+	}
+
+	/** The store gave more time. With the entry's lock held. */
+	void lengthen(Tenure held, long sent, long given) {
+		if (sent + given - Terms.drift(given) - held.deadline > 0) {
+			held.lease(sent, given, this.table.settings.renewalInterval());
+		}
+		else {
+			// it has more time already, but is asked about again as others are
+			held.renewDue = sent + (long) (given * this.table.settings.renewalInterval());
+		}
 	}
 
 }

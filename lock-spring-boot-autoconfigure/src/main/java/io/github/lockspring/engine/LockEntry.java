@@ -28,9 +28,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class LockEntry {
 
-	private static final int MOST_PASSES = 1000;
-
-	private final ReentrantLock lock = new ReentrantLock();
+	private final ReentrantLock guard = new ReentrantLock();
 
 	private final LockTable table;
 
@@ -39,6 +37,9 @@ final class LockEntry {
 	private final ArrayDeque<Caller> callers = new ArrayDeque<>();
 
 	private @Nullable Tenure tenure;
+
+	/** Woken when the lock of this entry is given up. */
+	private @Nullable Caller toWake;
 
 	private boolean retired;
 
@@ -55,8 +56,21 @@ final class LockEntry {
 		return this.table;
 	}
 
-	ReentrantLock lock() {
-		return this.lock;
+	void lock() {
+		this.guard.lock();
+	}
+
+	/**
+	 * Gives up this entry's own lock, and only then wakes the caller that was chosen
+	 * under it, which would otherwise run into that lock.
+	 */
+	void unlock() {
+		Caller chosen = this.toWake;
+		this.toWake = null;
+		this.guard.unlock();
+		if (chosen != null) {
+			this.table.time.unpark(chosen.thread);
+		}
 	}
 
 	/** With the lock held. */
@@ -68,28 +82,28 @@ final class LockEntry {
 
 	/**
 	 * Puts a caller in the queue.
-	 * @return false if this entry is no longer in the table: get a new one
+	 * @return what it has to do first, or null if this entry is no longer in the table:
+	 * get a new one
 	 */
-	boolean join(Caller caller) {
-		this.lock.lock();
+	@Nullable Step join(Caller caller) {
+		lock();
 		try {
 			Tenure present = present();
 			if (this.retired) {
-				return false;
+				return null;
 			}
 			boolean occupied = present != null || !this.callers.isEmpty();
 			if (occupied && (caller.patience.once() || this.table.isClosing())) {
-				caller.failure = busy(caller, present);
-				return true;
+				return new Step.GiveUp(Failure.busy(this.table, caller, present));
 			}
 			this.callers.addLast(caller);
 			if (occupied) {
 				this.table.openInbox();
 			}
-			return true;
+			return decide(caller, present);
 		}
 		finally {
-			this.lock.unlock();
+			unlock();
 		}
 	}
 
@@ -97,27 +111,35 @@ final class LockEntry {
 	 * Says what a caller has to do next. Called by its own thread.
 	 */
 	Step next(Caller caller) {
-		this.lock.lock();
+		Hold hold = caller.hold;
+		if (hold != null) {
+			return new Step.Granted(hold);
+		}
+		lock();
 		try {
-			if (caller.hold != null) {
-				return new Step.Granted(caller.hold);
-			}
-			if (caller.failure != null) {
-				return new Step.GiveUp(caller.failure);
-			}
-			if (Thread.interrupted()) {
-				if (caller.patience.interruptible()) {
-					Thread.currentThread().interrupt();
-					leave(caller);
-					return new Step.GiveUp(new Failure.Interrupted());
-				}
-				caller.interruptedMeanwhile = true;
-			}
-			return decide(caller, present(), this.table.time.nanoTime());
+			return decide(caller, present());
 		}
 		finally {
-			this.lock.unlock();
+			unlock();
 		}
+	}
+
+	private Step decide(Caller caller, @Nullable Tenure present) {
+		if (caller.hold != null) {
+			return new Step.Granted(caller.hold);
+		}
+		if (caller.failure != null) {
+			return new Step.GiveUp(caller.failure);
+		}
+		if (Thread.interrupted()) {
+			if (caller.patience.interruptible()) {
+				Thread.currentThread().interrupt();
+				leave(caller);
+				return new Step.GiveUp(new Failure.Interrupted());
+			}
+			caller.interruptedMeanwhile = true;
+		}
+		return decide(caller, present, this.table.time.nanoTime());
 	}
 
 	private Step decide(Caller caller, @Nullable Tenure present, long now) {
@@ -135,8 +157,10 @@ final class LockEntry {
 		if (waiting != null && caller.patience.once()) {
 			return look(waiting, caller, now);
 		}
-		if (this.table.isClosing() || now - caller.patience.until() >= 0 || tooLongUnanswered(caller, present, now)) {
-			Failure failure = failure(caller, present);
+		boolean silent = present != null && present.lookError != null
+				&& now - present.failingSince >= caller.patience.unavailableAfter();
+		if (this.table.isClosing() || now - caller.patience.until() >= 0 || silent) {
+			Failure failure = Failure.of(this.table, caller, present);
 			leave(caller);
 			return new Step.GiveUp(failure);
 		}
@@ -147,8 +171,12 @@ final class LockEntry {
 			}
 			until = Time.earlier(until, waiting.nextLook);
 		}
-		if (present != null && present.hold != null) {
-			until = Time.earlier(until, present.hold.expiry() + 1_000_000);
+		if (looker && present != null && present.state == Tenure.State.PASSING) {
+			present.state = Tenure.State.RENEWING;
+			return new Step.Renew(present, Passing.question(present, caller), now);
+		}
+		if (present != null && present.state.owns()) {
+			until = Time.earlier(until, present.expiry() + 1_000_000);
 		}
 		return new Step.Park(until - now);
 	}
@@ -156,7 +184,7 @@ final class LockEntry {
 	/** The tenure, unless its lease is over. With the lock held. */
 	private @Nullable Tenure present() {
 		Tenure present = this.tenure;
-		if (present != null && present.hold != null && present.hold.isOver()) {
+		if (present != null && present.state.owns() && this.table.time.nanoTime() - present.expiry() >= 0) {
 			lose(present, Hold.OVER);
 		}
 		return this.tenure;
@@ -187,6 +215,9 @@ final class LockEntry {
 			this.tenure = null;
 			this.table.courier.release(new ReleaseQuestion(this.key, present.token), () -> this.table.forget(present));
 		}
+		else if (this.callers.isEmpty() && present != null && present.state == Tenure.State.PASSING) {
+			endLater(present);
+		}
 		wakeFirst();
 		retire();
 	}
@@ -196,18 +227,21 @@ final class LockEntry {
 	 */
 	void abandon(Caller caller) {
 		Hold hold;
-		this.lock.lock();
+		lock();
 		try {
 			hold = caller.hold;
-			Tenure present = this.tenure;
-			if (present != null && present.state == Tenure.State.ASKING && this.callers.peekFirst() == caller) {
-				present.state = Tenure.State.WAITING;
-				present.nextLook = this.table.time.nanoTime();
+			Tenure asked = (this.callers.peekFirst() == caller) ? this.tenure : null;
+			if (asked != null && asked.state == Tenure.State.ASKING) {
+				asked.state = Tenure.State.WAITING;
+				asked.nextLook = this.table.time.nanoTime();
+			}
+			else if (asked != null && asked.state == Tenure.State.RENEWING) {
+				asked.state = Tenure.State.PASSING;
 			}
 			leave(caller);
 		}
 		finally {
-			this.lock.unlock();
+			unlock();
 		}
 		if (hold != null) {
 			hold.end(false);
@@ -235,18 +269,22 @@ final class LockEntry {
 	}
 
 	private void wake(@Nullable Caller caller) {
-		if (caller != null && caller.thread != Thread.currentThread()) {
-			this.table.time.unpark(caller.thread);
+		if (caller == null || caller.thread == Thread.currentThread()) {
+			return;
 		}
+		if (this.toWake != null && this.toWake != caller) {
+			this.table.time.unpark(this.toWake.thread);
+		}
+		this.toWake = caller;
 	}
 
 	void wakeAll() {
-		this.lock.lock();
+		lock();
 		try {
-			this.callers.forEach(this::wake);
+			this.callers.forEach((caller) -> this.table.time.unpark(caller.thread));
 		}
 		finally {
-			this.lock.unlock();
+			unlock();
 		}
 	}
 
@@ -264,7 +302,8 @@ final class LockEntry {
 		hold(granted, this.callers.removeFirst());
 	}
 
-	private void hold(Tenure held, Caller caller) {
+	/** With the lock held. */
+	void hold(Tenure held, Caller caller) {
 		Hold hold = new Hold(this, held, caller.terms, this.table.time.nanoTime(), caller.patience.deferred());
 		held.hold = hold;
 		caller.hold = hold;
@@ -272,60 +311,44 @@ final class LockEntry {
 		wake(caller);
 	}
 
-	/**
-	 * Ends a hold: passes the lock on to the next caller if it may, otherwise says what
-	 * to ask the store. With the lock held.
-	 * @return the question, or null if there is nothing to ask
-	 */
-	@Nullable ReleaseQuestion end(Hold hold) {
-		Tenure held = hold.tenure();
-		held.hold = null;
-		long now = this.table.time.nanoTime();
-		long keep = hold.start() + hold.terms().minHold() - now;
-		Caller next = this.callers.peekFirst();
-		if (next != null && keep <= 0 && mayPass(held, hold, next, now)) {
-			this.callers.removeFirst();
-			held.fence++;
-			held.passes++;
-			hold(held, next);
-			return null;
-		}
-		held.state = Tenure.State.ENDING;
-		this.table.watchdog.cancel(held);
-		return new ReleaseQuestion(this.key, held.token, held.reportedFence(),
-				(keep > 0) ? Duration.ofNanos(keep).plusMillis(1) : Duration.ZERO);
+	/** With the lock held. */
+	@Nullable Caller first() {
+		return this.callers.peekFirst();
 	}
 
-	private boolean mayPass(Tenure held, Hold hold, Caller next, long now) {
-		long ttl = next.terms.ttl();
-		long needed = next.terms.renew() ? ttl / 2 : ttl / 10 * 9;
-		if (this.table.isClosing() || ttl != hold.terms().ttl() || held.extended || held.passes >= MOST_PASSES
-				|| held.deadline - now < needed) {
-			return false;
-		}
-		if (held.othersWait) {
-			return now - held.othersSince < this.table.settings.maxTenure().toNanos();
-		}
-		// who could not be told that others wait must assume it
-		return this.table.isInboxConfirmed() || now - held.heldSince < this.table.settings.maxTenure().toNanos();
+	/** With the lock held. */
+	Caller removeFirst() {
+		return this.callers.removeFirst();
+	}
+
+	/**
+	 * Ends a tenure that nobody holds.
+	 */
+	void endLater(Tenure owned) {
+		owned.state = Tenure.State.ENDING;
+		this.table.courier.release(release(owned, Duration.ZERO), () -> ended(owned));
+	}
+
+	ReleaseQuestion release(Tenure owned, Duration keep) {
+		return new ReleaseQuestion(this.key, owned.token, owned.reportedFence(), keep);
 	}
 
 	/** The release was answered or given up. */
 	void ended(Tenure ended) {
-		this.lock.lock();
+		lock();
 		try {
 			forget(ended);
 			wakeFirst();
 			retire();
 		}
 		finally {
-			this.lock.unlock();
+			unlock();
 		}
 	}
 
 	/** Declares a lease lost. With the lock held. */
 	void lose(Tenure lost, String reason) {
-		if (lost.state != Tenure.State.HELD) {
+		if (!lost.state.owns()) {
 			return;
 		}
 		lost.state = Tenure.State.LOST;
@@ -340,55 +363,18 @@ final class LockEntry {
 
 	/** The engine gives up what it holds: the work under it goes on without. */
 	@Nullable ReleaseQuestion surrender() {
-		this.lock.lock();
+		lock();
 		try {
 			Tenure held = this.tenure;
-			if (held == null || held.state != Tenure.State.HELD) {
+			if (held == null || !held.state.owns()) {
 				return null;
 			}
 			lose(held, Hold.SHUTDOWN);
-			return new ReleaseQuestion(this.key, held.token, held.reportedFence(), Duration.ZERO);
+			return release(held, Duration.ZERO);
 		}
 		finally {
-			this.lock.unlock();
+			unlock();
 		}
-	}
-
-	boolean isHeld() {
-		this.lock.lock();
-		try {
-			return this.tenure != null && this.tenure.state == Tenure.State.HELD;
-		}
-		finally {
-			this.lock.unlock();
-		}
-	}
-
-	// what a caller is told
-
-	private static boolean tooLongUnanswered(Caller caller, @Nullable Tenure present, long now) {
-		return present != null && present.lookError != null
-				&& now - present.failingSince >= caller.patience.unavailableAfter();
-	}
-
-	private Failure failure(Caller caller, @Nullable Tenure present) {
-		if (present != null && present.hold == null && present.lookError != null) {
-			return new Failure.Unavailable(present.lookError);
-		}
-		if (present != null && present.state == Tenure.State.ASKING && !present.looked && isSilent(present)) {
-			return new Failure.Unavailable(new LockUnavailableException("The store has not answered yet"));
-		}
-		return busy(caller, present);
-	}
-
-	/** Whether a look has been under way for longer than an answer usually takes. */
-	private boolean isSilent(Tenure asking) {
-		return this.table.time.nanoTime() - asking.asked >= this.table.settings.commandTimeout().toNanos() / 4;
-	}
-
-	/** With the lock held. */
-	Failure.Busy busy(Caller caller, @Nullable Tenure present) {
-		return new Failure.Busy(Text.busy(caller, present, this.table.isClosing(), this.table.time.nanoTime()));
 	}
 
 }

@@ -48,6 +48,8 @@ final class LockTable implements InboxListener {
 
 	final Leases leases = new Leases(this);
 
+	final Passing passing = new Passing(this);
+
 	private final String instance = newInstance();
 
 	private final AtomicLong sequence = new AtomicLong();

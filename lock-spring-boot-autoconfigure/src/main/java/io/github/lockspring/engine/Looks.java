@@ -32,7 +32,7 @@ final class Looks {
 	}
 
 	void answered(LockEntry entry, Caller caller, Step.Look look, AcquireAnswer answer) {
-		entry.lock().lock();
+		entry.lock();
 		try {
 			Tenure asked = look.tenure();
 			asked.state = Tenure.State.WAITING;
@@ -45,7 +45,7 @@ final class Looks {
 			}
 		}
 		finally {
-			entry.lock().unlock();
+			entry.unlock();
 		}
 	}
 
@@ -83,7 +83,7 @@ final class Looks {
 		asked.busyUntil = (remaining < 0) ? null : now + remaining;
 		asked.nextLook = now + untilNextLook(asked, remaining);
 		if (caller.patience.once()) {
-			caller.failure = entry.busy(caller, asked);
+			caller.failure = Failure.busy(this.table, caller, asked);
 			if (!asked.unanswered) {
 				// never queued, and certainly not the owner: there is nothing to release
 				entry.forget(asked);
@@ -100,7 +100,7 @@ final class Looks {
 	 * out, or may yet be.
 	 */
 	void unanswered(LockEntry entry, Caller caller, Step.Look look, LockUnavailableException error) {
-		entry.lock().lock();
+		entry.lock();
 		try {
 			Tenure asked = look.tenure();
 			long now = this.table.time.nanoTime();
@@ -126,7 +126,7 @@ final class Looks {
 			considerPending(entry, asked, now);
 		}
 		finally {
-			entry.lock().unlock();
+			entry.unlock();
 		}
 	}
 
@@ -147,7 +147,7 @@ final class Looks {
 	}
 
 	void granted(LockEntry entry, Tenure granted, Tenure.Grant grant) {
-		entry.lock().lock();
+		entry.lock();
 		try {
 			if (granted.state == Tenure.State.ASKING) {
 				granted.pendingGrant = grant;
@@ -157,7 +157,7 @@ final class Looks {
 			}
 		}
 		finally {
-			entry.lock().unlock();
+			entry.unlock();
 		}
 	}
 
@@ -193,11 +193,11 @@ final class Looks {
 	}
 
 	void wanted(LockEntry entry, Tenure wanted) {
-		entry.lock().lock();
+		entry.lock();
 		try {
 			long now = this.table.time.nanoTime();
 			switch (wanted.state) {
-				case HELD -> othersWait(wanted, now);
+				case HELD, PASSING, RENEWING -> othersWait(wanted, now);
 				case WAITING -> lookAt(entry, wanted, now);
 				case ASKING -> wanted.lookAgain = true;
 				default -> {
@@ -205,7 +205,7 @@ final class Looks {
 			}
 		}
 		finally {
-			entry.lock().unlock();
+			entry.unlock();
 		}
 	}
 
@@ -218,7 +218,7 @@ final class Looks {
 
 	/** Messages may have been missed. */
 	void lookSoon(LockEntry entry, long delay) {
-		entry.lock().lock();
+		entry.lock();
 		try {
 			Tenure present = entry.tenure();
 			if (present != null && present.state == Tenure.State.WAITING) {
@@ -229,7 +229,7 @@ final class Looks {
 			}
 		}
 		finally {
-			entry.lock().unlock();
+			entry.unlock();
 		}
 	}
 

@@ -1,6 +1,7 @@
 package io.github.lockspring.engine;
 
 import io.github.lockspring.store.AcquireQuestion;
+import io.github.lockspring.store.RenewQuestion;
 
 /**
  * What a caller has to do next.
@@ -39,6 +40,16 @@ sealed interface Step {
 	 * @param sent the time before it is sent
 	 */
 	record Look(Tenure tenure, AcquireQuestion question, long sent) implements Step {
+	}
+
+	/**
+	 * Renew the lease that is to be passed on to this caller, and say what was answered.
+	 *
+	 * @param tenure the tenure
+	 * @param question the question
+	 * @param sent the time before it is sent
+	 */
+	record Renew(Tenure tenure, RenewQuestion question, long sent) implements Step {
 	}
 
 }

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 final class Tenure {
 
 	/**
-	 * States of a tenure. LOST and ENDED are final.
+	 * States of a tenure. LOST is final.
 	 */
 	enum State {
 
@@ -22,10 +22,19 @@ final class Tenure {
 		WAITING,
 		/** One of this instance's callers holds the lock. */
 		HELD,
+		/** Nobody holds it: the next caller renews its lease before it gets it. */
+		PASSING,
+		/** The first caller does so. */
+		RENEWING,
 		/** The release is under way. */
 		ENDING,
 		/** The lease was over before its end was wanted. */
-		LOST
+		LOST;
+
+		/** Whether this instance has a lease that it counts on. */
+		boolean owns() {
+			return this == HELD || this == PASSING || this == RENEWING;
+		}
 
 	}
 
@@ -130,6 +139,11 @@ final class Tenure {
 		this.given = given;
 		this.givenSent = sent;
 		this.renewDue = sent + (long) (given * interval);
+	}
+
+	/** End of the lease or of the hold, whichever is earlier. */
+	long expiry() {
+		return (this.hold != null) ? this.hold.expiry() : this.deadline;
 	}
 
 	/**

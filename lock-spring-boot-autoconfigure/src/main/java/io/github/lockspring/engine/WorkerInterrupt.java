@@ -1,7 +1,6 @@
 package io.github.lockspring.engine;
 
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.concurrent.locks.ReentrantLock;
 
 import org.jspecify.annotations.Nullable;
 
@@ -18,10 +17,10 @@ final class WorkerInterrupt {
 
 	private final AtomicReference<@Nullable Thread> worker = new AtomicReference<>();
 
-	private final ReentrantLock lock;
+	private final LockEntry entry;
 
-	WorkerInterrupt(ReentrantLock lock) {
-		this.lock = lock;
+	WorkerInterrupt(LockEntry entry) {
+		this.entry = entry;
 	}
 
 	/**
@@ -46,8 +45,8 @@ final class WorkerInterrupt {
 	 */
 	void disarm() {
 		if (!this.worker.compareAndSet(Thread.currentThread(), null)) {
-			this.lock.lock();
-			this.lock.unlock();
+			this.entry.lock();
+			this.entry.unlock();
 			Thread.interrupted();
 		}
 	}

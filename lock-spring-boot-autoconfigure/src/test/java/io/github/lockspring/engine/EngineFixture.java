@@ -167,14 +167,14 @@ abstract class EngineFixture {
 	/** The tenure of a key that is in use. */
 	Tenure tenure(String key) {
 		LockEntry entry = this.table.entry(key);
-		entry.lock().lock();
+		entry.lock();
 		try {
 			Tenure tenure = entry.tenure();
 			assertThat(tenure).isNotNull();
 			return tenure;
 		}
 		finally {
-			entry.lock().unlock();
+			entry.unlock();
 		}
 	}
 

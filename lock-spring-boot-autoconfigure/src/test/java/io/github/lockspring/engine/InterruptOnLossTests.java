@@ -189,12 +189,12 @@ class InterruptOnLossTests extends EngineFixture {
 			for (int i = 1; i <= rounds; i++) {
 				awaitRound(begun, i);
 				Tenure tenure = present[0];
-				tenure.entry.lock().lock();
+				tenure.entry.lock();
 				try {
 					tenure.entry.lose(tenure, Hold.OVER);
 				}
 				finally {
-					tenure.entry.lock().unlock();
+					tenure.entry.unlock();
 				}
 				declared.set(i);
 			}

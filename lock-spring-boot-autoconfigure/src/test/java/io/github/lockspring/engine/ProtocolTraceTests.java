@@ -414,7 +414,7 @@ class ProtocolTraceTests extends EngineFixture {
 
 	private OwnerToken tokenOfOnlyHold() {
 		for (LockEntry entry : this.table.entries()) {
-			entry.lock().lock();
+			entry.lock();
 			try {
 				Tenure tenure = entry.tenure();
 				if (tenure != null) {
@@ -422,7 +422,7 @@ class ProtocolTraceTests extends EngineFixture {
 				}
 			}
 			finally {
-				entry.lock().unlock();
+				entry.unlock();
 			}
 		}
 		throw new IllegalStateException("nothing is held");
