@@ -12,6 +12,7 @@ import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.OnLost;
 import io.github.lockspring.testsupport.Instance;
+import io.github.lockspring.testsupport.JavaProcess;
 import io.github.lockspring.testsupport.RedisServer;
 import io.github.lockspring.testsupport.TcpProxy;
 import org.junit.jupiter.api.AfterEach;
@@ -74,7 +75,7 @@ class LeaseFailureTests {
 
 	@Test
 	void f02LockOfAKilledProcessIsFreeAfterItsTtlWithoutAnybodysHelp() {
-		try (HolderProcess holder = HolderProcess.start(this.redis.port(), "order:42", Duration.ofSeconds(1))) {
+		try (JavaProcess holder = HolderProcess.start(this.redis.port(), "order:42", Duration.ofSeconds(1))) {
 			long token = Long.parseLong(holder.await("held"));
 			CompletableFuture<HeldLock> waiter = CompletableFuture
 				.supplyAsync(() -> this.mine.locks().acquire(RENEWED));
@@ -191,7 +192,7 @@ class LeaseFailureTests {
 
 	@Test
 	void f09HolderThatWasStoppedBeyondItsTtlKnowsItBeforeItWritesAgain() {
-		try (HolderProcess holder = HolderProcess.start(this.redis.port(), "order:42", Duration.ofSeconds(1))) {
+		try (JavaProcess holder = HolderProcess.start(this.redis.port(), "order:42", Duration.ofSeconds(1))) {
 			long token = Long.parseLong(holder.await("held"));
 			holder.signal("STOP");
 			HeldLock next = this.mine.locks().acquire(RENEWED);

@@ -18,6 +18,7 @@ import io.github.lockspring.LockTemplate;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.testsupport.Instance;
 import io.github.lockspring.testsupport.Instance.Driver;
+import io.github.lockspring.testsupport.JavaProcess;
 import io.github.lockspring.testsupport.RedisServer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -189,7 +190,7 @@ class WaitingFailureTests {
 		Instance holder = instance(Driver.LETTUCE);
 		Instance second = instance(Driver.LETTUCE);
 		HeldLock lock = holder.locks().acquire(REQUEST.ttl(Duration.ofSeconds(60)).renew());
-		try (HolderProcess first = HolderProcess.start(this.redis.port(), KEY, Duration.ofSeconds(60))) {
+		try (JavaProcess first = HolderProcess.start(this.redis.port(), KEY, Duration.ofSeconds(60))) {
 			first.await("waiting");
 			await().atMost(Duration.ofSeconds(10)).until(() -> queued() == 1);
 			Future<HeldLock> waiter = this.threads.submit(() -> second.locks().acquire(REQUEST));
@@ -207,7 +208,7 @@ class WaitingFailureTests {
 		Instance holder = instance(Driver.LETTUCE);
 		Instance second = instance(Driver.LETTUCE);
 		HeldLock lock = holder.locks().acquire(REQUEST.ttl(Duration.ofSeconds(60)).renew());
-		try (HolderProcess first = HolderProcess.start(this.redis.port(), KEY, Duration.ofSeconds(60))) {
+		try (JavaProcess first = HolderProcess.start(this.redis.port(), KEY, Duration.ofSeconds(60))) {
 			first.await("waiting");
 			await().atMost(Duration.ofSeconds(10)).until(() -> queued() == 1);
 			Future<HeldLock> waiter = this.threads.submit(() -> second.locks().acquire(REQUEST));

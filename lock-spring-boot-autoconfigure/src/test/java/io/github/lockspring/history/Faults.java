@@ -1,6 +1,5 @@
 package io.github.lockspring.history;
 
-import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -119,13 +118,13 @@ final class Faults {
 		}
 	}
 
-	private void make(FaultKind kind, Member member, SplittableRandom random) throws IOException, InterruptedException {
+	private void make(FaultKind kind, Member member, SplittableRandom random) throws InterruptedException {
 		TcpProxy proxy = member.proxy;
 		switch (kind) {
 			case WORKER_KILLED -> {
-				member.worker.kill();
+				member.worker.close();
 				pause(random, 0, 1000);
-				member.start().awaitReady();
+				member.start().await(HistoryWorker.READY);
 			}
 			case WORKER_STOPPED -> {
 				member.worker.signal("STOP");

@@ -1,6 +1,5 @@
 package io.github.lockspring.history;
 
-import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -9,6 +8,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.ReentrantLock;
 
+import io.github.lockspring.testsupport.JavaProcess;
 import io.github.lockspring.testsupport.RedisServer;
 import io.github.lockspring.testsupport.TcpProxy;
 
@@ -39,21 +39,17 @@ final class Fleet implements AutoCloseable {
 
 	private final int threads;
 
-	private final Thread killer = new Thread(this::killAll);
-
-	Fleet(Path directory, long seed, int workers, int keys, int threads) throws IOException, InterruptedException {
+	Fleet(Path directory, long seed, int workers, int keys, int threads) {
 		this.directory = directory;
 		this.seed = seed;
 		this.keys = keys;
 		this.threads = threads;
-		// a worker that stands still does not see that the test is gone
-		Runtime.getRuntime().addShutdownHook(this.killer);
 		for (int i = 0; i < workers; i++) {
 			// every third one speaks through the other driver
 			this.members.add(new Member(i + 1, (i % 3 == 2) ? "jedis" : "lettuce"));
 		}
 		for (Member member : this.members) {
-			member.worker.awaitReady();
+			member.worker.await(HistoryWorker.READY);
 			member.checkClock();
 		}
 	}
@@ -70,25 +66,23 @@ final class Fleet implements AutoCloseable {
 		return files;
 	}
 
-	void stopWorkers() throws IOException, InterruptedException {
+	void stopWorkers() throws InterruptedException {
 		for (Member member : this.members) {
-			member.worker.stop();
+			member.worker.say(HistoryWorker.STOP);
 		}
 		for (Member member : this.members) {
-			member.worker.awaitStopped();
+			member.worker.await(HistoryWorker.STOPPED);
+			member.worker.awaitEnd();
 		}
-	}
-
-	private void killAll() {
-		this.members.forEach((member) -> member.worker.kill());
 	}
 
 	@Override
 	public void close() {
-		killAll();
-		this.members.forEach((member) -> member.proxy.close());
+		this.members.forEach((member) -> {
+			member.worker.close();
+			member.proxy.close();
+		});
 		this.server.close();
-		Runtime.getRuntime().removeShutdownHook(this.killer);
 	}
 
 	/**
@@ -106,9 +100,9 @@ final class Fleet implements AutoCloseable {
 
 		private int generation;
 
-		volatile WorkerProcess worker;
+		volatile JavaProcess worker;
 
-		Member(int number, String driver) throws IOException {
+		Member(int number, String driver) {
 			this.number = number;
 			this.driver = driver;
 			this.worker = start();
@@ -118,10 +112,12 @@ final class Fleet implements AutoCloseable {
 			return "worker-" + this.number + "." + generation;
 		}
 
-		WorkerProcess start() throws IOException {
+		JavaProcess start() {
 			this.generation++;
-			this.worker = new WorkerProcess(name(this.generation), Fleet.this.directory,
+			String name = name(this.generation);
+			this.worker = new JavaProcess(name, Fleet.this.directory, HistoryWorker.class,
 					List.of(String.valueOf(this.proxy.port()), this.driver,
+							Fleet.this.directory.resolve(name + ".events").toString(),
 							String.valueOf(Fleet.this.seed + 1000L * this.number + this.generation),
 							String.valueOf(Fleet.this.keys), String.valueOf(Fleet.this.threads)));
 			return this.worker;
@@ -132,7 +128,7 @@ final class Fleet implements AutoCloseable {
 		 * monotonic clock on Linux and macOS, which counts for the whole machine; where
 		 * it is not, this fails.
 		 */
-		void checkClock() throws IOException, InterruptedException {
+		void checkClock() {
 			long before = System.nanoTime();
 			long there = Long.parseLong(this.worker.ask(HistoryWorker.CLOCK));
 			long after = System.nanoTime();
@@ -143,7 +139,7 @@ final class Fleet implements AutoCloseable {
 		}
 
 		/** How often each key was granted. */
-		List<Integer> progress() throws IOException, InterruptedException {
+		List<Integer> progress() {
 			List<Integer> progress = new ArrayList<>();
 			for (String count : this.worker.ask(HistoryWorker.PROGRESS).split(" ")) {
 				progress.add(Integer.valueOf(count));

@@ -37,6 +37,11 @@ final class HistoryWorker {
 
 	static final String STOP = "stop";
 
+	/** What the worker says by itself. */
+	static final String READY = "ready";
+
+	static final String STOPPED = "stopped";
+
 	private static final Duration COMMAND_TIMEOUT = Duration.ofMillis(400);
 
 	private HistoryWorker() {
@@ -65,7 +70,7 @@ final class HistoryWorker {
 				SplittableRandom own = random.split();
 				threads.execute(() -> workload.run(own));
 			}
-			answer("ready");
+			answer(READY);
 			converse(workload);
 			workload.stop();
 			threads.shutdown();
@@ -74,7 +79,7 @@ final class HistoryWorker {
 			}
 		}
 		// no exit: the process ends by itself unless a thread was left behind
-		answer("stopped");
+		answer(STOPPED);
 	}
 
 	private static EngineSettings settings() {
