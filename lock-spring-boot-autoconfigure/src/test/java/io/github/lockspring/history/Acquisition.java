@@ -11,5 +11,5 @@ package io.github.lockspring.history;
  * @param acquired after it had answered
  * @param lease the length of the lease, in nanoseconds
  */
-record Acquisition(String worker, String key, long token, long asked, long acquired, long lease) {
+public record Acquisition(String worker, String key, long token, long asked, long acquired, long lease) {
 }

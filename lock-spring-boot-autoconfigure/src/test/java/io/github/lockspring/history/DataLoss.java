@@ -6,5 +6,5 @@ package io.github.lockspring.history;
  * @param from before it happened
  * @param to after it had happened
  */
-record DataLoss(long from, long to) {
+public record DataLoss(long from, long to) {
 }

@@ -15,7 +15,7 @@ import io.github.lockspring.HeldLock;
  * Writes down what a worker holds, one line for each event, in a file that outlives a
  * SIGKILL: what a write call was given is the operating system's. Thread-safe.
  */
-final class EventLog implements Closeable {
+public final class EventLog implements Closeable {
 
 	/*
 	 * What is written are claims: "at this time I was sure to have the lock until then",
@@ -42,12 +42,12 @@ final class EventLog implements Closeable {
 
 	private final AtomicLong numbers = new AtomicLong();
 
-	EventLog(Path file) throws IOException {
+	public EventLog(Path file) throws IOException {
 		this.out = new FileOutputStream(file.toFile(), true);
 	}
 
 	/** Something happened that is only counted. */
-	void count(String what) {
+	public void count(String what) {
 		write("C " + what);
 	}
 
@@ -68,12 +68,21 @@ final class EventLog implements Closeable {
 	}
 
 	/**
+	 * The process did not run for a while in which it wanted to.
+	 * @param from when it should have run
+	 * @param to when it did
+	 */
+	public void delayed(long from, long to) {
+		write("D " + from + ' ' + to);
+	}
+
+	/**
 	 * A holder got a lock.
 	 * @param lock one lock of one key
 	 * @param asked read before it was asked for
 	 * @param lease the length of the lease
 	 */
-	Holding begin(HeldLock lock, long asked, Duration lease) {
+	public Holding begin(HeldLock lock, long asked, Duration lease) {
 		return new Holding(lock, asked, lease);
 	}
 
@@ -98,7 +107,7 @@ final class EventLog implements Closeable {
 	 * One hold while it lasts. May go from thread to thread, but is used by one at a
 	 * time.
 	 */
-	final class Holding {
+	public final class Holding {
 
 		private final long number = EventLog.this.numbers.incrementAndGet();
 
@@ -156,13 +165,13 @@ final class EventLog implements Closeable {
 		}
 
 		/** The lock is about to be given back. */
-		void ends() {
+		public void ends() {
 			look();
 			write("E " + this.number + ' ' + System.nanoTime());
 		}
 
 		/** The lock was given back. */
-		void ended(boolean lost) {
+		public void ended(boolean lost) {
 			write("X " + this.number + (lost ? " lost" : " released"));
 		}
 

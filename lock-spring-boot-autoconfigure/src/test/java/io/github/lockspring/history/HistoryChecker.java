@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * than whoever acquired before it, and the holder who does not know of the loss stays
  * below.
  */
-final class HistoryChecker {
+public final class HistoryChecker {
 
 	/*
 	 * Inside an instance a lock is passed on with the next number, so that the
@@ -43,7 +43,7 @@ final class HistoryChecker {
 	/** An acquisition so shortly before a loss may use up numbers of the time after. */
 	private static final long TOKENS_AHEAD = 1_000_000;
 
-	enum Kind {
+	public enum Kind {
 
 		OVERLAP, TOKEN_NOT_GROWING, TOKEN_USED_TWICE, TOKEN_OUT_OF_RANGE
 
@@ -56,7 +56,7 @@ final class HistoryChecker {
 	 * @param first a hold
 	 * @param second the hold that should not be as it is, given the first one
 	 */
-	record Violation(Kind kind, RecordedHold first, RecordedHold second) {
+	public record Violation(Kind kind, RecordedHold first, RecordedHold second) {
 
 		long from() {
 			return Math.min(this.first.granted(), this.second.granted());
@@ -139,7 +139,7 @@ final class HistoryChecker {
 	 * @return what is wrong, the shortest counter-example first; of those that share a
 	 * hold not necessarily each
 	 */
-	static List<Violation> check(Collection<RecordedHold> holds, Collection<Acquisition> acquisitions,
+	public static List<Violation> check(Collection<RecordedHold> holds, Collection<Acquisition> acquisitions,
 			Collection<DataLoss> losses) {
 		HistoryChecker checker = new HistoryChecker(acquisitions, losses);
 		Map<String, List<RecordedHold>> byKey = new HashMap<>();

@@ -16,19 +16,30 @@ import java.util.TreeMap;
  * @param acquisitions when locks were given to processes
  * @param counts how often each counted thing happened
  * @param faults what workers saw themselves
+ * @param delays when a worker did not run although it wanted to
  */
-record RecordedEvents(List<RecordedHold> holds, List<Acquisition> acquisitions, Map<String, Integer> counts,
-		List<String> faults) {
+public record RecordedEvents(List<RecordedHold> holds, List<Acquisition> acquisitions, Map<String, Integer> counts,
+		List<String> faults, List<Delay> delays) {
+
+	/**
+	 * A time for which a worker did not run.
+	 *
+	 * @param worker the worker
+	 * @param from when it should have run
+	 * @param to when it did
+	 */
+	public record Delay(String worker, long from, long to) {
+	}
 
 	RecordedEvents() {
-		this(new ArrayList<>(), new ArrayList<>(), new TreeMap<>(), new ArrayList<>());
+		this(new ArrayList<>(), new ArrayList<>(), new TreeMap<>(), new ArrayList<>(), new ArrayList<>());
 	}
 
 	/**
 	 * Reads files.
 	 * @param files by the name of the worker that wrote it
 	 */
-	static RecordedEvents read(Map<String, Path> files) throws IOException {
+	public static RecordedEvents read(Map<String, Path> files) throws IOException {
 		RecordedEvents events = new RecordedEvents();
 		for (Map.Entry<String, Path> file : files.entrySet()) {
 			events.add(file.getKey(), Files.readString(file.getValue()));
@@ -60,6 +71,7 @@ record RecordedEvents(List<RecordedHold> holds, List<Acquisition> acquisitions, 
 			}
 			case "A" -> this.acquisitions.add(new Acquisition(worker, words[1], Long.parseLong(words[2]),
 					Long.parseLong(words[3]), Long.parseLong(words[4]), Long.parseLong(words[5])));
+			case "D" -> this.delays.add(new Delay(worker, Long.parseLong(words[1]), Long.parseLong(words[2])));
 			case "C" -> count(line.substring(2));
 			case "F" -> this.faults.add(worker + ": " + line.substring(2));
 			default -> {

@@ -14,7 +14,7 @@ package io.github.lockspring.history;
  * @param until up to when the holder was sure to have the lock, see {@link EventLog};
  * before {@code granted} if it never was
  */
-record RecordedHold(String worker, long number, String key, long token, long asked, long granted, long lease,
+public record RecordedHold(String worker, long number, String key, long token, long asked, long granted, long lease,
 		long until) {
 
 	boolean wasValid() {

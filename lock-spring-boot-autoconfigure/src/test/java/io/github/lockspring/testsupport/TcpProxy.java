@@ -8,6 +8,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.EnumSet;
@@ -57,6 +58,8 @@ public final class TcpProxy implements AutoCloseable {
 
 	private final Set<Direction> holding = EnumSet.noneOf(Direction.class);
 
+	private boolean muted;
+
 	private Duration delay = Duration.ZERO;
 
 	private @Nullable ServerSocket listener;
@@ -96,6 +99,21 @@ public final class TcpProxy implements AutoCloseable {
 	}
 
 	/**
+	 * Ends the present connections on which the client has subscribed to something.
+	 */
+	public void cutSubscribers(Cut cut) {
+		this.links.stream().filter((link) -> link.subscriber).forEach((link) -> link.end(cut));
+	}
+
+	/**
+	 * Swallows what the server sends to subscribers; commands and their answers pass.
+	 * Ends as {@link #stall} does.
+	 */
+	public synchronized void mute() {
+		this.muted = true;
+	}
+
+	/**
 	 * Refuses new connections, until {@link #restore()}. Present ones stay.
 	 */
 	public synchronized void refuse() {
@@ -122,6 +140,7 @@ public final class TcpProxy implements AutoCloseable {
 	 */
 	public synchronized void restoreForNewConnections() {
 		this.links.forEach((link) -> link.dead = true);
+		this.muted = false;
 		this.swallowing.clear();
 		this.holding.clear();
 		this.delay = Duration.ZERO;
@@ -146,6 +165,7 @@ public final class TcpProxy implements AutoCloseable {
 	 * Ends all faults.
 	 */
 	public synchronized void restore() {
+		this.muted = false;
 		this.swallowing.clear();
 		this.holding.clear();
 		this.delay = Duration.ZERO;
@@ -240,6 +260,8 @@ public final class TcpProxy implements AutoCloseable {
 
 		private volatile boolean dead;
 
+		private volatile boolean subscriber;
+
 		Link(Socket client, Socket server) throws IOException {
 			this.client = client;
 			this.server = server;
@@ -260,6 +282,10 @@ public final class TcpProxy implements AutoCloseable {
 				OutputStream out = to.getOutputStream();
 				int count;
 				while ((count = in.read(buffer)) >= 0) {
+					if (direction == Direction.TO_SERVER && !this.subscriber) {
+						this.subscriber = new String(buffer, 0, count, StandardCharsets.ISO_8859_1)
+							.contains("SUBSCRIBE");
+					}
 					if (mayPass(direction)) {
 						out.write(buffer, 0, count);
 					}
@@ -287,7 +313,8 @@ public final class TcpProxy implements AutoCloseable {
 				while (proxy.holding.contains(direction)) {
 					proxy.wait();
 				}
-				if (this.dead || proxy.swallowing.contains(direction)) {
+				if (this.dead || proxy.swallowing.contains(direction)
+						|| proxy.muted && this.subscriber && direction == Direction.TO_CLIENT) {
 					this.lostBytes = true;
 					return false;
 				}

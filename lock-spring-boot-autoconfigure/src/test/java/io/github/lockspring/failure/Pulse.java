@@ -1,0 +1,54 @@
+package io.github.lockspring.failure;
+
+import java.util.concurrent.TimeUnit;
+
+import io.github.lockspring.history.EventLog;
+
+/**
+ * Writes down when this process did not run although it wanted to, so that a late lock
+ * can be told from a late machine.
+ */
+final class Pulse implements AutoCloseable {
+
+	private static final long INTERVAL = TimeUnit.MILLISECONDS.toNanos(2);
+
+	/** Later than this is worth a line. */
+	private static final long LATE = TimeUnit.MILLISECONDS.toNanos(3);
+
+	private final Thread thread;
+
+	private volatile boolean stopping;
+
+	/**
+	 * Begins at once.
+	 * @param events where to write
+	 * @param beat something that should take no time
+	 */
+	Pulse(EventLog events, Runnable beat) {
+		this.thread = new Thread(() -> {
+			while (!this.stopping) {
+				long due = System.nanoTime() + INTERVAL;
+				try {
+					TimeUnit.NANOSECONDS.sleep(INTERVAL);
+				}
+				catch (InterruptedException ex) {
+					return;
+				}
+				beat.run();
+				long now = System.nanoTime();
+				if (now - due > LATE) {
+					events.delayed(due, now);
+				}
+			}
+		}, "pulse");
+		this.thread.setDaemon(true);
+		this.thread.start();
+	}
+
+	@Override
+	public void close() throws InterruptedException {
+		this.stopping = true;
+		this.thread.join();
+	}
+
+}
