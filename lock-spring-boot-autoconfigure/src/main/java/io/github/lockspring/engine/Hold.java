@@ -310,7 +310,7 @@ final class Hold implements HeldLock {
 			this.entry.unlock();
 		}
 		if (lost) {
-			table().courier.release(new ReleaseQuestion(this.terms.key(), this.tenure.token), null);
+			table().courier.release(this.entry.release(this.tenure, Duration.ZERO), null);
 		}
 		else if (question != null && later) {
 			table().courier.release(question, () -> this.entry.ended(this.tenure));

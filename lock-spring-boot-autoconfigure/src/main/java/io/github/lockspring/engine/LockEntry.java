@@ -193,6 +193,7 @@ final class LockEntry {
 	private Step.Look look(Tenure tenure, Caller caller, long now) {
 		tenure.state = Tenure.State.ASKING;
 		tenure.asked = now;
+		tenure.ttl = caller.terms.ttl();
 		tenure.lookAgain = false;
 		Look look = Look.ONCE;
 		if (!caller.patience.once() && !this.table.isClosing() && this.table.isInboxConfirmed()) {
@@ -213,7 +214,7 @@ final class LockEntry {
 		if (this.callers.isEmpty() && present != null && present.state == Tenure.State.WAITING) {
 			present.state = Tenure.State.ENDING;
 			this.tenure = null;
-			this.table.courier.release(new ReleaseQuestion(this.key, present.token), () -> this.table.forget(present));
+			this.table.courier.release(release(present, Duration.ZERO), () -> this.table.forget(present));
 		}
 		else if (this.callers.isEmpty() && present != null && present.state == Tenure.State.PASSING) {
 			endLater(present);
@@ -330,7 +331,7 @@ final class LockEntry {
 	}
 
 	ReleaseQuestion release(Tenure owned, Duration keep) {
-		return new ReleaseQuestion(this.key, owned.token, owned.reportedFence(), keep);
+		return new ReleaseQuestion(this.key, owned.token, Duration.ofNanos(owned.ttl), owned.reportedFence(), keep);
 	}
 
 	/** The release was answered or given up. */

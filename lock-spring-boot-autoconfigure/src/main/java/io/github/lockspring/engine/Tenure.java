@@ -62,6 +62,9 @@ final class Tenure {
 	/** Whether a look was ever answered; lookSent and fenceSeen are of the last one. */
 	boolean looked;
 
+	/** The lease that the last look asked for. */
+	long ttl;
+
 	/** When the look that is under way was asked. */
 	long asked;
 

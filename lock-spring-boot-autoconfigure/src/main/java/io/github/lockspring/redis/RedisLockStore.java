@@ -101,7 +101,7 @@ public final class RedisLockStore implements LockStore {
 	public ReleaseAnswer release(ReleaseQuestion question, Duration timeout) {
 		boolean exactCount = this.connections.topology() == RedisConnections.Topology.SINGLE;
 		Object[] args = { question.token().toString(), String.valueOf(question.lastFence()), millis(question.keep()),
-				millis(LEAST_FENCE_KEEP), this.keys.inboxPrefix(), exactCount ? "1" : "0" };
+				fenceKeep(question.ttl()), this.keys.inboxPrefix(), exactCount ? "1" : "0" };
 		List<Object> answer = this.commands.run(RedisScripts.RELEASE, this.keys.all(question.key()), args, timeout);
 		return switch (Reply.code(answer)) {
 			case 0 -> new ReleaseAnswer.NotOwner(Reply.number(answer, 1));

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -67,6 +68,20 @@ class CostTests {
 	}
 
 	@Test
+	void fencingTokenIsRememberedForTwiceTheLeaseAlsoAfterAHandOver() throws Exception {
+		try (Instance holder = Instance.on(this.redis.port()); Instance waiting = Instance.on(this.redis.port())) {
+			LockRequest request = LockRequest.of("order:42").ttl(Duration.ofHours(1)).waitTime(Duration.ofMinutes(1));
+			HeldLock first = holder.locks().acquire(request);
+			CompletableFuture<HeldLock> waiter = CompletableFuture.supplyAsync(() -> waiting.locks().acquire(request));
+			await().until(() -> this.redis.exists("{lock:order:42}:queue"));
+			first.close();
+			HeldLock second = waiter.get(30, TimeUnit.SECONDS);
+			assertThat(this.redis.pttl("{lock:order:42}:fence")).isGreaterThan(Duration.ofMinutes(100).toMillis());
+			second.close();
+		}
+	}
+
+	@Test
 	void manyRenewedLocksTakeTwoThreadsAndFewScripts() {
 		int locks = 1000;
 		try (Instance instance = Instance.on(this.redis.port())) {
@@ -126,9 +141,7 @@ class CostTests {
 			}
 			assertThat(renewed.isHeld()).isTrue();
 			renewed.close();
-			List<String> keys = this.redis.keys();
-			assertThat(keys).allMatch((key) -> key.endsWith(":fence"));
-			assertThat(keys.stream().limit(1000)).allMatch((key) -> this.redis.pttl(key) > 0);
+			assertOnlyFencesAreLeft();
 			instance.engine().stop();
 			await().until(() -> threads().stream().noneMatch((name) -> name.startsWith("lockspring")));
 			instance.events().clear();
@@ -137,6 +150,13 @@ class CostTests {
 		finally {
 			executor.shutdownNow();
 		}
+	}
+
+	// apart, so that the list of a million names is garbage when the memory is looked at
+	private void assertOnlyFencesAreLeft() {
+		List<String> keys = this.redis.keys();
+		assertThat(keys).allMatch((key) -> key.endsWith(":fence"));
+		assertThat(keys.stream().limit(1000)).allMatch((key) -> this.redis.pttl(key) > 0);
 	}
 
 	private static long usedMemory() {

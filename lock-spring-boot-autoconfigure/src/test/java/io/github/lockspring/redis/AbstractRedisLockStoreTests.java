@@ -3,11 +3,20 @@ package io.github.lockspring.redis;
 import java.time.Duration;
 
 import io.github.lockspring.store.AbstractLockStoreTests;
+import io.github.lockspring.store.AcquireAnswer.Acquired;
+import io.github.lockspring.store.AcquireQuestion;
+import io.github.lockspring.store.AcquireQuestion.Look;
 import io.github.lockspring.store.LockStore;
+import io.github.lockspring.store.OwnerToken;
+import io.github.lockspring.store.ReleaseQuestion;
 import io.github.lockspring.testsupport.RedisServer;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+
+import static io.github.lockspring.redis.StoreFixture.PATIENT;
+import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * The contract of stores, on a real server.
@@ -28,6 +37,19 @@ abstract class AbstractRedisLockStoreTests extends AbstractLockStoreTests {
 	}
 
 	abstract RedisConnectionFactory applicationFactory();
+
+	@Test
+	void fencingTokenIsRememberedForTwiceTheLeaseAlsoIfTheReleaseRaisesIt() {
+		try (LockStore store = createStore()) {
+			Duration ttl = Duration.ofHours(1);
+			OwnerToken token = StoreFixture.token();
+			Acquired acquired = (Acquired) store.acquire(new AcquireQuestion("long", token, ttl, Look.ONCE), PATIENT);
+			long raised = acquired.fence() + 7;
+			store.release(new ReleaseQuestion("long", token, ttl, raised, Duration.ZERO), PATIENT);
+			assertThat(server.get("{lock:long}:fence")).isEqualTo(String.valueOf(raised));
+			assertThat(server.pttl("{lock:long}:fence")).isGreaterThan(Duration.ofMinutes(100).toMillis());
+		}
+	}
 
 	@Override
 	protected void loseEverything() {

@@ -28,6 +28,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 
 import static io.github.lockspring.redis.StoreFixture.PATIENT;
+import static io.github.lockspring.redis.StoreFixture.TTL;
 import static io.github.lockspring.redis.StoreFixture.SETTINGS;
 import static io.github.lockspring.redis.StoreFixture.acquire;
 import static io.github.lockspring.redis.StoreFixture.isAcquired;
@@ -194,11 +195,11 @@ class RedisFailureTests {
 			acquire(store, "kept", kept);
 			server.command("CONFIG", "SET", "maxmemory", "1");
 			long last = acquired.fence() + 1;
-			assertThat(store.release(new ReleaseQuestion("passed-on", passedOn, last, Duration.ZERO), PATIENT))
+			assertThat(store.release(new ReleaseQuestion("passed-on", passedOn, TTL, last, Duration.ZERO), PATIENT))
 				.isEqualTo(new ReleaseAnswer.Released());
 			assertThat(server.exists("lock:passed-on")).isFalse();
 			assertThat(server.get("{lock:passed-on}:fence")).isEqualTo(String.valueOf(last));
-			assertThat(store.release(new ReleaseQuestion("kept", kept, 0, Duration.ofMinutes(1)), PATIENT))
+			assertThat(store.release(new ReleaseQuestion("kept", kept, TTL, 0, Duration.ofMinutes(1)), PATIENT))
 				.isEqualTo(new ReleaseAnswer.Released());
 			assertThat(server.get("lock:kept")).isEqualTo(kept + ".kept");
 			assertThat(server.pttl("lock:kept")).isGreaterThan(30_000);

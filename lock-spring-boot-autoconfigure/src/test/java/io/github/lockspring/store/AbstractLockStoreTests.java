@@ -219,7 +219,7 @@ public abstract class AbstractLockStoreTests {
 	void fenceRaisedOutsideTheStoreIsRememberedByTheRelease() {
 		OwnerToken first = token();
 		long raised = fence(acquire(first, LONG)) + 60_000_000_000L;
-		this.store.release(new ReleaseQuestion(this.key, first, raised, Duration.ZERO), TIMEOUT);
+		this.store.release(new ReleaseQuestion(this.key, first, LONG, raised, Duration.ZERO), TIMEOUT);
 		assertThat(fence(acquire(token(), LONG))).isEqualTo(raised + 1);
 	}
 
@@ -227,7 +227,7 @@ public abstract class AbstractLockStoreTests {
 	void smallerFenceOfAReleaseIsIgnored() {
 		OwnerToken first = token();
 		long fence = fence(acquire(first, LONG));
-		this.store.release(new ReleaseQuestion(this.key, first, 1, Duration.ZERO), TIMEOUT);
+		this.store.release(new ReleaseQuestion(this.key, first, LONG, 1, Duration.ZERO), TIMEOUT);
 		assertThat(fence(acquire(token(), LONG))).isGreaterThan(fence);
 	}
 
@@ -235,7 +235,7 @@ public abstract class AbstractLockStoreTests {
 	void keptLockIsNobodysUntilItEndsByItself() {
 		OwnerToken first = token();
 		acquire(first, LONG);
-		ReleaseQuestion keep = new ReleaseQuestion(this.key, first, 0, BRIEF.multipliedBy(4));
+		ReleaseQuestion keep = new ReleaseQuestion(this.key, first, LONG, 0, BRIEF.multipliedBy(4));
 		assertThat(this.store.release(keep, TIMEOUT)).isEqualTo(new Released());
 		assertThat(this.store.release(keep, TIMEOUT)).as("repeated").isEqualTo(new Released());
 		assertThat(remainingMillis(this.key)).isLessThanOrEqualTo(BRIEF.toMillis() * 4);
@@ -388,7 +388,7 @@ public abstract class AbstractLockStoreTests {
 		acquire(holder, LONG);
 		OwnerToken waiter = new OwnerToken(instance('2'), 1, 1000);
 		look(waiter, Look.FIRST);
-		this.store.release(new ReleaseQuestion(this.key, holder, 0, BRIEF), TIMEOUT);
+		this.store.release(new ReleaseQuestion(this.key, holder, LONG, 0, BRIEF), TIMEOUT);
 		assertThat(look(waiter, Look.AGAIN)).isInstanceOf(Busy.class);
 		assertThat(listener.wanted).isEmpty();
 		await().until(() -> look(waiter, Look.AGAIN) instanceof Acquired);
