@@ -144,7 +144,7 @@ final class Arena implements AutoCloseable {
 	}
 
 	/** Instances in this process, each behind a proxy. */
-	static Arena ofInstances(int count, Contest contest, Path directory, long seed) throws Exception {
+	static Arena ofInstances(int count, Contest contest, Path directory, long seed) throws IOException {
 		Arena arena = new Arena(contest, directory, seed);
 		for (int i = 0; i < count; i++) {
 			arena.competitors.add(arena.new Inside());
@@ -154,7 +154,7 @@ final class Arena implements AutoCloseable {
 	}
 
 	/** Instances in processes of their own. */
-	static Arena ofProcesses(int count, Contest contest, Path directory, long seed) throws Exception {
+	static Arena ofProcesses(int count, Contest contest, Path directory, long seed) throws IOException {
 		Arena arena = new Arena(contest, directory, seed);
 		List<Process> processes = new ArrayList<>();
 		for (int i = 0; i < count; i++) {

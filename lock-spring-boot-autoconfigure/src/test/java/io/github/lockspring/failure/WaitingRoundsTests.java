@@ -8,6 +8,7 @@ import java.util.EnumMap;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.function.ToDoubleFunction;
 
@@ -69,45 +70,92 @@ class WaitingRoundsTests {
 	/** So long that nobody looks again who only waits for those before. */
 	private static final Contest MANY = new Contest(1, Duration.ofSeconds(4), Duration.ofMillis(2), 1);
 
+	/** How often few rounds are played if the machine was too busy for the bounds. */
+	private static final int ATTEMPTS = (ROUNDS > 0) ? 1 : 3;
+
 	@Test
 	void f23KilledOrStoppedWaiterCostsTheOthersNoMoreThanItsGrant() throws Exception {
-		try (Arena arena = Arena.ofProcesses(4, PROCESSES, DIRECTORY.resolve("processes"), SEED)) {
-			arena.awaitProgressOfAll();
+		play(() -> Arena.ofProcesses(3, PROCESSES, DIRECTORY.resolve("processes"), SEED), (arena) -> {
 			arena.keepSpares();
-			play(arena, 10, Fault.KILLED);
-			play(arena, 20, Fault.STOPPED, Fault.STOPPED, Fault.STOPPED, Fault.STOPPED_AND_KILLED);
-			check(arena);
-		}
+			rounds(arena, 5, Fault.KILLED);
+			rounds(arena, 10, Fault.STOPPED, Fault.STOPPED_AND_KILLED);
+		});
 	}
 
 	@Test
 	void f24CutOffWaiterCostsTheOthersNoMoreThanItsGrantAndALostMessageOnlyALook() throws Exception {
-		try (Arena arena = Arena.ofInstances(5, INSTANCES, DIRECTORY.resolve("instances"), SEED)) {
-			arena.awaitProgressOfAll();
-			play(arena, 8, Fault.CUT, Fault.SILENCED, Fault.INBOX_CUT, Fault.MESSAGES_LOST);
-			check(arena);
-		}
+		play(() -> Arena.ofInstances(5, INSTANCES, DIRECTORY.resolve("instances"), SEED),
+				(arena) -> rounds(arena, 8, Fault.CUT, Fault.SILENCED, Fault.INBOX_CUT, Fault.MESSAGES_LOST));
 	}
 
 	@Test
 	void f21HandOverCostsTheSameWithFiftyInstancesAsWithFive() throws Exception {
-		List<Round> few = playAndCheck(5);
-		List<Round> many = playAndCheck(50);
-		// the release and the first look of whoever waits next, with a message for each
-		for (List<Round> rounds : List.of(few, many)) {
+		for (int count : List.of(5, 50)) {
+			List<Round> rounds = play(
+					() -> Arena.ofInstances(count, MANY, DIRECTORY.resolve("instances-" + count), SEED),
+					(arena) -> rounds(arena, 6, Fault.INBOX_CUT, Fault.CUT, Fault.INBOX_CUT, Fault.CUT, Fault.INBOX_CUT,
+							Fault.MESSAGES_LOST));
+			// the release and the first look of whoever waits next, with a message for
+			// each
 			assertThat(medianForAGrant(rounds, Round::scripts)).isBetween(1.5, 2.5);
 			assertThat(medianForAGrant(rounds, Round::messages)).isBetween(1.5, 2.5);
 		}
 	}
 
-	private static List<Round> playAndCheck(int instances) throws Exception {
-		try (Arena arena = Arena.ofInstances(instances, MANY, DIRECTORY.resolve("instances-" + instances), SEED)) {
-			arena.awaitProgressOfAll();
-			play(arena, 6, Fault.INBOX_CUT, Fault.CUT, Fault.INBOX_CUT, Fault.CUT, Fault.INBOX_CUT,
-					Fault.MESSAGES_LOST);
-			check(arena);
-			return arena.rounds;
+	private static List<Round> play(Callable<Arena> making, Script script) throws Exception {
+		for (int attempt = 1;; attempt++) {
+			try (Arena arena = making.call()) {
+				arena.awaitProgressOfAll();
+				script.play(arena);
+				RecordedEvents events = arena.events();
+				assertThat(HistoryChecker.check(events.holds(), events.acquisitions(), List.of())).isEmpty();
+				assertThat(events.faults()).isEmpty();
+				String broken = brokenBounds(arena, events);
+				if (broken.isEmpty()) {
+					return arena.rounds;
+				}
+				assertThat(attempt).withFailMessage(broken).isLessThan(ATTEMPTS);
+				System.out.println("Once more: " + broken);
+			}
 		}
+	}
+
+	private static void rounds(Arena arena, int few, Fault... faults) throws Exception {
+		int rounds = (ROUNDS > 0) ? ROUNDS : few;
+		for (int i = 0; i * arena.contest.locks() < rounds; i++) {
+			arena.round(faults[i % faults.length]);
+		}
+	}
+
+	private static String brokenBounds(Arena arena, RecordedEvents events) {
+		Contest contest = arena.contest;
+		Duration lookBound = contest.lookInterval().plus(ROUND_TRIP);
+		Duration grantBound = contest.grant().plus(lookBound);
+		// of all others once, and of this instance's other threads
+		Duration sections = contest.longestSection()
+			.plus(ROUND_TRIP)
+			.multipliedBy((long) arena.size() * contest.threads() + 1);
+		Figures figures = new Figures();
+		List<String> broken = new ArrayList<>();
+		for (String key : contest.keys()) {
+			Timeline timeline = new Timeline(key, events, arena.rounds, contest.lookInterval());
+			figures.add(timeline);
+			timeline.gaps()
+				.stream()
+				.filter((gap) -> !gap.isWithin(gap.hasFaultOfWholeInstance() ? grantBound : lookBound))
+				.forEach((gap) -> broken.add("idle " + gap));
+			timeline.waits()
+				.stream()
+				.filter((wait) -> !wait.isWithin(sections.plus(grantBound.multipliedBy(Math.max(1, wait.rounds()))))
+						|| wait.turns() > contest.threads() + 1 + wait.rounds())
+				.forEach((wait) -> broken.add("wait " + wait));
+		}
+		System.out
+			.println("Rounds with seed " + SEED + ", " + arena.size() + " instances, " + contest + ": idle at most "
+					+ lookBound.toMillis() + " ms, with an instance that is gone " + grantBound.toMillis() + " ms\n"
+					+ figures + "  scripts for a hand-over " + medianForAGrant(arena.rounds, Round::scripts)
+					+ ", messages " + medianForAGrant(arena.rounds, Round::messages) + "; " + events.counts());
+		return String.join("\n", broken);
 	}
 
 	private static double medianForAGrant(List<Round> rounds, ToDoubleFunction<Round> count) {
@@ -119,44 +167,10 @@ class WaitingRoundsTests {
 			.orElseThrow();
 	}
 
-	private static void play(Arena arena, int few, Fault... faults) throws Exception {
-		int rounds = (ROUNDS > 0) ? ROUNDS : few;
-		for (int i = 0; i * arena.contest.locks() < rounds; i++) {
-			arena.round(faults[i % faults.length]);
-		}
-	}
+	private interface Script {
 
-	private static void check(Arena arena) throws Exception {
-		RecordedEvents events = arena.events();
-		Contest contest = arena.contest;
-		Duration lookBound = contest.lookInterval().plus(ROUND_TRIP);
-		Duration grantBound = contest.grant().plus(lookBound);
-		// the sections before: of all others once, and of this instance's other threads
-		Duration turns = contest.longestSection()
-			.plus(ROUND_TRIP)
-			.multipliedBy((long) arena.size() * contest.threads() + 1);
-		List<Gap> gaps = new ArrayList<>();
-		List<Wait> waits = new ArrayList<>();
-		Figures figures = new Figures();
-		for (String key : contest.keys()) {
-			Timeline timeline = new Timeline(key, events, arena.rounds, contest.lookInterval());
-			figures.add(timeline);
-			gaps.addAll(timeline.gaps());
-			waits.addAll(timeline.waits());
-		}
-		System.out
-			.println("Rounds with seed " + SEED + ", " + arena.size() + " instances, " + contest + ": idle at most "
-					+ lookBound.toMillis() + " ms, with an instance that is gone " + grantBound.toMillis() + " ms\n"
-					+ figures + "  scripts for a hand-over " + medianForAGrant(arena.rounds, Round::scripts)
-					+ ", messages " + medianForAGrant(arena.rounds, Round::messages) + "; " + events.counts());
-		assertThat(HistoryChecker.check(events.holds(), events.acquisitions(), List.of())).isEmpty();
-		assertThat(events.faults()).isEmpty();
-		assertThat(gaps).filteredOn((gap) -> !gap.isWithin(gap.hasFaultOfWholeInstance() ? grantBound : lookBound))
-			.isEmpty();
-		assertThat(waits)
-			.filteredOn((wait) -> !wait.isWithin(turns.plus(grantBound.multipliedBy(Math.max(1, wait.rounds())))))
-			.isEmpty();
-		assertThat(waits).filteredOn((wait) -> wait.turns() > contest.threads() + 1 + wait.rounds()).isEmpty();
+		void play(Arena arena) throws Exception;
+
 	}
 
 	/**
