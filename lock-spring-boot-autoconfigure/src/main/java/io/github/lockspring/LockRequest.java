@@ -8,7 +8,6 @@ import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
-import java.util.TreeMap;
 import java.util.function.UnaryOperator;
 
 import org.jspecify.annotations.Nullable;
@@ -100,15 +99,43 @@ public final class LockRequest {
 		if (locks.isEmpty()) {
 			throw new IllegalArgumentException("A lock request needs at least one key");
 		}
-		TreeMap<String, LockSpec> sorted = new TreeMap<>(Comparator.naturalOrder());
-		for (LockSpec lock : locks) {
-			LockSpec other = sorted.putIfAbsent(lock.key(), lock);
-			if (other != null && !other.equals(lock)) {
+		LockSpec[] sorted = locks.toArray(new LockSpec[0]);
+		Arrays.sort(sorted, Comparator.comparing(LockSpec::key));
+		List<LockSpec> distinct = new ArrayList<>(sorted.length);
+		LockSpec last = null;
+		for (LockSpec lock : sorted) {
+			if (last == null || !lock.key().equals(last.key())) {
+				distinct.add(lock);
+				last = lock;
+			}
+			else if (!lock.equals(last)) {
 				throw new IllegalArgumentException("Lock '" + lock.key()
-						+ "' is asked for twice in one request, in different ways: " + other + " and " + lock);
+						+ "' is asked for twice in one request, in different ways: " + last + " and " + lock);
 			}
 		}
-		return List.copyOf(sorted.values());
+		return Collections.unmodifiableList(distinct);
+	}
+
+	/**
+	 * Asks for other keys in the same way: what was said about name, ttl, renewal,
+	 * maxHold, minHold, waiting and onLost stays.
+	 * @param keys the keys, at least one; duplicates count once
+	 * @return the new request
+	 * @throws IllegalArgumentException as for {@link #of(Collection)}
+	 * @throws IllegalStateException if this request is for several keys, which may differ
+	 * in what is asked for them
+	 */
+	public LockRequest forKeys(Collection<String> keys) {
+		if (this.locks.size() > 1) {
+			throw new IllegalStateException("A request for several keys gives no pattern for others: " + this);
+		}
+		if (keys.size() == 1) {
+			return new LockRequest(List.of(this.locks.get(0).forKey(keys.iterator().next())), this.waitTime,
+					this.onLost, this.renewed);
+		}
+		List<LockSpec> specs = new ArrayList<>(keys.size());
+		keys.forEach((key) -> specs.add(this.locks.get(0).forKey(key)));
+		return new LockRequest(ordered(specs), this.waitTime, this.onLost, this.renewed);
 	}
 
 	/**

@@ -64,6 +64,10 @@ public record LockSpec(String key, @Nullable String name, @Nullable Duration ttl
 		check("minHold", minHold, Duration.ZERO);
 	}
 
+	LockSpec forKey(String other) {
+		return new LockSpec(other, this.name, this.ttl, this.renew, this.maxHold, this.minHold);
+	}
+
 	private static void checkKey(String key) {
 		if (key == null || key.isEmpty()) {
 			throw new IllegalArgumentException("A lock key must not be null or empty");

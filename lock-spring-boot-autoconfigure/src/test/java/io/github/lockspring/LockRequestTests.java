@@ -1,11 +1,13 @@
 package io.github.lockspring;
 
 import java.time.Duration;
+import java.util.List;
 
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
  * Tests for {@link LockRequest}.
@@ -32,6 +34,43 @@ class LockRequestTests {
 		assertThat(REQUEST.renew().maxHold(hour).ttl(TTL).locks().get(0).maxHold()).isEqualTo(hour);
 		assertThatIllegalArgumentException().isThrownBy(() -> REQUEST.maxHold(hour).ttl(TTL))
 			.withMessageContaining("Add renew");
+	}
+
+	@Test
+	void otherKeysAreAskedForInTheSameWay() {
+		LockRequest pattern = REQUEST.name("orders")
+			.renew()
+			.ttl(TTL)
+			.maxHold(TTL.multipliedBy(2))
+			.minHold(Duration.ofSeconds(1))
+			.waitTime(Duration.ofSeconds(2))
+			.onLost(OnLost.NOTIFY);
+		LockRequest request = pattern.forKeys(List.of("b", "a", "b"));
+		assertThat(request.locks()).extracting(LockSpec::key).containsExactly("a", "b");
+		assertThat(request.waitTime()).isEqualTo(Duration.ofSeconds(2));
+		assertThat(request.onLost()).isEqualTo(OnLost.NOTIFY);
+		assertThat(request.ttl(TTL).locks().get(0).renew()).as("renewal was asked for").isTrue();
+		for (LockSpec lock : request.locks()) {
+			assertThat(lock)
+				.isEqualTo(new LockSpec(lock.key(), "orders", TTL, true, TTL.multipliedBy(2), Duration.ofSeconds(1)));
+		}
+	}
+
+	@Test
+	void patternOfSeveralKeysIsRefused() {
+		assertThatIllegalStateException().isThrownBy(() -> LockRequest.of("a", "b").forKeys(List.of("c")));
+		assertThatIllegalArgumentException().isThrownBy(() -> REQUEST.forKeys(List.of()))
+			.withMessageContaining("at least one key");
+		assertThatIllegalArgumentException().isThrownBy(() -> REQUEST.forKeys(List.of("")))
+			.withMessageContaining("must not be null or empty");
+	}
+
+	@Test
+	void sameKeyInDifferentWaysIsRefused() {
+		assertThat(LockRequest.allOf(List.of(REQUEST, LockRequest.of("a"), REQUEST)).locks()).extracting(LockSpec::key)
+			.containsExactly("a", "order:42");
+		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.allOf(List.of(REQUEST, REQUEST.ttl(TTL))))
+			.withMessageContaining("asked for twice");
 	}
 
 }

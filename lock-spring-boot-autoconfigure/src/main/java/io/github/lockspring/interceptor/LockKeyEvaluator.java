@@ -1,16 +1,15 @@
 package io.github.lockspring.interceptor;
 
-import java.lang.reflect.Constructor;
 import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.context.expression.BeanFactoryResolver;
-import org.springframework.context.expression.MethodBasedEvaluationContext;
 import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.ParameterNameDiscoverer;
 import org.springframework.expression.EvaluationContext;
@@ -154,45 +153,31 @@ public final class LockKeyEvaluator {
 	}
 
 	/**
-	 * Parameter names for evaluation, looked up once.
+	 * Where the expressions find the arguments, looked up once.
 	 * @param operation the operation
-	 * @return gives these names
+	 * @return the positions of the arguments by their names
 	 */
-	ParameterNameDiscoverer parameterNames(LockOperation operation) {
-		return new KnownParameterNames(this.parameterNames.getParameterNames(operation.declared()));
+	Map<String, Integer> argumentPositions(LockOperation operation) {
+		return LockEvaluationContext.positions(operation.method().getParameterCount(),
+				this.parameterNames.getParameterNames(operation.declared()));
 	}
 
 	/**
 	 * What the expressions of a call are evaluated against.
-	 * @param operation one of the method's operations
-	 * @param names its parameter names
+	 * @param method the method
+	 * @param positions the positions of its arguments by their names
 	 * @param target the object that the method is called on
 	 * @param arguments the arguments
 	 * @return the context of this call
 	 */
-	EvaluationContext context(LockOperation operation, ParameterNameDiscoverer names, @Nullable Object target,
+	EvaluationContext context(Method method, Map<String, Integer> positions, @Nullable Object target,
 			@Nullable Object[] arguments) {
-		LockExpressionRoot root = new LockExpressionRoot(operation.method(), target, arguments);
-		MethodBasedEvaluationContext context = new MethodBasedEvaluationContext(root, operation.declared(), arguments,
-				names);
+		LockExpressionRoot root = new LockExpressionRoot(method, target, arguments);
+		LockEvaluationContext context = new LockEvaluationContext(root, positions, arguments);
 		context.setPropertyAccessors(this.properties);
 		context.setTypeLocator(this.types);
 		context.setBeanResolver(this.beans);
 		return context;
-	}
-
-	private record KnownParameterNames(@Nullable String @Nullable [] names) implements ParameterNameDiscoverer {
-
-		@Override
-		public @Nullable String @Nullable [] getParameterNames(Method method) {
-			return this.names;
-		}
-
-		@Override
-		public @Nullable String @Nullable [] getParameterNames(Constructor<?> constructor) {
-			return null;
-		}
-
 	}
 
 }

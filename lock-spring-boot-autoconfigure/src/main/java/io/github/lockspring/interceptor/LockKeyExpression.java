@@ -122,15 +122,20 @@ final class LockKeyExpression {
 
 	private List<String> combine(List<String> starts, List<String> texts, String end) {
 		if (starts.size() == 1 && texts.size() == 1) {
-			return List.of(starts.get(0) + escape(texts.get(0)) + end);
+			return List.of(join(starts.get(0), texts.get(0), end));
 		}
-		List<String> keys = new ArrayList<>();
+		List<String> keys = new ArrayList<>(starts.size() * texts.size());
 		for (String start : starts) {
 			for (String text : texts) {
-				keys.add(start + escape(text) + end);
+				keys.add(join(start, text, end));
 			}
 		}
 		return keys;
+	}
+
+	private String join(String start, String text, String end) {
+		// the usual key is a value and nothing else, which needs no copy
+		return (start.isEmpty() && end.isEmpty()) ? escape(text) : start + escape(text) + end;
 	}
 
 	private String escape(String text) {
@@ -138,11 +143,15 @@ final class LockKeyExpression {
 	}
 
 	static String escape(String text, IntPredicate escaped) {
-		if (text.chars().noneMatch(escaped)) {
+		int first = 0;
+		while (first < text.length() && !escaped.test(text.charAt(first))) {
+			first++;
+		}
+		if (first == text.length()) {
 			return text;
 		}
-		StringBuilder result = new StringBuilder(text.length() + 8);
-		for (int i = 0; i < text.length(); i++) {
+		StringBuilder result = new StringBuilder(text.length() + 8).append(text, 0, first);
+		for (int i = first; i < text.length(); i++) {
 			char c = text.charAt(i);
 			if (!escaped.test(c)) {
 				result.append(c);

@@ -3,11 +3,10 @@ package io.github.lockspring.interceptor;
 import java.lang.reflect.Array;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 
 import io.github.lockspring.LockDefinitionException;
 import org.jspecify.annotations.Nullable;
@@ -53,7 +52,7 @@ final class LockKeyValues {
 	/**
 	 * The texts of a value.
 	 * @param value what the expression gave
-	 * @return one text, or that of each element, without duplicates and never empty
+	 * @return one text, or that of each element, and never empty
 	 */
 	List<String> texts(@Nullable Object value) {
 		if (value instanceof Iterable<?> elements && !(value instanceof Path)) {
@@ -66,7 +65,7 @@ final class LockKeyValues {
 	}
 
 	private List<String> texts(Iterable<?> elements) {
-		Set<String> texts = new LinkedHashSet<>();
+		List<String> texts = new ArrayList<>((elements instanceof Collection<?> known) ? known.size() : 10);
 		for (Object element : elements) {
 			if (element == null) {
 				throw error("it gives null among its elements",
@@ -82,7 +81,7 @@ final class LockKeyValues {
 					"Let such calls run without the lock: condition = \"" + this.expression
 							+ ".size() > 0\" (an array: .length > 0)");
 		}
-		return new ArrayList<>(texts);
+		return texts;
 	}
 
 	private List<?> elements(Object array) {
@@ -118,7 +117,8 @@ final class LockKeyValues {
 		}
 		String text = value.toString();
 		// A generated subclass may pass toString() on to a class without one
-		if (text != null && text.endsWith('@' + Integer.toHexString(System.identityHashCode(value)))) {
+		if (text != null && text.indexOf('@') != -1
+				&& text.endsWith('@' + Integer.toHexString(System.identityHashCode(value)))) {
 			throw noText(value);
 		}
 		return checked(text);

@@ -2,11 +2,11 @@ package io.github.lockspring.interceptor;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 import io.github.lockspring.LockRequest;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.core.ParameterNameDiscoverer;
 import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.EvaluationException;
 import org.springframework.expression.Expression;
@@ -17,10 +17,10 @@ import org.springframework.expression.Expression;
  *
  * @param locks what is locked, at least one
  * @param evaluator evaluates the expressions
- * @param names the parameter names for them
+ * @param positions where they find the arguments, by name
  * @param busyAnswer what a busy lock means, or null: the exception reaches the caller
  */
-record LockedMethod(List<Lock> locks, LockKeyEvaluator evaluator, ParameterNameDiscoverer names,
+record LockedMethod(List<Lock> locks, LockKeyEvaluator evaluator, Map<String, Integer> positions,
 		@Nullable BusyAnswer busyAnswer) {
 
 	/**
@@ -33,10 +33,11 @@ record LockedMethod(List<Lock> locks, LockKeyEvaluator evaluator, ParameterNameD
 	 */
 	@Nullable LockRequest request(@Nullable Object target, @Nullable Object[] arguments) {
 		Lock first = this.locks.get(0);
-		if (this.locks.size() == 1 && first.condition() == null && first.constant() != null) {
-			return first.constant();
+		if (this.locks.size() == 1 && first.condition() == null && first.isConstant()) {
+			return first.request();
 		}
-		EvaluationContext context = this.evaluator.context(first.operation(), this.names, target, arguments);
+		EvaluationContext context = this.evaluator.context(first.operation().method(), this.positions, target,
+				arguments);
 		if (this.locks.size() == 1) {
 			return first.request(context);
 		}
@@ -68,26 +69,35 @@ record LockedMethod(List<Lock> locks, LockKeyEvaluator evaluator, ParameterNameD
 	 * @param operation its values
 	 * @param key its key
 	 * @param condition its condition, or null for none
-	 * @param constant the request of every call, or null if the key depends on the call
+	 * @param request the request of every call, except that it has the call's keys where
+	 * they depend on the call
 	 */
-	record Lock(LockOperation operation, LockKeyExpression key, @Nullable Expression condition,
-			@Nullable LockRequest constant) {
+	record Lock(LockOperation operation, LockKeyExpression key, @Nullable Expression condition, LockRequest request) {
+
+		/** Stands for the keys of calls in a request that has none yet. */
+		private static final String NO_KEY = "?";
 
 		static Lock of(LockOperation operation, LockKeyExpression key, @Nullable Expression condition) {
-			String text = key.constantKey();
-			return new Lock(operation, key, condition, (text != null) ? build(operation, List.of(text)) : null);
+			LockRequest request = complete(operation, LockRequest.of(NO_KEY));
+			String constant = key.constantKey();
+			return new Lock(operation, key, condition,
+					(constant != null) ? forKeys(request, List.of(constant), operation) : request);
+		}
+
+		boolean isConstant() {
+			return this.key.constantKey() != null;
 		}
 
 		@Nullable LockRequest request(EvaluationContext context) {
 			if (this.condition != null && !isTrue(this.condition, context)) {
 				return null;
 			}
-			return (this.constant != null) ? this.constant : build(this.operation, this.key.keys(context));
+			return isConstant() ? this.request : forKeys(this.request, this.key.keys(context), this.operation);
 		}
 
-		private static LockRequest build(LockOperation operation, List<String> keys) {
+		private static LockRequest forKeys(LockRequest request, List<String> keys, LockOperation operation) {
 			try {
-				return complete(operation, (keys.size() == 1) ? LockRequest.of(keys.get(0)) : LockRequest.of(keys));
+				return request.forKeys(keys);
 			}
 			catch (IllegalArgumentException ex) {
 				throw operation.site()

@@ -76,7 +76,7 @@ final class LockedMethods {
 		if (locks.size() > 1) {
 			checkRepeated(locks);
 		}
-		return new LockedMethod(List.copyOf(locks), this.evaluator, this.evaluator.parameterNames(first),
+		return new LockedMethod(List.copyOf(locks), this.evaluator, this.evaluator.argumentPositions(first),
 				BusyAnswers.of(first, targetClass));
 	}
 

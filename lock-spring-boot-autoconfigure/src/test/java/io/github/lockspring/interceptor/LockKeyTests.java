@@ -262,6 +262,26 @@ class LockKeyTests {
 	}
 
 	@Test
+	void keyThatAssignsIsRefused() {
+		Order order = new Order("42");
+		assertThat(catchThrowableOfType(LockDefinitionException.class, () -> keys.assigning(order)))
+			.hasMessageContainingAll("Keys.assigning(Order)", "cannot be evaluated");
+		assertThat(order.getId()).isEqualTo("42");
+	}
+
+	@Test
+	void duplicatesInSecondCollectionCountOnce() {
+		keys.two("a", List.of("b", "c", "b"));
+		assertThat(locks.lastKeys()).containsExactly("a:b", "a:c");
+	}
+
+	@Test
+	void valuesWithTextThatLooksLikeAnIdentityAreTaken() {
+		assertThat(keyOf("a@1f")).isEqualTo("a@1f");
+		assertThat(keyOf(new StringBuilder("a@1f"))).isEqualTo("a@1f");
+	}
+
+	@Test
 	void methodDoesNotRunWhenKeyIsRefused() {
 		refused(null);
 		assertThat(keys.ran()).doesNotContainNull();
@@ -290,7 +310,7 @@ class LockKeyTests {
 
 	public static class Order {
 
-		private final String id;
+		private String id;
 
 		Order(String id) {
 			this.id = id;
@@ -298,6 +318,10 @@ class LockKeyTests {
 
 		public String getId() {
 			return this.id;
+		}
+
+		public void setId(String id) {
+			this.id = id;
 		}
 
 	}
@@ -379,6 +403,10 @@ class LockKeyTests {
 
 		@DistributedLock("#order.id")
 		public void property(@Nullable Order order) {
+		}
+
+		@DistributedLock(key = "#order.id = 'changed'")
+		public void assigning(Order order) {
 		}
 
 		@DistributedLock(key = "#p1 + '/' + #a0")

@@ -1,0 +1,68 @@
+package io.github.lockspring.interceptor;
+
+import java.util.HashMap;
+import java.util.Map;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.expression.spel.support.StandardEvaluationContext;
+
+/**
+ * What the expressions of one call see: the arguments under their names. For one thread.
+ * <p>
+ * Spring's own context for methods copies all arguments into a map, under three names
+ * each, at every call; this one knows beforehand which name stands for which argument.
+ */
+final class LockEvaluationContext extends StandardEvaluationContext {
+
+	private final Map<String, Integer> positions;
+
+	private final @Nullable Object[] arguments;
+
+	/**
+	 * Creates the context of a call.
+	 * @param root what {@code #root} stands for
+	 * @param positions the positions of the arguments by their names
+	 * @param arguments the arguments
+	 */
+	LockEvaluationContext(LockExpressionRoot root, Map<String, Integer> positions, @Nullable Object[] arguments) {
+		super(root);
+		this.positions = positions;
+		this.arguments = arguments;
+	}
+
+	/**
+	 * The positions of a method's arguments by their names: {@code p0}, {@code a0} and,
+	 * if it is known, the parameter's name.
+	 * @param count how many parameters there are
+	 * @param names their names, or null
+	 * @return an immutable map
+	 */
+	static Map<String, Integer> positions(int count, @Nullable String @Nullable [] names) {
+		Map<String, Integer> positions = new HashMap<>();
+		for (int i = 0; i < count; i++) {
+			positions.put("a" + i, i);
+			positions.put("p" + i, i);
+			String name = (names != null) ? names[i] : null;
+			if (name != null) {
+				positions.put(name, i);
+			}
+		}
+		return Map.copyOf(positions);
+	}
+
+	@Override
+	public @Nullable Object lookupVariable(String name) {
+		Integer position = this.positions.get(name);
+		return (position != null) ? this.arguments[position] : null;
+	}
+
+	/**
+	 * Asking for a key changes nothing, neither a variable nor the argument's properties.
+	 */
+	@Override
+	public boolean isAssignmentEnabled() {
+		return false;
+	}
+
+}
