@@ -16,7 +16,7 @@ import redis.embedded.RedisExecProvider;
 /**
  * A redis-server of the benchmark's own, without persistence, on the loopback interface.
  */
-final class RedisProcess implements AutoCloseable {
+public final class RedisProcess implements AutoCloseable {
 
 	private final int port;
 
@@ -33,7 +33,7 @@ final class RedisProcess implements AutoCloseable {
 		this.connection = connect(this.client);
 	}
 
-	static RedisProcess start() throws IOException, InterruptedException {
+	public static RedisProcess start() throws IOException, InterruptedException {
 		int port = freePort();
 		File executable = RedisExecProvider.defaultProvider().get();
 		executable.deleteOnExit();
@@ -67,11 +67,11 @@ final class RedisProcess implements AutoCloseable {
 		}
 	}
 
-	int port() {
+	public int port() {
 		return this.port;
 	}
 
-	RedisCommands<String, String> commands() {
+	public RedisCommands<String, String> commands() {
 		return this.connection.sync();
 	}
 

@@ -1,0 +1,85 @@
+package io.github.lockspring.benchmarks.micro;
+
+import java.util.Map;
+
+import io.github.lockspring.LockTemplate;
+import io.github.lockspring.autoconfigure.LockEngineAutoConfiguration;
+import io.github.lockspring.autoconfigure.LockEventAutoConfiguration;
+import io.github.lockspring.autoconfigure.LockInterceptorAutoConfiguration;
+import io.github.lockspring.autoconfigure.MemoryLockStoreAutoConfiguration;
+import io.github.lockspring.autoconfigure.RedisLockStoreAutoConfiguration;
+
+import org.springframework.aop.Advisor;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.boot.Banner;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Role;
+
+/**
+ * An application as users have it. Its auto-configurations are named one by one, since
+ * those of the peers are on this module's class path too.
+ */
+@Configuration(proxyBeanMethods = false)
+@ImportAutoConfiguration({ AopAutoConfiguration.class, DataRedisAutoConfiguration.class,
+		RedisLockStoreAutoConfiguration.class, MemoryLockStoreAutoConfiguration.class,
+		LockEngineAutoConfiguration.class, LockInterceptorAutoConfiguration.class })
+class MicroApplication {
+
+	/** No locks at all. */
+	static final String NOTHING = "nothing";
+
+	/** The engine over the store in memory. */
+	static final String MEMORY = "memory";
+
+	/** The engine over the store in memory, without anybody who listens to its events. */
+	static final String MEMORY_SILENT = "memory-silent";
+
+	static ConfigurableApplicationContext start(String locks) {
+		return start(Map.of("distributed-lock.store", "memory", "benchmark.nothing", locks.equals(NOTHING),
+				"benchmark.silent", locks.equals(MEMORY_SILENT)));
+	}
+
+	static ConfigurableApplicationContext start(Map<String, Object> properties) {
+		return new SpringApplicationBuilder(MicroApplication.class).web(WebApplicationType.NONE)
+			.bannerMode(Banner.Mode.OFF)
+			.logStartupInfo(false)
+			.properties(properties)
+			.run();
+	}
+
+	@Bean
+	OrderService orderService() {
+		return new OrderService();
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static Advisor noOpAdvisor() {
+		return NoOpAdvice.advisor();
+	}
+
+	@Bean
+	@ConditionalOnBooleanProperty("benchmark.nothing")
+	LockTemplate noLocks() {
+		return new NoLocks();
+	}
+
+	/**
+	 * Events, as every application has them.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnBooleanProperty(name = "benchmark.silent", havingValue = false, matchIfMissing = true)
+	@ImportAutoConfiguration(LockEventAutoConfiguration.class)
+	static class Events {
+
+	}
+
+}
