@@ -149,6 +149,20 @@ public enum AdapterKind {
 	}
 
 	/**
+	 * The name that Redis knows a lock by.
+	 * @param key the lock's key
+	 * @return the name
+	 * @throws UnsupportedOperationException if it does not hold locks for long
+	 */
+	public String redisKey(String key) {
+		return switch (this) {
+			case LOCKSPRING -> LockspringAdapter.PREFIX + key;
+			case REDISSON -> RedissonAdapter.PREFIX + key;
+			default -> throw new UnsupportedOperationException(id());
+		};
+	}
+
+	/**
 	 * Whether it can take part.
 	 * @param ability what a scenario needs
 	 * @return whether it can

@@ -19,6 +19,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  */
 final class LockspringAdapter implements LockAdapter {
 
+	static final String PREFIX = "lock:";
+
 	private static final Duration WAIT_TIME = Duration.ofMinutes(1);
 
 	private final LettuceConnectionFactory factory;
@@ -36,7 +38,7 @@ final class LockspringAdapter implements LockAdapter {
 				defaults.maxTenure(), defaults.shutdownTimeout());
 		this.factory = LettuceFactories.started(servers);
 		this.store = RedisLockStore.create(this.factory,
-				new RedisStoreSettings("lock:", settings.commandTimeout(), true));
+				new RedisStoreSettings(PREFIX, settings.commandTimeout(), true));
 		this.engine = new LockEngine(this.store, settings, List.of());
 		this.locks = this.engine.template();
 	}

@@ -13,6 +13,8 @@ import org.redisson.config.Config;
  */
 final class RedissonAdapter implements LockAdapter {
 
+	static final String PREFIX = "redisson:";
+
 	private final RedissonClient client;
 
 	private final BiFunction<RedissonClient, String, RLock> locks;
@@ -26,7 +28,7 @@ final class RedissonAdapter implements LockAdapter {
 	}
 
 	static LockAdapter plain(Servers servers) {
-		return new RedissonAdapter(servers, (client, key) -> client.getLock("redisson:" + key));
+		return new RedissonAdapter(servers, (client, key) -> client.getLock(PREFIX + key));
 	}
 
 	static LockAdapter spin(Servers servers) {

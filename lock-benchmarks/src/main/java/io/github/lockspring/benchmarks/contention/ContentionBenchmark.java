@@ -1,6 +1,7 @@
 package io.github.lockspring.benchmarks.contention;
 
 import java.nio.file.Files;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -22,6 +23,8 @@ public final class ContentionBenchmark {
 	private final Options options;
 
 	private final List<Measurement> measurements = new ArrayList<>();
+
+	private final List<HeldResult> held = new ArrayList<>();
 
 	private ContentionBenchmark(Options options) {
 		this.options = options;
@@ -46,25 +49,55 @@ public final class ContentionBenchmark {
 		}
 		ContentionBenchmark benchmark = new ContentionBenchmark(options);
 		benchmark.run();
-		System.exit(benchmark.violations() > 0 ? 1 : 0);
+		if (benchmark.violations() > 0) {
+			System.err.println("Sections have overlapped: see the column \"violations\"");
+			System.exit(1);
+		}
+		System.exit(0);
 	}
 
 	private void run() throws Exception {
 		Files.createDirectories(this.options.out());
-		try (Fleet fleet = new Fleet(this.options.processes(), this.options.adapters());
-				RawData raw = new RawData(this.options.out().resolve("contention.jsonl"))) {
-			Machine machine = Machine.here(fleet.redisVersion());
-			raw.machine(machine);
-			Report report = new Report(machine, this.options);
-			for (Scenario scenario : this.options.scenarios()) {
-				if (scenario.canRunHere()) {
+		try (RawData raw = new RawData(this.options.out().resolve("contention.jsonl"))) {
+			Report report;
+			try (Fleet fleet = new Fleet(this.options.processes(), this.options.adapters())) {
+				Machine machine = Machine.here(fleet.redisVersion());
+				raw.write(machine.facts());
+				report = new Report(machine, this.options);
+				warmUp(fleet);
+				for (Scenario scenario : this.options.contests()) {
 					run(fleet, scenario, raw);
 					System.out.println(report.table(scenario, this.measurements));
 				}
 			}
-			Files.writeString(this.options.out().resolve("contention.md"), report.text(this.measurements));
+			if (this.options.scenarios().contains(Scenario.HELD)) {
+				hold(raw);
+				System.out.println(report.held(this.held));
+			}
+			Files.writeString(this.options.out().resolve("contention.md"), report.text(this.measurements, this.held));
 		}
 		System.out.println("Report and raw data: " + this.options.out().toAbsolutePath().normalize());
+	}
+
+	/**
+	 * Lets every process compile what all scenarios need, so that the first lock of the
+	 * first scenario finds what the last one finds.
+	 */
+	private void warmUp(Fleet fleet) {
+		if (!this.options.contests().isEmpty()) {
+			Scenario keys = Scenario.of("keys-64");
+			for (AdapterKind adapter : this.options.adaptersFor(keys)) {
+				fleet.run(keys, adapter, 0, Duration.ZERO, this.options.seconds());
+			}
+		}
+	}
+
+	private void hold(RawData raw) throws Exception {
+		for (AdapterKind adapter : this.options.adaptersFor(Scenario.HELD)) {
+			HeldResult result = this.options.heldLocks().run(adapter);
+			this.held.add(result);
+			raw.write(result.toMap());
+		}
 	}
 
 	/**
@@ -74,14 +107,14 @@ public final class ContentionBenchmark {
 	private void run(Fleet fleet, Scenario scenario, RawData raw) throws Exception {
 		List<AdapterKind> adapters = new ArrayList<>(this.options.adaptersFor(scenario));
 		for (AdapterKind adapter : adapters) {
-			fleet.run(scenario, adapter, 0, this.options.warmUp(), Math.min(1, this.options.seconds()));
+			fleet.run(scenario, adapter, 0, this.options.warmUp(), this.options.seconds());
 		}
 		for (int repetition = 1; repetition <= this.options.repetitions(); repetition++) {
 			for (AdapterKind adapter : adapters) {
 				Measurement measurement = fleet.run(scenario, adapter, repetition, this.options.warmUp(),
 						this.options.seconds());
 				this.measurements.add(measurement);
-				raw.measurement(measurement);
+				raw.write(measurement.toMap());
 				System.err.printf("%s %s #%d: %,.0f/s%s%n", scenario.id(), adapter.id(), repetition, measurement.rate(),
 						(measurement.violations() > 0) ? " VIOLATED" : "");
 			}

@@ -1,6 +1,9 @@
 package io.github.lockspring.benchmarks.contention;
 
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.stream.LongStream;
 
 import io.github.lockspring.benchmarks.adapter.AdapterKind;
@@ -103,6 +106,37 @@ record Measurement(Scenario scenario, AdapterKind adapter, int repetition, doubl
 
 	double workerCpuMicros() {
 		return this.answers.stream().mapToLong(Answer::cpuNanos).sum() / 1e3 / sections();
+	}
+
+	Map<String, Object> toMap() {
+		Map<String, Object> line = new LinkedHashMap<>();
+		line.put("scenario", this.scenario.id());
+		line.put("adapter", this.adapter.id());
+		line.put("repetition", this.repetition);
+		line.put("seconds", this.seconds);
+		line.put("acquisitions", measured());
+		line.put("rate", rate());
+		Histogram waits = waits();
+		line.put("waitP50Micros", waits.getValueAtPercentile(50) / 1000.0);
+		line.put("waitP99Micros", waits.getValueAtPercentile(99) / 1000.0);
+		line.put("waitMaxMicros", waits.getMaxValue() / 1000.0);
+		line.put("jainThreads", threadFairness());
+		line.put("jainProcesses", processFairness());
+		line.put("sections", sections());
+		line.put("violations", violations());
+		line.put("errors", errors());
+		line.put("firstError", firstError());
+		line.put("commandsSent", commandsSent());
+		line.put("commandsExecuted", commandsExecuted());
+		line.put("redisMicros", redisMicros());
+		line.put("serverCpuMicros", serverCpuMicros());
+		line.put("workerCpuMicros", workerCpuMicros());
+		line.put("threadCounts", threadCounts());
+		line.put("processCounts", processCounts());
+		Map<String, Object> commands = new TreeMap<>();
+		this.stats.commands().forEach((name, command) -> commands.put(name, command.calls()));
+		line.put("commands", commands);
+		return line;
 	}
 
 }

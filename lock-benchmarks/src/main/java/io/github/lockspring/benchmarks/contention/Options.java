@@ -20,21 +20,23 @@ import org.jspecify.annotations.Nullable;
  * @param seconds measured time of a run
  * @param warmUp time before it, in each run
  * @param repetitions how often each lock is measured in each scenario
+ * @param heldLocks how many locks are held, and for how long
  * @param out directory for the results
  */
 record Options(List<Scenario> scenarios, Set<AdapterKind> adapters, double seconds, Duration warmUp, int repetitions,
-		Path out) {
+		HeldLocks heldLocks, Path out) {
 
 	static final String USAGE = """
 			--short              one minute or two, for a first look
 			--scenarios a,b      of: %s
 			--adapters a,b       of: %s
-			--seconds 3          measured time of one run
+			--seconds 2.5        measured time of one run
 			--repetitions 4      runs of each lock in each scenario
 			--out directory      where the report and the raw data go
 			""";
 
-	private static final List<String> SHORT_SCENARIOS = List.of("free-1", "keys-64", "hot-1x64", "hot-4x8", "hot-4x1");
+	private static final List<String> SHORT_SCENARIOS = List.of("free-1", "keys-64", "hot-1x64", "hot-4x8", "hot-4x1",
+			"held-50000");
 
 	static Options parse(String... args) {
 		Map<String, String> given = new LinkedHashMap<>();
@@ -57,9 +59,11 @@ record Options(List<Scenario> scenarios, Set<AdapterKind> adapters, double secon
 					.map(Scenario::of)
 					.toList(),
 				adapters(given.get("--adapters")),
-				Double.parseDouble(given.getOrDefault("--seconds", brief ? "1" : "3")),
+				Double.parseDouble(given.getOrDefault("--seconds", brief ? "0.7" : "2.5")),
 				Duration.ofMillis(brief ? 200 : 500),
 				Integer.parseInt(given.getOrDefault("--repetitions", brief ? "2" : "4")),
+				brief ? new HeldLocks(5000, Duration.ofSeconds(9), Duration.ofSeconds(10))
+						: new HeldLocks(Scenario.HELD.keys(), Duration.ofSeconds(30), Duration.ofSeconds(40)),
 				Path.of(given.getOrDefault("--out", "lock-benchmarks/target/contention")));
 	}
 
@@ -78,8 +82,17 @@ record Options(List<Scenario> scenarios, Set<AdapterKind> adapters, double secon
 		return Arrays.stream(text.split(",")).map(String::strip).filter((item) -> !item.isEmpty()).toList();
 	}
 
+	/**
+	 * The scenarios in which locks compete, as far as they can run here.
+	 */
+	List<Scenario> contests() {
+		return this.scenarios.stream()
+			.filter((scenario) -> scenario != Scenario.HELD && scenario.canRunHere())
+			.toList();
+	}
+
 	int processes() {
-		return this.scenarios.stream().filter(Scenario::canRunHere).mapToInt(Scenario::processes).max().orElse(0);
+		return contests().stream().mapToInt(Scenario::processes).max().orElse(0);
 	}
 
 	List<AdapterKind> adaptersFor(Scenario scenario) {

@@ -10,6 +10,7 @@ import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisConnectionException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.api.async.RedisAsyncCommands;
 import io.lettuce.core.api.sync.RedisCommands;
 import redis.embedded.RedisExecProvider;
 
@@ -73,6 +74,10 @@ public final class RedisProcess implements AutoCloseable {
 
 	public RedisCommands<String, String> commands() {
 		return this.connection.sync();
+	}
+
+	RedisAsyncCommands<String, String> asyncCommands() {
+		return this.connection.async();
 	}
 
 	CommandStats stats() {

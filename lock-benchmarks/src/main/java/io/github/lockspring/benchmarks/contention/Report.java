@@ -21,15 +21,22 @@ final class Report {
 		this.options = options;
 	}
 
-	String text(List<Measurement> measurements) {
+	String text(List<Measurement> measurements, List<HeldResult> held) {
 		StringBuilder text = new StringBuilder("# Contention\n\n");
 		this.machine.facts()
 			.forEach((name, fact) -> text.append("- ").append(name).append(": ").append(fact).append('\n'));
 		text.append(method());
 		for (Scenario scenario : this.options.scenarios()) {
-			text.append('\n')
-				.append(scenario.canRunHere() ? table(scenario, measurements)
-						: "## " + scenario.id() + "\n\nNot run: virtual threads need Java 21.\n");
+			text.append('\n');
+			if (scenario == Scenario.HELD) {
+				text.append(held(held));
+			}
+			else if (scenario.canRunHere()) {
+				text.append(table(scenario, measurements));
+			}
+			else {
+				text.append("## ").append(scenario.id()).append("\n\nNot run: virtual threads need Java 21.\n");
+			}
 		}
 		return text.toString();
 	}
@@ -42,8 +49,8 @@ final class Report {
 
 				Rate, Jain's index, commands and CPU: median of the runs. Wait: from asking for the lock until the section \
 				begins, all runs together; max is the longest of all. "× floor" and "× best peer" are the median of the \
-				ratios in each repetition; the best peer is the one with the highest median rate (in `free-1`, of those that \
-				compare the owner). "Sent" are the commands that clients sent for one lock taken and given back, "executed" \
+				ratios in each repetition; the best peer is the one with the highest median rate among those that compare \
+				the owner. "Sent" are the commands that clients sent for one lock taken and given back, "executed" \
 				also counts those that scripts called. "Redis" is the time Redis spent in them, "server CPU" what its process \
 				(ZooKeeper's for Curator) used, "worker CPU" what the JVMs used, all for one lock. "Violations" are sections \
 				that were not alone, as seen in shared memory.
@@ -58,8 +65,9 @@ final class Report {
 				+ "| sent | executed | Redis µs | server CPU µs | worker CPU µs | violations |\n");
 		text.append("| --- |" + " ---: |".repeat(14) + "\n");
 		Summary floor = Summary.find(rows, AdapterKind.FLOOR);
-		Summary peer = bestPeer(scenario, rows);
+		Summary peer = bestPeer(rows);
 		for (Summary row : rows) {
+			boolean onRedis = row.adapter() != AdapterKind.CURATOR;
 			List<String> cells = new ArrayList<>();
 			cells.add(row.adapter().id() + (row.adapter().comparesOwner() ? "" : " (does not compare the owner)"));
 			cells.add(String.format("%,.0f", row.rate()));
@@ -70,9 +78,9 @@ final class Report {
 			cells.add(time(row.longestWaitMicros()));
 			cells.add(number(row.median(Measurement::threadFairness)));
 			cells.add(number(row.median(Measurement::processFairness)));
-			cells.add(number(row.median(Measurement::commandsSent)));
-			cells.add(number(row.median(Measurement::commandsExecuted)));
-			cells.add(number(row.median(Measurement::redisMicros)));
+			cells.add(onRedis ? number(row.median(Measurement::commandsSent)) : "");
+			cells.add(onRedis ? number(row.median(Measurement::commandsExecuted)) : "");
+			cells.add(onRedis ? number(row.median(Measurement::redisMicros)) : "");
 			cells.add(number(row.median(Measurement::serverCpuMicros)));
 			cells.add(number(row.median(Measurement::workerCpuMicros)));
 			cells.add(row.violations() + ((row.errors() > 0) ? ", " + row.errors() + " errors" : ""));
@@ -81,15 +89,41 @@ final class Report {
 		rows.stream()
 			.filter((row) -> row.errors() > 0)
 			.forEach((row) -> text.append("\nErrors of " + row.adapter().id() + ": `" + row.firstError() + "`\n"));
+		return text.append(absent(scenario)).toString();
+	}
+
+	String held(List<HeldResult> results) {
+		HeldLocks held = this.options.heldLocks();
+		StringBuilder text = new StringBuilder("## " + Scenario.HELD.id() + "\n\n");
+		text.append(
+				"One JVM holds %,d locks with a renewed lease of %d s for %d s; all keys' TTLs are looked at each second.%n%n"
+					.formatted(held.locks(), held.ttl().toSeconds(), held.time().toSeconds()));
+		text.append(
+				"| lock | taken in | given back in | worker CPU | Redis' time | commands | threads with one lock | with all "
+						+ "| shortest TTL seen | below half | lost | keys left | other keys left | without a TTL |\n");
+		text.append("| --- |" + " ---: |".repeat(13) + "\n");
+		for (HeldResult row : results) {
+			text.append("| %s | %.1f s | %.1f s | %.2f s | %.2f s | %,d | %d | %d | %.1f s | %d | %d | %d | %d | %d |%n"
+				.formatted(row.adapter().id(), row.takenMillis() / 1000.0, row.releasedMillis() / 1000.0,
+						row.workerCpuSeconds(), row.redisSeconds(), row.commands(), row.threadsWithOne(),
+						row.threadsWithAll(), row.leases().shortestMillis() / 1000.0, row.leases().belowHalf(),
+						row.leases().missing() + row.failures(), row.keysLeft(), row.siblingsLeft(),
+						row.immortalsLeft()));
+		}
+		text.append("\nOther keys are those beside the locks' own, which run out by their TTL.\n");
+		results.stream()
+			.filter((row) -> !row.firstFailure().isEmpty())
+			.forEach((row) -> text.append("\nErrors of " + row.adapter().id() + ": `" + row.firstFailure() + "`\n"));
+		return text.append(absent(Scenario.HELD)).toString();
+	}
+
+	private String absent(Scenario scenario) {
 		String absent = this.options.adapters()
 			.stream()
 			.filter((kind) -> !kind.can(scenario.needs()))
 			.map(AdapterKind::id)
 			.collect(Collectors.joining(", "));
-		if (!absent.isEmpty()) {
-			text.append("\nCannot do this, or is not made for it: " + absent + ".\n");
-		}
-		return text.toString();
+		return absent.isEmpty() ? "" : "\nCannot do this, or is not made for it: " + absent + ".\n";
 	}
 
 	private List<Summary> summaries(Scenario scenario, List<Measurement> all) {
@@ -102,10 +136,9 @@ final class Report {
 	}
 
 	/**
-	 * The peer to beat; the floor is none, and where nobody waits neither is who deletes
-	 * other people's locks.
+	 * The peer to beat; neither the floor nor who deletes other people's locks is one.
 	 */
-	static @Nullable Summary bestPeer(Scenario scenario, List<Summary> rows) {
+	static @Nullable Summary bestPeer(List<Summary> rows) {
 		Summary best = null;
 		for (Summary row : rows) {
 			boolean peer = row.adapter() != AdapterKind.FLOOR && row.adapter() != AdapterKind.LOCKSPRING

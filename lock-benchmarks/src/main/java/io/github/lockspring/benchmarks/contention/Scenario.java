@@ -18,12 +18,16 @@ import io.github.lockspring.benchmarks.adapter.AdapterKind.Ability;
  */
 record Scenario(String id, int processes, int threads, int keys, long sectionMicros, boolean virtual) {
 
+	/** Not a contest: {@link HeldLocks}. */
+	static final Scenario HELD = new Scenario("held-50000", 1, 32, 50_000, 0, false);
+
 	static final List<Scenario> ALL = List.of(new Scenario("free-1", 1, 1, 1, 0, false),
 			new Scenario("keys-64", 1, 64, 64, 0, false), new Scenario("hot-1x64", 1, 64, 1, 0, false),
 			new Scenario("hot-4x8", 4, 8, 1, 0, false), new Scenario("hot-4x8-5ms", 4, 8, 1, 5000, false),
 			new Scenario("hot-2x1", 2, 1, 1, 0, false), new Scenario("hot-4x1", 4, 1, 1, 0, false),
 			new Scenario("hot-8x1", 8, 1, 1, 0, false), new Scenario("hot-1x256", 1, 256, 1, 0, false),
-			new Scenario("hot-1x64-virtual", 1, 64, 1, 0, true), new Scenario("hot-1x256-virtual", 1, 256, 1, 0, true));
+			new Scenario("hot-1x64-virtual", 1, 64, 1, 0, true), new Scenario("hot-1x256-virtual", 1, 256, 1, 0, true),
+			HELD);
 
 	static Scenario of(String id) {
 		return ALL.stream()
@@ -44,6 +48,9 @@ record Scenario(String id, int processes, int threads, int keys, long sectionMic
 	}
 
 	Ability needs() {
+		if (this == HELD) {
+			return Ability.HELD;
+		}
 		return isContended() ? Ability.CONTENDED : Ability.UNCONTENDED;
 	}
 

@@ -1,6 +1,7 @@
 package io.github.lockspring.benchmarks.contention;
 
 import java.io.File;
+import java.io.PrintStream;
 
 import org.apache.curator.test.TestingServer;
 
@@ -20,8 +21,10 @@ public final class ZooKeeper {
 	 * @throws Exception if it does not start
 	 */
 	public static void main(String[] args) throws Exception {
+		PrintStream answers = System.out;
+		System.setOut(System.err);
 		try (TestingServer server = new TestingServer(-1, new File(args[0]), true)) {
-			System.out.println(server.getConnectString());
+			answers.println(server.getConnectString());
 			while (System.in.read() >= 0) {
 				// nothing is ever said
 			}
