@@ -39,6 +39,9 @@ final class Hold implements HeldLock {
 
 	}
 
+	private record Reentry(Terms terms, long limit) {
+	}
+
 	private final LockEntry entry;
 
 	private final Tenure tenure;
@@ -54,8 +57,8 @@ final class Hold implements HeldLock {
 
 	private volatile long limit;
 
-	/** Limits of re-entries that want renewal. */
-	private final List<Long> innerLimits = new ArrayList<>(0);
+	/** Re-entries that want renewal. */
+	private final List<Reentry> reentries = new ArrayList<>(0);
 
 	private volatile State state = State.ACTIVE;
 
@@ -142,7 +145,7 @@ final class Hold implements HeldLock {
 				return false;
 			}
 			if (inner.renew()) {
-				this.innerLimits.add(inner.limitFrom(now()));
+				this.reentries.add(new Reentry(inner, inner.limitFrom(now())));
 				limitChanged();
 			}
 			return true;
@@ -156,7 +159,8 @@ final class Hold implements HeldLock {
 		this.entry.lock();
 		try {
 			if (inner.renew()) {
-				this.innerLimits.remove(this.innerLimits.size() - 1);
+				// two threads may share a handle, so that it need not be the last one
+				this.reentries.removeIf((reentry) -> reentry.terms == inner);
 				limitChanged();
 			}
 		}
@@ -173,8 +177,8 @@ final class Hold implements HeldLock {
 
 	private void limitChanged() {
 		long latest = this.ownLimit;
-		for (Long inner : this.innerLimits) {
-			latest = Time.later(latest, inner);
+		for (Reentry reentry : this.reentries) {
+			latest = Time.later(latest, reentry.limit);
 		}
 		this.limit = latest;
 		if (this.tenure.state == Tenure.State.HELD && this.tenure.hold == this) {

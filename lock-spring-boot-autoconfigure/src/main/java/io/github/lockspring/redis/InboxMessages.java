@@ -1,5 +1,6 @@
 package io.github.lockspring.redis;
 
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -31,6 +32,14 @@ final class InboxMessages {
 		this.keys = keys;
 		this.instance = instance;
 		this.listener = listener;
+	}
+
+	/**
+	 * Whom a message that grants a lock is for.
+	 */
+	static Optional<OwnerToken> addressee(String message) {
+		Matcher parts = GRANTED.matcher(message);
+		return parts.matches() ? OwnerToken.parse(parts.group(1)) : Optional.empty();
 	}
 
 	void opened() {

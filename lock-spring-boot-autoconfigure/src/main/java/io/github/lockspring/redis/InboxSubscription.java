@@ -5,7 +5,6 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
-import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 import org.slf4j.Logger;
@@ -29,10 +28,11 @@ final class InboxSubscription {
 	/*
 	 * Threads. The keeper, one thread, does everything that can block: it subscribes,
 	 * sends pings, throws away a subscription that failed or fell silent, and makes the
-	 * next one; `container` and the fields after it are its own. The dispatcher, one
-	 * thread, gets messages and subscription notices from the driver in their order. A
-	 * Jedis subscription occupies a third one. doubt() and isConfirmed() are called by
-	 * anybody and touch volatile fields only.
+	 * next one; `container` and the fields after it are its own. Messages and
+	 * subscription notices are handled where the driver reads them, in their order: on an
+	 * I/O thread of Lettuce, or on the one that a Jedis subscription occupies. What
+	 * happens there takes a lock for a moment and never waits for Redis. doubt() and
+	 * isConfirmed() are called by anybody and touch volatile fields only.
 	 *
 	 * Confirmation. A notice that the channel is subscribed confirms. doubt() takes that
 	 * back and counts: only the ping that carries the present count confirms again, so
@@ -67,8 +67,6 @@ final class InboxSubscription {
 	private final InboxMessages messages;
 
 	private final ScheduledThreadPoolExecutor keeper;
-
-	private final ThreadPoolExecutor dispatcher = DaemonThreads.onDemand("lock-redis-inbox-messages", 1);
 
 	private volatile boolean confirmed;
 
@@ -138,7 +136,6 @@ final class InboxSubscription {
 			Thread.currentThread().interrupt();
 		}
 		this.keeper.shutdownNow();
-		this.dispatcher.shutdownNow();
 	}
 
 	private void later(Duration delay, Runnable task) {
@@ -171,7 +168,8 @@ final class InboxSubscription {
 			container = new Container();
 			this.container = container;
 			container.setConnectionFactory(factory);
-			container.setTaskExecutor(this.dispatcher);
+			// on the driver's own thread: another one would cost each hand-over a wake-up
+			container.setTaskExecutor(Runnable::run);
 			// its own each time: that of a dead Jedis subscription stays until TCP gives
 			// up
 			container

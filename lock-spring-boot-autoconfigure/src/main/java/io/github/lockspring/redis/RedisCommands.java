@@ -31,13 +31,13 @@ final class RedisCommands {
 	/**
 	 * Runs a script.
 	 */
-	List<Object> run(RedisScript<List<Object>> script, List<String> keys, Object[] args, Duration timeout) {
+	<T> T run(RedisScript<T> script, List<String> keys, Object[] args, Duration timeout) {
 		Duration limit = (timeout.compareTo(this.commandTimeout) < 0) ? timeout : this.commandTimeout;
 		long start = System.nanoTime();
 		while (true) {
 			Duration left = limit.minusNanos(System.nanoTime() - start);
 			try {
-				@Nullable List<Object> answer = this.connections.call((template) -> template.execute(script, keys, args), left);
+				@Nullable T answer = this.connections.<@Nullable T>call((template) -> template.execute(script, keys, args), left);
 				if (answer == null) {
 					throw UnavailableTranslator.noAnswer();
 				}

@@ -39,8 +39,6 @@ public final class RedisLockStore implements LockStore {
 
 	private static final Logger logger = LoggerFactory.getLogger(RedisLockStore.class);
 
-	private static final Duration QUEUE_KEEP = Duration.ofMinutes(1);
-
 	private static final Duration LEAST_FENCE_KEEP = Duration.ofMinutes(10);
 
 	private final RedisKeys keys;
@@ -80,12 +78,12 @@ public final class RedisLockStore implements LockStore {
 	@Override
 	public AcquireAnswer acquire(AcquireQuestion question, Duration timeout) {
 		Object[] args = { question.token().toString(), millis(question.ttl()), look(question.look()),
-				fenceKeep(question.ttl()), millis(QUEUE_KEEP), this.keys.inboxPrefix() };
-		List<Object> answer = this.commands.run(RedisScripts.ACQUIRE, this.keys.all(question.key()), args, timeout);
-		return switch (Reply.code(answer)) {
-			case 0 -> new AcquireAnswer.Busy(Reply.number(answer, 1), Reply.number(answer, 2));
-			case 1 -> new AcquireAnswer.Acquired(Reply.number(answer, 1));
-			default -> throw UnavailableTranslator.unexpected(answer);
+				fenceKeep(question.ttl()), this.keys.inboxPrefix() };
+		Reply reply = new Reply(this.commands.run(RedisScripts.ACQUIRE, this.keys.all(question.key()), args, timeout));
+		return switch (reply.text(0)) {
+			case "0" -> new AcquireAnswer.Busy(reply.number(1), reply.number(2));
+			case "1" -> new AcquireAnswer.Acquired(reply.number(1));
+			default -> throw reply.unexpected();
 		};
 	}
 
@@ -102,17 +100,17 @@ public final class RedisLockStore implements LockStore {
 		boolean exactCount = this.connections.topology() == RedisConnections.Topology.SINGLE;
 		Object[] args = { question.token().toString(), String.valueOf(question.lastFence()), millis(question.keep()),
 				fenceKeep(question.ttl()), this.keys.inboxPrefix(), exactCount ? "1" : "0" };
-		List<Object> answer = this.commands.run(RedisScripts.RELEASE, this.keys.all(question.key()), args, timeout);
-		return switch (Reply.code(answer)) {
-			case 0 -> new ReleaseAnswer.NotOwner(Reply.number(answer, 1));
-			case 1 -> new ReleaseAnswer.Released();
-			case 2 -> {
-				if (Reply.number(answer, 4) == 0) {
-					tell(Reply.text(answer, 1), Reply.text(answer, 3));
+		Reply reply = new Reply(this.commands.run(RedisScripts.RELEASE, this.keys.all(question.key()), args, timeout));
+		return switch (reply.text(0)) {
+			case "0" -> new ReleaseAnswer.NotOwner(reply.number(1));
+			case "1" -> new ReleaseAnswer.Released();
+			case "2" -> {
+				if (reply.number(1) == 0) {
+					tell(reply.text(2));
 				}
 				yield new ReleaseAnswer.Released();
 			}
-			default -> throw UnavailableTranslator.unexpected(answer);
+			default -> throw reply.unexpected();
 		};
 	}
 
@@ -120,8 +118,8 @@ public final class RedisLockStore implements LockStore {
 	 * Where scripts may not publish. Only once: the waiter looks by itself, and a message
 	 * that comes late enough is of no use.
 	 */
-	private void tell(String token, String message) {
-		OwnerToken.parse(token).ifPresent((waiter) -> this.background.execute(() -> {
+	private void tell(String message) {
+		InboxMessages.addressee(message).ifPresent((waiter) -> this.background.execute(() -> {
 			try {
 				this.commands.publish(this.keys.inbox(waiter.instance()), message);
 			}
@@ -166,27 +164,41 @@ public final class RedisLockStore implements LockStore {
 	}
 
 	/**
-	 * Reads answers of scripts; numbers come as Long or, where they are large, as text.
+	 * An answer of a script: words, of which the last one may have spaces in it.
 	 */
 	private static final class Reply {
 
-		static int code(List<Object> answer) {
-			return Math.toIntExact(number(answer, 0));
+		private static final int MOST_WORDS = 3;
+
+		private final String answer;
+
+		private final String[] words;
+
+		Reply(String answer) {
+			this.answer = answer;
+			this.words = answer.split(" ", MOST_WORDS);
 		}
 
-		static long number(List<Object> answer, int index) {
+		long number(int index) {
 			try {
-				return Long.parseLong(text(answer, index));
+				return Long.parseLong(text(index));
 			}
-			catch (NumberFormatException | IndexOutOfBoundsException ex) {
-				LockUnavailableException unexpected = UnavailableTranslator.unexpected(answer);
+			catch (NumberFormatException ex) {
+				LockUnavailableException unexpected = unexpected();
 				unexpected.addSuppressed(ex);
 				throw unexpected;
 			}
 		}
 
-		static String text(List<Object> answer, int index) {
-			return String.valueOf(answer.get(index));
+		String text(int index) {
+			if (index >= this.words.length) {
+				throw unexpected();
+			}
+			return this.words[index];
+		}
+
+		LockUnavailableException unexpected() {
+			return UnavailableTranslator.unexpected(this.answer);
 		}
 
 	}

@@ -14,23 +14,23 @@ import org.springframework.data.redis.core.script.RedisScript;
  */
 final class RedisScripts {
 
-	static final RedisScript<List<Object>> ACQUIRE = load("acquire.lua");
+	static final RedisScript<String> ACQUIRE = new DefaultRedisScript<>(text("acquire.lua"), String.class);
 
-	static final RedisScript<List<Object>> RELEASE = load("release.lua");
+	static final RedisScript<String> RELEASE = new DefaultRedisScript<>(text("release.lua"), String.class);
 
-	static final RedisScript<List<Object>> RENEW = load("renew.lua");
+	static final RedisScript<List<Object>> RENEW = new DefaultRedisScript<>(text("renew.lua"), listType());
 
 	private RedisScripts() {
 	}
 
 	// as text: a script made from a resource looks at the file's date at each execution
-	private static RedisScript<List<Object>> load(String name) {
+	private static String text(String name) {
 		try (InputStream in = RedisScripts.class.getResourceAsStream(name)) {
 			if (in == null) {
 				throw new IllegalStateException(
 						"Script not found on the class path: io/github/lockspring/redis/" + name);
 			}
-			return new DefaultRedisScript<>(new String(in.readAllBytes(), StandardCharsets.UTF_8), listType());
+			return new String(in.readAllBytes(), StandardCharsets.UTF_8);
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);

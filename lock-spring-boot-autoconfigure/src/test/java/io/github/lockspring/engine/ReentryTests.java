@@ -191,6 +191,25 @@ class ReentryTests extends EngineFixture {
 	}
 
 	@Test
+	void eachEntryEndsItsOwnRenewalAlsoIfTwoThreadsShareAHandle() {
+		HeldLock lock = this.template.acquire(LockRequest.of(KEY).ttl(TTL));
+		Hold hold = (Hold) lock.locks().get(0);
+		Terms longer = inner(Duration.ofMinutes(10));
+		Terms shorter = inner(Duration.ofMinutes(1));
+		hold.enter(longer);
+		hold.enter(shorter);
+		hold.exit(longer);
+		assertThat(hold.limit() - this.time.nanoTime()).isEqualTo(Duration.ofMinutes(1).toNanos());
+		hold.exit(shorter);
+		assertThat(hold.limit() - this.time.nanoTime()).isEqualTo(TTL.toNanos());
+	}
+
+	private Terms inner(Duration maxHold) {
+		LockRequest request = LockRequest.of(KEY).ttl(TTL).renew().maxHold(maxHold);
+		return Terms.of(request.locks().get(0), request.onLost(), EngineSettings.defaults());
+	}
+
+	@Test
 	void handleThatIsTakenIntoACallChainIsEnteredAgainAlsoOnAnotherThread() {
 		HeldLock handle = this.template.acquire(request());
 		Running<Long> other = start(() -> {
