@@ -1,7 +1,6 @@
 package io.github.lockspring.benchmarks.contention;
 
 import java.nio.file.Files;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -64,7 +63,9 @@ public final class ContentionBenchmark {
 				Machine machine = Machine.here(fleet.redisVersion());
 				raw.write(machine.facts());
 				report = new Report(machine, this.options);
-				warmUp(fleet);
+				for (AdapterKind adapter : this.options.adaptersFor(Scenario.WARM_UP)) {
+					fleet.warmUp(adapter, this.options.warmUpSeconds());
+				}
 				for (Scenario scenario : this.options.contests()) {
 					run(fleet, scenario, raw);
 					System.out.println(report.table(scenario, this.measurements));
@@ -77,19 +78,6 @@ public final class ContentionBenchmark {
 			Files.writeString(this.options.out().resolve("contention.md"), report.text(this.measurements, this.held));
 		}
 		System.out.println("Report and raw data: " + this.options.out().toAbsolutePath().normalize());
-	}
-
-	/**
-	 * Lets every process compile what all scenarios need, so that the first lock of the
-	 * first scenario finds what the last one finds.
-	 */
-	private void warmUp(Fleet fleet) {
-		if (!this.options.contests().isEmpty()) {
-			Scenario keys = Scenario.of("keys-64");
-			for (AdapterKind adapter : this.options.adaptersFor(keys)) {
-				fleet.run(keys, adapter, 0, Duration.ZERO, this.options.seconds());
-			}
-		}
 	}
 
 	private void hold(RawData raw) throws Exception {
@@ -107,7 +95,7 @@ public final class ContentionBenchmark {
 	private void run(Fleet fleet, Scenario scenario, RawData raw) throws Exception {
 		List<AdapterKind> adapters = new ArrayList<>(this.options.adaptersFor(scenario));
 		for (AdapterKind adapter : adapters) {
-			fleet.run(scenario, adapter, 0, this.options.warmUp(), this.options.seconds());
+			fleet.run(scenario, adapter, 0, this.options.warmUp(), Math.min(1, this.options.seconds()));
 		}
 		for (int repetition = 1; repetition <= this.options.repetitions(); repetition++) {
 			for (AdapterKind adapter : adapters) {

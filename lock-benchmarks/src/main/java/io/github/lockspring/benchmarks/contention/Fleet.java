@@ -63,6 +63,17 @@ final class Fleet implements AutoCloseable {
 		}
 	}
 
+	/**
+	 * Lets each process take free locks of its own, so that it compiles what all
+	 * scenarios need.
+	 */
+	void warmUp(AdapterKind adapter, double seconds) {
+		Order order = new Order(adapter, Scenario.WARM_UP, System.currentTimeMillis() + START_MILLIS, 0,
+				Math.round(seconds * 1000));
+		this.workers.forEach((worker) -> worker.say(order.line()));
+		this.workers.forEach((worker) -> Answer.parse(worker.hear()));
+	}
+
 	Measurement run(Scenario scenario, AdapterKind adapter, int repetition, Duration warmUp, double seconds) {
 		this.cells.clear();
 		List<JavaProcess> wanted = this.workers.subList(0, scenario.processes());

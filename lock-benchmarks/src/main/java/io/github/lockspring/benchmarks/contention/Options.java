@@ -59,7 +59,7 @@ record Options(List<Scenario> scenarios, Set<AdapterKind> adapters, double secon
 					.map(Scenario::of)
 					.toList(),
 				adapters(given.get("--adapters")),
-				Double.parseDouble(given.getOrDefault("--seconds", brief ? "0.7" : "2.5")),
+				Double.parseDouble(given.getOrDefault("--seconds", brief ? "0.5" : "2.5")),
 				Duration.ofMillis(brief ? 200 : 500),
 				Integer.parseInt(given.getOrDefault("--repetitions", brief ? "2" : "4")),
 				brief ? new HeldLocks(5000, Duration.ofSeconds(9), Duration.ofSeconds(10))
@@ -89,6 +89,13 @@ record Options(List<Scenario> scenarios, Set<AdapterKind> adapters, double secon
 		return this.scenarios.stream()
 			.filter((scenario) -> scenario != Scenario.HELD && scenario.canRunHere())
 			.toList();
+	}
+
+	/**
+	 * For each lock before the first scenario. The processes compile at the same time.
+	 */
+	double warmUpSeconds() {
+		return contests().isEmpty() ? 0 : this.seconds * Math.max(1, processes() / 2);
 	}
 
 	int processes() {

@@ -21,6 +21,9 @@ record Scenario(String id, int processes, int threads, int keys, long sectionMic
 	/** Not a contest: {@link HeldLocks}. */
 	static final Scenario HELD = new Scenario("held-50000", 1, 32, 50_000, 0, false);
 
+	/** Free locks for each process; never measured. */
+	static final Scenario WARM_UP = new Scenario("warm-up", 1, 16, 16, 0, false);
+
 	static final List<Scenario> ALL = List.of(new Scenario("free-1", 1, 1, 1, 0, false),
 			new Scenario("keys-64", 1, 64, 64, 0, false), new Scenario("hot-1x64", 1, 64, 1, 0, false),
 			new Scenario("hot-4x8", 4, 8, 1, 0, false), new Scenario("hot-4x8-5ms", 4, 8, 1, 5000, false),
@@ -30,6 +33,9 @@ record Scenario(String id, int processes, int threads, int keys, long sectionMic
 			HELD);
 
 	static Scenario of(String id) {
+		if (id.equals(WARM_UP.id)) {
+			return WARM_UP;
+		}
 		return ALL.stream()
 			.filter((scenario) -> scenario.id.equals(id))
 			.findFirst()

@@ -53,11 +53,12 @@ final class WorkerRun {
 	private List<Contender> contenders() {
 		Scenario scenario = this.order.scenario();
 		Contender.Window window = Contender.Window.of(this.order);
-		long process = ProcessHandle.current().pid() << 16;
+		long pid = ProcessHandle.current().pid();
+		String prefix = scenario.id() + ((scenario == Scenario.WARM_UP) ? "-" + pid + "-" : "-");
 		List<Contender> contenders = new ArrayList<>();
 		for (int i = 0; i < scenario.threads(); i++) {
 			int cell = i % scenario.keys();
-			contenders.add(new Contender(this.adapter, this.cells, scenario.id() + "-" + cell, cell, process + i + 1,
+			contenders.add(new Contender(this.adapter, this.cells, prefix + cell, cell, (pid << 16) + i + 1,
 					scenario.sectionMicros() * 1000, window));
 		}
 		return contenders;
