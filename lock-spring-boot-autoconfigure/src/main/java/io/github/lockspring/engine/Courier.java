@@ -129,7 +129,7 @@ final class Courier {
 			if (question != null) {
 				tenures.add(tenure);
 				questions.add(question);
-				Duration third = question.ttl().dividedBy(3);
+				Duration third = Duration.ofNanos(question.ttl().toNanos() / 3);
 				timeout = (third.compareTo(timeout) < 0) ? third : timeout;
 			}
 		}

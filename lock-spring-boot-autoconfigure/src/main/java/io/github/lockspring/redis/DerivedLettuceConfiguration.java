@@ -8,6 +8,7 @@ import io.lettuce.core.ClientOptions;
 import io.lettuce.core.ReadFrom;
 import io.lettuce.core.SocketOptions;
 import io.lettuce.core.SslVerifyMode;
+import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.DefaultClientResources;
 import io.lettuce.core.resource.Delay;
@@ -91,6 +92,9 @@ final class DerivedLettuceConfiguration implements LettuceClientConfiguration {
 			.autoReconnect(true)
 			.disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
 			.socketOptions(socket.mutate().connectTimeout(connectTimeout).build())
+			// whoever asks waits no longer than he wants to: a timer for each command is
+			// one too many
+			.timeoutOptions(TimeoutOptions.create())
 			.build());
 	}
 

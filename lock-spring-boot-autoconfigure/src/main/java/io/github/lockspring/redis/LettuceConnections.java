@@ -101,7 +101,7 @@ final class LettuceConnections implements RedisConnections {
 		this.canSubscribe = !RedisConfiguration.isStaticMasterReplicaConfiguration(this.configuration);
 		this.topology = topology(derived);
 		this.factory = newFactory();
-		this.template = new StringRedisTemplate(this.factory);
+		this.template = RedisConnections.template(this.factory);
 	}
 
 	// with a read preference, Lettuce finds the master among several nodes by itself, but

@@ -41,6 +41,16 @@ interface RedisConnections extends AutoCloseable {
 	 */
 	Topology topology();
 
+	/**
+	 * A template for our own commands, which need no guard around the connection: a proxy
+	 * would be made for each of them.
+	 */
+	static StringRedisTemplate template(RedisConnectionFactory factory) {
+		StringRedisTemplate template = new StringRedisTemplate(factory);
+		template.setExposeConnection(true);
+		return template;
+	}
+
 	@Override
 	void close();
 

@@ -159,7 +159,7 @@ public final class RedisLockStore implements LockStore {
 	}
 
 	private static String fenceKeep(Duration ttl) {
-		Duration twice = ttl.multipliedBy(2);
+		Duration twice = ttl.plus(ttl);
 		return millis((twice.compareTo(LEAST_FENCE_KEEP) > 0) ? twice : LEAST_FENCE_KEEP);
 	}
 

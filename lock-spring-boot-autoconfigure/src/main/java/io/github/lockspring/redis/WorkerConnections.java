@@ -124,7 +124,7 @@ final class WorkerConnections implements RedisConnections {
 				if (this.closed) {
 					throw new IllegalStateException("The lock store is closed");
 				}
-				template = new StringRedisTemplate(this.source.open(WORKERS));
+				template = RedisConnections.template(this.source.open(WORKERS));
 				this.template = template;
 			}
 			return template;
