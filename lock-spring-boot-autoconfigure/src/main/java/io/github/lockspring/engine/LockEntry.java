@@ -300,6 +300,8 @@ final class LockEntry {
 		granted.state = Tenure.State.HELD;
 		granted.lookError = null;
 		granted.heldSince = this.table.time.nanoTime();
+		// that others wait may be known already
+		granted.othersSince = granted.heldSince;
 		hold(granted, this.callers.removeFirst());
 	}
 

@@ -53,6 +53,7 @@ final class Looks {
 		Tenure asked = look.tenure();
 		long now = this.table.time.nanoTime();
 		long ttl = look.question().ttl().toNanos();
+		asked.othersWait |= asked.pendingGrant != null && asked.pendingGrant.othersWait();
 		asked.pendingGrant = null;
 		if (this.table.isStopped()) {
 			// what is held has been released already; the caller goes away and releases
@@ -131,7 +132,10 @@ final class Looks {
 	}
 
 	private long untilNextLook(Tenure asked, long remaining) {
-		long interval = (asked.queued && this.table.isInboxConfirmed()) ? interval(asked) : tryInterval();
+		long interval = asked.queued ? interval(asked) : tryInterval();
+		if (asked.queued && !this.table.isInboxConfirmed()) {
+			interval = Math.min(interval, tryInterval());
+		}
 		if (remaining < 0) {
 			return interval;
 		}
@@ -179,6 +183,7 @@ final class Looks {
 	private void consider(LockEntry entry, Tenure waiting, Tenure.Grant grant, long now) {
 		long given = waiting.grantNanos();
 		long left = waiting.lookSent + given - Terms.drift(given) - now;
+		waiting.othersWait |= grant.othersWait();
 		if (!waiting.looked || grant.fence() <= waiting.fenceSeen || left < given / 2) {
 			lookAt(entry, waiting, now);
 			return;
@@ -187,32 +192,25 @@ final class Looks {
 			return;
 		}
 		entry.grant(waiting, grant.fence(), waiting.lookSent, given);
-		if (grant.othersWait()) {
-			othersWait(waiting, now);
-		}
 	}
 
 	void wanted(LockEntry entry, Tenure wanted) {
 		entry.lock();
 		try {
 			long now = this.table.time.nanoTime();
-			switch (wanted.state) {
-				case HELD, PASSING, RENEWING -> othersWait(wanted, now);
-				case WAITING -> lookAt(entry, wanted, now);
-				case ASKING -> wanted.lookAgain = true;
-				default -> {
-				}
+			if (!wanted.othersWait) {
+				wanted.othersWait = true;
+				wanted.othersSince = now;
+			}
+			if (wanted.state == Tenure.State.WAITING) {
+				lookAt(entry, wanted, now);
+			}
+			else if (wanted.state == Tenure.State.ASKING) {
+				wanted.lookAgain = true;
 			}
 		}
 		finally {
 			entry.unlock();
-		}
-	}
-
-	private static void othersWait(Tenure tenure, long now) {
-		if (!tenure.othersWait) {
-			tenure.othersWait = true;
-			tenure.othersSince = now;
 		}
 	}
 

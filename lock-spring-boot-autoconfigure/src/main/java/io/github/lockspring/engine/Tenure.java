@@ -110,6 +110,10 @@ final class Tenure {
 
 	int passes;
 
+	/**
+	 * Whether another instance is known to wait, and since when this one has held the
+	 * lock nevertheless.
+	 */
 	boolean othersWait;
 
 	long othersSince;

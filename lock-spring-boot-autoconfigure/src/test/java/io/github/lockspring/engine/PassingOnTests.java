@@ -189,6 +189,44 @@ class PassingOnTests extends EngineFixture {
 	}
 
 	@Test
+	void h14RivalThatAsksBeforeTheAcquisitionIsAnsweredIsRemembered() {
+		Running<HeldLock> first = acquire(request());
+		ScriptedStore.Asked look = this.store.nextLook();
+		this.store.messages().wanted(KEY, look.token());
+		look.acquired(10);
+		assertPassesOnOnlyForItsShare(first.get());
+	}
+
+	@Test
+	void h14RivalThatAsksOneWhoDoesNotKnowThatItOwnsTheLockIsRemembered() {
+		Waiting first = waiting(request(), 100);
+		this.store.messages().wanted(KEY, first.look().token());
+		this.store.nextLook().acquired(101);
+		assertPassesOnOnlyForItsShare(first.running().get());
+	}
+
+	@Test
+	void h14HandOverThatArrivesDuringALookSaysThatOthersWait() {
+		Waiting first = waiting(request(), 100);
+		advance(Duration.ofSeconds(1));
+		ScriptedStore.Asked look = this.store.nextLook();
+		this.store.messages().granted(KEY, look.token(), 101, true);
+		look.acquired(102);
+		assertPassesOnOnlyForItsShare(first.running().get());
+	}
+
+	private void assertPassesOnOnlyForItsShare(HeldLock lock) {
+		Running<HeldLock> second = waitingBehind(request());
+		advance(SHARE.minusNanos(1));
+		lock.close();
+		assertPassedOn(second, lock.fencingToken() + 1);
+		Running<HeldLock> third = waitingBehind(request());
+		advance(Duration.ofNanos(1));
+		second.get().close();
+		assertReleased(third);
+	}
+
+	@Test
 	void passesOnForALongTimeWhileNobodyElseWaits() {
 		HeldLock first = held(request(), 10);
 		Running<HeldLock> second = waitingBehind(request());

@@ -6,6 +6,7 @@ import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockInterruptedException;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockNotAcquiredException;
+import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.store.AcquireQuestion.Look;
 import io.github.lockspring.store.OwnerToken;
@@ -402,6 +403,25 @@ class ProtocolTraceTests extends EngineFixture {
 		this.store.onRelease = (question) -> new ReleaseAnswer.NotOwner(100);
 		lock.close();
 		assertThat(this.events).noneMatch(io.github.lockspring.LockEvent.Lost.class::isInstance);
+	}
+
+	@Test
+	void f24QueuedWaiterThatDoubtsItsMessagesLooksAtLeastAsOftenAsOthers() {
+		LockRequest shortLease = LockRequest.of(KEY)
+			.ttl(Duration.ofMillis(400))
+			.renew()
+			.waitTime(Duration.ofMinutes(1));
+		for (int i = 0; i < 20; i++) {
+			Running<HeldLock> running = acquire(shortLease);
+			ScriptedStore.Asked look = this.store.nextLook();
+			this.store.inboxConfirmed = false;
+			look.busy(Duration.ofMinutes(1), 100);
+			assertThat(this.time.awaitParked(running.thread())).isLessThanOrEqualTo(Duration.ofMillis(100));
+			this.store.inboxConfirmed = true;
+			running.thread().interrupt();
+			assertThatExceptionOfType(LockInterruptedException.class).isThrownBy(running::get);
+			runBackground();
+		}
 	}
 
 	@Test
