@@ -21,7 +21,8 @@ import org.slf4j.LoggerFactory;
  * For maintainers: {@code state} goes from ACTIVE to LOST or to CLOSED, and from LOST to
  * CLOSED, under the entry's lock; a hold that is not ACTIVE never becomes so again. The
  * lease's end is the tenure's deadline or this hold's limit, whichever is earlier; both
- * are volatile, since {@code isHeld} and {@code remaining} read them without the lock.
+ * are volatile, since {@code isHeld} and {@code remaining} read them without the lock;
+ * only who finds the lease over takes it, and declares the loss.
  */
 final class Hold implements HeldLock {
 
@@ -242,7 +243,7 @@ final class Hold implements HeldLock {
 
 	@Override
 	public Duration remaining() {
-		if (this.state != State.ACTIVE) {
+		if (!isHeld()) {
 			return Duration.ZERO;
 		}
 		return Duration.ofNanos(Math.max(0, expiry() - now()));
@@ -250,7 +251,24 @@ final class Hold implements HeldLock {
 
 	@Override
 	public boolean isHeld() {
-		return this.state == State.ACTIVE && !isOver();
+		return this.state == State.ACTIVE && (!isOver() || isHeldAfterAll());
+	}
+
+	/**
+	 * A lease that seems to be over is lengthened in this moment, or is lost from now on:
+	 * who was told that it is over is never told otherwise.
+	 */
+	private boolean isHeldAfterAll() {
+		this.entry.lock();
+		try {
+			if (this.state == State.ACTIVE && isOver()) {
+				this.entry.lose(this.tenure, OVER);
+			}
+			return this.state == State.ACTIVE;
+		}
+		finally {
+			this.entry.unlock();
+		}
 	}
 
 	@Override

@@ -6,6 +6,7 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -29,10 +30,16 @@ final class FakeTime implements Time {
 
 	private volatile long now = Long.MAX_VALUE - Duration.ofSeconds(2).toNanos();
 
+	private final AtomicReference<Runnable> afterReading = new AtomicReference<>();
+
 	@Override
 	public long nanoTime() {
 		long present = this.now;
 		this.seen.set(present);
+		Runnable interruption = this.afterReading.getAndSet(null);
+		if (interruption != null) {
+			interruption.run();
+		}
 		return present;
 	}
 
@@ -80,6 +87,11 @@ final class FakeTime implements Time {
 		finally {
 			this.lock.unlock();
 		}
+	}
+
+	/** Something happens between the next reading of the time and what it is used for. */
+	void afterReading(Runnable interruption) {
+		this.afterReading.set(interruption);
 	}
 
 	/** Time passes while no thread gets to run. */

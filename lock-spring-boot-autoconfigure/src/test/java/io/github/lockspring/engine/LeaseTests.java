@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockEvent;
@@ -16,6 +17,7 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
 
 /**
  * When a lease is renewed, for how long, and when it is over.
@@ -98,6 +100,26 @@ class LeaseTests extends EngineFixture {
 		assertThat(lock.isHeld()).isFalse();
 		assertThat(this.store.renewed).hasSize(renewals);
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::close);
+	}
+
+	@Test
+	void h06LeaseThatSomebodySawEndIsNotRevivedByAnAnswerInThatMoment() {
+		HeldLock lock = take(request());
+		advance(THIRD);
+		tick();
+		AtomicReference<Running<Boolean>> seen = new AtomicReference<>();
+		this.store.onRenew = (question) -> {
+			// whoever applies this answer has read the time, and is late to use it
+			this.time.afterReading(() -> {
+				advance(THIRD.multipliedBy(2));
+				Running<Boolean> looking = start(lock::isHeld);
+				await().until(() -> looking.result().isDone() || looking.thread().getState() == Thread.State.WAITING);
+				seen.set(looking);
+			});
+			return RenewAnswer.RENEWED;
+		};
+		runBackground();
+		assertThat(lock.isHeld()).as("once false, false for ever").isEqualTo(seen.get().get());
 	}
 
 	@Test
