@@ -95,7 +95,9 @@ public final class ContentionBenchmark {
 	private void run(Fleet fleet, Scenario scenario, RawData raw) throws Exception {
 		List<AdapterKind> adapters = new ArrayList<>(this.options.adaptersFor(scenario));
 		for (AdapterKind adapter : adapters) {
-			fleet.run(scenario, adapter, 0, this.options.warmUp(), Math.min(1, this.options.seconds()));
+			// as long as a measured one: where locks go from process to process, code is
+			// compiled late
+			fleet.run(scenario, adapter, 0, this.options.warmUp(), this.options.seconds());
 		}
 		for (int repetition = 1; repetition <= this.options.repetitions(); repetition++) {
 			for (AdapterKind adapter : adapters) {

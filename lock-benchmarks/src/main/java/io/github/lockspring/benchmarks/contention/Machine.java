@@ -31,8 +31,8 @@ record Machine(Map<String, String> facts) {
 		facts.put("cores", String.valueOf(system.getAvailableProcessors()));
 		facts.put("memory", Math.round(system.getTotalMemorySize() / (double) (1 << 30)) + " GiB");
 		facts.put("load before the run", String.valueOf(system.getSystemLoadAverage()));
-		facts.put("system",
-				System.getProperty("os.name") + " " + system.getVersion() + " " + System.getProperty("os.arch"));
+		facts.put("system", System.getProperty("os.name") + " " + system.getVersion().replaceFirst("-.*", "") + " "
+				+ System.getProperty("os.arch"));
 		facts.put("java", System.getProperty("java.vm.name") + " " + Runtime.version());
 		facts.put("redis-server", redisVersion);
 		facts.put("libraries", libraries());
