@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.SplittableRandom;
+import java.util.TreeMap;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
@@ -288,7 +289,10 @@ final class Arena implements AutoCloseable {
 	RecordedEvents events() throws IOException {
 		this.competitors.forEach(Competitor::close);
 		synchronized (this) {
-			return RecordedEvents.read(this.files);
+			Map<String, Path> written = new TreeMap<>(this.files);
+			// a process may be killed before it has written anything
+			written.values().removeIf(Files::notExists);
+			return RecordedEvents.read(written);
 		}
 	}
 

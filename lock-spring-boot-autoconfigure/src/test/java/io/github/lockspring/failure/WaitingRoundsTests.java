@@ -95,10 +95,10 @@ class WaitingRoundsTests {
 					() -> Arena.ofInstances(count, MANY, DIRECTORY.resolve("instances-" + count), SEED),
 					(arena) -> rounds(arena, 6, Fault.INBOX_CUT, Fault.CUT, Fault.INBOX_CUT, Fault.CUT, Fault.INBOX_CUT,
 							Fault.MESSAGES_LOST));
-			// the release and the first look of whoever waits next, with a message for
-			// each
+			// the release and the first look of whoever waits next; the message that
+			// gives the lock, and the word of the first in the queue
 			assertThat(medianForAGrant(rounds, Round::scripts)).isBetween(1.5, 2.5);
-			assertThat(medianForAGrant(rounds, Round::messages)).isBetween(1.5, 2.5);
+			assertThat(medianForAGrant(rounds, Round::messages)).isBetween(0.9, 2.5);
 		}
 	}
 

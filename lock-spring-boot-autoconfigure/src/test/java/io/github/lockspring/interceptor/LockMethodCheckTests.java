@@ -19,6 +19,7 @@ import net.bytebuddy.ByteBuddy;
 import net.bytebuddy.description.annotation.AnnotationDescription;
 import net.bytebuddy.description.modifier.Visibility;
 import net.bytebuddy.dynamic.DynamicType;
+import net.bytebuddy.dynamic.loading.ClassLoadingStrategy;
 import net.bytebuddy.implementation.StubMethod;
 import org.jspecify.annotations.NonNull;
 import org.jspecify.annotations.NullMarked;
@@ -215,7 +216,8 @@ class LockMethodCheckTests {
 	}
 
 	private static Class<?> load(DynamicType.Unloaded<?> type, ClassLoader parent) {
-		return type.load(parent).getLoaded();
+		// the class path of the tests may have a class of that name
+		return type.load(parent, ClassLoadingStrategy.Default.CHILD_FIRST).getLoaded();
 	}
 
 	static class NoFallback {
