@@ -25,14 +25,13 @@ final class Acquirer {
 	 */
 	Step acquire(Terms terms, Patience patience) {
 		Caller caller = new Caller(terms, patience);
-		LockEntry entry;
-		Step step;
-		do {
-			entry = this.table.entry(terms.key());
-			step = entry.join(caller);
-		}
-		while (step == null);
+		LockEntry entry = this.table.entry(terms.key());
 		try {
+			Step step = entry.join(caller);
+			while (step == null) {
+				entry = this.table.entry(terms.key());
+				step = entry.join(caller);
+			}
 			while (true) {
 				if (step instanceof Step.Look look) {
 					ask(entry, caller, look);

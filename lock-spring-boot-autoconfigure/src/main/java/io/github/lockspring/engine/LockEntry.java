@@ -171,7 +171,10 @@ final class LockEntry {
 			}
 			until = Time.earlier(until, waiting.nextLook);
 		}
-		if (looker && present != null && present.state == Tenure.State.PASSING) {
+		if (looker && present != null && present.state == Tenure.State.PASSING && caller.terms.ttl() != present.ttl) {
+			endLater(present);
+		}
+		else if (looker && present != null && present.state == Tenure.State.PASSING) {
 			present.state = Tenure.State.RENEWING;
 			return new Step.Renew(present, Passing.question(present, caller), now);
 		}
@@ -360,6 +363,10 @@ final class LockEntry {
 		if (lost.hold != null) {
 			lost.hold.lost(reason);
 		}
+		else {
+			// nobody's end will release it, and a renewal may have been carried out
+			this.table.courier.release(release(lost, Duration.ZERO), null);
+		}
 		wakeFirst();
 		retire();
 	}
@@ -373,7 +380,7 @@ final class LockEntry {
 				return null;
 			}
 			lose(held, Hold.SHUTDOWN);
-			return release(held, Duration.ZERO);
+			return (held.hold != null) ? release(held, Duration.ZERO) : null;
 		}
 		finally {
 			unlock();

@@ -33,7 +33,9 @@ if not call('SET', lock, token, 'NX', 'PX', ttl) then
       call('ZADD', queue, 'NX', now, token)
       call('PEXPIRE', queue, QUEUE_KEEP)
       -- who is not the first was announced by the one before, or by the message that gave the lock
-      if look == AGAIN or call('ZCARD', queue) == 1 then
+      -- (a user who may not count tells it each time)
+      local queued = look == AGAIN or redis.pcall('ZCARD', queue)
+      if type(queued) ~= 'number' or queued == 1 then
         local instance = owner and string.match(owner, '^([%w_-]+)%.%d+%.[1-9]%d?%d?%d?$')
         if instance and #instance == INSTANCE_LENGTH then
           redis.pcall('PUBLISH', inboxPrefix .. instance, 'w ' .. owner .. ' ' .. lock)

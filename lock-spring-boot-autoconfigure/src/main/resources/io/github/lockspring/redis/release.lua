@@ -26,7 +26,7 @@ if owner ~= token then
   if owner == token .. '.kept' then
     return RELEASED
   end
-  return NOT_OWNER .. (call('GET', fence) or 0)
+  return NOT_OWNER .. string.format('%.0f', tonumber(call('GET', fence) or 0) or 0)
 end
 
 -- A server without memory refuses a script's first write if that needs some, but none after it. So the first

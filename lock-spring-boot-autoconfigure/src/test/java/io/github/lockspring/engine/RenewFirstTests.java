@@ -133,6 +133,24 @@ class RenewFirstTests extends EngineFixture {
 		this.time.advanceUnnoticed(TTL);
 		this.answer.complete(RenewAnswer.RENEWED);
 		assertThat(acquiresAnew(second).fencingToken()).isEqualTo(1000);
+		runBackground();
+		assertThat(this.store.releasedTokens()).as("the renewal was carried out")
+			.containsExactly(this.store.looks.get(0).token());
+	}
+
+	@Test
+	void h17CallerWithAnotherTtlThatTakesOverDoesNotGetTheLease() {
+		HeldLock first = held(request(), 10);
+		Running<HeldLock> impatient = waitingBehind(request().waitTime(TOO_LONG));
+		Running<HeldLock> other = waitingBehind(
+				LockRequest.of(KEY).ttl(TTL.dividedBy(2)).renew().waitTime(Duration.ofMinutes(1)));
+		this.time.advanceUnnoticed(TOO_LONG);
+		first.close();
+		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(impatient::get);
+		this.time.awaitParked(other.thread());
+		runBackground();
+		assertThat(acquiresAnew(other).fencingToken()).isEqualTo(1000);
+		assertThat(this.store.renewed).isEmpty();
 	}
 
 	@Test
