@@ -186,11 +186,26 @@ final class LettuceConnections implements RedisConnections {
 			throw new IllegalStateException("The lock store is closed");
 		}
 		this.factory.start();
-		this.factory.getConnection().close();
+		try {
+			this.factory.getConnection().close();
+		}
+		catch (RuntimeException ex) {
+			if (!endedWithoutReason(ex)) {
+				throw ex;
+			}
+			this.factory.getConnection().close();
+		}
 		mine.complete(null);
 		if (this.closed) {
 			this.factory.destroy();
 		}
+	}
+
+	// what the server says to a wrong password is now and then overtaken by the end of
+	// the
+	// connection
+	private static boolean endedWithoutReason(RuntimeException failure) {
+		return "Connection closed prematurely".equals(NestedExceptionUtils.getMostSpecificCause(failure).getMessage());
 	}
 
 	private void noteSilence(long start) {
