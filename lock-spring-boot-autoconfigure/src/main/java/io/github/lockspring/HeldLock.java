@@ -62,6 +62,24 @@ public interface HeldLock extends AutoCloseable {
 	void ensureHeld();
 
 	/**
+	 * Asks the store whether it still has this lock, and renews the lease on the way. For
+	 * a moment in which being almost sure is not enough; {@link #ensureHeld()} costs no
+	 * round trip.
+	 * @throws LockLostException if the lock was lost
+	 * @throws LockUnavailableException if the store gave no answer; the lease is as it
+	 * was
+	 * @throws IllegalStateException if it was closed
+	 */
+	void verify();
+
+	/**
+	 * What was asked to happen when the lock is lost. Where the call chain has entered it
+	 * again and the requests differ, {@link OnLost#NOTIFY} counts least.
+	 * @return what happens
+	 */
+	OnLost onLost();
+
+	/**
 	 * Lengthens the lease, if need be, so that at least the given time is left. Asks the
 	 * store.
 	 * @param duration the time that should be left, as for

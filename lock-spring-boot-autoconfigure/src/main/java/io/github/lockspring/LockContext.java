@@ -2,39 +2,52 @@ package io.github.lockspring;
 
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
 
 import org.jspecify.annotations.Nullable;
 
 /**
  * The locks that the present call chain holds. A call chain is what one thread runs
  * inside an annotated method or {@link LockTemplate#execute}; work handed to another
- * thread, and work that later runs on the same thread, inherit nothing.
+ * thread, and work that later runs on the same thread, inherit nothing. Locks that belong
+ * to a {@link UnitOfWork} of the thread are part of it until that is complete.
  */
 public final class LockContext {
 
 	private static final ThreadLocal<@Nullable Scope> CURRENT = new ThreadLocal<>();
 
+	/** Locks that outlast the calls that took them, in the order in which they came. */
+	private static final ThreadLocal<@Nullable List<HeldLock>> ATTACHED = new ThreadLocal<>();
+
 	private LockContext() {
 	}
 
 	/**
-	 * The locks that the present call chain holds, innermost first; each key has an entry
-	 * of its own.
+	 * The locks that the present call chain holds, innermost first, then those that
+	 * belong to a unit of work, latest first; each key has an entry of its own.
 	 * @return an unmodifiable snapshot, empty outside a lock
 	 */
 	public static List<HeldLock> currentLocks() {
 		Scope scope = CURRENT.get();
-		if (scope == null) {
+		List<HeldLock> attached = ATTACHED.get();
+		if (scope == null && attached == null) {
 			return List.of();
 		}
-		List<HeldLock> locks = new ArrayList<>();
+		Set<HeldLock> locks = new LinkedHashSet<>();
 		for (; scope != null; scope = scope.outer) {
 			locks.addAll(scope.locks);
 		}
-		return Collections.unmodifiableList(locks);
+		if (attached != null) {
+			List<HeldLock> latestFirst = new ArrayList<>(attached);
+			Collections.reverse(latestFirst);
+			locks.addAll(latestFirst);
+		}
+		return List.copyOf(locks);
 	}
 
 	/**
@@ -44,14 +57,23 @@ public final class LockContext {
 	 */
 	public static Optional<HeldLock> current(String key) {
 		Objects.requireNonNull(key, "key");
-		for (Scope scope = CURRENT.get(); scope != null; scope = scope.outer) {
-			for (HeldLock lock : scope.locks) {
-				if (lock.key().equals(key)) {
-					return Optional.of(lock);
-				}
+		for (HeldLock lock : currentLocks()) {
+			if (lock.key().equals(key)) {
+				return Optional.of(lock);
 			}
 		}
 		return Optional.empty();
+	}
+
+	/**
+	 * What the innermost annotated method, {@link LockTemplate#execute} or open scope
+	 * that is under way was given: of several keys the lock that stands for all of them,
+	 * and of a lock that was entered again that lock.
+	 * @return the lock, or empty outside of all of them
+	 */
+	public static Optional<HeldLock> innermost() {
+		Scope scope = CURRENT.get();
+		return (scope != null) ? Optional.of(scope.lock) : Optional.empty();
 	}
 
 	/**
@@ -62,9 +84,26 @@ public final class LockContext {
 	 * @return the scope to close
 	 */
 	public static Scope open(HeldLock lock) {
-		Scope scope = new Scope(lock.locks(), CURRENT.get());
+		Scope scope = new Scope(lock, CURRENT.get());
 		CURRENT.set(scope);
 		return scope;
+	}
+
+	/**
+	 * Makes a lock part of the present thread's call chain until the attachment is
+	 * closed, whatever scopes are opened and closed meanwhile.
+	 * {@link LockTemplate#execute} does this with what belongs to a {@link UnitOfWork}.
+	 * @param lock the lock; it must outlive the attachment
+	 * @return the attachment, which any thread may close
+	 */
+	public static Attachment attach(HeldLock lock) {
+		List<HeldLock> attached = ATTACHED.get();
+		if (attached == null) {
+			attached = new CopyOnWriteArrayList<>();
+			ATTACHED.set(attached);
+		}
+		attached.addAll(lock.locks());
+		return new Attachment(lock.locks(), attached);
 	}
 
 	/**
@@ -72,12 +111,15 @@ public final class LockContext {
 	 */
 	public static final class Scope implements AutoCloseable {
 
+		private final HeldLock lock;
+
 		private final List<HeldLock> locks;
 
 		private final @Nullable Scope outer;
 
-		private Scope(List<HeldLock> locks, @Nullable Scope outer) {
-			this.locks = locks;
+		private Scope(HeldLock lock, @Nullable Scope outer) {
+			this.lock = lock;
+			this.locks = lock.locks();
 			this.outer = outer;
 		}
 
@@ -105,6 +147,33 @@ public final class LockContext {
 			}
 			else {
 				CURRENT.set(this.outer);
+			}
+		}
+
+	}
+
+	/**
+	 * The time during which a lock belongs to a thread's unit of work.
+	 */
+	public static final class Attachment implements AutoCloseable {
+
+		private final List<HeldLock> locks;
+
+		private final List<HeldLock> attached;
+
+		private Attachment(List<HeldLock> locks, List<HeldLock> attached) {
+			this.locks = locks;
+			this.attached = attached;
+		}
+
+		/**
+		 * Ends the attachment. Does nothing the second time.
+		 */
+		@Override
+		public void close() {
+			this.attached.removeAll(this.locks);
+			if (this.attached.isEmpty() && ATTACHED.get() == this.attached) {
+				ATTACHED.remove();
 			}
 		}
 

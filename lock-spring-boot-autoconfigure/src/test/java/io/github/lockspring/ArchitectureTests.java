@@ -51,9 +51,9 @@ class ArchitectureTests {
 			Map.entry("annotation", List.of("")), Map.entry("store", List.of("")),
 			Map.entry("interceptor", List.of("", "annotation")), Map.entry("engine", List.of("", "store")),
 			Map.entry("redis", List.of("", "store")), Map.entry("transaction", List.of("")),
-			Map.entry("fencing", List.of("")), Map.entry("observation", List.of("")), Map.entry("actuate", List.of("")),
-			Map.entry("autoconfigure", List.of("", "annotation", "store", "interceptor", "engine", "redis",
-					"transaction", "fencing", "observation", "actuate")));
+			Map.entry("fencing", List.of("", "annotation")), Map.entry("observation", List.of("")),
+			Map.entry("actuate", List.of("")), Map.entry("autoconfigure", List.of("", "annotation", "store",
+					"interceptor", "engine", "redis", "transaction", "fencing", "observation", "actuate")));
 
 	private static final JavaClasses CLASSES = new ClassFileImporter()
 		.withImportOption(new ImportOption.DoNotIncludeTests())

@@ -3,6 +3,7 @@ package io.github.lockspring.autoconfigure;
 import java.time.Duration;
 
 import io.github.lockspring.LockSpec;
+import io.github.lockspring.transaction.Verification;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -32,13 +33,14 @@ import org.springframework.core.Ordered;
  * @param redis How Redis is asked.
  * @param fairness How instances share a lock.
  * @param shutdown What happens when the application stops.
+ * @param transaction What locks and transactions have to do with each other.
  */
 @ConfigurationProperties(DistributedLockProperties.PREFIX)
 public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @DefaultValue("redis") Store store,
 		@DefaultValue("lock:") String keyPrefix, @DefaultValue("30s") Duration ttl,
 		@DefaultValue("5s") Duration waitTime, @Nullable Duration maxHold, @DefaultValue(DEFAULT_ORDER) int order,
 		@DefaultValue Renewal renewal, @DefaultValue Redis redis, @DefaultValue Fairness fairness,
-		@DefaultValue Shutdown shutdown) {
+		@DefaultValue Shutdown shutdown, @DefaultValue Transaction transaction) {
 
 	static final String PREFIX = "distributed-lock";
 
@@ -164,6 +166,30 @@ public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @
 		 */
 		public Shutdown {
 			Limits.check("shutdown.timeout", timeout, Duration.ZERO, Duration.ofHours(1));
+		}
+
+	}
+
+	/**
+	 * What locks and transactions have to do with each other.
+	 *
+	 * @param releaseAfterCompletion Whether a lock that is taken inside a running
+	 * transaction is given back only when that is committed or rolled back. Otherwise the
+	 * next holder may read what the transaction has not written yet.
+	 * @param verifyBeforeCommit Who is asked before a commit whether the locks are still
+	 * held; a lost one turns the commit into a rollback.
+	 * @param minRemaining Time that must be left of each lease before a commit, so that
+	 * the commit itself ends in time. Up to 1 minute.
+	 */
+	public record Transaction(@DefaultValue("true") boolean releaseAfterCompletion,
+			@DefaultValue("local") Verification verifyBeforeCommit, @DefaultValue("50ms") Duration minRemaining) {
+
+		/**
+		 * Checks the values.
+		 * @throws LockPropertyException if one is wrong
+		 */
+		public Transaction {
+			Limits.check("transaction.min-remaining", minRemaining, Duration.ZERO, Duration.ofMinutes(1));
 		}
 
 	}

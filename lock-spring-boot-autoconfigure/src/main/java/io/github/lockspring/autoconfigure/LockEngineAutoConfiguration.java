@@ -2,6 +2,7 @@ package io.github.lockspring.autoconfigure;
 
 import io.github.lockspring.LockListener;
 import io.github.lockspring.LockTemplate;
+import io.github.lockspring.UnitOfWork;
 import io.github.lockspring.engine.EngineSettings;
 import io.github.lockspring.engine.LockEngine;
 import io.github.lockspring.store.LockStore;
@@ -38,12 +39,13 @@ public final class LockEngineAutoConfiguration {
 	@Lazy
 	@ConditionalOnMissingBean
 	LockEngine lockEngine(ObjectProvider<LockStore> stores, DistributedLockProperties properties,
-			ObjectProvider<LockListener> listeners, LockEngineLifecycle lifecycle,
-			ConfigurableListableBeanFactory beanFactory) {
+			ObjectProvider<LockListener> listeners, ObjectProvider<UnitOfWork> unitsOfWork,
+			LockEngineLifecycle lifecycle, ConfigurableListableBeanFactory beanFactory) {
 		LockStore store = stores.getIfAvailable(() -> {
 			throw MissingLockStoreException.explaining(beanFactory);
 		});
-		LockEngine engine = new LockEngine(store, settings(properties), listeners.orderedStream().toList());
+		LockEngine engine = new LockEngine(store, settings(properties), listeners.orderedStream().toList(),
+				unitsOfWork.getIfAvailable(() -> UnitOfWork.NONE));
 		lifecycle.manage(engine);
 		return engine;
 	}

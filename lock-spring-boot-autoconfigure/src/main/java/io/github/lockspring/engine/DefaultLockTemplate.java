@@ -19,6 +19,7 @@ import io.github.lockspring.LockSpec;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.OnLost;
+import io.github.lockspring.UnitOfWork;
 import io.github.lockspring.engine.Caller.Patience;
 import org.jspecify.annotations.Nullable;
 
@@ -34,8 +35,11 @@ final class DefaultLockTemplate implements LockTemplate {
 
 	private final ThreadLocks threadLocks;
 
-	DefaultLockTemplate(LockTable table) {
+	private final UnitOfWork unitOfWork;
+
+	DefaultLockTemplate(LockTable table, UnitOfWork unitOfWork) {
 		this.table = table;
+		this.unitOfWork = unitOfWork;
 		this.acquirer = new Acquirer(table);
 		this.threadLocks = new ThreadLocks(this, table.settings);
 	}
@@ -45,7 +49,7 @@ final class DefaultLockTemplate implements LockTemplate {
 	public <T extends @Nullable Object, X extends Throwable> T execute(LockRequest request, LockCallback<T, X> work)
 			throws X {
 		Objects.requireNonNull(work, "work");
-		Taken taken = take(request, patience(request), true);
+		Taken taken = take(request, patience(request), true, this.unitOfWork.isActive());
 		T result;
 		try (LockContext.Scope scope = taken.openScope()) {
 			taken.armInterrupts();
@@ -90,7 +94,7 @@ final class DefaultLockTemplate implements LockTemplate {
 			throw new IllegalArgumentException("OnLost.INTERRUPT needs to know which thread works under the lock"
 					+ " and when it ends: use execute, or an annotated method");
 		}
-		Taken taken = take(request, patience, false);
+		Taken taken = take(request, patience, false, false);
 		taken.newHolds().forEach((hold) -> hold.opener = Thread.currentThread());
 		return taken.lock();
 	}
@@ -102,14 +106,19 @@ final class DefaultLockTemplate implements LockTemplate {
 				request.locks().size() > 1);
 	}
 
-	private Taken take(LockRequest request, Patience patience, boolean reenter) {
+	/**
+	 * Takes what a request asks for.
+	 * @param reenter whether what the call chain holds is entered again
+	 * @param outlasting whether the locks belong to the present unit of work
+	 */
+	private Taken take(LockRequest request, Patience patience, boolean reenter, boolean outlasting) {
 		this.table.checkRunning();
 		long asked = this.table.time.nanoTime();
 		Taken taken = new Taken();
 		try {
 			for (LockSpec spec : request.locks()) {
-				Terms terms = Terms.of(spec, request.onLost(), this.table.settings);
-				Hold outer = reenter ? outer(terms.key()) : null;
+				Hold outer = reenter ? outer(spec.key()) : null;
+				Terms terms = Terms.of(spec, request.onLost(), this.table.settings, outlasting && outer == null);
 				if (outer == null) {
 					taken.add(acquire(terms, patience, asked));
 				}
@@ -123,6 +132,9 @@ final class DefaultLockTemplate implements LockTemplate {
 			}
 			if (patience.deferred()) {
 				begin(taken.newHolds());
+			}
+			if (outlasting) {
+				taken.belongTo(this.unitOfWork);
 			}
 		}
 		catch (Throwable ex) {

@@ -6,6 +6,7 @@ import java.util.List;
 
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockLostException;
+import io.github.lockspring.OnLost;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,6 +40,21 @@ record HeldLocks(List<HeldLock> locks) implements HeldLock {
 	@Override
 	public void ensureHeld() {
 		this.locks.forEach(HeldLock::ensureHeld);
+	}
+
+	@Override
+	public void verify() {
+		this.locks.forEach(HeldLock::verify);
+	}
+
+	@Override
+	public OnLost onLost() {
+		for (HeldLock lock : this.locks) {
+			if (lock.onLost() != OnLost.NOTIFY) {
+				return lock.onLost();
+			}
+		}
+		return OnLost.NOTIFY;
 	}
 
 	@Override

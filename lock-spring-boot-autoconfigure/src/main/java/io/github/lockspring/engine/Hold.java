@@ -1,7 +1,6 @@
 package io.github.lockspring.engine;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 
 import io.github.lockspring.HeldLock;
@@ -40,9 +39,6 @@ final class Hold implements HeldLock {
 
 	}
 
-	private record Reentry(Terms terms, long limit) {
-	}
-
 	private final LockEntry entry;
 
 	private final Tenure tenure;
@@ -58,8 +54,7 @@ final class Hold implements HeldLock {
 
 	private volatile long limit;
 
-	/** Re-entries that want renewal. */
-	private final List<Reentry> reentries = new ArrayList<>(0);
+	private final Reentries reentries = new Reentries();
 
 	private volatile State state = State.ACTIVE;
 
@@ -145,10 +140,8 @@ final class Hold implements HeldLock {
 			if (!isHeld()) {
 				return false;
 			}
-			if (inner.renew()) {
-				this.reentries.add(new Reentry(inner, inner.limitFrom(now())));
-				limitChanged();
-			}
+			this.reentries.add(inner, now());
+			limitChanged();
 			return true;
 		}
 		finally {
@@ -159,11 +152,8 @@ final class Hold implements HeldLock {
 	void exit(Terms inner) {
 		this.entry.lock();
 		try {
-			if (inner.renew()) {
-				// two threads may share a handle, so that it need not be the last one
-				this.reentries.removeIf((reentry) -> reentry.terms == inner);
-				limitChanged();
-			}
+			this.reentries.remove(inner);
+			limitChanged();
 		}
 		finally {
 			this.entry.unlock();
@@ -177,11 +167,7 @@ final class Hold implements HeldLock {
 	}
 
 	private void limitChanged() {
-		long latest = this.ownLimit;
-		for (Reentry reentry : this.reentries) {
-			latest = Time.later(latest, reentry.limit);
-		}
-		this.limit = latest;
+		this.limit = this.reentries.limit(this.ownLimit);
 		if (this.tenure.state == Tenure.State.HELD && this.tenure.hold == this) {
 			table().leases.reschedule(this.tenure, this);
 		}
@@ -285,6 +271,25 @@ final class Hold implements HeldLock {
 		String reason = this.lostReason;
 		return new LockLostException(this.terms.key(),
 				Text.lost(this.terms, (reason != null) ? reason : OVER, this.fence));
+	}
+
+	@Override
+	public void verify() {
+		ensureHeld();
+		long left = Math.min(this.terms.ttl(), this.limit - now());
+		table().leases.renewNow(this, Duration.ofNanos(Math.max(left, 1_000_000)), false);
+		ensureHeld();
+	}
+
+	@Override
+	public OnLost onLost() {
+		this.entry.lock();
+		try {
+			return this.reentries.onLost(this.terms.onLost());
+		}
+		finally {
+			this.entry.unlock();
+		}
 	}
 
 	@Override

@@ -9,6 +9,7 @@ import java.util.concurrent.TimeUnit;
 
 import io.github.lockspring.LockListener;
 import io.github.lockspring.LockTemplate;
+import io.github.lockspring.UnitOfWork;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.ReleaseQuestion;
 import org.slf4j.Logger;
@@ -41,17 +42,28 @@ public final class LockEngine implements AutoCloseable {
 	 * @param listeners are told what happens
 	 */
 	public LockEngine(LockStore store, EngineSettings settings, List<LockListener> listeners) {
+		this(store, settings, listeners, UnitOfWork.NONE);
+	}
+
+	/**
+	 * Creates an engine whose locks may belong to units of work.
+	 * @param store where the locks are
+	 * @param settings the settings
+	 * @param listeners are told what happens
+	 * @param unitOfWork knows what locks belong to when a call takes them
+	 */
+	public LockEngine(LockStore store, EngineSettings settings, List<LockListener> listeners, UnitOfWork unitOfWork) {
 		this.threads = List.of(thread("lockspring-io"), thread("lockspring-events"));
 		this.table = new LockTable(store, settings, listeners, Time.SYSTEM, this.threads.get(0), this.threads.get(1),
 				(task) -> newThread(task, "lockspring-watchdog").start());
-		this.template = new DefaultLockTemplate(this.table);
+		this.template = new DefaultLockTemplate(this.table, unitOfWork);
 	}
 
 	/** An engine whose time and threads are in a test's hand. */
 	LockEngine(LockTable table) {
 		this.threads = List.of();
 		this.table = table;
-		this.template = new DefaultLockTemplate(table);
+		this.template = new DefaultLockTemplate(table, UnitOfWork.NONE);
 	}
 
 	/** One daemon thread that ends when it has had nothing to do for a while. */

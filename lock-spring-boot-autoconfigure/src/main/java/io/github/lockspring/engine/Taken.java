@@ -2,18 +2,25 @@ package io.github.lockspring.engine;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockContext;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.OnLost;
+import io.github.lockspring.UnitOfWork;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What one request took: new holds, and re-entries into holds of the same call chain. For
- * one thread.
+ * one thread, except that a unit of work may be completed on another one.
  */
 final class Taken {
+
+	/**
+	 * The call, and the unit of work if there is one: the last of them to end releases.
+	 */
+	private final AtomicInteger users = new AtomicInteger(1);
 
 	private record Part(Hold hold, Terms terms, boolean reentered) {
 	}
@@ -50,15 +57,49 @@ final class Taken {
 	}
 
 	/**
-	 * Makes the new holds part of the call chain.
-	 * @return the scope to close, or null if all were re-entered
+	 * Makes the locks part of the call chain.
+	 * @return the scope to close
 	 */
-	LockContext.@Nullable Scope openScope() {
+	LockContext.Scope openScope() {
+		return LockContext.open(lock());
+	}
+
+	/**
+	 * Keeps the new holds beyond the end of the call, until the unit of work is complete.
+	 */
+	void belongTo(UnitOfWork unit) {
 		List<Hold> holds = newHolds();
 		if (holds.isEmpty()) {
-			return null;
+			return;
 		}
-		return LockContext.open((holds.size() == 1) ? holds.get(0) : new HeldLocks(List.copyOf(holds)));
+		LockContext.Attachment attachment = LockContext
+			.attach((holds.size() == 1) ? holds.get(0) : new HeldLocks(List.copyOf(holds)));
+		try {
+			this.users.incrementAndGet();
+			unit.afterCompletion(() -> {
+				attachment.close();
+				if (isLastUser()) {
+					// nobody is there to be told of a loss, which has been an event
+					endNewHolds();
+				}
+			});
+		}
+		catch (Throwable ex) {
+			this.users.decrementAndGet();
+			attachment.close();
+			throw ex;
+		}
+	}
+
+	private boolean isLastUser() {
+		return this.users.decrementAndGet() == 0;
+	}
+
+	private void endNewHolds() {
+		List<Hold> holds = newHolds();
+		for (int i = holds.size() - 1; i >= 0; i--) {
+			holds.get(i).end(false);
+		}
 	}
 
 	/** From now on a loss interrupts the present thread, where that was asked for. */
@@ -71,7 +112,8 @@ final class Taken {
 	}
 
 	/**
-	 * Ends everything, last key first.
+	 * Ends everything, last key first; what belongs to a unit of work that is not
+	 * complete is kept.
 	 * @return the losses that the caller is to be told of, the first with the others
 	 * suppressed into it; null if there is none
 	 */
@@ -89,6 +131,7 @@ final class Taken {
 
 	private @Nullable LockLostException end(boolean later) {
 		this.armed.forEach(Hold::disarm);
+		boolean last = isLastUser();
 		LockLostException lost = null;
 		for (int i = this.parts.size() - 1; i >= 0; i--) {
 			Part part = this.parts.get(i);
@@ -98,7 +141,7 @@ final class Taken {
 				part.hold.exit(part.terms);
 			}
 			else {
-				partLost = part.hold.end(later);
+				partLost = (last) ? part.hold.end(later) : !part.hold.isHeld();
 			}
 			if (partLost && part.terms.onLost() != OnLost.NOTIFY) {
 				LockLostException ex = part.hold.lostException();

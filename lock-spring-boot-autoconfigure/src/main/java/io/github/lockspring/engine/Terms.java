@@ -22,7 +22,12 @@ record Terms(String key, @Nullable String name, long ttl, boolean renew, long ma
 
 	private static final long LONGEST_GRANT = Duration.ofSeconds(5).toNanos();
 
-	static Terms of(LockSpec spec, OnLost onLost, EngineSettings settings) {
+	/**
+	 * The terms of a lock.
+	 * @param outlasting whether it belongs to a unit of work, whose end nobody knows: its
+	 * lease is then renewed whatever was asked for
+	 */
+	static Terms of(LockSpec spec, OnLost onLost, EngineSettings settings, boolean outlasting) {
 		Duration maxHold = (spec.maxHold() != null) ? spec.maxHold() : settings.maxHold();
 		Duration ttl = spec.ttl();
 		if (ttl == null) {
@@ -34,8 +39,12 @@ record Terms(String key, @Nullable String name, long ttl, boolean renew, long ma
 		else if (maxHold != null && maxHold.compareTo(ttl) < 0) {
 			maxHold = ttl;
 		}
-		return new Terms(spec.key(), spec.name(), ttl.toNanos(), spec.renew(),
-				(spec.renew() && maxHold != null) ? maxHold.toNanos() : Time.FOREVER, spec.minHold().toNanos(), onLost);
+		boolean renew = spec.renew() || outlasting;
+		if (renew && ttl.compareTo(LockSpec.MIN_RENEWED_TTL) < 0) {
+			ttl = LockSpec.MIN_RENEWED_TTL;
+		}
+		return new Terms(spec.key(), spec.name(), ttl.toNanos(), renew,
+				(renew && maxHold != null) ? maxHold.toNanos() : Time.FOREVER, spec.minHold().toNanos(), onLost);
 	}
 
 	/**

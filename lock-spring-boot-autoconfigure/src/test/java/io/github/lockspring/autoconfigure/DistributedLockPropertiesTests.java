@@ -2,6 +2,7 @@ package io.github.lockspring.autoconfigure;
 
 import java.time.Duration;
 
+import io.github.lockspring.transaction.Verification;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -45,20 +46,22 @@ class DistributedLockPropertiesTests {
 
 	@Test
 	void everyPropertyCanBeSet() {
-		this.runner
-			.withPropertyValues("distributed-lock.enabled=false", "distributed-lock.store=memory",
-					"distributed-lock.key-prefix=shop:lock:", "distributed-lock.ttl=1m", "distributed-lock.wait-time=0",
-					"distributed-lock.max-hold=PT1H", "distributed-lock.order=7",
-					"distributed-lock.renewal.interval=0.25", "distributed-lock.renewal.batch-size=10",
-					"distributed-lock.redis.command-timeout=250ms", "distributed-lock.redis.notifications=false",
-					"distributed-lock.fairness.max-tenure=0s", "distributed-lock.shutdown.timeout=1s")
+		this.runner.withPropertyValues("distributed-lock.enabled=false", "distributed-lock.store=memory",
+				"distributed-lock.key-prefix=shop:lock:", "distributed-lock.ttl=1m", "distributed-lock.wait-time=0",
+				"distributed-lock.max-hold=PT1H", "distributed-lock.order=7", "distributed-lock.renewal.interval=0.25",
+				"distributed-lock.renewal.batch-size=10", "distributed-lock.redis.command-timeout=250ms",
+				"distributed-lock.redis.notifications=false", "distributed-lock.fairness.max-tenure=0s",
+				"distributed-lock.shutdown.timeout=1s", "distributed-lock.transaction.release-after-completion=false",
+				"distributed-lock.transaction.verify-before-commit=off",
+				"distributed-lock.transaction.min-remaining=2s")
 			.run((context) -> assertThat(context.getBean(DistributedLockProperties.class))
 				.isEqualTo(new DistributedLockProperties(false, DistributedLockProperties.Store.MEMORY, "shop:lock:",
 						Duration.ofMinutes(1), Duration.ZERO, Duration.ofHours(1), 7,
 						new DistributedLockProperties.Renewal(0.25, 10),
 						new DistributedLockProperties.Redis(Duration.ofMillis(250), false),
 						new DistributedLockProperties.Fairness(Duration.ZERO),
-						new DistributedLockProperties.Shutdown(Duration.ofSeconds(1)))));
+						new DistributedLockProperties.Shutdown(Duration.ofSeconds(1)),
+						new DistributedLockProperties.Transaction(false, Verification.OFF, Duration.ofSeconds(2)))));
 	}
 
 	@ParameterizedTest

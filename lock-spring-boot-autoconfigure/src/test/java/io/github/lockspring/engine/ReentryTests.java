@@ -130,7 +130,7 @@ class ReentryTests extends EngineFixture {
 			this.template.executeWithoutResult(LockRequest.of("b", "c"), (inner) -> {
 				assertThat(inner.locks()).extracting(HeldLock::key).containsExactly("b", "c");
 				assertThat(inner.locks().get(0)).isSameAs(outer.locks().get(1));
-				assertThat(LockContext.currentLocks()).extracting(HeldLock::key).containsExactly("c", "a", "b");
+				assertThat(LockContext.currentLocks()).extracting(HeldLock::key).containsExactly("b", "c", "a");
 				this.template.executeWithoutResult(LockRequest.of("a", "b", "c"), (innermost) -> {
 				});
 			});
@@ -206,7 +206,7 @@ class ReentryTests extends EngineFixture {
 
 	private Terms inner(Duration maxHold) {
 		LockRequest request = LockRequest.of(KEY).ttl(TTL).renew().maxHold(maxHold);
-		return Terms.of(request.locks().get(0), request.onLost(), EngineSettings.defaults());
+		return Terms.of(request.locks().get(0), request.onLost(), EngineSettings.defaults(), false);
 	}
 
 	@Test

@@ -15,6 +15,7 @@ import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockSpec;
 import io.github.lockspring.LockTemplate;
+import io.github.lockspring.OnLost;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -90,6 +91,15 @@ class RecordingLocks implements LockTemplate {
 
 		@Override
 		public void ensureHeld() {
+		}
+
+		@Override
+		public void verify() {
+		}
+
+		@Override
+		public OnLost onLost() {
+			return OnLost.THROW;
 		}
 
 		@Override

@@ -9,6 +9,7 @@ import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockCallback;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
+import io.github.lockspring.OnLost;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -74,6 +75,16 @@ class NoLocks implements LockTemplate {
 		@Override
 		public void ensureHeld() {
 			// nothing can be lost
+		}
+
+		@Override
+		public void verify() {
+			// nobody is asked
+		}
+
+		@Override
+		public OnLost onLost() {
+			return OnLost.NOTIFY;
 		}
 
 		@Override

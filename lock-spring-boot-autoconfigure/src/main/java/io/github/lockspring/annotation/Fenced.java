@@ -1,0 +1,35 @@
+package io.github.lockspring.annotation;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Inherited;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+
+/**
+ * Lets the database refuse this method if it runs under a lock that somebody else has got
+ * meanwhile. At the start of the method, inside its transaction, the fencing token of its
+ * lock is compared with the highest one that was ever seen for the key, and the key's row
+ * in the table of tokens stays locked until the transaction ends. An older token is
+ * refused with a {@code StaleFencingTokenException}, and the transaction rolls back.
+ * <p>
+ * The lock is that of the innermost method with {@link DistributedLock}, or
+ * {@code LockTemplate.execute}, that this method runs in; usually both annotations stand
+ * on the same method. Of several keys each one is compared. The method must run in a
+ * transaction.
+ */
+@Target({ ElementType.METHOD, ElementType.TYPE })
+@Retention(RetentionPolicy.RUNTIME)
+@Documented
+@Inherited
+public @interface Fenced {
+
+	/**
+	 * The name of the {@code FencingGuard} bean to ask, where there is more than one,
+	 * because there is more than one database.
+	 * @return the bean's name; empty for the only one
+	 */
+	String guard() default "";
+
+}

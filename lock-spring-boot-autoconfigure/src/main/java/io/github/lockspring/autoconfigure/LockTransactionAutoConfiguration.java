@@ -1,0 +1,44 @@
+package io.github.lockspring.autoconfigure;
+
+import io.github.lockspring.UnitOfWork;
+import io.github.lockspring.transaction.CommitGuard;
+import io.github.lockspring.transaction.CommitGuardRegistrar;
+import io.github.lockspring.transaction.TransactionUnitOfWork;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Role;
+import org.springframework.transaction.ConfigurableTransactionManager;
+
+/**
+ * Auto-configuration of what locks and transactions have to do with each other: locks
+ * that are taken inside a transaction end with it, and a transaction whose locks were
+ * lost does not commit.
+ */
+@AutoConfiguration
+@ConditionalOnClass(ConfigurableTransactionManager.class)
+@ConditionalOnBooleanProperty(name = "distributed-lock.enabled", matchIfMissing = true)
+public final class LockTransactionAutoConfiguration {
+
+	@Bean
+	@ConditionalOnMissingBean
+	@ConditionalOnBooleanProperty(name = "distributed-lock.transaction.release-after-completion", matchIfMissing = true)
+	UnitOfWork lockUnitOfWork() {
+		return new TransactionUnitOfWork();
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static CommitGuardRegistrar lockCommitGuardRegistrar(ObjectProvider<DistributedLockProperties> properties) {
+		return new CommitGuardRegistrar(() -> {
+			DistributedLockProperties.Transaction transaction = properties.getObject().transaction();
+			return new CommitGuard.Settings(transaction.verifyBeforeCommit(), transaction.minRemaining());
+		});
+	}
+
+}

@@ -1,0 +1,8 @@
+/**
+ * The guard that a resource asks: it refuses a writer whose fencing token is older than
+ * one that it has seen.
+ */
+@NullMarked
+package io.github.lockspring.fencing;
+
+import org.jspecify.annotations.NullMarked;

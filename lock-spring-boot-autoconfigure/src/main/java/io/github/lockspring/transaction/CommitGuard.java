@@ -1,0 +1,82 @@
+package io.github.lockspring.transaction;
+
+import java.time.Duration;
+import java.util.function.Supplier;
+
+import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockContext;
+import io.github.lockspring.LockLostException;
+import io.github.lockspring.OnLost;
+
+import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.TransactionExecutionListener;
+import org.springframework.util.function.SingletonSupplier;
+
+/**
+ * Asks before each commit whether the locks that the call chain holds are still held. If
+ * one was lost the transaction is rolled back, since an exception that is thrown here
+ * does that: {@link LockLostException}, or
+ * {@link io.github.lockspring.LockUnavailableException} if the store was to be asked and
+ * gave no answer. Locks with {@link OnLost#NOTIFY} are left out. Thread-safe.
+ * <p>
+ * What remains is the commit itself: a lease that ends while the database commits is not
+ * noticed. The shortest time that must be left is there for that.
+ */
+public final class CommitGuard implements TransactionExecutionListener {
+
+	/**
+	 * What is asked before a commit.
+	 *
+	 * @param verification who is asked
+	 * @param minRemaining the time that must be left of each lease, zero or more
+	 */
+	public record Settings(Verification verification, Duration minRemaining) {
+	}
+
+	private final Supplier<Settings> settings;
+
+	/**
+	 * Creates a guard.
+	 * @param settings gives the settings, asked at the first commit
+	 */
+	public CommitGuard(Supplier<Settings> settings) {
+		this.settings = SingletonSupplier.of(settings);
+	}
+
+	/**
+	 * Also called when a savepoint is released: what is lost then is lost later too.
+	 */
+	@Override
+	public void beforeCommit(TransactionExecution transaction) {
+		for (HeldLock lock : LockContext.currentLocks()) {
+			check(lock, transaction);
+		}
+	}
+
+	private void check(HeldLock lock, TransactionExecution transaction) {
+		Settings settings = this.settings.get();
+		if (settings.verification() == Verification.OFF || lock.onLost() == OnLost.NOTIFY) {
+			return;
+		}
+		lock.ensureHeld();
+		if (settings.verification() == Verification.REMOTE) {
+			lock.verify();
+		}
+		Duration remaining = lock.remaining();
+		if (remaining.compareTo(settings.minRemaining()) < 0) {
+			lock.ensureHeld();
+			throw new LockLostException(lock.key(),
+					"Lock '" + lock.key() + "' has " + remaining.toMillis()
+							+ " ms of its lease left before the commit of " + name(transaction) + ", less than "
+							+ settings.minRemaining().toMillis()
+							+ " ms (distributed-lock.transaction.min-remaining): the transaction is rolled back."
+							+ " Give the lock a longer ttl, or renewal");
+		}
+	}
+
+	private static String name(TransactionExecution transaction) {
+		String name = transaction.getTransactionName();
+		return (name.isEmpty()) ? "a transaction" : "transaction " + name;
+	}
+
+}

@@ -1,0 +1,44 @@
+package io.github.lockspring.transaction;
+
+import io.github.lockspring.UnitOfWork;
+
+import org.springframework.core.Ordered;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/**
+ * The transaction that the present thread runs in, where a transaction manager of Spring
+ * began it. {@code SUPPORTS} without a transaction is none. Thread-safe.
+ * <p>
+ * Its end is that of the physical transaction: a savepoint is part of it, and an inner
+ * one with {@code REQUIRES_NEW} is another one.
+ */
+public final class TransactionUnitOfWork implements UnitOfWork {
+
+	@Override
+	public boolean isActive() {
+		return TransactionSynchronizationManager.isActualTransactionActive()
+				&& TransactionSynchronizationManager.isSynchronizationActive();
+	}
+
+	@Override
+	public void afterCompletion(Runnable action) {
+		TransactionSynchronizationManager.registerSynchronization(new Completion(action));
+	}
+
+	private record Completion(Runnable action) implements TransactionSynchronization {
+
+		/** Other callbacks may still need what the lock protects. */
+		@Override
+		public int getOrder() {
+			return Ordered.LOWEST_PRECEDENCE;
+		}
+
+		@Override
+		public void afterCompletion(int status) {
+			this.action.run();
+		}
+
+	}
+
+}
