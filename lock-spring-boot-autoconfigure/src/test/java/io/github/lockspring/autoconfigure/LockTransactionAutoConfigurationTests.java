@@ -1,0 +1,155 @@
+package io.github.lockspring.autoconfigure;
+
+import java.time.Duration;
+import java.util.List;
+
+import javax.sql.DataSource;
+
+import io.github.lockspring.LockLostException;
+import io.github.lockspring.LockRequest;
+import io.github.lockspring.LockTemplate;
+import io.github.lockspring.UnitOfWork;
+import io.github.lockspring.transaction.CommitGuard;
+import io.github.lockspring.transaction.CommitGuardRegistrar;
+import io.github.lockspring.transaction.TransactionUnitOfWork;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.beans.factory.FactoryBean;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
+import org.springframework.boot.transaction.autoconfigure.TransactionManagerCustomizationAutoConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.ConfigurableTransactionManager;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionExecutionListener;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * What an application gets that has transactions and locks.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class LockTransactionAutoConfigurationTests {
+
+	private final ApplicationContextRunner runner = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(LockEngineAutoConfiguration.class,
+				MemoryLockStoreAutoConfiguration.class, LockTransactionAutoConfiguration.class,
+				DataSourceAutoConfiguration.class, DataSourceTransactionManagerAutoConfiguration.class,
+				TransactionAutoConfiguration.class, TransactionManagerCustomizationAutoConfiguration.class))
+		.withPropertyValues("distributed-lock.store=memory", "spring.datasource.generate-unique-name=true");
+
+	@Test
+	void managerOfBootIsGuardedOnce(CapturedOutput output) {
+		this.runner.run((context) -> {
+			assertThat(guards(context.getBean(PlatformTransactionManager.class))).hasSize(1);
+			assertThat(context).getBean(UnitOfWork.class).isInstanceOf(TransactionUnitOfWork.class);
+		});
+		assertThat(output).doesNotContain("is not eligible for getting processed");
+	}
+
+	@Test
+	void everyManagerIsGuardedOnce() {
+		this.runner.withUserConfiguration(Managers.class).run((context) -> {
+			assertThat(context.getBeansOfType(PlatformTransactionManager.class)).hasSize(2)
+				.allSatisfy((name, manager) -> assertThat(guards(manager)).as(name).hasSize(1));
+		});
+	}
+
+	@Test
+	void lostLockRollsBack() {
+		this.runner.run((context) -> {
+			LockTemplate locks = context.getBean(LockTemplate.class);
+			TransactionTemplate transaction = new TransactionTemplate(
+					context.getBean(PlatformTransactionManager.class));
+			LockRequest request = LockRequest.of("a").ttl(Duration.ofSeconds(20));
+			locks.executeWithoutResult(request, (lock) -> transaction.executeWithoutResult((status) -> {
+			}));
+		});
+		this.runner.withPropertyValues("distributed-lock.transaction.min-remaining=30s").run((context) -> {
+			LockTemplate locks = context.getBean(LockTemplate.class);
+			TransactionTemplate transaction = new TransactionTemplate(
+					context.getBean(PlatformTransactionManager.class));
+			LockRequest request = LockRequest.of("a").ttl(Duration.ofSeconds(20));
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(
+					() -> locks.executeWithoutResult(request, (lock) -> transaction.executeWithoutResult((status) -> {
+					})));
+		});
+	}
+
+	@Test
+	void releaseAfterCompletionCanBeSwitchedOff() {
+		this.runner.withPropertyValues("distributed-lock.transaction.release-after-completion=false")
+			.run((context) -> assertThat(context).doesNotHaveBean(UnitOfWork.class)
+				.hasSingleBean(CommitGuardRegistrar.class));
+	}
+
+	@Test
+	void unitOfWorkOfTheApplicationWins() {
+		this.runner.withBean(UnitOfWork.class, () -> UnitOfWork.NONE)
+			.run((context) -> assertThat(context).getBean(UnitOfWork.class).isSameAs(UnitOfWork.NONE));
+	}
+
+	@Test
+	void nothingIsThereWithoutTransactionsOrLocks() {
+		this.runner.withPropertyValues("distributed-lock.enabled=false")
+			.run((context) -> assertThat(context).doesNotHaveBean(CommitGuardRegistrar.class));
+		new ApplicationContextRunner()
+			.withConfiguration(AutoConfigurations.of(LockEngineAutoConfiguration.class,
+					MemoryLockStoreAutoConfiguration.class, LockTransactionAutoConfiguration.class))
+			.withPropertyValues("distributed-lock.store=memory")
+			.withClassLoader(new FilteredClassLoader("org.springframework.transaction", "org.springframework.jdbc"))
+			.run((context) -> {
+				assertThat(context).hasNotFailed().doesNotHaveBean("lockCommitGuardRegistrar");
+				context.getBean(LockTemplate.class).executeWithoutResult(LockRequest.of("a"), (lock) -> {
+				});
+			});
+	}
+
+	private static List<TransactionExecutionListener> guards(Object manager) {
+		return ((ConfigurableTransactionManager) manager).getTransactionExecutionListeners()
+			.stream()
+			.filter(CommitGuard.class::isInstance)
+			.toList();
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class Managers {
+
+		@Bean
+		PlatformTransactionManager own(DataSource dataSource) {
+			return new JdbcTransactionManager(dataSource);
+		}
+
+		@Bean
+		FactoryBean<PlatformTransactionManager> made(DataSource dataSource) {
+			return new FactoryBean<>() {
+
+				private final PlatformTransactionManager manager = new JdbcTransactionManager(dataSource);
+
+				@Override
+				public PlatformTransactionManager getObject() {
+					return this.manager;
+				}
+
+				@Override
+				public Class<?> getObjectType() {
+					return PlatformTransactionManager.class;
+				}
+
+			};
+		}
+
+	}
+
+}
