@@ -1,0 +1,79 @@
+package io.github.lockspring.testsupport;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+import javax.sql.DataSource;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+
+/**
+ * Notes each statement before it is executed. Thread-safe.
+ */
+public final class RecordingDataSource extends DelegatingDataSource {
+
+	private final List<String> statements = new CopyOnWriteArrayList<>();
+
+	public RecordingDataSource(DataSource target) {
+		super(target);
+	}
+
+	/**
+	 * What was executed, in this order.
+	 */
+	public List<String> statements() {
+		return this.statements;
+	}
+
+	@Override
+	public Connection getConnection() throws SQLException {
+		Connection target = super.getConnection();
+		return proxy(Connection.class, (method, arguments) -> {
+			Object result = call(target, method, arguments);
+			if (result instanceof PreparedStatement prepared && arguments != null) {
+				return recording(PreparedStatement.class, prepared, (String) arguments[0]);
+			}
+			return (result instanceof Statement statement) ? recording(Statement.class, statement, "") : result;
+		});
+	}
+
+	private <S extends Statement> S recording(Class<S> type, S target, String sql) {
+		return proxy(type, (method, arguments) -> {
+			if (method.getName().startsWith("execute")) {
+				this.statements.add((arguments != null && arguments.length > 0) ? String.valueOf(arguments[0]) : sql);
+			}
+			return call(target, method, arguments);
+		});
+	}
+
+	private static <T> T proxy(Class<T> type, Handler handler) {
+		return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type },
+				(proxy, method, arguments) -> handler.handle(method, arguments)));
+	}
+
+	private static @Nullable Object call(Object target, Method method, @Nullable Object @Nullable [] arguments)
+			throws Throwable {
+		try {
+			return method.invoke(target, arguments);
+		}
+		catch (InvocationTargetException ex) {
+			throw ex.getTargetException();
+		}
+	}
+
+	private interface Handler {
+
+		@Nullable Object handle(Method method, @Nullable Object @Nullable [] arguments) throws Throwable;
+
+	}
+
+}
