@@ -1,0 +1,155 @@
+package io.github.lockspring.engine;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+
+import javax.sql.DataSource;
+
+import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockContext;
+import io.github.lockspring.LockLostException;
+import io.github.lockspring.LockRequest;
+import io.github.lockspring.fencing.FencingGuard;
+import io.github.lockspring.fencing.JdbcFencingGuard;
+import io.github.lockspring.fencing.StaleFencingTokenException;
+import io.github.lockspring.redis.RedisLockStore;
+import io.github.lockspring.redis.RedisStoreSettings;
+import io.github.lockspring.testsupport.Databases;
+import io.github.lockspring.testsupport.Instance;
+import io.github.lockspring.testsupport.RedisServer;
+import io.github.lockspring.transaction.CommitGuard;
+import io.github.lockspring.transaction.Verification;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.support.SimpleTransactionStatus;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * A machine that is suspended with its monotonic clock, as some virtual machines and
+ * laptops are, while Redis and the other instances go on.
+ */
+class SuspendedClockTests {
+
+	private static final LockRequest FIXED = LockRequest.of("order:42").ttl(Duration.ofMillis(200));
+
+	private final RedisServer redis = RedisServer.start();
+
+	private final LettuceConnectionFactory factory = new LettuceConnectionFactory(
+			new RedisStandaloneConfiguration("127.0.0.1", this.redis.port()));
+
+	private final RedisLockStore store = RedisLockStore.create(this.factory,
+			new RedisStoreSettings("lock:", Duration.ofSeconds(1), true));
+
+	private final StoppableTime time = new StoppableTime();
+
+	private final LockEngine suspended = new LockEngine(new LockTable(this.store, EngineSettings.defaults(), List.of(),
+			this.time, Runnable::run, Runnable::run, (task) -> {
+			}));
+
+	private final Instance other = Instance.on(this.redis.port());
+
+	@BeforeEach
+	void connect() {
+		this.suspended.template().acquire(LockRequest.of("warm-up").waitTime(Duration.ofMinutes(1))).close();
+	}
+
+	@AfterEach
+	void close() {
+		this.time.goOn();
+		this.suspended.close();
+		this.store.close();
+		this.other.close();
+		this.redis.close();
+	}
+
+	@Test
+	void holderWhoseClockStoodStillBelievesThatItHoldsTheLock() {
+		HeldLock lock = this.suspended.template().acquire(FIXED);
+		HeldLock next = overtake();
+		assertThat(lock.isHeld()).isTrue();
+		assertThatCode(() -> commit(lock, Verification.LOCAL)).doesNotThrowAnyException();
+		assertThat(next.isHeld()).isTrue();
+		next.close();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::close);
+	}
+
+	@Test
+	void storeKnowsBetterThanAClockThatStoodStill() {
+		HeldLock lock = this.suspended.template().acquire(FIXED);
+		HeldLock next = overtake();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> commit(lock, Verification.REMOTE));
+		next.close();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::close);
+	}
+
+	@Test
+	void writerWhoseClockStoodStillIsRefused() {
+		DataSource dataSource = Databases.h2().withFences().dataSource();
+		FencingGuard guard = new JdbcFencingGuard(dataSource);
+		TransactionTemplate transaction = new TransactionTemplate(new JdbcTransactionManager(dataSource));
+		HeldLock lock = this.suspended.template().acquire(FIXED);
+		HeldLock next = overtake();
+		transaction.executeWithoutResult((status) -> guard.check(next));
+		assertThat(lock.isHeld()).isTrue();
+		assertThatExceptionOfType(StaleFencingTokenException.class)
+			.isThrownBy(() -> transaction.executeWithoutResult((status) -> guard.check(lock)));
+		next.close();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::close);
+	}
+
+	/** The clock stands still until somebody else has the lock, and longer. */
+	private HeldLock overtake() {
+		this.time.standStill();
+		return this.other.locks().acquire(FIXED.ttl(Duration.ofSeconds(30)).waitTime(Duration.ofMinutes(1)));
+	}
+
+	private static void commit(HeldLock lock, Verification verification) {
+		CommitGuard guard = new CommitGuard(() -> new CommitGuard.Settings(verification, Duration.ofMillis(50)));
+		try (LockContext.Scope scope = LockContext.open(lock)) {
+			assertThat(scope).isNotNull();
+			guard.beforeCommit(new SimpleTransactionStatus());
+		}
+	}
+
+	/** The system's clock, until it is stopped. */
+	private static final class StoppableTime implements Time {
+
+		private volatile Long stopped;
+
+		void standStill() {
+			this.stopped = System.nanoTime();
+		}
+
+		void goOn() {
+			this.stopped = null;
+		}
+
+		@Override
+		public long nanoTime() {
+			Long stopped = this.stopped;
+			return (stopped != null) ? stopped : System.nanoTime();
+		}
+
+		@Override
+		public void park(Object blocker, long nanos) {
+			LockSupport.parkNanos(blocker, nanos);
+		}
+
+		@Override
+		public void unpark(Thread thread) {
+			LockSupport.unpark(thread);
+		}
+
+	}
+
+}
