@@ -5,7 +5,8 @@ import java.util.Objects;
 /**
  * A fencing token together with the key whose lock it belongs to. An annotated method
  * that declares a parameter of this type is given the token of its own lock, whatever its
- * caller passes there.
+ * caller passes there; where its condition is false, it runs without a lock and keeps
+ * what its caller passed.
  *
  * @param key the key, without the store's prefix
  * @param value the token, as {@link HeldLock#fencingToken()}: larger than that of every

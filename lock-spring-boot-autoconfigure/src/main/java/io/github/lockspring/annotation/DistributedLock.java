@@ -26,6 +26,11 @@ import org.springframework.core.annotation.AliasFor;
  * {@code condition} belong to each key, the smallest {@code waitTime} given counts, and
  * {@code onBusy}, {@code fallback} and {@code onLost} must agree.
  * <p>
+ * A parameter of the type {@link io.github.lockspring.FencingToken} is given the token of
+ * the method's own lock, whatever the caller passes, usually null. A method has at most
+ * one, and such a call takes exactly one key. Where the {@link #condition()} is false,
+ * and in a {@link #fallback()}, it is what the caller passed.
+ * <p>
  * As with {@code @Transactional}, only calls that come from outside go through the proxy
  * and are locked: a method that calls another one of its own object
  * ({@code this.ship(order)}) runs it <em>without</em> that method's lock, and nothing can

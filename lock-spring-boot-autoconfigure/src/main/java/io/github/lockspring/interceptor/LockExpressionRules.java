@@ -1,5 +1,6 @@
 package io.github.lockspring.interceptor;
 
+import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
@@ -16,6 +17,7 @@ import org.springframework.expression.spel.ast.ConstructorReference;
 import org.springframework.expression.spel.ast.FunctionReference;
 import org.springframework.expression.spel.ast.Indexer;
 import org.springframework.expression.spel.ast.InlineMap;
+import org.springframework.expression.spel.ast.IntLiteral;
 import org.springframework.expression.spel.ast.MethodReference;
 import org.springframework.expression.spel.ast.OpPlus;
 import org.springframework.expression.spel.ast.Projection;
@@ -109,15 +111,23 @@ final class LockExpressionRules {
 		SpelNode first = node.getChild(0);
 		visit(first, root);
 		if (root && first instanceof VariableReference && "#root".equals(first.toStringAST())
-				&& node.getChild(1) instanceof PropertyOrFieldReference property
-				&& !ROOT.contains(property.getName())) {
-			throw error("#root has no property '" + property.getName() + "'",
-					"Use #root.method, #root.target or #root.args");
+				&& node.getChild(1) instanceof PropertyOrFieldReference property) {
+			checkRootProperty(property.getName(), (node.getChildCount() > 2) ? node.getChild(2) : null);
 		}
 		for (int i = 1; i < node.getChildCount(); i++) {
 			SpelNode child = node.getChild(i);
 			// Names after a dot belong to what is before it; arguments start anew
 			visitChildren(child, root && !(child instanceof Projection || child instanceof Selection));
+		}
+	}
+
+	private void checkRootProperty(String name, @Nullable SpelNode next) {
+		if (!ROOT.contains(name)) {
+			throw error("#root has no property '" + name + "'", "Use #root.method, #root.target or #root.args");
+		}
+		if ("args".equals(name) && next instanceof Indexer && next.getChild(0) instanceof IntLiteral index
+				&& index.getLiteralValue().getValue() instanceof Integer position) {
+			checkNotToken("#root.args" + next.toStringAST(), position);
 		}
 	}
 
@@ -135,7 +145,11 @@ final class LockExpressionRules {
 
 	private void checkVariable(String name) {
 		this.variable = true;
-		if (name.equals("root") || name.equals("this") || isPosition(name)) {
+		if (name.equals("root") || name.equals("this")) {
+			return;
+		}
+		if (isPosition(name)) {
+			checkNotToken('#' + name, Integer.parseInt(name.substring(1)));
 			return;
 		}
 		if (this.parameterNames == null) {
@@ -148,6 +162,16 @@ final class LockExpressionRules {
 							: "The parameters are " + this.parameterNames.stream()
 								.map((parameter) -> "#" + parameter)
 								.collect(Collectors.joining(", ")));
+		}
+		checkNotToken('#' + name, this.parameterNames.indexOf(name));
+	}
+
+	/** There is no token before there is a lock, and no lock before there is a key. */
+	private void checkNotToken(String expression, int position) {
+		Method method = this.site.method();
+		if (position < method.getParameterCount() && TokenParameter.isToken(method, position, this.site.type())) {
+			throw error(expression + " is the token of the lock, which does not exist before the lock is taken",
+					"Use other parameters");
 		}
 	}
 

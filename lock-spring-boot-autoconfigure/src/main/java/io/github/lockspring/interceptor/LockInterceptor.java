@@ -12,7 +12,9 @@ import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.util.Assert;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
@@ -55,7 +57,11 @@ public final class LockInterceptor implements MethodInterceptor {
 		if (request == null) {
 			return invocation.proceed();
 		}
-		Work work = new Work(invocation);
+		TokenParameter token = locked.token();
+		if (token != null) {
+			token.checkOneKey(request);
+		}
+		Work work = new Work(invocation, token);
 		try {
 			return this.locks.get().execute(request, work);
 		}
@@ -85,15 +91,24 @@ public final class LockInterceptor implements MethodInterceptor {
 
 		private final MethodInvocation invocation;
 
+		private final @Nullable TokenParameter token;
+
 		private boolean started;
 
-		Work(MethodInvocation invocation) {
+		Work(MethodInvocation invocation, @Nullable TokenParameter token) {
 			this.invocation = invocation;
+			this.token = token;
 		}
 
 		@Override
 		public @Nullable Object doUnderLock(HeldLock lock) throws Throwable {
 			this.started = true;
+			if (this.token != null) {
+				Assert.state(this.invocation instanceof ProxyMethodInvocation,
+						"Arguments can be replaced only in a call through a proxy of Spring's");
+				((ProxyMethodInvocation) this.invocation)
+					.setArguments(this.token.fill(this.invocation.getArguments(), lock));
+			}
 			return this.invocation.proceed();
 		}
 

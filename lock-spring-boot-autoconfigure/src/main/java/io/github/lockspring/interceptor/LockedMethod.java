@@ -18,10 +18,11 @@ import org.springframework.expression.Expression;
  * @param locks what is locked, at least one
  * @param evaluator evaluates the expressions
  * @param positions where they find the arguments, by name
+ * @param token the parameter that is given the lock's fencing token, or null for none
  * @param busyAnswer what a busy lock means, or null: the exception reaches the caller
  */
 record LockedMethod(List<Lock> locks, LockKeyEvaluator evaluator, Map<String, Integer> positions,
-		@Nullable BusyAnswer busyAnswer) {
+		@Nullable TokenParameter token, @Nullable BusyAnswer busyAnswer) {
 
 	/**
 	 * The request of one call.

@@ -77,7 +77,7 @@ final class LockedMethods {
 			checkRepeated(locks);
 		}
 		return new LockedMethod(List.copyOf(locks), this.evaluator, this.evaluator.argumentPositions(first),
-				BusyAnswers.of(first, targetClass));
+				TokenParameter.of(locks), BusyAnswers.of(first, targetClass));
 	}
 
 	private static void checkRepeated(List<LockedMethod.Lock> locks) {

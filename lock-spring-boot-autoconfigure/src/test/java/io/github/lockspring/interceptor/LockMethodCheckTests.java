@@ -9,6 +9,7 @@ import java.util.concurrent.Flow;
 import java.util.concurrent.Future;
 import java.util.stream.Stream;
 
+import io.github.lockspring.FencingToken;
 import io.github.lockspring.LockDefinitionException;
 import io.github.lockspring.LockException;
 import io.github.lockspring.LockNotAcquiredException;
@@ -203,6 +204,25 @@ class LockMethodCheckTests {
 		refused(SameConstant.class, "run(String)", "key", "'a'", "name the same key twice", "Leave one of them out");
 		refused(SameExpression.class, "run(String)", "key", "#a", "name the same key twice", "Leave one of them out");
 		LockContexts.start(SameKeyWithConditions.class).close();
+	}
+
+	@Test
+	void refusesTokenParameterWhereItIsNotClearWhichTokenItGets() {
+		refused(TwoTokens.class, "run(FencingToken, FencingToken)", "key", "'x'",
+				"2 parameters of the type FencingToken", "HeldLock.current(key)");
+		refused(TokenOfRepeated.class, "run(String, String, FencingToken)", "key", "#a",
+				"several locks, each with a token of its own", "HeldLock.current(key)");
+	}
+
+	@Test
+	void refusesExpressionThatUsesTheTokenParameter() {
+		for (Class<?> type : List.of(TokenAsKey.class, TokenAsPositionInKey.class, TokenAsArgumentInKey.class)) {
+			LockDefinitionException error = LockContexts.failure(type);
+			assertThat(error).hasMessageContainingAll(type.getSimpleName() + ".run(String, FencingToken)", "key = ",
+					"does not exist before the lock is taken", "Use other parameters");
+		}
+		refused(TokenInCondition.class, "run(FencingToken)", "condition", "#token == null",
+				"#token is the token of the lock", "Use other parameters");
 	}
 
 	private static void refused(Class<?> type, String method, String attribute, String value, String problem,
@@ -629,6 +649,55 @@ class LockMethodCheckTests {
 		@DistributedLock(key = "#a", ttl = "1s", condition = "#a == 'short'")
 		@DistributedLock(key = "#a", ttl = "1m", condition = "#a != 'short'")
 		public void run(String a) {
+		}
+
+	}
+
+	static class TwoTokens {
+
+		@DistributedLock("'x'")
+		public void run(FencingToken one, FencingToken two) {
+		}
+
+	}
+
+	static class TokenOfRepeated {
+
+		@DistributedLock("#a")
+		@DistributedLock("#b")
+		public void run(String a, String b, FencingToken token) {
+		}
+
+	}
+
+	static class TokenAsKey {
+
+		@DistributedLock("#token.key()")
+		public void run(String a, FencingToken token) {
+		}
+
+	}
+
+	static class TokenAsPositionInKey {
+
+		@DistributedLock("x:#{#a}:#{#p1}")
+		public void run(String a, FencingToken token) {
+		}
+
+	}
+
+	static class TokenAsArgumentInKey {
+
+		@DistributedLock("#root.args[1].key")
+		public void run(String a, FencingToken token) {
+		}
+
+	}
+
+	static class TokenInCondition {
+
+		@DistributedLock(key = "'x'", condition = "#token == null")
+		public void run(FencingToken token) {
 		}
 
 	}

@@ -1,22 +1,28 @@
 package io.github.lockspring.sample;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.locks.Lock;
 
+import io.github.lockspring.FencingToken;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
+import io.github.lockspring.annotation.DistributedLock;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.context.annotation.Import;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * The programs that the README shows, on a store in memory: such tests need no Redis.
  */
+@Import(ProgramExamplesTests.Invoices.class)
 @SpringBootTest(properties = { "distributed-lock.store=memory", "shop.report.cron=-" })
 class ProgramExamplesTests {
 
@@ -26,6 +32,9 @@ class ProgramExamplesTests {
 
 	@Autowired
 	private LockTemplate locks;
+
+	@Autowired
+	private Invoices invoices;
 
 	@Test
 	void acquireGivesAHandleThatGivesTheLockBack() {
@@ -57,9 +66,23 @@ class ProgramExamplesTests {
 		}
 	}
 
+	@Test
+	void tokenOfTheLockArrivesInAParameter() {
+		assertThat(invoices.invoice(new Order("42", List.of("tea")), null)).isPositive();
+	}
+
 	private void ship(int order, long fencingToken) {
 		this.shipped = order;
 		this.token = fencingToken;
+	}
+
+	static class Invoices {
+
+		@DistributedLock(key = "#order.id")
+		public long invoice(Order order, @Nullable FencingToken token) {
+			return (token != null) ? token.value() : 0;
+		}
+
 	}
 
 }

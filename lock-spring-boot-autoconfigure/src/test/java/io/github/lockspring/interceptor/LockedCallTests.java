@@ -4,12 +4,10 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.lockspring.HeldLock;
-import io.github.lockspring.LockContext;
 import io.github.lockspring.LockListener;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
@@ -21,31 +19,24 @@ import io.github.lockspring.engine.LockEngine;
 import io.github.lockspring.store.MemoryLockStore;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.aop.interceptor.AsyncUncaughtExceptionHandler;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Primary;
-import org.springframework.core.Ordered;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.scheduling.annotation.AsyncConfigurer;
 import org.springframework.scheduling.annotation.EnableAsync;
-import org.springframework.transaction.TransactionDefinition;
-import org.springframework.transaction.annotation.EnableTransactionManagement;
-import org.springframework.transaction.annotation.Transactional;
-import org.springframework.transaction.support.AbstractPlatformTransactionManager;
-import org.springframework.transaction.support.DefaultTransactionStatus;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * The annotation beside {@code @Transactional} and {@code @Async}, with a real engine.
+ * Annotated methods that call each other, and busy ones beside {@code @Async}, with a
+ * real engine.
  */
-class LockAdviceOrderTests {
+class LockedCallTests {
 
 	@Test
 	void f18AnnotatedMethodMayCallAnotherOneWithTheSameKey() {
@@ -59,31 +50,6 @@ class LockAdviceOrderTests {
 	void f18OuterMethodKeepsTheLockWhenInnerOneReturns() {
 		try (AnnotationConfigApplicationContext context = LockContexts.start(Engine.class, Outer.class, Inner.class)) {
 			assertThat(context.getBean(Outer.class).isHeldAfterInnerCall("42")).isTrue();
-		}
-	}
-
-	@ParameterizedTest
-	@ValueSource(classes = { Transactions.class, TransactionsFirst.class })
-	void lockOutlivesTheTransaction(Class<?> transactions) {
-		try (AnnotationConfigApplicationContext context = LockContexts.start(Engine.class, transactions,
-				Orders.class)) {
-			context.getBean(Orders.class).ship("42");
-			boolean lockIsOutside = transactions == Transactions.class;
-			assertThat(context.getBean(Log.class)).containsExactly(
-					lockIsOutside ? "begin under lock" : "begin without lock", "ship under lock",
-					lockIsOutside ? "commit under lock" : "commit without lock");
-		}
-	}
-
-	@Test
-	void asyncMethodTakesTheLockOnItsOwnThread() throws Exception {
-		try (AnnotationConfigApplicationContext context = LockContexts.start(Engine.class, Asynchronous.class,
-				Jobs.class)) {
-			HeldLock other = context.getBean(LockTemplate.class).acquire(once("42"));
-			CompletableFuture<String> result = context.getBean(Jobs.class).run("42");
-			assertThat(result).isNotDone();
-			other.close();
-			assertThat(result.get(10, TimeUnit.SECONDS)).isNotEqualTo(Thread.currentThread().getName());
 		}
 	}
 
@@ -181,96 +147,6 @@ class LockAdviceOrderTests {
 
 	}
 
-	static class Log extends CopyOnWriteArrayList<String> {
-
-		private static final long serialVersionUID = 1L;
-
-		void note(String event) {
-			add(event + (LockContext.currentLocks().isEmpty() ? " without lock" : " under lock"));
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	@EnableTransactionManagement(proxyTargetClass = true)
-	static class Transactions {
-
-		@Bean
-		Log log() {
-			return new Log();
-		}
-
-		@Bean
-		NotedTransactions transactionManager(Log log) {
-			return new NotedTransactions(log);
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	@EnableTransactionManagement(proxyTargetClass = true, order = Ordered.HIGHEST_PRECEDENCE)
-	static class TransactionsFirst {
-
-		@Bean
-		Log log() {
-			return new Log();
-		}
-
-		@Bean
-		NotedTransactions transactionManager(Log log) {
-			return new NotedTransactions(log);
-		}
-
-	}
-
-	static class NotedTransactions extends AbstractPlatformTransactionManager {
-
-		private static final long serialVersionUID = 1L;
-
-		private final Log log;
-
-		NotedTransactions(Log log) {
-			this.log = log;
-		}
-
-		@Override
-		protected Object doGetTransaction() {
-			return this;
-		}
-
-		@Override
-		protected void doBegin(Object transaction, TransactionDefinition definition) {
-			this.log.note("begin");
-		}
-
-		@Override
-		protected void doCommit(DefaultTransactionStatus status) {
-			this.log.note("commit");
-		}
-
-		@Override
-		protected void doRollback(DefaultTransactionStatus status) {
-			this.log.note("rollback");
-		}
-
-	}
-
-	static class Orders {
-
-		private final Log log;
-
-		Orders(Log log) {
-			this.log = log;
-		}
-
-		@Transactional
-		@DistributedLock("#id")
-		public void ship(String id) {
-			this.log.note("ship");
-		}
-
-	}
-
 	@Configuration(proxyBeanMethods = false)
 	@EnableAsync(proxyTargetClass = true)
 	static class Asynchronous implements AsyncConfigurer {
@@ -290,13 +166,6 @@ class LockAdviceOrderTests {
 	}
 
 	static class Jobs {
-
-		@Async
-		@DistributedLock(key = "#id", waitTime = "10s")
-		public CompletableFuture<String> run(String id) {
-			return CompletableFuture.completedFuture(
-					HeldLock.current(id).map((lock) -> Thread.currentThread().getName()).orElse("no lock"));
-		}
 
 		@Async
 		@DistributedLock(key = "#id", waitTime = "0s")
