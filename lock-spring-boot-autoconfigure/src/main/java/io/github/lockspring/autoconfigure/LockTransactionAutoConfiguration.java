@@ -33,6 +33,11 @@ public final class LockTransactionAutoConfiguration {
 	}
 
 	@Bean
+	TransactionAdviceRule lockTransactionAdviceRule(ObjectProvider<UnitOfWork> unitsOfWork) {
+		return new TransactionAdviceRule(() -> unitsOfWork.getIfAvailable() != null);
+	}
+
+	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static CommitGuardRegistrar lockCommitGuardRegistrar(ObjectProvider<DistributedLockProperties> properties) {
 		return new CommitGuardRegistrar(() -> {

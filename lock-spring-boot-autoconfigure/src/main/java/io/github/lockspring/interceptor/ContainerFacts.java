@@ -30,9 +30,16 @@ record ContainerFacts(BeanFactory beanFactory) {
 	 */
 	boolean runsAsyncMethods() {
 		return this.beanFactory.containsBean(TaskManagementConfigUtils.ASYNC_ANNOTATION_PROCESSOR_BEAN_NAME)
-				|| this.beanFactory.containsBean(TaskManagementConfigUtils.ASYNC_EXECUTION_ASPECT_BEAN_NAME)
 				|| (this.beanFactory instanceof ListableBeanFactory beans
 						&& beans.getBeanNamesForType(AsyncAnnotationBeanPostProcessor.class, false, false).length > 0);
+	}
+
+	/**
+	 * Whether AspectJ weaves {@code @Async} into the methods themselves.
+	 * @return false where proxies do it, or nothing
+	 */
+	boolean weavesAsyncMethods() {
+		return this.beanFactory.containsBean(TaskManagementConfigUtils.ASYNC_EXECUTION_ASPECT_BEAN_NAME);
 	}
 
 	boolean hasBean(String name) {

@@ -29,9 +29,10 @@ import org.springframework.util.Assert;
 
 /**
  * Stops the start of an application in which an annotated method would run without its
- * lock, or whose annotations are wrong. It looks at every bean once all singletons are
- * there; of beans that are created later it checks the class, if their definition names
- * one, and the {@link LockOperationSourceAdvisor} checks again when they are made.
+ * lock, whose annotations are wrong, or in which other advice defeats the lock. It looks
+ * at every bean once all singletons are there; of beans that are created later it checks
+ * the class, if their definition names one; the {@link LockOperationSourceAdvisor} checks
+ * again when they are made, and what other advice they have is looked at then.
  * <p>
  * To be defined by a static {@code @Bean} method, since it is a
  * {@link BeanFactoryPostProcessor}: beans that are created too early to be proxied are
@@ -56,18 +57,25 @@ public final class LockAnnotationChecker implements BeanFactoryPostProcessor, Sm
 		ConfigurableListableBeanFactory beans = this.beanFactory;
 		Assert.state(beans != null, "LockAnnotationChecker is no BeanFactoryPostProcessor of this context");
 		LockOperationSourceAdvisor advisor = beans.getBean(LockOperationSourceAdvisor.class);
+		LockAdviceRules adviceRules = new LockAdviceRules(advisor,
+				beans.getBeanProvider(LockAdviceRule.class).orderedStream().toList());
 		Set<String> names = new LinkedHashSet<>(Arrays.asList(beans.getBeanDefinitionNames()));
 		names.addAll(Arrays.asList(beans.getSingletonNames()));
 		boolean found = false;
 		for (String name : names) {
 			Object bean = (beans.containsSingleton(name)) ? beans.getSingleton(name) : null;
 			Class<?> type = (bean != null) ? checkBean(beans, advisor, name, bean) : checkType(beans, advisor, name);
+			if (type != null && bean != null) {
+				adviceRules.check(bean, type);
+			}
 			if (type != null && !found) {
 				checkTemplate(beans, advisor.rules(), type);
 				found = true;
 			}
 		}
 		this.madeBeans.stop();
+		// Added last, it sees what the others have made of a bean
+		beans.addBeanPostProcessor(adviceRules);
 	}
 
 	/**
@@ -139,14 +147,14 @@ public final class LockAnnotationChecker implements BeanFactoryPostProcessor, Sm
 	}
 
 	private static boolean isAdvised(Object bean, LockOperationSourceAdvisor advisor) {
-		Object current = bean;
-		while (current instanceof Advised advised) {
-			if (Arrays.asList(advised.getAdvisors()).contains(advisor)) {
-				return true;
-			}
-			current = AopProxyUtils.getSingletonTarget(current);
+		if (LockAdvice.allOf(bean).contains(advisor)) {
+			return true;
 		}
 		// An opaque proxy does not show its advisors
+		Object current = bean;
+		while (current instanceof Advised) {
+			current = AopProxyUtils.getSingletonTarget(current);
+		}
 		return current instanceof SpringProxy;
 	}
 

@@ -29,8 +29,12 @@ final class LockClassRules {
 		this.methods = methods;
 	}
 
+	LockOperationSource source() {
+		return this.methods.source();
+	}
+
 	boolean isLocked(Method method, Class<?> targetClass) {
-		return !this.methods.source().getLockOperations(method, targetClass).isEmpty();
+		return !source().getLockOperations(method, targetClass).isEmpty();
 	}
 
 	/**
@@ -43,7 +47,7 @@ final class LockClassRules {
 		Class<?> userClass = ClassUtils.getUserClass(type);
 		Boolean known = this.checked.get(userClass);
 		if (known == null) {
-			known = this.methods.source().isCandidateClass(userClass) && checkMethods(userClass);
+			known = source().isCandidateClass(userClass) && checkMethods(userClass);
 			this.checked.put(userClass, known);
 		}
 		return known;
@@ -127,8 +131,7 @@ final class LockClassRules {
 	 * @return the exception to throw
 	 */
 	LockDefinitionException error(Method method, Class<?> userClass, String problem, String remedy) {
-		String key = this.methods.source()
-			.getLockOperations(method, userClass)
+		String key = source().getLockOperations(method, userClass)
 			.stream()
 			.map(LockOperation::key)
 			.findFirst()

@@ -46,6 +46,11 @@ final class ReturnTypeRules {
 		if (parameters.length > 0 && CONTINUATION.equals(parameters[parameters.length - 1].getName())) {
 			throw error(operation, "it is a suspend function");
 		}
+		if (this.container.weavesAsyncMethods() && isAsync(method, operation.declared(), targetClass)) {
+			throw operation.site()
+				.error("key", operation.key(), AsyncAdviceRule.PROBLEM,
+						"Leave out the mode of @EnableAsync: with a proxy it is outside of the lock");
+		}
 		ResolvableType type = ResolvableType.forMethodReturnType(method, targetClass);
 		checkType(operation, type, targetClass);
 		if (is(type.toClass(), Set.of(HTTP_ENTITY))) {

@@ -1,0 +1,71 @@
+package io.github.lockspring.autoconfigure;
+
+import java.util.Set;
+import java.util.function.BooleanSupplier;
+
+import io.github.lockspring.interceptor.LockAdvice;
+import io.github.lockspring.interceptor.LockAdviceRule;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.aop.Advisor;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.interceptor.TransactionAspectSupport;
+import org.springframework.transaction.interceptor.TransactionAttribute;
+import org.springframework.transaction.interceptor.TransactionAttributeSource;
+
+/**
+ * Looks for a transaction of a method's own outside of its lock. If the lock waits for
+ * the completion of the transaction, that is only a waste of connections; if it does not,
+ * the next holder reads what was there before the commit.
+ */
+final class TransactionAdviceRule implements LockAdviceRule {
+
+	private static final Logger logger = LoggerFactory.getLogger(TransactionAdviceRule.class);
+
+	/** With the others the transaction is the caller's, or there is none. */
+	private static final Set<Integer> BEGINS = Set.of(TransactionDefinition.PROPAGATION_REQUIRED,
+			TransactionDefinition.PROPAGATION_REQUIRES_NEW, TransactionDefinition.PROPAGATION_NESTED);
+
+	private static final String REMEDY = "Let the lock be outside: leave out distributed-lock.order and the order of"
+			+ " @EnableTransactionManagement, or make the first one the smaller number";
+
+	private final BooleanSupplier releasedAfterCompletion;
+
+	/**
+	 * Creates a rule.
+	 * @param releasedAfterCompletion whether a lock that is taken inside a transaction is
+	 * kept until that is complete
+	 */
+	TransactionAdviceRule(BooleanSupplier releasedAfterCompletion) {
+		this.releasedAfterCompletion = releasedAfterCompletion;
+	}
+
+	@Override
+	public void check(LockAdvice advice) {
+		if (advice.outside().stream().noneMatch((advisor) -> beginsTransaction(advisor, advice))) {
+			return;
+		}
+		if (!this.releasedAfterCompletion.getAsBoolean()) {
+			throw advice.error(
+					"its transaction is outside of its lock, which would be released before the commit:"
+							+ " the next holder would read old data",
+					REMEDY + ", or leave out distributed-lock.transaction.release-after-completion=false");
+		}
+		logger.warn(
+				"@DistributedLock on {}: its transaction is outside of its lock. The lock is kept until the transaction is"
+						+ " complete, but each call holds a database connection while it waits for the lock. {}",
+				advice.method(), REMEDY);
+	}
+
+	private static boolean beginsTransaction(Advisor advisor, LockAdvice advice) {
+		if (advisor.getAdvice() instanceof TransactionAspectSupport transactions) {
+			TransactionAttributeSource source = transactions.getTransactionAttributeSource();
+			TransactionAttribute attribute = (source != null)
+					? source.getTransactionAttribute(advice.operation().method(), advice.operation().type()) : null;
+			return attribute != null && BEGINS.contains(attribute.getPropagationBehavior());
+		}
+		return false;
+	}
+
+}

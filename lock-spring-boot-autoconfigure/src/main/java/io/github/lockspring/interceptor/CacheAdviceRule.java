@@ -1,0 +1,91 @@
+package io.github.lockspring.interceptor;
+
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+import io.github.lockspring.OnBusy;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.aop.Advisor;
+import org.springframework.cache.interceptor.CacheInterceptor;
+import org.springframework.cache.interceptor.CacheOperation;
+import org.springframework.cache.interceptor.CacheOperationSource;
+import org.springframework.cache.interceptor.CachePutOperation;
+import org.springframework.cache.interceptor.CacheableOperation;
+
+/**
+ * Refuses a cache inside of the lock that calls the method on a thread of its own, and
+ * warns of one outside of it that would keep what it should not. That a hit does not take
+ * the lock there is what such an order is for.
+ */
+final class CacheAdviceRule implements LockAdviceRule {
+
+	private static final Logger logger = LoggerFactory.getLogger(CacheAdviceRule.class);
+
+	private static final String REMEDY = "Let the cache be inside of the lock, where it is unless distributed-lock.order"
+			+ " or the order of @EnableCaching says otherwise";
+
+	@Override
+	public void check(LockAdvice advice) {
+		for (Advisor advisor : advice.outside()) {
+			if (advisor.getAdvice() instanceof CacheInterceptor cache) {
+				operations(cache, advice.operation()).forEach((operation) -> checkOutside(operation, advice));
+			}
+		}
+		for (Advisor advisor : advice.inside()) {
+			if (advisor.getAdvice() instanceof CacheInterceptor cache) {
+				operations(cache, advice.operation()).forEach((operation) -> checkInside(operation, advice));
+			}
+		}
+	}
+
+	/**
+	 * For such a future the cache may be asked, and the method called, asynchronously.
+	 */
+	private void checkInside(CacheOperation operation, LockAdvice advice) {
+		if (operation instanceof CacheableOperation
+				&& CompletableFuture.class.isAssignableFrom(advice.operation().method().getReturnType())) {
+			throw advice.error(
+					"@Cacheable is inside of its lock, and calls a method that returns a CompletableFuture on a thread of the"
+							+ " cache, after the lock was released",
+					"Cache the values in another bean's method that calls this one, or return the value itself");
+		}
+	}
+
+	private static Collection<CacheOperation> operations(CacheInterceptor cache, LockOperation operation) {
+		CacheOperationSource source = cache.getCacheOperationSource();
+		Collection<CacheOperation> operations = (source != null)
+				? source.getCacheOperations(operation.method(), operation.type()) : null;
+		return (operations != null) ? operations : List.of();
+	}
+
+	private void checkOutside(CacheOperation operation, LockAdvice advice) {
+		boolean put = operation instanceof CachePutOperation;
+		if (put) {
+			logger.warn(
+					"@DistributedLock on {}: @CachePut is outside of the lock and writes after its release, so that a value"
+							+ " may replace that of a later holder. {}",
+					advice.method(), REMEDY);
+		}
+		if ((put || operation instanceof CacheableOperation) && answersWhenBusy(advice.operation())
+				&& unless(operation).isEmpty()) {
+			logger.warn(
+					"@DistributedLock on {}: the cache is outside of the lock and keeps what is returned when the lock is"
+							+ " busy (onBusy = SKIP, or the fallback). {}, or leave those values out of it with unless",
+					advice.method(), REMEDY);
+		}
+	}
+
+	private static boolean answersWhenBusy(LockOperation operation) {
+		return operation.onBusy() == OnBusy.SKIP || !operation.fallback().isBlank();
+	}
+
+	private static String unless(CacheOperation operation) {
+		String unless = (operation instanceof CachePutOperation put) ? put.getUnless()
+				: ((CacheableOperation) operation).getUnless();
+		return (unless != null) ? unless : "";
+	}
+
+}
