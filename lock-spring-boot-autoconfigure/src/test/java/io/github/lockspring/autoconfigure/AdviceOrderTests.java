@@ -1,0 +1,243 @@
+package io.github.lockspring.autoconfigure;
+
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockNotAcquiredException;
+import io.github.lockspring.LockRequest;
+import io.github.lockspring.LockTemplate;
+import io.github.lockspring.annotation.DistributedLock;
+import io.github.lockspring.autoconfigure.OrderedApplication.Trace;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.cache.annotation.Cacheable;
+import org.springframework.cache.annotation.EnableCaching;
+import org.springframework.core.Ordered;
+import org.springframework.resilience.annotation.EnableResilientMethods;
+import org.springframework.resilience.annotation.Retryable;
+import org.springframework.scheduling.annotation.Async;
+import org.springframework.scheduling.annotation.EnableAsync;
+import org.springframework.transaction.annotation.EnableTransactionManagement;
+import org.springframework.transaction.annotation.Transactional;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+/**
+ * Who runs inside whom where {@code @DistributedLock} stands on the same method as other
+ * annotations of Spring's, in an application of Spring Boot's.
+ */
+class AdviceOrderTests {
+
+	private final ApplicationContextRunner application = OrderedApplication.with(Shop.class)
+		.withUserConfiguration(Features.class);
+
+	@Test
+	void f25LockIsReleasedAfterTheCommit() {
+		this.application.run((context) -> {
+			context.getBean(Shop.class).ship("42");
+			assertThat(context.getBean(Trace.class).steps()).containsExactly("lock 42", "begin ship", "work",
+					"commit ship", "release 42");
+		});
+	}
+
+	@Test
+	void f25LockIsReleasedAfterTheRollback() {
+		this.application.run((context) -> {
+			assertThatIllegalStateException().isThrownBy(() -> context.getBean(Shop.class).fail("42"));
+			assertThat(context.getBean(Trace.class).steps()).containsExactly("lock 42", "begin fail", "work",
+					"rollback fail", "release 42");
+		});
+	}
+
+	@Test
+	void f25LockOfOneMethodOfATransactionalClassIsOutsideToo() {
+		OrderedApplication.with(Ledger.class).run((context) -> {
+			context.getBean(Ledger.class).book("42");
+			assertThat(context.getBean(Trace.class).steps()).containsExactly("lock 42", "begin book", "commit book",
+					"release 42");
+		});
+	}
+
+	@Test
+	void f25LockInsideItsOwnTransactionIsReleasedAfterTheCommitToo() {
+		OrderedApplication.with(Shop.class).withUserConfiguration(TransactionsFirst.class).run((context) -> {
+			context.getBean(Shop.class).ship("42");
+			assertThat(context.getBean(Trace.class).steps()).containsExactly("begin ship", "lock 42", "work",
+					"commit ship", "release 42");
+		});
+	}
+
+	@Test
+	void cacheIsAskedAndFilledUnderTheLock() {
+		this.application.run((context) -> {
+			assertThat(context.getBean(Shop.class).price("42")).isEqualTo(7);
+			assertThat(context.getBean(Shop.class).price("42")).isEqualTo(7);
+			assertThat(context.getBean(Trace.class).steps()).containsExactly("lock 42", "miss", "work", "put",
+					"release 42", "lock 42", "hit", "release 42");
+		});
+	}
+
+	@Test
+	void hitOfACacheOutsideTakesNoLock() {
+		OrderedApplication.with(Shop.class).withUserConfiguration(CachesFirst.class).run((context) -> {
+			assertThat(context.getBean(Shop.class).price("42")).isEqualTo(7);
+			assertThat(context.getBean(Shop.class).price("42")).isEqualTo(7);
+			assertThat(context.getBean(Trace.class).steps()).containsExactly("miss", "lock 42", "work", "release 42",
+					"put", "hit");
+		});
+	}
+
+	@Test
+	void busyLockReachesTheCallerThroughASynchronizedCache() {
+		OrderedApplication.with(Shop.class).withUserConfiguration(CachesFirst.class).run((context) -> {
+			try (HeldLock other = context.getBean(LockTemplate.class).acquire(LockRequest.of("42"))) {
+				assertThatExceptionOfType(LockNotAcquiredException.class)
+					.isThrownBy(() -> context.getBean(Shop.class).priceOfOneCaller(other.key()));
+			}
+			assertThat(context.getBean(Shop.class).priceOfOneCaller("42")).isEqualTo(7);
+		});
+	}
+
+	@Test
+	void eachRetryTakesTheLockAnewAndBeginsItsOwnTransaction() {
+		this.application.run((context) -> {
+			context.getBean(Shop.class).retried("42");
+			assertThat(context.getBean(Trace.class).steps()).containsExactly("lock 42", "begin retried", "work",
+					"rollback retried", "release 42", "lock 42", "begin retried", "work", "commit retried",
+					"release 42");
+		});
+	}
+
+	@Test
+	void asynchronousMethodTakesTheLockOnItsOwnThread() {
+		this.application.run((context) -> {
+			HeldLock other = context.getBean(LockTemplate.class).acquire(LockRequest.of("42"));
+			CompletableFuture<String> result = context.getBean(Shop.class).later("42");
+			assertThat(result).isNotDone();
+			other.close();
+			assertThat(result.get(10, TimeUnit.SECONDS)).isNotEqualTo(Thread.currentThread().getName());
+			assertThat(context.getBean(Trace.class).steps()).containsSubsequence("lock 42", "begin later", "work",
+					"commit later", "release 42");
+		});
+	}
+
+	@Test
+	void allOfThemTogetherAreAsyncRetryLockAndThenCacheAndTransaction() {
+		this.application.run((context) -> {
+			assertThat(context.getBean(Shop.class).everything("42").get(10, TimeUnit.SECONDS)).isEqualTo(7);
+			List<String> steps = context.getBean(Trace.class).steps();
+			// of cache and transaction, Spring gives both the same order
+			assertThat(steps).containsSubsequence("lock 42", "miss", "work", "release 42", "lock 42", "miss", "work",
+					"put", "release 42");
+			assertThat(steps).containsSubsequence("lock 42", "begin everything", "work", "rollback everything",
+					"release 42", "lock 42", "begin everything", "work", "commit everything", "release 42");
+			assertThat(steps).hasSize(13).startsWith("lock 42").endsWith("release 42");
+		});
+	}
+
+	@EnableCaching(proxyTargetClass = true)
+	@EnableResilientMethods(proxyTargetClass = true)
+	@EnableAsync(proxyTargetClass = true)
+	static class Features {
+
+	}
+
+	@EnableAsync(proxyTargetClass = true)
+	@EnableTransactionManagement(proxyTargetClass = true, order = Ordered.HIGHEST_PRECEDENCE)
+	static class TransactionsFirst {
+
+	}
+
+	@EnableAsync(proxyTargetClass = true)
+	@EnableCaching(proxyTargetClass = true, order = Ordered.HIGHEST_PRECEDENCE)
+	static class CachesFirst {
+
+	}
+
+	static class Shop {
+
+		private final Trace trace;
+
+		private final AtomicInteger failures = new AtomicInteger(1);
+
+		Shop(Trace trace) {
+			this.trace = trace;
+		}
+
+		@Transactional
+		@DistributedLock("#id")
+		public void ship(String id) {
+			this.trace.note("work");
+		}
+
+		@Transactional
+		@DistributedLock("#id")
+		public void fail(String id) {
+			this.trace.note("work");
+			throw new IllegalStateException("failed");
+		}
+
+		@Cacheable("prices")
+		@DistributedLock("#id")
+		public int price(String id) {
+			this.trace.note("work");
+			return 7;
+		}
+
+		@Cacheable(cacheNames = "prices", sync = true)
+		@DistributedLock(key = "#id", waitTime = "0s")
+		public int priceOfOneCaller(String id) {
+			return 7;
+		}
+
+		@Retryable(maxRetries = 1, delay = 0)
+		@Transactional
+		@DistributedLock("#id")
+		public void retried(String id) {
+			workAtTheSecondAttempt();
+		}
+
+		@Async
+		@Transactional
+		@DistributedLock("#id")
+		public CompletableFuture<String> later(String id) {
+			this.trace.note("work");
+			return CompletableFuture.completedFuture(Thread.currentThread().getName());
+		}
+
+		@Async
+		@Retryable(maxRetries = 1, delay = 0)
+		@Cacheable("orders")
+		@Transactional
+		@DistributedLock("#id")
+		public Future<Integer> everything(String id) {
+			workAtTheSecondAttempt();
+			return CompletableFuture.completedFuture(7);
+		}
+
+		private void workAtTheSecondAttempt() {
+			this.trace.note("work");
+			if (this.failures.getAndDecrement() > 0) {
+				throw new IllegalStateException("again");
+			}
+		}
+
+	}
+
+	@Transactional
+	static class Ledger {
+
+		@DistributedLock("#id")
+		public void book(String id) {
+		}
+
+	}
+
+}

@@ -1,0 +1,345 @@
+package io.github.lockspring.autoconfigure;
+
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import java.util.stream.IntStream;
+
+import io.github.lockspring.LockRequest;
+import io.github.lockspring.LockTemplate;
+import io.github.lockspring.annotation.DistributedLock;
+import io.github.lockspring.autoconfigure.OrderedApplication.Trace;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.annotation.Propagation;
+import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.event.TransactionalEventListener;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+/**
+ * A lock of one bean inside the transaction of another one, in an application of Spring
+ * Boot's: it is kept until the transaction is complete.
+ */
+class TransactionOrderTests {
+
+	private static final LockRequest A = LockRequest.of("a");
+
+	private final ApplicationContextRunner application = OrderedApplication.with(Outer.class, Inner.class);
+
+	@Test
+	void f25LockInsideATransactionOutlivesItsCallAndIsReleasedAfterTheCommit() {
+		assertSteps((beans) -> beans.outer().required(beans.inner()::locked), "begin required", "lock a", "work",
+				"back in the transaction", "a is busy", "commit required", "release a");
+	}
+
+	@Test
+	void f25LockInsideATransactionIsReleasedAfterTheRollback() {
+		assertSteps((beans) -> assertThatIllegalStateException().isThrownBy(() -> beans.outer().required(() -> {
+			beans.inner().locked();
+			throw new IllegalStateException("failed");
+		})), "begin required", "lock a", "work", "rollback required", "release a");
+	}
+
+	@Test
+	void f25LockWhoseOwnCallFailedIsKeptUntilTheTransactionIsComplete() {
+		assertSteps((beans) -> beans.outer()
+			.required(() -> assertThatIllegalStateException()
+				.isThrownBy(() -> beans.locks().executeWithoutResult(A, (lock) -> {
+					throw new IllegalStateException("failed");
+				}))), "begin required", "lock a", "back in the transaction", "a is busy", "commit required",
+				"release a");
+	}
+
+	@Test
+	void lockIsEnteredAgainByTheTransactionThatHasIt() {
+		assertSteps((beans) -> beans.outer().required(() -> {
+			beans.inner().locked();
+			beans.inner().lockedAndTransactional();
+		}), "begin required", "lock a", "work", "work", "back in the transaction", "a is busy", "commit required",
+				"release a");
+	}
+
+	@Test
+	void f25LockIsEnteredAgainByANewTransactionInsideAndKept() {
+		assertSteps((beans) -> beans.outer().required(() -> {
+			beans.inner().locked();
+			beans.outer().requiresNew(beans.inner()::locked);
+		}), "begin required", "lock a", "work", "begin requiresNew", "work", "back in the transaction", "a is busy",
+				"commit requiresNew", "back in the transaction", "a is busy", "commit required", "release a");
+	}
+
+	@Test
+	void f25LockThatANewTransactionTookEndsWithThatOne() {
+		assertSteps((beans) -> beans.outer().required(() -> beans.outer().requiresNew(beans.inner()::locked)),
+				"begin required", "begin requiresNew", "lock a", "work", "back in the transaction", "a is busy",
+				"commit requiresNew", "release a", "back in the transaction", "a is free", "commit required");
+	}
+
+	@Test
+	void f25LockTakenBehindASavepointIsKeptUntilTheWholeTransactionIsComplete() {
+		assertSteps((beans) -> beans.outer().required(() -> beans.outer().nested(beans.inner()::locked)),
+				"begin required", "lock a", "work", "back in the transaction", "a is busy", "back in the transaction",
+				"a is busy", "commit required", "release a");
+	}
+
+	@Test
+	void f25RollbackToASavepointReleasesNothing() {
+		assertSteps((beans) -> beans.outer()
+			.required(() -> assertThatIllegalStateException().isThrownBy(() -> beans.outer().nested(() -> {
+				beans.inner().locked();
+				throw new IllegalStateException("failed");
+			}))), "begin required", "lock a", "work", "back in the transaction", "a is busy", "commit required",
+				"release a");
+	}
+
+	@Test
+	void f25LockOfASuspendedTransactionIsEnteredAgainAndKept() {
+		assertSteps((beans) -> beans.outer().required(() -> {
+			beans.inner().locked();
+			beans.outer().notSupported(beans.inner()::locked);
+		}), "begin required", "lock a", "work", "work", "back without a transaction", "a is busy",
+				"back in the transaction", "a is busy", "commit required", "release a");
+	}
+
+	@Test
+	void lockTakenWhileTheTransactionIsSuspendedEndsWithItsCall() {
+		assertSteps((beans) -> beans.outer().required(() -> beans.outer().notSupported(beans.inner()::locked)),
+				"begin required", "lock a", "work", "release a", "back without a transaction", "a is free",
+				"back in the transaction", "a is free", "commit required");
+	}
+
+	@Test
+	void f25LockOfAMethodThatSuspendsItsCallersTransactionBelongsToThat() {
+		assertSteps((beans) -> beans.outer().required(beans.inner()::lockedAndSuspending), "begin required", "lock a",
+				"work", "back in the transaction", "a is busy", "commit required", "release a");
+	}
+
+	@Test
+	void supportsWithoutATransactionDoesNotCount() {
+		assertSteps((beans) -> beans.outer().supports(beans.inner()::locked), "lock a", "work", "release a",
+				"back without a transaction", "a is free");
+	}
+
+	@Test
+	void f25SupportsWithATransactionCounts() {
+		assertSteps((beans) -> beans.outer()
+			.required(() -> beans.outer().supports(() -> beans.locks().executeWithoutResult(A, (lock) -> {
+			}))), "begin required", "lock a", "back without a transaction", "a is busy", "back in the transaction",
+				"a is busy", "commit required", "release a");
+	}
+
+	@Test
+	void handleThatAProgramTookInsideATransactionDoesNotBelongToIt() {
+		assertSteps((beans) -> beans.outer().required(() -> beans.locks().acquire(A).close()), "begin required",
+				"lock a", "release a", "back in the transaction", "a is free", "commit required");
+	}
+
+	@Test
+	void severalLocksPileUpInCallOrderAndAreReleasedTogether() {
+		assertSteps((beans) -> beans.outer().required(() -> {
+			beans.inner().lockedWith("b");
+			beans.inner().locked();
+		}), "begin required", "lock b", "work", "lock a", "work", "back in the transaction", "a is busy",
+				"commit required", "release b", "release a");
+	}
+
+	@Test
+	void f25ListenerAfterTheCommitFindsTheLockFreeAndReleasesItsOwn() {
+		OrderedApplication.with(Outer.class, Inner.class, AfterCommit.class).run((context) -> {
+			Beans beans = Beans.of(context);
+			beans.outer().required(() -> {
+				beans.inner().locked();
+				context.publishEvent(new Done());
+			});
+			assertThat(context.getBean(Trace.class).steps()).containsExactly("begin required", "lock a", "work",
+					"back in the transaction", "a is busy", "commit required", "release a", "lock a",
+					"begin afterCommit", "listener", "commit afterCommit", "release a");
+			beans.inner().locked();
+		});
+	}
+
+	@Test
+	void lockIsReleasedBeforeTheCommitWhereThatIsWanted() {
+		this.application.withPropertyValues("distributed-lock.transaction.release-after-completion=false")
+			.run((context) -> {
+				Beans beans = Beans.of(context);
+				beans.outer().required(beans.inner()::locked);
+				assertThat(context.getBean(Trace.class).steps()).containsExactly("begin required", "lock a", "work",
+						"release a", "back in the transaction", "a is free", "commit required");
+			});
+	}
+
+	@Test
+	void f25NobodyReadsWhatATransactionHasNotCommittedYet() {
+		this.application.withPropertyValues("distributed-lock.wait-time=1m").run((context) -> {
+			assertThat(countWithEightThreads(context)).isEqualTo(80);
+		});
+	}
+
+	/** So that the test above is known to be able to fail. */
+	@Test
+	void f25UpdatesGetLostWhereTheLockIsReleasedBeforeTheCommit() {
+		this.application
+			.withPropertyValues("distributed-lock.wait-time=1m",
+					"distributed-lock.transaction.release-after-completion=false")
+			.run((context) -> assertThat(countWithEightThreads(context)).isLessThan(80));
+	}
+
+	private static int countWithEightThreads(ConfigurableApplicationContext context) {
+		JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
+		jdbc.execute("CREATE TABLE counter (number INT)");
+		jdbc.update("INSERT INTO counter VALUES (0)");
+		Beans beans = Beans.of(context);
+		List<CompletableFuture<Void>> threads = IntStream.range(0, 8).mapToObj((i) -> CompletableFuture.runAsync(() -> {
+			for (int j = 0; j < 10; j++) {
+				beans.outer().slowly(() -> beans.inner().increment(jdbc));
+			}
+		}, (work) -> new Thread(work).start())).toList();
+		threads.forEach(CompletableFuture::join);
+		return read(jdbc);
+	}
+
+	private static int read(JdbcTemplate jdbc) {
+		Integer number = jdbc.queryForObject("SELECT number FROM counter", Integer.class);
+		return (number != null) ? number : -1;
+	}
+
+	private void assertSteps(Consumer<Beans> work, String... steps) {
+		this.application.run((context) -> {
+			Beans beans = Beans.of(context);
+			work.accept(beans);
+			assertThat(context.getBean(Trace.class).steps()).containsExactly(steps);
+			// nothing is left: not in the store, and not with this thread
+			context.getBean(Trace.class).noteWhetherBusy(beans.locks(), "a");
+			assertThat(context.getBean(Trace.class).steps()).contains("a is free");
+		});
+	}
+
+	record Beans(Outer outer, Inner inner, LockTemplate locks) {
+
+		static Beans of(ConfigurableApplicationContext context) {
+			return new Beans(context.getBean(Outer.class), context.getBean(Inner.class),
+					context.getBean(LockTemplate.class));
+		}
+
+	}
+
+	static class Outer {
+
+		private final Trace trace;
+
+		private final LockTemplate locks;
+
+		Outer(Trace trace, LockTemplate locks) {
+			this.trace = trace;
+			this.locks = locks;
+		}
+
+		@Transactional
+		public void required(Runnable work) {
+			work.run();
+			look("back in the transaction");
+		}
+
+		@Transactional(propagation = Propagation.REQUIRES_NEW)
+		public void requiresNew(Runnable work) {
+			work.run();
+			look("back in the transaction");
+		}
+
+		@Transactional(propagation = Propagation.NESTED)
+		public void nested(Runnable work) {
+			work.run();
+			look("back in the transaction");
+		}
+
+		@Transactional(propagation = Propagation.NOT_SUPPORTED)
+		public void notSupported(Runnable work) {
+			work.run();
+			look("back without a transaction");
+		}
+
+		@Transactional(propagation = Propagation.SUPPORTS)
+		public void supports(Runnable work) {
+			work.run();
+			look("back without a transaction");
+		}
+
+		@Transactional
+		public void slowly(Runnable work) {
+			work.run();
+			// time for others to come in between
+			LockSupport.parkNanos(1_000_000);
+		}
+
+		private void look(String where) {
+			this.trace.note(where);
+			this.trace.noteWhetherBusy(this.locks, "a");
+		}
+
+	}
+
+	static class Inner {
+
+		private final Trace trace;
+
+		Inner(Trace trace) {
+			this.trace = trace;
+		}
+
+		@DistributedLock("'a'")
+		public void locked() {
+			this.trace.note("work");
+		}
+
+		@DistributedLock("#key")
+		public void lockedWith(String key) {
+			this.trace.note("work");
+		}
+
+		@Transactional
+		@DistributedLock("'a'")
+		public void lockedAndTransactional() {
+			this.trace.note("work");
+		}
+
+		@Transactional(propagation = Propagation.NOT_SUPPORTED)
+		@DistributedLock("'a'")
+		public void lockedAndSuspending() {
+			this.trace.note("work");
+		}
+
+		@DistributedLock("'counter'")
+		public void increment(JdbcTemplate jdbc) {
+			jdbc.update("UPDATE counter SET number = ?", read(jdbc) + 1);
+		}
+
+	}
+
+	static class AfterCommit {
+
+		private final Trace trace;
+
+		AfterCommit(Trace trace) {
+			this.trace = trace;
+		}
+
+		@TransactionalEventListener
+		@Transactional(propagation = Propagation.REQUIRES_NEW)
+		@DistributedLock("'a'")
+		public void afterCommit(Done done) {
+			this.trace.note("listener");
+		}
+
+	}
+
+	record Done() {
+	}
+
+}
