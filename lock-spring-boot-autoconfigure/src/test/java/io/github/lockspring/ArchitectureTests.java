@@ -51,7 +51,7 @@ class ArchitectureTests {
 			Map.entry("annotation", List.of("")), Map.entry("store", List.of("")),
 			Map.entry("interceptor", List.of("", "annotation")), Map.entry("engine", List.of("", "store")),
 			Map.entry("redis", List.of("", "store")), Map.entry("transaction", List.of("")),
-			Map.entry("fencing", List.of("", "annotation")), Map.entry("observation", List.of("")),
+			Map.entry("fencing", List.of("", "annotation", "redis")), Map.entry("observation", List.of("")),
 			Map.entry("actuate", List.of("")), Map.entry("autoconfigure", List.of("", "annotation", "store",
 					"interceptor", "engine", "redis", "transaction", "fencing", "observation", "actuate")));
 

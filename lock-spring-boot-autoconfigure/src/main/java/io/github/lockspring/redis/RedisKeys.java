@@ -6,10 +6,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Names of the keys and channels. Each lock has two siblings in its own hash slot; no two
- * keys have a sibling in common.
+ * Names of the keys and channels; public for rooms that keep something beside a key. Each
+ * lock has two siblings in its own hash slot; no two keys have a sibling in common.
  */
-final class RedisKeys {
+public final class RedisKeys {
 
 	private static final int SLOTS = 16384;
 
@@ -52,7 +52,13 @@ final class RedisKeys {
 	 * so that its siblings get the smallest number in its slot for a tag. The key itself
 	 * stands after the tag in both cases, which keeps the names apart.
 	 */
-	static String sibling(String lock, String kind) {
+	/**
+	 * The name of a key that belongs to another one and lives in the same hash slot.
+	 * @param lock the other key
+	 * @param kind what the sibling is for; a short word
+	 * @return the sibling's name, which no other key's sibling has
+	 */
+	public static String sibling(String lock, String kind) {
 		String tag = tag(lock);
 		if (tag == null && lock.indexOf('}') < 0) {
 			return '{' + lock + "}:" + kind;
