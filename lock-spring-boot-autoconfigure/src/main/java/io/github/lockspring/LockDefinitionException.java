@@ -12,6 +12,8 @@ public class LockDefinitionException extends LockException {
 
 	private static final long serialVersionUID = 1L;
 
+	private final String annotation;
+
 	private final String method;
 
 	private final String attribute;
@@ -23,7 +25,8 @@ public class LockDefinitionException extends LockException {
 	private final String remedy;
 
 	/**
-	 * Creates the exception; its message is made of the parts.
+	 * Creates the exception for a {@code @DistributedLock}; its message is made of the
+	 * parts.
 	 * @param method the annotated method or class, as a person would look for it
 	 * @param attribute the attribute at fault
 	 * @param value the attribute's value as written
@@ -33,13 +36,32 @@ public class LockDefinitionException extends LockException {
 	 */
 	public LockDefinitionException(String method, String attribute, String value, String problem, String remedy,
 			@Nullable Throwable cause) {
-		super("@DistributedLock on %s: %s = \"%s\": %s. %s".formatted(method, attribute, value, problem, remedy),
-				cause);
+		this("@DistributedLock", method, attribute, value, problem, remedy, cause);
+	}
+
+	/**
+	 * Creates the exception; its message is made of the parts.
+	 * @param annotation the annotation's name as written, such as {@code @Fenced}
+	 * @param method the annotated method or class, as a person would look for it
+	 * @param attribute the attribute at fault
+	 * @param value the attribute's value as written
+	 * @param problem what is wrong with it, without a full stop
+	 * @param remedy what to do about it, a sentence
+	 * @param cause the underlying error, or null
+	 */
+	public LockDefinitionException(String annotation, String method, String attribute, String value, String problem,
+			String remedy, @Nullable Throwable cause) {
+		super("%s on %s: %s = \"%s\": %s. %s".formatted(annotation, method, attribute, value, problem, remedy), cause);
+		this.annotation = Objects.requireNonNull(annotation, "annotation");
 		this.method = Objects.requireNonNull(method, "method");
 		this.attribute = Objects.requireNonNull(attribute, "attribute");
 		this.value = Objects.requireNonNull(value, "value");
 		this.problem = Objects.requireNonNull(problem, "problem");
 		this.remedy = Objects.requireNonNull(remedy, "remedy");
+	}
+
+	public String getAnnotation() {
+		return this.annotation;
 	}
 
 	public String getMethod() {

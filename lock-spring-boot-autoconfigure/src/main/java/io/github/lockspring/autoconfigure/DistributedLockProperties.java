@@ -34,13 +34,14 @@ import org.springframework.core.Ordered;
  * @param fairness How instances share a lock.
  * @param shutdown What happens when the application stops.
  * @param transaction What locks and transactions have to do with each other.
+ * @param fencing How the database refuses work whose lock was lost.
  */
 @ConfigurationProperties(DistributedLockProperties.PREFIX)
 public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @DefaultValue("redis") Store store,
 		@DefaultValue("lock:") String keyPrefix, @DefaultValue("30s") Duration ttl,
 		@DefaultValue("5s") Duration waitTime, @Nullable Duration maxHold, @DefaultValue(DEFAULT_ORDER) int order,
 		@DefaultValue Renewal renewal, @DefaultValue Redis redis, @DefaultValue Fairness fairness,
-		@DefaultValue Shutdown shutdown, @DefaultValue Transaction transaction) {
+		@DefaultValue Shutdown shutdown, @DefaultValue Transaction transaction, @DefaultValue Fencing fencing) {
 
 	static final String PREFIX = "distributed-lock";
 
@@ -191,6 +192,39 @@ public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @
 		public Transaction {
 			Limits.check("transaction.min-remaining", minRemaining, Duration.ZERO, Duration.ofMinutes(1));
 		}
+
+	}
+
+	/**
+	 * How the database refuses work whose lock was lost.
+	 *
+	 * @param table Name of the table of fencing tokens, unquoted, with a schema and a dot
+	 * before it where need be.
+	 * @param initializeSchema When the table is made at startup, unless it is there.
+	 */
+	public record Fencing(@DefaultValue("lock_fence") String table,
+			@DefaultValue("embedded") InitializeSchema initializeSchema) {
+	}
+
+	/**
+	 * When a table is made. Spring Boot's own modes, which are not on every class path.
+	 */
+	public enum InitializeSchema {
+
+		/**
+		 * At each start. Needs the right to create tables.
+		 */
+		ALWAYS,
+
+		/**
+		 * At each start on an embedded database, such as H2 in memory.
+		 */
+		EMBEDDED,
+
+		/**
+		 * Never: migrations do, or a person.
+		 */
+		NEVER
 
 	}
 

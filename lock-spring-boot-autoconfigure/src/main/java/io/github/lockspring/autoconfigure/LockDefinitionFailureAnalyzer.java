@@ -13,12 +13,13 @@ class LockDefinitionFailureAnalyzer extends AbstractFailureAnalyzer<LockDefiniti
 	@Override
 	protected FailureAnalysis analyze(Throwable rootFailure, LockDefinitionException cause) {
 		String description = """
-				A @DistributedLock cannot be used:
+				A %s cannot be used:
 
 				    Method: %s
 				    Attribute: %s = "%s"
 				    Problem: %s
-				""".formatted(cause.getMethod(), cause.getAttribute(), cause.getValue(), cause.getProblem());
+				""".formatted(cause.getAnnotation(), cause.getMethod(), cause.getAttribute(), cause.getValue(),
+				cause.getProblem());
 		return new FailureAnalysis(description, cause.getRemedy(), rootFailure);
 	}
 

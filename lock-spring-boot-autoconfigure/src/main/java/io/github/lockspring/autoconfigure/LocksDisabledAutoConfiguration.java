@@ -1,5 +1,6 @@
 package io.github.lockspring.autoconfigure;
 
+import io.github.lockspring.fencing.FencingGuard;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.MemoryLockStore;
 import org.slf4j.Logger;
@@ -13,8 +14,10 @@ import org.springframework.context.annotation.Lazy;
 
 /**
  * Auto-configuration of an application whose locks are switched off. Annotated methods
- * run without a lock. Programs still get a {@link io.github.lockspring.LockTemplate},
- * since they could not be started without; its locks exclude only this process.
+ * run without a lock, and unfenced. Programs still get a
+ * {@link io.github.lockspring.LockTemplate} and a {@link FencingGuard}, since they could
+ * not be started without; the locks exclude only this process, and the guard lets
+ * everybody pass.
  */
 @AutoConfiguration
 @ConditionalOnBooleanProperty(name = "distributed-lock.enabled", havingValue = false)
@@ -32,6 +35,13 @@ public final class LocksDisabledAutoConfiguration {
 	@ConditionalOnMissingBean(LockStore.class)
 	MemoryLockStore memoryLockStore() {
 		return new MemoryLockStore();
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	FencingGuard unfenced() {
+		return (resource, token) -> {
+		};
 	}
 
 }

@@ -41,6 +41,9 @@ class DistributedLockPropertiesTests {
 			assertThat(properties.redis().notifications()).isTrue();
 			assertThat(properties.fairness().maxTenure()).hasMillis(10);
 			assertThat(properties.shutdown().timeout()).hasSeconds(10);
+			assertThat(properties.fencing().table()).isEqualTo("lock_fence");
+			assertThat(properties.fencing().initializeSchema())
+				.isEqualTo(DistributedLockProperties.InitializeSchema.EMBEDDED);
 		});
 	}
 
@@ -53,7 +56,8 @@ class DistributedLockPropertiesTests {
 				"distributed-lock.redis.notifications=false", "distributed-lock.fairness.max-tenure=0s",
 				"distributed-lock.shutdown.timeout=1s", "distributed-lock.transaction.release-after-completion=false",
 				"distributed-lock.transaction.verify-before-commit=off",
-				"distributed-lock.transaction.min-remaining=2s")
+				"distributed-lock.transaction.min-remaining=2s", "distributed-lock.fencing.table=shop.fences",
+				"distributed-lock.fencing.initialize-schema=never")
 			.run((context) -> assertThat(context.getBean(DistributedLockProperties.class))
 				.isEqualTo(new DistributedLockProperties(false, DistributedLockProperties.Store.MEMORY, "shop:lock:",
 						Duration.ofMinutes(1), Duration.ZERO, Duration.ofHours(1), 7,
@@ -61,7 +65,9 @@ class DistributedLockPropertiesTests {
 						new DistributedLockProperties.Redis(Duration.ofMillis(250), false),
 						new DistributedLockProperties.Fairness(Duration.ZERO),
 						new DistributedLockProperties.Shutdown(Duration.ofSeconds(1)),
-						new DistributedLockProperties.Transaction(false, Verification.OFF, Duration.ofSeconds(2)))));
+						new DistributedLockProperties.Transaction(false, Verification.OFF, Duration.ofSeconds(2)),
+						new DistributedLockProperties.Fencing("shop.fences",
+								DistributedLockProperties.InitializeSchema.NEVER))));
 	}
 
 	@ParameterizedTest

@@ -1,6 +1,7 @@
 package io.github.lockspring.autoconfigure;
 
 import io.github.lockspring.annotation.DistributedLock;
+import io.github.lockspring.annotation.Fenced;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.junit.jupiter.api.Test;
@@ -31,10 +32,21 @@ class LockRuntimeHintsTests {
 		assertThat(RuntimeHintsPredicates.resource().forResource(resource)).accepts(this.hints);
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "schema-h2.sql", "schema-mariadb.sql", "schema-mysql.sql", "schema-postgresql.sql",
+			"write.lua" })
+	void resourcesOfFencingAreKept(String name) {
+		String resource = "io/github/lockspring/fencing/" + name;
+		assertThat(new ClassPathResource(resource).exists()).isTrue();
+		assertThat(RuntimeHintsPredicates.resource().forResource(resource)).accepts(this.hints);
+	}
+
 	@Test
 	void attributesOfTheAnnotationAreKept() throws Exception {
 		assertThat(
 				RuntimeHintsPredicates.reflection().onMethodInvocation(DistributedLock.class.getDeclaredMethod("key")))
+			.accepts(this.hints);
+		assertThat(RuntimeHintsPredicates.reflection().onMethodInvocation(Fenced.class.getDeclaredMethod("guard")))
 			.accepts(this.hints);
 	}
 

@@ -1,0 +1,69 @@
+package io.github.lockspring.fencing;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+
+import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockContext;
+import io.github.lockspring.fencing.FencedMethods.FencedMethod;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.aop.framework.AopProxyUtils;
+
+/**
+ * Asks the guard before the method runs. Thread-safe.
+ */
+final class FencedInterceptor implements MethodInterceptor {
+
+	private final FencedMethods methods;
+
+	private final FencingGuards guards;
+
+	FencedInterceptor(FencedMethods methods, FencingGuards guards) {
+		this.methods = methods;
+		this.guards = guards;
+	}
+
+	@Override
+	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+		Object target = invocation.getThis();
+		FencedMethod method = this.methods.find(invocation.getMethod(), (target != null)
+				? AopProxyUtils.ultimateTargetClass(target) : invocation.getMethod().getDeclaringClass());
+		if (method != null) {
+			fence(method);
+		}
+		return invocation.proceed();
+	}
+
+	private void fence(FencedMethod method) {
+		List<HeldLock> locks = locks();
+		if (!locks.isEmpty()) {
+			FencingGuard guard = this.guards.get(method);
+			locks.forEach(guard::check);
+		}
+		else if (!method.maybeUnlocked()) {
+			throw new IllegalStateException("@Fenced on " + method + ": the call holds no lock, so that there is no"
+					+ " fencing token to compare. Put @DistributedLock on the method or on one that calls it, or call"
+					+ " it inside LockTemplate.execute. (A call of another method of the same object, this." + "…"
+					+ ", does not go through the proxy that takes the lock)");
+		}
+	}
+
+	/**
+	 * The innermost lock of the call chain; where its call has ended, the locks that the
+	 * transaction keeps, in the order in which they were taken.
+	 */
+	private static List<HeldLock> locks() {
+		HeldLock innermost = LockContext.innermost().orElse(null);
+		if (innermost != null) {
+			return List.of(innermost);
+		}
+		List<HeldLock> attached = new ArrayList<>(LockContext.currentLocks());
+		Collections.reverse(attached);
+		return attached;
+	}
+
+}
