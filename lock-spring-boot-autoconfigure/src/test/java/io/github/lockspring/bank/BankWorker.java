@@ -1,0 +1,223 @@
+package io.github.lockspring.bank;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+
+import io.github.lockspring.transaction.Verification;
+
+import org.springframework.boot.Banner;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+
+/**
+ * A process of the bank: an instance of an application, with threads that move money
+ * until they are told to rest. Talks with the test over its standard streams, a line for
+ * a line.
+ */
+final class BankWorker {
+
+	/** What the test says, with what it names after it; the first four are answered. */
+	static final String OPEN = "open";
+
+	static final String RUN = "run";
+
+	static final String REST = "rest";
+
+	static final String END = "end";
+
+	static final String DETAIN = "detain";
+
+	static final String FREE = "free";
+
+	/** What the worker says by itself. */
+	static final String READY = "ready";
+
+	static final String OPENED = "opened";
+
+	static final String RUNNING = "running";
+
+	static final String RESTED = "rested";
+
+	/** How the transfer ended that was detained. */
+	static final String ENDED = "ended";
+
+	private static final long BREATH = 5_000_000;
+
+	private static final int LARGEST_AMOUNT = 100;
+
+	private final String name;
+
+	private final int redis;
+
+	private final int accounts;
+
+	private final int threads;
+
+	private final String ttl;
+
+	private final SplittableRandom random;
+
+	private final Checkpoint checkpoint = new Checkpoint();
+
+	private final Map<String, ConfigurableApplicationContext> contexts = new HashMap<>();
+
+	private final List<Thread> tellers = new ArrayList<>();
+
+	private final ReentrantLock lock = new ReentrantLock();
+
+	private final Map<Outcome, Integer> counts = new EnumMap<>(Outcome.class);
+
+	private volatile boolean running;
+
+	private int shift;
+
+	private BankWorker(String[] args) {
+		this.name = args[0];
+		this.redis = Integer.parseInt(args[1]);
+		this.accounts = Integer.parseInt(args[2]);
+		this.threads = Integer.parseInt(args[3]);
+		this.ttl = args[4];
+		this.random = new SplittableRandom(Long.parseLong(args[5]));
+	}
+
+	/**
+	 * Runs a worker.
+	 * @param args name, port of Redis, number of accounts, number of threads, ttl, seed
+	 */
+	public static void main(String[] args) throws Exception {
+		// logs go where the logging system's own file says: not to the conversation
+		System.setProperty("org.springframework.boot.logging.LoggingSystem", "none");
+		new BankWorker(args).converse();
+	}
+
+	private void converse() throws IOException, InterruptedException {
+		BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+		say(READY);
+		String line;
+		while ((line = in.readLine()) != null) {
+			String[] words = line.split(" ");
+			switch (words[0]) {
+				case OPEN -> {
+					context(words[1], words[2], Verification.valueOf(words[3]));
+					say(OPENED);
+				}
+				case RUN -> {
+					run(context(words[1], words[2], Verification.valueOf(words[3])), Boolean.parseBoolean(words[4]));
+					say(RUNNING);
+				}
+				case REST -> say(RESTED + " " + rest());
+				case DETAIN -> this.checkpoint.detain(Moment.valueOf(words[1]));
+				case FREE -> this.checkpoint.free();
+				case END -> {
+					this.contexts.values().forEach(ConfigurableApplicationContext::close);
+					return;
+				}
+				default -> throw new IllegalArgumentException(line);
+			}
+		}
+		// the test is gone
+		Runtime.getRuntime().halt(1);
+	}
+
+	private ConfigurableApplicationContext context(String database, String user, Verification verification) {
+		return this.contexts
+			.computeIfAbsent(database + verification, (key) -> new SpringApplicationBuilder(BankApplication.class)
+				.web(WebApplicationType.NONE)
+				.bannerMode(Banner.Mode.OFF)
+				.logStartupInfo(false)
+				.registerShutdownHook(false)
+				.initializers((context) -> context.getBeanFactory().registerSingleton("checkpoint", this.checkpoint))
+				.properties("spring.datasource.url=" + database, "spring.datasource.username=" + user,
+						"spring.datasource.hikari.maximum-pool-size=" + this.threads,
+						"spring.data.redis.host=127.0.0.1", "spring.data.redis.port=" + this.redis,
+						"distributed-lock.wait-time=3s", "distributed-lock.shutdown.timeout=1s",
+						"distributed-lock.transaction.verify-before-commit=" + verification, "bank.ttl=" + this.ttl)
+				.run());
+	}
+
+	private void run(ConfigurableApplicationContext context, boolean fenced) {
+		TransferService service = context.getBean(TransferService.class);
+		this.counts.clear();
+		this.running = true;
+		this.shift++;
+		for (int i = 0; i < this.threads; i++) {
+			String prefix = this.name + "." + this.shift + "." + i + ".";
+			SplittableRandom own = this.random.split();
+			Thread teller = new Thread(() -> work(service, fenced, prefix, own), "teller-" + i);
+			this.tellers.add(teller);
+			teller.start();
+		}
+	}
+
+	private void work(TransferService service, boolean fenced, String prefix, SplittableRandom random) {
+		for (int number = 1; this.running; number++) {
+			int source = random.nextInt(this.accounts);
+			int target = (source + 1 + random.nextInt(this.accounts - 1)) % this.accounts;
+			Transfer transfer = new Transfer(prefix + number, source, target, 1 + random.nextInt(LARGEST_AMOUNT));
+			Outcome outcome = attempt(service, fenced, transfer);
+			count(outcome);
+			if (transfer.isDetained()) {
+				say(ENDED + " " + outcome);
+			}
+			if (!outcome.isCommitted()) {
+				// while Redis is away there is no point in asking without a pause
+				LockSupport.parkNanos(BREATH);
+			}
+		}
+	}
+
+	private static Outcome attempt(TransferService service, boolean fenced, Transfer transfer) {
+		Exception failure = null;
+		try {
+			if (fenced) {
+				service.transferFenced(transfer);
+			}
+			else {
+				service.transfer(transfer);
+			}
+		}
+		catch (Exception ex) {
+			failure = ex;
+		}
+		Outcome outcome = Outcome.of(transfer, failure);
+		if (outcome == Outcome.UNEXPECTED) {
+			new IllegalStateException(transfer.toString(), failure).printStackTrace();
+		}
+		return outcome;
+	}
+
+	private void count(Outcome outcome) {
+		this.lock.lock();
+		try {
+			this.counts.merge(outcome, 1, Integer::sum);
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	private String rest() throws InterruptedException {
+		this.running = false;
+		for (Thread teller : this.tellers) {
+			teller.join();
+		}
+		this.tellers.clear();
+		return Outcome.text(this.counts);
+	}
+
+	private static void say(String line) {
+		System.out.println(line);
+	}
+
+}
