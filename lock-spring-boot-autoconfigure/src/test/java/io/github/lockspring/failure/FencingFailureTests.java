@@ -15,6 +15,7 @@ import javax.sql.DataSource;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
+import io.github.lockspring.fencing.FencedRedisValues;
 import io.github.lockspring.fencing.FencingGuard;
 import io.github.lockspring.fencing.JdbcFencingGuard;
 import io.github.lockspring.fencing.StaleFencingTokenException;
@@ -26,6 +27,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -179,6 +182,39 @@ class FencingFailureTests {
 		assertThatExceptionOfType(StaleFencingTokenException.class)
 			.isThrownBy(() -> write(FIXED, (lock) -> writeOfTheOther(), (lock) -> sent.add("mail")));
 		assertThat(sent).isEmpty();
+	}
+
+	@Test
+	void whatWasReadBeforeTheGuardWasAskedMayBeOld() {
+		HeldLock earlier = this.mine.locks().acquire(FIXED);
+		List<String> read = new ArrayList<>();
+		write(this.other, LONG, (lock) -> {
+			read.addAll(this.journal.read());
+			this.journal.write(earlier, "mine", NOTHING);
+		}, NOTHING);
+		assertThat(read).isEmpty();
+		assertThat(this.journal.read()).containsExactly("mine", "other");
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(earlier::close);
+	}
+
+	@Test
+	void f10ValuesInRedisForgetTheirTokensWithTheData() {
+		LettuceConnectionFactory factory = new LettuceConnectionFactory("127.0.0.1", this.redis.port());
+		factory.afterPropertiesSet();
+		factory.start();
+		try {
+			StringRedisTemplate template = new StringRedisTemplate(factory);
+			FencedRedisValues values = new FencedRedisValues(template);
+			values.set("report", "later", 2);
+			assertThatExceptionOfType(StaleFencingTokenException.class)
+				.isThrownBy(() -> values.set("report", "earlier", 1));
+			this.redis.flushAll();
+			values.set("report", "earlier", 1);
+			assertThat(this.redis.get("report")).isEqualTo("earlier");
+		}
+		finally {
+			factory.destroy();
+		}
 	}
 
 	private void write(LockRequest request, Consumer<HeldLock> before, Consumer<HeldLock> after) {
