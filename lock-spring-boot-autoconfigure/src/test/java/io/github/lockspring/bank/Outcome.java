@@ -46,7 +46,9 @@ enum Outcome {
 	/** Rolled back: the database refused, or took too long. */
 	DATABASE,
 
-	/** Anything else, which is a fault of the test or of the code. */
+	/**
+	 * Anything else, which is a fault of the test or of the code, and ends the worker.
+	 */
 	UNEXPECTED;
 
 	boolean isCommitted() {
