@@ -3,20 +3,29 @@ package io.github.lockspring.sample;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.fencing.StaleFencingTokenException;
 
 import org.springframework.dao.DataAccessException;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.ProblemDetail;
+import org.springframework.transaction.TransactionException;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
 
 /**
- * Three kinds of trouble with a lock, three answers: busy is normal, try again;
- * unavailable means that the work did not run; lost means that it did, in part without
- * protection.
+ * Four kinds of trouble with a lock, four answers: busy is normal, try again; unavailable
+ * means that the work did not run; lost means that it did, in part without protection,
+ * though no transaction has committed since; refused means that the database has seen a
+ * later holder, and has taken nothing.
  */
 @RestControllerAdvice
 class ErrorAnswers {
+
+	private final EventLog log;
+
+	ErrorAnswers(EventLog log) {
+		this.log = log;
+	}
 
 	@ExceptionHandler
 	ProblemDetail busy(LockNotAcquiredException ex) {
@@ -34,7 +43,13 @@ class ErrorAnswers {
 	}
 
 	@ExceptionHandler
-	ProblemDetail noData(DataAccessException ex) {
+	ProblemDetail refused(StaleFencingTokenException ex) {
+		this.log.refused(ex);
+		return problem(HttpStatus.CONFLICT, "refused", "The lock was lost, and somebody else has been at it since", ex);
+	}
+
+	@ExceptionHandler({ DataAccessException.class, TransactionException.class })
+	ProblemDetail noData(Exception ex) {
 		return problem(HttpStatus.SERVICE_UNAVAILABLE, "no data", "The shop's own data cannot be read", ex);
 	}
 

@@ -10,6 +10,7 @@ import java.util.TreeMap;
 
 import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockListener;
+import io.github.lockspring.fencing.StaleFencingTokenException;
 
 import org.springframework.stereotype.Component;
 
@@ -53,9 +54,23 @@ class EventLog implements LockListener {
 		}
 	}
 
+	/**
+	 * Notes that the database has refused a late writer. That is no event of a lock: the
+	 * lock was lost before.
+	 * @param refusal what the writer was told
+	 */
+	synchronized void refused(StaleFencingTokenException refusal) {
+		add("refused", refusal.getResource(),
+				"token " + refusal.getToken() + ": the database has seen " + refusal.getLatest());
+	}
+
 	private void add(String outcome, LockEvent event, String text) {
+		add(outcome, event.key(), text);
+	}
+
+	private void add(String outcome, String key, String text) {
 		this.counts.merge(outcome, 1, Integer::sum);
-		this.entries.addFirst(new Entry(LocalTime.now().format(TIME), outcome, event.key(), text));
+		this.entries.addFirst(new Entry(LocalTime.now().format(TIME), outcome, key, text));
 		if (this.entries.size() > SIZE) {
 			this.entries.removeLast();
 		}
@@ -79,7 +94,7 @@ class EventLog implements LockListener {
 	 * One event.
 	 *
 	 * @param time when
-	 * @param outcome acquired, released, busy, unavailable or lost
+	 * @param outcome acquired, released, busy, unavailable, lost or refused
 	 * @param key the lock
 	 * @param text more about it
 	 */

@@ -1,15 +1,21 @@
 package io.github.lockspring.sample;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 
-import io.github.lockspring.HeldLock;
 import io.github.lockspring.annotation.DistributedLock;
+import io.github.lockspring.annotation.Fenced;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-import org.springframework.data.redis.core.StringRedisTemplate;
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.stereotype.Service;
+import org.springframework.transaction.annotation.Transactional;
 
 /**
  * Ships each order once, however many requests for it arrive at once, and at whichever
@@ -18,38 +24,36 @@ import org.springframework.stereotype.Service;
 @Service
 public class OrderService {
 
-	private static final String ORDERS = "shop:orders";
+	private static final Logger logger = LoggerFactory.getLogger(OrderService.class);
 
-	private static final String PARCELS = "shop:parcels";
+	private final JdbcTemplate jdbc;
 
-	private final StringRedisTemplate redis;
-
-	private final StockService stock;
+	private final SaleService sales;
 
 	private final Instance instance;
 
-	OrderService(StringRedisTemplate redis, StockService stock, Instance instance) {
-		this.redis = redis;
-		this.stock = stock;
+	private final Duration packingTime;
+
+	OrderService(JdbcTemplate jdbc, SaleService sales, Instance instance,
+			@Value("${shop.packing-time}") Duration packingTime) {
+		this.jdbc = jdbc;
+		this.sales = sales;
 		this.instance = instance;
+		this.packingTime = packingTime;
 	}
 
 	/**
-	 * Ships an order, unless that has been done. The lease is 30 seconds long, so that a
-	 * crashed instance blocks the order no longer than that, and is renewed, so that
-	 * packing may take longer.
+	 * Ships an order, unless that has been done. The lease is the usual one of 30
+	 * seconds, so that a crashed instance blocks the order no longer than that, and is
+	 * renewed, so that packing may take longer. No transaction runs meanwhile.
 	 * @param order the order
 	 */
-	@DistributedLock(key = "#order.id", ttl = "30s", renew = true)
+	@DistributedLock("#order.id")
 	public void ship(Order order) {
-		if (statusOf(order.id()) != null) {
-			return;
+		if (statusOf(order.id()) == null) {
+			pack(order);
+			this.sales.book(order);
 		}
-		pack();
-		this.stock.take(order.articles());
-		long parcel = increment(PARCELS);
-		String token = HeldLock.current(order.id()).map((lock) -> ", token " + lock.fencingToken()).orElse("");
-		setStatus(order.id(), "parcel " + parcel + ", shipped by " + this.instance.name() + token);
 	}
 
 	/**
@@ -58,10 +62,13 @@ public class OrderService {
 	 * {@link io.github.lockspring.LockNotAcquiredException}.
 	 * @param orderId the order's number
 	 */
+	@Transactional
+	@Fenced
 	@DistributedLock(key = "#orderId", waitTime = "0s")
 	public void cancel(String orderId) {
 		if (statusOf(orderId) == null) {
-			setStatus(orderId, "cancelled by " + this.instance.name());
+			this.jdbc.update("INSERT INTO orders (id, status) VALUES (?, ?)", orderId,
+					"cancelled by " + this.instance.name());
 		}
 	}
 
@@ -71,11 +78,16 @@ public class OrderService {
 	 * @return its status, or null if it is open
 	 */
 	public @Nullable String statusOf(String orderId) {
-		return this.redis.<String, String>opsForHash().get(ORDERS, orderId);
+		List<String> status = this.jdbc.queryForList("SELECT status FROM orders WHERE id = ?", String.class, orderId);
+		return status.isEmpty() ? null : status.get(0);
 	}
 
 	public Map<String, String> all() {
-		return this.redis.<String, String>opsForHash().entries(ORDERS);
+		Map<String, String> orders = new TreeMap<>();
+		this.jdbc.query("SELECT id, status FROM orders", (row) -> {
+			orders.put(row.getString("id"), row.getString("status"));
+		});
+		return orders;
 	}
 
 	/**
@@ -84,29 +96,22 @@ public class OrderService {
 	 * @return the number
 	 */
 	public long parcels() {
-		String parcels = this.redis.opsForValue().get(PARCELS);
-		return (parcels != null) ? Long.parseLong(parcels) : 0;
+		Long parcels = this.jdbc.queryForObject("SELECT COUNT(*) FROM parcels", Long.class);
+		return (parcels != null) ? parcels : 0;
 	}
 
 	/**
 	 * Forgets all orders.
 	 */
 	public void clear() {
-		this.redis.delete(List.of(ORDERS, PARCELS));
+		this.jdbc.execute("DELETE FROM orders");
+		this.jdbc.execute("TRUNCATE TABLE parcels RESTART IDENTITY");
 	}
 
-	private void setStatus(String orderId, String status) {
-		this.redis.opsForHash().put(ORDERS, orderId, status);
-	}
-
-	private long increment(String key) {
-		Long value = this.redis.opsForValue().increment(key);
-		return (value != null) ? value : 0;
-	}
-
-	private void pack() {
+	private void pack(Order order) {
+		logger.info("Packing {}", order.id());
 		try {
-			TimeUnit.SECONDS.sleep(2);
+			TimeUnit.NANOSECONDS.sleep(this.packingTime.toNanos());
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();

@@ -1,63 +1,50 @@
 package io.github.lockspring.sample;
 
-import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 
-import io.github.lockspring.LockRequest;
-import io.github.lockspring.LockTemplate;
 import io.github.lockspring.annotation.DistributedLock;
+import io.github.lockspring.annotation.Fenced;
 
-import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.stereotype.Service;
+import org.springframework.transaction.annotation.Transactional;
 
 /**
- * Counts what is in stock by reading a number, thinking, and writing another: the kind of
- * code that loses updates when it runs twice at once.
+ * Sells single pieces, and counts what is in stock.
  */
 @Service
 public class StockService {
 
-	static final List<String> ARTICLES = List.of("cup", "honey", "tea");
+	private final Shelves shelves;
 
-	private static final int FULL = 1000;
-
-	private final StringRedisTemplate redis;
-
-	private final LockTemplate locks;
-
-	StockService(StringRedisTemplate redis, LockTemplate locks) {
-		this.redis = redis;
-		this.locks = locks;
+	StockService(Shelves shelves) {
+		this.shelves = shelves;
 	}
 
 	/**
-	 * Takes one piece of each article. A key that is a collection locks all its elements,
-	 * always in the same order, so that two orders never wait for each other in a circle.
-	 * @param articles the articles
-	 */
-	@DistributedLock(name = "stock", key = "#articles")
-	public void take(List<String> articles) {
-		articles.forEach(this::takeOne);
-	}
-
-	/**
-	 * Sells one piece. The same lock as above, taken by the program.
+	 * Sells one piece. Each of the three annotations does what the others cannot: the
+	 * lock makes the sales wait for each other, the transaction is rolled back if the
+	 * lock was lost before its commit, and the fence lets the database refuse this
+	 * instance if a later one has sold meanwhile.
 	 * @param article the article
 	 * @return the pieces left
 	 */
+	@Transactional
+	@Fenced
+	@DistributedLock(name = "stock", key = "#article")
 	public int sell(String article) {
-		return this.locks.execute(LockRequest.of("stock:" + article), (lock) -> takeOne(article));
+		return this.shelves.takeOne(article);
 	}
 
 	/**
-	 * Sells one piece without any lock, to show what happens then.
+	 * Sells one piece without any lock, to show what happens then: a transaction alone
+	 * does not help.
 	 * @param article the article
 	 * @return the pieces left
 	 */
+	@Transactional
 	public int sellWithoutLock(String article) {
-		return takeOne(article);
+		return this.shelves.takeOne(article);
 	}
 
 	/**
@@ -68,47 +55,25 @@ public class StockService {
 	 */
 	@DistributedLock(key = "'stocktaking'", ttl = "1s")
 	public int countSlowly() {
-		pause(3000);
+		try {
+			TimeUnit.SECONDS.sleep(3);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw new IllegalStateException("Interrupted while counting", ex);
+		}
 		return levels().values().stream().mapToInt(Integer::intValue).sum();
 	}
 
 	public Map<String, Integer> levels() {
-		Map<String, Integer> levels = new TreeMap<>();
-		ARTICLES.forEach((article) -> levels.put(article, level(article)));
-		return levels;
+		return this.shelves.levels();
 	}
 
 	/**
 	 * Fills the shelves.
 	 */
 	public void clear() {
-		this.redis.delete(ARTICLES.stream().map(StockService::redisKey).toList());
-	}
-
-	private int takeOne(String article) {
-		int level = level(article);
-		pause(10);
-		this.redis.opsForValue().set(redisKey(article), String.valueOf(level - 1));
-		return level - 1;
-	}
-
-	private int level(String article) {
-		String level = this.redis.opsForValue().get(redisKey(article));
-		return (level != null) ? Integer.parseInt(level) : FULL;
-	}
-
-	private static String redisKey(String article) {
-		return "shop:stock:" + article;
-	}
-
-	private static void pause(int millis) {
-		try {
-			TimeUnit.MILLISECONDS.sleep(millis);
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			throw new IllegalStateException("Interrupted while counting", ex);
-		}
+		this.shelves.fill();
 	}
 
 }

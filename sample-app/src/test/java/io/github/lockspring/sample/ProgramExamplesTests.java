@@ -71,12 +71,36 @@ class ProgramExamplesTests {
 		assertThat(invoices.invoice(new Order("42", List.of("tea")), null)).isPositive();
 	}
 
+	@Test
+	void executeRunsWorkUnderALock() {
+		assertThat(sell("tea")).isEqualTo("one tea, and the lock is held");
+	}
+
+	private String sell(String article) {
+		return this.locks.execute(LockRequest.of("stock:" + article), (lock) -> takeOne(article));
+	}
+
+	private String takeOne(String article) {
+		return "one " + article + ", and the lock is "
+				+ (HeldLock.current("stock:" + article).isPresent() ? "held" : "free");
+	}
+
+	@Test
+	void annotatedMethodRunsUnderALock() {
+		invoices.ship(new Order("42", List.of()));
+	}
+
 	private void ship(int order, long fencingToken) {
 		this.shipped = order;
 		this.token = fencingToken;
 	}
 
 	static class Invoices {
+
+		@DistributedLock(key = "#order.id", ttl = "30s", renew = true)
+		public void ship(Order order) {
+			assertThat(HeldLock.current(order.id())).isPresent();
+		}
 
 		@DistributedLock(key = "#order.id")
 		public long invoice(Order order, @Nullable FencingToken token) {

@@ -29,7 +29,7 @@ final class TestRedis {
 		this.process = EmbeddedRedis.start(this.port);
 	}
 
-	private static int freePort() {
+	static int freePort() {
 		try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
 			return socket.getLocalPort();
 		}

@@ -1,0 +1,55 @@
+package io.github.lockspring.sample;
+
+import io.github.lockspring.HeldLock;
+import io.github.lockspring.annotation.DistributedLock;
+import io.github.lockspring.annotation.Fenced;
+import io.github.lockspring.fencing.FencingGuard;
+
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.stereotype.Service;
+import org.springframework.transaction.annotation.Transactional;
+
+/**
+ * Books what has been packed.
+ */
+@Service
+public class SaleService {
+
+	private final Shelves shelves;
+
+	private final JdbcTemplate jdbc;
+
+	private final FencingGuard fence;
+
+	private final Instance instance;
+
+	SaleService(Shelves shelves, JdbcTemplate jdbc, FencingGuard fence, Instance instance) {
+		this.shelves = shelves;
+		this.jdbc = jdbc;
+		this.fence = fence;
+		this.instance = instance;
+	}
+
+	/**
+	 * Takes one piece of each article of an order and sends the parcel: both, or neither.
+	 * A key that is a collection locks all its elements, always in the same order, so
+	 * that two orders never wait for each other in a circle.
+	 * <p>
+	 * The fence is asked about these locks, and by the program about the lock of the
+	 * order itself: packing took a while, and somebody else may have sent it since.
+	 * @param order the order, whose lock the caller holds
+	 */
+	@Transactional
+	@Fenced
+	@DistributedLock(name = "stock", key = "#order.articles")
+	public void book(Order order) {
+		HeldLock lock = HeldLock.current(order.id()).orElseThrow();
+		this.fence.check(lock);
+		order.articles().forEach(this.shelves::takeOne);
+		Long parcel = this.jdbc.queryForObject(
+				"SELECT number FROM FINAL TABLE (INSERT INTO parcels (order_id) VALUES (?))", Long.class, order.id());
+		this.jdbc.update("MERGE INTO orders (id, status) VALUES (?, ?)", order.id(),
+				"parcel " + parcel + ", shipped by " + this.instance.name() + ", token " + lock.fencingToken());
+	}
+
+}

@@ -1,0 +1,124 @@
+package io.github.lockspring.sample;
+
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * An instance of the shop stands still in the middle of a sale, for longer than its lease
+ * lasts; another one sells meanwhile; then the first one goes on, and knows nothing of
+ * it.
+ */
+class StoppedShopTests {
+
+	@TempDir
+	private static Path directory;
+
+	private static ShopProcess others;
+
+	private static ConfigurableApplicationContext here;
+
+	private static Shop shop;
+
+	private static OrderService orders;
+
+	private static StockService stock;
+
+	@BeforeAll
+	static void open() {
+		System.setProperty("h2.bindAddress", "127.0.0.1");
+		List<String> shared = List.of("--spring.data.redis.host=127.0.0.1",
+				"--spring.data.redis.port=" + new TestRedis().port(), "--shop.report.cron=-",
+				"--spring.datasource.url=jdbc:h2:file:" + directory.resolve("shop") + ";AUTO_SERVER=TRUE",
+				"--distributed-lock.ttl=2s", "--distributed-lock.wait-time=1m");
+		// first, so that it is not the database that stands still
+		here = new SpringApplicationBuilder(SampleApplication.class)
+			.run(with(shared, "--server.port=0", "--shop.packing-time=0s").toArray(String[]::new));
+		others = new ShopProcess(directory.resolve("others.log"), with(shared, "--shop.packing-time=3s"));
+		shop = new Shop(here.getBean(Instance.class).port());
+		orders = here.getBean(OrderService.class);
+		stock = here.getBean(StockService.class);
+	}
+
+	@AfterAll
+	static void close() {
+		others.close();
+		here.close();
+	}
+
+	private String order = "";
+
+	@BeforeEach
+	void clear() {
+		this.order = "order-" + UUID.randomUUID();
+		orders.clear();
+		stock.clear();
+	}
+
+	@Test
+	void f09ShopThatStoodStillInTheMiddleOfASaleIsRefusedByTheDatabase() {
+		HttpResponse<String> late = shipWhileStandingStill(others.careful());
+		assertThat(late.statusCode()).as(late.body()).isEqualTo(409);
+		assertThat(late.body()).contains("\"outcome\":\"refused\"", this.order);
+		assertThat(others.careful().get("/api/instance")).contains("\"refused\":1");
+		assertThat(orders.parcels()).isOne();
+		assertThat(stock.levels()).containsEntry("tea", 999);
+		assertThat(orders.statusOf(this.order)).contains("parcel 1, shipped by " + here.getBean(Instance.class).name());
+	}
+
+	/** So that the test above is known to be able to fail. */
+	@Test
+	void f09ShopWithoutFenceAndCommitGuardSellsTwice() {
+		HttpResponse<String> late = shipWhileStandingStill(others.careless());
+		assertThat(late.body()).contains("\"outcome\":\"lost\"");
+		assertThat(orders.parcels()).isEqualTo(2);
+		assertThat(stock.levels()).containsEntry("tea", 998);
+	}
+
+	/** Gives what the shop that stood still answers in the end. */
+	private HttpResponse<String> shipWhileStandingStill(Shop other) {
+		CompletableFuture<HttpResponse<String>> late = other.post(ship());
+		await().atMost(Duration.ofSeconds(30)).until(() -> others.log().contains("Packing " + this.order));
+		others.signal("STOP");
+		try {
+			if (orders.statusOf(this.order) == null) {
+				HttpResponse<String> inTime = shop.post(ship()).join();
+				assertThat(inTime.statusCode()).as(inTime.body()).isEqualTo(200);
+				others.signal("CONT");
+				return late.join();
+			}
+		}
+		finally {
+			others.signal("CONT");
+		}
+		// it was quicker than the signal: once more
+		late.join();
+		clear();
+		return shipWhileStandingStill(other);
+	}
+
+	private String ship() {
+		return "/api/orders/" + this.order + "/ship";
+	}
+
+	private static List<String> with(List<String> shared, String... own) {
+		return Stream.concat(shared.stream(), Stream.of(own)).toList();
+	}
+
+}

@@ -1,0 +1,47 @@
+package io.github.lockspring.sample;
+
+import java.util.Arrays;
+import java.util.stream.Stream;
+
+import io.github.lockspring.fencing.FencingGuard;
+
+import org.springframework.boot.SpringApplication;
+import org.springframework.context.annotation.Bean;
+
+/**
+ * Two instances of the shop in one JVM: one as it is, and a careless one, with a fence
+ * that lets everybody pass and without a check before commits.
+ */
+final class TwoShops {
+
+	private TwoShops() {
+	}
+
+	/**
+	 * Opens them.
+	 * @param args the port of each, and the arguments of both
+	 */
+	public static void main(String[] args) {
+		Stream<String> shared = Arrays.stream(args).skip(2);
+		String[] careful = Stream.concat(shared, Stream.of("--server.port=" + args[0])).toArray(String[]::new);
+		new SpringApplication(SampleApplication.class).run(careful);
+		shared = Arrays.stream(args).skip(2);
+		String[] careless = Stream
+			.concat(shared,
+					Stream.of("--server.port=" + args[1], "--distributed-lock.transaction.verify-before-commit=off"))
+			.toArray(String[]::new);
+		new SpringApplication(SampleApplication.class, NoFence.class).run(careless);
+	}
+
+	/** No component, or every shop of the tests would have it. */
+	static class NoFence {
+
+		@Bean
+		FencingGuard noFence() {
+			return (resource, token) -> {
+			};
+		}
+
+	}
+
+}
