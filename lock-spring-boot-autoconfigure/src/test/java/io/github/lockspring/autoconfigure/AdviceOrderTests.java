@@ -116,6 +116,15 @@ class AdviceOrderTests {
 	}
 
 	@Test
+	void retriesInsideOfTheLockShareItsLease() {
+		OrderedApplication.with(Shop.class).withUserConfiguration(RetriesFirst.class).run((context) -> {
+			context.getBean(Shop.class).retried("42");
+			assertThat(context.getBean(Trace.class).steps()).containsExactly("lock 42", "begin retried", "work", "work",
+					"commit retried", "release 42");
+		});
+	}
+
+	@Test
 	void asynchronousMethodTakesTheLockOnItsOwnThread() {
 		this.application.run((context) -> {
 			HeldLock other = context.getBean(LockTemplate.class).acquire(LockRequest.of("42"));
@@ -152,6 +161,12 @@ class AdviceOrderTests {
 	@EnableAsync(proxyTargetClass = true)
 	@EnableTransactionManagement(proxyTargetClass = true, order = Ordered.HIGHEST_PRECEDENCE)
 	static class TransactionsFirst {
+
+	}
+
+	@EnableAsync(proxyTargetClass = true)
+	@EnableResilientMethods(proxyTargetClass = true, order = Ordered.HIGHEST_PRECEDENCE)
+	static class RetriesFirst {
 
 	}
 
