@@ -16,8 +16,16 @@ import java.lang.annotation.Target;
  * <p>
  * The lock is that of the innermost method with {@link DistributedLock}, or
  * {@code LockTemplate.execute}, that this method runs in; usually both annotations stand
- * on the same method. Of several keys each one is compared. The method must run in a
- * transaction.
+ * on the same method. Of several keys each one is compared. Where that call has ended and
+ * its transaction goes on, it is every lock that belongs to the transaction. A method
+ * whose own {@code @DistributedLock} has a {@code condition} that was false, and that no
+ * other lock covers, runs unfenced; any other call without a lock, or without a
+ * transaction, fails.
+ * <p>
+ * Found in the same places as {@link DistributedLock} (method, class, interface method,
+ * interface; also as a meta-annotation), and applied inside of all other advice. Not for
+ * methods of repositories, which are nobody's inside: put it on the service. With
+ * {@code distributed-lock.enabled=false} nothing is fenced.
  */
 @Target({ ElementType.METHOD, ElementType.TYPE })
 @Retention(RetentionPolicy.RUNTIME)

@@ -4,7 +4,22 @@ import io.github.lockspring.HeldLock;
 
 /**
  * Makes a resource the last line of defence: it remembers the highest fencing token that
- * it has seen, and refuses work under an older one. Thread-safe.
+ * it has seen, and refuses work under an older one, whatever the process that does the
+ * work believes about its lock. Thread-safe.
+ * <p>
+ * {@link io.github.lockspring.annotation.Fenced} asks it for annotated methods. A program
+ * asks at the start of its work, before it reads what it is going to change:
+ *
+ * <pre class="code">
+ * locks.execute(LockRequest.of("order:42"), (lock) -&gt; transactions.execute((status) -&gt; {
+ *     guard.check(lock);
+ *     return ship(42);
+ * }));</pre>
+ *
+ * A table of one's own may do with less: {@code UPDATE orders SET …, fence = ? WHERE id =
+ * ? AND fence <= ?} in every statement that writes, and a look at the number of rows.
+ *
+ * @see JdbcFencingGuard
  */
 public interface FencingGuard {
 

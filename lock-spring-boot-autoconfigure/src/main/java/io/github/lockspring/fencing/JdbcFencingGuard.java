@@ -20,9 +20,11 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * by the database itself, however long its process has been standing still.
  * <p>
  * The work and the table must share a transaction: one of Spring's for this
- * {@link DataSource}, through JDBC or JPA, not read-only. A check is one statement,
- * except for the first one of a resource, and for one that is refused. The scripts that
- * make the table lie beside this class, {@code schema-postgresql.sql} and others; other
+ * {@link DataSource}, through JDBC or JPA, not read-only. (Beside a pool that switches
+ * auto-commit off, the transaction of another {@code DataSource} cannot be told from one
+ * of JTA.) A check is one statement, except for the first one of a resource, and for one
+ * that is refused. The scripts that make the table lie beside this class,
+ * {@code schema-postgresql.sql} and others, for Flyway, Liquibase or by hand; other
  * databases that know JDBC savepoints and {@code SELECT … FOR UPDATE} get on with a table
  * like those.
  * <p>

@@ -1,6 +1,7 @@
 package io.github.lockspring.fencing;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -15,6 +16,7 @@ import javax.sql.DataSource;
 import io.github.lockspring.testsupport.Databases;
 import io.github.lockspring.testsupport.Databases.Database;
 import io.github.lockspring.testsupport.RecordingDataSource;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -57,7 +59,15 @@ class JdbcFencingGuardTests {
 
 	@BeforeAll
 	void makeDatabases() {
-		this.shops = Stream.of(Databases.h2(), Databases.postgres()).map(Shop::new).toList();
+		List<Shop> shops = new ArrayList<>();
+		shops.add(new Shop("h2", Databases.h2().withFences(), null));
+		shops.add(new Shop("h2 as if it were MariaDB", Databases.h2(";MODE=MariaDB").withFences(), "MariaDB"));
+		shops.add(new Shop("postgresql", Databases.postgres().withFences(), null));
+		Databases.mariaDb().map(Database::withFences).ifPresent((database) -> {
+			shops.add(new Shop("mariadb", database, null));
+			shops.add(new Shop("mariadb that counts changed rows", database.with("&useAffectedRows=true"), null));
+		});
+		this.shops = shops;
 	}
 
 	@AfterAll
@@ -93,7 +103,7 @@ class JdbcFencingGuardTests {
 		for (long token : new long[] { 7, 8, 8, (1L << 53) - 1 }) {
 			shop.statements.clear();
 			shop.inTransaction((status) -> shop.guard.check(KEY, token));
-			assertThat(shop.statements).singleElement().asString().startsWith("UPDATE lock_fence");
+			assertThat(shop.statements).singleElement().asString().startsWith(shop.raise);
 			assertThat(shop.fence(KEY)).isEqualTo(token);
 		}
 		assertThat(shop.jdbc.queryForObject("SELECT uses FROM lock_fence", Long.class)).isEqualTo(5);
@@ -329,7 +339,7 @@ class JdbcFencingGuardTests {
 					});
 			shop.statements.clear();
 			shop.guard.check(KEY, 1);
-			assertThat(shop.statements).hasSize(2).last().asString().startsWith("INSERT");
+			assertThat(shop.statements).hasSize(2).element(shop.upserts ? 0 : 1).asString().startsWith("INSERT");
 			shop.inTransaction(TransactionDefinition.PROPAGATION_NESTED, TransactionDefinition.ISOLATION_DEFAULT,
 					(nested) -> shop.guard.check(KEY, 2));
 		});
@@ -365,14 +375,16 @@ class JdbcFencingGuardTests {
 		assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class)
 			.isThrownBy(() -> shop.inTransaction((status) -> guard.check(KEY, 1)))
 			.withMessageContainingAll("'no_such_table'",
-					"io/github/lockspring/fencing/schema-" + shop.platform + ".sql", "initialize-schema");
+					"io/github/lockspring/fencing/schema-" + (shop.upserts ? "mariadb" : shop.platform) + ".sql",
+					"initialize-schema");
 	}
 
 	@ParameterizedTest
 	@MethodSource("shops")
 	void tableMayBeInASchemaOfItsOwn(Shop shop) {
 		shop.jdbc.execute("CREATE SCHEMA IF NOT EXISTS locks");
-		shop.jdbc.execute("CREATE TABLE IF NOT EXISTS locks.fences AS SELECT * FROM lock_fence");
+		shop.jdbc.execute("CREATE TABLE IF NOT EXISTS locks.fences (resource VARCHAR(255) PRIMARY KEY,"
+				+ " fence BIGINT, uses BIGINT, updated_at TIMESTAMP)");
 		FencingGuard guard = new JdbcFencingGuard(shop.dataSource, "locks.fences");
 		shop.inTransaction((status) -> guard.check(KEY, 4));
 		assertThat(shop.jdbc.queryForObject("SELECT fence FROM locks.fences", Long.class)).isEqualTo(4);
@@ -424,6 +436,8 @@ class JdbcFencingGuardTests {
 	 */
 	static final class Shop {
 
+		private final String name;
+
 		final String platform;
 
 		final RecordingDataSource dataSource;
@@ -436,14 +450,22 @@ class JdbcFencingGuardTests {
 
 		final FencingGuard guard;
 
-		Shop(Database database) {
-			this.platform = database.withFences().platform();
-			this.dataSource = new RecordingDataSource(database.dataSource());
+		final boolean upserts;
+
+		/** Begin of the statement that is enough once the row is there. */
+		final String raise;
+
+		Shop(String name, Database database, @Nullable String product) {
+			this.name = name;
+			this.platform = database.platform();
+			this.dataSource = new RecordingDataSource(database.dataSource(), product);
 			this.statements = this.dataSource.statements();
 			this.jdbc = new JdbcTemplate(this.dataSource);
 			this.transactions = new JdbcTransactionManager(this.dataSource);
 			this.guard = new JdbcFencingGuard(this.dataSource);
-			this.jdbc.execute("CREATE TABLE written (token BIGINT)");
+			this.upserts = name.contains("aria");
+			this.raise = (this.upserts ? "INSERT INTO " : "UPDATE ") + "lock_fence";
+			this.jdbc.execute("CREATE TABLE IF NOT EXISTS written (token BIGINT)");
 		}
 
 		void clear() {
@@ -495,7 +517,7 @@ class JdbcFencingGuardTests {
 
 		@Override
 		public String toString() {
-			return this.platform;
+			return this.name;
 		}
 
 	}

@@ -6,6 +6,7 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import javax.sql.DataSource;
@@ -93,6 +94,21 @@ public final class Databases {
 		}
 	}
 
+	/**
+	 * MariaDB, on a server that somebody else has started, and whose user root needs no
+	 * password: {@code -Dlockspring.mariadb=127.0.0.1:3306}.
+	 * @return the database, or empty if no server was named
+	 */
+	public static Optional<Database> mariaDb() {
+		String server = System.getProperty("lockspring.mariadb");
+		if (server == null) {
+			return Optional.empty();
+		}
+		String name = newName() + "_" + ProcessHandle.current().pid();
+		return Optional.of(new Database("mariadb",
+				"jdbc:mariadb://" + server + "/" + name + "?createDatabaseIfNotExist=true", "root", ""));
+	}
+
 	private static String newName() {
 		return "test" + names.incrementAndGet();
 	}
@@ -112,6 +128,14 @@ public final class Databases {
 		 */
 		public DataSource dataSource() {
 			return new DriverManagerDataSource(this.url, this.user, this.password);
+		}
+
+		/**
+		 * The same database with further settings of the connection.
+		 * @param settings what is added to the URL
+		 */
+		public Database with(String settings) {
+			return new Database(this.platform, this.url + settings, this.user, this.password);
 		}
 
 		/**

@@ -4,6 +4,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
+import java.sql.DatabaseMetaData;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -23,8 +24,20 @@ public final class RecordingDataSource extends DelegatingDataSource {
 
 	private final List<String> statements = new CopyOnWriteArrayList<>();
 
+	private final @Nullable String product;
+
 	public RecordingDataSource(DataSource target) {
+		this(target, null);
+	}
+
+	/**
+	 * Creates a source.
+	 * @param target where connections come from
+	 * @param product what the database says it is, or null for the truth
+	 */
+	public RecordingDataSource(DataSource target, @Nullable String product) {
 		super(target);
+		this.product = product;
 	}
 
 	/**
@@ -41,6 +54,11 @@ public final class RecordingDataSource extends DelegatingDataSource {
 			Object result = call(target, method, arguments);
 			if (result instanceof PreparedStatement prepared && arguments != null) {
 				return recording(PreparedStatement.class, prepared, (String) arguments[0]);
+			}
+			if (result instanceof DatabaseMetaData metaData && this.product != null) {
+				return proxy(DatabaseMetaData.class,
+						(question, details) -> question.getName().equals("getDatabaseProductName") ? this.product
+								: call(metaData, question, details));
 			}
 			return (result instanceof Statement statement) ? recording(Statement.class, statement, "") : result;
 		});
