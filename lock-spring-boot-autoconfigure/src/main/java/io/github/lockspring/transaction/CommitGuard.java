@@ -28,7 +28,8 @@ public final class CommitGuard implements TransactionExecutionListener {
 	 * What is asked before a commit.
 	 *
 	 * @param verification who is asked
-	 * @param minRemaining the time that must be left of each lease, zero or more
+	 * @param minRemaining the time that must be left of each lease, zero or more; a lease
+	 * with less is renewed first, if it may be
 	 */
 	public record Settings(Verification verification, Duration minRemaining) {
 	}
@@ -59,19 +60,23 @@ public final class CommitGuard implements TransactionExecutionListener {
 			return;
 		}
 		lock.ensureHeld();
-		if (settings.verification() == Verification.REMOTE) {
+		// a lease that was handed over is shorter than its ttl until it is first renewed
+		if (settings.verification() == Verification.REMOTE || isShort(lock, settings)) {
 			lock.verify();
 		}
-		Duration remaining = lock.remaining();
-		if (remaining.compareTo(settings.minRemaining()) < 0) {
+		if (isShort(lock, settings)) {
 			lock.ensureHeld();
 			throw new LockLostException(lock.key(),
-					"Lock '" + lock.key() + "' has " + remaining.toMillis()
+					"Lock '" + lock.key() + "' has " + lock.remaining().toMillis()
 							+ " ms of its lease left before the commit of " + name(transaction) + ", less than "
 							+ settings.minRemaining().toMillis()
 							+ " ms (distributed-lock.transaction.min-remaining): the transaction is rolled back."
 							+ " Give the lock a longer ttl, or renewal");
 		}
+	}
+
+	private static boolean isShort(HeldLock lock, Settings settings) {
+		return lock.remaining().compareTo(settings.minRemaining()) < 0;
 	}
 
 	private static String name(TransactionExecution transaction) {

@@ -102,6 +102,15 @@ class CommitGuardTests {
 	}
 
 	@Test
+	void leaseThatMayBeRenewedIsRenewedBeforeItIsTooShort() {
+		this.bank.guarded(Verification.LOCAL, Duration.ofSeconds(4));
+		LockRequest request = LockRequest.of("a").ttl(Duration.ofSeconds(5)).renew();
+		run(request, (lock) -> await().until(() -> lock.remaining().compareTo(Duration.ofSeconds(4)) < 0));
+		assertThat(this.bank.written()).isOne();
+		assertThat(this.bank.store.renewals).hasValue(1);
+	}
+
+	@Test
 	void workThatOnlyWantsToBeNotifiedCommits() {
 		guarded();
 		run(SHORT.onLost(OnLost.NOTIFY), this::awaitLoss);
