@@ -4,6 +4,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 
 import io.github.lockspring.transaction.Verification;
@@ -155,15 +157,18 @@ class BankTests {
 			Figures figures = new Figures(database + ", commit guard alone, " + verification);
 			Audit audit = begin(database, verification, false);
 			List<Plan> plans = new ArrayList<>();
-			int roundsOfLoss = 0;
+			Map<String, Integer> wrongAfter = new TreeMap<>();
 			Books books = audit.check();
 			while (figures.rounds() < Math.max(1, ROUNDS / 5)) {
-				figures.add(next(plans, FEW).play(this.branches, audit, false));
+				Round round = next(plans, FEW).play(this.branches, audit, false);
+				figures.add(round);
 				Books before = books;
 				books = audit.check();
-				roundsOfLoss += books.equals(before) ? 0 : 1;
+				if (!books.equals(before)) {
+					wrongAfter.merge(round.kind(), 1, Integer::sum);
+				}
 			}
-			figures.note("they went wrong, or more wrong, in " + roundsOfLoss + " rounds");
+			figures.note("they went wrong, or more wrong, in " + wrongAfter);
 			end(audit, figures);
 		}
 	}
