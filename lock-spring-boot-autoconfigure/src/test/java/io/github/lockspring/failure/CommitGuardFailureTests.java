@@ -1,8 +1,10 @@
 package io.github.lockspring.failure;
 
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
@@ -23,10 +25,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
+import org.springframework.transaction.TransactionManager;
+import org.springframework.transaction.interceptor.MatchAlwaysTransactionAttributeSource;
+import org.springframework.transaction.interceptor.TransactionInterceptor;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -179,6 +185,22 @@ class CommitGuardFailureTests {
 		}))
 			.withMessage("of the work")
 			.satisfies((ex) -> assertThat(ex.getSuppressed()).singleElement().isInstanceOf(LockLostException.class));
+		assertThat(this.database.written()).isZero();
+	}
+
+	@Test
+	@SuppressWarnings("unchecked")
+	void f03ExceptionWithWhichSpringWouldCommitGivesWayToTheLoss() {
+		ProxyFactory proxies = new ProxyFactory((Callable<Void>) () -> {
+			this.database.write();
+			isHeldByTheOther(null);
+			throw new IOException("checked");
+		});
+		TransactionManager transactions = this.database.transactions(Verification.LOCAL);
+		proxies.addAdvice(new TransactionInterceptor(transactions, new MatchAlwaysTransactionAttributeSource()));
+		Callable<Void> work = (Callable<Void>) proxies.getProxy();
+		assertThatExceptionOfType(LockLostException.class)
+			.isThrownBy(() -> this.mine.locks().execute(FIXED, (lock) -> work.call()));
 		assertThat(this.database.written()).isZero();
 	}
 
