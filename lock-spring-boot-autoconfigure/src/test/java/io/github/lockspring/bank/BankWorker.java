@@ -27,7 +27,7 @@ import org.springframework.context.ConfigurableApplicationContext;
  */
 final class BankWorker {
 
-	/** What the test says, with what it names after it; the first three are answered. */
+	/** What the test says, with what it names after it; RUN and REST are answered. */
 	static final String OPEN = "open";
 
 	static final String RUN = "run";
@@ -38,11 +38,7 @@ final class BankWorker {
 
 	static final String FREE = "free";
 
-	/** What the worker says by itself. */
-	static final String READY = "ready";
-
-	static final String OPENED = "opened";
-
+	/** What the worker says. */
 	static final String RUNNING = "running";
 
 	static final String RESTED = "rested";
@@ -101,15 +97,11 @@ final class BankWorker {
 
 	private void converse() throws IOException, InterruptedException {
 		BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-		say(READY);
 		String line;
 		while ((line = in.readLine()) != null) {
 			String[] words = line.split(" ");
 			switch (words[0]) {
-				case OPEN -> {
-					context(words[1], words[2], Verification.valueOf(words[3]));
-					say(OPENED);
-				}
+				case OPEN -> context(words[1], words[2], Verification.valueOf(words[3]));
 				case RUN -> {
 					run(context(words[1], words[2], Verification.valueOf(words[3])), Boolean.parseBoolean(words[4]));
 					say(RUNNING);

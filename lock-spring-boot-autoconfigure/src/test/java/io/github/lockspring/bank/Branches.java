@@ -43,10 +43,9 @@ final class Branches implements AutoCloseable {
 		}
 	}
 
-	/** Makes the workers' applications, which takes a while. */
+	/** The workers make their applications, which takes a while. Does not wait for it. */
 	void open(String database, Verification verification) {
 		this.workers.forEach((worker) -> worker.say(BankWorker.OPEN + " " + database + " " + verification));
-		this.workers.forEach((worker) -> worker.await(BankWorker.OPENED));
 	}
 
 	/** All begin to move money. */
