@@ -8,6 +8,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicLong;
 
 import org.jspecify.annotations.Nullable;
 
@@ -21,8 +22,11 @@ public final class LockContext {
 
 	private static final ThreadLocal<@Nullable Scope> CURRENT = new ThreadLocal<>();
 
-	/** Locks that outlast the calls that took them, in the order in which they came. */
-	private static final ThreadLocal<@Nullable List<HeldLock>> ATTACHED = new ThreadLocal<>();
+	/** What outlasts the calls that took it, in the order in which it came. */
+	private static final ThreadLocal<@Nullable List<Attachment>> ATTACHED = new ThreadLocal<>();
+
+	/** Numbers attachments, of all threads. */
+	private static final AtomicLong NUMBERS = new AtomicLong();
 
 	private LockContext() {
 	}
@@ -34,7 +38,7 @@ public final class LockContext {
 	 */
 	public static List<HeldLock> currentLocks() {
 		Scope scope = CURRENT.get();
-		List<HeldLock> attached = ATTACHED.get();
+		List<Attachment> attached = ATTACHED.get();
 		if (scope == null && attached == null) {
 			return List.of();
 		}
@@ -43,9 +47,9 @@ public final class LockContext {
 			locks.addAll(scope.locks);
 		}
 		if (attached != null) {
-			List<HeldLock> latestFirst = new ArrayList<>(attached);
+			List<Attachment> latestFirst = new ArrayList<>(attached);
 			Collections.reverse(latestFirst);
-			locks.addAll(latestFirst);
+			latestFirst.forEach((attachment) -> locks.addAll(attachment.locks));
 		}
 		return List.copyOf(locks);
 	}
@@ -66,14 +70,28 @@ public final class LockContext {
 	}
 
 	/**
-	 * What the innermost annotated method, {@link LockTemplate#execute} or open scope
-	 * that is under way was given: of several keys the lock that stands for all of them,
-	 * and of a lock that was entered again that lock.
-	 * @return the lock, or empty outside of all of them
+	 * The locks that the present call rests on by itself: those of the innermost
+	 * annotated method, {@link LockTemplate#execute} or open scope that is under way,
+	 * entered again or not, and those that calls inside of it have left to a unit of
+	 * work. Outside of all scopes they are all that belong to units of work.
+	 * @return an unmodifiable snapshot in the order in which they were taken
 	 */
-	public static Optional<HeldLock> innermost() {
+	public static List<HeldLock> innermostLocks() {
 		Scope scope = CURRENT.get();
-		return (scope != null) ? Optional.of(scope.lock) : Optional.empty();
+		List<Attachment> attached = ATTACHED.get();
+		if (attached == null) {
+			return (scope != null) ? List.copyOf(scope.locks) : List.of();
+		}
+		Set<HeldLock> locks = new LinkedHashSet<>();
+		if (scope != null) {
+			locks.addAll(scope.locks);
+		}
+		for (Attachment attachment : attached) {
+			if (scope == null || attachment.number > scope.lastAttached) {
+				locks.addAll(attachment.locks);
+			}
+		}
+		return List.copyOf(locks);
 	}
 
 	/**
@@ -97,13 +115,14 @@ public final class LockContext {
 	 * @return the attachment, which any thread may close
 	 */
 	public static Attachment attach(HeldLock lock) {
-		List<HeldLock> attached = ATTACHED.get();
+		List<Attachment> attached = ATTACHED.get();
 		if (attached == null) {
 			attached = new CopyOnWriteArrayList<>();
 			ATTACHED.set(attached);
 		}
-		attached.addAll(lock.locks());
-		return new Attachment(lock.locks(), attached);
+		Attachment attachment = new Attachment(lock.locks(), attached);
+		attached.add(attachment);
+		return attachment;
 	}
 
 	/**
@@ -111,16 +130,18 @@ public final class LockContext {
 	 */
 	public static final class Scope implements AutoCloseable {
 
-		private final HeldLock lock;
-
 		private final List<HeldLock> locks;
 
 		private final @Nullable Scope outer;
 
+		/** The number of the last attachment that was there before. */
+		private final long lastAttached;
+
 		private Scope(HeldLock lock, @Nullable Scope outer) {
-			this.lock = lock;
 			this.locks = lock.locks();
 			this.outer = outer;
+			List<Attachment> attached = ATTACHED.get();
+			this.lastAttached = (attached != null) ? NUMBERS.get() : 0;
 		}
 
 		/**
@@ -159,9 +180,11 @@ public final class LockContext {
 
 		private final List<HeldLock> locks;
 
-		private final List<HeldLock> attached;
+		private final List<Attachment> attached;
 
-		private Attachment(List<HeldLock> locks, List<HeldLock> attached) {
+		private final long number = NUMBERS.incrementAndGet();
+
+		private Attachment(List<HeldLock> locks, List<Attachment> attached) {
 			this.locks = locks;
 			this.attached = attached;
 		}
@@ -171,7 +194,7 @@ public final class LockContext {
 		 */
 		@Override
 		public void close() {
-			this.attached.removeAll(this.locks);
+			this.attached.remove(this);
 			if (this.attached.isEmpty() && ATTACHED.get() == this.attached) {
 				ATTACHED.remove();
 			}

@@ -16,8 +16,11 @@ import java.lang.annotation.Target;
  * <p>
  * The lock is that of the innermost method with {@link DistributedLock}, or
  * {@code LockTemplate.execute}, that this method runs in; usually both annotations stand
- * on the same method. Of several keys each one is compared. Where that call has ended and
- * its transaction goes on, it is every lock that belongs to the transaction. A method
+ * on the same method. Of several keys each one is compared, and so is each lock that a
+ * call inside of that method has taken and left to the running transaction. Where there
+ * is no such method, it is every lock that belongs to the transaction. Rows that a
+ * suspended transaction of the same thread has locked are refused with an
+ * {@code IllegalStateException}, since they would be waited for without end. A method
  * whose own {@code @DistributedLock} has a {@code condition} that was false, and that no
  * other lock covers, runs unfenced; any other call without a lock, or without a
  * transaction, fails.

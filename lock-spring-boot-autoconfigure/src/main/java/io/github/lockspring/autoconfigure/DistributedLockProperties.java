@@ -64,6 +64,11 @@ public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @
 		}
 		Limits.check("ttl", ttl, LockSpec.MIN_RENEWED_TTL, LockSpec.MAX_DURATION);
 		Limits.check("wait-time", waitTime, Duration.ZERO, LockSpec.MAX_DURATION);
+		if (transaction.minRemaining().compareTo(ttl) >= 0) {
+			throw new LockPropertyException("transaction.min-remaining", Limits.text(transaction.minRemaining()),
+					"no lease is ever that long: distributed-lock.ttl = " + Limits.text(ttl),
+					"Make it a small part of the ttl: the time that a commit takes.");
+		}
 		if (maxHold != null) {
 			Limits.check("max-hold", maxHold, LockSpec.MIN_RENEWED_TTL, LockSpec.MAX_DURATION);
 			if (maxHold.compareTo(ttl) < 0) {

@@ -34,7 +34,7 @@ public final class LockTransactionAutoConfiguration {
 
 	@Bean
 	TransactionAdviceRule lockTransactionAdviceRule(ObjectProvider<UnitOfWork> unitsOfWork) {
-		return new TransactionAdviceRule(() -> unitsOfWork.getIfAvailable() != null);
+		return new TransactionAdviceRule(() -> unitsOfWork.getIfAvailable(() -> UnitOfWork.NONE) != UnitOfWork.NONE);
 	}
 
 	@Bean

@@ -89,6 +89,18 @@ final class DefaultLockTemplate implements LockTemplate {
 		return this.threadLocks.lock(key);
 	}
 
+	/**
+	 * For somebody who waits without a bound, and would wait for ever for a lock of the
+	 * own call chain.
+	 */
+	void refuseOwn(String key) {
+		if (outer(key) != null) {
+			throw new IllegalStateException("Lock '" + key + "' is held by the present call chain, through an annotated"
+					+ " method or execute, or kept for its transaction: asLock is not re-entrant with those and"
+					+ " would wait for itself. Use execute here too");
+		}
+	}
+
 	HeldLock acquire(LockRequest request, Patience patience) {
 		if (request.onLost() == OnLost.INTERRUPT) {
 			throw new IllegalArgumentException("OnLost.INTERRUPT needs to know which thread works under the lock"
@@ -121,14 +133,14 @@ final class DefaultLockTemplate implements LockTemplate {
 				Terms terms = Terms.of(spec, request.onLost(), this.table.settings, outlasting && outer == null);
 				if (outer == null) {
 					taken.add(acquire(terms, patience, asked));
+					continue;
 				}
-				else if (outer.enter(terms)) {
-					taken.addReentry(outer, terms);
-				}
-				else {
+				Reentries.Entered entered = outer.enter(terms);
+				if (entered == Reentries.Entered.NOT) {
 					outer.ensureHeld();
 					throw outer.lostException();
 				}
+				taken.addReentry(outer, terms, entered);
 			}
 			if (patience.deferred()) {
 				begin(taken.newHolds());
@@ -144,10 +156,14 @@ final class DefaultLockTemplate implements LockTemplate {
 		return taken;
 	}
 
-	/** The hold of the present call chain that a request for the key would re-enter. */
+	/**
+	 * The hold of the present call chain that a request for the key would re-enter. A
+	 * lost one that was only to be notified about is as good as none.
+	 */
 	private @Nullable Hold outer(String key) {
 		for (HeldLock lock : LockContext.currentLocks()) {
-			if (lock instanceof Hold hold && hold.table() == this.table && hold.key().equals(key)) {
+			if (lock instanceof Hold hold && hold.table() == this.table && hold.key().equals(key)
+					&& (hold.isHeld() || hold.onLost() != OnLost.NOTIFY)) {
 				return hold;
 			}
 		}

@@ -130,19 +130,16 @@ final class Hold implements HeldLock {
 
 	// re-entry
 
-	/**
-	 * Enters again.
-	 * @return whether the lock is still held; otherwise nothing was entered
-	 */
-	boolean enter(Terms inner) {
+	/** Enters again, unless the lock is lost. */
+	Reentries.Entered enter(Terms inner) {
 		this.entry.lock();
 		try {
 			if (!isHeld()) {
-				return false;
+				return Reentries.Entered.NOT;
 			}
-			this.reentries.add(inner, now());
+			Reentries.Entered entered = this.reentries.add(inner, now(), this.terms, this.ownLimit);
 			limitChanged();
-			return true;
+			return entered;
 		}
 		finally {
 			this.entry.unlock();

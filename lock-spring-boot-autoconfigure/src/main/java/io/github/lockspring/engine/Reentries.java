@@ -16,8 +16,27 @@ final class Reentries {
 
 	private final List<Reentry> present = new ArrayList<>(0);
 
-	void add(Terms inner, long now) {
-		this.present.add(new Reentry(inner, inner.limitFrom(now)));
+	/**
+	 * What became of a call that entered a hold again.
+	 */
+	enum Entered {
+
+		/** The lock was lost. */
+		NOT,
+		/** It wants no more than the hold and those before it. */
+		AS_IT_IS,
+		/** It wants the lock for longer, or to be told of its loss. */
+		WANTING_MORE
+
+	}
+
+	Entered add(Terms inner, long now, Terms own, long ownLimit) {
+		Reentry reentry = new Reentry(inner, inner.limitFrom(now));
+		boolean forEver = own.renew() && own.maxHold() == Time.FOREVER;
+		boolean longer = inner.renew() && !forEver && reentry.limit - limit(ownLimit) > 0;
+		boolean stricter = inner.onLost() != OnLost.NOTIFY && onLost(own.onLost()) == OnLost.NOTIFY;
+		this.present.add(reentry);
+		return (longer || stricter) ? Entered.WANTING_MORE : Entered.AS_IT_IS;
 	}
 
 	void remove(Terms inner) {

@@ -22,7 +22,26 @@ final class Taken {
 	 */
 	private final AtomicInteger users = new AtomicInteger(1);
 
-	private record Part(Hold hold, Terms terms, boolean reentered) {
+	private static final class Part {
+
+		private final Hold hold;
+
+		private final Terms terms;
+
+		private final boolean reentered;
+
+		private final Reentries.Entered entered;
+
+		/** Whether it outlasts the call, in a unit of work. */
+		private boolean kept;
+
+		Part(Hold hold, Terms terms, Reentries.Entered entered) {
+			this.hold = hold;
+			this.terms = terms;
+			this.entered = entered;
+			this.reentered = entered != Reentries.Entered.NOT;
+		}
+
 	}
 
 	private final List<Part> parts = new ArrayList<>(1);
@@ -30,11 +49,11 @@ final class Taken {
 	private final List<Hold> armed = new ArrayList<>(0);
 
 	void add(Hold hold) {
-		this.parts.add(new Part(hold, hold.terms(), false));
+		this.parts.add(new Part(hold, hold.terms(), Reentries.Entered.NOT));
 	}
 
-	void addReentry(Hold hold, Terms terms) {
-		this.parts.add(new Part(hold, terms, true));
+	void addReentry(Hold hold, Terms terms, Reentries.Entered entered) {
+		this.parts.add(new Part(hold, terms, entered));
 	}
 
 	List<Hold> newHolds() {
@@ -65,29 +84,37 @@ final class Taken {
 	}
 
 	/**
-	 * Keeps the new holds beyond the end of the call, until the unit of work is complete.
+	 * Keeps the locks beyond the end of the call, until the unit of work is complete: the
+	 * new holds, and what re-entries want more than the hold that they entered.
 	 */
 	void belongTo(UnitOfWork unit) {
-		List<Hold> holds = newHolds();
-		if (holds.isEmpty()) {
+		this.parts.forEach((part) -> part.kept = part.entered != Reentries.Entered.AS_IT_IS);
+		if (this.parts.stream().noneMatch((part) -> part.kept)) {
 			return;
 		}
-		LockContext.Attachment attachment = LockContext
-			.attach((holds.size() == 1) ? holds.get(0) : new HeldLocks(List.copyOf(holds)));
+		List<Hold> holds = newHolds();
+		LockContext.Attachment attachment = holds.isEmpty() ? null
+				: LockContext.attach((holds.size() == 1) ? holds.get(0) : new HeldLocks(List.copyOf(holds)));
 		try {
 			this.users.incrementAndGet();
 			unit.afterCompletion(() -> {
-				attachment.close();
+				close(attachment);
 				if (isLastUser()) {
 					// nobody is there to be told of a loss, which has been an event
-					endNewHolds();
+					endKept();
 				}
 			});
 		}
 		catch (Throwable ex) {
 			this.users.decrementAndGet();
-			attachment.close();
+			close(attachment);
 			throw ex;
+		}
+	}
+
+	private static void close(LockContext.@Nullable Attachment attachment) {
+		if (attachment != null) {
+			attachment.close();
 		}
 	}
 
@@ -95,10 +122,15 @@ final class Taken {
 		return this.users.decrementAndGet() == 0;
 	}
 
-	private void endNewHolds() {
-		List<Hold> holds = newHolds();
-		for (int i = holds.size() - 1; i >= 0; i--) {
-			holds.get(i).end(false);
+	private void endKept() {
+		for (int i = this.parts.size() - 1; i >= 0; i--) {
+			Part part = this.parts.get(i);
+			if (part.kept && part.reentered) {
+				part.hold.exit(part.terms);
+			}
+			else if (part.kept) {
+				part.hold.end(false);
+			}
 		}
 	}
 
@@ -136,12 +168,15 @@ final class Taken {
 		for (int i = this.parts.size() - 1; i >= 0; i--) {
 			Part part = this.parts.get(i);
 			boolean partLost;
-			if (part.reentered) {
+			if (part.kept && !last) {
+				partLost = !part.hold.isHeld();
+			}
+			else if (part.reentered) {
 				partLost = !part.hold.isHeld();
 				part.hold.exit(part.terms);
 			}
 			else {
-				partLost = (last) ? part.hold.end(later) : !part.hold.isHeld();
+				partLost = part.hold.end(later);
 			}
 			if (partLost && part.terms.onLost() != OnLost.NOTIFY) {
 				LockLostException ex = part.hold.lostException();

@@ -102,6 +102,7 @@ final class ThreadLocks {
 		}
 
 		private Patience withoutBound(boolean interruptible) {
+			ThreadLocks.this.template.refuseOwn(this.key);
 			Duration longest = ThreadLocks.this.settings.waitTime();
 			return new Patience(now() + Time.FOREVER, false, longest.toNanos(), interruptible, false);
 		}

@@ -1,7 +1,5 @@
 package io.github.lockspring.fencing;
 
-import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 
 import io.github.lockspring.HeldLock;
@@ -39,7 +37,7 @@ final class FencedInterceptor implements MethodInterceptor {
 	}
 
 	private void fence(FencedMethod method) {
-		List<HeldLock> locks = locks();
+		List<HeldLock> locks = LockContext.innermostLocks();
 		if (!locks.isEmpty()) {
 			FencingGuard guard = this.guards.get(method);
 			locks.forEach(guard::check);
@@ -50,20 +48,6 @@ final class FencedInterceptor implements MethodInterceptor {
 					+ " it inside LockTemplate.execute. (A call of another method of the same object, this." + "…"
 					+ ", does not go through the proxy that takes the lock)");
 		}
-	}
-
-	/**
-	 * The innermost lock of the call chain; where its call has ended, the locks that the
-	 * transaction keeps, in the order in which they were taken.
-	 */
-	private static List<HeldLock> locks() {
-		HeldLock innermost = LockContext.innermost().orElse(null);
-		if (innermost != null) {
-			return List.of(innermost);
-		}
-		List<HeldLock> attached = new ArrayList<>(LockContext.currentLocks());
-		Collections.reverse(attached);
-		return attached;
 	}
 
 }

@@ -6,7 +6,10 @@ import java.util.function.Supplier;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockContext;
 import io.github.lockspring.LockLostException;
+import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.OnLost;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
@@ -15,9 +18,9 @@ import org.springframework.util.function.SingletonSupplier;
 /**
  * Asks before each commit whether the locks that the call chain holds are still held. If
  * one was lost the transaction is rolled back, since an exception that is thrown here
- * does that: {@link LockLostException}, or
- * {@link io.github.lockspring.LockUnavailableException} if the store was to be asked and
- * gave no answer. Locks with {@link OnLost#NOTIFY} are left out. Thread-safe.
+ * does that: {@link LockLostException}, or {@link LockUnavailableException} if the store
+ * was to be asked and gave no answer. Locks with {@link OnLost#NOTIFY} are left out.
+ * Thread-safe.
  * <p>
  * What remains is the commit itself: a lease that ends while the database commits is not
  * noticed. The shortest time that must be left is there for that.
@@ -33,6 +36,8 @@ public final class CommitGuard implements TransactionExecutionListener {
 	 */
 	public record Settings(Verification verification, Duration minRemaining) {
 	}
+
+	private static final Logger logger = LoggerFactory.getLogger(CommitGuard.class);
 
 	private final Supplier<Settings> settings;
 
@@ -60,9 +65,11 @@ public final class CommitGuard implements TransactionExecutionListener {
 			return;
 		}
 		lock.ensureHeld();
-		// a lease that was handed over is shorter than its ttl until it is first renewed
-		if (settings.verification() == Verification.REMOTE || isShort(lock, settings)) {
+		if (settings.verification() == Verification.REMOTE) {
 			lock.verify();
+		}
+		else if (isShort(lock, settings)) {
+			lengthen(lock);
 		}
 		if (isShort(lock, settings)) {
 			lock.ensureHeld();
@@ -72,6 +79,17 @@ public final class CommitGuard implements TransactionExecutionListener {
 							+ settings.minRemaining().toMillis()
 							+ " ms (distributed-lock.transaction.min-remaining): the transaction is rolled back."
 							+ " Give the lock a longer ttl, or renewal");
+		}
+	}
+
+	/** A lease that was handed over is shorter than its ttl until its first renewal. */
+	private static void lengthen(HeldLock lock) {
+		try {
+			lock.verify();
+		}
+		catch (LockUnavailableException ex) {
+			// what is left of it decides
+			logger.debug("Lock '{}' could not be renewed before the commit", lock.key(), ex);
 		}
 	}
 

@@ -2,18 +2,29 @@ package io.github.lockspring.transaction;
 
 import java.util.function.Supplier;
 
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.BeanFactoryAware;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.core.PriorityOrdered;
 import org.springframework.transaction.ConfigurableTransactionManager;
 
 /**
  * Adds the {@link CommitGuard} to every transaction manager of the application, once.
  * Spring Boot gives listeners only to those managers that it makes itself.
  * <p>
- * To be defined by a static {@code @Bean} method, as every post-processor.
+ * To be defined by a static {@code @Bean} method, as every post-processor. Managers that
+ * another post-processor has had made before are guarded when all singletons are there.
  */
-public final class CommitGuardRegistrar implements BeanPostProcessor {
+public final class CommitGuardRegistrar
+		implements BeanPostProcessor, PriorityOrdered, BeanFactoryAware, SmartInitializingSingleton {
 
 	private final CommitGuard guard;
+
+	private @Nullable BeanFactory beanFactory;
 
 	/**
 	 * Creates a registrar.
@@ -21,6 +32,23 @@ public final class CommitGuardRegistrar implements BeanPostProcessor {
 	 */
 	public CommitGuardRegistrar(Supplier<CommitGuard.Settings> settings) {
 		this.guard = new CommitGuard(settings);
+	}
+
+	@Override
+	public int getOrder() {
+		return HIGHEST_PRECEDENCE;
+	}
+
+	@Override
+	public void setBeanFactory(BeanFactory beanFactory) {
+		this.beanFactory = beanFactory;
+	}
+
+	@Override
+	public void afterSingletonsInstantiated() {
+		if (this.beanFactory instanceof ListableBeanFactory beans) {
+			beans.getBeansOfType(ConfigurableTransactionManager.class, false, false).values().forEach(this::guard);
+		}
 	}
 
 	/** Before a proxy may hide the manager. */

@@ -28,7 +28,10 @@ public final class TransactionUnitOfWork implements UnitOfWork {
 
 	private record Completion(Runnable action) implements TransactionSynchronization {
 
-		/** Other callbacks may still need what the lock protects. */
+		/**
+		 * As late as callbacks without an order, which are called in the order in which
+		 * they were registered: those from before the lock was taken still run under it.
+		 */
 		@Override
 		public int getOrder() {
 			return Ordered.LOWEST_PRECEDENCE;

@@ -96,6 +96,8 @@ class DistributedLockPropertiesTests {
 			fairness.max-tenure     | 1h | it is not between 0s and 1m
 			shutdown.timeout        | -1s | a negative time has no meaning
 			shutdown.timeout        | 2h | it is not between 0s and 1h
+			transaction.min-remaining | 2m | it is not between 0s and 1m
+			transaction.min-remaining | 30s | no lease is ever that long: distributed-lock.ttl = 30s
 			""")
 	void valueWithoutMeaningStopsTheStart(String property, String value, String problem) {
 		FailureAnalysis failure = StartupFailures

@@ -12,10 +12,12 @@ import io.github.lockspring.UnitOfWork;
 import io.github.lockspring.transaction.CommitGuard;
 import io.github.lockspring.transaction.CommitGuardRegistrar;
 import io.github.lockspring.transaction.TransactionUnitOfWork;
+import org.h2.jdbcx.JdbcConnectionPool;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 import org.springframework.beans.factory.FactoryBean;
+import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
@@ -27,6 +29,7 @@ import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfigu
 import org.springframework.boot.transaction.autoconfigure.TransactionManagerCustomizationAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -35,6 +38,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
 
 /**
  * What an application gets that has transactions and locks.
@@ -72,11 +76,21 @@ class LockTransactionAutoConfigurationTests {
 			LockTemplate locks = context.getBean(LockTemplate.class);
 			TransactionTemplate transaction = new TransactionTemplate(
 					context.getBean(PlatformTransactionManager.class));
-			LockRequest request = LockRequest.of("a").ttl(Duration.ofSeconds(20));
-			locks.executeWithoutResult(request, (lock) -> transaction.executeWithoutResult((status) -> {
-			}));
+			JdbcTemplate jdbc = new JdbcTemplate(context.getBean(DataSource.class));
+			jdbc.execute("CREATE TABLE entries (id INT)");
+			LockRequest request = LockRequest.of("a").ttl(Duration.ofMillis(150));
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(
+					() -> locks.executeWithoutResult(request, (lock) -> transaction.executeWithoutResult((status) -> {
+						jdbc.update("INSERT INTO entries VALUES (1)");
+						await().until(() -> !lock.isHeld());
+					})));
+			assertThat(jdbc.queryForList("SELECT id FROM entries")).isEmpty();
 		});
-		this.runner.withPropertyValues("distributed-lock.transaction.min-remaining=30s").run((context) -> {
+	}
+
+	@Test
+	void settingsAreTheGuards() {
+		this.runner.withPropertyValues("distributed-lock.transaction.min-remaining=29s").run((context) -> {
 			LockTemplate locks = context.getBean(LockTemplate.class);
 			TransactionTemplate transaction = new TransactionTemplate(
 					context.getBean(PlatformTransactionManager.class));
@@ -85,6 +99,12 @@ class LockTransactionAutoConfigurationTests {
 					() -> locks.executeWithoutResult(request, (lock) -> transaction.executeWithoutResult((status) -> {
 					})));
 		});
+	}
+
+	@Test
+	void managerThatWasMadeTooEarlyIsGuardedToo() {
+		this.runner.withUserConfiguration(EarlyManager.class)
+			.run((context) -> assertThat(guards(context.getBean("own"))).hasSize(1));
 	}
 
 	@Test
@@ -121,6 +141,21 @@ class LockTransactionAutoConfigurationTests {
 			.stream()
 			.filter(CommitGuard.class::isInstance)
 			.toList();
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class EarlyManager {
+
+		@Bean
+		static PlatformTransactionManager own() {
+			return new JdbcTransactionManager(JdbcConnectionPool.create("jdbc:h2:mem:early", "sa", ""));
+		}
+
+		@Bean
+		static BeanFactoryPostProcessor greedy() {
+			return (beans) -> beans.getBean("own");
+		}
+
 	}
 
 	@Configuration(proxyBeanMethods = false)

@@ -11,6 +11,7 @@ import io.github.lockspring.LockContext;
 import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
+import io.github.lockspring.OnLost;
 import io.github.lockspring.UnitOfWork;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -38,9 +39,9 @@ class ReleaseAfterCompletionTests {
 	void nothingIsLeft() {
 		try {
 			assertThat(LockContext.currentLocks()).isEmpty();
-			assertThat(LockContext.innermost()).isEmpty();
-			assertThat(this.bank.isFree("a")).isTrue();
-			assertThat(this.bank.isFree("b")).isTrue();
+			assertThat(LockContext.innermostLocks()).isEmpty();
+			// a lost one is released in the background
+			await().until(() -> this.bank.isFree("a") && this.bank.isFree("b"));
 		}
 		finally {
 			this.bank.close();
@@ -240,9 +241,81 @@ class ReleaseAfterCompletionTests {
 			});
 			this.bank.locks.executeWithoutResult(LockRequest.of("b"), (lock) -> {
 				assertThat(LockContext.currentLocks()).extracting(HeldLock::key).containsExactly("b", "a");
-				assertThat(LockContext.innermost()).containsSame(lock);
+				assertThat(LockContext.innermostLocks()).containsExactly(lock);
 			});
-			assertThat(LockContext.innermost()).isEmpty();
+			assertThat(LockContext.innermostLocks()).extracting(HeldLock::key).containsExactly("a", "b");
+		});
+	}
+
+	@Test
+	void locksThatCallsHaveLeftToTheTransactionAreThoseOfTheCallAround() {
+		this.bank.locks.executeWithoutResult(LockRequest.of("job"), (job) -> {
+			this.bank.transaction().executeWithoutResult((status) -> {
+				this.bank.locks.executeWithoutResult(A, (lock) -> {
+				});
+				assertThat(LockContext.innermostLocks()).extracting(HeldLock::key).containsExactly("job", "a");
+				this.bank.locks.executeWithoutResult(LockRequest.of("b"),
+						(lock) -> assertThat(LockContext.innermostLocks()).extracting(HeldLock::key)
+							.containsExactly("b"));
+			});
+			assertThat(LockContext.innermostLocks()).extracting(HeldLock::key).containsExactly("job");
+		});
+	}
+
+	@Test
+	void callThatWantsMoreThanTheOneBeforeIsGuardedUntilTheCommit() {
+		this.bank.guarded(Verification.LOCAL, Duration.ZERO);
+		assertThatExceptionOfType(LockLostException.class)
+			.isThrownBy(() -> this.bank.transaction().executeWithoutResult((status) -> {
+				this.bank.locks.executeWithoutResult(A.onLost(OnLost.NOTIFY), (lock) -> {
+				});
+				HeldLock lock = this.bank.locks.execute(A, (held) -> {
+					this.bank.write();
+					return held;
+				});
+				this.bank.store.lost = true;
+				assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::verify);
+			}));
+		assertThat(this.bank.written()).isZero();
+	}
+
+	@Test
+	void callThatWantsTheLockForLongerHasItUntilTheCommit() {
+		this.bank.guarded(Verification.LOCAL, Duration.ZERO);
+		LockRequest shorter = A.renew().ttl(Duration.ofMillis(300)).maxHold(Duration.ofMillis(400));
+		this.bank.transaction().executeWithoutResult((status) -> {
+			this.bank.locks.executeWithoutResult(shorter, (lock) -> {
+			});
+			HeldLock lock = this.bank.locks.execute(shorter.maxHold(Duration.ofMinutes(1)), (held) -> held);
+			await().until(() -> this.bank.store.renewals.get() >= 6);
+			assertThat(lock.isHeld()).isTrue();
+			this.bank.write();
+		});
+		assertThat(this.bank.written()).isOne();
+	}
+
+	@Test
+	void lostLockThatWasOnlyToBeNotifiedAboutIsTakenAnew() {
+		this.bank.transaction().executeWithoutResult((status) -> {
+			LockRequest request = A.onLost(OnLost.NOTIFY);
+			HeldLock first = this.bank.locks.execute(request, (held) -> held);
+			this.bank.store.lost = true;
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(first::verify);
+			this.bank.store.lost = false;
+			HeldLock second = this.bank.locks.execute(request.ttl(Duration.ofSeconds(1)), (held) -> held);
+			assertThat(second).isNotSameAs(first);
+			assertThat(second.isHeld()).isTrue();
+		});
+	}
+
+	@Test
+	void threadDoesNotWaitForItsOwnTransaction() {
+		this.bank.transaction().executeWithoutResult((status) -> {
+			this.bank.locks.executeWithoutResult(A, (lock) -> {
+			});
+			assertThatIllegalStateException().isThrownBy(() -> this.bank.locks.asLock("a").lock())
+				.withMessageContainingAll("'a'", "wait for itself");
+			assertThat(this.bank.locks.asLock("a").tryLock()).isFalse();
 		});
 	}
 
