@@ -4,6 +4,8 @@ import io.github.lockspring.HeldLock;
 import io.github.lockspring.annotation.DistributedLock;
 import io.github.lockspring.annotation.Fenced;
 import io.github.lockspring.fencing.FencingGuard;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.stereotype.Service;
@@ -14,6 +16,8 @@ import org.springframework.transaction.annotation.Transactional;
  */
 @Service
 public class SaleService {
+
+	private static final Logger logger = LoggerFactory.getLogger(SaleService.class);
 
 	private final Shelves shelves;
 
@@ -36,7 +40,10 @@ public class SaleService {
 	 * that two orders never wait for each other in a circle.
 	 * <p>
 	 * The fence is asked about these locks, and by the program about the lock of the
-	 * order itself: packing took a while, and somebody else may have sent it since.
+	 * order itself: packing took a while, and somebody else may have sent it since. Only
+	 * what is read after that is sure, so this looks again whether the order is open: an
+	 * earlier holder that stood still on its way to the commit may have got there while
+	 * this one packed. Then nothing is sent.
 	 * @param order the order, whose lock the caller holds
 	 */
 	@Transactional
@@ -45,11 +52,19 @@ public class SaleService {
 	public void book(Order order) {
 		HeldLock lock = HeldLock.current(order.id()).orElseThrow();
 		this.fence.check(lock);
+		if (!isOpen(order)) {
+			logger.info("{} has been dealt with by somebody else meanwhile: no parcel leaves", order.id());
+			return;
+		}
 		order.articles().forEach(this.shelves::takeOne);
 		Long parcel = this.jdbc.queryForObject(
 				"SELECT number FROM FINAL TABLE (INSERT INTO parcels (order_id) VALUES (?))", Long.class, order.id());
 		this.jdbc.update("MERGE INTO orders (id, status) VALUES (?, ?)", order.id(),
 				"parcel " + parcel + ", shipped by " + this.instance.name() + ", token " + lock.fencingToken());
+	}
+
+	boolean isOpen(Order order) {
+		return this.jdbc.queryForList("SELECT status FROM orders WHERE id = ?", String.class, order.id()).isEmpty();
 	}
 
 }

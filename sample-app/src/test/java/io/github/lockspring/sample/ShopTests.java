@@ -36,6 +36,9 @@ class ShopTests {
 	private OrderService orders;
 
 	@Autowired
+	private SaleService sales;
+
+	@Autowired
 	private LockTemplate locks;
 
 	private Shop shop;
@@ -62,6 +65,19 @@ class ShopTests {
 		assertThat(answers).extracting(HttpResponse::body).allMatch((body) -> body.contains("parcel 1, shipped by"));
 		assertThat(this.orders.parcels()).isOne();
 		assertThat(this.stock.levels()).containsEntry("tea", 999);
+	}
+
+	@Test
+	void laterHolderOfAnOrderSendsNoSecondParcel() {
+		for (int i = 0; i < 2; i++) {
+			this.locks.execute(LockRequest.of(this.order), (lock) -> {
+				this.sales.book(new Order(this.order, List.of("tea")));
+				return null;
+			});
+		}
+		assertThat(this.orders.parcels()).isOne();
+		assertThat(this.stock.levels()).containsEntry("tea", 999);
+		assertThat(this.orders.statusOf(this.order)).startsWith("parcel 1,");
 	}
 
 	@Test

@@ -7,10 +7,13 @@ import io.github.lockspring.fencing.FencingGuard;
 
 import org.springframework.boot.SpringApplication;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Primary;
+import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
  * Two instances of the shop in one JVM: one as it is, and a careless one, with a fence
- * that lets everybody pass and without a check before commits.
+ * that lets everybody pass, without a check before commits, and that looks only once
+ * whether an order is open, before it packs.
  */
 final class TwoShops {
 
@@ -30,15 +33,28 @@ final class TwoShops {
 			.concat(shared,
 					Stream.of("--server.port=" + args[1], "--distributed-lock.transaction.verify-before-commit=off"))
 			.toArray(String[]::new);
-		new SpringApplication(SampleApplication.class, NoFence.class).run(careless);
+		new SpringApplication(SampleApplication.class, Careless.class).run(careless);
 	}
 
 	/** No component, or every shop of the tests would have it. */
-	static class NoFence {
+	static class Careless {
 
 		@Bean
 		FencingGuard noFence() {
 			return (resource, token) -> {
+			};
+		}
+
+		@Bean
+		@Primary
+		SaleService carelessSales(Shelves shelves, JdbcTemplate jdbc, FencingGuard fence, Instance instance) {
+			return new SaleService(shelves, jdbc, fence, instance) {
+
+				@Override
+				boolean isOpen(Order order) {
+					return true;
+				}
+
 			};
 		}
 
