@@ -25,6 +25,9 @@ import java.lang.annotation.Target;
  * other lock covers, runs unfenced; any other call without a lock, or without a
  * transaction, fails.
  * <p>
+ * What the method reads is protected, what was read before it is not: give it an id
+ * rather than an entity.
+ * <p>
  * Found in the same places as {@link DistributedLock} (method, class, interface method,
  * interface; also as a meta-annotation), and applied inside of all other advice. Not for
  * methods of repositories, which are nobody's inside: put it on the service. With

@@ -204,8 +204,8 @@ public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @
 	 * How the database refuses work whose lock was lost.
 	 *
 	 * @param table Name of the table of fencing tokens, unquoted, with a schema and a dot
-	 * before it where need be.
-	 * @param initializeSchema When the table is made at startup, unless it is there.
+	 * before it where need be. Only for the guard that is made by itself.
+	 * @param initializeSchema When that table is made at startup, unless it is there.
 	 */
 	public record Fencing(@DefaultValue("lock_fence") String table,
 			@DefaultValue("embedded") InitializeSchema initializeSchema) {

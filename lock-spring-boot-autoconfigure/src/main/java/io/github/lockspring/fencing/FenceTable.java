@@ -2,6 +2,7 @@ package io.github.lockspring.fencing;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.SQLFeatureNotSupportedException;
 import java.sql.Savepoint;
 import java.util.List;
 import java.util.Locale;
@@ -23,6 +24,10 @@ import org.springframework.jdbc.core.JdbcOperations;
  * asked in another way: an UPDATE that finds no row locks the gap in which it would be,
  * unless the isolation is lower than their default. Two transactions that do so for two
  * new neighbours, two new orders say, then wait for each other with their INSERTs.
+ * <p>
+ * A new row may be somebody else's by the time it is inserted. PostgreSQL then inserts
+ * nothing: there a statement that fails ends the transaction, and a savepoint to go back
+ * to is refused in one of XA. Other databases go back to a savepoint.
  */
 final class FenceTable {
 
@@ -43,11 +48,13 @@ final class FenceTable {
 
 	private final String insert;
 
+	private final String insertIfAbsent;
+
 	private final String select;
 
 	private final String upsert;
 
-	private volatile @Nullable Boolean upserting;
+	private volatile @Nullable Way way;
 
 	FenceTable(JdbcOperations jdbc, String name) {
 		if (!NAME.matcher(name).matches()) {
@@ -60,6 +67,7 @@ final class FenceTable {
 				+ " SET fence = ?, uses = uses + 1, updated_at = CURRENT_TIMESTAMP WHERE resource = ? AND fence <= ?";
 		this.insert = "INSERT INTO " + name
 				+ " (resource, fence, uses, updated_at) VALUES (?, ?, 1, CURRENT_TIMESTAMP)";
+		this.insertIfAbsent = this.insert + " ON CONFLICT (resource) DO NOTHING";
 		this.select = "SELECT fence FROM " + name + " WHERE resource = ? FOR UPDATE";
 		// the count of uses makes each use a change, and only a use
 		this.upsert = this.insert + " ON DUPLICATE KEY UPDATE uses = CASE WHEN fence <= ? THEN uses + 1 ELSE uses END,"
@@ -77,24 +85,26 @@ final class FenceTable {
 	 */
 	long raise(Connection connection, String row, long token) throws SQLException {
 		try {
-			boolean raised = isUpserting(connection) ? upsert(row, token)
-					: update(row, token) || insert(connection, row, token) || update(row, token);
+			Way way = way(connection);
+			boolean raised = (way == Way.UPSERT) ? upsert(row, token)
+					: update(row, token) || insert(way, connection, row, token) || update(row, token);
 			return raised ? token : read(row);
 		}
 		catch (BadSqlGrammarException ex) {
 			throw new InvalidDataAccessResourceUsageException("The table of fencing tokens '" + this.name
 					+ "' cannot be used: " + NestedExceptionUtils.getMostSpecificCause(ex).getMessage()
 					+ ". Make it with " + script(platform(connection))
-					+ ", by a migration or with distributed-lock.fencing.initialize-schema=always", ex);
+					+ ", by a migration, or with distributed-lock.fencing.initialize-schema=always if it is that of the"
+					+ " guard that is made by itself: the property makes no table for a guard that is defined as a"
+					+ " bean", ex);
 		}
 	}
 
-	private boolean isUpserting(Connection connection) throws SQLException {
-		Boolean known = this.upserting;
+	private Way way(Connection connection) throws SQLException {
+		Way known = this.way;
 		if (known == null) {
-			String platform = platform(connection);
-			known = platform.contains("mysql") || platform.contains("mariadb");
-			this.upserting = known;
+			known = Way.of(platform(connection));
+			this.way = known;
 		}
 		return known;
 	}
@@ -115,8 +125,10 @@ final class FenceTable {
 	/**
 	 * Inserts the row unless somebody else has, who is waited for if need be.
 	 */
-	private boolean insert(Connection connection, String row, long token) throws SQLException {
-		// a statement that fails spoils all of a PostgreSQL transaction
+	private boolean insert(Way way, Connection connection, String row, long token) throws SQLException {
+		if (way == Way.INSERT_IF_ABSENT) {
+			return this.jdbc.update(this.insertIfAbsent, row, token) > 0;
+		}
 		Savepoint before = connection.setSavepoint();
 		boolean inserted = true;
 		try {
@@ -126,8 +138,17 @@ final class FenceTable {
 			connection.rollback(before);
 			inserted = false;
 		}
-		connection.releaseSavepoint(before);
+		release(connection, before);
 		return inserted;
+	}
+
+	private static void release(Connection connection, Savepoint savepoint) throws SQLException {
+		try {
+			connection.releaseSavepoint(savepoint);
+		}
+		catch (SQLFeatureNotSupportedException ex) {
+			// Oracle's end with the transaction, and only then
+		}
 	}
 
 	/**
@@ -149,6 +170,29 @@ final class FenceTable {
 
 	private static String script(String platform) {
 		return SCRIPTS + (PLATFORMS.contains(platform) ? platform + ".sql" : "*.sql as a model");
+	}
+
+	/**
+	 * How a row is made.
+	 */
+	private enum Way {
+
+		/** Together with the comparison. */
+		UPSERT,
+
+		/** Where the UPDATE found none, unless it is there. */
+		INSERT_IF_ABSENT,
+
+		/** Where the UPDATE found none, behind a savepoint. */
+		INSERT;
+
+		static Way of(String platform) {
+			if (platform.contains("mysql") || platform.contains("mariadb")) {
+				return UPSERT;
+			}
+			return platform.contains("postgresql") ? INSERT_IF_ABSENT : INSERT;
+		}
+
 	}
 
 }

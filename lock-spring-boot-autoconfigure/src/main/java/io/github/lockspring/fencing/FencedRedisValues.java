@@ -26,6 +26,10 @@ import org.springframework.data.redis.core.script.RedisScript;
  *     return null;
  * });</pre>
  *
+ * The token is compared when the value is written. That orders the writes, but does not
+ * protect what is read, changed and written: between the two an earlier holder may still
+ * write, and its value is lost.
+ * <p>
  * The value is an ordinary one that everybody reads with {@code GET}; the protection is
  * worth as much as the discipline of those who write. The latest token stands beside it,
  * in the same hash slot, for a limited time, which is renewed by each write: nobody wants

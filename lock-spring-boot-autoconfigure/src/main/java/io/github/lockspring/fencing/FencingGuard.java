@@ -16,8 +16,10 @@ import io.github.lockspring.HeldLock;
  *     return ship(42);
  * }));</pre>
  *
- * A table of one's own may do with less: {@code UPDATE orders SET …, fence = ? WHERE id =
- * ? AND fence <= ?} in every statement that writes, and a look at the number of rows.
+ * A table of one's own whose rows are only ever replaced may do with less: {@code UPDATE
+ * orders SET …, fence = ? WHERE id = ? AND fence <= ?} in every statement that writes,
+ * and a look at the number of rows. That orders the writes, but does not protect what is
+ * read, changed and written: an earlier holder may still write between the two.
  *
  * @see JdbcFencingGuard
  */

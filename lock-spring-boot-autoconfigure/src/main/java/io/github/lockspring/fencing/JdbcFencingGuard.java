@@ -20,13 +20,18 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * by the database itself, however long its process has been standing still.
  * <p>
  * The work and the table must share a transaction: one of Spring's for this
- * {@link DataSource}, through JDBC or JPA, not read-only. (Beside a pool that switches
- * auto-commit off, the transaction of another {@code DataSource} cannot be told from one
- * of JTA.) A check is one statement, except for the first one of a resource, and for one
+ * {@link DataSource}, through JDBC or JPA, not read-only. JTA has not been tested with
+ * any transaction manager: its connections are let in where they say that auto-commit is
+ * off, which PostgreSQL's own XA connections do not, and refused otherwise. Beside a pool
+ * that switches auto-commit off, the transaction of another {@code DataSource} is not
+ * noticed. A check is one statement, except for the first one of a resource, and for one
  * that is refused. The scripts that make the table lie beside this class,
- * {@code schema-postgresql.sql} and others, for Flyway, Liquibase or by hand; other
- * databases that know JDBC savepoints and {@code SELECT … FOR UPDATE} get on with a table
- * like those.
+ * {@code schema-postgresql.sql} and others, for Flyway, Liquibase or by hand.
+ * <p>
+ * Tested on PostgreSQL, H2 and MariaDB; MySQL is asked as MariaDB is. Any other database
+ * needs a table like those, JDBC savepoints in its transactions,
+ * {@code SELECT … FOR UPDATE}, and a driver whose violations of a key Spring recognizes;
+ * that is what H2 is asked for, and no other one was tried.
  * <p>
  * A process that stands still inside its transaction keeps the row locked until the
  * database gives up on its connection. Give transactions a timeout on the server where

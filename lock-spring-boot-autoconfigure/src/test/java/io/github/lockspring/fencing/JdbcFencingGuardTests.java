@@ -1,5 +1,7 @@
 package io.github.lockspring.fencing;
 
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -12,6 +14,9 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 import javax.sql.DataSource;
+import javax.sql.XAConnection;
+import javax.transaction.xa.XAResource;
+import javax.transaction.xa.Xid;
 
 import io.github.lockspring.testsupport.Databases;
 import io.github.lockspring.testsupport.Databases.Database;
@@ -26,10 +31,12 @@ import org.junit.jupiter.api.TestInstance.Lifecycle;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.postgresql.xa.PGXADataSource;
 
 import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -62,6 +69,7 @@ class JdbcFencingGuardTests {
 		List<Shop> shops = new ArrayList<>();
 		shops.add(new Shop("h2", Databases.h2().withFences(), null));
 		shops.add(new Shop("h2 as if it were MariaDB", Databases.h2(";MODE=MariaDB").withFences(), "MariaDB"));
+		shops.add(new Shop("h2 as if it were Oracle", Databases.h2().withFences(), "Oracle"));
 		shops.add(new Shop("postgresql", Databases.postgres().withFences(), null));
 		Databases.mariaDb().map(Database::withFences).ifPresent((database) -> {
 			shops.add(new Shop("mariadb", database, null));
@@ -347,6 +355,29 @@ class JdbcFencingGuardTests {
 	}
 
 	@ParameterizedTest
+	@MethodSource("postgres")
+	void rowIsMadeInABranchOfXaWhichRefusesSavepoints(Shop shop) throws Exception {
+		PGXADataSource distributed = new PGXADataSource();
+		distributed.setUrl(shop.url);
+		distributed.setUser("postgres");
+		XAConnection branch = distributed.getXAConnection();
+		Xid xid = new BranchId(new byte[] { 1 }, new byte[] { 2 });
+		try {
+			Connection connection = branch.getConnection();
+			JdbcTemplate jdbc = new JdbcTemplate(new SingleConnectionDataSource(connection, true));
+			branch.getXAResource().start(xid, XAResource.TMNOFLAGS);
+			assertThatExceptionOfType(SQLException.class).isThrownBy(connection::setSavepoint);
+			assertThat(new FenceTable(jdbc, "lock_fence").raise(connection, KEY, 3)).isEqualTo(3);
+			branch.getXAResource().end(xid, XAResource.TMSUCCESS);
+			branch.getXAResource().commit(xid, true);
+		}
+		finally {
+			branch.close();
+		}
+		assertThat(shop.fence(KEY)).isEqualTo(3);
+	}
+
+	@ParameterizedTest
 	@MethodSource("shops")
 	void resourcesThatDifferInAnythingHaveRowsOfTheirOwn(Shop shop) {
 		String longName = "x".repeat(400);
@@ -374,9 +405,8 @@ class JdbcFencingGuardTests {
 		FencingGuard guard = new JdbcFencingGuard(shop.dataSource, "no_such_table");
 		assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class)
 			.isThrownBy(() -> shop.inTransaction((status) -> guard.check(KEY, 1)))
-			.withMessageContainingAll("'no_such_table'",
-					"io/github/lockspring/fencing/schema-" + (shop.upserts ? "mariadb" : shop.platform) + ".sql",
-					"initialize-schema");
+			.withMessageContainingAll("'no_such_table'", "io/github/lockspring/fencing/schema-" + shop.script,
+					"initialize-schema", "no table for a guard that is defined as a bean");
 	}
 
 	@ParameterizedTest
@@ -432,6 +462,18 @@ class JdbcFencingGuardTests {
 	}
 
 	/**
+	 * The name of a branch of a distributed transaction.
+	 */
+	private record BranchId(byte[] getGlobalTransactionId, byte[] getBranchQualifier) implements Xid {
+
+		@Override
+		public int getFormatId() {
+			return 1;
+		}
+
+	}
+
+	/**
 	 * A database with a table to write to.
 	 */
 	static final class Shop {
@@ -452,6 +494,11 @@ class JdbcFencingGuardTests {
 
 		final boolean upserts;
 
+		/** What the script that makes the table is called. */
+		final String script;
+
+		final String url;
+
 		/** Begin of the statement that is enough once the row is there. */
 		final String raise;
 
@@ -464,6 +511,8 @@ class JdbcFencingGuardTests {
 			this.transactions = new JdbcTransactionManager(this.dataSource);
 			this.guard = new JdbcFencingGuard(this.dataSource);
 			this.upserts = name.contains("aria");
+			this.script = this.upserts ? "mariadb.sql" : name.contains("Oracle") ? "*.sql as a model" : name + ".sql";
+			this.url = database.url();
 			this.raise = (this.upserts ? "INSERT INTO " : "UPDATE ") + "lock_fence";
 			this.jdbc.execute("CREATE TABLE IF NOT EXISTS written (token BIGINT)");
 		}

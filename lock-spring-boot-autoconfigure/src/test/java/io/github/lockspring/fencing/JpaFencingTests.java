@@ -10,6 +10,7 @@ import jakarta.persistence.Entity;
 import jakarta.persistence.EntityManager;
 import jakarta.persistence.EntityManagerFactory;
 import jakarta.persistence.Id;
+import jakarta.persistence.Version;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -18,12 +19,15 @@ import org.junit.jupiter.api.TestInstance.Lifecycle;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
+import org.springframework.dao.OptimisticLockingFailureException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.orm.jpa.EntityManagerFactoryUtils;
+import org.springframework.orm.jpa.EntityManagerHolder;
 import org.springframework.orm.jpa.JpaTransactionManager;
 import org.springframework.orm.jpa.LocalContainerEntityManagerFactoryBean;
 import org.springframework.orm.jpa.vendor.HibernateJpaVendorAdapter;
 import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -105,6 +109,39 @@ class JpaFencingTests {
 		});
 	}
 
+	@ParameterizedTest
+	@MethodSource("shops")
+	void entityThatWasLoadedBeforeTheGuardWasAskedIsOldUntilItIsRefreshed(Shop shop) {
+		shop.sell("view", 7, 31);
+		shop.inView(() -> {
+			assertThat(shop.entities().find(Sale.class, 31L).pieces).isZero();
+			shop.sellMore(31, 5);
+			shop.transaction.executeWithoutResult((status) -> {
+				shop.guard.check("view", 8);
+				Sale sale = shop.entities().find(Sale.class, 31L);
+				assertThat(sale.pieces).isZero();
+				shop.entities().refresh(sale);
+				assertThat(sale.pieces).isEqualTo(5);
+			});
+		});
+	}
+
+	@ParameterizedTest
+	@MethodSource("shops")
+	void entityWithAVersionThatWasLoadedBeforeTheGuardWasAskedIsNotWritten(Shop shop) {
+		shop.sell("version", 7, 41);
+		shop.inView(() -> {
+			assertThat(shop.entities().find(Sale.class, 41L).pieces).isZero();
+			shop.sellMore(41, 5);
+			assertThatExceptionOfType(OptimisticLockingFailureException.class)
+				.isThrownBy(() -> shop.transaction.executeWithoutResult((status) -> {
+					shop.guard.check("version", 8);
+					shop.entities().find(Sale.class, 41L).pieces += 1;
+				}));
+		});
+		assertThat(shop.find(41)).isNotNull().extracting((sale) -> sale.pieces).isEqualTo(5);
+	}
+
 	/**
 	 * A database with entities.
 	 */
@@ -155,6 +192,25 @@ class JpaFencingTests {
 			});
 		}
 
+		/** Somebody else, in a transaction of their own. */
+		void sellMore(long id, int pieces) {
+			new JdbcTemplate(this.dataSource)
+				.update("UPDATE sale SET pieces = pieces + ?, version = version + 1 WHERE id = ?", pieces, id);
+		}
+
+		/** With one persistence context for all transactions, as open-in-view has. */
+		void inView(Runnable work) {
+			EntityManager entities = entityManagers().createEntityManager();
+			TransactionSynchronizationManager.bindResource(entityManagers(), new EntityManagerHolder(entities));
+			try {
+				work.run();
+			}
+			finally {
+				TransactionSynchronizationManager.unbindResource(entityManagers());
+				entities.close();
+			}
+		}
+
 		@Nullable Sale find(long id) {
 			return this.transaction.execute((status) -> entities().find(Sale.class, id));
 		}
@@ -180,6 +236,11 @@ class JpaFencingTests {
 
 		@Id
 		private long id;
+
+		@Version
+		private long version;
+
+		private int pieces;
 
 		Sale() {
 		}

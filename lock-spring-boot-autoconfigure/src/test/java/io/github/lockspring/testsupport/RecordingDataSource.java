@@ -7,6 +7,7 @@ import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.sql.SQLFeatureNotSupportedException;
 import java.sql.Statement;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -18,7 +19,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 /**
- * Notes each statement before it is executed. Thread-safe.
+ * Notes each statement before it is executed. One that says that it is Oracle refuses to
+ * release savepoints, as Oracle's driver does. Thread-safe.
  */
 public final class RecordingDataSource extends DelegatingDataSource {
 
@@ -51,6 +53,9 @@ public final class RecordingDataSource extends DelegatingDataSource {
 	public Connection getConnection() throws SQLException {
 		Connection target = super.getConnection();
 		return proxy(Connection.class, (method, arguments) -> {
+			if (method.getName().equals("releaseSavepoint") && "Oracle".equals(this.product)) {
+				throw new SQLFeatureNotSupportedException();
+			}
 			Object result = call(target, method, arguments);
 			if (result instanceof PreparedStatement prepared && arguments != null) {
 				return recording(PreparedStatement.class, prepared, (String) arguments[0]);
