@@ -21,7 +21,7 @@ final class Reentries {
 	 */
 	enum Entered {
 
-		/** The lock was lost. */
+		/** Not at all: it is a new hold, or the old one was lost. */
 		NOT,
 		/** It wants no more than the hold and those before it. */
 		AS_IT_IS,
