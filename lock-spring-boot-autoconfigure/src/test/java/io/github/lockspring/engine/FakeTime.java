@@ -30,6 +30,9 @@ final class FakeTime implements Time {
 
 	private volatile long now = Long.MAX_VALUE - Duration.ofSeconds(2).toNanos();
 
+	/** The time that wakes threads which sleep already. Guarded by the lock. */
+	private long noticed = this.now;
+
 	private final AtomicReference<Runnable> afterReading = new AtomicReference<>();
 
 	@Override
@@ -51,10 +54,14 @@ final class FakeTime implements Time {
 			// from the time that the thread has seen: a test may have moved it since
 			Long seen = this.seen.get();
 			long until = ((seen != null) ? seen : this.now) + nanos;
-			while (!this.permits.remove(thread) && this.now - until < 0 && !thread.isInterrupted()) {
+			long present = this.now;
+			while (!this.permits.remove(thread) && present - until < 0 && !thread.isInterrupted()) {
 				this.parked.put(thread, until);
 				this.changed.signalAll();
 				this.changed.await();
+				// whoever is woken because another thread parks must not see what was to
+				// pass unnoticed
+				present = this.noticed;
 			}
 		}
 		catch (InterruptedException ex) {
@@ -82,6 +89,7 @@ final class FakeTime implements Time {
 		this.lock.lock();
 		try {
 			this.now += duration.toNanos();
+			this.noticed = this.now;
 			this.changed.signalAll();
 		}
 		finally {
