@@ -28,8 +28,6 @@ final class Taken {
 
 		private final Terms terms;
 
-		private final boolean reentered;
-
 		private final Reentries.Entered entered;
 
 		/** Whether it outlasts the call, in a unit of work. */
@@ -39,7 +37,10 @@ final class Taken {
 			this.hold = hold;
 			this.terms = terms;
 			this.entered = entered;
-			this.reentered = entered != Reentries.Entered.NOT;
+		}
+
+		boolean isReentered() {
+			return this.entered != Reentries.Entered.NOT;
 		}
 
 	}
@@ -59,7 +60,7 @@ final class Taken {
 	List<Hold> newHolds() {
 		List<Hold> holds = new ArrayList<>(this.parts.size());
 		for (Part part : this.parts) {
-			if (!part.reentered) {
+			if (!part.isReentered()) {
 				holds.add(part.hold);
 			}
 		}
@@ -70,9 +71,13 @@ final class Taken {
 		if (this.parts.size() == 1) {
 			return this.parts.get(0).hold;
 		}
-		List<HeldLock> locks = new ArrayList<>(this.parts.size());
-		this.parts.forEach((part) -> locks.add(part.hold));
-		return new HeldLocks(List.copyOf(locks));
+		List<Hold> holds = new ArrayList<>(this.parts.size());
+		this.parts.forEach((part) -> holds.add(part.hold));
+		return together(holds);
+	}
+
+	private static HeldLock together(List<Hold> holds) {
+		return (holds.size() == 1) ? holds.get(0) : new HeldLocks(List.copyOf(holds));
 	}
 
 	/**
@@ -93,8 +98,7 @@ final class Taken {
 			return;
 		}
 		List<Hold> holds = newHolds();
-		LockContext.Attachment attachment = holds.isEmpty() ? null
-				: LockContext.attach((holds.size() == 1) ? holds.get(0) : new HeldLocks(List.copyOf(holds)));
+		LockContext.Attachment attachment = holds.isEmpty() ? null : LockContext.attach(together(holds));
 		try {
 			this.users.incrementAndGet();
 			unit.afterCompletion(() -> {
@@ -125,7 +129,7 @@ final class Taken {
 	private void endKept() {
 		for (int i = this.parts.size() - 1; i >= 0; i--) {
 			Part part = this.parts.get(i);
-			if (part.kept && part.reentered) {
+			if (part.kept && part.isReentered()) {
 				part.hold.exit(part.terms);
 			}
 			else if (part.kept) {
@@ -171,7 +175,7 @@ final class Taken {
 			if (part.kept && !last) {
 				partLost = !part.hold.isHeld();
 			}
-			else if (part.reentered) {
+			else if (part.isReentered()) {
 				partLost = !part.hold.isHeld();
 				part.hold.exit(part.terms);
 			}
