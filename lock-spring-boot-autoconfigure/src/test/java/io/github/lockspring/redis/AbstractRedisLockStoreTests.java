@@ -1,6 +1,8 @@
 package io.github.lockspring.redis;
 
 import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -14,6 +16,7 @@ import io.github.lockspring.store.ReleaseQuestion;
 import io.github.lockspring.testsupport.RedisServer;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
@@ -22,7 +25,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * The contract of stores, on a real server.
+ * The contract of stores, on real servers.
  */
 abstract class AbstractRedisLockStoreTests extends AbstractLockStoreTests {
 
@@ -33,7 +36,7 @@ abstract class AbstractRedisLockStoreTests extends AbstractLockStoreTests {
 
 	@BeforeEach
 	void flush() {
-		server.flushAll();
+		loseEverything();
 		if (WARM.add(getClass())) {
 			// the first connection in a JVM loads the driver's classes, which has taken
 			// 14 s on a busy machine, and is not what is tested here
@@ -42,8 +45,15 @@ abstract class AbstractRedisLockStoreTests extends AbstractLockStoreTests {
 					.ignoreExceptions()
 					.until(() -> StoreFixture.isAcquired(store, "warm-up", StoreFixture.token()));
 			}
-			server.flushAll();
+			loseEverything();
 		}
+	}
+
+	/**
+	 * The servers that take writes at this moment: each key is at one of them.
+	 */
+	List<RedisServer> servers() {
+		return List.of(server);
 	}
 
 	@Override
@@ -62,29 +72,47 @@ abstract class AbstractRedisLockStoreTests extends AbstractLockStoreTests {
 			Acquired acquired = (Acquired) store.acquire(new AcquireQuestion("long", token, ttl, Look.ONCE), PATIENT);
 			long raised = acquired.fence() + 7;
 			store.release(new ReleaseQuestion("long", token, ttl, raised, Duration.ZERO), PATIENT);
-			assertThat(server.get("{lock:long}:fence")).isEqualTo(String.valueOf(raised));
-			assertThat(server.pttl("{lock:long}:fence")).isGreaterThan(Duration.ofMinutes(100).toMillis());
+			assertThat(get("{lock:long}:fence")).isEqualTo(String.valueOf(raised));
+			assertThat(pttl("{lock:long}:fence")).isGreaterThan(Duration.ofMinutes(100).toMillis());
 		}
 	}
 
 	@Override
 	protected void loseEverything() {
-		server.flushAll();
+		servers().forEach(RedisServer::flushAll);
 	}
 
 	@Override
 	protected long remainingMillis(String key) {
-		return server.pttl("lock:" + key);
+		return pttl("lock:" + key);
 	}
 
 	@Override
 	protected int leftovers() {
-		for (String left : server.keys()) {
-			if (server.pttl(left) < 0) {
-				throw new AssertionError(left + " has no TTL");
+		int count = 0;
+		for (RedisServer each : servers()) {
+			List<String> keys = each.keys();
+			for (String left : keys) {
+				if (each.pttl(left) == -1) {
+					throw new AssertionError(left + " has no TTL");
+				}
 			}
+			count += (int) keys.stream().filter((left) -> !left.endsWith(":fence")).count();
 		}
-		return (int) server.keys().stream().filter((left) -> !left.endsWith(":fence")).count();
+		return count;
+	}
+
+	private long pttl(String key) {
+		return home(key).map((each) -> each.pttl(key)).orElse(-2L);
+	}
+
+	private @Nullable String get(String key) {
+		return home(key).map((each) -> each.get(key)).orElse(null);
+	}
+
+	// asked by way of KEYS, which no node of a cluster refuses for a slot of another one
+	private Optional<RedisServer> home(String key) {
+		return servers().stream().filter((each) -> each.keys().contains(key)).findFirst();
 	}
 
 }
