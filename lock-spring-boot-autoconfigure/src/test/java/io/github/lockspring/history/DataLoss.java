@@ -7,4 +7,11 @@ package io.github.lockspring.history;
  * @param to after it had happened
  */
 public record DataLoss(long from, long to) {
+
+	static DataLoss during(Runnable what) {
+		long from = System.nanoTime();
+		what.run();
+		return new DataLoss(from, System.nanoTime());
+	}
+
 }

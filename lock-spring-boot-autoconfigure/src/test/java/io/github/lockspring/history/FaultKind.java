@@ -1,8 +1,5 @@
 package io.github.lockspring.history;
 
-import java.util.EnumSet;
-import java.util.Set;
-
 /**
  * What goes wrong in a history test.
  */
@@ -33,6 +30,9 @@ enum FaultKind {
 	/** The server stands still (SIGSTOP). */
 	SERVER_STOPPED;
 
-	static final Set<FaultKind> ALL = EnumSet.allOf(FaultKind.class);
+	/** Whether it happens to one worker or its connections, not to a server. */
+	boolean isOnWorker() {
+		return compareTo(BYTES_LATE) <= 0;
+	}
 
 }

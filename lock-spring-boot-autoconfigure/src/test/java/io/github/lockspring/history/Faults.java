@@ -15,7 +15,6 @@ import java.util.concurrent.Future;
 import java.util.concurrent.locks.ReentrantLock;
 
 import io.github.lockspring.history.Fleet.Member;
-import io.github.lockspring.testsupport.RedisServer;
 import io.github.lockspring.testsupport.TcpProxy;
 import io.github.lockspring.testsupport.TcpProxy.Cut;
 import io.github.lockspring.testsupport.TcpProxy.Direction;
@@ -98,8 +97,8 @@ final class Faults {
 			}
 			FaultKind kind = deck.remove(random.nextInt(deck.size()));
 			Member member = this.fleet.members.get(random.nextInt(this.fleet.members.size()));
-			boolean onMember = kind.compareTo(FaultKind.BYTES_LATE) <= 0;
-			ReentrantLock lock = onMember ? member.lock : this.fleet.serverLock;
+			boolean onMember = kind.isOnWorker();
+			ReentrantLock lock = onMember ? member.lock : this.fleet.serversLock;
 			if (lock.tryLock()) {
 				try {
 					long from = System.nanoTime();
@@ -107,9 +106,9 @@ final class Faults {
 						make(kind, member, random);
 					}
 					else {
-						make(kind, random);
+						this.fleet.servers.make(kind, random, this.fleet.losses);
 					}
-					this.made.add(new Made(kind, onMember ? member.worker.name() : "server", from, System.nanoTime()));
+					this.made.add(new Made(kind, onMember ? member.worker.name() : "servers", from, System.nanoTime()));
 				}
 				finally {
 					lock.unlock();
@@ -119,7 +118,7 @@ final class Faults {
 	}
 
 	private void make(FaultKind kind, Member member, SplittableRandom random) throws InterruptedException {
-		TcpProxy proxy = member.proxy;
+		List<TcpProxy> proxies = some(member.way.proxies(), random);
 		switch (kind) {
 			case WORKER_KILLED -> {
 				member.worker.close();
@@ -131,54 +130,41 @@ final class Faults {
 				pause(random, 300, 3500);
 				member.worker.signal("CONT");
 			}
-			case CONNECTIONS_CUT -> proxy.cut(random.nextBoolean() ? Cut.FIN : Cut.RST);
+			case CONNECTIONS_CUT -> cut(proxies, random);
 			case CONNECTIONS_REFUSED -> {
-				proxy.refuse();
-				proxy.cut(random.nextBoolean() ? Cut.FIN : Cut.RST);
+				proxies.forEach(TcpProxy::refuse);
+				cut(proxies, random);
 				pause(random, 100, 2000);
-				proxy.restore();
+				proxies.forEach(TcpProxy::restore);
 			}
 			case BYTES_LOST -> {
-				proxy.stall(directions(random));
+				Direction[] directions = directions(random);
+				proxies.forEach((proxy) -> proxy.stall(directions));
 				pause(random, 50, 2000);
-				proxy.restore();
+				proxies.forEach(TcpProxy::restore);
 			}
 			case BYTES_LATE -> {
-				proxy.hold(directions(random));
+				Direction[] directions = directions(random);
+				proxies.forEach((proxy) -> proxy.hold(directions));
 				pause(random, 50, 2500);
-				proxy.restore();
+				proxies.forEach(TcpProxy::restore);
 			}
 			default -> throw new IllegalArgumentException(kind.name());
 		}
 	}
 
-	private void make(FaultKind kind, SplittableRandom random) throws InterruptedException {
-		RedisServer server = this.fleet.server;
-		switch (kind) {
-			case CLIENTS_KILLED -> server.command("CLIENT", "KILL", "TYPE", "normal");
-			case SUBSCRIBERS_KILLED -> server.command("CLIENT", "KILL", "TYPE", "pubsub");
-			case SCRIPTS_FLUSHED -> server.command("SCRIPT", "FLUSH");
-			case DATA_FLUSHED -> losesData(server::flushAll);
-			case SERVER_RESTARTED_EMPTY -> {
-				losesData(server::kill);
-				if (random.nextBoolean()) {
-					pause(random, 0, 1500);
-				}
-				server.restart();
-			}
-			case SERVER_STOPPED -> {
-				server.pause();
-				pause(random, 100, 3000);
-				server.resume();
-			}
-			default -> throw new IllegalArgumentException(kind.name());
+	/** One of several connections may fail, or some, or all. */
+	private static List<TcpProxy> some(List<TcpProxy> proxies, SplittableRandom random) {
+		List<TcpProxy> some = new ArrayList<>(proxies);
+		while (some.size() > 1 && random.nextInt(3) > 0) {
+			some.remove(random.nextInt(some.size()));
 		}
+		return some;
 	}
 
-	private void losesData(Runnable how) {
-		long from = System.nanoTime();
-		how.run();
-		this.fleet.losses.add(new DataLoss(from, System.nanoTime()));
+	private static void cut(List<TcpProxy> proxies, SplittableRandom random) {
+		Cut how = random.nextBoolean() ? Cut.FIN : Cut.RST;
+		proxies.forEach((proxy) -> proxy.cut(how));
 	}
 
 	private static Direction[] directions(SplittableRandom random) {
@@ -189,7 +175,7 @@ final class Faults {
 		};
 	}
 
-	private static void pause(SplittableRandom random, int least, int most) throws InterruptedException {
+	static void pause(SplittableRandom random, int least, int most) throws InterruptedException {
 		Thread.sleep(random.nextInt(least, most));
 	}
 

@@ -9,11 +9,10 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.ReentrantLock;
 
 import io.github.lockspring.testsupport.JavaProcess;
-import io.github.lockspring.testsupport.RedisServer;
 import io.github.lockspring.testsupport.TcpProxy;
 
 /**
- * A redis-server and some workers, each behind a proxy of its own.
+ * Some workers, and the servers that they speak with.
  */
 final class Fleet implements AutoCloseable {
 
@@ -22,31 +21,32 @@ final class Fleet implements AutoCloseable {
 	 * the lock of a member for as long as they do something to it.
 	 */
 
-	final RedisServer server = RedisServer.start();
+	final Servers servers;
 
-	final ReentrantLock serverLock = new ReentrantLock();
+	final ReentrantLock serversLock = new ReentrantLock();
 
 	final List<Member> members = new ArrayList<>();
 
-	/** When data was lost. */
+	/** When data was lost, or may have been. */
 	final ConcurrentLinkedQueue<DataLoss> losses = new ConcurrentLinkedQueue<>();
 
 	private final Path directory;
 
 	private final long seed;
 
-	private final int keys;
+	private final List<String> keys;
 
 	private final int threads;
 
-	Fleet(Path directory, long seed, int workers, int keys, int threads) {
+	Fleet(Servers servers, Path directory, long seed, int workers, List<String> keys, int threads) {
+		this.servers = servers;
 		this.directory = directory;
 		this.seed = seed;
 		this.keys = keys;
 		this.threads = threads;
 		for (int i = 0; i < workers; i++) {
 			// every third one speaks through the other driver
-			this.members.add(new Member(i + 1, (i % 3 == 2) ? "jedis" : "lettuce"));
+			this.members.add(new Member(i + 1, (i % 3 == 2) ? Place.Driver.JEDIS : Place.Driver.LETTUCE));
 		}
 		for (Member member : this.members) {
 			member.worker.await(HistoryWorker.READY);
@@ -80,31 +80,29 @@ final class Fleet implements AutoCloseable {
 	public void close() {
 		this.members.forEach((member) -> {
 			member.worker.close();
-			member.proxy.close();
+			member.way.proxies().forEach(TcpProxy::close);
 		});
-		this.server.close();
+		this.servers.close();
 	}
 
 	/**
-	 * A worker and those that took its place, with their proxy.
+	 * A worker and those that took its place, with their way to the servers.
 	 */
 	final class Member {
 
 		final ReentrantLock lock = new ReentrantLock();
 
-		final TcpProxy proxy = new TcpProxy(Fleet.this.server.port());
+		final Servers.Way way;
 
 		private final int number;
-
-		private final String driver;
 
 		private int generation;
 
 		volatile JavaProcess worker;
 
-		Member(int number, String driver) {
+		Member(int number, Place.Driver driver) {
 			this.number = number;
-			this.driver = driver;
+			this.way = Fleet.this.servers.way(driver);
 			this.worker = start();
 		}
 
@@ -115,11 +113,12 @@ final class Fleet implements AutoCloseable {
 		JavaProcess start() {
 			this.generation++;
 			String name = name(this.generation);
-			this.worker = new JavaProcess(name, Fleet.this.directory, HistoryWorker.class,
-					List.of(String.valueOf(this.proxy.port()), this.driver,
-							Fleet.this.directory.resolve(name + ".events").toString(),
+			List<String> arguments = new ArrayList<>(
+					List.of(this.way.place().toString(), Fleet.this.directory.resolve(name + ".events").toString(),
 							String.valueOf(Fleet.this.seed + 1000L * this.number + this.generation),
-							String.valueOf(Fleet.this.keys), String.valueOf(Fleet.this.threads)));
+							String.valueOf(Fleet.this.threads)));
+			arguments.addAll(Fleet.this.keys);
+			this.worker = new JavaProcess(name, Fleet.this.directory, HistoryWorker.class, arguments);
 			return this.worker;
 		}
 

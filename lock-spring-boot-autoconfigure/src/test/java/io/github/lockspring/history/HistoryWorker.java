@@ -6,7 +6,6 @@ import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.ExecutorService;
@@ -15,13 +14,8 @@ import java.util.concurrent.TimeUnit;
 
 import io.github.lockspring.engine.EngineSettings;
 import io.github.lockspring.engine.LockEngine;
-import io.github.lockspring.redis.RedisLockStore;
 import io.github.lockspring.redis.RedisStoreSettings;
-
-import org.springframework.data.redis.connection.RedisConnectionFactory;
-import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
-import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
-import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import io.github.lockspring.store.LockStore;
 
 /**
  * A process of the history test: an instance of an application, with threads that take
@@ -49,24 +43,18 @@ final class HistoryWorker {
 
 	/**
 	 * Runs a worker.
-	 * @param args port, driver, file of events, seed, number of keys, number of threads
+	 * @param args place, file of events, seed, number of threads, keys…
 	 */
 	public static void main(String[] args) throws Exception {
-		RedisStandaloneConfiguration place = new RedisStandaloneConfiguration("127.0.0.1", Integer.parseInt(args[0]));
-		RedisConnectionFactory factory = args[1].equals("jedis") ? new JedisConnectionFactory(place)
-				: new LettuceConnectionFactory(place);
-		SplittableRandom random = new SplittableRandom(Long.parseLong(args[3]));
-		List<String> keys = new ArrayList<>();
-		for (int i = 0; i < Integer.parseInt(args[4]); i++) {
-			keys.add("k" + i);
-		}
-		try (EventLog events = new EventLog(Path.of(args[2]));
-				RedisLockStore store = RedisLockStore.create(factory,
-						new RedisStoreSettings("lock:", COMMAND_TIMEOUT, true));
+		SplittableRandom random = new SplittableRandom(Long.parseLong(args[2]));
+		int count = Integer.parseInt(args[3]);
+		List<String> keys = List.of(args).subList(4, args.length);
+		try (EventLog events = new EventLog(Path.of(args[1]));
+				LockStore store = Place.parse(args[0]).store(new RedisStoreSettings("lock:", COMMAND_TIMEOUT, true));
 				LockEngine engine = new LockEngine(new RecordingStore(store, events), settings(), List.of())) {
 			Workload workload = new Workload(engine.template(), events, keys);
 			ExecutorService threads = Executors.newCachedThreadPool();
-			for (int i = 0; i < Integer.parseInt(args[5]); i++) {
+			for (int i = 0; i < count; i++) {
 				SplittableRandom own = random.split();
 				threads.execute(() -> workload.run(own));
 			}

@@ -1,0 +1,124 @@
+package io.github.lockspring.history;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.stream.Stream;
+
+import io.github.lockspring.history.Fleet.Member;
+import io.github.lockspring.history.HistoryChecker.Violation;
+import io.github.lockspring.testsupport.RedisServer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * One history: workers and servers that run from the beginning, faults, the end, and what
+ * must be true of what was written down.
+ */
+final class HistoryRun implements AutoCloseable {
+
+	private static final long SEED = Long.getLong("history.seed", System.nanoTime());
+
+	private static final int THREADS = 6;
+
+	/**
+	 * Much longer than it should take, since the machine may be busy with other things.
+	 */
+	private static final Duration RECOVERY = Duration.ofSeconds(30);
+
+	private final Fleet fleet;
+
+	private final Faults faults;
+
+	/**
+	 * Starts the workers.
+	 * @param name for the directory below {@code target/history}
+	 * @param servers closed with this
+	 * @param workers how many
+	 * @param keys what they lock
+	 */
+	HistoryRun(String name, Servers servers, int workers, List<String> keys) throws IOException {
+		System.out.println("History test '" + name + "' with seed " + SEED);
+		this.fleet = new Fleet(servers, emptyDirectory(name), SEED, workers, keys, THREADS);
+		this.faults = new Faults(this.fleet, SEED);
+	}
+
+	private static Path emptyDirectory(String name) throws IOException {
+		Path directory = Files.createDirectories(Path.of("target", "history", name));
+		try (Stream<Path> files = Files.list(directory)) {
+			files.forEach((file) -> file.toFile().delete());
+		}
+		return directory;
+	}
+
+	Faults faults() {
+		return this.faults;
+	}
+
+	/** When data was lost, or may have been. */
+	Collection<DataLoss> losses() {
+		return this.fleet.losses;
+	}
+
+	/** Ends the workers when each of them has had each key again. */
+	RecordedEvents end() throws Exception {
+		Duration recovery = awaitProgress();
+		this.fleet.stopWorkers();
+		RecordedEvents events = RecordedEvents.read(this.fleet.files());
+		long valid = events.holds().stream().filter(RecordedHold::wasValid).count();
+		System.out.println("Holds: " + events.holds().size() + ", " + valid + " of them valid; " + events.counts()
+				+ "\nFaults: " + this.faults.counts() + "\nEach worker had each key again after " + recovery.toMillis()
+				+ " ms");
+		return events;
+	}
+
+	/** When nothing fails any more, each worker gets each key again. */
+	private Duration awaitProgress() throws Exception {
+		long calm = System.nanoTime();
+		for (Member member : this.fleet.members) {
+			List<Integer> before = member.progress();
+			List<Boolean> missing = new ArrayList<>();
+			await("each key for " + member.worker.name()).atMost(RECOVERY).until(() -> {
+				List<Integer> now = member.progress();
+				missing.clear();
+				for (int i = 0; i < now.size(); i++) {
+					missing.add(now.get(i) <= before.get(i));
+				}
+				return !missing.contains(true);
+			});
+		}
+		return Duration.ofNanos(System.nanoTime() - calm);
+	}
+
+	/** No two holders at a time, tokens grow, and the workers saw nothing strange. */
+	void assertRight(RecordedEvents events, Collection<DataLoss> excuses) {
+		List<Violation> violations = HistoryChecker.check(events.holds(), events.acquisitions(), excuses);
+		assertThat(violations).withFailMessage(() -> Report.of(violations, events, this.fleet, this.faults, SEED))
+			.isEmpty();
+		assertThat(events.faults()).isEmpty();
+		assertThat(events.holds().stream().filter(RecordedHold::wasValid)).hasSizeGreaterThan(30);
+	}
+
+	/**
+	 * All locks are free or end by themselves, and what is beside them has an end too.
+	 */
+	void assertOnlySiblingsAreLeft() {
+		for (RedisServer keeper : this.fleet.servers.keepers()) {
+			await().atMost(RECOVERY)
+				.untilAsserted(
+						() -> assertThat(keeper.keys()).allMatch((key) -> key.matches("\\{lock:\\w+}:(fence|queue)")));
+			assertThat(keeper.keys()).allSatisfy((key) -> assertThat(keeper.pttl(key)).isPositive());
+		}
+	}
+
+	@Override
+	public void close() {
+		this.fleet.close();
+	}
+
+}

@@ -1,0 +1,63 @@
+package io.github.lockspring.history;
+
+import java.util.Collection;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.SplittableRandom;
+
+import io.github.lockspring.testsupport.RedisServer;
+import io.github.lockspring.testsupport.TcpProxy;
+
+/**
+ * One redis-server; each worker has a proxy of its own.
+ */
+final class SingleServer implements Servers {
+
+	private final RedisServer server = RedisServer.start();
+
+	@Override
+	public Way way(Place.Driver driver) {
+		TcpProxy proxy = new TcpProxy(this.server.port());
+		return new Way(new Place(Place.Topology.SINGLE, driver, proxy.port()), List.of(proxy));
+	}
+
+	@Override
+	public Set<FaultKind> faults() {
+		return EnumSet.range(FaultKind.WORKER_KILLED, FaultKind.SERVER_STOPPED);
+	}
+
+	@Override
+	public void make(FaultKind kind, SplittableRandom random, Collection<DataLoss> losses) throws InterruptedException {
+		switch (kind) {
+			case CLIENTS_KILLED -> this.server.command("CLIENT", "KILL", "TYPE", "normal");
+			case SUBSCRIBERS_KILLED -> this.server.command("CLIENT", "KILL", "TYPE", "pubsub");
+			case SCRIPTS_FLUSHED -> this.server.command("SCRIPT", "FLUSH");
+			case DATA_FLUSHED -> losses.add(DataLoss.during(this.server::flushAll));
+			case SERVER_RESTARTED_EMPTY -> {
+				losses.add(DataLoss.during(this.server::kill));
+				if (random.nextBoolean()) {
+					Faults.pause(random, 0, 1500);
+				}
+				this.server.restart();
+			}
+			case SERVER_STOPPED -> {
+				this.server.pause();
+				Faults.pause(random, 100, 3000);
+				this.server.resume();
+			}
+			default -> throw new IllegalArgumentException(kind.name());
+		}
+	}
+
+	@Override
+	public List<RedisServer> keepers() {
+		return List.of(this.server);
+	}
+
+	@Override
+	public void close() {
+		this.server.close();
+	}
+
+}
