@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 
 import io.github.lockspring.testsupport.RedisServer;
+import io.github.lockspring.testsupport.RedisVersion;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -21,6 +22,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 class FencedRedisValuesTests {
 
@@ -96,6 +98,28 @@ class FencedRedisValuesTests {
 		assertThat(server.keys()).containsExactly(FENCE);
 		assertThatExceptionOfType(StaleFencingTokenException.class).isThrownBy(() -> this.values.set(KEY, "late", 7));
 		assertThat(server.exists(KEY)).isFalse();
+	}
+
+	@Test
+	void f03LateWriterIsRefusedByTheOldestServerToo() {
+		assumeThat(RedisVersion.V6_2.banner()).as("Redis 6.2 runs on this machine").isNotEmpty();
+		RedisServer old = RedisServer.shared(RedisVersion.V6_2);
+		old.flushAll();
+		LettuceConnectionFactory oldFactory = new LettuceConnectionFactory(old.host(), old.port());
+		oldFactory.afterPropertiesSet();
+		oldFactory.start();
+		try {
+			FencedRedisValues oldValues = new FencedRedisValues(new StringRedisTemplate(oldFactory));
+			oldValues.set(KEY, "later", Duration.ofSeconds(30), LARGEST);
+			assertThatExceptionOfType(StaleFencingTokenException.class)
+				.isThrownBy(() -> oldValues.set(KEY, "late", LARGEST - 1));
+			assertThat(old.get(KEY)).isEqualTo("later");
+			oldValues.delete(KEY, LARGEST);
+			assertThat(old.keys()).containsExactly(FENCE);
+		}
+		finally {
+			oldFactory.destroy();
+		}
 	}
 
 	@Test

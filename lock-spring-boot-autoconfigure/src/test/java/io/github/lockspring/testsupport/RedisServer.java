@@ -9,7 +9,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
@@ -17,19 +19,18 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
-import redis.embedded.RedisExecProvider;
 
 /**
- * A real redis-server 7.0.15 as a process of its own on the loopback interface, without
- * persistence. Dies with this JVM. Thread-safe.
+ * A real redis-server, 7.0.15 unless another one is asked for, as a process of its own on
+ * the loopback interface, without persistence. Dies with this JVM. Thread-safe.
  */
 public final class RedisServer implements AutoCloseable {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(20);
 
-	private static @Nullable File executable;
+	private static final Map<RedisVersion, RedisServer> shared = new EnumMap<>(RedisVersion.class);
 
-	private static @Nullable RedisServer shared;
+	private final RedisVersion version;
 
 	private final int port;
 
@@ -41,7 +42,8 @@ public final class RedisServer implements AutoCloseable {
 
 	private @Nullable RespClient admin;
 
-	private RedisServer(int port, List<String> config) throws IOException {
+	private RedisServer(RedisVersion version, int port, List<String> config) throws IOException {
+		this.version = version;
 		this.port = port;
 		this.config = config;
 		this.directory = Files.createTempDirectory("redis-test");
@@ -53,8 +55,17 @@ public final class RedisServer implements AutoCloseable {
 	 * @param config further arguments, such as {@code "--maxmemory", "3mb"}
 	 */
 	public static RedisServer start(String... config) {
+		return start(RedisVersion.V7_0, config);
+	}
+
+	/**
+	 * Starts a server of some version on a free port.
+	 * @param version one that runs here
+	 * @param config further arguments
+	 */
+	public static RedisServer start(RedisVersion version, String... config) {
 		try {
-			RedisServer server = new RedisServer(freePort(), List.of(config));
+			RedisServer server = new RedisServer(version, freePort(), List.of(config));
 			server.launch();
 			return server;
 		}
@@ -68,13 +79,15 @@ public final class RedisServer implements AutoCloseable {
 	 * configuration it had. It is never empty by promise: flush it first, or use keys of
 	 * your own.
 	 */
-	public static synchronized RedisServer shared() {
-		RedisServer server = shared;
-		if (server == null) {
-			server = start();
-			shared = server;
-		}
-		return server;
+	public static RedisServer shared() {
+		return shared(RedisVersion.V7_0);
+	}
+
+	/**
+	 * The same of another version.
+	 */
+	public static synchronized RedisServer shared(RedisVersion version) {
+		return shared.computeIfAbsent(version, RedisServer::start);
 	}
 
 	public static int freePort() throws IOException {
@@ -249,8 +262,8 @@ public final class RedisServer implements AutoCloseable {
 
 	private synchronized void launch() throws IOException {
 		List<String> command = new ArrayList<>();
-		command.addAll(List.of(executable().getPath(), "--port", String.valueOf(this.port), "--bind", host(), "--save",
-				"", "--appendonly", "no", "--daemonize", "no", "--dir", this.directory.toString()));
+		command.addAll(List.of(this.version.executable().toString(), "--port", String.valueOf(this.port), "--bind",
+				host(), "--save", "", "--appendonly", "no", "--daemonize", "no", "--dir", this.directory.toString()));
 		command.addAll(this.config);
 		File log = this.directory.resolve("redis.log").toFile();
 		Process process = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log).start();
@@ -306,16 +319,6 @@ public final class RedisServer implements AutoCloseable {
 		if (client != null) {
 			client.close();
 		}
-	}
-
-	private static synchronized File executable() throws IOException {
-		File file = executable;
-		if (file == null) {
-			file = RedisExecProvider.defaultProvider().get();
-			file.deleteOnExit();
-			executable = file;
-		}
-		return file;
 	}
 
 }

@@ -1,0 +1,116 @@
+package io.github.lockspring.redis;
+
+import java.util.List;
+
+import io.github.lockspring.testsupport.RedisServer;
+import io.github.lockspring.testsupport.RedisVersion;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+/**
+ * The contract of stores on other servers than the one that most tests use: the oldest
+ * that is supported, and whatever
+ * {@code -Dlockspring.redis-server=/path/to/valkey-server} names.
+ */
+class RedisVersionsTests {
+
+	/** One contract on one server over one driver. */
+	abstract static class Contract extends AbstractRedisLockStoreTests {
+
+		private final RedisVersion version;
+
+		private final Driver driver;
+
+		Contract(RedisVersion version, Driver driver) {
+			this.version = version;
+			this.driver = driver;
+		}
+
+		@Override
+		List<RedisServer> servers() {
+			return List.of(RedisServer.shared(this.version));
+		}
+
+		@Override
+		RedisConnectionFactory applicationFactory() {
+			return this.driver.factory(RedisServer.shared(this.version).port());
+		}
+
+	}
+
+	@Nested
+	class On62OverLettuce extends Contract {
+
+		On62OverLettuce() {
+			super(RedisVersion.V6_2, Driver.LETTUCE);
+		}
+
+		@BeforeAll
+		static void assumeThatItRuns() {
+			RedisVersionsTests.assumeThatItRuns(RedisVersion.V6_2);
+		}
+
+		@Test
+		void serverIsAsOldAsItShouldBe() {
+			assertThat(RedisVersion.V6_2.banner()).contains("v=6.2.");
+			assertThat((String) RedisServer.shared(RedisVersion.V6_2).command("INFO", "server"))
+				.contains("redis_version:6.2.");
+		}
+
+	}
+
+	@Nested
+	class On62OverJedis extends Contract {
+
+		On62OverJedis() {
+			super(RedisVersion.V6_2, Driver.JEDIS);
+		}
+
+		@BeforeAll
+		static void assumeThatItRuns() {
+			RedisVersionsTests.assumeThatItRuns(RedisVersion.V6_2);
+		}
+
+	}
+
+	@Nested
+	class OnAnotherServerOverLettuce extends Contract {
+
+		OnAnotherServerOverLettuce() {
+			super(RedisVersion.OTHER, Driver.LETTUCE);
+		}
+
+		@BeforeAll
+		static void assumeThatItRuns() {
+			RedisVersionsTests.assumeThatItRuns(RedisVersion.OTHER);
+			System.out.println("The contract of stores runs on " + RedisVersion.OTHER.banner());
+		}
+
+	}
+
+	@Nested
+	class OnAnotherServerOverJedis extends Contract {
+
+		OnAnotherServerOverJedis() {
+			super(RedisVersion.OTHER, Driver.JEDIS);
+		}
+
+		@BeforeAll
+		static void assumeThatItRuns() {
+			RedisVersionsTests.assumeThatItRuns(RedisVersion.OTHER);
+		}
+
+	}
+
+	// the binaries of 6.2 need libraries that a machine may not have
+	private static void assumeThatItRuns(RedisVersion version) {
+		assumeThat(version.banner()).as(version + " runs on this machine").isNotEmpty();
+	}
+
+}

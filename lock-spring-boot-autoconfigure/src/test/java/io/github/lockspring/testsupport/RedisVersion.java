@@ -1,0 +1,95 @@
+package io.github.lockspring.testsupport;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+import org.jspecify.annotations.Nullable;
+import redis.embedded.RedisExecProvider;
+
+/**
+ * The redis-servers that tests can start. Thread-safe.
+ */
+public enum RedisVersion {
+
+	/** The oldest that is supported; the build unpacks it. */
+	V6_2 {
+		@Override
+		Path find() throws IOException {
+			String system = System.getProperty("os.name").startsWith("Mac") ? "darwin" : "linux";
+			String processor = switch (System.getProperty("os.arch")) {
+				case "amd64", "x86_64" -> "amd64";
+				case "aarch64", "arm64" -> "arm64";
+				default -> "386";
+			};
+			try (Stream<Path> files = Files.list(Path.of("target", "redis-6.2"))) {
+				Path file = files.filter((path) -> path.toString().endsWith('-' + system + '-' + processor))
+					.findFirst()
+					.orElseThrow(() -> new IOException("No redis-server for " + system + ' ' + processor));
+				file.toFile().setExecutable(true);
+				return file.toAbsolutePath();
+			}
+		}
+	},
+
+	/** What tests use that do not care; a class path resource. */
+	V7_0 {
+		@Override
+		Path find() throws IOException {
+			File file = RedisExecProvider.defaultProvider().get();
+			file.deleteOnExit();
+			return file.toPath();
+		}
+	},
+
+	/** A server of this machine, such as valkey-server, named by a system property. */
+	OTHER {
+		@Override
+		Path find() throws IOException {
+			String path = System.getProperty("lockspring.redis-server");
+			if (path == null || path.isEmpty()) {
+				throw new IOException("lockspring.redis-server is not set");
+			}
+			return Path.of(path);
+		}
+	};
+
+	private @Nullable Path executable;
+
+	abstract Path find() throws IOException;
+
+	synchronized Path executable() throws IOException {
+		Path path = this.executable;
+		if (path == null) {
+			path = find();
+			this.executable = path;
+		}
+		return path;
+	}
+
+	/**
+	 * Whether there is such a server and this machine can run it.
+	 * @return the version it tells of itself, or nothing
+	 */
+	public String banner() {
+		try {
+			Process process = new ProcessBuilder(List.of(executable().toString(), "--version"))
+				.redirectErrorStream(true)
+				.start();
+			String line = process.inputReader().readLine();
+			return (process.waitFor(20, TimeUnit.SECONDS) && process.exitValue() == 0 && line != null) ? line : "";
+		}
+		catch (IOException ex) {
+			return "";
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw new IllegalStateException(ex);
+		}
+	}
+
+}
