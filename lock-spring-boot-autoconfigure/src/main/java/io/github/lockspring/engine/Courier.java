@@ -2,11 +2,14 @@ package io.github.lockspring.engine;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.store.LockStore;
@@ -21,19 +24,27 @@ import org.slf4j.LoggerFactory;
  * Asks the store what no caller waits for: renewals, and releases of tenures that left
  * the queue or turned out to be orphans.
  * <p>
- * For maintainers: everything runs on one thread of the given executor, one question
- * after the other, renewals always before releases. {@code running} is true while that
- * thread is busy or about to be; whoever turns it from false to true submits it. A
- * release that gets no answer is dropped, and with it those that wait behind it: while
- * the store hangs each would cost a time-out and delay the renewals after it. Nothing is
- * lost by that, since the next instance that waits for such a lock names its token to
- * this one, which then knows it no more and releases it.
+ * For maintainers: each lane of the store, that is each server which answers by itself,
+ * has a line of its own, so that one that hangs delays nobody else's renewals. In a line
+ * one question follows the other, on one thread of the given executor, renewals always
+ * before releases. {@code running} is true while that thread is busy or about to be;
+ * whoever turns it from false to true submits it. What is put into a line, and the
+ * removal of an empty one, happen under {@code lock}, so that nothing is put into a line
+ * which nobody looks at any more, and an instance that has nothing to ask has no lines.
+ * Only where no thread could be had a line stays without one, until the next question.
+ * <p>
+ * A release that gets no answer is dropped, and with it those that wait behind it in its
+ * line: while the store hangs each would cost a time-out and delay the renewals after it.
+ * Nothing is lost by that, since the next instance that waits for such a lock names its
+ * token to this one, which then knows it no more and releases it.
  */
 final class Courier {
 
 	private static final Logger logger = LoggerFactory.getLogger(Courier.class);
 
 	private static final long CHECK_INTERVAL = 2_000_000;
+
+	private static final String ANY_LANE = "";
 
 	private record Release(ReleaseQuestion question, @Nullable Runnable afterwards) {
 	}
@@ -48,11 +59,10 @@ final class Courier {
 
 	private final Executor executor;
 
-	private final Queue<Tenure> renewals = new ConcurrentLinkedQueue<>();
+	private final ReentrantLock lock = new ReentrantLock();
 
-	private final Queue<Release> releases = new ConcurrentLinkedQueue<>();
-
-	private final AtomicBoolean running = new AtomicBoolean();
+	/** Guarded by lock. */
+	private final Map<String, Line> lines = new HashMap<>();
 
 	Courier(LockStore store, EngineSettings settings, Time time, Leases leases, Executor executor) {
 		this.store = store;
@@ -63,13 +73,16 @@ final class Courier {
 	}
 
 	void renew(List<Tenure> tenures) {
-		this.renewals.addAll(tenures);
-		if (!start()) {
-			Tenure tenure;
-			while ((tenure = this.renewals.poll()) != null) {
-				this.leases.renewed(tenure, RenewAnswer.UNKNOWN, this.time.nanoTime(), 0);
-			}
+		Map<String, List<Tenure>> byLane = new HashMap<>();
+		for (Tenure tenure : tenures) {
+			byLane.computeIfAbsent(lane(tenure.entry.key()), (lane) -> new ArrayList<>()).add(tenure);
 		}
+		byLane.forEach((lane, some) -> {
+			Line withoutThread = put(lane, (line) -> line.renewals.addAll(some));
+			if (withoutThread != null) {
+				withoutThread.giveUpRenewals();
+			}
+		});
 	}
 
 	/**
@@ -78,110 +91,52 @@ final class Courier {
 	 * @param afterwards called when it was answered or given up
 	 */
 	void release(ReleaseQuestion question, @Nullable Runnable afterwards) {
-		this.releases.add(new Release(question, afterwards));
-		start();
+		Release release = new Release(question, afterwards);
+		put(lane(question.key()), (line) -> line.releases.add(release));
+	}
+
+	private String lane(String key) {
+		try {
+			return this.store.lane(key);
+		}
+		catch (RuntimeException | Error ex) {
+			// a lease that is not asked about would be lost
+			logger.error("The store failed in an unexpected way", ex);
+			return ANY_LANE;
+		}
 	}
 
 	/**
-	 * Sees to it that the thread is at work.
-	 * @return false if there is none and none can be made now
+	 * Puts something into the line of a lane.
+	 * @return the line, if there is no thread for it and none can be had now
 	 */
-	private boolean start() {
-		if (this.running.compareAndSet(false, true)) {
-			try {
-				this.executor.execute(this::run);
-			}
-			catch (RuntimeException | Error ex) {
-				// an error too: a machine may be out of threads for a moment
-				this.running.set(false);
-				logger.error("The thread that renews locks could not be started and will be tried again", ex);
-				return false;
-			}
-		}
-		return true;
-	}
-
-	private void run() {
+	private @Nullable Line put(String lane, Consumer<Line> what) {
+		Line line;
+		this.lock.lock();
 		try {
-			while (renewSome() || releaseOne()) {
-				continue;
+			line = this.lines.computeIfAbsent(lane, Line::new);
+			what.accept(line);
+			if (line.running) {
+				return null;
 			}
-		}
-		catch (Throwable ex) {
-			logger.error("The lock courier goes on after an error", ex);
+			line.running = true;
 		}
 		finally {
-			this.running.set(false);
-			if (!this.renewals.isEmpty() || !this.releases.isEmpty()) {
-				start();
-			}
+			this.lock.unlock();
 		}
+		return start(line) ? null : line;
 	}
 
-	private boolean renewSome() {
-		long sent = this.time.nanoTime();
-		List<Tenure> tenures = new ArrayList<>();
-		List<RenewQuestion> questions = new ArrayList<>();
-		Duration timeout = this.settings.commandTimeout();
-		Tenure tenure;
-		while (questions.size() < this.settings.renewalBatchSize() && (tenure = this.renewals.poll()) != null) {
-			RenewQuestion question = this.leases.question(tenure, sent);
-			if (question != null) {
-				tenures.add(tenure);
-				questions.add(question);
-				Duration third = Duration.ofNanos(question.ttl().toNanos() / 3);
-				timeout = (third.compareTo(timeout) < 0) ? third : timeout;
-			}
-		}
-		if (questions.isEmpty()) {
-			return false;
-		}
-		List<RenewAnswer> answers;
+	private boolean start(Line line) {
 		try {
-			answers = this.store.renew(questions, timeout);
-		}
-		catch (LockUnavailableException ex) {
-			logger.warn("{} lock(s), '{}' among them, could not be renewed now and will be tried again: {}",
-					questions.size(), questions.get(0).key(), ex.getMessage());
-			answers = List.of();
-		}
-		catch (RuntimeException | Error ex) {
-			// an error too: whatever happens here, these leases are tried again
-			logger.error("The store failed in an unexpected way; {} lock(s) will be renewed again", questions.size(),
-					ex);
-			answers = List.of();
-		}
-		for (int i = 0; i < tenures.size(); i++) {
-			RenewAnswer answer = (i < answers.size()) ? answers.get(i) : RenewAnswer.UNKNOWN;
-			this.leases.renewed(tenures.get(i), answer, sent, questions.get(i).ttl().toNanos());
-		}
-		return true;
-	}
-
-	private boolean releaseOne() {
-		Release release = this.releases.poll();
-		if (release == null) {
-			return false;
-		}
-		try {
-			this.store.release(release.question, this.settings.commandTimeout());
-		}
-		catch (RuntimeException | Error ex) {
-			logger.debug("Lock '{}' could not be released in the background: {}", release.question.key(),
-					ex.getMessage());
-			done(release);
-			while ((release = this.releases.poll()) != null) {
-				done(release);
-			}
+			this.executor.execute(line);
 			return true;
 		}
-		done(release);
-		return true;
-	}
-
-	private static void done(Release release) {
-		if (release.afterwards != null) {
-			release.afterwards.run();
+		catch (RuntimeException | Error ex) {
+			// an error too: a machine may be out of threads for a moment
+			line.running = false;
+			logger.error("The thread that renews locks could not be started and will be tried again", ex);
+			return false;
 		}
 	}
 
@@ -190,9 +145,155 @@ final class Courier {
 	 */
 	void awaitIdle(Duration longest) {
 		long end = this.time.nanoTime() + longest.toNanos();
-		while (this.running.get() && this.time.nanoTime() - end < 0 && !Thread.currentThread().isInterrupted()) {
+		while (isBusy() && this.time.nanoTime() - end < 0 && !Thread.currentThread().isInterrupted()) {
 			this.time.park(this, CHECK_INTERVAL);
 		}
+	}
+
+	private boolean isBusy() {
+		this.lock.lock();
+		try {
+			return this.lines.values().stream().anyMatch((line) -> line.running);
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	/** Whether anything is kept for any lane. */
+	boolean hasLines() {
+		this.lock.lock();
+		try {
+			return !this.lines.isEmpty();
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	/**
+	 * What is to be asked of one lane.
+	 */
+	private final class Line implements Runnable {
+
+		private final String lane;
+
+		private final Queue<Tenure> renewals = new ConcurrentLinkedQueue<>();
+
+		private final Queue<Release> releases = new ConcurrentLinkedQueue<>();
+
+		private volatile boolean running;
+
+		Line(String lane) {
+			this.lane = lane;
+		}
+
+		@Override
+		public void run() {
+			do {
+				try {
+					while (renewSome() || releaseOne()) {
+						continue;
+					}
+				}
+				catch (Throwable ex) {
+					logger.error("The lock courier goes on after an error", ex);
+				}
+			}
+			while (!end());
+		}
+
+		/** False if something has been put into the line meanwhile. */
+		private boolean end() {
+			Courier.this.lock.lock();
+			try {
+				if (!this.renewals.isEmpty() || !this.releases.isEmpty()) {
+					return false;
+				}
+				this.running = false;
+				Courier.this.lines.remove(this.lane);
+				return true;
+			}
+			finally {
+				Courier.this.lock.unlock();
+			}
+		}
+
+		private boolean renewSome() {
+			long sent = Courier.this.time.nanoTime();
+			List<Tenure> tenures = new ArrayList<>();
+			List<RenewQuestion> questions = new ArrayList<>();
+			Duration timeout = Courier.this.settings.commandTimeout();
+			Tenure tenure;
+			while (questions.size() < Courier.this.settings.renewalBatchSize()
+					&& (tenure = this.renewals.poll()) != null) {
+				RenewQuestion question = Courier.this.leases.question(tenure, sent);
+				if (question != null) {
+					tenures.add(tenure);
+					questions.add(question);
+					Duration third = Duration.ofNanos(question.ttl().toNanos() / 3);
+					timeout = (third.compareTo(timeout) < 0) ? third : timeout;
+				}
+			}
+			if (questions.isEmpty()) {
+				return false;
+			}
+			List<RenewAnswer> answers;
+			try {
+				answers = Courier.this.store.renew(questions, timeout);
+			}
+			catch (LockUnavailableException ex) {
+				logger.warn("{} lock(s), '{}' among them, could not be renewed now and will be tried again: {}",
+						questions.size(), questions.get(0).key(), ex.getMessage());
+				answers = List.of();
+			}
+			catch (RuntimeException | Error ex) {
+				// an error too: whatever happens here, these leases are tried again
+				logger.error("The store failed in an unexpected way; {} lock(s) will be renewed again",
+						questions.size(), ex);
+				answers = List.of();
+			}
+			for (int i = 0; i < tenures.size(); i++) {
+				RenewAnswer answer = (i < answers.size()) ? answers.get(i) : RenewAnswer.UNKNOWN;
+				Courier.this.leases.renewed(tenures.get(i), answer, sent, questions.get(i).ttl().toNanos());
+			}
+			return true;
+		}
+
+		private boolean releaseOne() {
+			Release release = this.releases.poll();
+			if (release == null) {
+				return false;
+			}
+			try {
+				Courier.this.store.release(release.question, Courier.this.settings.commandTimeout());
+			}
+			catch (RuntimeException | Error ex) {
+				logger.debug("Lock '{}' could not be released in the background: {}", release.question.key(),
+						ex.getMessage());
+				done(release);
+				while ((release = this.releases.poll()) != null) {
+					done(release);
+				}
+				return true;
+			}
+			done(release);
+			return true;
+		}
+
+		private void done(Release release) {
+			if (release.afterwards != null) {
+				release.afterwards.run();
+			}
+		}
+
+		void giveUpRenewals() {
+			Tenure tenure;
+			while ((tenure = this.renewals.poll()) != null) {
+				Courier.this.leases.renewed(tenure, RenewAnswer.UNKNOWN, Courier.this.time.nanoTime(), 0);
+			}
+		}
+
 	}
 
 }

@@ -2,8 +2,11 @@ package io.github.lockspring.engine;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
@@ -53,7 +56,7 @@ public final class LockEngine implements AutoCloseable {
 	 * @param unitOfWork knows what locks belong to when a call takes them
 	 */
 	public LockEngine(LockStore store, EngineSettings settings, List<LockListener> listeners, UnitOfWork unitOfWork) {
-		this.threads = List.of(thread("lockspring-io"), thread("lockspring-events"));
+		this.threads = List.of(threads("lockspring-io"), oneThread("lockspring-events"));
 		this.table = new LockTable(store, settings, listeners, Time.SYSTEM, this.threads.get(0), this.threads.get(1),
 				(task) -> newThread(task, "lockspring-watchdog").start());
 		this.template = new DefaultLockTemplate(this.table, unitOfWork);
@@ -67,11 +70,17 @@ public final class LockEngine implements AutoCloseable {
 	}
 
 	/** One daemon thread that ends when it has had nothing to do for a while. */
-	private static ThreadPoolExecutor thread(String name) {
+	private static ThreadPoolExecutor oneThread(String name) {
 		ThreadPoolExecutor executor = new ThreadPoolExecutor(1, 1, KEEP_THREAD, TimeUnit.NANOSECONDS,
 				new LinkedBlockingQueue<>(), (task) -> newThread(task, name));
 		executor.allowCoreThreadTimeOut(true);
 		return executor;
+	}
+
+	/** As many as there are tasks at a time: the courier has one for each lane. */
+	private static ThreadPoolExecutor threads(String name) {
+		return new ThreadPoolExecutor(0, Integer.MAX_VALUE, KEEP_THREAD, TimeUnit.NANOSECONDS, new SynchronousQueue<>(),
+				(task) -> newThread(task, name));
 	}
 
 	private static Thread newThread(Runnable task, String name) {
@@ -108,8 +117,9 @@ public final class LockEngine implements AutoCloseable {
 	/**
 	 * Stops: nobody waits any more; work under a lock may end within the shutdown
 	 * timeout; what is then still held is released and counts as lost. Returns within the
-	 * shutdown timeout and about two command timeouts, without threads of the engine.
-	 * Does nothing the second time.
+	 * shutdown timeout and about two command timeouts (and one more for each further
+	 * server that does not answer), without threads of the engine. Does nothing the
+	 * second time.
 	 */
 	public void stop() {
 		if (this.table.isStopped()) {
@@ -159,7 +169,12 @@ public final class LockEngine implements AutoCloseable {
 				questions.size(), questions.get(0).key());
 		Duration timeout = this.table.settings.commandTimeout();
 		long end = this.table.time.nanoTime() + timeout.toNanos();
+		Set<String> silent = new HashSet<>();
 		for (ReleaseQuestion question : questions) {
+			String lane = this.table.store.lane(question.key());
+			if (silent.contains(lane)) {
+				continue;
+			}
 			try {
 				Calls.uninterrupted(() -> this.table.store.release(question, timeout));
 			}
@@ -167,7 +182,7 @@ public final class LockEngine implements AutoCloseable {
 				logger.warn("Lock '{}' could not be released and will end by itself: {}", question.key(),
 						ex.getMessage());
 				if (this.table.time.nanoTime() - end >= 0) {
-					return;
+					silent.add(lane);
 				}
 			}
 		}

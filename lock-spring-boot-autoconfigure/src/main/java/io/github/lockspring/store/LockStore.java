@@ -52,6 +52,17 @@ public interface LockStore extends AutoCloseable {
 	List<RenewAnswer> renew(List<RenewQuestion> questions, Duration timeout);
 
 	/**
+	 * Names the server that answers for a key, as far as is known now: questions about
+	 * keys of different lanes do not wait for each other. The answer may change at any
+	 * time and decides about nothing else. Never blocks.
+	 * @param key the key
+	 * @return the name of the lane; the same for all keys unless a store says otherwise
+	 */
+	default String lane(String key) {
+		return "";
+	}
+
+	/**
 	 * Makes the inbox of an instance, not yet open. Called once for an instance.
 	 * @param instance the instance part of the owner tokens whose messages it receives
 	 * @param listener is told the messages

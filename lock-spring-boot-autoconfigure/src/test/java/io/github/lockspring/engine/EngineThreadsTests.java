@@ -82,6 +82,30 @@ class EngineThreadsTests {
 	}
 
 	@Test
+	void f07LaneThatHangsDelaysTheRenewalsAndReleasesOfNoOther() {
+		HeldLock dead = this.engine.template().acquire(LockRequest.of("dead/order:42").onLost(OnLost.NOTIFY));
+		List<HeldLock> healthy = new ArrayList<>();
+		for (int i = 0; i < 10; i++) {
+			healthy.add(this.engine.template().acquire(LockRequest.of("healthy/order:" + i)));
+		}
+		this.store.hangRenewals("dead/");
+		await().atMost(Duration.ofSeconds(20)).until(() -> !dead.isHeld());
+		int renewals = this.store.renewals.size();
+		await().atMost(Duration.ofSeconds(20)).until(() -> this.store.renewals.size() > renewals + 6);
+		assertThat(healthy).allMatch(HeldLock::isHeld);
+		// somebody gives up waiting, which releases in the background
+		assertThat(this.engine.template().tryAcquire(LockRequest.of("healthy/order:0").waitTime(Duration.ofMillis(50))))
+			.isEmpty();
+		healthy.forEach(HeldLock::close);
+		assertThat(this.events)
+			.noneMatch((event) -> event instanceof LockEvent.Lost lost && lost.key().startsWith("healthy/"));
+		this.store.answerAgain();
+		dead.close();
+		await().until(this.engine.table()::isEmpty);
+		await().until(() -> !this.engine.table().courier.hasLines());
+	}
+
+	@Test
 	void f07LossInterruptsWorkWhileTheStoreIsSilent() {
 		LockRequest request = LockRequest.of("order:42").onLost(OnLost.INTERRUPT);
 		assertThatExceptionOfType(InterruptedException.class)

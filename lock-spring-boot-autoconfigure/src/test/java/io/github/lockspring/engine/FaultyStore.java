@@ -20,6 +20,7 @@ import io.github.lockspring.store.ReleaseAnswer;
 import io.github.lockspring.store.ReleaseQuestion;
 import io.github.lockspring.store.RenewAnswer;
 import io.github.lockspring.store.RenewQuestion;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Locks in memory that can be made to hang, for tests with real threads.
@@ -32,6 +33,9 @@ final class FaultyStore implements LockStore {
 	private volatile CountDownLatch silence = new CountDownLatch(0);
 
 	private volatile CountDownLatch hangingRenewals = new CountDownLatch(0);
+
+	/** The lane whose renewals hang; null: all. */
+	private volatile @Nullable String hangingLane;
 
 	/** How many leases each renewal asked for. */
 	final List<Integer> renewals = new CopyOnWriteArrayList<>();
@@ -47,6 +51,24 @@ final class FaultyStore implements LockStore {
 	/** From now on renewals hang, whatever their timeouts. */
 	void hangRenewals() {
 		this.hangingRenewals = new CountDownLatch(1);
+	}
+
+	/** From now on renewals that one server would answer hang. */
+	void hangRenewals(String lane) {
+		this.hangingLane = lane;
+		hangRenewals();
+	}
+
+	/** Each area has a server of its own: {@code area/key}. */
+	@Override
+	public String lane(String key) {
+		return key.substring(0, key.indexOf('/') + 1);
+	}
+
+	private boolean hangs(List<RenewQuestion> questions) {
+		String lane = this.hangingLane;
+		return this.hangingRenewals.getCount() > 0
+				&& (lane == null || questions.stream().anyMatch((question) -> lane(question.key()).equals(lane)));
 	}
 
 	void answerAgain() {
@@ -82,7 +104,7 @@ final class FaultyStore implements LockStore {
 	public List<RenewAnswer> renew(List<RenewQuestion> questions, Duration timeout) {
 		this.renewals.add(questions.size());
 		this.renewingThreads.add(Thread.currentThread());
-		while (this.hangingRenewals.getCount() > 0) {
+		while (hangs(questions)) {
 			try {
 				this.hangingRenewals.await();
 			}
