@@ -3,103 +3,82 @@ package io.github.lockspring.redis;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
+import java.util.stream.IntStream;
 
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.store.RenewAnswer;
 import io.github.lockspring.store.RenewQuestion;
-import org.jspecify.annotations.Nullable;
 
 /**
- * Renews many leases with few scripts: one, or in a cluster one for each hash slot, side
- * by side, so that a slot whose server does not answer costs the others little.
+ * Renews many leases with few scripts: one, or in a cluster one for each hash slot, since
+ * the keys of a script share their slot.
  */
-final class BatchRenewal implements AutoCloseable {
-
-	private static final int THREADS = 16;
+final class BatchRenewal {
 
 	private final RedisCommands commands;
 
 	private final RedisKeys keys;
 
-	private final boolean cluster;
+	private final RedisConnections connections;
 
-	private final ThreadPoolExecutor threads = DaemonThreads.onDemand("lock-redis-renew", THREADS);
-
-	BatchRenewal(RedisCommands commands, RedisKeys keys, RedisConnections.Topology topology) {
+	BatchRenewal(RedisCommands commands, RedisKeys keys, RedisConnections connections) {
 		this.commands = commands;
 		this.keys = keys;
-		this.cluster = topology == RedisConnections.Topology.CLUSTER;
+		this.connections = connections;
 	}
 
 	List<RenewAnswer> renew(List<RenewQuestion> questions, Duration timeout) {
 		if (questions.isEmpty()) {
 			return List.of();
 		}
-		Collection<List<Integer>> groups = groups(questions);
 		RenewAnswer[] answers = new RenewAnswer[questions.size()];
 		Arrays.fill(answers, RenewAnswer.UNKNOWN);
-		if (groups.size() == 1) {
-			renewGroup(questions, groups.iterator().next(), answers, timeout);
-			return List.of(answers);
+		if (this.connections.topology() == RedisConnections.Topology.CLUSTER) {
+			renewInCluster(questions, answers, timeout);
 		}
-		renewSideBySide(questions, groups, answers, timeout);
+		else {
+			renewGroup(questions, IntStream.range(0, questions.size()).boxed().toList(), answers, timeout);
+		}
 		return List.of(answers);
 	}
 
-	private Collection<List<Integer>> groups(List<RenewQuestion> questions) {
-		Map<Integer, List<Integer>> bySlot = new TreeMap<>();
+	/*
+	 * Those who ask many questions at once ask about one lane, so that there is hardly
+	 * ever more than one server here. Where there is, each gets its share of the time.
+	 */
+	private void renewInCluster(List<RenewQuestion> questions, RenewAnswer[] answers, Duration timeout) {
+		Map<String, Map<Integer, List<Integer>>> byLane = new TreeMap<>();
 		for (int i = 0; i < questions.size(); i++) {
-			int slot = this.cluster ? RedisKeys.slot(this.keys.lock(questions.get(i).key())) : 0;
-			bySlot.computeIfAbsent(slot, (s) -> new ArrayList<>()).add(i);
+			String lock = this.keys.lock(questions.get(i).key());
+			byLane.computeIfAbsent(this.connections.lane(lock), (lane) -> new TreeMap<>())
+				.computeIfAbsent(RedisKeys.slot(lock), (slot) -> new ArrayList<>())
+				.add(i);
 		}
-		return bySlot.values();
-	}
-
-	private void renewSideBySide(List<RenewQuestion> questions, Collection<List<Integer>> groups, RenewAnswer[] answers,
-			Duration timeout) {
 		long start = System.nanoTime();
-		List<Future<?>> running = new ArrayList<>();
-		RenewAnswer[] arriving = answers.clone();
-		for (List<Integer> group : groups) {
-			running.add(this.threads.submit(() -> renewGroup(questions, group, arriving, timeout)));
+		int lanesLeft = byLane.size();
+		boolean answered = false;
+		LockUnavailableException failure = null;
+		for (Map<Integer, List<Integer>> bySlot : byLane.values()) {
+			long end = (timeout.toNanos() - (System.nanoTime() - start)) / lanesLeft-- + System.nanoTime();
+			for (List<Integer> group : bySlot.values()) {
+				long left = end - System.nanoTime();
+				if (left <= 0) {
+					break;
+				}
+				try {
+					renewGroup(questions, group, answers, Duration.ofNanos(left));
+					answered = true;
+				}
+				catch (LockUnavailableException ex) {
+					failure = ex;
+				}
+			}
 		}
-		int index = 0;
-		int failed = 0;
-		@Nullable LockUnavailableException failure = null;
-		for (List<Integer> group : groups) {
-			Future<?> future = running.get(index++);
-			try {
-				future.get(timeout.toNanos() - (System.nanoTime() - start), TimeUnit.NANOSECONDS);
-				// the array is read only after its writer has ended
-				group.forEach((i) -> answers[i] = arriving[i]);
-				continue;
-			}
-			catch (ExecutionException ex) {
-				failure = (ex.getCause() instanceof LockUnavailableException unavailable) ? unavailable
-						: new LockUnavailableException(String.valueOf(ex.getCause()), ex.getCause());
-			}
-			catch (TimeoutException ex) {
-				failure = new LockUnavailableException(
-						"Redis did not answer within " + UnavailableTranslator.format(timeout), ex);
-			}
-			catch (InterruptedException ex) {
-				Thread.currentThread().interrupt();
-				failure = new LockUnavailableException("interrupted while waiting for Redis", ex);
-			}
-			future.cancel(false);
-			failed++;
-		}
-		if (failure != null && failed == groups.size()) {
+		if (!answered && failure != null) {
 			throw failure;
 		}
 	}
@@ -121,11 +100,6 @@ final class BatchRenewal implements AutoCloseable {
 			answers[group.get(i)] = "1".equals(String.valueOf(reply.get(i))) ? RenewAnswer.RENEWED
 					: RenewAnswer.NOT_OWNER;
 		}
-	}
-
-	@Override
-	public void close() {
-		this.threads.shutdownNow();
 	}
 
 }

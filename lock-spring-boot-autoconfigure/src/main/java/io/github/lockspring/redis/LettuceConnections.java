@@ -2,6 +2,7 @@ package io.github.lockspring.redis;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -14,6 +15,7 @@ import java.util.function.Function;
 
 import io.lettuce.core.RedisConnectionException;
 import io.lettuce.core.RedisException;
+import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.resource.ClientResources;
 import org.jspecify.annotations.Nullable;
 
@@ -21,6 +23,7 @@ import org.springframework.core.NestedExceptionUtils;
 import org.springframework.dao.QueryTimeoutException;
 import org.springframework.data.redis.RedisConnectionFailureException;
 import org.springframework.data.redis.RedisSystemException;
+import org.springframework.data.redis.connection.RedisClusterNode;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
@@ -78,6 +81,8 @@ final class LettuceConnections implements RedisConnections {
 
 	private final StringRedisTemplate template;
 
+	private final @Nullable ClusterNodes nodes;
+
 	private final Executor connector;
 
 	private final AtomicReference<@Nullable CompletableFuture<Void>> attempt = new AtomicReference<>();
@@ -102,6 +107,7 @@ final class LettuceConnections implements RedisConnections {
 		this.topology = topology(derived);
 		this.factory = newFactory();
 		this.template = RedisConnections.template(this.factory);
+		this.nodes = (this.topology == Topology.CLUSTER) ? new ClusterNodes(this::lookUpNodes) : null;
 	}
 
 	// with a read preference, Lettuce finds the master among several nodes by itself, but
@@ -117,7 +123,30 @@ final class LettuceConnections implements RedisConnections {
 	}
 
 	@Override
-	public <T extends @Nullable Object> T call(Function<StringRedisTemplate, T> commands, Duration timeout) {
+	public String lane(String name) {
+		return (this.nodes != null) ? this.nodes.node(RedisKeys.slot(name)) : ANY_LANE;
+	}
+
+	/*
+	 * The client asks nobody by itself while commands only time out.
+	 */
+	private Collection<RedisClusterNode> lookUpNodes(boolean doubted) {
+		awaitConnection(this.commandTimeout);
+		if (doubted) {
+			((RedisClusterClient) this.factory.getRequiredNativeClient()).refreshPartitions();
+		}
+		return ClusterNodes.ask(this.template);
+	}
+
+	private void doubtNodes() {
+		if (this.nodes != null) {
+			this.nodes.doubt();
+		}
+	}
+
+	@Override
+	public <T extends @Nullable Object> T call(String lane, Function<StringRedisTemplate, T> commands,
+			Duration timeout) {
 		long start = System.nanoTime();
 		awaitConnection(timeout);
 		Duration disconnected = null;
@@ -131,9 +160,11 @@ final class LettuceConnections implements RedisConnections {
 			}
 			catch (QueryTimeoutException ex) {
 				noteSilence(start);
+				doubtNodes();
 				throw ex;
 			}
 			catch (RuntimeException ex) {
+				doubtNodes();
 				disconnected = (disconnected != null) ? disconnected : Duration.ofNanos(System.nanoTime() - start);
 				if (!isDisconnection(ex) || passed.compareTo(timeout.dividedBy(2)) > 0
 						|| passed.minus(disconnected).compareTo(SHORT_OUTAGE) > 0) {
@@ -284,6 +315,9 @@ final class LettuceConnections implements RedisConnections {
 	@Override
 	public void close() {
 		this.closed = true;
+		if (this.nodes != null) {
+			this.nodes.close();
+		}
 		this.factory.destroy();
 		if (this.ownResources != null) {
 			this.ownResources.shutdown(0, this.commandTimeout.toMillis(), TimeUnit.MILLISECONDS);

@@ -37,7 +37,8 @@ final class RedisCommands {
 		while (true) {
 			Duration left = limit.minusNanos(System.nanoTime() - start);
 			try {
-				@Nullable T answer = this.connections.<@Nullable T>call((template) -> template.execute(script, keys, args), left);
+				@Nullable T answer = this.connections.<@Nullable T>call(this.connections.lane(keys.get(0)),
+						(template) -> template.execute(script, keys, args), left);
 				if (answer == null) {
 					throw UnavailableTranslator.noAnswer();
 				}

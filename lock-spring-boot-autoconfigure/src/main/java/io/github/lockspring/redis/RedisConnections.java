@@ -16,11 +16,31 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 interface RedisConnections extends AutoCloseable {
 
 	/**
+	 * The lane of everything where one server answers, and of what any server may answer.
+	 */
+	String ANY_LANE = "";
+
+	/**
 	 * Runs commands, and waits for their answers no longer than the timeout: whatever it
 	 * is that takes so long, connecting included.
+	 * @param lane names the server that is expected to answer: those who wait for
+	 * different ones do not wait for each other
 	 * @throws RuntimeException what the driver or Spring Data throws
 	 */
-	<T extends @Nullable Object> T call(Function<StringRedisTemplate, T> commands, Duration timeout);
+	<T extends @Nullable Object> T call(String lane, Function<StringRedisTemplate, T> commands, Duration timeout);
+
+	/**
+	 * Runs commands that any server may answer.
+	 */
+	default <T extends @Nullable Object> T call(Function<StringRedisTemplate, T> commands, Duration timeout) {
+		return call(ANY_LANE, commands, timeout);
+	}
+
+	/**
+	 * Names the server that answers for a key, as far as is known. Never blocks.
+	 * @param name the key, with its prefix
+	 */
+	String lane(String name);
 
 	/**
 	 * A further, started factory for one subscription, to be given to

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RedisKeys {
 
-	private static final int SLOTS = 16384;
+	static final int SLOTS = 16384;
 
 	private final String prefix;
 

@@ -61,7 +61,7 @@ public final class RedisLockStore implements LockStore {
 		this.settings = settings;
 		this.keys = new RedisKeys(settings.keyPrefix());
 		this.commands = new RedisCommands(connections, settings.commandTimeout());
-		this.renewal = new BatchRenewal(this.commands, this.keys, connections.topology());
+		this.renewal = new BatchRenewal(this.commands, this.keys, connections);
 	}
 
 	/**
@@ -135,6 +135,11 @@ public final class RedisLockStore implements LockStore {
 	}
 
 	@Override
+	public String lane(String key) {
+		return this.connections.lane(this.keys.lock(key));
+	}
+
+	@Override
 	public Optional<Inbox> inbox(String instance, InboxListener listener) {
 		if (!this.settings.notifications() || !this.connections.canSubscribe()) {
 			return Optional.empty();
@@ -149,7 +154,6 @@ public final class RedisLockStore implements LockStore {
 	public void close() {
 		this.inboxes.forEach(Inbox::close);
 		this.background.shutdownNow();
-		this.renewal.close();
 		this.connections.close();
 	}
 

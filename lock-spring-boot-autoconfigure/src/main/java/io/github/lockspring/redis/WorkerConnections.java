@@ -1,7 +1,9 @@
 package io.github.lockspring.redis;
 
 import java.time.Duration;
+import java.util.Collection;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
@@ -15,7 +17,10 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.QueryTimeoutException;
 import org.springframework.data.redis.RedisSystemException;
+import org.springframework.data.redis.connection.RedisClusterConnection;
+import org.springframework.data.redis.connection.RedisClusterNode;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.core.RedisCallback;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 /**
@@ -39,6 +44,11 @@ final class WorkerConnections implements RedisConnections {
 	 *
 	 * The factory is made by the first worker that needs it, under the lock, which
 	 * callers never take. One that cannot be started is thrown away.
+	 *
+	 * In a cluster each node has workers of its own, since those that wait for a dead one
+	 * would soon be all there are. `workers` is for everything else: one server, and what
+	 * any node may answer. Those of nodes that are gone are dropped when new ones come;
+	 * their threads end by themselves.
 	 */
 
 	static final int WORKERS = 16;
@@ -51,6 +61,10 @@ final class WorkerConnections implements RedisConnections {
 
 	private final ThreadPoolExecutor workers;
 
+	private final ConcurrentHashMap<String, ThreadPoolExecutor> workersOfNodes = new ConcurrentHashMap<>();
+
+	private final @Nullable ClusterNodes nodes;
+
 	private final ReentrantLock lock = new ReentrantLock();
 
 	private volatile @Nullable StringRedisTemplate template;
@@ -62,13 +76,36 @@ final class WorkerConnections implements RedisConnections {
 		this.topology = topology;
 		this.canSubscribe = canSubscribe;
 		this.workers = DaemonThreads.onDemand("lock-redis", WORKERS);
+		this.nodes = (topology == Topology.CLUSTER) ? new ClusterNodes(this::lookUpNodes) : null;
+	}
+
+	private Collection<RedisClusterNode> lookUpNodes(boolean doubted) {
+		return run(ClusterNodes::ask);
 	}
 
 	@Override
-	public <T extends @Nullable Object> T call(Function<StringRedisTemplate, T> commands, Duration timeout) {
+	public String lane(String name) {
+		return (this.nodes != null) ? this.nodes.node(RedisKeys.slot(name)) : ANY_LANE;
+	}
+
+	private ThreadPoolExecutor workers(String lane) {
+		if (lane.equals(ANY_LANE) || this.nodes == null) {
+			return this.workers;
+		}
+		ThreadPoolExecutor present = this.workersOfNodes.get(lane);
+		if (present != null) {
+			return present;
+		}
+		this.workersOfNodes.keySet().retainAll(this.nodes.names());
+		return this.workersOfNodes.computeIfAbsent(lane, (l) -> DaemonThreads.onDemand("lock-redis-" + l, WORKERS));
+	}
+
+	@Override
+	public <T extends @Nullable Object> T call(String lane, Function<StringRedisTemplate, T> commands,
+			Duration timeout) {
 		Future<T> result;
 		try {
-			result = this.workers.submit(() -> run(commands));
+			result = workers(lane).submit(() -> run(commands));
 		}
 		catch (RejectedExecutionException ex) {
 			throw new IllegalStateException("The lock store is closed", ex);
@@ -77,12 +114,14 @@ final class WorkerConnections implements RedisConnections {
 			return result.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
 		}
 		catch (ExecutionException ex) {
+			doubtNodes();
 			if (ex.getCause() instanceof RuntimeException cause) {
 				throw cause;
 			}
 			throw new RedisSystemException("Command failed", ex.getCause());
 		}
 		catch (TimeoutException ex) {
+			doubtNodes();
 			result.cancel(false);
 			throw new QueryTimeoutException("No answer from Redis", ex);
 		}
@@ -90,6 +129,12 @@ final class WorkerConnections implements RedisConnections {
 			result.cancel(false);
 			Thread.currentThread().interrupt();
 			throw new RedisSystemException("Interrupted while waiting for Redis", ex);
+		}
+	}
+
+	private void doubtNodes() {
+		if (this.nodes != null) {
+			this.nodes.doubt();
 		}
 	}
 
@@ -156,7 +201,11 @@ final class WorkerConnections implements RedisConnections {
 
 	@Override
 	public void close() {
+		if (this.nodes != null) {
+			this.nodes.close();
+		}
 		this.workers.shutdownNow();
+		this.workersOfNodes.values().forEach(ThreadPoolExecutor::shutdownNow);
 		this.lock.lock();
 		try {
 			this.closed = true;

@@ -4,7 +4,14 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CopyOnWriteArrayList;
 
+import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockEvent;
+import io.github.lockspring.LockRequest;
+import io.github.lockspring.OnLost;
+import io.github.lockspring.engine.EngineSettings;
+import io.github.lockspring.engine.LockEngine;
 import io.github.lockspring.store.AcquireAnswer.Acquired;
 import io.github.lockspring.store.AcquireQuestion.Look;
 import io.github.lockspring.store.Inbox;
@@ -29,6 +36,7 @@ import static io.github.lockspring.redis.StoreFixture.SETTINGS;
 import static io.github.lockspring.redis.StoreFixture.TTL;
 import static io.github.lockspring.redis.StoreFixture.acquire;
 import static io.github.lockspring.redis.StoreFixture.instance;
+import static io.github.lockspring.redis.StoreFixture.isAcquired;
 import static io.github.lockspring.redis.StoreFixture.release;
 import static io.github.lockspring.redis.StoreFixture.token;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -45,16 +53,12 @@ class RedisClusterTests {
 
 	@BeforeAll
 	static void start() {
-		first = RedisServer.start("--cluster-enabled", "yes", "--cluster-node-timeout", "2000");
-		second = RedisServer.start("--cluster-enabled", "yes", "--cluster-node-timeout", "2000");
+		first = RedisServer.start("--cluster-enabled", "yes", "--cluster-node-timeout", "10000");
+		second = RedisServer.start("--cluster-enabled", "yes", "--cluster-node-timeout", "10000");
 		first.command("CLUSTER", "ADDSLOTSRANGE", "0", "8191");
 		second.command("CLUSTER", "ADDSLOTSRANGE", "8192", "16383");
 		first.command("CLUSTER", "MEET", second.host(), String.valueOf(second.port()));
-		for (RedisServer node : List.of(first, second)) {
-			await().atMost(Duration.ofSeconds(30))
-				.until(() -> ((String) Objects.requireNonNull(node.command("CLUSTER", "INFO")))
-					.contains("cluster_state:ok"));
-		}
+		awaitCluster();
 	}
 
 	@AfterAll
@@ -129,6 +133,51 @@ class RedisClusterTests {
 		finally {
 			second.resume();
 		}
+		awaitCluster();
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void f07StoppedShardLosesNoRenewedLockOfAHealthyOne(Driver driver) {
+		RedisStoreSettings settings = new RedisStoreSettings("lock:", Duration.ofSeconds(1), true);
+		List<LockEvent.Lost> losses = new CopyOnWriteArrayList<>();
+		try (RedisLockStore store = RedisLockStore.create(factory(driver), settings);
+				LockEngine engine = new LockEngine(store, EngineSettings.defaults(), List.of((event) -> {
+					if (event instanceof LockEvent.Lost lost) {
+						losses.add(lost);
+					}
+				}))) {
+			await().ignoreExceptions().until(() -> isAcquired(store, "warm-up " + driver, token()));
+			await().until(() -> !store.lane("a").isEmpty());
+			// those of the healthy shard are due while the other ones wait for an answer
+			List<HeldLock> healthy = new ArrayList<>();
+			List<HeldLock> stopped = new ArrayList<>();
+			for (int i = 0; healthy.size() < 10 || stopped.size() < 10; i++) {
+				String key = driver + " renewed " + i;
+				boolean onFirst = RedisKeys.slot("lock:" + key) < 8192;
+				LockRequest request = LockRequest.of(key)
+					.ttl(Duration.ofMillis(onFirst ? 900 : 3000))
+					.renew()
+					.onLost(OnLost.NOTIFY);
+				if ((onFirst ? healthy : stopped).size() < 10) {
+					(onFirst ? healthy : stopped).add(engine.template().acquire(request));
+				}
+			}
+			second.pause();
+			await().atMost(Duration.ofSeconds(30)).until(() -> stopped.stream().noneMatch(HeldLock::isHeld));
+			second.resume();
+			assertThat(healthy).allMatch(HeldLock::isHeld);
+			assertThat(losses).noneMatch((lost) -> RedisKeys.slot("lock:" + lost.key()) < 8192);
+			healthy.forEach(HeldLock::close);
+			stopped.forEach(HeldLock::close);
+		}
+		finally {
+			second.resume();
+		}
+		awaitCluster();
+	}
+
+	private static void awaitCluster() {
 		for (RedisServer node : List.of(first, second)) {
 			await().atMost(Duration.ofSeconds(30))
 				.until(() -> ((String) Objects.requireNonNull(node.command("CLUSTER", "INFO")))
