@@ -12,7 +12,9 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 
 import io.github.lockspring.history.Fleet.Member;
 import io.github.lockspring.testsupport.TcpProxy;
@@ -68,16 +70,48 @@ final class Faults {
 	 */
 	void make(Collection<FaultKind> kinds, Duration duration, int lanes) throws Exception {
 		long end = System.nanoTime() + duration.toNanos();
-		ExecutorService executor = Executors.newFixedThreadPool(lanes);
-		try {
-			List<Callable<Void>> tasks = new ArrayList<>();
-			for (int i = 0; i < lanes; i++) {
-				SplittableRandom own = this.random.split();
-				tasks.add(() -> {
-					makeUntil(end, List.copyOf(kinds), own);
-					return null;
-				});
+		List<Callable<Void>> tasks = new ArrayList<>();
+		for (int i = 0; i < lanes; i++) {
+			SplittableRandom own = this.random.split();
+			tasks.add(() -> {
+				makeUntil(() -> System.nanoTime() - end >= 0, List.copyOf(kinds), own);
+				return null;
+			});
+		}
+		runAll(tasks);
+	}
+
+	/**
+	 * Makes some faults of servers in turn, and others at random meanwhile; afterwards
+	 * everything runs again.
+	 * @param inTurn the kinds of which each comes as often as each other
+	 * @param rounds how many of them
+	 * @param beside those that are made meanwhile
+	 */
+	void makeInTurn(List<FaultKind> inTurn, int rounds, Collection<FaultKind> beside) throws Exception {
+		AtomicBoolean over = new AtomicBoolean();
+		SplittableRandom one = this.random.split();
+		SplittableRandom other = this.random.split();
+		runAll(List.of(() -> {
+			try {
+				for (int i = 0; i < rounds; i++) {
+					pause(one, SHORTEST_GAP, 2 * LONGEST_GAP);
+					make(inTurn.get(i % inTurn.size()), this.fleet.members.get(0), one);
+				}
 			}
+			finally {
+				over.set(true);
+			}
+			return null;
+		}, () -> {
+			makeUntil(over::get, List.copyOf(beside), other);
+			return null;
+		}));
+	}
+
+	private static void runAll(List<Callable<Void>> tasks) throws Exception {
+		ExecutorService executor = Executors.newFixedThreadPool(tasks.size());
+		try {
 			for (Future<Void> task : executor.invokeAll(tasks)) {
 				task.get();
 			}
@@ -87,9 +121,9 @@ final class Faults {
 		}
 	}
 
-	private void makeUntil(long end, List<FaultKind> kinds, SplittableRandom random) throws Exception {
+	private void makeUntil(BooleanSupplier over, List<FaultKind> kinds, SplittableRandom random) throws Exception {
 		List<FaultKind> deck = new ArrayList<>();
-		while (System.nanoTime() - end < 0) {
+		while (!over.getAsBoolean()) {
 			Thread.sleep(random.nextInt(SHORTEST_GAP, LONGEST_GAP));
 			// as from a pack of cards, so that a short run has of each kind
 			if (deck.isEmpty()) {
@@ -97,27 +131,32 @@ final class Faults {
 			}
 			FaultKind kind = deck.remove(random.nextInt(deck.size()));
 			Member member = this.fleet.members.get(random.nextInt(this.fleet.members.size()));
-			boolean onMember = kind.isOnWorker();
-			ReentrantLock lock = onMember ? member.lock : this.fleet.serversLock;
-			if (lock.tryLock()) {
-				try {
-					long from = System.nanoTime();
-					if (onMember) {
-						make(kind, member, random);
-					}
-					else {
-						this.fleet.servers.make(kind, random, this.fleet.losses);
-					}
-					this.made.add(new Made(kind, onMember ? member.worker.name() : "servers", from, System.nanoTime()));
+			make(kind, member, random);
+		}
+	}
+
+	/** Unless something is happening to the member or the servers already. */
+	private void make(FaultKind kind, Member member, SplittableRandom random) throws InterruptedException {
+		boolean onMember = kind.isOnWorker();
+		ReentrantLock lock = onMember ? member.lock : this.fleet.serversLock;
+		if (lock.tryLock()) {
+			try {
+				long from = System.nanoTime();
+				if (onMember) {
+					makeOn(member, kind, random);
 				}
-				finally {
-					lock.unlock();
+				else {
+					this.fleet.servers.make(kind, random, this.fleet.losses);
 				}
+				this.made.add(new Made(kind, onMember ? member.worker.name() : "servers", from, System.nanoTime()));
+			}
+			finally {
+				lock.unlock();
 			}
 		}
 	}
 
-	private void make(FaultKind kind, Member member, SplittableRandom random) throws InterruptedException {
+	private void makeOn(Member member, FaultKind kind, SplittableRandom random) throws InterruptedException {
 		List<TcpProxy> proxies = some(member.way.proxies(), random);
 		switch (kind) {
 			case WORKER_KILLED -> {

@@ -36,13 +36,16 @@ final class Fleet implements AutoCloseable {
 
 	private final List<String> keys;
 
+	private final List<Integer> ttls;
+
 	private final int threads;
 
-	Fleet(Servers servers, Path directory, long seed, int workers, List<String> keys, int threads) {
+	Fleet(Servers servers, Path directory, long seed, int workers, List<String> keys, List<Integer> ttls, int threads) {
 		this.servers = servers;
 		this.directory = directory;
 		this.seed = seed;
 		this.keys = keys;
+		this.ttls = ttls;
 		this.threads = threads;
 		for (int i = 0; i < workers; i++) {
 			// every third one speaks through the other driver
@@ -117,7 +120,8 @@ final class Fleet implements AutoCloseable {
 					List.of(this.way.place().toString(), Fleet.this.directory.resolve(name + ".events").toString(),
 							String.valueOf(Fleet.this.seed + 1000L * this.number + this.generation),
 							String.valueOf(Fleet.this.threads)));
-			arguments.addAll(Fleet.this.keys);
+			arguments.add(String.join(",", Fleet.this.keys));
+			arguments.add(String.join(",", Fleet.this.ttls.stream().map(String::valueOf).toList()));
 			this.worker = new JavaProcess(name, Fleet.this.directory, HistoryWorker.class, arguments);
 			return this.worker;
 		}

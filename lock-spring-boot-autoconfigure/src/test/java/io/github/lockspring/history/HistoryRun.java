@@ -41,10 +41,11 @@ final class HistoryRun implements AutoCloseable {
 	 * @param servers closed with this
 	 * @param workers how many
 	 * @param keys what they lock
+	 * @param ttls the leases that they take, in milliseconds
 	 */
-	HistoryRun(String name, Servers servers, int workers, List<String> keys) throws IOException {
+	HistoryRun(String name, Servers servers, int workers, List<String> keys, List<Integer> ttls) throws IOException {
 		System.out.println("History test '" + name + "' with seed " + SEED);
-		this.fleet = new Fleet(servers, emptyDirectory(name), SEED, workers, keys, THREADS);
+		this.fleet = new Fleet(servers, emptyDirectory(name), SEED, workers, keys, ttls, THREADS);
 		this.faults = new Faults(this.fleet, SEED);
 	}
 

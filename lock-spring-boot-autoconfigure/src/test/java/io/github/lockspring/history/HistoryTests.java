@@ -27,6 +27,8 @@ class HistoryTests {
 
 	private static final List<String> KEYS = List.of("k0", "k1", "k2");
 
+	private static final List<Integer> TTLS = List.of(400, 700, 1500);
+
 	/** A few faults that cost little time. */
 	private static final Set<FaultKind> SHORT = EnumSet.of(FaultKind.WORKER_KILLED, FaultKind.WORKER_STOPPED,
 			FaultKind.CONNECTIONS_CUT, FaultKind.BYTES_LOST, FaultKind.CLIENTS_KILLED, FaultKind.SCRIPTS_FLUSHED,
@@ -36,7 +38,7 @@ class HistoryTests {
 	@Timeout(value = 1, unit = TimeUnit.DAYS)
 	void noTwoHoldersOverlapAndTokensGrowWhateverFails() throws Exception {
 		SingleServer server = new SingleServer();
-		try (HistoryRun run = new HistoryRun("single", server, WORKERS, KEYS)) {
+		try (HistoryRun run = new HistoryRun("single", server, WORKERS, KEYS, TTLS)) {
 			make(run.faults(), server.faults());
 			run.assertRight(run.end(), run.losses());
 			run.assertOnlySiblingsAreLeft();

@@ -6,11 +6,13 @@ import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 import io.github.lockspring.engine.EngineSettings;
 import io.github.lockspring.engine.LockEngine;
@@ -43,16 +45,19 @@ final class HistoryWorker {
 
 	/**
 	 * Runs a worker.
-	 * @param args place, file of events, seed, number of threads, keys…
+	 * @param args place, file of events, seed, number of threads, keys, leases in
+	 * milliseconds
 	 */
 	public static void main(String[] args) throws Exception {
 		SplittableRandom random = new SplittableRandom(Long.parseLong(args[2]));
 		int count = Integer.parseInt(args[3]);
-		List<String> keys = List.of(args).subList(4, args.length);
+		List<String> keys = List.of(args[4].split(","));
+		List<Duration> ttls = Stream.of(args[5].split(",")).map(Long::valueOf).map(Duration::ofMillis).toList();
 		try (EventLog events = new EventLog(Path.of(args[1]));
-				LockStore store = Place.parse(args[0]).store(new RedisStoreSettings("lock:", COMMAND_TIMEOUT, true));
+				LockStore store = Place.parse(args[0])
+					.store(new RedisStoreSettings("lock:", COMMAND_TIMEOUT, true), Collections.max(ttls));
 				LockEngine engine = new LockEngine(new RecordingStore(store, events), settings(), List.of())) {
-			Workload workload = new Workload(engine.template(), events, keys);
+			Workload workload = new Workload(engine.template(), events, keys, ttls);
 			ExecutorService threads = Executors.newCachedThreadPool();
 			for (int i = 0; i < count; i++) {
 				SplittableRandom own = random.split();

@@ -1,5 +1,7 @@
 package io.github.lockspring.history;
 
+import java.time.Duration;
+
 import io.github.lockspring.redis.RedisLockStore;
 import io.github.lockspring.redis.RedisStoreSettings;
 import io.github.lockspring.store.LockStore;
@@ -50,7 +52,7 @@ record Place(Topology topology, Driver driver, int... ports) {
 		return text.toString();
 	}
 
-	LockStore store(RedisStoreSettings settings) {
+	LockStore store(RedisStoreSettings settings, Duration longestTtl) {
 		return switch (this.topology) {
 			case SINGLE -> RedisLockStore.create(factory(), settings);
 		};

@@ -61,6 +61,11 @@ final class RecordingStore implements LockStore {
 	}
 
 	@Override
+	public String lane(String key) {
+		return this.store.lane(key);
+	}
+
+	@Override
 	public Optional<Inbox> inbox(String instance, InboxListener listener) {
 		return this.store.inbox(instance, new InboxListener() {
 

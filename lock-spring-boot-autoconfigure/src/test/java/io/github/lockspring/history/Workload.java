@@ -37,9 +37,6 @@ final class Workload {
 	 * generator of their own; from then on the first thread does not touch them.
 	 */
 
-	/** Few, so that one hold is often passed on to another one with the same ttl. */
-	private static final int[] TTLS = { 400, 700, 1500 };
-
 	private static final int MOST_HANDED_OVER = 3;
 
 	private final LockTemplate locks;
@@ -47,6 +44,9 @@ final class Workload {
 	private final EventLog events;
 
 	private final List<String> keys;
+
+	/** Few, so that one hold is often passed on to another one with the same ttl. */
+	private final List<Duration> ttls;
 
 	private final ExecutorService closers = Executors.newCachedThreadPool();
 
@@ -58,10 +58,11 @@ final class Workload {
 
 	private volatile boolean stopping;
 
-	Workload(LockTemplate locks, EventLog events, List<String> keys) {
+	Workload(LockTemplate locks, EventLog events, List<String> keys, List<Duration> ttls) {
 		this.locks = locks;
 		this.events = events;
 		this.keys = keys;
+		this.ttls = ttls;
 		keys.forEach((key) -> this.granted.put(key, 0));
 	}
 
@@ -118,7 +119,7 @@ final class Workload {
 	}
 
 	private void once(SplittableRandom random) {
-		Duration ttl = Duration.ofMillis(TTLS[random.nextInt(TTLS.length)]);
+		Duration ttl = this.ttls.get(random.nextInt(this.ttls.size()));
 		OnLost onLost = onLost(random);
 		LockRequest request = request(random, ttl).onLost(onLost);
 		Work work = new Work(ttl, onLost, random);

@@ -2,9 +2,9 @@ package io.github.lockspring.testsupport;
 
 import java.io.File;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
@@ -49,12 +49,8 @@ public enum RedisVersion {
 	/** A server of this machine, such as valkey-server, named by a system property. */
 	OTHER {
 		@Override
-		Path find() throws IOException {
-			String path = System.getProperty("lockspring.redis-server");
-			if (path == null || path.isEmpty()) {
-				throw new IOException("lockspring.redis-server is not set");
-			}
-			return Path.of(path);
+		Path find() {
+			return Path.of(System.getProperty("lockspring.redis-server"));
 		}
 	};
 
@@ -72,19 +68,21 @@ public enum RedisVersion {
 	}
 
 	/**
-	 * Whether there is such a server and this machine can run it.
-	 * @return the version it tells of itself, or nothing
+	 * What the server tells of its version; empty if this machine cannot run it, or if
+	 * none was named.
 	 */
 	public String banner() {
+		if (this == OTHER && System.getProperty("lockspring.redis-server", "").isEmpty()) {
+			return "";
+		}
 		try {
-			Process process = new ProcessBuilder(List.of(executable().toString(), "--version"))
-				.redirectErrorStream(true)
+			Process process = new ProcessBuilder(executable().toString(), "--version").redirectErrorStream(true)
 				.start();
 			String line = process.inputReader().readLine();
 			return (process.waitFor(20, TimeUnit.SECONDS) && process.exitValue() == 0 && line != null) ? line : "";
 		}
 		catch (IOException ex) {
-			return "";
+			throw new UncheckedIOException(ex);
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
