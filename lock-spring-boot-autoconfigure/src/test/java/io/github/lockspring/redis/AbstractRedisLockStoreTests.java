@@ -6,7 +6,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-import io.github.lockspring.store.AbstractLockStoreTests;
+import io.github.lockspring.store.AbstractQueueingLockStoreTests;
 import io.github.lockspring.store.AcquireAnswer.Acquired;
 import io.github.lockspring.store.AcquireQuestion;
 import io.github.lockspring.store.AcquireQuestion.Look;
@@ -27,7 +27,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * The contract of stores, on real servers.
  */
-abstract class AbstractRedisLockStoreTests extends AbstractLockStoreTests {
+abstract class AbstractRedisLockStoreTests extends AbstractQueueingLockStoreTests {
 
 	static final RedisServer server = RedisServer.shared();
 

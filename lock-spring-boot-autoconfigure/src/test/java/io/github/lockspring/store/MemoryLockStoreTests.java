@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-class MemoryLockStoreTests extends AbstractLockStoreTests {
+class MemoryLockStoreTests extends AbstractQueueingLockStoreTests {
 
 	private final AtomicLong advance = new AtomicLong();
 

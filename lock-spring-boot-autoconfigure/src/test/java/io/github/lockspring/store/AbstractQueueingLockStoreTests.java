@@ -1,0 +1,213 @@
+package io.github.lockspring.store;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import io.github.lockspring.store.AcquireAnswer.Acquired;
+import io.github.lockspring.store.AcquireAnswer.Busy;
+import io.github.lockspring.store.AcquireQuestion.Look;
+import io.github.lockspring.store.RecordingListener.Grant;
+import io.github.lockspring.store.RecordingListener.Wanted;
+import io.github.lockspring.store.ReleaseAnswer.NotOwner;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * What every store with a queue has to do.
+ */
+public abstract class AbstractQueueingLockStoreTests extends AbstractLockStoreTests {
+
+	private final List<Inbox> inboxes = new ArrayList<>();
+
+	@AfterEach
+	void closeInboxes() {
+		this.inboxes.forEach(Inbox::close);
+	}
+
+	@Test
+	void lockIsHandedOverInTheOrderOfTheQueueWithTheGrantsOwnTtl() {
+		RecordingListener second = openInbox(instance('2'));
+		RecordingListener third = openInbox(instance('3'));
+		OwnerToken holder = token();
+		acquire(holder, LONG);
+		OwnerToken waitsFirst = new OwnerToken(instance('3'), 1, 5000);
+		OwnerToken waitsSecond = new OwnerToken(instance('2'), 1, 700);
+		long seen = ((Busy) look(waitsFirst, Look.FIRST)).fenceSeen();
+		look(waitsSecond, Look.FIRST);
+		assertThat(look(waitsFirst, Look.AGAIN)).as("keeps its place").isInstanceOf(Busy.class);
+		release(holder);
+		await().until(() -> third.grants.size() == 1);
+		Grant grant = third.grants.get(0);
+		assertThat(grant.key()).isEqualTo(this.key);
+		assertThat(grant.token()).isEqualTo(waitsFirst);
+		assertThat(grant.fence()).isGreaterThan(seen);
+		assertThat(grant.othersWait()).isTrue();
+		assertThat(remainingMillis(this.key)).isBetween(1L, 5000L);
+		assertThat(renew(waitsFirst, LONG)).as("it owns the lock").containsExactly(RenewAnswer.RENEWED);
+		release(waitsFirst);
+		await().until(() -> second.grants.size() == 1);
+		assertThat(second.grants.get(0).othersWait()).isFalse();
+		assertThat(second.grants.get(0).fence()).isGreaterThan(grant.fence());
+		assertThat(remainingMillis(this.key)).isLessThanOrEqualTo(700);
+		release(waitsSecond);
+		assertThat(remainingMillis(this.key)).isNotPositive();
+		assertThat(leftovers()).isZero();
+	}
+
+	@Test
+	void lookAgainAfterAnUnnoticedGrantFindsTheLockOwned() {
+		openInbox(instance('2'));
+		OwnerToken holder = token();
+		acquire(holder, LONG);
+		OwnerToken waiter = new OwnerToken(instance('2'), 1, 1000);
+		look(waiter, Look.FIRST);
+		release(holder);
+		assertThat(look(waiter, Look.AGAIN)).isInstanceOf(Acquired.class);
+		assertThat(remainingMillis(this.key)).as("the full ttl").isGreaterThan(LONG.toMillis() - 5000);
+	}
+
+	@Test
+	void waiterThatFindsTheLockFreeLeavesTheQueue() {
+		RecordingListener listener = openInbox(instance('2'));
+		acquire(token(), BRIEF);
+		OwnerToken waiter = new OwnerToken(instance('2'), 1, 1000);
+		look(waiter, Look.FIRST);
+		await().until(() -> look(waiter, Look.AGAIN) instanceof Acquired);
+		release(waiter);
+		assertThat(remainingMillis(this.key)).isNotPositive();
+		assertThat(listener.grants).isEmpty();
+		assertThat(leftovers()).isZero();
+	}
+
+	@Test
+	void waiterThatLeftIsNotGrantedTheLock() {
+		RecordingListener listener = openInbox(instance('2'));
+		OwnerToken holder = token();
+		acquire(holder, LONG);
+		OwnerToken waiter = new OwnerToken(instance('2'), 1, 1000);
+		look(waiter, Look.FIRST);
+		assertThat(release(waiter)).isInstanceOf(NotOwner.class);
+		release(holder);
+		assertThat(remainingMillis(this.key)).isNotPositive();
+		assertThat(listener.grants).isEmpty();
+	}
+
+	@Test
+	void f23WaiterThatCannotBeToldIsSkipped() {
+		RecordingListener listener = openInbox(instance('3'));
+		OwnerToken holder = token();
+		acquire(holder, LONG);
+		look(new OwnerToken(instance('2'), 1, 1000), Look.FIRST);
+		OwnerToken alive = new OwnerToken(instance('3'), 1, 1000);
+		look(alive, Look.FIRST);
+		release(holder);
+		await().until(() -> listener.grants.size() == 1);
+		assertThat(listener.grants.get(0).token()).isEqualTo(alive);
+		assertThat(listener.grants.get(0).othersWait()).isFalse();
+	}
+
+	@Test
+	void lockIsFreeWhenNoWaiterCanBeTold() {
+		OwnerToken holder = token();
+		acquire(holder, LONG);
+		for (int i = 0; i < 5; i++) {
+			look(new OwnerToken(instance('2'), i, 1000), Look.FIRST);
+		}
+		release(holder);
+		assertThat(remainingMillis(this.key)).isNotPositive();
+		assertThat(leftovers()).isZero();
+	}
+
+	@Test
+	void ownerIsToldAtEachLookThatItsLockIsWanted() {
+		RecordingListener listener = openInbox(instance('1'));
+		OwnerToken holder = new OwnerToken(instance('1'), 1, 1000);
+		acquire(holder, LONG);
+		OwnerToken waiter = new OwnerToken(instance('2'), 1, 1000);
+		look(waiter, Look.FIRST);
+		look(waiter, Look.AGAIN);
+		await().until(() -> listener.wanted.size() == 2);
+		assertThat(listener.wanted).containsOnly(new Wanted(this.key, holder));
+	}
+
+	@Test
+	void attemptThatDoesNotWaitLeavesNothingBehindAndTellsNobody() {
+		RecordingListener listener = openInbox(instance('1'));
+		OwnerToken holder = new OwnerToken(instance('1'), 1, 1000);
+		acquire(holder, LONG);
+		acquire(new OwnerToken(instance('2'), 1, 1000), LONG);
+		release(holder);
+		assertThat(leftovers()).isZero();
+		assertThat(listener.wanted).isEmpty();
+	}
+
+	@Test
+	void keptLockIsNotHandedOver() {
+		RecordingListener listener = openInbox(instance('2'));
+		OwnerToken holder = token();
+		acquire(holder, LONG);
+		OwnerToken waiter = new OwnerToken(instance('2'), 1, 1000);
+		look(waiter, Look.FIRST);
+		this.store.release(new ReleaseQuestion(this.key, holder, LONG, 0, BRIEF), TIMEOUT);
+		assertThat(look(waiter, Look.AGAIN)).isInstanceOf(Busy.class);
+		assertThat(listener.wanted).isEmpty();
+		await().until(() -> look(waiter, Look.AGAIN) instanceof Acquired);
+	}
+
+	@Test
+	void messageToItselfEndsADoubt() {
+		RecordingListener listener = new RecordingListener();
+		Inbox inbox = inbox(instance('1'), listener);
+		assertThat(inbox.isConfirmed()).as("not yet opened").isFalse();
+		inbox.open();
+		await().until(inbox::isConfirmed);
+		await().until(() -> listener.opened.get() == 1);
+		inbox.doubt();
+		await().until(inbox::isConfirmed);
+		await().until(() -> listener.opened.get() == 2);
+	}
+
+	@Test
+	void closedInboxReceivesNothingAndMayBeOpenedAgain() {
+		RecordingListener listener = new RecordingListener();
+		Inbox inbox = inbox(instance('2'), listener);
+		inbox.open();
+		await().until(inbox::isConfirmed);
+		inbox.close();
+		assertThat(inbox.isConfirmed()).isFalse();
+		OwnerToken holder = token();
+		acquire(holder, LONG);
+		look(new OwnerToken(instance('2'), 1, 1000), Look.FIRST);
+		release(holder);
+		assertThat(remainingMillis(this.key)).isNotPositive();
+		inbox.open();
+		await().until(inbox::isConfirmed);
+		OwnerToken next = token();
+		acquire(next, LONG);
+		look(new OwnerToken(instance('2'), 2, 1000), Look.FIRST);
+		release(next);
+		await().until(() -> listener.grants.size() == 1);
+	}
+
+	protected final AcquireAnswer look(OwnerToken token, Look look) {
+		return this.store.acquire(new AcquireQuestion(this.key, token, LONG, look), TIMEOUT);
+	}
+
+	protected final RecordingListener openInbox(String instance) {
+		RecordingListener listener = new RecordingListener();
+		Inbox inbox = inbox(instance, listener);
+		inbox.open();
+		await().until(inbox::isConfirmed);
+		return listener;
+	}
+
+	protected final Inbox inbox(String instance, RecordingListener listener) {
+		Inbox inbox = this.store.inbox(instance, listener).orElseThrow();
+		this.inboxes.add(inbox);
+		return inbox;
+	}
+
+}
