@@ -24,7 +24,7 @@ final class RedisScripts {
 	}
 
 	// as text: a script made from a resource looks at the file's date at each execution
-	private static String text(String name) {
+	static String text(String name) {
 		try (InputStream in = RedisScripts.class.getResourceAsStream(name)) {
 			if (in == null) {
 				throw new IllegalStateException(
@@ -38,7 +38,7 @@ final class RedisScripts {
 	}
 
 	@SuppressWarnings("unchecked")
-	private static Class<List<Object>> listType() {
+	static Class<List<Object>> listType() {
 		return (Class<List<Object>>) (Class<?>) List.class;
 	}
 

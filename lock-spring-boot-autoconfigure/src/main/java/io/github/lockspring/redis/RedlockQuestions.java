@@ -1,0 +1,125 @@
+package io.github.lockspring.redis;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BiFunction;
+
+import io.github.lockspring.store.AcquireQuestion;
+import io.github.lockspring.store.OwnerToken;
+import io.github.lockspring.store.ReleaseAnswer;
+import io.github.lockspring.store.ReleaseAnswer.NotOwner;
+import io.github.lockspring.store.ReleaseAnswer.Released;
+import io.github.lockspring.store.ReleaseQuestion;
+import io.github.lockspring.store.RenewQuestion;
+
+/**
+ * Puts questions to a single node, as scripts.
+ */
+final class RedlockQuestions {
+
+	private static final Duration LEAST_FENCE_KEEP = Duration.ofMinutes(10);
+
+	/** Larger than the number of any attempt, and exact in Lua. */
+	private static final String ANY_ATTEMPT = "9007199254740991";
+
+	private final RedlockSettings settings;
+
+	private final RedisKeys keys;
+
+	RedlockQuestions(RedlockSettings settings) {
+		this.settings = settings;
+		this.keys = new RedisKeys(settings.keyPrefix());
+	}
+
+	BiFunction<Voter, Duration, Vote> vote(AcquireQuestion question, long attempt) {
+		List<String> lockAndFence = lockAndFence(question.key());
+		String token = question.token().toString();
+		String ttl = lease(question.ttl());
+		String pause = String.valueOf(this.settings.pauseSeconds());
+		return (voter, timeout) -> {
+			Object[] args = { token, String.valueOf(attempt), ttl, pause, (voter.runId() == null) ? "1" : "0" };
+			return Vote.parse(voter.run(RedlockScripts.VOTE, lockAndFence, args, timeout));
+		};
+	}
+
+	/**
+	 * Is answered whether the token owns the lock on the node.
+	 */
+	BiFunction<Voter, Duration, Boolean> confirm(AcquireQuestion question, long attempt, long fence) {
+		List<String> lockAndFence = lockAndFence(question.key());
+		Object[] args = { question.token().toString(), String.valueOf(attempt), lease(question.ttl()),
+				String.valueOf(fence), fenceKeep(question.ttl()) };
+		return (voter, timeout) -> voter.run(RedlockScripts.CONFIRM, lockAndFence, args, timeout).equals("1");
+	}
+
+	BiFunction<Voter, Duration, ReleaseAnswer> withdraw(AcquireQuestion question, long attempt) {
+		return withdraw(question.key(), question.token(), String.valueOf(attempt), 0, Duration.ZERO, Duration.ZERO);
+	}
+
+	BiFunction<Voter, Duration, ReleaseAnswer> release(ReleaseQuestion question) {
+		return withdraw(question.key(), question.token(), ANY_ATTEMPT, question.lastFence(), question.keep(),
+				question.ttl());
+	}
+
+	private BiFunction<Voter, Duration, ReleaseAnswer> withdraw(String key, OwnerToken token, String attempt,
+			long lastFence, Duration keep, Duration ttl) {
+		List<String> lockAndFence = lockAndFence(key);
+		Object[] args = { token.toString(), attempt, String.valueOf(lastFence), keep.isZero() ? "0" : lease(keep),
+				fenceKeep(ttl) };
+		return (voter, timeout) -> {
+			String answer = voter.run(RedlockScripts.WITHDRAW, lockAndFence, args, timeout);
+			return answer.equals("1") ? new Released() : new NotOwner(fence(answer));
+		};
+	}
+
+	private static long fence(String answer) {
+		try {
+			return Long.parseLong(answer.substring(2));
+		}
+		catch (IndexOutOfBoundsException | NumberFormatException ex) {
+			throw UnavailableTranslator.unexpected(answer);
+		}
+	}
+
+	/**
+	 * Is answered for each question whether the token owns its lock on the node.
+	 */
+	BiFunction<Voter, Duration, List<Boolean>> renew(List<RenewQuestion> questions) {
+		List<String> locks = new ArrayList<>(questions.size());
+		List<String> args = new ArrayList<>(2 * questions.size());
+		for (RenewQuestion question : questions) {
+			locks.add(this.keys.lock(question.key()));
+			Collections.addAll(args, question.token().toString(), lease(question.ttl()));
+		}
+		return (voter, timeout) -> {
+			List<Object> reply = voter.run(RedlockScripts.RENEW_VOTES, locks, args.toArray(), timeout);
+			if (reply.size() != questions.size()) {
+				throw UnavailableTranslator.unexpected(reply);
+			}
+			return reply.stream().map((answer) -> "1".equals(String.valueOf(answer))).toList();
+		};
+	}
+
+	private List<String> lockAndFence(String key) {
+		String lock = this.keys.lock(key);
+		return List.of(lock, RedisKeys.sibling(lock, "fence"));
+	}
+
+	// a node whose clock is fast must not end a lease before its holder does
+	private String lease(Duration lease) {
+		return String.valueOf(millis(lease.plus(this.settings.drift(lease))));
+	}
+
+	private static String fenceKeep(Duration ttl) {
+		Duration twice = ttl.plus(ttl);
+		return String.valueOf(millis((twice.compareTo(LEAST_FENCE_KEEP) > 0) ? twice : LEAST_FENCE_KEEP));
+	}
+
+	private static long millis(Duration duration) {
+		return TimeUnit.NANOSECONDS.toMillis(duration.toNanos() + TimeUnit.MILLISECONDS.toNanos(1) - 1);
+	}
+
+}

@@ -1,0 +1,94 @@
+package io.github.lockspring.redis;
+
+import java.time.Duration;
+import java.util.Comparator;
+
+import io.github.lockspring.store.AbstractLockStoreTests;
+import io.github.lockspring.store.LockStore;
+import io.github.lockspring.store.RecordingListener;
+import io.github.lockspring.testsupport.Instance.Driver;
+import io.github.lockspring.testsupport.RedisServer;
+import io.github.lockspring.testsupport.RedlockServers;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * The contract of stores, on five independent servers.
+ */
+abstract class AbstractRedlockLockStoreTests extends AbstractLockStoreTests {
+
+	private static final RedlockSettings SETTINGS = new RedlockSettings("lock:", Duration.ofSeconds(5),
+			Duration.ofMillis(1500), 0, Duration.ofMinutes(5), true);
+
+	private static RedlockServers servers;
+
+	@BeforeAll
+	static void start() {
+		servers = RedlockServers.start(5);
+	}
+
+	@AfterAll
+	static void stop() {
+		servers.close();
+	}
+
+	@BeforeEach
+	void warmUp() {
+		await().atMost(Duration.ofMinutes(1))
+			.ignoreExceptions()
+			.until(() -> StoreFixture.isAcquired(this.store, "warm-up", StoreFixture.token()));
+		servers.heal();
+	}
+
+	abstract Driver driver();
+
+	@Override
+	protected LockStore createStore() {
+		return RedlockLockStore.create(servers.nodes(driver()), SETTINGS);
+	}
+
+	@Override
+	protected void loseEverything() {
+		servers.heal();
+	}
+
+	/**
+	 * As long as a majority has it.
+	 */
+	@Override
+	protected long remainingMillis(String key) {
+		return servers.all()
+			.stream()
+			.map((server) -> server.pttl("lock:" + key))
+			.sorted(Comparator.reverseOrder())
+			.toList()
+			.get(2);
+	}
+
+	@Override
+	protected int leftovers() {
+		// the minority is told in the background
+		await().pollDelay(Duration.ZERO).until(() -> count() == 0);
+		return count();
+	}
+
+	private int count() {
+		int count = 0;
+		for (RedisServer server : servers.all()) {
+			assertThat(server.keys()).noneMatch((key) -> server.pttl(key) == -1);
+			count += (int) server.keys().stream().filter((left) -> !left.endsWith(":fence")).count();
+		}
+		return count;
+	}
+
+	@Test
+	void thereIsNoQueue() {
+		assertThat(this.store.inbox(instance('1'), new RecordingListener())).isEmpty();
+	}
+
+}
