@@ -125,8 +125,17 @@ public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @
 	 * @param notifications Whether waiting instances are told by a message that it is
 	 * their turn. Without, as for users who may not use pub/sub, they ask again and
 	 * again.
+	 * @param replicaAcks How many replicas must have received a lock, and each renewal of
+	 * it, before it counts. With fewer the lock is given back and the call fails as
+	 * unavailable. 0: the master alone decides. Behind Sentinel, or on a single server
+	 * with replicas.
+	 * @param replicaAckTimeout Longest wait for these replicas. A part of the command
+	 * timeout, so it has to be shorter.
 	 */
-	public record Redis(@DefaultValue("1s") Duration commandTimeout, @DefaultValue("true") boolean notifications) {
+	public record Redis(@DefaultValue("1s") Duration commandTimeout, @DefaultValue("true") boolean notifications,
+			@DefaultValue("0") int replicaAcks, @DefaultValue("500ms") Duration replicaAckTimeout) {
+
+		private static final int MOST_REPLICA_ACKS = 10;
 
 		/**
 		 * Checks the values.
@@ -134,6 +143,14 @@ public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @
 		 */
 		public Redis {
 			Limits.check("redis.command-timeout", commandTimeout, Duration.ofMillis(10), Duration.ofMinutes(1));
+			Limits.check("redis.replica-acks", replicaAcks, 0, MOST_REPLICA_ACKS);
+			Limits.check("redis.replica-ack-timeout", replicaAckTimeout, Duration.ofMillis(1), Duration.ofMinutes(1));
+			if (replicaAcks > 0 && replicaAckTimeout.compareTo(commandTimeout) >= 0) {
+				throw new LockPropertyException("redis.replica-ack-timeout", Limits.text(replicaAckTimeout),
+						"it is not shorter than distributed-lock.redis.command-timeout = " + Limits.text(commandTimeout)
+								+ ", of which it is a part",
+						"Make it shorter, half of the command timeout for example, or the command timeout longer.");
+			}
 		}
 
 	}

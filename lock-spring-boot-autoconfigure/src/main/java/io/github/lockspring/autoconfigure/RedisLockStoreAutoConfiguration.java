@@ -30,8 +30,17 @@ public final class RedisLockStoreAutoConfiguration {
 	@ConditionalOnMissingBean(LockStore.class)
 	@ConditionalOnSingleCandidate(RedisConnectionFactory.class)
 	RedisLockStore redisLockStore(RedisConnectionFactory connectionFactory, DistributedLockProperties properties) {
-		return RedisLockStore.create(connectionFactory, new RedisStoreSettings(properties.keyPrefix(),
-				properties.redis().commandTimeout(), properties.redis().notifications()));
+		DistributedLockProperties.Redis redis = properties.redis();
+		RedisStoreSettings settings = new RedisStoreSettings(properties.keyPrefix(), redis.commandTimeout(),
+				redis.notifications(), redis.replicaAcks(), redis.replicaAckTimeout());
+		try {
+			return RedisLockStore.create(connectionFactory, settings);
+		}
+		catch (UnsupportedOperationException ex) {
+			throw new LockPropertyException("redis.replica-acks", String.valueOf(redis.replicaAcks()),
+					String.valueOf(ex.getMessage()),
+					"Leave the property out, or connect to a single server or by way of Sentinel.");
+		}
 	}
 
 }

@@ -19,14 +19,14 @@ import io.github.lockspring.store.RenewQuestion;
  */
 final class BatchRenewal {
 
-	private final RedisCommands commands;
+	private final ScriptRunner scripts;
 
 	private final RedisKeys keys;
 
 	private final RedisConnections connections;
 
-	BatchRenewal(RedisCommands commands, RedisKeys keys, RedisConnections connections) {
-		this.commands = commands;
+	BatchRenewal(ScriptRunner scripts, RedisKeys keys, RedisConnections connections) {
+		this.scripts = scripts;
 		this.keys = keys;
 		this.connections = connections;
 	}
@@ -92,13 +92,25 @@ final class BatchRenewal {
 			locks.add(this.keys.lock(question.key()));
 			Collections.addAll(args, question.token().toString(), String.valueOf(question.ttl().toMillis()));
 		}
-		List<Object> reply = this.commands.run(RedisScripts.RENEW, locks, args.toArray(), timeout);
+		List<Object> reply;
+		RenewAnswer owner = RenewAnswer.RENEWED;
+		try {
+			reply = this.scripts.run(RedisScripts.RENEW, locks, args.toArray(), timeout);
+		}
+		catch (TooFewReplicasException ex) {
+			// the master has lengthened the leases, which does not count, but whoever is
+			// not the owner even there has lost
+			reply = ex.renewed();
+			owner = RenewAnswer.UNKNOWN;
+			if (!reply.contains(0L)) {
+				throw ex;
+			}
+		}
 		if (reply.size() != group.size()) {
 			throw UnavailableTranslator.unexpected(reply);
 		}
 		for (int i = 0; i < reply.size(); i++) {
-			answers[group.get(i)] = "1".equals(String.valueOf(reply.get(i))) ? RenewAnswer.RENEWED
-					: RenewAnswer.NOT_OWNER;
+			answers[group.get(i)] = "1".equals(String.valueOf(reply.get(i))) ? owner : RenewAnswer.NOT_OWNER;
 		}
 	}
 

@@ -101,6 +101,11 @@ final class ConnectionDeriver {
 		}
 
 		@Override
+		public DedicatedConnections dedicated(int size) {
+			throw new UnsupportedOperationException("Only Lettuce and Jedis can wait for replicas");
+		}
+
+		@Override
 		public void close(RedisConnectionFactory factory) {
 			// the application's
 		}

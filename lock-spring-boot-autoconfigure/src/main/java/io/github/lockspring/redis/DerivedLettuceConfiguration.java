@@ -32,6 +32,12 @@ final class DerivedLettuceConfiguration implements LettuceClientConfiguration {
 	 */
 	private static final Duration PATIENCE_WHEN_CONNECTING = Duration.ofSeconds(5);
 
+	/**
+	 * Behind Sentinel, a master that stands still accepts connections until another one
+	 * is promoted: whoever waits for it does not ask for the new one.
+	 */
+	private static final Duration PATIENCE_BEHIND_SENTINEL = Duration.ofSeconds(2);
+
 	private final LettuceClientConfiguration application;
 
 	private final RedisConfiguration redisConfiguration;
@@ -110,8 +116,9 @@ final class DerivedLettuceConfiguration implements LettuceClientConfiguration {
 	 */
 	@Override
 	public Duration getCommandTimeout() {
-		return (this.commandTimeout.compareTo(PATIENCE_WHEN_CONNECTING) > 0) ? this.commandTimeout
-				: PATIENCE_WHEN_CONNECTING;
+		Duration patience = RedisConfiguration.isSentinelConfiguration(this.redisConfiguration)
+				? PATIENCE_BEHIND_SENTINEL : PATIENCE_WHEN_CONNECTING;
+		return (this.commandTimeout.compareTo(patience) > 0) ? this.commandTimeout : patience;
 	}
 
 	@Override

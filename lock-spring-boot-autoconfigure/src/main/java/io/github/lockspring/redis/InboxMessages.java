@@ -28,10 +28,18 @@ final class InboxMessages {
 
 	private final InboxListener listener;
 
-	InboxMessages(RedisKeys keys, String instance, InboxListener listener) {
+	private final boolean grantsAreHints;
+
+	/**
+	 * Makes a reader.
+	 * @param grantsAreHints whether a granted lock is to be asked for all the same:
+	 * nobody knows whether replicas have what another one's command has written
+	 */
+	InboxMessages(RedisKeys keys, String instance, InboxListener listener, boolean grantsAreHints) {
 		this.keys = keys;
 		this.instance = instance;
 		this.listener = listener;
+		this.grantsAreHints = grantsAreHints;
 	}
 
 	/**
@@ -72,7 +80,12 @@ final class InboxMessages {
 		if (token == null || key == null) {
 			return false;
 		}
-		this.listener.granted(key, token, Long.parseLong(parts.group(2)), parts.group(3).equals("1"));
+		if (this.grantsAreHints) {
+			this.listener.wanted(key, token);
+		}
+		else {
+			this.listener.granted(key, token, Long.parseLong(parts.group(2)), parts.group(3).equals("1"));
+		}
 		return true;
 	}
 

@@ -51,6 +51,25 @@ final class JedisSource implements WorkerConnections.Source {
 		return factory;
 	}
 
+	/**
+	 * A factory each of whose connections is one to the server, not a view of a pool that
+	 * takes another one for each command.
+	 */
+	RedisConnectionFactory openDedicated(int connections) {
+		JedisConnectionFactory factory = newFactory(
+				new Configuration(this.application.getClientConfiguration(), this.commandTimeout, connections));
+		factory.setUseUnifiedJedis(false);
+		factory.setEarlyStartup(false);
+		factory.afterPropertiesSet();
+		factory.start();
+		return factory;
+	}
+
+	@Override
+	public DedicatedConnections dedicated(int size) {
+		return new JedisDedicatedConnections(this, size);
+	}
+
 	private JedisConnectionFactory newFactory(JedisClientConfiguration configuration) {
 		RedisSentinelConfiguration sentinel = this.application.getSentinelConfiguration();
 		if (sentinel != null) {

@@ -26,7 +26,6 @@ import org.springframework.data.redis.RedisSystemException;
 import org.springframework.data.redis.connection.RedisClusterNode;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
-import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 /**
@@ -52,6 +51,10 @@ final class LettuceConnections implements RedisConnections {
 	 * gives up, a quarter of an hour later. When nothing has been answered for
 	 * GIVE_UP_AFTER timeouts, the connection is thrown away and made anew.
 	 *
+	 * - A master that has become a replica goes on answering, with READONLY, if nobody
+	 * closes its connections. Then, too, the connection is made anew: whoever is asked
+	 * for the master now knows better.
+	 *
 	 * A connection that ends takes the commands under way with it, and Lettuce has
 	 * another one within milliseconds if the server is there. All commands may be
 	 * repeated, so that callers try again for a moment before they give up.
@@ -63,13 +66,16 @@ final class LettuceConnections implements RedisConnections {
 
 	private static final int GIVE_UP_AFTER = 3;
 
+	/** A server that is no master at all does not cost a connection for each command. */
+	private static final Duration LEAST_AGE = Duration.ofSeconds(1);
+
 	private static final String CONNECT_THREAD = "lock-redis-connect";
 
 	private final Duration commandTimeout;
 
 	private final RedisConfiguration configuration;
 
-	private final LettuceClientConfiguration clientConfiguration;
+	private final DerivedLettuceConfiguration clientConfiguration;
 
 	private final Topology topology;
 
@@ -90,6 +96,8 @@ final class LettuceConnections implements RedisConnections {
 	private volatile long silentSince;
 
 	private volatile boolean silent;
+
+	private volatile long reconnectedAt = System.nanoTime() - LEAST_AGE.toNanos();
 
 	private volatile boolean closed;
 
@@ -148,10 +156,10 @@ final class LettuceConnections implements RedisConnections {
 	public <T extends @Nullable Object> T call(String lane, Function<StringRedisTemplate, T> commands,
 			Duration timeout) {
 		long start = System.nanoTime();
-		awaitConnection(timeout);
 		Duration disconnected = null;
 		while (true) {
 			Duration passed = Duration.ofNanos(System.nanoTime() - start);
+			awaitConnection(timeout.minus(passed));
 			TimedLettuceConnectionFactory.TIMEOUT.set(Math.max(1, timeout.minus(passed).toMillis()));
 			try {
 				T answer = commands.apply(this.template);
@@ -166,7 +174,8 @@ final class LettuceConnections implements RedisConnections {
 			catch (RuntimeException ex) {
 				doubtNodes();
 				disconnected = (disconnected != null) ? disconnected : Duration.ofNanos(System.nanoTime() - start);
-				if (!isDisconnection(ex) || passed.compareTo(timeout.dividedBy(2)) > 0
+				boolean readOnly = isReadOnly(ex) && reconnect();
+				if (!(readOnly || isDisconnection(ex)) || passed.compareTo(timeout.dividedBy(2)) > 0
 						|| passed.minus(disconnected).compareTo(SHORT_OUTAGE) > 0) {
 					throw ex;
 				}
@@ -178,7 +187,12 @@ final class LettuceConnections implements RedisConnections {
 		}
 	}
 
-	private static boolean isDisconnection(RuntimeException failure) {
+	static boolean isReadOnly(RuntimeException failure) {
+		String words = NestedExceptionUtils.getMostSpecificCause(failure).getMessage();
+		return words != null && words.contains("READONLY ");
+	}
+
+	static boolean isDisconnection(RuntimeException failure) {
 		Throwable cause = NestedExceptionUtils.getMostSpecificCause(failure);
 		return (cause.getClass() == RedisException.class || cause instanceof RedisConnectionException
 				|| cause instanceof IOException) && !Thread.currentThread().isInterrupted();
@@ -245,19 +259,47 @@ final class LettuceConnections implements RedisConnections {
 			this.silent = true;
 			return;
 		}
+		if (System.nanoTime() - this.silentSince >= this.commandTimeout.toNanos() * GIVE_UP_AFTER) {
+			reconnect();
+		}
+	}
+
+	/**
+	 * Makes the connection anew, unless that was done a moment ago.
+	 * @return whether there is to be another one
+	 */
+	private boolean reconnect() {
 		CompletableFuture<Void> connected = this.attempt.get();
-		if (System.nanoTime() - this.silentSince < this.commandTimeout.toNanos() * GIVE_UP_AFTER || connected == null
-				|| !connected.isDone()) {
-			return;
+		long now = System.nanoTime();
+		if (connected == null || !connected.isDone()) {
+			return true;
+		}
+		if (now - this.reconnectedAt < LEAST_AGE.toNanos()) {
+			return false;
 		}
 		CompletableFuture<Void> next = new CompletableFuture<>();
-		if (this.attempt.compareAndSet(connected, next)) {
-			this.silent = false;
-			inBackground(next, () -> {
-				this.factory.resetConnection();
-				connect(next);
-			});
+		if (!this.attempt.compareAndSet(connected, next)) {
+			return true;
 		}
+		this.reconnectedAt = now;
+		this.silent = false;
+		inBackground(next, () -> {
+			this.factory.resetConnection();
+			connect(next);
+		});
+		return true;
+	}
+
+	@Override
+	public void suspect() {
+		if (RedisConfiguration.isSentinelConfiguration(this.configuration)) {
+			reconnect();
+		}
+	}
+
+	@Override
+	public DedicatedConnections dedicated(int size) {
+		return new LettuceDedicatedConnections(this.configuration, this.clientConfiguration);
 	}
 
 	/*

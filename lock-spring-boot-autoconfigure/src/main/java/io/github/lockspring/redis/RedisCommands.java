@@ -15,7 +15,7 @@ import org.springframework.data.redis.core.script.RedisScript;
  * Runs scripts within a time limit and turns everything that is not an answer into
  * {@link LockUnavailableException}.
  */
-final class RedisCommands {
+final class RedisCommands implements ScriptRunner {
 
 	private static final long PAUSE_BEFORE_AGAIN = TimeUnit.MILLISECONDS.toNanos(20);
 
@@ -28,10 +28,8 @@ final class RedisCommands {
 		this.commandTimeout = commandTimeout;
 	}
 
-	/**
-	 * Runs a script.
-	 */
-	<T> T run(RedisScript<T> script, List<String> keys, Object[] args, Duration timeout) {
+	@Override
+	public <T> T run(RedisScript<T> script, List<String> keys, Object[] args, Duration timeout) {
 		Duration limit = (timeout.compareTo(this.commandTimeout) < 0) ? timeout : this.commandTimeout;
 		long start = System.nanoTime();
 		while (true) {

@@ -43,6 +43,19 @@ interface RedisConnections extends AutoCloseable {
 	String lane(String name);
 
 	/**
+	 * Further connections, for commands that have to follow each other on the same one.
+	 * @param size most connections at a time
+	 * @throws UnsupportedOperationException where there is no single server at a time
+	 */
+	DedicatedConnections dedicated(int size);
+
+	/**
+	 * Says that the server at the other end might not be the one to ask any more: it fell
+	 * silent, or has no replicas. Returns at once.
+	 */
+	void suspect();
+
+	/**
 	 * A further, started factory for one subscription, to be given to
 	 * {@link #closeSubscriber}; empty if this Redis cannot be subscribed to. May block
 	 * and fail while Redis cannot be reached.

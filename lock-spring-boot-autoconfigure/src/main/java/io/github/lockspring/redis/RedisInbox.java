@@ -27,12 +27,12 @@ final class RedisInbox implements Inbox {
 	private volatile @Nullable InboxSubscription subscription;
 
 	RedisInbox(RedisConnections connections, RedisCommands commands, Duration commandTimeout, RedisKeys keys,
-			String instance, InboxListener listener) {
+			String instance, InboxListener listener, boolean grantsAreHints) {
 		this.connections = connections;
 		this.commands = commands;
 		this.commandTimeout = commandTimeout;
 		this.channel = keys.inbox(instance);
-		this.messages = new InboxMessages(keys, instance, listener);
+		this.messages = new InboxMessages(keys, instance, listener, grantsAreHints);
 	}
 
 	@Override

@@ -41,6 +41,11 @@ public final class RedisLockStore implements LockStore {
 
 	private static final Duration LEAST_FENCE_KEEP = Duration.ofMinutes(10);
 
+	private static final int ACQUISITIONS_AT_ONCE = 16;
+
+	// the watchdog's, and those before a lease is passed on or a transaction is committed
+	private static final int RENEWALS_AT_ONCE = 4;
+
 	private final RedisKeys keys;
 
 	private final RedisStoreSettings settings;
@@ -48,6 +53,10 @@ public final class RedisLockStore implements LockStore {
 	private final RedisConnections connections;
 
 	private final RedisCommands commands;
+
+	private final ScriptRunner acquisitions;
+
+	private final ScriptRunner renewals;
 
 	private final BatchRenewal renewal;
 
@@ -61,7 +70,14 @@ public final class RedisLockStore implements LockStore {
 		this.settings = settings;
 		this.keys = new RedisKeys(settings.keyPrefix());
 		this.commands = new RedisCommands(connections, settings.commandTimeout());
-		this.renewal = new BatchRenewal(this.commands, this.keys, connections);
+		this.acquisitions = acknowledged("lock-redis-acquire", ACQUISITIONS_AT_ONCE);
+		this.renewals = acknowledged("lock-redis-renew", RENEWALS_AT_ONCE);
+		this.renewal = new BatchRenewal(this.renewals, this.keys, connections);
+	}
+
+	private ScriptRunner acknowledged(String threads, int size) {
+		return (this.settings.replicaAcks() == 0) ? this.commands : new AcknowledgedCommands(threads, size,
+				this.connections.dedicated(size), this.settings, this.connections::suspect);
 	}
 
 	/**
@@ -70,16 +86,27 @@ public final class RedisLockStore implements LockStore {
 	 * application's, and need not have been started
 	 * @param settings the settings
 	 * @return the store
+	 * @throws UnsupportedOperationException if replicas are to acknowledge locks and that
+	 * is not possible with this connection factory
 	 */
 	public static RedisLockStore create(RedisConnectionFactory applicationFactory, RedisStoreSettings settings) {
-		return new RedisLockStore(ConnectionDeriver.derive(applicationFactory, settings.commandTimeout()), settings);
+		RedisConnections connections = ConnectionDeriver.derive(applicationFactory, settings.commandTimeout());
+		if (settings.replicaAcks() > 0 && connections.topology() != RedisConnections.Topology.SINGLE) {
+			connections.close();
+			throw new UnsupportedOperationException((connections.topology() == RedisConnections.Topology.CLUSTER)
+					? "replicas of a Redis Cluster cannot be waited for"
+					: "the connection factory does not say which server is the master, so that its replicas cannot "
+							+ "be waited for");
+		}
+		return new RedisLockStore(connections, settings);
 	}
 
 	@Override
 	public AcquireAnswer acquire(AcquireQuestion question, Duration timeout) {
 		Object[] args = { question.token().toString(), millis(question.ttl()), look(question.look()),
 				fenceKeep(question.ttl()), this.keys.inboxPrefix() };
-		Reply reply = new Reply(this.commands.run(RedisScripts.ACQUIRE, this.keys.all(question.key()), args, timeout));
+		Reply reply = new Reply(
+				this.acquisitions.run(RedisScripts.ACQUIRE, this.keys.all(question.key()), args, timeout));
 		return switch (reply.text(0)) {
 			case "0" -> new AcquireAnswer.Busy(reply.number(1), reply.number(2));
 			case "1" -> new AcquireAnswer.Acquired(reply.number(1));
@@ -145,7 +172,7 @@ public final class RedisLockStore implements LockStore {
 			return Optional.empty();
 		}
 		Inbox inbox = new RedisInbox(this.connections, this.commands, this.settings.commandTimeout(), this.keys,
-				instance, listener);
+				instance, listener, this.settings.replicaAcks() > 0);
 		this.inboxes.add(inbox);
 		return Optional.of(inbox);
 	}
@@ -154,6 +181,8 @@ public final class RedisLockStore implements LockStore {
 	public void close() {
 		this.inboxes.forEach(Inbox::close);
 		this.background.shutdownNow();
+		this.acquisitions.close();
+		this.renewals.close();
 		this.connections.close();
 	}
 

@@ -10,8 +10,15 @@ import java.time.Duration;
  * least a millisecond
  * @param notifications whether waiters queue and are told when it is their turn; without,
  * they ask again
+ * @param replicaAcks how many replicas must have a lock, and each renewal of it, before
+ * it counts; 0: none
+ * @param replicaAckTimeout longest wait for these replicas, a part of the command
+ * timeout; of no meaning without them
  */
-public record RedisStoreSettings(String keyPrefix, Duration commandTimeout, boolean notifications) {
+public record RedisStoreSettings(String keyPrefix, Duration commandTimeout, boolean notifications, int replicaAcks,
+		Duration replicaAckTimeout) {
+
+	private static final Duration DEFAULT_ACK_TIMEOUT = Duration.ofMillis(500);
 
 	/**
 	 * Checks the settings.
@@ -30,10 +37,41 @@ public record RedisStoreSettings(String keyPrefix, Duration commandTimeout, bool
 			throw new IllegalArgumentException(
 					"The command timeout of locks must be at least 1ms, but is " + commandTimeout);
 		}
+		if (replicaAcks < 0) {
+			throw new IllegalArgumentException(
+					"The number of replicas that acknowledge a lock is at least 0, not " + replicaAcks);
+		}
+		if (replicaAcks > 0 && (replicaAckTimeout.toMillis() < 1 || replicaAckTimeout.compareTo(commandTimeout) >= 0)) {
+			throw new IllegalArgumentException(
+					"The time to wait for replicas must be at least 1ms and shorter than " + "the command timeout of "
+							+ commandTimeout + ", of which it is a part, but is " + replicaAckTimeout);
+		}
 	}
 
 	/**
-	 * The defaults: {@code lock:}, one second, with notifications.
+	 * Settings without acknowledgements of replicas.
+	 * @param keyPrefix stands before each key
+	 * @param commandTimeout longest time that one command may take
+	 * @param notifications whether waiters queue and are told when it is their turn
+	 */
+	public RedisStoreSettings(String keyPrefix, Duration commandTimeout, boolean notifications) {
+		this(keyPrefix, commandTimeout, notifications, 0, DEFAULT_ACK_TIMEOUT);
+	}
+
+	/**
+	 * The same settings with acknowledgements of replicas.
+	 * @param replicaAcks how many replicas must have a lock
+	 * @param replicaAckTimeout longest wait for them
+	 * @return the settings
+	 */
+	public RedisStoreSettings withReplicaAcks(int replicaAcks, Duration replicaAckTimeout) {
+		return new RedisStoreSettings(this.keyPrefix, this.commandTimeout, this.notifications, replicaAcks,
+				replicaAckTimeout);
+	}
+
+	/**
+	 * The defaults: {@code lock:}, one second, with notifications, and without
+	 * acknowledgements.
 	 */
 	public RedisStoreSettings() {
 		this("lock:", Duration.ofSeconds(1), true);

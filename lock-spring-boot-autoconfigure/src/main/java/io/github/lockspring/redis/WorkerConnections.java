@@ -180,6 +180,19 @@ final class WorkerConnections implements RedisConnections {
 	}
 
 	@Override
+	public DedicatedConnections dedicated(int size) {
+		return this.source.dedicated(size);
+	}
+
+	/**
+	 * Does nothing: the driver is told by the sentinels.
+	 */
+	@Override
+	public void suspect() {
+		// see above
+	}
+
+	@Override
 	public Optional<RedisConnectionFactory> openSubscriber() {
 		return this.canSubscribe ? Optional.of(this.source.open(1)) : Optional.empty();
 	}
@@ -230,6 +243,11 @@ final class WorkerConnections implements RedisConnections {
 		RedisConnectionFactory open(int connections);
 
 		void close(RedisConnectionFactory factory);
+
+		/**
+		 * Does not connect yet.
+		 */
+		DedicatedConnections dedicated(int size);
 
 		/**
 		 * Whether the failure is that of a connection that had ended while it was idle.

@@ -39,6 +39,8 @@ class DistributedLockPropertiesTests {
 			assertThat(properties.renewal().batchSize()).isEqualTo(100);
 			assertThat(properties.redis().commandTimeout()).hasSeconds(1);
 			assertThat(properties.redis().notifications()).isTrue();
+			assertThat(properties.redis().replicaAcks()).isZero();
+			assertThat(properties.redis().replicaAckTimeout()).hasMillis(500);
 			assertThat(properties.fairness().maxTenure()).hasMillis(10);
 			assertThat(properties.shutdown().timeout()).hasSeconds(10);
 			assertThat(properties.fencing().table()).isEqualTo("lock_fence");
@@ -53,21 +55,23 @@ class DistributedLockPropertiesTests {
 				"distributed-lock.key-prefix=shop:lock:", "distributed-lock.ttl=1m", "distributed-lock.wait-time=0",
 				"distributed-lock.max-hold=PT1H", "distributed-lock.order=7", "distributed-lock.renewal.interval=0.25",
 				"distributed-lock.renewal.batch-size=10", "distributed-lock.redis.command-timeout=250ms",
-				"distributed-lock.redis.notifications=false", "distributed-lock.fairness.max-tenure=0s",
+				"distributed-lock.redis.notifications=false", "distributed-lock.redis.replica-acks=2",
+				"distributed-lock.redis.replica-ack-timeout=100ms", "distributed-lock.fairness.max-tenure=0s",
 				"distributed-lock.shutdown.timeout=1s", "distributed-lock.transaction.release-after-completion=false",
 				"distributed-lock.transaction.verify-before-commit=off",
 				"distributed-lock.transaction.min-remaining=2s", "distributed-lock.fencing.table=shop.fences",
 				"distributed-lock.fencing.initialize-schema=never")
-			.run((context) -> assertThat(context.getBean(DistributedLockProperties.class))
-				.isEqualTo(new DistributedLockProperties(false, DistributedLockProperties.Store.MEMORY, "shop:lock:",
-						Duration.ofMinutes(1), Duration.ZERO, Duration.ofHours(1), 7,
-						new DistributedLockProperties.Renewal(0.25, 10),
-						new DistributedLockProperties.Redis(Duration.ofMillis(250), false),
-						new DistributedLockProperties.Fairness(Duration.ZERO),
-						new DistributedLockProperties.Shutdown(Duration.ofSeconds(1)),
-						new DistributedLockProperties.Transaction(false, Verification.OFF, Duration.ofSeconds(2)),
-						new DistributedLockProperties.Fencing("shop.fences",
-								DistributedLockProperties.InitializeSchema.NEVER))));
+			.run((context) -> assertThat(context.getBean(DistributedLockProperties.class)).isEqualTo(
+					new DistributedLockProperties(false, DistributedLockProperties.Store.MEMORY, "shop:lock:",
+							Duration.ofMinutes(1), Duration.ZERO, Duration.ofHours(1), 7,
+							new DistributedLockProperties.Renewal(0.25, 10),
+							new DistributedLockProperties.Redis(Duration.ofMillis(250), false, 2,
+									Duration.ofMillis(100)),
+							new DistributedLockProperties.Fairness(Duration.ZERO),
+							new DistributedLockProperties.Shutdown(Duration.ofSeconds(1)),
+							new DistributedLockProperties.Transaction(false, Verification.OFF, Duration.ofSeconds(2)),
+							new DistributedLockProperties.Fencing("shop.fences",
+									DistributedLockProperties.InitializeSchema.NEVER))));
 	}
 
 	@ParameterizedTest
@@ -92,6 +96,9 @@ class DistributedLockPropertiesTests {
 			renewal.batch-size      | 501 | it is not between 1 and 500
 			redis.command-timeout   | 0s | it is not between 10ms and 1m
 			redis.command-timeout   | 2m | it is not between 10ms and 1m
+			redis.replica-acks      | -1 | it is not between 0 and 10
+			redis.replica-acks      | 11 | it is not between 0 and 10
+			redis.replica-ack-timeout | 0s | it is not between 1ms and 1m
 			fairness.max-tenure     | -10ms | a negative time has no meaning
 			fairness.max-tenure     | 1h | it is not between 0s and 1m
 			shutdown.timeout        | -1s | a negative time has no meaning
@@ -108,9 +115,26 @@ class DistributedLockPropertiesTests {
 		assertThat(failure.getAction()).isNotBlank().endsWith(".");
 	}
 
+	@Test
+	void waitForReplicasThatIsNotShorterThanTheCommandStopsTheStart() {
+		FailureAnalysis failure = StartupFailures.of(this.runner.withPropertyValues(
+				"distributed-lock.redis.replica-acks=1", "distributed-lock.redis.replica-ack-timeout=300ms",
+				"distributed-lock.redis.command-timeout=300ms"));
+		assertThat(failure.getDescription())
+			.contains("'distributed-lock.redis.replica-ack-timeout' has the value '300ms'")
+			.contains("it is not shorter than distributed-lock.redis.command-timeout = 300ms");
+		assertThat(failure.getAction()).contains("half of the command timeout");
+	}
+
+	@Test
+	void waitForReplicasThatNobodyWantsIsNotComparedWithTheCommand() {
+		this.runner.withPropertyValues("distributed-lock.redis.command-timeout=300ms")
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
 	@ParameterizedTest
-	@ValueSource(strings = { "ttl", "wait-time", "max-hold", "redis.command-timeout", "fairness.max-tenure",
-			"shutdown.timeout" })
+	@ValueSource(strings = { "ttl", "wait-time", "max-hold", "redis.command-timeout", "redis.replica-ack-timeout",
+			"fairness.max-tenure", "shutdown.timeout" })
 	void durationWithoutUnitStopsTheStart(String property) {
 		FailureAnalysis failure = StartupFailures
 			.of(this.runner.withPropertyValues("distributed-lock." + property + "=45"));

@@ -106,7 +106,7 @@ abstract class AbstractRedisLockStoreTests extends AbstractQueueingLockStoreTest
 		return home(key).map((each) -> each.pttl(key)).orElse(-2L);
 	}
 
-	private @Nullable String get(String key) {
+	final @Nullable String get(String key) {
 		return home(key).map((each) -> each.get(key)).orElse(null);
 	}
 

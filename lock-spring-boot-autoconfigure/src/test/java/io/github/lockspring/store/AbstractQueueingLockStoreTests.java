@@ -39,18 +39,12 @@ public abstract class AbstractQueueingLockStoreTests extends AbstractLockStoreTe
 		look(waitsSecond, Look.FIRST);
 		assertThat(look(waitsFirst, Look.AGAIN)).as("keeps its place").isInstanceOf(Busy.class);
 		release(holder);
-		await().until(() -> third.grants.size() == 1);
-		Grant grant = third.grants.get(0);
-		assertThat(grant.key()).isEqualTo(this.key);
-		assertThat(grant.token()).isEqualTo(waitsFirst);
-		assertThat(grant.fence()).isGreaterThan(seen);
-		assertThat(grant.othersWait()).isTrue();
+		long fence = awaitGrant(third, waitsFirst, true);
+		assertThat(fence).isGreaterThan(seen);
 		assertThat(remainingMillis(this.key)).isBetween(1L, 5000L);
 		assertThat(renew(waitsFirst, LONG)).as("it owns the lock").containsExactly(RenewAnswer.RENEWED);
 		release(waitsFirst);
-		await().until(() -> second.grants.size() == 1);
-		assertThat(second.grants.get(0).othersWait()).isFalse();
-		assertThat(second.grants.get(0).fence()).isGreaterThan(grant.fence());
+		assertThat(awaitGrant(second, waitsSecond, false)).isGreaterThan(fence);
 		assertThat(remainingMillis(this.key)).isLessThanOrEqualTo(700);
 		release(waitsSecond);
 		assertThat(remainingMillis(this.key)).isNotPositive();
@@ -104,9 +98,7 @@ public abstract class AbstractQueueingLockStoreTests extends AbstractLockStoreTe
 		OwnerToken alive = new OwnerToken(instance('3'), 1, 1000);
 		look(alive, Look.FIRST);
 		release(holder);
-		await().until(() -> listener.grants.size() == 1);
-		assertThat(listener.grants.get(0).token()).isEqualTo(alive);
-		assertThat(listener.grants.get(0).othersWait()).isFalse();
+		awaitGrant(listener, alive, false);
 	}
 
 	@Test
@@ -187,9 +179,22 @@ public abstract class AbstractQueueingLockStoreTests extends AbstractLockStoreTe
 		await().until(inbox::isConfirmed);
 		OwnerToken next = token();
 		acquire(next, LONG);
-		look(new OwnerToken(instance('2'), 2, 1000), Look.FIRST);
+		OwnerToken waiter = new OwnerToken(instance('2'), 2, 1000);
+		look(waiter, Look.FIRST);
 		release(next);
+		awaitGrant(listener, waiter, false);
+	}
+
+	/**
+	 * Waits until an instance was told, for the first time, that a token of its own was
+	 * given the lock.
+	 * @return the fencing token that belongs to it
+	 */
+	protected long awaitGrant(RecordingListener listener, OwnerToken token, boolean othersWait) {
 		await().until(() -> listener.grants.size() == 1);
+		Grant grant = listener.grants.get(0);
+		assertThat(grant).isEqualTo(new Grant(this.key, token, grant.fence(), othersWait));
+		return grant.fence();
 	}
 
 	protected final AcquireAnswer look(OwnerToken token, Look look) {

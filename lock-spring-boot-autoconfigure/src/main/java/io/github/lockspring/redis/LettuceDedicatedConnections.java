@@ -1,0 +1,154 @@
+package io.github.lockspring.redis;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.locks.ReentrantLock;
+
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.output.IntegerOutput;
+
+import org.springframework.core.NestedExceptionUtils;
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration.LettuceClientConfigurationBuilder;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration.LettuceSslClientConfigurationBuilder;
+import org.springframework.data.redis.connection.lettuce.LettuceConnection;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/**
+ * Dedicated connections of Lettuce, kept here while idle.
+ */
+final class LettuceDedicatedConnections implements DedicatedConnections {
+
+	/*
+	 * The stack's top is what was used last, so that whatever is not needed sinks, and is
+	 * closed when it has not been used for a while. Each connection is in the stack or
+	 * has one user. Behind Sentinel each new one asks for the master.
+	 */
+
+	private static final long IDLE_CONNECTION_STAYS = Duration.ofMinutes(1).toNanos();
+
+	/**
+	 * A stopped server accepts connections and answers nothing: whoever waits for that is
+	 * not there for anybody else.
+	 */
+	private static final Duration LEAST_PATIENCE_WHEN_CONNECTING = Duration.ofSeconds(1);
+
+	private record Idle(RedisConnection connection, long since) {
+	}
+
+	private final LettuceConnectionFactory factory;
+
+	private final ConcurrentLinkedDeque<Idle> idle = new ConcurrentLinkedDeque<>();
+
+	private final ReentrantLock startLock = new ReentrantLock();
+
+	private volatile boolean closed;
+
+	LettuceDedicatedConnections(RedisConfiguration where, DerivedLettuceConfiguration derived) {
+		this.factory = new LettuceConnectionFactory(where, configuration(derived));
+		this.factory.setShareNativeConnection(false);
+		this.factory.setEarlyStartup(false);
+		this.factory.setValidateConnection(false);
+		this.factory.afterPropertiesSet();
+	}
+
+	private static LettuceClientConfiguration configuration(DerivedLettuceConfiguration derived) {
+		Duration timeout = derived.callTimeout();
+		ClientOptions options = derived.getClientOptions().orElseGet(ClientOptions::create);
+		LettuceClientConfigurationBuilder builder = LettuceClientConfiguration.builder()
+			.clientOptions(options.mutate().autoReconnect(false).build())
+			.commandTimeout(
+					(timeout.compareTo(LEAST_PATIENCE_WHEN_CONNECTING) > 0) ? timeout : LEAST_PATIENCE_WHEN_CONNECTING)
+			.shutdownTimeout(derived.getShutdownTimeout())
+			.shutdownQuietPeriod(derived.getShutdownQuietPeriod());
+		derived.getClientResources().ifPresent(builder::clientResources);
+		derived.getClientName().ifPresent(builder::clientName);
+		derived.getRedisCredentialsProviderFactory().ifPresent(builder::redisCredentialsProviderFactory);
+		if (derived.isUseSsl()) {
+			LettuceSslClientConfigurationBuilder ssl = builder.useSsl().verifyPeer(derived.getVerifyMode());
+			if (derived.isStartTls()) {
+				ssl.startTls();
+			}
+		}
+		return builder.build();
+	}
+
+	@Override
+	public Taken take() {
+		Idle used = this.idle.pollFirst();
+		if (used != null) {
+			return new Taken(used.connection(), true);
+		}
+		start();
+		return new Taken(this.factory.getConnection(), false);
+	}
+
+	private void start() {
+		if (this.factory.isRunning() && !this.closed) {
+			return;
+		}
+		this.startLock.lock();
+		try {
+			if (this.closed) {
+				throw new IllegalStateException("The lock store is closed");
+			}
+			this.factory.start();
+		}
+		finally {
+			this.startLock.unlock();
+		}
+	}
+
+	@Override
+	public void giveBack(Taken taken, boolean sound) {
+		long now = System.nanoTime();
+		if (sound) {
+			this.idle.addFirst(new Idle(taken.connection(), now));
+		}
+		else {
+			taken.connection().close();
+		}
+		Idle oldest = this.idle.peekLast();
+		if (oldest != null && (now - oldest.since() > IDLE_CONNECTION_STAYS || this.closed)
+				&& this.idle.removeLastOccurrence(oldest)) {
+			oldest.connection().close();
+		}
+	}
+
+	@Override
+	public long waitForReplicas(Taken taken, int replicas, long millis) {
+		LettuceConnection connection = (LettuceConnection) taken.connection();
+		return (Long) Objects.requireNonNull(connection.execute("WAIT", new IntegerOutput<>(ByteArrayCodec.INSTANCE),
+				digits(replicas), digits(millis)));
+	}
+
+	private static byte[] digits(long number) {
+		return Long.toString(number).getBytes(StandardCharsets.US_ASCII);
+	}
+
+	@Override
+	public boolean isStale(Taken taken, RuntimeException failure) {
+		return taken.used() && (LettuceConnections.isDisconnection(failure) || LettuceConnections.isReadOnly(failure));
+	}
+
+	@Override
+	public void close() {
+		this.startLock.lock();
+		try {
+			this.closed = true;
+		}
+		finally {
+			this.startLock.unlock();
+		}
+		for (Idle left = this.idle.poll(); left != null; left = this.idle.poll()) {
+			left.connection().close();
+		}
+		this.factory.destroy();
+	}
+
+}

@@ -1,0 +1,25 @@
+package io.github.lockspring.redis;
+
+import java.time.Duration;
+import java.util.List;
+
+import org.springframework.data.redis.core.script.RedisScript;
+
+/**
+ * Runs scripts, each within a time limit. Thread-safe.
+ */
+interface ScriptRunner extends AutoCloseable {
+
+	/**
+	 * Runs a script and waits for its answer.
+	 * @throws io.github.lockspring.LockUnavailableException without a usable answer; the
+	 * script may have run all the same
+	 */
+	<T> T run(RedisScript<T> script, List<String> keys, Object[] args, Duration timeout);
+
+	@Override
+	default void close() {
+		// connections are somebody else's
+	}
+
+}

@@ -1,0 +1,13 @@
+package io.github.lockspring.redis;
+
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
+
+class RedisLockStoreReplicaAcksJedisTests extends AbstractReplicaAcksLockStoreTests {
+
+	@Override
+	RedisConnectionFactory applicationFactory() {
+		return new JedisConnectionFactory(group().configuration());
+	}
+
+}

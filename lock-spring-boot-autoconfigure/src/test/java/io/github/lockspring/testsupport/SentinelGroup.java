@@ -1,0 +1,235 @@
+package io.github.lockspring.testsupport;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.data.redis.connection.RedisNode;
+import org.springframework.data.redis.connection.RedisPassword;
+import org.springframework.data.redis.connection.RedisSentinelConfiguration;
+
+import static org.awaitility.Awaitility.await;
+
+/**
+ * A master, two replicas and three sentinels, all of them processes of their own. A
+ * failover begins half a second after the master's end and takes one or two seconds more;
+ * a former master that comes back is made a replica within three seconds. Thread-safe as
+ * far as its servers are.
+ */
+public final class SentinelGroup implements AutoCloseable {
+
+	public static final String NAME = "mymaster";
+
+	private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+	private static final int REPLICAS = 2;
+
+	private static final int SENTINELS = 3;
+
+	private static @Nullable SentinelGroup shared;
+
+	private final @Nullable String password;
+
+	private final @Nullable String sentinelPassword;
+
+	private final List<RedisServer> servers = new ArrayList<>();
+
+	private final List<SentinelProcess> sentinels = new ArrayList<>();
+
+	private SentinelGroup(@Nullable String password, @Nullable String sentinelPassword) {
+		this.password = password;
+		this.sentinelPassword = sentinelPassword;
+	}
+
+	/**
+	 * The group that tests share which leave it as they found it, though not its master.
+	 */
+	public static synchronized SentinelGroup shared() {
+		SentinelGroup group = shared;
+		if (group == null) {
+			group = start();
+			shared = group;
+		}
+		return group;
+	}
+
+	public static SentinelGroup start() {
+		return start(null, null);
+	}
+
+	/**
+	 * Starts a group whose servers and sentinels want passwords, not the same ones.
+	 */
+	public static SentinelGroup start(@Nullable String password, @Nullable String sentinelPassword) {
+		SentinelGroup group = new SentinelGroup(password, sentinelPassword);
+		try {
+			group.startAll();
+			return group;
+		}
+		catch (RuntimeException | Error ex) {
+			group.close();
+			throw ex;
+		}
+		catch (IOException ex) {
+			group.close();
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	private void startAll() throws IOException {
+		List<String> config = new ArrayList<>(List.of("--repl-diskless-sync", "yes", "--repl-diskless-sync-delay", "0",
+				"--repl-ping-replica-period", "1", "--repl-timeout", "5"));
+		if (this.password != null) {
+			config.addAll(List.of("--requirepass", this.password, "--masterauth", this.password));
+		}
+		for (int i = 0; i <= REPLICAS; i++) {
+			this.servers.add(RedisServer.start(config.toArray(String[]::new)));
+		}
+		RedisServer master = this.servers.get(0);
+		for (RedisServer replica : this.servers.subList(1, this.servers.size())) {
+			follow(replica, master);
+		}
+		awaitReplicas(master, REPLICAS);
+		List<Integer> ports = new ArrayList<>();
+		for (int i = 0; i < SENTINELS; i++) {
+			ports.add(RedisServer.freePort());
+		}
+		for (int i = 0; i < SENTINELS; i++) {
+			this.sentinels.add(new SentinelProcess(i, ports, master.port(), this.password, this.sentinelPassword));
+		}
+		awaitHealthy();
+	}
+
+	/**
+	 * Where clients are told to look.
+	 */
+	public RedisSentinelConfiguration configuration() {
+		RedisSentinelConfiguration configuration = new RedisSentinelConfiguration();
+		configuration.master(NAME);
+		this.sentinels.forEach((each) -> configuration.sentinel(new RedisNode("127.0.0.1", each.port())));
+		configuration.setPassword(RedisPassword.of(this.password));
+		configuration.setSentinelPassword(RedisPassword.of(this.sentinelPassword));
+		return configuration;
+	}
+
+	/**
+	 * The sentinels, as hosts and ports with commas between them.
+	 */
+	public String nodes() {
+		return String.join(",", this.sentinels.stream().map((each) -> "127.0.0.1:" + each.port()).toList());
+	}
+
+	public List<SentinelProcess> sentinels() {
+		return List.copyOf(this.sentinels);
+	}
+
+	/**
+	 * All data servers, whether they run or not.
+	 */
+	public List<RedisServer> servers() {
+		return List.copyOf(this.servers);
+	}
+
+	/**
+	 * Who is master now, says the first sentinel that runs.
+	 */
+	public RedisServer master() {
+		SentinelProcess sentinel = this.sentinels.stream().filter(SentinelProcess::isRunning).findFirst().orElseThrow();
+		return master(sentinel);
+	}
+
+	private RedisServer master(SentinelProcess sentinel) {
+		List<?> address = (List<?>) Objects
+			.requireNonNull(sentinel.command("SENTINEL", "GET-MASTER-ADDR-BY-NAME", NAME));
+		return server(Integer.parseInt((String) Objects.requireNonNull(address.get(1))));
+	}
+
+	private RedisServer server(int port) {
+		return this.servers.stream().filter((each) -> each.port() == port).findFirst().orElseThrow();
+	}
+
+	/**
+	 * Waits until another server is master, says so itself, and all sentinels know.
+	 * @return that server
+	 */
+	public RedisServer awaitFailoverFrom(RedisServer old) {
+		await("failover from " + old.port()).atMost(PATIENCE)
+			.ignoreExceptions()
+			.until(() -> this.sentinels.stream()
+				.filter(SentinelProcess::isRunning)
+				.allMatch((each) -> master(each) != old && isMaster(master(each))));
+		return master();
+	}
+
+	/**
+	 * SENTINEL FAILOVER: the master is replaced although nothing is wrong with it.
+	 * @return the new master
+	 */
+	public RedisServer failOver() {
+		RedisServer old = master();
+		// refused while the sentinel still has something to do for the last one
+		await().atMost(PATIENCE)
+			.ignoreExceptions()
+			.until(() -> "OK".equals(this.sentinels.get(0).command("SENTINEL", "FAILOVER", NAME)));
+		return awaitFailoverFrom(old);
+	}
+
+	/**
+	 * Starts a server that was killed, as an empty replica of the present master.
+	 */
+	public void restart(RedisServer server) {
+		server.restart();
+		follow(server, master());
+	}
+
+	/**
+	 * Waits until the master has all its replicas and the sentinels agree about it.
+	 */
+	public void awaitHealthy() {
+		await("a healthy group").atMost(PATIENCE).ignoreExceptions().until(() -> {
+			RedisServer master = master();
+			return isMaster(master) && replicas(master) == REPLICAS && this.sentinels.stream()
+				.allMatch((each) -> master(each) == master
+						&& String.valueOf(each.command("SENTINEL", "CKQUORUM", NAME)).startsWith("OK " + SENTINELS)
+						&& knowsAll(each));
+		});
+	}
+
+	/** Whom a sentinel does not know, or thinks is down, it does not promote. */
+	private boolean knowsAll(SentinelProcess sentinel) {
+		List<?> replicas = (List<?>) Objects.requireNonNull(sentinel.command("SENTINEL", "REPLICAS", NAME));
+		return replicas.size() == REPLICAS && replicas.stream()
+			.allMatch((replica) -> ((List<?>) Objects.requireNonNull(replica)).contains("slave")
+					&& replica.toString().contains("master-link-status, ok"));
+	}
+
+	/** Makes a server a replica of another one, outside of the sentinels' knowledge. */
+	static void follow(RedisServer replica, RedisServer master) {
+		replica.command("REPLICAOF", master.host(), String.valueOf(master.port()));
+	}
+
+	static boolean isMaster(RedisServer server) {
+		return "master".equals(((List<?>) Objects.requireNonNull(server.command("ROLE"))).get(0));
+	}
+
+	private static int replicas(RedisServer master) {
+		String replication = (String) Objects.requireNonNull(master.command("INFO", "replication"));
+		return replication.split("state=online", -1).length - 1;
+	}
+
+	public static void awaitReplicas(RedisServer master, int replicas) {
+		await(replicas + " replicas").atMost(PATIENCE).until(() -> replicas(master) == replicas);
+	}
+
+	@Override
+	public void close() {
+		this.sentinels.forEach(SentinelProcess::close);
+		this.servers.forEach(RedisServer::close);
+	}
+
+}
