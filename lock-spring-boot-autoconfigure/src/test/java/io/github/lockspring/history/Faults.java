@@ -84,7 +84,8 @@ final class Faults {
 	/**
 	 * Makes some faults of servers in turn, and others at random meanwhile; afterwards
 	 * everything runs again.
-	 * @param inTurn the kinds of which each comes as often as each other
+	 * @param inTurn the kinds of which each comes as often as each other, beginning with
+	 * any of them
 	 * @param rounds how many of them
 	 * @param beside those that are made meanwhile
 	 */
@@ -92,11 +93,12 @@ final class Faults {
 		AtomicBoolean over = new AtomicBoolean();
 		SplittableRandom one = this.random.split();
 		SplittableRandom other = this.random.split();
+		int first = one.nextInt(inTurn.size());
 		runAll(List.of(() -> {
 			try {
 				for (int i = 0; i < rounds; i++) {
 					pause(one, SHORTEST_GAP, 2 * LONGEST_GAP);
-					make(inTurn.get(i % inTurn.size()), this.fleet.members.get(0), one);
+					make(inTurn.get((first + i) % inTurn.size()), this.fleet.members.get(0), one);
 				}
 			}
 			finally {

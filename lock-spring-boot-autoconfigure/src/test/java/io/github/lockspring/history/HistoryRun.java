@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 import io.github.lockspring.history.Fleet.Member;
+import io.github.lockspring.history.HistoryChecker.Kind;
 import io.github.lockspring.history.HistoryChecker.Violation;
 import io.github.lockspring.testsupport.RedisServer;
 
@@ -29,7 +30,7 @@ final class HistoryRun implements AutoCloseable {
 	/**
 	 * Much longer than it should take, since the machine may be busy with other things.
 	 */
-	private static final Duration RECOVERY = Duration.ofSeconds(30);
+	private static final Duration RECOVERY = Duration.ofMinutes(1);
 
 	private final Fleet fleet;
 
@@ -94,6 +95,19 @@ final class HistoryRun implements AutoCloseable {
 			});
 		}
 		return Duration.ofNanos(System.nanoTime() - calm);
+	}
+
+	/**
+	 * Whether two holders have been seen at the same time, while everything goes on.
+	 */
+	boolean hasSeenTwoHolders() throws IOException {
+		long now = System.nanoTime();
+		RecordedEvents events = RecordedEvents.read(this.fleet.files());
+		// what was granted later may follow a hold whose end was not written yet
+		List<RecordedHold> holds = events.holds().stream().filter((hold) -> hold.granted() < now).toList();
+		return HistoryChecker.check(holds, events.acquisitions(), List.of())
+			.stream()
+			.anyMatch((violation) -> violation.kind() == Kind.OVERLAP);
 	}
 
 	/** No two holders at a time, tokens grow, and the workers saw nothing strange. */

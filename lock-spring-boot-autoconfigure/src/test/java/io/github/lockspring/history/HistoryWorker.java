@@ -16,7 +16,6 @@ import java.util.stream.Stream;
 
 import io.github.lockspring.engine.EngineSettings;
 import io.github.lockspring.engine.LockEngine;
-import io.github.lockspring.redis.RedisStoreSettings;
 import io.github.lockspring.store.LockStore;
 
 /**
@@ -38,8 +37,6 @@ final class HistoryWorker {
 
 	static final String STOPPED = "stopped";
 
-	private static final Duration COMMAND_TIMEOUT = Duration.ofMillis(400);
-
 	private HistoryWorker() {
 	}
 
@@ -54,8 +51,7 @@ final class HistoryWorker {
 		List<String> keys = List.of(args[4].split(","));
 		List<Duration> ttls = Stream.of(args[5].split(",")).map(Long::valueOf).map(Duration::ofMillis).toList();
 		try (EventLog events = new EventLog(Path.of(args[1]));
-				LockStore store = Place.parse(args[0])
-					.store(new RedisStoreSettings("lock:", COMMAND_TIMEOUT, true), Collections.max(ttls));
+				LockStore store = Place.parse(args[0]).store(Collections.max(ttls));
 				LockEngine engine = new LockEngine(new RecordingStore(store, events), settings(), List.of())) {
 			Workload workload = new Workload(engine.template(), events, keys, ttls);
 			ExecutorService threads = Executors.newCachedThreadPool();
@@ -77,7 +73,7 @@ final class HistoryWorker {
 
 	private static EngineSettings settings() {
 		EngineSettings defaults = EngineSettings.defaults();
-		return new EngineSettings(defaults.ttl(), defaults.waitTime(), null, COMMAND_TIMEOUT,
+		return new EngineSettings(defaults.ttl(), defaults.waitTime(), null, Place.COMMAND_TIMEOUT,
 				defaults.renewalInterval(), defaults.renewalBatchSize(), defaults.maxTenure(), Duration.ofSeconds(5));
 	}
 

@@ -1,9 +1,14 @@
 package io.github.lockspring.history;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 
 import io.github.lockspring.redis.RedisLockStore;
 import io.github.lockspring.redis.RedisStoreSettings;
+import io.github.lockspring.redis.RedlockLockStore;
+import io.github.lockspring.redis.RedlockNode;
+import io.github.lockspring.redis.RedlockSettings;
 import io.github.lockspring.store.LockStore;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -18,13 +23,23 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  * @param driver how to speak with them
  * @param ports where they are
  */
-record Place(Topology topology, Driver driver, int... ports) {
+record Place(Topology topology, Driver driver, List<Integer> ports) {
 
 	private static final String HOST = "127.0.0.1";
 
+	private static final String PREFIX = "lock:";
+
+	/** Short, so that what fails is noticed, and a worker does not wait for long. */
+	static final Duration COMMAND_TIMEOUT = Duration.ofMillis(400);
+
 	enum Topology {
 
-		SINGLE
+		/** The port is the server's. */
+		SINGLE,
+		/** The ports are those of independent servers. */
+		REDLOCK,
+		/** The same, and nodes are trusted to have forgotten nothing, which is wrong. */
+		REDLOCK_TRUSTING
 
 	}
 
@@ -35,35 +50,43 @@ record Place(Topology topology, Driver driver, int... ports) {
 	}
 
 	static Place parse(String text) {
-		String[] words = text.split(":");
-		int[] ports = new int[words.length - 2];
-		for (int i = 0; i < ports.length; i++) {
-			ports[i] = Integer.parseInt(words[i + 2]);
-		}
-		return new Place(Topology.valueOf(words[0]), Driver.valueOf(words[1]), ports);
+		List<String> words = List.of(text.split(":"));
+		return new Place(Topology.valueOf(words.get(0)), Driver.valueOf(words.get(1)),
+				words.subList(2, words.size()).stream().map(Integer::valueOf).toList());
 	}
 
 	@Override
 	public String toString() {
-		StringBuilder text = new StringBuilder().append(this.topology).append(':').append(this.driver);
-		for (int port : this.ports) {
-			text.append(':').append(port);
-		}
-		return text.toString();
+		List<String> words = new ArrayList<>(List.of(this.topology.name(), this.driver.name()));
+		this.ports.forEach((port) -> words.add(port.toString()));
+		return String.join(":", words);
 	}
 
-	LockStore store(RedisStoreSettings settings, Duration longestTtl) {
+	/**
+	 * Makes a store on these servers.
+	 * @param longestTtl the longest lease that it will be asked for
+	 */
+	LockStore store(Duration longestTtl) {
+		RedisStoreSettings settings = new RedisStoreSettings(PREFIX, COMMAND_TIMEOUT, true);
 		return switch (this.topology) {
-			case SINGLE -> RedisLockStore.create(factory(), settings);
+			case SINGLE -> RedisLockStore.create(single(this.ports.get(0)), settings);
+			case REDLOCK -> redlock(longestTtl, false);
+			case REDLOCK_TRUSTING -> redlock(longestTtl, true);
 		};
 	}
 
-	private RedisConnectionFactory factory() {
-		RedisStandaloneConfiguration server = new RedisStandaloneConfiguration(HOST, this.ports[0]);
+	private RedisConnectionFactory single(int port) {
+		RedisStandaloneConfiguration server = new RedisStandaloneConfiguration(HOST, port);
 		return switch (this.driver) {
 			case LETTUCE -> new LettuceConnectionFactory(server);
 			case JEDIS -> new JedisConnectionFactory(server);
 		};
+	}
+
+	private LockStore redlock(Duration longestTtl, boolean durable) {
+		return RedlockLockStore.create(
+				this.ports.stream().map((port) -> new RedlockNode(HOST + ':' + port, single(port))).toList(),
+				new RedlockSettings(PREFIX, COMMAND_TIMEOUT, COMMAND_TIMEOUT.dividedBy(4), 0.01, longestTtl, durable));
 	}
 
 }

@@ -19,7 +19,7 @@ final class SingleServer implements Servers {
 	@Override
 	public Way way(Place.Driver driver) {
 		TcpProxy proxy = new TcpProxy(this.server.port());
-		return new Way(new Place(Place.Topology.SINGLE, driver, proxy.port()), List.of(proxy));
+		return new Way(new Place(Place.Topology.SINGLE, driver, List.of(proxy.port())), List.of(proxy));
 	}
 
 	@Override
