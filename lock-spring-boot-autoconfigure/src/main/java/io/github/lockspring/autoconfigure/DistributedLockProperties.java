@@ -1,6 +1,7 @@
 package io.github.lockspring.autoconfigure;
 
 import java.time.Duration;
+import java.util.List;
 
 import io.github.lockspring.LockSpec;
 import io.github.lockspring.transaction.Verification;
@@ -31,6 +32,7 @@ import org.springframework.core.Ordered;
  * is the largest number.
  * @param renewal How leases are kept alive.
  * @param redis How Redis is asked.
+ * @param redlock The independent servers of the store redlock.
  * @param fairness How instances share a lock.
  * @param shutdown What happens when the application stops.
  * @param transaction What locks and transactions have to do with each other.
@@ -40,8 +42,9 @@ import org.springframework.core.Ordered;
 public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @DefaultValue("redis") Store store,
 		@DefaultValue("lock:") String keyPrefix, @DefaultValue("30s") Duration ttl,
 		@DefaultValue("5s") Duration waitTime, @Nullable Duration maxHold, @DefaultValue(DEFAULT_ORDER) int order,
-		@DefaultValue Renewal renewal, @DefaultValue Redis redis, @DefaultValue Fairness fairness,
-		@DefaultValue Shutdown shutdown, @DefaultValue Transaction transaction, @DefaultValue Fencing fencing) {
+		@DefaultValue Renewal renewal, @DefaultValue Redis redis, @DefaultValue Redlock redlock,
+		@DefaultValue Fairness fairness, @DefaultValue Shutdown shutdown, @DefaultValue Transaction transaction,
+		@DefaultValue Fencing fencing) {
 
 	static final String PREFIX = "distributed-lock";
 
@@ -69,6 +72,9 @@ public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @
 					"no lease is ever that long: distributed-lock.ttl = " + Limits.text(ttl),
 					"Make it a small part of the ttl: the time that a commit takes.");
 		}
+		if (store == Store.REDLOCK) {
+			RedlockRules.check(redlock, ttl, redis.commandTimeout());
+		}
 		if (maxHold != null) {
 			Limits.check("max-hold", maxHold, LockSpec.MIN_RENEWED_TTL, LockSpec.MAX_DURATION);
 			if (maxHold.compareTo(ttl) < 0) {
@@ -88,6 +94,12 @@ public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @
 		 * The Redis server of the application's RedisConnectionFactory.
 		 */
 		REDIS,
+
+		/**
+		 * A majority of several independent Redis servers,
+		 * distributed-lock.redlock.nodes.
+		 */
+		REDLOCK,
 
 		/**
 		 * The memory of this process: for tests, and for applications with one instance.
@@ -150,6 +162,41 @@ public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @
 						"it is not shorter than distributed-lock.redis.command-timeout = " + Limits.text(commandTimeout)
 								+ ", of which it is a part",
 						"Make it shorter, half of the command timeout for example, or the command timeout longer.");
+			}
+		}
+
+	}
+
+	/**
+	 * Several independent servers, of which a majority decides.
+	 *
+	 * @param nodes The servers: three, five or another odd number, none of them a replica
+	 * of another. Each is a URL such as redis://user:password@host:6379 or, with TLS,
+	 * rediss://host:6379; or has a host, and where need be a port, username, password,
+	 * database, ssl.enabled and ssl.bundle.
+	 * @param nodeTimeout Longest time to wait for a single server, 1 millisecond to 20
+	 * seconds, and at most a third of redis.command-timeout and a ninth of the ttl.
+	 * @param clockDrift The part of a lease by which the clocks of servers and
+	 * applications may differ when it ends, 0 to 0.5.
+	 * @param longestTtl The longest lease in use, minHold included: a server that was
+	 * restarted has no vote for as long, and longer leases are refused. Without it, the
+	 * ttl.
+	 * @param durable Whether all servers still have after a restart whatever they have
+	 * answered (appendfsync always). They then vote at once.
+	 */
+	public record Redlock(@DefaultValue List<RedlockNodeProperties> nodes, @DefaultValue("200ms") Duration nodeTimeout,
+			@DefaultValue("0.01") double clockDrift, @Nullable Duration longestTtl,
+			@DefaultValue("false") boolean durable) {
+
+		/**
+		 * Checks the values.
+		 * @throws LockPropertyException if one is wrong
+		 */
+		public Redlock {
+			Limits.check("redlock.node-timeout", nodeTimeout, Duration.ofMillis(1), Duration.ofSeconds(20));
+			Limits.check("redlock.clock-drift", clockDrift, 0, 0.5);
+			if (longestTtl != null) {
+				Limits.check("redlock.longest-ttl", longestTtl, LockSpec.MIN_TTL, LockSpec.MAX_DURATION);
 			}
 		}
 

@@ -42,7 +42,7 @@ public final class LockEngineAutoConfiguration {
 			ObjectProvider<LockListener> listeners, ObjectProvider<UnitOfWork> unitsOfWork,
 			LockEngineLifecycle lifecycle, ConfigurableListableBeanFactory beanFactory) {
 		LockStore store = stores.getIfAvailable(() -> {
-			throw MissingLockStoreException.explaining(beanFactory);
+			throw MissingLockStoreException.explaining(beanFactory, properties.store());
 		});
 		LockEngine engine = new LockEngine(store, settings(properties), listeners.orderedStream().toList(),
 				unitsOfWork.getIfAvailable(() -> UnitOfWork.NONE));

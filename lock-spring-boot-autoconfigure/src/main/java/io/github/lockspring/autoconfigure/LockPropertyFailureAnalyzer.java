@@ -1,5 +1,7 @@
 package io.github.lockspring.autoconfigure;
 
+import java.util.regex.Pattern;
+
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.source.ConfigurationProperty;
@@ -19,6 +21,8 @@ import org.springframework.core.env.Environment;
 @Order(0)
 class LockPropertyFailureAnalyzer extends AbstractFailureAnalyzer<LockPropertyException> {
 
+	private static final Pattern USER_INFO = Pattern.compile("://[^,]*@");
+
 	private final @Nullable Environment environment;
 
 	LockPropertyFailureAnalyzer(@Nullable Environment environment) {
@@ -28,11 +32,19 @@ class LockPropertyFailureAnalyzer extends AbstractFailureAnalyzer<LockPropertyEx
 	@Override
 	protected FailureAnalysis analyze(Throwable rootFailure, LockPropertyException cause) {
 		ConfigurationProperty written = find(ConfigurationPropertyName.of(cause.getProperty()));
-		Object value = (written != null) ? written.getValue() : cause.getValue();
+		String value = withoutPassword(String.valueOf((written != null) ? written.getValue() : cause.getValue()));
 		Origin origin = Origin.from(written);
 		String description = "The property '%s' has the value '%s'%s: %s.".formatted(cause.getProperty(), value,
 				(origin != null) ? " (from " + origin + ")" : "", cause.getProblem());
 		return new FailureAnalysis(description, cause.getRemedy(), rootFailure);
+	}
+
+	/**
+	 * What stands before the at sign of a URL, of which there may be several, is not
+	 * shown.
+	 */
+	static String withoutPassword(String value) {
+		return USER_INFO.matcher(value).replaceAll("://***@");
 	}
 
 	private @Nullable ConfigurationProperty find(ConfigurationPropertyName name) {

@@ -22,6 +22,8 @@ class LockRuntimeHints implements RuntimeHintsRegistrar {
 		hints.reflection().registerType(DistributedLock.class, MemberCategory.INVOKE_PUBLIC_METHODS);
 		hints.reflection().registerType(DistributedLocks.class, MemberCategory.INVOKE_PUBLIC_METHODS);
 		hints.reflection().registerType(Fenced.class, MemberCategory.INVOKE_PUBLIC_METHODS);
+		// made of a URL by its valueOf
+		hints.reflection().registerType(RedlockNodeProperties.class, MemberCategory.INVOKE_PUBLIC_METHODS);
 	}
 
 }

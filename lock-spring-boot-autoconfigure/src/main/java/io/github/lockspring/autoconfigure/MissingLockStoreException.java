@@ -33,13 +33,18 @@ class MissingLockStoreException extends RuntimeException {
 	/**
 	 * Creates the exception, with what is missing and what to do.
 	 * @param beanFactory the bean factory that has no {@link LockStore}
+	 * @param store the kind of store that was wanted
 	 * @return the exception to throw
 	 */
-	static MissingLockStoreException explaining(ConfigurableListableBeanFactory beanFactory) {
+	static MissingLockStoreException explaining(ConfigurableListableBeanFactory beanFactory,
+			DistributedLockProperties.Store store) {
 		ClassLoader classLoader = beanFactory.getBeanClassLoader();
 		if (!ClassUtils.isPresent(CONNECTION_FACTORY, classLoader)) {
 			return new MissingLockStoreException("Spring Data Redis is not on the class path",
 					"Add the dependency org.springframework.boot:spring-boot-starter-data-redis." + OTHER_WAYS);
+		}
+		if (store == DistributedLockProperties.Store.REDLOCK) {
+			return leftOut("RedlockLockStoreAutoConfiguration");
 		}
 		String[] factories = BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beanFactory,
 				ClassUtils.resolveClassName(CONNECTION_FACTORY, classLoader), true, false);
@@ -55,8 +60,12 @@ class MissingLockStoreException extends RuntimeException {
 					"Mark the one for the locks with @Primary, or make a LockStore bean from it with"
 							+ " RedisLockStore.create." + OTHER_WAYS);
 		}
+		return leftOut("RedisLockStoreAutoConfiguration");
+	}
+
+	private static MissingLockStoreException leftOut(String autoConfiguration) {
 		return new MissingLockStoreException(
-				"the auto-configuration RedisLockStoreAutoConfiguration was left out of this application",
+				"the auto-configuration " + autoConfiguration + " was left out of this application",
 				"Do not exclude it." + OTHER_WAYS);
 	}
 

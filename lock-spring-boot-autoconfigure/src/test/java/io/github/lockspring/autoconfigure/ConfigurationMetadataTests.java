@@ -41,10 +41,10 @@ class ConfigurationMetadataTests {
 			.findFirst()
 			.orElseThrow();
 		assertThat((String) property.get("description")).isNotBlank().endsWith(".");
-		if (name.endsWith(".max-hold")) {
+		if (name.endsWith(".max-hold") || name.endsWith(".longest-ttl")) {
 			assertThat((String) property.get("description")).contains("Without it");
 		}
-		else {
+		else if (!name.endsWith(".nodes")) {
 			assertThat(property.get("defaultValue")).isNotNull();
 		}
 	}

@@ -1,6 +1,7 @@
 package io.github.lockspring.autoconfigure;
 
 import java.time.Duration;
+import java.util.List;
 
 import io.github.lockspring.transaction.Verification;
 import org.junit.jupiter.api.Test;
@@ -41,6 +42,11 @@ class DistributedLockPropertiesTests {
 			assertThat(properties.redis().notifications()).isTrue();
 			assertThat(properties.redis().replicaAcks()).isZero();
 			assertThat(properties.redis().replicaAckTimeout()).hasMillis(500);
+			assertThat(properties.redlock().nodes()).isEmpty();
+			assertThat(properties.redlock().nodeTimeout()).hasMillis(200);
+			assertThat(properties.redlock().clockDrift()).isEqualTo(0.01);
+			assertThat(properties.redlock().longestTtl()).isNull();
+			assertThat(properties.redlock().durable()).isFalse();
 			assertThat(properties.fairness().maxTenure()).hasMillis(10);
 			assertThat(properties.shutdown().timeout()).hasSeconds(10);
 			assertThat(properties.fencing().table()).isEqualTo("lock_fence");
@@ -56,22 +62,26 @@ class DistributedLockPropertiesTests {
 				"distributed-lock.max-hold=PT1H", "distributed-lock.order=7", "distributed-lock.renewal.interval=0.25",
 				"distributed-lock.renewal.batch-size=10", "distributed-lock.redis.command-timeout=250ms",
 				"distributed-lock.redis.notifications=false", "distributed-lock.redis.replica-acks=2",
-				"distributed-lock.redis.replica-ack-timeout=100ms", "distributed-lock.fairness.max-tenure=0s",
-				"distributed-lock.shutdown.timeout=1s", "distributed-lock.transaction.release-after-completion=false",
+				"distributed-lock.redis.replica-ack-timeout=100ms", "distributed-lock.redlock.nodes=redis://a",
+				"distributed-lock.redlock.node-timeout=70ms", "distributed-lock.redlock.clock-drift=0.02",
+				"distributed-lock.redlock.longest-ttl=2m", "distributed-lock.redlock.durable=true",
+				"distributed-lock.fairness.max-tenure=0s", "distributed-lock.shutdown.timeout=1s",
+				"distributed-lock.transaction.release-after-completion=false",
 				"distributed-lock.transaction.verify-before-commit=off",
 				"distributed-lock.transaction.min-remaining=2s", "distributed-lock.fencing.table=shop.fences",
 				"distributed-lock.fencing.initialize-schema=never")
-			.run((context) -> assertThat(context.getBean(DistributedLockProperties.class)).isEqualTo(
-					new DistributedLockProperties(false, DistributedLockProperties.Store.MEMORY, "shop:lock:",
-							Duration.ofMinutes(1), Duration.ZERO, Duration.ofHours(1), 7,
-							new DistributedLockProperties.Renewal(0.25, 10),
-							new DistributedLockProperties.Redis(Duration.ofMillis(250), false, 2,
-									Duration.ofMillis(100)),
-							new DistributedLockProperties.Fairness(Duration.ZERO),
-							new DistributedLockProperties.Shutdown(Duration.ofSeconds(1)),
-							new DistributedLockProperties.Transaction(false, Verification.OFF, Duration.ofSeconds(2)),
-							new DistributedLockProperties.Fencing("shop.fences",
-									DistributedLockProperties.InitializeSchema.NEVER))));
+			.run((context) -> assertThat(context.getBean(DistributedLockProperties.class))
+				.isEqualTo(new DistributedLockProperties(false, DistributedLockProperties.Store.MEMORY, "shop:lock:",
+						Duration.ofMinutes(1), Duration.ZERO, Duration.ofHours(1), 7,
+						new DistributedLockProperties.Renewal(0.25, 10),
+						new DistributedLockProperties.Redis(Duration.ofMillis(250), false, 2, Duration.ofMillis(100)),
+						new DistributedLockProperties.Redlock(List.of(RedlockNodeProperties.valueOf("redis://a")),
+								Duration.ofMillis(70), 0.02, Duration.ofMinutes(2), true),
+						new DistributedLockProperties.Fairness(Duration.ZERO),
+						new DistributedLockProperties.Shutdown(Duration.ofSeconds(1)),
+						new DistributedLockProperties.Transaction(false, Verification.OFF, Duration.ofSeconds(2)),
+						new DistributedLockProperties.Fencing("shop.fences",
+								DistributedLockProperties.InitializeSchema.NEVER))));
 	}
 
 	@ParameterizedTest
@@ -99,6 +109,11 @@ class DistributedLockPropertiesTests {
 			redis.replica-acks      | -1 | it is not between 0 and 10
 			redis.replica-acks      | 11 | it is not between 0 and 10
 			redis.replica-ack-timeout | 0s | it is not between 1ms and 1m
+			redlock.node-timeout    | 0s | it is not between 1ms and 20s
+			redlock.node-timeout    | 1m | it is not between 1ms and 20s
+			redlock.clock-drift     | -0.1 | it is not between 0.0 and 0.5
+			redlock.clock-drift     | 1 | it is not between 0.0 and 0.5
+			redlock.longest-ttl     | 50ms | it is not between 100ms and 365d
 			fairness.max-tenure     | -10ms | a negative time has no meaning
 			fairness.max-tenure     | 1h | it is not between 0s and 1m
 			shutdown.timeout        | -1s | a negative time has no meaning
@@ -135,6 +150,8 @@ class DistributedLockPropertiesTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "ttl", "wait-time", "max-hold", "redis.command-timeout", "redis.replica-ack-timeout",
 			"fairness.max-tenure", "shutdown.timeout" })
+	@ValueSource(strings = { "ttl", "wait-time", "max-hold", "redis.command-timeout", "redlock.node-timeout",
+			"redlock.longest-ttl", "fairness.max-tenure", "shutdown.timeout" })
 	void durationWithoutUnitStopsTheStart(String property) {
 		FailureAnalysis failure = StartupFailures
 			.of(this.runner.withPropertyValues("distributed-lock." + property + "=45"));
@@ -170,7 +187,7 @@ class DistributedLockPropertiesTests {
 	void unknownStoreStopsTheStartWithTheListOfStores() {
 		FailureAnalysis failure = StartupFailures.of(this.runner.withPropertyValues("distributed-lock.store=redlok"));
 		assertThat(failure.getDescription()).contains("distributed-lock.store").contains("redlok");
-		assertThat(failure.getAction()).contains("MEMORY").contains("REDIS");
+		assertThat(failure.getAction()).contains("MEMORY").contains("REDIS").contains("REDLOCK");
 	}
 
 	@Configuration(proxyBeanMethods = false)

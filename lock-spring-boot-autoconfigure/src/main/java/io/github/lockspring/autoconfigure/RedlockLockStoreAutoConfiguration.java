@@ -1,0 +1,54 @@
+package io.github.lockspring.autoconfigure;
+
+import java.time.Duration;
+import java.util.List;
+
+import io.github.lockspring.redis.RedlockLockStore;
+import io.github.lockspring.redis.RedlockNode;
+import io.github.lockspring.redis.RedlockSettings;
+import io.github.lockspring.store.LockStore;
+
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.core.env.Environment;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+
+/**
+ * Auto-configuration of the {@link LockStore} on several independent Redis servers. Has
+ * connections of its own and needs none of the application's.
+ */
+@AutoConfiguration(afterName = "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration")
+@ConditionalOnClass(RedisConnectionFactory.class)
+@ConditionalOnBooleanProperty(name = "distributed-lock.enabled", matchIfMissing = true)
+@ConditionalOnProperty(name = "distributed-lock.store", havingValue = "redlock")
+@EnableConfigurationProperties(DistributedLockProperties.class)
+public final class RedlockLockStoreAutoConfiguration {
+
+	/*
+	 * Not lazy as the other stores are: no connection factory of the application is made
+	 * too early, and what is wrong with a node is to stop the start.
+	 */
+	@Bean
+	@ConditionalOnMissingBean(LockStore.class)
+	RedlockLockStore redlockLockStore(DistributedLockProperties properties, BeanFactory beanFactory,
+			Environment environment) {
+		DistributedLockProperties.Redlock redlock = properties.redlock();
+		RedlockConnectionFactories factories = RedlockConnectionFactories.of(beanFactory,
+				environment.getProperty("spring.data.redis.client-type"));
+		List<RedlockNode> nodes = RedlockRules.checkNodes(redlock)
+			.stream()
+			.map((address) -> new RedlockNode(address.name(), factories.create(address)))
+			.toList();
+		Duration longestTtl = (redlock.longestTtl() != null) ? redlock.longestTtl() : properties.ttl();
+		return RedlockLockStore.create(nodes,
+				new RedlockSettings(properties.keyPrefix(), properties.redis().commandTimeout(), redlock.nodeTimeout(),
+						redlock.clockDrift(), longestTtl, redlock.durable()));
+	}
+
+}

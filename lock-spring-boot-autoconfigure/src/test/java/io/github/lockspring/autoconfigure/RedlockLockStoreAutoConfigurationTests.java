@@ -1,0 +1,134 @@
+package io.github.lockspring.autoconfigure;
+
+import java.util.List;
+import java.util.UUID;
+import java.util.stream.Collectors;
+
+import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockRequest;
+import io.github.lockspring.LockTemplate;
+import io.github.lockspring.redis.RedisLockStore;
+import io.github.lockspring.redis.RedlockLockStore;
+import io.github.lockspring.store.LockStore;
+import io.github.lockspring.store.MemoryLockStore;
+import io.github.lockspring.testsupport.RedlockServers;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.autoconfigure.ssl.SslAutoConfiguration;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Applications whose locks are on several servers.
+ */
+class RedlockLockStoreAutoConfigurationTests {
+
+	private static RedlockServers servers;
+
+	@BeforeAll
+	static void start() {
+		servers = RedlockServers.start(3);
+	}
+
+	@AfterAll
+	static void stop() {
+		servers.close();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "lettuce", "jedis" })
+	void locksAreOnTheNodesWithoutARedisOfTheApplication(String clientType) {
+		String key = "redlock-" + UUID.randomUUID();
+		on(Applications.withoutRedis()).withUserConfiguration(LockedConfiguration.class)
+			.withPropertyValues("spring.data.redis.client-type=" + clientType)
+			.run((context) -> {
+				assertThat(context).hasSingleBean(LockStore.class).hasSingleBean(RedlockLockStore.class);
+				try (HeldLock lock = context.getBean(LockTemplate.class).acquire(LockRequest.of(key))) {
+					assertThat(servers.having("lock:" + key)).hasSizeGreaterThanOrEqualTo(2);
+					lock.verify();
+				}
+				await().until(() -> servers.having("lock:" + key).isEmpty());
+				assertThat(context.getBean(LockedService.class).work()).isTrue();
+			});
+		await().until(() -> threads().isEmpty());
+	}
+
+	@Test
+	void locksAreOnTheNodesAlthoughTheApplicationHasARedisToo() {
+		on(Applications.onSharedServer()).run((context) -> assertThat(context).doesNotHaveBean(RedisLockStore.class)
+			.hasSingleBean(RedlockLockStore.class));
+	}
+
+	@Test
+	void applicationStartsWhileTheNodesAreDown() {
+		Applications.withoutRedis()
+			.withPropertyValues("distributed-lock.store=redlock",
+					"distributed-lock.redlock.nodes=redis://127.0.0.1:1,redis://127.0.0.1:2,redis://127.0.0.1:3")
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
+	void backsOffWhenUserDefinesStore() {
+		on(Applications.withoutRedis()).withUserConfiguration(OwnStoreConfiguration.class)
+			.run((context) -> assertThat(context).hasSingleBean(LockStore.class).hasBean("ownStore"));
+	}
+
+	@Test
+	void applicationWithoutSpringDataRedisReadsWhatIsMissing() {
+		FailureAnalysis failure = StartupFailures.of(on(Applications.withoutRedis())
+			.withUserConfiguration(LockedConfiguration.class)
+			.withClassLoader(new FilteredClassLoader("org.springframework.data.redis", "io.lettuce", "redis.clients")));
+		assertThat(failure.getDescription()).contains("Spring Data Redis is not on the class path");
+	}
+
+	@Test
+	void unknownSslBundleStopsTheStart() {
+		FailureAnalysis failure = StartupFailures.of(Applications.withoutRedis()
+			.withConfiguration(AutoConfigurations.of(SslAutoConfiguration.class))
+			.withPropertyValues("distributed-lock.store=redlock", "distributed-lock.redlock.nodes[1].ssl.bundle=certs",
+					"distributed-lock.redlock.nodes[0].host=a", "distributed-lock.redlock.nodes[1].host=b",
+					"distributed-lock.redlock.nodes[2].host=c"));
+		assertThat(failure.getDescription()).contains("distributed-lock.redlock.nodes[1].ssl.bundle")
+			.contains("there is no SSL bundle of this name");
+	}
+
+	private static ApplicationContextRunner on(ApplicationContextRunner runner) {
+		String nodes = servers.all()
+			.stream()
+			.map((server) -> "redis://127.0.0.1:" + server.port())
+			.collect(Collectors.joining(","));
+		return runner.withPropertyValues("distributed-lock.store=redlock", "distributed-lock.redlock.durable=true",
+				"distributed-lock.redlock.nodes=" + nodes, "distributed-lock.wait-time=1m");
+	}
+
+	private static List<String> threads() {
+		return Thread.getAllStackTraces()
+			.keySet()
+			.stream()
+			.map(Thread::getName)
+			.filter((name) -> name.startsWith("lock-redlock"))
+			.toList();
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class OwnStoreConfiguration {
+
+		@Bean
+		LockStore ownStore() {
+			return new MemoryLockStore();
+		}
+
+	}
+
+}
