@@ -10,8 +10,11 @@ import io.github.lockspring.redis.RedlockLockStore;
 import io.github.lockspring.redis.RedlockNode;
 import io.github.lockspring.redis.RedlockSettings;
 import io.github.lockspring.store.LockStore;
+import io.github.lockspring.testsupport.SentinelGroup;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisNode;
+import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -36,6 +39,10 @@ record Place(Topology topology, Driver driver, List<Integer> ports) {
 
 		/** The port is the server's. */
 		SINGLE,
+		/** The ports are the sentinels'. */
+		SENTINEL,
+		/** The same, and both replicas acknowledge each lock. */
+		SENTINEL_ACKNOWLEDGED,
 		/** The ports are those of independent servers. */
 		REDLOCK,
 		/** The same, and nodes are trusted to have forgotten nothing, which is wrong. */
@@ -70,6 +77,9 @@ record Place(Topology topology, Driver driver, List<Integer> ports) {
 		RedisStoreSettings settings = new RedisStoreSettings(PREFIX, COMMAND_TIMEOUT, true);
 		return switch (this.topology) {
 			case SINGLE -> RedisLockStore.create(single(this.ports.get(0)), settings);
+			case SENTINEL -> RedisLockStore.create(behindSentinel(), settings);
+			case SENTINEL_ACKNOWLEDGED ->
+				RedisLockStore.create(behindSentinel(), settings.withReplicaAcks(2, COMMAND_TIMEOUT.dividedBy(2)));
 			case REDLOCK -> redlock(longestTtl, false);
 			case REDLOCK_TRUSTING -> redlock(longestTtl, true);
 		};
@@ -80,6 +90,16 @@ record Place(Topology topology, Driver driver, List<Integer> ports) {
 		return switch (this.driver) {
 			case LETTUCE -> new LettuceConnectionFactory(server);
 			case JEDIS -> new JedisConnectionFactory(server);
+		};
+	}
+
+	private RedisConnectionFactory behindSentinel() {
+		RedisSentinelConfiguration sentinels = new RedisSentinelConfiguration();
+		sentinels.master(SentinelGroup.NAME);
+		this.ports.forEach((port) -> sentinels.sentinel(new RedisNode(HOST, port)));
+		return switch (this.driver) {
+			case LETTUCE -> new LettuceConnectionFactory(sentinels);
+			case JEDIS -> new JedisConnectionFactory(sentinels);
 		};
 	}
 
