@@ -18,12 +18,12 @@ import com.sun.management.OperatingSystemMXBean;
  *
  * @param facts what is known, in the order of the report
  */
-record Machine(Map<String, String> facts) {
+public record Machine(Map<String, String> facts) {
 
 	private static final Pattern JAR = Pattern.compile(
 			"(lettuce-core|redisson|spring-integration-redis|lock4j-core|shedlock-core|curator-recipes|zookeeper|spring-data-redis)-(\\d[^/\\\\]*)\\.jar");
 
-	static Machine here(String redisVersion) {
+	public static Machine here(String redisVersion) {
 		OperatingSystemMXBean system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
 		Map<String, String> facts = new LinkedHashMap<>();
 		facts.put("date", Instant.now().truncatedTo(ChronoUnit.SECONDS).toString());

@@ -11,15 +11,15 @@ import java.util.stream.Collectors;
 /**
  * Every single run, and the machine, as one line of JSON each, written at once.
  */
-final class RawData implements AutoCloseable {
+public final class RawData implements AutoCloseable {
 
 	private final BufferedWriter writer;
 
-	RawData(Path file) throws IOException {
+	public RawData(Path file) throws IOException {
 		this.writer = Files.newBufferedWriter(file);
 	}
 
-	void write(Map<String, ?> line) throws IOException {
+	public void write(Map<String, ?> line) throws IOException {
 		this.writer.write(json(line));
 		this.writer.newLine();
 		this.writer.flush();

@@ -4,6 +4,9 @@ import java.io.File;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 import io.lettuce.core.RedisClient;
@@ -18,6 +21,8 @@ import redis.embedded.RedisExecProvider;
  * A redis-server of the benchmark's own, without persistence, on the loopback interface.
  */
 public final class RedisProcess implements AutoCloseable {
+
+	private static final int HIGHEST_PORT = 55_536;
 
 	private final int port;
 
@@ -34,17 +39,34 @@ public final class RedisProcess implements AutoCloseable {
 		this.connection = connect(this.client);
 	}
 
-	public static RedisProcess start() throws IOException, InterruptedException {
+	public static RedisProcess start(String... config) throws IOException, InterruptedException {
 		int port = freePort();
-		File executable = RedisExecProvider.defaultProvider().get();
-		executable.deleteOnExit();
-		Process process = new ProcessBuilder(executable.getPath(), "--port", String.valueOf(port), "--bind",
-				"127.0.0.1", "--save", "", "--appendonly", "no")
-			.redirectErrorStream(true)
+		List<String> command = new ArrayList<>(List.of(executable(), "--port", String.valueOf(port), "--bind",
+				"127.0.0.1", "--save", "", "--appendonly", "no"));
+		command.addAll(List.of(config));
+		return start(port, command);
+	}
+
+	/**
+	 * Starts a sentinel.
+	 * @param config a file that it may write to, with its port
+	 */
+	public static RedisProcess startSentinel(int port, Path config) throws IOException, InterruptedException {
+		return start(port, List.of(executable(), config.toString(), "--sentinel"));
+	}
+
+	private static RedisProcess start(int port, List<String> command) throws IOException, InterruptedException {
+		Process process = new ProcessBuilder(command).redirectErrorStream(true)
 			.redirectOutput(ProcessBuilder.Redirect.DISCARD)
 			.start();
 		Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly));
 		return new RedisProcess(port, process);
+	}
+
+	private static String executable() throws IOException {
+		File executable = RedisExecProvider.defaultProvider().get();
+		executable.deleteOnExit();
+		return executable.getPath();
 	}
 
 	private static StatefulRedisConnection<String, String> connect(RedisClient client) throws InterruptedException {
@@ -62,9 +84,17 @@ public final class RedisProcess implements AutoCloseable {
 		}
 	}
 
-	private static int freePort() throws IOException {
-		try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-			return socket.getLocalPort();
+	/**
+	 * A free port, low enough for the second port of a cluster's node, which is 10,000
+	 * higher.
+	 */
+	public static int freePort() throws IOException {
+		while (true) {
+			try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+				if (socket.getLocalPort() < HIGHEST_PORT) {
+					return socket.getLocalPort();
+				}
+			}
 		}
 	}
 
@@ -84,7 +114,7 @@ public final class RedisProcess implements AutoCloseable {
 		return CommandStats.parse(commands().info("commandstats"), commands().info("cpu"));
 	}
 
-	String version() {
+	public String version() {
 		return commands().info("server")
 			.lines()
 			.filter((line) -> line.startsWith("redis_version:"))
