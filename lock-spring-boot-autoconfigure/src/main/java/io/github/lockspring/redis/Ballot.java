@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.lockspring.LockUnavailableException;
@@ -27,9 +28,9 @@ final class Ballot {
 	/*
 	 * All is done by the thread that asks for the lock, but for votes that come when the
 	 * outcome is known already. `unwanted` tells their nodes' threads to withdraw them at
-	 * once; it is set before the round is closed, or by the release of the lock, before
-	 * that is sent to the nodes. So a late vote is withdrawn by its own thread or by the
-	 * release, whichever comes second.
+	 * once. A late vote is written down first and then withdrawn if it is unwanted; who
+	 * withdraws all votes, or releases the lock, says so first and then asks the nodes
+	 * that are written down, or all nodes. So a late vote is withdrawn by one of the two.
 	 */
 
 	private static final Logger logger = LoggerFactory.getLogger(Ballot.class);
@@ -77,10 +78,10 @@ final class Ballot {
 	private int silent;
 
 	/** Nodes at which there is a vote of this attempt. */
-	private final List<Voter> given = new ArrayList<>();
+	private final List<Voter> given = new CopyOnWriteArrayList<>();
 
 	/** Nodes at which there may be one. */
-	private final List<Voter> uncertain = new ArrayList<>();
+	private final List<Voter> uncertain = new CopyOnWriteArrayList<>();
 
 	private final AtomicInteger expected = new AtomicInteger();
 
@@ -129,9 +130,7 @@ final class Ballot {
 		Voter voter = reply.voter();
 		String problem = problem(reply);
 		voter.note(problem);
-		if (mayHaveVoted(reply)) {
-			((reply instanceof Reply.Failed) ? this.uncertain : this.given).add(voter);
-		}
+		writeDown(reply);
 		if (reply instanceof Reply.Failed<Vote> failed) {
 			this.hearing.failed(failed);
 			this.silent++;
@@ -178,8 +177,16 @@ final class Ballot {
 		return null;
 	}
 
-	private static boolean mayHaveVoted(Reply<Vote> reply) {
-		return !(reply instanceof Reply.Answered<Vote> answered) || answered.answer() instanceof Vote.Given;
+	/**
+	 * Remembers where a vote of this attempt is, or may be.
+	 * @return whether it may be at this node
+	 */
+	private boolean writeDown(Reply<Vote> reply) {
+		if (reply instanceof Reply.Failed) {
+			return this.uncertain.add(reply.voter());
+		}
+		boolean given = ((Reply.Answered<Vote>) reply).answer() instanceof Vote.Given;
+		return given && this.given.add(reply.voter());
 	}
 
 	private int votesForThis() {
@@ -325,7 +332,7 @@ final class Ballot {
 	private void late(Reply<Vote> reply) {
 		Voter voter = reply.voter();
 		voter.note(problem(reply));
-		if (this.unwanted && mayHaveVoted(reply)) {
+		if (writeDown(reply) && this.unwanted) {
 			try {
 				this.questions.withdraw(this.question, this.attempt).apply(voter, this.timeout);
 			}

@@ -1,0 +1,145 @@
+package io.github.lockspring.redis;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.store.AcquireAnswer;
+import io.github.lockspring.store.AcquireAnswer.Acquired;
+import io.github.lockspring.store.AcquireAnswer.Busy;
+import io.github.lockspring.store.AcquireQuestion;
+import io.github.lockspring.store.AcquireQuestion.Look;
+import io.github.lockspring.store.OwnerToken;
+import io.github.lockspring.testsupport.Instance.Driver;
+import io.github.lockspring.testsupport.RedlockServers;
+import io.github.lockspring.testsupport.TcpProxy.Cut;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+import static io.github.lockspring.redis.StoreFixture.PATIENT;
+import static io.github.lockspring.redis.StoreFixture.release;
+import static io.github.lockspring.redis.StoreFixture.token;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Nodes of Redlock that come back without what they knew: three real servers.
+ */
+class RedlockRestartTests {
+
+	private static final Duration TTL = Duration.ofSeconds(3);
+
+	private static final String LOCK = "lock:report";
+
+	private static RedlockServers servers;
+
+	private final List<RedlockLockStore> stores = new ArrayList<>();
+
+	@BeforeAll
+	static void start() {
+		servers = RedlockServers.start(3);
+	}
+
+	@AfterAll
+	static void stop() {
+		servers.close();
+	}
+
+	@AfterEach
+	void close() {
+		servers.heal();
+		this.stores.forEach(RedlockLockStore::close);
+	}
+
+	@Test
+	void f14NodeThatWasRestartedEmptyDoesNotVoteForASecondHolder() {
+		RedlockLockStore holder = store(servers.nodesBehindProxies(Driver.LETTUCE), false);
+		RedlockLockStore other = store(servers.nodes(Driver.LETTUCE), false);
+		awaitAllNodes(holder);
+		awaitAllNodes(other);
+		holdOnNodesZeroAndOne(holder);
+		servers.server(1).restart();
+		long restarted = System.nanoTime();
+		AcquireAnswer answer = acquire(other, token());
+		assertThat(Duration.ofNanos(System.nanoTime() - restarted)).as("what the machine took").isLessThan(TTL);
+		assertThat(answer).isInstanceOf(Busy.class);
+		assertThat(servers.having(LOCK)).as("the vote of node 2 is given back").containsExactly(servers.server(0));
+		await().atMost(Duration.ofMinutes(1)).until(() -> acquire(other, token()) instanceof Acquired);
+	}
+
+	@Test
+	void f14NodeThatIsSaidToForgetNothingVotesAtOnce() {
+		RedlockLockStore holder = store(servers.nodesBehindProxies(Driver.LETTUCE), true);
+		RedlockLockStore other = store(servers.nodes(Driver.LETTUCE), true);
+		awaitAllNodes(holder);
+		awaitAllNodes(other);
+		holdOnNodesZeroAndOne(holder);
+		servers.server(1).restart();
+		await("a second holder, since it was a lie").ignoreExceptions()
+			.until(() -> acquire(other, token()) instanceof Acquired);
+		assertThat(servers.server(0).pttl(LOCK)).as("the first one's").isPositive();
+	}
+
+	@Test
+	void f14NaiveRedlockHasTwoHoldersAfterARestart() {
+		NaiveRedlock naive = new NaiveRedlock(
+				List.of(servers.proxy(0).port(), servers.proxy(1).port(), servers.proxy(2).port()));
+		servers.proxy(2).refuse();
+		assertThat(naive.tryLock(LOCK, "first", Duration.ofMinutes(1))).isTrue();
+		servers.proxy(2).restore();
+		assertThat(naive.tryLock(LOCK, "second", Duration.ofMinutes(1))).isFalse();
+		servers.server(2).flushAll();
+		servers.server(1).restart();
+		assertThat(naive.tryLock(LOCK, "second", Duration.ofMinutes(1))).isTrue();
+		assertThat(servers.server(0).get(LOCK)).isEqualTo("first");
+	}
+
+	@Test
+	void f14MajorityOfRestartedNodesIsAnErrorThatSaysHowLongItLasts() {
+		RedlockLockStore store = store(servers.nodes(Driver.LETTUCE), false);
+		awaitAllNodes(store);
+		servers.server(0).restart();
+		servers.server(2).restart();
+		await().ignoreExceptionsMatching((ex) -> !(ex instanceof AssertionError))
+			.untilAsserted(() -> assertThatExceptionOfType(LockUnavailableException.class)
+				.isThrownBy(() -> acquire(store, token()))
+				.withMessageMatching("1 of 3 nodes can vote, 2 needed: "
+						+ "127.0.0.1:\\d+ restarted \\ds ago and has no vote for another \\ds; "
+						+ "127.0.0.1:\\d+ restarted \\ds ago and has no vote for another \\ds"));
+		assertThat(servers.having(LOCK)).isEmpty();
+	}
+
+	/** Who is behind the proxies cannot reach node 2. */
+	private static void holdOnNodesZeroAndOne(RedlockLockStore store) {
+		servers.proxy(2).refuse();
+		servers.proxy(2).cut(Cut.RST);
+		assertThat(acquire(store, token())).isInstanceOf(Acquired.class);
+		assertThat(servers.having(LOCK)).containsExactly(servers.server(0), servers.server(1));
+	}
+
+	private RedlockLockStore store(List<RedlockNode> nodes, boolean durable) {
+		RedlockLockStore store = RedlockLockStore.create(nodes,
+				new RedlockSettings("lock:", PATIENT, Duration.ofSeconds(1), 0, TTL, durable));
+		this.stores.add(store);
+		return store;
+	}
+
+	private static void awaitAllNodes(RedlockLockStore store) {
+		await().atMost(Duration.ofMinutes(1)).ignoreExceptions().until(() -> {
+			OwnerToken token = token();
+			AcquireAnswer answer = store.acquire(new AcquireQuestion("warm-up", token, TTL, Look.ONCE), PATIENT);
+			boolean everywhere = answer instanceof Acquired && servers.having("lock:warm-up").size() == 3;
+			release(store, "warm-up", token);
+			return everywhere;
+		});
+	}
+
+	private static AcquireAnswer acquire(RedlockLockStore store, OwnerToken token) {
+		return store.acquire(new AcquireQuestion("report", token, TTL, Look.ONCE), PATIENT);
+	}
+
+}
