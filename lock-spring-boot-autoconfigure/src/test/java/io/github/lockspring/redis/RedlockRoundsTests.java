@@ -40,7 +40,7 @@ class RedlockRoundsTests {
 
 	private static final int GIVEN = Integer.getInteger("lockspring.topology.rounds", 0);
 
-	private static final int ROUNDS = (GIVEN > 0) ? 10 * GIVEN : 60;
+	private static final int ROUNDS = (GIVEN > 0) ? 10 * GIVEN : 40;
 
 	@Test
 	@Timeout(value = 1, unit = TimeUnit.HOURS)
