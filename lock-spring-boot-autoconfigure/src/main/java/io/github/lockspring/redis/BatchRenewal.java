@@ -41,7 +41,7 @@ final class BatchRenewal {
 			renewInCluster(questions, answers, timeout);
 		}
 		else {
-			renewGroup(questions, IntStream.range(0, questions.size()).boxed().toList(), answers, timeout);
+			renewGroup(questions, IntStream.range(0, questions.size()).boxed().toList(), answers, timeout, true);
 		}
 		return List.of(answers);
 	}
@@ -70,7 +70,7 @@ final class BatchRenewal {
 					break;
 				}
 				try {
-					renewGroup(questions, group, answers, Duration.ofNanos(left));
+					renewSlot(questions, group, answers, Duration.ofNanos(left));
 					answered = true;
 				}
 				catch (LockUnavailableException ex) {
@@ -83,8 +83,32 @@ final class BatchRenewal {
 		}
 	}
 
-	private void renewGroup(List<RenewQuestion> questions, List<Integer> group, RenewAnswer[] answers,
+	/*
+	 * While a slot migrates, a script is refused of which some keys have gone already and
+	 * others have not: each of them alone is answered.
+	 */
+	private void renewSlot(List<RenewQuestion> questions, List<Integer> group, RenewAnswer[] answers,
 			Duration timeout) {
+		long start = System.nanoTime();
+		try {
+			renewGroup(questions, group, answers, timeout, group.size() == 1);
+		}
+		catch (LockUnavailableException ex) {
+			if (group.size() == 1 || !PassingTrouble.isTryAgain(ex)) {
+				throw ex;
+			}
+			for (Integer single : group) {
+				Duration left = timeout.minusNanos(System.nanoTime() - start);
+				if (left.isNegative()) {
+					return;
+				}
+				renewGroup(questions, List.of(single), answers, left, true);
+			}
+		}
+	}
+
+	private void renewGroup(List<RenewQuestion> questions, List<Integer> group, RenewAnswer[] answers, Duration timeout,
+			boolean insist) {
 		List<String> locks = new ArrayList<>(group.size());
 		List<String> args = new ArrayList<>(2 * group.size());
 		for (int i : group) {
@@ -95,7 +119,8 @@ final class BatchRenewal {
 		List<Object> reply;
 		RenewAnswer owner = RenewAnswer.RENEWED;
 		try {
-			reply = this.scripts.run(RedisScripts.RENEW, locks, args.toArray(), timeout);
+			reply = insist ? this.scripts.run(RedisScripts.RENEW, locks, args.toArray(), timeout)
+					: this.scripts.runOnce(RedisScripts.RENEW, locks, args.toArray(), timeout);
 		}
 		catch (TooFewReplicasException ex) {
 			// the master has lengthened the leases, which does not count, but whoever is

@@ -8,7 +8,6 @@ import java.util.concurrent.locks.LockSupport;
 import io.github.lockspring.LockUnavailableException;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.core.NestedExceptionUtils;
 import org.springframework.data.redis.core.script.RedisScript;
 
 /**
@@ -17,7 +16,9 @@ import org.springframework.data.redis.core.script.RedisScript;
  */
 final class RedisCommands implements ScriptRunner {
 
-	private static final long PAUSE_BEFORE_AGAIN = TimeUnit.MILLISECONDS.toNanos(20);
+	private static final long FIRST_PAUSE = TimeUnit.MILLISECONDS.toNanos(20);
+
+	private static final long LONGEST_PAUSE = TimeUnit.MILLISECONDS.toNanos(100);
 
 	private final RedisConnections connections;
 
@@ -30,30 +31,52 @@ final class RedisCommands implements ScriptRunner {
 
 	@Override
 	public <T> T run(RedisScript<T> script, List<String> keys, Object[] args, Duration timeout) {
-		Duration limit = (timeout.compareTo(this.commandTimeout) < 0) ? timeout : this.commandTimeout;
+		Duration limit = limit(timeout);
 		long start = System.nanoTime();
+		long pause = FIRST_PAUSE;
 		while (true) {
-			Duration left = limit.minusNanos(System.nanoTime() - start);
 			try {
-				@Nullable T answer = this.connections.<@Nullable T>call(this.connections.lane(keys.get(0)),
-						(template) -> template.execute(script, keys, args), left);
-				if (answer == null) {
-					throw UnavailableTranslator.noAnswer();
-				}
-				return answer;
+				return ask(script, keys, args, limit.minusNanos(System.nanoTime() - start));
 			}
 			catch (LockUnavailableException ex) {
 				throw ex;
 			}
 			catch (RuntimeException ex) {
-				boolean again = isTryAgain(ex)
-						&& limit.minusNanos(System.nanoTime() - start).toNanos() > 2 * PAUSE_BEFORE_AGAIN;
-				if (!again) {
+				long left = limit.toNanos() - (System.nanoTime() - start);
+				if (!PassingTrouble.is(ex) || Thread.currentThread().isInterrupted() || left < 2 * pause) {
 					throw UnavailableTranslator.translate(limit, ex);
 				}
-				LockSupport.parkNanos(PAUSE_BEFORE_AGAIN);
 			}
+			LockSupport.parkNanos(pause);
+			pause = Math.min(2 * pause, LONGEST_PAUSE);
 		}
+	}
+
+	@Override
+	public <T> T runOnce(RedisScript<T> script, List<String> keys, Object[] args, Duration timeout) {
+		Duration limit = limit(timeout);
+		try {
+			return ask(script, keys, args, limit);
+		}
+		catch (LockUnavailableException ex) {
+			throw ex;
+		}
+		catch (RuntimeException ex) {
+			throw UnavailableTranslator.translate(limit, ex);
+		}
+	}
+
+	private Duration limit(Duration timeout) {
+		return (timeout.compareTo(this.commandTimeout) < 0) ? timeout : this.commandTimeout;
+	}
+
+	private <T> T ask(RedisScript<T> script, List<String> keys, Object[] args, Duration timeout) {
+		@Nullable T answer = this.connections.<@Nullable T>call(this.connections.lane(keys.get(0)),
+				(template) -> template.execute(script, keys, args), timeout);
+		if (answer == null) {
+			throw UnavailableTranslator.noAnswer();
+		}
+		return answer;
 	}
 
 	/**
@@ -61,12 +84,6 @@ final class RedisCommands implements ScriptRunner {
 	 */
 	void publish(String channel, String message) {
 		this.connections.call((template) -> template.convertAndSend(channel, message), this.commandTimeout);
-	}
-
-	// while a cluster slot migrates, scripts are refused of which one key is missing
-	private static boolean isTryAgain(RuntimeException failure) {
-		String words = NestedExceptionUtils.getMostSpecificCause(failure).getMessage();
-		return words != null && words.startsWith("TRYAGAIN") && !Thread.currentThread().isInterrupted();
 	}
 
 }

@@ -3,7 +3,6 @@ package io.github.lockspring.redis;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 import io.github.lockspring.HeldLock;
@@ -20,16 +19,11 @@ import io.github.lockspring.store.RecordingListener;
 import io.github.lockspring.store.ReleaseAnswer;
 import io.github.lockspring.store.RenewAnswer;
 import io.github.lockspring.store.RenewQuestion;
+import io.github.lockspring.testsupport.RedisCluster;
 import io.github.lockspring.testsupport.RedisServer;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-
-import org.springframework.data.redis.connection.RedisClusterConfiguration;
-import org.springframework.data.redis.connection.RedisConnectionFactory;
-import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
-import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import static io.github.lockspring.redis.StoreFixture.PATIENT;
 import static io.github.lockspring.redis.StoreFixture.SETTINGS;
@@ -43,42 +37,37 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Two nodes, half of the slots each.
+ * Locks in all slots; one shard that does not answer.
  */
 class RedisClusterTests {
 
-	private static RedisServer first;
+	private static final RedisCluster cluster = RedisCluster.shared();
 
-	private static RedisServer second;
+	private static final RedisServer first = cluster.masters().get(0);
 
-	@BeforeAll
-	static void start() {
-		first = RedisServer.start("--cluster-enabled", "yes", "--cluster-node-timeout", "10000");
-		second = RedisServer.start("--cluster-enabled", "yes", "--cluster-node-timeout", "10000");
-		first.command("CLUSTER", "ADDSLOTSRANGE", "0", "8191");
-		second.command("CLUSTER", "ADDSLOTSRANGE", "8192", "16383");
-		first.command("CLUSTER", "MEET", second.host(), String.valueOf(second.port()));
-		awaitCluster();
-	}
+	private static final RedisServer second = cluster.masters().get(1);
 
-	@AfterAll
-	static void stop() {
-		first.close();
-		second.close();
+	/** So that a shard that does not answer is waited for again and again. */
+	private static final EngineSettings SMALL_BATCHES = new EngineSettings(Duration.ofSeconds(30),
+			Duration.ofSeconds(5), null, Duration.ofSeconds(1), 1.0 / 3, 2, Duration.ofMillis(10),
+			Duration.ofSeconds(1));
+
+	@BeforeEach
+	void flush() {
+		cluster.flushAll();
 	}
 
 	@ParameterizedTest
 	@EnumSource
 	void locksOfAllSlotsAreTakenRenewedInOneCallAndReleased(Driver driver) {
-		try (RedisLockStore store = RedisLockStore.create(factory(driver), SETTINGS)) {
+		try (RedisLockStore store = RedisLockStore.create(driver.clusterFactory(cluster), SETTINGS)) {
 			List<RenewQuestion> questions = new ArrayList<>();
 			for (String key : List.of("a", "b", "c", "d", "{tag}x", "{tag}y", "brace}", "{brace", "é")) {
 				OwnerToken token = token();
 				assertThat(acquire(store, key, token)).as(key).isInstanceOf(Acquired.class);
 				questions.add(new RenewQuestion(key, token, TTL));
 			}
-			assertThat(first.keys()).isNotEmpty();
-			assertThat(second.keys()).isNotEmpty();
+			assertThat(cluster.masters()).noneMatch((master) -> master.keys().isEmpty());
 			questions.add(3, new RenewQuestion("nobody's", token(), TTL));
 			List<RenewAnswer> answers = store.renew(questions, PATIENT);
 			assertThat(answers.get(3)).isEqualTo(RenewAnswer.NOT_OWNER);
@@ -94,7 +83,7 @@ class RedisClusterTests {
 	@EnumSource
 	void h5LockIsHandedOverWhereverItsWaiterIsSubscribed(Driver driver) {
 		RecordingListener listener = new RecordingListener();
-		try (RedisLockStore store = RedisLockStore.create(factory(driver), SETTINGS)) {
+		try (RedisLockStore store = RedisLockStore.create(driver.clusterFactory(cluster), SETTINGS)) {
 			Inbox inbox = store.inbox(instance(1), listener).orElseThrow();
 			inbox.open();
 			await().until(inbox::isConfirmed);
@@ -114,18 +103,19 @@ class RedisClusterTests {
 	@EnumSource
 	void deadShardDoesNotStarveTheRenewalsOfTheOther(Driver driver) {
 		RedisStoreSettings settings = new RedisStoreSettings("lock:", Duration.ofSeconds(1), true);
-		try (RedisLockStore store = RedisLockStore.create(factory(driver), settings)) {
+		try (RedisLockStore store = RedisLockStore.create(driver.clusterFactory(cluster), settings)) {
+			await().ignoreExceptions().until(() -> isAcquired(store, "warm-up " + driver, token()));
 			List<RenewQuestion> questions = new ArrayList<>();
 			for (int i = 0; i < 24; i++) {
 				OwnerToken token = token();
 				String key = driver + " " + i;
-				await().ignoreExceptions().until(() -> acquire(store, key, token) instanceof Acquired);
+				assertThat(acquire(store, key, token)).isInstanceOf(Acquired.class);
 				questions.add(new RenewQuestion(key, token, TTL));
 			}
 			second.pause();
 			List<RenewAnswer> answers = store.renew(questions, Duration.ofMillis(700));
 			for (int i = 0; i < questions.size(); i++) {
-				boolean alive = RedisKeys.slot("lock:" + questions.get(i).key()) < 8192;
+				boolean alive = !isOnSecond(questions.get(i).key());
 				assertThat(answers.get(i)).as(questions.get(i).key())
 					.isEqualTo(alive ? RenewAnswer.RENEWED : RenewAnswer.UNKNOWN);
 			}
@@ -133,7 +123,7 @@ class RedisClusterTests {
 		finally {
 			second.resume();
 		}
-		awaitCluster();
+		cluster.awaitWhole();
 	}
 
 	@ParameterizedTest
@@ -141,8 +131,8 @@ class RedisClusterTests {
 	void f07StoppedShardLosesNoRenewedLockOfAHealthyOne(Driver driver) {
 		RedisStoreSettings settings = new RedisStoreSettings("lock:", Duration.ofSeconds(1), true);
 		List<LockEvent.Lost> losses = new CopyOnWriteArrayList<>();
-		try (RedisLockStore store = RedisLockStore.create(factory(driver), settings);
-				LockEngine engine = new LockEngine(store, EngineSettings.defaults(), List.of((event) -> {
+		try (RedisLockStore store = RedisLockStore.create(driver.clusterFactory(cluster), settings);
+				LockEngine engine = new LockEngine(store, SMALL_BATCHES, List.of((event) -> {
 					if (event instanceof LockEvent.Lost lost) {
 						losses.add(lost);
 					}
@@ -154,9 +144,9 @@ class RedisClusterTests {
 			List<HeldLock> stopped = new ArrayList<>();
 			for (int i = 0; healthy.size() < 10 || stopped.size() < 10; i++) {
 				String key = driver + " renewed " + i;
-				boolean onFirst = RedisKeys.slot("lock:" + key) < 8192;
+				boolean onFirst = !isOnSecond(key);
 				LockRequest request = LockRequest.of(key)
-					.ttl(Duration.ofMillis(onFirst ? 900 : 3000))
+					.ttl(Duration.ofMillis(onFirst ? 900 : 2000))
 					.renew()
 					.onLost(OnLost.NOTIFY);
 				if ((onFirst ? healthy : stopped).size() < 10) {
@@ -167,29 +157,18 @@ class RedisClusterTests {
 			await().atMost(Duration.ofSeconds(30)).until(() -> stopped.stream().noneMatch(HeldLock::isHeld));
 			second.resume();
 			assertThat(healthy).allMatch(HeldLock::isHeld);
-			assertThat(losses).noneMatch((lost) -> RedisKeys.slot("lock:" + lost.key()) < 8192);
+			assertThat(losses).allMatch((lost) -> isOnSecond(lost.key()));
 			healthy.forEach(HeldLock::close);
 			stopped.forEach(HeldLock::close);
 		}
 		finally {
 			second.resume();
 		}
-		awaitCluster();
+		cluster.awaitWhole();
 	}
 
-	private static void awaitCluster() {
-		for (RedisServer node : List.of(first, second)) {
-			await().atMost(Duration.ofSeconds(30))
-				.until(() -> ((String) Objects.requireNonNull(node.command("CLUSTER", "INFO")))
-					.contains("cluster_state:ok"));
-		}
-	}
-
-	private static RedisConnectionFactory factory(Driver driver) {
-		RedisClusterConfiguration configuration = new RedisClusterConfiguration(
-				List.of(first.host() + ":" + first.port()));
-		return (driver == Driver.LETTUCE) ? new LettuceConnectionFactory(configuration)
-				: new JedisConnectionFactory(configuration);
+	private static boolean isOnSecond(String key) {
+		return cluster.masterOf(RedisKeys.slot("lock:" + key)) == second;
 	}
 
 }

@@ -1,0 +1,287 @@
+package io.github.lockspring.testsupport;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+
+import org.jspecify.annotations.Nullable;
+
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Six real redis-servers as a cluster: three masters with a third of the slots each, and
+ * a replica for each of them. Thread-safe as far as its servers are.
+ * <p>
+ * No master is replaced unless a test asks for it ({@link #failOverAfter}): on a busy
+ * machine a server may stand still for a second by itself.
+ */
+public final class RedisCluster implements AutoCloseable {
+
+	private static final int SLOTS = 16384;
+
+	private static final int MASTERS = 3;
+
+	private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+	private static final Duration CALM = Duration.ofMinutes(1);
+
+	private static @Nullable RedisCluster shared;
+
+	private final List<RedisServer> nodes = new ArrayList<>();
+
+	private RedisCluster() {
+	}
+
+	/**
+	 * The cluster that tests share which leave it whole: all servers running, each slot
+	 * with its first master. It is not empty.
+	 */
+	public static synchronized RedisCluster shared() {
+		RedisCluster cluster = shared;
+		if (cluster == null) {
+			cluster = start();
+			shared = cluster;
+		}
+		return cluster;
+	}
+
+	/**
+	 * Starts a cluster and waits until it is complete.
+	 */
+	public static RedisCluster start() {
+		RedisCluster cluster = new RedisCluster();
+		for (int i = 0; i < 2 * MASTERS; i++) {
+			cluster.nodes.add(startNode());
+		}
+		cluster.join();
+		return cluster;
+	}
+
+	private static RedisServer startNode() {
+		for (int attempt = 1;; attempt++) {
+			try {
+				// the default of port + 10000 need not be free, nor be a port
+				return RedisServer.start("--cluster-enabled", "yes", "--cluster-port",
+						String.valueOf(RedisServer.freePort()), "--cluster-node-timeout",
+						String.valueOf(CALM.toMillis()), "--cluster-require-full-coverage", "no",
+						"--cluster-replica-validity-factor", "0", "--cluster-migration-barrier", "99",
+						"--repl-diskless-sync-delay", "0");
+			}
+			catch (UncheckedIOException | IOException ex) {
+				if (attempt == 3) {
+					throw new IllegalStateException(ex);
+				}
+			}
+		}
+	}
+
+	private void join() {
+		for (int i = 0; i < this.nodes.size(); i++) {
+			RedisServer node = this.nodes.get(i);
+			node.command("CLUSTER", "SET-CONFIG-EPOCH", String.valueOf(i + 1));
+			if (i < MASTERS) {
+				node.command("CLUSTER", "ADDSLOTSRANGE", String.valueOf(firstSlot(i)),
+						String.valueOf(firstSlot(i + 1) - 1));
+			}
+		}
+		for (RedisServer node : this.nodes) {
+			// each with each: gossip would take seconds
+			for (RedisServer other : this.nodes) {
+				if (other != node) {
+					node.command("CLUSTER", "MEET", other.host(), String.valueOf(other.port()), String.valueOf(
+							other.command("CONFIG", "GET", "cluster-port") instanceof List<?> list ? list.get(1) : ""));
+				}
+			}
+		}
+		for (RedisServer node : this.nodes) {
+			await().atMost(PATIENCE).until(() -> lines(node).size() == 2 * MASTERS);
+			await().atMost(PATIENCE).until(() -> lines(node).stream().noneMatch((line) -> line.contains("handshake")));
+		}
+		for (int i = 0; i < MASTERS; i++) {
+			this.nodes.get(MASTERS + i).command("CLUSTER", "REPLICATE", id(this.nodes.get(i)));
+		}
+		awaitWhole();
+	}
+
+	private static int firstSlot(int master) {
+		return SLOTS * master / MASTERS;
+	}
+
+	/** The nodes that the client is told of at first. */
+	public List<String> addresses() {
+		return this.nodes.stream().map((node) -> node.host() + ":" + node.port()).toList();
+	}
+
+	public List<RedisServer> nodes() {
+		return List.copyOf(this.nodes);
+	}
+
+	/**
+	 * The masters of the beginning.
+	 */
+	public List<RedisServer> masters() {
+		return List.copyOf(this.nodes.subList(0, MASTERS));
+	}
+
+	/**
+	 * The replica of one of the first masters.
+	 */
+	public RedisServer replicaOf(RedisServer master) {
+		return this.nodes.get(MASTERS + this.nodes.indexOf(master));
+	}
+
+	/**
+	 * The master of the beginning that has the slot.
+	 */
+	public RedisServer masterOf(int slot) {
+		for (int i = 0; i < MASTERS; i++) {
+			if (slot < firstSlot(i + 1)) {
+				return this.nodes.get(i);
+			}
+		}
+		throw new IllegalArgumentException("No such slot: " + slot);
+	}
+
+	/**
+	 * Lets replicas take over when their master has been silent for this long.
+	 */
+	public void failOverAfter(Duration silence) {
+		for (RedisServer node : this.nodes) {
+			node.command("CONFIG", "SET", "cluster-node-timeout", String.valueOf(silence.toMillis()));
+		}
+	}
+
+	/**
+	 * From now on nobody takes over.
+	 */
+	public void stayAsYouAre() {
+		failOverAfter(CALM);
+	}
+
+	/**
+	 * Whether this node is a master in its own eyes.
+	 */
+	public boolean isMaster(RedisServer node) {
+		return String.valueOf(node.command("ROLE")).startsWith("[master");
+	}
+
+	/**
+	 * Makes the first masters masters again, all servers running.
+	 */
+	public void restore() {
+		awaitWhole();
+		for (RedisServer master : masters()) {
+			if (!isMaster(master)) {
+				master.command("CLUSTER", "FAILOVER");
+				await().atMost(PATIENCE).until(() -> isMaster(master));
+				awaitWhole();
+			}
+		}
+		stayAsYouAre();
+	}
+
+	/**
+	 * Waits until all nodes say that all is well.
+	 */
+	public void awaitWhole() {
+		for (RedisServer node : this.nodes) {
+			await().atMost(PATIENCE).ignoreExceptions().until(() -> isWhole(node));
+		}
+	}
+
+	private static boolean isWhole(RedisServer node) {
+		String info = String.valueOf(node.command("CLUSTER", "INFO"));
+		List<String> lines = lines(node);
+		return info.contains("cluster_state:ok") && info.contains("cluster_slots_ok:" + SLOTS)
+				&& lines.size() == 2 * MASTERS && lines.stream().noneMatch((line) -> line.contains("fail"))
+				&& lines.stream().filter((line) -> line.contains("slave")).count() == MASTERS
+				&& !String.valueOf(node.command("INFO", "replication")).contains("master_link_status:down");
+	}
+
+	private static List<String> lines(RedisServer node) {
+		return String.valueOf(node.command("CLUSTER", "NODES")).lines().toList();
+	}
+
+	static String id(RedisServer node) {
+		return String.valueOf(node.command("CLUSTER", "MYID"));
+	}
+
+	public void flushAll() {
+		masters().forEach(RedisServer::flushAll);
+	}
+
+	/**
+	 * Begins to move a slot to another of the first masters.
+	 * @return the steps that follow
+	 */
+	public SlotMove move(int slot, RedisServer from, RedisServer to) {
+		return new SlotMove(slot, from, to);
+	}
+
+	@Override
+	public void close() {
+		this.nodes.forEach(RedisServer::close);
+	}
+
+	/**
+	 * The steps in which a slot goes from one master to another, as tools for resharding
+	 * take them.
+	 */
+	public final class SlotMove {
+
+		private final String slot;
+
+		private final RedisServer from;
+
+		private final RedisServer to;
+
+		private SlotMove(int slot, RedisServer from, RedisServer to) {
+			this.slot = String.valueOf(slot);
+			this.from = from;
+			this.to = to;
+			to.command("CLUSTER", "SETSLOT", this.slot, "IMPORTING", id(from));
+			from.command("CLUSTER", "SETSLOT", this.slot, "MIGRATING", id(to));
+		}
+
+		/**
+		 * Moves the keys that are there, with their TTLs.
+		 */
+		public SlotMove keys() {
+			while (true) {
+				List<?> keys = (List<?>) Objects
+					.requireNonNull(this.from.command("CLUSTER", "GETKEYSINSLOT", this.slot, "100"));
+				if (keys.isEmpty()) {
+					return this;
+				}
+				keys.forEach((key) -> key((String) key));
+			}
+		}
+
+		/**
+		 * Moves one key if it is there.
+		 */
+		public SlotMove key(String key) {
+			this.from.command("MIGRATE", this.to.host(), String.valueOf(this.to.port()), key, "0", "10000");
+			return this;
+		}
+
+		/**
+		 * The slot is the other one's.
+		 */
+		public void end() {
+			for (RedisServer node : List.of(this.to, this.from)) {
+				node.command("CLUSTER", "SETSLOT", this.slot, "NODE", id(this.to));
+			}
+			for (RedisServer node : masters()) {
+				if (node != this.to && node != this.from) {
+					node.command("CLUSTER", "SETSLOT", this.slot, "NODE", id(this.to));
+				}
+			}
+		}
+
+	}
+
+}
