@@ -9,6 +9,8 @@ import io.lettuce.core.ReadFrom;
 import io.lettuce.core.SocketOptions;
 import io.lettuce.core.SslVerifyMode;
 import io.lettuce.core.TimeoutOptions;
+import io.lettuce.core.cluster.ClusterClientOptions;
+import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.DefaultClientResources;
 import io.lettuce.core.resource.Delay;
@@ -25,6 +27,8 @@ import org.springframework.data.redis.connection.lettuce.RedisCredentialsProvide
 final class DerivedLettuceConfiguration implements LettuceClientConfiguration {
 
 	private static final Duration LONGEST_RECONNECT_DELAY = Duration.ofMillis(500);
+
+	private static final Duration LONGEST_TOPOLOGY_PAUSE = Duration.ofSeconds(1);
 
 	/**
 	 * Nobody waits for a connection longer than for an answer, but an attempt may take
@@ -92,16 +96,42 @@ final class DerivedLettuceConfiguration implements LettuceClientConfiguration {
 	public Optional<ClientOptions> getClientOptions() {
 		ClientOptions options = this.application.getClientOptions().orElseGet(ClientOptions::create);
 		SocketOptions socket = options.getSocketOptions();
-		Duration connectTimeout = (socket.getConnectTimeout().compareTo(getCommandTimeout()) < 0)
-				? socket.getConnectTimeout() : getCommandTimeout();
-		return Optional.of(options.mutate()
+		Duration connectTimeout = shorter(socket.getConnectTimeout(), getCommandTimeout());
+		ClientOptions ours = options.mutate()
 			.autoReconnect(true)
 			.disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
 			.socketOptions(socket.mutate().connectTimeout(connectTimeout).build())
 			// whoever asks waits no longer than he wants to: a timer for each command is
 			// one too many
 			.timeoutOptions(TimeoutOptions.create())
-			.build());
+			.build();
+		return Optional
+			.of(RedisConfiguration.isClusterConfiguration(this.redisConfiguration) ? forCluster(ours) : ours);
+	}
+
+	/*
+	 * A client that does not look for a new master as soon as something speaks against
+	 * the old one keeps asking it. What the application has set is kept where it looks
+	 * more often than this.
+	 */
+	private static ClusterClientOptions forCluster(ClientOptions options) {
+		ClusterClientOptions present = (options instanceof ClusterClientOptions cluster) ? cluster
+				: ClusterClientOptions.builder(options).build();
+		ClusterTopologyRefreshOptions refresh = present.getTopologyRefreshOptions();
+		ClusterTopologyRefreshOptions.Builder ours = ClusterTopologyRefreshOptions.builder()
+			.adaptiveRefreshTriggersTimeout(shorter(refresh.getAdaptiveRefreshTimeout(), LONGEST_TOPOLOGY_PAUSE))
+			.refreshTriggersReconnectAttempts(Math.min(refresh.getRefreshTriggersReconnectAttempts(),
+					ClusterTopologyRefreshOptions.DEFAULT_REFRESH_TRIGGERS_RECONNECT_ATTEMPTS))
+			.dynamicRefreshSources(refresh.useDynamicRefreshSources())
+			.closeStaleConnections(refresh.isCloseStaleConnections());
+		if (refresh.isPeriodicRefreshEnabled()) {
+			ours.enablePeriodicRefresh(refresh.getRefreshPeriod());
+		}
+		return present.mutate().topologyRefreshOptions(ours.build()).build();
+	}
+
+	private static Duration shorter(Duration one, Duration other) {
+		return (one.compareTo(other) < 0) ? one : other;
 	}
 
 	/**

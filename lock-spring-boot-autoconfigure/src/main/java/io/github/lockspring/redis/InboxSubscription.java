@@ -42,6 +42,11 @@ final class InboxSubscription {
 	 * not repeat the first one. Lettuce resubscribes by itself after a reconnect; a
 	 * connection that only looks alive is noticed by pings that were sent and did not
 	 * come back.
+	 *
+	 * Where commands and subscriptions may go to different servers, the one of the
+	 * subscription may fall silent while all questions are answered, so that nobody would
+	 * doubt. There a ping is sent from time to time, and doubts if the one before has not
+	 * come back.
 	 */
 
 	private static final Logger logger = LoggerFactory.getLogger(InboxSubscription.class);
@@ -53,6 +58,8 @@ final class InboxSubscription {
 	private static final int QUICK_ATTEMPTS_AFTER_REFUSAL = 3;
 
 	private static final int LOST_PINGS_BEFORE_NEW_SUBSCRIPTION = 8;
+
+	private static final Duration CHECK_INTERVAL = Duration.ofSeconds(3);
 
 	private static final String PING = "p ";
 
@@ -73,6 +80,8 @@ final class InboxSubscription {
 	private volatile long doubts;
 
 	private volatile boolean ended;
+
+	private volatile boolean checkAnswered = true;
 
 	private @Nullable Container container;
 
@@ -99,6 +108,9 @@ final class InboxSubscription {
 
 	void begin() {
 		later(Duration.ZERO, this::subscribe);
+		if (this.connections.topology() != RedisConnections.Topology.SINGLE) {
+			later(CHECK_INTERVAL, this::check);
+		}
 	}
 
 	boolean isConfirmed() {
@@ -265,11 +277,35 @@ final class InboxSubscription {
 		later(PAUSE, this::ping);
 	}
 
+	private void check() {
+		if (this.ended) {
+			return;
+		}
+		if (!this.confirmed) {
+			this.checkAnswered = true;
+		}
+		else if (!this.checkAnswered) {
+			this.checkAnswered = true;
+			doubt();
+		}
+		else {
+			this.checkAnswered = false;
+			try {
+				this.commands.publish(this.channel, PING + this.doubts);
+			}
+			catch (RuntimeException ex) {
+				logger.debug("The inbox " + this.channel + " cannot be tried at present", ex);
+			}
+		}
+		later(CHECK_INTERVAL, this::check);
+	}
+
 	private final class Listener implements MessageListener, SubscriptionListener {
 
 		@Override
 		public void onMessage(Message message, byte @Nullable [] pattern) {
 			String text = new String(message.getBody(), StandardCharsets.UTF_8);
+			InboxSubscription.this.checkAnswered = true;
 			if (!text.startsWith(PING)) {
 				InboxSubscription.this.messages.receive(text);
 			}

@@ -172,7 +172,9 @@ final class LettuceConnections implements RedisConnections {
 				throw ex;
 			}
 			catch (RuntimeException ex) {
-				doubtNodes();
+				if (isDisconnection(ex) || PassingTrouble.is(ex)) {
+					doubtNodes();
+				}
 				disconnected = (disconnected != null) ? disconnected : Duration.ofNanos(System.nanoTime() - start);
 				boolean readOnly = isReadOnly(ex) && reconnect();
 				if (!(readOnly || isDisconnection(ex)) || passed.compareTo(timeout.dividedBy(2)) > 0

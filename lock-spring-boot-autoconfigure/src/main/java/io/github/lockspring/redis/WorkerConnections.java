@@ -15,6 +15,7 @@ import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.dao.QueryTimeoutException;
 import org.springframework.data.redis.RedisSystemException;
 import org.springframework.data.redis.connection.RedisClusterConnection;
@@ -114,8 +115,10 @@ final class WorkerConnections implements RedisConnections {
 			return result.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
 		}
 		catch (ExecutionException ex) {
-			doubtNodes();
 			if (ex.getCause() instanceof RuntimeException cause) {
+				if (cause instanceof DataAccessResourceFailureException || PassingTrouble.is(cause)) {
+					doubtNodes();
+				}
 				throw cause;
 			}
 			throw new RedisSystemException("Command failed", ex.getCause());
