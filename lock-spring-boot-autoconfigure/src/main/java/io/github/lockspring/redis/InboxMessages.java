@@ -1,5 +1,6 @@
 package io.github.lockspring.redis;
 
+import java.util.List;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -43,11 +44,16 @@ final class InboxMessages {
 	}
 
 	/**
-	 * Whom a message that grants a lock is for.
+	 * Whose token a message names: whom it is for.
 	 */
 	static Optional<OwnerToken> addressee(String message) {
-		Matcher parts = GRANTED.matcher(message);
-		return parts.matches() ? OwnerToken.parse(parts.group(1)) : Optional.empty();
+		for (Pattern pattern : List.of(GRANTED, WANTED)) {
+			Matcher parts = pattern.matcher(message);
+			if (parts.matches()) {
+				return OwnerToken.parse(parts.group(1));
+			}
+		}
+		return Optional.empty();
 	}
 
 	void opened() {

@@ -81,6 +81,7 @@ interface RedisConnections extends AutoCloseable {
 	static StringRedisTemplate template(RedisConnectionFactory factory) {
 		StringRedisTemplate template = new StringRedisTemplate(factory);
 		template.setExposeConnection(true);
+		template.setScriptExecutor(new ScriptsWithoutCache(template));
 		return template;
 	}
 

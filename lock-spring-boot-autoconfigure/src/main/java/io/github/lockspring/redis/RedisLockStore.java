@@ -110,6 +110,10 @@ public final class RedisLockStore implements LockStore {
 		return switch (reply.text(0)) {
 			case "0" -> new AcquireAnswer.Busy(reply.number(1), reply.number(2));
 			case "1" -> new AcquireAnswer.Acquired(reply.number(1));
+			case "2" -> {
+				tell(reply.rest(3));
+				yield new AcquireAnswer.Busy(reply.number(1), reply.number(2));
+			}
 			default -> throw reply.unexpected();
 		};
 	}
@@ -133,7 +137,7 @@ public final class RedisLockStore implements LockStore {
 			case "1" -> new ReleaseAnswer.Released();
 			case "2" -> {
 				if (reply.number(1) == 0) {
-					tell(reply.text(2));
+					tell(reply.rest(2));
 				}
 				yield new ReleaseAnswer.Released();
 			}
@@ -142,16 +146,16 @@ public final class RedisLockStore implements LockStore {
 	}
 
 	/*
-	 * Where scripts may not publish. Only once: the waiter looks by itself, and a message
-	 * that comes late enough is of no use.
+	 * Where scripts may not publish. Only once: whoever waits looks by itself, and a
+	 * message that comes late enough is of no use.
 	 */
 	private void tell(String message) {
-		InboxMessages.addressee(message).ifPresent((waiter) -> this.background.execute(() -> {
+		InboxMessages.addressee(message).ifPresent((token) -> this.background.execute(() -> {
 			try {
-				this.commands.publish(this.keys.inbox(waiter.instance()), message);
+				this.commands.publish(this.keys.inbox(token.instance()), message);
 			}
 			catch (RuntimeException ex) {
-				logger.debug("A waiter could not be told: " + message, ex);
+				logger.debug("An instance could not be told: " + message, ex);
 			}
 		}));
 	}
@@ -197,11 +201,9 @@ public final class RedisLockStore implements LockStore {
 	}
 
 	/**
-	 * An answer of a script: words, of which the last one may have spaces in it.
+	 * An answer of a script: words, after which there may be a message.
 	 */
 	private static final class Reply {
-
-		private static final int MOST_WORDS = 3;
 
 		private final String answer;
 
@@ -209,7 +211,7 @@ public final class RedisLockStore implements LockStore {
 
 		Reply(String answer) {
 			this.answer = answer;
-			this.words = answer.split(" ", MOST_WORDS);
+			this.words = answer.split(" ");
 		}
 
 		long number(int index) {
@@ -228,6 +230,17 @@ public final class RedisLockStore implements LockStore {
 				throw unexpected();
 			}
 			return this.words[index];
+		}
+
+		/**
+		 * What follows the first so many words.
+		 */
+		String rest(int count) {
+			String[] parts = this.answer.split(" ", count + 1);
+			if (parts.length <= count) {
+				throw unexpected();
+			}
+			return parts[count];
 		}
 
 		LockUnavailableException unexpected() {

@@ -9,6 +9,7 @@
 --
 -- Returns '1 <fencing token>'                          the token owns the lock
 --         '0 <milliseconds left or -1> <fence seen>'   another owner has it
+--         '2 <milliseconds left or -1> <fence seen> <message>'   as 0; the caller publishes the message
 --         As text, which is cheaper than an array, and Lua's own conversion of numbers keeps 14 digits only.
 --
 -- Never shortens a lease, never touches another owner's value, and asks for the time before it writes, so
@@ -17,7 +18,7 @@
 local lock, fence, queue = KEYS[1], KEYS[2], KEYS[3]
 local token, ttl, look, fenceKeep = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local ONCE, AGAIN = '0', '2'
-local BUSY, ACQUIRED = '0 ', '1 '
+local BUSY, ACQUIRED, BUSY_NOT_SENT = '0 ', '1 ', '2 '
 local call = redis.call
 
 -- seconds and six digits of microseconds, as text: what is common here needs no arithmetic
@@ -27,6 +28,7 @@ local now = time[1] .. string.format('%06d', time[2])
 if not call('SET', lock, token, 'NX', 'PX', ttl) then
   local owner = call('GET', lock)
   if owner ~= token then
+    local notSent
     if look ~= ONCE then
       local inboxPrefix = ARGV[5]
       local INSTANCE_LENGTH, QUEUE_KEEP = 22, 60000
@@ -38,13 +40,18 @@ if not call('SET', lock, token, 'NX', 'PX', ttl) then
       if type(queued) ~= 'number' or queued == 1 then
         local instance = owner and string.match(owner, '^([%w_-]+)%.%d+%.[1-9]%d?%d?%d?$')
         if instance and #instance == INSTANCE_LENGTH then
-          redis.pcall('PUBLISH', inboxPrefix .. instance, 'w ' .. owner .. ' ' .. lock)
+          local message = 'w ' .. owner .. ' ' .. lock
+          local published = redis.pcall('PUBLISH', inboxPrefix .. instance, message)
+          if type(published) == 'table' and published.err then
+            notSent = message
+          end
         end
       end
     end
     local left = string.format('%.0f', call('PTTL', lock))
     local last = tonumber(call('GET', fence) or 0) or 0
-    return BUSY .. left .. ' ' .. string.format('%.0f', math.max(last, now - 1))
+    local busy = left .. ' ' .. string.format('%.0f', math.max(last, now - 1))
+    return notSent and BUSY_NOT_SENT .. busy .. ' ' .. notSent or BUSY .. busy
   end
   if call('PTTL', lock) < tonumber(ttl) then
     call('PEXPIRE', lock, ttl)

@@ -230,8 +230,8 @@ class RedisFailureTests {
 	@ParameterizedTest
 	@EnumSource
 	void f30CommandForbiddenByTheAclIsUnavailable(Driver driver) {
-		for (String forbidden : List.of("evalsha", "set", "time")) {
-			user("~*", "&*", "+@all", "-" + forbidden);
+		for (String forbidden : List.of("eval", "set", "time")) {
+			user("~*", "&*", "+@all", "-evalsha", "-" + forbidden);
 			assertNothingTaken(driver.factory(userConfiguration()), "k", "NOPERM|permission|can't run this command");
 		}
 		user("~lock:*", "&*", "+@all");
