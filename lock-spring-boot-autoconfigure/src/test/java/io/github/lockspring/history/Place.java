@@ -12,6 +12,7 @@ import io.github.lockspring.redis.RedlockSettings;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.testsupport.SentinelGroup;
 
+import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisNode;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
@@ -43,6 +44,8 @@ record Place(Topology topology, Driver driver, List<Integer> ports) {
 		SENTINEL,
 		/** The same, and both replicas acknowledge each lock. */
 		SENTINEL_ACKNOWLEDGED,
+		/** The ports are those of the nodes of a cluster. */
+		CLUSTER,
 		/** The ports are those of independent servers. */
 		REDLOCK,
 		/** The same, and nodes are trusted to have forgotten nothing, which is wrong. */
@@ -80,6 +83,7 @@ record Place(Topology topology, Driver driver, List<Integer> ports) {
 			case SENTINEL -> RedisLockStore.create(behindSentinel(), settings);
 			case SENTINEL_ACKNOWLEDGED ->
 				RedisLockStore.create(behindSentinel(), settings.withReplicaAcks(2, COMMAND_TIMEOUT.dividedBy(2)));
+			case CLUSTER -> RedisLockStore.create(cluster(), settings);
 			case REDLOCK -> redlock(longestTtl, false);
 			case REDLOCK_TRUSTING -> redlock(longestTtl, true);
 		};
@@ -100,6 +104,15 @@ record Place(Topology topology, Driver driver, List<Integer> ports) {
 		return switch (this.driver) {
 			case LETTUCE -> new LettuceConnectionFactory(sentinels);
 			case JEDIS -> new JedisConnectionFactory(sentinels);
+		};
+	}
+
+	private RedisConnectionFactory cluster() {
+		RedisClusterConfiguration nodes = new RedisClusterConfiguration(
+				this.ports.stream().map((port) -> HOST + ':' + port).toList());
+		return switch (this.driver) {
+			case LETTUCE -> new LettuceConnectionFactory(nodes);
+			case JEDIS -> new JedisConnectionFactory(nodes);
 		};
 	}
 

@@ -1,0 +1,54 @@
+package io.github.lockspring.history;
+
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+
+/**
+ * Several processes lock on a cluster while slots are moved and masters killed and
+ * stopped. Short by default; at length with
+ * {@code mvn -Ptopologies -pl lock-spring-boot-autoconfigure test}.
+ */
+class ClusterHistoryTests {
+
+	private static final List<String> KEYS = List.of("k0", "k1", "k2");
+
+	/** Of the locks' names, {@code CLUSTER KEYSLOT lock:k0}. */
+	private static final List<Integer> SLOTS = List.of(10318, 14447, 2060);
+
+	/** The longer ones outlast a failover. */
+	private static final List<Integer> TTLS = List.of(800, 3000);
+
+	private static final List<FaultKind> FAULTS = List.of(FaultKind.SLOT_MOVED, FaultKind.MASTER_KILLED,
+			FaultKind.SLOT_MOVED, FaultKind.MASTER_STOPPED);
+
+	private static final List<FaultKind> BESIDE = List.of(FaultKind.WORKER_KILLED, FaultKind.WORKER_STOPPED,
+			FaultKind.SCRIPTS_FLUSHED);
+
+	@Test
+	@Timeout(value = 1, unit = TimeUnit.DAYS)
+	void f11HistoryOfLocksOnAClusterIsRightExceptAcrossFailovers() throws Exception {
+		try (HistoryRun run = new HistoryRun("cluster", new ClusterServers(SLOTS), Rounds.workers(), KEYS, TTLS)) {
+			run.faults().makeInTurn(FAULTS, Rounds.orFew(1), BESIDE);
+			run.assertRight(run.end(), run.losses());
+			run.assertOnlySiblingsAreLeft();
+		}
+	}
+
+	/** Without a failover there are no excuses. */
+	@Test
+	@EnabledIfSystemProperty(named = Rounds.PROPERTY, matches = "[1-9]\\d*")
+	@Timeout(value = 1, unit = TimeUnit.DAYS)
+	void historyOfLocksWhoseSlotsMoveIsRight() throws Exception {
+		try (HistoryRun run = new HistoryRun("cluster-slots", new ClusterServers(SLOTS), Rounds.workers(), KEYS,
+				TTLS)) {
+			run.faults().makeInTurn(List.of(FaultKind.SLOT_MOVED), Rounds.orFew(3), BESIDE);
+			run.assertRight(run.end(), List.of());
+			run.assertOnlySiblingsAreLeft();
+		}
+	}
+
+}
