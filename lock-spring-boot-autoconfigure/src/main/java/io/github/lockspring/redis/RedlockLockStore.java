@@ -13,7 +13,6 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
-import java.util.stream.IntStream;
 
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.redis.Voter.Reply;
@@ -83,6 +82,8 @@ public final class RedlockLockStore implements LockStore {
 
 	private final LongSupplier nanoTime;
 
+	private final RedlockRenewal renewal;
+
 	private final AtomicLong attempts = new AtomicLong();
 
 	private final Map<OwnerToken, Ballot> open = new ConcurrentHashMap<>();
@@ -92,6 +93,7 @@ public final class RedlockLockStore implements LockStore {
 		this.majority = voters.size() / 2 + 1;
 		this.settings = settings;
 		this.questions = new RedlockQuestions(settings);
+		this.renewal = new RedlockRenewal(this.voters, this.questions);
 		this.nanoTime = nanoTime;
 	}
 
@@ -208,6 +210,7 @@ public final class RedlockLockStore implements LockStore {
 
 	@Override
 	public ReleaseAnswer release(ReleaseQuestion question, Duration timeout) {
+		this.renewal.end(question.token());
 		Ballot ballot = this.open.remove(question.token());
 		if (ballot != null) {
 			ballot.end();
@@ -260,63 +263,20 @@ public final class RedlockLockStore implements LockStore {
 		if (possible.isEmpty()) {
 			throw tooLong(questions.get(0).ttl());
 		}
-		Iterator<RenewAnswer> answers = renewPossible(possible, timeout).iterator();
+		Iterator<RenewAnswer> answers = renewal(possible, timeout).iterator();
 		return questions.stream()
 			.map((question) -> isTooLong(question.ttl()) ? RenewAnswer.UNKNOWN : answers.next())
 			.toList();
 	}
 
-	private List<RenewAnswer> renewPossible(List<RenewQuestion> questions, Duration timeout) {
+	private List<RenewAnswer> renewal(List<RenewQuestion> questions, Duration timeout) {
 		Duration limit = limit(timeout);
-		Hearing hearing = new Hearing(this.voters);
-		Round<List<Boolean>> round = new Round<>(this.voters, this.questions.renew(questions), nodeTimeout(limit),
-				limit, (late) -> {
-				});
-		int[] owner = new int[questions.size()];
-		int[] notOwner = new int[questions.size()];
-		int heard = 0;
 		try {
-			while (!areDecided(owner, notOwner)) {
-				Reply<List<Boolean>> reply = round.next();
-				if (reply == null) {
-					break;
-				}
-				if (reply instanceof Reply.Answered<List<Boolean>> answered) {
-					heard++;
-					hearing.fine(reply.voter());
-					for (int i = 0; i < owner.length; i++) {
-						int[] counter = answered.answer().get(i) ? owner : notOwner;
-						counter[i]++;
-					}
-				}
-				else if (reply instanceof Reply.Failed<List<Boolean>> failed) {
-					hearing.failed(failed);
-				}
-			}
+			return this.renewal.renew(questions, nodeTimeout(limit), limit);
 		}
 		catch (InterruptedException ex) {
 			throw interrupted(ex);
 		}
-		finally {
-			round.close();
-		}
-		if (heard < this.majority) {
-			throw hearing.unavailable(
-					"%d of %d nodes answered, %d needed".formatted(heard, this.voters.size(), this.majority),
-					round.timeout());
-		}
-		return IntStream.range(0, owner.length).mapToObj((i) -> answer(owner[i], notOwner[i])).toList();
-	}
-
-	private boolean areDecided(int[] owner, int[] notOwner) {
-		return IntStream.range(0, owner.length).noneMatch((i) -> answer(owner[i], notOwner[i]) == RenewAnswer.UNKNOWN);
-	}
-
-	private RenewAnswer answer(int owner, int notOwner) {
-		if (owner >= this.majority) {
-			return RenewAnswer.RENEWED;
-		}
-		return isBlocking(notOwner) ? RenewAnswer.NOT_OWNER : RenewAnswer.UNKNOWN;
 	}
 
 	private boolean isBlocking(int nodes) {

@@ -22,7 +22,10 @@ final class RedlockQuestions {
 
 	private static final Duration LEAST_FENCE_KEEP = Duration.ofMinutes(10);
 
-	/** Larger than the number of any attempt, and exact in Lua. */
+	/** In place of an attempt what renew-votes.lua makes of it. */
+	private static final String HELD = "9007199254740990";
+
+	/** Larger than that and all others, and exact in Lua. */
 	private static final String ANY_ATTEMPT = "9007199254740991";
 
 	private final RedlockSettings settings;
@@ -35,12 +38,23 @@ final class RedlockQuestions {
 	}
 
 	BiFunction<Voter, Duration, Vote> vote(AcquireQuestion question, long attempt) {
-		List<String> lockAndFence = lockAndFence(question.key());
-		String token = question.token().toString();
-		String ttl = lease(question.ttl());
+		return vote(question.key(), question.token(), String.valueOf(attempt), question.ttl());
+	}
+
+	/**
+	 * Asks for the vote for an owner that has the lock already.
+	 */
+	BiFunction<Voter, Duration, Vote> voteForHeld(RenewQuestion question) {
+		return vote(question.key(), question.token(), HELD, question.ttl());
+	}
+
+	private BiFunction<Voter, Duration, Vote> vote(String key, OwnerToken owner, String attempt, Duration lease) {
+		List<String> lockAndFence = lockAndFence(key);
+		String token = owner.toString();
+		String ttl = lease(lease);
 		String pause = String.valueOf(this.settings.pauseSeconds());
 		return (voter, timeout) -> {
-			Object[] args = { token, String.valueOf(attempt), ttl, pause, (voter.runId() == null) ? "1" : "0" };
+			Object[] args = { token, attempt, ttl, pause, (voter.runId() == null) ? "1" : "0" };
 			return Vote.parse(voter.run(RedlockScripts.VOTE, lockAndFence, args, timeout));
 		};
 	}

@@ -1,0 +1,147 @@
+package io.github.lockspring.redis;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.IntStream;
+
+import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.redis.Voter.Reply;
+import io.github.lockspring.store.OwnerToken;
+import io.github.lockspring.store.ReleaseQuestion;
+import io.github.lockspring.store.RenewAnswer;
+import io.github.lockspring.store.RenewQuestion;
+
+/**
+ * Renews leases on a majority of nodes, many of them in one round.
+ */
+final class RedlockRenewal {
+
+	/*
+	 * A node that was away or has forgotten a lock is asked for its vote again, once the
+	 * renewal has succeeded without it. Otherwise a lock that is held for long would end
+	 * when the last one of its first majority has been restarted, however far apart that
+	 * was. The vote counts from the next renewal on: this one says what the owner had,
+	 * and nothing is won by what it has got since.
+	 *
+	 * `held` has the tokens that were asked to be renewed and have not ended. The release
+	 * takes its token out first and then tells all nodes, so that a vote which is given
+	 * too late is withdrawn by the release or by its own thread, which finds the token
+	 * gone.
+	 */
+
+	private final List<Voter> voters;
+
+	private final int majority;
+
+	private final RedlockQuestions questions;
+
+	private final Set<OwnerToken> held = ConcurrentHashMap.newKeySet();
+
+	RedlockRenewal(List<Voter> voters, RedlockQuestions questions) {
+		this.voters = voters;
+		this.majority = voters.size() / 2 + 1;
+		this.questions = questions;
+	}
+
+	/**
+	 * Renews leases.
+	 * @throws LockUnavailableException if no majority answered
+	 */
+	List<RenewAnswer> renew(List<RenewQuestion> questions, Duration timeout, Duration firstTimeout)
+			throws InterruptedException {
+		questions.forEach((question) -> this.held.add(question.token()));
+		Hearing hearing = new Hearing(this.voters);
+		AtomicReference<List<RenewAnswer>> given = new AtomicReference<>(List.of());
+		Round<List<Boolean>> round = new Round<>(this.voters, this.questions.renew(questions), timeout, firstTimeout,
+				(late) -> regain(late, questions, given.get(), timeout));
+		List<Reply<List<Boolean>>> heard = new ArrayList<>();
+		int[] owner = new int[questions.size()];
+		int[] notOwner = new int[questions.size()];
+		try {
+			while (!areDecided(owner, notOwner)) {
+				Reply<List<Boolean>> reply = round.next();
+				if (reply == null) {
+					break;
+				}
+				heard.add(reply);
+				if (reply instanceof Reply.Failed<List<Boolean>> failed) {
+					hearing.failed(failed);
+				}
+				else if (reply instanceof Reply.Answered<List<Boolean>> answered) {
+					hearing.fine(answered.voter());
+					for (int i = 0; i < owner.length; i++) {
+						int[] counter = answered.answer().get(i) ? owner : notOwner;
+						counter[i]++;
+					}
+				}
+			}
+		}
+		finally {
+			heard.addAll(round.close());
+		}
+		long answered = heard.stream().filter(Reply.Answered.class::isInstance).count();
+		if (answered < this.majority) {
+			throw hearing.unavailable(
+					"%d of %d nodes answered, %d needed".formatted(answered, this.voters.size(), this.majority),
+					round.timeout());
+		}
+		List<RenewAnswer> answers = IntStream.range(0, owner.length)
+			.mapToObj((i) -> answer(owner[i], notOwner[i]))
+			.toList();
+		for (int i = 0; i < answers.size(); i++) {
+			if (answers.get(i) == RenewAnswer.NOT_OWNER) {
+				end(questions.get(i).token());
+			}
+		}
+		given.set(answers);
+		heard.forEach((node) -> regain(node, questions, answers, timeout));
+		return answers;
+	}
+
+	private boolean areDecided(int[] owner, int[] notOwner) {
+		return IntStream.range(0, owner.length).noneMatch((i) -> answer(owner[i], notOwner[i]) == RenewAnswer.UNKNOWN);
+	}
+
+	private RenewAnswer answer(int owner, int notOwner) {
+		if (owner >= this.majority) {
+			return RenewAnswer.RENEWED;
+		}
+		return (notOwner > this.voters.size() - this.majority) ? RenewAnswer.NOT_OWNER : RenewAnswer.UNKNOWN;
+	}
+
+	private void regain(Reply<List<Boolean>> reply, List<RenewQuestion> questions, List<RenewAnswer> answers,
+			Duration timeout) {
+		if (reply instanceof Reply.Answered<List<Boolean>> node) {
+			for (int i = 0; i < answers.size(); i++) {
+				RenewQuestion question = questions.get(i);
+				if (answers.get(i) == RenewAnswer.RENEWED && !node.answer().get(i)
+						&& this.held.contains(question.token())) {
+					node.voter()
+						.ask(this.questions.voteForHeld(question), timeout,
+								(vote) -> withdrawIfEnded(question, vote, timeout));
+				}
+			}
+		}
+	}
+
+	private void withdrawIfEnded(RenewQuestion question, Reply<Vote> reply, Duration timeout) {
+		boolean maybe = !(reply instanceof Reply.Answered<Vote> answered) || answered.answer() instanceof Vote.Given;
+		if (maybe && !this.held.contains(question.token())) {
+			ReleaseQuestion release = new ReleaseQuestion(question.key(), question.token());
+			reply.voter().ask(this.questions.release(release), timeout, (withdrawn) -> {
+			});
+		}
+	}
+
+	/**
+	 * The tenure ends: votes that may yet be given are not wanted any more.
+	 */
+	void end(OwnerToken token) {
+		this.held.remove(token);
+	}
+
+}
