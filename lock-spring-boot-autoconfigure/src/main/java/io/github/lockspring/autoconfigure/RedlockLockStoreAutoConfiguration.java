@@ -45,10 +45,20 @@ public final class RedlockLockStoreAutoConfiguration {
 			.stream()
 			.map((address) -> new RedlockNode(address.name(), factories.create(address)))
 			.toList();
-		Duration longestTtl = (redlock.longestTtl() != null) ? redlock.longestTtl() : properties.ttl();
 		return RedlockLockStore.create(nodes,
 				new RedlockSettings(properties.keyPrefix(), properties.redis().commandTimeout(), redlock.nodeTimeout(),
-						redlock.clockDrift(), longestTtl, redlock.durable()));
+						redlock.clockDrift(), longestTtl(properties), redlock.durable()));
+	}
+
+	@Bean
+	@ConditionalOnBooleanProperty(name = "distributed-lock.redlock.durable", havingValue = false, matchIfMissing = true)
+	RedlockLeaseRule redlockLeaseRule(DistributedLockProperties properties) {
+		return new RedlockLeaseRule(longestTtl(properties));
+	}
+
+	private static Duration longestTtl(DistributedLockProperties properties) {
+		Duration longestTtl = properties.redlock().longestTtl();
+		return (longestTtl != null) ? longestTtl : properties.ttl();
 	}
 
 }

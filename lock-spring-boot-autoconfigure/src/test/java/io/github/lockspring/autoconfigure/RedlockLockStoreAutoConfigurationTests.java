@@ -7,6 +7,7 @@ import java.util.stream.Collectors;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
+import io.github.lockspring.annotation.DistributedLock;
 import io.github.lockspring.redis.RedisLockStore;
 import io.github.lockspring.redis.RedlockLockStore;
 import io.github.lockspring.store.LockStore;
@@ -78,6 +79,21 @@ class RedlockLockStoreAutoConfigurationTests {
 			.run((context) -> assertThat(context).hasNotFailed());
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "ttl", "minHold" })
+	void annotationWithALongerLeaseThanTheLongestStopsTheStart(String attribute) {
+		ApplicationContextRunner runner = on(Applications.withoutRedis())
+			.withUserConfiguration(attribute.equals("ttl") ? LongLease.class : LongHold.class)
+			.withPropertyValues("distributed-lock.redlock.durable=false", "distributed-lock.redlock.longest-ttl=2m");
+		FailureAnalysis failure = StartupFailures.of(runner);
+		assertThat(failure.getDescription()).contains("Attribute: " + attribute + " = \"3m\"")
+			.contains("it is longer than distributed-lock.redlock.longest-ttl = 2m");
+		runner.withPropertyValues("distributed-lock.redlock.longest-ttl=3m")
+			.run((context) -> assertThat(context).hasNotFailed());
+		runner.withPropertyValues("distributed-lock.redlock.durable=true")
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
 	@Test
 	void backsOffWhenUserDefinesStore() {
 		on(Applications.withoutRedis()).withUserConfiguration(OwnStoreConfiguration.class)
@@ -127,6 +143,24 @@ class RedlockLockStoreAutoConfigurationTests {
 		@Bean
 		LockStore ownStore() {
 			return new MemoryLockStore();
+		}
+
+	}
+
+	static class LongLease {
+
+		@DistributedLock(key = "'work'", ttl = "3m")
+		public void work() {
+			// never called
+		}
+
+	}
+
+	static class LongHold {
+
+		@DistributedLock(key = "'work'", minHold = "3m")
+		public void work() {
+			// never called
 		}
 
 	}
