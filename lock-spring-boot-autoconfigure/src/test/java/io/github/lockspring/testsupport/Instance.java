@@ -15,7 +15,9 @@ import io.github.lockspring.store.LockStore;
 import io.lettuce.core.resource.ClientResources;
 
 import org.springframework.beans.factory.DisposableBean;
+import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
@@ -46,8 +48,7 @@ public final class Instance implements AutoCloseable {
 
 	private final Queue<LockEvent> events = new ConcurrentLinkedQueue<>();
 
-	private Instance(Driver driver, int port, EngineSettings settings) {
-		RedisStandaloneConfiguration where = new RedisStandaloneConfiguration("127.0.0.1", port);
+	private Instance(Driver driver, RedisConfiguration where, int replicaAcks, EngineSettings settings) {
 		if (driver == Driver.LETTUCE) {
 			LettuceConnectionFactory lettuce = new LettuceConnectionFactory(where,
 					LettuceClientConfiguration.builder().clientResources(SHARED).build());
@@ -56,13 +57,16 @@ public final class Instance implements AutoCloseable {
 			this.factory = lettuce;
 		}
 		else {
-			JedisConnectionFactory jedis = new JedisConnectionFactory(where);
+			JedisConnectionFactory jedis = (where instanceof RedisSentinelConfiguration sentinel)
+					? new JedisConnectionFactory(sentinel)
+					: new JedisConnectionFactory((RedisStandaloneConfiguration) where);
 			jedis.afterPropertiesSet();
 			jedis.start();
 			this.factory = jedis;
 		}
 		this.store = RedisLockStore.create(this.factory,
-				new RedisStoreSettings("lock:", settings.commandTimeout(), true));
+				new RedisStoreSettings("lock:", settings.commandTimeout(), true).withReplicaAcks(replicaAcks,
+						settings.commandTimeout().dividedBy(2)));
 		this.engine = new LockEngine(this.store, settings, List.of(this.events::add));
 	}
 
@@ -71,9 +75,21 @@ public final class Instance implements AutoCloseable {
 	}
 
 	public static Instance on(Driver driver, int port) {
+		return on(driver, port, 0);
+	}
+
+	/**
+	 * One whose locks count when that many replicas have them, of which it waits half a
+	 * second.
+	 */
+	public static Instance on(Driver driver, int port, int replicaAcks) {
+		return on(driver, new RedisStandaloneConfiguration("127.0.0.1", port), replicaAcks);
+	}
+
+	public static Instance on(Driver driver, RedisConfiguration where, int replicaAcks) {
 		EngineSettings d = EngineSettings.defaults();
-		return new Instance(driver, port, new EngineSettings(d.ttl(), d.waitTime(), d.maxHold(), d.commandTimeout(),
-				d.renewalInterval(), d.renewalBatchSize(), d.maxTenure(), Duration.ofSeconds(1)));
+		return new Instance(driver, where, replicaAcks, new EngineSettings(d.ttl(), d.waitTime(), d.maxHold(),
+				d.commandTimeout(), d.renewalInterval(), d.renewalBatchSize(), d.maxTenure(), Duration.ofSeconds(1)));
 	}
 
 	public LockTemplate locks() {

@@ -48,11 +48,12 @@ public final class SentinelGroup implements AutoCloseable {
 
 	/**
 	 * The group that tests share which leave it as they found it, though not its master.
+	 * It wants passwords.
 	 */
 	public static synchronized SentinelGroup shared() {
 		SentinelGroup group = shared;
 		if (group == null) {
-			group = start();
+			group = start("data", "sentinels");
 			shared = group;
 		}
 		return group;
@@ -209,11 +210,11 @@ public final class SentinelGroup implements AutoCloseable {
 	}
 
 	/** Makes a server a replica of another one, outside of the sentinels' knowledge. */
-	static void follow(RedisServer replica, RedisServer master) {
+	private static void follow(RedisServer replica, RedisServer master) {
 		replica.command("REPLICAOF", master.host(), String.valueOf(master.port()));
 	}
 
-	static boolean isMaster(RedisServer server) {
+	private static boolean isMaster(RedisServer server) {
 		return "master".equals(((List<?>) Objects.requireNonNull(server.command("ROLE"))).get(0));
 	}
 
