@@ -33,8 +33,8 @@ final class AcknowledgedCommands implements ScriptRunner {
 	 * says nothing keeps a caller longer than its timeout. A worker whose caller has gone
 	 * sends nothing more, and whatever was begun ends with the driver's own timeout.
 	 *
-	 * Acquisitions and renewals have a runner each: those that wait for a dead replica
-	 * may take all the workers of theirs.
+	 * Acquisitions, renewals and releases have a runner each: those that wait for a dead
+	 * replica may take all the workers of theirs.
 	 *
 	 * A connection on which something was not answered, or not acknowledged, is thrown
 	 * away: it may be one to a master that has been replaced, stopped meanwhile and awake
@@ -64,15 +64,16 @@ final class AcknowledgedCommands implements ScriptRunner {
 	 * Makes a runner.
 	 * @param name name of its threads
 	 * @param size number of its threads and connections
+	 * @param replicas how many of them must have what a script wrote; may be none
 	 * @param suspicion told when the server has no replicas, or silent ones: it might be
 	 * the master no more
 	 */
 	AcknowledgedCommands(String name, int size, DedicatedConnections connections, RedisStoreSettings settings,
-			Runnable suspicion) {
+			int replicas, Runnable suspicion) {
 		this.connections = connections;
 		this.workers = DaemonThreads.onDemand(name, size);
 		this.mostStale = size;
-		this.replicas = settings.replicaAcks();
+		this.replicas = replicas;
 		this.ackTimeout = settings.replicaAckTimeout();
 		this.commandTimeout = settings.commandTimeout();
 		this.suspicion = suspicion;
@@ -141,7 +142,7 @@ final class AcknowledgedCommands implements ScriptRunner {
 		if (answer == null) {
 			throw UnavailableTranslator.noAnswer();
 		}
-		if (!hasWritten(answer)) {
+		if (this.replicas == 0 || !hasWritten(answer)) {
 			return answer;
 		}
 		long left = millisUntil(end);

@@ -87,8 +87,16 @@ final class ConnectionDeriver {
 				return null;
 			}
 			return new WorkerConnections(new JedisSource(jedis, commandTimeout),
-					jedis.isRedisClusterAware() ? RedisConnections.Topology.CLUSTER : RedisConnections.Topology.SINGLE,
+					topology(jedis),
 					true);
+		}
+
+		private static RedisConnections.Topology topology(JedisConnectionFactory jedis) {
+			if (jedis.isRedisClusterAware()) {
+				return RedisConnections.Topology.CLUSTER;
+			}
+			return jedis.isRedisSentinelAware() ? RedisConnections.Topology.SENTINEL
+					: RedisConnections.Topology.SINGLE;
 		}
 
 	}

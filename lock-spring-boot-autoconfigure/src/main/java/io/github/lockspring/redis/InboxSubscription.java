@@ -43,7 +43,7 @@ final class InboxSubscription {
 	 * connection that only looks alive is noticed by pings that were sent and did not
 	 * come back.
 	 *
-	 * Where commands and subscriptions may go to different servers, the one of the
+	 * Where commands and subscriptions may be at different servers, the one of the
 	 * subscription may fall silent while all questions are answered, so that nobody would
 	 * doubt. There a ping is sent from time to time, and doubts if the one before has not
 	 * come back.

@@ -67,7 +67,7 @@ final class LettuceConnections implements RedisConnections {
 	private static final int GIVE_UP_AFTER = 3;
 
 	/** A server that is no master at all does not cost a connection for each command. */
-	private static final Duration LEAST_AGE = Duration.ofSeconds(1);
+	private static final Duration LEAST_AGE = Duration.ofMillis(250);
 
 	private static final String CONNECT_THREAD = "lock-redis-connect";
 
@@ -125,9 +125,12 @@ final class LettuceConnections implements RedisConnections {
 		if (RedisConfiguration.isClusterConfiguration(configuration)) {
 			return Topology.CLUSTER;
 		}
-		boolean oneNode = RedisConfiguration.isSentinelConfiguration(configuration) || derived.getReadFrom().isEmpty();
-		return (oneNode && !RedisConfiguration.isStaticMasterReplicaConfiguration(configuration)) ? Topology.SINGLE
-				: Topology.UNKNOWN;
+		if (RedisConfiguration.isSentinelConfiguration(configuration)) {
+			return Topology.SENTINEL;
+		}
+		boolean oneNode = derived.getReadFrom().isEmpty()
+				&& !RedisConfiguration.isStaticMasterReplicaConfiguration(configuration);
+		return oneNode ? Topology.SINGLE : Topology.UNKNOWN;
 	}
 
 	@Override
@@ -294,7 +297,7 @@ final class LettuceConnections implements RedisConnections {
 
 	@Override
 	public void suspect() {
-		if (RedisConfiguration.isSentinelConfiguration(this.configuration)) {
+		if (this.topology == Topology.SENTINEL) {
 			reconnect();
 		}
 	}

@@ -94,9 +94,15 @@ interface RedisConnections extends AutoCloseable {
 	enum Topology {
 
 		/**
-		 * One server at a time answers everything, subscriptions too.
+		 * One server answers everything, subscriptions too.
 		 */
 		SINGLE,
+
+		/**
+		 * One server at a time, and a connection to one that has been replaced may still
+		 * be open.
+		 */
+		SENTINEL,
 
 		/**
 		 * Not known, or subscriptions may be at another server than commands.
@@ -106,7 +112,14 @@ interface RedisConnections extends AutoCloseable {
 		/**
 		 * Each hash slot has a server.
 		 */
-		CLUSTER
+		CLUSTER;
+
+		/**
+		 * Whether there is a server that answers everything at present.
+		 */
+		boolean isOneServer() {
+			return this == SINGLE || this == SENTINEL;
+		}
 
 	}
 

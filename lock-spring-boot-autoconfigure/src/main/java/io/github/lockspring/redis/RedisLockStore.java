@@ -46,6 +46,8 @@ public final class RedisLockStore implements LockStore {
 	// the watchdog's, and those before a lease is passed on or a transaction is committed
 	private static final int RENEWALS_AT_ONCE = 4;
 
+	private static final int RELEASES_AT_ONCE = 4;
+
 	private final RedisKeys keys;
 
 	private final RedisStoreSettings settings;
@@ -57,6 +59,8 @@ public final class RedisLockStore implements LockStore {
 	private final ScriptRunner acquisitions;
 
 	private final ScriptRunner renewals;
+
+	private final ScriptRunner releases;
 
 	private final BatchRenewal renewal;
 
@@ -70,14 +74,18 @@ public final class RedisLockStore implements LockStore {
 		this.settings = settings;
 		this.keys = new RedisKeys(settings.keyPrefix());
 		this.commands = new RedisCommands(connections, settings.commandTimeout());
-		this.acquisitions = acknowledged("lock-redis-acquire", ACQUISITIONS_AT_ONCE);
-		this.renewals = acknowledged("lock-redis-renew", RENEWALS_AT_ONCE);
+		int replicas = settings.replicaAcks();
+		this.acquisitions = runner("lock-redis-acquire", ACQUISITIONS_AT_ONCE, replicas);
+		this.renewals = runner("lock-redis-renew", RENEWALS_AT_ONCE, replicas);
+		// on connections of the same kind, which are at the same server: one that has
+		// been replaced, and stands still, cannot give back what its successor gave
+		this.releases = runner("lock-redis-release", RELEASES_AT_ONCE, 0);
 		this.renewal = new BatchRenewal(this.renewals, this.keys, connections);
 	}
 
-	private ScriptRunner acknowledged(String threads, int size) {
+	private ScriptRunner runner(String threads, int size, int replicas) {
 		return (this.settings.replicaAcks() == 0) ? this.commands : new AcknowledgedCommands(threads, size,
-				this.connections.dedicated(size), this.settings, this.connections::suspect);
+				this.connections.dedicated(size), this.settings, replicas, this.connections::suspect);
 	}
 
 	/**
@@ -91,7 +99,7 @@ public final class RedisLockStore implements LockStore {
 	 */
 	public static RedisLockStore create(RedisConnectionFactory applicationFactory, RedisStoreSettings settings) {
 		RedisConnections connections = ConnectionDeriver.derive(applicationFactory, settings.commandTimeout());
-		if (settings.replicaAcks() > 0 && connections.topology() != RedisConnections.Topology.SINGLE) {
+		if (settings.replicaAcks() > 0 && !connections.topology().isOneServer()) {
 			connections.close();
 			throw new UnsupportedOperationException((connections.topology() == RedisConnections.Topology.CLUSTER)
 					? "replicas of a Redis Cluster cannot be waited for"
@@ -128,10 +136,10 @@ public final class RedisLockStore implements LockStore {
 
 	@Override
 	public ReleaseAnswer release(ReleaseQuestion question, Duration timeout) {
-		boolean exactCount = this.connections.topology() == RedisConnections.Topology.SINGLE;
+		boolean exactCount = this.connections.topology().isOneServer();
 		Object[] args = { question.token().toString(), String.valueOf(question.lastFence()), millis(question.keep()),
 				fenceKeep(question.ttl()), this.keys.inboxPrefix(), exactCount ? "1" : "0" };
-		Reply reply = new Reply(this.commands.run(RedisScripts.RELEASE, this.keys.all(question.key()), args, timeout));
+		Reply reply = new Reply(this.releases.run(RedisScripts.RELEASE, this.keys.all(question.key()), args, timeout));
 		return switch (reply.text(0)) {
 			case "0" -> new ReleaseAnswer.NotOwner(reply.number(1));
 			case "1" -> new ReleaseAnswer.Released();
@@ -187,6 +195,7 @@ public final class RedisLockStore implements LockStore {
 		this.background.shutdownNow();
 		this.acquisitions.close();
 		this.renewals.close();
+		this.releases.close();
 		this.connections.close();
 	}
 

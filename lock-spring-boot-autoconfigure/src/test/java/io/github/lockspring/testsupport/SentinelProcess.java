@@ -34,10 +34,13 @@ public final class SentinelProcess implements AutoCloseable {
 		this.password = password;
 		this.directory = Files.createTempDirectory("sentinel-test");
 		String name = SentinelGroup.NAME;
+		// the third one has a vote, but does not stand for election at once: three who
+		// vote
+		// for themselves would try again after four seconds
 		List<String> lines = new ArrayList<>(List.of("port " + this.port, "bind 127.0.0.1", "dir " + this.directory,
 				"sentinel myid " + id(number), "sentinel monitor " + name + " 127.0.0.1 " + master + " 2",
-				"sentinel down-after-milliseconds " + name + " 500", "sentinel failover-timeout " + name + " 3000",
-				"sentinel parallel-syncs " + name + " 2"));
+				"sentinel down-after-milliseconds " + name + " " + ((number < 2) ? 500 : 2500),
+				"sentinel failover-timeout " + name + " 2000", "sentinel parallel-syncs " + name + " 2"));
 		if (password != null) {
 			lines.add("requirepass " + password);
 		}
@@ -135,11 +138,12 @@ public final class SentinelProcess implements AutoCloseable {
 				}
 				Thread.onSpinWait();
 			}
-			// a former master is made a replica after four times the publish period; a
-			// sentinel that was not scheduled for two seconds does nothing for half a
-			// minute
-			command("SENTINEL", "DEBUG", "publish-period", "500", "info-period", "1000", "tilt-trigger", "30000",
-					"tilt-period", "1000");
+			// a former master is made a replica after four times the publish period; who
+			// is promoted loses its connections, which are made anew once in a ping
+			// period, and must not seem to be down until then; a sentinel that was not
+			// scheduled for two seconds would do nothing for half a minute
+			command("SENTINEL", "DEBUG", "publish-period", "500", "info-period", "500", "ping-period", "100",
+					"ask-period", "200", "tilt-trigger", "30000", "tilt-period", "1000");
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);

@@ -1,0 +1,189 @@
+package io.github.lockspring.failure;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.stream.Stream;
+
+import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockEvent;
+import io.github.lockspring.LockException;
+import io.github.lockspring.LockLostException;
+import io.github.lockspring.LockRequest;
+import io.github.lockspring.testsupport.Instance;
+import io.github.lockspring.testsupport.Instance.Driver;
+import io.github.lockspring.testsupport.RedisServer;
+import io.github.lockspring.testsupport.SentinelGroup;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * The master behind three sentinels is replaced while instances lock, through either
+ * driver, with and without acknowledgements of replicas: all of them go on by themselves.
+ */
+class SentinelFailoverTests {
+
+	/**
+	 * Much longer than it takes, since the machine may be busy with other things.
+	 */
+	private static final Duration PATIENCE = Duration.ofSeconds(40);
+
+	private static final Duration TTL = Duration.ofSeconds(4);
+
+	enum Fault {
+
+		/** SIGKILL; comes back empty, as a replica. */
+		MASTER_KILLED {
+			@Override
+			void make(RedisServer master) {
+				master.kill();
+			}
+
+			@Override
+			void end(SentinelGroup group, RedisServer former) {
+				group.restart(former);
+			}
+		},
+
+		/** SIGSTOP; wakes up as a master that nobody knows any more. */
+		MASTER_STOPPED {
+			@Override
+			void make(RedisServer master) {
+				master.pause();
+			}
+
+			@Override
+			void end(SentinelGroup group, RedisServer former) {
+				former.resume();
+			}
+		},
+
+		/** SENTINEL FAILOVER. */
+		MASTER_REPLACED {
+			@Override
+			void make(RedisServer master) {
+				SentinelGroup.shared().failOver();
+			}
+
+			@Override
+			void end(SentinelGroup group, RedisServer former) {
+				// it runs
+			}
+		};
+
+		abstract void make(RedisServer master);
+
+		abstract void end(SentinelGroup group, RedisServer former);
+
+	}
+
+	private static final SentinelGroup group = SentinelGroup.shared();
+
+	private static final Map<String, Instance> instances = new TreeMap<>();
+
+	@BeforeAll
+	static void start() {
+		group.awaitHealthy();
+		for (Driver driver : Driver.values()) {
+			for (int acks = 0; acks < 2; acks++) {
+				instances.put(driver + "-" + acks, Instance.on(driver, group.configuration(), acks));
+			}
+		}
+	}
+
+	@AfterAll
+	static void stop() {
+		instances.values().forEach(Instance::close);
+		instances.clear();
+	}
+
+	@ParameterizedTest
+	@MethodSource("faults")
+	void f11LocksWorkAgainAfterAFailoverAndWhoHoldsOneIsToldTheTruth(Fault fault) {
+		Map<String, HeldLock> held = new TreeMap<>();
+		instances.forEach((name, instance) -> held.put(name,
+				instance.locks().acquire(LockRequest.of(held(name)).ttl(TTL).waitTime(PATIENCE).renew())));
+		RedisServer former = group.master();
+		awaitInboxes(former);
+		Map<String, Long> times = new ConcurrentSkipListMap<>();
+		long start = System.nanoTime();
+		fault.make(former);
+		RedisServer master = group.awaitFailoverFrom(former);
+		times.put("failover", millisSince(start));
+		instances.keySet().parallelStream().forEach((name) -> {
+			await(name).atMost(PATIENCE).pollInterval(Duration.ofMillis(20)).until(() -> isLockedAt(master, name));
+			times.put(name, millisSince(start));
+		});
+		awaitInboxes(master);
+		times.put("inboxes", millisSince(start));
+		held.forEach((name, lock) -> {
+			long deadline = deadline(lock);
+			await(name).atMost(PATIENCE).until(() -> !lock.isHeld() || deadline(lock) > deadline + TTL.toNanos() / 10);
+			if (lock.isHeld()) {
+				assertThat(master.exists("lock:" + held(name))).as(name).isTrue();
+				lock.close();
+			}
+			else {
+				assertThat(instances.get(name).events(LockEvent.Lost.class)).as(name).isNotEmpty();
+				assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::close);
+			}
+		});
+		fault.end(group, former);
+		group.awaitHealthy();
+		System.out.println(fault + ", milliseconds until locks could be taken again: " + times);
+	}
+
+	/** One in the build, and all of them several times at length. */
+	static Stream<Fault> faults() {
+		int rounds = Integer.getInteger("lockspring.topology.rounds", 0);
+		return (rounds == 0) ? Stream.of(Fault.MASTER_STOPPED)
+				: Stream.generate(Fault::values).flatMap(Stream::of).limit(Math.max(Fault.values().length, rounds / 4));
+	}
+
+	private static long deadline(HeldLock lock) {
+		return System.nanoTime() + lock.remaining().toNanos();
+	}
+
+	private static String held(String name) {
+		return "held by " + name;
+	}
+
+	/** Each instance waits for a lock for a moment, as often as it takes. */
+	private static void awaitInboxes(RedisServer master) {
+		await("inboxes").atMost(PATIENCE).ignoreExceptions().until(() -> {
+			instances.forEach((name, instance) -> instances.keySet()
+				.stream()
+				.filter((other) -> !other.equals(name))
+				.findFirst()
+				.flatMap((other) -> instance.locks()
+					.tryAcquire(LockRequest.of(held(other)).waitTime(Duration.ofMillis(20))))
+				.ifPresent(HeldLock::close));
+			List<?> inboxes = (List<?>) Objects.requireNonNull(master.command("PUBSUB", "CHANNELS", "lock:inbox:*"));
+			return inboxes.size() == instances.size();
+		});
+	}
+
+	private static boolean isLockedAt(RedisServer server, String name) {
+		try {
+			LockRequest request = LockRequest.of("any " + name).waitTime(Duration.ZERO);
+			return instances.get(name).locks().execute(request, (lock) -> server.exists("lock:" + lock.key()));
+		}
+		catch (LockException ex) {
+			return false;
+		}
+	}
+
+	private static long millisSince(long start) {
+		return Duration.ofNanos(System.nanoTime() - start).toMillis();
+	}
+
+}
