@@ -86,17 +86,14 @@ final class ConnectionDeriver {
 			if (!(application instanceof JedisConnectionFactory jedis)) {
 				return null;
 			}
-			return new WorkerConnections(new JedisSource(jedis, commandTimeout),
-					topology(jedis),
-					true);
+			return new WorkerConnections(new JedisSource(jedis, commandTimeout), topology(jedis), true);
 		}
 
 		private static RedisConnections.Topology topology(JedisConnectionFactory jedis) {
 			if (jedis.isRedisClusterAware()) {
 				return RedisConnections.Topology.CLUSTER;
 			}
-			return jedis.isRedisSentinelAware() ? RedisConnections.Topology.SENTINEL
-					: RedisConnections.Topology.SINGLE;
+			return jedis.isRedisSentinelAware() ? RedisConnections.Topology.SENTINEL : RedisConnections.Topology.SINGLE;
 		}
 
 	}

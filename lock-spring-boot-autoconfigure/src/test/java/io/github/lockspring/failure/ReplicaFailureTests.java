@@ -231,7 +231,8 @@ class ReplicaFailureTests {
 			}
 			long lease = lock.remaining().toNanos();
 			long start = System.nanoTime();
-			await().atMost(Duration.ofSeconds(20)).until(() -> !lock.isHeld() || System.nanoTime() - start > lease * 4 / 3);
+			await().atMost(Duration.ofSeconds(20))
+				.until(() -> !lock.isHeld() || System.nanoTime() - start > lease * 4 / 3);
 			assertThat(lock.isHeld()).isTrue();
 		}
 		finally {
