@@ -7,6 +7,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 /**
  * Several processes lock on a cluster while slots are moved and masters killed and
  * stopped. Short by default; at length with
@@ -18,6 +20,10 @@ class ClusterHistoryTests {
 
 	/** Of the locks' names, {@code CLUSTER KEYSLOT lock:k0}. */
 	private static final List<Integer> SLOTS = List.of(10318, 14447, 2060);
+
+	private static final List<String> ONE_SHARD_KEYS = List.of("k0", "k3", "k4", "k7");
+
+	private static final List<Integer> ONE_SHARD_SLOTS = List.of(10318, 6189, 10442, 6313);
 
 	/** The longer ones outlast a failover. */
 	private static final List<Integer> TTLS = List.of(800, 3000);
@@ -47,6 +53,25 @@ class ClusterHistoryTests {
 				TTLS)) {
 			run.faults().makeInTurn(List.of(FaultKind.SLOT_MOVED), Rounds.orFew(3), BESIDE);
 			run.assertRight(run.end(), List.of());
+			run.assertOnlySiblingsAreLeft();
+		}
+	}
+
+	/**
+	 * So that we know what a failover is an excuse for: a master that dies before its
+	 * replica has heard of a lock. Tokens grow all the same.
+	 */
+	@Test
+	@EnabledIfSystemProperty(named = Rounds.PROPERTY, matches = "[1-9]\\d*")
+	@Timeout(value = 1, unit = TimeUnit.DAYS)
+	void f11ReplicaThatHasNotHeardOfALockGrantsItAgainAndTokensGrow() throws Exception {
+		try (HistoryRun run = new HistoryRun("cluster-ahead", new ClusterServers(ONE_SHARD_SLOTS), Rounds.workers(),
+				ONE_SHARD_KEYS, List.of(15_000))) {
+			for (int i = 0; i < Rounds.MOST_NEEDED && !run.hasSeenTwoHolders(); i++) {
+				run.faults().makeInTurn(List.of(FaultKind.MASTER_KILLED_AHEAD), 1, BESIDE);
+			}
+			assertThat(run.hasSeenTwoHolders()).isTrue();
+			run.assertRight(run.end(), run.losses());
 			run.assertOnlySiblingsAreLeft();
 		}
 	}

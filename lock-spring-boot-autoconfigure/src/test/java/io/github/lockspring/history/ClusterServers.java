@@ -44,7 +44,7 @@ final class ClusterServers implements Servers {
 	public Set<FaultKind> faults() {
 		return EnumSet.of(FaultKind.WORKER_KILLED, FaultKind.WORKER_STOPPED, FaultKind.CLIENTS_KILLED,
 				FaultKind.SUBSCRIBERS_KILLED, FaultKind.SCRIPTS_FLUSHED, FaultKind.SLOT_MOVED, FaultKind.MASTER_KILLED,
-				FaultKind.MASTER_STOPPED);
+				FaultKind.MASTER_STOPPED, FaultKind.MASTER_KILLED_AHEAD);
 	}
 
 	@Override
@@ -66,6 +66,19 @@ final class ClusterServers implements Servers {
 			}
 			case MASTER_KILLED -> failOver(losses, master, master::kill, master::restart);
 			case MASTER_STOPPED -> failOver(losses, master, master::pause, master::resume);
+			case MASTER_KILLED_AHEAD -> {
+				// that of a lock, so that there is something to forget
+				RedisServer home = this.cluster.masterOf(this.slots.get(random.nextInt(this.slots.size())));
+				RedisServer replica = this.cluster.replicaOf(home);
+				failOver(losses, home, () -> {
+					replica.pause();
+					// what was sent to it it reads when it wakes: so nothing more is
+					home.command("CLIENT", "KILL", "TYPE", "replica");
+					Faults.pause(random, 500, 1500);
+					home.kill();
+					replica.resume();
+				}, home::restart);
+			}
 			default -> throw new IllegalArgumentException(kind.name());
 		}
 	}
@@ -78,7 +91,8 @@ final class ClusterServers implements Servers {
 		move.keys().end();
 	}
 
-	private void failOver(Collection<DataLoss> losses, RedisServer master, Runnable fail, Runnable comeBack) {
+	private void failOver(Collection<DataLoss> losses, RedisServer master, Step fail, Step comeBack)
+			throws InterruptedException {
 		long from = System.nanoTime();
 		RedisServer replica = this.cluster.replicaOf(master);
 		this.cluster.failOverAfter(NODE_TIMEOUT);
@@ -102,6 +116,12 @@ final class ClusterServers implements Servers {
 	@Override
 	public void close() {
 		this.cluster.close();
+	}
+
+	private interface Step {
+
+		void run() throws InterruptedException;
+
 	}
 
 }

@@ -30,7 +30,7 @@ final class HistoryRun implements AutoCloseable {
 	/**
 	 * Much longer than it should take, since the machine may be busy with other things.
 	 */
-	private static final Duration RECOVERY = Duration.ofMinutes(1);
+	private static final Duration RECOVERY = Duration.ofMinutes(2);
 
 	private final Fleet fleet;
 
