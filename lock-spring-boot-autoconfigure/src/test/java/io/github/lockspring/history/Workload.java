@@ -328,7 +328,9 @@ final class Workload {
 			try {
 				Workload.this.locks.executeWithoutResult(renew ? inner.renew() : inner, (lock) -> {
 					Workload.this.events.count("re-entered");
-					if (lock.fencingToken() != holding.lock().fencingToken()) {
+					// a lost lock that nobody wants to be told of is taken anew
+					boolean anew = this.onLost == OnLost.NOTIFY && !holding.lock().isHeld();
+					if (lock.fencingToken() != holding.lock().fencingToken() && !anew) {
 						Workload.this.events.fault("A re-entry changed the token of " + holding.lock());
 					}
 					run();
