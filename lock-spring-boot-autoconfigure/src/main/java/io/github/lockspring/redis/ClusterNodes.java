@@ -15,8 +15,10 @@ import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisClusterConnection;
 import org.springframework.data.redis.connection.RedisClusterNode;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.core.RedisCallback;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
@@ -81,6 +83,23 @@ final class ClusterNodes implements AutoCloseable {
 			return true;
 		});
 		return nodes;
+	}
+
+	/**
+	 * One node by itself: by turns, leaving out those that are known to have failed.
+	 */
+	static RedisStandaloneConfiguration oneOf(Collection<RedisClusterNode> nodes, RedisClusterConfiguration cluster,
+			int turn) {
+		List<RedisClusterNode> sound = nodes.stream().filter((node) -> !node.isMarkedAsFail()).toList();
+		if (sound.isEmpty()) {
+			throw new IllegalStateException("No node of the cluster is known");
+		}
+		RedisClusterNode node = sound.get(Math.floorMod(turn, sound.size()));
+		RedisStandaloneConfiguration one = new RedisStandaloneConfiguration(node.getRequiredHost(),
+				node.getRequiredPort());
+		one.setUsername(cluster.getUsername());
+		one.setPassword(cluster.getPassword());
+		return one;
 	}
 
 	/**

@@ -59,7 +59,7 @@ final class InboxSubscription {
 
 	private static final int LOST_PINGS_BEFORE_NEW_SUBSCRIPTION = 8;
 
-	private static final Duration CHECK_INTERVAL = Duration.ofSeconds(3);
+	private static final Duration CHECK_INTERVAL = Duration.ofSeconds(2);
 
 	private static final String PING = "p ";
 

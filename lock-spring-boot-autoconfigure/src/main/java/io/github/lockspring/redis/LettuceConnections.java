@@ -7,8 +7,10 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
@@ -23,6 +25,7 @@ import org.springframework.core.NestedExceptionUtils;
 import org.springframework.dao.QueryTimeoutException;
 import org.springframework.data.redis.RedisConnectionFailureException;
 import org.springframework.data.redis.RedisSystemException;
+import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisClusterNode;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -93,6 +96,8 @@ final class LettuceConnections implements RedisConnections {
 
 	private final AtomicReference<@Nullable CompletableFuture<Void>> attempt = new AtomicReference<>();
 
+	private final AtomicInteger subscriptions = new AtomicInteger(ThreadLocalRandom.current().nextInt());
+
 	private volatile long silentSince;
 
 	private volatile boolean silent;
@@ -113,7 +118,7 @@ final class LettuceConnections implements RedisConnections {
 		this.ownResources = derived.ownResources();
 		this.canSubscribe = !RedisConfiguration.isStaticMasterReplicaConfiguration(this.configuration);
 		this.topology = topology(derived);
-		this.factory = newFactory();
+		this.factory = newFactory(this.configuration);
 		this.template = RedisConnections.template(this.factory);
 		this.nodes = (this.topology == Topology.CLUSTER) ? new ClusterNodes(this::lookUpNodes) : null;
 	}
@@ -338,10 +343,22 @@ final class LettuceConnections implements RedisConnections {
 		if (!this.canSubscribe) {
 			return Optional.empty();
 		}
-		TimedLettuceConnectionFactory subscriber = newFactory();
+		TimedLettuceConnectionFactory subscriber = newFactory(subscriberConfiguration());
 		subscriber.setShareNativeConnection(false);
 		subscriber.start();
 		return Optional.of(subscriber);
+	}
+
+	/*
+	 * In a cluster any node will do. The driver would choose the one with the fewest
+	 * clients, again and again that which does not answer.
+	 */
+	private RedisConfiguration subscriberConfiguration() {
+		if (this.configuration instanceof RedisClusterConfiguration cluster) {
+			awaitConnection(this.commandTimeout);
+			return ClusterNodes.oneOf(ClusterNodes.ask(this.template), cluster, this.subscriptions.getAndIncrement());
+		}
+		return this.configuration;
 	}
 
 	@Override
@@ -371,8 +388,8 @@ final class LettuceConnections implements RedisConnections {
 		}
 	}
 
-	private TimedLettuceConnectionFactory newFactory() {
-		TimedLettuceConnectionFactory factory = new TimedLettuceConnectionFactory(this.configuration,
+	private TimedLettuceConnectionFactory newFactory(RedisConfiguration configuration) {
+		TimedLettuceConnectionFactory factory = new TimedLettuceConnectionFactory(configuration,
 				this.clientConfiguration);
 		factory.setEarlyStartup(false);
 		factory.setValidateConnection(false);

@@ -92,7 +92,7 @@ class RedisClusterFailoverTests {
 						this.losses.add(lost);
 					}
 				}))) {
-			await().ignoreExceptions().until(() -> isAcquired(store, "warm-up", token()));
+			await().ignoreExceptions().until(() -> isAcquired(store, "warm-up " + System.nanoTime(), token()));
 			await().until(() -> !store.lane("any").isEmpty());
 			List<HeldLock> healthy = hold(engine, false, Duration.ofMillis(1500));
 			List<HeldLock> brief = hold(engine, true, Duration.ofMillis(900));

@@ -2,8 +2,11 @@ package io.github.lockspring.redis;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockEvent;
@@ -22,8 +25,11 @@ import io.github.lockspring.store.RenewQuestion;
 import io.github.lockspring.testsupport.RedisCluster;
 import io.github.lockspring.testsupport.RedisServer;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.data.redis.connection.RedisClusterConfiguration;
 
 import static io.github.lockspring.redis.StoreFixture.PATIENT;
 import static io.github.lockspring.redis.StoreFixture.SETTINGS;
@@ -165,6 +171,69 @@ class RedisClusterTests {
 			second.resume();
 		}
 		cluster.awaitWhole();
+	}
+
+	@Test
+	void f29LocksInDifferentSlotsAreTakenInOneOrderByAll() throws Exception {
+		List<String> keys = List.of("a", "b", "c", "d", "{tag}e");
+		assertThat(keys.stream().map((key) -> cluster.masterOf(RedisKeys.slot("lock:" + key))).distinct()).hasSize(3);
+		List<String> reversed = new ArrayList<>(keys);
+		Collections.reverse(reversed);
+		int[] counter = new int[1];
+		try (RedisLockStore one = RedisLockStore.create(Driver.LETTUCE.clusterFactory(cluster), SETTINGS);
+				RedisLockStore two = RedisLockStore.create(Driver.JEDIS.clusterFactory(cluster), SETTINGS);
+				LockEngine engineOne = new LockEngine(one, EngineSettings.defaults(), List.of());
+				LockEngine engineTwo = new LockEngine(two, EngineSettings.defaults(), List.of())) {
+			List<CompletableFuture<Void>> workers = new ArrayList<>();
+			for (LockEngine engine : List.of(engineOne, engineTwo)) {
+				List<String> wanted = (engine == engineOne) ? keys : reversed;
+				LockRequest request = LockRequest.of(wanted).waitTime(Duration.ofSeconds(30));
+				workers.add(CompletableFuture.runAsync(() -> {
+					for (int i = 0; i < 10; i++) {
+						engine.template().executeWithoutResult(request, (lock) -> counter[0]++);
+					}
+				}));
+			}
+			for (CompletableFuture<Void> worker : workers) {
+				worker.get(60, TimeUnit.SECONDS);
+			}
+		}
+		assertThat(counter).containsExactly(20);
+		assertThat(cluster.masters())
+			.allSatisfy((master) -> assertThat(master.keys()).noneMatch((key) -> key.startsWith("lock:")));
+	}
+
+	/** As docs/topologies.md has it. */
+	@ParameterizedTest
+	@EnumSource
+	void locksWorkForAUserWithTheRightsThatAreNeededAndNoMore(Driver driver) {
+		for (RedisServer node : cluster.nodes()) {
+			node.command(("ACL SETUSER locks reset on >secret ~lock:* ~{*}:fence ~{*}:queue ~{*}:fence:lock:* "
+					+ "~{*}:queue:lock:* &lock:inbox:* +evalsha +eval +publish +subscribe +unsubscribe +pubsub +set +get "
+					+ "+del +exists +pexpire +pttl +time +zadd +zcard +zpopmin +zrem +ping "
+					+ "+cluster +readonly +asking +info")
+				.split(" "));
+		}
+		RedisClusterConfiguration configuration = new RedisClusterConfiguration(cluster.addresses());
+		configuration.setUsername("locks");
+		configuration.setPassword("secret");
+		RecordingListener listener = new RecordingListener();
+		try (RedisLockStore store = RedisLockStore.create(driver.factory(configuration), SETTINGS)) {
+			Inbox inbox = store.inbox(instance(1), listener).orElseThrow();
+			inbox.open();
+			await().until(inbox::isConfirmed);
+			for (String key : List.of("a", "b", "c", "{tag}x", "brace}")) {
+				OwnerToken holder = token();
+				OwnerToken waiter = token(instance(1));
+				assertThat(acquire(store, key, holder)).isInstanceOf(Acquired.class);
+				assertThat(StoreFixture.renew(store, key, holder)).containsExactly(RenewAnswer.RENEWED);
+				acquire(store, key, waiter, Look.FIRST, PATIENT);
+				release(store, key, holder);
+				await().until(() -> listener.grants.stream().anyMatch((grant) -> grant.token().equals(waiter)));
+				assertThat(release(store, key, waiter)).isEqualTo(new ReleaseAnswer.Released());
+			}
+			await().until(() -> !store.lane("a").isEmpty());
+		}
 	}
 
 	private static boolean isOnSecond(String key) {
