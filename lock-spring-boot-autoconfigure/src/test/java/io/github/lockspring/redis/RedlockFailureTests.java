@@ -215,8 +215,8 @@ class RedlockFailureTests {
 	void f13SlowNodesDoNotUseUpTheLease() {
 		RedlockLockStore store = store(Driver.LETTUCE, Duration.ofMillis(300));
 		Duration ttl = Duration.ofSeconds(2);
-		servers.proxy(0).delay(Duration.ofMillis(1100));
-		servers.proxy(1).delay(Duration.ofMillis(1100));
+		servers.proxy(0).delay(Duration.ofMillis(600));
+		servers.proxy(1).delay(Duration.ofMillis(600));
 		long start = System.nanoTime();
 		AcquireAnswer answer = store.acquire(new AcquireQuestion(KEY, token(), ttl, Look.ONCE), ttl.dividedBy(2));
 		assertThat(answer).isInstanceOf(Acquired.class);
