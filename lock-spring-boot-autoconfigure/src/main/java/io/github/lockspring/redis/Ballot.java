@@ -74,6 +74,8 @@ final class Ballot {
 
 	private Duration heardFor = Duration.ZERO;
 
+	private @Nullable Round<Vote> round;
+
 	/** Nodes without a vote, or that did not answer. */
 	private int silent;
 
@@ -101,9 +103,12 @@ final class Ballot {
 	}
 
 	Outcome vote() throws InterruptedException {
-		Round<Vote> round = new Round<>(this.voters, this.questions.vote(this.question, this.attempt), this.timeout,
+		var ask = this.questions.vote(this.question, this.attempt);
+		Round<Vote> round = new Round<>(this.voters,
+				(voter, timeout) -> this.unwanted ? new Vote.NotAsked() : ask.apply(voter, timeout), this.timeout,
 				this.firstTimeout, this::late);
 		this.heardFor = round.timeout();
+		this.round = round;
 		Outcome outcome = Outcome.NO_QUORUM;
 		try {
 			while (!isDecided()) {
@@ -117,7 +122,8 @@ final class Ballot {
 		}
 		finally {
 			this.unwanted = outcome != Outcome.WON;
-			round.close().forEach(this::count);
+			// the more nodes have a lock, the more of them may fail while it is held
+			((outcome == Outcome.WON) ? round.leave() : round.close()).forEach(this::count);
 		}
 		if (outcome == Outcome.WON) {
 			this.open.put(this.question.token(), this);
@@ -127,6 +133,9 @@ final class Ballot {
 	}
 
 	private void count(Reply<Vote> reply) {
+		if (wasNotAsked(reply)) {
+			return;
+		}
 		Voter voter = reply.voter();
 		String problem = problem(reply);
 		voter.note(problem);
@@ -327,11 +336,20 @@ final class Ballot {
 	 */
 	void end() {
 		this.unwanted = true;
+		if (this.round != null) {
+			this.round.giveUp();
+		}
+	}
+
+	private static boolean wasNotAsked(Reply<Vote> reply) {
+		return reply instanceof Reply.Answered<Vote> answered && answered.answer() instanceof Vote.NotAsked;
 	}
 
 	private void late(Reply<Vote> reply) {
 		Voter voter = reply.voter();
-		voter.note(problem(reply));
+		if (!wasNotAsked(reply)) {
+			voter.note(problem(reply));
+		}
 		if (writeDown(reply) && this.unwanted) {
 			try {
 				this.questions.withdraw(this.question, this.attempt).apply(voter, this.timeout);

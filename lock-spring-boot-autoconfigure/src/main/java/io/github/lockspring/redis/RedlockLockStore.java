@@ -30,6 +30,8 @@ import io.github.lockspring.store.ReleaseQuestion;
 import io.github.lockspring.store.RenewAnswer;
 import io.github.lockspring.store.RenewQuestion;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Locks on a majority of several independent Redis servers (Redis 6.2 or later, or
@@ -61,6 +63,8 @@ public final class RedlockLockStore implements LockStore {
 	 * leave the map when the last vote has come, which is never later than the timeout of
 	 * a node, or with the release.
 	 */
+
+	private static final Logger logger = LoggerFactory.getLogger(RedlockLockStore.class);
 
 	/** Allowance for what is measured in milliseconds. */
 	private static final long ROUNDING_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
@@ -218,8 +222,7 @@ public final class RedlockLockStore implements LockStore {
 		Duration limit = limit(timeout);
 		Hearing hearing = new Hearing(this.voters);
 		Round<ReleaseAnswer> round = new Round<>(this.voters, this.questions.release(question), nodeTimeout(limit),
-				limit, (late) -> {
-				});
+				limit, (late) -> logger.debug("Release of lock '{}' in the background: {}", question.key(), late));
 		int released = 0;
 		int notOwner = 0;
 		long fence = 0;

@@ -101,12 +101,19 @@ final class Round<A> {
 	 * @return the replies that came in time and were not read
 	 */
 	List<Reply<A>> close() {
+		giveUp();
+		return leave();
+	}
+
+	/**
+	 * Does not ask any more who was not asked yet. Not for two threads at once.
+	 */
+	void giveUp() {
 		this.tasks.forEach((voter, task) -> {
 			if (voter.giveUp(task)) {
 				this.open--;
 			}
 		});
-		return leave();
 	}
 
 	/**

@@ -34,6 +34,18 @@ sealed interface Vote {
 	record None(String runId, String reason) implements Vote {
 	}
 
+	/**
+	 * The node was not asked, since nobody wanted its vote any more.
+	 */
+	record NotAsked() implements Vote {
+
+		@Override
+		public String runId() {
+			return ANONYMOUS;
+		}
+
+	}
+
 	/** In place of a run id if the node was not asked for it. */
 	String ANONYMOUS = "-";
 

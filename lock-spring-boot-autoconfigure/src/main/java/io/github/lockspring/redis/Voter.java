@@ -37,7 +37,7 @@ final class Voter implements AutoCloseable {
 
 	static final int THREADS = 4;
 
-	static final int LONGEST_LINE = 256;
+	static final int LONGEST_LINE = 1000;
 
 	private static final long IDLE_SECONDS = 30;
 

@@ -478,6 +478,7 @@ class RedlockFailureTests {
 	@Test
 	void acquisitionIsTwoRoundsAndReleaseOneAllNodesAtOnce() {
 		RedlockLockStore store = store(Driver.LETTUCE, NODE_TIMEOUT);
+		awaitQuiet();
 		servers.all().forEach((server) -> server.command("CONFIG", "RESETSTAT"));
 		OwnerToken token = token();
 		acquire(store, token);
@@ -529,6 +530,15 @@ class RedlockFailureTests {
 			boolean everywhere = servers.having("lock:warm-up").size() == 5;
 			release(store, "warm-up", token);
 			return acquired && everywhere;
+		});
+	}
+
+	/** What is left to the background has been done. */
+	private static void awaitQuiet() {
+		AtomicReference<List<Long>> before = new AtomicReference<>(List.of());
+		await().pollInterval(Duration.ofMillis(200)).until(() -> {
+			List<Long> calls = servers.all().stream().map((server) -> server.calls("evalsha")).toList();
+			return calls.equals(before.getAndSet(calls));
 		});
 	}
 

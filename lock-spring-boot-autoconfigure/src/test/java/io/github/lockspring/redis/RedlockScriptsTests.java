@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 import io.github.lockspring.testsupport.RedisServer;
+import io.github.lockspring.testsupport.RedisVersion;
 import io.github.lockspring.testsupport.RespClient;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -18,7 +19,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class RedlockScriptsTests {
 
-	private static final RedisServer server = RedisServer.shared();
+	private final RedisServer server = RedisServer.shared(version());
 
 	private static final String LOCK = "lock:a b";
 
@@ -30,9 +31,13 @@ class RedlockScriptsTests {
 
 	private static final String ANY = "9007199254740991";
 
+	RedisVersion version() {
+		return RedisVersion.V7_0;
+	}
+
 	@BeforeEach
 	void flush() {
-		server.flushAll();
+		this.server.flushAll();
 	}
 
 	@Test
@@ -40,32 +45,32 @@ class RedlockScriptsTests {
 		String[] answer = vote(ONE, 3, 30_000);
 		assertThat(answer).startsWith("1", "-");
 		assertThat(answer[2]).matches("\\d{16}");
-		assertThat(server.get(LOCK)).isEqualTo(ONE + ":3");
-		assertThat(server.pttl(LOCK)).isBetween(25_000L, 30_000L);
-		assertThat(server.keys()).containsExactly(LOCK);
+		assertThat(this.server.get(LOCK)).isEqualTo(ONE + ":3");
+		assertThat(this.server.pttl(LOCK)).isBetween(25_000L, 30_000L);
+		assertThat(this.server.keys()).containsExactly(LOCK);
 	}
 
 	@Test
 	void voteForAnotherNamesItAndSaysForHowLong() {
 		vote(ONE, 3, 30_000);
-		server.command("SET", FENCE, "8999999999999998", "PX", "1000");
+		this.server.command("SET", FENCE, "8999999999999998", "PX", "1000");
 		String[] answer = vote(TWO, 4, 60_000);
 		assertThat(answer).startsWith("0", "-").endsWith("8999999999999998", ONE + ":3");
 		assertThat(Long.parseLong(answer[2])).isBetween(25_000L, 30_000L);
-		assertThat(server.get(LOCK)).isEqualTo(ONE + ":3");
-		assertThat(server.pttl(LOCK)).isLessThanOrEqualTo(30_000);
+		assertThat(this.server.get(LOCK)).isEqualTo(ONE + ":3");
+		assertThat(this.server.pttl(LOCK)).isLessThanOrEqualTo(30_000);
 	}
 
 	@Test
 	void laterAttemptOfTheSameTokenRaisesTheNumberAndNeverShortens() {
 		vote(ONE, 3, 30_000);
 		assertThat(vote(ONE, 4, 1_000)[0]).isEqualTo("1");
-		assertThat(server.get(LOCK)).isEqualTo(ONE + ":4");
-		assertThat(server.pttl(LOCK)).isGreaterThan(25_000);
+		assertThat(this.server.get(LOCK)).isEqualTo(ONE + ":4");
+		assertThat(this.server.pttl(LOCK)).isGreaterThan(25_000);
 		assertThat(vote(ONE, 5, 90_000)[0]).isEqualTo("1");
-		assertThat(server.pttl(LOCK)).isGreaterThan(85_000);
+		assertThat(this.server.pttl(LOCK)).isGreaterThan(85_000);
 		assertThat(vote(ONE, 2, 1_000)[0]).as("one that comes late").isEqualTo("1");
-		assertThat(server.get(LOCK)).isEqualTo(ONE + ":5");
+		assertThat(this.server.get(LOCK)).isEqualTo(ONE + ":5");
 	}
 
 	@Test
@@ -75,12 +80,12 @@ class RedlockScriptsTests {
 		assertThat(withdraw(ONE, ANY, "0", 0)).isEqualTo("0 0");
 		assertThat(confirm(ONE, 4, 30_000, "5")).isEqualTo("0");
 		assertThat(renew(ONE, 60_000)).isEqualTo(List.of(0L));
-		assertThat(server.pttl(LOCK)).isLessThanOrEqualTo(30_000);
+		assertThat(this.server.pttl(LOCK)).isLessThanOrEqualTo(30_000);
 	}
 
 	@Test
 	void voteLeavesRoomForTheTokensOfATenureThatReportedNone() {
-		server.command("SET", FENCE, "8999999999990000", "PX", "1000");
+		this.server.command("SET", FENCE, "8999999999990000", "PX", "1000");
 		assertThat(vote(ONE, 1, 30_000)[2]).isEqualTo("8999999999991001");
 	}
 
@@ -90,14 +95,14 @@ class RedlockScriptsTests {
 		assertThat(answer[0]).isEqualTo("2");
 		assertThat(answer[1]).isEqualTo(info("run_id"));
 		assertThat(Long.parseLong(answer[2]) + Long.parseLong(answer[3])).isEqualTo(100_000_000);
-		assertThat(server.keys()).isEmpty();
+		assertThat(this.server.keys()).isEmpty();
 		assertThat(vote(ONE, 1, 30_000, "0", "1")).startsWith("1", info("run_id"));
 	}
 
 	@Test
 	void serverThatMayNotSayWhenItWasStartedHasNoVote() throws Exception {
-		server.command("ACL", "SETUSER", "silent", "on", "nopass", "~*", "+@all", "-info");
-		try (RespClient client = server.connect()) {
+		this.server.command("ACL", "SETUSER", "silent", "on", "nopass", "~*", "+@all", "-info");
+		try (RespClient client = this.server.connect()) {
 			client.command("AUTH", "silent", "any");
 			String answer = (String) client.command("EVAL", RedlockScripts.VOTE.getScriptAsString(), "2", LOCK, FENCE,
 					ONE, "1", "30000", "1", "0");
@@ -105,9 +110,9 @@ class RedlockScriptsTests {
 			assertThat(Vote.parse(answer)).isInstanceOf(Vote.None.class);
 		}
 		finally {
-			server.command("ACL", "DELUSER", "silent");
+			this.server.command("ACL", "DELUSER", "silent");
 		}
-		assertThat(server.keys()).isEmpty();
+		assertThat(this.server.keys()).isEmpty();
 	}
 
 	@Test
@@ -115,9 +120,9 @@ class RedlockScriptsTests {
 		vote(ONE, 1, 30_000);
 		vote(ONE, 2, 30_000);
 		assertThat(withdraw(ONE, "1", "0", 0)).startsWith("0 ");
-		assertThat(server.get(LOCK)).isEqualTo(ONE + ":2");
+		assertThat(this.server.get(LOCK)).isEqualTo(ONE + ":2");
 		assertThat(withdraw(ONE, "2", "0", 0)).isEqualTo("1");
-		assertThat(server.keys()).isEmpty();
+		assertThat(this.server.keys()).isEmpty();
 	}
 
 	@Test
@@ -128,16 +133,16 @@ class RedlockScriptsTests {
 		renew(ONE, 30_000);
 		assertThat(withdraw(ONE, "2", "0", 0)).startsWith("0 ");
 		assertThat(withdraw(ONE, ANY, "0", 0)).isEqualTo("1");
-		assertThat(server.keys()).containsExactly(FENCE);
+		assertThat(this.server.keys()).containsExactly(FENCE);
 	}
 
 	@Test
 	void withdrawalByAnotherChangesNothing() {
 		vote(ONE, 1, 30_000);
-		server.command("SET", FENCE, "77", "PX", "1000");
+		this.server.command("SET", FENCE, "77", "PX", "1000");
 		assertThat(withdraw(TWO, ANY, "99", 5_000)).isEqualTo("0 77");
-		assertThat(server.get(LOCK)).isEqualTo(ONE + ":1");
-		assertThat(server.get(FENCE)).isEqualTo("77");
+		assertThat(this.server.get(LOCK)).isEqualTo(ONE + ":1");
+		assertThat(this.server.get(FENCE)).isEqualTo("77");
 		assertThat(withdraw(TWO, ANY, "99", 5_000)).isEqualTo("0 77");
 	}
 
@@ -146,10 +151,10 @@ class RedlockScriptsTests {
 		vote(ONE, 1, 30_000);
 		String last = "1999999999999999";
 		assertThat(withdraw(ONE, ANY, last, 5_000)).isEqualTo("1");
-		assertThat(server.get(FENCE)).isEqualTo(last);
-		assertThat(server.pttl(FENCE)).isBetween(595_000L, 600_000L);
-		assertThat(server.get(LOCK)).isEqualTo(ONE + ".kept");
-		assertThat(server.pttl(LOCK)).isBetween(1L, 5_000L);
+		assertThat(this.server.get(FENCE)).isEqualTo(last);
+		assertThat(this.server.pttl(FENCE)).isBetween(595_000L, 600_000L);
+		assertThat(this.server.get(LOCK)).isEqualTo(ONE + ".kept");
+		assertThat(this.server.pttl(LOCK)).isBetween(1L, 5_000L);
 		assertThat(withdraw(ONE, ANY, last, 5_000)).as("repeated").isEqualTo("1");
 		assertThat(vote(ONE, 2, 30_000)[0]).as("the old token has ended").isEqualTo("0");
 	}
@@ -157,13 +162,13 @@ class RedlockScriptsTests {
 	@Test
 	void serverWithoutMemoryLetsGo() {
 		vote(ONE, 1, 30_000);
-		server.command("CONFIG", "SET", "maxmemory", "1");
+		this.server.command("CONFIG", "SET", "maxmemory", "1");
 		try {
 			assertThat(withdraw(ONE, ANY, "1999999999999999", 5_000)).isEqualTo("1");
-			assertThat(server.get(LOCK)).isEqualTo(ONE + ".kept");
+			assertThat(this.server.get(LOCK)).isEqualTo(ONE + ".kept");
 		}
 		finally {
-			server.command("CONFIG", "SET", "maxmemory", "0");
+			this.server.command("CONFIG", "SET", "maxmemory", "0");
 		}
 	}
 
@@ -171,42 +176,42 @@ class RedlockScriptsTests {
 	void h27ConfirmationRemembersTheTokenAndLengthensButNeverLowers() {
 		vote(ONE, 1, 1_000);
 		assertThat(confirm(ONE, 1, 30_000, "1999999999999999")).isEqualTo("1");
-		assertThat(server.get(FENCE)).isEqualTo("1999999999999999");
-		assertThat(server.pttl(FENCE)).isBetween(595_000L, 600_000L);
-		assertThat(server.pttl(LOCK)).isBetween(25_000L, 30_000L);
-		server.command("PEXPIRE", FENCE, "1000");
+		assertThat(this.server.get(FENCE)).isEqualTo("1999999999999999");
+		assertThat(this.server.pttl(FENCE)).isBetween(595_000L, 600_000L);
+		assertThat(this.server.pttl(LOCK)).isBetween(25_000L, 30_000L);
+		this.server.command("PEXPIRE", FENCE, "1000");
 		assertThat(confirm(ONE, 1, 1_000, "1999999999999990")).isEqualTo("1");
-		assertThat(server.get(FENCE)).isEqualTo("1999999999999999");
-		assertThat(server.pttl(FENCE)).isGreaterThan(590_000);
-		assertThat(server.pttl(LOCK)).isGreaterThan(25_000);
+		assertThat(this.server.get(FENCE)).isEqualTo("1999999999999999");
+		assertThat(this.server.pttl(FENCE)).isGreaterThan(590_000);
+		assertThat(this.server.pttl(LOCK)).isGreaterThan(25_000);
 	}
 
 	@Test
 	void h27ConfirmationThatComesLateDoesNotRaiseTheTokenUnderTheNextHolder() {
 		vote(ONE, 1, 1_000);
-		server.command("DEL", LOCK);
+		this.server.command("DEL", LOCK);
 		vote(TWO, 2, 30_000);
 		confirm(TWO, 2, 30_000, "1999999999999850");
 		assertThat(confirm(ONE, 1, 30_000, "1999999999999900")).isEqualTo("0");
-		assertThat(server.get(FENCE)).isEqualTo("1999999999999850");
-		assertThat(server.get(LOCK)).isEqualTo(TWO + ":2");
+		assertThat(this.server.get(FENCE)).isEqualTo("1999999999999850");
+		assertThat(this.server.get(LOCK)).isEqualTo(TWO + ":2");
 		withdraw(TWO, ANY, "0", 0);
 		assertThat(confirm(ONE, 1, 30_000, "1999999999999900")).as("it creates no lock").isEqualTo("0");
-		assertThat(server.keys()).containsExactly(FENCE);
+		assertThat(this.server.keys()).containsExactly(FENCE);
 	}
 
 	@Test
 	void renewalLengthensOwnLeasesOnlyAndCreatesNothing() {
-		server.command("SET", "lock:1", ONE + ":1", "PX", "1000");
-		server.command("SET", "lock:2", TWO + ":1", "PX", "1000");
-		server.command("SET", "lock:3", ONE + ":1", "PX", "90000");
+		this.server.command("SET", "lock:1", ONE + ":1", "PX", "1000");
+		this.server.command("SET", "lock:2", TWO + ":1", "PX", "1000");
+		this.server.command("SET", "lock:3", ONE + ":1", "PX", "90000");
 		Object answer = eval(RedlockScripts.RENEW_VOTES, List.of("lock:1", "lock:2", "lock:3", "lock:4"), ONE, "30000",
 				ONE, "30000", ONE, "30000", ONE, "30000");
 		assertThat(answer).isEqualTo(List.of(1L, 0L, 1L, 0L));
-		assertThat(server.pttl("lock:1")).isGreaterThan(25_000);
-		assertThat(server.pttl("lock:2")).isLessThanOrEqualTo(1_000);
-		assertThat(server.pttl("lock:3")).isGreaterThan(85_000);
-		assertThat(server.keys()).containsExactlyInAnyOrder("lock:1", "lock:2", "lock:3");
+		assertThat(this.server.pttl("lock:1")).isGreaterThan(25_000);
+		assertThat(this.server.pttl("lock:2")).isLessThanOrEqualTo(1_000);
+		assertThat(this.server.pttl("lock:3")).isGreaterThan(85_000);
+		assertThat(this.server.keys()).containsExactlyInAnyOrder("lock:1", "lock:2", "lock:3");
 	}
 
 	@Test
@@ -218,8 +223,8 @@ class RedlockScriptsTests {
 		}
 	}
 
-	private static String info(String name) {
-		String info = (String) server.command("INFO", "server");
+	private String info(String name) {
+		String info = (String) this.server.command("INFO", "server");
 		return info.lines()
 			.filter((line) -> line.startsWith(name + ":"))
 			.map((line) -> line.substring(name.length() + 1))
@@ -227,35 +232,35 @@ class RedlockScriptsTests {
 			.orElseThrow();
 	}
 
-	private static String[] vote(String token, long attempt, long ttl) {
+	private String[] vote(String token, long attempt, long ttl) {
 		return vote(token, attempt, ttl, "0", "0");
 	}
 
-	private static String[] vote(String token, long attempt, long ttl, String pause, String identify) {
+	private String[] vote(String token, long attempt, long ttl, String pause, String identify) {
 		return ((String) eval(RedlockScripts.VOTE, List.of(LOCK, FENCE), token, String.valueOf(attempt),
 				String.valueOf(ttl), pause, identify))
 			.split(" ");
 	}
 
-	private static String confirm(String token, long attempt, long ttl, String fencingToken) {
+	private String confirm(String token, long attempt, long ttl, String fencingToken) {
 		return (String) eval(RedlockScripts.CONFIRM, List.of(LOCK, FENCE), token, String.valueOf(attempt),
 				String.valueOf(ttl), fencingToken, "600000");
 	}
 
-	private static String withdraw(String token, String attempt, String lastFence, long keep) {
+	private String withdraw(String token, String attempt, String lastFence, long keep) {
 		return (String) eval(RedlockScripts.WITHDRAW, List.of(LOCK, FENCE), token, attempt, lastFence,
 				String.valueOf(keep), "600000");
 	}
 
-	private static Object renew(String token, long ttl) {
+	private Object renew(String token, long ttl) {
 		return eval(RedlockScripts.RENEW_VOTES, List.of(LOCK), token, String.valueOf(ttl));
 	}
 
-	private static Object eval(RedisScript<?> script, List<String> keys, String... args) {
+	private Object eval(RedisScript<?> script, List<String> keys, String... args) {
 		List<String> words = new ArrayList<>(List.of("EVAL", script.getScriptAsString(), String.valueOf(keys.size())));
 		words.addAll(keys);
 		words.addAll(List.of(args));
-		return server.command(words.toArray(String[]::new));
+		return this.server.command(words.toArray(String[]::new));
 	}
 
 }
