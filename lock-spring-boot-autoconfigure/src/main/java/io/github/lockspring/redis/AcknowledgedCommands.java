@@ -13,12 +13,13 @@ import java.util.concurrent.TimeoutException;
 import io.github.lockspring.LockUnavailableException;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.core.NestedExceptionUtils;
 import org.springframework.dao.QueryTimeoutException;
 import org.springframework.data.redis.RedisSystemException;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.ReturnType;
+import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.data.redis.core.script.RedisScript;
+import org.springframework.data.redis.serializer.RedisSerializer;
 
 /**
  * Runs scripts, and takes the answer for good only when enough replicas have what the
@@ -45,6 +46,8 @@ final class AcknowledgedCommands implements ScriptRunner {
 
 	/** What is left for the answer to come back before the caller goes. */
 	private static final int PARTS_OF_TIME_LEFT = 10;
+
+	private final ScriptsWithoutCache scripts = new ScriptsWithoutCache(new StringRedisTemplate());
 
 	private final DedicatedConnections connections;
 
@@ -173,29 +176,14 @@ final class AcknowledgedCommands implements ScriptRunner {
 	}
 
 	@SuppressWarnings("unchecked")
-	private static <T> @Nullable T evaluate(RedisConnection connection, RedisScript<T> script, List<String> keys,
+	private <T> @Nullable T evaluate(RedisConnection connection, RedisScript<T> script, List<String> keys,
 			Object[] args) {
-		ReturnType type = ReturnType.fromJavaType(script.getResultType());
 		byte[][] words = new byte[keys.size() + args.length][];
 		for (int i = 0; i < words.length; i++) {
 			words[i] = bytes((i < keys.size()) ? keys.get(i) : (String) args[i - keys.size()]);
 		}
-		Object answer;
-		try {
-			answer = connection.scriptingCommands().evalSha(script.getSha1(), type, keys.size(), words);
-		}
-		catch (RuntimeException ex) {
-			if (!isUnknownScript(ex)) {
-				throw ex;
-			}
-			answer = connection.scriptingCommands().eval(bytes(script.getScriptAsString()), type, keys.size(), words);
-		}
-		return (T) ((answer instanceof byte[] text) ? new String(text, StandardCharsets.UTF_8) : answer);
-	}
-
-	private static boolean isUnknownScript(RuntimeException failure) {
-		String words = NestedExceptionUtils.getMostSpecificCause(failure).getMessage();
-		return words != null && words.contains("NOSCRIPT");
+		return this.scripts.eval(connection, script, ReturnType.fromJavaType(script.getResultType()), keys.size(),
+				words, (RedisSerializer<T>) RedisSerializer.string());
 	}
 
 	private static byte[] bytes(String text) {

@@ -11,6 +11,7 @@ import io.github.lockspring.redis.RedisLockStore;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.MemoryLockStore;
 import io.github.lockspring.testsupport.RedisServer;
+import io.github.lockspring.testsupport.SentinelGroup;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -55,6 +56,38 @@ class LockStoreAutoConfigurationTests {
 				}
 				assertThat(RedisServer.shared().exists("shop:" + key)).isFalse();
 			});
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "lettuce", "jedis" })
+	void locksAreOnTheMasterBehindSentinelAndItsReplicas(String clientType) {
+		SentinelGroup group = SentinelGroup.shared();
+		String key = "store-" + UUID.randomUUID();
+		Applications.withRedis()
+			.withPropertyValues("spring.data.redis.client-type=" + clientType,
+					"spring.data.redis.sentinel.master=" + SentinelGroup.NAME,
+					"spring.data.redis.sentinel.nodes=" + group.nodes(),
+					"spring.data.redis.sentinel.password=" + group.sentinelPassword(),
+					"spring.data.redis.password=" + group.password(), "distributed-lock.redis.replica-acks=2")
+			.run((context) -> {
+				try (HeldLock lock = context.getBean(LockTemplate.class)
+					.acquire(LockRequest.of(key).waitTime(Duration.ofSeconds(20)))) {
+					assertThat(group.servers()).allMatch((server) -> server.exists("lock:" + key));
+					assertThat(lock.isHeld()).isTrue();
+				}
+			});
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "lettuce", "jedis" })
+	void acknowledgementsOfReplicasOfAClusterStopTheStart(String clientType) {
+		FailureAnalysis failure = StartupFailures.of(Applications.withRedis()
+			.withUserConfiguration(LockedConfiguration.class)
+			.withPropertyValues("spring.data.redis.client-type=" + clientType,
+					"spring.data.redis.cluster.nodes=127.0.0.1:1", "distributed-lock.redis.replica-acks=1"));
+		assertThat(failure.getDescription()).contains("'distributed-lock.redis.replica-acks' has the value '1'")
+			.contains("replicas of a Redis Cluster cannot be waited for");
+		assertThat(failure.getAction()).contains("Leave the property out").contains("Sentinel");
 	}
 
 	@ParameterizedTest

@@ -213,10 +213,10 @@ class ReplicaFailureTests {
 	void f11RenewalsAreNotDelayedByAcquisitionsThatWaitForReplicas() throws Exception {
 		Instance mine = on(this.master, 2);
 		HeldLock lock = acquire(mine, REQUEST.ttl(Duration.ofSeconds(3)).renew());
-		this.link.delay(Duration.ofMillis(80));
+		this.link.delay(Duration.ofMillis(100));
 		ExecutorService threads = Executors.newCachedThreadPool();
 		try {
-			for (int i = 0; i < 100; i++) {
+			for (int i = 0; i < 250; i++) {
 				LockRequest request = LockRequest.of("other:" + i).ttl(Duration.ofSeconds(30)).waitTime(Duration.ZERO);
 				threads.execute(() -> {
 					while (!Thread.currentThread().isInterrupted()) {

@@ -6,21 +6,36 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 
+import javax.sql.DataSource;
+
 import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockContext;
 import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockException;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
+import io.github.lockspring.fencing.FencingGuard;
+import io.github.lockspring.fencing.JdbcFencingGuard;
+import io.github.lockspring.fencing.StaleFencingTokenException;
+import io.github.lockspring.testsupport.Databases;
 import io.github.lockspring.testsupport.Instance;
 import io.github.lockspring.testsupport.Instance.Driver;
 import io.github.lockspring.testsupport.RedisServer;
 import io.github.lockspring.testsupport.SentinelGroup;
+import io.github.lockspring.transaction.CommitGuard;
+import io.github.lockspring.transaction.Verification;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -140,6 +155,59 @@ class SentinelFailoverTests {
 		fault.end(group, former);
 		group.awaitHealthy();
 		System.out.println(fault + ", milliseconds until locks could be taken again: " + times);
+	}
+
+	/**
+	 * Without acknowledgements, the worst case: the master dies with a lock that neither
+	 * replica has heard of.
+	 */
+	@Test
+	void f11LockThatThePromotedReplicaHasNotIsLostHoweverItIsUsed() {
+		DataSource database = Databases.h2().withFences().dataSource();
+		FencingGuard fences = new JdbcFencingGuard(database);
+		Instance mine = instances.get(Driver.LETTUCE + "-0");
+		Instance other = instances.get(Driver.JEDIS + "-0");
+		LockRequest fixed = LockRequest.of("fixed").ttl(Duration.ofMinutes(5)).waitTime(PATIENCE);
+		RedisServer former = group.master();
+		List<RedisServer> replicas = group.servers().stream().filter((each) -> each != former).toList();
+		replicas.forEach(RedisServer::pause);
+		// what was sent to them they would read when they wake
+		former.command("CLIENT", "KILL", "TYPE", "replica");
+		HeldLock lock = mine.locks().acquire(fixed);
+		HeldLock renewed = mine.locks().acquire(LockRequest.of("renewed").ttl(TTL).renew());
+		former.kill();
+		replicas.forEach(RedisServer::resume);
+		RedisServer master = group.awaitFailoverFrom(former);
+		await().atMost(PATIENCE).until(() -> isLockedAt(master, Driver.JEDIS + "-0"));
+		HeldLock second = other.locks().acquire(fixed);
+		assertThat(lock.isHeld() && second.isHeld()).as("two holders").isTrue();
+		assertThat(second.fencingToken()).isGreaterThan(lock.fencingToken());
+		commit(database, Verification.LOCAL, lock, (status) -> {
+		});
+		await().atMost(PATIENCE).until(() -> isLockedAt(master, Driver.LETTUCE + "-0"));
+		assertThatExceptionOfType(LockLostException.class)
+			.isThrownBy(() -> commit(database, Verification.REMOTE, lock, (status) -> {
+			}));
+		commit(database, Verification.OFF, second, (status) -> fences.check(second));
+		assertThatExceptionOfType(StaleFencingTokenException.class)
+			.isThrownBy(() -> commit(database, Verification.OFF, lock, (status) -> fences.check(lock)));
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::close);
+		await("the next renewal").atMost(PATIENCE).until(() -> !renewed.isHeld());
+		assertThatExceptionOfType(LockLostException.class)
+			.isThrownBy(() -> commit(database, Verification.LOCAL, renewed, (status) -> {
+			}));
+		second.close();
+		group.restart(former);
+		group.awaitHealthy();
+	}
+
+	private static void commit(DataSource database, Verification verification, HeldLock lock,
+			Consumer<TransactionStatus> work) {
+		JdbcTransactionManager transactions = new JdbcTransactionManager(database);
+		transactions.addListener(new CommitGuard(() -> new CommitGuard.Settings(verification, Duration.ofMillis(50))));
+		try (LockContext.Scope scope = LockContext.open(lock)) {
+			new TransactionTemplate(transactions).executeWithoutResult(work);
+		}
 	}
 
 	/** One in the build, and all of them several times at length. */

@@ -1,6 +1,7 @@
 package io.github.lockspring.redis;
 
 import java.time.Duration;
+import java.util.List;
 
 import org.junit.jupiter.api.Test;
 
@@ -25,6 +26,22 @@ class RedisStoreSettingsTests {
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> new RedisStoreSettings("{app}:", Duration.ofSeconds(1), true))
 			.withMessageContaining("'{app}:'");
+	}
+
+	@Test
+	void negativeNumberOfReplicasIsRefused() {
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> new RedisStoreSettings().withReplicaAcks(-1, Duration.ofMillis(100)))
+			.withMessageContaining("at least 0");
+	}
+
+	@Test
+	void waitForReplicasThatIsNotShorterThanTheCommandIsRefusedUnlessNobodyWaits() {
+		for (Duration wait : List.of(Duration.ofSeconds(1), Duration.ZERO)) {
+			assertThatIllegalArgumentException().isThrownBy(() -> new RedisStoreSettings().withReplicaAcks(1, wait))
+				.withMessageContaining("shorter than the command timeout");
+			new RedisStoreSettings().withReplicaAcks(0, wait);
+		}
 	}
 
 	@Test

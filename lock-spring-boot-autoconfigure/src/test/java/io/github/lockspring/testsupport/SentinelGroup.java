@@ -118,6 +118,14 @@ public final class SentinelGroup implements AutoCloseable {
 		return configuration;
 	}
 
+	public @Nullable String password() {
+		return this.password;
+	}
+
+	public @Nullable String sentinelPassword() {
+		return this.sentinelPassword;
+	}
+
 	/**
 	 * The sentinels, as hosts and ports with commas between them.
 	 */
