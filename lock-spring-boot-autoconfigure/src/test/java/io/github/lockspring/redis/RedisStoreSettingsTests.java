@@ -5,7 +5,13 @@ import java.util.List;
 
 import org.junit.jupiter.api.Test;
 
+import org.springframework.data.redis.connection.RedisClusterConfiguration;
+import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
+import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 class RedisStoreSettingsTests {
@@ -42,6 +48,19 @@ class RedisStoreSettingsTests {
 				.withMessageContaining("shorter than the command timeout");
 			new RedisStoreSettings().withReplicaAcks(0, wait);
 		}
+	}
+
+	@Test
+	void replicasAreNotWaitedForWhereTheMasterIsNotKnown() {
+		RedisStoreSettings settings = new RedisStoreSettings().withReplicaAcks(1, Duration.ofMillis(100));
+		RedisClusterConfiguration cluster = new RedisClusterConfiguration(List.of("127.0.0.1:1"));
+		assertThatExceptionOfType(UnsupportedOperationException.class)
+			.isThrownBy(() -> RedisLockStore.create(new JedisConnectionFactory(cluster), settings))
+			.withMessageContaining("Redis Cluster");
+		assertThatExceptionOfType(UnsupportedOperationException.class)
+			.isThrownBy(() -> RedisLockStore.create(
+					new LettuceConnectionFactory(new RedisStaticMasterReplicaConfiguration("127.0.0.1", 1)), settings))
+			.withMessageContaining("which server is the master");
 	}
 
 	@Test
