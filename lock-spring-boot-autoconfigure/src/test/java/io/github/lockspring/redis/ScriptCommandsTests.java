@@ -16,7 +16,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * The scripts keep to commands that Redis 6.2, 7 and 8 and Valkey have alike; each of
- * them was looked up in the documentation of all of these.
+ * them was looked up in their command tables.
  */
 class ScriptCommandsTests {
 
