@@ -20,7 +20,7 @@ final class HolderProcess {
 	}
 
 	static JavaProcess start(int port, String key, Duration ttl) {
-		return new JavaProcess("holder", Path.of("target"), HolderProcess.class,
+		return new JavaProcess("holder-" + ProcessHandle.current().pid(), Path.of("target"), HolderProcess.class,
 				List.of(String.valueOf(port), key, String.valueOf(ttl.toMillis())));
 	}
 
