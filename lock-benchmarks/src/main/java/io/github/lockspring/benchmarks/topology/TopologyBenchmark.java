@@ -11,6 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.benchmarks.contention.Machine;
@@ -53,9 +54,9 @@ public final class TopologyBenchmark {
 				for (Subject subject : inTurn(subjects, round)) {
 					long start = System.nanoTime();
 					int pairs = subject.run(TURN);
-					micros.get(subject)[round] = (System.nanoTime() - start) / 1e3 / pairs;
-					raw.write(Map.of("round", round, "topology", subject.name(), "pairs", pairs, "µs",
-							micros.get(subject)[round]));
+					double each = (System.nanoTime() - start) / 1e3 / pairs;
+					Objects.requireNonNull(micros.get(subject))[round] = each;
+					raw.write(Map.of("round", round, "topology", subject.name(), "pairs", pairs, "µs", each));
 				}
 			}
 			String report = report(machine, micros, rounds);
