@@ -4,6 +4,7 @@ import java.io.File;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -41,8 +42,9 @@ public final class RedisProcess implements AutoCloseable {
 
 	public static RedisProcess start(String... config) throws IOException, InterruptedException {
 		int port = freePort();
-		List<String> command = new ArrayList<>(List.of(executable(), "--port", String.valueOf(port), "--bind",
-				"127.0.0.1", "--save", "", "--appendonly", "no"));
+		List<String> command = new ArrayList<>(
+				List.of(executable(), "--port", String.valueOf(port), "--bind", "127.0.0.1", "--save", "",
+						"--appendonly", "no", "--dir", Files.createTempDirectory("redis").toString()));
 		command.addAll(List.of(config));
 		return start(port, command);
 	}
