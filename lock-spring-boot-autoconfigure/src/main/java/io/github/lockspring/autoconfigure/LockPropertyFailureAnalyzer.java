@@ -1,6 +1,8 @@
 package io.github.lockspring.autoconfigure;
 
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 
@@ -21,7 +23,14 @@ import org.springframework.core.env.Environment;
 @Order(0)
 class LockPropertyFailureAnalyzer extends AbstractFailureAnalyzer<LockPropertyException> {
 
-	private static final Pattern USER_INFO = Pattern.compile("://[^,]*@");
+	private static final String NODES = "redlock.nodes";
+
+	private static final Pattern BETWEEN_URLS = Pattern.compile(",\\s*(?=rediss?://)");
+
+	private static final Pattern SCHEME = Pattern.compile("^rediss?://");
+
+	/** What looks like a port, and is none, may be the beginning of a password. */
+	private static final Pattern NO_PORT = Pattern.compile("(//[^:/]*):(?!\\d+(?:/|$)).*");
 
 	private final @Nullable Environment environment;
 
@@ -32,7 +41,8 @@ class LockPropertyFailureAnalyzer extends AbstractFailureAnalyzer<LockPropertyEx
 	@Override
 	protected FailureAnalysis analyze(Throwable rootFailure, LockPropertyException cause) {
 		ConfigurationProperty written = find(ConfigurationPropertyName.of(cause.getProperty()));
-		String value = withoutPassword(String.valueOf((written != null) ? written.getValue() : cause.getValue()));
+		String value = String.valueOf((written != null) ? written.getValue() : cause.getValue());
+		value = cause.getProperty().contains(NODES) ? withoutPassword(value) : value;
 		Origin origin = Origin.from(written);
 		String description = "The property '%s' has the value '%s'%s: %s.".formatted(cause.getProperty(), value,
 				(origin != null) ? " (from " + origin + ")" : "", cause.getProblem());
@@ -41,10 +51,21 @@ class LockPropertyFailureAnalyzer extends AbstractFailureAnalyzer<LockPropertyEx
 
 	/**
 	 * What stands before the at sign of a URL, of which there may be several, is not
-	 * shown.
+	 * shown, nor what may be a part of it.
 	 */
 	static String withoutPassword(String value) {
-		return USER_INFO.matcher(value).replaceAll("://***@");
+		return BETWEEN_URLS.splitAsStream(value)
+			.map(LockPropertyFailureAnalyzer::urlWithoutPassword)
+			.collect(Collectors.joining(", "));
+	}
+
+	private static String urlWithoutPassword(String url) {
+		int at = url.lastIndexOf('@');
+		if (at < 0) {
+			return NO_PORT.matcher(url).replaceAll("$1:***");
+		}
+		Matcher scheme = SCHEME.matcher(url);
+		return (scheme.find() ? scheme.group() : "") + "***" + url.substring(at);
 	}
 
 	private @Nullable ConfigurationProperty find(ConfigurationPropertyName name) {
