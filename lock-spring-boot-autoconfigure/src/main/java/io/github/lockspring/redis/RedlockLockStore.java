@@ -179,7 +179,9 @@ public final class RedlockLockStore implements LockStore {
 		try {
 			Ballot.Outcome outcome = ballot.vote();
 			if (outcome == Ballot.Outcome.WON) {
-				return new Acquired(confirm(ballot, question, sent));
+				long fence = confirm(ballot, question, sent);
+				this.renewal.begin(question.token());
+				return new Acquired(fence);
 			}
 			ballot.withdraw();
 			return switch (outcome) {
@@ -326,7 +328,10 @@ public final class RedlockLockStore implements LockStore {
 
 	@Override
 	public void close() {
-		this.voters.forEach(Voter::close);
+		// what is still to be released at slower nodes, all of them at the same time
+		long end = System.nanoTime() + this.settings.nodeTimeout().toNanos();
+		this.voters.forEach(Voter::end);
+		this.voters.forEach((voter) -> voter.close(Duration.ofNanos(end - System.nanoTime())));
 	}
 
 }

@@ -5,8 +5,11 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiFunction;
+import java.util.function.Supplier;
 
+import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.store.AcquireQuestion;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.ReleaseAnswer;
@@ -27,6 +30,10 @@ final class RedlockQuestions {
 
 	/** Larger than that and all others, and exact in Lua. */
 	private static final String ANY_ATTEMPT = "9007199254740991";
+
+	private static final int MORE_PATIENCE = 3;
+
+	private static final int PAUSES_IN_A_TIMEOUT = 4;
 
 	private final RedlockSettings settings;
 
@@ -84,9 +91,30 @@ final class RedlockQuestions {
 		Object[] args = { token.toString(), attempt, String.valueOf(lastFence), keep.isZero() ? "0" : lease(keep),
 				fenceKeep(ttl) };
 		return (voter, timeout) -> {
-			String answer = voter.run(RedlockScripts.WITHDRAW, lockAndFence, args, timeout);
+			String answer = insist(timeout, () -> voter.run(RedlockScripts.WITHDRAW, lockAndFence, args, timeout));
 			return answer.equals("1") ? new Released() : new NotOwner(fence(answer));
 		};
+	}
+
+	/*
+	 * What is not taken back stays for the ttl. A busy machine may give up a command
+	 * before it is sent, and whoever waits for this goes when its time is over: so it is
+	 * tried again for a while, on the node's thread.
+	 */
+	private static String insist(Duration timeout, Supplier<String> question) {
+		long start = System.nanoTime();
+		while (true) {
+			try {
+				return question.get();
+			}
+			catch (LockUnavailableException ex) {
+				if (System.nanoTime() - start >= timeout.toNanos() * MORE_PATIENCE
+						|| Thread.currentThread().isInterrupted()) {
+					throw ex;
+				}
+			}
+			LockSupport.parkNanos(timeout.toNanos() / PAUSES_IN_A_TIMEOUT);
+		}
 	}
 
 	private static long fence(String answer) {

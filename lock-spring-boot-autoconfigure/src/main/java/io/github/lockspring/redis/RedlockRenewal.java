@@ -27,10 +27,9 @@ final class RedlockRenewal {
 	 * was. The vote counts from the next renewal on: this one says what the owner had,
 	 * and nothing is won by what it has got since.
 	 *
-	 * `held` has the tokens that were asked to be renewed and have not ended. The release
-	 * takes its token out first and then tells all nodes, so that a vote which is given
-	 * too late is withdrawn by the release or by its own thread, which finds the token
-	 * gone.
+	 * `held` has the tokens that were acquired and have not ended. The release takes its
+	 * token out first and then tells all nodes, so that a vote which is given too late is
+	 * withdrawn by the release or by its own thread, which finds the token gone.
 	 */
 
 	private final List<Voter> voters;
@@ -53,7 +52,6 @@ final class RedlockRenewal {
 	 */
 	List<RenewAnswer> renew(List<RenewQuestion> questions, Duration timeout, Duration firstTimeout)
 			throws InterruptedException {
-		questions.forEach((question) -> this.held.add(question.token()));
 		Hearing hearing = new Hearing(this.voters);
 		AtomicReference<List<RenewAnswer>> given = new AtomicReference<>(List.of());
 		Round<List<Boolean>> round = new Round<>(this.voters, this.questions.renew(questions), timeout, firstTimeout,
@@ -135,6 +133,13 @@ final class RedlockRenewal {
 			reply.voter().ask(this.questions.release(release), timeout, (withdrawn) -> {
 			});
 		}
+	}
+
+	/**
+	 * The tenure begins.
+	 */
+	void begin(OwnerToken token) {
+		this.held.add(token);
 	}
 
 	/**

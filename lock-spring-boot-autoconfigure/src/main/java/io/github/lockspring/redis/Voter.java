@@ -21,7 +21,7 @@ import org.springframework.data.redis.core.script.RedisScript;
 /**
  * A node of Redlock: its connections, the threads that ask it, and what is known of it.
  */
-final class Voter implements AutoCloseable {
+final class Voter {
 
 	/*
 	 * Drivers are asked through blocking calls, and several nodes have to be asked at
@@ -165,8 +165,23 @@ final class Voter implements AutoCloseable {
 		}
 	}
 
-	@Override
-	public void close() {
+	/**
+	 * Takes no more questions.
+	 */
+	void end() {
+		this.threads.shutdown();
+	}
+
+	/**
+	 * Waits no longer than this for what was asked already.
+	 */
+	void close(Duration patience) {
+		try {
+			this.threads.awaitTermination(patience.toNanos(), TimeUnit.NANOSECONDS);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
 		this.threads.shutdownNow();
 		this.connections.close();
 	}
