@@ -9,6 +9,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.github.lockspring.LockUnavailableException;
 import org.jspecify.annotations.Nullable;
@@ -86,9 +87,10 @@ final class AcknowledgedCommands implements ScriptRunner {
 	public <T> T run(RedisScript<T> script, List<String> keys, Object[] args, Duration timeout) {
 		Duration limit = (timeout.compareTo(this.commandTimeout) < 0) ? timeout : this.commandTimeout;
 		long end = System.nanoTime() + limit.toNanos();
+		AtomicBoolean gone = new AtomicBoolean();
 		Future<T> answer;
 		try {
-			answer = this.workers.submit(() -> runOnSoundConnection(script, keys, args, end));
+			answer = this.workers.submit(() -> runOnSoundConnection(script, keys, args, end, gone));
 		}
 		catch (RejectedExecutionException ex) {
 			throw new LockUnavailableException("The lock store is closed", ex);
@@ -104,21 +106,27 @@ final class AcknowledgedCommands implements ScriptRunner {
 					: new RedisSystemException("Command failed", ex.getCause()));
 		}
 		catch (TimeoutException ex) {
+			gone.set(true);
 			answer.cancel(false);
 			throw UnavailableTranslator.translate(limit, new QueryTimeoutException("No answer from Redis", ex));
 		}
 		catch (InterruptedException ex) {
+			gone.set(true);
 			answer.cancel(false);
 			throw UnavailableTranslator.translate(limit,
 					new RedisSystemException("Interrupted while waiting for Redis", ex));
 		}
 	}
 
-	private <T> T runOnSoundConnection(RedisScript<T> script, List<String> keys, Object[] args, long end) {
+	private <T> T runOnSoundConnection(RedisScript<T> script, List<String> keys, Object[] args, long end,
+			AtomicBoolean gone) {
 		for (int stale = 0;; stale++) {
 			DedicatedConnections.Taken taken = this.connections.take();
 			boolean sound = false;
 			try {
+				if (gone.get()) {
+					throw new CallerGoneException();
+				}
 				T answer = runAndWait(taken, script, keys, args, end);
 				sound = true;
 				return answer;

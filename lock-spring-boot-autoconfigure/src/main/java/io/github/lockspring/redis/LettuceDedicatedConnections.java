@@ -85,7 +85,16 @@ final class LettuceDedicatedConnections implements DedicatedConnections {
 			return new Taken(used.connection(), true);
 		}
 		start();
-		return new Taken(this.factory.getConnection(), false);
+		RedisConnection connection = this.factory.getConnection();
+		try {
+			// which connects: nothing is to be sent after the caller has gone
+			connection.getNativeConnection();
+		}
+		catch (RuntimeException ex) {
+			connection.close();
+			throw ex;
+		}
+		return new Taken(connection, false);
 	}
 
 	private void start() {
@@ -111,12 +120,20 @@ final class LettuceDedicatedConnections implements DedicatedConnections {
 			this.idle.addFirst(new Idle(taken.connection(), now));
 		}
 		else {
+			// the others are at the same server
 			taken.connection().close();
+			closeIdle();
 		}
 		Idle oldest = this.idle.peekLast();
 		if (oldest != null && (now - oldest.since() > IDLE_CONNECTION_STAYS || this.closed)
 				&& this.idle.removeLastOccurrence(oldest)) {
 			oldest.connection().close();
+		}
+	}
+
+	private void closeIdle() {
+		for (Idle left = this.idle.poll(); left != null; left = this.idle.poll()) {
+			left.connection().close();
 		}
 	}
 
@@ -133,7 +150,7 @@ final class LettuceDedicatedConnections implements DedicatedConnections {
 
 	@Override
 	public boolean isStale(Taken taken, RuntimeException failure) {
-		return taken.used() && (LettuceConnections.isDisconnection(failure) || LettuceConnections.isReadOnly(failure));
+		return taken.used() && (LettuceConnections.isDisconnection(failure) || PassingTrouble.isReadOnly(failure));
 	}
 
 	@Override
@@ -145,9 +162,7 @@ final class LettuceDedicatedConnections implements DedicatedConnections {
 		finally {
 			this.startLock.unlock();
 		}
-		for (Idle left = this.idle.poll(); left != null; left = this.idle.poll()) {
-			left.connection().close();
-		}
+		closeIdle();
 		this.factory.destroy();
 	}
 

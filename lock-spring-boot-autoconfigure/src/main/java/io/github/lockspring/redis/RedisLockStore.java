@@ -39,6 +39,9 @@ public final class RedisLockStore implements LockStore {
 
 	private static final Logger logger = LoggerFactory.getLogger(RedisLockStore.class);
 
+	/** Of those that wait to be published; later ones would come too late. */
+	private static final int MOST_MESSAGES = 1000;
+
 	private static final Duration LEAST_FENCE_KEEP = Duration.ofMinutes(10);
 
 	private static final int ACQUISITIONS_AT_ONCE = 16;
@@ -139,7 +142,9 @@ public final class RedisLockStore implements LockStore {
 		boolean exactCount = this.connections.topology().isOneServer();
 		Object[] args = { question.token().toString(), String.valueOf(question.lastFence()), millis(question.keep()),
 				fenceKeep(question.ttl()), this.keys.inboxPrefix(), exactCount ? "1" : "0" };
-		Reply reply = new Reply(this.releases.run(RedisScripts.RELEASE, this.keys.all(question.key()), args, timeout));
+		// what is kept must outlast a failover like the lock itself
+		ScriptRunner runner = question.keep().isZero() ? this.releases : this.acquisitions;
+		Reply reply = new Reply(runner.run(RedisScripts.RELEASE, this.keys.all(question.key()), args, timeout));
 		return switch (reply.text(0)) {
 			case "0" -> new ReleaseAnswer.NotOwner(reply.number(1));
 			case "1" -> new ReleaseAnswer.Released();
@@ -158,14 +163,24 @@ public final class RedisLockStore implements LockStore {
 	 * message that comes late enough is of no use.
 	 */
 	private void tell(String message) {
-		InboxMessages.addressee(message).ifPresent((token) -> this.background.execute(() -> {
-			try {
-				this.commands.publish(this.keys.inbox(token.instance()), message);
-			}
-			catch (RuntimeException ex) {
-				logger.debug("An instance could not be told: " + message, ex);
-			}
-		}));
+		OwnerToken token = InboxMessages.addressee(message).orElse(null);
+		if (token == null || this.background.getQueue().size() >= MOST_MESSAGES) {
+			return;
+		}
+		try {
+			this.background.execute(() -> {
+				try {
+					this.commands.publish(this.keys.inbox(token.instance()), message);
+				}
+				catch (RuntimeException ex) {
+					logger.debug("An instance could not be told: " + message, ex);
+				}
+			});
+		}
+		catch (RuntimeException | Error ex) {
+			// closed meanwhile, or no thread: the script's answer counts all the same
+			logger.debug("An instance could not be told: " + message, ex);
+		}
 	}
 
 	@Override
