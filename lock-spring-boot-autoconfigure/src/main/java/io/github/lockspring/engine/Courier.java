@@ -31,7 +31,8 @@ import org.slf4j.LoggerFactory;
  * whoever turns it from false to true submits it. What is put into a line, and the
  * removal of an empty one, happen under {@code lock}, so that nothing is put into a line
  * which nobody looks at any more, and an instance that has nothing to ask has no lines.
- * Only where no thread could be had a line stays without one, until the next question.
+ * Only where no thread could be had a line stays without one, until the next question, of
+ * whatever lane.
  * <p>
  * A release that gets no answer is dropped, and with it those that wait behind it in its
  * line: while the store hangs each would cost a time-out and delay the renewals after it.
@@ -95,7 +96,8 @@ final class Courier {
 		put(lane(question.key()), (line) -> line.releases.add(release));
 	}
 
-	private String lane(String key) {
+	/** The lane of a key, also where the store does not say. */
+	String lane(String key) {
 		try {
 			return this.store.lane(key);
 		}
@@ -107,24 +109,33 @@ final class Courier {
 	}
 
 	/**
-	 * Puts something into the line of a lane.
+	 * Puts something into the line of a lane, and starts all lines that had no thread.
 	 * @return the line, if there is no thread for it and none can be had now
 	 */
 	private @Nullable Line put(String lane, Consumer<Line> what) {
 		Line line;
+		List<Line> toStart = new ArrayList<>();
 		this.lock.lock();
 		try {
 			line = this.lines.computeIfAbsent(lane, Line::new);
 			what.accept(line);
-			if (line.running) {
-				return null;
+			for (Line any : this.lines.values()) {
+				if (!any.running) {
+					any.running = true;
+					toStart.add(any);
+				}
 			}
-			line.running = true;
 		}
 		finally {
 			this.lock.unlock();
 		}
-		return start(line) ? null : line;
+		Line withoutThread = null;
+		for (Line any : toStart) {
+			if (!start(any) && any == line) {
+				withoutThread = line;
+			}
+		}
+		return withoutThread;
 	}
 
 	private boolean start(Line line) {

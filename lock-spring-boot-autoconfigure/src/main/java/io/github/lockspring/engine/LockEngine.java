@@ -168,20 +168,20 @@ public final class LockEngine implements AutoCloseable {
 		logger.warn("{} lock(s) were still held when the application stopped and are released now, '{}' among them",
 				questions.size(), questions.get(0).key());
 		Duration timeout = this.table.settings.commandTimeout();
-		long end = this.table.time.nanoTime() + timeout.toNanos();
 		Set<String> silent = new HashSet<>();
 		for (ReleaseQuestion question : questions) {
-			String lane = this.table.store.lane(question.key());
+			String lane = this.table.courier.lane(question.key());
 			if (silent.contains(lane)) {
 				continue;
 			}
+			long asked = this.table.time.nanoTime();
 			try {
 				Calls.uninterrupted(() -> this.table.store.release(question, timeout));
 			}
 			catch (RuntimeException ex) {
 				logger.warn("Lock '{}' could not be released and will end by itself: {}", question.key(),
 						ex.getMessage());
-				if (this.table.time.nanoTime() - end >= 0) {
+				if (this.table.time.nanoTime() - asked >= timeout.toNanos()) {
 					silent.add(lane);
 				}
 			}

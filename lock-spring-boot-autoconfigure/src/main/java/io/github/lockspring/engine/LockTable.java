@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * a token that is not known is answered with a release: that is how the store gets rid of
  * orphans. {@code entries} and {@code tokens} are concurrent maps; an entry takes itself
  * out, under its own lock, when it has neither tenure nor callers. Lock order: an entry's
- * lock is never held while another one is taken, nor during a call to the store.
+ * lock is never held while another one is taken, nor during a question to the store.
  */
 final class LockTable implements InboxListener {
 

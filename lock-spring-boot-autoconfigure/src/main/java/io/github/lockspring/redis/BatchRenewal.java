@@ -64,13 +64,17 @@ final class BatchRenewal {
 		LockUnavailableException failure = null;
 		for (Map<Integer, List<Integer>> bySlot : byLane.values()) {
 			long end = (timeout.toNanos() - (System.nanoTime() - start)) / lanesLeft-- + System.nanoTime();
+			int groupsLeft = bySlot.size();
 			for (List<Integer> group : bySlot.values()) {
 				long left = end - System.nanoTime();
 				if (left <= 0) {
 					break;
 				}
+				// a slot that hangs, on its way to another node, leaves time for the
+				// others
+				Duration share = Duration.ofNanos((--groupsLeft > 0) ? left / 2 : left);
 				try {
-					renewSlot(questions, group, answers, Duration.ofNanos(left));
+					renewSlot(questions, group, answers, share);
 					answered = true;
 				}
 				catch (LockUnavailableException ex) {
@@ -97,13 +101,29 @@ final class BatchRenewal {
 			if (group.size() == 1 || !PassingTrouble.isTryAgain(ex)) {
 				throw ex;
 			}
-			for (Integer single : group) {
-				Duration left = timeout.minusNanos(System.nanoTime() - start);
-				if (left.isNegative()) {
-					return;
-				}
-				renewGroup(questions, List.of(single), answers, left, true);
+			renewSingly(questions, group, answers, start + timeout.toNanos());
+		}
+	}
+
+	private void renewSingly(List<RenewQuestion> questions, List<Integer> group, RenewAnswer[] answers, long end) {
+		boolean answered = false;
+		LockUnavailableException failure = null;
+		for (int i = 0; i < group.size(); i++) {
+			long left = end - System.nanoTime();
+			if (left <= 0) {
+				break;
 			}
+			Duration share = Duration.ofNanos((i < group.size() - 1) ? left / 2 : left);
+			try {
+				renewGroup(questions, List.of(group.get(i)), answers, share, true);
+				answered = true;
+			}
+			catch (LockUnavailableException ex) {
+				failure = ex;
+			}
+		}
+		if (!answered && failure != null) {
+			throw failure;
 		}
 	}
 

@@ -202,16 +202,21 @@ final class InboxSubscription {
 
 	// what the server refuses it will refuse for some time
 	private Duration pauseAfter(Throwable failure) {
-		String words = String.valueOf(NestedExceptionUtils.getMostSpecificCause(failure).getMessage());
-		if (!words.contains("NOPERM") && !words.contains("NOAUTH")) {
+		if (!isRefusal(failure)) {
 			return PAUSE;
 		}
+		String words = String.valueOf(NestedExceptionUtils.getMostSpecificCause(failure).getMessage());
 		this.refusals++;
 		if (this.refusals == QUICK_ATTEMPTS_AFTER_REFUSAL) {
 			logger.warn("Redis refuses the subscription of " + this.channel
 					+ ": locks work, but waiters have to ask again and again. It says: " + words);
 		}
 		return (this.refusals < QUICK_ATTEMPTS_AFTER_REFUSAL) ? PAUSE : LONG_PAUSE;
+	}
+
+	private static boolean isRefusal(Throwable failure) {
+		String words = String.valueOf(NestedExceptionUtils.getMostSpecificCause(failure).getMessage());
+		return words.contains("NOPERM") || words.contains("NOAUTH");
 	}
 
 	private void discard(boolean alive) {
@@ -273,6 +278,13 @@ final class InboxSubscription {
 		}
 		catch (RuntimeException | Error ex) {
 			logger.debug("The inbox " + this.channel + " cannot be tried at present", ex);
+			if (isRefusal(ex)) {
+				// no message will ever prove anything, so a new subscription has to
+				discard(true);
+				subscribe();
+				later(LONG_PAUSE, this::ping);
+				return;
+			}
 		}
 		later(PAUSE, this::ping);
 	}
@@ -293,7 +305,9 @@ final class InboxSubscription {
 			try {
 				this.commands.publish(this.channel, PING + this.doubts);
 			}
-			catch (RuntimeException ex) {
+			catch (RuntimeException | Error ex) {
+				// what was not sent proves nothing
+				this.checkAnswered = true;
 				logger.debug("The inbox " + this.channel + " cannot be tried at present", ex);
 			}
 		}

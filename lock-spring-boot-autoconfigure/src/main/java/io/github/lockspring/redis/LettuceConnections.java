@@ -168,6 +168,7 @@ final class LettuceConnections implements RedisConnections {
 		while (true) {
 			Duration passed = Duration.ofNanos(System.nanoTime() - start);
 			awaitConnection(timeout.minus(passed));
+			long sent = start + passed.toNanos();
 			TimedLettuceConnectionFactory.TIMEOUT.set(Math.max(1, timeout.minus(passed).toMillis()));
 			try {
 				T answer = commands.apply(this.template);
@@ -180,11 +181,11 @@ final class LettuceConnections implements RedisConnections {
 				throw ex;
 			}
 			catch (RuntimeException ex) {
-				if (isDisconnection(ex) || PassingTrouble.is(ex)) {
+				if (isDisconnection(ex) || PassingTrouble.isElsewhere(ex)) {
 					doubtNodes();
 				}
 				disconnected = (disconnected != null) ? disconnected : Duration.ofNanos(System.nanoTime() - start);
-				boolean readOnly = isReadOnly(ex) && reconnect();
+				boolean readOnly = PassingTrouble.isReadOnly(ex) && (this.reconnectedAt - sent > 0 || reconnect());
 				if (!(readOnly || isDisconnection(ex)) || passed.compareTo(timeout.dividedBy(2)) > 0
 						|| passed.minus(disconnected).compareTo(SHORT_OUTAGE) > 0) {
 					throw ex;
@@ -195,11 +196,6 @@ final class LettuceConnections implements RedisConnections {
 			}
 			LockSupport.parkNanos(PAUSE.toNanos());
 		}
-	}
-
-	static boolean isReadOnly(RuntimeException failure) {
-		String words = NestedExceptionUtils.getMostSpecificCause(failure).getMessage();
-		return words != null && words.contains("READONLY ");
 	}
 
 	static boolean isDisconnection(RuntimeException failure) {
@@ -302,7 +298,10 @@ final class LettuceConnections implements RedisConnections {
 
 	@Override
 	public void suspect() {
-		if (this.topology == Topology.SENTINEL) {
+		// a replica that is away is suspicious for as long as it is, and no more than
+		// that
+		if (this.topology == Topology.SENTINEL
+				&& System.nanoTime() - this.reconnectedAt > this.commandTimeout.toNanos() * GIVE_UP_AFTER) {
 			reconnect();
 		}
 	}

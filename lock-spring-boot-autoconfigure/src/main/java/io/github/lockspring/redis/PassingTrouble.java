@@ -27,6 +27,22 @@ final class PassingTrouble {
 		return words != null && BEGINNINGS.stream().anyMatch(words::startsWith);
 	}
 
+	/**
+	 * Whether it speaks against what is known of the nodes: while a slot migrates,
+	 * nothing else is wrong.
+	 */
+	static boolean isElsewhere(RuntimeException failure) {
+		return is(failure) && !isTryAgain(failure);
+	}
+
+	/**
+	 * Whether the server has become a replica.
+	 */
+	static boolean isReadOnly(RuntimeException failure) {
+		String words = NestedExceptionUtils.getMostSpecificCause(failure).getMessage();
+		return words != null && words.contains("READONLY ");
+	}
+
 	static boolean isTryAgain(Throwable failure) {
 		String words = NestedExceptionUtils.getMostSpecificCause(failure).getMessage();
 		return words != null && words.startsWith("TRYAGAIN");

@@ -116,7 +116,7 @@ final class WorkerConnections implements RedisConnections {
 		}
 		catch (ExecutionException ex) {
 			if (ex.getCause() instanceof RuntimeException cause) {
-				if (cause instanceof DataAccessResourceFailureException || PassingTrouble.is(cause)) {
+				if (cause instanceof DataAccessResourceFailureException || PassingTrouble.isElsewhere(cause)) {
 					doubtNodes();
 				}
 				throw cause;
