@@ -20,7 +20,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Holds locks in a {@link LockStore} for one instance of an application. Thread-safe. Has
- * no thread and sends nothing while no lock is held or waited for.
+ * no thread and asks nothing while no lock is held or waited for; an inbox that was
+ * opened stays open, and is the store's affair.
  * <p>
  * The store is not closed with the engine: who made it closes it, afterwards.
  */
