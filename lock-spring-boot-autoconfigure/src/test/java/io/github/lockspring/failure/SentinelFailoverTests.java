@@ -1,11 +1,16 @@
 package io.github.lockspring.failure;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
@@ -123,7 +128,7 @@ class SentinelFailoverTests {
 
 	@ParameterizedTest
 	@MethodSource("faults")
-	void f11LocksWorkAgainAfterAFailoverAndWhoHoldsOneIsToldTheTruth(Fault fault) {
+	void f11LocksWorkAgainAfterAFailoverAndWhoHoldsOneIsToldTheTruth(Fault fault) throws Exception {
 		Map<String, HeldLock> held = new TreeMap<>();
 		instances.forEach((name, instance) -> held.put(name,
 				instance.locks().acquire(LockRequest.of(held(name)).ttl(TTL).waitTime(PATIENCE).renew())));
@@ -134,10 +139,21 @@ class SentinelFailoverTests {
 		fault.make(former);
 		RedisServer master = group.awaitFailoverFrom(former);
 		times.put("failover", millisSince(start));
-		instances.keySet().parallelStream().forEach((name) -> {
-			await(name).atMost(PATIENCE).pollInterval(Duration.ofMillis(20)).until(() -> isLockedAt(master, name));
-			times.put(name, millisSince(start));
-		});
+		// not in the common pool, which Lettuce needs too, and which may have one thread
+		ExecutorService threads = Executors.newCachedThreadPool();
+		try {
+			List<Callable<Object>> waiting = new ArrayList<>();
+			instances.keySet().forEach((name) -> waiting.add(() -> {
+				await(name).atMost(PATIENCE).pollInterval(Duration.ofMillis(20)).until(() -> isLockedAt(master, name));
+				return times.put(name, millisSince(start));
+			}));
+			for (Future<Object> done : threads.invokeAll(waiting)) {
+				done.get();
+			}
+		}
+		finally {
+			threads.shutdownNow();
+		}
 		awaitInboxes(master);
 		times.put("inboxes", millisSince(start));
 		held.forEach((name, lock) -> {
