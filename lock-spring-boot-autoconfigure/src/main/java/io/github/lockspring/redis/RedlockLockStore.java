@@ -145,9 +145,10 @@ public final class RedlockLockStore implements LockStore {
 			for (int tries = 1;; tries++) {
 				Duration nodeTimeout = nodeTimeout(Duration.ofNanos((limit - (sent - start)) / ROUNDS));
 				Duration firstTimeout = Duration.ofNanos(limit - (sent - start)).minus(nodeTimeout.multipliedBy(2));
-				Ballot ballot = new Ballot(this.voters, this.questions, question, this.attempts.incrementAndGet(),
-						nodeTimeout, firstTimeout, this.open);
-				AcquireAnswer answer = hold(ballot, question, sent);
+				long attempt = this.attempts.incrementAndGet();
+				Ballot ballot = new Ballot(this.voters, this.questions, question, attempt, nodeTimeout, firstTimeout,
+						this.open);
+				AcquireAnswer answer = hold(ballot, question, attempt, sent);
 				if (answer != null) {
 					return answer;
 				}
@@ -174,13 +175,13 @@ public final class RedlockLockStore implements LockStore {
 	 * Tries to get the lock, and leaves nothing behind without it.
 	 * @return null if others have votes too, but perhaps nobody the lock
 	 */
-	private @Nullable AcquireAnswer hold(Ballot ballot, AcquireQuestion question, long sent)
+	private @Nullable AcquireAnswer hold(Ballot ballot, AcquireQuestion question, long attempt, long sent)
 			throws InterruptedException {
 		try {
 			Ballot.Outcome outcome = ballot.vote();
 			if (outcome == Ballot.Outcome.WON) {
 				long fence = confirm(ballot, question, sent);
-				this.renewal.begin(question.token());
+				this.renewal.begin(question.token(), attempt);
 				return new Acquired(fence);
 			}
 			ballot.withdraw();

@@ -25,10 +25,7 @@ final class RedlockQuestions {
 
 	private static final Duration LEAST_FENCE_KEEP = Duration.ofMinutes(10);
 
-	/** In place of an attempt what renew-votes.lua makes of it. */
-	private static final String HELD = "9007199254740990";
-
-	/** Larger than that and all others, and exact in Lua. */
+	/** Larger than all others, and exact in Lua. */
 	private static final String ANY_ATTEMPT = "9007199254740991";
 
 	private static final int MORE_PATIENCE = 3;
@@ -45,23 +42,23 @@ final class RedlockQuestions {
 	}
 
 	BiFunction<Voter, Duration, Vote> vote(AcquireQuestion question, long attempt) {
-		return vote(question.key(), question.token(), String.valueOf(attempt), question.ttl());
+		return vote(question.key(), question.token(), attempt, question.ttl());
 	}
 
 	/**
 	 * Asks for the vote for an owner that has the lock already.
 	 */
-	BiFunction<Voter, Duration, Vote> voteForHeld(RenewQuestion question) {
-		return vote(question.key(), question.token(), HELD, question.ttl());
+	BiFunction<Voter, Duration, Vote> voteForHeld(RenewQuestion question, long attempt) {
+		return vote(question.key(), question.token(), attempt, question.ttl());
 	}
 
-	private BiFunction<Voter, Duration, Vote> vote(String key, OwnerToken owner, String attempt, Duration lease) {
+	private BiFunction<Voter, Duration, Vote> vote(String key, OwnerToken owner, long attempt, Duration lease) {
 		List<String> lockAndFence = lockAndFence(key);
 		String token = owner.toString();
 		String ttl = lease(lease);
 		String pause = String.valueOf(this.settings.pauseSeconds());
 		return (voter, timeout) -> {
-			Object[] args = { token, attempt, ttl, pause, (voter.runId() == null) ? "1" : "0" };
+			Object[] args = { token, String.valueOf(attempt), ttl, pause, (voter.runId() == null) ? "1" : "0" };
 			return Vote.parse(voter.run(RedlockScripts.VOTE, lockAndFence, args, timeout));
 		};
 	}
@@ -128,13 +125,15 @@ final class RedlockQuestions {
 
 	/**
 	 * Is answered for each question whether the token owns its lock on the node.
+	 * @param attempts the attempts that got the locks, in the order of the questions
 	 */
-	BiFunction<Voter, Duration, List<Boolean>> renew(List<RenewQuestion> questions) {
+	BiFunction<Voter, Duration, List<Boolean>> renew(List<RenewQuestion> questions, List<Long> attempts) {
 		List<String> locks = new ArrayList<>(questions.size());
-		List<String> args = new ArrayList<>(2 * questions.size());
-		for (RenewQuestion question : questions) {
+		List<String> args = new ArrayList<>(3 * questions.size());
+		for (int i = 0; i < questions.size(); i++) {
+			RenewQuestion question = questions.get(i);
 			locks.add(this.keys.lock(question.key()));
-			Collections.addAll(args, question.token().toString(), lease(question.ttl()));
+			Collections.addAll(args, question.token().toString(), attempts.get(i).toString(), lease(question.ttl()));
 		}
 		return (voter, timeout) -> {
 			List<Object> reply = voter.run(RedlockScripts.RENEW_VOTES, locks, args.toArray(), timeout);

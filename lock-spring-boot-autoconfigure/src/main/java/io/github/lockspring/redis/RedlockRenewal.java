@@ -3,7 +3,7 @@ package io.github.lockspring.redis;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
@@ -27,9 +27,10 @@ final class RedlockRenewal {
 	 * was. The vote counts from the next renewal on: this one says what the owner had,
 	 * and nothing is won by what it has got since.
 	 *
-	 * `held` has the tokens that were acquired and have not ended. The release takes its
-	 * token out first and then tells all nodes, so that a vote which is given too late is
-	 * withdrawn by the release or by its own thread, which finds the token gone.
+	 * `held` has the tokens that were acquired and have not ended, with the attempts that
+	 * got their locks. The release takes its token out first and then tells all nodes, so
+	 * that a vote which is given too late is withdrawn by the release or by its own
+	 * thread, which finds the token gone.
 	 */
 
 	private final List<Voter> voters;
@@ -38,7 +39,7 @@ final class RedlockRenewal {
 
 	private final RedlockQuestions questions;
 
-	private final Set<OwnerToken> held = ConcurrentHashMap.newKeySet();
+	private final Map<OwnerToken, Long> held = new ConcurrentHashMap<>();
 
 	RedlockRenewal(List<Voter> voters, RedlockQuestions questions) {
 		this.voters = voters;
@@ -54,8 +55,11 @@ final class RedlockRenewal {
 			throws InterruptedException {
 		Hearing hearing = new Hearing(this.voters);
 		AtomicReference<List<RenewAnswer>> given = new AtomicReference<>(List.of());
-		Round<List<Boolean>> round = new Round<>(this.voters, this.questions.renew(questions), timeout, firstTimeout,
-				(late) -> regain(late, questions, given.get(), timeout));
+		List<Long> attempts = questions.stream()
+			.map((question) -> this.held.getOrDefault(question.token(), 0L))
+			.toList();
+		Round<List<Boolean>> round = new Round<>(this.voters, this.questions.renew(questions, attempts), timeout,
+				firstTimeout, (late) -> regain(late, questions, given.get(), timeout));
 		List<Reply<List<Boolean>>> heard = new ArrayList<>();
 		int[] owner = new int[questions.size()];
 		int[] notOwner = new int[questions.size()];
@@ -116,10 +120,10 @@ final class RedlockRenewal {
 		if (reply instanceof Reply.Answered<List<Boolean>> node) {
 			for (int i = 0; i < answers.size(); i++) {
 				RenewQuestion question = questions.get(i);
-				if (answers.get(i) == RenewAnswer.RENEWED && !node.answer().get(i)
-						&& this.held.contains(question.token())) {
+				Long attempt = this.held.get(question.token());
+				if (answers.get(i) == RenewAnswer.RENEWED && !node.answer().get(i) && attempt != null) {
 					node.voter()
-						.ask(this.questions.voteForHeld(question), timeout,
+						.ask(this.questions.voteForHeld(question, attempt), timeout,
 								(vote) -> withdrawIfEnded(question, vote, timeout));
 				}
 			}
@@ -128,7 +132,7 @@ final class RedlockRenewal {
 
 	private void withdrawIfEnded(RenewQuestion question, Reply<Vote> reply, Duration timeout) {
 		boolean maybe = !(reply instanceof Reply.Answered<Vote> answered) || answered.answer() instanceof Vote.Given;
-		if (maybe && !this.held.contains(question.token())) {
+		if (maybe && !this.held.containsKey(question.token())) {
 			ReleaseQuestion release = new ReleaseQuestion(question.key(), question.token());
 			reply.voter().ask(this.questions.release(release), timeout, (withdrawn) -> {
 			});
@@ -137,9 +141,10 @@ final class RedlockRenewal {
 
 	/**
 	 * The tenure begins.
+	 * @param attempt which got the lock
 	 */
-	void begin(OwnerToken token) {
-		this.held.add(token);
+	void begin(OwnerToken token, long attempt) {
+		this.held.put(token, attempt);
 	}
 
 	/**

@@ -7,11 +7,12 @@
 --       fencingToken  the largest of the majority's votes
 --       fenceKeep     how long the fencing token is remembered, in milliseconds
 --
--- Returns '1' if the token owns the lock here, '0' if it does not.
+-- Returns '1' if the token owns the lock here by this attempt or a later one, '0' if it does not.
 --
--- Never shortens a lease, never lowers the fencing token or the number of the attempt, never creates the lock,
--- and changes nothing that belongs to another owner: one that comes late must not raise the token under the next
--- holder. The vote may be one of an earlier attempt, whose withdrawal is still under way: it becomes this one's.
+-- Never shortens a lease, never lowers the fencing token, never creates the lock, and changes nothing that belongs to
+-- another owner: one that comes late must not raise the token under the next holder. Nor does it touch the vote of an
+-- earlier attempt, whose withdrawal is under way: if that came after the end of the tenure, nobody else would take
+-- it back.
 
 local lock, fence = KEYS[1], KEYS[2]
 local token, attempt, ttl, fencingToken, fenceKeep = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
@@ -20,16 +21,13 @@ local call = redis.call
 
 local owner = call('GET', lock)
 local present = owner and string.sub(owner, 1, #token + 1) == token .. ':' and string.match(owner, ':(%d+)$')
-if not present then
+if not present or tonumber(present) < tonumber(attempt) then
   return NOT_OWNER
 end
 
 -- needs no memory, so it comes first: a server that has none refuses only a script's first write
 if call('PTTL', lock) < tonumber(ttl) then
   call('PEXPIRE', lock, ttl)
-end
-if tonumber(present) < tonumber(attempt) then
-  call('SET', lock, token .. ':' .. attempt, 'KEEPTTL')
 end
 
 local last = tonumber(call('GET', fence) or 0) or 0

@@ -1,27 +1,27 @@
 -- Redlock: lengthens leases on one node, each only for its owner.
 --
 -- KEYS  lock…
--- ARGV  (token, ttl)…   for each lock its owner token and the time that should be left, in milliseconds
+-- ARGV  (token, attempt, ttl)…   for each lock its owner token, the number of the attempt that got it, and the time
+--                                that should be left, in milliseconds
 --
--- Returns for each lock 1 if the token owns it and at least that time is left, 0 if it does not own it.
+-- Returns for each lock 1 if the token owns it by that attempt or a later one, and at least that time is left; 0 if it
+-- does not own it.
 --
--- Never shortens a lease and never creates a key. What is renewed is held, and only the end of the tenure takes it
--- away: no withdrawal of an earlier attempt, which may still be under way.
+-- Never shortens a lease and never creates a key. The vote of an earlier attempt does not count, since its withdrawal
+-- may still be under way.
 
-local NOT_OWNER, RENEWED, ARGUMENTS_PER_LOCK = 0, 1, 2
-local HELD = ':9007199254740990'
+local NOT_OWNER, RENEWED, ARGUMENTS_PER_LOCK = 0, 1, 3
 
 local answers = {}
 for index, lock in ipairs(KEYS) do
-  local token, ttl = ARGV[index * ARGUMENTS_PER_LOCK - 1], ARGV[index * ARGUMENTS_PER_LOCK]
+  local last = index * ARGUMENTS_PER_LOCK
+  local token, attempt, ttl = ARGV[last - 2], ARGV[last - 1], ARGV[last]
   local owner = redis.call('GET', lock)
+  local present = owner and string.sub(owner, 1, #token + 1) == token .. ':' and string.match(owner, ':(%d+)$')
   answers[index] = NOT_OWNER
-  if owner and string.sub(owner, 1, #token + 1) == token .. ':' then
+  if present and tonumber(present) >= tonumber(attempt) then
     if redis.call('PTTL', lock) < tonumber(ttl) then
       redis.call('PEXPIRE', lock, ttl)
-    end
-    if owner ~= token .. HELD then
-      redis.call('SET', lock, token .. HELD, 'KEEPTTL')
     end
     answers[index] = RENEWED
   end

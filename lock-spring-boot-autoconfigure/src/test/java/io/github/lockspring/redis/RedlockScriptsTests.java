@@ -79,7 +79,7 @@ class RedlockScriptsTests {
 		assertThat(vote(ONE, 4, 30_000)[0]).isEqualTo("0");
 		assertThat(withdraw(ONE, ANY, "0", 0)).isEqualTo("0 0");
 		assertThat(confirm(ONE, 4, 30_000, "5")).isEqualTo("0");
-		assertThat(renew(ONE, 60_000)).isEqualTo(List.of(0L));
+		assertThat(renew(ONE, 3, 60_000)).isEqualTo(List.of(0L));
 		assertThat(this.server.pttl(LOCK)).isLessThanOrEqualTo(30_000);
 	}
 
@@ -126,14 +126,24 @@ class RedlockScriptsTests {
 	}
 
 	@Test
-	void lateWithdrawalTakesNothingFromWhatWasConfirmedOrRenewedSince() {
-		vote(ONE, 1, 30_000);
+	void voteOfAnEarlierAttemptIsNeitherConfirmedNorRenewedAndItsWithdrawalTakesIt() {
+		vote(ONE, 2, 30_000);
+		assertThat(withdraw(ONE, ANY, "0", 0)).as("the tenure has ended").isEqualTo("1");
+		vote(ONE, 1, 1_000);
+		assertThat(confirm(ONE, 2, 30_000, "5")).isEqualTo("0");
+		assertThat(renew(ONE, 2, 30_000)).isEqualTo(List.of(0L));
+		assertThat(this.server.pttl(LOCK)).isLessThanOrEqualTo(1_000);
+		assertThat(withdraw(ONE, "1", "0", 0)).isEqualTo("1");
+		assertThat(this.server.keys()).isEmpty();
+	}
+
+	@Test
+	void voteOfALaterAttemptIsConfirmedAndRenewed() {
+		vote(ONE, 3, 1_000);
 		assertThat(confirm(ONE, 2, 30_000, "5")).isEqualTo("1");
-		assertThat(withdraw(ONE, "1", "0", 0)).as("the vote for attempt 2 did not come here").startsWith("0 ");
-		renew(ONE, 30_000);
-		assertThat(withdraw(ONE, "2", "0", 0)).startsWith("0 ");
-		assertThat(withdraw(ONE, ANY, "0", 0)).isEqualTo("1");
-		assertThat(this.server.keys()).containsExactly(FENCE);
+		assertThat(renew(ONE, 2, 60_000)).isEqualTo(List.of(1L));
+		assertThat(this.server.get(LOCK)).isEqualTo(ONE + ":3");
+		assertThat(this.server.pttl(LOCK)).isGreaterThan(55_000);
 	}
 
 	@Test
@@ -205,8 +215,8 @@ class RedlockScriptsTests {
 		this.server.command("SET", "lock:1", ONE + ":1", "PX", "1000");
 		this.server.command("SET", "lock:2", TWO + ":1", "PX", "1000");
 		this.server.command("SET", "lock:3", ONE + ":1", "PX", "90000");
-		Object answer = eval(RedlockScripts.RENEW_VOTES, List.of("lock:1", "lock:2", "lock:3", "lock:4"), ONE, "30000",
-				ONE, "30000", ONE, "30000", ONE, "30000");
+		Object answer = eval(RedlockScripts.RENEW_VOTES, List.of("lock:1", "lock:2", "lock:3", "lock:4"), ONE, "1",
+				"30000", ONE, "1", "30000", ONE, "1", "30000", ONE, "1", "30000");
 		assertThat(answer).isEqualTo(List.of(1L, 0L, 1L, 0L));
 		assertThat(this.server.pttl("lock:1")).isGreaterThan(25_000);
 		assertThat(this.server.pttl("lock:2")).isLessThanOrEqualTo(1_000);
@@ -252,8 +262,8 @@ class RedlockScriptsTests {
 				String.valueOf(keep), "600000");
 	}
 
-	private Object renew(String token, long ttl) {
-		return eval(RedlockScripts.RENEW_VOTES, List.of(LOCK), token, String.valueOf(ttl));
+	private Object renew(String token, long attempt, long ttl) {
+		return eval(RedlockScripts.RENEW_VOTES, List.of(LOCK), token, String.valueOf(attempt), String.valueOf(ttl));
 	}
 
 	private Object eval(RedisScript<?> script, List<String> keys, String... args) {
