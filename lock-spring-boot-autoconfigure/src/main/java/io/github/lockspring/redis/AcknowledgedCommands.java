@@ -36,7 +36,7 @@ final class AcknowledgedCommands implements ScriptRunner {
 	 * sends nothing more, and whatever was begun ends with the driver's own timeout.
 	 *
 	 * Acquisitions, renewals and releases have a runner each: those that wait for a dead
-	 * replica may take all the workers of theirs.
+	 * replica may take all the workers of theirs. The connections are common to all.
 	 *
 	 * A connection on which something was not answered, or not acknowledged, is thrown
 	 * away: it may be one to a master that has been replaced, stopped meanwhile and awake
@@ -67,7 +67,9 @@ final class AcknowledgedCommands implements ScriptRunner {
 	/**
 	 * Makes a runner.
 	 * @param name name of its threads
-	 * @param size number of its threads and connections
+	 * @param size number of its threads
+	 * @param connections as many as there are threads of all runners; the caller's to
+	 * close
 	 * @param replicas how many of them must have what a script wrote; may be none
 	 * @param suspicion told when the server has no replicas, or silent ones: it might be
 	 * the master no more
@@ -201,7 +203,6 @@ final class AcknowledgedCommands implements ScriptRunner {
 	@Override
 	public void close() {
 		this.workers.shutdownNow();
-		this.connections.close();
 	}
 
 	/**

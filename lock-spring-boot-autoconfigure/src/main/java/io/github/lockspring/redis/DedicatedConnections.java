@@ -6,7 +6,8 @@ import org.springframework.data.redis.connection.RedisConnection;
  * A few connections that have one user at a time, so that his commands follow each other
  * on one socket: what WAIT counts is what its own connection has written. A connection
  * that ends is not made anew behind its user's back, or WAIT would ask another server
- * about nothing. Thread-safe; nothing connects before the first is taken.
+ * about nothing. All of them are at the same server: the one that the newest was made to.
+ * Thread-safe; nothing connects before the first is taken.
  */
 interface DedicatedConnections extends AutoCloseable {
 
@@ -43,8 +44,10 @@ interface DedicatedConnections extends AutoCloseable {
 	 *
 	 * @param connection the connection
 	 * @param used whether it may have been used before
+	 * @param server names the server at its end, where the connections do not know by
+	 * themselves when that is replaced
 	 */
-	record Taken(RedisConnection connection, boolean used) {
+	record Taken(RedisConnection connection, boolean used, String server) {
 	}
 
 }

@@ -16,6 +16,11 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
  */
 final class JedisDedicatedConnections implements DedicatedConnections {
 
+	/*
+	 * The driver's pool hears from the sentinels that the master was replaced, and then
+	 * gives no connection to the former one any more.
+	 */
+
 	private final JedisSource source;
 
 	private final int size;
@@ -33,7 +38,7 @@ final class JedisDedicatedConnections implements DedicatedConnections {
 
 	@Override
 	public Taken take() {
-		return new Taken(factory().getConnection(), true);
+		return new Taken(factory().getConnection(), true, "");
 	}
 
 	private RedisConnectionFactory factory() {

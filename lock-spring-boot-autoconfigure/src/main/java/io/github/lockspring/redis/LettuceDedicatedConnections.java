@@ -3,14 +3,17 @@ package io.github.lockspring.redis;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.Properties;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.locks.ReentrantLock;
 
 import io.lettuce.core.ClientOptions;
+import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.output.IntegerOutput;
 
 import org.springframework.core.NestedExceptionUtils;
+import org.springframework.data.redis.RedisSystemException;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
@@ -28,6 +31,10 @@ final class LettuceDedicatedConnections implements DedicatedConnections {
 	 * The stack's top is what was used last, so that whatever is not needed sinks, and is
 	 * closed when it has not been used for a while. Each connection is in the stack or
 	 * has one user. Behind Sentinel each new one asks for the master.
+	 *
+	 * A master that is being replaced does not know it for a second or so, and goes on
+	 * answering. What its successor gave it would say is nobody's. So as soon as a new
+	 * connection ends at another server than those before it, these are not used again.
 	 */
 
 	private static final long IDLE_CONNECTION_STAYS = Duration.ofMinutes(1).toNanos();
@@ -38,7 +45,10 @@ final class LettuceDedicatedConnections implements DedicatedConnections {
 	 */
 	private static final Duration LEAST_PATIENCE_WHEN_CONNECTING = Duration.ofSeconds(1);
 
-	private record Idle(RedisConnection connection, long since) {
+	/** Name of a server that does not tell its run id. */
+	private static final String UNKNOWN = "";
+
+	private record Idle(RedisConnection connection, String server, long since) {
 	}
 
 	private final LettuceConnectionFactory factory;
@@ -46,6 +56,9 @@ final class LettuceDedicatedConnections implements DedicatedConnections {
 	private final ConcurrentLinkedDeque<Idle> idle = new ConcurrentLinkedDeque<>();
 
 	private final ReentrantLock startLock = new ReentrantLock();
+
+	/** Where the newest connection is. */
+	private volatile String server = UNKNOWN;
 
 	private volatile boolean closed;
 
@@ -80,21 +93,38 @@ final class LettuceDedicatedConnections implements DedicatedConnections {
 
 	@Override
 	public Taken take() {
-		Idle used = this.idle.pollFirst();
-		if (used != null) {
-			return new Taken(used.connection(), true);
+		for (Idle used = this.idle.pollFirst(); used != null; used = this.idle.pollFirst()) {
+			if (used.server().equals(this.server)) {
+				return new Taken(used.connection(), true, used.server());
+			}
+			used.connection().close();
 		}
 		start();
 		RedisConnection connection = this.factory.getConnection();
 		try {
 			// which connects: nothing is to be sent after the caller has gone
-			connection.getNativeConnection();
+			String server = runId(connection);
+			this.server = server;
+			return new Taken(connection, false, server);
 		}
 		catch (RuntimeException ex) {
 			connection.close();
 			throw ex;
 		}
-		return new Taken(connection, false);
+	}
+
+	private static String runId(RedisConnection connection) {
+		try {
+			Properties info = connection.serverCommands().info("server");
+			return (info != null) ? info.getProperty("run_id", UNKNOWN) : UNKNOWN;
+		}
+		catch (RedisSystemException ex) {
+			if (NestedExceptionUtils.getMostSpecificCause(ex) instanceof RedisCommandExecutionException) {
+				// it need not be allowed
+				return UNKNOWN;
+			}
+			throw ex;
+		}
 	}
 
 	private void start() {
@@ -117,7 +147,7 @@ final class LettuceDedicatedConnections implements DedicatedConnections {
 	public void giveBack(Taken taken, boolean sound) {
 		long now = System.nanoTime();
 		if (sound) {
-			this.idle.addFirst(new Idle(taken.connection(), now));
+			this.idle.addFirst(new Idle(taken.connection(), taken.server(), now));
 		}
 		else {
 			// the others are at the same server

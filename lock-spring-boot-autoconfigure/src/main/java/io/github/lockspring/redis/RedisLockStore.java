@@ -17,6 +17,7 @@ import io.github.lockspring.store.ReleaseAnswer;
 import io.github.lockspring.store.ReleaseQuestion;
 import io.github.lockspring.store.RenewAnswer;
 import io.github.lockspring.store.RenewQuestion;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -59,6 +60,9 @@ public final class RedisLockStore implements LockStore {
 
 	private final RedisCommands commands;
 
+	/** Only if replicas acknowledge. */
+	private final @Nullable DedicatedConnections dedicated;
+
 	private final ScriptRunner acquisitions;
 
 	private final ScriptRunner renewals;
@@ -78,17 +82,21 @@ public final class RedisLockStore implements LockStore {
 		this.keys = new RedisKeys(settings.keyPrefix());
 		this.commands = new RedisCommands(connections, settings.commandTimeout());
 		int replicas = settings.replicaAcks();
+		// for releases too, which have to go where the acquisition went: a master that
+		// has
+		// been replaced, and does not know it yet, cannot give back what its successor
+		// gave
+		this.dedicated = (replicas == 0) ? null
+				: connections.dedicated(ACQUISITIONS_AT_ONCE + RENEWALS_AT_ONCE + RELEASES_AT_ONCE);
 		this.acquisitions = runner("lock-redis-acquire", ACQUISITIONS_AT_ONCE, replicas);
 		this.renewals = runner("lock-redis-renew", RENEWALS_AT_ONCE, replicas);
-		// on connections of the same kind, which are at the same server: one that has
-		// been replaced, and stands still, cannot give back what its successor gave
 		this.releases = runner("lock-redis-release", RELEASES_AT_ONCE, 0);
 		this.renewal = new BatchRenewal(this.renewals, this.keys, connections);
 	}
 
 	private ScriptRunner runner(String threads, int size, int replicas) {
-		return (this.settings.replicaAcks() == 0) ? this.commands : new AcknowledgedCommands(threads, size,
-				this.connections.dedicated(size), this.settings, replicas, this.connections::suspect);
+		return (this.dedicated == null) ? this.commands : new AcknowledgedCommands(threads, size, this.dedicated,
+				this.settings, replicas, this.connections::suspect);
 	}
 
 	/**
@@ -211,6 +219,9 @@ public final class RedisLockStore implements LockStore {
 		this.acquisitions.close();
 		this.renewals.close();
 		this.releases.close();
+		if (this.dedicated != null) {
+			this.dedicated.close();
+		}
 		this.connections.close();
 	}
 

@@ -87,6 +87,36 @@ class SentinelFailoverTests {
 			}
 		},
 
+		/** SIGKILL for both; the sentinel is the one that clients ask first. */
+		MASTER_AND_SENTINEL_KILLED {
+			@Override
+			void make(RedisServer master) {
+				SentinelGroup.shared().sentinels().get(0).kill();
+				master.kill();
+			}
+
+			@Override
+			void end(SentinelGroup group, RedisServer former) {
+				group.sentinels().get(0).restart();
+				group.restart(former);
+			}
+		},
+
+		/** SIGSTOP for both: connections to them are made and never answered. */
+		MASTER_AND_SENTINEL_STOPPED {
+			@Override
+			void make(RedisServer master) {
+				SentinelGroup.shared().sentinels().get(0).pause();
+				master.pause();
+			}
+
+			@Override
+			void end(SentinelGroup group, RedisServer former) {
+				group.sentinels().get(0).resume();
+				former.resume();
+			}
+		},
+
 		/** SENTINEL FAILOVER. */
 		MASTER_REPLACED {
 			@Override

@@ -25,6 +25,8 @@ public final class SentinelProcess implements AutoCloseable {
 
 	private @Nullable Process process;
 
+	private boolean stopped;
+
 	private @Nullable RespClient client;
 
 	/** Starts the sentinel with the given number. */
@@ -71,7 +73,7 @@ public final class SentinelProcess implements AutoCloseable {
 	}
 
 	public synchronized boolean isRunning() {
-		return this.process != null;
+		return this.process != null && !this.stopped;
 	}
 
 	/** SIGKILL. */
@@ -83,6 +85,7 @@ public final class SentinelProcess implements AutoCloseable {
 		}
 		Process process = this.process;
 		this.process = null;
+		this.stopped = false;
 		if (process != null) {
 			process.destroyForcibly();
 			process.onExit().join();
@@ -90,13 +93,15 @@ public final class SentinelProcess implements AutoCloseable {
 	}
 
 	/** SIGSTOP. */
-	public void pause() {
+	public synchronized void pause() {
 		signal("STOP");
+		this.stopped = true;
 	}
 
 	/** SIGCONT. */
-	public void resume() {
+	public synchronized void resume() {
 		signal("CONT");
+		this.stopped = false;
 	}
 
 	private synchronized void signal(String name) {

@@ -50,7 +50,7 @@ public final class TcpProxy implements AutoCloseable {
 
 	private final int port;
 
-	private final int target;
+	private volatile int target;
 
 	private final Set<Link> links = ConcurrentHashMap.newKeySet();
 
@@ -74,6 +74,13 @@ public final class TcpProxy implements AutoCloseable {
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
+	}
+
+	/**
+	 * Leads new connections to another port. Those that are open stay as they are.
+	 */
+	public void target(int port) {
+		this.target = port;
 	}
 
 	public String host() {
