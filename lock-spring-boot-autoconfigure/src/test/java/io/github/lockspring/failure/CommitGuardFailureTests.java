@@ -251,9 +251,10 @@ class CommitGuardFailureTests {
 	void lossBetweenTwoCommitsStopsOnlyTheSecondAndNoneWithoutTheGuard(Verification verification) {
 		try (Database second = new Database()) {
 			assertThatExceptionOfType(LockLostException.class)
-				.isThrownBy(() -> this.mine.locks().executeWithoutResult(FIXED, (lock) -> {
+				.isThrownBy(() -> this.mine.locks().executeWithoutResult(LONG, (lock) -> {
 					this.database.transaction(verification).executeWithoutResult((status) -> this.database.write());
-					isHeldByTheOther(lock);
+					this.redis.command("DEL", "lock:order:42");
+					assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::verify);
 					second.transaction(verification).executeWithoutResult((status) -> second.write());
 				}));
 			assertThat(this.database.written()).isOne();

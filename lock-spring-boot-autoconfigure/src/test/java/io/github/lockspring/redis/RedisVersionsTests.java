@@ -14,9 +14,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 /**
- * The contract of stores on other servers than the one that most tests use: the oldest
- * that is supported, and whatever
- * {@code -Dlockspring.redis-server=/path/to/valkey-server} names.
+ * The contract of stores on the oldest server that is supported. All other tests can run
+ * on another one than 7.0: {@code -Dlockspring.redis-server=/path/to/valkey-server}.
  */
 class RedisVersionsTests {
 
@@ -75,35 +74,6 @@ class RedisVersionsTests {
 		@BeforeAll
 		static void assumeThatItRuns() {
 			RedisVersionsTests.assumeThatItRuns(RedisVersion.V6_2);
-		}
-
-	}
-
-	@Nested
-	class OnAnotherServerOverLettuce extends Contract {
-
-		OnAnotherServerOverLettuce() {
-			super(RedisVersion.OTHER, Driver.LETTUCE);
-		}
-
-		@BeforeAll
-		static void assumeThatItRuns() {
-			RedisVersionsTests.assumeThatItRuns(RedisVersion.OTHER);
-			System.out.println("The contract of stores runs on " + RedisVersion.OTHER.banner());
-		}
-
-	}
-
-	@Nested
-	class OnAnotherServerOverJedis extends Contract {
-
-		OnAnotherServerOverJedis() {
-			super(RedisVersion.OTHER, Driver.JEDIS);
-		}
-
-		@BeforeAll
-		static void assumeThatItRuns() {
-			RedisVersionsTests.assumeThatItRuns(RedisVersion.OTHER);
 		}
 
 	}

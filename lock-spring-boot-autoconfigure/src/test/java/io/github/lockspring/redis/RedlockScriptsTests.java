@@ -32,7 +32,7 @@ class RedlockScriptsTests {
 	private static final String ANY = "9007199254740991";
 
 	RedisVersion version() {
-		return RedisVersion.V7_0;
+		return RedisVersion.DEFAULT;
 	}
 
 	@BeforeEach

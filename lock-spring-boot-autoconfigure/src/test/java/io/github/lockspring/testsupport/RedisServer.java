@@ -55,7 +55,7 @@ public final class RedisServer implements AutoCloseable {
 	 * @param config further arguments, such as {@code "--maxmemory", "3mb"}
 	 */
 	public static RedisServer start(String... config) {
-		return start(RedisVersion.V7_0, config);
+		return start(RedisVersion.DEFAULT, config);
 	}
 
 	/**
@@ -80,7 +80,7 @@ public final class RedisServer implements AutoCloseable {
 	 * your own.
 	 */
 	public static RedisServer shared() {
-		return shared(RedisVersion.V7_0);
+		return shared(RedisVersion.DEFAULT);
 	}
 
 	/**

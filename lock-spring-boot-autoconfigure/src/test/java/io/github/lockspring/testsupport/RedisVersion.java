@@ -36,21 +36,20 @@ public enum RedisVersion {
 		}
 	},
 
-	/** What tests use that do not care; a class path resource. */
-	V7_0 {
+	/**
+	 * What tests use that do not care: 7.0, a class path resource, or a server of this
+	 * machine, such as valkey-server, that a system property names.
+	 */
+	DEFAULT {
 		@Override
 		Path find() throws IOException {
+			String named = System.getProperty("lockspring.redis-server", "");
+			if (!named.isEmpty()) {
+				return Path.of(named);
+			}
 			File file = RedisExecProvider.defaultProvider().get();
 			file.deleteOnExit();
 			return file.toPath();
-		}
-	},
-
-	/** A server of this machine, such as valkey-server, named by a system property. */
-	OTHER {
-		@Override
-		Path find() {
-			return Path.of(System.getProperty("lockspring.redis-server"));
 		}
 	};
 
@@ -68,13 +67,9 @@ public enum RedisVersion {
 	}
 
 	/**
-	 * What the server tells of its version; empty if this machine cannot run it, or if
-	 * none was named.
+	 * What the server tells of its version; empty if this machine cannot run it.
 	 */
 	public String banner() {
-		if (this == OTHER && System.getProperty("lockspring.redis-server", "").isEmpty()) {
-			return "";
-		}
 		try {
 			Process process = new ProcessBuilder(executable().toString(), "--version").redirectErrorStream(true)
 				.start();

@@ -129,7 +129,7 @@ public final class SentinelProcess implements AutoCloseable {
 		kill();
 		try {
 			Path log = this.directory.resolve("sentinel.log");
-			Process process = new ProcessBuilder(RedisVersion.V7_0.executable().toString(), file().toString(),
+			Process process = new ProcessBuilder(RedisVersion.DEFAULT.executable().toString(), file().toString(),
 					"--sentinel")
 				.redirectErrorStream(true)
 				.redirectOutput(log.toFile())
