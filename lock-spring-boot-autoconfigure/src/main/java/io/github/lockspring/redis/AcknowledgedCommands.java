@@ -31,9 +31,9 @@ final class AcknowledgedCommands implements ScriptRunner {
 	/*
 	 * WAIT blocks its connection, and counts what that connection has written, so that
 	 * script and WAIT have a connection for themselves meanwhile. They run on worker
-	 * threads, as many as there are connections: neither connecting nor a server that
-	 * says nothing keeps a caller longer than its timeout. A worker whose caller has gone
-	 * sends nothing more, and whatever was begun ends with the driver's own timeout.
+	 * threads, so that neither connecting nor a server that says nothing keeps a caller
+	 * longer than its timeout. A worker whose caller has gone sends nothing more, and
+	 * whatever was begun ends with the driver's own timeout.
 	 *
 	 * Acquisitions, renewals and releases have a runner each: those that wait for a dead
 	 * replica may take all the workers of theirs. The connections are common to all.
@@ -53,8 +53,6 @@ final class AcknowledgedCommands implements ScriptRunner {
 	private final DedicatedConnections connections;
 
 	private final ThreadPoolExecutor workers;
-
-	private final int mostStale;
 
 	private final int replicas;
 
@@ -78,7 +76,6 @@ final class AcknowledgedCommands implements ScriptRunner {
 			int replicas, Runnable suspicion) {
 		this.connections = connections;
 		this.workers = DaemonThreads.onDemand(name, size);
-		this.mostStale = size;
 		this.replicas = replicas;
 		this.ackTimeout = settings.replicaAckTimeout();
 		this.commandTimeout = settings.commandTimeout();
@@ -138,7 +135,8 @@ final class AcknowledgedCommands implements ScriptRunner {
 				throw ex;
 			}
 			catch (RuntimeException ex) {
-				if (stale == this.mostStale || !this.connections.isStale(taken, ex)) {
+				sound = this.connections.isAnswered(ex) && !PassingTrouble.isReadOnly(ex);
+				if (stale == this.connections.size() || !this.connections.isStale(taken, ex)) {
 					throw ex;
 				}
 			}

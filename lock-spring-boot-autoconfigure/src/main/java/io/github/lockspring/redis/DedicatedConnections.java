@@ -6,10 +6,16 @@ import org.springframework.data.redis.connection.RedisConnection;
  * A few connections that have one user at a time, so that his commands follow each other
  * on one socket: what WAIT counts is what its own connection has written. A connection
  * that ends is not made anew behind its user's back, or WAIT would ask another server
- * about nothing. All of them are at the same server: the one that the newest was made to.
- * Thread-safe; nothing connects before the first is taken.
+ * about nothing. Those that are taken are at the server that the newest was made to, so
+ * that what follows does not go to one that has been replaced. Thread-safe; nothing
+ * connects before the first is taken.
  */
 interface DedicatedConnections extends AutoCloseable {
+
+	/**
+	 * Most connections at a time, which is the caller's to see to.
+	 */
+	int size();
 
 	/**
 	 * Takes a connection, an idle one if there is any. May block as long as connecting
@@ -35,6 +41,12 @@ interface DedicatedConnections extends AutoCloseable {
 	 * become a replica, while it was idle: another one may do better.
 	 */
 	boolean isStale(Taken taken, RuntimeException failure);
+
+	/**
+	 * Whether the failure is what the server answered, which says nothing against the
+	 * connection.
+	 */
+	boolean isAnswered(RuntimeException failure);
 
 	@Override
 	void close();

@@ -6,7 +6,9 @@ import java.util.concurrent.locks.ReentrantLock;
 
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.Jedis;
+import redis.clients.jedis.exceptions.JedisDataException;
 
+import org.springframework.core.NestedExceptionUtils;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
@@ -34,6 +36,11 @@ final class JedisDedicatedConnections implements DedicatedConnections {
 	JedisDedicatedConnections(JedisSource source, int size) {
 		this.source = source;
 		this.size = size;
+	}
+
+	@Override
+	public int size() {
+		return this.size;
 	}
 
 	@Override
@@ -84,6 +91,11 @@ final class JedisDedicatedConnections implements DedicatedConnections {
 	@Override
 	public boolean isStale(Taken taken, RuntimeException failure) {
 		return this.source.isStale(failure);
+	}
+
+	@Override
+	public boolean isAnswered(RuntimeException failure) {
+		return NestedExceptionUtils.getMostSpecificCause(failure) instanceof JedisDataException;
 	}
 
 	@Override

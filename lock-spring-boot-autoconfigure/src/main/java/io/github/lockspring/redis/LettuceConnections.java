@@ -308,7 +308,7 @@ final class LettuceConnections implements RedisConnections {
 
 	@Override
 	public DedicatedConnections dedicated(int size) {
-		return new LettuceDedicatedConnections(this.configuration, this.clientConfiguration);
+		return new LettuceDedicatedConnections(this.configuration, this.clientConfiguration, size);
 	}
 
 	/*

@@ -5,12 +5,17 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.Properties;
 import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
 
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.output.IntegerOutput;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.core.NestedExceptionUtils;
 import org.springframework.data.redis.RedisSystemException;
@@ -35,7 +40,10 @@ final class LettuceDedicatedConnections implements DedicatedConnections {
 	 * A master that is being replaced does not know it for a second or so, and goes on
 	 * answering. What its successor gave it would say is nobody's. So as soon as a new
 	 * connection ends at another server than those before it, these are not used again.
+	 * Of those that are made at the same time, the one that was begun last decides.
 	 */
+
+	private static final Logger logger = LoggerFactory.getLogger(LettuceDedicatedConnections.class);
 
 	private static final long IDLE_CONNECTION_STAYS = Duration.ofMinutes(1).toNanos();
 
@@ -51,18 +59,32 @@ final class LettuceDedicatedConnections implements DedicatedConnections {
 	private record Idle(RedisConnection connection, String server, long since) {
 	}
 
+	/**
+	 * Where a connection ended.
+	 *
+	 * @param number larger than those of all that were begun before
+	 */
+	private record End(long number, String server) {
+	}
+
+	private final int size;
+
 	private final LettuceConnectionFactory factory;
 
 	private final ConcurrentLinkedDeque<Idle> idle = new ConcurrentLinkedDeque<>();
 
 	private final ReentrantLock startLock = new ReentrantLock();
 
-	/** Where the newest connection is. */
-	private volatile String server = UNKNOWN;
+	private final AtomicLong begun = new AtomicLong();
+
+	private final AtomicReference<End> newest = new AtomicReference<>(new End(0, UNKNOWN));
+
+	private final AtomicBoolean told = new AtomicBoolean();
 
 	private volatile boolean closed;
 
-	LettuceDedicatedConnections(RedisConfiguration where, DerivedLettuceConfiguration derived) {
+	LettuceDedicatedConnections(RedisConfiguration where, DerivedLettuceConfiguration derived, int size) {
+		this.size = size;
 		this.factory = new LettuceConnectionFactory(where, configuration(derived));
 		this.factory.setShareNativeConnection(false);
 		this.factory.setEarlyStartup(false);
@@ -92,20 +114,40 @@ final class LettuceDedicatedConnections implements DedicatedConnections {
 	}
 
 	@Override
+	public int size() {
+		return this.size;
+	}
+
+	@Override
 	public Taken take() {
 		for (Idle used = this.idle.pollFirst(); used != null; used = this.idle.pollFirst()) {
-			if (used.server().equals(this.server)) {
+			if (isNewest(used.server())) {
 				return new Taken(used.connection(), true, used.server());
 			}
 			used.connection().close();
 		}
 		start();
+		while (true) {
+			Taken made = connect();
+			if (isNewest(made.server())) {
+				return made;
+			}
+			made.connection().close();
+		}
+	}
+
+	private boolean isNewest(String server) {
+		return this.newest.get().server().equals(server);
+	}
+
+	private Taken connect() {
+		long number = this.begun.incrementAndGet();
 		RedisConnection connection = this.factory.getConnection();
 		try {
 			// which connects: nothing is to be sent after the caller has gone
-			String server = runId(connection);
-			this.server = server;
-			return new Taken(connection, false, server);
+			End end = new End(number, runId(connection));
+			this.newest.accumulateAndGet(end, (one, other) -> (one.number() > other.number()) ? one : other);
+			return new Taken(connection, false, end.server());
 		}
 		catch (RuntimeException ex) {
 			connection.close();
@@ -113,14 +155,17 @@ final class LettuceDedicatedConnections implements DedicatedConnections {
 		}
 	}
 
-	private static String runId(RedisConnection connection) {
+	private String runId(RedisConnection connection) {
 		try {
 			Properties info = connection.serverCommands().info("server");
 			return (info != null) ? info.getProperty("run_id", UNKNOWN) : UNKNOWN;
 		}
 		catch (RedisSystemException ex) {
-			if (NestedExceptionUtils.getMostSpecificCause(ex) instanceof RedisCommandExecutionException) {
-				// it need not be allowed
+			if (isAnswered(ex)) {
+				if (this.told.compareAndSet(false, true)) {
+					logger.info("INFO is refused, so that a release in the moment of a failover may go to the "
+							+ "former master, and the lock ends by itself: {}", ex.getMessage());
+				}
 				return UNKNOWN;
 			}
 			throw ex;
@@ -146,7 +191,10 @@ final class LettuceDedicatedConnections implements DedicatedConnections {
 	@Override
 	public void giveBack(Taken taken, boolean sound) {
 		long now = System.nanoTime();
-		if (sound) {
+		if (sound && !isNewest(taken.server())) {
+			taken.connection().close();
+		}
+		else if (sound) {
 			this.idle.addFirst(new Idle(taken.connection(), taken.server(), now));
 		}
 		else {
@@ -181,6 +229,11 @@ final class LettuceDedicatedConnections implements DedicatedConnections {
 	@Override
 	public boolean isStale(Taken taken, RuntimeException failure) {
 		return taken.used() && (LettuceConnections.isDisconnection(failure) || PassingTrouble.isReadOnly(failure));
+	}
+
+	@Override
+	public boolean isAnswered(RuntimeException failure) {
+		return NestedExceptionUtils.getMostSpecificCause(failure) instanceof RedisCommandExecutionException;
 	}
 
 	@Override

@@ -82,10 +82,8 @@ public final class RedisLockStore implements LockStore {
 		this.keys = new RedisKeys(settings.keyPrefix());
 		this.commands = new RedisCommands(connections, settings.commandTimeout());
 		int replicas = settings.replicaAcks();
-		// for releases too, which have to go where the acquisition went: a master that
-		// has
-		// been replaced, and does not know it yet, cannot give back what its successor
-		// gave
+		// releases have to go where the acquisition went: a master that has been replaced
+		// and does not know it yet cannot give back what its successor gave
 		this.dedicated = (replicas == 0) ? null
 				: connections.dedicated(ACQUISITIONS_AT_ONCE + RENEWALS_AT_ONCE + RELEASES_AT_ONCE);
 		this.acquisitions = runner("lock-redis-acquire", ACQUISITIONS_AT_ONCE, replicas);

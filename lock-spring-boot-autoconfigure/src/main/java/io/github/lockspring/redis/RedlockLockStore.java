@@ -135,6 +135,8 @@ public final class RedlockLockStore implements LockStore {
 		if (isTooLong(question.ttl())) {
 			throw tooLong(question.ttl());
 		}
+		// whoever asks once more has not used what an earlier attempt got
+		endLateVotes(question.token());
 		long start = this.nanoTime.getAsLong();
 		long limit = limit(timeout).toNanos();
 		try {
@@ -215,13 +217,17 @@ public final class RedlockLockStore implements LockStore {
 		}
 	}
 
-	@Override
-	public ReleaseAnswer release(ReleaseQuestion question, Duration timeout) {
-		this.renewal.end(question.token());
-		Ballot ballot = this.open.remove(question.token());
+	private void endLateVotes(OwnerToken token) {
+		Ballot ballot = this.open.remove(token);
 		if (ballot != null) {
 			ballot.end();
 		}
+	}
+
+	@Override
+	public ReleaseAnswer release(ReleaseQuestion question, Duration timeout) {
+		this.renewal.end(question.token());
+		endLateVotes(question.token());
 		Duration limit = limit(timeout);
 		Hearing hearing = new Hearing(this.voters);
 		Round<ReleaseAnswer> round = new Round<>(this.voters, this.questions.release(question), nodeTimeout(limit),

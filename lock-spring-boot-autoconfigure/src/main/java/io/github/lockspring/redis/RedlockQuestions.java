@@ -26,7 +26,7 @@ final class RedlockQuestions {
 	private static final Duration LEAST_FENCE_KEEP = Duration.ofMinutes(10);
 
 	/** Larger than all others, and exact in Lua. */
-	private static final String ANY_ATTEMPT = "9007199254740991";
+	static final long ANY_ATTEMPT = 9007199254740991L;
 
 	private static final int MORE_PATIENCE = 3;
 
@@ -74,7 +74,7 @@ final class RedlockQuestions {
 	}
 
 	BiFunction<Voter, Duration, ReleaseAnswer> withdraw(AcquireQuestion question, long attempt) {
-		return withdraw(question.key(), question.token(), String.valueOf(attempt), 0, Duration.ZERO, Duration.ZERO);
+		return withdraw(question.key(), question.token(), attempt, 0, Duration.ZERO, Duration.ZERO);
 	}
 
 	BiFunction<Voter, Duration, ReleaseAnswer> release(ReleaseQuestion question) {
@@ -82,11 +82,11 @@ final class RedlockQuestions {
 				question.ttl());
 	}
 
-	private BiFunction<Voter, Duration, ReleaseAnswer> withdraw(String key, OwnerToken token, String attempt,
+	private BiFunction<Voter, Duration, ReleaseAnswer> withdraw(String key, OwnerToken token, long attempt,
 			long lastFence, Duration keep, Duration ttl) {
 		List<String> lockAndFence = lockAndFence(key);
-		Object[] args = { token.toString(), attempt, String.valueOf(lastFence), keep.isZero() ? "0" : lease(keep),
-				fenceKeep(ttl) };
+		Object[] args = { token.toString(), String.valueOf(attempt), String.valueOf(lastFence),
+				keep.isZero() ? "0" : lease(keep), fenceKeep(ttl) };
 		return (voter, timeout) -> {
 			String answer = insist(timeout, () -> voter.run(RedlockScripts.WITHDRAW, lockAndFence, args, timeout));
 			return answer.equals("1") ? new Released() : new NotOwner(fence(answer));

@@ -30,7 +30,8 @@ final class RedlockRenewal {
 	 * `held` has the tokens that were acquired and have not ended, with the attempts that
 	 * got their locks. The release takes its token out first and then tells all nodes, so
 	 * that a vote which is given too late is withdrawn by the release or by its own
-	 * thread, which finds the token gone.
+	 * thread, which finds the token gone. Who is not held is not renewed by any vote that
+	 * may yet be found.
 	 */
 
 	private final List<Voter> voters;
@@ -56,7 +57,7 @@ final class RedlockRenewal {
 		Hearing hearing = new Hearing(this.voters);
 		AtomicReference<List<RenewAnswer>> given = new AtomicReference<>(List.of());
 		List<Long> attempts = questions.stream()
-			.map((question) -> this.held.getOrDefault(question.token(), 0L))
+			.map((question) -> this.held.getOrDefault(question.token(), RedlockQuestions.ANY_ATTEMPT))
 			.toList();
 		Round<List<Boolean>> round = new Round<>(this.voters, this.questions.renew(questions, attempts), timeout,
 				firstTimeout, (late) -> regain(late, questions, given.get(), timeout));

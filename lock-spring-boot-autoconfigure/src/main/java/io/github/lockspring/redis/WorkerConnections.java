@@ -10,6 +10,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 
@@ -81,7 +82,7 @@ final class WorkerConnections implements RedisConnections {
 	}
 
 	private Collection<RedisClusterNode> lookUpNodes(boolean doubted) {
-		return run(ClusterNodes::ask);
+		return run(ClusterNodes::ask, new AtomicBoolean());
 	}
 
 	@Override
@@ -104,9 +105,10 @@ final class WorkerConnections implements RedisConnections {
 	@Override
 	public <T extends @Nullable Object> T call(String lane, Function<StringRedisTemplate, T> commands,
 			Duration timeout) {
+		AtomicBoolean gone = new AtomicBoolean();
 		Future<T> result;
 		try {
-			result = workers(lane).submit(() -> run(commands));
+			result = workers(lane).submit(() -> run(commands, gone));
 		}
 		catch (RejectedExecutionException ex) {
 			throw new IllegalStateException("The lock store is closed", ex);
@@ -125,10 +127,12 @@ final class WorkerConnections implements RedisConnections {
 		}
 		catch (TimeoutException ex) {
 			doubtNodes();
+			gone.set(true);
 			result.cancel(false);
 			throw new QueryTimeoutException("No answer from Redis", ex);
 		}
 		catch (InterruptedException ex) {
+			gone.set(true);
 			result.cancel(false);
 			Thread.currentThread().interrupt();
 			throw new RedisSystemException("Interrupted while waiting for Redis", ex);
@@ -146,14 +150,14 @@ final class WorkerConnections implements RedisConnections {
 	 * commands may be repeated, so that further attempts hide it: each uses up a stale
 	 * connection, and one more makes a new one.
 	 */
-	private <T extends @Nullable Object> T run(Function<StringRedisTemplate, T> commands) {
+	private <T extends @Nullable Object> T run(Function<StringRedisTemplate, T> commands, AtomicBoolean gone) {
 		StringRedisTemplate template = template();
 		for (int stale = 0;; stale++) {
 			try {
 				return commands.apply(template);
 			}
 			catch (RuntimeException ex) {
-				if (stale == WORKERS || !this.source.isStale(ex)) {
+				if (stale == WORKERS || gone.get() || !this.source.isStale(ex)) {
 					throw ex;
 				}
 			}

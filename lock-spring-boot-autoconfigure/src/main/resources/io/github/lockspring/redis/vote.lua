@@ -2,7 +2,8 @@
 --
 -- KEYS  lock, fence
 -- ARGV  token     owner token of the asking tenure
---       attempt   number of the attempt, larger than those of all earlier attempts of this token
+--       attempt   number of the attempt, larger than those of all earlier attempts of this token; the one that won
+--                 when a vote is won back
 --       ttl       how long the vote counts, in milliseconds
 --       pause     for how many seconds after its start this server has no vote; 0: it always has one
 --       identify  '1' if the answer must name the server

@@ -70,7 +70,7 @@ class LettuceDedicatedConnectionsTests {
 
 	private static DedicatedConnections to(RedisStandaloneConfiguration where) {
 		return new LettuceDedicatedConnections(where, new DerivedLettuceConfiguration(
-				LettuceClientConfiguration.defaultConfiguration(), where, Duration.ofSeconds(10)));
+				LettuceClientConfiguration.defaultConfiguration(), where, Duration.ofSeconds(10)), 24);
 	}
 
 	private static boolean isAtSuccessor(Taken taken) {
