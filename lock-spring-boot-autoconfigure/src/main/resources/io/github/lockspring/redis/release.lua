@@ -29,9 +29,14 @@ if owner ~= token then
   return NOT_OWNER .. string.format('%.0f', tonumber(call('GET', fence) or 0) or 0)
 end
 
+-- A script runs while its cluster slot migrates if all its keys are here, and is refused one that is gone since:
+-- the queue, once its last waiter has left.
+local queued = call('EXISTS', queue) == 1
+
 -- A server without memory refuses a script's first write if that needs some, but none after it. So the first
 -- one, here and before handing over, is always one that needs none.
-if lastFence ~= '0' or keep ~= '0' then
+local hasLeft = lastFence ~= '0' or keep ~= '0'
+if hasLeft then
   call('ZREM', queue, token)
 end
 
@@ -45,7 +50,7 @@ if keep ~= '0' then
   return RELEASED
 end
 
-if call('EXISTS', queue) == 0 then
+if not queued then
   call('DEL', lock)
   return RELEASED
 end
@@ -70,9 +75,19 @@ local function isSubscribed(inbox)
   return answer.err ~= nil or answer[2] ~= 0
 end
 
-call('ZREM', queue, token)
+local function isGone(answer)
+  return string.find(answer.err, 'non local key', 1, true)
+end
+
+if not hasLeft then
+  call('ZREM', queue, token)
+end
 for _ = 1, MOST_DEAD_WAITERS do
-  local waiter = call('ZPOPMIN', queue)[1]
+  local popped = redis.pcall('ZPOPMIN', queue)
+  if popped.err and not isGone(popped) then
+    return popped
+  end
+  local waiter = popped[1]
   if not waiter then
     break
   end
@@ -83,7 +98,7 @@ for _ = 1, MOST_DEAD_WAITERS do
     local next = string.format('%.0f', math.max(last + 1, time[1] * MICROS_PER_SECOND + time[2]))
     call('SET', fence, next, 'PX', fenceKeep)
     call('SET', lock, waiter, 'PX', grant)
-    local others = call('EXISTS', queue)
+    local others = redis.pcall('EXISTS', queue) == 1 and '1' or '0'
     local message = 'g ' .. waiter .. ' ' .. next .. ' ' .. others .. ' ' .. lock
     local published = redis.pcall('PUBLISH', inbox, message)
     local failed = type(published) == 'table' and published.err

@@ -15,8 +15,11 @@ import io.github.lockspring.engine.EngineSettings;
 import io.github.lockspring.engine.LockEngine;
 import io.github.lockspring.store.AcquireAnswer.Acquired;
 import io.github.lockspring.store.AcquireQuestion.Look;
+import io.github.lockspring.store.Inbox;
 import io.github.lockspring.store.OwnerToken;
+import io.github.lockspring.store.RecordingListener;
 import io.github.lockspring.store.ReleaseAnswer;
+import io.github.lockspring.store.ReleaseQuestion;
 import io.github.lockspring.store.RenewAnswer;
 import io.github.lockspring.store.RenewQuestion;
 import io.github.lockspring.testsupport.RedisCluster;
@@ -31,6 +34,7 @@ import static io.github.lockspring.redis.StoreFixture.PATIENT;
 import static io.github.lockspring.redis.StoreFixture.SETTINGS;
 import static io.github.lockspring.redis.StoreFixture.TTL;
 import static io.github.lockspring.redis.StoreFixture.acquire;
+import static io.github.lockspring.redis.StoreFixture.instance;
 import static io.github.lockspring.redis.StoreFixture.release;
 import static io.github.lockspring.redis.StoreFixture.renew;
 import static io.github.lockspring.redis.StoreFixture.token;
@@ -145,6 +149,46 @@ class RedisClusterMigrationTests {
 			assertThat(released.join()).isEqualTo(new ReleaseAnswer.Released());
 			assertThat(home.exists("lock:{moved}")).isFalse();
 			release(store, "{moved}2", waiter);
+		}
+	}
+
+	/**
+	 * The queue ends with him, and a key that is gone is refused while its slot migrates.
+	 */
+	@ParameterizedTest
+	@EnumSource
+	void lockIsHandedOverToItsLastWaiterWhileItsSlotMigrates(Driver driver) {
+		try (RedisLockStore store = RedisLockStore.create(driver.clusterFactory(cluster), SETTINGS)) {
+			RecordingListener listener = new RecordingListener();
+			Inbox inbox = store.inbox(instance(1), listener).orElseThrow();
+			inbox.open();
+			await().until(inbox::isConfirmed);
+			OwnerToken token = token();
+			OwnerToken waiter = token(instance(1));
+			acquire(store, "{moved}", token);
+			acquire(store, "{moved}", waiter, Look.FIRST, PATIENT);
+			move(() -> {
+				assertThat(release(store, "{moved}", token)).isEqualTo(new ReleaseAnswer.Released());
+				assertThat(this.present.get("lock:{moved}")).isEqualTo(waiter.toString());
+				await().until(() -> listener.grants.size() == 1);
+			});
+			assertThat(release(store, "{moved}", waiter)).isEqualTo(new ReleaseAnswer.Released());
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void lockIsFreedWhileItsSlotMigratesThoughItsOwnerStandsInTheQueue(Driver driver) {
+		try (RedisLockStore store = RedisLockStore.create(driver.clusterFactory(cluster), SETTINGS)) {
+			for (long lastFence : new long[] { 0, 1 }) {
+				OwnerToken token = token();
+				acquire(store, "{moved}", token);
+				this.present.command("ZADD", RedisKeys.sibling("lock:{moved}", "queue"), "1", token.toString());
+				move(() -> assertThat(
+						store.release(new ReleaseQuestion("{moved}", token, TTL, lastFence, Duration.ZERO), PATIENT))
+					.isEqualTo(new ReleaseAnswer.Released()));
+				assertThat(this.present.exists("lock:{moved}")).isFalse();
+			}
 		}
 	}
 
