@@ -2,14 +2,16 @@ package io.github.lockspring.redis;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
+import io.github.lockspring.LockUnavailableException;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.NestedExceptionUtils;
 import org.springframework.data.redis.connection.Message;
@@ -46,7 +48,8 @@ final class InboxSubscription {
 	 * Where commands and subscriptions may be at different servers, the one of the
 	 * subscription may fall silent while all questions are answered, so that nobody would
 	 * doubt. There a ping is sent from time to time, and doubts if the one before has not
-	 * come back.
+	 * come back. In a cluster each ping goes by another node, since drivers choose the
+	 * node of a PUBLISH by its channel: that may be the very one that has died.
 	 */
 
 	private static final Logger logger = LoggerFactory.getLogger(InboxSubscription.class);
@@ -92,6 +95,8 @@ final class InboxSubscription {
 	private int lostPings;
 
 	private int refusals;
+
+	private long pings;
 
 	InboxSubscription(RedisConnections connections, RedisCommands commands, Duration commandTimeout, String channel,
 			InboxMessages messages) {
@@ -272,7 +277,7 @@ final class InboxSubscription {
 		}
 		try {
 			if (this.container != null) {
-				this.commands.publish(this.channel, PING + this.doubts);
+				sendPing();
 				this.lostPings++;
 			}
 		}
@@ -289,6 +294,22 @@ final class InboxSubscription {
 		later(PAUSE, this::ping);
 	}
 
+	private void sendPing() {
+		String text = PING + this.doubts;
+		if (this.connections.topology() == RedisConnections.Topology.CLUSTER) {
+			String anyKey = this.channel + ':' + ++this.pings;
+			try {
+				this.commands.runOnce(RedisScripts.PUBLISH, List.of(anyKey), new Object[] { this.channel, text },
+						this.commandTimeout);
+				return;
+			}
+			catch (LockUnavailableException ex) {
+				logger.debug("A script could not publish for the inbox " + this.channel, ex);
+			}
+		}
+		this.commands.publish(this.channel, text);
+	}
+
 	private void check() {
 		if (this.ended) {
 			return;
@@ -303,7 +324,7 @@ final class InboxSubscription {
 		else {
 			this.checkAnswered = false;
 			try {
-				this.commands.publish(this.channel, PING + this.doubts);
+				sendPing();
 			}
 			catch (RuntimeException | Error ex) {
 				// what was not sent proves nothing

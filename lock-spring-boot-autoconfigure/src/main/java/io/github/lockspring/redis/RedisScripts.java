@@ -20,6 +20,8 @@ final class RedisScripts {
 
 	static final RedisScript<List<Object>> RENEW = new DefaultRedisScript<>(text("renew.lua"), listType());
 
+	static final RedisScript<String> PUBLISH = new DefaultRedisScript<>(text("publish.lua"), String.class);
+
 	private RedisScripts() {
 	}
 

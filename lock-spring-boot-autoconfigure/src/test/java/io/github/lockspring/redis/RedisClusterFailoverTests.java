@@ -103,7 +103,9 @@ class RedisClusterFailoverTests {
 			cluster.failOverAfter(NODE_TIMEOUT);
 			long start = System.nanoTime();
 			fail.run();
-			LockRequest again = LockRequest.of(brief.get(0).key()).waitTime(PATIENCE);
+			// a stopped master may carry out, or pass on, what it was asked before it was
+			// replaced: a lock that is taken so late ends with its ttl, and not before
+			LockRequest again = LockRequest.of(brief.get(0).key()).ttl(Duration.ofSeconds(2)).waitTime(PATIENCE);
 			HeldLock next = engine.template().acquire(again);
 			System.out.printf(
 					"%s: a lock of a master that failed is taken again after %.1f s, of which %.1f s are the "
@@ -148,23 +150,25 @@ class RedisClusterFailoverTests {
 		moveInbox(driver, RedisServer::pause, RedisServer::resume);
 	}
 
+	/**
+	 * At its worst: the inbox is at the node to which its owner's own messages for it
+	 * would go.
+	 */
 	private static void moveInbox(Driver driver, Consumer<RedisServer> fail, Consumer<RedisServer> comeBack) {
 		RecordingListener listener = new RecordingListener();
 		try (RedisLockStore store = RedisLockStore.create(driver.clusterFactory(cluster), SETTINGS)) {
-			Inbox inbox = store.inbox(instance(1), listener).orElseThrow();
-			inbox.open();
-			await().atMost(PATIENCE).until(inbox::isConfirmed);
-			RedisServer node = subscribed(instance(1));
+			String instance = openAtNodeOfItsChannel(store, listener);
+			RedisServer node = subscribed(instance);
 			String key = IntStream.iterate(0, (i) -> i + 1)
 				.mapToObj((i) -> driver + " " + i)
 				.filter((candidate) -> cluster.masterOf(RedisKeys.slot("lock:" + candidate)) != node)
 				.findFirst()
 				.orElseThrow();
-			assertThat(isTold(store, key, listener)).isTrue();
+			assertThat(isTold(store, key, instance, listener)).isTrue();
 			fail.accept(node);
 			try {
 				long start = System.nanoTime();
-				await().atMost(PATIENCE).ignoreExceptions().until(() -> isTold(store, key, listener));
+				await().atMost(PATIENCE).ignoreExceptions().until(() -> isTold(store, key, instance, listener));
 				System.out.printf("%s: an inbox whose node failed works again after %.1f s%n", driver,
 						(System.nanoTime() - start) / 1e9);
 			}
@@ -174,10 +178,23 @@ class RedisClusterFailoverTests {
 		}
 	}
 
+	private static String openAtNodeOfItsChannel(RedisLockStore store, RecordingListener listener) {
+		for (int i = 1;; i++) {
+			String instance = instance(i);
+			Inbox inbox = store.inbox(instance, listener).orElseThrow();
+			inbox.open();
+			await().atMost(PATIENCE).until(inbox::isConfirmed);
+			if (subscribed(instance) == cluster.masterOf(RedisKeys.slot("lock:inbox:" + instance))) {
+				return instance;
+			}
+			inbox.close();
+		}
+	}
+
 	/** Whether a waiter is told that the lock is its own now. */
-	private static boolean isTold(RedisLockStore store, String key, RecordingListener listener) {
+	private static boolean isTold(RedisLockStore store, String key, String instance, RecordingListener listener) {
 		OwnerToken holder = token();
-		OwnerToken waiter = token(instance(1));
+		OwnerToken waiter = token(instance);
 		acquire(store, key, holder);
 		acquire(store, key, waiter, Look.FIRST, SETTINGS.commandTimeout());
 		release(store, key, holder);

@@ -240,7 +240,8 @@ class RedisScriptsTests {
 
 	@Test
 	void headersSayWhatScriptsTakeAndReturn() {
-		for (RedisScript<?> script : List.of(RedisScripts.ACQUIRE, RedisScripts.RELEASE, RedisScripts.RENEW)) {
+		for (RedisScript<?> script : List.of(RedisScripts.ACQUIRE, RedisScripts.RELEASE, RedisScripts.RENEW,
+				RedisScripts.PUBLISH)) {
 			assertThat(script.getScriptAsString()).startsWith("-- ")
 				.contains("-- KEYS", "-- ARGV", "-- Returns", "ever ");
 		}
