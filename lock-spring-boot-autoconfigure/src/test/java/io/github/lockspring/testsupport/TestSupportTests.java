@@ -20,7 +20,7 @@ import static org.awaitility.Awaitility.await;
  */
 class TestSupportTests {
 
-	private static final Duration SHORT = Duration.ofMillis(300);
+	private static final Duration SHORT = Duration.ofSeconds(1);
 
 	@Test
 	void pausedServerDoesNotAnswerAndResumedOneDoes() throws Exception {
