@@ -183,7 +183,7 @@ public final class RedlockLockStore implements LockStore {
 			Ballot.Outcome outcome = ballot.vote();
 			if (outcome == Ballot.Outcome.WON) {
 				long fence = confirm(ballot, question, sent);
-				this.renewal.begin(question.token(), attempt);
+				this.renewal.begin(question.token(), attempt, question.ttl());
 				return new Acquired(fence);
 			}
 			ballot.withdraw();

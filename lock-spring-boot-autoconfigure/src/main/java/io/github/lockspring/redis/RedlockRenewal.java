@@ -31,7 +31,8 @@ final class RedlockRenewal {
 	 * got their locks. The release takes its token out first and then tells all nodes, so
 	 * that a vote which is given too late is withdrawn by the release or by its own
 	 * thread, which finds the token gone. Who is not held is not renewed by any vote that
-	 * may yet be found.
+	 * may yet be found. Of a tenure that ended while no node answered nobody may ever say
+	 * so: tokens whose lease is over leave when there are too many.
 	 */
 
 	private final List<Voter> voters;
@@ -40,7 +41,14 @@ final class RedlockRenewal {
 
 	private final RedlockQuestions questions;
 
-	private final Map<OwnerToken, Long> held = new ConcurrentHashMap<>();
+	private static final int FEW = 1000;
+
+	private record Held(long attempt, long until) {
+	}
+
+	private final Map<OwnerToken, Held> held = new ConcurrentHashMap<>();
+
+	private volatile int most = FEW;
 
 	RedlockRenewal(List<Voter> voters, RedlockQuestions questions) {
 		this.voters = voters;
@@ -56,9 +64,7 @@ final class RedlockRenewal {
 			throws InterruptedException {
 		Hearing hearing = new Hearing(this.voters);
 		AtomicReference<List<RenewAnswer>> given = new AtomicReference<>(List.of());
-		List<Long> attempts = questions.stream()
-			.map((question) -> this.held.getOrDefault(question.token(), RedlockQuestions.ANY_ATTEMPT))
-			.toList();
+		List<Long> attempts = questions.stream().map((question) -> attempt(question.token())).toList();
 		Round<List<Boolean>> round = new Round<>(this.voters, this.questions.renew(questions, attempts), timeout,
 				firstTimeout, (late) -> regain(late, questions, given.get(), timeout));
 		List<Reply<List<Boolean>>> heard = new ArrayList<>();
@@ -96,8 +102,13 @@ final class RedlockRenewal {
 			.mapToObj((i) -> answer(owner[i], notOwner[i]))
 			.toList();
 		for (int i = 0; i < answers.size(); i++) {
+			RenewQuestion question = questions.get(i);
 			if (answers.get(i) == RenewAnswer.NOT_OWNER) {
-				end(questions.get(i).token());
+				end(question.token());
+			}
+			else if (answers.get(i) == RenewAnswer.RENEWED) {
+				long until = System.nanoTime() + question.ttl().toNanos();
+				this.held.computeIfPresent(question.token(), (token, held) -> new Held(held.attempt(), until));
 			}
 		}
 		given.set(answers);
@@ -121,10 +132,10 @@ final class RedlockRenewal {
 		if (reply instanceof Reply.Answered<List<Boolean>> node) {
 			for (int i = 0; i < answers.size(); i++) {
 				RenewQuestion question = questions.get(i);
-				Long attempt = this.held.get(question.token());
-				if (answers.get(i) == RenewAnswer.RENEWED && !node.answer().get(i) && attempt != null) {
+				Held held = this.held.get(question.token());
+				if (answers.get(i) == RenewAnswer.RENEWED && !node.answer().get(i) && held != null) {
 					node.voter()
-						.ask(this.questions.voteForHeld(question, attempt), timeout,
+						.ask(this.questions.voteForHeld(question, held.attempt()), timeout,
 								(vote) -> withdrawIfEnded(question, vote, timeout));
 				}
 			}
@@ -144,8 +155,18 @@ final class RedlockRenewal {
 	 * The tenure begins.
 	 * @param attempt which got the lock
 	 */
-	void begin(OwnerToken token, long attempt) {
-		this.held.put(token, attempt);
+	void begin(OwnerToken token, long attempt, Duration ttl) {
+		long now = System.nanoTime();
+		this.held.put(token, new Held(attempt, now + ttl.toNanos()));
+		if (this.held.size() > this.most) {
+			this.held.values().removeIf((held) -> held.until() - now < 0);
+			this.most = Math.max(FEW, 2 * this.held.size());
+		}
+	}
+
+	private long attempt(OwnerToken token) {
+		Held held = this.held.get(token);
+		return (held != null) ? held.attempt() : RedlockQuestions.ANY_ATTEMPT;
 	}
 
 	/**
