@@ -3,10 +3,12 @@ package io.github.lockspring.redis;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.BiConsumer;
 import java.util.stream.IntStream;
 
 import io.github.lockspring.LockUnavailableException;
@@ -64,22 +66,11 @@ final class BatchRenewal {
 		LockUnavailableException failure = null;
 		for (Map<Integer, List<Integer>> bySlot : byLane.values()) {
 			long end = (timeout.toNanos() - (System.nanoTime() - start)) / lanesLeft-- + System.nanoTime();
-			int groupsLeft = bySlot.size();
-			for (List<Integer> group : bySlot.values()) {
-				long left = end - System.nanoTime();
-				if (left <= 0) {
-					break;
-				}
-				// a slot that hangs, on its way to another node, leaves time for the
-				// others
-				Duration share = Duration.ofNanos((--groupsLeft > 0) ? left / 2 : left);
-				try {
-					renewSlot(questions, group, answers, share);
-					answered = true;
-				}
-				catch (LockUnavailableException ex) {
-					failure = ex;
-				}
+			try {
+				answered |= inTurn(bySlot.values(), end, (group, share) -> renewSlot(questions, group, answers, share));
+			}
+			catch (LockUnavailableException ex) {
+				failure = ex;
 			}
 		}
 		if (!answered && failure != null) {
@@ -101,21 +92,29 @@ final class BatchRenewal {
 			if (group.size() == 1 || !PassingTrouble.isTryAgain(ex)) {
 				throw ex;
 			}
-			renewSingly(questions, group, answers, start + timeout.toNanos());
+			inTurn(group.stream().map(List::of).toList(), start + timeout.toNanos(),
+					(single, share) -> renewGroup(questions, single, answers, share, true));
 		}
 	}
 
-	private void renewSingly(List<RenewQuestion> questions, List<Integer> group, RenewAnswer[] answers, long end) {
+	/**
+	 * Asks one group after the other. One that hangs, since its slot is on its way to
+	 * another node, leaves time for those after it.
+	 * @return whether there was time for any
+	 * @throws LockUnavailableException if none was answered
+	 */
+	private static boolean inTurn(Collection<List<Integer>> groups, long end,
+			BiConsumer<List<Integer>, Duration> renew) {
+		int groupsLeft = groups.size();
 		boolean answered = false;
 		LockUnavailableException failure = null;
-		for (int i = 0; i < group.size(); i++) {
+		for (List<Integer> group : groups) {
 			long left = end - System.nanoTime();
 			if (left <= 0) {
 				break;
 			}
-			Duration share = Duration.ofNanos((i < group.size() - 1) ? left / 2 : left);
 			try {
-				renewGroup(questions, List.of(group.get(i)), answers, share, true);
+				renew.accept(group, Duration.ofNanos((--groupsLeft > 0) ? left / 2 : left));
 				answered = true;
 			}
 			catch (LockUnavailableException ex) {
@@ -125,6 +124,7 @@ final class BatchRenewal {
 		if (!answered && failure != null) {
 			throw failure;
 		}
+		return answered;
 	}
 
 	private void renewGroup(List<RenewQuestion> questions, List<Integer> group, RenewAnswer[] answers, Duration timeout,

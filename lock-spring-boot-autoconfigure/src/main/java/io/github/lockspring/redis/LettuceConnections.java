@@ -298,8 +298,7 @@ final class LettuceConnections implements RedisConnections {
 
 	@Override
 	public void suspect() {
-		// a replica that is away is suspicious for as long as it is, and no more than
-		// that
+		// a replica that is away is suspicious for as long as it is, and no more
 		if (this.topology == Topology.SENTINEL
 				&& System.nanoTime() - this.reconnectedAt > this.commandTimeout.toNanos() * GIVE_UP_AFTER) {
 			reconnect();

@@ -35,16 +35,16 @@ final class RedlockRenewal {
 	 * so: tokens whose lease is over leave when there are too many.
 	 */
 
+	private static final int FEW = 1000;
+
+	private record Held(long attempt, long until) {
+	}
+
 	private final List<Voter> voters;
 
 	private final int majority;
 
 	private final RedlockQuestions questions;
-
-	private static final int FEW = 1000;
-
-	private record Held(long attempt, long until) {
-	}
 
 	private final Map<OwnerToken, Held> held = new ConcurrentHashMap<>();
 

@@ -35,8 +35,7 @@ local queued = call('EXISTS', queue) == 1
 
 -- A server without memory refuses a script's first write if that needs some, but none after it. So the first
 -- one, here and before handing over, is always one that needs none.
-local hasLeft = lastFence ~= '0' or keep ~= '0'
-if hasLeft then
+if queued or lastFence ~= '0' or keep ~= '0' then
   call('ZREM', queue, token)
 end
 
@@ -79,9 +78,6 @@ local function isGone(answer)
   return string.find(answer.err, 'non local key', 1, true)
 end
 
-if not hasLeft then
-  call('ZREM', queue, token)
-end
 for _ = 1, MOST_DEAD_WAITERS do
   local popped = redis.pcall('ZPOPMIN', queue)
   if popped.err and not isGone(popped) then

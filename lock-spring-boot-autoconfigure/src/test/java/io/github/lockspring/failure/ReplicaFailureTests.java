@@ -271,9 +271,7 @@ class ReplicaFailureTests {
 		this.instances.add(instance);
 		await().atMost(Duration.ofMinutes(1))
 			.ignoreExceptions()
-			// another one each time: an attempt that failed, and a replica that is cut
-			// off,
-			// may keep it
+			// another one each time: an attempt that failed may keep it
 			.until(() -> instance.locks()
 				.execute(LockRequest.of("warm-up " + System.nanoTime()).waitTime(Duration.ZERO), (lock) -> true));
 		return instance;

@@ -11,6 +11,7 @@ import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
@@ -62,77 +63,41 @@ class SentinelFailoverTests {
 	enum Fault {
 
 		/** SIGKILL; comes back empty, as a replica. */
-		MASTER_KILLED {
-			@Override
-			void make(RedisServer master) {
-				master.kill();
-			}
-
-			@Override
-			void end(SentinelGroup group, RedisServer former) {
-				group.restart(former);
-			}
-		},
+		MASTER_KILLED((group, master) -> master.kill(), SentinelGroup::restart),
 
 		/** SIGSTOP; wakes up as a master that nobody knows any more. */
-		MASTER_STOPPED {
-			@Override
-			void make(RedisServer master) {
-				master.pause();
-			}
-
-			@Override
-			void end(SentinelGroup group, RedisServer former) {
-				former.resume();
-			}
-		},
+		MASTER_STOPPED((group, master) -> master.pause(), (group, former) -> former.resume()),
 
 		/** SIGKILL for both; the sentinel is the one that clients ask first. */
-		MASTER_AND_SENTINEL_KILLED {
-			@Override
-			void make(RedisServer master) {
-				SentinelGroup.shared().sentinels().get(0).kill();
-				master.kill();
-			}
-
-			@Override
-			void end(SentinelGroup group, RedisServer former) {
-				group.sentinels().get(0).restart();
-				group.restart(former);
-			}
-		},
+		MASTER_AND_SENTINEL_KILLED((group, master) -> {
+			group.sentinels().get(0).kill();
+			master.kill();
+		}, (group, former) -> {
+			group.sentinels().get(0).restart();
+			group.restart(former);
+		}),
 
 		/** SIGSTOP for both: connections to them are made and never answered. */
-		MASTER_AND_SENTINEL_STOPPED {
-			@Override
-			void make(RedisServer master) {
-				SentinelGroup.shared().sentinels().get(0).pause();
-				master.pause();
-			}
+		MASTER_AND_SENTINEL_STOPPED((group, master) -> {
+			group.sentinels().get(0).pause();
+			master.pause();
+		}, (group, former) -> {
+			group.sentinels().get(0).resume();
+			former.resume();
+		}),
 
-			@Override
-			void end(SentinelGroup group, RedisServer former) {
-				group.sentinels().get(0).resume();
-				former.resume();
-			}
-		},
+		/** SENTINEL FAILOVER. The former master runs all the time. */
+		MASTER_REPLACED((group, master) -> group.failOver(), (group, former) -> {
+		});
 
-		/** SENTINEL FAILOVER. */
-		MASTER_REPLACED {
-			@Override
-			void make(RedisServer master) {
-				SentinelGroup.shared().failOver();
-			}
+		private final BiConsumer<SentinelGroup, RedisServer> make;
 
-			@Override
-			void end(SentinelGroup group, RedisServer former) {
-				// it runs
-			}
-		};
+		private final BiConsumer<SentinelGroup, RedisServer> end;
 
-		abstract void make(RedisServer master);
-
-		abstract void end(SentinelGroup group, RedisServer former);
+		Fault(BiConsumer<SentinelGroup, RedisServer> make, BiConsumer<SentinelGroup, RedisServer> end) {
+			this.make = make;
+			this.end = end;
+		}
 
 	}
 
@@ -166,7 +131,7 @@ class SentinelFailoverTests {
 		awaitInboxes(former);
 		Map<String, Long> times = new ConcurrentSkipListMap<>();
 		long start = System.nanoTime();
-		fault.make(former);
+		fault.make.accept(group, former);
 		RedisServer master = group.awaitFailoverFrom(former);
 		times.put("failover", millisSince(start));
 		// not in the common pool, which Lettuce needs too, and which may have one thread
@@ -198,7 +163,7 @@ class SentinelFailoverTests {
 				assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::close);
 			}
 		});
-		fault.end(group, former);
+		fault.end.accept(group, former);
 		group.awaitHealthy();
 		System.out.println(fault + ", milliseconds until locks could be taken again: " + times);
 	}
