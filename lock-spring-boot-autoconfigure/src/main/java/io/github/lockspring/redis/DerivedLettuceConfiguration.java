@@ -37,10 +37,11 @@ final class DerivedLettuceConfiguration implements LettuceClientConfiguration {
 	private static final Duration PATIENCE_WHEN_CONNECTING = Duration.ofSeconds(5);
 
 	/**
-	 * Behind Sentinel, a master that stands still accepts connections until another one
-	 * is promoted: whoever waits for it does not ask for the new one.
+	 * Where masters are replaced, one that stands still accepts connections: whoever
+	 * waits for it does not ask for the new one, and the topology of a cluster is known
+	 * only when each node has answered or had its time.
 	 */
-	private static final Duration PATIENCE_BEHIND_SENTINEL = Duration.ofSeconds(2);
+	private static final Duration PATIENCE_WITH_ONE_OF_MANY = Duration.ofSeconds(2);
 
 	private final LettuceClientConfiguration application;
 
@@ -146,8 +147,9 @@ final class DerivedLettuceConfiguration implements LettuceClientConfiguration {
 	 */
 	@Override
 	public Duration getCommandTimeout() {
-		Duration patience = RedisConfiguration.isSentinelConfiguration(this.redisConfiguration)
-				? PATIENCE_BEHIND_SENTINEL : PATIENCE_WHEN_CONNECTING;
+		boolean oneOfMany = RedisConfiguration.isSentinelConfiguration(this.redisConfiguration)
+				|| RedisConfiguration.isClusterConfiguration(this.redisConfiguration);
+		Duration patience = oneOfMany ? PATIENCE_WITH_ONE_OF_MANY : PATIENCE_WHEN_CONNECTING;
 		return (this.commandTimeout.compareTo(patience) > 0) ? this.commandTimeout : patience;
 	}
 

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 
@@ -23,6 +24,7 @@ import org.awaitility.core.ConditionTimeoutException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -76,6 +78,7 @@ class RedisClusterFailoverTests {
 	}
 
 	@Test
+	@Timeout(value = 1, unit = TimeUnit.HOURS)
 	void failOverAlsoTheOtherWayRound() {
 		for (int round = 1; round < ROUNDS; round++) {
 			failOver(Driver.LETTUCE, failing::pause, failing::resume);

@@ -27,6 +27,7 @@ import io.github.lockspring.testsupport.RedisCluster.SlotMove;
 import io.github.lockspring.testsupport.RedisServer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -213,6 +214,7 @@ class RedisClusterMigrationTests {
 
 	@ParameterizedTest
 	@EnumSource
+	@Timeout(value = 1, unit = TimeUnit.HOURS)
 	void noReleaseIsLostAndNoLockIsStuckWhileASlotMovesBackAndForthUnderLoad(Driver driver) throws Exception {
 		RedisStoreSettings settings = new RedisStoreSettings("lock:", Duration.ofSeconds(1), true);
 		EngineSettings engineSettings = EngineSettings.defaults();
