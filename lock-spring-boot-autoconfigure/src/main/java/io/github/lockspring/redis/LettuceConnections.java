@@ -3,6 +3,7 @@ package io.github.lockspring.redis;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -17,7 +18,6 @@ import java.util.function.Function;
 
 import io.lettuce.core.RedisConnectionException;
 import io.lettuce.core.RedisException;
-import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.resource.ClientResources;
 import org.jspecify.annotations.Nullable;
 
@@ -37,26 +37,29 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 final class LettuceConnections implements RedisConnections {
 
 	/*
-	 * Lettuce multiplexes all threads over one connection, so that a command takes no
-	 * other thread's time. Three things do, and are kept away from the callers:
+	 * Lettuce multiplexes all threads over one connection to each server, so that a
+	 * command takes no other thread's time. Some things do, and are kept away from the
+	 * callers:
 	 *
-	 * - The first connection is made under a lock of the factory, one thread after the
-	 * other. A thread of its own makes it; all callers wait for the same attempt, each no
-	 * longer than its timeout, and a failed attempt fails all of them. `attempt` is null
-	 * (never tried, or failed), running, or completed: connected. Afterwards Lettuce
-	 * reconnects by itself and refuses commands while it is not connected.
+	 * - A connection is made under a lock of the factory, one thread after the other. A
+	 * thread of its own makes it; all callers wait for the same attempt, each no longer
+	 * than its timeout, and a failed attempt fails all of them. `attempt` is null (never
+	 * tried, or failed), running, or completed: there is a client that was connected.
+	 * Afterwards Lettuce reconnects by itself and refuses commands while it is not
+	 * connected.
 	 *
 	 * - The timeout of a command belongs to the factory in Spring Data. Ours makes each
 	 * connection object (a handle on the one connection) with the timeout that the
 	 * calling thread has left in TIMEOUT.
 	 *
 	 * - A connection whose other end has vanished without a word looks open until TCP
-	 * gives up, a quarter of an hour later. When nothing has been answered for
-	 * GIVE_UP_AFTER timeouts, the connection is thrown away and made anew.
+	 * gives up, a quarter of an hour later. When a server has answered nothing for
+	 * GIVE_UP_AFTER timeouts, there is to be another client. In a cluster nobody waits
+	 * for that: the other nodes answer the present one.
 	 *
 	 * - A master that has become a replica goes on answering, with READONLY, if nobody
-	 * closes its connections. Then, too, the connection is made anew: whoever is asked
-	 * for the master now knows better.
+	 * closes its connections. Then, too, there is another client: whoever is asked for
+	 * the master now knows better.
 	 *
 	 * A connection that ends takes the commands under way with it, and Lettuce has
 	 * another one within milliseconds if the server is there. All commands may be
@@ -86,21 +89,20 @@ final class LettuceConnections implements RedisConnections {
 
 	private final @Nullable ClientResources ownResources;
 
-	private final TimedLettuceConnectionFactory factory;
-
-	private final StringRedisTemplate template;
-
 	private final @Nullable ClusterNodes nodes;
 
 	private final Executor connector;
 
 	private final AtomicReference<@Nullable CompletableFuture<Void>> attempt = new AtomicReference<>();
 
+	/** The last attempt to replace a client that is used meanwhile. */
+	private final AtomicReference<@Nullable CompletableFuture<Void>> replacement = new AtomicReference<>();
+
+	private final AtomicReference<@Nullable LettuceClient> client = new AtomicReference<>();
+
+	private final Silences silences;
+
 	private final AtomicInteger subscriptions = new AtomicInteger(ThreadLocalRandom.current().nextInt());
-
-	private volatile long silentSince;
-
-	private volatile boolean silent;
 
 	private volatile long reconnectedAt = System.nanoTime() - LEAST_AGE.toNanos();
 
@@ -118,8 +120,7 @@ final class LettuceConnections implements RedisConnections {
 		this.ownResources = derived.ownResources();
 		this.canSubscribe = !RedisConfiguration.isStaticMasterReplicaConfiguration(this.configuration);
 		this.topology = topology(derived);
-		this.factory = newFactory(this.configuration);
-		this.template = RedisConnections.template(this.factory);
+		this.silences = new Silences(this.commandTimeout.multipliedBy(GIVE_UP_AFTER));
 		this.nodes = (this.topology == Topology.CLUSTER) ? new ClusterNodes(this::lookUpNodes) : null;
 	}
 
@@ -147,11 +148,11 @@ final class LettuceConnections implements RedisConnections {
 	 * The client asks nobody by itself while commands only time out.
 	 */
 	private Collection<RedisClusterNode> lookUpNodes(boolean doubted) {
-		awaitConnection(this.commandTimeout);
+		LettuceClient client = awaitClient(this.commandTimeout);
 		if (doubted) {
-			((RedisClusterClient) this.factory.getRequiredNativeClient()).refreshPartitions();
+			client.refreshNodes();
 		}
-		return ClusterNodes.ask(this.template);
+		return ClusterNodes.ask(client.template());
 	}
 
 	private void doubtNodes() {
@@ -167,26 +168,28 @@ final class LettuceConnections implements RedisConnections {
 		Duration disconnected = null;
 		while (true) {
 			Duration passed = Duration.ofNanos(System.nanoTime() - start);
-			awaitConnection(timeout.minus(passed));
-			long sent = start + passed.toNanos();
+			LettuceClient client = awaitClient(timeout.minus(passed));
 			TimedLettuceConnectionFactory.TIMEOUT.set(Math.max(1, timeout.minus(passed).toMillis()));
 			try {
-				T answer = commands.apply(this.template);
-				this.silent = false;
+				T answer = commands.apply(client.template());
+				this.silences.answered(lane);
 				return answer;
 			}
 			catch (QueryTimeoutException ex) {
-				noteSilence(start);
+				if (this.silences.unanswered(lane, start)) {
+					reconnect(this.topology != Topology.CLUSTER);
+				}
 				doubtNodes();
 				throw ex;
 			}
 			catch (RuntimeException ex) {
-				if (isDisconnection(ex) || PassingTrouble.isElsewhere(ex)) {
+				boolean isReplaced = client != this.client.get();
+				if (!isReplaced && (isDisconnection(ex) || PassingTrouble.isElsewhere(ex))) {
 					doubtNodes();
 				}
 				disconnected = (disconnected != null) ? disconnected : Duration.ofNanos(System.nanoTime() - start);
-				boolean readOnly = PassingTrouble.isReadOnly(ex) && (this.reconnectedAt - sent > 0 || reconnect());
-				if (!(readOnly || isDisconnection(ex)) || passed.compareTo(timeout.dividedBy(2)) > 0
+				boolean again = isReplaced || isDisconnection(ex) || PassingTrouble.isReadOnly(ex) && reconnect(true);
+				if (!again || passed.compareTo(timeout.dividedBy(2)) > 0
 						|| passed.minus(disconnected).compareTo(SHORT_OUTAGE) > 0) {
 					throw ex;
 				}
@@ -204,7 +207,7 @@ final class LettuceConnections implements RedisConnections {
 				|| cause instanceof IOException) && !Thread.currentThread().isInterrupted();
 	}
 
-	private void awaitConnection(Duration timeout) {
+	private LettuceClient awaitClient(Duration timeout) {
 		CompletableFuture<Void> present = this.attempt.get();
 		if (present == null) {
 			CompletableFuture<Void> mine = new CompletableFuture<>();
@@ -214,11 +217,11 @@ final class LettuceConnections implements RedisConnections {
 				inBackground(mine, () -> connect(mine));
 			}
 		}
-		if (present.isDone() && !present.isCompletedExceptionally()) {
-			return;
-		}
 		try {
-			present.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+			if (!present.isDone() || present.isCompletedExceptionally()) {
+				present.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+			}
+			return Objects.requireNonNull(this.client.get());
 		}
 		catch (ExecutionException ex) {
 			throw new RedisConnectionFailureException("Unable to connect to Redis", ex.getCause());
@@ -236,63 +239,37 @@ final class LettuceConnections implements RedisConnections {
 		if (this.closed) {
 			throw new IllegalStateException("The lock store is closed");
 		}
-		this.factory.start();
-		try {
-			this.factory.getConnection().close();
-		}
-		catch (RuntimeException ex) {
-			if (!endedWithoutReason(ex)) {
-				throw ex;
-			}
-			this.factory.getConnection().close();
-		}
+		LettuceClient fresh = LettuceClient.connect(newFactory(this.configuration));
+		LettuceClient old = this.client.getAndSet(fresh);
 		mine.complete(null);
+		if (old != null) {
+			old.close();
+		}
 		if (this.closed) {
-			this.factory.destroy();
-		}
-	}
-
-	// what the server says to a wrong password is now and then overtaken by the end of
-	// the
-	// connection
-	private static boolean endedWithoutReason(RuntimeException failure) {
-		return "Connection closed prematurely".equals(NestedExceptionUtils.getMostSpecificCause(failure).getMessage());
-	}
-
-	private void noteSilence(long start) {
-		if (!this.silent) {
-			this.silentSince = start;
-			this.silent = true;
-			return;
-		}
-		if (System.nanoTime() - this.silentSince >= this.commandTimeout.toNanos() * GIVE_UP_AFTER) {
-			reconnect();
+			fresh.close();
 		}
 	}
 
 	/**
-	 * Makes the connection anew, unless that was done a moment ago.
+	 * Sees to it that there is another client, unless the present one is new.
+	 * @param awaited whether callers wait for it, since the present one is of no use
 	 * @return whether there is to be another one
 	 */
-	private boolean reconnect() {
-		CompletableFuture<Void> connected = this.attempt.get();
-		long now = System.nanoTime();
-		if (connected == null || !connected.isDone()) {
+	private boolean reconnect(boolean awaited) {
+		AtomicReference<@Nullable CompletableFuture<Void>> slot = awaited ? this.attempt : this.replacement;
+		CompletableFuture<Void> present = slot.get();
+		if (present == null && awaited || present != null && !present.isDone()) {
 			return true;
 		}
+		long now = System.nanoTime();
 		if (now - this.reconnectedAt < LEAST_AGE.toNanos()) {
 			return false;
 		}
 		CompletableFuture<Void> next = new CompletableFuture<>();
-		if (!this.attempt.compareAndSet(connected, next)) {
-			return true;
+		if (slot.compareAndSet(present, next)) {
+			this.reconnectedAt = now;
+			inBackground(next, () -> connect(next));
 		}
-		this.reconnectedAt = now;
-		this.silent = false;
-		inBackground(next, () -> {
-			this.factory.resetConnection();
-			connect(next);
-		});
 		return true;
 	}
 
@@ -301,7 +278,7 @@ final class LettuceConnections implements RedisConnections {
 		// a replica that is away is suspicious for as long as it is, and no more
 		if (this.topology == Topology.SENTINEL
 				&& System.nanoTime() - this.reconnectedAt > this.commandTimeout.toNanos() * GIVE_UP_AFTER) {
-			reconnect();
+			reconnect(true);
 		}
 	}
 
@@ -331,6 +308,7 @@ final class LettuceConnections implements RedisConnections {
 	}
 
 	private void failed(CompletableFuture<Void> mine, Throwable ex) {
+		this.silences.forget();
 		// first the slot, so that whoever is told can try again
 		this.attempt.compareAndSet(mine, null);
 		mine.completeExceptionally(ex);
@@ -353,8 +331,8 @@ final class LettuceConnections implements RedisConnections {
 	 */
 	private RedisConfiguration subscriberConfiguration() {
 		if (this.configuration instanceof RedisClusterConfiguration cluster) {
-			awaitConnection(this.commandTimeout);
-			return ClusterNodes.oneOf(ClusterNodes.ask(this.template), cluster, this.subscriptions.getAndIncrement());
+			StringRedisTemplate template = awaitClient(this.commandTimeout).template();
+			return ClusterNodes.oneOf(ClusterNodes.ask(template), cluster, this.subscriptions.getAndIncrement());
 		}
 		return this.configuration;
 	}
@@ -380,7 +358,10 @@ final class LettuceConnections implements RedisConnections {
 		if (this.nodes != null) {
 			this.nodes.close();
 		}
-		this.factory.destroy();
+		LettuceClient present = this.client.get();
+		if (present != null) {
+			present.close();
+		}
 		if (this.ownResources != null) {
 			this.ownResources.shutdown(0, this.commandTimeout.toMillis(), TimeUnit.MILLISECONDS);
 		}
