@@ -1,9 +1,7 @@
 package io.github.lockspring.redis;
 
-import java.io.IOException;
 import java.time.Duration;
 import java.util.Collection;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -16,12 +14,10 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 
-import io.lettuce.core.RedisConnectionException;
-import io.lettuce.core.RedisException;
+import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.resource.ClientResources;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.core.NestedExceptionUtils;
 import org.springframework.dao.QueryTimeoutException;
 import org.springframework.data.redis.RedisConnectionFailureException;
 import org.springframework.data.redis.RedisSystemException;
@@ -41,12 +37,11 @@ final class LettuceConnections implements RedisConnections {
 	 * command takes no other thread's time. Some things do, and are kept away from the
 	 * callers:
 	 *
-	 * - A connection is made under a lock of the factory, one thread after the other. A
-	 * thread of its own makes it; all callers wait for the same attempt, each no longer
-	 * than its timeout, and a failed attempt fails all of them. `attempt` is null (never
-	 * tried, or failed), running, or completed: there is a client that was connected.
-	 * Afterwards Lettuce reconnects by itself and refuses commands while it is not
-	 * connected.
+	 * - The first connection is made under a lock of the factory, one thread after the
+	 * other. A thread of its own makes it; all callers wait for the same attempt, each no
+	 * longer than its timeout, and a failed attempt fails all of them. `attempt` is null
+	 * (never tried, or failed), running, or completed: connected. Afterwards Lettuce
+	 * reconnects by itself and refuses commands while it is not connected.
 	 *
 	 * - The timeout of a command belongs to the factory in Spring Data. Ours makes each
 	 * connection object (a handle on the one connection) with the timeout that the
@@ -54,12 +49,12 @@ final class LettuceConnections implements RedisConnections {
 	 *
 	 * - A connection whose other end has vanished without a word looks open until TCP
 	 * gives up, a quarter of an hour later. When a server has answered nothing for
-	 * GIVE_UP_AFTER timeouts, there is to be another client. In a cluster nobody waits
-	 * for that: the other nodes answer the present one.
+	 * GIVE_UP_AFTER timeouts, the connection is thrown away and made anew; in a cluster
+	 * the one to that node, which nobody else notices.
 	 *
 	 * - A master that has become a replica goes on answering, with READONLY, if nobody
-	 * closes its connections. Then, too, there is another client: whoever is asked for
-	 * the master now knows better.
+	 * closes its connections. Then, too, the connection is made anew: whoever is asked
+	 * for the master now knows better.
 	 *
 	 * A connection that ends takes the commands under way with it, and Lettuce has
 	 * another one within milliseconds if the server is there. All commands may be
@@ -89,16 +84,15 @@ final class LettuceConnections implements RedisConnections {
 
 	private final @Nullable ClientResources ownResources;
 
+	private final TimedLettuceConnectionFactory factory;
+
+	private final StringRedisTemplate template;
+
 	private final @Nullable ClusterNodes nodes;
 
 	private final Executor connector;
 
 	private final AtomicReference<@Nullable CompletableFuture<Void>> attempt = new AtomicReference<>();
-
-	/** The last attempt to replace a client that is used meanwhile. */
-	private final AtomicReference<@Nullable CompletableFuture<Void>> replacement = new AtomicReference<>();
-
-	private final AtomicReference<@Nullable LettuceClient> client = new AtomicReference<>();
 
 	private final Silences silences;
 
@@ -121,6 +115,8 @@ final class LettuceConnections implements RedisConnections {
 		this.canSubscribe = !RedisConfiguration.isStaticMasterReplicaConfiguration(this.configuration);
 		this.topology = topology(derived);
 		this.silences = new Silences(this.commandTimeout.multipliedBy(GIVE_UP_AFTER));
+		this.factory = newFactory(this.configuration);
+		this.template = RedisConnections.template(this.factory);
 		this.nodes = (this.topology == Topology.CLUSTER) ? new ClusterNodes(this::lookUpNodes) : null;
 	}
 
@@ -148,11 +144,11 @@ final class LettuceConnections implements RedisConnections {
 	 * The client asks nobody by itself while commands only time out.
 	 */
 	private Collection<RedisClusterNode> lookUpNodes(boolean doubted) {
-		LettuceClient client = awaitClient(this.commandTimeout);
+		awaitConnection(this.commandTimeout);
 		if (doubted) {
-			client.refreshNodes();
+			((RedisClusterClient) this.factory.getRequiredNativeClient()).refreshPartitions();
 		}
-		return ClusterNodes.ask(client.template());
+		return ClusterNodes.ask(this.template);
 	}
 
 	private void doubtNodes() {
@@ -168,28 +164,28 @@ final class LettuceConnections implements RedisConnections {
 		Duration disconnected = null;
 		while (true) {
 			Duration passed = Duration.ofNanos(System.nanoTime() - start);
-			LettuceClient client = awaitClient(timeout.minus(passed));
+			awaitConnection(timeout.minus(passed));
+			long sent = start + passed.toNanos();
 			TimedLettuceConnectionFactory.TIMEOUT.set(Math.max(1, timeout.minus(passed).toMillis()));
 			try {
-				T answer = commands.apply(client.template());
+				T answer = commands.apply(this.template);
 				this.silences.answered(lane);
 				return answer;
 			}
 			catch (QueryTimeoutException ex) {
 				if (this.silences.unanswered(lane, start)) {
-					reconnect(this.topology != Topology.CLUSTER);
+					connectAnew(lane);
 				}
 				doubtNodes();
 				throw ex;
 			}
 			catch (RuntimeException ex) {
-				boolean isReplaced = client != this.client.get();
-				if (!isReplaced && (isDisconnection(ex) || PassingTrouble.isElsewhere(ex))) {
+				if (LettuceFailures.isDisconnection(ex) || PassingTrouble.isElsewhere(ex)) {
 					doubtNodes();
 				}
 				disconnected = (disconnected != null) ? disconnected : Duration.ofNanos(System.nanoTime() - start);
-				boolean again = isReplaced || isDisconnection(ex) || PassingTrouble.isReadOnly(ex) && reconnect(true);
-				if (!again || passed.compareTo(timeout.dividedBy(2)) > 0
+				boolean readOnly = PassingTrouble.isReadOnly(ex) && (this.reconnectedAt - sent > 0 || reconnect());
+				if (!(readOnly || LettuceFailures.isDisconnection(ex)) || passed.compareTo(timeout.dividedBy(2)) > 0
 						|| passed.minus(disconnected).compareTo(SHORT_OUTAGE) > 0) {
 					throw ex;
 				}
@@ -201,13 +197,7 @@ final class LettuceConnections implements RedisConnections {
 		}
 	}
 
-	static boolean isDisconnection(RuntimeException failure) {
-		Throwable cause = NestedExceptionUtils.getMostSpecificCause(failure);
-		return (cause.getClass() == RedisException.class || cause instanceof RedisConnectionException
-				|| cause instanceof IOException) && !Thread.currentThread().isInterrupted();
-	}
-
-	private LettuceClient awaitClient(Duration timeout) {
+	private void awaitConnection(Duration timeout) {
 		CompletableFuture<Void> present = this.attempt.get();
 		if (present == null) {
 			CompletableFuture<Void> mine = new CompletableFuture<>();
@@ -217,11 +207,11 @@ final class LettuceConnections implements RedisConnections {
 				inBackground(mine, () -> connect(mine));
 			}
 		}
+		if (present.isDone() && !present.isCompletedExceptionally()) {
+			return;
+		}
 		try {
-			if (!present.isDone() || present.isCompletedExceptionally()) {
-				present.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
-			}
-			return Objects.requireNonNull(this.client.get());
+			present.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
 		}
 		catch (ExecutionException ex) {
 			throw new RedisConnectionFailureException("Unable to connect to Redis", ex.getCause());
@@ -239,37 +229,53 @@ final class LettuceConnections implements RedisConnections {
 		if (this.closed) {
 			throw new IllegalStateException("The lock store is closed");
 		}
-		LettuceClient fresh = LettuceClient.connect(newFactory(this.configuration));
-		LettuceClient old = this.client.getAndSet(fresh);
-		mine.complete(null);
-		if (old != null) {
-			old.close();
+		this.factory.start();
+		try {
+			this.factory.getConnection().close();
 		}
+		catch (RuntimeException ex) {
+			if (!LettuceFailures.isWorthAnotherTry(ex)) {
+				throw ex;
+			}
+			this.factory.getConnection().close();
+		}
+		mine.complete(null);
 		if (this.closed) {
-			fresh.close();
+			this.factory.destroy();
+		}
+	}
+
+	private void connectAnew(String lane) {
+		if (this.topology == Topology.CLUSTER && !lane.equals(ANY_LANE)) {
+			this.factory.disconnect(lane);
+		}
+		else {
+			reconnect();
 		}
 	}
 
 	/**
-	 * Sees to it that there is another client, unless the present one is new.
-	 * @param awaited whether callers wait for it, since the present one is of no use
+	 * Makes the connection anew, unless that was done a moment ago.
 	 * @return whether there is to be another one
 	 */
-	private boolean reconnect(boolean awaited) {
-		AtomicReference<@Nullable CompletableFuture<Void>> slot = awaited ? this.attempt : this.replacement;
-		CompletableFuture<Void> present = slot.get();
-		if (present == null && awaited || present != null && !present.isDone()) {
+	private boolean reconnect() {
+		CompletableFuture<Void> connected = this.attempt.get();
+		long now = System.nanoTime();
+		if (connected == null || !connected.isDone()) {
 			return true;
 		}
-		long now = System.nanoTime();
 		if (now - this.reconnectedAt < LEAST_AGE.toNanos()) {
 			return false;
 		}
 		CompletableFuture<Void> next = new CompletableFuture<>();
-		if (slot.compareAndSet(present, next)) {
-			this.reconnectedAt = now;
-			inBackground(next, () -> connect(next));
+		if (!this.attempt.compareAndSet(connected, next)) {
+			return true;
 		}
+		this.reconnectedAt = now;
+		inBackground(next, () -> {
+			this.factory.resetConnection();
+			connect(next);
+		});
 		return true;
 	}
 
@@ -278,7 +284,7 @@ final class LettuceConnections implements RedisConnections {
 		// a replica that is away is suspicious for as long as it is, and no more
 		if (this.topology == Topology.SENTINEL
 				&& System.nanoTime() - this.reconnectedAt > this.commandTimeout.toNanos() * GIVE_UP_AFTER) {
-			reconnect(true);
+			reconnect();
 		}
 	}
 
@@ -308,7 +314,6 @@ final class LettuceConnections implements RedisConnections {
 	}
 
 	private void failed(CompletableFuture<Void> mine, Throwable ex) {
-		this.silences.forget();
 		// first the slot, so that whoever is told can try again
 		this.attempt.compareAndSet(mine, null);
 		mine.completeExceptionally(ex);
@@ -331,8 +336,8 @@ final class LettuceConnections implements RedisConnections {
 	 */
 	private RedisConfiguration subscriberConfiguration() {
 		if (this.configuration instanceof RedisClusterConfiguration cluster) {
-			StringRedisTemplate template = awaitClient(this.commandTimeout).template();
-			return ClusterNodes.oneOf(ClusterNodes.ask(template), cluster, this.subscriptions.getAndIncrement());
+			awaitConnection(this.commandTimeout);
+			return ClusterNodes.oneOf(ClusterNodes.ask(this.template), cluster, this.subscriptions.getAndIncrement());
 		}
 		return this.configuration;
 	}
@@ -358,10 +363,7 @@ final class LettuceConnections implements RedisConnections {
 		if (this.nodes != null) {
 			this.nodes.close();
 		}
-		LettuceClient present = this.client.get();
-		if (present != null) {
-			present.close();
-		}
+		this.factory.destroy();
 		if (this.ownResources != null) {
 			this.ownResources.shutdown(0, this.commandTimeout.toMillis(), TimeUnit.MILLISECONDS);
 		}

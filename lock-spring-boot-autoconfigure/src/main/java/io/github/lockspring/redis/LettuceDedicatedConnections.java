@@ -128,7 +128,7 @@ final class LettuceDedicatedConnections implements DedicatedConnections {
 		}
 		start();
 		while (true) {
-			Taken made = connect();
+			Taken made = connectTwiceAtMost();
 			if (isNewest(made.server())) {
 				return made;
 			}
@@ -138,6 +138,18 @@ final class LettuceDedicatedConnections implements DedicatedConnections {
 
 	private boolean isNewest(String server) {
 		return this.newest.get().server().equals(server);
+	}
+
+	private Taken connectTwiceAtMost() {
+		try {
+			return connect();
+		}
+		catch (RuntimeException ex) {
+			if (!LettuceFailures.isWorthAnotherTry(ex)) {
+				throw ex;
+			}
+			return connect();
+		}
 	}
 
 	private Taken connect() {
@@ -228,7 +240,7 @@ final class LettuceDedicatedConnections implements DedicatedConnections {
 
 	@Override
 	public boolean isStale(Taken taken, RuntimeException failure) {
-		return taken.used() && (LettuceConnections.isDisconnection(failure) || PassingTrouble.isReadOnly(failure));
+		return taken.used() && (LettuceFailures.isDisconnection(failure) || PassingTrouble.isReadOnly(failure));
 	}
 
 	@Override

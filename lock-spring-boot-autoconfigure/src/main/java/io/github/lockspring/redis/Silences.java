@@ -9,15 +9,10 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 final class Silences {
 
-	/** A server that stays silent is given twice as long each time, up to this. */
-	private static final Duration LONGEST_PATIENCE = Duration.ofMinutes(1);
-
-	private record Silence(long since, long patience) {
-	}
-
 	private final long patience;
 
-	private final Map<String, Silence> byLane = new ConcurrentHashMap<>();
+	/** When the first of those questions was asked that were not answered. */
+	private final Map<String, Long> since = new ConcurrentHashMap<>();
 
 	/**
 	 * Nobody is silent.
@@ -27,29 +22,25 @@ final class Silences {
 		this.patience = patience.toNanos();
 	}
 
-	void answered(String lane) {
-		if (!this.byLane.isEmpty()) {
-			this.byLane.remove(lane);
-		}
-	}
-
 	/**
-	 * Nobody is silent any more, as far as is known.
+	 * Notes an answer. Whoever asks any server is silent only while all are.
 	 */
-	void forget() {
-		this.byLane.clear();
+	void answered(String lane) {
+		if (!this.since.isEmpty()) {
+			this.since.remove(lane);
+			this.since.remove(RedisConnections.ANY_LANE);
+		}
 	}
 
 	/**
 	 * Notes that a question was not answered in time.
 	 * @param asked when, by the clock of {@link System#nanoTime()}
-	 * @return whether that has been so for too long; once in each such time
+	 * @return whether that has been so for too long; said to one caller, and then the
+	 * time begins anew
 	 */
 	boolean unanswered(String lane, long asked) {
-		Silence silence = this.byLane.computeIfAbsent(lane, (any) -> new Silence(asked, this.patience));
-		long now = System.nanoTime();
-		return now - silence.since >= silence.patience && this.byLane.replace(lane, silence,
-				new Silence(now, Math.max(this.patience, Math.min(2 * silence.patience, LONGEST_PATIENCE.toNanos()))));
+		Long first = this.since.computeIfAbsent(lane, (any) -> asked);
+		return System.nanoTime() - first >= this.patience && this.since.remove(lane, first);
 	}
 
 }

@@ -17,18 +17,20 @@ class SilencesTests {
 	void silenceIsTooLongOnceInEachTime() {
 		assertThat(this.silences.unanswered("a", ago(30))).isFalse();
 		assertThat(this.silences.unanswered("b", ago(61))).isTrue();
+		assertThat(this.silences.unanswered("b", ago(1))).isFalse();
 		assertThat(this.silences.unanswered("b", ago(61))).isFalse();
 		assertThat(this.silences.unanswered("a", ago(61))).isFalse();
 	}
 
 	@Test
-	void answerEndsTheSilenceOfItsLane() {
-		this.silences.unanswered("a", ago(50));
-		this.silences.unanswered("b", ago(60));
-		this.silences.answered("b");
-		assertThat(this.silences.unanswered("b", ago(50))).isFalse();
-		this.silences.forget();
-		assertThat(this.silences.unanswered("a", ago(70))).isTrue();
+	void answerEndsTheSilenceOfItsLaneAndOfThoseWhoAskAnybody() {
+		for (String lane : new String[] { "a", "b", RedisConnections.ANY_LANE }) {
+			assertThat(this.silences.unanswered(lane, ago(30))).isFalse();
+		}
+		this.silences.answered("a");
+		assertThat(this.silences.unanswered("a", ago(61))).isTrue();
+		assertThat(this.silences.unanswered(RedisConnections.ANY_LANE, ago(61))).isTrue();
+		assertThat(this.silences.unanswered("b", ago(61))).isFalse();
 	}
 
 	private static long ago(int seconds) {
