@@ -92,8 +92,11 @@ final class BatchRenewal {
 			if (group.size() == 1 || !PassingTrouble.isTryAgain(ex)) {
 				throw ex;
 			}
-			inTurn(group.stream().map(List::of).toList(), start + timeout.toNanos(),
+			boolean anyAsked = inTurn(group.stream().map(List::of).toList(), start + timeout.toNanos(),
 					(single, share) -> renewGroup(questions, single, answers, share, true));
+			if (!anyAsked) {
+				throw ex;
+			}
 		}
 	}
 

@@ -100,6 +100,7 @@ final class DerivedLettuceConfiguration implements LettuceClientConfiguration {
 		Duration connectTimeout = shorter(socket.getConnectTimeout(), getCommandTimeout());
 		ClientOptions ours = options.mutate()
 			.autoReconnect(true)
+			.suspendReconnectOnProtocolFailure(false)
 			.disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
 			.socketOptions(socket.mutate().connectTimeout(connectTimeout).build())
 			// whoever asks waits no longer than he wants to: a timer for each command is

@@ -180,6 +180,9 @@ final class LettuceConnections implements RedisConnections {
 				throw ex;
 			}
 			catch (RuntimeException ex) {
+				if (LettuceFailures.isAnswer(ex)) {
+					this.silences.answered(lane);
+				}
 				if (LettuceFailures.isDisconnection(ex) || PassingTrouble.isElsewhere(ex)) {
 					doubtNodes();
 				}
@@ -247,7 +250,7 @@ final class LettuceConnections implements RedisConnections {
 
 	private void connectAnew(String lane) {
 		if (this.topology == Topology.CLUSTER && !lane.equals(ANY_LANE)) {
-			this.factory.disconnect(lane);
+			inBackground(new CompletableFuture<>(), () -> this.factory.disconnect(lane));
 		}
 		else {
 			reconnect();
@@ -272,6 +275,7 @@ final class LettuceConnections implements RedisConnections {
 			return true;
 		}
 		this.reconnectedAt = now;
+		this.silences.forget();
 		inBackground(next, () -> {
 			this.factory.resetConnection();
 			connect(next);

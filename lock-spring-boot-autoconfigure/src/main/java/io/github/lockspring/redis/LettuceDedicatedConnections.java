@@ -11,13 +11,11 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
 
 import io.lettuce.core.ClientOptions;
-import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.output.IntegerOutput;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import org.springframework.core.NestedExceptionUtils;
 import org.springframework.data.redis.RedisSystemException;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisConnection;
@@ -245,7 +243,7 @@ final class LettuceDedicatedConnections implements DedicatedConnections {
 
 	@Override
 	public boolean isAnswered(RuntimeException failure) {
-		return NestedExceptionUtils.getMostSpecificCause(failure) instanceof RedisCommandExecutionException;
+		return LettuceFailures.isAnswer(failure);
 	}
 
 	@Override

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.Arrays;
 import java.util.stream.Stream;
 
+import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisConnectionException;
 import io.lettuce.core.RedisException;
 
@@ -25,6 +26,13 @@ final class LettuceFailures {
 		Throwable cause = NestedExceptionUtils.getMostSpecificCause(failure);
 		return (cause.getClass() == RedisException.class || cause instanceof RedisConnectionException
 				|| cause instanceof IOException) && !Thread.currentThread().isInterrupted();
+	}
+
+	/**
+	 * Whether this is what the server said.
+	 */
+	static boolean isAnswer(RuntimeException failure) {
+		return NestedExceptionUtils.getMostSpecificCause(failure) instanceof RedisCommandExecutionException;
 	}
 
 	/**

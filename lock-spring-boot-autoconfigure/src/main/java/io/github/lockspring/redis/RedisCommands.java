@@ -83,7 +83,9 @@ final class RedisCommands implements ScriptRunner {
 	 * Publishes a message, once.
 	 */
 	void publish(String channel, String message) {
-		this.connections.call((template) -> template.convertAndSend(channel, message), this.commandTimeout);
+		// drivers send it where a key of that name would be
+		this.connections.call(this.connections.lane(channel), (template) -> template.convertAndSend(channel, message),
+				this.commandTimeout);
 	}
 
 }

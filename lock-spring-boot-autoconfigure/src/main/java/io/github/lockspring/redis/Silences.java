@@ -33,6 +33,13 @@ final class Silences {
 	}
 
 	/**
+	 * Begins anew for everybody.
+	 */
+	void forget() {
+		this.since.clear();
+	}
+
+	/**
 	 * Notes that a question was not answered in time.
 	 * @param asked when, by the clock of {@link System#nanoTime()}
 	 * @return whether that has been so for too long; said to one caller, and then the

@@ -1,18 +1,18 @@
 package io.github.lockspring.redis;
 
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
 import io.lettuce.core.protocol.DefaultEndpoint;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import org.springframework.data.redis.connection.ClusterCommandExecutor;
 import org.springframework.data.redis.connection.ClusterTopologyProvider;
 import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisNode;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClusterConnection;
 import org.springframework.data.redis.connection.lettuce.LettuceConnection;
@@ -24,8 +24,6 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionProvid
  * to.
  */
 final class TimedLettuceConnectionFactory extends LettuceConnectionFactory {
-
-	private static final Logger logger = LoggerFactory.getLogger(TimedLettuceConnectionFactory.class);
 
 	/**
 	 * The longest wait of the calling thread, in milliseconds; without one, the command
@@ -57,31 +55,21 @@ final class TimedLettuceConnectionFactory extends LettuceConnectionFactory {
 	}
 
 	/**
-	 * Ends the connection to one node of a cluster, without waiting. Lettuce makes
-	 * another one at once, and goes on trying.
-	 * @param node {@code host:port}; nothing happens if there is no connection to it
+	 * Ends the connection to one node of a cluster, if there is one. Lettuce makes
+	 * another one at once, and goes on trying. May block while something connects.
+	 * @param node {@code host:port}, an IPv6 address in brackets
 	 */
 	void disconnect(String node) {
-		int colon = node.lastIndexOf(':');
-		String host = node.substring(0, colon);
-		int port = Integer.parseInt(node.substring(colon + 1));
-		try {
-			StatefulRedisClusterConnection<byte[], byte[]> cluster = getSharedClusterConnection();
-			if (cluster != null) {
-				cluster.getConnectionAsync(host, port).thenAccept(TimedLettuceConnectionFactory::end);
+		StatefulRedisClusterConnection<byte[], byte[]> cluster = getSharedClusterConnection();
+		if (cluster != null) {
+			RedisNode address = RedisNode.fromString(node);
+			CompletableFuture<StatefulRedisConnection<byte[], byte[]>> present = cluster
+				.getConnectionAsync(address.getRequiredHost(), address.getRequiredPort());
+			// there is no other way to end a connection that is to be made again
+			if (present.isDone() && present.join() instanceof RedisChannelHandler<?, ?> handler
+					&& handler.getChannelWriter() instanceof DefaultEndpoint endpoint) {
+				endpoint.disconnect();
 			}
-		}
-		catch (RuntimeException ex) {
-			// closed, or no node of the cluster any more
-			logger.debug("No connection to {} is left to be ended", node, ex);
-		}
-	}
-
-	// there is no other way to end a connection that is to be made again
-	private static void end(StatefulRedisConnection<byte[], byte[]> connection) {
-		if (connection instanceof RedisChannelHandler<?, ?> handler
-				&& handler.getChannelWriter() instanceof DefaultEndpoint endpoint) {
-			endpoint.disconnect();
 		}
 	}
 

@@ -33,6 +33,14 @@ class SilencesTests {
 		assertThat(this.silences.unanswered("b", ago(61))).isFalse();
 	}
 
+	@Test
+	void allSilencesBeginAnew() {
+		assertThat(this.silences.unanswered("a", ago(59))).isFalse();
+		this.silences.forget();
+		assertThat(this.silences.unanswered("a", ago(1))).isFalse();
+		assertThat(this.silences.unanswered("a", ago(61))).isFalse();
+	}
+
 	private static long ago(int seconds) {
 		return System.nanoTime() - Duration.ofSeconds(seconds).toNanos();
 	}
