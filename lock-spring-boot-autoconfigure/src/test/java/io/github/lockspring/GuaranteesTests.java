@@ -27,7 +27,10 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class GuaranteesTests {
 
-	private static final List<Path> SOURCES = List.of(Path.of("src", "test", "java"),
+	private static final List<Path> SOURCES = List.of(Path.of("..", "lock-core", "src", "test", "java"),
+			Path.of("..", "lock-redis", "src", "test", "java"), Path.of("..", "lock-jdbc", "src", "test", "java"),
+			Path.of("..", "lock-test-support", "src", "main", "java"),
+			Path.of("..", "lock-test-support", "src", "test", "java"), Path.of("src", "test", "java"),
 			Path.of("..", "sample-app", "src", "test", "java"));
 
 	private static final Pattern METHOD = Pattern

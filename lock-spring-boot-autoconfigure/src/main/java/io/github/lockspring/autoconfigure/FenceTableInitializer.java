@@ -7,7 +7,7 @@ import java.util.List;
 
 import javax.sql.DataSource;
 
-import io.github.lockspring.fencing.JdbcFencingGuard;
+import io.github.lockspring.jdbc.JdbcFencingGuard;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -53,7 +53,7 @@ class FenceTableInitializer extends DataSourceScriptDatabaseInitializer {
 	}
 
 	private static String location(String platform) {
-		return "classpath:io/github/lockspring/fencing/schema-" + platform + ".sql";
+		return "classpath:io/github/lockspring/jdbc/schema-" + platform + ".sql";
 	}
 
 	// without a driver of an embedded database nobody connects at startup to find out

@@ -3,7 +3,7 @@ package io.github.lockspring.autoconfigure;
 import javax.sql.DataSource;
 
 import io.github.lockspring.fencing.FencingGuard;
-import io.github.lockspring.fencing.JdbcFencingGuard;
+import io.github.lockspring.jdbc.JdbcFencingGuard;
 
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;

@@ -2,7 +2,7 @@ package io.github.lockspring.autoconfigure;
 
 import io.github.lockspring.fencing.FencingGuard;
 import io.github.lockspring.store.LockStore;
-import io.github.lockspring.store.MemoryLockStore;
+import io.github.lockspring.store.memory.MemoryLockStore;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

@@ -1,7 +1,7 @@
 package io.github.lockspring.autoconfigure;
 
 import io.github.lockspring.store.LockStore;
-import io.github.lockspring.store.MemoryLockStore;
+import io.github.lockspring.store.memory.MemoryLockStore;
 
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;

@@ -11,7 +11,7 @@ import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.engine.EngineSettings;
 import io.github.lockspring.engine.LockEngine;
-import io.github.lockspring.store.MemoryLockStore;
+import io.github.lockspring.store.memory.MemoryLockStore;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 

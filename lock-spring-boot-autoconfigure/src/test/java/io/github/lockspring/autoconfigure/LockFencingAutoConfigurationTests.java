@@ -11,7 +11,7 @@ import io.github.lockspring.annotation.DistributedLock;
 import io.github.lockspring.annotation.Fenced;
 import io.github.lockspring.fencing.FencedBeanPostProcessor;
 import io.github.lockspring.fencing.FencingGuard;
-import io.github.lockspring.fencing.JdbcFencingGuard;
+import io.github.lockspring.jdbc.JdbcFencingGuard;
 import io.github.lockspring.fencing.StaleFencingTokenException;
 import io.github.lockspring.testsupport.Databases;
 import io.github.lockspring.testsupport.Databases.Database;

@@ -25,7 +25,7 @@ class LockRuntimeHintsTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "acquire", "release", "renew" })
+	@ValueSource(strings = { "acquire", "release", "renew", "write" })
 	void scriptsAreKept(String script) {
 		String resource = "io/github/lockspring/redis/" + script + ".lua";
 		assertThat(new ClassPathResource(resource).exists()).isTrue();
@@ -33,10 +33,9 @@ class LockRuntimeHintsTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "schema-h2.sql", "schema-mariadb.sql", "schema-mysql.sql", "schema-postgresql.sql",
-			"write.lua" })
+	@ValueSource(strings = { "schema-h2.sql", "schema-mariadb.sql", "schema-mysql.sql", "schema-postgresql.sql" })
 	void resourcesOfFencingAreKept(String name) {
-		String resource = "io/github/lockspring/fencing/" + name;
+		String resource = "io/github/lockspring/jdbc/" + name;
 		assertThat(new ClassPathResource(resource).exists()).isTrue();
 		assertThat(RuntimeHintsPredicates.resource().forResource(resource)).accepts(this.hints);
 	}

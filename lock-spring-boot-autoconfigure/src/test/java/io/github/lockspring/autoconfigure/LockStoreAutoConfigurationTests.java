@@ -9,7 +9,7 @@ import io.github.lockspring.LockTemplate;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.redis.RedisLockStore;
 import io.github.lockspring.store.LockStore;
-import io.github.lockspring.store.MemoryLockStore;
+import io.github.lockspring.store.memory.MemoryLockStore;
 import io.github.lockspring.testsupport.RedisServer;
 import io.github.lockspring.testsupport.SentinelGroup;
 import org.awaitility.Awaitility;

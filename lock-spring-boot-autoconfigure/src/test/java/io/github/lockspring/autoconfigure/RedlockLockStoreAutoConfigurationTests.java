@@ -11,7 +11,7 @@ import io.github.lockspring.annotation.DistributedLock;
 import io.github.lockspring.redis.RedisLockStore;
 import io.github.lockspring.redis.RedlockLockStore;
 import io.github.lockspring.store.LockStore;
-import io.github.lockspring.store.MemoryLockStore;
+import io.github.lockspring.store.memory.MemoryLockStore;
 import io.github.lockspring.testsupport.RedlockServers;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;

@@ -33,7 +33,7 @@ enum BankDatabase {
 	private Database made() {
 		Database made = this.made;
 		if (made == null) {
-			made = this.maker.get().withFences();
+			made = this.maker.get().withFencingTokens();
 			this.made = made;
 		}
 		return made;

@@ -3,6 +3,7 @@ package io.github.lockspring.fencing;
 import java.util.Map;
 import java.util.stream.Stream;
 
+import io.github.lockspring.jdbc.JdbcFencingGuard;
 import io.github.lockspring.testsupport.Databases;
 import io.github.lockspring.testsupport.Databases.Database;
 import io.github.lockspring.testsupport.RecordingDataSource;
@@ -60,7 +61,7 @@ class JpaFencingTests {
 	@MethodSource("shops")
 	void entityAndTokenAreWrittenTogetherOrNotAtAll(Shop shop) {
 		shop.sell("together", 7, 1);
-		assertThat(shop.fence("together")).isEqualTo(7);
+		assertThat(shop.fencingToken("together")).isEqualTo(7);
 		assertThat(shop.find(1)).isNotNull();
 		shop.transaction.executeWithoutResult((status) -> {
 			shop.guard.check("together", 8);
@@ -68,7 +69,7 @@ class JpaFencingTests {
 			shop.entities().flush();
 			status.setRollbackOnly();
 		});
-		assertThat(shop.fence("together")).isEqualTo(7);
+		assertThat(shop.fencingToken("together")).isEqualTo(7);
 		assertThat(shop.find(2)).isNull();
 	}
 
@@ -160,7 +161,7 @@ class JpaFencingTests {
 		final FencingGuard guard;
 
 		Shop(Database database) {
-			this.platform = database.withFences().platform();
+			this.platform = database.withFencingTokens().platform();
 			this.dataSource = new RecordingDataSource(database.dataSource());
 			HibernateJpaVendorAdapter hibernate = new HibernateJpaVendorAdapter();
 			hibernate.setGenerateDdl(true);
@@ -215,10 +216,10 @@ class JpaFencingTests {
 			return this.transaction.execute((status) -> entities().find(Sale.class, id));
 		}
 
-		long fence(String resource) {
-			Long fence = new JdbcTemplate(this.dataSource)
+		long fencingToken(String resource) {
+			Long fencingToken = new JdbcTemplate(this.dataSource)
 				.queryForObject("SELECT fence FROM lock_fence WHERE resource = ?", Long.class, resource);
-			return (fence != null) ? fence : 0;
+			return (fencingToken != null) ? fencingToken : 0;
 		}
 
 		@Override

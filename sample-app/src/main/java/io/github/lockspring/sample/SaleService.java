@@ -23,14 +23,14 @@ public class SaleService {
 
 	private final JdbcTemplate jdbc;
 
-	private final FencingGuard fence;
+	private final FencingGuard fencingToken;
 
 	private final Instance instance;
 
-	SaleService(Shelves shelves, JdbcTemplate jdbc, FencingGuard fence, Instance instance) {
+	SaleService(Shelves shelves, JdbcTemplate jdbc, FencingGuard fencingToken, Instance instance) {
 		this.shelves = shelves;
 		this.jdbc = jdbc;
-		this.fence = fence;
+		this.fencingToken = fencingToken;
 		this.instance = instance;
 	}
 
@@ -51,7 +51,7 @@ public class SaleService {
 	@DistributedLock(name = "stock", key = "#order.articles")
 	public void book(Order order) {
 		HeldLock lock = HeldLock.current(order.id()).orElseThrow();
-		this.fence.check(lock);
+		this.fencingToken.check(lock);
 		if (!isOpen(order)) {
 			logger.info("{} has been dealt with by somebody else meanwhile: no parcel leaves", order.id());
 			return;

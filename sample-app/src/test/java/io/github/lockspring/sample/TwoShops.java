@@ -40,15 +40,15 @@ final class TwoShops {
 	static class Careless {
 
 		@Bean
-		FencingGuard noFence() {
+		FencingGuard noFencingToken() {
 			return (resource, token) -> {
 			};
 		}
 
 		@Bean
 		@Primary
-		SaleService carelessSales(Shelves shelves, JdbcTemplate jdbc, FencingGuard fence, Instance instance) {
-			return new SaleService(shelves, jdbc, fence, instance) {
+		SaleService carelessSales(Shelves shelves, JdbcTemplate jdbc, FencingGuard fencingToken, Instance instance) {
+			return new SaleService(shelves, jdbc, fencingToken, instance) {
 
 				@Override
 				boolean isOpen(Order order) {

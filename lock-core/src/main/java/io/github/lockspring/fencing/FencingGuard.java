@@ -1,0 +1,50 @@
+package io.github.lockspring.fencing;
+
+import io.github.lockspring.HeldLock;
+
+/**
+ * Makes a resource the last line of defence: it remembers the highest fencing token that
+ * it has seen, and refuses work under an older one, whatever the process that does the
+ * work believes about its lock. Thread-safe.
+ * <p>
+ * {@link io.github.lockspring.annotation.Fenced} asks it for annotated methods. A program
+ * asks at the start of its work, before it reads what it is going to change:
+ *
+ * <pre class="code">
+ * locks.execute(LockRequest.of("order:42"), (lock) -&gt; transactions.execute((status) -&gt; {
+ *     guard.check(lock);
+ *     return ship(42);
+ * }));</pre>
+ *
+ * A table of one's own whose rows are only ever replaced may do with less: {@code UPDATE
+ * orders SET …, fence = ? WHERE id = ? AND fence <= ?} in every statement that writes,
+ * and a look at the number of rows. That orders the writes, but does not protect what is
+ * read, changed and written: an earlier holder may still write between the two.
+ *
+ * @see StaleFencingTokenException
+ */
+public interface FencingGuard {
+
+	/**
+	 * Compares a token with the highest one seen, which it becomes unless it is older.
+	 * Called at the start of the work, in its transaction; no later holder can get past
+	 * this before that transaction has ended.
+	 * @param resource what is protected, usually the lock's key
+	 * @param token the fencing token, positive
+	 * @throws StaleFencingTokenException if a later one was seen
+	 * @throws IllegalStateException if there is no transaction, or if one that is
+	 * suspended on this thread has locked the same resource and would be waited for
+	 */
+	void check(String resource, long token);
+
+	/**
+	 * Checks each key of a lock, in their order.
+	 * @param lock the lock
+	 * @throws StaleFencingTokenException if a later token was seen for a key
+	 * @throws IllegalStateException as for {@link #check(String, long)}
+	 */
+	default void check(HeldLock lock) {
+		lock.locks().forEach((each) -> check(each.key(), each.fencingToken()));
+	}
+
+}

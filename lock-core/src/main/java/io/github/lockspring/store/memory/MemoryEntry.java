@@ -1,0 +1,109 @@
+package io.github.lockspring.store.memory;
+
+import java.time.Duration;
+import java.util.LinkedHashSet;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+
+import io.github.lockspring.store.OwnerToken;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is known about one key: who has it until when, and who waits. Not thread-safe.
+ */
+final class MemoryEntry {
+
+	private static final long QUEUE_KEEP = TimeUnit.SECONDS.toNanos(60);
+
+	private final LinkedHashSet<OwnerToken> queue = new LinkedHashSet<>();
+
+	long fencingToken;
+
+	private @Nullable OwnerToken holder;
+
+	// the tenure has ended, the lease stays
+	private boolean kept;
+
+	private long leaseEnd;
+
+	private long queueEnd;
+
+	boolean isTaken(long now) {
+		return this.holder != null && this.leaseEnd - now > 0;
+	}
+
+	boolean isOwnedBy(OwnerToken token, long now) {
+		return isTaken(now) && !this.kept && token.equals(this.holder);
+	}
+
+	boolean isKeptFor(OwnerToken token, long now) {
+		return isTaken(now) && this.kept && token.equals(this.holder);
+	}
+
+	Optional<OwnerToken> owner() {
+		return this.kept ? Optional.empty() : Optional.ofNullable(this.holder);
+	}
+
+	/**
+	 * Gives the key to the token, or lengthens its lease; never shortens one of its own.
+	 */
+	void take(OwnerToken token, Duration ttl, long now) {
+		long end = now + ttl.toNanos();
+		if (!isOwnedBy(token, now) || end - this.leaseEnd > 0) {
+			this.leaseEnd = end;
+		}
+		this.holder = token;
+		this.kept = false;
+	}
+
+	void keep(Duration keep, long now) {
+		this.kept = true;
+		this.leaseEnd = now + keep.toNanos();
+	}
+
+	void free() {
+		this.holder = null;
+	}
+
+	void enqueue(OwnerToken token, long now) {
+		dropOldQueue(now);
+		this.queue.add(token);
+		this.queueEnd = now + QUEUE_KEEP;
+	}
+
+	void dequeue(OwnerToken token) {
+		this.queue.remove(token);
+	}
+
+	@Nullable OwnerToken poll(long now) {
+		dropOldQueue(now);
+		OwnerToken head = this.queue.isEmpty() ? null : this.queue.iterator().next();
+		this.queue.remove(head);
+		return head;
+	}
+
+	boolean hasWaiters(long now) {
+		dropOldQueue(now);
+		return !this.queue.isEmpty();
+	}
+
+	// leftovers of instances that have gone
+	private void dropOldQueue(long now) {
+		if (this.queueEnd - now <= 0) {
+			this.queue.clear();
+		}
+	}
+
+	long remainingMillis(long now) {
+		return isTaken(now) ? Math.max(1, TimeUnit.NANOSECONDS.toMillis(this.leaseEnd - now)) : 0;
+	}
+
+	/**
+	 * Whether the entry says nothing any more.
+	 */
+	boolean isOver(long now) {
+		return !isTaken(now) && !hasWaiters(now);
+	}
+
+}

@@ -1,0 +1,130 @@
+package io.github.lockspring.store.memory;
+
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+
+import io.github.lockspring.store.Inbox;
+import io.github.lockspring.store.InboxListener;
+import io.github.lockspring.store.OwnerToken;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The inboxes of the instances that share one {@link MemoryLockStore}.
+ */
+final class MemoryInboxes {
+
+	/*
+	 * One thread tells all listeners everything, in order; it begins with the first
+	 * message and ends when there has been none for a moment. An inbox that is open is in
+	 * the map; the thread asks again before it tells, since an inbox may have been closed
+	 * meanwhile.
+	 */
+
+	private static final Logger logger = LoggerFactory.getLogger(MemoryInboxes.class);
+
+	private static final long IDLE_MILLIS = 200;
+
+	private final Map<String, MemoryInbox> open = new ConcurrentHashMap<>();
+
+	private final ThreadPoolExecutor dispatcher = new ThreadPoolExecutor(1, 1, IDLE_MILLIS, TimeUnit.MILLISECONDS,
+			new LinkedBlockingQueue<>(), (task) -> {
+				Thread thread = new Thread(task, "lock-memory-messages");
+				thread.setDaemon(true);
+				return thread;
+			});
+
+	MemoryInboxes() {
+		this.dispatcher.allowCoreThreadTimeOut(true);
+	}
+
+	Inbox create(String instance, InboxListener listener) {
+		return new MemoryInbox(instance, listener);
+	}
+
+	boolean isOpen(String instance) {
+		return this.open.containsKey(instance);
+	}
+
+	void granted(String key, OwnerToken token, long fencingToken, boolean othersWait) {
+		tell(token.instance(), (listener) -> listener.granted(key, token, fencingToken, othersWait));
+	}
+
+	void wanted(String key, OwnerToken token) {
+		tell(token.instance(), (listener) -> listener.wanted(key, token));
+	}
+
+	private void tell(String instance, Consumer<InboxListener> message) {
+		if (isOpen(instance)) {
+			this.dispatcher.execute(() -> {
+				MemoryInbox inbox = this.open.get(instance);
+				if (inbox != null) {
+					inbox.tell(message);
+				}
+			});
+		}
+	}
+
+	private final class MemoryInbox implements Inbox {
+
+		private final String instance;
+
+		private final InboxListener listener;
+
+		// counts openings and doubts: a confirmation is for one of them
+		private final AtomicLong reasons = new AtomicLong();
+
+		private volatile long confirmed = -1;
+
+		MemoryInbox(String instance, InboxListener listener) {
+			this.instance = instance;
+			this.listener = listener;
+		}
+
+		@Override
+		public void open() {
+			if (MemoryInboxes.this.open.putIfAbsent(this.instance, this) == null) {
+				probe();
+			}
+		}
+
+		@Override
+		public boolean isConfirmed() {
+			return this.confirmed == this.reasons.get() && MemoryInboxes.this.open.get(this.instance) == this;
+		}
+
+		@Override
+		public void probe() {
+			long reason = this.reasons.incrementAndGet();
+			MemoryInboxes.this.dispatcher.execute(() -> {
+				if (reason == this.reasons.get() && MemoryInboxes.this.open.get(this.instance) == this) {
+					this.confirmed = reason;
+					tell(InboxListener::opened);
+				}
+			});
+		}
+
+		@Override
+		public void close() {
+			this.reasons.incrementAndGet();
+			MemoryInboxes.this.open.remove(this.instance, this);
+		}
+
+		void tell(Consumer<InboxListener> message) {
+			try {
+				message.accept(this.listener);
+			}
+			catch (RuntimeException ex) {
+				logger.warn("The listener of an inbox failed", ex);
+			}
+		}
+
+	}
+
+}

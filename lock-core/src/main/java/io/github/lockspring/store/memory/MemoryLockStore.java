@@ -1,0 +1,215 @@
+package io.github.lockspring.store.memory;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+
+import io.github.lockspring.store.AcquireResult;
+import io.github.lockspring.store.AcquireResult.Acquired;
+import io.github.lockspring.store.AcquireResult.Busy;
+import io.github.lockspring.store.AcquireRequest;
+import io.github.lockspring.store.AcquireRequest.QueueMode;
+import io.github.lockspring.store.Inbox;
+import io.github.lockspring.store.InboxListener;
+import io.github.lockspring.store.LockStore;
+import io.github.lockspring.store.OwnerToken;
+import io.github.lockspring.store.ReleaseResult;
+import io.github.lockspring.store.ReleaseResult.NotOwner;
+import io.github.lockspring.store.ReleaseResult.Released;
+import io.github.lockspring.store.ReleaseRequest;
+import io.github.lockspring.store.RenewResult;
+import io.github.lockspring.store.RenewRequest;
+
+/**
+ * Locks in the memory of one process: for tests, and for applications that run as one
+ * instance. Does exactly what the shared stores do, leases, queue and fencing tokens
+ * included, so that code does not notice the difference; several engines may use one
+ * object and then exclude each other as instances of an application do.
+ * <p>
+ * Thread-safe, never blocks, always answers. Fencing tokens grow across restarts of the
+ * process as long as its clock does.
+ */
+public final class MemoryLockStore implements LockStore {
+
+	/*
+	 * What belongs to one key is in one entry, read and changed only inside the map's
+	 * compute for this key: that makes each request atomic. Messages are handed to the
+	 * dispatcher inside it too, so that they leave in the order of the answers.
+	 *
+	 * An entry that says nothing any more (no lease that lasts, nobody queued) is removed
+	 * by whoever touches it; leases that ran out and are never touched again by a sweep,
+	 * each time the map has grown to twice its size after the last one. So there are
+	 * never more than twice as many entries as are in use, and a few.
+	 *
+	 * Fencing tokens come from one counter for all keys, so that nothing has to be
+	 * remembered about a key that nobody uses.
+	 */
+
+	private static final int LEAST_SIZE_TO_SWEEP = 64;
+
+	private final Map<String, MemoryEntry> entries = new ConcurrentHashMap<>();
+
+	private final MemoryInboxes inboxes = new MemoryInboxes();
+
+	private final LongSupplier nanoTime;
+
+	private final long startNanos;
+
+	private final long startMicros;
+
+	private final AtomicLong lastFencingToken = new AtomicLong();
+
+	private volatile int sweepAtSize = LEAST_SIZE_TO_SWEEP;
+
+	/**
+	 * Makes a store whose leases run by {@link System#nanoTime()}.
+	 */
+	public MemoryLockStore() {
+		this(System::nanoTime);
+	}
+
+	/**
+	 * Makes a store with another clock, for tests.
+	 * @param nanoTime the time in nanoseconds from any moment on, never going back
+	 */
+	public MemoryLockStore(LongSupplier nanoTime) {
+		this.nanoTime = nanoTime;
+		this.startNanos = nanoTime.getAsLong();
+		this.startMicros = TimeUnit.MILLISECONDS.toMicros(System.currentTimeMillis());
+	}
+
+	@Override
+	public AcquireResult acquire(AcquireRequest request, Duration timeout) {
+		AcquireResult[] answer = new AcquireResult[1];
+		this.entries.compute(request.key(), (key, present) -> {
+			long now = this.nanoTime.getAsLong();
+			MemoryEntry entry = (present != null) ? present : new MemoryEntry();
+			answer[0] = acquire(entry, request, now);
+			return entry.isOver(now) ? null : entry;
+		});
+		sweepIfGrown();
+		return answer[0];
+	}
+
+	private AcquireResult acquire(MemoryEntry entry, AcquireRequest request, long now) {
+		OwnerToken token = request.token();
+		if (entry.isTaken(now) && !entry.isOwnedBy(token, now)) {
+			if (request.queueMode() != QueueMode.NONE) {
+				entry.enqueue(token, now);
+				entry.owner().ifPresent((owner) -> this.inboxes.wanted(request.key(), owner));
+			}
+			return new Busy(entry.remainingMillis(now), this.lastFencingToken.get());
+		}
+		entry.take(token, request.ttl(), now);
+		if (request.queueMode() == QueueMode.REJOIN) {
+			entry.dequeue(token);
+		}
+		entry.fencingToken = nextFencingToken(now);
+		return new Acquired(entry.fencingToken);
+	}
+
+	@Override
+	public ReleaseResult release(ReleaseRequest request, Duration timeout) {
+		ReleaseResult[] answer = { new NotOwner(0) };
+		this.entries.computeIfPresent(request.key(), (key, entry) -> {
+			long now = this.nanoTime.getAsLong();
+			answer[0] = release(entry, request, now);
+			return entry.isOver(now) ? null : entry;
+		});
+		return answer[0];
+	}
+
+	private ReleaseResult release(MemoryEntry entry, ReleaseRequest request, long now) {
+		OwnerToken token = request.token();
+		if (!entry.isOwnedBy(token, now)) {
+			entry.dequeue(token);
+			return entry.isKeptFor(token, now) ? new Released() : new NotOwner(entry.fencingToken);
+		}
+		if (request.lastFencingToken() > entry.fencingToken) {
+			entry.fencingToken = request.lastFencingToken();
+			this.lastFencingToken.accumulateAndGet(entry.fencingToken, Math::max);
+		}
+		if (!request.keep().isZero()) {
+			entry.keep(request.keep(), now);
+			return new Released();
+		}
+		entry.dequeue(token);
+		entry.free();
+		for (OwnerToken head = entry.poll(now); head != null; head = entry.poll(now)) {
+			if (this.inboxes.isOpen(head.instance())) {
+				entry.take(head, Duration.ofMillis(head.grantMillis()), now);
+				entry.fencingToken = nextFencingToken(now);
+				this.inboxes.granted(request.key(), head, entry.fencingToken, entry.hasWaiters(now));
+				break;
+			}
+		}
+		return new Released();
+	}
+
+	@Override
+	public List<RenewResult> renew(List<RenewRequest> requests, Duration timeout) {
+		return requests.stream().map(this::renew).toList();
+	}
+
+	private RenewResult renew(RenewRequest request) {
+		RenewResult[] answer = { RenewResult.NOT_OWNER };
+		this.entries.computeIfPresent(request.key(), (key, entry) -> {
+			long now = this.nanoTime.getAsLong();
+			if (entry.isOwnedBy(request.token(), now)) {
+				entry.take(request.token(), request.ttl(), now);
+				answer[0] = RenewResult.RENEWED;
+			}
+			return entry.isOver(now) ? null : entry;
+		});
+		return answer[0];
+	}
+
+	@Override
+	public Optional<Inbox> inbox(String instance, InboxListener listener) {
+		return Optional.of(this.inboxes.create(instance, listener));
+	}
+
+	/**
+	 * Does nothing: other engines may use the store, and there is nothing to free.
+	 */
+	@Override
+	public void close() {
+		// see above
+	}
+
+	/**
+	 * Time left of a lease, not positive if the lock is free.
+	 */
+	long remainingMillis(String key) {
+		MemoryEntry entry = this.entries.get(key);
+		return (entry != null) ? entry.remainingMillis(this.nanoTime.getAsLong()) : 0;
+	}
+
+	/**
+	 * Number of keys about which something is stored.
+	 */
+	int size() {
+		return this.entries.size();
+	}
+
+	private long nextFencingToken(long now) {
+		long micros = this.startMicros + TimeUnit.NANOSECONDS.toMicros(now - this.startNanos);
+		return this.lastFencingToken.updateAndGet((last) -> Math.max(last + 1, micros));
+	}
+
+	private void sweepIfGrown() {
+		if (this.entries.size() < this.sweepAtSize) {
+			return;
+		}
+		for (String key : this.entries.keySet()) {
+			this.entries.computeIfPresent(key, (k, entry) -> entry.isOver(this.nanoTime.getAsLong()) ? null : entry);
+		}
+		this.sweepAtSize = Math.max(LEAST_SIZE_TO_SWEEP, 2 * this.entries.size());
+	}
+
+}

@@ -1,0 +1,204 @@
+package io.github.lockspring.engine;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockEvent;
+import io.github.lockspring.LockRequest;
+import org.junit.jupiter.api.AfterEach;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * An engine whose clock, store, messages and background work are in a test's hand.
+ */
+abstract class EngineFixture {
+
+	static final String KEY = "order:42";
+
+	static final Duration TTL = Duration.ofSeconds(30);
+
+	/** Drift of a lease of 30 s. */
+	static final Duration DRIFT = Duration.ofMillis(302);
+
+	final FakeTime time = new FakeTime();
+
+	final ScriptedStore store = new ScriptedStore();
+
+	final List<LockEvent> events = new ArrayList<>();
+
+	private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
+
+	/** Takes what is for the background thread. */
+	volatile Consumer<Runnable> background = this.tasks::add;
+
+	private final List<Running<?>> started = new ArrayList<>();
+
+	volatile Consumer<LockEvent> onEvent = (event) -> {
+	};
+
+	final LockTable table = new LockTable(this.store, settings(), List.of(this::record), this.time,
+			(task) -> this.background.accept(task), Runnable::run, (task) -> {
+			});
+
+	final LockEngine engine = new LockEngine(this.table);
+
+	EngineSettings settings() {
+		return EngineSettings.defaults();
+	}
+
+	private void record(LockEvent event) {
+		synchronized (this.events) {
+			this.events.add(event);
+		}
+		this.onEvent.accept(event);
+	}
+
+	@AfterEach
+	void endThreads() throws InterruptedException {
+		for (Running<?> running : this.started) {
+			running.thread.interrupt();
+			running.thread.join(TimeUnit.SECONDS.toMillis(10));
+		}
+	}
+
+	/** Something that runs on a thread of its own. */
+	record Running<T>(Thread thread, CompletableFuture<T> result) {
+
+		T get() {
+			try {
+				return this.result.get(10, TimeUnit.SECONDS);
+			}
+			catch (ExecutionException ex) {
+				if (ex.getCause() instanceof RuntimeException failure) {
+					throw failure;
+				}
+				throw new IllegalStateException(ex);
+			}
+			catch (InterruptedException | TimeoutException ex) {
+				throw new IllegalStateException(ex);
+			}
+		}
+
+	}
+
+	<T> Running<T> start(Supplier<T> work) {
+		CompletableFuture<T> result = new CompletableFuture<>();
+		Thread thread = new Thread(() -> {
+			try {
+				result.complete(work.get());
+			}
+			catch (Throwable ex) {
+				result.completeExceptionally(ex);
+			}
+		});
+		thread.setDaemon(true);
+		thread.start();
+		Running<T> running = new Running<>(thread, result);
+		this.started.add(running);
+		return running;
+	}
+
+	/** Renewed, 30 s, waits for a minute. */
+	LockRequest request() {
+		return LockRequest.of(KEY).ttl(TTL).renew().waitTime(Duration.ofMinutes(1));
+	}
+
+	Running<HeldLock> acquire(LockRequest request) {
+		return start(() -> this.engine.template().acquire(request));
+	}
+
+	/** Starts a caller and has its first look answered with busy. */
+	Waiting waiting(LockRequest request, long lastFencingToken) {
+		Running<HeldLock> running = acquire(request);
+		ScriptedStore.Asked look = this.store.nextLook();
+		look.busy(TTL, lastFencingToken);
+		this.time.awaitParked(running.thread);
+		return new Waiting(running, look);
+	}
+
+	/**
+	 * A caller that waits.
+	 *
+	 * @param running the caller
+	 * @param attempt its first attempt
+	 */
+	record Waiting(Running<HeldLock> running, ScriptedStore.Asked attempt) {
+	}
+
+	/** A lock acquired by a first look. */
+	HeldLock held(LockRequest request, long fencingToken) {
+		Running<HeldLock> running = acquire(request);
+		this.store.nextLook().acquired(fencingToken);
+		return running.get();
+	}
+
+	/** What happened, of one kind. */
+	<E extends LockEvent> List<E> events(Class<E> kind) {
+		synchronized (this.events) {
+			return this.events.stream().filter(kind::isInstance).map(kind::cast).toList();
+		}
+	}
+
+	/** Time passes as an engine at work would see it pass. */
+	void pass(Duration duration) {
+		advance(duration);
+		tick();
+		runBackground();
+	}
+
+	/** Nothing is left: no entry, no token, no slot. */
+	void assertNothingLeft() {
+		runBackground();
+		assertThat(this.table.isEmpty()).as("no entries and tokens").isTrue();
+		assertThat(this.table.watchdog.size()).as("slots").isZero();
+	}
+
+	/** The tenure of a key that is in use. */
+	Tenure tenure(String key) {
+		LockEntry entry = this.table.entry(key);
+		entry.lock();
+		try {
+			Tenure tenure = entry.tenure();
+			assertThat(tenure).isNotNull();
+			return tenure;
+		}
+		finally {
+			entry.unlock();
+		}
+	}
+
+	/** Starts a caller that waits behind others of this instance. */
+	Running<HeldLock> waitingBehind(LockRequest request) {
+		Running<HeldLock> running = acquire(request);
+		this.time.awaitParked(running.thread);
+		return running;
+	}
+
+	/** Carries out what was given to the background threads. */
+	void runBackground() {
+		Runnable task;
+		while ((task = this.tasks.poll()) != null) {
+			task.run();
+		}
+	}
+
+	void tick() {
+		this.table.watchdog.tick();
+	}
+
+	void advance(Duration duration) {
+		this.time.advance(duration);
+	}
+
+}

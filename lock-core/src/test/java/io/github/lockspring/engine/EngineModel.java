@@ -1,0 +1,144 @@
+package io.github.lockspring.engine;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockEvent;
+import io.github.lockspring.LockRequest;
+import io.github.lockspring.LockTemplate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An engine in a state from which Lincheck lets several threads go on, in every order
+ * that it can think of. Lincheck makes a new one for each run.
+ */
+abstract class EngineModel {
+
+	static final String KEY = "order:42";
+
+	final ModelTime time = new ModelTime();
+
+	final ModelStore store = new ModelStore();
+
+	final Background io = new Background(this.time);
+
+	final Background watchdog = new Background(this.time);
+
+	/** How often a loss was published. */
+	final AtomicInteger losses = new AtomicInteger();
+
+	final LockTable table = new LockTable(this.store, EngineSettings.defaults(), List.of(this::record), this.time,
+			this.io, Runnable::run, this.watchdog);
+
+	final LockEngine engine = new LockEngine(this.table);
+
+	final LockTemplate locks = this.engine.template();
+
+	private void record(LockEvent event) {
+		if (event instanceof LockEvent.Lost) {
+			this.losses.incrementAndGet();
+			onLoss();
+		}
+	}
+
+	void onLoss() {
+	}
+
+	/** Waits for as long as it takes. */
+	static LockRequest patiently() {
+		return LockRequest.of(KEY).ttl(Duration.ofSeconds(30)).renew().waitTime(Duration.ofDays(1));
+	}
+
+	/** Nothing is left: no entry, no token, no slot, and the lock is free. */
+	void checkNothingLeft() {
+		this.io.runAll();
+		check(this.table.isEmpty(), "an entry or a token is left");
+		check(this.table.watchdog.size() == 0, "the watchdog still looks at something");
+		check(this.store.isFree(KEY), "the lock was not released");
+	}
+
+	static void check(boolean condition, String otherwise) {
+		if (!condition) {
+			throw new IllegalStateException(otherwise);
+		}
+	}
+
+	/** What only one may use at a time. */
+	static final class Resource {
+
+		private volatile @Nullable HeldLock user;
+
+		private volatile long lastFencingToken;
+
+		void use(HeldLock lock) {
+			check(this.user == null, "two holders at a time");
+			this.user = lock;
+			check(lock.isHeld(), "not held");
+			check(lock.fencingToken() > this.lastFencingToken, "fencing tokens do not grow");
+			this.lastFencingToken = lock.fencingToken();
+			check(this.user == lock, "two holders at a time");
+			this.user = null;
+		}
+
+	}
+
+	/** A thread of the engine, played by a thread of the model. */
+	static final class Background implements Executor {
+
+		private final Time time;
+
+		private final ConcurrentLinkedQueue<Runnable> tasks = new ConcurrentLinkedQueue<>();
+
+		private volatile @Nullable Thread worker;
+
+		private volatile boolean closed;
+
+		Background(Time time) {
+			this.time = time;
+		}
+
+		@Override
+		public void execute(Runnable task) {
+			this.tasks.add(task);
+			wake();
+		}
+
+		private void wake() {
+			Thread present = this.worker;
+			if (present != null) {
+				this.time.unpark(present);
+			}
+		}
+
+		/** Carries out what comes until {@link #close()}. */
+		void work() {
+			this.worker = Thread.currentThread();
+			while (true) {
+				runAll();
+				if (this.closed && this.tasks.isEmpty()) {
+					return;
+				}
+				this.time.nanoTime();
+				this.time.park(this, Time.FOREVER);
+			}
+		}
+
+		void runAll() {
+			Runnable task;
+			while ((task = this.tasks.poll()) != null) {
+				task.run();
+			}
+		}
+
+		void close() {
+			this.closed = true;
+			wake();
+		}
+
+	}
+
+}

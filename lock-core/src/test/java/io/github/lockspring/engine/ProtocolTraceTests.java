@@ -1,0 +1,451 @@
+package io.github.lockspring.engine;
+
+import java.time.Duration;
+
+import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockInterruptedException;
+import io.github.lockspring.LockLostException;
+import io.github.lockspring.LockNotAcquiredException;
+import io.github.lockspring.LockRequest;
+import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.store.AcquireRequest.QueueMode;
+import io.github.lockspring.store.OwnerToken;
+import io.github.lockspring.store.ReleaseResult;
+import io.github.lockspring.store.RenewResult;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * The counter-examples that the protocol's rules are there for, one by one: each is the
+ * shortest run in which two would hold the lock, or nobody would get it, without the
+ * rule.
+ */
+class ProtocolTraceTests extends EngineFixture {
+
+	private static final Duration GRANT = Duration.ofSeconds(5);
+
+	@Test
+	void h01GrantedLeaseCountsFromTheLookAndNotFromTheMessage() {
+		Waiting waiting = waiting(request(), 100);
+		advance(Duration.ofMillis(900));
+		this.store.messages().granted(KEY, waiting.attempt().token(), 101, false);
+		HeldLock lock = waiting.running().get();
+		Duration drift = GRANT.dividedBy(100).plusMillis(2);
+		assertThat(lock.remaining()).isEqualTo(GRANT.minus(drift).minusMillis(900));
+	}
+
+	@Test
+	void h01GrantThatArrivesWhenItsLeaseIsOverIsNotUsed() {
+		Waiting waiting = waiting(request(), 100);
+		// the process is stopped: neither the message nor the timer is handled in time
+		this.time.advanceUnnoticed(Duration.ofSeconds(6));
+		this.store.messages().granted(KEY, waiting.attempt().token(), 101, false);
+		ScriptedStore.Asked look = this.store.nextLook();
+		assertThat(waiting.running().result()).isNotDone();
+		look.busy(TTL, 102);
+		this.time.awaitParked(waiting.running().thread());
+		assertThat(waiting.running().result()).isNotDone();
+	}
+
+	@Test
+	void h02GrantThatArrivesDuringALookWaitsForItsAnswer() {
+		Waiting waiting = waiting(request(), 100);
+		advance(Duration.ofSeconds(1).plusMillis(100));
+		ScriptedStore.Asked second = this.store.nextLook();
+		this.store.messages().granted(KEY, second.token(), 101, false);
+		assertThat(waiting.running().result()).isNotDone();
+		// the answer says that the grant is older than this look
+		second.busy(TTL, 101);
+		ScriptedStore.Asked third = this.store.nextLook();
+		assertThat(waiting.running().result()).isNotDone();
+		third.acquired(105);
+		assertThat(waiting.running().get().fencingToken()).isEqualTo(105);
+	}
+
+	@Test
+	void h02GrantThatArrivesDuringALookIsUsedWhenTheAnswerShowsItIsYounger() {
+		Waiting waiting = waiting(request(), 100);
+		advance(Duration.ofSeconds(1).plusMillis(100));
+		ScriptedStore.Asked second = this.store.nextLook();
+		this.store.messages().granted(KEY, second.token(), 103, false);
+		second.busy(TTL, 102);
+		assertThat(waiting.running().get().fencingToken()).isEqualTo(103);
+	}
+
+	@Test
+	void h02GrantThatArrivesDuringALookThatFailsCountsFromTheLastAnsweredOne() {
+		Waiting waiting = waiting(request(), 100);
+		advance(Duration.ofSeconds(1).plusMillis(100));
+		ScriptedStore.Asked second = this.store.nextLook();
+		this.store.messages().granted(KEY, second.token(), 103, false);
+		second.fails();
+		HeldLock lock = waiting.running().get();
+		Duration drift = GRANT.dividedBy(100).plusMillis(2);
+		assertThat(lock.remaining()).isEqualTo(GRANT.minus(drift).minusMillis(1100));
+	}
+
+	@Test
+	void h03GrantNotNewerThanTheLastLookIsStale() {
+		Waiting waiting = waiting(request(), 100);
+		this.store.messages().granted(KEY, waiting.attempt().token(), 100, false);
+		ScriptedStore.Asked look = this.store.nextLook();
+		assertThat(waiting.running().result()).isNotDone();
+		look.busy(TTL, 107);
+	}
+
+	@Test
+	void h04EachTenureHasItsOwnToken() {
+		HeldLock first = held(request(), 1);
+		first.close();
+		Running<HeldLock> second = acquire(request());
+		ScriptedStore.Asked look = this.store.nextLook();
+		assertThat(look.token()).isNotEqualTo(this.store.released.get(0).token());
+		look.acquired(2);
+		second.get();
+	}
+
+	@Test
+	void h04LaterLooksOfATenureRepeatItsToken() {
+		Waiting waiting = waiting(request(), 100);
+		advance(Duration.ofMillis(1100));
+		ScriptedStore.Asked second = this.store.nextLook();
+		assertThat(second.token()).isEqualTo(waiting.attempt().token());
+		assertThat(waiting.attempt().request().queueMode()).isEqualTo(QueueMode.JOIN);
+		assertThat(second.request().queueMode()).isEqualTo(QueueMode.REJOIN);
+		second.fails();
+	}
+
+	@Test
+	void h06AnswerToARenewalDoesNotReviveALeaseThatIsOver() {
+		HeldLock lock = held(request(), 1);
+		advance(Duration.ofSeconds(10));
+		tick();
+		this.store.onRenew = (request) -> {
+			// the answer takes longer than the lease lasts
+			advance(Duration.ofSeconds(20));
+			return RenewResult.RENEWED;
+		};
+		runBackground();
+		assertThat(lock.isHeld()).isFalse();
+		assertThat(lock.remaining()).isZero();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::close);
+	}
+
+	@Test
+	void h07RenewalNeverShortensALease() {
+		HeldLock lock = held(request(), 1);
+		lock.extend(Duration.ofMinutes(10));
+		Duration before = lock.remaining();
+		advance(Duration.ofSeconds(1));
+		lock.extend(Duration.ofSeconds(1));
+		assertThat(lock.remaining()).isEqualTo(before.minusSeconds(1));
+	}
+
+	@Test
+	void h08AnswerThatComesAfterItsLeaseIsNotUsed() {
+		Running<HeldLock> running = acquire(request());
+		ScriptedStore.Asked first = this.store.nextLook();
+		advance(TTL.minus(DRIFT));
+		first.acquired(1);
+		ScriptedStore.Asked second = this.store.nextLook();
+		assertThat(running.result()).isNotDone();
+		assertThat(second.token()).isEqualTo(first.token());
+		second.acquired(2);
+		assertThat(running.get().fencingToken()).isEqualTo(2);
+	}
+
+	@Test
+	void h08SecondAnswerThatComesTooLateIsFollowedByAPause() {
+		Running<HeldLock> running = acquire(request().waitTime(Duration.ofHours(1)));
+		for (int i = 0; i < 2; i++) {
+			ScriptedStore.Asked look = this.store.nextLook();
+			advance(TTL);
+			look.acquired(i);
+		}
+		assertThat(this.time.awaitParked(running.thread())).isEqualTo(Duration.ofSeconds(1));
+	}
+
+	@Test
+	void h11ReleaseThatNeverArrivedIsRepeatedWhenSomebodyWaits() {
+		HeldLock lock = held(request(), 1);
+		this.store.onRelease = (request) -> {
+			throw new LockUnavailableException("no answer");
+		};
+		lock.close();
+		OwnerToken orphan = this.store.released.get(0).token();
+		this.store.onRelease = (request) -> new ReleaseResult.Released();
+		this.store.messages().wanted(KEY, orphan);
+		runBackground();
+		assertThat(this.store.releasedTokens()).containsExactly(orphan, orphan);
+	}
+
+	@Test
+	void h11AcquisitionThatIsCarriedOutAfterItsCallerHasGoneIsReleased() {
+		Running<HeldLock> running = acquire(request().waitTime(Duration.ZERO));
+		ScriptedStore.Asked look = this.store.nextLook();
+		look.fails();
+		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(running::get);
+		runBackground();
+		assertThat(this.store.releasedTokens()).containsExactly(look.token());
+		this.store.messages().wanted(KEY, look.token());
+		runBackground();
+		assertThat(this.store.releasedTokens()).containsExactly(look.token(), look.token());
+		assertThat(this.table.isEmpty()).isTrue();
+	}
+
+	@Test
+	void h11HandOverToACallerThatHasGoneIsReleased() {
+		Waiting waiting = waiting(request().waitTime(Duration.ofMillis(500)), 100);
+		advance(Duration.ofMillis(500));
+		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(waiting.running()::get);
+		runBackground();
+		this.store.messages().granted(KEY, waiting.attempt().token(), 101, false);
+		runBackground();
+		assertThat(this.store.releasedTokens()).containsExactly(waiting.attempt().token(), waiting.attempt().token());
+	}
+
+	@Test
+	void h11InterruptedCallerTakesBackWhatItMayHaveGot() {
+		Running<HeldLock> running = acquire(request());
+		ScriptedStore.Asked look = this.store.nextLook();
+		running.thread().interrupt();
+		assertThatExceptionOfType(LockInterruptedException.class).isThrownBy(running::get);
+		runBackground();
+		assertThat(this.store.releasedTokens()).containsExactly(look.token());
+		assertThat(this.table.isEmpty()).isTrue();
+	}
+
+	@Test
+	void h12RepeatedMessagesAboutALockInUseChangeNothing() {
+		Waiting waiting = waiting(request(), 100);
+		OwnerToken token = waiting.attempt().token();
+		this.store.messages().granted(KEY, token, 101, false);
+		HeldLock lock = waiting.running().get();
+		this.store.messages().granted(KEY, token, 101, false);
+		this.store.messages().wanted(KEY, token);
+		runBackground();
+		assertThat(this.store.released).isEmpty();
+		assertThat(lock.isHeld()).isTrue();
+	}
+
+	@Test
+	void h12MessageAboutATokenWhoseReleaseIsUnderWayIsIgnored() {
+		HeldLock lock = held(request(), 1);
+		this.store.onRelease = (request) -> {
+			if (this.store.released.size() == 1) {
+				this.store.messages().wanted(KEY, request.token());
+				runBackground();
+			}
+			return new ReleaseResult.Released();
+		};
+		lock.close();
+		assertThat(this.store.released).hasSize(1);
+	}
+
+	@Test
+	void h12MessageAboutALostTokenIsAnsweredWithARelease() {
+		held(request(), 1);
+		OwnerToken token = tokenOfOnlyHold();
+		advance(TTL);
+		tick();
+		this.store.messages().wanted(KEY, token);
+		runBackground();
+		assertThat(this.store.releasedTokens()).containsExactly(token);
+	}
+
+	@Test
+	void h12MessagesForOtherInstancesAreNobodysBusiness() {
+		this.store.messages().wanted(KEY, new OwnerToken("AAAAAAAAAAAAAAAAAAAAAA", 1, 5000));
+		runBackground();
+		assertThat(this.store.released).isEmpty();
+	}
+
+	@Test
+	void h13WaiterLooksAgainByItselfSinceAGrantMayBeLost() {
+		Waiting waiting = waiting(request(), 100);
+		assertThat(this.time.awaitParked(waiting.running().thread())).isLessThanOrEqualTo(Duration.ofSeconds(1));
+		advance(Duration.ofSeconds(1));
+		this.store.nextLook().acquired(101);
+		assertThat(waiting.running().get().fencingToken()).isEqualTo(101);
+	}
+
+	@Test
+	void h13WaiterForALeaseThatIsSoonOverLooksThen() {
+		Running<HeldLock> running = acquire(request());
+		this.store.nextLook().busy(Duration.ofMillis(300), 100);
+		assertThat(this.time.awaitParked(running.thread())).isBetween(Duration.ofMillis(300), Duration.ofMillis(320));
+	}
+
+	@Test
+	void h13WaiterForAKeyWithoutEndOfLifeLooksAtTheInterval() {
+		Running<HeldLock> running = acquire(request());
+		this.store.nextLook().answer().complete(new io.github.lockspring.store.AcquireResult.Busy(-1, 100));
+		assertThat(this.time.awaitParked(running.thread())).isEqualTo(Duration.ofSeconds(1));
+	}
+
+	@Test
+	void h13EveryNewSubscriptionMakesWaitersLook() {
+		Waiting waiting = waiting(request(), 100);
+		this.store.messages().opened();
+		advance(Duration.ofMillis(50));
+		this.store.nextLook().acquired(101);
+		assertThat(waiting.running().get().isHeld()).isTrue();
+	}
+
+	@Test
+	void h13MessageThatSomebodyWantsATokenThatIsStillWaitedForMakesItLook() {
+		Waiting waiting = waiting(request(), 100);
+		this.store.messages().wanted(KEY, waiting.attempt().token());
+		this.store.nextLook().acquired(101);
+		assertThat(waiting.running().get().isHeld()).isTrue();
+	}
+
+	@Test
+	void h09WaiterWithoutConfirmedInboxDoesNotQueue() {
+		this.store.inboxConfirmed = false;
+		Running<HeldLock> running = acquire(request());
+		ScriptedStore.Asked first = this.store.nextLook();
+		assertThat(first.request().queueMode()).isEqualTo(QueueMode.NONE);
+		first.busy(TTL, 100);
+		assertThat(this.time.awaitParked(running.thread())).isBetween(Duration.ofMillis(50), Duration.ofMillis(500));
+		assertThat(this.store.inboxOpened).isPositive();
+		this.store.inboxConfirmed = true;
+		this.store.messages().opened();
+		advance(Duration.ofMillis(50));
+		ScriptedStore.Asked second = this.store.nextLook();
+		assertThat(second.request().queueMode()).isEqualTo(QueueMode.JOIN);
+		second.acquired(101);
+		running.get();
+	}
+
+	@Test
+	void h15WaiterDoesNotWaitForALocalHolderWhoseLeaseIsOver() {
+		HeldLock hanging = held(request(), 1);
+		OwnerToken lost = tokenOfOnlyHold();
+		Running<HeldLock> second = acquire(request());
+		this.time.awaitParked(second.thread());
+		advance(TTL);
+		ScriptedStore.Asked look = this.store.nextLook();
+		assertThat(look.token()).isNotEqualTo(lost);
+		look.acquired(2);
+		assertThat(second.get().fencingToken()).isEqualTo(2);
+		assertThat(hanging.isHeld()).isFalse();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(hanging::close);
+		hanging.close();
+		runBackground();
+		assertThat(this.store.releasedTokens()).containsExactly(lost);
+	}
+
+	@Test
+	void h16NextCallerTakesOverTheTenureOfOneWhoGivesUp() {
+		Waiting first = waiting(request().waitTime(Duration.ofMillis(500)), 100);
+		Running<HeldLock> second = acquire(request());
+		this.time.awaitParked(second.thread());
+		advance(Duration.ofMillis(500));
+		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(first.running()::get);
+		runBackground();
+		assertThat(this.store.released).isEmpty();
+		this.store.messages().granted(KEY, first.attempt().token(), 101, false);
+		assertThat(second.get().fencingToken()).isEqualTo(101);
+	}
+
+	@Test
+	void h16FailedLookEndsNobodysWait() {
+		Running<HeldLock> running = acquire(request());
+		this.store.nextLook().fails();
+		this.time.awaitParked(running.thread());
+		assertThat(this.store.inboxDoubted).isEqualTo(1);
+		advance(Duration.ofSeconds(2));
+		this.store.nextLook().acquired(1);
+		assertThat(running.get().isHeld()).isTrue();
+	}
+
+	@Test
+	void h16CallerWhoseTimeEndsWhileTheStoreDoesNotAnswerIsToldSo() {
+		Running<HeldLock> running = acquire(request().waitTime(Duration.ofMillis(700)));
+		this.store.nextLook().fails();
+		advance(Duration.ofMillis(700));
+		this.store.inboxConfirmed = true;
+		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(running::get)
+			.withMessageContaining(KEY)
+			.withMessageContaining("no answer");
+	}
+
+	@Test
+	void h16OtherCallersDoNotWaitForALookThatHangs() {
+		Running<HeldLock> looker = acquire(request());
+		ScriptedStore.Asked hanging = this.store.nextLook();
+		Running<HeldLock> other = acquire(request().waitTime(Duration.ofMillis(700)));
+		this.time.awaitParked(other.thread());
+		advance(Duration.ofMillis(700));
+		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(other::get);
+		hanging.acquired(1);
+		looker.get();
+	}
+
+	@Test
+	void h16OtherCallerWhoseTimeEndsBeforeAnAnswerCanBeExpectedIsToldThatItIsBusy() {
+		Running<HeldLock> looker = acquire(request());
+		ScriptedStore.Asked look = this.store.nextLook();
+		Running<HeldLock> other = acquire(request().waitTime(Duration.ofMillis(100)));
+		this.time.awaitParked(other.thread());
+		advance(Duration.ofMillis(100));
+		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(other::get);
+		look.acquired(1);
+		looker.get();
+	}
+
+	@Test
+	void h29RepeatedReleaseIsNoLossIfNobodyElseHasHeldTheLock() {
+		HeldLock lock = held(request(), 100);
+		this.store.onRelease = (request) -> new ReleaseResult.NotOwner(100);
+		lock.close();
+		assertThat(this.events).noneMatch(io.github.lockspring.LockEvent.Lost.class::isInstance);
+	}
+
+	@Test
+	void f24QueuedWaiterThatDoubtsItsMessagesLooksAtLeastAsOftenAsOthers() {
+		LockRequest shortLease = LockRequest.of(KEY)
+			.ttl(Duration.ofMillis(400))
+			.renew()
+			.waitTime(Duration.ofMinutes(1));
+		for (int i = 0; i < 20; i++) {
+			Running<HeldLock> running = acquire(shortLease);
+			ScriptedStore.Asked look = this.store.nextLook();
+			this.store.inboxConfirmed = false;
+			look.busy(Duration.ofMinutes(1), 100);
+			assertThat(this.time.awaitParked(running.thread())).isLessThanOrEqualTo(Duration.ofMillis(100));
+			this.store.inboxConfirmed = true;
+			running.thread().interrupt();
+			assertThatExceptionOfType(LockInterruptedException.class).isThrownBy(running::get);
+			runBackground();
+		}
+	}
+
+	@Test
+	void h29ReleaseThatFindsAYoungerTokenIsALoss() {
+		HeldLock lock = held(request(), 100);
+		this.store.onRelease = (request) -> new ReleaseResult.NotOwner(101);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::close).withMessageContaining("false alarm");
+		lock.close();
+	}
+
+	private OwnerToken tokenOfOnlyHold() {
+		for (LockEntry entry : this.table.entries()) {
+			entry.lock();
+			try {
+				Tenure tenure = entry.tenure();
+				if (tenure != null) {
+					return tenure.token;
+				}
+			}
+			finally {
+				entry.unlock();
+			}
+		}
+		throw new IllegalStateException("nothing is held");
+	}
+
+}

@@ -1,0 +1,70 @@
+package io.github.lockspring.jdbc;
+
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.regex.Pattern;
+
+/**
+ * What a resource is called in the table: its own name, unless that is too long or has
+ * characters that not every database can keep. Then as much of its beginning as fits, a
+ * {@code #}, and the SHA-256 of the whole (of its UTF-8) in hexadecimal digits. Names
+ * that look like this already are treated in the same way, so that no two resources have
+ * a row in common unless two texts with the same SHA-256 are found.
+ */
+final class RowName {
+
+	/** Length of the column. */
+	static final int MAX_LENGTH = 255;
+
+	private static final Pattern HASHED = Pattern.compile(".*#[0-9a-f]{64}", Pattern.DOTALL);
+
+	private static final int HASH_LENGTH = 65;
+
+	private static final char NUL = 0;
+
+	private RowName() {
+	}
+
+	static String of(String resource) {
+		boolean fits = resource.length() <= MAX_LENGTH && isStorable(resource)
+				&& (resource.length() < HASH_LENGTH || !HASHED.matcher(resource).matches());
+		return (fits) ? resource : beginning(resource) + '#' + sha256(resource);
+	}
+
+	/**
+	 * PostgreSQL keeps no NUL, and half a surrogate pair has no UTF-8.
+	 */
+	private static boolean isStorable(String text) {
+		return text.indexOf(NUL) < 0 && StandardCharsets.UTF_8.newEncoder().canEncode(text);
+	}
+
+	private static String beginning(String resource) {
+		int length = Math.min(resource.length(), MAX_LENGTH - HASH_LENGTH);
+		StringBuilder beginning = new StringBuilder(MAX_LENGTH);
+		for (int i = 0; i < length; i++) {
+			char next = resource.charAt(i);
+			boolean pair = Character.isHighSurrogate(next) && i + 1 < length
+					&& Character.isLowSurrogate(resource.charAt(i + 1));
+			if (pair) {
+				beginning.append(next).append(resource.charAt(++i));
+			}
+			else {
+				beginning.append((next == NUL || Character.isSurrogate(next)) ? '?' : next);
+			}
+		}
+		return beginning.toString();
+	}
+
+	private static String sha256(String text) {
+		try {
+			byte[] digest = MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
+			return HexFormat.of().formatHex(digest);
+		}
+		catch (NoSuchAlgorithmException ex) {
+			throw new IllegalStateException("Every Java platform has SHA-256", ex);
+		}
+	}
+
+}

@@ -1,0 +1,8 @@
+/**
+ * What needs a database: the guard that refuses a writer whose fencing token is older
+ * than one that the database has seen.
+ */
+@NullMarked
+package io.github.lockspring.jdbc;
+
+import org.jspecify.annotations.NullMarked;

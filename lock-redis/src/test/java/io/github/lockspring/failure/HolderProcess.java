@@ -1,0 +1,53 @@
+package io.github.lockspring.failure;
+
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+
+import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockRequest;
+import io.github.lockspring.redis.Instance;
+import io.github.lockspring.testsupport.JavaProcess;
+
+/**
+ * A lock holder in a process of its own, so that it can be stopped and killed.
+ */
+final class HolderProcess {
+
+	private HolderProcess() {
+	}
+
+	static JavaProcess start(int port, String key, Duration ttl) {
+		return new JavaProcess("holder-" + ProcessHandle.current().pid(), Path.of("target"), HolderProcess.class,
+				List.of(String.valueOf(port), key, String.valueOf(ttl.toMillis())));
+	}
+
+	/**
+	 * Waits for the lock, says "waiting" before and "held" with its token after, writes
+	 * as long as it is held, then says "lost".
+	 */
+	public static void main(String[] args) throws Exception {
+		LockRequest request = LockRequest.of(args[1])
+			.ttl(Duration.ofMillis(Long.parseLong(args[2])))
+			.renew()
+			.waitTime(Duration.ofMinutes(1));
+		try (Instance instance = Instance.on(Integer.parseInt(args[0]))) {
+			instance.locks()
+				.tryAcquire(LockRequest.of("warm-up").waitTime(Duration.ofMinutes(1)))
+				.ifPresent(HeldLock::close);
+			System.out.println("waiting " + args[1]);
+			HeldLock lock = instance.locks().acquire(request);
+			System.out.println("held " + lock.fencingToken());
+			long writes = 0;
+			while (lock.isHeld()) {
+				writes++;
+				Thread.sleep(5);
+			}
+			System.out.println("lost " + writes);
+			new BufferedReader(new InputStreamReader(System.in)).readLine();
+		}
+	}
+
+}

@@ -1,0 +1,256 @@
+package io.github.lockspring.failure;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockEvent;
+import io.github.lockspring.LockLostException;
+import io.github.lockspring.LockRequest;
+import io.github.lockspring.OnLost;
+import io.github.lockspring.redis.Instance;
+import io.github.lockspring.testsupport.JavaProcess;
+import io.github.lockspring.testsupport.RedisServer;
+import io.github.lockspring.testsupport.TcpProxy;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * What can happen to a lease while work runs under it, on a real server.
+ */
+class LeaseFailureTests {
+
+	private static final Duration SHORT = Duration.ofMillis(600);
+
+	private static final LockRequest RENEWED = LockRequest.of("order:42")
+		.ttl(SHORT)
+		.renew()
+		.waitTime(Duration.ofSeconds(20));
+
+	private final RedisServer redis = RedisServer.start();
+
+	private Instance mine;
+
+	private Instance other;
+
+	@BeforeEach
+	void start() {
+		this.mine = Instance.on(this.redis.port());
+		this.other = Instance.on(this.redis.port());
+		warmUp(this.mine);
+		warmUp(this.other);
+	}
+
+	private static void warmUp(Instance instance) {
+		instance.locks().acquire(LockRequest.of("warm-up").waitTime(Duration.ofMinutes(1))).close();
+		instance.events().clear();
+	}
+
+	@AfterEach
+	void stop() {
+		this.mine.close();
+		this.other.close();
+		this.redis.close();
+	}
+
+	@Test
+	void f02WorkThatFailsGivesTheLockBackAtOnce() {
+		assertThatIllegalStateException()
+			.isThrownBy(() -> this.mine.locks().execute(LockRequest.of("order:42"), (lock) -> {
+				throw new IllegalStateException("out of stock");
+			}))
+			.withMessage("out of stock")
+			.satisfies((ex) -> assertThat(ex.getSuppressed()).isEmpty());
+		assertThat(this.redis.exists("lock:order:42")).isFalse();
+	}
+
+	@Test
+	void f02LockOfAKilledProcessIsFreeAfterItsTtlWithoutAnybodysHelp() {
+		try (JavaProcess holder = HolderProcess.start(this.redis.port(), "order:42", Duration.ofSeconds(1))) {
+			long token = Long.parseLong(holder.await("held"));
+			CompletableFuture<HeldLock> waiter = CompletableFuture
+				.supplyAsync(() -> this.mine.locks().acquire(RENEWED));
+			await().until(() -> this.redis.exists("{lock:order:42}:queue"));
+			holder.signal("KILL");
+			// its ttl, one look interval, and time for a slow machine
+			HeldLock lock = waiter.orTimeout(10, TimeUnit.SECONDS).join();
+			assertThat(lock.fencingToken()).isGreaterThan(token);
+			lock.close();
+		}
+	}
+
+	@Test
+	void f03RenewedLockOutlastsItsTtlForAsLongAsTheWorkRuns() {
+		this.mine.locks().executeWithoutResult(RENEWED, (lock) -> {
+			long end = System.nanoTime() + SHORT.multipliedBy(4).toNanos();
+			while (System.nanoTime() - end < 0) {
+				assertThat(this.other.locks().tryAcquire(LockRequest.of("order:42").waitTime(Duration.ofMillis(50))))
+					.isEmpty();
+				lock.ensureHeld();
+			}
+		});
+		assertThat(this.mine.events(LockEvent.Lost.class)).isEmpty();
+	}
+
+	@Test
+	void f03WorkThatOutlastsAFixedTtlIsToldAtTheDeadlineAndAtItsEnd() {
+		LockRequest fixed = LockRequest.of("order:42").ttl(SHORT);
+		assertThatExceptionOfType(LockLostException.class)
+			.isThrownBy(() -> this.mine.locks().executeWithoutResult(fixed, (lock) -> {
+				HeldLock second = this.other.locks().acquire(RENEWED);
+				assertThat(lock.isHeld()).isFalse();
+				assertThat(second.fencingToken()).isGreaterThan(lock.fencingToken());
+				await().until(() -> !this.mine.events(LockEvent.Lost.class).isEmpty());
+				second.close();
+			}))
+			.withMessageContaining("order:42");
+		assertThat(this.mine.events(LockEvent.Released.class)).isEmpty();
+	}
+
+	@Test
+	void f07RenewalStopsBecauseTheNetworkIsSilent() {
+		try (TcpProxy proxy = new TcpProxy(this.redis.port()); Instance cutOff = Instance.on(proxy.port())) {
+			warmUp(cutOff);
+			assertThatExceptionOfType(LockLostException.class)
+				.isThrownBy(() -> cutOff.locks().executeWithoutResult(RENEWED.onLost(OnLost.INTERRUPT), (lock) -> {
+					proxy.stall();
+					long stalled = System.nanoTime();
+					try {
+						new CountDownLatch(1).await(20, TimeUnit.SECONDS);
+						throw new AssertionError("The watchdog said nothing");
+					}
+					catch (InterruptedException ex) {
+						// told by the watchdog, on time, although the store is silent
+						assertThat(lock.isHeld()).isFalse();
+						assertThat(Duration.ofNanos(System.nanoTime() - stalled)).isLessThan(Duration.ofSeconds(5));
+					}
+				}));
+			assertThat(Thread.currentThread().isInterrupted()).isFalse();
+			await().until(() -> cutOff.events(LockEvent.Lost.class).size() == 1);
+			proxy.restore();
+			await().atMost(Duration.ofSeconds(20))
+				.ignoreExceptions()
+				.until(() -> cutOff.locks().execute(RENEWED, HeldLock::isHeld));
+		}
+	}
+
+	@Test
+	void f07RenewalGoesOnAfterACutThatIsShorterThanTheLease() {
+		LockRequest request = RENEWED.ttl(Duration.ofSeconds(6)).renew();
+		try (TcpProxy proxy = new TcpProxy(this.redis.port()); Instance cutOff = Instance.on(proxy.port())) {
+			warmUp(cutOff);
+			cutOff.locks().executeWithoutResult(request, (lock) -> {
+				proxy.refuse();
+				proxy.cut(TcpProxy.Cut.RST);
+				// the first renewal is due at 2 s and fails
+				await().atMost(Duration.ofSeconds(5))
+					.until(() -> lock.remaining().compareTo(Duration.ofMillis(3500)) < 0);
+				proxy.restore();
+				await().atMost(Duration.ofSeconds(5))
+					.until(() -> lock.remaining().compareTo(Duration.ofSeconds(5)) > 0);
+			});
+			assertThat(cutOff.events(LockEvent.Lost.class)).isEmpty();
+		}
+	}
+
+	@Test
+	void f08RenewalEndsWithTheWorkOnEveryWayOut() {
+		HeldLock closed = this.mine.locks().acquire(RENEWED);
+		closed.close();
+		assertThatIllegalStateException().isThrownBy(() -> this.mine.locks().execute(RENEWED, (lock) -> {
+			throw new IllegalStateException();
+		}));
+		long scripts = this.redis.calls("evalsha");
+		await().during(SHORT.multipliedBy(2)).atMost(SHORT.multipliedBy(20)).until(() -> true);
+		assertThat(this.redis.calls("evalsha")).isEqualTo(scripts);
+	}
+
+	@Test
+	void f08HungHolderIsRenewedNoLongerThanItsLongestHold() {
+		AtomicBoolean hung = new AtomicBoolean(true);
+		Thread holder = new Thread(() -> this.mine.locks()
+			.executeWithoutResult(RENEWED.maxHold(Duration.ofSeconds(2)).onLost(OnLost.NOTIFY),
+					(lock) -> await().forever().untilFalse(hung)));
+		holder.start();
+		await().until(() -> this.redis.exists("lock:order:42"));
+		HeldLock next = this.other.locks().acquire(RENEWED);
+		assertThat(this.mine.events(LockEvent.Lost.class)).hasSize(1);
+		assertThat(this.mine.events(LockEvent.Lost.class).get(0).held()).isBetween(Duration.ofMillis(1900),
+				Duration.ofSeconds(4));
+		hung.set(false);
+		next.close();
+	}
+
+	@Test
+	void f09HolderThatWasStoppedBeyondItsTtlKnowsItBeforeItWritesAgain() {
+		try (JavaProcess holder = HolderProcess.start(this.redis.port(), "order:42", Duration.ofSeconds(1))) {
+			long token = Long.parseLong(holder.await("held"));
+			holder.signal("STOP");
+			HeldLock next = this.mine.locks().acquire(RENEWED);
+			assertThat(next.fencingToken()).isGreaterThan(token);
+			holder.signal("CONT");
+			holder.await("lost");
+			assertThat(next.isHeld()).isTrue();
+			next.close();
+		}
+	}
+
+	@Test
+	void f10LossOfAllDataIsNoticedAtTheNextRenewalAndTokensGrow() {
+		HeldLock lock = this.mine.locks().acquire(LockRequest.of("order:42").ttl(Duration.ofSeconds(30)).renew());
+		HeldLock brief = this.mine.locks().acquire(LockRequest.of("order:43").ttl(Duration.ofSeconds(3)).renew());
+		this.redis.command("FLUSHALL");
+		await().atMost(Duration.ofSeconds(10)).until(() -> !brief.isHeld());
+		await().until(() -> !this.mine.events(LockEvent.Lost.class).isEmpty());
+		LockEvent.Lost lost = this.mine.events(LockEvent.Lost.class).get(0);
+		assertThat(lost.key()).isEqualTo("order:43");
+		// not only when the lease would have been over
+		assertThat(lost.reason()).contains("the store says");
+		HeldLock next = this.other.locks().acquire(LockRequest.of("order:43"));
+		assertThat(next.fencingToken()).isGreaterThan(brief.fencingToken());
+		next.close();
+		HeldLock afterFlush = this.other.locks().acquire(LockRequest.of("order:42"));
+		assertThat(afterFlush.fencingToken()).isGreaterThan(lock.fencingToken());
+		afterFlush.close();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::close);
+	}
+
+	@Test
+	void f10ServerThatRestartsEmptyGivesLargerTokens() {
+		HeldLock lock = this.mine.locks().acquire(LockRequest.of("order:42").ttl(Duration.ofSeconds(3)).renew());
+		this.redis.kill();
+		this.redis.restart();
+		await().atMost(Duration.ofSeconds(20)).until(() -> !this.mine.events(LockEvent.Lost.class).isEmpty());
+		HeldLock next = this.other.locks().acquire(RENEWED);
+		assertThat(next.fencingToken()).isGreaterThan(lock.fencingToken());
+		next.close();
+	}
+
+	@Test
+	void f18ReentryCostsNoCommand() {
+		this.mine.locks().executeWithoutResult(RENEWED.ttl(Duration.ofMinutes(5)), (outer) -> {
+			long before = this.redis.calls("evalsha");
+			long all = this.redis.calls();
+			this.mine.locks().executeWithoutResult(LockRequest.of("order:42"), (inner) -> {
+				assertThat(inner.fencingToken()).isEqualTo(outer.fencingToken());
+				assertThat(inner.isHeld()).isTrue();
+				assertThat(inner.remaining()).isPositive();
+			});
+			assertThat(this.redis.calls("evalsha")).isEqualTo(before);
+			// besides what the test itself asked
+			assertThat(this.redis.calls() - all).isLessThanOrEqualTo(3);
+			assertThat(this.redis.exists("lock:order:42")).isTrue();
+		});
+		assertThat(this.redis.exists("lock:order:42")).isFalse();
+	}
+
+}

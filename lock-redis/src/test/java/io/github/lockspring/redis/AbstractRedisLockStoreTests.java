@@ -1,0 +1,119 @@
+package io.github.lockspring.redis;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+import io.github.lockspring.testsupport.AbstractQueueingLockStoreTests;
+import io.github.lockspring.store.AcquireResult.Acquired;
+import io.github.lockspring.store.AcquireRequest;
+import io.github.lockspring.store.AcquireRequest.QueueMode;
+import io.github.lockspring.store.LockStore;
+import io.github.lockspring.store.OwnerToken;
+import io.github.lockspring.store.ReleaseRequest;
+import io.github.lockspring.testsupport.RedisServer;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+
+import static io.github.lockspring.redis.StoreFixture.PATIENT;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * The contract of stores, on real servers.
+ */
+abstract class AbstractRedisLockStoreTests extends AbstractQueueingLockStoreTests {
+
+	static final RedisServer server = RedisServer.shared();
+
+	/** Drivers that have been used in this JVM. */
+	private static final Set<Class<?>> WARM = ConcurrentHashMap.newKeySet();
+
+	@BeforeEach
+	void flush() {
+		loseEverything();
+		if (WARM.add(getClass())) {
+			// the first connection in a JVM loads the driver's classes, which has taken
+			// 14 s on a busy machine, and is not what is tested here
+			try (LockStore store = createStore()) {
+				await().atMost(Duration.ofMinutes(1))
+					.ignoreExceptions()
+					.until(() -> StoreFixture.isAcquired(store, "warm-up", StoreFixture.token()));
+			}
+			loseEverything();
+		}
+	}
+
+	/**
+	 * The servers that take writes at this moment: each key is at one of them.
+	 */
+	List<RedisServer> servers() {
+		return List.of(server);
+	}
+
+	@Override
+	protected LockStore createStore() {
+		return RedisLockStore.create(applicationFactory(),
+				new RedisStoreSettings("lock:", Duration.ofSeconds(5), true));
+	}
+
+	abstract RedisConnectionFactory applicationFactory();
+
+	@Test
+	void fencingTokenIsRememberedForTwiceTheLeaseAlsoIfTheReleaseRaisesIt() {
+		try (LockStore store = createStore()) {
+			Duration ttl = Duration.ofHours(1);
+			OwnerToken token = StoreFixture.token();
+			Acquired acquired = (Acquired) store.acquire(new AcquireRequest("long", token, ttl, QueueMode.NONE),
+					PATIENT);
+			long raised = acquired.fencingToken() + 7;
+			store.release(new ReleaseRequest("long", token, ttl, raised, Duration.ZERO), PATIENT);
+			assertThat(get("{lock:long}:fence")).isEqualTo(String.valueOf(raised));
+			assertThat(pttl("{lock:long}:fence")).isGreaterThan(Duration.ofMinutes(100).toMillis());
+		}
+	}
+
+	@Override
+	protected void loseEverything() {
+		servers().forEach(RedisServer::flushAll);
+	}
+
+	@Override
+	protected long remainingMillis(String key) {
+		return pttl("lock:" + key);
+	}
+
+	@Override
+	protected int leftovers() {
+		int count = 0;
+		for (RedisServer each : servers()) {
+			List<String> keys = each.keys();
+			for (String left : keys) {
+				if (each.pttl(left) == -1) {
+					throw new AssertionError(left + " has no TTL");
+				}
+			}
+			count += (int) keys.stream().filter((left) -> !left.endsWith(":fence")).count();
+		}
+		return count;
+	}
+
+	private long pttl(String key) {
+		return home(key).map((each) -> each.pttl(key)).orElse(-2L);
+	}
+
+	final @Nullable String get(String key) {
+		return home(key).map((each) -> each.get(key)).orElse(null);
+	}
+
+	// asked by way of KEYS, which no node of a cluster refuses for a slot of another one
+	private Optional<RedisServer> home(String key) {
+		return servers().stream().filter((each) -> each.keys().contains(key)).findFirst();
+	}
+
+}

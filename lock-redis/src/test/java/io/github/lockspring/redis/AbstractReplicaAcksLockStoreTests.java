@@ -1,0 +1,32 @@
+package io.github.lockspring.redis;
+
+import java.time.Duration;
+
+import io.github.lockspring.store.LockStore;
+import io.github.lockspring.store.OwnerToken;
+import io.github.lockspring.testsupport.RecordingListener;
+import io.github.lockspring.testsupport.RecordingListener.Wanted;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * The contract of stores when both replicas have to acknowledge each lock.
+ */
+abstract class AbstractReplicaAcksLockStoreTests extends AbstractSentinelLockStoreTests {
+
+	@Override
+	protected LockStore createStore() {
+		return RedisLockStore.create(applicationFactory(),
+				new RedisStoreSettings("lock:", Duration.ofSeconds(5), true).withReplicaAcks(2, Duration.ofSeconds(4)));
+	}
+
+	/** A hand-over is only a hint: nobody has waited for replicas to have it. */
+	@Override
+	protected long awaitGrant(RecordingListener listener, OwnerToken token, boolean othersWait) {
+		await().until(() -> listener.wanted.contains(new Wanted(this.key, token)));
+		assertThat(listener.grants).isEmpty();
+		return Long.parseLong(get("{lock:" + this.key + "}:fence"));
+	}
+
+}

@@ -1,0 +1,272 @@
+package io.github.lockspring.redis;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.KeyStore;
+import java.security.PrivateKey;
+import java.util.Base64;
+import java.util.List;
+import java.util.Objects;
+
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.TrustManagerFactory;
+
+import io.github.lockspring.store.AcquireResult.Acquired;
+import io.github.lockspring.store.OwnerToken;
+import io.github.lockspring.testsupport.RedisServer;
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.SslOptions;
+import org.apache.commons.pool2.impl.GenericObjectPoolConfig;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.dao.DataAccessException;
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.jedis.JedisClientConfiguration;
+import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.data.redis.core.RedisOperations;
+import org.springframework.data.redis.core.SessionCallback;
+import org.springframework.data.redis.core.StringRedisTemplate;
+
+import static io.github.lockspring.redis.StoreFixture.SETTINGS;
+import static io.github.lockspring.redis.StoreFixture.acquire;
+import static io.github.lockspring.redis.StoreFixture.release;
+import static io.github.lockspring.redis.StoreFixture.token;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * What the store takes over from the application, and what it keeps to itself.
+ */
+class ApplicationSettingsTests {
+
+	private static final String PASSWORD = "changeit";
+
+	@ParameterizedTest
+	@EnumSource
+	void tlsUserAndDatabaseAreThoseOfTheApplication(Driver driver, @TempDir Path directory) throws Exception {
+		Certificate certificate = Certificate.make(directory);
+		int tlsPort = RedisServer.freePort();
+		try (RedisServer server = RedisServer.start("--tls-port", String.valueOf(tlsPort), "--tls-cert-file",
+				certificate.certificate().toString(), "--tls-key-file", certificate.privateKey().toString(),
+				"--tls-ca-cert-file", certificate.certificate().toString(), "--tls-auth-clients", "no")) {
+			server.command("ACL", "SETUSER", "app", "on", ">secret", "~*", "&*", "+@all");
+			server.command("ACL", "SETUSER", "default", "resetpass", ">other");
+			RedisStandaloneConfiguration where = new RedisStandaloneConfiguration("localhost", tlsPort);
+			where.setUsername("app");
+			where.setPassword("secret");
+			where.setDatabase(3);
+			RedisConnectionFactory application = (driver == Driver.LETTUCE)
+					? new LettuceConnectionFactory(where, lettuce(certificate))
+					: new JedisConnectionFactory(where, jedis(certificate));
+			try (RedisLockStore store = RedisLockStore.create(application, SETTINGS)) {
+				OwnerToken token = token();
+				assertThat(acquire(store, "k", token)).isInstanceOf(Acquired.class);
+				assertThat(server.keys()).isEmpty();
+				server.command("SELECT", "3");
+				assertThat(server.get("lock:k")).isEqualTo(token.toString());
+				assertThat((String) server.command("CLIENT", "LIST")).contains("user=app");
+				release(store, "k", token);
+				assertThat(server.exists("lock:k")).isFalse();
+			}
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void transactionAndPipelineOfTheApplicationDoNotReachTheLocks(Driver driver) {
+		RedisServer server = RedisServer.shared();
+		server.flushAll();
+		RedisConnectionFactory application = driver.factory(server.port());
+		start(application);
+		StringRedisTemplate template = new StringRedisTemplate(application);
+		try (RedisLockStore store = RedisLockStore.create(application, SETTINGS)) {
+			template.execute(new SessionCallback<Object>() {
+				@Override
+				public <K, V> Object execute(RedisOperations<K, V> operations) throws DataAccessException {
+					operations.multi();
+					assertThat(acquire(store, "in a transaction", token())).isInstanceOf(Acquired.class);
+					return operations.exec();
+				}
+			});
+			template.executePipelined(new SessionCallback<Object>() {
+				@Override
+				public <K, V> @org.jspecify.annotations.Nullable Object execute(RedisOperations<K, V> operations)
+						throws DataAccessException {
+					assertThat(acquire(store, "in a pipeline", token())).isInstanceOf(Acquired.class);
+					return null;
+				}
+			});
+		}
+		finally {
+			stop(application);
+		}
+	}
+
+	@Test
+	void exhaustedJedisPoolOfTheApplicationDoesNotReachTheLocks() {
+		RedisServer server = RedisServer.shared();
+		server.flushAll();
+		GenericObjectPoolConfig<?> pool = new GenericObjectPoolConfig<>();
+		pool.setMaxTotal(1);
+		JedisConnectionFactory application = new JedisConnectionFactory(
+				new RedisStandaloneConfiguration(server.host(), server.port()),
+				JedisClientConfiguration.builder().usePooling().poolConfig(pool).build());
+		start(application);
+		Thread blocked = new Thread(() -> {
+			try (RedisConnection connection = application.getConnection()) {
+				connection.listCommands().bLPop(30, "nothing".getBytes());
+			}
+			catch (RuntimeException ex) {
+				// the end of the test
+			}
+		});
+		blocked.start();
+		await().until(() -> ((String) Objects.requireNonNull(server.command("CLIENT", "LIST"))).contains("cmd=blpop"));
+		try (RedisLockStore store = RedisLockStore.create(application, SETTINGS)) {
+			assertThat(acquire(store, "k", token())).isInstanceOf(Acquired.class);
+		}
+		finally {
+			server.command("LPUSH", "nothing", "go on");
+			stop(application);
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void nothingConnectsBeforeTheFirstQuestionAndNothingIsLeftAtTheEnd(Driver driver) throws Exception {
+		try (RedisServer server = RedisServer.start()) {
+			long before = connections(server);
+			RedisLockStore store = driver.store(server.port(), SETTINGS);
+			assertThat(connections(server)).isEqualTo(before);
+			acquire(store, "k", token());
+			assertThat(connections(server)).isGreaterThan(before);
+			store.close();
+			await().until(() -> connections(server) == before);
+			await().until(() -> ourThreads().isEmpty());
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void closedStoreIsUnavailable(Driver driver) {
+		RedisLockStore store = driver.store(RedisServer.shared().port(), SETTINGS);
+		acquire(store, "closed", token());
+		store.close();
+		store.close();
+		org.assertj.core.api.Assertions.assertThatExceptionOfType(io.github.lockspring.LockUnavailableException.class)
+			.isThrownBy(() -> acquire(store, "closed", token()));
+	}
+
+	@Test
+	void factoryOfAnUnknownKindIsUsedAsItIs() {
+		RedisServer server = RedisServer.shared();
+		server.flushAll();
+		RedisConnectionFactory application = Driver.LETTUCE.factory(server.port());
+		start(application);
+		RedisConnectionFactory unknown = (RedisConnectionFactory) java.lang.reflect.Proxy.newProxyInstance(
+				getClass().getClassLoader(), new Class<?>[] { RedisConnectionFactory.class },
+				(proxy, method, args) -> method.invoke(application, args));
+		try (RedisLockStore store = RedisLockStore.create(unknown, SETTINGS)) {
+			OwnerToken token = token();
+			assertThat(acquire(store, "k", token)).isInstanceOf(Acquired.class);
+			release(store, "k", token);
+			assertThat(server.exists("lock:k")).isFalse();
+		}
+		assertThat(((LettuceConnectionFactory) application).isRunning()).isTrue();
+		stop(application);
+	}
+
+	private static List<String> ourThreads() {
+		return Thread.getAllStackTraces()
+			.keySet()
+			.stream()
+			.map(Thread::getName)
+			.filter((name) -> name.startsWith("lock-redis"))
+			.toList();
+	}
+
+	private static long connections(RedisServer server) {
+		return ((String) Objects.requireNonNull(server.command("CLIENT", "LIST"))).lines().count();
+	}
+
+	private static LettuceClientConfiguration lettuce(Certificate certificate) {
+		SslOptions ssl = SslOptions.builder()
+			.jdkSslProvider()
+			.truststore(certificate.store().toFile(), PASSWORD)
+			.build();
+		return LettuceClientConfiguration.builder()
+			.clientOptions(ClientOptions.builder().sslOptions(ssl).build())
+			.useSsl()
+			.build();
+	}
+
+	private static JedisClientConfiguration jedis(Certificate certificate) throws Exception {
+		KeyStore store = KeyStore.getInstance(certificate.store().toFile(), PASSWORD.toCharArray());
+		TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+		trust.init(store);
+		SSLContext context = SSLContext.getInstance("TLS");
+		context.init(null, trust.getTrustManagers(), null);
+		return JedisClientConfiguration.builder().useSsl().sslSocketFactory(context.getSocketFactory()).build();
+	}
+
+	private static void start(RedisConnectionFactory factory) {
+		if (factory instanceof LettuceConnectionFactory lettuce) {
+			lettuce.start();
+		}
+		else {
+			((JedisConnectionFactory) factory).start();
+		}
+	}
+
+	private static void stop(RedisConnectionFactory factory) {
+		if (factory instanceof LettuceConnectionFactory lettuce) {
+			lettuce.destroy();
+		}
+		else {
+			((JedisConnectionFactory) factory).destroy();
+		}
+	}
+
+	/**
+	 * A self-signed one, made by the keytool of the JDK that runs the test.
+	 */
+	private record Certificate(Path store, Path certificate, Path privateKey) {
+
+		static Certificate make(Path directory) throws Exception {
+			Path store = directory.resolve("store.p12");
+			Path keytool = Path.of(System.getProperty("java.home"), "bin", "keytool");
+			Process process = new ProcessBuilder(keytool.toString(), "-genkeypair", "-keyalg", "RSA", "-keysize",
+					"2048", "-alias", "test", "-dname", "CN=localhost", "-ext", "san=dns:localhost,ip:127.0.0.1",
+					"-validity", "2", "-storetype", "PKCS12", "-keystore", store.toString(), "-storepass", PASSWORD)
+				.redirectErrorStream(true)
+				.redirectOutput(directory.resolve("keytool.log").toFile())
+				.start();
+			assertThat(process.waitFor()).isZero();
+			KeyStore keys = KeyStore.getInstance(store.toFile(), PASSWORD.toCharArray());
+			PrivateKey key = (PrivateKey) keys.getKey("test", PASSWORD.toCharArray());
+			byte[] certificate = keys.getCertificate("test").getEncoded();
+			// the same certificate as one to trust: a private key entry is none
+			keys.setCertificateEntry("trusted", keys.getCertificate("test"));
+			try (var out = Files.newOutputStream(store)) {
+				keys.store(out, PASSWORD.toCharArray());
+			}
+			return new Certificate(store, pem(directory.resolve("cert.pem"), "CERTIFICATE", certificate),
+					pem(directory.resolve("key.pem"), "PRIVATE KEY", key.getEncoded()));
+		}
+
+		private static Path pem(Path file, String type, byte[] content) throws IOException {
+			String text = Base64.getMimeEncoder(64, "\n".getBytes()).encodeToString(content);
+			return Files.writeString(file, "-----BEGIN " + type + "-----\n" + text + "\n-----END " + type + "-----\n");
+		}
+
+	}
+
+}

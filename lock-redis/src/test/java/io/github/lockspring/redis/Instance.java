@@ -1,0 +1,112 @@
+package io.github.lockspring.redis;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+
+import io.github.lockspring.LockEvent;
+import io.github.lockspring.LockTemplate;
+import io.github.lockspring.engine.EngineSettings;
+import io.github.lockspring.engine.LockEngine;
+import io.github.lockspring.store.LockStore;
+import io.lettuce.core.resource.ClientResources;
+
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisSentinelConfiguration;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/**
+ * One instance of an application: a driver with its own defaults, a store, an engine.
+ */
+public final class Instance implements AutoCloseable {
+
+	/** As Spring Boot does, one for all factories; ends with the JVM. */
+	private static final ClientResources SHARED = ClientResources.create();
+
+	private final RedisConnectionFactory factory;
+
+	private final LockStore store;
+
+	private final LockEngine engine;
+
+	private final Queue<LockEvent> events = new ConcurrentLinkedQueue<>();
+
+	private Instance(Driver driver, RedisConfiguration where, int replicaAcks, EngineSettings settings) {
+		if (driver == Driver.LETTUCE) {
+			LettuceConnectionFactory lettuce = new LettuceConnectionFactory(where,
+					LettuceClientConfiguration.builder().clientResources(SHARED).build());
+			lettuce.afterPropertiesSet();
+			lettuce.start();
+			this.factory = lettuce;
+		}
+		else {
+			JedisConnectionFactory jedis = (where instanceof RedisSentinelConfiguration sentinel)
+					? new JedisConnectionFactory(sentinel)
+					: new JedisConnectionFactory((RedisStandaloneConfiguration) where);
+			jedis.afterPropertiesSet();
+			jedis.start();
+			this.factory = jedis;
+		}
+		this.store = RedisLockStore.create(this.factory,
+				new RedisStoreSettings("lock:", settings.commandTimeout(), true).withReplicaAcks(replicaAcks,
+						settings.commandTimeout().dividedBy(2)));
+		this.engine = new LockEngine(this.store, settings, List.of(this.events::add));
+	}
+
+	public static Instance on(int port) {
+		return on(Driver.LETTUCE, port);
+	}
+
+	public static Instance on(Driver driver, int port) {
+		return on(driver, port, 0);
+	}
+
+	/**
+	 * One whose locks count when that many replicas have them, of which it waits half a
+	 * second.
+	 */
+	public static Instance on(Driver driver, int port, int replicaAcks) {
+		return on(driver, new RedisStandaloneConfiguration("127.0.0.1", port), replicaAcks);
+	}
+
+	public static Instance on(Driver driver, RedisConfiguration where, int replicaAcks) {
+		EngineSettings d = EngineSettings.defaults();
+		return new Instance(driver, where, replicaAcks, new EngineSettings(d.ttl(), d.waitTime(), d.maxHold(),
+				d.commandTimeout(), d.renewalInterval(), d.renewalBatchSize(), d.maxTenure(), Duration.ofSeconds(1)));
+	}
+
+	public LockTemplate locks() {
+		return this.engine.template();
+	}
+
+	public LockEngine engine() {
+		return this.engine;
+	}
+
+	public Queue<LockEvent> events() {
+		return this.events;
+	}
+
+	public <E extends LockEvent> List<E> events(Class<E> type) {
+		return this.events.stream().filter(type::isInstance).map(type::cast).toList();
+	}
+
+	@Override
+	public void close() {
+		this.engine.close();
+		this.store.close();
+		try {
+			((DisposableBean) this.factory).destroy();
+		}
+		catch (Exception ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+}

@@ -1,0 +1,373 @@
+package io.github.lockspring.redis;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+
+import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.store.AcquireResult.Acquired;
+import io.github.lockspring.store.AcquireResult.Busy;
+import io.github.lockspring.store.AcquireRequest.QueueMode;
+import io.github.lockspring.store.OwnerToken;
+import io.github.lockspring.store.ReleaseResult;
+import io.github.lockspring.store.ReleaseRequest;
+import io.github.lockspring.store.RenewResult;
+import io.github.lockspring.testsupport.RedisServer;
+import io.github.lockspring.testsupport.RespClient;
+import io.github.lockspring.testsupport.TcpProxy;
+import io.github.lockspring.testsupport.TcpProxy.Cut;
+import io.github.lockspring.testsupport.TcpProxy.Direction;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+
+import static io.github.lockspring.redis.StoreFixture.PATIENT;
+import static io.github.lockspring.redis.StoreFixture.TTL;
+import static io.github.lockspring.redis.StoreFixture.SETTINGS;
+import static io.github.lockspring.redis.StoreFixture.acquire;
+import static io.github.lockspring.redis.StoreFixture.isAcquired;
+import static io.github.lockspring.redis.StoreFixture.release;
+import static io.github.lockspring.redis.StoreFixture.renew;
+import static io.github.lockspring.redis.StoreFixture.token;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Rows of the failure list that the store answers alone, with each driver.
+ */
+class RedisFailureTests {
+
+	// a server of its own, since its configuration is changed
+	private static RedisServer server;
+
+	@BeforeAll
+	static void start() {
+		server = RedisServer.start("--enable-protected-configs", "yes");
+	}
+
+	@AfterAll
+	static void stop() {
+		server.close();
+	}
+
+	@BeforeEach
+	void flush() {
+		server.flushAll();
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void f01LockIsSetWithItsTtlInOneCommand(Driver driver) throws Exception {
+		try (RedisLockStore store = driver.store(server.port(), SETTINGS); RespClient monitor = server.connect()) {
+			monitor.command("MONITOR");
+			acquire(store, "k", token());
+			List<String> commands = new ArrayList<>();
+			do {
+				commands.add((String) monitor.read());
+			}
+			while (!commands.get(commands.size() - 1).contains("\"SET\" \"{lock:k}:fence\""));
+			assertThat(commands).filteredOn((line) -> line.contains("lua] \"SET\" \"lock:k\""))
+				.hasSize(1)
+				.allMatch((line) -> line.endsWith("\"NX\" \"PX\" \"30000\""));
+			assertThat(commands).noneMatch((line) -> line.contains("EXPIRE") || line.contains("SETNX"));
+		}
+		assertThat(server.keys()).hasSize(2).allMatch((key) -> server.pttl(key) > 0);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void f20AcquireWhoseAnswerWasLostSucceedsWhenRepeated(Driver driver) {
+		try (TcpProxy proxy = new TcpProxy(server.port());
+				RedisLockStore store = driver.store(proxy.port(), SETTINGS)) {
+			OwnerToken warmUp = token();
+			acquire(store, "other", warmUp);
+			release(store, "other", warmUp);
+			OwnerToken token = token();
+			proxy.stall(Direction.TO_CLIENT);
+			assertThatExceptionOfType(LockUnavailableException.class)
+				.isThrownBy(() -> acquire(store, "k", token, QueueMode.NONE, Duration.ofMillis(300)));
+			await().until(() -> token.toString().equals(server.get("lock:k")));
+			proxy.restore();
+			await().ignoreExceptions().until(() -> isAcquired(store, "k", token));
+			assertThat(acquire(store, "k", token())).isInstanceOf(Busy.class);
+			assertThat(release(store, "k", token)).isEqualTo(new ReleaseResult.Released());
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void f20ConnectionCutInTheMiddleOfTheAnswerIsNoError(Driver driver) throws Exception {
+		try (TcpProxy proxy = new TcpProxy(server.port());
+				RedisLockStore store = driver.store(proxy.port(), SETTINGS)) {
+			acquire(store, "other", token());
+			OwnerToken token = token();
+			proxy.hold(Direction.TO_CLIENT);
+			Thread cutter = new Thread(() -> {
+				await().until(() -> token.toString().equals(server.get("lock:k")));
+				proxy.cut(Cut.FIN);
+				proxy.restore();
+			});
+			cutter.start();
+			assertThat(acquire(store, "k", token)).isInstanceOf(Acquired.class);
+			cutter.join();
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void f27FlushedScriptsAreLoadedAgain(Driver driver) {
+		try (RedisLockStore store = driver.store(server.port(), SETTINGS)) {
+			for (int i = 0; i < 2; i++) {
+				OwnerToken token = token();
+				server.command("SCRIPT", "FLUSH");
+				assertThat(isAcquired(store, "k", token)).isTrue();
+				server.command("SCRIPT", "FLUSH");
+				assertThat(renew(store, "k", token)).containsExactly(RenewResult.RENEWED);
+				server.command("SCRIPT", "FLUSH");
+				assertThat(release(store, "k", token)).isEqualTo(new ReleaseResult.Released());
+			}
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void f30ReadOnlyReplicaIsUnavailable(Driver driver) throws Exception {
+		server.command("REPLICAOF", "127.0.0.1", String.valueOf(RedisServer.freePort()));
+		try {
+			assertNothingTaken(driver, "READONLY");
+		}
+		finally {
+			server.command("REPLICAOF", "NO", "ONE");
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void f30FailedSnapshotIsUnavailable(Driver driver) {
+		server.command("CONFIG", "SET", "save", "3600 100000");
+		server.command("CONFIG", "SET", "rdbcompression", "no");
+		try {
+			server.command("CONFIG", "SET", "dbfilename", "x".repeat(400));
+			server.command("BGSAVE");
+			await().until(() -> ((String) Objects.requireNonNull(server.command("INFO", "persistence")))
+				.contains("rdb_last_bgsave_status:err"));
+			assertNothingTaken(driver, "MISCONF");
+		}
+		finally {
+			server.command("CONFIG", "SET", "dbfilename", "dump.rdb");
+			server.command("CONFIG", "SET", "save", "");
+			server.command("SAVE");
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void f30ServerWithoutMemoryIsUnavailableAndStillReleases(Driver driver) {
+		try (RedisLockStore store = driver.store(server.port(), SETTINGS)) {
+			OwnerToken held = token();
+			acquire(store, "held", held);
+			acquire(store, "held", token(), QueueMode.JOIN, PATIENT);
+			server.command("CONFIG", "SET", "maxmemory", "1");
+			assertNothingTaken(driver, "OOM");
+			assertThat(renew(store, "held", held)).containsExactly(RenewResult.RENEWED);
+			assertThat(release(store, "held", held)).isEqualTo(new ReleaseResult.Released());
+			assertThat(server.exists("lock:held")).isFalse();
+		}
+		finally {
+			server.command("CONFIG", "SET", "maxmemory", "0");
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void f30LockThatWasPassedOnOrIsKeptIsReleasedWithoutMemory(Driver driver) {
+		try (RedisLockStore store = driver.store(server.port(), SETTINGS)) {
+			OwnerToken passedOn = token();
+			OwnerToken kept = token();
+			Acquired acquired = (Acquired) acquire(store, "passed-on", passedOn);
+			acquire(store, "kept", kept);
+			server.command("CONFIG", "SET", "maxmemory", "1");
+			long last = acquired.fencingToken() + 1;
+			assertThat(store.release(new ReleaseRequest("passed-on", passedOn, TTL, last, Duration.ZERO), PATIENT))
+				.isEqualTo(new ReleaseResult.Released());
+			assertThat(server.exists("lock:passed-on")).isFalse();
+			assertThat(server.get("{lock:passed-on}:fence")).isEqualTo(String.valueOf(last));
+			assertThat(store.release(new ReleaseRequest("kept", kept, TTL, 0, Duration.ofMinutes(1)), PATIENT))
+				.isEqualTo(new ReleaseResult.Released());
+			assertThat(server.get("lock:kept")).isEqualTo(kept + ".kept");
+			assertThat(server.pttl("lock:kept")).isGreaterThan(30_000);
+		}
+		finally {
+			server.command("CONFIG", "SET", "maxmemory", "0");
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void f30LockIsHandedOverWithoutMemory(Driver driver) throws Exception {
+		try (RedisLockStore store = driver.store(server.port(), SETTINGS); RespClient inbox = server.connect()) {
+			OwnerToken holder = token(StoreFixture.instance(1));
+			OwnerToken waiter = token(StoreFixture.instance(2));
+			inbox.command("SUBSCRIBE", "lock:inbox:" + waiter.instance());
+			acquire(store, "k", holder);
+			acquire(store, "k", waiter, QueueMode.JOIN, PATIENT);
+			server.command("CONFIG", "SET", "maxmemory", "1");
+			assertThat(release(store, "k", holder)).isEqualTo(new ReleaseResult.Released());
+			assertThat(server.get("lock:k")).isEqualTo(waiter.toString());
+		}
+		finally {
+			server.command("CONFIG", "SET", "maxmemory", "0");
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void f30CommandForbiddenByTheAclIsUnavailable(Driver driver) {
+		for (String forbidden : List.of("eval", "set", "time")) {
+			user("~*", "&*", "+@all", "-evalsha", "-" + forbidden);
+			assertNothingTaken(driver.factory(userConfiguration()), "k", "NOPERM|permission|can't run this command");
+		}
+		user("~lock:*", "&*", "+@all");
+		assertNothingTaken(driver.factory(userConfiguration()), "k", "NOPERM|permission|can't run this command");
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void f30UserWithoutChannelsCanStillLockAndHandOver(Driver driver) throws Exception {
+		user("~*", "resetchannels", "+@all");
+		try (RedisLockStore store = RedisLockStore.create(driver.factory(userConfiguration()), SETTINGS);
+				RespClient inbox = server.connect()) {
+			OwnerToken holder = token(StoreFixture.instance(1));
+			OwnerToken waiter = token(StoreFixture.instance(2));
+			inbox.command("SUBSCRIBE", "lock:inbox:" + waiter.instance());
+			acquire(store, "k", holder);
+			acquire(store, "k", waiter, QueueMode.JOIN, PATIENT);
+			assertThat(release(store, "k", holder)).isEqualTo(new ReleaseResult.Released());
+			assertThat(server.get("lock:k")).isEqualTo(waiter.toString());
+			assertThat(renew(store, "k", waiter)).containsExactly(RenewResult.RENEWED);
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void f30WrongPasswordIsUnavailable(Driver driver) {
+		user("~*", "&*", "+@all");
+		RedisStandaloneConfiguration configuration = userConfiguration();
+		configuration.setPassword("wrong");
+		assertNothingTaken(driver.factory(configuration), "k", "WRONGPASS");
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void h31KeyOfAnotherTypeNamesTheOtherLibraryAndTheRemedy(Driver driver) {
+		server.command("HSET", "lock:k", "a1b2:1", "1");
+		try (RedisLockStore store = driver.store(server.port(), SETTINGS)) {
+			assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> acquire(store, "k", token()))
+				.withMessageContaining("WRONGTYPE")
+				.withMessageContaining("another library")
+				.withMessageContaining("distributed-lock.key-prefix");
+			assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> release(store, "k", token()))
+				.withMessageContaining("WRONGTYPE");
+		}
+		assertThat(server.keys()).containsExactly("lock:k");
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void plainClientsExcludeUsAndWeExcludeThem(Driver driver) {
+		try (RedisLockStore store = driver.store(server.port(), SETTINGS)) {
+			server.command("SET", "lock:k", "theirs", "NX", "PX", "30000");
+			OwnerToken waiter = token();
+			assertThat(acquire(store, "k", waiter, QueueMode.JOIN, PATIENT)).isInstanceOf(Busy.class);
+			assertThat(release(store, "k", token())).isInstanceOf(ReleaseResult.NotOwner.class);
+			assertThat(renew(store, "k", token())).containsExactly(RenewResult.NOT_OWNER);
+			assertThat(server.get("lock:k")).isEqualTo("theirs");
+			server.command("DEL", "lock:k");
+			assertThat(acquire(store, "k", waiter, QueueMode.REJOIN, PATIENT)).isInstanceOf(Acquired.class);
+			assertThat(server.command("SET", "lock:k", "theirs", "NX", "PX", "30000")).isNull();
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void lockWithoutTtlIsBusyWithoutEnd(Driver driver) {
+		server.command("SET", "lock:k", "theirs");
+		try (RedisLockStore store = driver.store(server.port(), SETTINGS)) {
+			assertThat(acquire(store, "k", token())).isInstanceOfSatisfying(Busy.class,
+					(busy) -> assertThat(busy.remainingMillis()).isNegative());
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void uncontendedPairIsTwoScriptsAndPublishesNothing(Driver driver) {
+		try (RedisLockStore store = driver.store(server.port(), SETTINGS)) {
+			OwnerToken warmUp = token();
+			acquire(store, "k", warmUp);
+			release(store, "k", warmUp);
+			server.command("CONFIG", "RESETSTAT");
+			OwnerToken token = token();
+			acquire(store, "k", token);
+			release(store, "k", token);
+			assertThat(server.calls("evalsha")).isEqualTo(2);
+			assertThat(server.calls("publish")).isZero();
+			assertThat(server.calls()).as("two scripts of three calls each").isEqualTo(2 * (1 + 3));
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void interruptedCallerGetsItsFlagBackAndTheQuestionMayHaveBeenCarriedOut(Driver driver) {
+		try (TcpProxy proxy = new TcpProxy(server.port());
+				RedisLockStore store = driver.store(proxy.port(), SETTINGS)) {
+			acquire(store, "other", token());
+			OwnerToken token = token();
+			// an answer that is there before anybody waits for it is no interrupt
+			proxy.hold(Direction.TO_CLIENT);
+			Thread.currentThread().interrupt();
+			assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> acquire(store, "k", token))
+				.withMessageContaining("interrupted");
+			assertThat(Thread.interrupted()).isTrue();
+			proxy.restore();
+			// whether it was, decides nothing: the token is released in any case
+			release(store, "k", token);
+			assertThat(isAcquired(store, "k", token())).isTrue();
+		}
+	}
+
+	private void assertNothingTaken(Driver driver, String words) {
+		assertNothingTaken(driver.factory(server.port()), "k", words);
+	}
+
+	private void assertNothingTaken(RedisConnectionFactory factory, String key, String words) {
+		try (RedisLockStore store = RedisLockStore.create(factory, SETTINGS)) {
+			for (QueueMode look : QueueMode.values()) {
+				assertThatExceptionOfType(LockUnavailableException.class)
+					.isThrownBy(() -> acquire(store, key, token(), look, PATIENT))
+					.satisfies((ex) -> assertThat(ex.getMessage()).containsPattern(words));
+			}
+		}
+		assertThat(server.keys()).noneMatch((left) -> left.contains("lock:" + key));
+	}
+
+	private static void user(String... rules) {
+		List<String> words = new ArrayList<>(List.of("ACL", "SETUSER", "app", "reset", "on", ">secret"));
+		words.addAll(List.of(rules));
+		server.command(words.toArray(String[]::new));
+	}
+
+	private static RedisStandaloneConfiguration userConfiguration() {
+		RedisStandaloneConfiguration configuration = new RedisStandaloneConfiguration(server.host(), server.port());
+		configuration.setUsername("app");
+		configuration.setPassword("secret");
+		return configuration;
+	}
+
+}

@@ -1,0 +1,310 @@
+package io.github.lockspring.redis;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+
+import io.github.lockspring.store.AcquireRequest.QueueMode;
+import io.github.lockspring.store.Inbox;
+import io.github.lockspring.store.OwnerToken;
+import io.github.lockspring.testsupport.RecordingListener;
+import io.github.lockspring.testsupport.RecordingListener.Grant;
+import io.github.lockspring.testsupport.RecordingListener.Wanted;
+import io.github.lockspring.testsupport.RedisServer;
+import io.github.lockspring.testsupport.TcpProxy;
+import io.github.lockspring.testsupport.TcpProxy.Cut;
+import io.github.lockspring.testsupport.TcpProxy.Direction;
+import io.lettuce.core.ReadFrom;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+import static io.github.lockspring.redis.StoreFixture.SETTINGS;
+import static io.github.lockspring.redis.StoreFixture.acquire;
+import static io.github.lockspring.redis.StoreFixture.instance;
+import static io.github.lockspring.redis.StoreFixture.isAcquired;
+import static io.github.lockspring.redis.StoreFixture.release;
+import static io.github.lockspring.redis.StoreFixture.token;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+class RedisInboxTests {
+
+	private final RecordingListener listener = new RecordingListener();
+
+	@ParameterizedTest
+	@EnumSource
+	void messagesArriveInOrderOnOneThread(Driver driver) {
+		try (RedisLockStore store = driver.store(RedisServer.shared().port(), SETTINGS)) {
+			Inbox inbox = open(store, instance(1));
+			OwnerToken token = token(instance(1));
+			for (int i = 1; i <= 200; i++) {
+				publish("g " + token + " " + i + " 0 lock:k");
+			}
+			await().until(() -> this.listener.grants.size() == 200);
+			assertThat(this.listener.grants).extracting(Grant::fencingToken).isSorted();
+			inbox.close();
+		}
+	}
+
+	@Test
+	void onlyWhatIsExactlyAMessageOfOursIsTold() {
+		try (RedisLockStore store = Driver.LETTUCE.store(RedisServer.shared().port(), SETTINGS)) {
+			Inbox inbox = open(store, instance(1));
+			OwnerToken token = token(instance(1));
+			OwnerToken other = token(instance(2));
+			List<String> strange = List.of("", "g", "w", "hello", "p", "p 77", "g " + token, "g " + token + " 1",
+					"g " + token + " 1 0", "g " + token + " 1 0 ", "g " + token + " 1 2 lock:k",
+					"g " + token + " -1 0 lock:k", "g " + token + " 0 0 lock:k", "g " + token + " 1.5 0 lock:k",
+					"g " + token + " 12345678901234567 0 lock:k", "g " + token + " 1 0 other:k",
+					"g " + other + " 1 0 lock:k", "g not.a.token 1 0 lock:k", "w " + other + " lock:k",
+					"w " + token + " other:k", "w " + token, "G " + token + " 1 0 lock:k", "x " + token + " lock:k");
+			strange.forEach(RedisInboxTests::publish);
+			publish("w " + token + " lock:a key with \n and spaces");
+			publish("g " + token + " 1780000000123457 1 lock:a key with \n and spaces");
+			await().until(() -> this.listener.grants.size() == 1);
+			String key = "a key with \n and spaces";
+			assertThat(this.listener.wanted).containsExactly(new Wanted(key, token));
+			assertThat(this.listener.grants).containsExactly(new Grant(key, token, 1780000000123457L, true));
+			inbox.close();
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void lostConnectionIsSubscribedAgainAndToldAsOpened(Driver driver) {
+		try (TcpProxy proxy = new TcpProxy(RedisServer.shared().port());
+				RedisLockStore store = driver.store(proxy.port(), SETTINGS)) {
+			Inbox inbox = open(store, instance(1));
+			for (Cut cut : Cut.values()) {
+				int before = this.listener.opened.get();
+				proxy.cut(cut);
+				await().until(() -> this.listener.opened.get() > before && inbox.isConfirmed());
+				assertReceives(inbox);
+			}
+			inbox.close();
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void restartedServerIsSubscribedAgain(Driver driver) {
+		try (RedisServer server = RedisServer.start(); RedisLockStore store = driver.store(server.port(), SETTINGS)) {
+			Inbox inbox = open(store, instance(1));
+			int before = this.listener.opened.get();
+			server.kill();
+			server.restart();
+			await().until(() -> this.listener.opened.get() > before && inbox.isConfirmed());
+			inbox.close();
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void serverThatIsNotThereWhenTheInboxOpensIsSubscribedLater(Driver driver) {
+		try (RedisServer server = RedisServer.start(); RedisLockStore store = driver.store(server.port(), SETTINGS)) {
+			server.kill();
+			long start = System.nanoTime();
+			Inbox inbox = store.inbox(instance(1), this.listener).orElseThrow();
+			inbox.open();
+			inbox.open();
+			assertThat(Duration.ofNanos(System.nanoTime() - start)).as("returns at once")
+				.isLessThan(Duration.ofSeconds(2));
+			assertThat(inbox.isConfirmed()).isFalse();
+			server.restart();
+			await().until(inbox::isConfirmed);
+			assertThat(this.listener.opened.get()).isEqualTo(1);
+			inbox.close();
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void doubtLastsWhileTheServerIsStopped(Driver driver) {
+		RedisStoreSettings settings = new RedisStoreSettings("lock:", Duration.ofMillis(500), true);
+		try (RedisServer server = RedisServer.start(); RedisLockStore store = driver.store(server.port(), settings)) {
+			Inbox inbox = open(store, instance(1));
+			server.pause();
+			inbox.probe();
+			await().during(Duration.ofMillis(700)).until(() -> !inbox.isConfirmed());
+			server.resume();
+			await().until(inbox::isConfirmed);
+			inbox.close();
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void subscriptionThatOnlyLooksAliveIsReplaced(Driver driver) {
+		RedisStoreSettings settings = new RedisStoreSettings("lock:", Duration.ofMillis(500), true);
+		try (TcpProxy proxy = new TcpProxy(RedisServer.shared().port());
+				RedisLockStore store = driver.store(proxy.port(), settings)) {
+			Inbox inbox = open(store, instance(1));
+			proxy.stall(Direction.TO_CLIENT);
+			proxy.restoreForNewConnections();
+			inbox.probe();
+			assertThat(inbox.isConfirmed()).isFalse();
+			await().until(inbox::isConfirmed);
+			assertReceives(inbox);
+			inbox.close();
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void refusedSubscriptionLeavesTheLocksAlone(Driver driver) {
+		try (RedisServer server = RedisServer.start()) {
+			server.command("ACL", "SETUSER", "default", "resetchannels");
+			try (RedisLockStore store = driver.store(server.port(), SETTINGS)) {
+				Inbox inbox = store.inbox(instance(1), this.listener).orElseThrow();
+				inbox.open();
+				await().during(Duration.ofMillis(500)).until(() -> !inbox.isConfirmed());
+				assertThat(isAcquired(store, "k", token())).isTrue();
+				server.command("ACL", "SETUSER", "default", "allchannels");
+				inbox.close();
+				inbox.open();
+				await().until(inbox::isConfirmed);
+				inbox.close();
+			}
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void h21WhereTheScriptCouldNotPublishTheStoreDoes(Driver driver) throws Exception {
+		try (RedisServer server = RedisServer.start();
+				TcpProxy proxy = new TcpProxy(server.port());
+				RedisLockStore waiters = driver.store(server.port(), SETTINGS);
+				RedisLockStore holders = driver.store(proxy.port(), SETTINGS)) {
+			Inbox inbox = open(waiters, instance(1));
+			OwnerToken holder = token(instance(2));
+			OwnerToken waiter = token(instance(1));
+			// so that the script is known, and its answer the first that is held back
+			release(holders, "k", holder);
+			acquire(holders, "k", holder);
+			acquire(waiters, "k", waiter, QueueMode.JOIN, StoreFixture.PATIENT);
+			server.command("ACL", "SETUSER", "default", "-publish");
+			proxy.hold(Direction.TO_CLIENT);
+			Thread releasing = new Thread(() -> release(holders, "k", holder));
+			releasing.start();
+			await().until(() -> waiter.toString().equals(server.get("lock:k")));
+			assertThat(this.listener.grants).isEmpty();
+			server.command("ACL", "SETUSER", "default", "+publish");
+			proxy.restore();
+			await().until(() -> this.listener.grants.size() == 1);
+			assertThat(this.listener.grants.get(0).token()).isEqualTo(waiter);
+			releasing.join();
+			inbox.close();
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void closingEndsThreadsAndConnectionsAlsoWhenTheServerIsGone(Driver driver) {
+		RedisStoreSettings settings = new RedisStoreSettings("lock:", Duration.ofMillis(500), true);
+		for (boolean alive : new boolean[] { true, false }) {
+			try (RedisServer server = RedisServer.start()) {
+				RedisLockStore store = driver.store(server.port(), settings);
+				Inbox inbox = open(store, instance(1));
+				acquireSometime(store);
+				long start = System.nanoTime();
+				if (!alive) {
+					server.pause();
+				}
+				inbox.close();
+				store.close();
+				assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(8));
+				if (!alive) {
+					server.resume();
+				}
+				await().until(() -> ourThreads().isEmpty());
+				await().until(() -> connections(server) == 1);
+			}
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void nothingIsSentWhileNothingHappens(Driver driver) {
+		try (RedisServer server = RedisServer.start(); RedisLockStore store = driver.store(server.port(), SETTINGS)) {
+			Inbox inbox = open(store, instance(1));
+			inbox.probe();
+			await().until(inbox::isConfirmed);
+			OwnerToken token = token();
+			acquire(store, "k", token);
+			release(store, "k", token);
+			// a ping may still be on its way
+			await().pollDelay(Duration.ofMillis(600)).until(() -> true);
+			server.command("CONFIG", "RESETSTAT");
+			await().pollDelay(Duration.ofSeconds(1)).until(() -> true);
+			assertThat(server.calls()).isZero();
+			inbox.close();
+		}
+	}
+
+	@Test
+	void withoutNotificationsThereIsNoInbox() {
+		RedisStoreSettings settings = new RedisStoreSettings("lock:", Duration.ofSeconds(1), false);
+		try (RedisLockStore store = Driver.LETTUCE.store(RedisServer.shared().port(), settings)) {
+			assertThat(store.inbox(instance(1), this.listener)).isEmpty();
+		}
+	}
+
+	@Test
+	void staticMasterAndReplicasHaveNoInboxButLocks() {
+		RedisServer server = RedisServer.shared();
+		RedisStaticMasterReplicaConfiguration configuration = new RedisStaticMasterReplicaConfiguration(server.host(),
+				server.port());
+		LettuceConnectionFactory application = new LettuceConnectionFactory(configuration,
+				LettuceClientConfiguration.builder().readFrom(ReadFrom.REPLICA_PREFERRED).build());
+		try (RedisLockStore store = RedisLockStore.create(application, SETTINGS)) {
+			assertThat(store.inbox(instance(1), this.listener)).isEmpty();
+			OwnerToken token = token();
+			assertThat(isAcquired(store, "static", token)).isTrue();
+			assertThat(server.get("lock:static")).isEqualTo(token.toString());
+			release(store, "static", token);
+		}
+	}
+
+	private Inbox open(RedisLockStore store, String instance) {
+		Inbox inbox = store.inbox(instance, this.listener).orElseThrow();
+		inbox.open();
+		await().until(inbox::isConfirmed);
+		return inbox;
+	}
+
+	private void assertReceives(Inbox inbox) {
+		OwnerToken token = token(instance(1));
+		await().until(() -> {
+			publish("w " + token + " lock:k");
+			return this.listener.wanted.contains(new Wanted("k", token));
+		});
+		assertThat(inbox.isConfirmed()).isTrue();
+	}
+
+	private static void acquireSometime(RedisLockStore store) {
+		await().ignoreExceptions().until(() -> isAcquired(store, "k", token()));
+	}
+
+	private static void publish(String message) {
+		RedisServer.shared().command("PUBLISH", "lock:inbox:" + instance(1), message);
+	}
+
+	private static List<String> ourThreads() {
+		return Thread.getAllStackTraces()
+			.keySet()
+			.stream()
+			.map(Thread::getName)
+			.filter((name) -> name.startsWith("lock-redis"))
+			.toList();
+	}
+
+	private static long connections(RedisServer server) {
+		return ((String) Objects.requireNonNull(server.command("CLIENT", "LIST"))).lines().count();
+	}
+
+}

@@ -1,0 +1,174 @@
+package io.github.lockspring.redis;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+
+import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.store.AcquireRequest.QueueMode;
+import io.github.lockspring.testsupport.RedisServer;
+import io.github.lockspring.testsupport.TcpProxy;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import static io.github.lockspring.redis.StoreFixture.acquire;
+import static io.github.lockspring.redis.StoreFixture.isAcquired;
+import static io.github.lockspring.redis.StoreFixture.token;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Redis stops, dies, or cannot be reached: callers learn it in time, and when it is back
+ * everything works again by itself.
+ */
+class RedisOutageTests {
+
+	private static final int CALLERS = 100;
+
+	private static final Duration TIMEOUT = Duration.ofMillis(500);
+
+	// one after the other they would take 50 s, and six at once still 8 s
+	private static final Duration SOON = Duration.ofMillis(2500);
+
+	private static final RedisStoreSettings SETTINGS = new RedisStoreSettings("lock:", Duration.ofSeconds(1), true);
+
+	@ParameterizedTest
+	@EnumSource
+	void f22StoppedServerFailsManyCallersWithinOneTimeout(Driver driver) throws Exception {
+		try (RedisServer server = RedisServer.start(); RedisLockStore store = driver.store(server.port(), SETTINGS)) {
+			warmUp(store);
+			server.pause();
+			assertManyCallersFailSoon(store);
+			server.resume();
+			await().ignoreExceptions().until(() -> isAcquired(store, "back", token()));
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void f22StoppedServerFailsManyCallersAlsoWithoutAConnectionYet(Driver driver) throws Exception {
+		try (RedisServer server = RedisServer.start(); RedisLockStore store = driver.store(server.port(), SETTINGS)) {
+			server.pause();
+			assertManyCallersFailSoon(store);
+			server.resume();
+			await().ignoreExceptions().until(() -> isAcquired(store, "back", token()));
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void f22KilledServerFailsManyCallersAtOnceAndIsUsedAgainWhenItIsBack(Driver driver) throws Exception {
+		try (RedisServer server = RedisServer.start(); RedisLockStore store = driver.store(server.port(), SETTINGS)) {
+			warmUp(store);
+			server.kill();
+			assertManyCallersFailSoon(store);
+			server.restart();
+			await().ignoreExceptions().until(() -> isAcquired(store, "back", token()));
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void f22ServerThatIsNotThereAtTheStartIsUsedWhenItComes(Driver driver) throws Exception {
+		try (RedisServer server = RedisServer.start(); RedisLockStore store = driver.store(server.port(), SETTINGS)) {
+			server.kill();
+			assertManyCallersFailSoon(store);
+			server.restart();
+			await().ignoreExceptions().until(() -> isAcquired(store, "back", token()));
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void restartBetweenTwoCommandsIsNotNoticed(Driver driver) throws Exception {
+		try (RedisServer server = RedisServer.start(); RedisLockStore store = driver.store(server.port(), SETTINGS)) {
+			warmUp(store);
+			// several connections, all of which the restart ends
+			callAtOnce(20, () -> isAcquired(store, "k", token()));
+			server.restart();
+			assertThat(isAcquired(store, "back", token())).isTrue();
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void connectionThatVanishedWithoutAWordIsReplaced(Driver driver) throws Exception {
+		RedisStoreSettings settings = new RedisStoreSettings("lock:", Duration.ofMillis(300), true);
+		try (TcpProxy proxy = new TcpProxy(RedisServer.shared().port());
+				RedisLockStore store = driver.store(proxy.port(), settings)) {
+			await().ignoreExceptions().until(() -> isAcquired(store, "first " + driver, token()));
+			proxy.stall();
+			assertThatExceptionOfType(LockUnavailableException.class)
+				.isThrownBy(() -> acquire(store, "second", token()));
+			// bytes flow again for new connections only
+			proxy.restoreForNewConnections();
+			await().ignoreExceptions().until(() -> isAcquired(store, "third " + driver, token()));
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void timeoutOfOneCallIsItsOwn(Driver driver) throws Exception {
+		RedisStoreSettings settings = new RedisStoreSettings("lock:", Duration.ofSeconds(20), true);
+		try (RedisServer server = RedisServer.start(); RedisLockStore store = driver.store(server.port(), settings)) {
+			warmUp(store);
+			server.pause();
+			for (int millis : new int[] { 30, 100, 300 }) {
+				long start = System.nanoTime();
+				assertThatExceptionOfType(LockUnavailableException.class)
+					.isThrownBy(() -> acquire(store, "k", token(), QueueMode.NONE, Duration.ofMillis(millis)))
+					.withMessageContaining("did not answer within " + millis + "ms");
+				assertThat(Duration.ofNanos(System.nanoTime() - start)).isBetween(Duration.ofMillis(millis - 1),
+						Duration.ofMillis(millis + 800));
+			}
+			server.resume();
+		}
+	}
+
+	private static void warmUp(RedisLockStore store) {
+		// the first connection in a JVM loads the driver's classes, which is not what is
+		// measured
+		await().atMost(Duration.ofMinutes(1)).ignoreExceptions().until(() -> isAcquired(store, "warm-up", token()));
+	}
+
+	private static void assertManyCallersFailSoon(RedisLockStore store) throws Exception {
+		List<Duration> times = callAtOnce(CALLERS, () -> {
+			long start = System.nanoTime();
+			assertThatExceptionOfType(LockUnavailableException.class)
+				.isThrownBy(() -> acquire(store, "k", token(), QueueMode.NONE, TIMEOUT));
+			return Duration.ofNanos(System.nanoTime() - start);
+		});
+		assertThat(Collections.max(times)).isLessThan(SOON);
+	}
+
+	private static <T> List<T> callAtOnce(int callers, Callable<T> call) throws Exception {
+		ExecutorService threads = Executors.newFixedThreadPool(callers);
+		try {
+			CountDownLatch ready = new CountDownLatch(callers);
+			List<Future<T>> futures = new ArrayList<>();
+			for (int i = 0; i < callers; i++) {
+				futures.add(threads.submit(() -> {
+					ready.countDown();
+					ready.await();
+					return call.call();
+				}));
+			}
+			List<T> results = new ArrayList<>();
+			for (Future<T> future : futures) {
+				results.add(future.get());
+			}
+			return results;
+		}
+		finally {
+			threads.shutdownNow();
+		}
+	}
+
+}

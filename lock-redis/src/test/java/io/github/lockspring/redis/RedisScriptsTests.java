@@ -1,0 +1,272 @@
+package io.github.lockspring.redis;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import io.github.lockspring.testsupport.RedisServer;
+import io.github.lockspring.testsupport.RespClient;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.data.redis.core.script.RedisScript;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The scripts alone, against a real server: what they answer, and what they leave.
+ */
+class RedisScriptsTests {
+
+	private static final RedisServer server = RedisServer.shared();
+
+	private static final String LOCK = "lock:a b";
+
+	private static final String FENCE = "{lock:a b}:fence";
+
+	private static final String QUEUE = "{lock:a b}:queue";
+
+	private static final String ONE = "AAAAAAAAAAAAAAAAAAAAA1.7.5000";
+
+	private static final String TWO = "AAAAAAAAAAAAAAAAAAAAA2.8.900";
+
+	private static final String THREE = "AAAAAAAAAAAAAAAAAAAAA3.9.5000";
+
+	@BeforeEach
+	void flush() {
+		server.flushAll();
+	}
+
+	@Test
+	void acquireTakesAFreeLockAndLeavesLockAndFence() {
+		String[] answer = acquire(ONE, 30_000, 0);
+		assertThat(answer[0]).isEqualTo("1");
+		assertThat(answer[1]).matches("\\d{16}").isEqualTo(server.get(FENCE));
+		assertThat(server.get(LOCK)).isEqualTo(ONE);
+		assertThat(server.pttl(LOCK)).isBetween(25_000L, 30_000L);
+		assertThat(server.pttl(FENCE)).isBetween(595_000L, 600_000L);
+		assertThat(server.keys()).containsExactlyInAnyOrder(LOCK, FENCE);
+	}
+
+	@Test
+	void acquireOfABusyLockQueuesWhoWaitsAndNobodyElse() {
+		acquire(ONE, 30_000, 0);
+		String[] answer = acquire(TWO, 30_000, 0);
+		assertThat(answer[0]).isEqualTo("0");
+		assertThat(Long.parseLong(answer[1])).isBetween(25_000L, 30_000L);
+		assertThat(server.exists(QUEUE)).isFalse();
+		acquire(TWO, 30_000, 1);
+		acquire(THREE, 30_000, 1);
+		acquire(TWO, 30_000, 2);
+		assertThat(server.command("ZRANGE", QUEUE, "0", "-1")).isEqualTo(List.of(TWO, THREE));
+		assertThat(server.pttl(QUEUE)).isBetween(55_000L, 60_000L);
+		assertThat(server.get(LOCK)).isEqualTo(ONE);
+	}
+
+	@Test
+	void acquireByTheOwnerLengthensButNeverShortens() {
+		acquire(ONE, 30_000, 0);
+		String before = server.get(FENCE);
+		String[] answer = acquire(ONE, 1_000, 0);
+		assertThat(answer[0]).isEqualTo("1");
+		assertThat(answer[1]).isGreaterThan(before);
+		assertThat(server.pttl(LOCK)).isGreaterThan(25_000);
+		acquire(ONE, 90_000, 0);
+		assertThat(server.pttl(LOCK)).isGreaterThan(85_000);
+	}
+
+	@Test
+	void acquireContinuesAfterAFenceFromTheFuture() {
+		server.command("SET", FENCE, "8999999999999998", "PX", "1000");
+		assertThat(acquire(ONE, 30_000, 0)).containsExactly("1", "8999999999999999");
+		assertThat(server.get(FENCE)).isEqualTo("8999999999999999");
+		assertThat(server.pttl(FENCE)).isGreaterThan(590_000);
+	}
+
+	@Test
+	void acquireOfALockWithoutTtlIsBusyWithoutEnd() {
+		server.command("SET", LOCK, "a plain client");
+		String[] answer = acquire(TWO, 30_000, 1);
+		assertThat(answer).startsWith("0", "-1");
+		assertThat(server.pttl(LOCK)).isEqualTo(-1);
+	}
+
+	@Test
+	void acquireGivesItsOwnLockATtlAgain() {
+		server.command("SET", LOCK, ONE);
+		assertThat(acquire(ONE, 30_000, 0)[0]).isEqualTo("1");
+		assertThat(server.pttl(LOCK)).isGreaterThan(25_000);
+	}
+
+	@Test
+	void releaseLeavesTheFenceAlone() {
+		acquire(ONE, 30_000, 0);
+		assertThat(release(ONE, "0", 0)).isEqualTo("1");
+		assertThat(server.keys()).containsExactly(FENCE);
+		assertThat(server.pttl(FENCE)).isPositive();
+	}
+
+	@Test
+	void releaseByAnotherChangesNothingButItsPlaceInTheQueue() {
+		acquire(ONE, 30_000, 0);
+		acquire(TWO, 30_000, 1);
+		acquire(THREE, 30_000, 1);
+		String fencingToken = server.get(FENCE);
+		assertThat(release(TWO, "99", 0)).isEqualTo("0 " + fencingToken);
+		assertThat(server.get(LOCK)).isEqualTo(ONE);
+		assertThat(server.get(FENCE)).isEqualTo(fencingToken);
+		assertThat(server.command("ZRANGE", QUEUE, "0", "-1")).isEqualTo(List.of(THREE));
+	}
+
+	@Test
+	void releaseOfALockOfWhichNothingIsKnownSaysZero() {
+		assertThat(release(ONE, "0", 0)).isEqualTo("0 0");
+		assertThat(server.keys()).isEmpty();
+	}
+
+	@Test
+	void releaseThatKeepsLeavesAValueThatIsNobodysToken() {
+		acquire(ONE, 30_000, 0);
+		acquire(TWO, 30_000, 1);
+		assertThat(release(ONE, "0", 5_000)).isEqualTo("1");
+		assertThat(release(ONE, "0", 5_000)).isEqualTo("1");
+		assertThat(server.get(LOCK)).isEqualTo(ONE + ".kept");
+		assertThat(server.pttl(LOCK)).isBetween(1L, 5_000L);
+		assertThat(server.exists(QUEUE)).isTrue();
+	}
+
+	@Test
+	void h19NumbersOfSixteenDigitsAreTheSameInMessageAndKey() throws Exception {
+		try (RespClient inbox = server.connect()) {
+			inbox.command("SUBSCRIBE", "lock:inbox:AAAAAAAAAAAAAAAAAAAAA2");
+			acquire(ONE, 30_000, 0);
+			acquire(TWO, 30_000, 1);
+			acquire(THREE, 30_000, 1);
+			String reported = "1999999999999999";
+			String answer = release(ONE, reported, 0);
+			String fencingToken = "2000000000000000";
+			String message = "g " + TWO + " " + fencingToken + " 1 " + LOCK;
+			assertThat(answer).isEqualTo("2 1 " + message);
+			assertThat(server.get(FENCE)).isEqualTo(fencingToken);
+			assertThat(inbox.read()).asList().last().isEqualTo(message);
+		}
+		assertThat(server.get(LOCK)).isEqualTo(TWO);
+		assertThat(server.pttl(LOCK)).as("the waiter's grant").isBetween(1L, 900L);
+		assertThat(server.command("ZRANGE", QUEUE, "0", "-1")).isEqualTo(List.of(THREE));
+	}
+
+	@Test
+	void h5WaiterWithoutSubscriptionIsSkippedAndNothingPublished() {
+		acquire(ONE, 30_000, 0);
+		acquire(TWO, 30_000, 1);
+		server.command("CONFIG", "RESETSTAT");
+		assertThat(release(ONE, "0", 0)).isEqualTo("1");
+		assertThat(server.keys()).containsExactly(FENCE);
+		assertThat(server.calls("publish")).isZero();
+	}
+
+	@Test
+	void releaseWithoutExactCountHandsOverAllTheSame() {
+		acquire(ONE, 30_000, 0);
+		acquire(TWO, 30_000, 1);
+		String answer = releaseWith("0", ONE, "0", 0);
+		assertThat(answer).startsWith("2 1 g " + TWO);
+		assertThat(server.get(LOCK)).isEqualTo(TWO);
+	}
+
+	@Test
+	void foreignMemberOfTheQueueIsDropped() {
+		acquire(ONE, 30_000, 0);
+		server.command("ZADD", QUEUE, "1", "foreign.1.5000");
+		server.command("ZADD", QUEUE, "2", "AAAAAAAAAAAAAAAAAAAAA2.8.0");
+		server.command("ZADD", QUEUE, "3", "AAAAAAAAAAAAAAAAAAAAA2.8.12345");
+		assertThat(releaseWith("0", ONE, "0", 0)).isEqualTo("1");
+		assertThat(server.keys()).containsExactly(FENCE);
+	}
+
+	@Test
+	void wantedGoesToTheOwnersInboxAtEachLookAndToNoForeignOwner() throws Exception {
+		try (RespClient inbox = server.connect()) {
+			inbox.command("SUBSCRIBE", "lock:inbox:AAAAAAAAAAAAAAAAAAAAA1");
+			acquire(ONE, 30_000, 0);
+			acquire(TWO, 30_000, 1);
+			assertThat(inbox.read()).asList().last().isEqualTo("w " + ONE + " " + LOCK);
+			acquire(TWO, 30_000, 2);
+			assertThat(inbox.read()).asList().last().isEqualTo("w " + ONE + " " + LOCK);
+		}
+		server.command("SET", LOCK, "AAAAAAAAAAAAAAAAAAAAA1.x.y", "PX", "30000");
+		server.command("CONFIG", "RESETSTAT");
+		acquire(TWO, 30_000, 2);
+		assertThat(server.calls("publish")).isZero();
+	}
+
+	@Test
+	void wantedIsSaidByTheFirstInTheQueueAtItsFirstLookAndByOthersLater() {
+		acquire(ONE, 30_000, 0);
+		server.command("CONFIG", "RESETSTAT");
+		acquire(TWO, 30_000, 1);
+		assertThat(server.calls("publish")).isEqualTo(1);
+		acquire(THREE, 30_000, 1);
+		assertThat(server.calls("publish")).isEqualTo(1);
+		acquire(THREE, 30_000, 2);
+		assertThat(server.calls("publish")).isEqualTo(2);
+	}
+
+	@Test
+	void renewLengthensOwnLeasesOnlyAndCreatesNothing() {
+		server.command("SET", "lock:1", ONE, "PX", "1000");
+		server.command("SET", "lock:2", TWO, "PX", "1000");
+		server.command("SET", "lock:3", THREE, "PX", "90000");
+		Object answer = eval(RedisScripts.RENEW, List.of("lock:1", "lock:2", "lock:3", "lock:4"), ONE, "30000", ONE,
+				"30000", THREE, "30000", ONE, "30000");
+		assertThat(answer).isEqualTo(List.of(1L, 0L, 1L, 0L));
+		assertThat(server.pttl("lock:1")).isGreaterThan(25_000);
+		assertThat(server.pttl("lock:2")).isLessThanOrEqualTo(1_000);
+		assertThat(server.pttl("lock:3")).isGreaterThan(85_000);
+		assertThat(server.keys()).containsExactlyInAnyOrder("lock:1", "lock:2", "lock:3");
+	}
+
+	@Test
+	void uncontendedScriptsMakeThreeCallsEach() {
+		release(ONE, "0", 0);
+		acquire(ONE, 30_000, 0);
+		release(ONE, "0", 0);
+		server.command("CONFIG", "RESETSTAT");
+		acquire(ONE, 30_000, 0);
+		assertThat(server.calls()).as("TIME, SET, SET and the EVAL itself").isEqualTo(4);
+		server.command("CONFIG", "RESETSTAT");
+		release(ONE, "0", 0);
+		assertThat(server.calls()).as("GET, EXISTS, DEL and the EVAL itself").isEqualTo(4);
+	}
+
+	@Test
+	void headersSayWhatScriptsTakeAndReturn() {
+		for (RedisScript<?> script : List.of(RedisScripts.ACQUIRE, RedisScripts.RELEASE, RedisScripts.RENEW,
+				RedisScripts.PUBLISH)) {
+			assertThat(script.getScriptAsString()).startsWith("-- ")
+				.contains("-- KEYS", "-- ARGV", "-- Returns", "ever ");
+		}
+	}
+
+	private static String[] acquire(String token, long ttl, int look) {
+		return ((String) eval(RedisScripts.ACQUIRE, List.of(LOCK, FENCE, QUEUE), token, String.valueOf(ttl),
+				String.valueOf(look), "600000", "lock:inbox:"))
+			.split(" ");
+	}
+
+	private static String release(String token, String lastFencingToken, long keep) {
+		return releaseWith("1", token, lastFencingToken, keep);
+	}
+
+	private static String releaseWith(String exactCount, String token, String lastFencingToken, long keep) {
+		return (String) eval(RedisScripts.RELEASE, List.of(LOCK, FENCE, QUEUE), token, lastFencingToken,
+				String.valueOf(keep), "600000", "lock:inbox:", exactCount);
+	}
+
+	private static Object eval(RedisScript<?> script, List<String> keys, String... args) {
+		List<String> words = new ArrayList<>(List.of("EVAL", script.getScriptAsString(), String.valueOf(keys.size())));
+		words.addAll(keys);
+		words.addAll(List.of(args));
+		return server.command(words.toArray(String[]::new));
+	}
+
+}

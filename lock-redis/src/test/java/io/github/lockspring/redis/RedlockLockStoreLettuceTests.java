@@ -1,0 +1,10 @@
+package io.github.lockspring.redis;
+
+class RedlockLockStoreLettuceTests extends AbstractRedlockLockStoreTests {
+
+	@Override
+	Driver driver() {
+		return Driver.LETTUCE;
+	}
+
+}

@@ -1,0 +1,69 @@
+package io.github.lockspring.redis;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicLong;
+
+import io.github.lockspring.store.AcquireResult;
+import io.github.lockspring.store.AcquireResult.Acquired;
+import io.github.lockspring.store.AcquireRequest;
+import io.github.lockspring.store.AcquireRequest.QueueMode;
+import io.github.lockspring.store.LockStore;
+import io.github.lockspring.store.OwnerToken;
+import io.github.lockspring.store.ReleaseResult;
+import io.github.lockspring.store.ReleaseRequest;
+import io.github.lockspring.store.RenewResult;
+import io.github.lockspring.store.RenewRequest;
+
+/**
+ * Asks requests in few words.
+ */
+final class StoreFixture {
+
+	static final Duration TTL = Duration.ofSeconds(30);
+
+	static final Duration PATIENT = Duration.ofSeconds(10);
+
+	static final RedisStoreSettings SETTINGS = new RedisStoreSettings("lock:", PATIENT, true);
+
+	private static final AtomicLong SEQUENCE = new AtomicLong();
+
+	private static final String INSTANCE = "fixture%015d".formatted(ThreadLocalRandom.current().nextInt(1 << 30));
+
+	private StoreFixture() {
+	}
+
+	static OwnerToken token() {
+		return token(INSTANCE);
+	}
+
+	static OwnerToken token(String instance) {
+		return new OwnerToken(instance, SEQUENCE.incrementAndGet(), 1000);
+	}
+
+	static String instance(int number) {
+		return INSTANCE.substring(0, 20) + "%02d".formatted(number);
+	}
+
+	static AcquireResult acquire(LockStore store, String key, OwnerToken token) {
+		return acquire(store, key, token, QueueMode.NONE, PATIENT);
+	}
+
+	static AcquireResult acquire(LockStore store, String key, OwnerToken token, QueueMode look, Duration timeout) {
+		return store.acquire(new AcquireRequest(key, token, TTL, look), timeout);
+	}
+
+	static boolean isAcquired(LockStore store, String key, OwnerToken token) {
+		return acquire(store, key, token) instanceof Acquired;
+	}
+
+	static ReleaseResult release(LockStore store, String key, OwnerToken token) {
+		return store.release(new ReleaseRequest(key, token), PATIENT);
+	}
+
+	static List<RenewResult> renew(LockStore store, String key, OwnerToken token) {
+		return store.renew(List.of(new RenewRequest(key, token, TTL)), PATIENT);
+	}
+
+}

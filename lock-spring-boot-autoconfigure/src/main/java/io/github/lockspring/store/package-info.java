@@ -1,8 +1,0 @@
-/**
- * The SPI: the few atomic questions put to a shared store, their answers, and the
- * in-memory store.
- */
-@NullMarked
-package io.github.lockspring.store;
-
-import org.jspecify.annotations.NullMarked;

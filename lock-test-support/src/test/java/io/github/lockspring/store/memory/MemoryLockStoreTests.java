@@ -1,0 +1,101 @@
+package io.github.lockspring.store.memory;
+
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
+
+import io.github.lockspring.store.AcquireResult.Acquired;
+import io.github.lockspring.store.AcquireResult.Busy;
+import io.github.lockspring.store.AcquireRequest;
+import io.github.lockspring.store.AcquireRequest.QueueMode;
+import io.github.lockspring.store.LockStore;
+import io.github.lockspring.store.OwnerToken;
+import io.github.lockspring.store.ReleaseRequest;
+import io.github.lockspring.testsupport.AbstractQueueingLockStoreTests;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+class MemoryLockStoreTests extends AbstractQueueingLockStoreTests {
+
+	private final AtomicLong advance = new AtomicLong();
+
+	@Override
+	protected LockStore createStore() {
+		return new MemoryLockStore(() -> System.nanoTime() + this.advance.get());
+	}
+
+	@Override
+	protected void loseEverything() {
+		this.advance.addAndGet(Duration.ofHours(1).toNanos());
+	}
+
+	@Override
+	protected long remainingMillis(String key) {
+		return ((MemoryLockStore) this.store).remainingMillis(key);
+	}
+
+	@Override
+	protected int leftovers() {
+		return ((MemoryLockStore) this.store).size();
+	}
+
+	@Test
+	void leaseEndsByTheInjectedClockAlone() {
+		AtomicLong clock = new AtomicLong(Long.MAX_VALUE - 5);
+		MemoryLockStore store = new MemoryLockStore(clock::get);
+		AcquireRequest request = new AcquireRequest("k", token(), Duration.ofMillis(100), QueueMode.NONE);
+		AcquireRequest other = new AcquireRequest("k", token(), Duration.ofMillis(100), QueueMode.NONE);
+		assertThat(store.acquire(request, TIMEOUT)).isInstanceOf(Acquired.class);
+		clock.addAndGet(Duration.ofMillis(100).toNanos() - 1);
+		assertThat(store.acquire(other, TIMEOUT)).isInstanceOf(Busy.class);
+		clock.addAndGet(1);
+		assertThat(store.acquire(other, TIMEOUT)).isInstanceOf(Acquired.class);
+	}
+
+	@Test
+	void millionKeysLeaveNothing() {
+		MemoryLockStore store = new MemoryLockStore();
+		OwnerToken token = token();
+		for (int i = 0; i < 1_000_000; i++) {
+			store.acquire(new AcquireRequest("k" + i, token, LONG, QueueMode.NONE), TIMEOUT);
+			store.release(new ReleaseRequest("k" + i, token), TIMEOUT);
+		}
+		assertThat(store.size()).isZero();
+	}
+
+	@Test
+	void leasesThatRanOutAreRemovedWithoutBeingTouched() {
+		AtomicLong clock = new AtomicLong();
+		MemoryLockStore store = new MemoryLockStore(clock::get);
+		OwnerToken token = token();
+		for (int i = 0; i < 100_000; i++) {
+			store.acquire(new AcquireRequest("k" + i, token, Duration.ofMillis(100), QueueMode.JOIN), TIMEOUT);
+			clock.addAndGet(Duration.ofMillis(10).toNanos());
+		}
+		assertThat(store.size()).isLessThan(100);
+	}
+
+	@Test
+	void waitersOfInstancesThatHaveGoneAreForgotten() {
+		AtomicLong clock = new AtomicLong();
+		MemoryLockStore store = new MemoryLockStore(clock::get);
+		OwnerToken holder = token();
+		store.acquire(new AcquireRequest("k", holder, LONG, QueueMode.NONE), TIMEOUT);
+		store.acquire(new AcquireRequest("k", token(), LONG, QueueMode.JOIN), TIMEOUT);
+		store.release(new ReleaseRequest("other", holder), TIMEOUT);
+		clock.addAndGet(Duration.ofSeconds(61).toNanos());
+		store.release(new ReleaseRequest("k", holder), TIMEOUT);
+		assertThat(store.size()).isZero();
+	}
+
+	@Test
+	void messageThreadEndsWhenThereIsNothingToSay() {
+		openInbox(instance('7'));
+		await().until(() -> Thread.getAllStackTraces()
+			.keySet()
+			.stream()
+			.noneMatch((thread) -> thread.getName().equals("lock-memory-messages")));
+	}
+
+}
