@@ -10,11 +10,11 @@ import io.github.lockspring.OnLost;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Several locks that were taken in one call.
+ * Several locks that one call has acquired.
  *
  * @param locks the lock of each key, at least two
  */
-record HeldLocks(List<HeldLock> locks) implements HeldLock {
+record CompositeHeldLock(List<HeldLock> locks) implements HeldLock {
 
 	@Override
 	public String key() {
@@ -23,7 +23,7 @@ record HeldLocks(List<HeldLock> locks) implements HeldLock {
 
 	@Override
 	public long fencingToken() {
-		throw new IllegalStateException("Several keys were locked, and each has a fencing token of its own: use"
+		throw new IllegalStateException("Several keys are locked, and each has its own fencing token: use"
 				+ " locks(), or HeldLock.current(key). Keys: " + this.locks.stream().map(HeldLock::key).toList());
 	}
 
@@ -78,7 +78,7 @@ record HeldLocks(List<HeldLock> locks) implements HeldLock {
 		}
 	}
 
-	private static LockLostException first(@Nullable LockLostException first, LockLostException next) {
+	static LockLostException first(@Nullable LockLostException first, LockLostException next) {
 		if (first == null) {
 			return next;
 		}
