@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
@@ -23,10 +24,10 @@ class DecisionRecordsTests {
 			List<String> lines = Documentation.lines("docs/adr/" + name);
 			int number = Integer.parseInt(name.substring(0, 4));
 			assertThat(lines.get(0)).startsWith("# " + number + ". ");
-			assertThat(lines).anyMatch((line) -> line.matches("Status: (accepted|superseded by \\d+)"))
-				.anyMatch((line) -> line.matches("Date: \\d{4}-\\d\\d-\\d\\d"));
-			assertThat(lines.stream().filter((line) -> line.startsWith("## "))).containsExactly("## Context",
-					"## Decision", "## Consequences");
+			assertThat(lines.stream().filter((line) -> line.startsWith("## "))).containsExactly("## Status",
+					"## Context", "## Decision", "## Consequences", "## Date");
+			assertThat(part(lines, "## Status")).matches("Accepted\\.|Superseded by \\d+\\.");
+			assertThat(part(lines, "## Date")).matches("\\d{4}-\\d\\d-\\d\\d");
 		});
 	}
 
@@ -40,8 +41,13 @@ class DecisionRecordsTests {
 	private static String indexRow(String name) {
 		List<String> lines = Documentation.lines("docs/adr/" + name);
 		String[] title = lines.get(0).substring("# ".length()).split("\\. ", 2);
-		String status = lines.stream().filter((line) -> line.startsWith("Status: ")).findFirst().orElse("Status: none");
-		return "| %s | [%s](%s) | %s |".formatted(title[0], title[1], name, status.substring("Status: ".length()));
+		String status = part(lines, "## Status").replace(".", "").toLowerCase(Locale.ROOT);
+		return "| %s | [%s](%s) | %s |".formatted(title[0], title[1], name, status);
+	}
+
+	/** The first line of a part. */
+	private static String part(List<String> lines, String heading) {
+		return lines.get(lines.indexOf(heading) + 2);
 	}
 
 	private static List<String> records() throws IOException {
