@@ -20,7 +20,7 @@ import static org.assertj.core.api.Assertions.fail;
  */
 class PlayedEngineTests {
 
-	private static final int RUNS = Integer.getInteger("lockspring.played.runs", 20_000);
+	private static final int RUNS = Integer.getInteger("lockspring.played.runs", 4_000);
 
 	private static final Long SEED = Long.getLong("lockspring.played.seed");
 
