@@ -33,7 +33,7 @@ public final class JdbcFencingGuardAutoConfiguration {
 
 	@Bean
 	@DependsOnDatabaseInitialization
-	JdbcFencingGuard jdbcFencingGuard(DataSource dataSource, DistributedLockProperties properties) {
+	JdbcFencingGuard lockspringJdbcFencingGuard(DataSource dataSource, DistributedLockProperties properties) {
 		return guard(dataSource, properties.fencing().table());
 	}
 
@@ -53,7 +53,8 @@ public final class JdbcFencingGuardAutoConfiguration {
 
 		@Bean
 		@ConditionalOnMissingBean
-		FenceTableInitializer fenceTableInitializer(DataSource dataSource, DistributedLockProperties properties) {
+		FenceTableInitializer lockspringFenceTableInitializer(DataSource dataSource,
+				DistributedLockProperties properties) {
 			DistributedLockProperties.Fencing fencing = properties.fencing();
 			// checks the name
 			guard(dataSource, fencing.table());

@@ -8,12 +8,14 @@ import io.github.lockspring.engine.LockEngine;
 import io.github.lockspring.store.LockStore;
 
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Lazy;
+import org.springframework.context.annotation.Role;
 
 /**
  * Auto-configuration of the {@link LockTemplate}. It is made when it is first asked for,
@@ -24,21 +26,22 @@ import org.springframework.context.annotation.Lazy;
 public final class LockEngineAutoConfiguration {
 
 	@Bean
-	static DurationUnitCheck distributedLockDurationUnitCheck() {
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static DurationUnitCheck lockspringDurationUnitCheck() {
 		return new DurationUnitCheck();
 	}
 
 	@Bean
 	@Lazy
 	@ConditionalOnMissingBean
-	LockTemplate lockTemplate(LockEngine lockEngine) {
+	LockTemplate lockspringLockTemplate(LockEngine lockEngine) {
 		return lockEngine.template();
 	}
 
 	@Bean
 	@Lazy
 	@ConditionalOnMissingBean
-	LockEngine lockEngine(ObjectProvider<LockStore> stores, DistributedLockProperties properties,
+	LockEngine lockspringLockEngine(ObjectProvider<LockStore> stores, DistributedLockProperties properties,
 			ObjectProvider<LockListener> listeners, ObjectProvider<UnitOfWork> unitsOfWork,
 			LockEngineLifecycle lifecycle, ConfigurableListableBeanFactory beanFactory) {
 		LockStore store = stores.getIfAvailable(() -> {
@@ -51,7 +54,7 @@ public final class LockEngineAutoConfiguration {
 	}
 
 	@Bean
-	LockEngineLifecycle lockEngineLifecycle() {
+	LockEngineLifecycle lockspringLockEngineLifecycle() {
 		return new LockEngineLifecycle();
 	}
 

@@ -14,7 +14,7 @@ public final class LockEventAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	LockEventPublisher lockEventPublisher(ApplicationEventPublisher publisher) {
+	LockEventPublisher lockspringLockEventPublisher(ApplicationEventPublisher publisher) {
 		return new LockEventPublisher(publisher);
 	}
 

@@ -21,7 +21,7 @@ public final class LockFencingAutoConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static FencedBeanPostProcessor fencedBeanPostProcessor(Environment environment) {
+	static FencedBeanPostProcessor lockspringFencedBeanPostProcessor(Environment environment) {
 		FencedBeanPostProcessor processor = new FencedBeanPostProcessor();
 		processor.setProxyTargetClass(environment.getProperty("spring.aop.proxy-target-class", Boolean.class, true));
 		return processor;
@@ -29,7 +29,7 @@ public final class LockFencingAutoConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static FencedChecker fencedChecker() {
+	static FencedChecker lockspringFencedChecker() {
 		return new FencedChecker();
 	}
 

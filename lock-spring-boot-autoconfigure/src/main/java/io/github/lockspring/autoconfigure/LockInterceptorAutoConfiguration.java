@@ -37,22 +37,22 @@ public final class LockInterceptorAutoConfiguration {
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	@ConditionalOnMissingBean
-	static LockOperationSource lockOperationSource(ConfigurableBeanFactory beanFactory) {
+	static LockOperationSource lockspringLockOperationSource(ConfigurableBeanFactory beanFactory) {
 		return new AnnotationLockOperationSource(beanFactory);
 	}
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	@ConditionalOnMissingBean
-	static LockInterceptor lockInterceptor(LockOperationSource lockOperationSource, ConfigurableBeanFactory beanFactory,
-			ObjectProvider<LockTemplate> templates) {
+	static LockInterceptor lockspringLockInterceptor(LockOperationSource lockOperationSource,
+			ConfigurableBeanFactory beanFactory, ObjectProvider<LockTemplate> templates) {
 		return new LockInterceptor(lockOperationSource, new LockKeyEvaluator(beanFactory), templates::getObject);
 	}
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	@ConditionalOnMissingBean
-	static LockOperationSourceAdvisor lockOperationSourceAdvisor(LockInterceptor lockInterceptor,
+	static LockOperationSourceAdvisor lockspringLockOperationSourceAdvisor(LockInterceptor lockInterceptor,
 			Environment environment) {
 		LockOperationSourceAdvisor advisor = new LockOperationSourceAdvisor(lockInterceptor);
 		advisor.setOrder(Binder.get(environment)
@@ -63,7 +63,7 @@ public final class LockInterceptorAutoConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static LockAnnotationChecker lockAnnotationChecker() {
+	static LockAnnotationChecker lockspringLockAnnotationChecker() {
 		return new LockAnnotationChecker();
 	}
 

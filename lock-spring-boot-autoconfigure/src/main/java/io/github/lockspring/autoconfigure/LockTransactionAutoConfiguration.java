@@ -28,18 +28,18 @@ public final class LockTransactionAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	@ConditionalOnBooleanProperty(name = "distributed-lock.transaction.release-after-completion", matchIfMissing = true)
-	UnitOfWork lockUnitOfWork() {
+	UnitOfWork lockspringUnitOfWork() {
 		return new TransactionUnitOfWork();
 	}
 
 	@Bean
-	TransactionAdviceRule lockTransactionAdviceRule(ObjectProvider<UnitOfWork> unitsOfWork) {
+	TransactionAdviceRule lockspringTransactionAdviceRule(ObjectProvider<UnitOfWork> unitsOfWork) {
 		return new TransactionAdviceRule(() -> unitsOfWork.getIfAvailable(() -> UnitOfWork.NONE) != UnitOfWork.NONE);
 	}
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static CommitGuardRegistrar lockCommitGuardRegistrar(ObjectProvider<DistributedLockProperties> properties) {
+	static CommitGuardRegistrar lockspringCommitGuardRegistrar(ObjectProvider<DistributedLockProperties> properties) {
 		return new CommitGuardRegistrar(() -> {
 			DistributedLockProperties.Transaction transaction = properties.getObject().transaction();
 			return new CommitGuard.Settings(transaction.verifyBeforeCommit(), transaction.minRemaining());

@@ -33,13 +33,13 @@ public final class LocksDisabledAutoConfiguration {
 	@Bean
 	@Lazy
 	@ConditionalOnMissingBean(LockStore.class)
-	MemoryLockStore memoryLockStore() {
+	MemoryLockStore lockspringMemoryLockStore() {
 		return new MemoryLockStore();
 	}
 
 	@Bean
 	@ConditionalOnMissingBean
-	FencingGuard unfenced() {
+	FencingGuard lockspringFencingGuard() {
 		return (resource, token) -> {
 		};
 	}

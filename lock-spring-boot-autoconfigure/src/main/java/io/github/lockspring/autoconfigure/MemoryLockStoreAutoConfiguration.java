@@ -21,7 +21,7 @@ public final class MemoryLockStoreAutoConfiguration {
 	@Bean
 	@Lazy
 	@ConditionalOnMissingBean(LockStore.class)
-	MemoryLockStore memoryLockStore() {
+	MemoryLockStore lockspringMemoryLockStore() {
 		return new MemoryLockStore();
 	}
 

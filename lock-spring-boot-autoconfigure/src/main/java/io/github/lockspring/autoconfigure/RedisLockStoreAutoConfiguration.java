@@ -29,7 +29,8 @@ public final class RedisLockStoreAutoConfiguration {
 	@Lazy
 	@ConditionalOnMissingBean(LockStore.class)
 	@ConditionalOnSingleCandidate(RedisConnectionFactory.class)
-	RedisLockStore redisLockStore(RedisConnectionFactory connectionFactory, DistributedLockProperties properties) {
+	RedisLockStore lockspringRedisLockStore(RedisConnectionFactory connectionFactory,
+			DistributedLockProperties properties) {
 		DistributedLockProperties.Redis redis = properties.redis();
 		RedisStoreSettings settings = new RedisStoreSettings(properties.keyPrefix(), redis.commandTimeout(),
 				redis.notifications(), redis.replicaAcks(), redis.replicaAckTimeout());

@@ -36,7 +36,7 @@ public final class RedlockLockStoreAutoConfiguration {
 	 */
 	@Bean
 	@ConditionalOnMissingBean(LockStore.class)
-	RedlockLockStore redlockLockStore(DistributedLockProperties properties, BeanFactory beanFactory,
+	RedlockLockStore lockspringRedlockLockStore(DistributedLockProperties properties, BeanFactory beanFactory,
 			Environment environment) {
 		DistributedLockProperties.Redlock redlock = properties.redlock();
 		RedlockConnectionFactories factories = RedlockConnectionFactories.of(beanFactory,
@@ -52,7 +52,7 @@ public final class RedlockLockStoreAutoConfiguration {
 
 	@Bean
 	@ConditionalOnBooleanProperty(name = "distributed-lock.redlock.durable", havingValue = false, matchIfMissing = true)
-	RedlockLeaseRule redlockLeaseRule(DistributedLockProperties properties) {
+	RedlockLeaseRule lockspringRedlockLeaseRule(DistributedLockProperties properties) {
 		return new RedlockLeaseRule(longestTtl(properties));
 	}
 

@@ -63,7 +63,7 @@ final class Applications {
 				AutoConfigurations.of(registered()));
 	}
 
-	private static Class<?>[] registered() {
+	static Class<?>[] registered() {
 		String room = ClassUtils.getPackageName(LockEngineAutoConfiguration.class);
 		List<String> names = StreamSupport
 			.stream(ImportCandidates.load(AutoConfiguration.class, Applications.class.getClassLoader()).spliterator(),

@@ -108,7 +108,7 @@ class LockInterceptorAutoConfigurationTests {
 			.run((context) -> {
 				assertThat(context.getBean(LockedService.class).work()).isTrue();
 				assertThat(context.getBean(RecordingPostProcessor.class).seen).contains("redisConnectionFactory",
-						"lockedService", "redisLockStore", "lockTemplate", "lockEngine");
+						"lockedService", "lockspringRedisLockStore", "lockspringLockTemplate", "lockspringLockEngine");
 				assertThat(output).doesNotContain("is not eligible for getting processed by all BeanPostProcessors");
 			});
 	}

@@ -152,8 +152,9 @@ class LockStoreAutoConfigurationTests {
 		RedisServer server = RedisServer.shared();
 		Applications.onSharedServer().run((context) -> {
 			assertThat(context).hasNotFailed();
-			assertThat(context.getSourceApplicationContext().getBeanFactory().containsSingleton("redisLockStore"))
-				.isFalse();
+			assertThat(context.getSourceApplicationContext()
+				.getBeanFactory()
+				.containsSingleton("lockspringRedisLockStore")).isFalse();
 			assertThat((String) server.command("CLIENT", "LIST")).doesNotContain("name=lock");
 		});
 	}
