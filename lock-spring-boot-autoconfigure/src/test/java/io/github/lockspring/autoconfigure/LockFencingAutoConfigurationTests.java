@@ -113,7 +113,7 @@ class LockFencingAutoConfigurationTests {
 		this.shop.withPropertyValues("distributed-lock.enabled=false").run((context) -> {
 			assertThat(context).doesNotHaveBean(JdbcFencingGuard.class)
 				.doesNotHaveBean(FencedBeanPostProcessor.class)
-				.doesNotHaveBean(FenceTableInitializer.class);
+				.doesNotHaveBean("lockspringFenceTableInitializer");
 			context.getBean(Shop.class).sell("a");
 			context.getBean(FencingGuard.class).check("a", 1);
 			assertThat(sold(context)).containsExactly("a");
@@ -160,7 +160,7 @@ class LockFencingAutoConfigurationTests {
 		this.runner.withUserConfiguration(NotedConfiguration.class)
 			.run((context) -> assertThat(context).hasSingleBean(FencingGuard.class)
 				.doesNotHaveBean(JdbcFencingGuard.class)
-				.doesNotHaveBean(FenceTableInitializer.class));
+				.doesNotHaveBean("lockspringFenceTableInitializer"));
 	}
 
 	@Test

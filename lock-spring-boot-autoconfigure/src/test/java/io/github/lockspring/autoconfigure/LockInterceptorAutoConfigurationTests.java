@@ -3,6 +3,7 @@ package io.github.lockspring.autoconfigure;
 import java.util.ArrayList;
 import java.util.List;
 
+import io.github.lockspring.autoconfigure.properties.DistributedLockProperties;
 import io.github.lockspring.LockContext;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.annotation.DistributedLock;

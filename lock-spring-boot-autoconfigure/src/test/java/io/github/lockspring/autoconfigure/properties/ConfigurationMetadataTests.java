@@ -1,4 +1,4 @@
-package io.github.lockspring.autoconfigure;
+package io.github.lockspring.autoconfigure.properties;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -56,7 +56,7 @@ class ConfigurationMetadataTests {
 
 	static Stream<String> names() {
 		List<String> names = new ArrayList<>();
-		collect(DistributedLockProperties.class, DistributedLockProperties.PREFIX, names);
+		collect(DistributedLockProperties.class, "distributed-lock", names);
 		return names.stream();
 	}
 
