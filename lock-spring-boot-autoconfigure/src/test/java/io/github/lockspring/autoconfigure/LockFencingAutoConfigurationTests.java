@@ -133,6 +133,16 @@ class LockFencingAutoConfigurationTests {
 	}
 
 	@Test
+	void applicationWithADatabaseNeedsNoModuleForFencing() {
+		this.runner.withClassLoader(new FilteredClassLoader("io.github.lockspring.jdbc"))
+			.withUserConfiguration(LockedConfiguration.class)
+			.run((context) -> {
+				assertThat(context).doesNotHaveBean(FencingGuard.class);
+				assertThat(context.getBean(LockedService.class).work()).isTrue();
+			});
+	}
+
+	@Test
 	void applicationWithoutTransactionsStarts() {
 		Applications.inMemory()
 			.withClassLoader(new FilteredClassLoader("org.springframework.transaction", "org.springframework.dao",

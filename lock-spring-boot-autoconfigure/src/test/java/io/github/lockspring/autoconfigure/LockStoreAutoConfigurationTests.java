@@ -40,6 +40,8 @@ class LockStoreAutoConfigurationTests {
 	private static final FilteredClassLoader WITHOUT_REDIS = new FilteredClassLoader("org.springframework.data.redis",
 			"io.lettuce", "redis.clients");
 
+	private static final FilteredClassLoader WITHOUT_MODULE = new FilteredClassLoader("io.github.lockspring.redis");
+
 	@ParameterizedTest
 	@ValueSource(strings = { "lettuce", "jedis" })
 	void locksAreOnTheApplicationsRedis(String clientType) {
@@ -171,6 +173,35 @@ class LockStoreAutoConfigurationTests {
 			.contains("distributed-lock.enabled=false");
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "redis", "redlock" })
+	void annotatedBeanWithoutTheModuleOfItsStoreStopsTheStart(String store) {
+		FailureAnalysis failure = StartupFailures.of(Applications.onSharedServer()
+			.withUserConfiguration(LockedConfiguration.class)
+			.withPropertyValues("distributed-lock.store=" + store,
+					"distributed-lock.redlock.nodes=redis://a,redis://b,redis://c")
+			.withClassLoader(WITHOUT_MODULE));
+		assertThat(failure.getDescription()).contains(
+				"distributed-lock.store=" + store + " needs the module lock-redis, which is not on the class path");
+		assertThat(failure.getAction()).contains("io.github.lockspring:lock-spring-boot-starter")
+			.contains("distributed-lock.store=memory");
+	}
+
+	@Test
+	void memoryStoreNeedsNoModuleOfAnotherStore() {
+		Applications.inMemory()
+			.withUserConfiguration(LockedConfiguration.class)
+			.withClassLoader(WITHOUT_MODULE)
+			.run((context) -> assertThat(context.getBean(LockedService.class).work()).isTrue());
+	}
+
+	@Test
+	void applicationWithoutLocksNeedsNoModuleOfAStore() {
+		Applications.onSharedServer()
+			.withClassLoader(WITHOUT_MODULE)
+			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(LockStore.class));
+	}
+
 	@Test
 	void injectedTemplateWithoutRedisOnTheClassPathStopsTheStart() {
 		FailureAnalysis failure = StartupFailures.of(Applications.withoutRedis()
@@ -220,6 +251,15 @@ class LockStoreAutoConfigurationTests {
 					AutoConfigurations.of(DataRedisAutoConfiguration.class, LockEngineAutoConfiguration.class))
 			.withUserConfiguration(ProgramConfiguration.class));
 		assertThat(failure.getDescription()).contains("RedisLockStoreAutoConfiguration");
+	}
+
+	@Test
+	void excludedStoreInMemoryIsNamed() {
+		FailureAnalysis failure = StartupFailures.of(new ApplicationContextRunner()
+			.withConfiguration(AutoConfigurations.of(LockEngineAutoConfiguration.class))
+			.withPropertyValues("distributed-lock.store=memory")
+			.withUserConfiguration(ProgramConfiguration.class));
+		assertThat(failure.getDescription()).contains("MemoryLockStoreAutoConfiguration");
 	}
 
 	@Test
