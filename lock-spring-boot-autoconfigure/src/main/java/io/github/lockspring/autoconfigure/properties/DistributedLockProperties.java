@@ -96,8 +96,7 @@ public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @
 		REDIS,
 
 		/**
-		 * A majority of several independent Redis servers,
-		 * distributed-lock.redlock.nodes.
+		 * A majority of the independent Redis servers in distributed-lock.redlock.nodes.
 		 */
 		REDLOCK,
 
