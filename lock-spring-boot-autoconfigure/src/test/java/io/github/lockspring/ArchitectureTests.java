@@ -1,5 +1,6 @@
 package io.github.lockspring;
 
+import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -9,6 +10,11 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import com.tngtech.archunit.base.DescribedPredicate;
@@ -44,8 +50,8 @@ class ArchitectureTests {
 	private static final int MAX_LINES = 400;
 
 	/**
-	 * Each room and the rooms that it may import; an empty name is the root package.
-	 * {@code autoconfigure} wires all of them, and nobody imports it. What a module may
+	 * Each room and the rooms that it may import; an empty name is the root package. Only
+	 * the rooms of {@code autoconfigure} import {@code autoconfigure}. What a module may
 	 * import, Maven holds.
 	 */
 	private static final Map<String, List<String>> ROOMS = Map.ofEntries(Map.entry("", List.of()),
@@ -59,8 +65,15 @@ class ArchitectureTests {
 			Map.entry("redis.client", List.of("", "store")),
 			Map.entry("redis.redlock", List.of("", "store", "redis.client")),
 			Map.entry("jdbc", List.of("", "store", "fencing")),
-			Map.entry("autoconfigure", List.of("", "annotation", "store", "store.memory", "interceptor", "engine",
-					"redis", "redis.redlock", "jdbc", "transaction", "fencing")));
+			Map.entry("autoconfigure.properties", List.of("", "transaction")),
+			Map.entry("autoconfigure",
+					List.of("", "annotation", "store", "store.memory", "interceptor", "engine", "transaction",
+							"fencing", "autoconfigure.properties")),
+			Map.entry("autoconfigure.redis",
+					List.of("", "store", "interceptor", "redis", "redis.redlock", "autoconfigure",
+							"autoconfigure.properties")),
+			Map.entry("autoconfigure.fencing",
+					List.of("", "fencing", "jdbc", "autoconfigure", "autoconfigure.properties")));
 
 	private static final JavaClasses CLASSES = new ClassFileImporter()
 		.withImportOption(new ImportOption.DoNotIncludeTests())
@@ -151,6 +164,31 @@ class ArchitectureTests {
 	}
 
 	@Test
+	void noTwoModulesShareAPackage() throws IOException {
+		Map<String, List<String>> modules = new TreeMap<>();
+		for (Path module : modules()) {
+			for (String javaPackage : packages(module)) {
+				modules.computeIfAbsent(javaPackage, (name) -> new ArrayList<>()).add(module.getFileName().toString());
+			}
+		}
+		assertThat(modules).hasSizeGreaterThan(10)
+			.allSatisfy((javaPackage, owners) -> assertThat(owners).as(javaPackage).hasSize(1));
+	}
+
+	@Test
+	void everyModuleHasANameOfItsOwnThatItsPackagesBeginWith() throws IOException {
+		List<String> names = new ArrayList<>();
+		for (Path module : modules()) {
+			Matcher name = Pattern.compile("<java\\.module\\.name>([\\w.]+)</java\\.module\\.name>")
+				.matcher(Files.readString(module.resolve("pom.xml")));
+			assertThat(name.find()).as("java.module.name of " + module).isTrue();
+			assertThat(packages(module)).allMatch((javaPackage) -> javaPackage.startsWith(name.group(1)));
+			names.add(name.group(1));
+		}
+		assertThat(names).doesNotHaveDuplicates();
+	}
+
+	@Test
 	void everyPackageIsNullMarked() {
 		List<String> unmarked = CLASSES.stream()
 			.map(JavaClass::getPackage)
@@ -178,6 +216,24 @@ class ArchitectureTests {
 			}
 		}
 		assertThat(tooLong).as("sources of more than %d lines", MAX_LINES).isEmpty();
+	}
+
+	private static List<Path> modules() throws IOException {
+		try (Stream<Path> folders = Files.list(Path.of("..").toRealPath())) {
+			return folders.filter((folder) -> Files.exists(folder.resolve("pom.xml"))).toList();
+		}
+	}
+
+	private static Set<String> packages(Path module) throws IOException {
+		Path root = module.resolve("src/main/java");
+		if (!Files.exists(root)) {
+			return Set.of();
+		}
+		try (Stream<Path> sources = Files.walk(root)) {
+			return sources.filter((source) -> source.toString().endsWith(".java"))
+				.map((source) -> root.relativize(source.getParent()).toString().replace(File.separatorChar, '.'))
+				.collect(Collectors.toSet());
+		}
 	}
 
 	static Stream<String> rooms() {

@@ -7,9 +7,9 @@ import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotationMetadata;
 
 /**
- * Makes sure that something applies the advice: Spring Boot's own auto-proxy creator is
- * missing where {@code spring.aop.auto} is false. One that is there already stays, and so
- * does the application's choice between class and interface proxies.
+ * Registers an auto-proxy creator where the application has none, as with
+ * {@code spring.aop.auto=false}. Keeps an existing one, and the application's choice
+ * between class and interface proxies.
  */
 class LockAutoProxyRegistrar implements ImportBeanDefinitionRegistrar {
 

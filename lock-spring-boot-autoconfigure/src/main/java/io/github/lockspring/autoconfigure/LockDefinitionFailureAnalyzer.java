@@ -6,7 +6,7 @@ import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
 /**
- * Says which lock annotation is wrong, and how to write it.
+ * Describes which annotation is invalid, and how to correct it.
  */
 class LockDefinitionFailureAnalyzer extends AbstractFailureAnalyzer<LockDefinitionException> {
 

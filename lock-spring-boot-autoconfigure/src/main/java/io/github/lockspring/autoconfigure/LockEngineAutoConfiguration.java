@@ -1,5 +1,7 @@
 package io.github.lockspring.autoconfigure;
 
+import io.github.lockspring.autoconfigure.properties.DistributedLockProperties;
+import io.github.lockspring.autoconfigure.properties.DurationUnitValidator;
 import io.github.lockspring.LockListener;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.UnitOfWork;
@@ -8,37 +10,43 @@ import io.github.lockspring.engine.LockEngine;
 import io.github.lockspring.store.LockStore;
 
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Lazy;
+import org.springframework.context.annotation.Role;
 
 /**
- * Auto-configuration of the {@link LockTemplate}. It is made when it is first asked for,
- * so that an application without locks needs no store.
+ * Auto-configuration of the {@link LockTemplate}. The template and its engine are created
+ * on first use, so that an application without locks needs no store.
+ *
+ * @since 0.1
  */
 @AutoConfiguration
 @EnableConfigurationProperties(DistributedLockProperties.class)
 public final class LockEngineAutoConfiguration {
 
 	@Bean
-	static DurationUnitCheck distributedLockDurationUnitCheck() {
-		return new DurationUnitCheck();
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static DurationUnitValidator lockspringDurationUnitValidator() {
+		return new DurationUnitValidator();
 	}
 
 	@Bean
 	@Lazy
 	@ConditionalOnMissingBean
-	LockTemplate lockTemplate(LockEngine lockEngine) {
+	LockTemplate lockspringLockTemplate(LockEngine lockEngine) {
 		return lockEngine.template();
 	}
 
 	@Bean
 	@Lazy
 	@ConditionalOnMissingBean
-	LockEngine lockEngine(ObjectProvider<LockStore> stores, DistributedLockProperties properties,
+	LockEngine lockspringLockEngine(ObjectProvider<LockStore> stores, DistributedLockProperties properties,
 			ObjectProvider<LockListener> listeners, ObjectProvider<UnitOfWork> unitsOfWork,
 			LockEngineLifecycle lifecycle, ConfigurableListableBeanFactory beanFactory) {
 		LockStore store = stores.getIfAvailable(() -> {
@@ -51,8 +59,8 @@ public final class LockEngineAutoConfiguration {
 	}
 
 	@Bean
-	LockEngineLifecycle lockEngineLifecycle() {
-		return new LockEngineLifecycle();
+	LockEngineLifecycle lockspringLockEngineLifecycle(ApplicationContext context) {
+		return new LockEngineLifecycle(context);
 	}
 
 	private static EngineSettings settings(DistributedLockProperties properties) {

@@ -4,32 +4,31 @@ import io.github.lockspring.engine.LockEngine;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.context.ApplicationContext;
-import org.springframework.context.ApplicationContextAware;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.context.event.ContextClosedEvent;
 
 /**
- * Stops the engine when the application stops, and starts it again with a context that is
+ * Stops the engine when the application stops, and starts it again when the context is
  * started again.
  * <p>
- * For maintainers: the engine is made late, or never, on whatever thread first asks for
- * it, while the context starts, runs or closes; the context calls the lifecycle's methods
- * on its own thread. {@code this} guards the fields and is never held while the engine
+ * For maintainers: the engine is created on the thread that first needs it, while the
+ * context starts, runs or closes, or never; the context calls the lifecycle's methods on
+ * its own thread. {@code this} guards the fields and is never held while the engine
  * stops, which may take as long as the work under its locks.
  */
-class LockEngineLifecycle implements SmartLifecycle, ApplicationContextAware, ApplicationListener<ContextClosedEvent> {
+class LockEngineLifecycle implements SmartLifecycle, ApplicationListener<ContextClosedEvent> {
 
 	/**
-	 * Half-way between what uses locks and what locks need. Greater phases stop first:
-	 * the web server has then answered its requests, and executors and schedulers, at
-	 * {@code MAX_VALUE / 2}, have ended their tasks; the connection factories, at 0, are
-	 * still there for the releases. Starting goes the other way round. The distance to
-	 * both leaves room for an application's own phases.
+	 * Half-way between the users of locks and what locks need. Greater phases stop first:
+	 * by then, the web server has completed its requests, and executors and schedulers,
+	 * at {@code MAX_VALUE / 2}, their tasks; connection factories, at 0, stop after the
+	 * releases. Phases start in the reverse order. The distance to both leaves room for
+	 * an application's own phases.
 	 */
 	static final int PHASE = Integer.MAX_VALUE / 4;
 
-	private @Nullable ApplicationContext context;
+	private final ApplicationContext context;
 
 	private @Nullable LockEngine engine;
 
@@ -39,14 +38,13 @@ class LockEngineLifecycle implements SmartLifecycle, ApplicationContextAware, Ap
 
 	private volatile boolean running;
 
-	@Override
-	public void setApplicationContext(ApplicationContext applicationContext) {
-		this.context = applicationContext;
+	LockEngineLifecycle(ApplicationContext context) {
+		this.context = context;
 	}
 
 	/**
-	 * Takes the engine under control.
-	 * @param engine the engine, usable already
+	 * Registers the engine.
+	 * @param engine the engine, which may be in use already
 	 */
 	synchronized void manage(LockEngine engine) {
 		this.engine = engine;
@@ -59,11 +57,11 @@ class LockEngineLifecycle implements SmartLifecycle, ApplicationContextAware, Ap
 	}
 
 	/**
-	 * Closing begins: from now on, waiting for a lock could only delay it.
+	 * Ends all waiting, which would only delay the close.
 	 */
 	@Override
 	public void onApplicationEvent(ContextClosedEvent event) {
-		// A child context's event comes along here too
+		// events of child contexts arrive here too
 		if (event.getApplicationContext() == this.context) {
 			synchronized (this) {
 				this.closing = true;
@@ -75,13 +73,11 @@ class LockEngineLifecycle implements SmartLifecycle, ApplicationContextAware, Ap
 	}
 
 	@Override
-	public void start() {
-		synchronized (this) {
-			this.closing = false;
-			this.stopped = false;
-			if (this.engine != null) {
-				this.engine.start();
-			}
+	public synchronized void start() {
+		this.closing = false;
+		this.stopped = false;
+		if (this.engine != null) {
+			this.engine.start();
 		}
 		this.running = true;
 	}

@@ -1,21 +1,23 @@
 package io.github.lockspring.autoconfigure;
 
+import io.github.lockspring.LockListener;
+
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 
 /**
- * Auto-configuration of the {@link io.github.lockspring.LockListener} that makes
- * application events of lock events.
+ * Auto-configuration of the {@link LockListener} that publishes lock events as
+ * application events.
+ *
+ * @since 0.1
  */
 @AutoConfiguration
 public final class LockEventAutoConfiguration {
 
 	@Bean
-	@ConditionalOnMissingBean
-	LockEventPublisher lockEventPublisher(ApplicationEventPublisher publisher) {
-		return new LockEventPublisher(publisher);
+	LockListener lockspringLockListener(ApplicationEventPublisher publisher) {
+		return publisher::publishEvent;
 	}
 
 }

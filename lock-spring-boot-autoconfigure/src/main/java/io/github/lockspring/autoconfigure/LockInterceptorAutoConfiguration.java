@@ -1,5 +1,6 @@
 package io.github.lockspring.autoconfigure;
 
+import io.github.lockspring.autoconfigure.properties.DistributedLockProperties;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.interceptor.AnnotationLockOperationSource;
 import io.github.lockspring.interceptor.LockAnnotationChecker;
@@ -12,7 +13,6 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.annotation.Bean;
@@ -23,13 +23,15 @@ import org.springframework.core.env.Environment;
 /**
  * Auto-configuration of the advice that runs annotated methods under their locks.
  * <p>
- * The advisor is made with the first bean of the application, before the application's
- * bean post-processors. Nothing here may therefore need an ordinary bean: the template is
- * asked for when the first method is called, and the order is read from the environment
- * instead of {@link DistributedLockProperties}.
+ * The advisor is created with the first bean of the application, before the application's
+ * bean post-processors. It must not depend on ordinary beans: the interceptor gets the
+ * template at its first call, and the order is read from the environment instead of
+ * {@code DistributedLockProperties}.
+ *
+ * @since 0.1
  */
 @AutoConfiguration
-@ConditionalOnBooleanProperty(name = "distributed-lock.enabled", matchIfMissing = true)
+@ConditionalOnLocksEnabled
 @Import(LockAutoProxyRegistrar.class)
 @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 public final class LockInterceptorAutoConfiguration {
@@ -37,22 +39,22 @@ public final class LockInterceptorAutoConfiguration {
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	@ConditionalOnMissingBean
-	static LockOperationSource lockOperationSource(ConfigurableBeanFactory beanFactory) {
+	static LockOperationSource lockspringLockOperationSource(ConfigurableBeanFactory beanFactory) {
 		return new AnnotationLockOperationSource(beanFactory);
 	}
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	@ConditionalOnMissingBean
-	static LockInterceptor lockInterceptor(LockOperationSource lockOperationSource, ConfigurableBeanFactory beanFactory,
-			ObjectProvider<LockTemplate> templates) {
+	static LockInterceptor lockspringLockInterceptor(LockOperationSource lockOperationSource,
+			ConfigurableBeanFactory beanFactory, ObjectProvider<LockTemplate> templates) {
 		return new LockInterceptor(lockOperationSource, new LockKeyEvaluator(beanFactory), templates::getObject);
 	}
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	@ConditionalOnMissingBean
-	static LockOperationSourceAdvisor lockOperationSourceAdvisor(LockInterceptor lockInterceptor,
+	static LockOperationSourceAdvisor lockspringLockOperationSourceAdvisor(LockInterceptor lockInterceptor,
 			Environment environment) {
 		LockOperationSourceAdvisor advisor = new LockOperationSourceAdvisor(lockInterceptor);
 		advisor.setOrder(Binder.get(environment)
@@ -63,7 +65,7 @@ public final class LockInterceptorAutoConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static LockAnnotationChecker lockAnnotationChecker() {
+	static LockAnnotationChecker lockspringLockAnnotationChecker() {
 		return new LockAnnotationChecker();
 	}
 

@@ -1,5 +1,8 @@
 package io.github.lockspring.autoconfigure;
 
+import java.util.List;
+
+import io.github.lockspring.autoconfigure.properties.RedlockNodeProperties;
 import io.github.lockspring.annotation.DistributedLock;
 import io.github.lockspring.annotation.DistributedLocks;
 import io.github.lockspring.annotation.Fenced;
@@ -10,19 +13,19 @@ import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
 
 /**
- * What a native image has to keep: the scripts, and the attributes of the annotations.
+ * Keeps scripts, schemas and annotation attributes in a native image.
  */
 class LockRuntimeHints implements RuntimeHintsRegistrar {
 
 	@Override
 	public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
-		hints.resources().registerPattern("io/github/lockspring/redis/*.lua");
+		hints.resources().registerPattern("io/github/lockspring/**/*.lua");
 		hints.resources().registerPattern("io/github/lockspring/jdbc/*.sql");
-		hints.reflection().registerType(DistributedLock.class, MemberCategory.INVOKE_PUBLIC_METHODS);
-		hints.reflection().registerType(DistributedLocks.class, MemberCategory.INVOKE_PUBLIC_METHODS);
-		hints.reflection().registerType(Fenced.class, MemberCategory.INVOKE_PUBLIC_METHODS);
-		// made of a URL by its valueOf
-		hints.reflection().registerType(RedlockNodeProperties.class, MemberCategory.INVOKE_PUBLIC_METHODS);
+		// the last one is created from a URL by its method valueOf
+		for (Class<?> type : List.of(DistributedLock.class, DistributedLocks.class, Fenced.class,
+				RedlockNodeProperties.class)) {
+			hints.reflection().registerType(type, MemberCategory.INVOKE_PUBLIC_METHODS);
+		}
 	}
 
 }

@@ -1,5 +1,6 @@
 package io.github.lockspring.autoconfigure;
 
+import io.github.lockspring.autoconfigure.properties.DistributedLockProperties;
 import io.github.lockspring.UnitOfWork;
 import io.github.lockspring.transaction.CommitGuard;
 import io.github.lockspring.transaction.CommitGuardRegistrar;
@@ -16,30 +17,32 @@ import org.springframework.context.annotation.Role;
 import org.springframework.transaction.ConfigurableTransactionManager;
 
 /**
- * Auto-configuration of what locks and transactions have to do with each other: locks
- * that are taken inside a transaction end with it, and a transaction whose locks were
- * lost does not commit.
+ * Auto-configuration of locks in transactions: a lock acquired inside a transaction ends
+ * with it, and a transaction whose lock was lost does not commit.
+ *
+ * @since 0.1
  */
 @AutoConfiguration
 @ConditionalOnClass(ConfigurableTransactionManager.class)
-@ConditionalOnBooleanProperty(name = "distributed-lock.enabled", matchIfMissing = true)
+@ConditionalOnLocksEnabled
 public final class LockTransactionAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
 	@ConditionalOnBooleanProperty(name = "distributed-lock.transaction.release-after-completion", matchIfMissing = true)
-	UnitOfWork lockUnitOfWork() {
+	UnitOfWork lockspringUnitOfWork() {
 		return new TransactionUnitOfWork();
 	}
 
 	@Bean
-	TransactionAdviceRule lockTransactionAdviceRule(ObjectProvider<UnitOfWork> unitsOfWork) {
-		return new TransactionAdviceRule(() -> unitsOfWork.getIfAvailable(() -> UnitOfWork.NONE) != UnitOfWork.NONE);
+	TransactionAdvisorOrderRule lockspringTransactionAdvisorOrderRule(ObjectProvider<UnitOfWork> unitsOfWork) {
+		return new TransactionAdvisorOrderRule(
+				() -> unitsOfWork.getIfAvailable(() -> UnitOfWork.NONE) != UnitOfWork.NONE);
 	}
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static CommitGuardRegistrar lockCommitGuardRegistrar(ObjectProvider<DistributedLockProperties> properties) {
+	static CommitGuardRegistrar lockspringCommitGuardRegistrar(ObjectProvider<DistributedLockProperties> properties) {
 		return new CommitGuardRegistrar(() -> {
 			DistributedLockProperties.Transaction transaction = properties.getObject().transaction();
 			return new CommitGuard.Settings(transaction.verifyBeforeCommit(), transaction.minRemaining());

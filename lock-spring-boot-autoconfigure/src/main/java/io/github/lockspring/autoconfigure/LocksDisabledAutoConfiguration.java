@@ -13,11 +13,12 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Lazy;
 
 /**
- * Auto-configuration of an application whose locks are switched off. Annotated methods
- * run without a lock, and unfenced. Programs still get a
- * {@link io.github.lockspring.LockTemplate} and a {@link FencingGuard}, since they could
- * not be started without; the locks exclude only this process, and the guard lets
- * everybody pass.
+ * Auto-configuration for {@code distributed-lock.enabled=false}. Annotated methods run
+ * without a lock and without fencing. Beans that need a
+ * {@link io.github.lockspring.LockTemplate} or a {@link FencingGuard} still get one: its
+ * locks exclude only callers in this process, and the guard accepts each token.
+ *
+ * @since 0.1
  */
 @AutoConfiguration
 @ConditionalOnBooleanProperty(name = "distributed-lock.enabled", havingValue = false)
@@ -33,13 +34,13 @@ public final class LocksDisabledAutoConfiguration {
 	@Bean
 	@Lazy
 	@ConditionalOnMissingBean(LockStore.class)
-	MemoryLockStore memoryLockStore() {
+	MemoryLockStore lockspringMemoryLockStore() {
 		return new MemoryLockStore();
 	}
 
 	@Bean
 	@ConditionalOnMissingBean
-	FencingGuard unfenced() {
+	FencingGuard lockspringFencingGuard() {
 		return (resource, token) -> {
 		};
 	}

@@ -4,7 +4,6 @@ import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.memory.MemoryLockStore;
 
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.context.annotation.Bean;
@@ -12,16 +11,18 @@ import org.springframework.context.annotation.Lazy;
 
 /**
  * Auto-configuration of the {@link LockStore} in memory.
+ *
+ * @since 0.1
  */
 @AutoConfiguration
-@ConditionalOnBooleanProperty(name = "distributed-lock.enabled", matchIfMissing = true)
+@ConditionalOnLocksEnabled
 @ConditionalOnProperty(name = "distributed-lock.store", havingValue = "memory")
 public final class MemoryLockStoreAutoConfiguration {
 
 	@Bean
 	@Lazy
 	@ConditionalOnMissingBean(LockStore.class)
-	MemoryLockStore memoryLockStore() {
+	MemoryLockStore lockspringMemoryLockStore() {
 		return new MemoryLockStore();
 	}
 

@@ -1,44 +1,57 @@
 package io.github.lockspring.autoconfigure;
 
 import java.util.Arrays;
+import java.util.Locale;
 
+import io.github.lockspring.autoconfigure.properties.DistributedLockProperties;
 import io.github.lockspring.store.LockStore;
 
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.util.ClassUtils;
 
 /**
- * Locks are wanted, and there is no {@link LockStore}. Stops the application's start.
+ * Thrown when an application uses locks and has no {@link LockStore}. Stops the start of
+ * the application.
  */
 class MissingLockStoreException extends RuntimeException {
 
 	private static final long serialVersionUID = 1L;
+
+	private static final String REDIS_STORE = "io.github.lockspring.redis.RedisLockStore";
 
 	private static final String CONNECTION_FACTORY = "org.springframework.data.redis.connection.RedisConnectionFactory";
 
 	private static final String OTHER_WAYS = " Or choose distributed-lock.store=memory, for tests and applications with one"
 			+ " instance; or define a LockStore bean; or switch locks off with distributed-lock.enabled=false.";
 
-	private final String problem;
-
-	private final String remedy;
+	private final transient FailureAnalysis analysis;
 
 	private MissingLockStoreException(String problem, String remedy) {
-		super("There is no store for locks: %s. %s".formatted(problem, remedy));
-		this.problem = problem;
-		this.remedy = remedy;
+		super("The application has no store for its locks: %s. %s".formatted(problem, remedy));
+		this.analysis = new FailureAnalysis("This application uses locks, but has no store for them: " + problem + ".",
+				remedy, this);
 	}
 
 	/**
-	 * Creates the exception, with what is missing and what to do.
+	 * Creates the exception with what is missing, and its remedy.
 	 * @param beanFactory the bean factory that has no {@link LockStore}
-	 * @param store the kind of store that was wanted
+	 * @param store the store that the properties select
 	 * @return the exception to throw
 	 */
 	static MissingLockStoreException explaining(ConfigurableListableBeanFactory beanFactory,
 			DistributedLockProperties.Store store) {
+		if (store == DistributedLockProperties.Store.MEMORY) {
+			return leftOut("MemoryLockStoreAutoConfiguration");
+		}
 		ClassLoader classLoader = beanFactory.getBeanClassLoader();
+		if (!ClassUtils.isPresent(REDIS_STORE, classLoader)) {
+			return new MissingLockStoreException(
+					"distributed-lock.store=" + store.name().toLowerCase(Locale.ROOT)
+							+ " needs the module lock-redis, which is not on the class path",
+					"Add the dependency io.github.lockspring:lock-spring-boot-starter." + OTHER_WAYS);
+		}
 		if (!ClassUtils.isPresent(CONNECTION_FACTORY, classLoader)) {
 			return new MissingLockStoreException("Spring Data Redis is not on the class path",
 					"Add the dependency org.springframework.boot:spring-boot-starter-data-redis." + OTHER_WAYS);
@@ -46,8 +59,11 @@ class MissingLockStoreException extends RuntimeException {
 		if (store == DistributedLockProperties.Store.REDLOCK) {
 			return leftOut("RedlockLockStoreAutoConfiguration");
 		}
-		String[] factories = BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beanFactory,
-				ClassUtils.resolveClassName(CONNECTION_FACTORY, classLoader), true, false);
+		return withoutConnectionFactory(BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beanFactory,
+				ClassUtils.resolveClassName(CONNECTION_FACTORY, classLoader), true, false));
+	}
+
+	private static MissingLockStoreException withoutConnectionFactory(String[] factories) {
 		if (factories.length == 0) {
 			return new MissingLockStoreException("there is no RedisConnectionFactory bean",
 					"Define one, or let DataRedisAutoConfiguration do it, which needs Lettuce or Jedis on the class path."
@@ -57,24 +73,19 @@ class MissingLockStoreException extends RuntimeException {
 			return new MissingLockStoreException(
 					"there are several RedisConnectionFactory beans and none of them is primary: "
 							+ String.join(", ", Arrays.stream(factories).sorted().toList()),
-					"Mark the one for the locks with @Primary, or make a LockStore bean from it with"
-							+ " RedisLockStore.create." + OTHER_WAYS);
+					"Mark the one for the locks with @Primary, or define a LockStore bean with RedisLockStore.create."
+							+ OTHER_WAYS);
 		}
 		return leftOut("RedisLockStoreAutoConfiguration");
 	}
 
 	private static MissingLockStoreException leftOut(String autoConfiguration) {
-		return new MissingLockStoreException(
-				"the auto-configuration " + autoConfiguration + " was left out of this application",
+		return new MissingLockStoreException("the auto-configuration " + autoConfiguration + " is excluded",
 				"Do not exclude it." + OTHER_WAYS);
 	}
 
-	String getProblem() {
-		return this.problem;
-	}
-
-	String getRemedy() {
-		return this.remedy;
+	FailureAnalysis getAnalysis() {
+		return this.analysis;
 	}
 
 }

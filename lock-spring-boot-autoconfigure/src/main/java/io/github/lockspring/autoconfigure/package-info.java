@@ -1,5 +1,5 @@
 /**
- * Wiring for Spring Boot; nobody imports it.
+ * Wires locks into a Spring Boot application. No other package depends on this one.
  */
 @NullMarked
 package io.github.lockspring.autoconfigure;

@@ -101,7 +101,7 @@ class AdviceRulesTests {
 			.singleElement()
 			.asString()
 			.contains("WARN", "OnMethod.run(String)", "holds a database connection while it waits",
-					"Let the lock be outside", "distributed-lock.order");
+					"Move the lock outside", "distributed-lock.order");
 	}
 
 	@ParameterizedTest

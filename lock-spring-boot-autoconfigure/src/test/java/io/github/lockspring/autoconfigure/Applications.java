@@ -17,7 +17,7 @@ import org.springframework.util.ClassUtils;
 /**
  * Small applications with all registered auto-configurations of locks.
  */
-final class Applications {
+public final class Applications {
 
 	private Applications() {
 	}
@@ -25,14 +25,14 @@ final class Applications {
 	/**
 	 * With Spring Boot's auto-configurations of AOP and Redis.
 	 */
-	static ApplicationContextRunner withRedis() {
+	public static ApplicationContextRunner withRedis() {
 		return withoutRedis().withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class));
 	}
 
 	/**
 	 * As {@link #withRedis()}, on the server that tests share.
 	 */
-	static ApplicationContextRunner onSharedServer() {
+	public static ApplicationContextRunner onSharedServer() {
 		RedisServer server = RedisServer.shared();
 		return withRedis().withPropertyValues("spring.data.redis.host=" + server.host(),
 				"spring.data.redis.port=" + server.port());
@@ -41,14 +41,14 @@ final class Applications {
 	/**
 	 * As {@link #withoutRedis()}, with the locks in memory.
 	 */
-	static ApplicationContextRunner inMemory() {
+	public static ApplicationContextRunner inMemory() {
 		return withoutRedis().withPropertyValues("distributed-lock.store=memory");
 	}
 
 	/**
 	 * With Spring Boot's auto-configuration of AOP only.
 	 */
-	static ApplicationContextRunner withoutRedis() {
+	public static ApplicationContextRunner withoutRedis() {
 		return new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class))
 			.withConfiguration(AutoConfigurations.of(registered()));
 	}
@@ -57,13 +57,13 @@ final class Applications {
 	 * All auto-configurations of {@link #withRedis()}, in the order in which Spring Boot
 	 * takes them.
 	 */
-	static Class<?>[] autoConfigurations() {
+	public static Class<?>[] autoConfigurations() {
 		return Configurations.getClasses(
 				AutoConfigurations.of(AopAutoConfiguration.class, DataRedisAutoConfiguration.class),
 				AutoConfigurations.of(registered()));
 	}
 
-	private static Class<?>[] registered() {
+	public static Class<?>[] registered() {
 		String room = ClassUtils.getPackageName(LockEngineAutoConfiguration.class);
 		List<String> names = StreamSupport
 			.stream(ImportCandidates.load(AutoConfiguration.class, Applications.class.getClassLoader()).spliterator(),

@@ -39,9 +39,9 @@ class LockEngineAutoConfigurationTests {
 	@Test
 	void engineIsNotMadeBeforeSomebodyWantsIt() {
 		this.runner.run((context) -> {
-			assertThat(context.getBeanFactory().containsSingleton("lockEngine")).isFalse();
+			assertThat(context.getBeanFactory().containsSingleton("lockspringLockEngine")).isFalse();
 			context.getBean(LockTemplate.class);
-			assertThat(context.getBeanFactory().containsSingleton("lockEngine")).isTrue();
+			assertThat(context.getBeanFactory().containsSingleton("lockspringLockEngine")).isTrue();
 		});
 	}
 
@@ -50,7 +50,7 @@ class LockEngineAutoConfigurationTests {
 		this.runner.withUserConfiguration(OwnTemplateConfiguration.class, LockedConfiguration.class).run((context) -> {
 			assertThat(context).hasSingleBean(LockTemplate.class).hasBean("ownTemplate");
 			assertThat(context.getBean(LockedService.class).work()).isTrue();
-			assertThat(context.getBeanFactory().containsSingleton("lockEngine")).isFalse();
+			assertThat(context.getBeanFactory().containsSingleton("lockspringLockEngine")).isFalse();
 		});
 	}
 

@@ -204,7 +204,7 @@ class LockEngineLifecycleTests {
 		ConfigurableApplicationContext context = refresh(ApplicationConfiguration.class);
 		context.stop();
 		context.start();
-		assertThat(context.getBeanFactory().containsSingleton("lockEngine")).isFalse();
+		assertThat(context.getBeanFactory().containsSingleton("lockspringLockEngine")).isFalse();
 	}
 
 	@Test

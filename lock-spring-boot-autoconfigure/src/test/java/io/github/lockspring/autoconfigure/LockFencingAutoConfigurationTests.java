@@ -113,7 +113,7 @@ class LockFencingAutoConfigurationTests {
 		this.shop.withPropertyValues("distributed-lock.enabled=false").run((context) -> {
 			assertThat(context).doesNotHaveBean(JdbcFencingGuard.class)
 				.doesNotHaveBean(FencedBeanPostProcessor.class)
-				.doesNotHaveBean(FenceTableInitializer.class);
+				.doesNotHaveBean("lockspringFenceTableInitializer");
 			context.getBean(Shop.class).sell("a");
 			context.getBean(FencingGuard.class).check("a", 1);
 			assertThat(sold(context)).containsExactly("a");
@@ -125,6 +125,16 @@ class LockFencingAutoConfigurationTests {
 		Applications.inMemory()
 			.withClassLoader(new FilteredClassLoader("org.springframework.jdbc", "org.springframework.boot.jdbc",
 					"org.springframework.boot.sql", "javax.sql"))
+			.withUserConfiguration(LockedConfiguration.class)
+			.run((context) -> {
+				assertThat(context).doesNotHaveBean(FencingGuard.class);
+				assertThat(context.getBean(LockedService.class).work()).isTrue();
+			});
+	}
+
+	@Test
+	void applicationWithADatabaseNeedsNoModuleForFencing() {
+		this.runner.withClassLoader(new FilteredClassLoader("io.github.lockspring.jdbc"))
 			.withUserConfiguration(LockedConfiguration.class)
 			.run((context) -> {
 				assertThat(context).doesNotHaveBean(FencingGuard.class);
@@ -160,7 +170,7 @@ class LockFencingAutoConfigurationTests {
 		this.runner.withUserConfiguration(NotedConfiguration.class)
 			.run((context) -> assertThat(context).hasSingleBean(FencingGuard.class)
 				.doesNotHaveBean(JdbcFencingGuard.class)
-				.doesNotHaveBean(FenceTableInitializer.class));
+				.doesNotHaveBean("lockspringFenceTableInitializer"));
 	}
 
 	@Test

@@ -3,6 +3,7 @@ package io.github.lockspring.autoconfigure;
 import java.util.ArrayList;
 import java.util.List;
 
+import io.github.lockspring.autoconfigure.properties.DistributedLockProperties;
 import io.github.lockspring.LockContext;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.annotation.DistributedLock;
@@ -108,7 +109,7 @@ class LockInterceptorAutoConfigurationTests {
 			.run((context) -> {
 				assertThat(context.getBean(LockedService.class).work()).isTrue();
 				assertThat(context.getBean(RecordingPostProcessor.class).seen).contains("redisConnectionFactory",
-						"lockedService", "redisLockStore", "lockTemplate", "lockEngine");
+						"lockedService", "lockspringRedisLockStore", "lockspringLockTemplate", "lockspringLockEngine");
 				assertThat(output).doesNotContain("is not eligible for getting processed by all BeanPostProcessors");
 			});
 	}

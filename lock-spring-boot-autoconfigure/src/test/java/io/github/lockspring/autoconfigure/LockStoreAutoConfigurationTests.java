@@ -40,6 +40,8 @@ class LockStoreAutoConfigurationTests {
 	private static final FilteredClassLoader WITHOUT_REDIS = new FilteredClassLoader("org.springframework.data.redis",
 			"io.lettuce", "redis.clients");
 
+	private static final FilteredClassLoader WITHOUT_MODULE = new FilteredClassLoader("io.github.lockspring.redis");
+
 	@ParameterizedTest
 	@ValueSource(strings = { "lettuce", "jedis" })
 	void locksAreOnTheApplicationsRedis(String clientType) {
@@ -152,8 +154,9 @@ class LockStoreAutoConfigurationTests {
 		RedisServer server = RedisServer.shared();
 		Applications.onSharedServer().run((context) -> {
 			assertThat(context).hasNotFailed();
-			assertThat(context.getSourceApplicationContext().getBeanFactory().containsSingleton("redisLockStore"))
-				.isFalse();
+			assertThat(context.getSourceApplicationContext()
+				.getBeanFactory()
+				.containsSingleton("lockspringRedisLockStore")).isFalse();
 			assertThat((String) server.command("CLIENT", "LIST")).doesNotContain("name=lock");
 		});
 	}
@@ -168,6 +171,35 @@ class LockStoreAutoConfigurationTests {
 		assertThat(failure.getAction()).contains("spring-boot-starter-data-redis")
 			.contains("distributed-lock.store=memory")
 			.contains("distributed-lock.enabled=false");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "redis", "redlock" })
+	void annotatedBeanWithoutTheModuleOfItsStoreStopsTheStart(String store) {
+		FailureAnalysis failure = StartupFailures.of(Applications.onSharedServer()
+			.withUserConfiguration(LockedConfiguration.class)
+			.withPropertyValues("distributed-lock.store=" + store,
+					"distributed-lock.redlock.nodes=redis://a,redis://b,redis://c")
+			.withClassLoader(WITHOUT_MODULE));
+		assertThat(failure.getDescription()).contains(
+				"distributed-lock.store=" + store + " needs the module lock-redis, which is not on the class path");
+		assertThat(failure.getAction()).contains("io.github.lockspring:lock-spring-boot-starter")
+			.contains("distributed-lock.store=memory");
+	}
+
+	@Test
+	void memoryStoreNeedsNoModuleOfAnotherStore() {
+		Applications.inMemory()
+			.withUserConfiguration(LockedConfiguration.class)
+			.withClassLoader(WITHOUT_MODULE)
+			.run((context) -> assertThat(context.getBean(LockedService.class).work()).isTrue());
+	}
+
+	@Test
+	void applicationWithoutLocksNeedsNoModuleOfAStore() {
+		Applications.onSharedServer()
+			.withClassLoader(WITHOUT_MODULE)
+			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(LockStore.class));
 	}
 
 	@Test
@@ -219,6 +251,15 @@ class LockStoreAutoConfigurationTests {
 					AutoConfigurations.of(DataRedisAutoConfiguration.class, LockEngineAutoConfiguration.class))
 			.withUserConfiguration(ProgramConfiguration.class));
 		assertThat(failure.getDescription()).contains("RedisLockStoreAutoConfiguration");
+	}
+
+	@Test
+	void excludedStoreInMemoryIsNamed() {
+		FailureAnalysis failure = StartupFailures.of(new ApplicationContextRunner()
+			.withConfiguration(AutoConfigurations.of(LockEngineAutoConfiguration.class))
+			.withPropertyValues("distributed-lock.store=memory")
+			.withUserConfiguration(ProgramConfiguration.class));
+		assertThat(failure.getDescription()).contains("MemoryLockStoreAutoConfiguration");
 	}
 
 	@Test

@@ -130,7 +130,7 @@ class LockTransactionAutoConfigurationTests {
 			.withPropertyValues("distributed-lock.store=memory")
 			.withClassLoader(new FilteredClassLoader("org.springframework.transaction", "org.springframework.jdbc"))
 			.run((context) -> {
-				assertThat(context).hasNotFailed().doesNotHaveBean("lockCommitGuardRegistrar");
+				assertThat(context).hasNotFailed().doesNotHaveBean("lockspringCommitGuardRegistrar");
 				context.getBean(LockTemplate.class).executeWithoutResult(LockRequest.of("a"), (lock) -> {
 				});
 			});

@@ -22,12 +22,12 @@ import static org.assertj.core.api.Assertions.assertThat;
  * What a person reads when the application does not start: all registered analyzers, in
  * the order in which Spring Boot asks them.
  */
-final class StartupFailures {
+public final class StartupFailures {
 
 	private StartupFailures() {
 	}
 
-	static FailureAnalysis of(AbstractApplicationContextRunner<?, ?, ?> runner) {
+	public static FailureAnalysis of(AbstractApplicationContextRunner<?, ?, ?> runner) {
 		AtomicReference<@Nullable FailureAnalysis> analysis = new AtomicReference<>();
 		AtomicReference<@Nullable ConfigurableApplicationContext> started = new AtomicReference<>();
 		runner.withInitializer(started::set).run((context) -> {

@@ -7,7 +7,7 @@ import io.github.lockspring.autoconfigure.LockEngineAutoConfiguration;
 import io.github.lockspring.autoconfigure.LockEventAutoConfiguration;
 import io.github.lockspring.autoconfigure.LockInterceptorAutoConfiguration;
 import io.github.lockspring.autoconfigure.MemoryLockStoreAutoConfiguration;
-import io.github.lockspring.autoconfigure.RedisLockStoreAutoConfiguration;
+import io.github.lockspring.autoconfigure.redis.RedisLockStoreAutoConfiguration;
 
 import org.springframework.aop.Advisor;
 import org.springframework.beans.factory.config.BeanDefinition;

@@ -1,7 +1,8 @@
-package io.github.lockspring.autoconfigure;
+package io.github.lockspring.autoconfigure.properties;
 
 import java.util.List;
 
+import io.github.lockspring.autoconfigure.StartupFailures;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -46,13 +47,13 @@ class RedlockPropertiesTests {
 
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
-			redis://a,redis://b,c:6379 | redlock.nodes[2] | it begins neither with redis:// nor with rediss://
-			redis://a,redis://b,http://c | redlock.nodes[2] | it begins neither with redis:// nor with rediss://
+			redis://a,redis://b,c:6379 | redlock.nodes[2] | it starts neither with redis:// nor with rediss://
+			redis://a,redis://b,http://c | redlock.nodes[2] | it starts neither with redis:// nor with rediss://
 			redis://a,redis://b,redis:// | redlock.nodes[2] | it is not a URL
-			redis://a,redis://b,redis://c/orders | redlock.nodes[2] | is not the number of a database
+			redis://a,redis://b,redis://c/orders | redlock.nodes[2] | is not the index of a database
 			redis://a,redis://b | redlock.nodes | there are too few nodes
 			redis://a,redis://b,redis://c,redis://d | redlock.nodes | the number of nodes, 4, is even
-			redis://a,redis://b:6379,rediss://A:6379/1 | redlock.nodes | A:6379 is there twice
+			redis://a,redis://b:6379,rediss://A:6379/1 | redlock.nodes | A:6379 is listed twice
 			""")
 	void wrongNodesStopTheStart(String nodes, String property, String problem) {
 		FailureAnalysis failure = StartupFailures.of(this.runner.withPropertyValues(NODES + "=" + nodes));
@@ -105,8 +106,7 @@ class RedlockPropertiesTests {
 	private List<RedlockAddress> nodes(String... properties) {
 		List<RedlockAddress>[] nodes = new List[1];
 		this.runner.withPropertyValues(properties)
-			.run((context) -> nodes[0] = RedlockRules
-				.checkNodes(context.getBean(DistributedLockProperties.class).redlock()));
+			.run((context) -> nodes[0] = context.getBean(DistributedLockProperties.class).redlock().addresses());
 		return nodes[0];
 	}
 

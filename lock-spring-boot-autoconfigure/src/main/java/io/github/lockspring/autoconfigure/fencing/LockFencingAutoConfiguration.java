@@ -1,27 +1,29 @@
-package io.github.lockspring.autoconfigure;
+package io.github.lockspring.autoconfigure.fencing;
 
+import io.github.lockspring.autoconfigure.ConditionalOnLocksEnabled;
 import io.github.lockspring.fencing.FencedBeanPostProcessor;
 import io.github.lockspring.fencing.FencedChecker;
 
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
 
 /**
- * Auto-configuration of what {@code @Fenced} does. It needs no database, so that the
- * annotation is not silently ignored where there is none.
+ * Auto-configuration of {@code @Fenced}. Needs no database, so that the annotation is
+ * never silently ignored.
+ *
+ * @since 0.1
  */
 @AutoConfiguration
-@ConditionalOnBooleanProperty(name = "distributed-lock.enabled", matchIfMissing = true)
+@ConditionalOnLocksEnabled
 @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 public final class LockFencingAutoConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static FencedBeanPostProcessor fencedBeanPostProcessor(Environment environment) {
+	static FencedBeanPostProcessor lockspringFencedBeanPostProcessor(Environment environment) {
 		FencedBeanPostProcessor processor = new FencedBeanPostProcessor();
 		processor.setProxyTargetClass(environment.getProperty("spring.aop.proxy-target-class", Boolean.class, true));
 		return processor;
@@ -29,7 +31,7 @@ public final class LockFencingAutoConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static FencedChecker fencedChecker() {
+	static FencedChecker lockspringFencedChecker() {
 		return new FencedChecker();
 	}
 

@@ -1,4 +1,4 @@
-package io.github.lockspring.autoconfigure;
+package io.github.lockspring.autoconfigure.properties;
 
 import java.time.Duration;
 import java.util.regex.Pattern;
@@ -13,13 +13,14 @@ import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 
 /**
- * Refuses durations without a unit: {@code wait-time: 5} would mean five milliseconds to
- * Spring Boot, and five seconds to most people. Only zero needs no unit.
+ * Refuses durations without a unit: Spring Boot reads {@code wait-time: 5} as five
+ * milliseconds, most people as five seconds. Zero needs no unit.
+ *
+ * @since 0.1
  */
-class DurationUnitCheck implements ConfigurationPropertiesBindHandlerAdvisor {
+public final class DurationUnitValidator implements ConfigurationPropertiesBindHandlerAdvisor {
 
-	private static final ConfigurationPropertyName PREFIX = ConfigurationPropertyName
-		.of(DistributedLockProperties.PREFIX);
+	private static final ConfigurationPropertyName PREFIX = ConfigurationPropertyName.of("distributed-lock");
 
 	private static final Pattern BARE_NUMBER = Pattern.compile("[+-]?\\d+");
 

@@ -1,8 +1,9 @@
-package io.github.lockspring.autoconfigure;
+package io.github.lockspring.autoconfigure.properties;
 
 import java.time.Duration;
 import java.util.List;
 
+import io.github.lockspring.autoconfigure.StartupFailures;
 import io.github.lockspring.transaction.Verification;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -119,7 +120,7 @@ class DistributedLockPropertiesTests {
 			shutdown.timeout        | -1s | a negative time has no meaning
 			shutdown.timeout        | 2h | it is not between 0s and 1h
 			transaction.min-remaining | 2m | it is not between 0s and 1m
-			transaction.min-remaining | 30s | no lease is ever that long: distributed-lock.ttl = 30s
+			transaction.min-remaining | 30s | no lease is that long: distributed-lock.ttl = 30s
 			""")
 	void valueWithoutMeaningStopsTheStart(String property, String value, String problem) {
 		FailureAnalysis failure = StartupFailures
@@ -195,8 +196,8 @@ class DistributedLockPropertiesTests {
 	static class PropertiesConfiguration {
 
 		@Bean
-		static DurationUnitCheck durationUnitCheck() {
-			return new DurationUnitCheck();
+		static DurationUnitValidator durationUnitCheck() {
+			return new DurationUnitValidator();
 		}
 
 	}

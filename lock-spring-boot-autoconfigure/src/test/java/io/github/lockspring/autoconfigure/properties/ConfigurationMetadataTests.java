@@ -1,16 +1,23 @@
-package io.github.lockspring.autoconfigure;
+package io.github.lockspring.autoconfigure.properties;
 
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.reflect.RecordComponent;
+import java.math.BigDecimal;
 import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -50,13 +57,34 @@ class ConfigurationMetadataTests {
 	}
 
 	@Test
+	void readmeListsEachPropertyWithItsDefault() throws IOException {
+		Map<String, String> listed = new TreeMap<>();
+		Matcher rows = Pattern.compile("^\\| `(distributed-lock\\.[\\w.-]+)` \\| `?([^`|]+?)`? \\|", Pattern.MULTILINE)
+			.matcher(Files.readString(Path.of("..", "README.md")));
+		while (rows.find()) {
+			assertThat(listed.put(rows.group(1), rows.group(2))).as(rows.group(1)).isNull();
+		}
+		Map<String, String> known = new TreeMap<>();
+		for (Map<String, Object> property : PROPERTIES) {
+			known.put((String) property.get("name"), text(property.get("defaultValue")));
+		}
+		assertThat(listed).isEqualTo(known);
+	}
+
+	@Test
 	void hintsBelongToKnownProperties() {
 		assertThat(entries("hints")).isNotEmpty().extracting((hint) -> hint.get("name")).isSubsetOf(names().toList());
 	}
 
+	private static String text(@Nullable Object value) {
+		return (value instanceof Number number)
+				? BigDecimal.valueOf(number.doubleValue()).stripTrailingZeros().toPlainString()
+				: Objects.toString(value, "none");
+	}
+
 	static Stream<String> names() {
 		List<String> names = new ArrayList<>();
-		collect(DistributedLockProperties.class, DistributedLockProperties.PREFIX, names);
+		collect(DistributedLockProperties.class, "distributed-lock", names);
 		return names.stream();
 	}
 

@@ -1,12 +1,14 @@
-package io.github.lockspring.autoconfigure;
+package io.github.lockspring.autoconfigure.fencing;
 
 import javax.sql.DataSource;
 
+import io.github.lockspring.autoconfigure.ConditionalOnLocksEnabled;
+import io.github.lockspring.autoconfigure.properties.DistributedLockProperties;
+import io.github.lockspring.autoconfigure.properties.LockPropertyException;
 import io.github.lockspring.fencing.FencingGuard;
 import io.github.lockspring.jdbc.JdbcFencingGuard;
 
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
@@ -21,11 +23,14 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 /**
  * Auto-configuration of the {@link FencingGuard} in the application's database, and of
  * its table.
+ *
+ * @since 0.1
  */
 @AutoConfiguration(afterName = { "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration",
 		"org.springframework.boot.jdbc.autoconfigure.XADataSourceAutoConfiguration" })
-@ConditionalOnClass({ DataSource.class, JdbcOperations.class, TransactionSynchronizationManager.class })
-@ConditionalOnBooleanProperty(name = "distributed-lock.enabled", matchIfMissing = true)
+@ConditionalOnClass({ JdbcFencingGuard.class, DataSource.class, JdbcOperations.class,
+		TransactionSynchronizationManager.class })
+@ConditionalOnLocksEnabled
 @ConditionalOnSingleCandidate(DataSource.class)
 @ConditionalOnMissingBean(FencingGuard.class)
 @EnableConfigurationProperties(DistributedLockProperties.class)
@@ -33,7 +38,7 @@ public final class JdbcFencingGuardAutoConfiguration {
 
 	@Bean
 	@DependsOnDatabaseInitialization
-	JdbcFencingGuard jdbcFencingGuard(DataSource dataSource, DistributedLockProperties properties) {
+	JdbcFencingGuard lockspringJdbcFencingGuard(DataSource dataSource, DistributedLockProperties properties) {
 		return guard(dataSource, properties.fencing().table());
 	}
 
@@ -42,8 +47,8 @@ public final class JdbcFencingGuardAutoConfiguration {
 			return new JdbcFencingGuard(dataSource, table);
 		}
 		catch (IllegalArgumentException ex) {
-			throw new LockPropertyException("fencing.table", table, "it is no name of a table",
-					"Choose a name of letters, digits and underscores, with a schema and a dot before it where need be.");
+			throw new LockPropertyException("fencing.table", table, "it is not the name of a table",
+					"Choose a name of letters, digits and underscores, with an optional schema and a dot before it.");
 		}
 	}
 
@@ -52,10 +57,10 @@ public final class JdbcFencingGuardAutoConfiguration {
 	static class Schema {
 
 		@Bean
-		@ConditionalOnMissingBean
-		FenceTableInitializer fenceTableInitializer(DataSource dataSource, DistributedLockProperties properties) {
+		FenceTableInitializer lockspringFenceTableInitializer(DataSource dataSource,
+				DistributedLockProperties properties) {
 			DistributedLockProperties.Fencing fencing = properties.fencing();
-			// checks the name
+			// validates the name
 			guard(dataSource, fencing.table());
 			return new FenceTableInitializer(dataSource, fencing.table(), fencing.initializeSchema());
 		}

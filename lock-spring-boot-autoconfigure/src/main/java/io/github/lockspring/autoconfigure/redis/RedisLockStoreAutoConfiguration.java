@@ -1,11 +1,13 @@
-package io.github.lockspring.autoconfigure;
+package io.github.lockspring.autoconfigure.redis;
 
+import io.github.lockspring.autoconfigure.ConditionalOnLocksEnabled;
+import io.github.lockspring.autoconfigure.properties.DistributedLockProperties;
+import io.github.lockspring.autoconfigure.properties.LockPropertyException;
 import io.github.lockspring.redis.RedisLockStore;
 import io.github.lockspring.redis.RedisStoreSettings;
 import io.github.lockspring.store.LockStore;
 
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
@@ -16,11 +18,13 @@ import org.springframework.context.annotation.Lazy;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 /**
- * Auto-configuration of the {@link LockStore} on Redis.
+ * Auto-configuration of the {@link LockStore} on the application's Redis.
+ *
+ * @since 0.1
  */
 @AutoConfiguration(afterName = "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration")
-@ConditionalOnClass(RedisConnectionFactory.class)
-@ConditionalOnBooleanProperty(name = "distributed-lock.enabled", matchIfMissing = true)
+@ConditionalOnClass({ RedisConnectionFactory.class, RedisLockStore.class })
+@ConditionalOnLocksEnabled
 @ConditionalOnProperty(name = "distributed-lock.store", havingValue = "redis", matchIfMissing = true)
 @EnableConfigurationProperties(DistributedLockProperties.class)
 public final class RedisLockStoreAutoConfiguration {
@@ -29,7 +33,8 @@ public final class RedisLockStoreAutoConfiguration {
 	@Lazy
 	@ConditionalOnMissingBean(LockStore.class)
 	@ConditionalOnSingleCandidate(RedisConnectionFactory.class)
-	RedisLockStore redisLockStore(RedisConnectionFactory connectionFactory, DistributedLockProperties properties) {
+	RedisLockStore lockspringRedisLockStore(RedisConnectionFactory connectionFactory,
+			DistributedLockProperties properties) {
 		DistributedLockProperties.Redis redis = properties.redis();
 		RedisStoreSettings settings = new RedisStoreSettings(properties.keyPrefix(), redis.commandTimeout(),
 				redis.notifications(), redis.replicaAcks(), redis.replicaAckTimeout());
@@ -39,7 +44,7 @@ public final class RedisLockStoreAutoConfiguration {
 		catch (UnsupportedOperationException ex) {
 			throw new LockPropertyException("redis.replica-acks", String.valueOf(redis.replicaAcks()),
 					String.valueOf(ex.getMessage()),
-					"Leave the property out, or connect to a single server or by way of Sentinel.");
+					"Leave the property out, or connect to a single server or through Sentinel.");
 		}
 	}
 

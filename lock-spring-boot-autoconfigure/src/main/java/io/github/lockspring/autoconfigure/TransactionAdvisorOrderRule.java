@@ -15,29 +15,29 @@ import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.transaction.interceptor.TransactionAttributeSource;
 
 /**
- * Looks for a transaction of a method's own outside of its lock. If the lock waits for
- * the completion of the transaction, that is only a waste of connections; if it does not,
- * the next holder reads what was there before the commit.
+ * Finds a transaction that a method begins outside of its lock. Logs a warning where the
+ * lock is kept until the transaction is complete, which only wastes connections; refuses
+ * the method otherwise, since the next holder would read data from before the commit.
  */
-final class TransactionAdviceRule implements LockAdviceRule {
+final class TransactionAdvisorOrderRule implements LockAdviceRule {
 
-	private static final Logger logger = LoggerFactory.getLogger(TransactionAdviceRule.class);
+	private static final Logger logger = LoggerFactory.getLogger(TransactionAdvisorOrderRule.class);
 
-	/** With the others the transaction is the caller's, or there is none. */
+	/** With the others, the method begins no transaction. */
 	private static final Set<Integer> BEGINS = Set.of(TransactionDefinition.PROPAGATION_REQUIRED,
 			TransactionDefinition.PROPAGATION_REQUIRES_NEW, TransactionDefinition.PROPAGATION_NESTED);
 
-	private static final String REMEDY = "Let the lock be outside: leave out distributed-lock.order and the order of"
-			+ " @EnableTransactionManagement, or make the first one the smaller number";
+	private static final String REMEDY = "Move the lock outside: leave out distributed-lock.order and the order of"
+			+ " @EnableTransactionManagement, or set the first one to the smaller number";
 
 	private final BooleanSupplier releasedAfterCompletion;
 
 	/**
 	 * Creates a rule.
-	 * @param releasedAfterCompletion whether a lock that is taken inside a transaction is
-	 * kept until that is complete
+	 * @param releasedAfterCompletion whether a lock acquired inside a transaction is kept
+	 * until the transaction is complete
 	 */
-	TransactionAdviceRule(BooleanSupplier releasedAfterCompletion) {
+	TransactionAdvisorOrderRule(BooleanSupplier releasedAfterCompletion) {
 		this.releasedAfterCompletion = releasedAfterCompletion;
 	}
 

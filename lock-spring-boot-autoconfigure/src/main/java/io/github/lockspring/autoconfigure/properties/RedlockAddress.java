@@ -1,4 +1,4 @@
-package io.github.lockspring.autoconfigure;
+package io.github.lockspring.autoconfigure.properties;
 
 import java.net.URI;
 import java.net.URISyntaxException;
@@ -9,18 +9,19 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.StringUtils;
 
 /**
- * Where a server of Redlock is, and who we are there.
+ * Address and login of a server of Redlock.
  *
- * @param property what it was read from
- * @param host a name or an address, that of IPv6 without brackets
+ * @param property name of the property that it was read from
+ * @param host host name or IP address, IPv6 without brackets
  * @param port the port
- * @param database the database
- * @param username null: the default user
- * @param password null: without
+ * @param database index of the database
+ * @param username login username, or null for the default user
+ * @param password login password, or null for none
  * @param ssl whether the connection is encrypted
- * @param bundle the SSL bundle, or null for the JVM's defaults
+ * @param bundle name of the SSL bundle, or null for the trust store of the JVM
+ * @since 0.1
  */
-record RedlockAddress(String property, String host, int port, int database, @Nullable String username,
+public record RedlockAddress(String property, String host, int port, int database, @Nullable String username,
 		@Nullable String password, boolean ssl, @Nullable String bundle) {
 
 	private static final int DEFAULT_PORT = 6379;
@@ -29,8 +30,10 @@ record RedlockAddress(String property, String host, int port, int database, @Nul
 			+ " in names and passwords, characters such as @ and / are written %40 and %2F.";
 
 	/**
-	 * Reads an address.
-	 * @throws LockPropertyException if it is not one
+	 * Reads the address of a node.
+	 * @param index position of the node in the property
+	 * @param node the node
+	 * @throws LockPropertyException if the address is invalid
 	 */
 	static RedlockAddress of(int index, RedlockNodeProperties node) {
 		String property = "redlock.nodes[" + index + "]";
@@ -40,7 +43,7 @@ record RedlockAddress(String property, String host, int port, int database, @Nul
 				throw new LockPropertyException(property, node.toString(), "it has a url and a host",
 						"Leave one of them out.");
 			}
-			return of(property, node, node.url().trim(), secure);
+			return parse(property, node, node.url().trim(), secure);
 		}
 		if (!StringUtils.hasText(node.host())) {
 			throw new LockPropertyException(property, "", "it has neither a url nor a host", EXAMPLE);
@@ -49,18 +52,18 @@ record RedlockAddress(String property, String host, int port, int database, @Nul
 				node.password(), secure, node.ssl().bundle());
 	}
 
-	private static RedlockAddress of(String property, RedlockNodeProperties node, String url, boolean secure) {
-		URI uri = uri(property, url);
+	private static RedlockAddress parse(String property, RedlockNodeProperties node, String url, boolean secure) {
+		URI uri = uri(property, node, url);
 		boolean rediss = "rediss".equalsIgnoreCase(uri.getScheme());
 		if (!rediss && !"redis".equalsIgnoreCase(uri.getScheme())) {
-			throw wrong(property, url, "it begins neither with redis:// nor with rediss://");
+			throw invalid(property, node, "it starts neither with redis:// nor with rediss://");
 		}
 		if (uri.getHost() == null) {
-			throw wrong(property, url, "it names no host");
+			throw invalid(property, node, "it names no host");
 		}
 		String path = StringUtils.trimLeadingCharacter((uri.getPath() != null) ? uri.getPath() : "", '/');
 		if (!path.matches("\\d{0,5}")) {
-			throw wrong(property, url, "what stands after the host is not the number of a database");
+			throw invalid(property, node, "the path is not the index of a database");
 		}
 		String user = uri.getRawUserInfo();
 		int colon = (user != null) ? user.indexOf(':') : -1;
@@ -72,18 +75,18 @@ record RedlockAddress(String property, String host, int port, int database, @Nul
 				node.ssl().bundle());
 	}
 
-	private static URI uri(String property, String url) {
+	private static URI uri(String property, RedlockNodeProperties node, String url) {
 		try {
 			return new URI(url);
 		}
 		catch (URISyntaxException ex) {
 			// the exception itself has the password in its message
-			throw wrong(property, url, "it is not a URL");
+			throw invalid(property, node, "it is not a URL");
 		}
 	}
 
-	private static LockPropertyException wrong(String property, String url, String problem) {
-		return new LockPropertyException(property, LockPropertyFailureAnalyzer.withoutPassword(url), problem, EXAMPLE);
+	private static LockPropertyException invalid(String property, RedlockNodeProperties node, String problem) {
+		return new LockPropertyException(property, node.toString(), problem, EXAMPLE);
 	}
 
 	private static String decode(String text) {
@@ -91,9 +94,9 @@ record RedlockAddress(String property, String host, int port, int database, @Nul
 	}
 
 	/**
-	 * Where it is, without who we are there.
+	 * Returns host and port, without the login.
 	 */
-	String name() {
+	public String name() {
 		return ((this.host.indexOf(':') >= 0) ? "[" + this.host + "]" : this.host) + ":" + this.port;
 	}
 

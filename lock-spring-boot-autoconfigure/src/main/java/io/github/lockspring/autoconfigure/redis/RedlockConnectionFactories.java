@@ -1,13 +1,17 @@
-package io.github.lockspring.autoconfigure;
+package io.github.lockspring.autoconfigure.redis;
 
 import javax.net.ssl.SSLParameters;
 
+import io.github.lockspring.autoconfigure.properties.LockPropertyException;
+import io.github.lockspring.autoconfigure.properties.RedlockAddress;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.SslOptions;
 import io.lettuce.core.resource.ClientResources;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.NoSuchBeanDefinitionException;
+import org.springframework.boot.context.properties.PropertyMapper;
 import org.springframework.boot.ssl.NoSuchSslBundleException;
 import org.springframework.boot.ssl.SslBundle;
 import org.springframework.boot.ssl.SslBundles;
@@ -20,17 +24,17 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import org.springframework.util.ClassUtils;
 
 /**
- * Makes connection factories for single servers, with the driver that the application
- * uses. They are never started: the store takes from them where the servers are, and has
- * connections of its own.
+ * Creates connection factories for single servers, with the driver that the application
+ * uses. The store never starts them: it reads their configuration, and opens connections
+ * of its own.
  */
 interface RedlockConnectionFactories {
 
 	RedisConnectionFactory create(RedlockAddress address);
 
 	/**
-	 * Finds the driver.
-	 * @param clientType what the application says about it
+	 * Selects the driver.
+	 * @param clientType the value of {@code spring.data.redis.client-type}, or null
 	 */
 	static RedlockConnectionFactories of(BeanFactory beanFactory, @Nullable String clientType) {
 		ClassLoader classLoader = RedlockConnectionFactories.class.getClassLoader();
@@ -46,46 +50,34 @@ interface RedlockConnectionFactories {
 				"Add the dependency io.lettuce:lettuce-core or redis.clients:jedis.");
 	}
 
-	private static RedisStandaloneConfiguration place(RedlockAddress address) {
-		RedisStandaloneConfiguration place = new RedisStandaloneConfiguration(address.host(), address.port());
-		place.setDatabase(address.database());
-		place.setUsername(address.username());
-		place.setPassword(address.password());
-		return place;
+	private static RedisStandaloneConfiguration configuration(RedlockAddress address) {
+		RedisStandaloneConfiguration configuration = new RedisStandaloneConfiguration(address.host(), address.port());
+		configuration.setDatabase(address.database());
+		configuration.setUsername(address.username());
+		configuration.setPassword(address.password());
+		return configuration;
 	}
 
 	private static @Nullable SslBundle bundle(RedlockAddress address, BeanFactory beanFactory) {
 		String name = address.bundle();
-		if (name == null || !address.ssl()) {
-			return null;
-		}
-		SslBundles bundles = beanFactory.getBeanProvider(SslBundles.class).getIfAvailable();
 		try {
-			if (bundles != null) {
-				return bundles.getBundle(name);
-			}
+			return (name != null) ? beanFactory.getBean(SslBundles.class).getBundle(name) : null;
 		}
-		catch (NoSuchSslBundleException ex) {
-			// said below
+		catch (NoSuchBeanDefinitionException | NoSuchSslBundleException ex) {
+			throw new LockPropertyException(address.property() + ".ssl.bundle", name,
+					"there is no SSL bundle of this name",
+					"Define it with spring.ssl.bundle.*, or leave the property out to use the certificates that the JVM"
+							+ " trusts.");
 		}
-		throw new LockPropertyException(address.property() + ".ssl.bundle", name, "there is no SSL bundle of this name",
-				"Define it with spring.ssl.bundle.*, or leave the property out to use the certificates that the JVM"
-						+ " trusts.");
 	}
 
-	/** Loaded only if Lettuce is there. */
-	final class Lettuce implements RedlockConnectionFactories {
-
-		private final BeanFactory beanFactory;
-
-		Lettuce(BeanFactory beanFactory) {
-			this.beanFactory = beanFactory;
-		}
+	/** Loaded only if Lettuce is on the class path. */
+	record Lettuce(BeanFactory beanFactory) implements RedlockConnectionFactories {
 
 		@Override
 		public RedisConnectionFactory create(RedlockAddress address) {
 			var client = LettuceClientConfiguration.builder();
-			// the application's threads, if it has any; otherwise each server has its own
+			// shares the application's threads if it has a bean for them
 			this.beanFactory.getBeanProvider(ClientResources.class).ifUnique(client::clientResources);
 			if (address.ssl()) {
 				client.useSsl();
@@ -94,34 +86,23 @@ interface RedlockConnectionFactories {
 					client.clientOptions(ClientOptions.builder().sslOptions(options(bundle)).build());
 				}
 			}
-			return new LettuceConnectionFactory(place(address), client.build());
+			return new LettuceConnectionFactory(configuration(address), client.build());
 		}
 
 		private static SslOptions options(SslBundle bundle) {
 			SslOptions.Builder options = SslOptions.builder()
 				.keyManager(bundle.getManagers().getKeyManagerFactory())
 				.trustManager(bundle.getManagers().getTrustManagerFactory());
-			String[] ciphers = bundle.getOptions().getCiphers();
-			if (ciphers != null) {
-				options.cipherSuites(ciphers);
-			}
-			String[] protocols = bundle.getOptions().getEnabledProtocols();
-			if (protocols != null) {
-				options.protocols(protocols);
-			}
+			PropertyMapper map = PropertyMapper.get();
+			map.from(bundle.getOptions()::getCiphers).to(options::cipherSuites);
+			map.from(bundle.getOptions()::getEnabledProtocols).to(options::protocols);
 			return options.build();
 		}
 
 	}
 
-	/** Loaded only if Jedis is there. */
-	final class Jedis implements RedlockConnectionFactories {
-
-		private final BeanFactory beanFactory;
-
-		Jedis(BeanFactory beanFactory) {
-			this.beanFactory = beanFactory;
-		}
+	/** Loaded only if Jedis is on the class path. */
+	record Jedis(BeanFactory beanFactory) implements RedlockConnectionFactories {
 
 		@Override
 		public RedisConnectionFactory create(RedlockAddress address) {
@@ -137,7 +118,7 @@ interface RedlockConnectionFactories {
 					ssl.sslParameters(parameters);
 				}
 			}
-			return new JedisConnectionFactory(place(address), client.build());
+			return new JedisConnectionFactory(configuration(address), client.build());
 		}
 
 	}

@@ -1,8 +1,10 @@
-package io.github.lockspring.autoconfigure;
+package io.github.lockspring.autoconfigure.redis;
 
 import java.time.Duration;
 import java.util.List;
 
+import io.github.lockspring.autoconfigure.ConditionalOnLocksEnabled;
+import io.github.lockspring.autoconfigure.properties.DistributedLockProperties;
 import io.github.lockspring.redis.RedlockLockStore;
 import io.github.lockspring.redis.RedlockNode;
 import io.github.lockspring.redis.RedlockSettings;
@@ -20,28 +22,30 @@ import org.springframework.core.env.Environment;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 /**
- * Auto-configuration of the {@link LockStore} on several independent Redis servers. Has
- * connections of its own and needs none of the application's.
+ * Auto-configuration of the {@link LockStore} on several independent Redis servers. Needs
+ * no connection of the application.
+ *
+ * @since 0.1
  */
 @AutoConfiguration(afterName = "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration")
-@ConditionalOnClass(RedisConnectionFactory.class)
-@ConditionalOnBooleanProperty(name = "distributed-lock.enabled", matchIfMissing = true)
+@ConditionalOnClass({ RedisConnectionFactory.class, RedlockLockStore.class })
+@ConditionalOnLocksEnabled
 @ConditionalOnProperty(name = "distributed-lock.store", havingValue = "redlock")
 @EnableConfigurationProperties(DistributedLockProperties.class)
 public final class RedlockLockStoreAutoConfiguration {
 
 	/*
-	 * Not lazy as the other stores are: no connection factory of the application is made
-	 * too early, and what is wrong with a node is to stop the start.
+	 * Not lazy, unlike the other stores: it creates no connection factory of the
+	 * application too early, and an invalid node must stop the start.
 	 */
 	@Bean
 	@ConditionalOnMissingBean(LockStore.class)
-	RedlockLockStore redlockLockStore(DistributedLockProperties properties, BeanFactory beanFactory,
+	RedlockLockStore lockspringRedlockLockStore(DistributedLockProperties properties, BeanFactory beanFactory,
 			Environment environment) {
 		DistributedLockProperties.Redlock redlock = properties.redlock();
 		RedlockConnectionFactories factories = RedlockConnectionFactories.of(beanFactory,
 				environment.getProperty("spring.data.redis.client-type"));
-		List<RedlockNode> nodes = RedlockRules.checkNodes(redlock)
+		List<RedlockNode> nodes = redlock.addresses()
 			.stream()
 			.map((address) -> new RedlockNode(address.name(), factories.create(address)))
 			.toList();
@@ -52,8 +56,8 @@ public final class RedlockLockStoreAutoConfiguration {
 
 	@Bean
 	@ConditionalOnBooleanProperty(name = "distributed-lock.redlock.durable", havingValue = false, matchIfMissing = true)
-	RedlockLeaseRule redlockLeaseRule(DistributedLockProperties properties) {
-		return new RedlockLeaseRule(longestTtl(properties));
+	RedlockLeaseValidator lockspringRedlockLeaseValidator(DistributedLockProperties properties) {
+		return new RedlockLeaseValidator(longestTtl(properties));
 	}
 
 	private static Duration longestTtl(DistributedLockProperties properties) {

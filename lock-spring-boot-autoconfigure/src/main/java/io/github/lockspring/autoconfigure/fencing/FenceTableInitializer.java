@@ -1,4 +1,4 @@
-package io.github.lockspring.autoconfigure;
+package io.github.lockspring.autoconfigure.fencing;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -7,6 +7,8 @@ import java.util.List;
 
 import javax.sql.DataSource;
 
+import io.github.lockspring.autoconfigure.properties.DistributedLockProperties;
+import io.github.lockspring.autoconfigure.properties.LockPropertyException;
 import io.github.lockspring.jdbc.JdbcFencingGuard;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -21,7 +23,7 @@ import org.springframework.core.io.Resource;
 import org.springframework.dao.DataAccessException;
 
 /**
- * Makes the table of fencing tokens unless it is there.
+ * Creates the table of fencing tokens if it does not exist.
  */
 class FenceTableInitializer extends DataSourceScriptDatabaseInitializer {
 
@@ -41,14 +43,11 @@ class FenceTableInitializer extends DataSourceScriptDatabaseInitializer {
 
 	private static DatabaseInitializationSettings settings(DistributedLockProperties.InitializeSchema mode) {
 		DatabaseInitializationSettings settings = new DatabaseInitializationSettings();
-		// which of them it is is asked only if it is to be run: that needs a connection
+		// the platform is determined only when a script is to run: that needs a
+		// connection
 		settings.setSchemaLocations(
 				List.of(location("h2"), location("postgresql"), location("mysql"), location("mariadb")));
-		settings.setMode(switch (mode) {
-			case ALWAYS -> DatabaseInitializationMode.ALWAYS;
-			case EMBEDDED -> DatabaseInitializationMode.EMBEDDED;
-			case NEVER -> DatabaseInitializationMode.NEVER;
-		});
+		settings.setMode(DatabaseInitializationMode.valueOf(mode.name()));
 		return settings;
 	}
 
@@ -56,7 +55,7 @@ class FenceTableInitializer extends DataSourceScriptDatabaseInitializer {
 		return "classpath:io/github/lockspring/jdbc/schema-" + platform + ".sql";
 	}
 
-	// without a driver of an embedded database nobody connects at startup to find out
+	// connects at startup only if the class path has the driver of an embedded database
 	@Override
 	protected boolean isEmbeddedDatabase() {
 		return EmbeddedDatabaseConnection.get(getClass().getClassLoader()) != EmbeddedDatabaseConnection.NONE
@@ -77,9 +76,9 @@ class FenceTableInitializer extends DataSourceScriptDatabaseInitializer {
 		if (this.mode == DistributedLockProperties.InitializeSchema.ALWAYS) {
 			throw new LockPropertyException("fencing.initialize-schema", "always",
 					"there is no script " + name + " for this database",
-					"Make the table as the other scripts do, by a migration, and set the property to never.");
+					"Create the table with a migration, as the other scripts do, and set the property to never.");
 		}
-		logger.debug("There is no script {} that makes the table of fencing tokens", name);
+		logger.debug("There is no script {} to create the table of fencing tokens", name);
 	}
 
 	private void run(Scripts all, Resource script) {
@@ -88,9 +87,10 @@ class FenceTableInitializer extends DataSourceScriptDatabaseInitializer {
 			super.runScripts(named);
 		}
 		catch (DataAccessException ex) {
-			// Instances that start together may both find no table, and one fails. If it
-			// was not that, it fails again
-			logger.debug("Again, in case somebody else has made the table", ex);
+			// of two instances that start together and find no table, one fails; any
+			// other
+			// failure is repeated
+			logger.debug("Retrying, since another instance may have created the table", ex);
 			super.runScripts(named);
 		}
 	}

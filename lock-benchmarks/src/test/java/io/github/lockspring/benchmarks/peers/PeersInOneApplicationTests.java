@@ -1,0 +1,178 @@
+package io.github.lockspring.benchmarks.peers;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.locks.Lock;
+import java.util.function.Consumer;
+
+import com.baomidou.lock.LockInfo;
+import com.baomidou.lock.annotation.Lock4j;
+import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockRequest;
+import io.github.lockspring.LockTemplate;
+import io.github.lockspring.annotation.DistributedLock;
+import io.github.lockspring.testsupport.RedisServer;
+import net.javacrumbs.shedlock.core.LockAssert;
+import net.javacrumbs.shedlock.core.LockConfiguration;
+import net.javacrumbs.shedlock.core.LockProvider;
+import net.javacrumbs.shedlock.core.SimpleLock;
+import net.javacrumbs.shedlock.provider.redis.spring.RedisLockProvider;
+import net.javacrumbs.shedlock.spring.annotation.EnableSchedulerLock;
+import net.javacrumbs.shedlock.spring.annotation.SchedulerLock;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.redisson.api.RLock;
+import org.redisson.api.RedissonClient;
+import org.redisson.spring.data.connection.RedissonConnectionFactory;
+
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.integration.config.EnableIntegration;
+import org.springframework.integration.redis.util.RedisLockRegistry;
+import org.springframework.integration.support.locks.LockRegistry;
+import org.springframework.scheduling.annotation.EnableScheduling;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * An application that has other libraries for locks too, as during a migration: it
+ * starts, and each library's locks work. All auto-configurations on the class path are
+ * active, as in an application that names none.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class PeersInOneApplicationTests {
+
+	private static final List<String> REDISSON = List.of("org.redisson.spring.starter.RedissonAutoConfigurationV2",
+			"org.redisson.spring.starter.RedissonAutoConfigurationV4");
+
+	@Test
+	void allPeersOnLettuce(CapturedOutput output) {
+		run((application) -> {
+			assertThat(application.getBean(RedisConnectionFactory.class)).isInstanceOf(LettuceConnectionFactory.class);
+			assertLocksWork(application);
+			assertPeersLocksWork(application);
+		}, "spring.autoconfigure.exclude=" + String.join(",", REDISSON));
+		assertThat(output.getAll().lines().filter((line) -> line.contains("is not eligible for getting processed")))
+			.noneMatch((line) -> line.contains("lockspring"));
+	}
+
+	@Test
+	void allPeersOnRedissonsConnections() {
+		run((application) -> {
+			assertThat(application.getBean(RedisConnectionFactory.class)).isInstanceOf(RedissonConnectionFactory.class);
+			assertLocksWork(application);
+			assertPeersLocksWork(application);
+			RLock lock = application.getBean(RedissonClient.class).getLock(UUID.randomUUID().toString());
+			lock.lock();
+			assertThat(lock.isHeldByCurrentThread()).isTrue();
+			lock.unlock();
+		});
+	}
+
+	@Test
+	void beansOfBothTemplatesAreFoundByTheirTypes() {
+		run((application) -> {
+			assertThat(application.getBeanNamesForType(LockTemplate.class)).containsExactly("lockspringLockTemplate");
+			assertThat(application.getBeanNamesForType(com.baomidou.lock.LockTemplate.class))
+				.containsExactly("lockTemplate");
+		});
+	}
+
+	private static void assertLocksWork(ConfigurableApplicationContext application) {
+		String key = UUID.randomUUID().toString();
+		LockTemplate locks = application.getBean(LockTemplate.class);
+		try (HeldLock lock = locks.acquire(LockRequest.of(key))) {
+			assertThat(lock.isHeld()).isTrue();
+			assertThat(RedisServer.shared().exists("lock:" + key)).isTrue();
+			assertThat(locks.tryAcquire(LockRequest.of(key).waitTime(Duration.ZERO))).isEmpty();
+		}
+		assertThat(RedisServer.shared().exists("lock:" + key)).isFalse();
+		assertThat(application.getBean(Jobs.class).withLockspring(key)).isTrue();
+	}
+
+	private static void assertPeersLocksWork(ConfigurableApplicationContext application) {
+		String key = UUID.randomUUID().toString();
+		com.baomidou.lock.LockTemplate lock4j = application.getBean(com.baomidou.lock.LockTemplate.class);
+		LockInfo lock = lock4j.lock(key, 30_000, 1_000);
+		assertThat(lock).isNotNull();
+		assertThat(lock4j.lock(key, 30_000, 0)).isNull();
+		assertThat(lock4j.releaseLock(lock)).isTrue();
+		assertThat(application.getBean(Jobs.class).withLock4j(key)).isTrue();
+
+		Lock registryLock = application.getBean(RedisLockRegistry.class).obtain(key);
+		assertThat(registryLock.tryLock()).isTrue();
+		registryLock.unlock();
+
+		SimpleLock shedLock = application.getBean(LockProvider.class)
+			.lock(new LockConfiguration(Instant.now(), key, Duration.ofSeconds(30), Duration.ZERO))
+			.orElseThrow();
+		shedLock.unlock();
+		application.getBean(Jobs.class).withShedLock();
+	}
+
+	private static void run(Consumer<ConfigurableApplicationContext> test, String... properties) {
+		RedisServer server = RedisServer.shared();
+		try (ConfigurableApplicationContext application = new SpringApplicationBuilder(Application.class)
+			.web(WebApplicationType.NONE)
+			.properties("spring.main.banner-mode=off", "spring.data.redis.host=" + server.host(),
+					"spring.data.redis.port=" + server.port())
+			.properties(properties)
+			.run()) {
+			test.accept(application);
+		}
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	@EnableIntegration
+	@EnableScheduling
+	@EnableSchedulerLock(defaultLockAtMostFor = "30s")
+	static class Application {
+
+		@Bean
+		Jobs jobs() {
+			return new Jobs();
+		}
+
+		@Bean
+		LockRegistry<?> lockRegistry(RedisConnectionFactory connectionFactory) {
+			return new RedisLockRegistry(connectionFactory, "registry");
+		}
+
+		@Bean
+		LockProvider lockProvider(RedisConnectionFactory connectionFactory) {
+			return new RedisLockProvider(connectionFactory);
+		}
+
+	}
+
+	static class Jobs {
+
+		@DistributedLock(key = "#key")
+		public boolean withLockspring(String key) {
+			return RedisServer.shared().exists("lock:" + key) && HeldLock.current(key).isPresent();
+		}
+
+		@Lock4j(keys = "#key")
+		public boolean withLock4j(String key) {
+			return RedisServer.shared().keys().stream().anyMatch((name) -> name.startsWith("lock4j:"));
+		}
+
+		@SchedulerLock(name = "job")
+		public void withShedLock() {
+			LockAssert.assertLocked();
+		}
+
+	}
+
+}

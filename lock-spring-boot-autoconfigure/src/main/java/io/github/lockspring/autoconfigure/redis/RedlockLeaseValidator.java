@@ -1,0 +1,44 @@
+package io.github.lockspring.autoconfigure.redis;
+
+import java.time.Duration;
+
+import io.github.lockspring.LockDefinitionException;
+import io.github.lockspring.interceptor.LockAdvice;
+import io.github.lockspring.interceptor.LockAdviceRule;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.format.annotation.DurationFormat;
+import org.springframework.format.datetime.standard.DurationFormatterUtils;
+
+/**
+ * Refuses annotations whose lease is longer than the time for which a restarted node of
+ * Redlock does not vote: each of their calls would fail.
+ */
+class RedlockLeaseValidator implements LockAdviceRule {
+
+	private final Duration longest;
+
+	RedlockLeaseValidator(Duration longest) {
+		this.longest = longest;
+	}
+
+	@Override
+	public void check(LockAdvice advice) {
+		refuseIfLonger(advice, "ttl", advice.operation().ttl());
+		refuseIfLonger(advice, "minHold", advice.operation().minHold());
+	}
+
+	private void refuseIfLonger(LockAdvice advice, String attribute, @Nullable Duration lease) {
+		if (lease != null && lease.compareTo(this.longest) > 0) {
+			throw new LockDefinitionException(advice.method(), attribute, text(lease),
+					"it is longer than distributed-lock.redlock.longest-ttl = " + text(this.longest)
+							+ ", for which a restarted node does not vote",
+					"Set that property to the longest lease, or make this lease shorter", null);
+		}
+	}
+
+	private static String text(Duration duration) {
+		return DurationFormatterUtils.print(duration, DurationFormat.Style.COMPOSITE);
+	}
+
+}

@@ -1,0 +1,34 @@
+package io.github.lockspring.autoconfigure;
+
+import java.lang.reflect.Method;
+import java.util.Arrays;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import org.springframework.context.annotation.Bean;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Every bean has the name that ADR 15 gives it, so that it collides with no bean of
+ * another library.
+ */
+class BeanNamesTests {
+
+	@ParameterizedTest
+	@MethodSource("beanMethods")
+	void beanIsNamedAfterTheLibraryAndItsType(Method method) {
+		assertThat(method.getAnnotation(Bean.class).value()).isEmpty();
+		assertThat(method.getName()).isEqualTo("lockspring" + method.getReturnType().getSimpleName());
+	}
+
+	static Stream<Method> beanMethods() {
+		return Arrays.stream(Applications.registered())
+			.flatMap((type) -> Stream.concat(Stream.of(type), Arrays.stream(type.getDeclaredClasses())))
+			.flatMap((type) -> Arrays.stream(type.getDeclaredMethods()))
+			.filter((method) -> method.isAnnotationPresent(Bean.class));
+	}
+
+}
