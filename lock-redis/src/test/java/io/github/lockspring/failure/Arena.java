@@ -22,10 +22,10 @@ import io.github.lockspring.failure.Contender.Contest;
 import io.github.lockspring.history.EventLog;
 import io.github.lockspring.history.RecordedEvents;
 import io.github.lockspring.redis.Instance;
-import io.github.lockspring.testsupport.JavaProcess;
-import io.github.lockspring.testsupport.RedisServer;
-import io.github.lockspring.testsupport.TcpProxy;
-import io.github.lockspring.testsupport.TcpProxy.Cut;
+import io.github.lockspring.testsupport.process.JavaProcess;
+import io.github.lockspring.testsupport.redis.RedisServer;
+import io.github.lockspring.testsupport.network.TcpProxy;
+import io.github.lockspring.testsupport.network.TcpProxy.Cut;
 import org.jspecify.annotations.Nullable;
 
 import static org.awaitility.Awaitility.await;

@@ -9,7 +9,7 @@ import java.util.List;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.redis.Instance;
-import io.github.lockspring.testsupport.JavaProcess;
+import io.github.lockspring.testsupport.process.JavaProcess;
 
 /**
  * A lock holder in a process of its own, so that it can be stopped and killed.

@@ -7,8 +7,9 @@ import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
 
-import io.github.lockspring.testsupport.RedisCluster;
-import io.github.lockspring.testsupport.RedisServer;
+import io.github.lockspring.redis.Driver;
+import io.github.lockspring.testsupport.redis.RedisCluster;
+import io.github.lockspring.testsupport.redis.RedisServer;
 
 import static org.awaitility.Awaitility.await;
 
@@ -35,7 +36,7 @@ final class ClusterServers implements Servers {
 	}
 
 	@Override
-	public Way way(Place.Driver driver) {
+	public Way way(Driver driver) {
 		List<Integer> ports = this.cluster.nodes().stream().map(RedisServer::port).toList();
 		return new Way(new Place(Place.Topology.CLUSTER, driver, ports), List.of());
 	}

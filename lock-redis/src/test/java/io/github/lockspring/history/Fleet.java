@@ -8,8 +8,9 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.ReentrantLock;
 
-import io.github.lockspring.testsupport.JavaProcess;
-import io.github.lockspring.testsupport.TcpProxy;
+import io.github.lockspring.redis.Driver;
+import io.github.lockspring.testsupport.process.JavaProcess;
+import io.github.lockspring.testsupport.network.TcpProxy;
 
 /**
  * Some workers, and the servers that they speak with.
@@ -49,7 +50,7 @@ final class Fleet implements AutoCloseable {
 		this.threads = threads;
 		for (int i = 0; i < workers; i++) {
 			// every third one speaks through the other driver
-			this.members.add(new Member(i + 1, (i % 3 == 2) ? Place.Driver.JEDIS : Place.Driver.LETTUCE));
+			this.members.add(new Member(i + 1, (i % 3 == 2) ? Driver.JEDIS : Driver.LETTUCE));
 		}
 		for (Member member : this.members) {
 			member.worker.await(HistoryWorker.READY);
@@ -103,7 +104,7 @@ final class Fleet implements AutoCloseable {
 
 		volatile JavaProcess worker;
 
-		Member(int number, Place.Driver driver) {
+		Member(int number, Driver driver) {
 			this.number = number;
 			this.way = Fleet.this.servers.way(driver);
 			this.worker = start();

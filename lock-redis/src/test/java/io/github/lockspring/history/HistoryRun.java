@@ -12,7 +12,7 @@ import java.util.stream.Stream;
 import io.github.lockspring.history.Fleet.Member;
 import io.github.lockspring.history.HistoryChecker.Kind;
 import io.github.lockspring.history.HistoryChecker.Violation;
-import io.github.lockspring.testsupport.RedisServer;
+import io.github.lockspring.testsupport.redis.RedisServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;

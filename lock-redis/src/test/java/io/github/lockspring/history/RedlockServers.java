@@ -10,9 +10,10 @@ import java.util.SplittableRandom;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Stream;
 
-import io.github.lockspring.testsupport.RedisServer;
-import io.github.lockspring.testsupport.TcpProxy;
-import io.github.lockspring.testsupport.TcpProxy.Cut;
+import io.github.lockspring.redis.Driver;
+import io.github.lockspring.testsupport.redis.RedisServer;
+import io.github.lockspring.testsupport.network.TcpProxy;
+import io.github.lockspring.testsupport.network.TcpProxy.Cut;
 
 /**
  * Five servers that know nothing of each other. Each worker has a proxy of its own to
@@ -45,7 +46,7 @@ final class RedlockServers implements Servers {
 	}
 
 	@Override
-	public Way way(Place.Driver driver) {
+	public Way way(Driver driver) {
 		List<TcpProxy> way = new ArrayList<>();
 		for (int i = 0; i < NODES; i++) {
 			TcpProxy proxy = new TcpProxy(this.nodes.get(i).port());

@@ -7,9 +7,10 @@ import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
 
-import io.github.lockspring.testsupport.RedisServer;
-import io.github.lockspring.testsupport.SentinelGroup;
-import io.github.lockspring.testsupport.SentinelProcess;
+import io.github.lockspring.redis.Driver;
+import io.github.lockspring.testsupport.redis.RedisServer;
+import io.github.lockspring.testsupport.redis.SentinelGroup;
+import io.github.lockspring.testsupport.redis.SentinelServer;
 
 /**
  * A master, two replicas and three sentinels. Workers go where the sentinels send them,
@@ -31,8 +32,8 @@ final class SentinelServers implements Servers {
 	}
 
 	@Override
-	public Way way(Place.Driver driver) {
-		List<Integer> ports = this.group.sentinels().stream().map(SentinelProcess::port).toList();
+	public Way way(Driver driver) {
+		List<Integer> ports = this.group.sentinels().stream().map(SentinelServer::port).toList();
 		return new Way(new Place(this.topology, driver, ports), List.of());
 	}
 
@@ -51,7 +52,7 @@ final class SentinelServers implements Servers {
 			case SUBSCRIBERS_KILLED -> master.command("CLIENT", "KILL", "TYPE", "pubsub");
 			case SCRIPTS_FLUSHED -> master.command("SCRIPT", "FLUSH");
 			case SENTINEL_KILLED -> {
-				SentinelProcess sentinel = this.group.sentinels().get(random.nextInt(this.group.sentinels().size()));
+				SentinelServer sentinel = this.group.sentinels().get(random.nextInt(this.group.sentinels().size()));
 				sentinel.kill();
 				Faults.pause(random, 0, 2000);
 				sentinel.restart();

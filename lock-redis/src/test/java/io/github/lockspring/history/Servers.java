@@ -5,8 +5,9 @@ import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
 
-import io.github.lockspring.testsupport.RedisServer;
-import io.github.lockspring.testsupport.TcpProxy;
+import io.github.lockspring.redis.Driver;
+import io.github.lockspring.testsupport.redis.RedisServer;
+import io.github.lockspring.testsupport.network.TcpProxy;
 
 /**
  * The servers of a history test, which run from the beginning, and what may happen to
@@ -17,7 +18,7 @@ interface Servers extends AutoCloseable {
 	/**
 	 * A way for one worker, and those that take its place, to the servers.
 	 */
-	Way way(Place.Driver driver);
+	Way way(Driver driver);
 
 	/**
 	 * The faults that can be made here, those of workers included.

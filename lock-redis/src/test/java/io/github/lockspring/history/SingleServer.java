@@ -6,8 +6,9 @@ import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
 
-import io.github.lockspring.testsupport.RedisServer;
-import io.github.lockspring.testsupport.TcpProxy;
+import io.github.lockspring.redis.Driver;
+import io.github.lockspring.testsupport.redis.RedisServer;
+import io.github.lockspring.testsupport.network.TcpProxy;
 
 /**
  * One redis-server; each worker has a proxy of its own.
@@ -17,7 +18,7 @@ final class SingleServer implements Servers {
 	private final RedisServer server = RedisServer.start();
 
 	@Override
-	public Way way(Place.Driver driver) {
+	public Way way(Driver driver) {
 		TcpProxy proxy = new TcpProxy(this.server.port());
 		return new Way(new Place(Place.Topology.SINGLE, driver, List.of(proxy.port())), List.of(proxy));
 	}

@@ -6,14 +6,14 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-import io.github.lockspring.testsupport.AbstractQueueingLockStoreTests;
+import io.github.lockspring.testsupport.store.AbstractQueueingLockStoreTests;
 import io.github.lockspring.store.AcquireResult.Acquired;
 import io.github.lockspring.store.AcquireRequest;
 import io.github.lockspring.store.AcquireRequest.QueueMode;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.ReleaseRequest;
-import io.github.lockspring.testsupport.RedisServer;
+import io.github.lockspring.testsupport.redis.RedisServer;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.jspecify.annotations.Nullable;
@@ -62,7 +62,11 @@ abstract class AbstractRedisLockStoreTests extends AbstractQueueingLockStoreTest
 				new RedisStoreSettings("lock:", Duration.ofSeconds(5), true));
 	}
 
-	abstract RedisConnectionFactory applicationFactory();
+	abstract Driver driver();
+
+	RedisConnectionFactory applicationFactory() {
+		return driver().factory(servers().get(0).port());
+	}
 
 	@Test
 	void fencingTokenIsRememberedForTwiceTheLeaseAlsoIfTheReleaseRaisesIt() {

@@ -5,7 +5,7 @@ import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.List;
 
-import io.github.lockspring.testsupport.RespClient;
+import io.github.lockspring.testsupport.redis.RespClient;
 
 /**
  * Redlock as it is often written: one server after the other, with no thought for what a

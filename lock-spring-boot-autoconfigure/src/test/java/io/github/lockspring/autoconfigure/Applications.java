@@ -3,7 +3,7 @@ package io.github.lockspring.autoconfigure;
 import java.util.List;
 import java.util.stream.StreamSupport;
 
-import io.github.lockspring.testsupport.RedisServer;
+import io.github.lockspring.testsupport.redis.RedisServer;
 
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.AutoConfigurations;

@@ -4,8 +4,8 @@ import java.util.function.Supplier;
 
 import javax.sql.DataSource;
 
-import io.github.lockspring.testsupport.Databases;
-import io.github.lockspring.testsupport.Databases.Database;
+import io.github.lockspring.testsupport.jdbc.Databases;
+import io.github.lockspring.testsupport.jdbc.Databases.Database;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;

@@ -10,7 +10,7 @@ import io.github.lockspring.store.AcquireRequest.QueueMode;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.ReleaseRequest;
-import io.github.lockspring.testsupport.AbstractQueueingLockStoreTests;
+import io.github.lockspring.testsupport.store.AbstractQueueingLockStoreTests;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;

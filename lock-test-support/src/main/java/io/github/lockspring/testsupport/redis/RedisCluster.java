@@ -1,11 +1,13 @@
-package io.github.lockspring.testsupport;
+package io.github.lockspring.testsupport.redis;
 
-import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Predicate;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -70,9 +72,9 @@ public final class RedisCluster implements AutoCloseable {
 						"--cluster-replica-validity-factor", "0", "--cluster-migration-barrier", "99",
 						"--repl-diskless-sync-delay", "0");
 			}
-			catch (UncheckedIOException | IOException ex) {
+			catch (UncheckedIOException ex) {
 				if (attempt == 3) {
-					throw new IllegalStateException(ex);
+					throw ex;
 				}
 			}
 		}
@@ -91,8 +93,7 @@ public final class RedisCluster implements AutoCloseable {
 			// each with each: gossip would take seconds
 			for (RedisServer other : this.nodes) {
 				if (other != node) {
-					node.command("CLUSTER", "MEET", other.host(), String.valueOf(other.port()), String.valueOf(
-							other.command("CONFIG", "GET", "cluster-port") instanceof List<?> list ? list.get(1) : ""));
+					node.command("CLUSTER", "MEET", other.host(), String.valueOf(other.port()), busPort(other));
 				}
 			}
 		}
@@ -106,13 +107,18 @@ public final class RedisCluster implements AutoCloseable {
 		awaitWhole();
 	}
 
+	/** Returns the port by which nodes of a cluster talk with a node. */
+	public static String busPort(RedisServer node) {
+		return String.valueOf(((List<?>) Objects.requireNonNull(node.command("CONFIG", "GET", "cluster-port"))).get(1));
+	}
+
 	private static int firstSlot(int master) {
 		return SLOTS * master / MASTERS;
 	}
 
 	/** The nodes that the client is told of at first. */
 	public List<String> addresses() {
-		return this.nodes.stream().map((node) -> node.host() + ":" + node.port()).toList();
+		return this.nodes.stream().map(RedisServer::address).toList();
 	}
 
 	public List<RedisServer> nodes() {
@@ -145,6 +151,22 @@ public final class RedisCluster implements AutoCloseable {
 		throw new IllegalArgumentException("No such slot: " + slot);
 	}
 
+	/** Returns the first master that has the slot of a key, such as {@code lock:name}. */
+	public RedisServer masterOf(String key) {
+		return masterOf(Integer.parseInt(this.nodes.get(0).text("CLUSTER", "KEYSLOT", key)));
+	}
+
+	/**
+	 * Returns names of locks by where they are stored, without end.
+	 * @param prefix what each name begins with; a number follows
+	 * @param home accepts the master of {@code lock:} and the name
+	 */
+	public Stream<String> locks(String prefix, Predicate<RedisServer> home) {
+		return IntStream.iterate(0, (i) -> i + 1)
+			.mapToObj((i) -> prefix + i)
+			.filter((name) -> home.test(masterOf("lock:" + name)));
+	}
+
 	/**
 	 * Lets replicas take over when their master has been silent for this long.
 	 */
@@ -165,7 +187,7 @@ public final class RedisCluster implements AutoCloseable {
 	 * Whether this node is a master in its own eyes.
 	 */
 	public boolean isMaster(RedisServer node) {
-		return String.valueOf(node.command("ROLE")).startsWith("[master");
+		return node.text("ROLE").startsWith("[master");
 	}
 
 	/**
@@ -193,20 +215,20 @@ public final class RedisCluster implements AutoCloseable {
 	}
 
 	private static boolean isWhole(RedisServer node) {
-		String info = String.valueOf(node.command("CLUSTER", "INFO"));
+		String info = node.text("CLUSTER", "INFO");
 		List<String> lines = lines(node);
 		return info.contains("cluster_state:ok") && info.contains("cluster_slots_ok:" + SLOTS)
 				&& lines.size() == 2 * MASTERS && lines.stream().noneMatch((line) -> line.contains("fail"))
 				&& lines.stream().filter((line) -> line.contains("slave")).count() == MASTERS
-				&& !String.valueOf(node.command("INFO", "replication")).contains("master_link_status:down");
+				&& !node.text("INFO", "replication").contains("master_link_status:down");
 	}
 
 	private static List<String> lines(RedisServer node) {
-		return String.valueOf(node.command("CLUSTER", "NODES")).lines().toList();
+		return node.text("CLUSTER", "NODES").lines().toList();
 	}
 
 	static String id(RedisServer node) {
-		return String.valueOf(node.command("CLUSTER", "MYID"));
+		return node.text("CLUSTER", "MYID");
 	}
 
 	public void flushAll() {

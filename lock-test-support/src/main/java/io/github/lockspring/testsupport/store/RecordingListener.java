@@ -1,4 +1,4 @@
-package io.github.lockspring.testsupport;
+package io.github.lockspring.testsupport.store;
 
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -8,14 +8,19 @@ import io.github.lockspring.store.InboxListener;
 import io.github.lockspring.store.OwnerToken;
 
 /**
- * Keeps what an inbox was told.
+ * Keeps the messages of an inbox. Thread-safe.
+ *
+ * @since 0.1
  */
 public final class RecordingListener implements InboxListener {
 
+	/** The locks that were granted, in the order of arrival. */
 	public final List<Grant> grants = new CopyOnWriteArrayList<>();
 
+	/** The locks that others wait for, in the order of arrival. */
 	public final List<Wanted> wanted = new CopyOnWriteArrayList<>();
 
+	/** How often the inbox has become confirmed. */
 	public final AtomicInteger opened = new AtomicInteger();
 
 	@Override
@@ -33,9 +38,11 @@ public final class RecordingListener implements InboxListener {
 		this.opened.incrementAndGet();
 	}
 
+	/** The arguments of {@link InboxListener#granted}. */
 	public record Grant(String key, OwnerToken token, long fencingToken, boolean othersWait) {
 	}
 
+	/** The arguments of {@link InboxListener#wanted}. */
 	public record Wanted(String key, OwnerToken token) {
 	}
 

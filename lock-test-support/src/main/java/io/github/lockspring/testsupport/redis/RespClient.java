@@ -1,4 +1,4 @@
-package io.github.lockspring.testsupport;
+package io.github.lockspring.testsupport.redis;
 
 import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;

@@ -1,4 +1,4 @@
-package io.github.lockspring.testsupport;
+package io.github.lockspring.testsupport.network;
 
 import java.io.IOException;
 import java.io.InputStream;

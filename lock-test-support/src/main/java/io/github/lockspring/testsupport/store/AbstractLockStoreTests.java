@@ -1,4 +1,4 @@
-package io.github.lockspring.testsupport;
+package io.github.lockspring.testsupport.store;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -32,41 +32,97 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What every store has to do.
+ * The contract of {@link LockStore}: what a store has to do so that the engine can rely
+ * on it. Extend this class to test a store of your own; a store with a queue of waiters
+ * extends {@link AbstractQueueingLockStoreTests} instead. The tests need lock-core, JUnit
+ * Jupiter, AssertJ and Awaitility on the class path, and nothing else.
+ *
+ * <pre class="code">
+ * class AcmeLockStoreTests extends AbstractLockStoreTests {
+ *
+ *     private final AcmeServer server = AcmeServer.shared();
+ *
+ *     &#64;Override
+ *     protected LockStore createStore() {
+ *         return new AcmeLockStore(this.server.address());
+ *     }
+ *
+ *     &#64;Override
+ *     protected void loseEverything() {
+ *         this.server.deleteAll();
+ *     }
+ *
+ *     &#64;Override
+ *     protected int leftovers() {
+ *         return this.server.count("locks/*");
+ *     }
+ *
+ * }</pre>
+ *
+ * Each test uses a store of its own, keys that no other test of this JVM uses, and owner
+ * tokens that no other JVM uses. Tests run for leases of 150 ms and of 30 s; the store's
+ * clock may differ from this JVM's, but must run as fast. The methods that subclasses
+ * implement are called by the thread of the test, some of them also repeatedly.
+ *
+ * @since 0.1
  */
 public abstract class AbstractLockStoreTests {
 
+	/** The timeout of each request. */
 	protected static final Duration TIMEOUT = Duration.ofSeconds(5);
 
+	/** A lease that does not end during a test. */
 	protected static final Duration LONG = Duration.ofSeconds(30);
 
+	/** A lease that ends during a test. */
 	protected static final Duration BRIEF = Duration.ofMillis(150);
 
 	private static final AtomicLong SEQUENCE = new AtomicLong();
 
+	/** The key of this test. */
 	protected final String key = "key " + SEQUENCE.incrementAndGet();
 
+	/** The store of this test; closed after the test. */
 	protected LockStore store;
 
 	/**
-	 * A store whose locks no other test sees.
+	 * Creates the store under test. Called once before each test, also if a test loses
+	 * all data.
+	 * @return a usable store, which this class closes; it may share a server, but not
+	 * locks of the same keys, with other stores
 	 */
 	protected abstract LockStore createStore();
 
 	/**
-	 * Makes the store lose all it has stored.
+	 * Makes all locks end as if the server had lost its data: locks, queues, and all
+	 * fencing tokens that the server remembers. The store stays usable.
 	 */
 	protected abstract void loseEverything();
 
 	/**
-	 * Milliseconds that the lock is still taken for; not positive if it is free.
-	 */
-	protected abstract long remainingMillis(String key);
-
-	/**
-	 * Number of things stored that do not end within the fencing token's time.
+	 * Counts what is stored for locks and waiters at this moment, except for what
+	 * remembers fencing tokens and ends on its own. After all locks were released the
+	 * contract demands 0.
+	 * @return the number of keys, rows or nodes; 0 if the store cannot be looked into
 	 */
 	protected abstract int leftovers();
+
+	/**
+	 * Returns how long a lock is still taken. Asks the store for the lock with another
+	 * token, and releases it if it was free. Override it if the lease can be read without
+	 * that.
+	 * @param key a key as users write it
+	 * @return milliseconds; 0 or less if the lock is free
+	 */
+	protected long remainingMillis(String key) {
+		OwnerToken other = token();
+		AcquireResult result = this.store.acquire(new AcquireRequest(key, other, BRIEF, QueueMode.NONE), TIMEOUT);
+		if (result instanceof Busy busy) {
+			return busy.remainingMillis();
+		}
+		this.store.release(new ReleaseRequest(key, other), TIMEOUT);
+		return 0;
+	}
 
 	@BeforeEach
 	void setUp() {
@@ -292,26 +348,32 @@ public abstract class AbstractLockStoreTests {
 		assertThat(leftovers()).isZero();
 	}
 
+	/** Acquires the lock of this test without waiting for it. */
 	protected final AcquireResult acquire(OwnerToken token, Duration ttl) {
 		return this.store.acquire(new AcquireRequest(this.key, token, ttl, QueueMode.NONE), TIMEOUT);
 	}
 
+	/** Releases the lock of this test. */
 	protected final ReleaseResult release(OwnerToken token) {
 		return this.store.release(new ReleaseRequest(this.key, token), TIMEOUT);
 	}
 
+	/** Renews the lock of this test. */
 	protected final List<RenewResult> renew(OwnerToken token, Duration ttl) {
 		return this.store.renew(List.of(new RenewRequest(this.key, token, ttl)), TIMEOUT);
 	}
 
+	/** Returns the fencing token of a result, which must be {@link Acquired}. */
 	protected static long fencingToken(AcquireResult answer) {
 		return ((Acquired) answer).fencingToken();
 	}
 
+	/** Creates an owner token of an instance that has no inbox. */
 	protected static OwnerToken token() {
 		return new OwnerToken(instance('0'), SEQUENCE.incrementAndGet(), 1000);
 	}
 
+	/** Returns the name of an instance, which differs in each run. */
 	protected static String instance(char name) {
 		return RUN + name;
 	}
@@ -319,6 +381,7 @@ public abstract class AbstractLockStoreTests {
 	// so that two runs on one server do not read each other's messages
 	private static final String RUN = "test-%016x".formatted(ThreadLocalRandom.current().nextLong());
 
+	/** Runs tasks at the same time, and returns their results in the same order. */
 	protected static <T> List<T> runAtOnce(List<Callable<T>> tasks) throws Exception {
 		CyclicBarrier barrier = new CyclicBarrier(tasks.size());
 		ExecutorService executor = Executors.newFixedThreadPool(tasks.size());

@@ -1,4 +1,4 @@
-package io.github.lockspring.testsupport;
+package io.github.lockspring.testsupport.store;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -13,8 +13,8 @@ import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.ReleaseResult.NotOwner;
 import io.github.lockspring.store.ReleaseRequest;
 import io.github.lockspring.store.RenewResult;
-import io.github.lockspring.testsupport.RecordingListener.Grant;
-import io.github.lockspring.testsupport.RecordingListener.Wanted;
+import io.github.lockspring.testsupport.store.RecordingListener.Grant;
+import io.github.lockspring.testsupport.store.RecordingListener.Wanted;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -22,15 +22,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What every store with a queue has to do.
+ * The contract of a {@link io.github.lockspring.store.LockStore} that has a queue of
+ * waiters and an {@link Inbox} for each instance: that of {@link AbstractLockStoreTests},
+ * in what order locks are handed over, and which messages are sent. Extend this class to
+ * test a store of your own, with the same methods to implement.
+ *
+ * @since 0.1
  */
 public abstract class AbstractQueueingLockStoreTests extends AbstractLockStoreTests {
 
 	private final List<Inbox> inboxes = new ArrayList<>();
 
 	/**
-	 * Whether a waiter without an inbox is passed over. Otherwise it is given the lock
-	 * for the time that its token says.
+	 * Returns whether a hand-over passes over waiters whose inbox is not open. Otherwise
+	 * such a waiter is given the lock for the time that its token says, at most 9.999 s.
 	 */
 	protected boolean knowsSubscribers() {
 		return true;
@@ -213,9 +218,12 @@ public abstract class AbstractQueueingLockStoreTests extends AbstractLockStoreTe
 	}
 
 	/**
-	 * Waits until an instance was told, for the first time, that a token of its own was
-	 * given the lock.
-	 * @return the fencing token that belongs to it
+	 * Waits until an instance was told, for the first time, that it was granted the lock
+	 * of this test. Override it if a store only announces that the lock may be taken.
+	 * @param listener has received the messages of the instance
+	 * @param token the waiter that is granted the lock
+	 * @param othersWait whether the message has to say that more waiters are queued
+	 * @return the fencing token that was granted
 	 */
 	protected long awaitGrant(RecordingListener listener, OwnerToken token, boolean othersWait) {
 		await().until(() -> listener.grants.size() == 1);
@@ -224,10 +232,12 @@ public abstract class AbstractQueueingLockStoreTests extends AbstractLockStoreTe
 		return grant.fencingToken();
 	}
 
-	protected final AcquireResult look(OwnerToken token, QueueMode look) {
-		return this.store.acquire(new AcquireRequest(this.key, token, LONG, look), TIMEOUT);
+	/** Sends an acquire request for a lease of {@link #LONG}. */
+	protected final AcquireResult look(OwnerToken token, QueueMode mode) {
+		return this.store.acquire(new AcquireRequest(this.key, token, LONG, mode), TIMEOUT);
 	}
 
+	/** Opens the inbox of an instance and waits until it is confirmed. */
 	protected final RecordingListener openInbox(String instance) {
 		RecordingListener listener = new RecordingListener();
 		Inbox inbox = inbox(instance, listener);
@@ -236,6 +246,7 @@ public abstract class AbstractQueueingLockStoreTests extends AbstractLockStoreTe
 		return listener;
 	}
 
+	/** Creates an inbox that is closed after the test. */
 	protected final Inbox inbox(String instance, RecordingListener listener) {
 		Inbox inbox = this.store.inbox(instance, listener).orElseThrow();
 		this.inboxes.add(inbox);

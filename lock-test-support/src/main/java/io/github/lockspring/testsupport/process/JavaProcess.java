@@ -1,4 +1,4 @@
-package io.github.lockspring.testsupport;
+package io.github.lockspring.testsupport.process;
 
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
@@ -13,21 +13,24 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-import org.jspecify.annotations.Nullable;
-
 /**
- * A main class of the tests in a small JVM of its own, so that it can be stopped and
- * killed. The test talks with it over its standard streams, a line for a line. Does not
- * outlive this JVM. Not thread-safe, except for {@link #kill()} and
- * {@link #signal(String)}.
+ * A main class in a JVM of its own, on the class path of this JVM, so that it can be
+ * stopped and killed. It talks with this JVM over its standard streams, one line at a
+ * time; see {@link Conversation} for the other end. It does not outlive this JVM. Not
+ * thread-safe, except for {@link #kill()}, {@link #close()} and {@link #signal(String)}.
+ *
+ * @since 0.1
  */
 public final class JavaProcess implements AutoCloseable {
+
+	/** Options of a JVM that starts fast and needs little memory. */
+	public static final List<String> SMALL = List.of("-Xmx64m", "-Xss256k", "-XX:+UseSerialGC", "-Xshare:auto",
+			"-XX:TieredStopAtLevel=1",
+			"-Dlogback.configurationFile=io/github/lockspring/testsupport/process/logback.xml");
 
 	private static final Duration PATIENCE = Duration.ofMinutes(1);
 
 	private static final String END = "";
-
-	private static @Nullable Process shell;
 
 	private final String name;
 
@@ -42,19 +45,30 @@ public final class JavaProcess implements AutoCloseable {
 	private final Thread killer;
 
 	/**
-	 * Starts a process. Does not wait for anything.
-	 * @param name its name
-	 * @param directory where its log is written
+	 * Starts a small JVM. Returns at once.
+	 * @param name the name of the process
+	 * @param directory where its standard error is written, to {@code <name>.log}
 	 * @param main the main class
 	 * @param arguments its arguments
 	 */
 	public JavaProcess(String name, Path directory, Class<?> main, List<String> arguments) {
+		this(name, directory, SMALL, main, arguments);
+	}
+
+	/**
+	 * Starts a JVM. Returns at once.
+	 * @param name the name of the process
+	 * @param directory where its standard error is written, to {@code <name>.log}
+	 * @param options options of the JVM
+	 * @param main the main class
+	 * @param arguments its arguments
+	 */
+	public JavaProcess(String name, Path directory, List<String> options, Class<?> main, List<String> arguments) {
 		this.name = name;
 		this.log = directory.resolve(name + ".log");
-		List<String> command = new ArrayList<>(
-				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx64m", "-Xss256k",
-						"-XX:+UseSerialGC", "-Xshare:auto", "-XX:TieredStopAtLevel=1",
-						"-Dlogback.configurationFile=io/github/lockspring/testsupport/process-logback.xml"));
+		List<String> command = new ArrayList<>();
+		command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+		command.addAll(options);
 		command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
 		command.addAll(arguments);
 		try {
@@ -63,7 +77,7 @@ public final class JavaProcess implements AutoCloseable {
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
-		// one that stands still does not see that the test is gone
+		// a stopped process does not notice that this JVM has ended
 		this.killer = new Thread(this.process::destroyForcibly);
 		Runtime.getRuntime().addShutdownHook(this.killer);
 		this.in = this.process.outputWriter(StandardCharsets.UTF_8);
@@ -74,24 +88,30 @@ public final class JavaProcess implements AutoCloseable {
 
 	private void read() {
 		try (BufferedReader out = this.process.inputReader(StandardCharsets.UTF_8)) {
-			String line;
-			while ((line = out.readLine()) != null) {
-				this.lines.add(line);
-			}
+			out.lines().forEach(this.lines::add);
 		}
-		catch (IOException ex) {
-			// it was killed
+		catch (IOException | UncheckedIOException ex) {
+			// the process was killed
 		}
 		this.lines.add(END);
 	}
 
+	/** Returns the name of the process. */
 	public String name() {
 		return this.name;
 	}
 
-	/**
-	 * Says something to the process.
-	 */
+	/** Returns the CPU time that the process has used, or zero if it is not known. */
+	public Duration cpuTime() {
+		return this.process.info().totalCpuDuration().orElse(Duration.ZERO);
+	}
+
+	/** Returns whether the process runs. */
+	public boolean isAlive() {
+		return this.process.isAlive();
+	}
+
+	/** Sends a line to the process. */
 	public void say(String line) {
 		try {
 			this.in.write(line);
@@ -103,20 +123,16 @@ public final class JavaProcess implements AutoCloseable {
 		}
 	}
 
-	/**
-	 * Asks for something and waits for the answer.
-	 */
+	/** Sends a line and returns the next line of the process. */
 	public String ask(String request) {
 		say(request);
-		return next();
+		return hear(PATIENCE);
 	}
 
-	/**
-	 * Waits for a line that begins with the given word, and gives the rest of it.
-	 */
+	/** Waits for a line that begins with the given word, and returns the rest of it. */
 	public String await(String word) {
 		while (true) {
-			String line = next();
+			String line = hear(PATIENCE);
 			if (line.equals(word)) {
 				return "";
 			}
@@ -126,9 +142,14 @@ public final class JavaProcess implements AutoCloseable {
 		}
 	}
 
-	private String next() {
+	/**
+	 * Waits for the next line of the process.
+	 * @param patience how long to wait at most
+	 * @throws AssertionError if no line has come in time, or the process has ended
+	 */
+	public String hear(Duration patience) {
 		try {
-			String line = this.lines.poll(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+			String line = this.lines.poll(patience.toMillis(), TimeUnit.MILLISECONDS);
 			if (line == null || line.equals(END)) {
 				throw new AssertionError("Process " + this.name + ((line == null) ? " says nothing" : " has ended")
 						+ "; see " + this.log);
@@ -140,9 +161,7 @@ public final class JavaProcess implements AutoCloseable {
 		}
 	}
 
-	/**
-	 * Waits until the process has ended by itself.
-	 */
+	/** Waits until the process has ended with status 0, without being killed. */
 	public void awaitEnd() throws InterruptedException {
 		if (!this.process.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS) || this.process.exitValue() != 0) {
 			throw new AssertionError("Process " + this.name + " did not end properly: "
@@ -152,42 +171,20 @@ public final class JavaProcess implements AutoCloseable {
 	}
 
 	/**
-	 * Sends a signal; when this returns it has been sent.
+	 * Sends a signal; it has been sent when this returns.
 	 * @param signal its name, such as STOP or CONT
 	 */
 	public void signal(String signal) {
-		String answer = shell("kill -" + signal + ' ' + this.process.pid() + "; echo $?");
-		if (!answer.equals("0")) {
-			throw new IllegalStateException("kill -" + signal + " failed for process " + this.name);
-		}
+		Signals.send(this.process, signal);
 	}
 
-	// a shell that waits for commands is there at once, while a new process takes
-	// milliseconds
-	private static synchronized String shell(String command) {
-		try {
-			Process shell = JavaProcess.shell;
-			if (shell == null) {
-				shell = new ProcessBuilder("sh").redirectError(ProcessBuilder.Redirect.INHERIT).start();
-				JavaProcess.shell = shell;
-			}
-			shell.outputWriter().write(command + '\n');
-			shell.outputWriter().flush();
-			return shell.inputReader().readLine();
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
-	}
-
-	/**
-	 * SIGKILL; returns when the process is gone.
-	 */
+	/** Sends SIGKILL and waits until the process has ended. */
 	public void kill() {
 		this.process.destroyForcibly();
 		this.process.onExit().join();
 	}
 
+	/** Kills the process. */
 	@Override
 	public void close() {
 		kill();

@@ -1,17 +1,14 @@
-package io.github.lockspring.testsupport;
+package io.github.lockspring.testsupport.redis;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
-
-import org.springframework.data.redis.connection.RedisNode;
-import org.springframework.data.redis.connection.RedisPassword;
-import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 
 import static org.awaitility.Awaitility.await;
 
@@ -39,7 +36,7 @@ public final class SentinelGroup implements AutoCloseable {
 
 	private final List<RedisServer> servers = new ArrayList<>();
 
-	private final List<SentinelProcess> sentinels = new ArrayList<>();
+	private final List<SentinelServer> sentinels = new ArrayList<>();
 
 	private SentinelGroup(@Nullable String password, @Nullable String sentinelPassword) {
 		this.password = password;
@@ -76,13 +73,9 @@ public final class SentinelGroup implements AutoCloseable {
 			group.close();
 			throw ex;
 		}
-		catch (IOException ex) {
-			group.close();
-			throw new UncheckedIOException(ex);
-		}
 	}
 
-	private void startAll() throws IOException {
+	private void startAll() {
 		List<String> config = new ArrayList<>(List.of("--repl-diskless-sync", "yes", "--repl-diskless-sync-delay", "0",
 				"--repl-ping-replica-period", "1", "--repl-timeout", "5"));
 		if (this.password != null) {
@@ -96,44 +89,29 @@ public final class SentinelGroup implements AutoCloseable {
 			follow(replica, master);
 		}
 		awaitReplicas(master, REPLICAS);
-		List<Integer> ports = new ArrayList<>();
+		List<Integer> ports = Stream.generate(RedisProcess::freePort).limit(SENTINELS).toList();
 		for (int i = 0; i < SENTINELS; i++) {
-			ports.add(RedisServer.freePort());
-		}
-		for (int i = 0; i < SENTINELS; i++) {
-			this.sentinels.add(new SentinelProcess(i, ports, master.port(), this.password, this.sentinelPassword));
+			this.sentinels.add(SentinelServer.member(i, ports, master.port(), this.password, this.sentinelPassword));
 		}
 		awaitHealthy();
 	}
 
-	/**
-	 * Where clients are told to look.
-	 */
-	public RedisSentinelConfiguration configuration() {
-		RedisSentinelConfiguration configuration = new RedisSentinelConfiguration();
-		configuration.master(NAME);
-		this.sentinels.forEach((each) -> configuration.sentinel(new RedisNode("127.0.0.1", each.port())));
-		configuration.setPassword(RedisPassword.of(this.password));
-		configuration.setSentinelPassword(RedisPassword.of(this.sentinelPassword));
-		return configuration;
-	}
-
+	/** Returns the password of the data servers, or null. */
 	public @Nullable String password() {
 		return this.password;
 	}
 
+	/** Returns the password of the sentinels, or null. */
 	public @Nullable String sentinelPassword() {
 		return this.sentinelPassword;
 	}
 
-	/**
-	 * The sentinels, as hosts and ports with commas between them.
-	 */
-	public String nodes() {
-		return String.join(",", this.sentinels.stream().map((each) -> "127.0.0.1:" + each.port()).toList());
+	/** Returns host and port of each sentinel, with a colon between them. */
+	public Set<String> addresses() {
+		return this.sentinels.stream().map(SentinelServer::address).collect(Collectors.toSet());
 	}
 
-	public List<SentinelProcess> sentinels() {
+	public List<SentinelServer> sentinels() {
 		return List.copyOf(this.sentinels);
 	}
 
@@ -148,11 +126,11 @@ public final class SentinelGroup implements AutoCloseable {
 	 * Who is master now, says the first sentinel that runs.
 	 */
 	public RedisServer master() {
-		SentinelProcess sentinel = this.sentinels.stream().filter(SentinelProcess::isRunning).findFirst().orElseThrow();
+		SentinelServer sentinel = this.sentinels.stream().filter(SentinelServer::isRunning).findFirst().orElseThrow();
 		return master(sentinel);
 	}
 
-	private RedisServer master(SentinelProcess sentinel) {
+	private RedisServer master(SentinelServer sentinel) {
 		List<?> address = (List<?>) Objects
 			.requireNonNull(sentinel.command("SENTINEL", "GET-MASTER-ADDR-BY-NAME", NAME));
 		return server(Integer.parseInt((String) Objects.requireNonNull(address.get(1))));
@@ -170,7 +148,7 @@ public final class SentinelGroup implements AutoCloseable {
 		await("failover from " + old.port()).atMost(PATIENCE)
 			.ignoreExceptions()
 			.until(() -> this.sentinels.stream()
-				.filter(SentinelProcess::isRunning)
+				.filter(SentinelServer::isRunning)
 				.allMatch((each) -> master(each) != old && isMaster(master(each))));
 		return master();
 	}
@@ -202,15 +180,16 @@ public final class SentinelGroup implements AutoCloseable {
 	public void awaitHealthy() {
 		await("a healthy group").atMost(PATIENCE).ignoreExceptions().until(() -> {
 			RedisServer master = master();
-			return isMaster(master) && replicas(master) == REPLICAS && this.sentinels.stream()
-				.allMatch((each) -> master(each) == master
-						&& String.valueOf(each.command("SENTINEL", "CKQUORUM", NAME)).startsWith("OK " + SENTINELS)
-						&& knowsAll(each));
+			return isMaster(master) && replicas(master) == REPLICAS
+					&& this.sentinels.stream()
+						.allMatch((each) -> master(each) == master
+								&& each.text("SENTINEL", "CKQUORUM", NAME).startsWith("OK " + SENTINELS)
+								&& knowsAll(each));
 		});
 	}
 
 	/** Whom a sentinel does not know, or thinks is down, it does not promote. */
-	private boolean knowsAll(SentinelProcess sentinel) {
+	private boolean knowsAll(SentinelServer sentinel) {
 		List<?> replicas = (List<?>) Objects.requireNonNull(sentinel.command("SENTINEL", "REPLICAS", NAME));
 		return replicas.size() == REPLICAS && replicas.stream()
 			.allMatch((replica) -> ((List<?>) Objects.requireNonNull(replica)).contains("slave")
@@ -227,8 +206,7 @@ public final class SentinelGroup implements AutoCloseable {
 	}
 
 	private static int replicas(RedisServer master) {
-		String replication = (String) Objects.requireNonNull(master.command("INFO", "replication"));
-		return replication.split("state=online", -1).length - 1;
+		return master.text("INFO", "replication").split("state=online", -1).length - 1;
 	}
 
 	public static void awaitReplicas(RedisServer master, int replicas) {
@@ -237,7 +215,7 @@ public final class SentinelGroup implements AutoCloseable {
 
 	@Override
 	public void close() {
-		this.sentinels.forEach(SentinelProcess::close);
+		this.sentinels.forEach(SentinelServer::close);
 		this.servers.forEach(RedisServer::close);
 	}
 

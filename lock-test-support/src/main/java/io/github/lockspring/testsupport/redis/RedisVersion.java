@@ -1,4 +1,4 @@
-package io.github.lockspring.testsupport;
+package io.github.lockspring.testsupport.redis;
 
 import java.io.File;
 import java.io.IOException;
