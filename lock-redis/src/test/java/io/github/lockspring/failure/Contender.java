@@ -10,12 +10,13 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 
+import io.github.lockspring.testsupport.history.Pulse;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockException;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
-import io.github.lockspring.history.EventLog;
-import io.github.lockspring.history.EventLog.Holding;
+import io.github.lockspring.testsupport.history.EventLog;
+import io.github.lockspring.testsupport.history.EventLog.Holding;
 import io.github.lockspring.redis.Instance;
 
 /**

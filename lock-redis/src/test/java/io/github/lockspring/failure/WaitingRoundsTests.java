@@ -17,8 +17,8 @@ import io.github.lockspring.failure.Arena.Round;
 import io.github.lockspring.failure.Contender.Contest;
 import io.github.lockspring.failure.Timeline.Gap;
 import io.github.lockspring.failure.Timeline.Wait;
-import io.github.lockspring.history.HistoryChecker;
-import io.github.lockspring.history.RecordedEvents;
+import io.github.lockspring.testsupport.history.HistoryChecker;
+import io.github.lockspring.testsupport.history.RecordedEvents;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 

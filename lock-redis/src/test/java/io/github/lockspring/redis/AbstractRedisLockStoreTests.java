@@ -49,9 +49,7 @@ abstract class AbstractRedisLockStoreTests extends AbstractQueueingLockStoreTest
 		}
 	}
 
-	/**
-	 * The servers that take writes at this moment: each key is at one of them.
-	 */
+	/** The servers that take writes at this moment: each key is at one of them. */
 	List<RedisServer> servers() {
 		return List.of(server);
 	}

@@ -63,9 +63,7 @@ abstract class AbstractRedlockLockStoreTests extends AbstractLockStoreTests {
 		servers.heal();
 	}
 
-	/**
-	 * As long as a majority has it.
-	 */
+	/** As long as a majority has it. */
 	@Override
 	protected long remainingMillis(String key) {
 		return servers.all()

@@ -19,9 +19,7 @@ final class NaiveRedlock {
 		this.ports = ports;
 	}
 
-	/**
-	 * Whether a majority said yes.
-	 */
+	/** Whether a majority said yes. */
 	boolean tryLock(String key, String owner, Duration ttl) {
 		int votes = 0;
 		for (int port : this.ports) {

@@ -22,32 +22,24 @@ final class Applications {
 	private Applications() {
 	}
 
-	/**
-	 * With Spring Boot's auto-configurations of AOP and Redis.
-	 */
+	/** With Spring Boot's auto-configurations of AOP and Redis. */
 	static ApplicationContextRunner withRedis() {
 		return withoutRedis().withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class));
 	}
 
-	/**
-	 * As {@link #withRedis()}, on the server that tests share.
-	 */
+	/** As {@link #withRedis()}, on the server that tests share. */
 	static ApplicationContextRunner onSharedServer() {
 		RedisServer server = RedisServer.shared();
 		return withRedis().withPropertyValues("spring.data.redis.host=" + server.host(),
 				"spring.data.redis.port=" + server.port());
 	}
 
-	/**
-	 * As {@link #withoutRedis()}, with the locks in memory.
-	 */
+	/** As {@link #withoutRedis()}, with the locks in memory. */
 	static ApplicationContextRunner inMemory() {
 		return withoutRedis().withPropertyValues("distributed-lock.store=memory");
 	}
 
-	/**
-	 * With Spring Boot's auto-configuration of AOP only.
-	 */
+	/** With Spring Boot's auto-configuration of AOP only. */
 	static ApplicationContextRunner withoutRedis() {
 		return new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class))
 			.withConfiguration(AutoConfigurations.of(registered()));

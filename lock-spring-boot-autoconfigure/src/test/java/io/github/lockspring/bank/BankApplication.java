@@ -29,9 +29,7 @@ class BankApplication {
 		return new BeforeTransaction(checkpoint);
 	}
 
-	/**
-	 * Between the advice of the lock and that of the transaction.
-	 */
+	/** Between the advice of the lock and that of the transaction. */
 	@Aspect
 	@Order(Ordered.LOWEST_PRECEDENCE - 50)
 	static class BeforeTransaction {

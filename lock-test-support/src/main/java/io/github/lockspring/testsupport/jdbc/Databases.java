@@ -34,9 +34,7 @@ public final class Databases {
 	private Databases() {
 	}
 
-	/**
-	 * H2 in the memory of this JVM.
-	 */
+	/** H2 in the memory of this JVM. */
 	public static Database h2() {
 		return h2("");
 	}
@@ -50,9 +48,7 @@ public final class Databases {
 				"");
 	}
 
-	/**
-	 * H2 in the memory of this JVM that other JVMs reach over TCP.
-	 */
+	/** H2 in the memory of this JVM that other JVMs reach over TCP. */
 	public static synchronized Database h2Server() {
 		try {
 			Server server = h2Server;
@@ -68,9 +64,7 @@ public final class Databases {
 		}
 	}
 
-	/**
-	 * PostgreSQL 14, which other JVMs reach too.
-	 */
+	/** PostgreSQL 14, which other JVMs reach too. */
 	public static synchronized Database postgres() {
 		try {
 			EmbeddedPostgres server = postgres;
@@ -123,9 +117,7 @@ public final class Databases {
 	 */
 	public record Database(String platform, String url, String user, String password) {
 
-		/**
-		 * A source whose connections are made when they are asked for, and closed.
-		 */
+		/** A source whose connections are made when they are asked for, and closed. */
 		public DataSource dataSource() {
 			return new DriverManagerDataSource(this.url, this.user, this.password);
 		}
@@ -138,9 +130,7 @@ public final class Databases {
 			return new Database(this.platform, this.url + settings, this.user, this.password);
 		}
 
-		/**
-		 * Makes the table of fencing tokens.
-		 */
+		/** Makes the table of fencing tokens. */
 		public Database withFencingTokens() {
 			run("io/github/lockspring/jdbc/schema-" + this.platform + ".sql");
 			return this;

@@ -42,9 +42,7 @@ public final class RecordingDataSource extends DelegatingDataSource {
 		this.product = product;
 	}
 
-	/**
-	 * What was executed, in this order.
-	 */
+	/** What was executed, in this order. */
 	public List<String> statements() {
 		return this.statements;
 	}

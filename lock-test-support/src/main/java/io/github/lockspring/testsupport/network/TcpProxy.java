@@ -30,18 +30,14 @@ public final class TcpProxy implements AutoCloseable {
 	 * are platform threads of a test, so that blocking in a monitor is no concern.
 	 */
 
-	/**
-	 * Which way bytes go.
-	 */
+	/** Which way bytes go. */
 	public enum Direction {
 
 		TO_SERVER, TO_CLIENT
 
 	}
 
-	/**
-	 * How a connection ends.
-	 */
+	/** How a connection ends. */
 	public enum Cut {
 
 		FIN, RST
@@ -76,9 +72,7 @@ public final class TcpProxy implements AutoCloseable {
 		}
 	}
 
-	/**
-	 * Leads new connections to another port. Those that are open stay as they are.
-	 */
+	/** Leads new connections to another port. Those that are open stay as they are. */
 	public void target(int port) {
 		this.target = port;
 	}
@@ -91,23 +85,17 @@ public final class TcpProxy implements AutoCloseable {
 		return this.port;
 	}
 
-	/**
-	 * Number of connections open through the proxy.
-	 */
+	/** Number of connections open through the proxy. */
 	public int connections() {
 		return this.links.size();
 	}
 
-	/**
-	 * Ends all present connections. New ones are accepted.
-	 */
+	/** Ends all present connections. New ones are accepted. */
 	public void cut(Cut cut) {
 		this.links.forEach((link) -> link.end(cut));
 	}
 
-	/**
-	 * Ends the present connections on which the client has subscribed to something.
-	 */
+	/** Ends the present connections on which the client has subscribed to something. */
 	public void cutSubscribers(Cut cut) {
 		this.links.stream().filter((link) -> link.subscriber).forEach((link) -> link.end(cut));
 	}
@@ -120,9 +108,7 @@ public final class TcpProxy implements AutoCloseable {
 		this.muted = true;
 	}
 
-	/**
-	 * Refuses new connections, until {@link #restore()}. Present ones stay.
-	 */
+	/** Refuses new connections, until {@link #restore()}. Present ones stay. */
 	public synchronized void refuse() {
 		ServerSocket listener = this.listener;
 		this.listener = null;
@@ -161,16 +147,12 @@ public final class TcpProxy implements AutoCloseable {
 		this.holding.addAll(namedOrAll(directions));
 	}
 
-	/**
-	 * Delays each chunk of bytes, in both directions.
-	 */
+	/** Delays each chunk of bytes, in both directions. */
 	public synchronized void delay(Duration delay) {
 		this.delay = delay;
 	}
 
-	/**
-	 * Ends all faults.
-	 */
+	/** Ends all faults. */
 	public synchronized void restore() {
 		this.muted = false;
 		this.swallowing.clear();

@@ -50,9 +50,7 @@ public final class RedisCluster implements AutoCloseable {
 		return cluster;
 	}
 
-	/**
-	 * Starts a cluster and waits until it is complete.
-	 */
+	/** Starts a cluster and waits until it is complete. */
 	public static RedisCluster start() {
 		RedisCluster cluster = new RedisCluster();
 		for (int i = 0; i < 2 * MASTERS; i++) {
@@ -125,23 +123,17 @@ public final class RedisCluster implements AutoCloseable {
 		return List.copyOf(this.nodes);
 	}
 
-	/**
-	 * The masters of the beginning.
-	 */
+	/** The masters of the beginning. */
 	public List<RedisServer> masters() {
 		return List.copyOf(this.nodes.subList(0, MASTERS));
 	}
 
-	/**
-	 * The replica of one of the first masters.
-	 */
+	/** The replica of one of the first masters. */
 	public RedisServer replicaOf(RedisServer master) {
 		return this.nodes.get(MASTERS + this.nodes.indexOf(master));
 	}
 
-	/**
-	 * The master of the beginning that has the slot.
-	 */
+	/** The master of the beginning that has the slot. */
 	public RedisServer masterOf(int slot) {
 		for (int i = 0; i < MASTERS; i++) {
 			if (slot < firstSlot(i + 1)) {
@@ -167,32 +159,24 @@ public final class RedisCluster implements AutoCloseable {
 			.filter((name) -> home.test(masterOf("lock:" + name)));
 	}
 
-	/**
-	 * Lets replicas take over when their master has been silent for this long.
-	 */
+	/** Lets replicas take over when their master has been silent for this long. */
 	public void failOverAfter(Duration silence) {
 		for (RedisServer node : this.nodes) {
 			node.command("CONFIG", "SET", "cluster-node-timeout", String.valueOf(silence.toMillis()));
 		}
 	}
 
-	/**
-	 * From now on nobody takes over.
-	 */
+	/** From now on nobody takes over. */
 	public void stayAsYouAre() {
 		failOverAfter(CALM);
 	}
 
-	/**
-	 * Whether this node is a master in its own eyes.
-	 */
+	/** Whether this node is a master in its own eyes. */
 	public boolean isMaster(RedisServer node) {
 		return node.text("ROLE").startsWith("[master");
 	}
 
-	/**
-	 * Makes the first masters masters again, all servers running.
-	 */
+	/** Makes the first masters masters again, all servers running. */
 	public void restore() {
 		awaitWhole();
 		for (RedisServer master : masters()) {
@@ -205,9 +189,7 @@ public final class RedisCluster implements AutoCloseable {
 		stayAsYouAre();
 	}
 
-	/**
-	 * Waits until all nodes say that all is well.
-	 */
+	/** Waits until all nodes say that all is well. */
 	public void awaitWhole() {
 		for (RedisServer node : this.nodes) {
 			await().atMost(PATIENCE).ignoreExceptions().until(() -> isWhole(node));
@@ -268,9 +250,7 @@ public final class RedisCluster implements AutoCloseable {
 			from.command("CLUSTER", "SETSLOT", this.slot, "MIGRATING", id(to));
 		}
 
-		/**
-		 * Moves the keys that are there, with their TTLs.
-		 */
+		/** Moves the keys that are there, with their TTLs. */
 		public SlotMove keys() {
 			while (true) {
 				List<?> keys = (List<?>) Objects
@@ -282,17 +262,13 @@ public final class RedisCluster implements AutoCloseable {
 			}
 		}
 
-		/**
-		 * Moves one key if it is there.
-		 */
+		/** Moves one key if it is there. */
 		public SlotMove key(String key) {
 			this.from.command("MIGRATE", this.to.host(), String.valueOf(this.to.port()), key, "0", "10000");
 			return this;
 		}
 
-		/**
-		 * The slot is the other one's.
-		 */
+		/** The slot is the other one's. */
 		public void end() {
 			for (RedisServer node : List.of(this.to, this.from)) {
 				node.command("CLUSTER", "SETSLOT", this.slot, "NODE", id(this.to));

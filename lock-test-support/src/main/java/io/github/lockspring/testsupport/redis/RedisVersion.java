@@ -66,9 +66,7 @@ public enum RedisVersion {
 		return path;
 	}
 
-	/**
-	 * What the server tells of its version; empty if this machine cannot run it.
-	 */
+	/** What the server tells of its version; empty if this machine cannot run it. */
 	public String banner() {
 		try {
 			Process process = new ProcessBuilder(executable().toString(), "--version").redirectErrorStream(true)

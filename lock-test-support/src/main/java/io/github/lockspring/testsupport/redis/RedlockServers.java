@@ -2,10 +2,12 @@ package io.github.lockspring.testsupport.redis;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.github.lockspring.testsupport.network.TcpProxy;
+import io.github.lockspring.testsupport.network.TcpProxy.Cut;
 
 /**
  * Independent servers, each behind a proxy. Nodes are named by their index from 0.
@@ -17,11 +19,12 @@ public final class RedlockServers implements AutoCloseable {
 
 	private final List<RedisServer> servers;
 
-	private final List<TcpProxy> proxies;
+	/** Each has a proxy for each server; the first is always present. */
+	private final List<List<TcpProxy>> proxies = new CopyOnWriteArrayList<>();
 
 	private RedlockServers(int number) {
 		this.servers = Stream.generate(RedisServer::start).limit(number).toList();
-		this.proxies = this.servers.stream().map((server) -> new TcpProxy(server.port())).toList();
+		addProxies();
 	}
 
 	/** Starts servers on free ports. */
@@ -39,9 +42,16 @@ public final class RedlockServers implements AutoCloseable {
 		return this.servers.get(node);
 	}
 
-	/** Returns the proxy in front of a server. */
+	/** Returns the first proxy in front of a server. */
 	public TcpProxy proxy(int node) {
-		return this.proxies.get(node);
+		return this.proxies.get(0).get(node);
+	}
+
+	/** Adds a proxy in front of each server. */
+	public List<TcpProxy> addProxies() {
+		List<TcpProxy> added = this.servers.stream().map((server) -> new TcpProxy(server.port())).toList();
+		this.proxies.add(added);
+		return added;
 	}
 
 	/** Returns the ports of the servers, without proxies. */
@@ -49,9 +59,9 @@ public final class RedlockServers implements AutoCloseable {
 		return this.servers.stream().mapToInt(RedisServer::port).toArray();
 	}
 
-	/** Returns the ports of the proxies. */
+	/** Returns the ports of the first proxies. */
 	public int[] proxyPorts() {
-		return this.proxies.stream().mapToInt(TcpProxy::port).toArray();
+		return this.proxies.get(0).stream().mapToInt(TcpProxy::port).toArray();
 	}
 
 	/**
@@ -71,8 +81,20 @@ public final class RedlockServers implements AutoCloseable {
 		proxies(nodes).forEach(TcpProxy::restore);
 	}
 
+	/**
+	 * Ends all connections through proxies and refuses new ones.
+	 * @param nodes which nodes; all if none is named
+	 */
+	public void cutOff(int... nodes) {
+		proxies(nodes).forEach((proxy) -> {
+			proxy.refuse();
+			proxy.cut(Cut.RST);
+		});
+	}
+
 	private Stream<TcpProxy> proxies(int... nodes) {
-		return (nodes.length == 0) ? this.proxies.stream() : IntStream.of(nodes).mapToObj(this::proxy);
+		return this.proxies.stream()
+			.flatMap((each) -> (nodes.length == 0) ? each.stream() : IntStream.of(nodes).mapToObj(each::get));
 	}
 
 	/** Ends all faults of proxies and deletes all keys. */
@@ -88,7 +110,7 @@ public final class RedlockServers implements AutoCloseable {
 
 	@Override
 	public void close() {
-		this.proxies.forEach(TcpProxy::close);
+		proxies().forEach(TcpProxy::close);
 		this.servers.forEach(RedisServer::close);
 	}
 

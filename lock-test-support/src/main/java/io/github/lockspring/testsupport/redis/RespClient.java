@@ -36,9 +36,7 @@ public final class RespClient implements AutoCloseable {
 		this.in = new BufferedInputStream(this.socket.getInputStream());
 	}
 
-	/**
-	 * Sends a command and waits for its answer.
-	 */
+	/** Sends a command and waits for its answer. */
 	public @Nullable Object command(String... words) {
 		try {
 			send(words);
@@ -49,9 +47,7 @@ public final class RespClient implements AutoCloseable {
 		}
 	}
 
-	/**
-	 * Sends a command without waiting for its answer.
-	 */
+	/** Sends a command without waiting for its answer. */
 	public void send(String... words) throws IOException {
 		ByteArrayOutputStream bytes = new ByteArrayOutputStream();
 		bytes.write(("*" + words.length + "\r\n").getBytes(StandardCharsets.UTF_8));
@@ -64,9 +60,7 @@ public final class RespClient implements AutoCloseable {
 		this.socket.getOutputStream().write(bytes.toByteArray());
 	}
 
-	/**
-	 * Reads one answer, or one message of a subscription or MONITOR.
-	 */
+	/** Reads one answer, or one message of a subscription or MONITOR. */
 	public @Nullable Object read() throws IOException {
 		String line = readLine();
 		String rest = line.substring(1);
@@ -132,9 +126,7 @@ public final class RespClient implements AutoCloseable {
 		}
 	}
 
-	/**
-	 * The server answered with an error.
-	 */
+	/** The server answered with an error. */
 	public static final class RedisError extends RuntimeException {
 
 		private static final long serialVersionUID = 1L;

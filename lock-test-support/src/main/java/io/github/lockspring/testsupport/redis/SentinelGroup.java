@@ -60,9 +60,7 @@ public final class SentinelGroup implements AutoCloseable {
 		return start(null, null);
 	}
 
-	/**
-	 * Starts a group whose servers and sentinels want passwords, not the same ones.
-	 */
+	/** Starts a group whose servers and sentinels want passwords, not the same ones. */
 	public static SentinelGroup start(@Nullable String password, @Nullable String sentinelPassword) {
 		SentinelGroup group = new SentinelGroup(password, sentinelPassword);
 		try {
@@ -115,16 +113,12 @@ public final class SentinelGroup implements AutoCloseable {
 		return List.copyOf(this.sentinels);
 	}
 
-	/**
-	 * All data servers, whether they run or not.
-	 */
+	/** All data servers, whether they run or not. */
 	public List<RedisServer> servers() {
 		return List.copyOf(this.servers);
 	}
 
-	/**
-	 * Who is master now, says the first sentinel that runs.
-	 */
+	/** Who is master now, says the first sentinel that runs. */
 	public RedisServer master() {
 		SentinelServer sentinel = this.sentinels.stream().filter(SentinelServer::isRunning).findFirst().orElseThrow();
 		return master(sentinel);
@@ -166,17 +160,13 @@ public final class SentinelGroup implements AutoCloseable {
 		return awaitFailoverFrom(old);
 	}
 
-	/**
-	 * Starts a server that was killed, as an empty replica of the present master.
-	 */
+	/** Starts a server that was killed, as an empty replica of the present master. */
 	public void restart(RedisServer server) {
 		server.restart();
 		follow(server, master());
 	}
 
-	/**
-	 * Waits until the master has all its replicas and the sentinels agree about it.
-	 */
+	/** Waits until the master has all its replicas and the sentinels agree about it. */
 	public void awaitHealthy() {
 		await("a healthy group").atMost(PATIENCE).ignoreExceptions().until(() -> {
 			RedisServer master = master();

@@ -1,4 +1,4 @@
-package io.github.lockspring.history;
+package io.github.lockspring.testsupport.history;
 
 /**
  * The store gave a lock to an instance. Times are those of {@link System#nanoTime()}.

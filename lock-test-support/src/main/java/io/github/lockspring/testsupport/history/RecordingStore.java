@@ -1,4 +1,4 @@
-package io.github.lockspring.history;
+package io.github.lockspring.testsupport.history;
 
 import java.time.Duration;
 import java.util.List;
@@ -22,7 +22,7 @@ import io.github.lockspring.store.RenewRequest;
  * say that: one may get the lock from another one of its process, and that one may never
  * have worked under it.
  */
-final class RecordingStore implements LockStore {
+public final class RecordingStore implements LockStore {
 
 	private final LockStore store;
 
@@ -31,7 +31,7 @@ final class RecordingStore implements LockStore {
 	/** When each token that may be granted by a message was asked for first. */
 	private final Map<OwnerToken, Long> asked = new ConcurrentHashMap<>();
 
-	RecordingStore(LockStore store, EventLog events) {
+	public RecordingStore(LockStore store, EventLog events) {
 		this.store = store;
 		this.events = events;
 	}

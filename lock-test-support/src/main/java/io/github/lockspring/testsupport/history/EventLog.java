@@ -1,4 +1,4 @@
-package io.github.lockspring.history;
+package io.github.lockspring.testsupport.history;
 
 import java.io.Closeable;
 import java.io.FileOutputStream;
@@ -52,7 +52,7 @@ public final class EventLog implements Closeable {
 	}
 
 	/** The worker itself saw something that must not be. */
-	void fault(String what) {
+	public void fault(String what) {
 		write("F " + what);
 	}
 
@@ -63,7 +63,7 @@ public final class EventLog implements Closeable {
 	 * @param asked read before the store was asked
 	 * @param lease the length of the lease
 	 */
-	void acquired(String key, long token, long asked, Duration lease) {
+	public void acquired(String key, long token, long asked, Duration lease) {
 		write("A " + key + ' ' + token + ' ' + asked + ' ' + System.nanoTime() + ' ' + lease.toNanos());
 	}
 

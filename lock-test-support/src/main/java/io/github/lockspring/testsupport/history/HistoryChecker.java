@@ -1,4 +1,4 @@
-package io.github.lockspring.history;
+package io.github.lockspring.testsupport.history;
 
 import java.util.ArrayList;
 import java.util.Collection;
@@ -43,6 +43,7 @@ public final class HistoryChecker {
 	/** An acquisition so shortly before a loss may use up numbers of the time after. */
 	private static final long TOKENS_AHEAD = 1_000_000;
 
+	/** What may be wrong. */
 	public enum Kind {
 
 		OVERLAP, TOKEN_NOT_GROWING, TOKEN_USED_TWICE, TOKEN_OUT_OF_RANGE
@@ -58,11 +59,13 @@ public final class HistoryChecker {
 	 */
 	public record Violation(Kind kind, RecordedHold first, RecordedHold second) {
 
-		long from() {
+		/** Returns when the first of the two was granted. */
+		public long from() {
 			return Math.min(this.first.granted(), this.second.granted());
 		}
 
-		long to() {
+		/** Returns when the last of the two ended. */
+		public long to() {
 			return Math.max(Math.max(this.first.granted(), this.first.until()),
 					Math.max(this.second.granted(), this.second.until()));
 		}

@@ -1,4 +1,4 @@
-package io.github.lockspring.history;
+package io.github.lockspring.testsupport.history;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -23,13 +23,13 @@ import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.OnLost;
-import io.github.lockspring.history.EventLog.Holding;
+import io.github.lockspring.testsupport.history.EventLog.Holding;
 
 /**
  * What the threads of a worker do: take locks in every way there is, hold them for a
  * while, and write it down.
  */
-final class Workload {
+public final class Workload {
 
 	/*
 	 * Each thread of the worker runs run() with a random generator of its own. Handles
@@ -45,10 +45,9 @@ final class Workload {
 
 	private final List<String> keys;
 
-	/** Few, so that one hold is often passed on to another one with the same ttl. */
 	private final List<Duration> ttls;
 
-	private final ExecutorService closers = Executors.newCachedThreadPool();
+	private final ExecutorService threads = Executors.newCachedThreadPool();
 
 	private final Semaphore handedOver = new Semaphore(MOST_HANDED_OVER);
 
@@ -58,7 +57,15 @@ final class Workload {
 
 	private volatile boolean stopping;
 
-	Workload(LockTemplate locks, EventLog events, List<String> keys, List<Duration> ttls) {
+	/**
+	 * Creates a workload.
+	 * @param locks the locks of one instance
+	 * @param events where to write
+	 * @param keys the keys to lock
+	 * @param ttls the leases to ask for; with few of them, a hold is often passed on
+	 * inside of the instance
+	 */
+	public Workload(LockTemplate locks, EventLog events, List<String> keys, List<Duration> ttls) {
 		this.locks = locks;
 		this.events = events;
 		this.keys = keys;
@@ -66,19 +73,35 @@ final class Workload {
 		keys.forEach((key) -> this.granted.put(key, 0));
 	}
 
-	/** How often each key was granted, in the order of the keys. */
-	String progress() {
+	/** Returns how often each key was granted, in the order of the keys. */
+	public String progress() {
 		return String.join(" ", new TreeMap<>(this.granted).values().stream().map(String::valueOf).toList());
 	}
 
-	void stop() throws InterruptedException {
-		this.stopping = true;
-		this.handedOver.acquire(MOST_HANDED_OVER);
-		this.closers.shutdown();
-		this.interrupts.shutdown();
+	/**
+	 * Starts threads that take locks until {@link #stop()}.
+	 * @param count how many
+	 * @param random makes the choices
+	 */
+	public void start(int count, SplittableRandom random) {
+		for (int i = 0; i < count; i++) {
+			SplittableRandom own = random.split();
+			this.threads.execute(() -> run(own));
+		}
 	}
 
-	void run(SplittableRandom random) {
+	/** Ends all threads. */
+	public void stop() throws InterruptedException {
+		this.stopping = true;
+		this.handedOver.acquire(MOST_HANDED_OVER);
+		this.threads.shutdown();
+		this.interrupts.shutdown();
+		if (!this.threads.awaitTermination(20, TimeUnit.SECONDS)) {
+			this.events.fault("The workload did not end");
+		}
+	}
+
+	private void run(SplittableRandom random) {
 		while (!this.stopping) {
 			try {
 				Future<?> interrupt = null;
@@ -210,7 +233,7 @@ final class Workload {
 			return;
 		}
 		Work rest = work.onOtherThread();
-		this.closers.execute(() -> {
+		this.threads.execute(() -> {
 			try {
 				runAndClose(lock, rest);
 			}
@@ -246,9 +269,7 @@ final class Workload {
 		}
 	}
 
-	/**
-	 * One use of a lock of one or more keys.
-	 */
+	/** One use of a lock of one or more keys. */
 	private final class Work {
 
 		private final Duration ttl;

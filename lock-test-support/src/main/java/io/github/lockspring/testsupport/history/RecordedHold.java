@@ -1,4 +1,4 @@
-package io.github.lockspring.history;
+package io.github.lockspring.testsupport.history;
 
 /**
  * One hold of one key as its holder wrote it down. Times are those of
@@ -17,7 +17,20 @@ package io.github.lockspring.history;
 public record RecordedHold(String worker, long number, String key, long token, long asked, long granted, long lease,
 		long until) {
 
-	boolean wasValid() {
+	/** Returns the same hold with another end. */
+	public RecordedHold until(long until) {
+		return new RecordedHold(this.worker, this.number, this.key, this.token, this.asked, this.granted, this.lease,
+				until);
+	}
+
+	/** Returns the same hold with another lease. */
+	public RecordedHold lease(long lease) {
+		return new RecordedHold(this.worker, this.number, this.key, this.token, this.asked, this.granted, lease,
+				this.until);
+	}
+
+	/** Returns whether the holder was ever sure to have the lock. */
+	public boolean wasValid() {
 		return this.until - this.granted >= 0;
 	}
 

@@ -1,14 +1,12 @@
-package io.github.lockspring.failure;
+package io.github.lockspring.testsupport.history;
 
 import java.util.concurrent.TimeUnit;
-
-import io.github.lockspring.history.EventLog;
 
 /**
  * Writes down when this process did not run although it wanted to, so that a late lock
  * can be told from a late machine.
  */
-final class Pulse implements AutoCloseable {
+public final class Pulse implements AutoCloseable {
 
 	private static final long INTERVAL = TimeUnit.MILLISECONDS.toNanos(2);
 
@@ -24,7 +22,7 @@ final class Pulse implements AutoCloseable {
 	 * @param events where to write
 	 * @param beat something that should take no time
 	 */
-	Pulse(EventLog events, Runnable beat) {
+	public Pulse(EventLog events, Runnable beat) {
 		this.thread = new Thread(() -> {
 			while (!this.stopping) {
 				long due = System.nanoTime() + INTERVAL;
@@ -46,9 +44,14 @@ final class Pulse implements AutoCloseable {
 	}
 
 	@Override
-	public void close() throws InterruptedException {
+	public void close() {
 		this.stopping = true;
-		this.thread.join();
+		try {
+			this.thread.join();
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
 	}
 
 }

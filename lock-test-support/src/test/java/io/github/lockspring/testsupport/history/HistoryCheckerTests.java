@@ -1,10 +1,10 @@
-package io.github.lockspring.history;
+package io.github.lockspring.testsupport.history;
 
 import java.util.ArrayList;
 import java.util.List;
 
-import io.github.lockspring.history.HistoryChecker.Kind;
-import io.github.lockspring.history.HistoryChecker.Violation;
+import io.github.lockspring.testsupport.history.HistoryChecker.Kind;
+import io.github.lockspring.testsupport.history.HistoryChecker.Violation;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;

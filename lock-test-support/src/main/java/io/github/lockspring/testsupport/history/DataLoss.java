@@ -1,4 +1,4 @@
-package io.github.lockspring.history;
+package io.github.lockspring.testsupport.history;
 
 /**
  * The server lost all its data at some moment between two times.
@@ -8,7 +8,8 @@ package io.github.lockspring.history;
  */
 public record DataLoss(long from, long to) {
 
-	static DataLoss during(Runnable what) {
+	/** Returns the loss that something causes. */
+	public static DataLoss during(Runnable what) {
 		long from = System.nanoTime();
 		what.run();
 		return new DataLoss(from, System.nanoTime());
