@@ -1,5 +1,6 @@
 package io.github.lockspring.bank;
 
+import io.github.lockspring.bank.Round.Moment;
 import org.aspectj.lang.annotation.Aspect;
 import org.aspectj.lang.annotation.Before;
 
