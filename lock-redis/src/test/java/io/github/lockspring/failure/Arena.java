@@ -16,17 +16,17 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
-import io.github.lockspring.testsupport.history.Pulse;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.failure.Contender.Contest;
-import io.github.lockspring.testsupport.history.EventLog;
-import io.github.lockspring.testsupport.history.RecordedEvents;
 import io.github.lockspring.redis.Instance;
-import io.github.lockspring.testsupport.process.JavaProcess;
-import io.github.lockspring.testsupport.redis.RedisServer;
+import io.github.lockspring.testsupport.history.EventLog;
+import io.github.lockspring.testsupport.history.Pulse;
+import io.github.lockspring.testsupport.history.RecordedEvents;
 import io.github.lockspring.testsupport.network.TcpProxy;
 import io.github.lockspring.testsupport.network.TcpProxy.Cut;
+import io.github.lockspring.testsupport.process.JavaProcess;
+import io.github.lockspring.testsupport.redis.RedisServer;
 import org.jspecify.annotations.Nullable;
 
 import static org.awaitility.Awaitility.await;

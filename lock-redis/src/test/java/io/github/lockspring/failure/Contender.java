@@ -8,15 +8,15 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 
-import io.github.lockspring.testsupport.history.Pulse;
-import io.github.lockspring.testsupport.process.Conversation;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockException;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
+import io.github.lockspring.redis.Instance;
 import io.github.lockspring.testsupport.history.EventLog;
 import io.github.lockspring.testsupport.history.EventLog.Holding;
-import io.github.lockspring.redis.Instance;
+import io.github.lockspring.testsupport.history.Pulse;
+import io.github.lockspring.testsupport.process.Conversation;
 
 /**
  * Threads of one instance that want the same locks again and again, each always the same

@@ -9,13 +9,13 @@ import java.util.Collection;
 import java.util.List;
 import java.util.stream.Stream;
 
-import io.github.lockspring.testsupport.history.RecordedHold;
-import io.github.lockspring.testsupport.history.RecordedEvents;
-import io.github.lockspring.testsupport.history.HistoryChecker;
-import io.github.lockspring.testsupport.history.DataLoss;
 import io.github.lockspring.history.Fleet.Member;
+import io.github.lockspring.testsupport.history.DataLoss;
+import io.github.lockspring.testsupport.history.HistoryChecker;
 import io.github.lockspring.testsupport.history.HistoryChecker.Kind;
 import io.github.lockspring.testsupport.history.HistoryChecker.Violation;
+import io.github.lockspring.testsupport.history.RecordedEvents;
+import io.github.lockspring.testsupport.history.RecordedHold;
 import io.github.lockspring.testsupport.redis.RedisServer;
 
 import static org.assertj.core.api.Assertions.assertThat;

@@ -6,17 +6,17 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-import io.github.lockspring.testsupport.store.AbstractQueueingLockStoreTests;
-import io.github.lockspring.store.AcquireResult.Acquired;
 import io.github.lockspring.store.AcquireRequest;
 import io.github.lockspring.store.AcquireRequest.QueueMode;
+import io.github.lockspring.store.AcquireResult.Acquired;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.ReleaseRequest;
 import io.github.lockspring.testsupport.redis.RedisServer;
+import io.github.lockspring.testsupport.store.AbstractQueueingLockStoreTests;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 

@@ -1,7 +1,8 @@
 package io.github.lockspring.testsupport.history;
 
 /**
- * The store gave a lock to an instance. Times are those of {@link System#nanoTime()}.
+ * A lock that the store granted to an instance. Times are those of
+ * {@link System#nanoTime()}.
  *
  * @param worker the process
  * @param key the key
@@ -10,6 +11,7 @@ package io.github.lockspring.testsupport.history;
  * @param asked before the store was asked
  * @param acquired after it had answered
  * @param lease the length of the lease, in nanoseconds
+ * @since 0.1
  */
 public record Acquisition(String worker, String key, long token, long asked, long acquired, long lease) {
 }

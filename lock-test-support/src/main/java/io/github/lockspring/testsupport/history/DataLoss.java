@@ -1,10 +1,11 @@
 package io.github.lockspring.testsupport.history;
 
 /**
- * The server lost all its data at some moment between two times.
+ * A loss of all data at some moment between two times.
  *
  * @param from before it happened
  * @param to after it had happened
+ * @since 0.1
  */
 public record DataLoss(long from, long to) {
 

@@ -12,8 +12,10 @@ import java.util.concurrent.atomic.AtomicLong;
 import io.github.lockspring.HeldLock;
 
 /**
- * Writes down what a worker holds, one line for each event, in a file that outlives a
- * SIGKILL: what a write call was given is the operating system's. Thread-safe.
+ * Records what a worker holds, one line for each event, in a file that survives a SIGKILL
+ * of the worker. Thread-safe.
+ *
+ * @since 0.1
  */
 public final class EventLog implements Closeable {
 
@@ -42,22 +44,26 @@ public final class EventLog implements Closeable {
 
 	private final AtomicLong numbers = new AtomicLong();
 
+	/**
+	 * Opens a log.
+	 * @param file is created if it does not exist
+	 */
 	public EventLog(Path file) throws IOException {
 		this.out = new FileOutputStream(file.toFile(), true);
 	}
 
-	/** Something happened that is only counted. */
+	/** Records something that is only counted. */
 	public void count(String what) {
 		write("C " + what);
 	}
 
-	/** The worker itself saw something that must not be. */
+	/** Records that the worker itself saw something wrong. */
 	public void fault(String what) {
 		write("F " + what);
 	}
 
 	/**
-	 * The store gave a lock to this process.
+	 * Records that the store granted a lock to this process.
 	 * @param key the key
 	 * @param token the fencing token
 	 * @param asked read before the store was asked
@@ -68,7 +74,7 @@ public final class EventLog implements Closeable {
 	}
 
 	/**
-	 * The process did not run for a while in which it wanted to.
+	 * Records that the process did not run although it wanted to.
 	 * @param from when it should have run
 	 * @param to when it did
 	 */
@@ -77,7 +83,7 @@ public final class EventLog implements Closeable {
 	}
 
 	/**
-	 * A holder got a lock.
+	 * Records that a holder got a lock.
 	 * @param lock one lock of one key
 	 * @param asked read before it was asked for
 	 * @param lease the length of the lease
@@ -104,8 +110,7 @@ public final class EventLog implements Closeable {
 	}
 
 	/**
-	 * One hold while it lasts. May go from thread to thread, but is used by one at a
-	 * time.
+	 * One hold while it lasts. Used by one thread at a time.
 	 */
 	public final class Holding {
 
@@ -127,17 +132,18 @@ public final class EventLog implements Closeable {
 					+ lease.toNanos() + ' ' + this.until);
 		}
 
-		HeldLock lock() {
+		/** Returns the lock. */
+		public HeldLock lock() {
 			return this.lock;
 		}
 
-		/** Whether the holder knows that it has lost the lock. */
-		boolean isOver() {
+		/** Returns whether the holder knows that it has lost the lock. */
+		public boolean isOver() {
 			return this.over;
 		}
 
-		/** Looks whether the lock is still held, and until when. */
-		void look() {
+		/** Records until when the lock is held, if it is. */
+		public void look() {
 			long at = System.nanoTime();
 			if (!this.lock.isHeld()) {
 				this.over = true;
@@ -153,24 +159,24 @@ public final class EventLog implements Closeable {
 			}
 		}
 
-		/** A longer lease is about to be asked for. */
-		void lengthens(Duration lease) {
+		/** Records that a longer lease is about to be requested. */
+		public void lengthens(Duration lease) {
 			write("L " + this.number + ' ' + lease.toNanos());
 		}
 
-		/** The hold may end earlier than claimed from now on. */
-		void retracts() {
+		/** Records that the hold may end earlier than claimed from now on. */
+		public void retracts() {
 			this.until = System.nanoTime();
 			write("R " + this.number + ' ' + this.until);
 		}
 
-		/** The lock is about to be given back. */
+		/** Records that the lock is about to be released. */
 		public void ends() {
 			look();
 			write("E " + this.number + ' ' + System.nanoTime());
 		}
 
-		/** The lock was given back. */
+		/** Records that the lock was released, or that it had been lost. */
 		public void ended(boolean lost) {
 			write("X " + this.number + (lost ? " lost" : " released"));
 		}

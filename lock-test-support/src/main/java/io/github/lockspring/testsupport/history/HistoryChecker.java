@@ -14,7 +14,7 @@ import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks for what must not be in a history of holds.
+ * Finds what is wrong in a history of holds.
  * <ol>
  * <li>OVERLAP: two holders of a key were both sure to have it at the same time.</li>
  * <li>TOKEN_NOT_GROWING: a hold has no larger token than one that came before it: one
@@ -22,13 +22,15 @@ import org.jspecify.annotations.Nullable;
  * before this one was even asked for.</li>
  * <li>TOKEN_USED_TWICE, TOKEN_OUT_OF_RANGE.</li>
  * </ol>
- * When the server loses its data, somebody else necessarily gets the lock while the one
- * who had it still believes in it. That is excused, and only that: the one must have been
+ * When the server loses its data, another owner necessarily gets the lock while the
+ * former one still believes in it. That is excused, and only that: the one must have been
  * acquired before the loss was over, the other one granted after it began, and the former
  * must have ended within one lease from the loss, since no renewal can have succeeded
  * after it. Tokens get no such discount: whoever asks after the loss has a larger token
  * than whoever acquired before it, and the holder who does not know of the loss stays
  * below.
+ *
+ * @since 0.1
  */
 public final class HistoryChecker {
 

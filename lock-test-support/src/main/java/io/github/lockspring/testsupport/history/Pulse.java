@@ -3,8 +3,10 @@ package io.github.lockspring.testsupport.history;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Writes down when this process did not run although it wanted to, so that a late lock
- * can be told from a late machine.
+ * Records when this process did not run although it wanted to, to tell a late lock from a
+ * late machine.
+ *
+ * @since 0.1
  */
 public final class Pulse implements AutoCloseable {
 
@@ -18,9 +20,9 @@ public final class Pulse implements AutoCloseable {
 	private volatile boolean stopping;
 
 	/**
-	 * Begins at once.
+	 * Starts at once.
 	 * @param events where to write
-	 * @param beat something that should take no time
+	 * @param beat should take no time
 	 */
 	public Pulse(EventLog events, Runnable beat) {
 		this.thread = new Thread(() -> {

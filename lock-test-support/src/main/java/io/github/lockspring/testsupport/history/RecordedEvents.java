@@ -12,13 +12,14 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * Reads what {@link EventLog} wrote.
+ * The events that {@link EventLog} wrote.
  *
  * @param holds all holds
  * @param acquisitions when locks were given to processes
  * @param counts how often each counted thing happened
  * @param faults what workers saw themselves
  * @param delays when a worker did not run although it wanted to
+ * @since 0.1
  */
 public record RecordedEvents(List<RecordedHold> holds, List<Acquisition> acquisitions, Map<String, Integer> counts,
 		List<String> faults, List<Delay> delays) {

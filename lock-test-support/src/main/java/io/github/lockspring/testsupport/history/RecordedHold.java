@@ -13,6 +13,7 @@ package io.github.lockspring.testsupport.history;
  * @param lease the longest lease that was asked for during the hold, in nanoseconds
  * @param until up to when the holder was sure to have the lock, see {@link EventLog};
  * before {@code granted} if it never was
+ * @since 0.1
  */
 public record RecordedHold(String worker, long number, String key, long token, long asked, long granted, long lease,
 		long until) {

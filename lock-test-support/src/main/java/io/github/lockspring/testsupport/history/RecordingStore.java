@@ -6,21 +6,23 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
-import io.github.lockspring.store.AcquireResult;
 import io.github.lockspring.store.AcquireRequest;
+import io.github.lockspring.store.AcquireResult;
 import io.github.lockspring.store.Inbox;
 import io.github.lockspring.store.InboxListener;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.OwnerToken;
-import io.github.lockspring.store.ReleaseResult;
 import io.github.lockspring.store.ReleaseRequest;
-import io.github.lockspring.store.RenewResult;
+import io.github.lockspring.store.ReleaseResult;
 import io.github.lockspring.store.RenewRequest;
+import io.github.lockspring.store.RenewResult;
 
 /**
- * Writes down when a store gives a lock, before the engine hears of it. Holders cannot
- * say that: one may get the lock from another one of its process, and that one may never
- * have worked under it.
+ * Records when a store grants a lock, before the engine knows it. Holders cannot record
+ * that: a holder may get the lock from another one of its process that never worked under
+ * it. Thread-safe.
+ *
+ * @since 0.1
  */
 public final class RecordingStore implements LockStore {
 
@@ -31,6 +33,7 @@ public final class RecordingStore implements LockStore {
 	/** When each token that may be granted by a message was asked for first. */
 	private final Map<OwnerToken, Long> asked = new ConcurrentHashMap<>();
 
+	/** Creates a store that passes everything on to the given one. */
 	public RecordingStore(LockStore store, EventLog events) {
 		this.store = store;
 		this.events = events;

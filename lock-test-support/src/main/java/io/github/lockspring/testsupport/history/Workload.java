@@ -26,8 +26,10 @@ import io.github.lockspring.OnLost;
 import io.github.lockspring.testsupport.history.EventLog.Holding;
 
 /**
- * What the threads of a worker do: take locks in every way there is, hold them for a
- * while, and write it down.
+ * What the threads of a worker do: acquire locks in every way, hold them for a while, and
+ * record it.
+ *
+ * @since 0.1
  */
 public final class Workload {
 

@@ -22,6 +22,8 @@ import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 /**
  * Real databases, each of them new and empty. The servers are started when the first test
  * needs them, once in a JVM, on the loopback interface, and end with it. Thread-safe.
+ *
+ * @since 0.1
  */
 public final class Databases {
 
@@ -34,13 +36,13 @@ public final class Databases {
 	private Databases() {
 	}
 
-	/** H2 in the memory of this JVM. */
+	/** Creates an H2 database in the memory of this JVM. */
 	public static Database h2() {
 		return h2("");
 	}
 
 	/**
-	 * H2 in the memory of this JVM.
+	 * Creates an H2 database in the memory of this JVM.
 	 * @param settings further settings, such as {@code ";MODE=MySQL"}
 	 */
 	public static Database h2(String settings) {
@@ -48,7 +50,7 @@ public final class Databases {
 				"");
 	}
 
-	/** H2 in the memory of this JVM that other JVMs reach over TCP. */
+	/** Creates an H2 database in the memory of this JVM that other JVMs can reach. */
 	public static synchronized Database h2Server() {
 		try {
 			Server server = h2Server;
@@ -64,7 +66,7 @@ public final class Databases {
 		}
 	}
 
-	/** PostgreSQL 14, which other JVMs reach too. */
+	/** Creates a database on PostgreSQL 14, which other JVMs can reach. */
 	public static synchronized Database postgres() {
 		try {
 			EmbeddedPostgres server = postgres;
@@ -89,8 +91,8 @@ public final class Databases {
 	}
 
 	/**
-	 * MariaDB, on a server that somebody else has started, and whose user root needs no
-	 * password: {@code -Dlockspring.mariadb=127.0.0.1:3306}.
+	 * Names a new database on a running MariaDB server on which root needs no password:
+	 * {@code -Dlockspring.mariadb=127.0.0.1:3306}.
 	 * @return the database, or empty if no server was named
 	 */
 	public static Optional<Database> mariaDb() {
@@ -117,20 +119,20 @@ public final class Databases {
 	 */
 	public record Database(String platform, String url, String user, String password) {
 
-		/** A source whose connections are made when they are asked for, and closed. */
+		/** Creates a source that opens a connection for each request. */
 		public DataSource dataSource() {
 			return new DriverManagerDataSource(this.url, this.user, this.password);
 		}
 
 		/**
-		 * The same database with further settings of the connection.
+		 * Returns the same database with further settings of the connection.
 		 * @param settings what is added to the URL
 		 */
 		public Database with(String settings) {
 			return new Database(this.platform, this.url + settings, this.user, this.password);
 		}
 
-		/** Makes the table of fencing tokens. */
+		/** Creates the table of fencing tokens. */
 		public Database withFencingTokens() {
 			run("io/github/lockspring/jdbc/schema-" + this.platform + ".sql");
 			return this;

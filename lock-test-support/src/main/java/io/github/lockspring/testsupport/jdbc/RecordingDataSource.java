@@ -19,8 +19,10 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 /**
- * Notes each statement before it is executed. One that says that it is Oracle refuses to
- * release savepoints, as Oracle's driver does. Thread-safe.
+ * Records each statement before it is executed. With the product name "Oracle" it refuses
+ * to release savepoints, as that driver does. Thread-safe.
+ *
+ * @since 0.1
  */
 public final class RecordingDataSource extends DelegatingDataSource {
 
@@ -28,6 +30,7 @@ public final class RecordingDataSource extends DelegatingDataSource {
 
 	private final @Nullable String product;
 
+	/** Creates a source that tells the true product. */
 	public RecordingDataSource(DataSource target) {
 		this(target, null);
 	}
@@ -42,7 +45,7 @@ public final class RecordingDataSource extends DelegatingDataSource {
 		this.product = product;
 	}
 
-	/** What was executed, in this order. */
+	/** Returns what was executed, in this order. */
 	public List<String> statements() {
 		return this.statements;
 	}

@@ -18,8 +18,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stands between a client and a server on the loopback interface and does what networks
- * do. Thread-safe.
+ * A proxy between clients and a server on the loopback interface that makes the faults of
+ * a network. Thread-safe.
+ *
+ * @since 0.1
  */
 public final class TcpProxy implements AutoCloseable {
 
@@ -30,14 +32,18 @@ public final class TcpProxy implements AutoCloseable {
 	 * are platform threads of a test, so that blocking in a monitor is no concern.
 	 */
 
-	/** Which way bytes go. */
+	/**
+	 * The direction in which bytes pass.
+	 */
 	public enum Direction {
 
 		TO_SERVER, TO_CLIENT
 
 	}
 
-	/** How a connection ends. */
+	/**
+	 * The way in which a connection ends.
+	 */
 	public enum Cut {
 
 		FIN, RST
@@ -62,6 +68,10 @@ public final class TcpProxy implements AutoCloseable {
 
 	private @Nullable Thread acceptor;
 
+	/**
+	 * Starts a proxy.
+	 * @param target the port of the server
+	 */
 	public TcpProxy(int target) {
 		this.target = target;
 		try {
@@ -72,20 +82,22 @@ public final class TcpProxy implements AutoCloseable {
 		}
 	}
 
-	/** Leads new connections to another port. Those that are open stay as they are. */
+	/** Sets the port for new connections. Open ones stay as they are. */
 	public void target(int port) {
 		this.target = port;
 	}
 
+	/** Returns the address of the loopback interface. */
 	public String host() {
 		return "127.0.0.1";
 	}
 
+	/** Returns the port of the proxy. */
 	public int port() {
 		return this.port;
 	}
 
-	/** Number of connections open through the proxy. */
+	/** Returns the number of open connections. */
 	public int connections() {
 		return this.links.size();
 	}

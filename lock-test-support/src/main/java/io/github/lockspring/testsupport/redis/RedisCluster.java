@@ -3,8 +3,10 @@ package io.github.lockspring.testsupport.redis;
 import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -18,7 +20,9 @@ import static org.awaitility.Awaitility.await;
  * a replica for each of them. Thread-safe as far as its servers are.
  * <p>
  * No master is replaced unless a test asks for it ({@link #failOverAfter}): on a busy
- * machine a server may stand still for a second by itself.
+ * machine a server may not run for a second.
+ *
+ * @since 0.1
  */
 public final class RedisCluster implements AutoCloseable {
 
@@ -38,16 +42,14 @@ public final class RedisCluster implements AutoCloseable {
 	}
 
 	/**
-	 * The cluster that tests share which leave it whole: all servers running, each slot
-	 * with its first master. It is not empty.
+	 * Returns the cluster that is shared by tests that leave it whole: all servers
+	 * running, each slot with its first master. It may contain keys of other tests.
 	 */
 	public static synchronized RedisCluster shared() {
-		RedisCluster cluster = shared;
-		if (cluster == null) {
-			cluster = start();
-			shared = cluster;
+		if (shared == null) {
+			shared = start();
 		}
-		return cluster;
+		return shared;
 	}
 
 	/** Starts a cluster and waits until it is complete. */
@@ -114,26 +116,27 @@ public final class RedisCluster implements AutoCloseable {
 		return SLOTS * master / MASTERS;
 	}
 
-	/** The nodes that the client is told of at first. */
+	/** Returns host and port of each node, with a colon between them. */
 	public List<String> addresses() {
 		return this.nodes.stream().map(RedisServer::address).toList();
 	}
 
+	/** Returns all nodes, the first masters first. */
 	public List<RedisServer> nodes() {
 		return List.copyOf(this.nodes);
 	}
 
-	/** The masters of the beginning. */
+	/** Returns the first masters, in the order of their slots. */
 	public List<RedisServer> masters() {
 		return List.copyOf(this.nodes.subList(0, MASTERS));
 	}
 
-	/** The replica of one of the first masters. */
+	/** Returns the replica of one of the first masters. */
 	public RedisServer replicaOf(RedisServer master) {
 		return this.nodes.get(MASTERS + this.nodes.indexOf(master));
 	}
 
-	/** The master of the beginning that has the slot. */
+	/** Returns the first master that has the slot. */
 	public RedisServer masterOf(int slot) {
 		for (int i = 0; i < MASTERS; i++) {
 			if (slot < firstSlot(i + 1)) {
@@ -166,12 +169,12 @@ public final class RedisCluster implements AutoCloseable {
 		}
 	}
 
-	/** From now on nobody takes over. */
+	/** Lets no replica take over. */
 	public void stayAsYouAre() {
 		failOverAfter(CALM);
 	}
 
-	/** Whether this node is a master in its own eyes. */
+	/** Returns whether the node says that it is a master. */
 	public boolean isMaster(RedisServer node) {
 		return node.text("ROLE").startsWith("[master");
 	}
@@ -189,7 +192,7 @@ public final class RedisCluster implements AutoCloseable {
 		stayAsYouAre();
 	}
 
-	/** Waits until all nodes say that all is well. */
+	/** Waits until all nodes say that the cluster is complete and healthy. */
 	public void awaitWhole() {
 		for (RedisServer node : this.nodes) {
 			await().atMost(PATIENCE).ignoreExceptions().until(() -> isWhole(node));
@@ -213,6 +216,7 @@ public final class RedisCluster implements AutoCloseable {
 		return node.text("CLUSTER", "MYID");
 	}
 
+	/** Deletes all keys of the first masters. */
 	public void flushAll() {
 		masters().forEach(RedisServer::flushAll);
 	}
@@ -250,7 +254,7 @@ public final class RedisCluster implements AutoCloseable {
 			from.command("CLUSTER", "SETSLOT", this.slot, "MIGRATING", id(to));
 		}
 
-		/** Moves the keys that are there, with their TTLs. */
+		/** Moves the keys of the slot, with their TTLs. */
 		public SlotMove keys() {
 			while (true) {
 				List<?> keys = (List<?>) Objects
@@ -262,22 +266,17 @@ public final class RedisCluster implements AutoCloseable {
 			}
 		}
 
-		/** Moves one key if it is there. */
+		/** Moves one key if it exists. */
 		public SlotMove key(String key) {
 			this.from.command("MIGRATE", this.to.host(), String.valueOf(this.to.port()), key, "0", "10000");
 			return this;
 		}
 
-		/** The slot is the other one's. */
+		/** Gives the slot to the other master. */
 		public void end() {
-			for (RedisServer node : List.of(this.to, this.from)) {
-				node.command("CLUSTER", "SETSLOT", this.slot, "NODE", id(this.to));
-			}
-			for (RedisServer node : masters()) {
-				if (node != this.to && node != this.from) {
-					node.command("CLUSTER", "SETSLOT", this.slot, "NODE", id(this.to));
-				}
-			}
+			Set<RedisServer> order = new LinkedHashSet<>(List.of(this.to, this.from));
+			order.addAll(masters());
+			order.forEach((node) -> node.command("CLUSTER", "SETSLOT", this.slot, "NODE", id(this.to)));
 		}
 
 	}

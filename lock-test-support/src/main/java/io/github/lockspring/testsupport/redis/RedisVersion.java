@@ -12,11 +12,13 @@ import org.jspecify.annotations.Nullable;
 import redis.embedded.RedisExecProvider;
 
 /**
- * The redis-servers that tests can start. Thread-safe.
+ * The versions of redis-server that tests can start. Thread-safe.
+ *
+ * @since 0.1
  */
 public enum RedisVersion {
 
-	/** The oldest that is supported; the build unpacks it. */
+	/** The oldest version that is supported; the build unpacks it. */
 	V6_2 {
 		@Override
 		Path find() throws IOException {
@@ -37,8 +39,8 @@ public enum RedisVersion {
 	},
 
 	/**
-	 * What tests use that do not care: 7.0, a class path resource, or a server of this
-	 * machine, such as valkey-server, that a system property names.
+	 * 7.0, or another server of this machine, such as valkey-server, if the system
+	 * property {@code lockspring.redis-server} names one.
 	 */
 	DEFAULT {
 		@Override
@@ -66,7 +68,7 @@ public enum RedisVersion {
 		return path;
 	}
 
-	/** What the server tells of its version; empty if this machine cannot run it. */
+	/** Returns what the binary prints as its version; empty if it does not run here. */
 	public String banner() {
 		try {
 			Process process = new ProcessBuilder(executable().toString(), "--version").redirectErrorStream(true)

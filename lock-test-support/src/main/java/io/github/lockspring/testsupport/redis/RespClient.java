@@ -1,7 +1,6 @@
 package io.github.lockspring.testsupport.redis;
 
 import java.io.BufferedInputStream;
-import java.io.ByteArrayOutputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -17,18 +16,24 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One plain connection to a Redis server, independent of the drivers under test. Answers
+ * A plain connection to a Redis server, independent of the drivers under test. Answers
  * are String, Long, List or null; an error answer is thrown as {@link RedisError}. Not
  * thread-safe.
+ *
+ * @since 0.1
  */
 public final class RespClient implements AutoCloseable {
 
-	private final Socket socket;
+	private final Socket socket = new Socket();
 
 	private final InputStream in;
 
+	/**
+	 * Connects.
+	 * @param port a port of the loopback interface
+	 * @param timeout the longest time to wait for the connection, and for each answer
+	 */
 	public RespClient(int port, Duration timeout) throws IOException {
-		this.socket = new Socket();
 		int millis = (int) timeout.toMillis();
 		this.socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), millis);
 		this.socket.setSoTimeout(millis);
@@ -49,71 +54,60 @@ public final class RespClient implements AutoCloseable {
 
 	/** Sends a command without waiting for its answer. */
 	public void send(String... words) throws IOException {
-		ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-		bytes.write(("*" + words.length + "\r\n").getBytes(StandardCharsets.UTF_8));
+		StringBuilder text = new StringBuilder("*" + words.length + "\r\n");
 		for (String word : words) {
-			byte[] text = word.getBytes(StandardCharsets.UTF_8);
-			bytes.write(("$" + text.length + "\r\n").getBytes(StandardCharsets.UTF_8));
-			bytes.write(text);
-			bytes.write("\r\n".getBytes(StandardCharsets.UTF_8));
+			text.append('$').append(word.getBytes(StandardCharsets.UTF_8).length).append("\r\n");
+			text.append(word).append("\r\n");
 		}
-		this.socket.getOutputStream().write(bytes.toByteArray());
+		this.socket.getOutputStream().write(text.toString().getBytes(StandardCharsets.UTF_8));
 	}
 
 	/** Reads one answer, or one message of a subscription or MONITOR. */
 	public @Nullable Object read() throws IOException {
 		String line = readLine();
 		String rest = line.substring(1);
-		switch (line.charAt(0)) {
-			case '+':
-				return rest;
-			case '-':
-				throw new RedisError(rest);
-			case ':':
-				return Long.valueOf(rest);
-			case '$':
-				return readBulk(Integer.parseInt(rest));
-			case '*':
-				int size = Integer.parseInt(rest);
-				if (size < 0) {
-					return null;
-				}
-				List<@Nullable Object> list = new ArrayList<>();
-				for (int i = 0; i < size; i++) {
-					list.add(read());
-				}
-				return list;
-			default:
-				throw new IOException("Not an answer: " + line);
+		return switch (line.charAt(0)) {
+			case '+' -> rest;
+			case '-' -> throw new RedisError(rest);
+			case ':' -> Long.valueOf(rest);
+			case '$' -> readBulk(Integer.parseInt(rest));
+			case '*' -> readList(Integer.parseInt(rest));
+			default -> throw new IOException("Not an answer: " + line);
+		};
+	}
+
+	private @Nullable List<@Nullable Object> readList(int size) throws IOException {
+		if (size < 0) {
+			return null;
 		}
+		List<@Nullable Object> list = new ArrayList<>();
+		for (int i = 0; i < size; i++) {
+			list.add(read());
+		}
+		return list;
 	}
 
 	private @Nullable String readBulk(int length) throws IOException {
 		if (length < 0) {
 			return null;
 		}
-		byte[] text = this.in.readNBytes(length);
-		if (text.length < length) {
+		byte[] text = this.in.readNBytes(length + 2);
+		if (text.length < length + 2) {
 			throw new EOFException("Connection closed by the server");
 		}
-		this.in.skipNBytes(2);
-		return new String(text, StandardCharsets.UTF_8);
+		return new String(text, 0, length, StandardCharsets.UTF_8);
 	}
 
 	private String readLine() throws IOException {
-		ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-		while (true) {
-			int next = this.in.read();
+		StringBuilder line = new StringBuilder();
+		int next;
+		while ((next = this.in.read()) != '\n') {
 			if (next < 0) {
 				throw new EOFException("Connection closed by the server");
 			}
-			if (next == '\n') {
-				return bytes.toString(StandardCharsets.UTF_8);
-			}
-			if (next != '\r') {
-				bytes.write(next);
-			}
+			line.append((char) next);
 		}
+		return line.substring(0, line.length() - 1);
 	}
 
 	@Override
@@ -126,7 +120,11 @@ public final class RespClient implements AutoCloseable {
 		}
 	}
 
-	/** The server answered with an error. */
+	/**
+	 * An error answer of the server.
+	 *
+	 * @since 0.1
+	 */
 	public static final class RedisError extends RuntimeException {
 
 		private static final long serialVersionUID = 1L;

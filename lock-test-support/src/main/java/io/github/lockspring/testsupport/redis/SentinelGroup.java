@@ -13,22 +13,25 @@ import org.jspecify.annotations.Nullable;
 import static org.awaitility.Awaitility.await;
 
 /**
- * A master, two replicas and three sentinels, all of them processes of their own. A
- * failover begins half a second after the master's end and takes one or two seconds more;
- * a former master that comes back is made a replica within three seconds. Thread-safe as
- * far as its servers are.
+ * A master, two replicas and three sentinels, each a process. A failover begins half a
+ * second after the end of the master and takes one or two seconds more; a former master
+ * that comes back is made a replica within three seconds. Thread-safe as far as its
+ * servers are.
+ *
+ * @since 0.1
  */
 public final class SentinelGroup implements AutoCloseable {
 
+	/** The name by which sentinels know the master. */
 	public static final String NAME = "mymaster";
+
+	private static @Nullable SentinelGroup shared;
 
 	private static final Duration PATIENCE = Duration.ofSeconds(60);
 
 	private static final int REPLICAS = 2;
 
 	private static final int SENTINELS = 3;
-
-	private static @Nullable SentinelGroup shared;
 
 	private final @Nullable String password;
 
@@ -44,23 +47,22 @@ public final class SentinelGroup implements AutoCloseable {
 	}
 
 	/**
-	 * The group that tests share which leave it as they found it, though not its master.
-	 * It wants passwords.
+	 * Returns the group that is shared by tests that leave it as they found it, except
+	 * for which server is the master. It has passwords.
 	 */
 	public static synchronized SentinelGroup shared() {
-		SentinelGroup group = shared;
-		if (group == null) {
-			group = start("data", "sentinels");
-			shared = group;
+		if (shared == null) {
+			shared = start("data", "sentinels");
 		}
-		return group;
+		return shared;
 	}
 
+	/** Starts a group without passwords. */
 	public static SentinelGroup start() {
 		return start(null, null);
 	}
 
-	/** Starts a group whose servers and sentinels want passwords, not the same ones. */
+	/** Starts a group with passwords for the data servers and for the sentinels. */
 	public static SentinelGroup start(@Nullable String password, @Nullable String sentinelPassword) {
 		SentinelGroup group = new SentinelGroup(password, sentinelPassword);
 		try {
@@ -109,16 +111,17 @@ public final class SentinelGroup implements AutoCloseable {
 		return this.sentinels.stream().map(SentinelServer::address).collect(Collectors.toSet());
 	}
 
+	/** Returns the sentinels. */
 	public List<SentinelServer> sentinels() {
 		return List.copyOf(this.sentinels);
 	}
 
-	/** All data servers, whether they run or not. */
+	/** Returns all data servers, whether they run or not. */
 	public List<RedisServer> servers() {
 		return List.copyOf(this.servers);
 	}
 
-	/** Who is master now, says the first sentinel that runs. */
+	/** Returns the master of this moment, as the first sentinel that runs knows it. */
 	public RedisServer master() {
 		SentinelServer sentinel = this.sentinels.stream().filter(SentinelServer::isRunning).findFirst().orElseThrow();
 		return master(sentinel);
@@ -135,7 +138,7 @@ public final class SentinelGroup implements AutoCloseable {
 	}
 
 	/**
-	 * Waits until another server is master, says so itself, and all sentinels know.
+	 * Waits until another server is the master and all sentinels know that.
 	 * @return that server
 	 */
 	public RedisServer awaitFailoverFrom(RedisServer old) {
@@ -178,7 +181,7 @@ public final class SentinelGroup implements AutoCloseable {
 		});
 	}
 
-	/** Whom a sentinel does not know, or thinks is down, it does not promote. */
+	// a sentinel does not promote a replica that it does not know or thinks is down
 	private boolean knowsAll(SentinelServer sentinel) {
 		List<?> replicas = (List<?>) Objects.requireNonNull(sentinel.command("SENTINEL", "REPLICAS", NAME));
 		return replicas.size() == REPLICAS && replicas.stream()
@@ -186,7 +189,6 @@ public final class SentinelGroup implements AutoCloseable {
 					&& replica.toString().contains("master-link-status, ok"));
 	}
 
-	/** Makes a server a replica of another one, outside of the sentinels' knowledge. */
 	private static void follow(RedisServer replica, RedisServer master) {
 		replica.command("REPLICAOF", master.host(), String.valueOf(master.port()));
 	}
@@ -199,6 +201,7 @@ public final class SentinelGroup implements AutoCloseable {
 		return master.text("INFO", "replication").split("state=online", -1).length - 1;
 	}
 
+	/** Waits until a master has the given number of connected replicas. */
 	public static void awaitReplicas(RedisServer master, int replicas) {
 		await(replicas + " replicas").atMost(PATIENCE).until(() -> replicas(master) == replicas);
 	}

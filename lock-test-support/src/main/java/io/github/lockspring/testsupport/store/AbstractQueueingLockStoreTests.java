@@ -3,15 +3,15 @@ package io.github.lockspring.testsupport.store;
 import java.util.ArrayList;
 import java.util.List;
 
+import io.github.lockspring.store.AcquireRequest;
+import io.github.lockspring.store.AcquireRequest.QueueMode;
 import io.github.lockspring.store.AcquireResult;
 import io.github.lockspring.store.AcquireResult.Acquired;
 import io.github.lockspring.store.AcquireResult.Busy;
-import io.github.lockspring.store.AcquireRequest;
-import io.github.lockspring.store.AcquireRequest.QueueMode;
 import io.github.lockspring.store.Inbox;
 import io.github.lockspring.store.OwnerToken;
-import io.github.lockspring.store.ReleaseResult.NotOwner;
 import io.github.lockspring.store.ReleaseRequest;
+import io.github.lockspring.store.ReleaseResult.NotOwner;
 import io.github.lockspring.store.RenewResult;
 import io.github.lockspring.testsupport.store.RecordingListener.Grant;
 import io.github.lockspring.testsupport.store.RecordingListener.Wanted;
