@@ -1,7 +1,6 @@
 package io.github.lockspring.engine;
 
 import java.time.Duration;
-import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.locks.Lock;
@@ -20,28 +19,26 @@ import io.github.lockspring.LockTemplate;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.OnLost;
 import io.github.lockspring.UnitOfWork;
-import io.github.lockspring.engine.Caller.Patience;
+import io.github.lockspring.engine.Waiter.WaitOptions;
+import io.github.lockspring.engine.support.Time;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes what a request asks for, key by key in their order, runs the work, and gives it
- * back.
+ * Acquires the locks of a request, key by key in their order, runs the work, and releases
+ * them. Thread-safe.
  */
 final class DefaultLockTemplate implements LockTemplate {
 
-	private final LockTable table;
-
-	private final Acquirer acquirer;
+	private final KeyLockRegistry registry;
 
 	private final ThreadLocks threadLocks;
 
 	private final UnitOfWork unitOfWork;
 
-	DefaultLockTemplate(LockTable table, UnitOfWork unitOfWork) {
-		this.table = table;
+	DefaultLockTemplate(KeyLockRegistry registry, UnitOfWork unitOfWork) {
+		this.registry = registry;
 		this.unitOfWork = unitOfWork;
-		this.acquirer = new Acquirer(table);
-		this.threadLocks = new ThreadLocks(this, table.settings);
+		this.threadLocks = new ThreadLocks(registry, this::acquire);
 	}
 
 	@Override
@@ -49,20 +46,20 @@ final class DefaultLockTemplate implements LockTemplate {
 	public <T extends @Nullable Object, X extends Throwable> T execute(LockRequest request, LockCallback<T, X> work)
 			throws X {
 		Objects.requireNonNull(work, "work");
-		Taken taken = take(request, patience(request), true, this.unitOfWork.isActive());
+		LockAcquisition acquisition = acquire(request, options(request), true, this.unitOfWork.isActive());
 		T result;
-		try (LockContext.Scope scope = taken.openScope()) {
-			taken.armInterrupts();
-			result = work.doUnderLock(taken.lock());
+		try (LockContext.Scope scope = acquisition.openScope()) {
+			acquisition.armInterrupts();
+			result = work.doUnderLock(acquisition.lock());
 		}
 		catch (Throwable ex) {
-			LockLostException lost = taken.end();
+			LockLostException lost = acquisition.end();
 			if (lost != null) {
 				ex.addSuppressed(lost);
 			}
 			throw ex;
 		}
-		LockLostException lost = taken.end();
+		LockLostException lost = acquisition.end();
 		if (lost != null) {
 			throw lost;
 		}
@@ -71,7 +68,7 @@ final class DefaultLockTemplate implements LockTemplate {
 
 	@Override
 	public HeldLock acquire(LockRequest request) {
-		return acquire(request, patience(request));
+		return acquire(request, options(request));
 	}
 
 	@Override
@@ -89,138 +86,102 @@ final class DefaultLockTemplate implements LockTemplate {
 		return this.threadLocks.lock(key);
 	}
 
-	/**
-	 * For somebody who waits without a bound, and would wait for ever for a lock of the
-	 * own call chain.
-	 */
-	void refuseOwn(String key) {
-		if (outer(key) != null) {
-			throw new IllegalStateException("Lock '" + key + "' is held by the present call chain, through an annotated"
-					+ " method or execute, or kept for its transaction: asLock is not re-entrant with those and"
-					+ " would wait for itself. Use execute here too");
-		}
-	}
-
-	HeldLock acquire(LockRequest request, Patience patience) {
+	private HeldLock acquire(LockRequest request, WaitOptions options) {
 		if (request.onLost() == OnLost.INTERRUPT) {
 			throw new IllegalArgumentException("OnLost.INTERRUPT needs to know which thread works under the lock"
 					+ " and when it ends: use execute, or an annotated method");
 		}
-		Taken taken = take(request, patience, false, false);
-		taken.newHolds().forEach((hold) -> hold.opener = Thread.currentThread());
-		return taken.lock();
+		LockAcquisition acquisition = acquire(request, options, false, false);
+		acquisition.newLocks().forEach((lock) -> lock.openedBy(Thread.currentThread()));
+		return acquisition.lock();
 	}
 
-	private Patience patience(LockRequest request) {
+	private WaitOptions options(LockRequest request) {
 		Duration waitTime = request.waitTime();
-		long nanos = ((waitTime != null) ? waitTime : this.table.settings.waitTime()).toNanos();
-		return new Patience(this.table.time.nanoTime() + nanos, nanos == 0, Time.FOREVER, true,
-				request.locks().size() > 1);
+		long nanos = ((waitTime != null) ? waitTime : this.registry.settings().waitTime()).toNanos();
+		return new WaitOptions(now() + nanos, nanos == 0, Time.FOREVER, true, request.locks().size() > 1);
 	}
 
 	/**
-	 * Takes what a request asks for.
-	 * @param reenter whether what the call chain holds is entered again
+	 * Acquires the locks of a request.
+	 * @param reenter whether locks that the call chain holds are entered again
 	 * @param outlasting whether the locks belong to the present unit of work
 	 */
-	private Taken take(LockRequest request, Patience patience, boolean reenter, boolean outlasting) {
-		this.table.checkRunning();
-		long asked = this.table.time.nanoTime();
-		Taken taken = new Taken();
+	private LockAcquisition acquire(LockRequest request, WaitOptions options, boolean reenter, boolean outlasting) {
+		this.registry.checkRunning();
+		long start = now();
+		LockAcquisition acquisition = new LockAcquisition();
 		try {
 			for (LockSpec spec : request.locks()) {
-				Hold outer = reenter ? outer(spec.key()) : null;
-				Terms terms = Terms.of(spec, request.onLost(), this.table.settings, outlasting && outer == null);
-				if (outer == null) {
-					taken.add(acquire(terms, patience, asked));
-					continue;
+				DefaultHeldLock outer = reenter ? DefaultHeldLock.ofCallChain(this.registry, spec.key()) : null;
+				LockParameters parameters = LockParameters.of(spec, request.onLost(), this.registry.settings(),
+						outlasting && outer == null);
+				if (outer != null) {
+					acquisition.reenter(outer, parameters);
 				}
-				Reentries.Entered entered = outer.enter(terms);
-				if (entered == Reentries.Entered.NOT) {
-					outer.ensureHeld();
-					throw outer.lostException();
+				else {
+					acquisition.add(acquire(parameters, options, start));
 				}
-				taken.addReentry(outer, terms, entered);
 			}
-			if (patience.deferred()) {
-				begin(taken.newHolds());
+			if (options.deferred()) {
+				begin(acquisition);
 			}
 			if (outlasting) {
-				taken.belongTo(this.unitOfWork);
+				acquisition.belongTo(this.unitOfWork);
 			}
 		}
 		catch (Throwable ex) {
-			taken.abandon(ex instanceof LockUnavailableException);
+			acquisition.abandon(ex instanceof LockUnavailableException);
 			throw ex;
 		}
-		return taken;
+		return acquisition;
 	}
 
-	/**
-	 * The hold of the present call chain that a request for the key would re-enter. A
-	 * lost one that was only to be notified about is as good as none.
-	 */
-	private @Nullable Hold outer(String key) {
-		for (HeldLock lock : LockContext.currentLocks()) {
-			if (lock instanceof Hold hold && hold.table() == this.table && hold.key().equals(key)
-					&& (hold.isHeld() || hold.onLost() != OnLost.NOTIFY)) {
-				return hold;
+	private DefaultHeldLock acquire(LockParameters parameters, WaitOptions options, long start) {
+		ThreadWaiter waiter = new ThreadWaiter(this.registry, parameters, options);
+		AcquireOutcome outcome = waiter.await();
+		if (outcome instanceof Hold hold) {
+			if (this.registry.events().hasListeners()) {
+				this.registry.events()
+					.publish(new LockEvent.Acquired(parameters.key(), parameters.name(), hold.fencingToken(),
+							since(start)));
 			}
+			return new DefaultHeldLock(this.registry, waiter.lock(), hold);
 		}
-		return null;
+		throw notAcquired(parameters, (AcquireFailure) outcome, options, start);
 	}
 
-	private Hold acquire(Terms terms, Patience patience, long asked) {
-		Step step = this.acquirer.acquire(terms, patience);
-		if (step instanceof Step.Granted granted) {
-			Hold hold = granted.hold();
-			if (this.table.events.hasListeners()) {
-				this.table.events
-					.publish(new LockEvent.Acquired(hold.key(), terms.name(), hold.fencingToken(), since(asked)));
-			}
-			return hold;
-		}
-		throw failed(terms, ((Step.GiveUp) step).failure(), patience, asked);
-	}
-
-	private LockException failed(Terms terms, Failure failure, Patience patience, long asked) {
-		Duration waited = since(asked);
-		if (failure instanceof Failure.Interrupted) {
-			return new LockInterruptedException(terms.key(),
-					Text.lock(terms) + " was not acquired: the thread was interrupted after " + Text.duration(waited));
-		}
-		if (failure instanceof Failure.Unavailable unavailable) {
+	private LockException notAcquired(LockParameters lock, AcquireFailure failure, WaitOptions options, long start) {
+		Duration waited = since(start);
+		if (failure instanceof AcquireFailure.Unavailable unavailable) {
 			LockUnavailableException cause = unavailable.cause();
-			this.table.events.publish(new LockEvent.Unavailable(terms.key(), terms.name(), waited, cause));
-			return new LockUnavailableException(Text.lock(terms) + " could not be asked for within "
-					+ Text.duration(waited) + ": " + cause.getMessage(), cause);
+			this.registry.events().publish(new LockEvent.Unavailable(lock.key(), lock.name(), waited, cause));
+			return new LockUnavailableException(LockMessages.notRequested(lock, waited, cause), cause);
 		}
-		this.table.events.publish(new LockEvent.NotAcquired(terms.key(), terms.name(), waited));
-		String outcome = patience.once() ? " is busy. " : " was not acquired within " + Text.duration(waited) + ". ";
-		return new LockNotAcquiredException(terms.key(),
-				Text.lock(terms) + outcome + ((Failure.Busy) failure).detail());
+		if (failure instanceof AcquireFailure.Busy busy) {
+			this.registry.events().publish(new LockEvent.NotAcquired(lock.key(), lock.name(), waited));
+			return new LockNotAcquiredException(lock.key(),
+					LockMessages.notAcquired(lock, options.once(), waited, busy.detail()));
+		}
+		return new LockInterruptedException(lock.key(), LockMessages.interrupted(lock, waited));
 	}
 
 	/**
-	 * All keys are there: their limits start now. What has too little of its lease left
-	 * is renewed before the work starts.
+	 * All keys are held: their limits start now. A lease with too little time left is
+	 * renewed before the work starts.
 	 */
-	private void begin(List<Hold> holds) {
-		holds.forEach(Hold::begin);
-		for (Hold hold : holds) {
-			if (hold.isShort() && hold.remaining().toNanos() < hold.terms().ttl() / 2) {
-				this.table.leases.renewNow(hold, Duration.ofNanos(hold.terms().ttl()), false);
-			}
-		}
-		holds.forEach(Hold::ensureHeld);
+	private static void begin(LockAcquisition acquisition) {
+		acquisition.newLocks().forEach(DefaultHeldLock::begin);
+		acquisition.newLocks().forEach(DefaultHeldLock::renewIfShort);
+		acquisition.newLocks().forEach(DefaultHeldLock::ensureHeld);
 	}
 
-	long now() {
-		return this.table.time.nanoTime();
+	private long now() {
+		return this.registry.time().nanoTime();
 	}
 
-	private Duration since(long asked) {
-		return Duration.ofNanos(this.table.time.nanoTime() - asked);
+	private Duration since(long start) {
+		return Duration.ofNanos(now() - start);
 	}
 
 }

@@ -1,18 +1,17 @@
 package io.github.lockspring.engine;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.SynchronousQueue;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 
 import io.github.lockspring.LockListener;
 import io.github.lockspring.LockTemplate;
+import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.UnitOfWork;
+import io.github.lockspring.engine.support.EngineThreads;
+import io.github.lockspring.engine.support.StoreClient;
+import io.github.lockspring.engine.support.Time;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.ReleaseRequest;
 import org.slf4j.Logger;
@@ -29,15 +28,13 @@ public final class LockEngine implements AutoCloseable {
 
 	private static final Logger logger = LoggerFactory.getLogger(LockEngine.class);
 
-	private static final long CHECK_INTERVAL = 5_000_000;
+	private static final long CHECK_INTERVAL_NANOS = 5_000_000;
 
-	private static final long KEEP_THREAD = 5_000_000_000L;
-
-	private final LockTable table;
+	private final KeyLockRegistry registry;
 
 	private final DefaultLockTemplate template;
 
-	private final List<ThreadPoolExecutor> threads;
+	private final EngineThreads threads;
 
 	/**
 	 * Creates an engine that is ready to be used.
@@ -57,42 +54,22 @@ public final class LockEngine implements AutoCloseable {
 	 * @param unitOfWork knows what locks belong to when a call takes them
 	 */
 	public LockEngine(LockStore store, EngineSettings settings, List<LockListener> listeners, UnitOfWork unitOfWork) {
-		this.threads = List.of(threads("lockspring-io"), oneThread("lockspring-events"));
-		this.table = new LockTable(store, settings, listeners, Time.SYSTEM, this.threads.get(0), this.threads.get(1),
-				(task) -> newThread(task, "lockspring-watchdog").start());
-		this.template = new DefaultLockTemplate(this.table, unitOfWork);
+		this.threads = new EngineThreads();
+		this.registry = new KeyLockRegistry(store, settings, listeners, Time.SYSTEM, this.threads.dispatchers(),
+				this.threads.events(), this.threads.watchdog());
+		this.template = new DefaultLockTemplate(this.registry, unitOfWork);
 	}
 
-	/** An engine whose time and threads are in a test's hand. */
-	LockEngine(LockTable table) {
-		this.threads = List.of();
-		this.table = table;
-		this.template = new DefaultLockTemplate(table, UnitOfWork.NONE);
-	}
-
-	/** One daemon thread that ends when it has had nothing to do for a while. */
-	private static ThreadPoolExecutor oneThread(String name) {
-		ThreadPoolExecutor executor = new ThreadPoolExecutor(1, 1, KEEP_THREAD, TimeUnit.NANOSECONDS,
-				new LinkedBlockingQueue<>(), (task) -> newThread(task, name));
-		executor.allowCoreThreadTimeOut(true);
-		return executor;
-	}
-
-	/** As many as there are tasks at a time: the courier has one for each shard. */
-	private static ThreadPoolExecutor threads(String name) {
-		return new ThreadPoolExecutor(0, Integer.MAX_VALUE, KEEP_THREAD, TimeUnit.NANOSECONDS, new SynchronousQueue<>(),
-				(task) -> newThread(task, name));
-	}
-
-	private static Thread newThread(Runnable task, String name) {
-		Thread thread = new Thread(task, name);
-		thread.setDaemon(true);
-		return thread;
+	/** Creates an engine whose clock and threads a test controls. */
+	LockEngine(KeyLockRegistry registry) {
+		this.threads = new EngineThreads();
+		this.registry = registry;
+		this.template = new DefaultLockTemplate(registry, UnitOfWork.NONE);
 	}
 
 	/**
-	 * The way to take locks.
-	 * @return the template, always the same
+	 * Returns what acquires locks.
+	 * @return the template, always the same one
 	 */
 	public LockTemplate template() {
 		return this.template;
@@ -102,63 +79,49 @@ public final class LockEngine implements AutoCloseable {
 	 * Makes the engine usable again after {@link #stop()}.
 	 */
 	public void start() {
-		keepIdleThreads(KEEP_THREAD);
-		this.table.setStopped(false);
-		this.table.setClosing(false);
+		this.threads.keepIdle();
+		this.registry.setStopped(false);
+		this.registry.setClosing(false);
 	}
 
 	/**
-	 * From now on nobody waits: free locks are granted, for others the answer is busy, at
-	 * once; those who wait now are told so too.
+	 * Ends all waiting: from now on free locks are acquired, and others are busy at once,
+	 * also for those who wait now.
 	 */
 	public void stopWaiting() {
-		this.table.setClosing(true);
+		this.registry.setClosing(true);
 	}
 
 	/**
-	 * Stops: nobody waits any more; work under a lock may end within the shutdown
-	 * timeout; what is then still held is released and counts as lost. Returns within the
-	 * shutdown timeout and about two command timeouts (and one more for each further
-	 * server that does not answer), without threads of the engine. Does nothing the
-	 * second time.
+	 * Stops: waiting ends; work under a lock may end within the shutdown timeout; what is
+	 * then still held is released and counts as lost. Returns within the shutdown timeout
+	 * and about two command timeouts (and one more for each further server that does not
+	 * answer), without threads of the engine. Does nothing the second time.
 	 */
 	public void stop() {
-		if (this.table.isStopped()) {
+		if (this.registry.isStopped()) {
 			return;
 		}
 		stopWaiting();
-		long now = this.table.time.nanoTime();
-		awaitUntil(now + this.table.settings.shutdownTimeout().toNanos());
-		this.table.setStopped(true);
+		awaitUntil(now() + this.registry.settings().shutdownTimeout().toNanos());
+		this.registry.setStopped(true);
 		releaseAll();
-		this.table.closeInbox();
-		this.table.courier.awaitIdle(this.table.settings.commandTimeout());
-		this.table.watchdog.wake();
-		keepIdleThreads(1);
-	}
-
-	private void keepIdleThreads(long nanos) {
-		this.threads.forEach((thread) -> thread.setKeepAliveTime(nanos, TimeUnit.NANOSECONDS));
+		this.registry.closeInbox();
+		this.registry.dispatcher().awaitIdle(this.registry.settings().commandTimeout());
+		this.registry.watchdog().wake();
+		this.threads.endIdle();
 	}
 
 	private void awaitUntil(long end) {
-		boolean interrupted = false;
-		while (!this.table.isEmpty() && this.table.time.nanoTime() - end < 0) {
-			this.table.time.park(this, CHECK_INTERVAL);
-			interrupted |= Thread.interrupted();
-			if (interrupted) {
-				break;
-			}
-		}
-		if (interrupted) {
-			Thread.currentThread().interrupt();
+		while (!this.registry.isEmpty() && now() - end < 0 && !Thread.currentThread().isInterrupted()) {
+			this.registry.time().park(this, CHECK_INTERVAL_NANOS);
 		}
 	}
 
 	private void releaseAll() {
 		List<ReleaseRequest> requests = new ArrayList<>();
-		for (LockEntry entry : this.table.entries()) {
-			ReleaseRequest request = entry.surrender();
+		for (KeyLock lock : this.registry.locks()) {
+			ReleaseRequest request = lock.surrender(now());
 			if (request != null) {
 				requests.add(request);
 			}
@@ -168,25 +131,28 @@ public final class LockEngine implements AutoCloseable {
 		}
 		logger.warn("{} lock(s) were still held when the application stopped and are released now, '{}' among them",
 				requests.size(), requests.get(0).key());
-		Duration timeout = this.table.settings.commandTimeout();
+		StoreClient client = this.registry.client();
 		Set<String> silent = new HashSet<>();
 		for (ReleaseRequest request : requests) {
-			String shard = this.table.courier.shard(request.key());
+			String shard = client.shard(request.key());
 			if (silent.contains(shard)) {
 				continue;
 			}
-			long asked = this.table.time.nanoTime();
+			long sent = now();
 			try {
-				Calls.uninterrupted(() -> this.table.store.release(request, timeout));
+				client.releaseAtLeisure(request);
 			}
-			catch (RuntimeException ex) {
-				logger.warn("Lock '{}' could not be released and will end by itself: {}", request.key(),
-						ex.getMessage());
-				if (this.table.time.nanoTime() - asked >= timeout.toNanos()) {
+			catch (LockUnavailableException ex) {
+				logger.warn("Lock '{}' could not be released and will expire: {}", request.key(), ex.getMessage());
+				if (now() - sent >= client.commandTimeout().toNanos()) {
 					silent.add(shard);
 				}
 			}
 		}
+	}
+
+	private long now() {
+		return this.registry.time().nanoTime();
 	}
 
 	/**
@@ -197,13 +163,13 @@ public final class LockEngine implements AutoCloseable {
 		stop();
 	}
 
-	LockTable table() {
-		return this.table;
+	KeyLockRegistry registry() {
+		return this.registry;
 	}
 
 	@Override
 	public String toString() {
-		return "LockEngine[" + this.table.instance() + "]";
+		return "LockEngine[" + this.registry.instance() + "]";
 	}
 
 }

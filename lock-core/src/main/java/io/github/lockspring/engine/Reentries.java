@@ -4,67 +4,74 @@ import java.util.ArrayList;
 import java.util.List;
 
 import io.github.lockspring.OnLost;
+import io.github.lockspring.engine.support.Time;
 
 /**
- * The calls that have entered a hold again and not ended yet. Guarded by the entry's
- * lock.
+ * The calls that have entered a hold again and not ended yet. Guarded by the monitor of
+ * the key's lock.
  */
 final class Reentries {
 
-	private record Reentry(Terms terms, long limit) {
-	}
-
-	private final List<Reentry> present = new ArrayList<>(0);
-
 	/**
-	 * What became of a call that entered a hold again.
+	 * What a call that entered a hold again means for it.
 	 */
-	enum Entered {
+	enum Effect {
 
-		/** Not at all: it is a new hold, or the old one was lost. */
-		NOT,
-		/** It wants no more than the hold and those before it. */
-		AS_IT_IS,
-		/** It wants the lock for longer, or to be told of its loss. */
-		WANTING_MORE
+		/** The hold is lost: the call did not enter it. */
+		REFUSED,
+		/** The call requires no more than the hold and the calls before it. */
+		UNCHANGED,
+		/** The call requires the lock for longer, or to be told of its loss. */
+		EXTENDED
 
 	}
 
-	Entered add(Terms inner, long now, Terms own, long ownLimit) {
+	private record Reentry(LockParameters parameters, long limit) {
+	}
+
+	private final LockParameters own;
+
+	private final List<Reentry> present = new ArrayList<>(1);
+
+	Reentries(LockParameters own) {
+		this.own = own;
+	}
+
+	Effect add(LockParameters inner, long now, long ownLimit) {
 		Reentry reentry = new Reentry(inner, inner.limitFrom(now));
-		boolean forEver = own.renew() && own.maxHold() == Time.FOREVER;
-		boolean longer = inner.renew() && !forEver && reentry.limit - limit(ownLimit) > 0;
-		boolean stricter = inner.onLost() != OnLost.NOTIFY && onLost(own.onLost()) == OnLost.NOTIFY;
+		boolean unbounded = this.own.renew() && this.own.maxHold() == Time.FOREVER;
+		boolean longer = inner.renew() && !unbounded && reentry.limit - limit(ownLimit) > 0;
+		boolean stricter = inner.onLost() != OnLost.NOTIFY && onLost() == OnLost.NOTIFY;
 		this.present.add(reentry);
-		return (longer || stricter) ? Entered.WANTING_MORE : Entered.AS_IT_IS;
+		return (longer || stricter) ? Effect.EXTENDED : Effect.UNCHANGED;
 	}
 
-	void remove(Terms inner) {
-		// two threads may share a handle, so that it need not be the last one
+	void remove(LockParameters inner) {
+		// two threads may share a handle, so it need not be the last one
 		for (int i = this.present.size() - 1; i >= 0; i--) {
-			if (this.present.get(i).terms == inner) {
+			if (this.present.get(i).parameters == inner) {
 				this.present.remove(i);
 				return;
 			}
 		}
 	}
 
-	/** The limit of a hold, which each call inside that wants renewal may put off. */
-	long limit(long own) {
-		long latest = own;
+	/** Returns the limit of a hold, which each renewed call inside it may put off. */
+	long limit(long ownLimit) {
+		long latest = ownLimit;
 		for (Reentry reentry : this.present) {
-			if (reentry.terms.renew()) {
+			if (reentry.parameters.renew()) {
 				latest = Time.later(latest, reentry.limit);
 			}
 		}
 		return latest;
 	}
 
-	OnLost onLost(OnLost own) {
-		OnLost strictest = own;
+	OnLost onLost() {
+		OnLost strictest = this.own.onLost();
 		for (Reentry reentry : this.present) {
 			if (strictest == OnLost.NOTIFY) {
-				strictest = reentry.terms.onLost();
+				strictest = reentry.parameters.onLost();
 			}
 		}
 		return strictest;

@@ -5,18 +5,20 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
+import java.util.function.BiFunction;
 
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockInterruptedException;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
-import io.github.lockspring.engine.Caller.Patience;
+import io.github.lockspring.engine.Waiter.WaitOptions;
+import io.github.lockspring.engine.support.Time;
 
 /**
- * Locks that belong to threads, for programs that want a {@link Lock}.
+ * Locks that belong to threads, for programs that need a {@link Lock}.
  * <p>
  * For maintainers: {@code owned} has an entry for each thread and key while that thread
- * holds it; only that thread ever touches its entry. The views have no state.
+ * holds it; only that thread uses its entry. The views have no state.
  */
 final class ThreadLocks {
 
@@ -35,15 +37,20 @@ final class ThreadLocks {
 
 	}
 
-	private final DefaultLockTemplate template;
+	private final KeyLockRegistry registry;
 
-	private final EngineSettings settings;
+	private final BiFunction<LockRequest, WaitOptions, HeldLock> acquiring;
 
 	private final ConcurrentHashMap<Owner, Owned> owned = new ConcurrentHashMap<>();
 
-	ThreadLocks(DefaultLockTemplate template, EngineSettings settings) {
-		this.template = template;
-		this.settings = settings;
+	/**
+	 * Creates the locks of an engine.
+	 * @param registry the locks that they stand for
+	 * @param acquiring acquires one of them
+	 */
+	ThreadLocks(KeyLockRegistry registry, BiFunction<LockRequest, WaitOptions, HeldLock> acquiring) {
+		this.registry = registry;
+		this.acquiring = acquiring;
 	}
 
 	Lock lock(String key) {
@@ -83,7 +90,7 @@ final class ThreadLocks {
 
 		@Override
 		public boolean tryLock() {
-			return reenter() || tryOwn(new Patience(now(), true, Time.FOREVER, false, false));
+			return reenter() || tryOwn(new WaitOptions(now(), true, Time.FOREVER, false, false));
 		}
 
 		@Override
@@ -94,26 +101,28 @@ final class ThreadLocks {
 			}
 			long nanos = Math.min(unit.toNanos(time), Time.FOREVER);
 			try {
-				return tryOwn(new Patience(now() + Math.max(0, nanos), nanos <= 0, Time.FOREVER, true, false));
+				return tryOwn(new WaitOptions(now() + Math.max(0, nanos), nanos <= 0, Time.FOREVER, true, false));
 			}
 			catch (LockInterruptedException ex) {
 				throw interrupted(ex);
 			}
 		}
 
-		private Patience withoutBound(boolean interruptible) {
-			ThreadLocks.this.template.refuseOwn(this.key);
-			Duration longest = ThreadLocks.this.settings.waitTime();
-			return new Patience(now() + Time.FOREVER, false, longest.toNanos(), interruptible, false);
+		private WaitOptions withoutBound(boolean interruptible) {
+			if (DefaultHeldLock.ofCallChain(ThreadLocks.this.registry, this.key) != null) {
+				throw new IllegalStateException(LockMessages.reentryWithoutEnd(this.key));
+			}
+			Duration longest = ThreadLocks.this.registry.settings().waitTime();
+			return new WaitOptions(now() + Time.FOREVER, false, longest.toNanos(), interruptible, false);
 		}
 
 		private long now() {
-			return ThreadLocks.this.template.now();
+			return ThreadLocks.this.registry.time().nanoTime();
 		}
 
-		private boolean tryOwn(Patience patience) {
+		private boolean tryOwn(WaitOptions options) {
 			try {
-				own(patience);
+				own(options);
 				return true;
 			}
 			catch (LockNotAcquiredException ex) {
@@ -121,8 +130,8 @@ final class ThreadLocks {
 			}
 		}
 
-		private void own(Patience patience) {
-			HeldLock lock = ThreadLocks.this.template.acquire(this.request, patience);
+		private void own(WaitOptions options) {
+			HeldLock lock = ThreadLocks.this.acquiring.apply(this.request, options);
 			ThreadLocks.this.owned.put(me(), new Owned(lock));
 		}
 

@@ -1,6 +1,5 @@
 /**
- * Holds a lock for as long as the work lasts: local queue, waiting, lease, watchdog and
- * release.
+ * The engine.
  */
 @NullMarked
 package io.github.lockspring.engine;

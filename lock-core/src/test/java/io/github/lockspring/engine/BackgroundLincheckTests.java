@@ -3,7 +3,8 @@ package io.github.lockspring.engine;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import io.github.lockspring.LockRequest;
+import io.github.lockspring.engine.support.Time;
+import io.github.lockspring.engine.support.Watchdog;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.ReleaseRequest;
 import org.jetbrains.lincheck.datastructures.Operation;
@@ -34,25 +35,43 @@ class BackgroundLincheckTests {
 
 	}
 
-	/** One lease runs out after the other, and somebody waits for being told. */
+	/** One thing is due after the other, and a thread waits for being told. */
 	public static class RunningOut extends Threads {
 
 		private static final long LEASE = Duration.ofMillis(100).toNanos();
 
-		private final Tenure first = tenure("first");
+		private final AtomicInteger due = new AtomicInteger();
 
-		/** Nobody looks at it yet. */
-		private final Tenure second = tenure("second");
+		private final Watchdog<Once> dog = new Watchdog<>(this.time, this.watchdog, (batch) -> {
+		});
 
 		private volatile @Nullable Thread waiting;
 
 		public RunningOut() {
-			this.table.watchdog.cancel(this.second);
+			watchOnce();
 		}
 
-		final Tenure tenure(String key) {
-			LockRequest request = LockRequest.of(key).ttl(Duration.ofNanos(LEASE));
-			return ((Hold) this.locks.acquire(request)).tenure();
+		private void watchOnce() {
+			Once once = new Once();
+			once.slot = this.dog.schedule(once, this.time.nanoTime() + LEASE, null);
+		}
+
+		/** Is looked at once, and then no more. */
+		final class Once implements Watchdog.Watched {
+
+			private volatile Watchdog.@Nullable Slot slot;
+
+			@Override
+			public long due(Watchdog.Slot slot, long now) {
+				RunningOut.this.dog.cancel(slot);
+				RunningOut.this.due.incrementAndGet();
+				Thread present = RunningOut.this.waiting;
+				if (present != null) {
+					RunningOut.this.time.unpark(present);
+				}
+				return -1;
+			}
+
 		}
 
 		@Operation
@@ -65,32 +84,18 @@ class BackgroundLincheckTests {
 		public void bothRunOut() {
 			this.waiting = Thread.currentThread();
 			this.time.advance(LEASE);
-			await(this.losses, 1);
-			this.second.deadline = this.time.nanoTime() + LEASE;
-			this.table.watchdog.schedule(this.second, this.second.deadline);
+			await(this.due, 1);
+			watchOnce();
 			this.time.advance(LEASE);
-			await(this.losses, 2);
-			stop();
-		}
-
-		void stop() {
-			this.table.watchdog.wake();
+			await(this.due, 2);
+			this.dog.wake();
 			this.watchdog.close();
 		}
 
-		@Override
-		void onLoss() {
-			Thread present = this.waiting;
-			if (present != null) {
-				this.time.unpark(present);
-			}
-		}
-
 		@Validate
-		public void bothAreLost() {
-			check(this.losses.get() == 2, this.losses + " losses");
-			check(this.first.state == Tenure.State.LOST && this.second.state == Tenure.State.LOST, "not lost");
-			check(this.table.watchdog.size() == 0, "the watchdog still looks at something");
+		public void bothWereDue() {
+			check(this.due.get() == 2, this.due + " were due");
+			check(this.dog.size() == 0, "the watchdog still looks at something");
 		}
 
 	}
@@ -119,8 +124,8 @@ class BackgroundLincheckTests {
 		public void post() {
 			Thread poster = Thread.currentThread();
 			AtomicInteger done = new AtomicInteger();
-			OwnerToken token = new OwnerToken(this.table.instance(), this.posted.incrementAndGet(), 5000);
-			this.table.courier.release(new ReleaseRequest(KEY, token), () -> {
+			OwnerToken token = new OwnerToken(this.registry.instance(), this.posted.incrementAndGet(), 5000);
+			this.registry.dispatcher().release(new ReleaseRequest(KEY, token), () -> {
 				done.incrementAndGet();
 				this.time.unpark(poster);
 			});
@@ -148,7 +153,7 @@ class BackgroundLincheckTests {
 	}
 
 	@Test
-	void nothingStaysWithTheCourier() {
+	void nothingStaysWithTheDispatcher() {
 		Interleavings.modelCheck(Posting.class, 200, "carryOut", "post,post,stop");
 	}
 

@@ -81,7 +81,7 @@ class ContentionTests {
 			result.get(90, TimeUnit.SECONDS);
 		}
 		for (LockEngine engine : this.engines) {
-			await().untilAsserted(() -> assertThat(engine.table().isEmpty()).isTrue());
+			await().untilAsserted(() -> assertThat(engine.registry().isEmpty()).isTrue());
 		}
 	}
 

@@ -49,8 +49,8 @@ class EngineFailureTests extends EngineFixture {
 		advance(TTL);
 		Running<HeldLock> second = acquire(request());
 		ScriptedStore.Asked look = this.store.nextLook();
-		List<LockEntry> entries = new ArrayList<>();
-		this.table.entries().forEach(entries::add);
+		List<KeyLock> entries = new ArrayList<>();
+		this.registry.locks().forEach(entries::add);
 		assertThat(entries).hasSize(1);
 		look.acquired(2);
 		second.get().close();
@@ -72,7 +72,7 @@ class EngineFailureTests extends EngineFixture {
 		this.time.awaitParked(second.thread());
 		for (int i = 0; i < 20; i++) {
 			pass(Duration.ofSeconds(1));
-			this.table.entry(KEY).wakeAll();
+			this.registry.lock(KEY).wakeAll();
 			this.time.awaitParked(second.thread());
 		}
 		lock.close();
@@ -116,15 +116,15 @@ class EngineFailureTests extends EngineFixture {
 	void watchdogThatCouldNotBeStartedIsStartedByTheNextLock() {
 		List<Runnable> started = new ArrayList<>();
 		boolean[] outOfThreads = { true };
-		LockTable table = new LockTable(this.store, settings(), List.of(), this.time, Runnable::run, Runnable::run,
-				(task) -> {
+		KeyLockRegistry registry = new KeyLockRegistry(this.store, settings(), List.of(), this.time, Runnable::run,
+				Runnable::run, (task) -> {
 					if (outOfThreads[0]) {
 						throw new OutOfMemoryError("unable to create native thread");
 					}
 					started.add(task);
 				});
 		this.store.free();
-		LockEngine engine = new LockEngine(table);
+		LockEngine engine = new LockEngine(registry);
 		HeldLock first = engine.template().acquire(request());
 		assertThat(first.isHeld()).isTrue();
 		outOfThreads[0] = false;
@@ -132,7 +132,7 @@ class EngineFailureTests extends EngineFixture {
 		assertThat(started).hasSize(1);
 		first.close();
 		second.close();
-		assertThat(table.isEmpty()).isTrue();
+		assertThat(registry.isEmpty()).isTrue();
 	}
 
 	@Test

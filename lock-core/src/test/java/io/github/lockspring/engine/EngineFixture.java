@@ -15,9 +15,11 @@ import java.util.function.Supplier;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockRequest;
+import io.github.lockspring.engine.support.Time;
 import org.junit.jupiter.api.AfterEach;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.fail;
 
 /**
  * An engine whose clock, store, messages and background work are in a test's hand.
@@ -47,11 +49,11 @@ abstract class EngineFixture {
 	volatile Consumer<LockEvent> onEvent = (event) -> {
 	};
 
-	final LockTable table = new LockTable(this.store, settings(), List.of(this::record), this.time,
+	final KeyLockRegistry registry = new KeyLockRegistry(this.store, settings(), List.of(this::record), this.time,
 			(task) -> this.background.accept(task), Runnable::run, (task) -> {
 			});
 
-	final LockEngine engine = new LockEngine(this.table);
+	final LockEngine engine = new LockEngine(this.registry);
 
 	EngineSettings settings() {
 		return EngineSettings.defaults();
@@ -160,22 +162,18 @@ abstract class EngineFixture {
 	/** Nothing is left: no entry, no token, no slot. */
 	void assertNothingLeft() {
 		runBackground();
-		assertThat(this.table.isEmpty()).as("no entries and tokens").isTrue();
-		assertThat(this.table.watchdog.size()).as("slots").isZero();
+		assertThat(this.registry.isEmpty()).as("no entries and tokens").isTrue();
+		assertThat(this.registry.watchdog().size()).as("slots").isZero();
 	}
 
-	/** The tenure of a key that is in use. */
-	Tenure tenure(String key) {
-		LockEntry entry = this.table.entry(key);
-		entry.lock();
-		try {
-			Tenure tenure = entry.tenure();
-			assertThat(tenure).isNotNull();
-			return tenure;
+	/** The ownership of a key that is in use. */
+	Ownership ownership(String key) {
+		for (Ownership ownership : this.registry.ownerships()) {
+			if (ownership.key().equals(key)) {
+				return ownership;
+			}
 		}
-		finally {
-			entry.unlock();
-		}
+		return fail("nothing of " + key);
 	}
 
 	/** Starts a caller that waits behind others of this instance. */
@@ -194,7 +192,7 @@ abstract class EngineFixture {
 	}
 
 	void tick() {
-		this.table.watchdog.tick();
+		this.registry.watchdog().tick();
 	}
 
 	void advance(Duration duration) {

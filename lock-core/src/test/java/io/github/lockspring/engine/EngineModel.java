@@ -10,6 +10,7 @@ import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
+import io.github.lockspring.engine.support.Time;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,21 +32,17 @@ abstract class EngineModel {
 	/** How often a loss was published. */
 	final AtomicInteger losses = new AtomicInteger();
 
-	final LockTable table = new LockTable(this.store, EngineSettings.defaults(), List.of(this::record), this.time,
-			this.io, Runnable::run, this.watchdog);
+	final KeyLockRegistry registry = new KeyLockRegistry(this.store, EngineSettings.defaults(), List.of(this::record),
+			this.time, this.io, Runnable::run, this.watchdog);
 
-	final LockEngine engine = new LockEngine(this.table);
+	final LockEngine engine = new LockEngine(this.registry);
 
 	final LockTemplate locks = this.engine.template();
 
 	private void record(LockEvent event) {
 		if (event instanceof LockEvent.Lost) {
 			this.losses.incrementAndGet();
-			onLoss();
 		}
-	}
-
-	void onLoss() {
 	}
 
 	/** Waits for as long as it takes. */
@@ -56,8 +53,8 @@ abstract class EngineModel {
 	/** Nothing is left: no entry, no token, no slot, and the lock is free. */
 	void checkNothingLeft() {
 		this.io.runAll();
-		check(this.table.isEmpty(), "an entry or a token is left");
-		check(this.table.watchdog.size() == 0, "the watchdog still looks at something");
+		check(this.registry.isEmpty(), "an entry or a token is left");
+		check(this.registry.watchdog().size() == 0, "the watchdog still looks at something");
 		check(this.store.isFree(KEY), "the lock was not released");
 	}
 

@@ -101,8 +101,8 @@ class EngineThreadsTests {
 			.noneMatch((event) -> event instanceof LockEvent.Lost lost && lost.key().startsWith("healthy/"));
 		this.store.answerAgain();
 		dead.close();
-		await().until(this.engine.table()::isEmpty);
-		await().until(() -> !this.engine.table().courier.hasLines());
+		await().until(this.engine.registry()::isEmpty);
+		await().until(() -> !this.engine.registry().dispatcher().hasQueues());
 	}
 
 	@Test
@@ -152,8 +152,8 @@ class EngineThreadsTests {
 		HeldLock lock = this.engine.template().acquire(LockRequest.of("order:42").ttl(Duration.ofDays(1)));
 		assertThat(ownThreads()).isNotEmpty();
 		lock.close();
-		assertThat(this.engine.table().isEmpty()).isTrue();
-		assertThat(this.engine.table().watchdog.size()).isZero();
+		assertThat(this.engine.registry().isEmpty()).isTrue();
+		assertThat(this.engine.registry().watchdog().size()).isZero();
 		await().atMost(Duration.ofSeconds(30))
 			.until(() -> ownThreads().stream().noneMatch((thread) -> thread.getName().contains("watchdog")));
 		this.engine.template().acquire(LockRequest.of("order:42")).close();
@@ -239,7 +239,7 @@ class EngineThreadsTests {
 			.allSatisfy((caller) -> assertThat(caller.get()).isInstanceOf(LockUnavailableException.class));
 		this.store.answerAgain();
 		this.engine.template().acquire(LockRequest.of("order:42")).close();
-		await().until(this.engine.table()::isEmpty);
+		await().until(this.engine.registry()::isEmpty);
 	}
 
 }

@@ -10,6 +10,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
+import io.github.lockspring.engine.support.Time;
+
 import static org.assertj.core.api.Assertions.fail;
 
 /**

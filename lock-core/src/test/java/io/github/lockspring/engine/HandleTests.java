@@ -146,7 +146,7 @@ class HandleTests extends EngineFixture {
 		HeldLock lock = handle(request());
 		this.store.onRenew = (request) -> RenewResult.NOT_OWNER;
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> lock.extend(TTL))
-			.withMessageContaining("belongs to somebody else");
+			.withMessageContaining("another owner has it");
 		assertThat(lock.isHeld()).isFalse();
 	}
 

@@ -70,9 +70,11 @@ final class Interleavings {
 		return name.startsWith("java.security.") || name.startsWith("sun.security.") || name.startsWith("org.slf4j.")
 				|| name.startsWith("ch.qos.logback.") || name.startsWith("java.time.")
 				|| name.equals("java.util.concurrent.ThreadLocalRandom") || name.startsWith("java.util.Base64")
-				|| name.startsWith("io.github.lockspring.store.") || name.startsWith("io.github.lockspring.LockRequest")
+				|| name.startsWith("io.github.lockspring.store.")
+				|| name.equals("io.github.lockspring.engine.support.EngineThreads")
+				|| name.startsWith("io.github.lockspring.LockRequest")
 				|| name.startsWith("io.github.lockspring.LockSpec") || name.startsWith("io.github.lockspring.LockEvent")
-				|| name.equals(Text.class.getName()) || name.equals(Terms.class.getName());
+				|| name.equals(LockMessages.class.getName()) || name.equals(LockParameters.class.getName());
 	}
 
 	private static boolean isCorrect(String name) {

@@ -10,6 +10,7 @@ import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.OnLost;
+import io.github.lockspring.store.RenewResult;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -184,18 +185,12 @@ class InterruptOnLossTests extends EngineFixture {
 		int rounds = 1000;
 		AtomicInteger begun = new AtomicInteger();
 		AtomicInteger declared = new AtomicInteger();
-		Tenure[] present = new Tenure[1];
+		Ownership[] present = new Ownership[1];
 		Running<Boolean> losing = start(() -> {
 			for (int i = 1; i <= rounds; i++) {
 				awaitRound(begun, i);
-				Tenure tenure = present[0];
-				tenure.entry.lock();
-				try {
-					tenure.entry.lose(tenure, Hold.OVER);
-				}
-				finally {
-					tenure.entry.unlock();
-				}
+				long now = this.time.nanoTime();
+				present[0].renewed(RenewResult.NOT_OWNER, now, TTL.toNanos(), now);
 				declared.set(i);
 			}
 			return true;
@@ -204,7 +199,7 @@ class InterruptOnLossTests extends EngineFixture {
 		for (int i = 1; i <= rounds; i++) {
 			int round = i;
 			Outcome outcome = call(this.interrupting, (lock) -> {
-				present[0] = tenure(KEY);
+				present[0] = ownership(KEY);
 				begun.set(round);
 				if (round % 10 == 0) {
 					awaitRound(declared, round);

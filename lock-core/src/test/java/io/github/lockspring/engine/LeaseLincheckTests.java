@@ -6,6 +6,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockException;
 import io.github.lockspring.LockLostException;
+import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.ReleaseRequest;
 import io.github.lockspring.store.RenewResult;
 import org.jetbrains.lincheck.datastructures.Operation;
@@ -25,7 +26,7 @@ class LeaseLincheckTests {
 
 		private final HeldLock lock = this.locks.acquire(patiently());
 
-		private final Tenure tenure = ((Hold) this.lock).tenure();
+		private final OwnerToken token = this.registry.ownerships().iterator().next().token();
 
 		private final AtomicInteger told = new AtomicInteger();
 
@@ -59,7 +60,7 @@ class LeaseLincheckTests {
 
 		@Operation
 		public void watch() {
-			this.table.watchdog.tick();
+			this.registry.watchdog().tick();
 			look();
 		}
 
@@ -116,19 +117,19 @@ class LeaseLincheckTests {
 
 		@Operation
 		public void othersWant() {
-			this.table.wanted(KEY, this.tenure.token);
+			this.registry.wanted(KEY, this.token);
 		}
 
 		@Operation
 		public void lateGrant() {
-			this.table.granted(KEY, this.tenure.token, 1, true);
+			this.registry.granted(KEY, this.token, 1, true);
 			look();
 		}
 
 		@Operation
 		public void engineStops() {
-			for (LockEntry entry : this.table.entries()) {
-				ReleaseRequest request = entry.surrender();
+			for (KeyLock entry : this.registry.locks()) {
+				ReleaseRequest request = entry.surrender(this.time.nanoTime());
 				if (request != null) {
 					this.store.release(request, Duration.ZERO);
 				}

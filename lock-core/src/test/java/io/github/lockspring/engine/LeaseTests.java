@@ -196,7 +196,7 @@ class LeaseTests extends EngineFixture {
 		assertThat(lock.isHeld()).isFalse();
 		assertThat(lock.remaining()).isZero();
 		assertThat(events(LockEvent.Lost.class)).singleElement()
-			.satisfies((event) -> assertThat(event.reason()).contains("belongs to somebody else"));
+			.satisfies((event) -> assertThat(event.reason()).contains("another owner has it"));
 		pass(TTL);
 		assertThat(this.store.renewed).hasSize(1);
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::close);

@@ -2,6 +2,8 @@ package io.github.lockspring.engine;
 
 import java.util.concurrent.ConcurrentHashMap;
 
+import io.github.lockspring.engine.support.Time;
+
 /**
  * Time of a model: it stands still until the model moves it, and a parked thread wakes
  * only when it is unparked, interrupted, or its time has come, never for no reason. So a

@@ -10,6 +10,8 @@ import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
 import org.junit.jupiter.api.Test;
 
+import org.springframework.test.util.ReflectionTestUtils;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -77,7 +79,7 @@ class PassingOnTests extends EngineFixture {
 	@Test
 	void passesOnAtMostAThousandTimes() {
 		HeldLock first = held(request(), 10);
-		tenure(KEY).passes = 999;
+		ReflectionTestUtils.setField(ownership(KEY), "handoffs", 999);
 		Running<HeldLock> second = waitingBehind(request());
 		first.close();
 		assertPassedOn(second, 11);
@@ -165,10 +167,10 @@ class PassingOnTests extends EngineFixture {
 	void passesOnForABoundedTimeOnceOthersAreKnownToWait() {
 		HeldLock first = held(request(), 10);
 		Running<HeldLock> second = waitingBehind(request());
-		this.store.messages().wanted(KEY, tenure(KEY).token);
+		this.store.messages().wanted(KEY, ownership(KEY).token());
 		advance(SHARE.minusNanos(1));
 		// said again at every look: the time counts from the first one
-		this.store.messages().wanted(KEY, tenure(KEY).token);
+		this.store.messages().wanted(KEY, ownership(KEY).token());
 		first.close();
 		assertPassedOn(second, 11);
 		Running<HeldLock> third = waitingBehind(request());

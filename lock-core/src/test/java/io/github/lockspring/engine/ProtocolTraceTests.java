@@ -192,7 +192,7 @@ class ProtocolTraceTests extends EngineFixture {
 		this.store.messages().wanted(KEY, look.token());
 		runBackground();
 		assertThat(this.store.releasedTokens()).containsExactly(look.token(), look.token());
-		assertThat(this.table.isEmpty()).isTrue();
+		assertThat(this.registry.isEmpty()).isTrue();
 	}
 
 	@Test
@@ -214,7 +214,7 @@ class ProtocolTraceTests extends EngineFixture {
 		assertThatExceptionOfType(LockInterruptedException.class).isThrownBy(running::get);
 		runBackground();
 		assertThat(this.store.releasedTokens()).containsExactly(look.token());
-		assertThat(this.table.isEmpty()).isTrue();
+		assertThat(this.registry.isEmpty()).isTrue();
 	}
 
 	@Test
@@ -433,19 +433,7 @@ class ProtocolTraceTests extends EngineFixture {
 	}
 
 	private OwnerToken tokenOfOnlyHold() {
-		for (LockEntry entry : this.table.entries()) {
-			entry.lock();
-			try {
-				Tenure tenure = entry.tenure();
-				if (tenure != null) {
-					return tenure.token;
-				}
-			}
-			finally {
-				entry.unlock();
-			}
-		}
-		throw new IllegalStateException("nothing is held");
+		return this.registry.ownerships().iterator().next().token();
 	}
 
 }

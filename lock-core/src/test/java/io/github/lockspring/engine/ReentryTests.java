@@ -9,7 +9,10 @@ import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
+import io.github.lockspring.LockSpec;
 import io.github.lockspring.LockTemplate;
+import io.github.lockspring.OnLost;
+import io.github.lockspring.store.OwnerToken;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -96,8 +99,8 @@ class ReentryTests extends EngineFixture {
 
 	@Test
 	void otherTemplateDoesNotReenter() {
-		LockTable other = new LockTable(this.store, settings(), List.of(), this.time, Runnable::run, Runnable::run,
-				(task) -> {
+		KeyLockRegistry other = new KeyLockRegistry(this.store, settings(), List.of(), this.time, Runnable::run,
+				Runnable::run, (task) -> {
 				});
 		LockTemplate second = new LockEngine(other).template();
 		this.template.executeWithoutResult(request(), (outer) -> {
@@ -192,21 +195,23 @@ class ReentryTests extends EngineFixture {
 
 	@Test
 	void eachEntryEndsItsOwnRenewalAlsoIfTwoThreadsShareAHandle() {
-		HeldLock lock = this.template.acquire(LockRequest.of(KEY).ttl(TTL));
-		Hold hold = (Hold) lock.locks().get(0);
-		Terms longer = inner(Duration.ofMinutes(10));
-		Terms shorter = inner(Duration.ofMinutes(1));
-		hold.enter(longer);
-		hold.enter(shorter);
+		long now = this.time.nanoTime();
+		LockSpec spec = LockRequest.of(KEY).ttl(TTL).locks().get(0);
+		Hold hold = new Hold(LockParameters.of(spec, OnLost.THROW, EngineSettings.defaults(), false),
+				new OwnerToken("i", 1, 5000), new Lease(new RenewalPolicy(0.3)), 1, now, false);
+		LockParameters longer = inner(Duration.ofMinutes(10));
+		LockParameters shorter = inner(Duration.ofMinutes(1));
+		hold.enter(longer, now);
+		hold.enter(shorter, now);
 		hold.exit(longer);
-		assertThat(hold.limit() - this.time.nanoTime()).isEqualTo(Duration.ofMinutes(1).toNanos());
+		assertThat(hold.limit() - now).isEqualTo(Duration.ofMinutes(1).toNanos());
 		hold.exit(shorter);
-		assertThat(hold.limit() - this.time.nanoTime()).isEqualTo(TTL.toNanos());
+		assertThat(hold.limit() - now).isEqualTo(TTL.toNanos());
 	}
 
-	private Terms inner(Duration maxHold) {
+	private LockParameters inner(Duration maxHold) {
 		LockRequest request = LockRequest.of(KEY).ttl(TTL).renew().maxHold(maxHold);
-		return Terms.of(request.locks().get(0), request.onLost(), EngineSettings.defaults(), false);
+		return LockParameters.of(request.locks().get(0), request.onLost(), EngineSettings.defaults(), false);
 	}
 
 	@Test

@@ -157,10 +157,10 @@ class RenewFirstTests extends EngineFixture {
 	void h15OthersDoNotWaitForARenewalBeyondTheDeadline() throws InterruptedException {
 		Running<HeldLock> second = renewing(request());
 		Running<HeldLock> third = waitingBehind(request());
-		Tenure lost = tenure(KEY);
+		Ownership lost = ownership(KEY);
 		advance(TTL);
 		this.time.awaitParked(third.thread());
-		assertThat(lost.state).isEqualTo(Tenure.State.LOST);
+		assertThat(lost.state()).isEqualTo(Ownership.State.LOST);
 		this.answer.complete(RenewResult.RENEWED);
 		assertThat(acquiresAnew(second).fencingToken()).isEqualTo(1000);
 	}
@@ -238,7 +238,7 @@ class RenewFirstTests extends EngineFixture {
 	@Test
 	void h14RivalThatAsksDuringTheRenewalIsRemembered() throws InterruptedException {
 		Running<HeldLock> second = renewing(request());
-		this.store.messages().wanted(KEY, tenure(KEY).token);
+		this.store.messages().wanted(KEY, ownership(KEY).token());
 		this.answer.complete(RenewResult.RENEWED);
 		Running<HeldLock> third = waitingBehind(request());
 		advance(EngineSettings.defaults().maxTenure());
@@ -250,7 +250,7 @@ class RenewFirstTests extends EngineFixture {
 	@Test
 	void grantOfATenureThatIsBeingRenewedIsADuplicate() throws InterruptedException {
 		Running<HeldLock> second = renewing(request());
-		this.store.messages().granted(KEY, tenure(KEY).token, 10, false);
+		this.store.messages().granted(KEY, ownership(KEY).token(), 10, false);
 		this.answer.complete(RenewResult.RENEWED);
 		assertThat(second.get().fencingToken()).isEqualTo(11);
 	}
@@ -259,9 +259,9 @@ class RenewFirstTests extends EngineFixture {
 	void f26StoppedEngineReleasesWhatIsBeingRenewed() throws InterruptedException {
 		this.store.onRelease = (request) -> new ReleaseResult.Released();
 		Running<HeldLock> second = renewing(request());
-		Tenure tenure = tenure(KEY);
-		tenure.entry.surrender();
-		assertThat(tenure.state).isEqualTo(Tenure.State.LOST);
+		Ownership surrendered = ownership(KEY);
+		this.registry.lock(KEY).surrender(this.time.nanoTime());
+		assertThat(surrendered.state()).isEqualTo(Ownership.State.LOST);
 		this.answer.complete(RenewResult.RENEWED);
 		assertThat(acquiresAnew(second).fencingToken()).isEqualTo(1000);
 	}

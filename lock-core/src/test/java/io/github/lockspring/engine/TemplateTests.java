@@ -141,7 +141,7 @@ class TemplateTests extends EngineFixture {
 		this.store.onAcquire = (request) -> new AcquireResult.Busy(-1, 100);
 		assertThatExceptionOfType(LockNotAcquiredException.class)
 			.isThrownBy(() -> this.template.acquire(request().waitTime(Duration.ZERO)))
-			.withMessageContaining("has no end of life");
+			.withMessageContaining("has no expiry");
 	}
 
 	@Test
@@ -150,7 +150,7 @@ class TemplateTests extends EngineFixture {
 		HeldLock open = this.template.acquire(request());
 		assertThatExceptionOfType(LockNotAcquiredException.class)
 			.isThrownBy(() -> this.template.acquire(request().waitTime(Duration.ZERO)))
-			.withMessageContaining("This very thread has it");
+			.withMessageContaining("This thread holds it");
 		Running<HeldLock> other = acquire(request().waitTime(Duration.ZERO));
 		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(other::get)
 			.withMessageContaining("held in this process");
@@ -184,7 +184,7 @@ class TemplateTests extends EngineFixture {
 		};
 		assertThatExceptionOfType(LockUnavailableException.class)
 			.isThrownBy(() -> this.template.tryAcquire(request().name("shipping").waitTime(Duration.ZERO)))
-			.withMessage("Lock 'order:42' (shipping) could not be asked for within 900ms: connection refused")
+			.withMessage("Lock 'order:42' (shipping) could not be requested within 900ms: connection refused")
 			.withCauseInstanceOf(LockUnavailableException.class);
 		assertNothingLeft();
 	}
@@ -249,7 +249,7 @@ class TemplateTests extends EngineFixture {
 			assertThat(event.key()).isEqualTo(KEY);
 			assertThat(event.fencingToken()).isEqualTo(1);
 			assertThat(event.held()).isEqualTo(TTL);
-			assertThat(event.reason()).contains("over");
+			assertThat(event.reason()).contains("lease ended");
 		});
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::close);
 		assertThat(this.events).hasSize(2);
@@ -260,8 +260,8 @@ class TemplateTests extends EngineFixture {
 		LockListener throwing = (event) -> {
 			throw new AssertionError("a bug");
 		};
-		LockTable other = new LockTable(this.store, settings(), java.util.List.of(throwing, this.events::add),
-				this.time, Runnable::run, Runnable::run, (task) -> {
+		KeyLockRegistry other = new KeyLockRegistry(this.store, settings(),
+				java.util.List.of(throwing, this.events::add), this.time, Runnable::run, Runnable::run, (task) -> {
 				});
 		this.store.free();
 		new LockEngine(other).template().executeWithoutResult(request(), (lock) -> {

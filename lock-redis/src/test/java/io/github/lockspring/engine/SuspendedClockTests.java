@@ -10,6 +10,7 @@ import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockContext;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
+import io.github.lockspring.engine.support.Time;
 import io.github.lockspring.fencing.FencingGuard;
 import io.github.lockspring.jdbc.JdbcFencingGuard;
 import io.github.lockspring.fencing.StaleFencingTokenException;
@@ -54,8 +55,8 @@ class SuspendedClockTests {
 
 	private final StoppableTime time = new StoppableTime();
 
-	private final LockEngine suspended = new LockEngine(new LockTable(this.store, EngineSettings.defaults(), List.of(),
-			this.time, Runnable::run, Runnable::run, SuspendedClockTests::start));
+	private final LockEngine suspended = new LockEngine(new KeyLockRegistry(this.store, EngineSettings.defaults(),
+			List.of(), this.time, Runnable::run, Runnable::run, SuspendedClockTests::start));
 
 	private final Instance other = Instance.on(this.redis.port());
 

@@ -146,7 +146,7 @@ class BadInputTests {
 	void keyWithoutEndOfLifeIsBusyAndTheMessageSaysSo() {
 		redis.command("SET", "lock:order:42", "somebody");
 		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> instance.locks().acquire(ONCE))
-			.withMessageContaining("no end of life");
+			.withMessageContaining("no expiry");
 		assertThat(redis.get("lock:order:42")).isEqualTo("somebody");
 	}
 

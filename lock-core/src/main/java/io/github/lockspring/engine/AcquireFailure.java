@@ -1,0 +1,37 @@
+package io.github.lockspring.engine;
+
+import io.github.lockspring.LockUnavailableException;
+
+/**
+ * Why a waiter does not get the lock.
+ */
+sealed interface AcquireFailure extends AcquireOutcome {
+
+	/**
+	 * Another holder has it.
+	 *
+	 * @param detail what is known about the holder, a sentence
+	 */
+	record Busy(String detail) implements AcquireFailure {
+	}
+
+	/**
+	 * The store gave no result.
+	 *
+	 * @param cause the last failure
+	 */
+	record Unavailable(LockUnavailableException cause) implements AcquireFailure {
+
+		Unavailable(String message) {
+			this(new LockUnavailableException(message));
+		}
+
+	}
+
+	/**
+	 * The waiting thread was interrupted.
+	 */
+	record Interrupted() implements AcquireFailure {
+	}
+
+}

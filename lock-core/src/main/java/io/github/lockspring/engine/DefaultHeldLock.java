@@ -1,0 +1,262 @@
+package io.github.lockspring.engine;
+
+import java.time.Duration;
+import java.util.List;
+
+import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockContext;
+import io.github.lockspring.LockEvent;
+import io.github.lockspring.LockLostException;
+import io.github.lockspring.LockSpec;
+import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.OnLost;
+import io.github.lockspring.store.ReleaseRequest;
+import io.github.lockspring.store.ReleaseResult;
+import io.github.lockspring.store.RenewRequest;
+import io.github.lockspring.store.RenewResult;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The handle of one hold: what its holder asks, and the requests to the store that the
+ * holder sends. Thread-safe; {@code isHeld} and {@code remaining} answer without a
+ * request and, unless the lease seems to be over, without the monitor.
+ */
+final class DefaultHeldLock implements HeldLock {
+
+	private static final Logger logger = LoggerFactory.getLogger(DefaultHeldLock.class);
+
+	private static final long MIN_RENEWAL_NANOS = 1_000_000;
+
+	private final KeyLockRegistry registry;
+
+	private final KeyLock lock;
+
+	private final Hold hold;
+
+	DefaultHeldLock(KeyLockRegistry registry, KeyLock lock, Hold hold) {
+		this.registry = registry;
+		this.lock = lock;
+		this.hold = hold;
+	}
+
+	private long now() {
+		return this.registry.time().nanoTime();
+	}
+
+	/**
+	 * Returns the lock of the present call chain that a request for the key would enter
+	 * again. One that was lost counts only if its holder is to be told of that.
+	 */
+	static @Nullable DefaultHeldLock ofCallChain(KeyLockRegistry registry, String key) {
+		for (HeldLock lock : LockContext.currentLocks()) {
+			if (lock instanceof DefaultHeldLock held && held.registry == registry && held.key().equals(key)
+					&& (held.isHeld() || held.onLost() != OnLost.NOTIFY)) {
+				return held;
+			}
+		}
+		return null;
+	}
+
+	LockParameters parameters() {
+		return this.hold.parameters();
+	}
+
+	void openedBy(Thread thread) {
+		this.hold.openedBy(thread);
+	}
+
+	/**
+	 * Starts the limits of a hold that waited for the other keys of its request.
+	 */
+	void begin() {
+		this.lock.begin(this.hold, now());
+	}
+
+	/**
+	 * Renews the lease if it has less than half of its ttl left, and ends before the hold
+	 * may.
+	 * @throws LockUnavailableException if the store gives no result
+	 */
+	void renewIfShort() {
+		LockParameters parameters = parameters();
+		if (this.hold.needsRenewal() && remaining().toNanos() < parameters.ttlNanos() / 2) {
+			renew(parameters.ttl(), false);
+		}
+	}
+
+	Reentries.Effect enter(LockParameters inner) {
+		return this.lock.enter(this.hold, inner, now());
+	}
+
+	void exit(LockParameters inner) {
+		this.lock.exit(this.hold, inner);
+	}
+
+	/**
+	 * Lets a loss interrupt the present thread.
+	 * @return whether to disarm; false if a loss interrupts a thread already
+	 */
+	boolean arm() {
+		return this.lock.arm(this.hold);
+	}
+
+	/**
+	 * Ends {@link #arm}: no interrupt of a loss arrives after it, and one that arrived is
+	 * cleared.
+	 */
+	void disarm() {
+		if (this.lock.disarm(this.hold)) {
+			Thread.interrupted();
+		}
+	}
+
+	// the public side
+
+	@Override
+	public String key() {
+		return this.lock.key();
+	}
+
+	@Override
+	public List<HeldLock> locks() {
+		return List.of(this);
+	}
+
+	@Override
+	public long fencingToken() {
+		return this.hold.fencingToken();
+	}
+
+	@Override
+	public Duration remaining() {
+		if (!isHeld()) {
+			return Duration.ZERO;
+		}
+		return Duration.ofNanos(Math.max(0, this.hold.expiry() - now()));
+	}
+
+	@Override
+	public boolean isHeld() {
+		return this.hold.isActive() && (!this.hold.isOver(now()) || this.lock.isHeld(this.hold, now()));
+	}
+
+	@Override
+	public void ensureHeld() {
+		if (!isHeld()) {
+			if (this.hold.state() == Hold.State.CLOSED) {
+				throw new IllegalStateException("Lock '" + key() + "' was closed");
+			}
+			throw lostException();
+		}
+	}
+
+	LockLostException lostException() {
+		String reason = this.hold.lossReason();
+		return new LockLostException(key(),
+				LockMessages.lost(parameters(), (reason != null) ? reason : LockMessages.OVER, fencingToken()));
+	}
+
+	@Override
+	public OnLost onLost() {
+		return this.hold.onLost();
+	}
+
+	@Override
+	public void verify() {
+		ensureHeld();
+		renew(Duration.ofNanos(Math.max(this.hold.ttlToRequest(now()).toNanos(), MIN_RENEWAL_NANOS)), false);
+		ensureHeld();
+	}
+
+	@Override
+	public void extend(Duration duration) {
+		if (duration.compareTo(LockSpec.MIN_TTL) < 0 || duration.compareTo(LockSpec.MAX_DURATION) > 0) {
+			throw new IllegalArgumentException("A lease can be extended by " + LockSpec.MIN_TTL + " to "
+					+ LockSpec.MAX_DURATION + ", not by " + duration);
+		}
+		ensureHeld();
+		renew(duration, true);
+		ensureHeld();
+	}
+
+	private void renew(Duration ttl, boolean extend) {
+		long sent = now();
+		RenewResult result;
+		try {
+			result = this.registry.client().renew(new RenewRequest(key(), this.hold.token(), ttl));
+		}
+		catch (LockUnavailableException ex) {
+			throw new LockUnavailableException(
+					LockMessages.lock(parameters()) + " could not be renewed: " + ex.getMessage(), ex);
+		}
+		this.lock.renewedByHolder(this.hold, result, sent, ttl.toNanos(), extend, now());
+	}
+
+	@Override
+	public void close() {
+		if (end(false) && parameters().onLost() != OnLost.NOTIFY) {
+			throw lostException();
+		}
+	}
+
+	/**
+	 * Ends the hold. Never throws; a release that fails is logged.
+	 * @param inBackground whether the release is left to the background, since the store
+	 * does not answer now and the caller has waited long enough
+	 * @return whether the lock was lost, and this is the first call to learn of it
+	 */
+	boolean end(boolean inBackground) {
+		HoldEnd end = this.lock.end(this.hold, inBackground, now());
+		if (end.outcome() == HoldEnd.Outcome.REPEATED) {
+			return false;
+		}
+		ReleaseRequest request = end.request();
+		if (end.outcome() == HoldEnd.Outcome.LOST || (request != null && !release(request))) {
+			return true;
+		}
+		if (this.registry.events().hasListeners()) {
+			this.registry.events()
+				.publish(new LockEvent.Released(key(), parameters().name(), fencingToken(), this.hold.heldFor(now())));
+		}
+		return false;
+	}
+
+	/**
+	 * Releases in the store.
+	 * @return false if another owner may have held the lock before this release
+	 */
+	private boolean release(ReleaseRequest request) {
+		try {
+			ReleaseResult result = this.registry.client().release(request);
+			return !(result instanceof ReleaseResult.NotOwner notOwner) || !isLost(notOwner);
+		}
+		catch (LockUnavailableException ex) {
+			logger.warn("{} could not be released and expires in at most {}: {}", LockMessages.lock(parameters()),
+					LockMessages.duration(this.hold.deadline() - now()), ex.getMessage());
+			return true;
+		}
+		finally {
+			this.lock.released(request.token());
+		}
+	}
+
+	private boolean isLost(ReleaseResult.NotOwner result) {
+		if (now() - this.hold.deadline() < 0 && result.fencingToken() <= fencingToken()) {
+			// a repeated release, or data lost meanwhile: no one has held it since
+			logger.warn("{} was gone when it was released; no other owner has held it meanwhile",
+					LockMessages.lock(parameters()));
+			return false;
+		}
+		this.hold.lostUnnoticed(LockMessages.TAKEN_BEFORE_RELEASE);
+		this.registry.lost(this.hold, LockMessages.TAKEN_BEFORE_RELEASE, this.hold.heldFor(now()));
+		return true;
+	}
+
+	@Override
+	public String toString() {
+		return this.hold.toString();
+	}
+
+}

@@ -1,0 +1,63 @@
+package io.github.lockspring.engine;
+
+import java.time.Duration;
+
+import io.github.lockspring.engine.support.Watchdog;
+import io.github.lockspring.store.OwnerToken;
+import io.github.lockspring.store.ReleaseRequest;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a {@link KeyLock} needs from outside. Nothing here blocks or calls back.
+ */
+interface KeyLockPort {
+
+	/**
+	 * Makes a new ownership with a token of its own, and knows the token from now on.
+	 */
+	Ownership newOwnership(KeyLock lock, int grantMillis);
+
+	/**
+	 * Knows the token no more: a message about it is answered with a release.
+	 */
+	void forget(OwnerToken token);
+
+	/**
+	 * Drops a lock that has neither waiters nor an ownership.
+	 */
+	void retire(KeyLock lock);
+
+	/**
+	 * Releases in the background. Called without the lock's monitor.
+	 * @param request the request
+	 * @param lock is told by {@link KeyLock#released}, or null
+	 */
+	void release(ReleaseRequest request, @Nullable KeyLock lock);
+
+	/**
+	 * Looks at an ownership at a time, instead of at the time of another slot.
+	 */
+	Watchdog.Slot watch(Ownership ownership, long at, Watchdog.@Nullable Slot instead);
+
+	void unwatch(Watchdog.Slot slot);
+
+	/**
+	 * Reports a loss. Called without the lock's monitor.
+	 */
+	void lost(Hold hold, String reason, Duration heldFor);
+
+	/** Whether new waiting is refused, since the application stops. */
+	boolean isClosing();
+
+	/** Whether the engine has stopped. */
+	boolean isStopped();
+
+	/** Whether messages of other instances arrive. */
+	boolean isInformed();
+
+	void openInbox();
+
+	/** Messages may have been lost: find out whether they arrive. */
+	void probeInbox();
+
+}

@@ -1,0 +1,281 @@
+package io.github.lockspring.engine;
+
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.Base64;
+import java.util.List;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicLong;
+
+import io.github.lockspring.LockEvent;
+import io.github.lockspring.LockListener;
+import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.engine.support.LockEvents;
+import io.github.lockspring.engine.support.StoreClient;
+import io.github.lockspring.engine.support.StoreDispatcher;
+import io.github.lockspring.engine.support.Time;
+import io.github.lockspring.engine.support.Watchdog;
+import io.github.lockspring.store.Inbox;
+import io.github.lockspring.store.InboxListener;
+import io.github.lockspring.store.LockStore;
+import io.github.lockspring.store.OwnerToken;
+import io.github.lockspring.store.ReleaseRequest;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The locks of one instance: one for each key that is in use here, and the tokens of its
+ * ownerships. Connects the locks with the store, its messages, and the machinery.
+ * Thread-safe.
+ * <p>
+ * For maintainers: a token is <em>known</em> from before its first request is sent until
+ * its release has a result or was given up, or until its lease is lost. A message about a
+ * token that is not known is answered with a release: this is how the store gets rid of
+ * orphans. A lock removes itself, under its monitor, when it has neither an ownership nor
+ * waiters. A monitor is never entered inside another one, nor held during a request.
+ */
+final class KeyLockRegistry implements KeyLockPort, InboxListener {
+
+	private static final Logger logger = LoggerFactory.getLogger(KeyLock.class);
+
+	/** Spreads the attempts that follow a new subscription. */
+	private static final long MAX_SPREAD_NANOS = 50_000_000;
+
+	private final EngineSettings settings;
+
+	private final Time time;
+
+	private final StoreClient client;
+
+	private final StoreDispatcher dispatcher;
+
+	private final Watchdog<Ownership> watchdog;
+
+	private final LockEvents events;
+
+	private final RenewalPolicy renewal;
+
+	private final LocalHandoff handoff;
+
+	private final RetrySchedule retry;
+
+	private final String instance = newInstance();
+
+	private final AtomicLong sequence = new AtomicLong();
+
+	private final ConcurrentHashMap<String, KeyLock> locks = new ConcurrentHashMap<>();
+
+	private final ConcurrentHashMap<Long, Ownership> known = new ConcurrentHashMap<>();
+
+	private final @Nullable Inbox inbox;
+
+	private volatile boolean closing;
+
+	private volatile boolean stopped;
+
+	KeyLockRegistry(LockStore store, EngineSettings settings, List<LockListener> listeners, Time time,
+			Executor dispatcherThreads, Executor eventThread, Executor watchdogThread) {
+		this.settings = settings;
+		this.time = time;
+		this.events = new LockEvents(listeners, eventThread);
+		this.client = new StoreClient(store, settings.commandTimeout());
+		this.dispatcher = new StoreDispatcher(this.client, settings.renewalBatchSize(), time, dispatcherThreads);
+		this.watchdog = new Watchdog<>(time, watchdogThread, this.dispatcher::renew);
+		this.renewal = new RenewalPolicy(settings.renewalInterval());
+		this.handoff = new LocalHandoff(settings.maxTenure().toNanos());
+		this.retry = new RetrySchedule(ThreadLocalRandom::current, settings.commandTimeout().toNanos());
+		this.inbox = store.inbox(this.instance, this).orElse(null);
+	}
+
+	private static String newInstance() {
+		byte[] random = new byte[16];
+		new SecureRandom().nextBytes(random);
+		return Base64.getUrlEncoder().withoutPadding().encodeToString(random);
+	}
+
+	// what the rest of the engine uses
+
+	EngineSettings settings() {
+		return this.settings;
+	}
+
+	Time time() {
+		return this.time;
+	}
+
+	StoreClient client() {
+		return this.client;
+	}
+
+	StoreDispatcher dispatcher() {
+		return this.dispatcher;
+	}
+
+	Watchdog<Ownership> watchdog() {
+		return this.watchdog;
+	}
+
+	LockEvents events() {
+		return this.events;
+	}
+
+	String instance() {
+		return this.instance;
+	}
+
+	KeyLock lock(String key) {
+		KeyLock lock = this.locks.get(key);
+		return (lock != null) ? lock : this.locks.computeIfAbsent(key,
+				(absent) -> new KeyLock(absent, this, this.renewal, this.handoff, this.retry));
+	}
+
+	Iterable<KeyLock> locks() {
+		return this.locks.values();
+	}
+
+	Iterable<Ownership> ownerships() {
+		return this.known.values();
+	}
+
+	boolean isEmpty() {
+		return this.locks.isEmpty() && this.known.isEmpty();
+	}
+
+	void checkRunning() {
+		if (this.stopped) {
+			throw new LockUnavailableException("Locks cannot be acquired: the application has stopped");
+		}
+	}
+
+	void setStopped(boolean stopped) {
+		this.stopped = stopped;
+	}
+
+	void setClosing(boolean closing) {
+		this.closing = closing;
+		if (closing) {
+			this.locks.values().forEach(KeyLock::wakeAll);
+		}
+	}
+
+	void closeInbox() {
+		if (this.inbox != null) {
+			this.inbox.close();
+		}
+	}
+
+	// what locks need
+
+	@Override
+	public Ownership newOwnership(KeyLock lock, int grantMillis) {
+		long number = this.sequence.incrementAndGet();
+		Ownership ownership = new Ownership(lock, new OwnerToken(this.instance, number, grantMillis), this.renewal);
+		this.known.put(number, ownership);
+		return ownership;
+	}
+
+	@Override
+	public void forget(OwnerToken token) {
+		this.known.remove(token.sequence());
+	}
+
+	@Override
+	public void retire(KeyLock lock) {
+		this.locks.remove(lock.key(), lock);
+	}
+
+	@Override
+	public void release(ReleaseRequest request, @Nullable KeyLock lock) {
+		this.dispatcher.release(request, (lock != null) ? () -> lock.released(request.token()) : null);
+	}
+
+	@Override
+	public Watchdog.Slot watch(Ownership ownership, long at, Watchdog.@Nullable Slot instead) {
+		return this.watchdog.schedule(ownership, at, instead);
+	}
+
+	@Override
+	public void unwatch(Watchdog.Slot slot) {
+		this.watchdog.cancel(slot);
+	}
+
+	@Override
+	public void lost(Hold hold, String reason, Duration heldFor) {
+		LockParameters lock = hold.parameters();
+		logger.warn(
+				"{} was lost after {} (fencing token {}): {}. The work done under it may have overlapped the work"
+						+ " of another holder",
+				LockMessages.lock(lock), LockMessages.duration(heldFor), hold.fencingToken(), reason);
+		this.events.publishAsync(new LockEvent.Lost(lock.key(), lock.name(), hold.fencingToken(), heldFor, reason));
+	}
+
+	@Override
+	public boolean isClosing() {
+		return this.closing;
+	}
+
+	@Override
+	public boolean isStopped() {
+		return this.stopped;
+	}
+
+	@Override
+	public boolean isInformed() {
+		return this.inbox != null && this.inbox.isConfirmed();
+	}
+
+	@Override
+	public void openInbox() {
+		if (this.inbox != null && !this.inbox.isConfirmed()) {
+			this.inbox.open();
+		}
+	}
+
+	@Override
+	public void probeInbox() {
+		if (this.inbox != null) {
+			this.inbox.open();
+			this.inbox.probe();
+		}
+	}
+
+	// messages
+
+	@Override
+	public void granted(String key, OwnerToken token, long fencingToken, boolean othersWait) {
+		Ownership ownership = known(key, token);
+		if (ownership != null) {
+			ownership.granted(new Ownership.Grant(fencingToken, othersWait), this.time.nanoTime());
+		}
+	}
+
+	@Override
+	public void wanted(String key, OwnerToken token) {
+		Ownership ownership = known(key, token);
+		if (ownership != null) {
+			ownership.wanted(this.time.nanoTime());
+		}
+	}
+
+	private @Nullable Ownership known(String key, OwnerToken token) {
+		if (!token.instance().equals(this.instance)) {
+			return null;
+		}
+		Ownership ownership = this.known.get(token.sequence());
+		if (ownership == null) {
+			this.dispatcher.release(new ReleaseRequest(key, token), null);
+		}
+		return ownership;
+	}
+
+	@Override
+	public void opened() {
+		for (KeyLock lock : this.locks.values()) {
+			lock.attemptBy(this.time.nanoTime() + ThreadLocalRandom.current().nextLong(MAX_SPREAD_NANOS));
+		}
+	}
+
+}

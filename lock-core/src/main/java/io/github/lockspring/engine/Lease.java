@@ -1,0 +1,85 @@
+package io.github.lockspring.engine;
+
+/**
+ * The time for which the store has given the lock to this instance. Changes under the
+ * monitor of the key's lock; the deadline may be read without it.
+ */
+final class Lease {
+
+	private final RenewalPolicy policy;
+
+	private volatile long deadline;
+
+	/** The length that the store gave last. */
+	private long length;
+
+	/** When the next renewal is to be tried, if one is needed at all. */
+	private long renewAt;
+
+	private boolean renewing;
+
+	/** Whether it was lengthened by its holder. */
+	private boolean extended;
+
+	Lease(RenewalPolicy policy) {
+		this.policy = policy;
+	}
+
+	/**
+	 * Starts a lease that was given by a request sent at the given time.
+	 */
+	void start(long sent, long length) {
+		this.deadline = RenewalPolicy.deadline(sent, length);
+		this.length = length;
+		this.renewAt = this.policy.renewAt(sent, length);
+	}
+
+	/**
+	 * Applies a renewal; never shortens the lease.
+	 */
+	void lengthen(long sent, long length) {
+		if (RenewalPolicy.deadline(sent, length) - this.deadline > 0) {
+			start(sent, length);
+		}
+		else {
+			this.renewAt = this.policy.renewAt(sent, length);
+		}
+	}
+
+	void retryRenewal(long now) {
+		this.renewAt = RenewalPolicy.retryAt(now, this.length);
+	}
+
+	void extend() {
+		this.extended = true;
+	}
+
+	void startRenewal() {
+		this.renewing = true;
+	}
+
+	void endRenewal() {
+		this.renewing = false;
+	}
+
+	long deadline() {
+		return this.deadline;
+	}
+
+	long renewAt() {
+		return this.renewAt;
+	}
+
+	long window() {
+		return RenewalPolicy.window(this.length);
+	}
+
+	boolean isRenewing() {
+		return this.renewing;
+	}
+
+	boolean isExtended() {
+		return this.extended;
+	}
+
+}

@@ -1,0 +1,108 @@
+package io.github.lockspring.engine;
+
+import java.time.Duration;
+
+import io.github.lockspring.LockUnavailableException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the engine says to people.
+ */
+final class LockMessages {
+
+	static final String OVER = "its lease ended before it could be renewed or released";
+
+	static final String NOT_OWNER = "the store says that another owner has it, or none";
+
+	static final String STOPPED = "the application stopped while the work was still running";
+
+	static final String TAKEN_BEFORE_RELEASE = "when it was released, another owner had it or had had it. "
+			+ "If the connection to the store was interrupted at that moment, this may be a false alarm";
+
+	static final String CLOSING = "The application is stopping and does not wait for locks any more.";
+
+	static final String AHEAD_IN_QUEUE = "Other threads in this process are ahead in the queue.";
+
+	private LockMessages() {
+	}
+
+	static String lock(LockParameters lock) {
+		return "Lock '" + lock.key() + "'" + ((lock.name() != null) ? " (" + lock.name() + ")" : "");
+	}
+
+	/**
+	 * Prints a duration as one would write it in a property, rounded to what matters.
+	 */
+	static String duration(Duration duration) {
+		long millis = duration.toMillis();
+		if (millis < 1000) {
+			return millis + "ms";
+		}
+		if (millis < 10_000 && millis % 1000 >= 100) {
+			return millis / 1000 + "." + millis % 1000 / 100 + "s";
+		}
+		long seconds = millis / 1000;
+		if (seconds < 120) {
+			return seconds + "s";
+		}
+		long minutes = seconds / 60;
+		return (minutes < 120) ? minutes + "m" : minutes / 60 + "h";
+	}
+
+	static String duration(long nanos) {
+		return duration(Duration.ofNanos(Math.max(0, nanos)));
+	}
+
+	static String lost(LockParameters lock, String reason, long fencingToken) {
+		String remedy = lock.renew() ? "" : " Its lease lasted for its ttl of " + duration(lock.ttl())
+				+ " only: add renew = true, or set a longer ttl.";
+		return lock(lock) + " was lost: " + reason
+				+ ". The work done under it may have overlapped the work of another holder (fencing token "
+				+ fencingToken + ")." + remedy;
+	}
+
+	/**
+	 * Describes a holder in this instance.
+	 * @param ownHandle whether the thread that waits has opened the handle itself
+	 * @param left time until its lease ends, in nanoseconds
+	 */
+	static String heldHere(boolean ownHandle, long left) {
+		return (ownHandle ? "This thread holds it through a handle that it has not closed; handles are not re-entrant."
+				: "It is held in this process.") + " Its lease" + left(left);
+	}
+
+	/**
+	 * Describes a holder elsewhere.
+	 * @param until when its lease ends; null if it does not
+	 */
+	static String heldElsewhere(@Nullable Long until, long now) {
+		if (until == null) {
+			return "Its key has no expiry, so it was not taken by this library; if no other client holds it, delete it.";
+		}
+		return "Its holder's lease" + left(until - now);
+	}
+
+	private static String left(long nanos) {
+		return " lasts " + duration(nanos) + " more unless it is renewed.";
+	}
+
+	static String notAcquired(LockParameters lock, boolean once, Duration waited, String detail) {
+		String outcome = once ? " is busy. " : " was not acquired within " + duration(waited) + ". ";
+		return lock(lock) + outcome + detail;
+	}
+
+	static String interrupted(LockParameters lock, Duration waited) {
+		return lock(lock) + " was not acquired: the thread was interrupted after " + duration(waited);
+	}
+
+	static String notRequested(LockParameters lock, Duration waited, LockUnavailableException cause) {
+		return lock(lock) + " could not be requested within " + duration(waited) + ": " + cause.getMessage();
+	}
+
+	static String reentryWithoutEnd(String key) {
+		return "Lock '" + key + "' is held by the present call chain, through an annotated method or execute, or is"
+				+ " kept for its transaction: asLock is not re-entrant with those and would wait for itself."
+				+ " Use execute here too";
+	}
+
+}

@@ -1,0 +1,72 @@
+package io.github.lockspring.engine;
+
+import java.time.Duration;
+
+import io.github.lockspring.LockSpec;
+import io.github.lockspring.OnLost;
+import io.github.lockspring.engine.support.Time;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A {@link LockSpec} with the defaults applied; times in nanoseconds unless they are a
+ * {@link Duration}.
+ *
+ * @param key the key
+ * @param name the label, or null
+ * @param ttl length of the lease
+ * @param renew whether the lease is renewed
+ * @param maxHold time from the acquisition to the end of renewal, {@link Time#FOREVER}
+ * for none
+ * @param minHold time from the acquisition before which the lock is not released
+ * @param onLost what happens on a loss
+ */
+record LockParameters(String key, @Nullable String name, Duration ttl, boolean renew, long maxHold, long minHold,
+		OnLost onLost) {
+
+	private static final long MAX_GRANT = Duration.ofSeconds(5).toNanos();
+
+	/**
+	 * Applies the defaults.
+	 * @param outlasting whether the lock belongs to a unit of work, whose end is unknown:
+	 * its lease is then renewed whatever was requested
+	 */
+	static LockParameters of(LockSpec spec, OnLost onLost, EngineSettings settings, boolean outlasting) {
+		Duration maxHold = (spec.maxHold() != null) ? spec.maxHold() : settings.maxHold();
+		Duration ttl = spec.ttl();
+		if (ttl == null) {
+			ttl = settings.ttl();
+			if (maxHold != null && maxHold.compareTo(ttl) < 0) {
+				ttl = maxHold;
+			}
+		}
+		else if (maxHold != null && maxHold.compareTo(ttl) < 0) {
+			maxHold = ttl;
+		}
+		boolean renew = spec.renew() || outlasting;
+		if (renew && ttl.compareTo(LockSpec.MIN_RENEWED_TTL) < 0) {
+			ttl = LockSpec.MIN_RENEWED_TTL;
+		}
+		return new LockParameters(spec.key(), spec.name(), ttl, renew,
+				(renew && maxHold != null) ? maxHold.toNanos() : Time.FOREVER, spec.minHold().toNanos(), onLost);
+	}
+
+	long ttlNanos() {
+		return this.ttl.toNanos();
+	}
+
+	/**
+	 * Returns when a hold that starts at the given time must end.
+	 */
+	long limitFrom(long start) {
+		return start + (this.renew ? this.maxHold : ttlNanos());
+	}
+
+	/**
+	 * Returns the length of the lease that a hand-over to such a waiter gives, in
+	 * milliseconds.
+	 */
+	int grantMillis() {
+		return (int) (Math.min(ttlNanos(), MAX_GRANT) / 1_000_000);
+	}
+
+}

@@ -1,0 +1,459 @@
+package io.github.lockspring.engine;
+
+import java.time.Duration;
+
+import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.engine.WaiterAction.AcquireAttempt;
+import io.github.lockspring.engine.support.StoreDispatcher;
+import io.github.lockspring.engine.support.Time;
+import io.github.lockspring.engine.support.Watchdog;
+import io.github.lockspring.store.AcquireRequest;
+import io.github.lockspring.store.AcquireRequest.QueueMode;
+import io.github.lockspring.store.AcquireResult;
+import io.github.lockspring.store.OwnerToken;
+import io.github.lockspring.store.ReleaseRequest;
+import io.github.lockspring.store.RenewRequest;
+import io.github.lockspring.store.RenewResult;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The time during which this instance owns a key in the store, or tries to. Has one owner
+ * token, which is never used again. Changed and read under the monitor of its
+ * {@link KeyLock} only, which knows what follows from each change.
+ */
+final class Ownership implements Watchdog.Watched, StoreDispatcher.Renewal {
+
+	/**
+	 * States of an ownership; see the table in the documentation of this package.
+	 */
+	enum State {
+
+		/** An acquire attempt is under way. */
+		ATTEMPTING,
+		/** Another owner has the lock, or it is not known who has. */
+		WAITING,
+		/** A waiter of this instance holds the lock. */
+		HELD,
+		/** No waiter holds it: the next one renews its lease before it gets it. */
+		HANDING_OFF,
+		/** The first waiter does so. */
+		RENEWING,
+		/** The release is under way. */
+		RELEASING,
+		/** The lease ended too early. Final. */
+		LOST;
+
+		/** Whether this instance has a lease that it relies on. */
+		boolean owns() {
+			return this == HELD || this == HANDING_OFF || this == RENEWING;
+		}
+
+	}
+
+	/**
+	 * A grant that arrived as a message.
+	 */
+	record Grant(long fencingToken, boolean othersWait) {
+	}
+
+	private final KeyLock lock;
+
+	private final OwnerToken token;
+
+	private final Lease lease;
+
+	private State state = State.ATTEMPTING;
+
+	// while it waits
+
+	/** The attempt that is under way. */
+	private @Nullable AcquireAttempt attempt;
+
+	/** The ttl that the last attempt requested. */
+	private Duration ttl = Duration.ZERO;
+
+	/** Whether an attempt without a result may have been carried out, or may yet be. */
+	private boolean unanswered;
+
+	/** Whether the token may be in the store's queue. */
+	private boolean queued;
+
+	/** Whether an attempt found the lock busy; the next two are of the last such one. */
+	private boolean foundBusy;
+
+	private long busySent;
+
+	private long lastFencingToken;
+
+	/** When the owner's lease ends, as far as is known; null if it has no end. */
+	private @Nullable Long busyUntil;
+
+	private long nextAttempt;
+
+	/** Whether a message that arrived during an attempt requires another one. */
+	private boolean attemptAgain;
+
+	private boolean lateBefore;
+
+	private @Nullable Grant pendingGrant;
+
+	private @Nullable LockUnavailableException failure;
+
+	private long failingSince;
+
+	// while it owns the lock
+
+	private @Nullable Hold hold;
+
+	/** The present or last fencing token. */
+	private long fencingToken;
+
+	private int handoffs;
+
+	/** Whether another instance is known to wait. */
+	private boolean othersWait;
+
+	/** Since when this instance has held the lock although another one waits. */
+	private long othersSince;
+
+	private long heldSince;
+
+	private Watchdog.@Nullable Slot slot;
+
+	Ownership(KeyLock lock, OwnerToken token, RenewalPolicy policy) {
+		this.lock = lock;
+		this.token = token;
+		this.lease = new Lease(policy);
+	}
+
+	// acquire attempts
+
+	AcquireAttempt startAttempt(Duration ttl, boolean queue, long now) {
+		QueueMode mode = QueueMode.NONE;
+		if (queue) {
+			mode = this.queued ? QueueMode.REJOIN : QueueMode.JOIN;
+			this.queued = true;
+		}
+		this.state = State.ATTEMPTING;
+		this.ttl = ttl;
+		this.attemptAgain = false;
+		this.attempt = new AcquireAttempt(new AcquireRequest(this.lock.key(), this.token, ttl, mode), now);
+		return this.attempt;
+	}
+
+	/**
+	 * Ends an attempt, whatever came of it.
+	 * @return false if it is not the present one
+	 */
+	boolean endAttempt(AcquireAttempt ended) {
+		if (this.attempt != ended) {
+			return false;
+		}
+		this.attempt = null;
+		this.state = State.WAITING;
+		return true;
+	}
+
+	/**
+	 * Ends an attempt whose result arrived after the lease that it gave was over.
+	 */
+	void late(long now) {
+		this.failure = null;
+		this.nextAttempt = this.lateBefore ? now + RetrySchedule.interval(grantNanos()) : now;
+		this.lateBefore = true;
+	}
+
+	void busy(AcquireResult.Busy result, long sent, RetrySchedule retry, boolean informed, long now) {
+		this.failure = null;
+		this.foundBusy = true;
+		this.busySent = sent;
+		this.lastFencingToken = result.lastFencingToken();
+		// other clients may give a key more time than nanoseconds can count
+		long remaining = Math.min(result.remainingMillis(), Time.FOREVER / 1_000_000) * 1_000_000;
+		this.busyUntil = (remaining < 0) ? null : now + remaining;
+		this.nextAttempt = now + retry.afterBusy(remaining, this.queued, informed, grantNanos());
+	}
+
+	void failed(LockUnavailableException error, long sent, RetrySchedule retry, long now) {
+		this.unanswered = true;
+		failing(error, sent);
+		this.nextAttempt = now + retry.afterFailure(this.queued, grantNanos());
+	}
+
+	/** Remembers why the store gives no results. */
+	void failing(LockUnavailableException error, long sent) {
+		if (this.failure == null) {
+			this.failingSince = sent;
+		}
+		this.failure = error;
+	}
+
+	/** The waiter that sent the attempt is gone: the next one repeats it. */
+	void interrupted(long now) {
+		this.unanswered = true;
+		this.nextAttempt = now;
+	}
+
+	/** The first waiter goes away without the result that it is waiting for. */
+	void abandon(long now) {
+		if (this.state == State.ATTEMPTING) {
+			this.attempt = null;
+			this.state = State.WAITING;
+			interrupted(now);
+		}
+		else if (this.state == State.RENEWING) {
+			this.state = State.HANDING_OFF;
+		}
+	}
+
+	void attemptAt(long at) {
+		this.nextAttempt = at;
+	}
+
+	void attemptAgain() {
+		this.attemptAgain = true;
+	}
+
+	boolean isAttemptWanted() {
+		return this.attemptAgain;
+	}
+
+	void keepForResult(Grant grant) {
+		this.pendingGrant = grant;
+	}
+
+	@Nullable Grant takePendingGrant() {
+		Grant grant = this.pendingGrant;
+		this.pendingGrant = null;
+		return grant;
+	}
+
+	/**
+	 * Returns whether a grant is certainly younger than the last attempt that found the
+	 * lock busy, and enough of its lease is left.
+	 */
+	boolean mayUse(Grant grant, long now) {
+		long given = grantNanos();
+		long left = RenewalPolicy.deadline(this.busySent, given) - now;
+		return this.foundBusy && grant.fencingToken() > this.lastFencingToken && left >= given / 2;
+	}
+
+	// ownership
+
+	void acquired(long fencingToken, long sent, long given, long now) {
+		this.lease.start(sent, given);
+		this.fencingToken = fencingToken;
+		this.state = State.HELD;
+		this.failure = null;
+		this.heldSince = now;
+		// it may be known already that others wait
+		this.othersSince = now;
+	}
+
+	/** A message said so. Counts from the first one. */
+	void othersWait(long now) {
+		if (!this.othersWait) {
+			this.othersWait = true;
+			this.othersSince = now;
+		}
+	}
+
+	void noteOthers(boolean wait) {
+		this.othersWait |= wait;
+	}
+
+	Hold holdFor(LockParameters parameters, boolean deferred, long now) {
+		this.hold = new Hold(parameters, this.token, this.lease, this.fencingToken, now, deferred);
+		return this.hold;
+	}
+
+	void endHold() {
+		this.hold = null;
+	}
+
+	/** The next waiter gets the lock without a request to the store. */
+	void handOff() {
+		this.state = State.HELD;
+		this.fencingToken++;
+		this.handoffs++;
+	}
+
+	void handOffAfterRenewal() {
+		this.state = State.HANDING_OFF;
+	}
+
+	void startHandoffRenewal() {
+		this.state = State.RENEWING;
+	}
+
+	void release() {
+		this.state = State.RELEASING;
+	}
+
+	void lose() {
+		this.state = State.LOST;
+	}
+
+	ReleaseRequest releaseRequest(Duration keep) {
+		// the store does not know the tokens of hand-offs inside the instance
+		return new ReleaseRequest(this.lock.key(), this.token, this.ttl, (this.handoffs > 0) ? this.fencingToken : 0,
+				keep);
+	}
+
+	/**
+	 * Makes the watchdog look at the lease in time. A slot that is early is kept: when it
+	 * is due it is corrected, which costs less than to move it at each hand-off.
+	 */
+	void watch(KeyLockPort port) {
+		if (this.slot == null || (this.hold != null && this.slot.time() - this.hold.nextEvent() > 0)) {
+			watchAnew(port);
+		}
+	}
+
+	void watchAnew(KeyLockPort port) {
+		if (this.hold != null) {
+			this.slot = port.watch(this, this.hold.nextEvent(), this.slot);
+		}
+	}
+
+	void unwatch(KeyLockPort port) {
+		if (this.slot != null) {
+			port.unwatch(this.slot);
+			this.slot = null;
+		}
+	}
+
+	// questions
+
+	OwnerToken token() {
+		return this.token;
+	}
+
+	State state() {
+		return this.state;
+	}
+
+	boolean isWaiting() {
+		return this.state == State.WAITING;
+	}
+
+	boolean owns() {
+		return this.state.owns();
+	}
+
+	Lease lease() {
+		return this.lease;
+	}
+
+	Duration ttl() {
+		return this.ttl;
+	}
+
+	@Nullable Hold hold() {
+		return this.hold;
+	}
+
+	Watchdog.@Nullable Slot slot() {
+		return this.slot;
+	}
+
+	/** Whether the store may have the token, in its queue or as the owner. */
+	boolean mayBeInStore() {
+		return this.unanswered;
+	}
+
+	long nextAttempt() {
+		return this.nextAttempt;
+	}
+
+	long busySent() {
+		return this.busySent;
+	}
+
+	/** For how long the store has given no result; negative if it has. */
+	long failingFor(long now) {
+		return (this.failure != null) ? now - this.failingSince : -1;
+	}
+
+	/**
+	 * Why the store cannot be used, as far as is known; null if it can, or the lock is
+	 * held here.
+	 */
+	@Nullable LockUnavailableException unavailable(RetrySchedule retry, long now) {
+		if (this.hold != null || this.failure != null) {
+			return (this.hold != null) ? null : this.failure;
+		}
+		boolean slow = this.attempt != null && !this.foundBusy && retry.isSlow(this.attempt.sent(), now);
+		return slow ? new LockUnavailableException("The store has not answered yet") : null;
+	}
+
+	/** What is known about the holder that a waiter waits for, a sentence. */
+	String describe(@Nullable Thread waiter, long now) {
+		Hold present = this.hold;
+		if (present != null) {
+			return LockMessages.heldHere(waiter != null && present.opener() == waiter, present.expiry() - now);
+		}
+		return this.foundBusy ? LockMessages.heldElsewhere(this.busyUntil, now) : LockMessages.AHEAD_IN_QUEUE;
+	}
+
+	/**
+	 * For how long another instance may have waited; negative if none does. An instance
+	 * that messages do not reach must assume one.
+	 */
+	long contendedFor(boolean informed, long now) {
+		if (this.othersWait) {
+			return now - this.othersSince;
+		}
+		return informed ? -1 : now - this.heldSince;
+	}
+
+	int handoffs() {
+		return this.handoffs;
+	}
+
+	/** The end of the lease or of the present hold, whichever is earlier. */
+	long expiry() {
+		return (this.hold != null) ? this.hold.expiry() : this.lease.deadline();
+	}
+
+	/** Length of the lease that a hand-over from another instance gives. */
+	long grantNanos() {
+		return this.token.grantMillis() * 1_000_000L;
+	}
+
+	// what messages, the watchdog and the dispatcher do with it
+
+	void granted(Grant grant, long now) {
+		this.lock.granted(this, grant, now);
+	}
+
+	void wanted(long now) {
+		this.lock.wanted(this, now);
+	}
+
+	@Override
+	public String key() {
+		return this.lock.key();
+	}
+
+	@Override
+	public long due(Watchdog.Slot due, long now) {
+		return this.lock.due(this, due, now);
+	}
+
+	@Override
+	public @Nullable RenewRequest renewRequest(long now) {
+		return this.lock.renewRequest(this, now);
+	}
+
+	@Override
+	public void renewed(RenewResult result, long sent, long requested, long now) {
+		this.lock.renewed(this, result, sent, requested, now);
+	}
+
+	@Override
+	public String toString() {
+		return "lock '" + this.lock.key() + "'";
+	}
+
+}

@@ -1,0 +1,161 @@
+package io.github.lockspring.engine;
+
+import java.util.Objects;
+
+import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.engine.AcquireFailure.Interrupted;
+import io.github.lockspring.engine.WaiterAction.AcquireAttempt;
+import io.github.lockspring.engine.WaiterAction.Done;
+import io.github.lockspring.engine.WaiterAction.HandoffRenewal;
+import io.github.lockspring.engine.WaiterAction.Park;
+import io.github.lockspring.store.AcquireResult;
+import io.github.lockspring.store.RenewResult;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A thread that waits for one key: it queues, sends a request when it is told to, and
+ * parks in between.
+ */
+final class ThreadWaiter extends Waiter {
+
+	private final KeyLockRegistry registry;
+
+	private final Thread thread = Thread.currentThread();
+
+	private @Nullable KeyLock lock;
+
+	/** Whether an interrupt arrived that does not end this wait. */
+	private boolean interruptedMeanwhile;
+
+	ThreadWaiter(KeyLockRegistry registry, LockParameters parameters, WaitOptions options) {
+		super(parameters, options);
+		this.registry = registry;
+	}
+
+	/**
+	 * Waits until the outcome is known. Called once, by the thread that waits.
+	 */
+	AcquireOutcome await() {
+		if (isInterrupted()) {
+			return new Interrupted();
+		}
+		try {
+			WaiterAction action = enqueue();
+			while (!(action instanceof Done)) {
+				perform(action);
+				action = next();
+			}
+			return Objects.requireNonNull(outcome());
+		}
+		catch (Throwable ex) {
+			abandon();
+			throw ex;
+		}
+		finally {
+			if (this.interruptedMeanwhile) {
+				Thread.currentThread().interrupt();
+			}
+		}
+	}
+
+	/**
+	 * Returns the lock of the key, once the wait has begun.
+	 */
+	KeyLock lock() {
+		return Objects.requireNonNull(this.lock);
+	}
+
+	private WaiterAction enqueue() {
+		WaiterAction action;
+		do {
+			this.lock = this.registry.lock(parameters().key());
+			action = this.lock.enqueue(this, now());
+		}
+		while (action == null);
+		return action;
+	}
+
+	private WaiterAction next() {
+		if (outcome() == null && isInterrupted()) {
+			lock().cancel(this, new Interrupted(), now());
+		}
+		return lock().next(this, now());
+	}
+
+	private void perform(WaiterAction action) {
+		if (action instanceof AcquireAttempt attempt) {
+			acquire(attempt);
+		}
+		else if (action instanceof HandoffRenewal renewal) {
+			renew(renewal);
+		}
+		else if (action instanceof Park park) {
+			this.registry.time().park(lock(), park.nanos());
+		}
+	}
+
+	private void acquire(AcquireAttempt attempt) {
+		AcquireResult result;
+		try {
+			result = this.registry.client().acquire(attempt.request());
+		}
+		catch (LockUnavailableException ex) {
+			lock().failed(this, attempt, ex, this.thread.isInterrupted(), now());
+			return;
+		}
+		lock().answered(this, attempt, result, now());
+	}
+
+	private void renew(HandoffRenewal renewal) {
+		RenewResult result;
+		try {
+			result = this.registry.client().renew(renewal.request());
+		}
+		catch (LockUnavailableException ex) {
+			lock().handoffFailed(renewal, ex, now());
+			return;
+		}
+		lock().handoffRenewed(renewal, result, now());
+	}
+
+	/** Goes away after an unexpected error, whatever it was doing. */
+	private void abandon() {
+		if (this.lock == null) {
+			return;
+		}
+		this.lock.cancel(this, new Interrupted(), now());
+		if (outcome() instanceof Hold hold) {
+			new DefaultHeldLock(this.registry, lock(), hold).end(false);
+		}
+	}
+
+	/** Returns whether an interrupt ends the wait; the flag then stays set. */
+	private boolean isInterrupted() {
+		if (!this.thread.isInterrupted()) {
+			return false;
+		}
+		if (!options().interruptible()) {
+			Thread.interrupted();
+			this.interruptedMeanwhile = true;
+		}
+		return options().interruptible();
+	}
+
+	private long now() {
+		return this.registry.time().nanoTime();
+	}
+
+	@Override
+	public void run() {
+		// a thread that wakes itself would not park the next time, wherever that is
+		if (this.thread != Thread.currentThread()) {
+			this.registry.time().unpark(this.thread);
+		}
+	}
+
+	@Override
+	Thread thread() {
+		return this.thread;
+	}
+
+}

@@ -1,0 +1,80 @@
+package io.github.lockspring.engine.support;
+
+import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The threads of an engine: daemons that are created when there is work and end when
+ * there has been none for a while.
+ */
+public final class EngineThreads {
+
+	private static final long KEEP_ALIVE_NANOS = 5_000_000_000L;
+
+	/** As many as there are tasks at a time: the dispatcher has one for each server. */
+	private final ThreadPoolExecutor dispatchers = new ThreadPoolExecutor(0, Integer.MAX_VALUE, KEEP_ALIVE_NANOS,
+			TimeUnit.NANOSECONDS, new SynchronousQueue<>(), (task) -> newThread(task, "lockspring-io"));
+
+	private final ThreadPoolExecutor events = new ThreadPoolExecutor(1, 1, KEEP_ALIVE_NANOS, TimeUnit.NANOSECONDS,
+			new LinkedBlockingQueue<>(), (task) -> newThread(task, "lockspring-events"));
+
+	/**
+	 * Creates the executors, without a thread yet.
+	 */
+	public EngineThreads() {
+		this.events.allowCoreThreadTimeOut(true);
+	}
+
+	private static Thread newThread(Runnable task, String name) {
+		Thread thread = new Thread(task, name);
+		thread.setDaemon(true);
+		return thread;
+	}
+
+	/**
+	 * Returns what runs requests to the store.
+	 * @return an executor with a thread for each task
+	 */
+	public Executor dispatchers() {
+		return this.dispatchers;
+	}
+
+	/**
+	 * Returns what tells listeners.
+	 * @return an executor with one thread
+	 */
+	public Executor events() {
+		return this.events;
+	}
+
+	/**
+	 * Returns what runs the watchdog.
+	 * @return an executor that starts a thread for each task
+	 */
+	public Executor watchdog() {
+		return (task) -> newThread(task, "lockspring-watchdog").start();
+	}
+
+	/**
+	 * Lets idle threads wait for work again.
+	 */
+	public void keepIdle() {
+		setKeepAlive(KEEP_ALIVE_NANOS);
+	}
+
+	/**
+	 * Ends idle threads.
+	 */
+	public void endIdle() {
+		setKeepAlive(1);
+	}
+
+	private void setKeepAlive(long nanos) {
+		this.dispatchers.setKeepAliveTime(nanos, TimeUnit.NANOSECONDS);
+		this.events.setKeepAliveTime(nanos, TimeUnit.NANOSECONDS);
+	}
+
+}

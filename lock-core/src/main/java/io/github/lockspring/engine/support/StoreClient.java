@@ -1,0 +1,199 @@
+package io.github.lockspring.engine.support;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Supplier;
+
+import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.store.AcquireRequest;
+import io.github.lockspring.store.AcquireResult;
+import io.github.lockspring.store.LockStore;
+import io.github.lockspring.store.ReleaseRequest;
+import io.github.lockspring.store.ReleaseResult;
+import io.github.lockspring.store.RenewRequest;
+import io.github.lockspring.store.RenewResult;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Sends requests to a store: with a timeout, with or without regard for interrupts, and
+ * with every failure turned into {@link LockUnavailableException}. Thread-safe.
+ */
+public final class StoreClient {
+
+	private static final Logger logger = LoggerFactory.getLogger(StoreClient.class);
+
+	private static final int MAX_TRIES = 3;
+
+	private static final String ANY_SHARD = "";
+
+	private final LockStore store;
+
+	private final Duration commandTimeout;
+
+	/**
+	 * Creates a client.
+	 * @param store the store
+	 * @param commandTimeout longest wait for a result; for a short ttl a third of it
+	 */
+	public StoreClient(LockStore store, Duration commandTimeout) {
+		this.store = store;
+		this.commandTimeout = commandTimeout;
+	}
+
+	/**
+	 * Acquires a lock. An interrupt ends the wait for the result.
+	 * @param request the request
+	 * @return the result
+	 * @throws LockUnavailableException without a result; the request may have been
+	 * carried out, or may yet be
+	 */
+	public AcquireResult acquire(AcquireRequest request) {
+		try {
+			return this.store.acquire(request, timeout(request.ttl()));
+		}
+		catch (LockUnavailableException ex) {
+			throw ex;
+		}
+		catch (RuntimeException ex) {
+			throw unexpected(ex);
+		}
+	}
+
+	/**
+	 * Renews one lock, whether the thread is interrupted or not.
+	 * @param request the request
+	 * @return whether the token owns the lock, never {@link RenewResult#UNKNOWN}
+	 * @throws LockUnavailableException without a result
+	 */
+	public RenewResult renew(RenewRequest request) {
+		List<RenewRequest> requests = List.of(request);
+		RenewResult result = uninterrupted(() -> this.store.renew(requests, timeout(request.ttl())).get(0));
+		if (result == RenewResult.UNKNOWN) {
+			throw new LockUnavailableException("the store did not answer");
+		}
+		return result;
+	}
+
+	/**
+	 * Renews several locks.
+	 * @param requests the requests
+	 * @return a result for each of them, or an empty list if there is none for any
+	 */
+	public List<RenewResult> renewAll(List<RenewRequest> requests) {
+		Duration timeout = this.commandTimeout;
+		for (RenewRequest request : requests) {
+			timeout = shorter(timeout, timeout(request.ttl()));
+		}
+		try {
+			return this.store.renew(requests, timeout);
+		}
+		catch (LockUnavailableException ex) {
+			logger.warn("{} lock(s), '{}' among them, could not be renewed now and will be tried again: {}",
+					requests.size(), requests.get(0).key(), ex.getMessage());
+		}
+		catch (RuntimeException | Error ex) {
+			// an error too: whatever happens here, these leases are tried again
+			logger.error("The store failed unexpectedly; the renewal of {} lock(s) will be tried again",
+					requests.size(), ex);
+		}
+		return List.of();
+	}
+
+	/**
+	 * Releases a lock, whether the thread is interrupted or not.
+	 * @param request the request
+	 * @return the result
+	 * @throws LockUnavailableException without a result
+	 */
+	public ReleaseResult release(ReleaseRequest request) {
+		return release(request, timeout(request.ttl()));
+	}
+
+	/**
+	 * Releases a lock, with the whole command timeout.
+	 * @param request the request
+	 * @return the result
+	 * @throws LockUnavailableException without a result
+	 */
+	public ReleaseResult releaseAtLeisure(ReleaseRequest request) {
+		return release(request, this.commandTimeout);
+	}
+
+	private ReleaseResult release(ReleaseRequest request, Duration timeout) {
+		try {
+			return uninterrupted(() -> this.store.release(request, timeout));
+		}
+		catch (Error ex) {
+			// a release must not hide the failure of the work, nor stop other releases
+			throw unexpected(ex);
+		}
+	}
+
+	/**
+	 * Names the server that answers for a key, also where the store fails to.
+	 * @param key the key
+	 * @return the name
+	 */
+	public String shard(String key) {
+		try {
+			return this.store.shard(key);
+		}
+		catch (RuntimeException | Error ex) {
+			// a lease that is not renewed would be lost
+			logger.error("The store failed unexpectedly", ex);
+			return ANY_SHARD;
+		}
+	}
+
+	/**
+	 * Returns the longest wait for a result.
+	 * @return the command timeout
+	 */
+	public Duration commandTimeout() {
+		return this.commandTimeout;
+	}
+
+	private Duration timeout(Duration ttl) {
+		return ttl.isZero() ? this.commandTimeout : shorter(this.commandTimeout, Duration.ofNanos(ttl.toNanos() / 3));
+	}
+
+	private static Duration shorter(Duration a, Duration b) {
+		return (b.compareTo(a) < 0) ? b : a;
+	}
+
+	/**
+	 * Clears the interrupt flag, calls, and restores it. A driver that is interrupted
+	 * during the call sends the request and then does not wait for the result: the call
+	 * is repeated, which is safe for every request to a store.
+	 */
+	private static <T> T uninterrupted(Supplier<T> call) {
+		boolean interrupted = Thread.interrupted();
+		try {
+			for (int tries = 1;; tries++) {
+				try {
+					return call.get();
+				}
+				catch (LockUnavailableException ex) {
+					if (!Thread.interrupted() || tries == MAX_TRIES) {
+						throw ex;
+					}
+					interrupted = true;
+				}
+				catch (RuntimeException ex) {
+					throw unexpected(ex);
+				}
+			}
+		}
+		finally {
+			if (interrupted) {
+				Thread.currentThread().interrupt();
+			}
+		}
+	}
+
+	private static LockUnavailableException unexpected(Throwable ex) {
+		return new LockUnavailableException("The store failed unexpectedly: " + ex, ex);
+	}
+
+}

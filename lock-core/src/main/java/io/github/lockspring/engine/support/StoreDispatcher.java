@@ -1,0 +1,321 @@
+package io.github.lockspring.engine.support;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+
+import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.store.ReleaseRequest;
+import io.github.lockspring.store.RenewRequest;
+import io.github.lockspring.store.RenewResult;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Sends to the store what no caller waits for: renewals, and releases in the background.
+ * Thread-safe.
+ * <p>
+ * For maintainers: each shard of the store, that is each server that answers separately,
+ * has a queue of its own, so a server that hangs delays no renewals of others. In a queue
+ * one request follows the other, on one thread of the executor, renewals always before
+ * releases. {@code running} is true while that thread is busy or about to start; the
+ * thread that sets it submits the queue. Adding to a queue, and removing an empty one,
+ * happen under {@code lock}, so nothing is added to a queue that is not looked at any
+ * more, and an instance that has nothing to send has no queues. Only where no thread
+ * could be started a queue stays without one, until the next request to any shard.
+ * <p>
+ * A release without a result is dropped, and with it those behind it in its queue: while
+ * the store hangs each would cost a timeout and delay the renewals after it. Nothing is
+ * lost by that, since the next instance that waits for such a lock names its token to
+ * this instance, which does not know it any more and releases it.
+ */
+public final class StoreDispatcher {
+
+	private static final Logger logger = LoggerFactory.getLogger(StoreDispatcher.class);
+
+	private static final long CHECK_INTERVAL_NANOS = 2_000_000;
+
+	/**
+	 * Something that is to be renewed.
+	 */
+	public interface Renewal {
+
+		/**
+		 * Names what is renewed.
+		 * @return the key
+		 */
+		String key();
+
+		/**
+		 * Makes the request, as late as possible.
+		 * @param now the present time
+		 * @return the request, or null if it is not needed any more
+		 */
+		@Nullable RenewRequest renewRequest(long now);
+
+		/**
+		 * Receives the result.
+		 * @param result the result, {@link RenewResult#UNKNOWN} without an answer
+		 * @param sent when the request was sent
+		 * @param ttl what was requested, in nanoseconds
+		 * @param now the present time
+		 */
+		void renewed(RenewResult result, long sent, long ttl, long now);
+
+	}
+
+	private record Release(ReleaseRequest request, @Nullable Runnable afterwards) {
+
+		void done() {
+			if (this.afterwards != null) {
+				this.afterwards.run();
+			}
+		}
+
+	}
+
+	private final StoreClient client;
+
+	private final int batchSize;
+
+	private final Time time;
+
+	private final Executor executor;
+
+	private final ReentrantLock lock = new ReentrantLock();
+
+	/** Guarded by lock. */
+	private final Map<String, ServerQueue> queues = new HashMap<>();
+
+	/**
+	 * Creates a dispatcher without a thread.
+	 * @param client sends the requests
+	 * @param batchSize most renewals in one request
+	 * @param time the clock
+	 * @param executor runs the queue of each server, side by side
+	 */
+	public StoreDispatcher(StoreClient client, int batchSize, Time time, Executor executor) {
+		this.client = client;
+		this.batchSize = batchSize;
+		this.time = time;
+		this.executor = executor;
+	}
+
+	/**
+	 * Renews in the background, in as few requests as possible.
+	 * @param renewals what to renew
+	 */
+	public void renew(List<? extends Renewal> renewals) {
+		Map<String, List<Renewal>> byShard = new HashMap<>();
+		for (Renewal renewal : renewals) {
+			byShard.computeIfAbsent(this.client.shard(renewal.key()), (shard) -> new ArrayList<>()).add(renewal);
+		}
+		byShard.forEach((shard, some) -> {
+			ServerQueue withoutThread = put(shard, (queue) -> queue.renewals.addAll(some));
+			if (withoutThread != null) {
+				withoutThread.giveUpRenewals();
+			}
+		});
+	}
+
+	/**
+	 * Releases in the background.
+	 * @param request the request
+	 * @param afterwards runs when there is a result, or the release was given up; or null
+	 */
+	public void release(ReleaseRequest request, @Nullable Runnable afterwards) {
+		Release release = new Release(request, afterwards);
+		put(this.client.shard(request.key()), (queue) -> queue.releases.add(release));
+	}
+
+	/**
+	 * Adds something to the queue of a shard, and starts all queues without a thread.
+	 * @return the queue, if it has no thread and none could be started
+	 */
+	private @Nullable ServerQueue put(String shard, Consumer<ServerQueue> what) {
+		ServerQueue queue;
+		List<ServerQueue> toStart = new ArrayList<>();
+		this.lock.lock();
+		try {
+			queue = this.queues.computeIfAbsent(shard, ServerQueue::new);
+			what.accept(queue);
+			for (ServerQueue any : this.queues.values()) {
+				if (!any.running) {
+					any.running = true;
+					toStart.add(any);
+				}
+			}
+		}
+		finally {
+			this.lock.unlock();
+		}
+		ServerQueue withoutThread = null;
+		for (ServerQueue any : toStart) {
+			if (!start(any) && any == queue) {
+				withoutThread = queue;
+			}
+		}
+		return withoutThread;
+	}
+
+	private boolean start(ServerQueue queue) {
+		try {
+			this.executor.execute(queue);
+			return true;
+		}
+		catch (RuntimeException | Error ex) {
+			// an error too: the machine may be out of threads
+			queue.running = false;
+			logger.error("The thread that renews locks could not be started and will be tried again", ex);
+			return false;
+		}
+	}
+
+	/**
+	 * Waits until nothing is left to send.
+	 * @param longest longest time to wait
+	 */
+	public void awaitIdle(Duration longest) {
+		long end = this.time.nanoTime() + longest.toNanos();
+		while (isBusy() && this.time.nanoTime() - end < 0 && !Thread.currentThread().isInterrupted()) {
+			this.time.park(this, CHECK_INTERVAL_NANOS);
+		}
+	}
+
+	private boolean isBusy() {
+		this.lock.lock();
+		try {
+			return this.queues.values().stream().anyMatch((queue) -> queue.running);
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	/**
+	 * Returns whether anything is kept for any server.
+	 * @return false if there is nothing to send
+	 */
+	public boolean hasQueues() {
+		this.lock.lock();
+		try {
+			return !this.queues.isEmpty();
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	/**
+	 * What is to be sent to one server.
+	 */
+	private final class ServerQueue implements Runnable {
+
+		private final String shard;
+
+		private final Queue<Renewal> renewals = new ConcurrentLinkedQueue<>();
+
+		private final Queue<Release> releases = new ConcurrentLinkedQueue<>();
+
+		private volatile boolean running;
+
+		ServerQueue(String shard) {
+			this.shard = shard;
+		}
+
+		@Override
+		public void run() {
+			do {
+				try {
+					while (renewSome() || releaseOne()) {
+						continue;
+					}
+				}
+				catch (Throwable ex) {
+					logger.error("The dispatcher of lock requests goes on after an error", ex);
+				}
+			}
+			while (!end());
+		}
+
+		/** Returns false if something has been added meanwhile. */
+		private boolean end() {
+			StoreDispatcher.this.lock.lock();
+			try {
+				if (!this.renewals.isEmpty() || !this.releases.isEmpty()) {
+					return false;
+				}
+				this.running = false;
+				StoreDispatcher.this.queues.remove(this.shard);
+				return true;
+			}
+			finally {
+				StoreDispatcher.this.lock.unlock();
+			}
+		}
+
+		private boolean renewSome() {
+			long sent = now();
+			List<Renewal> batch = new ArrayList<>();
+			List<RenewRequest> requests = new ArrayList<>();
+			Renewal renewal;
+			while (requests.size() < StoreDispatcher.this.batchSize && (renewal = this.renewals.poll()) != null) {
+				RenewRequest request = renewal.renewRequest(sent);
+				if (request != null) {
+					batch.add(renewal);
+					requests.add(request);
+				}
+			}
+			if (requests.isEmpty()) {
+				return false;
+			}
+			List<RenewResult> results = StoreDispatcher.this.client.renewAll(requests);
+			for (int i = 0; i < batch.size(); i++) {
+				RenewResult result = (i < results.size()) ? results.get(i) : RenewResult.UNKNOWN;
+				batch.get(i).renewed(result, sent, requests.get(i).ttl().toNanos(), now());
+			}
+			return true;
+		}
+
+		private boolean releaseOne() {
+			Release release = this.releases.poll();
+			if (release == null) {
+				return false;
+			}
+			try {
+				StoreDispatcher.this.client.releaseAtLeisure(release.request);
+				release.done();
+			}
+			catch (LockUnavailableException ex) {
+				logger.debug("Lock '{}' could not be released in the background: {}", release.request.key(),
+						ex.getMessage());
+				do {
+					release.done();
+				}
+				while ((release = this.releases.poll()) != null);
+			}
+			return true;
+		}
+
+		void giveUpRenewals() {
+			Renewal renewal;
+			while ((renewal = this.renewals.poll()) != null) {
+				renewal.renewed(RenewResult.UNKNOWN, now(), 0, now());
+			}
+		}
+
+		private long now() {
+			return StoreDispatcher.this.time.nanoTime();
+		}
+
+	}
+
+}

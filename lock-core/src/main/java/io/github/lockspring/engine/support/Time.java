@@ -1,0 +1,77 @@
+package io.github.lockspring.engine.support;
+
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Monotonic time, and waiting for it: the only clock that decides anything. Tests replace
+ * it. Times are compared by their difference, since nanoTime may overflow.
+ */
+public interface Time {
+
+	/** The clock of the JVM. */
+	Time SYSTEM = new Time() {
+
+		@Override
+		public long nanoTime() {
+			return System.nanoTime();
+		}
+
+		@Override
+		public void park(Object blocker, long nanos) {
+			LockSupport.parkNanos(blocker, nanos);
+		}
+
+		@Override
+		public void unpark(Thread thread) {
+			LockSupport.unpark(thread);
+		}
+
+	};
+
+	/**
+	 * Longer than any time that can be requested, and short enough to be added to a time
+	 * without overflow.
+	 */
+	long FOREVER = Long.MAX_VALUE / 4;
+
+	/**
+	 * Returns the present time.
+	 * @return nanoseconds since an arbitrary moment
+	 */
+	long nanoTime();
+
+	/**
+	 * Parks the present thread as {@link LockSupport#parkNanos(Object, long)} does: until
+	 * it is unparked or interrupted, the time is over, or for no reason.
+	 * @param blocker what it waits for
+	 * @param nanos longest time, in nanoseconds
+	 */
+	void park(Object blocker, long nanos);
+
+	/**
+	 * Wakes a thread, or keeps it from parking the next time.
+	 * @param thread the thread
+	 */
+	void unpark(Thread thread);
+
+	/**
+	 * Returns the earlier of two times.
+	 * @param a a time
+	 * @param b another time
+	 * @return the earlier one
+	 */
+	static long earlier(long a, long b) {
+		return (a - b <= 0) ? a : b;
+	}
+
+	/**
+	 * Returns the later of two times.
+	 * @param a a time
+	 * @param b another time
+	 * @return the later one
+	 */
+	static long later(long a, long b) {
+		return (a - b >= 0) ? a : b;
+	}
+
+}
