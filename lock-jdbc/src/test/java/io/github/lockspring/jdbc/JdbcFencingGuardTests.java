@@ -20,9 +20,9 @@ import javax.transaction.xa.Xid;
 
 import io.github.lockspring.fencing.FencingGuard;
 import io.github.lockspring.fencing.StaleFencingTokenException;
-import io.github.lockspring.testsupport.Databases;
-import io.github.lockspring.testsupport.Databases.Database;
-import io.github.lockspring.testsupport.RecordingDataSource;
+import io.github.lockspring.testsupport.jdbc.Databases;
+import io.github.lockspring.testsupport.jdbc.Databases.Database;
+import io.github.lockspring.testsupport.jdbc.RecordingDataSource;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;

@@ -19,13 +19,14 @@ import java.util.concurrent.TimeUnit;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.failure.Contender.Contest;
-import io.github.lockspring.history.EventLog;
-import io.github.lockspring.history.RecordedEvents;
 import io.github.lockspring.redis.Instance;
-import io.github.lockspring.testsupport.JavaProcess;
-import io.github.lockspring.testsupport.RedisServer;
-import io.github.lockspring.testsupport.TcpProxy;
-import io.github.lockspring.testsupport.TcpProxy.Cut;
+import io.github.lockspring.testsupport.history.EventLog;
+import io.github.lockspring.testsupport.history.Pulse;
+import io.github.lockspring.testsupport.history.RecordedEvents;
+import io.github.lockspring.testsupport.network.TcpProxy;
+import io.github.lockspring.testsupport.network.TcpProxy.Cut;
+import io.github.lockspring.testsupport.process.JavaProcess;
+import io.github.lockspring.testsupport.redis.RedisServer;
 import org.jspecify.annotations.Nullable;
 
 import static org.awaitility.Awaitility.await;
@@ -43,9 +44,7 @@ final class Arena implements AutoCloseable {
 
 	private static final int SPARES = 2;
 
-	/**
-	 * What is done to a waiter.
-	 */
+	/** What is done to a waiter. */
 	enum Fault {
 
 		/** SIGKILL; another process takes its place. */
@@ -78,9 +77,7 @@ final class Arena implements AutoCloseable {
 
 	}
 
-	/**
-	 * When it is done.
-	 */
+	/** When it is done. */
 	enum Moment {
 
 		ANY, FIRST_IN_QUEUE, BEING_GRANTED
@@ -314,9 +311,7 @@ final class Arena implements AutoCloseable {
 		this.server.close();
 	}
 
-	/**
-	 * An instance.
-	 */
+	/** An instance. */
 	private abstract class Competitor implements AutoCloseable {
 
 		final int number = number();

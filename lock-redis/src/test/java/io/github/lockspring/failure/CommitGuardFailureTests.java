@@ -15,7 +15,7 @@ import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.redis.Instance;
-import io.github.lockspring.testsupport.RedisServer;
+import io.github.lockspring.testsupport.redis.RedisServer;
 import io.github.lockspring.transaction.CommitGuard;
 import io.github.lockspring.transaction.Verification;
 import org.h2.jdbcx.JdbcConnectionPool;

@@ -1,7 +1,5 @@
 package io.github.lockspring.failure;
 
-import java.io.BufferedReader;
-import java.io.InputStreamReader;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -14,9 +12,11 @@ import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockException;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
-import io.github.lockspring.history.EventLog;
-import io.github.lockspring.history.EventLog.Holding;
 import io.github.lockspring.redis.Instance;
+import io.github.lockspring.testsupport.history.EventLog;
+import io.github.lockspring.testsupport.history.EventLog.Holding;
+import io.github.lockspring.testsupport.history.Pulse;
+import io.github.lockspring.testsupport.process.Conversation;
 
 /**
  * Threads of one instance that want the same locks again and again, each always the same
@@ -99,18 +99,18 @@ final class Contender implements AutoCloseable {
 	 * @param args port, file of events, the contest, the name of the lock
 	 */
 	public static void main(String[] args) throws Exception {
-		BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
+		Conversation test = new Conversation();
 		try (EventLog events = new EventLog(Path.of(args[1]));
 				Instance instance = Instance.on(Integer.parseInt(args[0]))) {
 			HeldLock name = instance.locks()
 				.acquire(LockRequest.of(args[3]).ttl(Duration.ofMinutes(1)).renew().waitTime(Duration.ofMinutes(1)));
-			System.out.println(READY);
-			in.readLine();
+			test.say(READY);
+			test.hear();
 			name.close();
 			try (Pulse pulse = new Pulse(events, () -> {
 			}); Contender contender = new Contender(instance, events, Contest.parse(args[2]))) {
 				contender.begin();
-				in.readLine();
+				test.hear();
 			}
 		}
 	}

@@ -14,9 +14,9 @@ import java.util.stream.Collectors;
 
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockRequest;
-import io.github.lockspring.redis.Instance;
 import io.github.lockspring.redis.Driver;
-import io.github.lockspring.testsupport.RedisServer;
+import io.github.lockspring.redis.Instance;
+import io.github.lockspring.testsupport.redis.RedisServer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;

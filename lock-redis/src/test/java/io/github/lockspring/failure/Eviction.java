@@ -1,6 +1,6 @@
 package io.github.lockspring.failure;
 
-import io.github.lockspring.testsupport.RedisServer;
+import io.github.lockspring.testsupport.redis.RedisServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

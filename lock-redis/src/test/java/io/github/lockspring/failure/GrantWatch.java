@@ -6,8 +6,8 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import io.github.lockspring.testsupport.RedisServer;
-import io.github.lockspring.testsupport.RespClient;
+import io.github.lockspring.testsupport.redis.RedisServer;
+import io.github.lockspring.testsupport.redis.RespClient;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,7 +1,5 @@
 package io.github.lockspring.failure;
 
-import java.io.BufferedReader;
-import java.io.InputStreamReader;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -9,7 +7,8 @@ import java.util.List;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.redis.Instance;
-import io.github.lockspring.testsupport.JavaProcess;
+import io.github.lockspring.testsupport.process.Conversation;
+import io.github.lockspring.testsupport.process.JavaProcess;
 
 /**
  * A lock holder in a process of its own, so that it can be stopped and killed.
@@ -33,20 +32,21 @@ final class HolderProcess {
 			.ttl(Duration.ofMillis(Long.parseLong(args[2])))
 			.renew()
 			.waitTime(Duration.ofMinutes(1));
+		Conversation test = new Conversation();
 		try (Instance instance = Instance.on(Integer.parseInt(args[0]))) {
 			instance.locks()
 				.tryAcquire(LockRequest.of("warm-up").waitTime(Duration.ofMinutes(1)))
 				.ifPresent(HeldLock::close);
-			System.out.println("waiting " + args[1]);
+			test.say("waiting " + args[1]);
 			HeldLock lock = instance.locks().acquire(request);
-			System.out.println("held " + lock.fencingToken());
+			test.say("held " + lock.fencingToken());
 			long writes = 0;
 			while (lock.isHeld()) {
 				writes++;
 				Thread.sleep(5);
 			}
-			System.out.println("lost " + writes);
-			new BufferedReader(new InputStreamReader(System.in)).readLine();
+			test.say("lost " + writes);
+			test.hear();
 		}
 	}
 

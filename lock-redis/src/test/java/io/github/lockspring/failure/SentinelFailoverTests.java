@@ -24,13 +24,13 @@ import io.github.lockspring.LockException;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.fencing.FencingGuard;
-import io.github.lockspring.jdbc.JdbcFencingGuard;
 import io.github.lockspring.fencing.StaleFencingTokenException;
-import io.github.lockspring.testsupport.Databases;
-import io.github.lockspring.redis.Instance;
+import io.github.lockspring.jdbc.JdbcFencingGuard;
 import io.github.lockspring.redis.Driver;
-import io.github.lockspring.testsupport.RedisServer;
-import io.github.lockspring.testsupport.SentinelGroup;
+import io.github.lockspring.redis.Instance;
+import io.github.lockspring.testsupport.jdbc.Databases;
+import io.github.lockspring.testsupport.redis.RedisServer;
+import io.github.lockspring.testsupport.redis.SentinelGroup;
 import io.github.lockspring.transaction.CommitGuard;
 import io.github.lockspring.transaction.Verification;
 import org.junit.jupiter.api.AfterAll;
@@ -110,7 +110,7 @@ class SentinelFailoverTests {
 		group.awaitHealthy();
 		for (Driver driver : Driver.values()) {
 			for (int acks = 0; acks < 2; acks++) {
-				instances.put(driver + "-" + acks, Instance.on(driver, group.configuration(), acks));
+				instances.put(driver + "-" + acks, Instance.on(driver, Driver.sentinels(group), acks));
 			}
 		}
 	}

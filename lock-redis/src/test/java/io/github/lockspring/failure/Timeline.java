@@ -11,9 +11,9 @@ import java.util.Set;
 
 import io.github.lockspring.failure.Arena.Fault;
 import io.github.lockspring.failure.Arena.Round;
-import io.github.lockspring.history.RecordedEvents;
-import io.github.lockspring.history.RecordedEvents.Delay;
-import io.github.lockspring.history.RecordedHold;
+import io.github.lockspring.testsupport.history.RecordedEvents;
+import io.github.lockspring.testsupport.history.RecordedEvents.Delay;
+import io.github.lockspring.testsupport.history.RecordedHold;
 
 /**
  * What the contenders of an arena wrote down about one lock, seen as a sequence of holds:
@@ -126,8 +126,7 @@ final class Timeline {
 		for (Round round : this.rounds) {
 			if (round.victim().equals(hold.worker()) && round.fault().compareTo(Fault.STOPPED_AND_KILLED) <= 0
 					&& hold.granted() <= round.from() && hold.until() > round.from()) {
-				return new RecordedHold(hold.worker(), hold.number(), hold.key(), hold.token(), hold.asked(),
-						hold.granted(), hold.lease(), round.from());
+				return hold.until(round.from());
 			}
 		}
 		return hold;

@@ -17,8 +17,8 @@ import io.github.lockspring.failure.Arena.Round;
 import io.github.lockspring.failure.Contender.Contest;
 import io.github.lockspring.failure.Timeline.Gap;
 import io.github.lockspring.failure.Timeline.Wait;
-import io.github.lockspring.history.HistoryChecker;
-import io.github.lockspring.history.RecordedEvents;
+import io.github.lockspring.testsupport.history.HistoryChecker;
+import io.github.lockspring.testsupport.history.RecordedEvents;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -27,7 +27,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Rounds in which something happens to one of several instances that all contend for one
  * lock without a pause. Few by default; a thousand of each kind with
- * {@code mvn -Prounds -pl lock-spring-boot-autoconfigure test}.
+ * {@code mvn -Prounds -pl lock-redis -am test}.
  * <p>
  * The bounds are those of the protocol's timers, with {@code g} for the lease that a
  * hand-over gives and {@code S} for the time between two looks of a waiter. The lease is

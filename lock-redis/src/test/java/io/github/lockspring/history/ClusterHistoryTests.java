@@ -12,7 +12,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Several processes lock on a cluster while slots are moved and masters killed and
  * stopped. Short by default; at length with
- * {@code mvn -Ptopologies -pl lock-spring-boot-autoconfigure test}.
+ * {@code mvn -Ptopologies -pl lock-redis -am test}.
  */
 class ClusterHistoryTests {
 
@@ -37,8 +37,8 @@ class ClusterHistoryTests {
 	@Test
 	@Timeout(value = 1, unit = TimeUnit.DAYS)
 	void f11HistoryOfLocksOnAClusterIsRightExceptAcrossFailovers() throws Exception {
-		try (HistoryRun run = new HistoryRun("cluster", new ClusterServers(SLOTS), Rounds.workers(), KEYS, TTLS)) {
-			run.faults().makeInTurn(FAULTS, Rounds.orFew(1), BESIDE);
+		try (HistoryRun run = new HistoryRun("cluster", new ClusterServers(SLOTS), HistoryRun.workers(), KEYS, TTLS)) {
+			run.faults().makeInTurn(FAULTS, HistoryRun.roundsOrFew(1), BESIDE);
 			run.assertRight(run.end(), run.losses());
 			run.assertOnlySiblingsAreLeft();
 		}
@@ -46,12 +46,12 @@ class ClusterHistoryTests {
 
 	/** Without a failover there are no excuses. */
 	@Test
-	@EnabledIfSystemProperty(named = Rounds.PROPERTY, matches = "[1-9]\\d*")
+	@EnabledIfSystemProperty(named = HistoryRun.ROUNDS, matches = "[1-9]\\d*")
 	@Timeout(value = 1, unit = TimeUnit.DAYS)
 	void historyOfLocksWhoseSlotsMoveIsRight() throws Exception {
-		try (HistoryRun run = new HistoryRun("cluster-slots", new ClusterServers(SLOTS), Rounds.workers(), KEYS,
+		try (HistoryRun run = new HistoryRun("cluster-slots", new ClusterServers(SLOTS), HistoryRun.workers(), KEYS,
 				TTLS)) {
-			run.faults().makeInTurn(List.of(FaultKind.SLOT_MOVED), Rounds.orFew(3), BESIDE);
+			run.faults().makeInTurn(List.of(FaultKind.SLOT_MOVED), HistoryRun.roundsOrFew(3), BESIDE);
 			run.assertRight(run.end(), List.of());
 			run.assertOnlySiblingsAreLeft();
 		}
@@ -62,12 +62,12 @@ class ClusterHistoryTests {
 	 * replica has heard of a lock. Tokens grow all the same.
 	 */
 	@Test
-	@EnabledIfSystemProperty(named = Rounds.PROPERTY, matches = "[1-9]\\d*")
+	@EnabledIfSystemProperty(named = HistoryRun.ROUNDS, matches = "[1-9]\\d*")
 	@Timeout(value = 1, unit = TimeUnit.DAYS)
 	void f11ReplicaThatHasNotHeardOfALockGrantsItAgainAndTokensGrow() throws Exception {
-		try (HistoryRun run = new HistoryRun("cluster-ahead", new ClusterServers(ONE_SHARD_SLOTS), Rounds.workers(),
+		try (HistoryRun run = new HistoryRun("cluster-ahead", new ClusterServers(ONE_SHARD_SLOTS), HistoryRun.workers(),
 				ONE_SHARD_KEYS, List.of(15_000))) {
-			for (int i = 0; i < Rounds.MOST_NEEDED && !run.hasSeenTwoHolders(); i++) {
+			for (int i = 0; i < HistoryRun.MOST_NEEDED && !run.hasSeenTwoHolders(); i++) {
 				run.faults().makeInTurn(List.of(FaultKind.MASTER_KILLED_AHEAD), 1, BESIDE);
 			}
 			assertThat(run.hasSeenTwoHolders()).isTrue();

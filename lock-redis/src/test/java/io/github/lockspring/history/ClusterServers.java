@@ -2,25 +2,21 @@ package io.github.lockspring.history;
 
 import java.time.Duration;
 import java.util.Collection;
-import java.util.EnumSet;
 import java.util.List;
-import java.util.Set;
 import java.util.SplittableRandom;
 
-import io.github.lockspring.testsupport.RedisCluster;
-import io.github.lockspring.testsupport.RedisServer;
+import io.github.lockspring.redis.Driver;
+import io.github.lockspring.testsupport.history.DataLoss;
+import io.github.lockspring.testsupport.redis.RedisCluster;
+import io.github.lockspring.testsupport.redis.RedisServer;
 
 import static org.awaitility.Awaitility.await;
 
 /**
- * Three masters with a replica each. Workers go where the nodes send them, so that there
- * are no proxies on their way. Data counts as lost in each failover.
+ * Three masters with a replica each. Workers go where the nodes send them, without
+ * proxies. Data counts as lost in each failover.
  */
 final class ClusterServers implements Servers {
-
-	private static final Duration NODE_TIMEOUT = Duration.ofSeconds(2);
-
-	private static final Duration PATIENCE = Duration.ofMinutes(1);
 
 	private final RedisCluster cluster = RedisCluster.start();
 
@@ -35,51 +31,31 @@ final class ClusterServers implements Servers {
 	}
 
 	@Override
-	public Way way(Place.Driver driver) {
+	public Way way(Driver driver) {
 		List<Integer> ports = this.cluster.nodes().stream().map(RedisServer::port).toList();
 		return new Way(new Place(Place.Topology.CLUSTER, driver, ports), List.of());
 	}
 
 	@Override
-	public Set<FaultKind> faults() {
-		return EnumSet.of(FaultKind.WORKER_KILLED, FaultKind.WORKER_STOPPED, FaultKind.CLIENTS_KILLED,
-				FaultKind.SUBSCRIBERS_KILLED, FaultKind.SCRIPTS_FLUSHED, FaultKind.SLOT_MOVED, FaultKind.MASTER_KILLED,
-				FaultKind.MASTER_STOPPED, FaultKind.MASTER_KILLED_AHEAD);
-	}
-
-	@Override
 	public void make(FaultKind kind, SplittableRandom random, Collection<DataLoss> losses) throws InterruptedException {
-		RedisServer node = this.cluster.nodes().get(random.nextInt(this.cluster.nodes().size()));
-		RedisServer master = this.cluster.masters().get(random.nextInt(this.cluster.masters().size()));
+		List<RedisServer> masters = this.cluster.masters();
+		RedisServer master = masters.get(random.nextInt(masters.size()));
+		int slot = this.slots.get(random.nextInt(this.slots.size()));
+		RedisServer home = this.cluster.masterOf(slot);
 		switch (kind) {
-			case CLIENTS_KILLED -> node.command("CLIENT", "KILL", "TYPE", "normal");
-			case SUBSCRIBERS_KILLED -> node.command("CLIENT", "KILL", "TYPE", "pubsub");
-			case SCRIPTS_FLUSHED -> node.command("SCRIPT", "FLUSH");
 			case SLOT_MOVED -> {
-				int slot = this.slots.get(random.nextInt(this.slots.size()));
-				RedisServer home = this.cluster.masterOf(slot);
-				RedisServer away = this.cluster.masters()
-					.get((this.cluster.masters().indexOf(home) + 1 + random.nextInt(2)) % 3);
+				RedisServer away = masters.get((masters.indexOf(home) + 1 + random.nextInt(2)) % 3);
 				move(slot, home, away, random);
 				Faults.pause(random, 0, 500);
 				move(slot, away, home, random);
 			}
 			case MASTER_KILLED -> failOver(losses, master, master::kill, master::restart);
 			case MASTER_STOPPED -> failOver(losses, master, master::pause, master::resume);
-			case MASTER_KILLED_AHEAD -> {
-				// that of a lock, so that there is something to forget
-				RedisServer home = this.cluster.masterOf(this.slots.get(random.nextInt(this.slots.size())));
-				RedisServer replica = this.cluster.replicaOf(home);
-				failOver(losses, home, () -> {
-					replica.pause();
-					// what was sent to it it reads when it wakes: so nothing more is
-					home.command("CLIENT", "KILL", "TYPE", "replica");
-					Faults.pause(random, 500, 1500);
-					home.kill();
-					replica.resume();
-				}, home::restart);
-			}
-			default -> throw new IllegalArgumentException(kind.name());
+			// the master of a lock, so that there is something to forget
+			case MASTER_KILLED_AHEAD -> failOver(losses, home,
+					() -> Servers.killAhead(home, List.of(this.cluster.replicaOf(home)), random, 500, 1500),
+					home::restart);
+			default -> Servers.makeOn(this.cluster.nodes().get(random.nextInt(this.cluster.nodes().size())), kind);
 		}
 	}
 
@@ -91,14 +67,14 @@ final class ClusterServers implements Servers {
 		move.keys().end();
 	}
 
-	private void failOver(Collection<DataLoss> losses, RedisServer master, Step fail, Step comeBack)
+	private void failOver(Collection<DataLoss> losses, RedisServer master, Step fail, Runnable comeBack)
 			throws InterruptedException {
 		long from = System.nanoTime();
 		RedisServer replica = this.cluster.replicaOf(master);
-		this.cluster.failOverAfter(NODE_TIMEOUT);
+		this.cluster.failOverAfter(Duration.ofSeconds(2));
 		fail.run();
 		try {
-			await().atMost(PATIENCE).until(() -> this.cluster.isMaster(replica));
+			await().atMost(Duration.ofMinutes(1)).until(() -> this.cluster.isMaster(replica));
 		}
 		finally {
 			comeBack.run();

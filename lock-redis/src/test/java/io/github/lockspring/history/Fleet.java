@@ -7,9 +7,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
-import io.github.lockspring.testsupport.JavaProcess;
-import io.github.lockspring.testsupport.TcpProxy;
+import io.github.lockspring.redis.Driver;
+import io.github.lockspring.testsupport.history.DataLoss;
+import io.github.lockspring.testsupport.network.TcpProxy;
+import io.github.lockspring.testsupport.process.JavaProcess;
 
 /**
  * Some workers, and the servers that they speak with.
@@ -20,6 +24,8 @@ final class Fleet implements AutoCloseable {
 	 * The test's thread starts and ends it; meanwhile the threads that make faults take
 	 * the lock of a member for as long as they do something to it.
 	 */
+
+	private static final int THREADS = 6;
 
 	final Servers servers;
 
@@ -38,18 +44,15 @@ final class Fleet implements AutoCloseable {
 
 	private final List<Integer> ttls;
 
-	private final int threads;
-
-	Fleet(Servers servers, Path directory, long seed, int workers, List<String> keys, List<Integer> ttls, int threads) {
+	Fleet(Servers servers, Path directory, long seed, int workers, List<String> keys, List<Integer> ttls) {
 		this.servers = servers;
 		this.directory = directory;
 		this.seed = seed;
 		this.keys = keys;
 		this.ttls = ttls;
-		this.threads = threads;
 		for (int i = 0; i < workers; i++) {
 			// every third one speaks through the other driver
-			this.members.add(new Member(i + 1, (i % 3 == 2) ? Place.Driver.JEDIS : Place.Driver.LETTUCE));
+			this.members.add(new Member(i + 1, (i % 3 == 2) ? Driver.JEDIS : Driver.LETTUCE));
 		}
 		for (Member member : this.members) {
 			member.worker.await(HistoryWorker.READY);
@@ -57,7 +60,7 @@ final class Fleet implements AutoCloseable {
 		}
 	}
 
-	/** The files of all workers there were, by name. */
+	/** Returns the files of all workers that were started, by name. */
 	Map<String, Path> files() {
 		Map<String, Path> files = new LinkedHashMap<>();
 		for (Member member : this.members) {
@@ -70,9 +73,7 @@ final class Fleet implements AutoCloseable {
 	}
 
 	void stopWorkers() throws InterruptedException {
-		for (Member member : this.members) {
-			member.worker.say(HistoryWorker.STOP);
-		}
+		this.members.forEach((member) -> member.worker.say(HistoryWorker.STOP));
 		for (Member member : this.members) {
 			member.worker.await(HistoryWorker.STOPPED);
 			member.worker.awaitEnd();
@@ -103,33 +104,30 @@ final class Fleet implements AutoCloseable {
 
 		volatile JavaProcess worker;
 
-		Member(int number, Place.Driver driver) {
+		Member(int number, Driver driver) {
 			this.number = number;
 			this.way = Fleet.this.servers.way(driver);
 			this.worker = start();
 		}
 
-		String name(int generation) {
+		private String name(int generation) {
 			return "worker-" + this.number + "." + generation;
 		}
 
 		JavaProcess start() {
 			this.generation++;
 			String name = name(this.generation);
-			List<String> arguments = new ArrayList<>(
+			this.worker = new JavaProcess(name, Fleet.this.directory, HistoryWorker.class,
 					List.of(this.way.place().toString(), Fleet.this.directory.resolve(name + ".events").toString(),
 							String.valueOf(Fleet.this.seed + 1000L * this.number + this.generation),
-							String.valueOf(Fleet.this.threads)));
-			arguments.add(String.join(",", Fleet.this.keys));
-			arguments.add(String.join(",", Fleet.this.ttls.stream().map(String::valueOf).toList()));
-			this.worker = new JavaProcess(name, Fleet.this.directory, HistoryWorker.class, arguments);
+							String.valueOf(THREADS), String.join(",", Fleet.this.keys),
+							Fleet.this.ttls.stream().map(String::valueOf).collect(Collectors.joining(","))));
 			return this.worker;
 		}
 
 		/**
-		 * All times in a history must be of one clock. System.nanoTime() is the system's
-		 * monotonic clock on Linux and macOS, which counts for the whole machine; where
-		 * it is not, this fails.
+		 * Fails if the process has another clock: all times of a history must be of one.
+		 * System.nanoTime() is that of the machine on Linux and macOS.
 		 */
 		void checkClock() {
 			long before = System.nanoTime();
@@ -141,13 +139,9 @@ final class Fleet implements AutoCloseable {
 			}
 		}
 
-		/** How often each key was granted. */
+		/** Returns how often each key was granted. */
 		List<Integer> progress() {
-			List<Integer> progress = new ArrayList<>();
-			for (String count : this.worker.ask(HistoryWorker.PROGRESS).split(" ")) {
-				progress.add(Integer.valueOf(count));
-			}
-			return progress;
+			return Stream.of(this.worker.ask(HistoryWorker.PROGRESS).split(" ")).map(Integer::valueOf).toList();
 		}
 
 	}

@@ -10,9 +10,13 @@ import java.util.List;
 import java.util.stream.Stream;
 
 import io.github.lockspring.history.Fleet.Member;
-import io.github.lockspring.history.HistoryChecker.Kind;
-import io.github.lockspring.history.HistoryChecker.Violation;
-import io.github.lockspring.testsupport.RedisServer;
+import io.github.lockspring.testsupport.history.DataLoss;
+import io.github.lockspring.testsupport.history.HistoryChecker;
+import io.github.lockspring.testsupport.history.HistoryChecker.Kind;
+import io.github.lockspring.testsupport.history.HistoryChecker.Violation;
+import io.github.lockspring.testsupport.history.RecordedEvents;
+import io.github.lockspring.testsupport.history.RecordedHold;
+import io.github.lockspring.testsupport.redis.RedisServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -25,7 +29,12 @@ final class HistoryRun implements AutoCloseable {
 
 	private static final long SEED = Long.getLong("history.seed", System.nanoTime());
 
-	private static final int THREADS = 6;
+	static final String ROUNDS = "lockspring.topology.rounds";
+
+	/** A test that shows only that another one can fail gives up after so many. */
+	static final int MOST_NEEDED = 20;
+
+	private static final int GIVEN = Integer.getInteger(ROUNDS, 0);
 
 	/**
 	 * Much longer than it should take, since the machine may be busy with other things.
@@ -46,8 +55,18 @@ final class HistoryRun implements AutoCloseable {
 	 */
 	HistoryRun(String name, Servers servers, int workers, List<String> keys, List<Integer> ttls) throws IOException {
 		System.out.println("History test '" + name + "' with seed " + SEED);
-		this.fleet = new Fleet(servers, emptyDirectory(name), SEED, workers, keys, ttls, THREADS);
+		this.fleet = new Fleet(servers, emptyDirectory(name), SEED, workers, keys, ttls);
 		this.faults = new Faults(this.fleet, SEED);
+	}
+
+	/** Returns how many faults of servers a test of a topology makes. */
+	static int roundsOrFew(int few) {
+		return (GIVEN > 0) ? GIVEN : few;
+	}
+
+	/** Returns how many processes lock in a test of a topology. */
+	static int workers() {
+		return (GIVEN > 0) ? 4 : 2;
 	}
 
 	private static Path emptyDirectory(String name) throws IOException {
@@ -97,9 +116,7 @@ final class HistoryRun implements AutoCloseable {
 		return Duration.ofNanos(System.nanoTime() - calm);
 	}
 
-	/**
-	 * Whether two holders have been seen at the same time, while everything goes on.
-	 */
+	/** Whether two holders have been seen at the same time, while everything goes on. */
 	boolean hasSeenTwoHolders() throws IOException {
 		long now = System.nanoTime();
 		RecordedEvents events = RecordedEvents.read(this.fleet.files());

@@ -3,59 +3,47 @@ package io.github.lockspring.history;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
 
+import io.github.lockspring.redis.Driver;
 import io.github.lockspring.redis.RedisLockStore;
 import io.github.lockspring.redis.RedisStoreSettings;
 import io.github.lockspring.redis.RedlockLockStore;
-import io.github.lockspring.redis.RedlockNode;
 import io.github.lockspring.redis.RedlockSettings;
 import io.github.lockspring.store.LockStore;
-import io.github.lockspring.testsupport.SentinelGroup;
+import io.github.lockspring.testsupport.redis.SentinelGroup;
 
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
-import org.springframework.data.redis.connection.RedisNode;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
-import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
-import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
-import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * What a worker has to know of its servers; short enough for a command line.
+ * How a worker reaches its servers; short enough for a command line.
  *
- * @param topology how they belong together
- * @param driver how to speak with them
- * @param ports where they are
+ * @param topology how the servers belong together
+ * @param driver the driver of the client
+ * @param ports the ports of the servers
  */
 record Place(Topology topology, Driver driver, List<Integer> ports) {
 
-	private static final String HOST = "127.0.0.1";
-
 	private static final String PREFIX = "lock:";
 
-	/** Short, so that what fails is noticed, and a worker does not wait for long. */
+	/** Short, so that a worker notices failures and does not wait for long. */
 	static final Duration COMMAND_TIMEOUT = Duration.ofMillis(400);
 
 	enum Topology {
 
-		/** The port is the server's. */
 		SINGLE,
-		/** The ports are the sentinels'. */
+		/** The ports are those of sentinels. */
 		SENTINEL,
-		/** The same, and both replicas acknowledge each lock. */
+		/** As before, and both replicas acknowledge each lock. */
 		SENTINEL_ACKNOWLEDGED,
 		/** The ports are those of the nodes of a cluster. */
 		CLUSTER,
 		/** The ports are those of independent servers. */
 		REDLOCK,
-		/** The same, and nodes are trusted to have forgotten nothing, which is wrong. */
+		/** As before, and nodes are trusted to have forgotten nothing, which is wrong. */
 		REDLOCK_TRUSTING
-
-	}
-
-	enum Driver {
-
-		LETTUCE, JEDIS
 
 	}
 
@@ -73,52 +61,35 @@ record Place(Topology topology, Driver driver, List<Integer> ports) {
 	}
 
 	/**
-	 * Makes a store on these servers.
-	 * @param longestTtl the longest lease that it will be asked for
+	 * Creates a store on these servers.
+	 * @param longestTtl the longest lease that the store will be asked for
 	 */
 	LockStore store(Duration longestTtl) {
 		RedisStoreSettings settings = new RedisStoreSettings(PREFIX, COMMAND_TIMEOUT, true);
 		return switch (this.topology) {
-			case SINGLE -> RedisLockStore.create(single(this.ports.get(0)), settings);
-			case SENTINEL -> RedisLockStore.create(behindSentinel(), settings);
+			case SINGLE -> RedisLockStore.create(this.driver.factory(this.ports.get(0)), settings);
+			case SENTINEL -> RedisLockStore.create(behindSentinels(), settings);
 			case SENTINEL_ACKNOWLEDGED ->
-				RedisLockStore.create(behindSentinel(), settings.withReplicaAcks(2, COMMAND_TIMEOUT.dividedBy(2)));
-			case CLUSTER -> RedisLockStore.create(cluster(), settings);
+				RedisLockStore.create(behindSentinels(), settings.withReplicaAcks(2, COMMAND_TIMEOUT.dividedBy(2)));
+			case CLUSTER ->
+				RedisLockStore.create(this.driver.factory(new RedisClusterConfiguration(addresses())), settings);
 			case REDLOCK -> redlock(longestTtl, false);
 			case REDLOCK_TRUSTING -> redlock(longestTtl, true);
 		};
 	}
 
-	private RedisConnectionFactory single(int port) {
-		RedisStandaloneConfiguration server = new RedisStandaloneConfiguration(HOST, port);
-		return switch (this.driver) {
-			case LETTUCE -> new LettuceConnectionFactory(server);
-			case JEDIS -> new JedisConnectionFactory(server);
-		};
+	private List<String> addresses() {
+		return this.ports.stream().map((port) -> "127.0.0.1:" + port).toList();
 	}
 
-	private RedisConnectionFactory behindSentinel() {
-		RedisSentinelConfiguration sentinels = new RedisSentinelConfiguration();
-		sentinels.master(SentinelGroup.NAME);
-		this.ports.forEach((port) -> sentinels.sentinel(new RedisNode(HOST, port)));
-		return switch (this.driver) {
-			case LETTUCE -> new LettuceConnectionFactory(sentinels);
-			case JEDIS -> new JedisConnectionFactory(sentinels);
-		};
-	}
-
-	private RedisConnectionFactory cluster() {
-		RedisClusterConfiguration nodes = new RedisClusterConfiguration(
-				this.ports.stream().map((port) -> HOST + ':' + port).toList());
-		return switch (this.driver) {
-			case LETTUCE -> new LettuceConnectionFactory(nodes);
-			case JEDIS -> new JedisConnectionFactory(nodes);
-		};
+	private RedisConnectionFactory behindSentinels() {
+		return this.driver.factory(
+				new RedisSentinelConfiguration(SentinelGroup.NAME, addresses().stream().collect(Collectors.toSet())));
 	}
 
 	private LockStore redlock(Duration longestTtl, boolean durable) {
-		return RedlockLockStore.create(
-				this.ports.stream().map((port) -> new RedlockNode(HOST + ':' + port, single(port))).toList(),
+		int[] ports = this.ports.stream().mapToInt(Integer::intValue).toArray();
+		return RedlockLockStore.create(this.driver.redlockNodes(ports),
 				new RedlockSettings(PREFIX, COMMAND_TIMEOUT, COMMAND_TIMEOUT.dividedBy(4), 0.01, longestTtl, durable));
 	}
 

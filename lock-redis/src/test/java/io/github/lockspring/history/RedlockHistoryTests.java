@@ -3,6 +3,7 @@ package io.github.lockspring.history;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
+import io.github.lockspring.testsupport.history.RecordedEvents;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
@@ -11,8 +12,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Several processes lock on five independent servers while one or two of these fail.
- * Short by default; at length with
- * {@code mvn -Ptopologies -pl lock-spring-boot-autoconfigure test}.
+ * Short by default; at length with {@code mvn -Ptopologies -pl lock-redis -am test}.
  */
 class RedlockHistoryTests {
 
@@ -31,11 +31,12 @@ class RedlockHistoryTests {
 	@Test
 	@Timeout(value = 1, unit = TimeUnit.DAYS)
 	void f14NoTwoHoldersOverlapWhateverFailsOnTwoOfFiveServers() throws Exception {
-		try (HistoryRun run = new HistoryRun("redlock", new RedlockServers(false), Rounds.workers(), KEYS, TTLS)) {
-			run.faults().makeInTurn(FAULTS, Rounds.orFew(2), BESIDE);
+		try (HistoryRun run = new HistoryRun("redlock", new IndependentServers(false), HistoryRun.workers(), KEYS,
+				TTLS)) {
+			run.faults().makeInTurn(FAULTS, HistoryRun.roundsOrFew(2), BESIDE);
 			RecordedEvents events = run.end();
 			run.assertRight(events, List.of());
-			assertThat(events.holds()).hasSizeGreaterThan(10 * Rounds.orFew(2));
+			assertThat(events.holds()).hasSizeGreaterThan(10 * HistoryRun.roundsOrFew(2));
 			run.assertOnlySiblingsAreLeft();
 		}
 	}
@@ -45,12 +46,12 @@ class RedlockHistoryTests {
 	 * server which was just started has no vote.
 	 */
 	@Test
-	@EnabledIfSystemProperty(named = Rounds.PROPERTY, matches = "[1-9]\\d*")
+	@EnabledIfSystemProperty(named = HistoryRun.ROUNDS, matches = "[1-9]\\d*")
 	@Timeout(value = 1, unit = TimeUnit.DAYS)
 	void f14ServersThatAreTrustedToRememberGrantALockTwice() throws Exception {
-		try (HistoryRun run = new HistoryRun("redlock-trusting", new RedlockServers(true), Rounds.workers(), KEYS,
-				TTLS)) {
-			for (int i = 0; i < Rounds.MOST_NEEDED && !run.hasSeenTwoHolders(); i++) {
+		try (HistoryRun run = new HistoryRun("redlock-trusting", new IndependentServers(true), HistoryRun.workers(),
+				KEYS, TTLS)) {
+			for (int i = 0; i < HistoryRun.MOST_NEEDED && !run.hasSeenTwoHolders(); i++) {
 				run.faults().makeInTurn(List.of(FaultKind.NODE_FORGETS), 1, List.of(FaultKind.WORKER_STOPPED));
 			}
 			assertThat(run.hasSeenTwoHolders()).isTrue();

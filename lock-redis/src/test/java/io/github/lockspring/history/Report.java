@@ -6,7 +6,10 @@ import java.util.Locale;
 import java.util.stream.Stream;
 
 import io.github.lockspring.history.Faults.Made;
-import io.github.lockspring.history.HistoryChecker.Violation;
+import io.github.lockspring.testsupport.history.HistoryChecker;
+import io.github.lockspring.testsupport.history.HistoryChecker.Violation;
+import io.github.lockspring.testsupport.history.RecordedEvents;
+import io.github.lockspring.testsupport.history.RecordedHold;
 
 /**
  * Tells people what is wrong with a history: the shortest counter-example, and what

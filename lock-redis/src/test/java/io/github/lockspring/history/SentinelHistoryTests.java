@@ -11,8 +11,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Several processes lock behind Sentinel while masters are killed and stopped. Short by
- * default; a hundred failovers with
- * {@code mvn -Ptopologies -pl lock-spring-boot-autoconfigure test}.
+ * default; a hundred failovers with {@code mvn -Ptopologies -pl lock-redis -am test}.
  */
 class SentinelHistoryTests {
 
@@ -29,9 +28,9 @@ class SentinelHistoryTests {
 	@Test
 	@Timeout(value = 1, unit = TimeUnit.DAYS)
 	void f11NoTwoHoldersOverlapWhenBothReplicasMustHaveTheLock() throws Exception {
-		try (HistoryRun run = new HistoryRun("sentinel-acknowledged", new SentinelServers(true), Rounds.workers(), KEYS,
-				TTLS)) {
-			run.faults().makeInTurn(FAILOVERS, Rounds.orFew(1), BESIDE);
+		try (HistoryRun run = new HistoryRun("sentinel-acknowledged", new SentinelServers(true), HistoryRun.workers(),
+				KEYS, TTLS)) {
+			run.faults().makeInTurn(FAILOVERS, HistoryRun.roundsOrFew(1), BESIDE);
 			// no excuses: what was granted is on every server that may be promoted
 			run.assertRight(run.end(), List.of());
 			run.assertOnlySiblingsAreLeft();
@@ -43,11 +42,12 @@ class SentinelHistoryTests {
 	 * Tokens grow all the same, so that whoever compares them refuses the late writer.
 	 */
 	@Test
-	@EnabledIfSystemProperty(named = Rounds.PROPERTY, matches = "[1-9]\\d*")
+	@EnabledIfSystemProperty(named = HistoryRun.ROUNDS, matches = "[1-9]\\d*")
 	@Timeout(value = 1, unit = TimeUnit.DAYS)
 	void f11WithoutAcknowledgementsThereAreTwoHoldersAfterAFailoverAndTokensGrow() throws Exception {
-		try (HistoryRun run = new HistoryRun("sentinel", new SentinelServers(false), Rounds.workers(), KEYS, TTLS)) {
-			for (int i = 0; i < Rounds.MOST_NEEDED && !run.hasSeenTwoHolders(); i++) {
+		try (HistoryRun run = new HistoryRun("sentinel", new SentinelServers(false), HistoryRun.workers(), KEYS,
+				TTLS)) {
+			for (int i = 0; i < HistoryRun.MOST_NEEDED && !run.hasSeenTwoHolders(); i++) {
 				run.faults().makeInTurn(List.of(FaultKind.MASTER_KILLED_AHEAD), 1, BESIDE);
 			}
 			assertThat(run.hasSeenTwoHolders()).isTrue();

@@ -2,11 +2,12 @@ package io.github.lockspring.history;
 
 import java.util.Collection;
 import java.util.List;
-import java.util.Set;
 import java.util.SplittableRandom;
 
-import io.github.lockspring.testsupport.RedisServer;
-import io.github.lockspring.testsupport.TcpProxy;
+import io.github.lockspring.redis.Driver;
+import io.github.lockspring.testsupport.history.DataLoss;
+import io.github.lockspring.testsupport.network.TcpProxy;
+import io.github.lockspring.testsupport.redis.RedisServer;
 
 /**
  * The servers of a history test, which run from the beginning, and what may happen to
@@ -14,15 +15,8 @@ import io.github.lockspring.testsupport.TcpProxy;
  */
 interface Servers extends AutoCloseable {
 
-	/**
-	 * A way for one worker, and those that take its place, to the servers.
-	 */
-	Way way(Place.Driver driver);
-
-	/**
-	 * The faults that can be made here, those of workers included.
-	 */
-	Set<FaultKind> faults();
+	/** Creates a way for one worker, and those that take its place, to the servers. */
+	Way way(Driver driver);
 
 	/**
 	 * Makes a fault and ends it; one thread at a time.
@@ -32,22 +26,41 @@ interface Servers extends AutoCloseable {
 	 */
 	void make(FaultKind kind, SplittableRandom random, Collection<DataLoss> losses) throws InterruptedException;
 
-	/**
-	 * Those that have keys of their own, when nothing fails.
-	 */
+	/** Returns the servers that have keys of their own when nothing fails. */
 	List<RedisServer> keepers();
 
 	@Override
 	void close();
 
+	/** Makes a fault that is the same for servers of all topologies. */
+	static void makeOn(RedisServer server, FaultKind kind) {
+		switch (kind) {
+			case CLIENTS_KILLED -> server.command("CLIENT", "KILL", "TYPE", "normal");
+			case SUBSCRIBERS_KILLED -> server.command("CLIENT", "KILL", "TYPE", "pubsub");
+			case SCRIPTS_FLUSHED -> server.command("SCRIPT", "FLUSH");
+			default -> throw new IllegalArgumentException(kind.name());
+		}
+	}
+
+	/** Kills a master whose replicas have heard nothing of it for some milliseconds. */
+	static void killAhead(RedisServer master, List<RedisServer> replicas, SplittableRandom random, int least, int most)
+			throws InterruptedException {
+		replicas.forEach(RedisServer::pause);
+		// they would read what was already sent when they are resumed
+		master.command("CLIENT", "KILL", "TYPE", "replica");
+		Faults.pause(random, least, most);
+		master.kill();
+		replicas.forEach(RedisServer::resume);
+	}
+
 	/**
 	 * How a worker reaches the servers.
 	 *
 	 * @param place where it finds them
-	 * @param proxies what it goes through; may be none, where it is told addresses by the
-	 * servers
+	 * @param proxies what it goes through; none where servers tell clients addresses
 	 */
 	record Way(Place place, List<TcpProxy> proxies) {
+
 	}
 
 }

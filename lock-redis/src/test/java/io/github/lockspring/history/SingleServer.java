@@ -1,13 +1,13 @@
 package io.github.lockspring.history;
 
 import java.util.Collection;
-import java.util.EnumSet;
 import java.util.List;
-import java.util.Set;
 import java.util.SplittableRandom;
 
-import io.github.lockspring.testsupport.RedisServer;
-import io.github.lockspring.testsupport.TcpProxy;
+import io.github.lockspring.redis.Driver;
+import io.github.lockspring.testsupport.history.DataLoss;
+import io.github.lockspring.testsupport.network.TcpProxy;
+import io.github.lockspring.testsupport.redis.RedisServer;
 
 /**
  * One redis-server; each worker has a proxy of its own.
@@ -17,22 +17,14 @@ final class SingleServer implements Servers {
 	private final RedisServer server = RedisServer.start();
 
 	@Override
-	public Way way(Place.Driver driver) {
+	public Way way(Driver driver) {
 		TcpProxy proxy = new TcpProxy(this.server.port());
 		return new Way(new Place(Place.Topology.SINGLE, driver, List.of(proxy.port())), List.of(proxy));
 	}
 
 	@Override
-	public Set<FaultKind> faults() {
-		return EnumSet.range(FaultKind.WORKER_KILLED, FaultKind.SERVER_STOPPED);
-	}
-
-	@Override
 	public void make(FaultKind kind, SplittableRandom random, Collection<DataLoss> losses) throws InterruptedException {
 		switch (kind) {
-			case CLIENTS_KILLED -> this.server.command("CLIENT", "KILL", "TYPE", "normal");
-			case SUBSCRIBERS_KILLED -> this.server.command("CLIENT", "KILL", "TYPE", "pubsub");
-			case SCRIPTS_FLUSHED -> this.server.command("SCRIPT", "FLUSH");
 			case DATA_FLUSHED -> losses.add(DataLoss.during(this.server::flushAll));
 			case SERVER_RESTARTED_EMPTY -> {
 				losses.add(DataLoss.during(this.server::kill));
@@ -46,7 +38,7 @@ final class SingleServer implements Servers {
 				Faults.pause(random, 100, 3000);
 				this.server.resume();
 			}
-			default -> throw new IllegalArgumentException(kind.name());
+			default -> Servers.makeOn(this.server, kind);
 		}
 	}
 

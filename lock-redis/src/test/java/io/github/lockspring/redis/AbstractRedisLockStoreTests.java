@@ -6,17 +6,17 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-import io.github.lockspring.testsupport.AbstractQueueingLockStoreTests;
-import io.github.lockspring.store.AcquireResult.Acquired;
 import io.github.lockspring.store.AcquireRequest;
 import io.github.lockspring.store.AcquireRequest.QueueMode;
+import io.github.lockspring.store.AcquireResult.Acquired;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.ReleaseRequest;
-import io.github.lockspring.testsupport.RedisServer;
+import io.github.lockspring.testsupport.redis.RedisServer;
+import io.github.lockspring.testsupport.store.AbstractQueueingLockStoreTests;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
@@ -49,9 +49,7 @@ abstract class AbstractRedisLockStoreTests extends AbstractQueueingLockStoreTest
 		}
 	}
 
-	/**
-	 * The servers that take writes at this moment: each key is at one of them.
-	 */
+	/** The servers that take writes at this moment: each key is at one of them. */
 	List<RedisServer> servers() {
 		return List.of(server);
 	}
@@ -62,7 +60,11 @@ abstract class AbstractRedisLockStoreTests extends AbstractQueueingLockStoreTest
 				new RedisStoreSettings("lock:", Duration.ofSeconds(5), true));
 	}
 
-	abstract RedisConnectionFactory applicationFactory();
+	abstract Driver driver();
+
+	RedisConnectionFactory applicationFactory() {
+		return driver().factory(servers().get(0).port());
+	}
 
 	@Test
 	void fencingTokenIsRememberedForTwiceTheLeaseAlsoIfTheReleaseRaisesIt() {

@@ -5,13 +5,13 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 
-import io.github.lockspring.testsupport.AbstractLockStoreTests;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.OwnerToken;
-import io.github.lockspring.testsupport.RecordingListener;
 import io.github.lockspring.store.ReleaseRequest;
-import io.github.lockspring.testsupport.RedisServer;
-import io.github.lockspring.testsupport.RedlockServers;
+import io.github.lockspring.testsupport.redis.RedisServer;
+import io.github.lockspring.testsupport.redis.RedlockServers;
+import io.github.lockspring.testsupport.store.AbstractLockStoreTests;
+import io.github.lockspring.testsupport.store.RecordingListener;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -63,9 +63,7 @@ abstract class AbstractRedlockLockStoreTests extends AbstractLockStoreTests {
 		servers.heal();
 	}
 
-	/**
-	 * As long as a majority has it.
-	 */
+	/** As long as a majority has it. */
 	@Override
 	protected long remainingMillis(String key) {
 		return servers.all()

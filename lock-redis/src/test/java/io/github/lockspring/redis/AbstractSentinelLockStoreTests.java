@@ -2,8 +2,10 @@ package io.github.lockspring.redis;
 
 import java.util.List;
 
-import io.github.lockspring.testsupport.RedisServer;
-import io.github.lockspring.testsupport.SentinelGroup;
+import io.github.lockspring.testsupport.redis.RedisServer;
+import io.github.lockspring.testsupport.redis.SentinelGroup;
+
+import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 /**
  * The contract of stores behind Sentinel.
@@ -17,6 +19,11 @@ abstract class AbstractSentinelLockStoreTests extends AbstractRedisLockStoreTest
 	@Override
 	List<RedisServer> servers() {
 		return List.of(group().master());
+	}
+
+	@Override
+	RedisConnectionFactory applicationFactory() {
+		return driver().factory(Driver.sentinels(group()));
 	}
 
 }

@@ -6,7 +6,7 @@ import java.util.stream.IntStream;
 
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.redis.DedicatedConnections.Taken;
-import io.github.lockspring.testsupport.RedisServer;
+import io.github.lockspring.testsupport.redis.RedisServer;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 

@@ -14,7 +14,7 @@ import javax.net.ssl.TrustManagerFactory;
 
 import io.github.lockspring.store.AcquireResult.Acquired;
 import io.github.lockspring.store.OwnerToken;
-import io.github.lockspring.testsupport.RedisServer;
+import io.github.lockspring.testsupport.redis.RedisServer;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.SslOptions;
 import org.apache.commons.pool2.impl.GenericObjectPoolConfig;

@@ -4,8 +4,8 @@ import java.time.Duration;
 import java.util.List;
 
 import io.github.lockspring.fencing.StaleFencingTokenException;
-import io.github.lockspring.testsupport.RedisServer;
-import io.github.lockspring.testsupport.RedisVersion;
+import io.github.lockspring.testsupport.redis.RedisServer;
+import io.github.lockspring.testsupport.redis.RedisVersion;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;

@@ -13,11 +13,11 @@ import io.github.lockspring.store.LockStore;
 import io.lettuce.core.resource.ClientResources;
 
 import org.springframework.beans.factory.DisposableBean;
+import org.springframework.beans.factory.InitializingBean;
+import org.springframework.context.Lifecycle;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
-import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
-import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
@@ -38,20 +38,14 @@ public final class Instance implements AutoCloseable {
 	private final Queue<LockEvent> events = new ConcurrentLinkedQueue<>();
 
 	private Instance(Driver driver, RedisConfiguration where, int replicaAcks, EngineSettings settings) {
-		if (driver == Driver.LETTUCE) {
-			LettuceConnectionFactory lettuce = new LettuceConnectionFactory(where,
-					LettuceClientConfiguration.builder().clientResources(SHARED).build());
-			lettuce.afterPropertiesSet();
-			lettuce.start();
-			this.factory = lettuce;
+		this.factory = (driver == Driver.LETTUCE) ? new LettuceConnectionFactory(where,
+				LettuceClientConfiguration.builder().clientResources(SHARED).build()) : driver.factory(where);
+		try {
+			((InitializingBean) this.factory).afterPropertiesSet();
+			((Lifecycle) this.factory).start();
 		}
-		else {
-			JedisConnectionFactory jedis = (where instanceof RedisSentinelConfiguration sentinel)
-					? new JedisConnectionFactory(sentinel)
-					: new JedisConnectionFactory((RedisStandaloneConfiguration) where);
-			jedis.afterPropertiesSet();
-			jedis.start();
-			this.factory = jedis;
+		catch (Exception ex) {
+			throw new IllegalStateException(ex);
 		}
 		this.store = RedisLockStore.create(this.factory,
 				new RedisStoreSettings("lock:", settings.commandTimeout(), true).withReplicaAcks(replicaAcks,

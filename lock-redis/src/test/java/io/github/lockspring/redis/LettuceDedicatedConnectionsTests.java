@@ -3,8 +3,8 @@ package io.github.lockspring.redis;
 import java.time.Duration;
 
 import io.github.lockspring.redis.DedicatedConnections.Taken;
-import io.github.lockspring.testsupport.RedisServer;
-import io.github.lockspring.testsupport.TcpProxy;
+import io.github.lockspring.testsupport.redis.RedisServer;
+import io.github.lockspring.testsupport.network.TcpProxy;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;

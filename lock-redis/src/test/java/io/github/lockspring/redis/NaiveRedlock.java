@@ -5,7 +5,7 @@ import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.List;
 
-import io.github.lockspring.testsupport.RespClient;
+import io.github.lockspring.testsupport.redis.RespClient;
 
 /**
  * Redlock as it is often written: one server after the other, with no thought for what a
@@ -19,9 +19,7 @@ final class NaiveRedlock {
 		this.ports = ports;
 	}
 
-	/**
-	 * Whether a majority said yes.
-	 */
+	/** Whether a majority said yes. */
 	boolean tryLock(String key, String owner, Duration ttl) {
 		int votes = 0;
 		for (int port : this.ports) {

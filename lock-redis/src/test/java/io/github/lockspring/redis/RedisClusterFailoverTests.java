@@ -1,12 +1,10 @@
 package io.github.lockspring.redis;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import java.util.stream.IntStream;
 
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockEvent;
@@ -17,9 +15,9 @@ import io.github.lockspring.engine.LockEngine;
 import io.github.lockspring.store.AcquireRequest.QueueMode;
 import io.github.lockspring.store.Inbox;
 import io.github.lockspring.store.OwnerToken;
-import io.github.lockspring.testsupport.RecordingListener;
-import io.github.lockspring.testsupport.RedisCluster;
-import io.github.lockspring.testsupport.RedisServer;
+import io.github.lockspring.testsupport.store.RecordingListener;
+import io.github.lockspring.testsupport.redis.RedisCluster;
+import io.github.lockspring.testsupport.redis.RedisServer;
 import org.awaitility.core.ConditionTimeoutException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -130,14 +128,10 @@ class RedisClusterFailoverTests {
 	}
 
 	private static List<HeldLock> hold(LockEngine engine, boolean onFailing, Duration ttl) {
-		List<HeldLock> held = new ArrayList<>();
-		for (int i = 0; held.size() < 4; i++) {
-			String key = ttl + " " + i;
-			if ((cluster.masterOf(RedisKeys.slot("lock:" + key)) == failing) == onFailing) {
-				held.add(engine.template().acquire(LockRequest.of(key).ttl(ttl).renew().onLost(OnLost.NOTIFY)));
-			}
-		}
-		return held;
+		return cluster.locks(ttl + " ", (master) -> (master == failing) == onFailing)
+			.limit(4)
+			.map((key) -> engine.template().acquire(LockRequest.of(key).ttl(ttl).renew().onLost(OnLost.NOTIFY)))
+			.toList();
 	}
 
 	@ParameterizedTest
@@ -162,11 +156,7 @@ class RedisClusterFailoverTests {
 		try (RedisLockStore store = RedisLockStore.create(driver.clusterFactory(cluster), SETTINGS)) {
 			String instance = openAtNodeOfItsChannel(store, listener);
 			RedisServer node = subscribed(instance);
-			String key = IntStream.iterate(0, (i) -> i + 1)
-				.mapToObj((i) -> driver + " " + i)
-				.filter((candidate) -> cluster.masterOf(RedisKeys.slot("lock:" + candidate)) != node)
-				.findFirst()
-				.orElseThrow();
+			String key = cluster.locks(driver + " ", (master) -> master != node).findFirst().orElseThrow();
 			assertThat(isTold(store, key, instance, listener)).isTrue();
 			fail.accept(node);
 			try {
@@ -187,7 +177,7 @@ class RedisClusterFailoverTests {
 			Inbox inbox = store.inbox(instance, listener).orElseThrow();
 			inbox.open();
 			await().atMost(PATIENCE).until(inbox::isConfirmed);
-			if (subscribed(instance) == cluster.masterOf(RedisKeys.slot("lock:inbox:" + instance))) {
+			if (subscribed(instance) == cluster.masterOf("lock:inbox:" + instance)) {
 				return instance;
 			}
 			inbox.close();

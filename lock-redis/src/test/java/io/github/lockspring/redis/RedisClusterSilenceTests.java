@@ -9,14 +9,13 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.store.AcquireResult.Acquired;
 import io.github.lockspring.store.AcquireRequest.QueueMode;
-import io.github.lockspring.testsupport.RedisCluster;
-import io.github.lockspring.testsupport.RedisServer;
-import io.github.lockspring.testsupport.TcpProxy;
+import io.github.lockspring.testsupport.redis.RedisCluster;
+import io.github.lockspring.testsupport.redis.RedisServer;
+import io.github.lockspring.testsupport.network.TcpProxy;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -92,11 +91,8 @@ class RedisClusterSilenceTests {
 
 	/** One that nobody has. */
 	private String key(RedisServer node) {
-		return IntStream.generate(this.keys::incrementAndGet)
-			.mapToObj((i) -> "silence " + System.nanoTime() + " " + i)
-			.filter((key) -> cluster.masterOf(RedisKeys.slot("lock:" + key)) == node)
-			.findFirst()
-			.orElseThrow();
+		String prefix = "silence " + this.keys.incrementAndGet() + " " + System.nanoTime() + " ";
+		return cluster.locks(prefix, node::equals).findFirst().orElseThrow();
 	}
 
 	/** Those to the healthy node whose description contains the words. */

@@ -18,12 +18,12 @@ import io.github.lockspring.store.AcquireResult.Acquired;
 import io.github.lockspring.store.AcquireRequest.QueueMode;
 import io.github.lockspring.store.Inbox;
 import io.github.lockspring.store.OwnerToken;
-import io.github.lockspring.testsupport.RecordingListener;
+import io.github.lockspring.testsupport.store.RecordingListener;
 import io.github.lockspring.store.ReleaseResult;
 import io.github.lockspring.store.RenewResult;
 import io.github.lockspring.store.RenewRequest;
-import io.github.lockspring.testsupport.RedisCluster;
-import io.github.lockspring.testsupport.RedisServer;
+import io.github.lockspring.testsupport.redis.RedisCluster;
+import io.github.lockspring.testsupport.redis.RedisServer;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -176,7 +176,7 @@ class RedisClusterTests {
 	@Test
 	void f29LocksInDifferentSlotsAreTakenInOneOrderByAll() throws Exception {
 		List<String> keys = List.of("a", "b", "c", "d", "{tag}e");
-		assertThat(keys.stream().map((key) -> cluster.masterOf(RedisKeys.slot("lock:" + key))).distinct()).hasSize(3);
+		assertThat(keys.stream().map((key) -> cluster.masterOf("lock:" + key)).distinct()).hasSize(3);
 		List<String> reversed = new ArrayList<>(keys);
 		Collections.reverse(reversed);
 		int[] counter = new int[1];
@@ -237,7 +237,7 @@ class RedisClusterTests {
 	}
 
 	private static boolean isOnSecond(String key) {
-		return cluster.masterOf(RedisKeys.slot("lock:" + key)) == second;
+		return cluster.masterOf("lock:" + key) == second;
 	}
 
 }

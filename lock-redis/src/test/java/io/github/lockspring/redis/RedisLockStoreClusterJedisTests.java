@@ -2,8 +2,8 @@ package io.github.lockspring.redis;
 
 import java.util.List;
 
-import io.github.lockspring.testsupport.RedisCluster;
-import io.github.lockspring.testsupport.RedisServer;
+import io.github.lockspring.testsupport.redis.RedisCluster;
+import io.github.lockspring.testsupport.redis.RedisServer;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
@@ -18,8 +18,13 @@ class RedisLockStoreClusterJedisTests extends AbstractRedisLockStoreTests {
 	}
 
 	@Override
+	Driver driver() {
+		return Driver.JEDIS;
+	}
+
+	@Override
 	RedisConnectionFactory applicationFactory() {
-		return Driver.JEDIS.clusterFactory(RedisCluster.shared());
+		return driver().clusterFactory(RedisCluster.shared());
 	}
 
 	// a node knows its own only

@@ -1,13 +1,10 @@
 package io.github.lockspring.redis;
 
-import org.springframework.data.redis.connection.RedisConnectionFactory;
-import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
-
 class RedisLockStoreReplicaAcksJedisTests extends AbstractReplicaAcksLockStoreTests {
 
 	@Override
-	RedisConnectionFactory applicationFactory() {
-		return new JedisConnectionFactory(group().configuration());
+	Driver driver() {
+		return Driver.JEDIS;
 	}
 
 }

@@ -3,8 +3,8 @@ package io.github.lockspring.redis;
 import java.util.ArrayList;
 import java.util.List;
 
-import io.github.lockspring.testsupport.RedisServer;
-import io.github.lockspring.testsupport.RespClient;
+import io.github.lockspring.testsupport.redis.RedisServer;
+import io.github.lockspring.testsupport.redis.RespClient;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 

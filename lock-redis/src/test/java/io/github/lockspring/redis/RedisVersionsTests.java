@@ -2,13 +2,11 @@ package io.github.lockspring.redis;
 
 import java.util.List;
 
-import io.github.lockspring.testsupport.RedisServer;
-import io.github.lockspring.testsupport.RedisVersion;
+import io.github.lockspring.testsupport.redis.RedisServer;
+import io.github.lockspring.testsupport.redis.RedisVersion;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
-
-import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
@@ -37,8 +35,8 @@ class RedisVersionsTests {
 		}
 
 		@Override
-		RedisConnectionFactory applicationFactory() {
-			return this.driver.factory(RedisServer.shared(this.version).port());
+		Driver driver() {
+			return this.driver;
 		}
 
 	}

@@ -22,10 +22,10 @@ import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.ReleaseResult.NotOwner;
 import io.github.lockspring.store.ReleaseResult.Released;
 import io.github.lockspring.store.RenewResult;
-import io.github.lockspring.testsupport.RedisServer;
-import io.github.lockspring.testsupport.RedlockServers;
-import io.github.lockspring.testsupport.TcpProxy.Cut;
-import io.github.lockspring.testsupport.TcpProxy.Direction;
+import io.github.lockspring.testsupport.redis.RedisServer;
+import io.github.lockspring.testsupport.redis.RedlockServers;
+import io.github.lockspring.testsupport.network.TcpProxy.Cut;
+import io.github.lockspring.testsupport.network.TcpProxy.Direction;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -213,8 +213,7 @@ class RedlockFailureTests {
 	void f13SlowNodesDoNotUseUpTheLease() {
 		RedlockLockStore store = store(Driver.LETTUCE, Duration.ofMillis(300));
 		Duration ttl = Duration.ofSeconds(2);
-		servers.proxy(0).delay(Duration.ofMillis(600));
-		servers.proxy(1).delay(Duration.ofMillis(600));
+		servers.delay(Duration.ofMillis(600), 0, 1);
 		long start = System.nanoTime();
 		AcquireResult answer = store.acquire(new AcquireRequest(KEY, token(), ttl, QueueMode.NONE), ttl.dividedBy(2));
 		assertThat(answer).isInstanceOf(Acquired.class);
@@ -276,8 +275,7 @@ class RedlockFailureTests {
 		servers.proxy(4).stall();
 		long first = fencingToken(acquireAndRelease(store));
 		assertThat(first).as("the largest vote").isGreaterThan(ahead);
-		servers.proxy(3).restore();
-		servers.proxy(4).restore();
+		servers.restore(3, 4);
 		awaitAllNodes(store);
 		servers.proxy(0).stall();
 		servers.proxy(1).stall();
@@ -302,9 +300,7 @@ class RedlockFailureTests {
 		// the votes come, and then nothing more: the confirmation finds no majority
 		servers.all().forEach((server) -> server.command("CONFIG", "RESETSTAT"));
 		CompletableFuture<AcquireResult> answer = CompletableFuture.supplyAsync(() -> {
-			for (int node = 0; node < 3; node++) {
-				servers.proxy(node).delay(Duration.ofMillis(100));
-			}
+			servers.delay(Duration.ofMillis(100), 0, 1, 2);
 			servers.proxy(3).stall();
 			servers.proxy(4).stall();
 			return acquire(store, token);
@@ -364,15 +360,12 @@ class RedlockFailureTests {
 		servers.server(0).flushAll();
 		servers.server(0).command("CONFIG", "RESETSTAT");
 		// a majority that answers before a node was asked spares it the request
-		for (int node = 0; node < 5; node++) {
-			servers.proxy(node).delay(Duration.ofMillis((node == 0) ? 200 : 100));
-		}
+		servers.delay(Duration.ofMillis(100));
+		servers.delay(Duration.ofMillis(200), 0);
 		assertThat(renew(store, KEY, token)).containsExactly(RenewResult.RENEWED);
 		release(store, KEY, token);
 		await().until(() -> servers.server(0).calls("evalsha") >= 2);
-		for (int node = 0; node < 5; node++) {
-			servers.proxy(node).restore();
-		}
+		servers.restore();
 		awaitAllNodes(store);
 		await().until(() -> servers.having(LOCK).isEmpty());
 	}
@@ -440,9 +433,7 @@ class RedlockFailureTests {
 		caller.join(COMMAND_TIMEOUT.toMillis());
 		assertThat(failure.get()).hasMessageContaining("interrupted");
 		assertThat(flag).isTrue();
-		for (int node = 0; node < 3; node++) {
-			servers.proxy(node).restore();
-		}
+		servers.restore(0, 1, 2);
 		await().until(() -> servers.having(LOCK).isEmpty());
 	}
 
@@ -486,9 +477,7 @@ class RedlockFailureTests {
 		awaitQuiet();
 		// a majority that answers before a node was asked spares it the request
 		Duration oneWay = Duration.ofMillis(100);
-		for (int node = 0; node < 5; node++) {
-			servers.proxy(node).delay(oneWay);
-		}
+		servers.delay(oneWay);
 		servers.all().forEach((server) -> server.command("CONFIG", "RESETSTAT"));
 		OwnerToken token = token();
 		acquire(store, token);

@@ -19,10 +19,10 @@ import io.github.lockspring.store.AcquireRequest;
 import io.github.lockspring.store.AcquireRequest.QueueMode;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.ReleaseRequest;
-import io.github.lockspring.testsupport.JavaProcess;
-import io.github.lockspring.testsupport.RedisServer;
-import io.github.lockspring.testsupport.RedlockServers;
-import io.github.lockspring.testsupport.RespClient;
+import io.github.lockspring.testsupport.process.JavaProcess;
+import io.github.lockspring.testsupport.redis.RedisServer;
+import io.github.lockspring.testsupport.redis.RedlockServers;
+import io.github.lockspring.testsupport.redis.RespClient;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -31,7 +31,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Instances that all want the same lock on five servers, round after round. In the build
  * they are few rounds in one JVM; at length four JVMs, with
- * {@code mvn -Ptopologies -pl lock-spring-boot-autoconfigure test}.
+ * {@code mvn -Ptopologies -pl lock-redis -am test}.
  */
 class RedlockRoundsTests {
 

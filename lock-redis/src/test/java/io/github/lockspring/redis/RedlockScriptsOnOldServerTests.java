@@ -1,6 +1,6 @@
 package io.github.lockspring.redis;
 
-import io.github.lockspring.testsupport.RedisVersion;
+import io.github.lockspring.testsupport.redis.RedisVersion;
 import org.junit.jupiter.api.BeforeAll;
 
 import static org.assertj.core.api.Assumptions.assumeThat;

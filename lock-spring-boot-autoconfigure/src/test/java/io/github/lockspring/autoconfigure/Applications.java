@@ -3,7 +3,7 @@ package io.github.lockspring.autoconfigure;
 import java.util.List;
 import java.util.stream.StreamSupport;
 
-import io.github.lockspring.testsupport.RedisServer;
+import io.github.lockspring.testsupport.redis.RedisServer;
 
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -22,32 +22,24 @@ public final class Applications {
 	private Applications() {
 	}
 
-	/**
-	 * With Spring Boot's auto-configurations of AOP and Redis.
-	 */
+	/** With Spring Boot's auto-configurations of AOP and Redis. */
 	public static ApplicationContextRunner withRedis() {
 		return withoutRedis().withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class));
 	}
 
-	/**
-	 * As {@link #withRedis()}, on the server that tests share.
-	 */
+	/** As {@link #withRedis()}, on the server that tests share. */
 	public static ApplicationContextRunner onSharedServer() {
 		RedisServer server = RedisServer.shared();
 		return withRedis().withPropertyValues("spring.data.redis.host=" + server.host(),
 				"spring.data.redis.port=" + server.port());
 	}
 
-	/**
-	 * As {@link #withoutRedis()}, with the locks in memory.
-	 */
+	/** As {@link #withoutRedis()}, with the locks in memory. */
 	public static ApplicationContextRunner inMemory() {
 		return withoutRedis().withPropertyValues("distributed-lock.store=memory");
 	}
 
-	/**
-	 * With Spring Boot's auto-configuration of AOP only.
-	 */
+	/** With Spring Boot's auto-configuration of AOP only. */
 	public static ApplicationContextRunner withoutRedis() {
 		return new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class))
 			.withConfiguration(AutoConfigurations.of(registered()));

@@ -13,8 +13,8 @@ import io.github.lockspring.fencing.FencedBeanPostProcessor;
 import io.github.lockspring.fencing.FencingGuard;
 import io.github.lockspring.jdbc.JdbcFencingGuard;
 import io.github.lockspring.fencing.StaleFencingTokenException;
-import io.github.lockspring.testsupport.Databases;
-import io.github.lockspring.testsupport.Databases.Database;
+import io.github.lockspring.testsupport.jdbc.Databases;
+import io.github.lockspring.testsupport.jdbc.Databases.Database;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 

@@ -10,8 +10,8 @@ import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.redis.RedisLockStore;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.memory.MemoryLockStore;
-import io.github.lockspring.testsupport.RedisServer;
-import io.github.lockspring.testsupport.SentinelGroup;
+import io.github.lockspring.testsupport.redis.RedisServer;
+import io.github.lockspring.testsupport.redis.SentinelGroup;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -68,7 +68,7 @@ class LockStoreAutoConfigurationTests {
 		Applications.withRedis()
 			.withPropertyValues("spring.data.redis.client-type=" + clientType,
 					"spring.data.redis.sentinel.master=" + SentinelGroup.NAME,
-					"spring.data.redis.sentinel.nodes=" + group.nodes(),
+					"spring.data.redis.sentinel.nodes=" + String.join(",", group.addresses()),
 					"spring.data.redis.sentinel.password=" + group.sentinelPassword(),
 					"spring.data.redis.password=" + group.password(), "distributed-lock.redis.replica-acks=2")
 			.run((context) -> {

@@ -12,7 +12,7 @@ import io.github.lockspring.redis.RedisLockStore;
 import io.github.lockspring.redis.RedlockLockStore;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.memory.MemoryLockStore;
-import io.github.lockspring.testsupport.RedlockServers;
+import io.github.lockspring.testsupport.redis.RedlockServers;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;

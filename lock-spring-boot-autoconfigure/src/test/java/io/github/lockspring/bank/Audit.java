@@ -82,4 +82,28 @@ final class Audit {
 		return new Books(differences);
 	}
 
+	/**
+	 * What an audit found.
+	 *
+	 * @param differences how much each account has more than the ledger says
+	 */
+	record Books(List<Long> differences) {
+
+		boolean areRight() {
+			return this.differences.stream().allMatch((difference) -> difference == 0);
+		}
+
+		/** What was made, or, negative, lost: the sum of all accounts never changes. */
+		long made() {
+			return this.differences.stream().mapToLong(Long::longValue).sum();
+		}
+
+		@Override
+		public String toString() {
+			return areRight() ? "each account has what the ledger says"
+					: "differences " + this.differences + ": " + ((made() < 0) ? "lost " : "made ") + Math.abs(made());
+		}
+
+	}
+
 }

@@ -1,5 +1,6 @@
 package io.github.lockspring.bank;
 
+import io.github.lockspring.bank.Round.Moment;
 import org.aspectj.lang.annotation.Aspect;
 import org.aspectj.lang.annotation.Before;
 
@@ -29,9 +30,7 @@ class BankApplication {
 		return new BeforeTransaction(checkpoint);
 	}
 
-	/**
-	 * Between the advice of the lock and that of the transaction.
-	 */
+	/** Between the advice of the lock and that of the transaction. */
 	@Aspect
 	@Order(Ordered.LOWEST_PRECEDENCE - 50)
 	static class BeforeTransaction {

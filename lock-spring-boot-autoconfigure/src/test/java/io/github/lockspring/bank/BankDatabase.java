@@ -4,15 +4,14 @@ import java.util.function.Supplier;
 
 import javax.sql.DataSource;
 
-import io.github.lockspring.testsupport.Databases;
-import io.github.lockspring.testsupport.Databases.Database;
-import org.jspecify.annotations.Nullable;
+import io.github.lockspring.testsupport.jdbc.Databases;
+import io.github.lockspring.testsupport.jdbc.Databases.Database;
 
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
+import org.springframework.util.function.SingletonSupplier;
 
 /**
- * The databases that a bank can have, each with its table of fencing tokens. For one
- * thread.
+ * The databases that a bank can have, each with its table of fencing tokens.
  */
 enum BankDatabase {
 
@@ -20,38 +19,26 @@ enum BankDatabase {
 
 	POSTGRESQL(Databases::postgres);
 
-	private final Supplier<Database> maker;
+	private final Supplier<Database> database;
 
-	private @Nullable Database made;
-
-	private @Nullable DataSource dataSource;
+	private final Supplier<DataSource> dataSource;
 
 	BankDatabase(Supplier<Database> maker) {
-		this.maker = maker;
-	}
-
-	private Database made() {
-		Database made = this.made;
-		if (made == null) {
-			made = this.maker.get().withFencingTokens();
-			this.made = made;
-		}
-		return made;
+		this.database = SingletonSupplier.of(() -> maker.get().withFencingTokens());
+		this.dataSource = SingletonSupplier.of(() -> {
+			Database created = this.database.get();
+			return new SingleConnectionDataSource(created.url(), created.user(), created.password(), true);
+		});
 	}
 
 	/** Where the workers find it, for a conversation. */
 	String place() {
-		return made().url() + " " + made().user();
+		return this.database.get().url() + " " + this.database.get().user();
 	}
 
 	/** The auditor's own connection. */
 	DataSource dataSource() {
-		DataSource dataSource = this.dataSource;
-		if (dataSource == null) {
-			dataSource = new SingleConnectionDataSource(made().url(), made().user(), made().password(), true);
-			this.dataSource = dataSource;
-		}
-		return dataSource;
+		return this.dataSource.get();
 	}
 
 }

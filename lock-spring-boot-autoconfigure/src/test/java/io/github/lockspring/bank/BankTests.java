@@ -8,6 +8,9 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 
+import io.github.lockspring.bank.Audit.Books;
+import io.github.lockspring.bank.Round.Harm;
+import io.github.lockspring.bank.Round.Moment;
 import io.github.lockspring.transaction.Verification;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -24,7 +27,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Money is moved between a few accounts by several processes, each transfer under the
  * locks of both accounts, while processes are stopped for longer than their leases last
  * and Redis loses its data. A few rounds by default; a thousand of each with
- * {@code mvn -Pbank -pl lock-spring-boot-autoconfigure test}.
+ * {@code mvn -Pbank -pl lock-spring-boot-autoconfigure -am test}.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @Timeout(value = 3, unit = TimeUnit.HOURS)

@@ -1,18 +1,17 @@
 package io.github.lockspring.bank;
 
-import java.io.BufferedReader;
-import java.io.IOException;
-import java.io.InputStreamReader;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
-import java.util.concurrent.locks.ReentrantLock;
 
+import io.github.lockspring.bank.Round.Moment;
+import io.github.lockspring.bank.Transfer.Step;
+import io.github.lockspring.testsupport.process.Conversation;
 import io.github.lockspring.transaction.Verification;
 
 import org.springframework.boot.Banner;
@@ -22,8 +21,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 
 /**
  * A process of the bank: an instance of an application, with threads that move money
- * until they are told to rest. Talks with the test over its standard streams, a line for
- * a line.
+ * until they are told to rest.
  */
 final class BankWorker {
 
@@ -62,15 +60,15 @@ final class BankWorker {
 
 	private final SplittableRandom random;
 
-	private final Checkpoint checkpoint = new Checkpoint();
+	private final Conversation test = new Conversation();
+
+	private final Checkpoint checkpoint = new Checkpoint(this.test);
 
 	private final Map<String, ConfigurableApplicationContext> contexts = new HashMap<>();
 
 	private final List<Thread> tellers = new ArrayList<>();
 
-	private final ReentrantLock lock = new ReentrantLock();
-
-	private final Map<Outcome, Integer> counts = new EnumMap<>(Outcome.class);
+	private final Map<Outcome, Integer> counts = new ConcurrentHashMap<>();
 
 	private volatile boolean running;
 
@@ -95,25 +93,21 @@ final class BankWorker {
 		new BankWorker(args).converse();
 	}
 
-	private void converse() throws IOException, InterruptedException {
-		BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-		String line;
-		while ((line = in.readLine()) != null) {
-			String[] words = line.split(" ");
+	private void converse() throws InterruptedException {
+		while (true) {
+			String[] words = this.test.hear().split(" ");
 			switch (words[0]) {
 				case OPEN -> context(words[1], words[2], Verification.valueOf(words[3]));
 				case RUN -> {
 					run(context(words[1], words[2], Verification.valueOf(words[3])), Boolean.parseBoolean(words[4]));
-					say(RUNNING);
+					this.test.say(RUNNING);
 				}
-				case REST -> say(RESTED + " " + rest());
+				case REST -> this.test.say(RESTED + " " + rest());
 				case DETAIN -> this.checkpoint.detain(Moment.valueOf(words[1]));
 				case FREE -> this.checkpoint.free();
-				default -> throw new IllegalArgumentException(line);
+				default -> throw new IllegalArgumentException(words[0]);
 			}
 		}
-		// the test is gone
-		Runtime.getRuntime().halt(1);
 	}
 
 	private ConfigurableApplicationContext context(String database, String user, Verification verification) {
@@ -152,9 +146,9 @@ final class BankWorker {
 			int target = (source + 1 + random.nextInt(this.accounts - 1)) % this.accounts;
 			Transfer transfer = new Transfer(prefix + number, source, target, 1 + random.nextInt(LARGEST_AMOUNT));
 			Outcome outcome = attempt(service, fenced, transfer);
-			count(outcome);
-			if (transfer.isDetained()) {
-				say(ENDED + " " + outcome);
+			this.counts.merge(outcome, 1, Integer::sum);
+			if (transfer.has(Step.DETAINED)) {
+				this.test.say(ENDED + " " + outcome);
 			}
 			if (!outcome.isCommitted()) {
 				// while Redis is away there is no point in asking without a pause
@@ -184,27 +178,13 @@ final class BankWorker {
 		return outcome;
 	}
 
-	private void count(Outcome outcome) {
-		this.lock.lock();
-		try {
-			this.counts.merge(outcome, 1, Integer::sum);
-		}
-		finally {
-			this.lock.unlock();
-		}
-	}
-
 	private String rest() throws InterruptedException {
 		this.running = false;
 		for (Thread teller : this.tellers) {
 			teller.join();
 		}
 		this.tellers.clear();
-		return Outcome.text(this.counts);
-	}
-
-	private static void say(String line) {
-		System.out.println(line);
+		return Outcome.text(new TreeMap<>(this.counts));
 	}
 
 }

@@ -8,8 +8,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 
-import io.github.lockspring.testsupport.JavaProcess;
-import io.github.lockspring.testsupport.RedisServer;
+import io.github.lockspring.bank.Round.Harm;
+import io.github.lockspring.bank.Round.Moment;
+import io.github.lockspring.testsupport.process.JavaProcess;
+import io.github.lockspring.testsupport.redis.RedisServer;
 import io.github.lockspring.transaction.Verification;
 import org.jspecify.annotations.Nullable;
 

@@ -4,12 +4,14 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
+import io.github.lockspring.bank.Round.Moment;
+import io.github.lockspring.bank.Transfer.Step;
+import io.github.lockspring.testsupport.process.Conversation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Holds one transfer up at a given moment until it is told to go on, so that what happens
- * to its process or to Redis happens in that very moment. All threads of a worker pass
- * it; the thread that talks with the test says who is to be held up.
+ * Holds one transfer up at a given moment until it is told to go on. All threads of a
+ * worker pass it; the thread that talks with the test says when.
  */
 final class Checkpoint {
 
@@ -17,7 +19,13 @@ final class Checkpoint {
 
 	private final AtomicReference<@Nullable Moment> wanted = new AtomicReference<>();
 
+	private final Conversation test;
+
 	private volatile CountDownLatch barrier = new CountDownLatch(0);
+
+	Checkpoint(Conversation test) {
+		this.test = test;
+	}
 
 	void detain(Moment moment) {
 		this.barrier = new CountDownLatch(1);
@@ -31,8 +39,8 @@ final class Checkpoint {
 
 	void pass(Moment moment, Transfer transfer) {
 		if (this.wanted.get() == moment && this.wanted.compareAndSet(moment, null)) {
-			transfer.detain();
-			System.out.println(DETAINED + " " + transfer.source() + " " + transfer.target());
+			transfer.reach(Step.DETAINED);
+			this.test.say(DETAINED + " " + transfer.source() + " " + transfer.target());
 			try {
 				if (!this.barrier.await(1, TimeUnit.MINUTES)) {
 					throw new IllegalStateException("Forgotten at the checkpoint");

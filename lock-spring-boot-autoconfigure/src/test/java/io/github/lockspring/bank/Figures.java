@@ -5,6 +5,7 @@ import java.util.EnumMap;
 import java.util.Map;
 import java.util.TreeMap;
 
+import io.github.lockspring.bank.Audit.Books;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -8,6 +8,7 @@ import java.util.stream.Collectors;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.bank.Transfer.Step;
 import io.github.lockspring.fencing.StaleFencingTokenException;
 import org.jspecify.annotations.Nullable;
 
@@ -56,7 +57,7 @@ enum Outcome {
 	}
 
 	static Outcome of(Transfer transfer, @Nullable Exception failure) {
-		if (transfer.isCommitted()) {
+		if (transfer.has(Step.COMMITTED)) {
 			if (failure == null) {
 				return COMMITTED;
 			}
@@ -66,10 +67,10 @@ enum Outcome {
 			return STALE;
 		}
 		if (failure instanceof LockLostException) {
-			return transfer.isBegun() ? LOST_BEFORE_COMMIT : LOST_BEFORE_WORK;
+			return transfer.has(Step.BEGUN) ? LOST_BEFORE_COMMIT : LOST_BEFORE_WORK;
 		}
 		if (failure instanceof LockUnavailableException) {
-			return transfer.isBegun() ? UNAVAILABLE_AT_COMMIT : UNAVAILABLE;
+			return transfer.has(Step.BEGUN) ? UNAVAILABLE_AT_COMMIT : UNAVAILABLE;
 		}
 		if (failure instanceof LockNotAcquiredException) {
 			return BUSY;

@@ -1,49 +1,37 @@
 package io.github.lockspring.bank;
 
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 
 /**
  * An order to move money from one account to another, and how far it came. Used by one
  * thread.
+ *
+ * @param id its name in the ledger
+ * @param source the account that pays
+ * @param target the account that receives
+ * @param amount how much
+ * @param steps how far it came
  */
-final class Transfer {
+record Transfer(String id, int source, int target, long amount, Set<Step> steps) {
 
-	private final String id;
+	/**
+	 * What a transfer may have reached.
+	 */
+	enum Step {
 
-	private final int source;
+		/** The work began, in its transaction. */
+		BEGUN,
+		/** The transaction was committed. */
+		COMMITTED,
+		/** The transfer was held up by the test. */
+		DETAINED
 
-	private final int target;
-
-	private final long amount;
-
-	private boolean begun;
-
-	private boolean committed;
-
-	private boolean detained;
+	}
 
 	Transfer(String id, int source, int target, long amount) {
-		this.id = id;
-		this.source = source;
-		this.target = target;
-		this.amount = amount;
-	}
-
-	/** What it is known by in the ledger. */
-	String id() {
-		return this.id;
-	}
-
-	int source() {
-		return this.source;
-	}
-
-	int target() {
-		return this.target;
-	}
-
-	long amount() {
-		return this.amount;
+		this(id, source, target, amount, EnumSet.noneOf(Step.class));
 	}
 
 	/** What is locked, for the annotation. */
@@ -51,36 +39,12 @@ final class Transfer {
 		return List.of(this.source, this.target);
 	}
 
-	/** The work began, in its transaction. */
-	void begin() {
-		this.begun = true;
+	void reach(Step step) {
+		this.steps.add(step);
 	}
 
-	boolean isBegun() {
-		return this.begun;
-	}
-
-	/** The transaction was committed. */
-	void commit() {
-		this.committed = true;
-	}
-
-	boolean isCommitted() {
-		return this.committed;
-	}
-
-	/** It was held up by the test. */
-	void detain() {
-		this.detained = true;
-	}
-
-	boolean isDetained() {
-		return this.detained;
-	}
-
-	@Override
-	public String toString() {
-		return this.id + ": " + this.amount + " from " + this.source + " to " + this.target;
+	boolean has(Step step) {
+		return this.steps.contains(step);
 	}
 
 }

@@ -6,6 +6,8 @@ import java.util.concurrent.locks.LockSupport;
 
 import io.github.lockspring.annotation.DistributedLock;
 import io.github.lockspring.annotation.Fenced;
+import io.github.lockspring.bank.Round.Moment;
+import io.github.lockspring.bank.Transfer.Step;
 
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.annotation.Transactional;
@@ -43,11 +45,11 @@ class TransferService {
 	}
 
 	private void move(Transfer transfer) {
-		transfer.begin();
+		transfer.reach(Step.BEGUN);
 		TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
 			@Override
 			public void afterCommit() {
-				transfer.commit();
+				transfer.reach(Step.COMMITTED);
 			}
 		});
 		long source = balance(transfer.source());

@@ -4,9 +4,9 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 import io.github.lockspring.jdbc.JdbcFencingGuard;
-import io.github.lockspring.testsupport.Databases;
-import io.github.lockspring.testsupport.Databases.Database;
-import io.github.lockspring.testsupport.RecordingDataSource;
+import io.github.lockspring.testsupport.jdbc.Databases;
+import io.github.lockspring.testsupport.jdbc.Databases.Database;
+import io.github.lockspring.testsupport.jdbc.RecordingDataSource;
 import jakarta.persistence.Entity;
 import jakarta.persistence.EntityManager;
 import jakarta.persistence.EntityManagerFactory;

@@ -2,6 +2,7 @@ package io.github.lockspring.sample;
 
 import java.io.IOException;
 
+import io.github.lockspring.testsupport.redis.RedisServer;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.SpringApplication;
@@ -10,17 +11,20 @@ import org.springframework.boot.context.event.ApplicationEnvironmentPreparedEven
 import org.springframework.mock.env.MockEnvironment;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 class EmbeddedRedisTests {
 
 	@Test
 	void usesTheServerThatAnotherInstanceHasStarted() throws IOException {
-		TestRedis redis = new TestRedis();
-		MockEnvironment environment = prepared("shop.redis.port", String.valueOf(redis.port()));
+		int port = RedisServer.freePort();
+		Process redis = EmbeddedRedis.start(port);
+		MockEnvironment environment = prepared("shop.redis.port", String.valueOf(port));
 		assertThat(environment.getProperty("spring.data.redis.host")).isEqualTo("127.0.0.1");
-		assertThat(environment.getProperty("spring.data.redis.port", Integer.class)).isEqualTo(redis.port());
+		assertThat(environment.getProperty("spring.data.redis.port", Integer.class)).isEqualTo(port);
 		assertThat(environment.getProperty("shop.redis.server")).contains("started by another instance");
-		redis.stop();
+		redis.getOutputStream().close();
+		await().until(() -> !EmbeddedRedis.answersPing(port));
 	}
 
 	@Test

@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
+import io.github.lockspring.testsupport.redis.RedisServer;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.builder.SpringApplicationBuilder;
@@ -13,7 +14,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 class ReportJobTests {
 
-	private final TestRedis redis = new TestRedis();
+	private final RedisServer redis = RedisServer.start();
 
 	@Test
 	void runsOnOneOfTwoInstancesAndNotOnTheOtherOneAfterIt() {

@@ -1,62 +1,53 @@
 package io.github.lockspring.sample;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
+import io.github.lockspring.testsupport.process.JavaProcess;
+import io.github.lockspring.testsupport.redis.RedisServer;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * {@link TwoShops} in a JVM of their own, so that it can be stopped. Does not outlive
- * this JVM.
+ * {@link TwoShops} in a JVM of their own, so that they can be stopped.
  */
 final class ShopProcess implements AutoCloseable {
 
-	private final int carefulPort = TestRedis.freePort();
+	private static final List<String> OPTIONS = List.of("-Xmx128m", "-XX:+UseSerialGC", "-Xshare:auto",
+			"-XX:TieredStopAtLevel=1", "-Dh2.bindAddress=127.0.0.1");
 
-	private final int carelessPort = TestRedis.freePort();
+	private final int carefulPort = RedisServer.freePort();
+
+	private final int carelessPort = RedisServer.freePort();
 
 	private final Path log;
 
-	private final Process process;
-
-	private final Thread killer;
+	private final JavaProcess process;
 
 	/**
-	 * Starts them. Does not wait for it.
-	 * @param log where their output goes
-	 * @param arguments their arguments, except for the ports
+	 * Starts the shops. Returns at once.
+	 * @param directory where their output goes
+	 * @param shared their arguments, except for the ports
 	 */
-	ShopProcess(Path log, List<String> arguments) {
-		List<String> command = new ArrayList<>(
-				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx128m",
-						"-XX:+UseSerialGC", "-Xshare:auto", "-XX:TieredStopAtLevel=1", "-Dh2.bindAddress=127.0.0.1",
-						"-cp", System.getProperty("java.class.path"), TwoShops.class.getName(),
-						String.valueOf(this.carefulPort), String.valueOf(this.carelessPort)));
-		command.addAll(arguments);
-		this.log = log;
-		try {
-			this.process = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile()).start();
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
-		// one that stands still does not see that the test is gone
-		this.killer = new Thread(this.process::destroyForcibly);
-		Runtime.getRuntime().addShutdownHook(this.killer);
+	ShopProcess(Path directory, List<String> shared) {
+		List<String> arguments = new ArrayList<>(
+				List.of(String.valueOf(this.carefulPort), String.valueOf(this.carelessPort)));
+		arguments.addAll(shared);
+		this.process = new JavaProcess("shops", directory, OPTIONS, TwoShops.class, arguments);
+		this.log = directory.resolve("shops.log");
 	}
 
-	/** Waits until it is open. */
+	/** Waits until the careful shop is open. */
 	Shop careful() {
 		return open(this.carefulPort);
 	}
 
-	/** Waits until it is open. */
+	/** Waits until the careless shop is open. */
 	Shop careless() {
 		return open(this.carelessPort);
 	}
@@ -70,35 +61,19 @@ final class ShopProcess implements AutoCloseable {
 		return shop;
 	}
 
-	/**
-	 * What they have written so far.
-	 */
+	/** Returns what the shops have written so far. */
 	String log() throws IOException {
 		return Files.readString(this.log);
 	}
 
-	/**
-	 * Sends a signal.
-	 * @param name STOP or CONT
-	 */
+	/** Sends a signal, STOP or CONT. */
 	void signal(String name) {
-		try {
-			int exit = new ProcessBuilder("kill", "-" + name, String.valueOf(this.process.pid())).start().waitFor();
-			assertThat(exit).as("kill -" + name).isZero();
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
-		catch (InterruptedException ex) {
-			throw new IllegalStateException(ex);
-		}
+		this.process.signal(name);
 	}
 
 	@Override
 	public void close() {
-		this.process.destroyForcibly();
-		this.process.onExit().join();
-		Runtime.getRuntime().removeShutdownHook(this.killer);
+		this.process.close();
 	}
 
 }

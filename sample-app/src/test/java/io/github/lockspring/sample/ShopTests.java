@@ -7,6 +7,7 @@ import java.util.UUID;
 
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
+import io.github.lockspring.testsupport.redis.RedisServer;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -24,7 +25,7 @@ import static org.awaitility.Awaitility.await;
 		properties = { "shop.report.cron=-", "distributed-lock.wait-time=30s" })
 class ShopTests {
 
-	private static final TestRedis REDIS = new TestRedis();
+	private static final RedisServer REDIS = RedisServer.start();
 
 	@LocalServerPort
 	private int port;

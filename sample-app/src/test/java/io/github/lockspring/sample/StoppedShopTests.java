@@ -8,6 +8,7 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
+import io.github.lockspring.testsupport.redis.RedisServer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -44,13 +45,13 @@ class StoppedShopTests {
 	static void open() {
 		System.setProperty("h2.bindAddress", "127.0.0.1");
 		List<String> shared = List.of("--spring.data.redis.host=127.0.0.1",
-				"--spring.data.redis.port=" + new TestRedis().port(), "--shop.report.cron=-",
+				"--spring.data.redis.port=" + RedisServer.start().port(), "--shop.report.cron=-",
 				"--spring.datasource.url=jdbc:h2:file:" + directory.resolve("shop") + ";AUTO_SERVER=TRUE",
 				"--distributed-lock.ttl=2s", "--distributed-lock.wait-time=1m");
 		// first, so that it is not the database that stands still
 		here = new SpringApplicationBuilder(SampleApplication.class)
 			.run(with(shared, "--server.port=0", "--shop.packing-time=0s").toArray(String[]::new));
-		others = new ShopProcess(directory.resolve("others.log"), with(shared, "--shop.packing-time=3s"));
+		others = new ShopProcess(directory, with(shared, "--shop.packing-time=3s"));
 		shop = new Shop(here.getBean(Instance.class).port());
 		orders = here.getBean(OrderService.class);
 		stock = here.getBean(StockService.class);

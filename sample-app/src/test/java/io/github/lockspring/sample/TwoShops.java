@@ -4,6 +4,7 @@ import java.util.Arrays;
 import java.util.stream.Stream;
 
 import io.github.lockspring.fencing.FencingGuard;
+import io.github.lockspring.testsupport.process.Conversation;
 
 import org.springframework.boot.SpringApplication;
 import org.springframework.context.annotation.Bean;
@@ -25,6 +26,7 @@ final class TwoShops {
 	 * @param args the port of each, and the arguments of both
 	 */
 	public static void main(String[] args) {
+		new Conversation();
 		Stream<String> shared = Arrays.stream(args).skip(2);
 		String[] careful = Stream.concat(shared, Stream.of("--server.port=" + args[0])).toArray(String[]::new);
 		new SpringApplication(SampleApplication.class).run(careful);

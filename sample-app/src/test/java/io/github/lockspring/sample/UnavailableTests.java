@@ -1,9 +1,9 @@
 package io.github.lockspring.sample;
 
-import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 
+import io.github.lockspring.testsupport.redis.RedisServer;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.test.context.SpringBootTest;
@@ -19,7 +19,7 @@ import static org.awaitility.Awaitility.await;
 		properties = { "shop.report.cron=-", "distributed-lock.wait-time=200ms" })
 class UnavailableTests {
 
-	private static final TestRedis REDIS = new TestRedis();
+	private static final RedisServer REDIS = RedisServer.start();
 
 	@LocalServerPort
 	private int port;
@@ -31,18 +31,18 @@ class UnavailableTests {
 	}
 
 	@Test
-	void saysThatLocksAreUnavailableAndWorksAgainWhenRedisIsBack() throws IOException {
+	void saysThatLocksAreUnavailableAndWorksAgainWhenRedisIsBack() {
 		Shop shop = new Shop(this.port);
 		assertThat(shop.post("/api/stock/tea/sell").join().statusCode()).isEqualTo(200);
 		assertThat(shop.get("/api/instance")).contains("\"redis\":\"up\"");
 
-		REDIS.stop();
+		REDIS.kill();
 		HttpResponse<String> answer = shop.post("/api/stock/tea/sell").join();
 		assertThat(answer.statusCode()).isEqualTo(503);
 		assertThat(answer.body()).contains("\"outcome\":\"unavailable\"").contains("stock:tea");
 		assertThat(shop.get("/api/instance")).contains("\"redis\":\"down\"");
 
-		REDIS.startAgain();
+		REDIS.restart();
 		await().atMost(Duration.ofSeconds(30)).until(() -> shop.post("/api/stock/tea/sell").join().statusCode() == 200);
 		assertThat(shop.get("/api/instance")).contains("\"redis\":\"up\"");
 	}

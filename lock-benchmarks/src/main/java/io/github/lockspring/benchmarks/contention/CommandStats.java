@@ -6,6 +6,8 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
+import io.github.lockspring.testsupport.redis.RedisServer;
+
 /**
  * What Redis says about its commands. Those called by scripts are counted like those that
  * clients send, and a script's time contains theirs.
@@ -25,7 +27,7 @@ record CommandStats(Map<String, Command> commands, double cpuSeconds) {
 			"sunsubscribe", "multi", "exec", "wait", "ping", "echo", "hello", "auth", "select", "client|setname",
 			"client|setinfo", "client|id");
 
-	/** The driver's own. */
+	/** Those of this class. */
 	private static final Set<String> IGNORED = Set.of("info");
 
 	/**
@@ -46,6 +48,10 @@ record CommandStats(Map<String, Command> commands, double cpuSeconds) {
 			seconds += Double.parseDouble(time.group(1));
 		}
 		return new CommandStats(commands, seconds);
+	}
+
+	static CommandStats of(RedisServer redis) {
+		return parse(redis.text("INFO", "commandstats"), redis.text("INFO", "cpu"));
 	}
 
 	CommandStats since(CommandStats before) {

@@ -59,7 +59,7 @@ public final class ContentionBenchmark {
 		Files.createDirectories(this.options.out());
 		try (RawData raw = new RawData(this.options.out().resolve("contention.jsonl"))) {
 			Report report;
-			try (Fleet fleet = new Fleet(this.options.processes(), this.options.adapters())) {
+			try (Fleet fleet = new Fleet(this.options.processes(), this.options.adapters(), this.options.out())) {
 				Machine machine = Machine.here(fleet.redisVersion());
 				raw.write(machine.facts());
 				report = new Report(machine, this.options);
@@ -82,7 +82,7 @@ public final class ContentionBenchmark {
 
 	private void hold(RawData raw) throws Exception {
 		for (AdapterKind adapter : this.options.adaptersFor(Scenario.HELD)) {
-			HeldResult result = this.options.heldLocks().run(adapter);
+			HeldResult result = this.options.heldLocks().run(adapter, this.options.out());
 			this.held.add(result);
 			raw.write(result.toMap());
 		}

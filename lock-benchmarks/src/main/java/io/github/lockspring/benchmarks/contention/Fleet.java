@@ -10,6 +10,8 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 import io.github.lockspring.benchmarks.adapter.AdapterKind;
+import io.github.lockspring.testsupport.process.JavaProcess;
+import io.github.lockspring.testsupport.redis.RedisServer;
 
 import org.springframework.util.FileSystemUtils;
 
@@ -25,6 +27,9 @@ final class Fleet implements AutoCloseable {
 	/** Time for an order to reach all workers before their threads begin. */
 	private static final long START_MILLIS = 100;
 
+	/** Longer than any scenario. */
+	static final Duration PATIENCE = Duration.ofHours(1);
+
 	private final List<JavaProcess> workers = new ArrayList<>();
 
 	private final Path directory;
@@ -33,34 +38,33 @@ final class Fleet implements AutoCloseable {
 
 	private final Cells cells;
 
-	private final RedisProcess redis;
+	private final RedisServer redis;
 
 	private final JavaProcess zooKeeper;
 
-	Fleet(int processes, Set<AdapterKind> adapters) throws IOException, InterruptedException {
+	/**
+	 * Starts the servers and workers.
+	 * @param logs where the processes write what goes wrong
+	 */
+	Fleet(int processes, Set<AdapterKind> adapters, Path logs) throws IOException {
 		this.directory = Files.isWritable(MEMORY) ? Files.createTempDirectory(MEMORY, "lock-benchmarks")
 				: Files.createTempDirectory("lock-benchmarks");
 		this.file = this.directory.resolve("cells");
 		this.cells = Cells.map(this.file, ContentionBenchmark.CELLS);
-		this.redis = RedisProcess.start();
-		this.zooKeeper = JavaProcess.start(ZooKeeper.class, "512m",
+		this.redis = RedisServer.start();
+		this.zooKeeper = new JavaProcess("zookeeper", logs, List.of("-Xmx512m"), ZooKeeper.class,
 				List.of(this.directory.resolve("zookeeper").toString()));
-		startWorkers(processes, this.zooKeeper.hear(), adapters);
+		startWorkers(processes, this.zooKeeper.hear(PATIENCE), adapters, logs);
 	}
 
-	private void startWorkers(int processes, String zooKeeper, Set<AdapterKind> adapters) throws IOException {
+	private void startWorkers(int processes, String zooKeeper, Set<AdapterKind> adapters, Path logs) {
 		String ids = adapters.stream().map(AdapterKind::id).collect(Collectors.joining(","));
 		for (int i = 0; i < processes; i++) {
-			JavaProcess worker = JavaProcess.start(Worker.class, "1g", List.of(String.valueOf(this.redis.port()),
-					zooKeeper, String.valueOf(TTL.toMillis()), this.file.toString(), ids));
-			this.workers.add(worker);
+			this.workers.add(new JavaProcess("worker-" + (i + 1), logs, List.of("-Xmx1g"), Worker.class,
+					List.of(String.valueOf(this.redis.port()), zooKeeper, String.valueOf(TTL.toMillis()),
+							this.file.toString(), ids)));
 		}
-		for (JavaProcess worker : this.workers) {
-			String answer = worker.hear();
-			if (!answer.equals(Worker.READY)) {
-				throw new IllegalStateException("A worker said: " + answer);
-			}
-		}
+		this.workers.forEach((worker) -> worker.await(Worker.READY));
 	}
 
 	/**
@@ -71,21 +75,22 @@ final class Fleet implements AutoCloseable {
 		Order order = new Order(adapter, Scenario.WARM_UP, System.currentTimeMillis() + START_MILLIS, 0,
 				Math.round(seconds * 1000));
 		this.workers.forEach((worker) -> worker.say(order.line()));
-		this.workers.forEach((worker) -> Answer.parse(worker.hear()));
+		this.workers.forEach((worker) -> Answer.parse(worker.hear(PATIENCE)));
 	}
 
 	Measurement run(Scenario scenario, AdapterKind adapter, int repetition, Duration warmUp, double seconds) {
 		this.cells.clear();
 		List<JavaProcess> wanted = this.workers.subList(0, scenario.processes());
-		CommandStats before = this.redis.stats();
+		CommandStats before = CommandStats.of(this.redis);
 		Duration zooKeeperBefore = this.zooKeeper.cpuTime();
 		long measureMillis = Math.round(seconds * 1000);
 		Order order = new Order(adapter, scenario, System.currentTimeMillis() + START_MILLIS, warmUp.toMillis(),
 				measureMillis);
 		wanted.forEach((worker) -> worker.say(order.line()));
-		List<Answer> answers = wanted.stream().map(JavaProcess::hear).map(Answer::parse).toList();
+		List<Answer> answers = wanted.stream().map((worker) -> Answer.parse(worker.hear(PATIENCE))).toList();
 		return new Measurement(scenario, adapter, repetition, measureMillis / 1000.0, answers, this.cells.counted(),
-				this.redis.stats().since(before), this.zooKeeper.cpuTime().minus(zooKeeperBefore).toMillis() / 1000.0);
+				CommandStats.of(this.redis).since(before),
+				this.zooKeeper.cpuTime().minus(zooKeeperBefore).toMillis() / 1000.0);
 	}
 
 	String redisVersion() {

@@ -1,16 +1,17 @@
 package io.github.lockspring.benchmarks.contention;
 
 import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ExecutionException;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 
 import io.github.lockspring.benchmarks.adapter.AdapterKind;
 import io.github.lockspring.benchmarks.contention.HeldResult.Leases;
-import io.lettuce.core.RedisFuture;
-import io.lettuce.core.api.async.RedisAsyncCommands;
+import io.github.lockspring.testsupport.process.JavaProcess;
+import io.github.lockspring.testsupport.redis.RedisServer;
+import io.github.lockspring.testsupport.redis.RespClient;
 
 /**
  * Has a process hold many locks, and watches their keys from outside meanwhile.
@@ -23,25 +24,28 @@ record HeldLocks(int locks, Duration ttl, Duration time) {
 
 	private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-	HeldResult run(AdapterKind adapter) throws IOException, InterruptedException, ExecutionException {
-		try (RedisProcess redis = RedisProcess.start();
-				JavaProcess worker = JavaProcess.start(HoldWorker.class, "2g", List.of(String.valueOf(redis.port()),
-						String.valueOf(this.ttl.toMillis()), adapter.id(), String.valueOf(this.locks)))) {
-			String[] taken = worker.hear().split(" ");
+	private static final int BATCH = 500;
 
-			CommandStats before = redis.stats();
+	HeldResult run(AdapterKind adapter, Path logs) throws IOException, InterruptedException {
+		try (RedisServer redis = RedisServer.start();
+				JavaProcess worker = new JavaProcess("holder-" + adapter.id(), logs, List.of("-Xmx2g"),
+						HoldWorker.class, List.of(String.valueOf(redis.port()), String.valueOf(this.ttl.toMillis()),
+								adapter.id(), String.valueOf(this.locks)))) {
+			String[] taken = worker.hear(Fleet.PATIENCE).split(" ");
+
+			CommandStats before = CommandStats.of(redis);
 			worker.say("cpu");
-			long cpuBefore = Long.parseLong(worker.hear());
+			long cpuBefore = Long.parseLong(worker.hear(Fleet.PATIENCE));
 			long start = System.nanoTime();
 			Leases leases = watch(redis, adapter);
 			worker.say("cpu");
-			String[] held = worker.hear().split(" ");
+			String[] held = worker.hear(Fleet.PATIENCE).split(" ");
 			double seconds = (System.nanoTime() - start) / 1e9;
-			CommandStats.Command sent = redis.stats().since(before).sent(adapter.directCommands());
+			CommandStats.Command sent = CommandStats.of(redis).since(before).sent(adapter.directCommands());
 
 			worker.say("release");
-			String[] released = worker.hear().split(" ");
-			String failure = worker.hear();
+			String[] released = worker.hear(Fleet.PATIENCE).split(" ");
+			String failure = worker.hear(Fleet.PATIENCE);
 			long[] left = left(redis, adapter);
 			worker.say("end");
 			return new HeldResult(adapter, this.locks, this.ttl.toMillis(), seconds, Long.parseLong(taken[1]),
@@ -51,12 +55,14 @@ record HeldLocks(int locks, Duration ttl, Duration time) {
 		}
 	}
 
-	private Leases watch(RedisProcess redis, AdapterKind adapter) throws InterruptedException, ExecutionException {
+	private Leases watch(RedisServer redis, AdapterKind adapter) throws IOException, InterruptedException {
 		Leases leases = Leases.NONE;
 		long start = System.nanoTime();
-		for (long look = start; look - start < this.time.toNanos(); look += LOOK_NANOS) {
-			TimeUnit.NANOSECONDS.sleep(look - System.nanoTime());
-			leases = look(redis.asyncCommands(), adapter, leases);
+		try (RespClient client = redis.connect()) {
+			for (long look = start; look - start < this.time.toNanos(); look += LOOK_NANOS) {
+				TimeUnit.NANOSECONDS.sleep(look - System.nanoTime());
+				leases = look(client, adapter, leases);
+			}
 		}
 		return leases;
 	}
@@ -64,28 +70,26 @@ record HeldLocks(int locks, Duration ttl, Duration time) {
 	/**
 	 * One look at all keys, in batches that do not keep others waiting for long.
 	 */
-	private Leases look(RedisAsyncCommands<String, String> redis, AdapterKind adapter, Leases before)
-			throws InterruptedException, ExecutionException {
+	private Leases look(RespClient redis, AdapterKind adapter, Leases before) throws IOException {
 		Leases leases = before;
-		List<RedisFuture<Long>> answers = new ArrayList<>();
-		for (int i = 0; i < this.locks; i++) {
-			answers.add(redis.pttl(adapter.redisKey(HeldResult.KEY + i)));
-			if (answers.size() == 500 || i == this.locks - 1) {
-				for (RedisFuture<Long> answer : answers) {
-					leases = leases.and(answer.get(), this.ttl.toMillis());
-				}
-				answers.clear();
+		for (int from = 0; from < this.locks; from += BATCH) {
+			int to = Math.min(from + BATCH, this.locks);
+			for (int i = from; i < to; i++) {
+				redis.send("PTTL", adapter.redisKey(HeldResult.KEY + i));
+			}
+			for (int i = from; i < to; i++) {
+				leases = leases.and((Long) Objects.requireNonNull(redis.read()), this.ttl.toMillis());
 			}
 		}
 		return leases;
 	}
 
-	private static long[] left(RedisProcess redis, AdapterKind adapter) {
+	private static long[] left(RedisServer redis, AdapterKind adapter) {
 		String lock = adapter.redisKey("");
 		long[] left = new long[3];
-		for (String key : redis.commands().keys("*")) {
+		for (String key : redis.keys()) {
 			left[key.startsWith(lock) ? 0 : 1]++;
-			left[2] += (redis.commands().pttl(key) == -1) ? 1 : 0;
+			left[2] += (redis.pttl(key) == -1) ? 1 : 0;
 		}
 		return left;
 	}

@@ -1,10 +1,6 @@
 package io.github.lockspring.benchmarks.contention;
 
-import java.io.BufferedReader;
-import java.io.InputStreamReader;
-import java.io.PrintStream;
 import java.lang.management.ManagementFactory;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,6 +17,7 @@ import io.github.lockspring.benchmarks.adapter.AdapterKind;
 import io.github.lockspring.benchmarks.adapter.LockAdapter;
 import io.github.lockspring.benchmarks.adapter.LockAdapter.Hold;
 import io.github.lockspring.benchmarks.adapter.Servers;
+import io.github.lockspring.testsupport.process.Conversation;
 
 /**
  * A process that holds many locks at once, with one kind of lock only, so that its
@@ -57,9 +54,7 @@ public final class HoldWorker {
 	 * @throws Exception if Redis cannot be reached
 	 */
 	public static void main(String[] args) throws Exception {
-		PrintStream answers = System.out;
-		System.setOut(System.err);
-		BufferedReader orders = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+		Conversation benchmark = new Conversation();
 		Servers servers = new Servers(Integer.parseInt(args[0]), "", Duration.ofMillis(Long.parseLong(args[1])));
 		HoldWorker worker = new HoldWorker(AdapterKind.of(args[2]).connect(servers), Integer.parseInt(args[3]));
 
@@ -70,20 +65,20 @@ public final class HoldWorker {
 
 		long start = System.nanoTime();
 		List<List<Hold>> others = worker.take(HeldResult.KEY, 1, worker.locks);
-		answers.println(threadsWithOne + " " + TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start));
+		benchmark.say(threadsWithOne + " " + TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start));
 
-		orders.readLine();
-		answers.println(WorkerRun.cpuNanos());
-		orders.readLine();
-		answers.println(WorkerRun.cpuNanos() + " " + threadCount());
-		orders.readLine();
+		benchmark.hear();
+		benchmark.say(WorkerRun.cpuNanos());
+		benchmark.hear();
+		benchmark.say(WorkerRun.cpuNanos() + " " + threadCount());
+		benchmark.hear();
 
 		start = System.nanoTime();
 		worker.release(first);
 		worker.release(others);
-		answers.println(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start) + " " + worker.failures);
-		answers.println(worker.firstFailure);
-		orders.readLine();
+		benchmark.say(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start) + " " + worker.failures);
+		benchmark.say(worker.firstFailure);
+		benchmark.hear();
 		System.exit(0);
 	}
 

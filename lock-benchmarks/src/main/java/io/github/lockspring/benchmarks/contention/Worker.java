@@ -1,10 +1,5 @@
 package io.github.lockspring.benchmarks.contention;
 
-import java.io.BufferedReader;
-import java.io.IOException;
-import java.io.InputStreamReader;
-import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.EnumMap;
@@ -14,6 +9,7 @@ import java.util.Objects;
 import io.github.lockspring.benchmarks.adapter.AdapterKind;
 import io.github.lockspring.benchmarks.adapter.LockAdapter;
 import io.github.lockspring.benchmarks.adapter.Servers;
+import io.github.lockspring.testsupport.process.Conversation;
 
 /**
  * A process that takes locks as it is told: one order a line on standard input, one
@@ -39,8 +35,7 @@ public final class Worker {
 	 * @throws Exception if something cannot be reached
 	 */
 	public static void main(String[] args) throws Exception {
-		PrintStream answers = System.out;
-		System.setOut(System.err);
+		Conversation benchmark = new Conversation();
 		Servers servers = new Servers(Integer.parseInt(args[0]), args[1].equals("-") ? "" : args[1],
 				Duration.ofMillis(Long.parseLong(args[2])));
 		Worker worker = new Worker(Cells.map(Path.of(args[3]), ContentionBenchmark.CELLS));
@@ -48,20 +43,15 @@ public final class Worker {
 			AdapterKind kind = AdapterKind.of(id);
 			worker.adapters.put(kind, kind.connect(servers));
 		}
-		answers.println(READY);
-		worker.obey(answers);
-		worker.adapters.values().forEach(LockAdapter::close);
-		System.exit(0);
+		benchmark.say(READY);
+		worker.obey(benchmark);
 	}
 
-	private void obey(PrintStream answers) throws IOException, InterruptedException {
-		BufferedReader orders = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-		String line = orders.readLine();
-		while (line != null && !line.isEmpty()) {
-			Order order = Order.parse(line);
+	private void obey(Conversation benchmark) throws InterruptedException {
+		while (true) {
+			Order order = Order.parse(benchmark.hear());
 			LockAdapter adapter = Objects.requireNonNull(this.adapters.get(order.adapter()));
-			answers.println(new WorkerRun(adapter, this.cells, order).call().line());
-			line = orders.readLine();
+			benchmark.say(new WorkerRun(adapter, this.cells, order).call().line());
 		}
 	}
 

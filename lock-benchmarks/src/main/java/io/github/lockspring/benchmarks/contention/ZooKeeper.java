@@ -1,8 +1,8 @@
 package io.github.lockspring.benchmarks.contention;
 
 import java.io.File;
-import java.io.PrintStream;
 
+import io.github.lockspring.testsupport.process.Conversation;
 import org.apache.curator.test.TestingServer;
 
 /**
@@ -21,15 +21,11 @@ public final class ZooKeeper {
 	 * @throws Exception if it does not start
 	 */
 	public static void main(String[] args) throws Exception {
-		PrintStream answers = System.out;
-		System.setOut(System.err);
-		try (TestingServer server = new TestingServer(-1, new File(args[0]), true)) {
-			answers.println(server.getConnectString());
-			while (System.in.read() >= 0) {
-				// nothing is ever said
-			}
-		}
-		System.exit(0);
+		Conversation benchmark = new Conversation();
+		TestingServer server = new TestingServer(-1, new File(args[0]), true);
+		benchmark.say(server.getConnectString());
+		// ends this process when the benchmark has ended
+		benchmark.hear();
 	}
 
 }

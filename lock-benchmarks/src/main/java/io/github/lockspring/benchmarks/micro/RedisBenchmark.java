@@ -1,6 +1,5 @@
 package io.github.lockspring.benchmarks.micro;
 
-import java.io.IOException;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
@@ -8,9 +7,12 @@ import java.util.concurrent.TimeUnit;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
-import io.github.lockspring.benchmarks.contention.RedisProcess;
+import io.github.lockspring.testsupport.redis.RedisServer;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.SetArgs;
+import io.lettuce.core.api.sync.RedisCommands;
 import org.jspecify.annotations.Nullable;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -51,7 +53,11 @@ public class RedisBenchmark {
 
 	private final LockRequest request = LockRequest.of(KEY);
 
-	private RedisProcess redis;
+	private RedisServer redis;
+
+	private RedisClient client;
+
+	private RedisCommands<String, String> commands;
 
 	private String script;
 
@@ -60,9 +66,11 @@ public class RedisBenchmark {
 	private LockTemplate template;
 
 	@Setup
-	public void start() throws IOException, InterruptedException {
-		this.redis = RedisProcess.start();
-		this.script = this.redis.commands().scriptLoad(COMPARE_AND_DELETE);
+	public void start() {
+		this.redis = RedisServer.start();
+		this.client = RedisClient.create(RedisURI.create(this.redis.host(), this.redis.port()));
+		this.commands = this.client.connect().sync();
+		this.script = this.commands.scriptLoad(COMPARE_AND_DELETE);
 		this.application = MicroApplication.start(Map.of("spring.data.redis.port", this.redis.port()));
 		this.template = this.application.getBean(LockTemplate.class);
 	}
@@ -70,15 +78,16 @@ public class RedisBenchmark {
 	@TearDown
 	public void stop() {
 		this.application.close();
+		this.client.shutdown();
 		this.redis.close();
 	}
 
 	@Benchmark
 	public @Nullable Object floor() {
 		String token = UUID.randomUUID().toString();
-		this.redis.commands().set("floor:" + KEY, token, SetArgs.Builder.nx().px(30_000));
-		return this.redis.commands()
-			.<Long>evalsha(this.script, ScriptOutputType.INTEGER, new String[] { "floor:" + KEY }, token);
+		this.commands.set("floor:" + KEY, token, SetArgs.Builder.nx().px(30_000));
+		return this.commands.<Long>evalsha(this.script, ScriptOutputType.INTEGER, new String[] { "floor:" + KEY },
+				token);
 	}
 
 	@Benchmark

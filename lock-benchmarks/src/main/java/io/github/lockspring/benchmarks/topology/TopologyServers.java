@@ -1,15 +1,16 @@
 package io.github.lockspring.benchmarks.topology;
 
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 
-import io.github.lockspring.benchmarks.contention.RedisProcess;
+import io.github.lockspring.testsupport.redis.RedisCluster;
+import io.github.lockspring.testsupport.redis.RedisProcess;
+import io.github.lockspring.testsupport.redis.RedisServer;
+import io.github.lockspring.testsupport.redis.SentinelGroup;
+import io.github.lockspring.testsupport.redis.SentinelServer;
 
 /**
  * All servers that are compared, on the loopback interface, without persistence: one
@@ -20,7 +21,7 @@ final class TopologyServers implements AutoCloseable {
 
 	static final String HOST = "127.0.0.1";
 
-	static final String MASTER_NAME = "mymaster";
+	static final String MASTER_NAME = SentinelGroup.NAME;
 
 	private static final int SLOTS = 16384;
 
@@ -32,48 +33,46 @@ final class TopologyServers implements AutoCloseable {
 
 	private final List<RedisProcess> all = new ArrayList<>();
 
-	private final List<RedisProcess> independent = new ArrayList<>();
+	private final List<RedisServer> independent = new ArrayList<>();
 
-	private final List<RedisProcess> nodes = new ArrayList<>();
+	private final List<RedisServer> nodes = new ArrayList<>();
 
-	private final RedisProcess sentinel;
+	private final SentinelServer sentinel;
 
-	private final Path sentinelFile = Files.createTempFile("sentinel", ".conf");
-
-	TopologyServers() throws IOException, InterruptedException {
+	TopologyServers() throws InterruptedException {
 		for (int i = 0; i < INDEPENDENT; i++) {
-			this.independent.add(started(RedisProcess.start()));
+			this.independent.add(started(RedisServer.start()));
 		}
-		RedisProcess master = started(RedisProcess.start());
+		RedisServer master = started(RedisServer.start());
 		for (int i = 0; i < REPLICAS; i++) {
-			started(RedisProcess.start("--replicaof", HOST + ' ' + master.port()));
+			started(RedisServer.start("--replicaof", HOST + ' ' + master.port()));
 		}
-		await("replicas", () -> master.commands().info("replication").split("state=online", -1).length - 1 == REPLICAS);
-		int port = RedisProcess.freePort();
-		Files.write(this.sentinelFile, List.of("port " + port, "bind " + HOST,
-				"sentinel monitor " + MASTER_NAME + ' ' + HOST + ' ' + master.port() + " 1"));
-		this.sentinel = started(RedisProcess.startSentinel(port, this.sentinelFile));
+		await("replicas", () -> master.text("INFO", "replication").split("state=online", -1).length - 1 == REPLICAS);
+		this.sentinel = started(SentinelServer.watching(master));
 		for (int i = 0; i < MASTERS; i++) {
-			this.nodes.add(started(RedisProcess.start("--cluster-enabled", "yes", "--cluster-config-file",
-					Files.createTempDirectory("cluster").resolve("nodes.conf").toString())));
+			// the default of port + 10000 need not be free, nor be a port
+			this.nodes.add(started(RedisServer.start("--cluster-enabled", "yes", "--cluster-port",
+					String.valueOf(RedisProcess.freePort()))));
 		}
 		join();
 	}
 
-	private RedisProcess started(RedisProcess server) {
+	private <T extends RedisProcess> T started(T server) {
 		this.all.add(server);
 		return server;
 	}
 
 	private void join() throws InterruptedException {
 		for (int i = 0; i < MASTERS; i++) {
-			RedisProcess node = this.nodes.get(i);
-			node.commands().clusterSetConfigEpoch(i + 1);
-			node.commands().clusterAddSlots(IntStream.range(SLOTS * i / MASTERS, SLOTS * (i + 1) / MASTERS).toArray());
-			this.nodes.get(0).commands().clusterMeet(HOST, node.port());
+			RedisServer node = this.nodes.get(i);
+			node.command("CLUSTER", "SET-CONFIG-EPOCH", String.valueOf(i + 1));
+			node.command("CLUSTER", "ADDSLOTSRANGE", String.valueOf(SLOTS * i / MASTERS),
+					String.valueOf(SLOTS * (i + 1) / MASTERS - 1));
+			node.command("CLUSTER", "MEET", HOST, String.valueOf(this.nodes.get(0).port()),
+					RedisCluster.busPort(this.nodes.get(0)));
 		}
 		await("the cluster", () -> this.nodes.stream()
-			.map((node) -> node.commands().clusterInfo())
+			.map((node) -> node.text("CLUSTER", "INFO"))
 			.allMatch((info) -> info.contains("cluster_state:ok") && info.contains("cluster_known_nodes:" + MASTERS)));
 	}
 
@@ -100,17 +99,16 @@ final class TopologyServers implements AutoCloseable {
 	}
 
 	List<Integer> cluster() {
-		return this.nodes.stream().map(RedisProcess::port).toList();
+		return this.nodes.stream().map(RedisServer::port).toList();
 	}
 
 	List<Integer> independent(int count) {
-		return this.independent.subList(0, count).stream().map(RedisProcess::port).toList();
+		return this.independent.subList(0, count).stream().map(RedisServer::port).toList();
 	}
 
 	@Override
-	public void close() throws IOException {
+	public void close() {
 		this.all.forEach(RedisProcess::close);
-		Files.deleteIfExists(this.sentinelFile);
 	}
 
 }

@@ -1,0 +1,97 @@
+package io.github.lockspring.history;
+
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.stream.IntStream;
+
+import io.github.lockspring.redis.Driver;
+import io.github.lockspring.testsupport.history.DataLoss;
+import io.github.lockspring.testsupport.network.TcpProxy;
+import io.github.lockspring.testsupport.redis.RedisServer;
+import io.github.lockspring.testsupport.redis.RedlockServers;
+
+/**
+ * Five servers that know nothing of each other, for Redlock. Each worker has a proxy of
+ * its own to each of them.
+ */
+final class IndependentServers implements Servers {
+
+	/*
+	 * No fault waits until a node that was started again has its vote back: while it has
+	 * none, a fault that stops two more nodes only means that nothing is granted.
+	 */
+
+	private final RedlockServers servers = RedlockServers.start(5);
+
+	private final Place.Topology topology;
+
+	/**
+	 * Starts the servers.
+	 * @param trusting whether nodes have a vote right after they were started
+	 */
+	IndependentServers(boolean trusting) {
+		this.topology = trusting ? Place.Topology.REDLOCK_TRUSTING : Place.Topology.REDLOCK;
+	}
+
+	@Override
+	public Way way(Driver driver) {
+		List<TcpProxy> proxies = this.servers.addProxies();
+		return new Way(new Place(this.topology, driver, proxies.stream().map(TcpProxy::port).toList()), proxies);
+	}
+
+	// restoring a node also ends what happens to a worker's own connection to it
+	@Override
+	public void make(FaultKind kind, SplittableRandom random, Collection<DataLoss> losses) throws InterruptedException {
+		int[] two = two(random);
+		int[] some = (random.nextBoolean()) ? two : new int[] { two[0] };
+		List<RedisServer> nodes = IntStream.of(some).mapToObj(this.servers::server).toList();
+		switch (kind) {
+			case NODES_KILLED -> {
+				nodes.forEach(RedisServer::kill);
+				Faults.pause(random, 0, 1500);
+				nodes.forEach(RedisServer::restart);
+			}
+			case NODES_STOPPED -> {
+				nodes.forEach(RedisServer::pause);
+				Faults.pause(random, 100, 3000);
+				nodes.forEach(RedisServer::resume);
+			}
+			case NODES_CUT_OFF -> {
+				this.servers.cutOff(some);
+				Faults.pause(random, 100, 3000);
+				this.servers.restore(some);
+			}
+			case NODES_SLOW -> {
+				this.servers.delay(Duration.ofMillis(random.nextInt(5, 200)), some);
+				Faults.pause(random, 300, 3000);
+				this.servers.restore(some);
+			}
+			case NODE_FORGETS -> {
+				this.servers.cutOff(two);
+				Faults.pause(random, 500, 2000);
+				int[] others = IntStream.range(0, 5).filter((node) -> node != two[0] && node != two[1]).toArray();
+				this.servers.server(others[random.nextInt(others.length)]).restart();
+				this.servers.restore(two);
+			}
+			default -> nodes.forEach((node) -> Servers.makeOn(node, kind));
+		}
+	}
+
+	private static int[] two(SplittableRandom random) {
+		int first = random.nextInt(5);
+		return new int[] { first, (first + random.nextInt(1, 5)) % 5 };
+	}
+
+	@Override
+	public List<RedisServer> keepers() {
+		return this.servers.all();
+	}
+
+	@Override
+	public void close() {
+		this.servers.close();
+	}
+
+}

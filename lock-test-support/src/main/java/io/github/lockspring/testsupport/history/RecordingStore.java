@@ -1,0 +1,103 @@
+package io.github.lockspring.testsupport.history;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+
+import io.github.lockspring.store.AcquireRequest;
+import io.github.lockspring.store.AcquireResult;
+import io.github.lockspring.store.Inbox;
+import io.github.lockspring.store.InboxListener;
+import io.github.lockspring.store.LockStore;
+import io.github.lockspring.store.OwnerToken;
+import io.github.lockspring.store.ReleaseRequest;
+import io.github.lockspring.store.ReleaseResult;
+import io.github.lockspring.store.RenewRequest;
+import io.github.lockspring.store.RenewResult;
+
+/**
+ * Records when a store grants a lock, before the engine knows it. Holders cannot record
+ * that: a holder may get the lock from another one of its process that never worked under
+ * it. Thread-safe.
+ *
+ * @since 0.1
+ */
+public final class RecordingStore implements LockStore {
+
+	private final LockStore store;
+
+	private final EventLog events;
+
+	/** When each token that may be granted by a message was asked for first. */
+	private final Map<OwnerToken, Long> asked = new ConcurrentHashMap<>();
+
+	/** Creates a store that passes everything on to the given one. */
+	public RecordingStore(LockStore store, EventLog events) {
+		this.store = store;
+		this.events = events;
+	}
+
+	@Override
+	public AcquireResult acquire(AcquireRequest request, Duration timeout) {
+		long asked = System.nanoTime();
+		if (request.queueMode() != AcquireRequest.QueueMode.NONE) {
+			this.asked.putIfAbsent(request.token(), asked);
+		}
+		AcquireResult answer = this.store.acquire(request, timeout);
+		if (answer instanceof AcquireResult.Acquired acquired) {
+			this.events.acquired(request.key(), acquired.fencingToken(), asked, request.ttl());
+		}
+		return answer;
+	}
+
+	@Override
+	public ReleaseResult release(ReleaseRequest request, Duration timeout) {
+		this.asked.remove(request.token());
+		return this.store.release(request, timeout);
+	}
+
+	@Override
+	public List<RenewResult> renew(List<RenewRequest> requests, Duration timeout) {
+		return this.store.renew(requests, timeout);
+	}
+
+	@Override
+	public String shard(String key) {
+		return this.store.shard(key);
+	}
+
+	@Override
+	public Optional<Inbox> inbox(String instance, InboxListener listener) {
+		return this.store.inbox(instance, new InboxListener() {
+
+			@Override
+			public void granted(String key, OwnerToken token, long fencingToken, boolean othersWait) {
+				Long asked = RecordingStore.this.asked.get(token);
+				if (asked != null) {
+					RecordingStore.this.events.acquired(key, fencingToken, asked,
+							Duration.ofMillis(token.grantMillis()));
+				}
+				listener.granted(key, token, fencingToken, othersWait);
+			}
+
+			@Override
+			public void wanted(String key, OwnerToken token) {
+				listener.wanted(key, token);
+			}
+
+			@Override
+			public void opened() {
+				listener.opened();
+			}
+
+		});
+	}
+
+	@Override
+	public void close() {
+		this.store.close();
+	}
+
+}

@@ -1,0 +1,347 @@
+package io.github.lockspring.testsupport.network;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A proxy between clients and a server on the loopback interface that makes the faults of
+ * a network. Thread-safe.
+ *
+ * @since 0.1
+ */
+public final class TcpProxy implements AutoCloseable {
+
+	/*
+	 * One thread accepts, two threads per connection copy, one for each direction. They
+	 * ask for the present faults before each write, under the monitor, on which they also
+	 * wait while bytes are held back; everything that changes a fault notifies it. These
+	 * are platform threads of a test, so that blocking in a monitor is no concern.
+	 */
+
+	/**
+	 * The direction in which bytes pass.
+	 */
+	public enum Direction {
+
+		TO_SERVER, TO_CLIENT
+
+	}
+
+	/**
+	 * The way in which a connection ends.
+	 */
+	public enum Cut {
+
+		FIN, RST
+
+	}
+
+	private final int port;
+
+	private volatile int target;
+
+	private final Set<Link> links = ConcurrentHashMap.newKeySet();
+
+	private final Set<Direction> swallowing = EnumSet.noneOf(Direction.class);
+
+	private final Set<Direction> holding = EnumSet.noneOf(Direction.class);
+
+	private boolean muted;
+
+	private Duration delay = Duration.ZERO;
+
+	private @Nullable ServerSocket listener;
+
+	private @Nullable Thread acceptor;
+
+	/**
+	 * Starts a proxy.
+	 * @param target the port of the server
+	 */
+	public TcpProxy(int target) {
+		this.target = target;
+		try {
+			this.port = listen(0);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	/** Sets the port for new connections. Open ones stay as they are. */
+	public void target(int port) {
+		this.target = port;
+	}
+
+	/** Returns the address of the loopback interface. */
+	public String host() {
+		return "127.0.0.1";
+	}
+
+	/** Returns the port of the proxy. */
+	public int port() {
+		return this.port;
+	}
+
+	/** Returns the number of open connections. */
+	public int connections() {
+		return this.links.size();
+	}
+
+	/** Ends all present connections. New ones are accepted. */
+	public void cut(Cut cut) {
+		this.links.forEach((link) -> link.end(cut));
+	}
+
+	/** Ends the present connections on which the client has subscribed to something. */
+	public void cutSubscribers(Cut cut) {
+		this.links.stream().filter((link) -> link.subscriber).forEach((link) -> link.end(cut));
+	}
+
+	/**
+	 * Swallows what the server sends to subscribers; commands and their answers pass.
+	 * Ends as {@link #stall} does.
+	 */
+	public synchronized void mute() {
+		this.muted = true;
+	}
+
+	/** Refuses new connections, until {@link #restore()}. Present ones stay. */
+	public synchronized void refuse() {
+		ServerSocket listener = this.listener;
+		this.listener = null;
+		if (listener != null) {
+			closeQuietly(listener);
+			join(this.acceptor);
+		}
+	}
+
+	/**
+	 * Swallows all bytes that go in one of these directions (in both, if none is named);
+	 * connections stay open and new ones are accepted. A connection that lost bytes is
+	 * cut at {@link #restore()}.
+	 */
+	public synchronized void stall(Direction... directions) {
+		this.swallowing.addAll(namedOrAll(directions));
+	}
+
+	/**
+	 * Ends all faults for connections made from now on; the present ones stay open and
+	 * dead, as after a firewall has forgotten them, until {@link #restore()}.
+	 */
+	public synchronized void restoreForNewConnections() {
+		this.links.forEach((link) -> link.dead = true);
+		this.muted = false;
+		this.swallowing.clear();
+		this.holding.clear();
+		this.delay = Duration.ZERO;
+	}
+
+	/**
+	 * Holds back all bytes that go in one of these directions (in both, if none is
+	 * named); {@link #restore()} lets them go on.
+	 */
+	public synchronized void hold(Direction... directions) {
+		this.holding.addAll(namedOrAll(directions));
+	}
+
+	/** Delays each chunk of bytes, in both directions. */
+	public synchronized void delay(Duration delay) {
+		this.delay = delay;
+	}
+
+	/** Ends all faults. */
+	public synchronized void restore() {
+		this.muted = false;
+		this.swallowing.clear();
+		this.holding.clear();
+		this.delay = Duration.ZERO;
+		this.links.stream().filter((link) -> link.lostBytes || link.dead).forEach((link) -> link.end(Cut.RST));
+		notifyAll();
+		if (this.listener == null) {
+			try {
+				listen(this.port);
+			}
+			catch (IOException ex) {
+				throw new UncheckedIOException(ex);
+			}
+		}
+	}
+
+	@Override
+	public void close() {
+		refuse();
+		cut(Cut.RST);
+		synchronized (this) {
+			this.holding.clear();
+			notifyAll();
+		}
+	}
+
+	private static Set<Direction> namedOrAll(Direction... directions) {
+		return (directions.length == 0) ? EnumSet.allOf(Direction.class) : EnumSet.copyOf(Arrays.asList(directions));
+	}
+
+	private int listen(int port) throws IOException {
+		ServerSocket listener = new ServerSocket();
+		listener.setReuseAddress(true);
+		listener.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 500);
+		this.listener = listener;
+		this.acceptor = daemon("accept", () -> accept(listener));
+		return listener.getLocalPort();
+	}
+
+	private void accept(ServerSocket listener) {
+		while (!listener.isClosed()) {
+			try {
+				Socket client = listener.accept();
+				try {
+					new Link(client, new Socket(InetAddress.getLoopbackAddress(), this.target)).begin();
+				}
+				catch (IOException ex) {
+					client.setSoLinger(true, 0);
+					client.close();
+				}
+			}
+			catch (IOException ex) {
+				// closed, or this one connection failed
+			}
+		}
+	}
+
+	// the port is open until the thread has left accept()
+	private static void join(@Nullable Thread thread) {
+		try {
+			if (thread != null) {
+				thread.join();
+			}
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
+	private static Thread daemon(String name, Runnable task) {
+		Thread thread = new Thread(task, "tcp-proxy-" + name);
+		thread.setDaemon(true);
+		thread.start();
+		return thread;
+	}
+
+	private static void closeQuietly(AutoCloseable closeable) {
+		try {
+			closeable.close();
+		}
+		catch (Exception ex) {
+			// it is gone one way or the other
+		}
+	}
+
+	private final class Link {
+
+		private final Socket client;
+
+		private final Socket server;
+
+		private volatile boolean lostBytes;
+
+		private volatile boolean dead;
+
+		private volatile boolean subscriber;
+
+		Link(Socket client, Socket server) throws IOException {
+			this.client = client;
+			this.server = server;
+			client.setTcpNoDelay(true);
+			server.setTcpNoDelay(true);
+		}
+
+		void begin() {
+			TcpProxy.this.links.add(this);
+			daemon("up", () -> copy(this.client, this.server, Direction.TO_SERVER));
+			daemon("down", () -> copy(this.server, this.client, Direction.TO_CLIENT));
+		}
+
+		private void copy(Socket from, Socket to, Direction direction) {
+			byte[] buffer = new byte[16 * 1024];
+			try {
+				InputStream in = from.getInputStream();
+				OutputStream out = to.getOutputStream();
+				int count;
+				while ((count = in.read(buffer)) >= 0) {
+					if (direction == Direction.TO_SERVER && !this.subscriber) {
+						this.subscriber = new String(buffer, 0, count, StandardCharsets.ISO_8859_1)
+							.contains("SUBSCRIBE");
+					}
+					if (mayPass(direction)) {
+						out.write(buffer, 0, count);
+					}
+				}
+			}
+			catch (IOException ex) {
+				// ends the link, as the end of the stream does
+			}
+			catch (InterruptedException ex) {
+				Thread.currentThread().interrupt();
+			}
+			end(Cut.FIN);
+		}
+
+		private boolean mayPass(Direction direction) throws InterruptedException {
+			TcpProxy proxy = TcpProxy.this;
+			Duration delay;
+			synchronized (proxy) {
+				delay = proxy.delay;
+			}
+			if (!delay.isZero()) {
+				Thread.sleep(delay.toMillis());
+			}
+			synchronized (proxy) {
+				while (proxy.holding.contains(direction)) {
+					proxy.wait();
+				}
+				if (this.dead || proxy.swallowing.contains(direction)
+						|| proxy.muted && this.subscriber && direction == Direction.TO_CLIENT) {
+					this.lostBytes = true;
+					return false;
+				}
+				return true;
+			}
+		}
+
+		void end(Cut cut) {
+			if (!TcpProxy.this.links.remove(this)) {
+				return;
+			}
+			try {
+				if (cut == Cut.RST) {
+					this.client.setSoLinger(true, 0);
+				}
+				else {
+					this.client.shutdownOutput();
+				}
+			}
+			catch (IOException ex) {
+				// the other side was faster
+			}
+			closeQuietly(this.client);
+			closeQuietly(this.server);
+		}
+
+	}
+
+}

@@ -1,0 +1,7 @@
+/**
+ * Network faults for tests.
+ */
+@NullMarked
+package io.github.lockspring.testsupport.network;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,407 @@
+package io.github.lockspring.testsupport.store;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicLong;
+
+import io.github.lockspring.store.AcquireRequest;
+import io.github.lockspring.store.AcquireRequest.QueueMode;
+import io.github.lockspring.store.AcquireResult;
+import io.github.lockspring.store.AcquireResult.Acquired;
+import io.github.lockspring.store.AcquireResult.Busy;
+import io.github.lockspring.store.LockStore;
+import io.github.lockspring.store.OwnerToken;
+import io.github.lockspring.store.ReleaseRequest;
+import io.github.lockspring.store.ReleaseResult;
+import io.github.lockspring.store.ReleaseResult.NotOwner;
+import io.github.lockspring.store.ReleaseResult.Released;
+import io.github.lockspring.store.RenewRequest;
+import io.github.lockspring.store.RenewResult;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * The contract of {@link LockStore}: what a store has to do so that the engine can rely
+ * on it. Extend this class to test a store of your own; a store with a queue of waiters
+ * extends {@link AbstractQueueingLockStoreTests} instead. The tests need lock-core, JUnit
+ * Jupiter, AssertJ and Awaitility on the class path, and nothing else.
+ *
+ * <pre class="code">
+ * class AcmeLockStoreTests extends AbstractLockStoreTests {
+ *
+ *     private final AcmeServer server = AcmeServer.shared();
+ *
+ *     &#64;Override
+ *     protected LockStore createStore() {
+ *         return new AcmeLockStore(this.server.address());
+ *     }
+ *
+ *     &#64;Override
+ *     protected void loseEverything() {
+ *         this.server.deleteAll();
+ *     }
+ *
+ *     &#64;Override
+ *     protected int leftovers() {
+ *         return this.server.count("locks/*");
+ *     }
+ *
+ * }</pre>
+ *
+ * Each test uses a store of its own, keys that no other test of this JVM uses, and owner
+ * tokens that no other JVM uses. Tests run for leases of 150 ms and of 30 s; the store's
+ * clock may differ from this JVM's, but must run as fast. The methods that subclasses
+ * implement are called by the thread of the test, some of them also repeatedly.
+ *
+ * @since 0.1
+ */
+public abstract class AbstractLockStoreTests {
+
+	/** The timeout of each request. */
+	protected static final Duration TIMEOUT = Duration.ofSeconds(5);
+
+	/** A lease that does not end during a test. */
+	protected static final Duration LONG = Duration.ofSeconds(30);
+
+	/** A lease that ends during a test. */
+	protected static final Duration BRIEF = Duration.ofMillis(150);
+
+	private static final AtomicLong SEQUENCE = new AtomicLong();
+
+	/** The key of this test. */
+	protected final String key = "key " + SEQUENCE.incrementAndGet();
+
+	/** The store of this test; closed after the test. */
+	protected LockStore store;
+
+	/**
+	 * Creates the store under test. Called once before each test, also if a test loses
+	 * all data.
+	 * @return a usable store, which this class closes; it may share a server, but not
+	 * locks of the same keys, with other stores
+	 */
+	protected abstract LockStore createStore();
+
+	/**
+	 * Makes all locks end as if the server had lost its data: locks, queues, and all
+	 * fencing tokens that the server remembers. The store stays usable.
+	 */
+	protected abstract void loseEverything();
+
+	/**
+	 * Counts what is stored for locks and waiters at this moment, except for what
+	 * remembers fencing tokens and ends on its own. After all locks were released the
+	 * contract demands 0.
+	 * @return the number of keys, rows or nodes; 0 if the store cannot be looked into
+	 */
+	protected abstract int leftovers();
+
+	/**
+	 * Returns how long a lock is still taken. Asks the store for the lock with another
+	 * token, and releases it if it was free. Override it if the lease can be read without
+	 * that.
+	 * @param key a key as users write it
+	 * @return milliseconds; 0 or less if the lock is free
+	 */
+	protected long remainingMillis(String key) {
+		OwnerToken other = token();
+		AcquireResult result = this.store.acquire(new AcquireRequest(key, other, BRIEF, QueueMode.NONE), TIMEOUT);
+		if (result instanceof Busy busy) {
+			return busy.remainingMillis();
+		}
+		this.store.release(new ReleaseRequest(key, other), TIMEOUT);
+		return 0;
+	}
+
+	@BeforeEach
+	void setUp() {
+		this.store = createStore();
+	}
+
+	@AfterEach
+	void tearDown() {
+		this.store.close();
+	}
+
+	@Test
+	void freeLockIsAcquiredForItsTtl() {
+		OwnerToken token = token();
+		assertThat(acquire(token, LONG)).isInstanceOf(Acquired.class);
+		assertThat(remainingMillis(this.key)).isBetween(LONG.toMillis() - 5000, LONG.toMillis());
+	}
+
+	@Test
+	void takenLockIsBusyAndSaysForHowLongAndWhichFenceWasSeen() {
+		long fencingToken = fencingToken(acquire(token(), LONG));
+		Busy busy = (Busy) acquire(token(), LONG);
+		assertThat(busy.remainingMillis()).isBetween(LONG.toMillis() - 5000, LONG.toMillis());
+		assertThat(busy.lastFencingToken()).isGreaterThanOrEqualTo(fencingToken);
+	}
+
+	@Test
+	void f20AcquiringAgainWithTheSameTokenSucceeds() {
+		OwnerToken token = token();
+		long first = fencingToken(acquire(token, LONG));
+		assertThat(fencingToken(acquire(token, LONG))).isGreaterThanOrEqualTo(first);
+	}
+
+	@Test
+	void acquiringAgainNeverShortensTheLease() {
+		OwnerToken token = token();
+		acquire(token, LONG);
+		acquire(token, BRIEF);
+		assertThat(remainingMillis(this.key)).isGreaterThan(LONG.toMillis() - 5000);
+		acquire(token, LONG.multipliedBy(2));
+		assertThat(remainingMillis(this.key)).isGreaterThan(LONG.toMillis());
+	}
+
+	@Test
+	void releasedLockIsFree() {
+		OwnerToken token = token();
+		acquire(token, LONG);
+		assertThat(release(token)).isEqualTo(new Released());
+		assertThat(remainingMillis(this.key)).isNotPositive();
+		assertThat(acquire(token(), LONG)).isInstanceOf(Acquired.class);
+	}
+
+	@Test
+	void f04LateReleaseDoesNotTouchTheNextHoldersLock() {
+		OwnerToken first = token();
+		acquire(first, BRIEF);
+		OwnerToken second = token();
+		await().until(() -> acquire(second, LONG) instanceof Acquired);
+		assertThat(release(first)).isInstanceOf(NotOwner.class);
+		assertThat(remainingMillis(this.key)).isGreaterThan(LONG.toMillis() - 5000);
+		assertThat(release(second)).isEqualTo(new Released());
+	}
+
+	@Test
+	void f05LockIsNeverReleasedBetweenComparingAndDeleting() throws Exception {
+		// two owners take turns as fast as they can, each repeats its releases late
+		AtomicLong inside = new AtomicLong();
+		List<Callable<Void>> owners = new ArrayList<>();
+		for (int i = 0; i < 3; i++) {
+			owners.add(() -> {
+				for (int round = 0; round < 60; round++) {
+					OwnerToken token = token();
+					while (!(acquire(token, LONG) instanceof Acquired)) {
+						Thread.onSpinWait();
+					}
+					assertThat(inside.incrementAndGet()).isEqualTo(1);
+					inside.decrementAndGet();
+					release(token);
+					assertThat(release(token)).isInstanceOf(NotOwner.class);
+				}
+				return null;
+			});
+		}
+		runAtOnce(owners);
+	}
+
+	@Test
+	void f06RenewalDoesNotLengthenSomebodyElsesLock() {
+		acquire(token(), BRIEF);
+		assertThat(renew(token(), LONG)).containsExactly(RenewResult.NOT_OWNER);
+		assertThat(remainingMillis(this.key)).isLessThanOrEqualTo(BRIEF.toMillis());
+	}
+
+	@Test
+	void f16OfManyRacingForOneExpiryExactlyOneWins() throws Exception {
+		acquire(token(), BRIEF);
+		List<Callable<Boolean>> racers = new ArrayList<>();
+		for (int i = 0; i < 8; i++) {
+			racers.add(() -> {
+				OwnerToken token = token();
+				long start = System.nanoTime();
+				boolean won = false;
+				while (!won && System.nanoTime() - start < 3 * BRIEF.toNanos()) {
+					won = acquire(token, LONG) instanceof Acquired;
+				}
+				return won;
+			});
+		}
+		assertThat(runAtOnce(racers)).containsOnlyOnce(true);
+	}
+
+	@Test
+	void f19ReleaseAndRenewalByAStrangerChangeNothing() {
+		OwnerToken owner = token();
+		long fencingToken = fencingToken(acquire(owner, LONG));
+		OwnerToken stranger = token();
+		assertThat(release(stranger)).isEqualTo(new NotOwner(fencingToken));
+		assertThat(renew(stranger, LONG)).containsExactly(RenewResult.NOT_OWNER);
+		assertThat(renew(owner, LONG)).containsExactly(RenewResult.RENEWED);
+	}
+
+	@Test
+	void expiredLockIsFreeAndItsOwnerCannotRenewIt() {
+		OwnerToken first = token();
+		acquire(first, BRIEF);
+		await().until(() -> remainingMillis(this.key) <= 0);
+		assertThat(renew(first, LONG)).containsExactly(RenewResult.NOT_OWNER);
+		assertThat(acquire(token(), LONG)).isInstanceOf(Acquired.class);
+	}
+
+	@Test
+	void fencesOfSuccessiveHoldersGrow() {
+		long last = 0;
+		for (int i = 0; i < 20; i++) {
+			OwnerToken token = token();
+			long fencingToken = fencingToken(acquire(token, LONG));
+			assertThat(fencingToken).isGreaterThan(last).isLessThan(1L << 53);
+			last = fencingToken;
+			release(token);
+		}
+	}
+
+	@Test
+	void f10FencesGrowAlsoAfterTheStoreLostItsData() {
+		OwnerToken first = token();
+		long before = fencingToken(acquire(first, LONG));
+		loseEverything();
+		assertThat(renew(first, LONG)).containsExactly(RenewResult.NOT_OWNER);
+		assertThat(fencingToken(acquire(token(), LONG))).isGreaterThan(before);
+	}
+
+	@Test
+	void fenceRaisedOutsideTheStoreIsRememberedByTheRelease() {
+		OwnerToken first = token();
+		long raised = fencingToken(acquire(first, LONG)) + 60_000_000_000L;
+		this.store.release(new ReleaseRequest(this.key, first, LONG, raised, Duration.ZERO), TIMEOUT);
+		assertThat(fencingToken(acquire(token(), LONG))).isGreaterThan(raised);
+	}
+
+	@Test
+	void smallerFenceOfAReleaseIsIgnored() {
+		OwnerToken first = token();
+		long fencingToken = fencingToken(acquire(first, LONG));
+		this.store.release(new ReleaseRequest(this.key, first, LONG, 1, Duration.ZERO), TIMEOUT);
+		assertThat(fencingToken(acquire(token(), LONG))).isGreaterThan(fencingToken);
+	}
+
+	@Test
+	void keptLockIsNobodysUntilItEndsByItself() {
+		OwnerToken first = token();
+		acquire(first, LONG);
+		ReleaseRequest keep = new ReleaseRequest(this.key, first, LONG, 0, BRIEF.multipliedBy(4));
+		assertThat(this.store.release(keep, TIMEOUT)).isEqualTo(new Released());
+		assertThat(this.store.release(keep, TIMEOUT)).as("repeated").isEqualTo(new Released());
+		assertThat(remainingMillis(this.key)).isLessThanOrEqualTo(BRIEF.toMillis() * 4);
+		assertThat(acquire(token(), LONG)).isInstanceOf(Busy.class);
+		assertThat(renew(first, LONG)).containsExactly(RenewResult.NOT_OWNER);
+		assertThat(acquire(first, LONG)).as("the old token has ended").isInstanceOf(Busy.class);
+		await().until(() -> acquire(token(), LONG) instanceof Acquired);
+	}
+
+	@Test
+	void renewalAnswersEachQuestionInItsPlace() {
+		OwnerToken mine = token();
+		OwnerToken alsoMine = token();
+		this.store.acquire(new AcquireRequest(this.key + "a", mine, BRIEF.multipliedBy(10), QueueMode.NONE), TIMEOUT);
+		this.store.acquire(new AcquireRequest(this.key + "b", token(), BRIEF.multipliedBy(10), QueueMode.NONE),
+				TIMEOUT);
+		this.store.acquire(new AcquireRequest(this.key + "c", alsoMine, LONG.multipliedBy(2), QueueMode.NONE), TIMEOUT);
+		List<RenewRequest> requests = List.of(new RenewRequest(this.key + "a", mine, LONG),
+				new RenewRequest(this.key + "b", mine, LONG), new RenewRequest(this.key + "c", alsoMine, BRIEF),
+				new RenewRequest(this.key + "nobody's", mine, LONG));
+		assertThat(this.store.renew(requests, TIMEOUT)).containsExactly(RenewResult.RENEWED, RenewResult.NOT_OWNER,
+				RenewResult.RENEWED, RenewResult.NOT_OWNER);
+		assertThat(remainingMillis(this.key + "a")).isGreaterThan(LONG.toMillis() - 5000);
+		assertThat(remainingMillis(this.key + "b")).isLessThanOrEqualTo(BRIEF.toMillis() * 10);
+		assertThat(remainingMillis(this.key + "c")).as("never shortened").isGreaterThan(LONG.toMillis());
+		assertThat(remainingMillis(this.key + "nobody's")).isNotPositive();
+		assertThat(this.store.renew(List.of(), TIMEOUT)).isEmpty();
+	}
+
+	@Test
+	void counterRaisedUnderTheLockByManyThreadsIsExact() throws Exception {
+		int[] counter = new int[1];
+		List<Callable<Void>> threads = new ArrayList<>();
+		for (int i = 0; i < 4; i++) {
+			threads.add(() -> {
+				for (int round = 0; round < 50; round++) {
+					OwnerToken token = token();
+					while (!(acquire(token, LONG) instanceof Acquired)) {
+						Thread.onSpinWait();
+					}
+					int seen = counter[0];
+					Thread.yield();
+					counter[0] = seen + 1;
+					release(token);
+				}
+				return null;
+			});
+		}
+		runAtOnce(threads);
+		assertThat(counter[0]).isEqualTo(200);
+		assertThat(leftovers()).isZero();
+	}
+
+	/** Acquires the lock of this test without waiting for it. */
+	protected final AcquireResult acquire(OwnerToken token, Duration ttl) {
+		return this.store.acquire(new AcquireRequest(this.key, token, ttl, QueueMode.NONE), TIMEOUT);
+	}
+
+	/** Releases the lock of this test. */
+	protected final ReleaseResult release(OwnerToken token) {
+		return this.store.release(new ReleaseRequest(this.key, token), TIMEOUT);
+	}
+
+	/** Renews the lock of this test. */
+	protected final List<RenewResult> renew(OwnerToken token, Duration ttl) {
+		return this.store.renew(List.of(new RenewRequest(this.key, token, ttl)), TIMEOUT);
+	}
+
+	/** Returns the fencing token of a result, which must be {@link Acquired}. */
+	protected static long fencingToken(AcquireResult answer) {
+		return ((Acquired) answer).fencingToken();
+	}
+
+	/** Creates an owner token of an instance that has no inbox. */
+	protected static OwnerToken token() {
+		return new OwnerToken(instance('0'), SEQUENCE.incrementAndGet(), 1000);
+	}
+
+	/** Returns the name of an instance, which differs in each run. */
+	protected static String instance(char name) {
+		return RUN + name;
+	}
+
+	// so that two runs on one server do not read each other's messages
+	private static final String RUN = "test-%016x".formatted(ThreadLocalRandom.current().nextLong());
+
+	/** Runs tasks at the same time, and returns their results in the same order. */
+	protected static <T> List<T> runAtOnce(List<Callable<T>> tasks) throws Exception {
+		CyclicBarrier barrier = new CyclicBarrier(tasks.size());
+		ExecutorService executor = Executors.newFixedThreadPool(tasks.size());
+		try {
+			List<Future<T>> futures = new ArrayList<>();
+			for (Callable<T> task : tasks) {
+				futures.add(executor.submit(() -> {
+					barrier.await();
+					return task.call();
+				}));
+			}
+			List<T> results = new ArrayList<>();
+			for (Future<T> future : futures) {
+				results.add(future.get());
+			}
+			return results;
+		}
+		finally {
+			executor.shutdownNow();
+		}
+	}
+
+}

@@ -1,0 +1,256 @@
+package io.github.lockspring.testsupport.store;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import io.github.lockspring.store.AcquireRequest;
+import io.github.lockspring.store.AcquireRequest.QueueMode;
+import io.github.lockspring.store.AcquireResult;
+import io.github.lockspring.store.AcquireResult.Acquired;
+import io.github.lockspring.store.AcquireResult.Busy;
+import io.github.lockspring.store.Inbox;
+import io.github.lockspring.store.OwnerToken;
+import io.github.lockspring.store.ReleaseRequest;
+import io.github.lockspring.store.ReleaseResult.NotOwner;
+import io.github.lockspring.store.RenewResult;
+import io.github.lockspring.testsupport.store.RecordingListener.Grant;
+import io.github.lockspring.testsupport.store.RecordingListener.Wanted;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * The contract of a {@link io.github.lockspring.store.LockStore} that has a queue of
+ * waiters and an {@link Inbox} for each instance: that of {@link AbstractLockStoreTests},
+ * in what order locks are handed over, and which messages are sent. Extend this class to
+ * test a store of your own, with the same methods to implement.
+ *
+ * @since 0.1
+ */
+public abstract class AbstractQueueingLockStoreTests extends AbstractLockStoreTests {
+
+	private final List<Inbox> inboxes = new ArrayList<>();
+
+	/**
+	 * Returns whether a hand-over passes over waiters whose inbox is not open. Otherwise
+	 * such a waiter is given the lock for the time that its token says, at most 9.999 s.
+	 */
+	protected boolean knowsSubscribers() {
+		return true;
+	}
+
+	@AfterEach
+	void closeInboxes() {
+		this.inboxes.forEach(Inbox::close);
+	}
+
+	@Test
+	void lockIsHandedOverInTheOrderOfTheQueueWithTheGrantsOwnTtl() {
+		RecordingListener second = openInbox(instance('2'));
+		RecordingListener third = openInbox(instance('3'));
+		OwnerToken holder = token();
+		acquire(holder, LONG);
+		OwnerToken waitsFirst = new OwnerToken(instance('3'), 1, 5000);
+		OwnerToken waitsSecond = new OwnerToken(instance('2'), 1, 700);
+		long seen = ((Busy) look(waitsFirst, QueueMode.JOIN)).lastFencingToken();
+		look(waitsSecond, QueueMode.JOIN);
+		assertThat(look(waitsFirst, QueueMode.REJOIN)).as("keeps its place").isInstanceOf(Busy.class);
+		release(holder);
+		long fencingToken = awaitGrant(third, waitsFirst, true);
+		assertThat(fencingToken).isGreaterThan(seen);
+		assertThat(remainingMillis(this.key)).isBetween(1L, 5000L);
+		assertThat(renew(waitsFirst, LONG)).as("it owns the lock").containsExactly(RenewResult.RENEWED);
+		release(waitsFirst);
+		assertThat(awaitGrant(second, waitsSecond, false)).isGreaterThan(fencingToken);
+		assertThat(remainingMillis(this.key)).isLessThanOrEqualTo(700);
+		release(waitsSecond);
+		assertThat(remainingMillis(this.key)).isNotPositive();
+		assertThat(leftovers()).isZero();
+	}
+
+	@Test
+	void lookAgainAfterAnUnnoticedGrantFindsTheLockOwned() {
+		openInbox(instance('2'));
+		OwnerToken holder = token();
+		acquire(holder, LONG);
+		OwnerToken waiter = new OwnerToken(instance('2'), 1, 1000);
+		look(waiter, QueueMode.JOIN);
+		release(holder);
+		assertThat(look(waiter, QueueMode.REJOIN)).isInstanceOf(Acquired.class);
+		assertThat(remainingMillis(this.key)).as("the full ttl").isGreaterThan(LONG.toMillis() - 5000);
+	}
+
+	@Test
+	void waiterThatFindsTheLockFreeLeavesTheQueue() {
+		RecordingListener listener = openInbox(instance('2'));
+		acquire(token(), BRIEF);
+		OwnerToken waiter = new OwnerToken(instance('2'), 1, 1000);
+		look(waiter, QueueMode.JOIN);
+		await().until(() -> look(waiter, QueueMode.REJOIN) instanceof Acquired);
+		release(waiter);
+		assertThat(remainingMillis(this.key)).isNotPositive();
+		assertThat(listener.grants).isEmpty();
+		assertThat(leftovers()).isZero();
+	}
+
+	@Test
+	void waiterThatLeftIsNotGrantedTheLock() {
+		RecordingListener listener = openInbox(instance('2'));
+		OwnerToken holder = token();
+		acquire(holder, LONG);
+		OwnerToken waiter = new OwnerToken(instance('2'), 1, 1000);
+		look(waiter, QueueMode.JOIN);
+		assertThat(release(waiter)).isInstanceOf(NotOwner.class);
+		release(holder);
+		assertThat(remainingMillis(this.key)).isNotPositive();
+		assertThat(listener.grants).isEmpty();
+	}
+
+	@Test
+	void f23WaiterThatCannotBeToldIsSkipped() {
+		RecordingListener listener = openInbox(instance('3'));
+		OwnerToken holder = token();
+		acquire(holder, LONG);
+		look(new OwnerToken(instance('2'), 1, 1000), QueueMode.JOIN);
+		OwnerToken alive = new OwnerToken(instance('3'), 1, 1000);
+		look(alive, QueueMode.JOIN);
+		release(holder);
+		if (!knowsSubscribers()) {
+			await().until(() -> look(alive, QueueMode.REJOIN) instanceof Acquired);
+			return;
+		}
+		awaitGrant(listener, alive, false);
+	}
+
+	@Test
+	void lockIsFreeWhenNoWaiterCanBeTold() {
+		OwnerToken holder = token();
+		acquire(holder, LONG);
+		for (int i = 0; i < 5; i++) {
+			look(new OwnerToken(instance('2'), i, 1000), QueueMode.JOIN);
+		}
+		release(holder);
+		if (!knowsSubscribers()) {
+			assertThat(remainingMillis(this.key)).as("given to one of them for a moment").isLessThanOrEqualTo(1000);
+			return;
+		}
+		assertThat(remainingMillis(this.key)).isNotPositive();
+		assertThat(leftovers()).isZero();
+	}
+
+	@Test
+	void ownerIsToldAtEachLookThatItsLockIsWanted() {
+		RecordingListener listener = openInbox(instance('1'));
+		OwnerToken holder = new OwnerToken(instance('1'), 1, 1000);
+		acquire(holder, LONG);
+		OwnerToken waiter = new OwnerToken(instance('2'), 1, 1000);
+		look(waiter, QueueMode.JOIN);
+		look(waiter, QueueMode.REJOIN);
+		await().until(() -> listener.wanted.size() == 2);
+		assertThat(listener.wanted).containsOnly(new Wanted(this.key, holder));
+	}
+
+	@Test
+	void attemptThatDoesNotWaitLeavesNothingBehindAndTellsNobody() {
+		RecordingListener listener = openInbox(instance('1'));
+		OwnerToken holder = new OwnerToken(instance('1'), 1, 1000);
+		acquire(holder, LONG);
+		acquire(new OwnerToken(instance('2'), 1, 1000), LONG);
+		release(holder);
+		assertThat(leftovers()).isZero();
+		assertThat(listener.wanted).isEmpty();
+	}
+
+	@Test
+	void keptLockIsNotHandedOver() {
+		RecordingListener listener = openInbox(instance('2'));
+		OwnerToken holder = token();
+		acquire(holder, LONG);
+		OwnerToken waiter = new OwnerToken(instance('2'), 1, 1000);
+		look(waiter, QueueMode.JOIN);
+		this.store.release(new ReleaseRequest(this.key, holder, LONG, 0, BRIEF), TIMEOUT);
+		assertThat(look(waiter, QueueMode.REJOIN)).isInstanceOf(Busy.class);
+		assertThat(listener.wanted).isEmpty();
+		await().until(() -> look(waiter, QueueMode.REJOIN) instanceof Acquired);
+	}
+
+	@Test
+	void messageToItselfEndsADoubt() {
+		RecordingListener listener = new RecordingListener();
+		Inbox inbox = inbox(instance('1'), listener);
+		assertThat(inbox.isConfirmed()).as("not yet opened").isFalse();
+		inbox.open();
+		await().until(inbox::isConfirmed);
+		await().until(() -> listener.opened.get() == 1);
+		inbox.probe();
+		await().until(inbox::isConfirmed);
+		await().until(() -> listener.opened.get() == 2);
+	}
+
+	@Test
+	void closedInboxReceivesNothingAndMayBeOpenedAgain() {
+		RecordingListener listener = new RecordingListener();
+		Inbox inbox = inbox(instance('2'), listener);
+		inbox.open();
+		await().until(inbox::isConfirmed);
+		inbox.close();
+		assertThat(inbox.isConfirmed()).isFalse();
+		OwnerToken holder = token();
+		acquire(holder, LONG);
+		look(new OwnerToken(instance('2'), 1, 1000), QueueMode.JOIN);
+		release(holder);
+		if (knowsSubscribers()) {
+			assertThat(remainingMillis(this.key)).isNotPositive();
+		}
+		else {
+			await().until(() -> remainingMillis(this.key) <= 0);
+		}
+		inbox.open();
+		await().until(inbox::isConfirmed);
+		OwnerToken next = token();
+		acquire(next, LONG);
+		OwnerToken waiter = new OwnerToken(instance('2'), 2, 1000);
+		look(waiter, QueueMode.JOIN);
+		release(next);
+		awaitGrant(listener, waiter, false);
+	}
+
+	/**
+	 * Waits until an instance was told, for the first time, that it was granted the lock
+	 * of this test. Override it if a store only announces that the lock may be taken.
+	 * @param listener has received the messages of the instance
+	 * @param token the waiter that is granted the lock
+	 * @param othersWait whether the message has to say that more waiters are queued
+	 * @return the fencing token that was granted
+	 */
+	protected long awaitGrant(RecordingListener listener, OwnerToken token, boolean othersWait) {
+		await().until(() -> listener.grants.size() == 1);
+		Grant grant = listener.grants.get(0);
+		assertThat(grant).isEqualTo(new Grant(this.key, token, grant.fencingToken(), othersWait));
+		return grant.fencingToken();
+	}
+
+	/** Sends an acquire request for a lease of {@link #LONG}. */
+	protected final AcquireResult look(OwnerToken token, QueueMode mode) {
+		return this.store.acquire(new AcquireRequest(this.key, token, LONG, mode), TIMEOUT);
+	}
+
+	/** Opens the inbox of an instance and waits until it is confirmed. */
+	protected final RecordingListener openInbox(String instance) {
+		RecordingListener listener = new RecordingListener();
+		Inbox inbox = inbox(instance, listener);
+		inbox.open();
+		await().until(inbox::isConfirmed);
+		return listener;
+	}
+
+	/** Creates an inbox that is closed after the test. */
+	protected final Inbox inbox(String instance, RecordingListener listener) {
+		Inbox inbox = this.store.inbox(instance, listener).orElseThrow();
+		this.inboxes.add(inbox);
+		return inbox;
+	}
+
+}
