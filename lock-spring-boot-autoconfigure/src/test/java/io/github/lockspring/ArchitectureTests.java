@@ -53,9 +53,8 @@ class ArchitectureTests {
 			Map.entry("store.memory", List.of("", "store")), Map.entry("aop", List.of("")),
 			Map.entry("interceptor", List.of("", "annotation", "aop")), Map.entry("engine", List.of("", "store")),
 			Map.entry("transaction", List.of("")), Map.entry("fencing", List.of("", "annotation", "aop")),
-			Map.entry("redis", List.of("", "store", "fencing", "redis.client", "redis.redlock")),
-			Map.entry("redis.client", List.of("", "store")),
-			Map.entry("redis.redlock", List.of("", "store", "redis.client")),
+			Map.entry("redis", List.of("", "store", "fencing", "redis.client")), Map.entry("redis.client", List.of("")),
+			Map.entry("redis.redlock", List.of("", "store", "redis", "redis.client")),
 			Map.entry("jdbc", List.of("", "store", "fencing")),
 			Map.entry("autoconfigure", List.of("", "annotation", "store", "store.memory", "interceptor", "engine",
 					"redis", "redis.redlock", "jdbc", "transaction", "fencing")));

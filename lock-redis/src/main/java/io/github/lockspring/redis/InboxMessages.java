@@ -12,8 +12,8 @@ import org.slf4j.LoggerFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the messages of an inbox and tells them to its listener. Anybody may publish to a
- * channel, so that what is not exactly a message of ours is left alone.
+ * Parses the messages of an inbox and notifies its listener. Any client may publish to a
+ * channel, so everything that is not exactly a message of the protocol is ignored.
  */
 final class InboxMessages {
 
@@ -32,9 +32,9 @@ final class InboxMessages {
 	private final boolean grantsAreHints;
 
 	/**
-	 * Makes a reader.
-	 * @param grantsAreHints whether a granted lock is to be asked for all the same:
-	 * nobody knows whether replicas have what another one's command has written
+	 * Creates a parser.
+	 * @param grantsAreHints whether a granted lock must be requested all the same, since
+	 * it is not known whether replicas have what the releasing command has written
 	 */
 	InboxMessages(RedisKeys keys, String instance, InboxListener listener, boolean grantsAreHints) {
 		this.keys = keys;
@@ -44,7 +44,7 @@ final class InboxMessages {
 	}
 
 	/**
-	 * Whose token a message names: whom it is for.
+	 * Returns the token that a message names; its instance is the addressee.
 	 */
 	static Optional<OwnerToken> addressee(String message) {
 		for (Pattern pattern : List.of(GRANTED, WANTED)) {
@@ -61,18 +61,18 @@ final class InboxMessages {
 			this.listener.opened();
 		}
 		catch (RuntimeException ex) {
-			logger.warn("The listener of an inbox failed", ex);
+			logger.warn("The listener of an inbox failed to handle its opening", ex);
 		}
 	}
 
 	void receive(String message) {
 		try {
 			if (!granted(message) && !wanted(message)) {
-				logger.debug("Not a message of ours: " + message);
+				logger.debug("Ignored a message that is not of the protocol: " + message);
 			}
 		}
 		catch (RuntimeException ex) {
-			logger.warn("The listener of an inbox failed at the message: " + message, ex);
+			logger.warn("The listener of an inbox failed to handle the message: " + message, ex);
 		}
 	}
 

@@ -3,12 +3,14 @@ package io.github.lockspring.redis;
 import java.time.Duration;
 import java.util.concurrent.locks.ReentrantLock;
 
+import io.github.lockspring.redis.client.RedisCommands;
+import io.github.lockspring.redis.client.RedisConnections;
 import io.github.lockspring.store.Inbox;
 import io.github.lockspring.store.InboxListener;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One channel for all messages to one instance, opened and closed as often as wanted.
+ * One channel for all messages to one instance. Can be opened and closed repeatedly.
  */
 final class RedisInbox implements Inbox {
 

@@ -3,6 +3,7 @@ package io.github.lockspring.redis;
 import java.util.List;
 import java.util.stream.IntStream;
 
+import io.github.lockspring.redis.redlock.RedlockNode;
 import io.github.lockspring.testsupport.RedisCluster;
 
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
@@ -48,7 +49,7 @@ public enum Driver {
 		return factory(new RedisClusterConfiguration(cluster.addresses()));
 	}
 
-	RedisConnectionFactory factory(int port) {
+	public RedisConnectionFactory factory(int port) {
 		return factory(new RedisStandaloneConfiguration("127.0.0.1", port));
 	}
 

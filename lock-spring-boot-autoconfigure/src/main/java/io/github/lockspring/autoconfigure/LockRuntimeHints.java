@@ -17,6 +17,7 @@ class LockRuntimeHints implements RuntimeHintsRegistrar {
 	@Override
 	public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
 		hints.resources().registerPattern("io/github/lockspring/redis/*.lua");
+		hints.resources().registerPattern("io/github/lockspring/redis/redlock/*.lua");
 		hints.resources().registerPattern("io/github/lockspring/jdbc/*.sql");
 		hints.reflection().registerType(DistributedLock.class, MemberCategory.INVOKE_PUBLIC_METHODS);
 		hints.reflection().registerType(DistributedLocks.class, MemberCategory.INVOKE_PUBLIC_METHODS);

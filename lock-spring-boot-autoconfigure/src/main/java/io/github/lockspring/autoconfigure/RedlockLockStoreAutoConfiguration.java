@@ -3,9 +3,9 @@ package io.github.lockspring.autoconfigure;
 import java.time.Duration;
 import java.util.List;
 
-import io.github.lockspring.redis.RedlockLockStore;
-import io.github.lockspring.redis.RedlockNode;
-import io.github.lockspring.redis.RedlockSettings;
+import io.github.lockspring.redis.redlock.RedlockLockStore;
+import io.github.lockspring.redis.redlock.RedlockNode;
+import io.github.lockspring.redis.redlock.RedlockSettings;
 import io.github.lockspring.store.LockStore;
 
 import org.springframework.beans.factory.BeanFactory;
