@@ -6,7 +6,6 @@ import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ThreadPoolExecutor;
 
-import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.redis.client.DaemonThreads;
 import io.github.lockspring.redis.client.DedicatedConnections;
 import io.github.lockspring.redis.client.RedisCommands;
@@ -131,17 +130,16 @@ public final class RedisLockStore implements LockStore {
 	public AcquireResult acquire(AcquireRequest request, Duration timeout) {
 		Object[] args = { request.token().toString(), millis(request.ttl()), queueMode(request.queueMode()),
 				fencingKeep(request.ttl()), this.keys.inboxPrefix() };
-		Reply reply = new Reply(
-				this.acquireScripts.execute(RedisScripts.ACQUIRE, this.keys.all(request.key()), args, timeout));
-		return switch (reply.text(0)) {
-			case "0" -> new AcquireResult.Busy(reply.number(1), reply.number(2));
-			case "1" -> new AcquireResult.Acquired(reply.number(1));
+		String reply = this.acquireScripts.execute(RedisScripts.ACQUIRE, this.keys.all(request.key()), args, timeout);
+		return RedisErrors.parse(reply, 4, (words) -> switch (words[0]) {
+			case "0" -> new AcquireResult.Busy(Long.parseLong(words[1]), Long.parseLong(words[2]));
+			case "1" -> new AcquireResult.Acquired(Long.parseLong(words[1]));
 			case "2" -> {
-				publishAsync(reply.rest(3));
-				yield new AcquireResult.Busy(reply.number(1), reply.number(2));
+				publishAsync(words[3]);
+				yield new AcquireResult.Busy(Long.parseLong(words[1]), Long.parseLong(words[2]));
 			}
-			default -> throw reply.unexpected();
-		};
+			default -> throw RedisErrors.unexpected(reply);
+		});
 	}
 
 	private static String queueMode(QueueMode mode) {
@@ -159,18 +157,18 @@ public final class RedisLockStore implements LockStore {
 				millis(request.keep()), fencingKeep(request.ttl()), this.keys.inboxPrefix(), exactCount ? "1" : "0" };
 		// a lock that is kept must survive a failover, like an acquired one
 		RedisScriptExecutor scripts = request.keep().isZero() ? this.releaseScripts : this.acquireScripts;
-		Reply reply = new Reply(scripts.execute(RedisScripts.RELEASE, this.keys.all(request.key()), args, timeout));
-		return switch (reply.text(0)) {
-			case "0" -> new ReleaseResult.NotOwner(reply.number(1));
+		String reply = scripts.execute(RedisScripts.RELEASE, this.keys.all(request.key()), args, timeout);
+		return RedisErrors.parse(reply, 3, (words) -> switch (words[0]) {
+			case "0" -> new ReleaseResult.NotOwner(Long.parseLong(words[1]));
 			case "1" -> new ReleaseResult.Released();
 			case "2" -> {
-				if (reply.number(1) == 0) {
-					publishAsync(reply.rest(2));
+				if (words[1].equals("0")) {
+					publishAsync(words[2]);
 				}
 				yield new ReleaseResult.Released();
 			}
-			default -> throw reply.unexpected();
-		};
+			default -> throw RedisErrors.unexpected(reply);
+		});
 	}
 
 	/*
@@ -215,8 +213,9 @@ public final class RedisLockStore implements LockStore {
 		if (!this.settings.notifications() || !this.connections.canSubscribe()) {
 			return Optional.empty();
 		}
-		Inbox inbox = new RedisInbox(this.connections, this.commands, this.settings.commandTimeout(), this.keys,
-				instance, listener, this.settings.replicaAcks() > 0);
+		InboxMessages messages = new InboxMessages(this.keys, instance, listener, this.settings.replicaAcks() > 0);
+		Inbox inbox = new RedisInbox(() -> new InboxSubscription(this.connections, this.commands,
+				this.settings.commandTimeout(), this.keys.inbox(instance), messages));
 		this.inboxes.add(inbox);
 		return Optional.of(inbox);
 	}
@@ -241,53 +240,6 @@ public final class RedisLockStore implements LockStore {
 
 	private static String fencingKeep(Duration ttl) {
 		return millis(RedisKeys.fencingKeep(ttl));
-	}
-
-	/**
-	 * The reply of a script: words, which a message may follow.
-	 */
-	private static final class Reply {
-
-		private final String reply;
-
-		private final String[] words;
-
-		Reply(String reply) {
-			this.reply = reply;
-			this.words = reply.split(" ");
-		}
-
-		long number(int index) {
-			try {
-				return Long.parseLong(text(index));
-			}
-			catch (NumberFormatException ex) {
-				throw RedisErrors.unexpected(this.reply, ex);
-			}
-		}
-
-		String text(int index) {
-			if (index >= this.words.length) {
-				throw unexpected();
-			}
-			return this.words[index];
-		}
-
-		/**
-		 * Returns what follows the first words.
-		 */
-		String rest(int count) {
-			String[] parts = this.reply.split(" ", count + 1);
-			if (parts.length <= count) {
-				throw unexpected();
-			}
-			return parts[count];
-		}
-
-		LockUnavailableException unexpected() {
-			return RedisErrors.unexpected(this.reply);
-		}
-
 	}
 
 }

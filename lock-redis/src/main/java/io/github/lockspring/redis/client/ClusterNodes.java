@@ -60,9 +60,7 @@ final class ClusterNodes implements AutoCloseable {
 
 	private volatile boolean suspect;
 
-	private volatile boolean tried;
-
-	private volatile long lastTry;
+	private volatile long lastTry = System.nanoTime() - MIN_PAUSE.toNanos();
 
 	/**
 	 * Starts without known nodes.
@@ -133,12 +131,11 @@ final class ClusterNodes implements AutoCloseable {
 	}
 
 	private void reload(long now) {
-		if (this.tried && now - this.lastTry < MIN_PAUSE.toNanos()) {
+		if (now - this.lastTry < MIN_PAUSE.toNanos()) {
 			return;
 		}
 		if (this.loading.compareAndSet(false, true)) {
 			this.lastTry = now;
-			this.tried = true;
 			try {
 				this.thread.execute(this::load);
 			}

@@ -89,6 +89,23 @@ public final class DaemonThreads {
 			throw new LockUnavailableException("The lock store is closed", ex);
 		}
 		try {
+			return await(result, timeout);
+		}
+		finally {
+			// changes nothing for a task that has ended
+			abandoned.set(true);
+			result.cancel(false);
+		}
+	}
+
+	/**
+	 * Waits for a result.
+	 * @param timeout how long to wait
+	 * @throws QueryTimeoutException if it does not come in time
+	 * @throws RuntimeException the exception with which it was completed
+	 */
+	static <T extends @Nullable Object> T await(Future<T> result, Duration timeout) {
+		try {
 			return result.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
 		}
 		catch (ExecutionException ex) {
@@ -101,11 +118,6 @@ public final class DaemonThreads {
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 			throw new RedisSystemException("Interrupted while waiting for Redis", ex);
-		}
-		finally {
-			// changes nothing for a task that has ended
-			abandoned.set(true);
-			result.cancel(false);
 		}
 	}
 

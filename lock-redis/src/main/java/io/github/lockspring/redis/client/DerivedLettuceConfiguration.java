@@ -14,7 +14,6 @@ import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.DefaultClientResources;
 import io.lettuce.core.resource.Delay;
-import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
@@ -52,26 +51,18 @@ final class DerivedLettuceConfiguration implements LettuceClientConfiguration {
 
 	private final ClientResources resources;
 
-	private final @Nullable ClientResources ownResources;
-
 	DerivedLettuceConfiguration(LettuceClientConfiguration application, RedisConfiguration redisConfiguration,
 			Duration commandTimeout) {
 		this.application = application;
 		this.redisConfiguration = redisConfiguration;
 		this.commandTimeout = commandTimeout;
-		ClientResources shared = application.getClientResources().orElse(null);
-		if (shared != null) {
-			this.resources = new ReconnectDelayClientResources(shared, reconnectDelay());
-			this.ownResources = null;
-		}
-		else {
-			this.resources = DefaultClientResources.builder()
+		this.resources = application.getClientResources()
+			.<ClientResources>map((shared) -> new ReconnectDelayClientResources(shared, reconnectDelay()))
+			.orElseGet(() -> DefaultClientResources.builder()
 				.ioThreadPoolSize(2)
 				.computationThreadPoolSize(2)
 				.reconnectDelay(reconnectDelay())
-				.build();
-			this.ownResources = this.resources;
-		}
+				.build());
 	}
 
 	static Delay reconnectDelay() {
@@ -83,10 +74,10 @@ final class DerivedLettuceConfiguration implements LettuceClientConfiguration {
 	}
 
 	/**
-	 * Returns the resources to shut down at the end, null if they are the application's.
+	 * Shuts the client resources down unless they are the application's.
 	 */
-	@Nullable ClientResources ownResources() {
-		return this.ownResources;
+	void shutdownResources() {
+		this.resources.shutdown(0, this.commandTimeout.toMillis(), TimeUnit.MILLISECONDS);
 	}
 
 	@Override

@@ -18,7 +18,7 @@ final class LazyReference<T> {
 
 	private volatile @Nullable T value;
 
-	private boolean closed;
+	private volatile boolean closed;
 
 	LazyReference(Supplier<T> source) {
 		this.source = source;
@@ -48,6 +48,10 @@ final class LazyReference<T> {
 		finally {
 			this.lock.unlock();
 		}
+	}
+
+	boolean isClosed() {
+		return this.closed;
 	}
 
 	/**

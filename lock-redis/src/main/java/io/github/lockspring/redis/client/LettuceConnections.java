@@ -4,23 +4,18 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 
 import io.lettuce.core.cluster.RedisClusterClient;
-import io.lettuce.core.resource.ClientResources;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.QueryTimeoutException;
 import org.springframework.data.redis.RedisConnectionFailureException;
-import org.springframework.data.redis.RedisSystemException;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisClusterNode;
 import org.springframework.data.redis.connection.RedisConfiguration;
@@ -68,8 +63,6 @@ final class LettuceConnections implements RedisConnections {
 	/** Otherwise a server that is no master would cost a connection per command. */
 	private static final Duration MIN_CONNECTION_AGE = Duration.ofMillis(250);
 
-	private static final String CONNECT_THREAD = "lock-redis-connect";
-
 	private final Duration commandTimeout;
 
 	private final RedisConfiguration configuration;
@@ -77,10 +70,6 @@ final class LettuceConnections implements RedisConnections {
 	private final DerivedLettuceConfiguration clientConfiguration;
 
 	private final Topology topology;
-
-	private final boolean canSubscribe;
-
-	private final @Nullable ClientResources ownResources;
 
 	private final TimedLettuceConnectionFactory factory;
 
@@ -101,7 +90,7 @@ final class LettuceConnections implements RedisConnections {
 	private volatile boolean closed;
 
 	LettuceConnections(DerivedLettuceConfiguration derived) {
-		this(derived, (task) -> DaemonThreads.thread(CONNECT_THREAD, task).start());
+		this(derived, (task) -> DaemonThreads.thread("lock-redis-connect", task).start());
 	}
 
 	LettuceConnections(DerivedLettuceConfiguration derived, Executor connector) {
@@ -109,8 +98,6 @@ final class LettuceConnections implements RedisConnections {
 		this.commandTimeout = derived.callTimeout();
 		this.configuration = derived.redisConfiguration();
 		this.clientConfiguration = derived;
-		this.ownResources = derived.ownResources();
-		this.canSubscribe = !RedisConfiguration.isStaticMasterReplicaConfiguration(this.configuration);
 		this.topology = topology(derived);
 		this.unresponsive = new UnresponsiveNodes(this.commandTimeout.multipliedBy(UNRESPONSIVE_TIMEOUTS));
 		this.factory = newFactory(this.configuration);
@@ -118,9 +105,10 @@ final class LettuceConnections implements RedisConnections {
 		this.nodes = (this.topology == Topology.CLUSTER) ? new ClusterNodes(this::loadNodes) : null;
 	}
 
-	// with a read preference, Lettuce finds the master among several nodes, but
-	// subscribes
-	// at the configured node
+	/*
+	 * With a read preference, Lettuce finds the master among several nodes, but
+	 * subscribes at the configured node.
+	 */
 	private static Topology topology(DerivedLettuceConfiguration derived) {
 		RedisConfiguration configuration = derived.redisConfiguration();
 		if (RedisConfiguration.isClusterConfiguration(configuration)) {
@@ -229,19 +217,7 @@ final class LettuceConnections implements RedisConnections {
 		if (present.isDone() && !present.isCompletedExceptionally()) {
 			return;
 		}
-		try {
-			present.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
-		}
-		catch (ExecutionException ex) {
-			throw new RedisConnectionFailureException("Unable to connect to Redis", ex.getCause());
-		}
-		catch (TimeoutException ex) {
-			throw new QueryTimeoutException("No connection to Redis", ex);
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			throw new RedisSystemException("Interrupted while waiting for a connection to Redis", ex);
-		}
+		DaemonThreads.await(present, timeout);
 	}
 
 	private void connect(CompletableFuture<Void> mine) {
@@ -328,12 +304,12 @@ final class LettuceConnections implements RedisConnections {
 	private void failed(CompletableFuture<Void> mine, Throwable ex) {
 		// before callers are notified, so that they can try again
 		this.attempt.compareAndSet(mine, null);
-		mine.completeExceptionally(ex);
+		mine.completeExceptionally(new RedisConnectionFailureException("Unable to connect to Redis", ex));
 	}
 
 	@Override
 	public Optional<RedisConnectionFactory> openSubscriber() {
-		if (!this.canSubscribe) {
+		if (!canSubscribe()) {
 			return Optional.empty();
 		}
 		TimedLettuceConnectionFactory subscriber = newFactory(subscriberConfiguration());
@@ -361,7 +337,7 @@ final class LettuceConnections implements RedisConnections {
 
 	@Override
 	public boolean canSubscribe() {
-		return this.canSubscribe;
+		return !RedisConfiguration.isStaticMasterReplicaConfiguration(this.configuration);
 	}
 
 	@Override
@@ -376,9 +352,7 @@ final class LettuceConnections implements RedisConnections {
 			this.nodes.close();
 		}
 		this.factory.destroy();
-		if (this.ownResources != null) {
-			this.ownResources.shutdown(0, this.commandTimeout.toMillis(), TimeUnit.MILLISECONDS);
-		}
+		this.clientConfiguration.shutdownResources();
 	}
 
 	private TimedLettuceConnectionFactory newFactory(RedisConfiguration configuration) {

@@ -8,7 +8,6 @@ import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.concurrent.locks.ReentrantLock;
 
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.codec.ByteArrayCodec;
@@ -67,11 +66,9 @@ final class LettuceDedicatedConnections implements DedicatedConnections {
 
 	private final int size;
 
-	private final LettuceConnectionFactory factory;
+	private final LazyReference<LettuceConnectionFactory> factory;
 
 	private final ConcurrentLinkedDeque<Idle> idle = new ConcurrentLinkedDeque<>();
-
-	private final ReentrantLock startLock = new ReentrantLock();
 
 	private final AtomicLong connects = new AtomicLong();
 
@@ -79,15 +76,20 @@ final class LettuceDedicatedConnections implements DedicatedConnections {
 
 	private final AtomicBoolean logged = new AtomicBoolean();
 
-	private volatile boolean closed;
-
 	LettuceDedicatedConnections(RedisConfiguration where, DerivedLettuceConfiguration derived, int size) {
 		this.size = size;
-		this.factory = new LettuceConnectionFactory(where, configuration(derived));
-		this.factory.setShareNativeConnection(false);
-		this.factory.setEarlyStartup(false);
-		this.factory.setValidateConnection(false);
-		this.factory.afterPropertiesSet();
+		this.factory = new LazyReference<>(() -> newFactory(where, configuration(derived)));
+	}
+
+	private static LettuceConnectionFactory newFactory(RedisConfiguration where,
+			LettuceClientConfiguration configuration) {
+		LettuceConnectionFactory factory = new LettuceConnectionFactory(where, configuration);
+		factory.setShareNativeConnection(false);
+		factory.setEarlyStartup(false);
+		factory.setValidateConnection(false);
+		factory.afterPropertiesSet();
+		factory.start();
+		return factory;
 	}
 
 	private static LettuceClientConfiguration configuration(DerivedLettuceConfiguration derived) {
@@ -123,7 +125,6 @@ final class LettuceDedicatedConnections implements DedicatedConnections {
 			}
 			used.connection().close();
 		}
-		start();
 		while (true) {
 			PooledConnection created = LettuceErrors.connect(this::connect);
 			if (isNewest(created.server())) {
@@ -139,7 +140,7 @@ final class LettuceDedicatedConnections implements DedicatedConnections {
 
 	private PooledConnection connect() {
 		long number = this.connects.incrementAndGet();
-		RedisConnection connection = this.factory.getConnection();
+		RedisConnection connection = this.factory.get().getConnection();
 		try {
 			// this command connects: nothing must be sent after the caller has left
 			Endpoint endpoint = new Endpoint(number, runId(connection));
@@ -169,22 +170,6 @@ final class LettuceDedicatedConnections implements DedicatedConnections {
 		}
 	}
 
-	private void start() {
-		if (this.factory.isRunning() && !this.closed) {
-			return;
-		}
-		this.startLock.lock();
-		try {
-			if (this.closed) {
-				throw new IllegalStateException("The lock store is closed");
-			}
-			this.factory.start();
-		}
-		finally {
-			this.startLock.unlock();
-		}
-	}
-
 	@Override
 	public void returnToPool(PooledConnection connection) {
 		if (isNewest(connection.server())) {
@@ -205,7 +190,7 @@ final class LettuceDedicatedConnections implements DedicatedConnections {
 
 	private void closeOldest() {
 		Idle oldest = this.idle.peekLast();
-		if (oldest != null && (System.nanoTime() - oldest.since() > IDLE_TIMEOUT_NANOS || this.closed)
+		if (oldest != null && (System.nanoTime() - oldest.since() > IDLE_TIMEOUT_NANOS || this.factory.isClosed())
 				&& this.idle.removeLastOccurrence(oldest)) {
 			oldest.connection().close();
 		}
@@ -240,15 +225,8 @@ final class LettuceDedicatedConnections implements DedicatedConnections {
 
 	@Override
 	public void close() {
-		this.startLock.lock();
-		try {
-			this.closed = true;
-		}
-		finally {
-			this.startLock.unlock();
-		}
+		this.factory.close(LettuceConnectionFactory::destroy);
 		closeIdle();
-		this.factory.destroy();
 	}
 
 }

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
 import java.util.function.Predicate;
 
 import io.github.lockspring.LockUnavailableException;
@@ -48,17 +49,26 @@ public final class RedisErrors {
 	 * @return the exception to throw
 	 */
 	public static LockUnavailableException unexpected(@Nullable Object reply) {
-		return unexpected(reply, null);
+		return new LockUnavailableException("Redis gave an unexpected answer: " + reply);
 	}
 
 	/**
-	 * Describes a reply that cannot be parsed.
+	 * Parses a reply that consists of words.
+	 * @param <R> type of the result
 	 * @param reply the reply
-	 * @param cause why it cannot be parsed, or null
-	 * @return the exception to throw
+	 * @param maxWords the largest number of words; the last one is the rest of the reply
+	 * @param parser is given the words; may use more words than there are, and parse
+	 * words as numbers that are none
+	 * @return the result of the parser
+	 * @throws LockUnavailableException if the reply does not have these words
 	 */
-	public static LockUnavailableException unexpected(@Nullable Object reply, @Nullable Throwable cause) {
-		return new LockUnavailableException("Redis gave an unexpected answer: " + reply, cause);
+	public static <R> R parse(String reply, int maxWords, Function<String[], R> parser) {
+		try {
+			return parser.apply(reply.split(" ", maxWords));
+		}
+		catch (IndexOutOfBoundsException | NumberFormatException ex) {
+			throw new LockUnavailableException("Redis gave an unexpected answer: " + reply, ex);
+		}
 	}
 
 	/**

@@ -58,23 +58,16 @@ sealed interface NodeAcquireResult {
 	 * @throws LockUnavailableException if it is invalid
 	 */
 	static NodeAcquireResult parse(String reply) {
-		String[] words = reply.split(" ", 5);
-		try {
-			return switch (words[0]) {
-				case "1" -> new Granted(words[1], Long.parseLong(words[2]));
-				case "0" -> new OwnedByOther(words[1], withoutAttempt(words[4]), Long.parseLong(words[2]),
-						Long.parseLong(words[3]));
-				case "2" -> new NoVote(words[1],
-						"restarted " + words[2] + "s ago and has no vote for another " + words[3] + "s");
-				case "3" -> new NoVote(UNKNOWN_RUN_ID,
-						"has no vote, since it does not report when it was started: " + reply.substring(2)
-								+ ". Allow the command INFO, or set durable if it loses nothing in a restart");
-				default -> throw RedisErrors.unexpected(reply);
-			};
-		}
-		catch (IndexOutOfBoundsException | NumberFormatException ex) {
-			throw RedisErrors.unexpected(reply, ex);
-		}
+		return RedisErrors.parse(reply, 5, (words) -> switch (words[0]) {
+			case "1" -> new Granted(words[1], Long.parseLong(words[2]));
+			case "0" -> new OwnedByOther(words[1], withoutAttempt(words[4]), Long.parseLong(words[2]),
+					Long.parseLong(words[3]));
+			case "2" ->
+				new NoVote(words[1], "restarted " + words[2] + "s ago and has no vote for another " + words[3] + "s");
+			case "3" -> new NoVote(UNKNOWN_RUN_ID, "has no vote, since it does not report when it was started: "
+					+ reply.substring(2) + ". Allow the command INFO, or set durable if it loses nothing in a restart");
+			default -> throw RedisErrors.unexpected(reply);
+		});
 	}
 
 	private static String withoutAttempt(String value) {

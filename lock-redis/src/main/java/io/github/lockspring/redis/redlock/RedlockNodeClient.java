@@ -93,10 +93,6 @@ final class RedlockNodeClient {
 		try {
 			this.threads.execute(task);
 		}
-		catch (RejectedExecutionException ex) {
-			String reason = this.threads.isShutdown() ? "the lock store is closed" : "too many requests wait for it";
-			consumer.accept(new NodeResult.Failure<>(this, new LockUnavailableException(reason, ex)));
-		}
 		catch (RuntimeException | Error ex) {
 			// an error too: a machine may be out of threads for a moment
 			consumer.accept(new NodeResult.Failure<>(this, unavailable(ex)));
@@ -115,9 +111,15 @@ final class RedlockNodeClient {
 		}
 	}
 
-	private static LockUnavailableException unavailable(Throwable failure) {
-		return (failure instanceof LockUnavailableException unavailable) ? unavailable
-				: new LockUnavailableException(String.valueOf(failure), failure);
+	private LockUnavailableException unavailable(Throwable failure) {
+		if (failure instanceof LockUnavailableException unavailable) {
+			return unavailable;
+		}
+		String reason = String.valueOf(failure);
+		if (failure instanceof RejectedExecutionException) {
+			reason = this.threads.isShutdown() ? "the lock store is closed" : "too many requests wait for it";
+		}
+		return new LockUnavailableException(reason, failure);
 	}
 
 	/**

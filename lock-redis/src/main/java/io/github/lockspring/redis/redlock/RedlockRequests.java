@@ -89,7 +89,8 @@ final class RedlockRequests {
 				fencingKeep(request.ttl()) };
 		return (node, timeout) -> {
 			String reply = repeat(timeout, () -> node.execute(RedlockScripts.WITHDRAW, keys, args, timeout));
-			return reply.equals("1") ? new Released() : new NotOwner(fencingToken(reply));
+			return reply.equals("1") ? new Released()
+					: RedisErrors.parse(reply, 2, (words) -> new NotOwner(Long.parseLong(words[1])));
 		};
 	}
 
@@ -111,15 +112,6 @@ final class RedlockRequests {
 				}
 			}
 			LockSupport.parkNanos(timeout.toNanos() / PAUSES_IN_A_TIMEOUT);
-		}
-	}
-
-	private static long fencingToken(String reply) {
-		try {
-			return Long.parseLong(reply.substring(2));
-		}
-		catch (IndexOutOfBoundsException | NumberFormatException ex) {
-			throw RedisErrors.unexpected(reply, ex);
 		}
 	}
 

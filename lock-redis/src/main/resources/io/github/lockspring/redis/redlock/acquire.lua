@@ -1,28 +1,28 @@
--- Redlock: the vote of one node. Takes the lock here for an owner token if it is free or already that token's.
+-- Redlock: acquires a lock on one node, which is its vote, if the lock is free or already the owner token's.
 --
--- KEYS  lock, fence
--- ARGV  token     owner token of the asking tenure
---       attempt   number of the attempt, larger than those of all earlier attempts of this token; the one that won
---                 when a vote is won back
---       ttl       how long the vote counts, in milliseconds
+-- KEYS  lock, last fencing token
+-- ARGV  token     owner token
+--       attempt   number of the attempt, larger than those of all earlier attempts of this token; to restore a vote
+--                 of a held lock, the one that acquired it
+--       ttl       length of the lease in milliseconds
 --       pause     for how many seconds after its start this server has no vote; 0: it always has one
---       identify  '1' if the answer must name the server
+--       identify  '1' if the reply must name the server
 --
--- Returns '1 <run id> <fencing token>'                                   voted for the token
---         '0 <run id> <milliseconds left or -1> <fence seen> <owner>'    another owner has it
---         '2 <run id> <seconds since its start> <seconds to go>'         started too recently to have a vote
---         '3 <error>'                                                    cannot say when it was started
---         The run id is '-' if nobody asked for it.
+-- Returns '1 <run id> <fencing token>'                                          the token owns the lock here
+--         '0 <run id> <milliseconds left or -1> <last fencing token> <owner>'   another owner has it
+--         '2 <run id> <seconds since its start> <seconds left>'                 started too recently to have a vote
+--         '3 <error>'                                                           cannot say when it was started
+--         The run id is '-' if it was not requested.
 --
--- Never shortens a lock, never touches another owner's value, never lowers the number of the attempt, and does
--- not write the fencing token: one that is not the majority's must not be remembered. A server that may have
--- forgotten a lock in a restart is recognised here and not by the client, since the client may not have noticed.
+-- Never shortens a lease, never changes another owner's value, never lowers the number of the attempt, and never
+-- writes the fencing token: one that is not the majority's must not be kept. Detects here, and not in the client,
+-- that the server may have lost a lock in a restart, since the client may not have noticed the restart.
 
-local lock, fence = KEYS[1], KEYS[2]
+local lock, fencingKey = KEYS[1], KEYS[2]
 local token, attempt, ttl, pause, identify = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
-local OTHERS, GIVEN, TOO_RECENT, UNKNOWN_START = '0 ', '1 ', '2 ', '3 '
--- no tenure uses more tokens than these above its first one, and a holder that dies reports none of them
-local MOST_TOKENS_OF_A_TENURE = 1001
+local OWNED_BY_OTHER, GRANTED, TOO_RECENT, UNKNOWN_START = '0 ', '1 ', '2 ', '3 '
+-- an ownership uses no more fencing tokens than these above its first one, and a holder that dies reports none of them
+local MAX_TOKENS_OF_AN_OWNERSHIP = 1001
 local call = redis.call
 
 local server = '- '
@@ -51,8 +51,8 @@ if not call('SET', lock, mine, 'NX', 'PX', ttl) then
   local present = string.sub(owner, 1, #token + 1) == token .. ':' and string.match(owner, ':(%d+)$')
   if not present then
     local left = string.format('%.0f', call('PTTL', lock))
-    local last = tonumber(call('GET', fence) or 0) or 0
-    return OTHERS .. server .. left .. ' ' .. string.format('%.0f', math.max(last, now - 1)) .. ' ' .. owner
+    local last = tonumber(call('GET', fencingKey) or 0) or 0
+    return OWNED_BY_OTHER .. server .. left .. ' ' .. string.format('%.0f', math.max(last, now - 1)) .. ' ' .. owner
   end
   if tonumber(attempt) > tonumber(present) then
     call('SET', lock, mine, 'KEEPTTL')
@@ -62,5 +62,5 @@ if not call('SET', lock, mine, 'NX', 'PX', ttl) then
   end
 end
 
-local last = tonumber(call('GET', fence) or 0) or 0
-return GIVEN .. server .. string.format('%.0f', math.max(last + MOST_TOKENS_OF_A_TENURE, now))
+local last = tonumber(call('GET', fencingKey) or 0) or 0
+return GRANTED .. server .. string.format('%.0f', math.max(last + MAX_TOKENS_OF_AN_OWNERSHIP, now))
