@@ -246,7 +246,7 @@ final class InboxSubscription {
 			return;
 		}
 		if (this.lostPings >= MAX_LOST_PINGS) {
-			logger.debug("The inbox {} does not receive what is sent to it. It is subscribed anew", this.channel);
+			logger.debug("The inbox {} does not receive what is sent to it and is subscribed again", this.channel);
 			discard(true);
 			subscribe();
 		}

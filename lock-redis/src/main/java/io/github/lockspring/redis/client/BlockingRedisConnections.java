@@ -106,7 +106,7 @@ final class BlockingRedisConnections implements RedisConnections {
 	/*
 	 * After a restart of the server each pooled connection fails once, at once. All
 	 * commands may be repeated, so further attempts hide it: each uses up one stale
-	 * connection, and the last one connects anew.
+	 * connection, and the last one reconnects.
 	 */
 	private <T extends @Nullable Object> T run(Function<StringRedisTemplate, T> commands, AtomicBoolean abandoned) {
 		StringRedisTemplate template = this.template.get();

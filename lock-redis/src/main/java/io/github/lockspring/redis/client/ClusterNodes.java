@@ -64,7 +64,7 @@ final class ClusterNodes implements AutoCloseable {
 
 	/**
 	 * Starts without known nodes.
-	 * @param source loads the nodes, may block and fail; is told whether its last result
+	 * @param source loads the nodes, may block and fail; is given whether its last result
 	 * is suspect
 	 */
 	ClusterNodes(Function<Boolean, Collection<RedisClusterNode>> source) {

@@ -50,7 +50,7 @@ final class LettuceDedicatedConnections implements DedicatedConnections {
 	 */
 	private static final Duration MIN_HANDSHAKE_TIMEOUT = Duration.ofSeconds(1);
 
-	/** The run id of a server that does not tell it. */
+	/** The run id of a server that does not report it. */
 	private static final String UNKNOWN = "";
 
 	private record Idle(RedisConnection connection, String server, long since) {

@@ -44,7 +44,7 @@ final class UnresponsiveNodes {
 	 * Records that a request had no reply in time.
 	 * @param sent when it was sent, by the clock of {@link System#nanoTime()}
 	 * @return whether the server has exceeded the limit; true for one caller only, after
-	 * which the time starts anew
+	 * which the time starts again
 	 */
 	boolean timedOut(String shard, long sent) {
 		Long first = this.since.computeIfAbsent(shard, (any) -> sent);

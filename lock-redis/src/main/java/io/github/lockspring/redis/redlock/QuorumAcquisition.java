@@ -226,7 +226,7 @@ final class QuorumAcquisition {
 
 	/**
 	 * Withdraws the votes of this attempt. Returns when the nodes that voted have
-	 * replied; those that did not reply before are told in the background.
+	 * replied; those that did not reply before withdraw them in the background.
 	 */
 	void withdraw() throws InterruptedException {
 		this.unwanted = true;

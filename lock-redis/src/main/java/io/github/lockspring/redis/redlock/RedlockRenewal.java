@@ -22,11 +22,11 @@ import io.github.lockspring.store.RenewResult;
 final class RedlockRenewal {
 
 	/*
-	 * A node that was unavailable or has lost a lock is asked to vote again, once the
-	 * renewal has succeeded without it. Otherwise a lock that is held for long would end
-	 * when the last node of its first majority has restarted, however long that takes.
-	 * The vote counts from the next renewal on: the present one says what the owner had,
-	 * and votes given since must not decide it.
+	 * A node that was unavailable or has lost a lock must vote again, once the renewal
+	 * has succeeded without it. Otherwise a lock that is held for long would end when the
+	 * last node of its first majority has restarted, however long that takes. The vote
+	 * counts from the next renewal on: the present one says what the owner had, and votes
+	 * given since must not decide it.
 	 *
 	 * `held` has the tokens that were acquired and have not ended, with the attempts that
 	 * acquired their locks. A release first removes its token and then reaches all nodes,
