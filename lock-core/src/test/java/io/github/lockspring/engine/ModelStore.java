@@ -9,16 +9,16 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
-import io.github.lockspring.store.AcquireResult;
 import io.github.lockspring.store.AcquireRequest;
+import io.github.lockspring.store.AcquireResult;
 import io.github.lockspring.store.Inbox;
 import io.github.lockspring.store.InboxListener;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.OwnerToken;
-import io.github.lockspring.store.ReleaseResult;
 import io.github.lockspring.store.ReleaseRequest;
-import io.github.lockspring.store.RenewResult;
+import io.github.lockspring.store.ReleaseResult;
 import io.github.lockspring.store.RenewRequest;
+import io.github.lockspring.store.RenewResult;
 
 /**
  * Store of a model: answers at once, so that every request is one step. Leases do not run

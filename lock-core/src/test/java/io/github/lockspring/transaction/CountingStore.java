@@ -6,16 +6,16 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.store.AcquireResult;
 import io.github.lockspring.store.AcquireRequest;
+import io.github.lockspring.store.AcquireResult;
 import io.github.lockspring.store.Inbox;
 import io.github.lockspring.store.InboxListener;
 import io.github.lockspring.store.LockStore;
-import io.github.lockspring.store.memory.MemoryLockStore;
-import io.github.lockspring.store.ReleaseResult;
 import io.github.lockspring.store.ReleaseRequest;
-import io.github.lockspring.store.RenewResult;
+import io.github.lockspring.store.ReleaseResult;
 import io.github.lockspring.store.RenewRequest;
+import io.github.lockspring.store.RenewResult;
+import io.github.lockspring.store.memory.MemoryLockStore;
 
 /**
  * Locks in memory that count what they are asked, and can be lost.

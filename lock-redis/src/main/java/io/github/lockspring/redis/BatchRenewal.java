@@ -8,26 +8,31 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.function.BiConsumer;
+import java.util.function.BiPredicate;
+import java.util.function.IntUnaryOperator;
 import java.util.stream.IntStream;
 
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.store.RenewResult;
+import io.github.lockspring.redis.client.RedisConnections;
+import io.github.lockspring.redis.client.RedisErrors;
+import io.github.lockspring.redis.client.RedisScriptExecutor;
+import io.github.lockspring.redis.client.ReplicatedScriptExecutor.TooFewReplicasException;
 import io.github.lockspring.store.RenewRequest;
+import io.github.lockspring.store.RenewResult;
 
 /**
  * Renews many leases with few scripts: one, or in a cluster one for each hash slot, since
- * the keys of a script share their slot.
+ * all keys of a script must be in the same slot.
  */
 final class BatchRenewal {
 
-	private final ScriptRunner scripts;
+	private final RedisScriptExecutor scripts;
 
 	private final RedisKeys keys;
 
 	private final RedisConnections connections;
 
-	BatchRenewal(ScriptRunner scripts, RedisKeys keys, RedisConnections connections) {
+	BatchRenewal(RedisScriptExecutor scripts, RedisKeys keys, RedisConnections connections) {
 		this.scripts = scripts;
 		this.keys = keys;
 		this.connections = connections;
@@ -37,22 +42,23 @@ final class BatchRenewal {
 		if (requests.isEmpty()) {
 			return List.of();
 		}
-		RenewResult[] answers = new RenewResult[requests.size()];
-		Arrays.fill(answers, RenewResult.UNKNOWN);
+		RenewResult[] results = new RenewResult[requests.size()];
+		Arrays.fill(results, RenewResult.UNKNOWN);
 		if (this.connections.topology() == RedisConnections.Topology.CLUSTER) {
-			renewInCluster(requests, answers, timeout);
+			renewInCluster(requests, results, timeout);
 		}
 		else {
-			renewGroup(requests, IntStream.range(0, requests.size()).boxed().toList(), answers, timeout, true);
+			renewGroup(requests, IntStream.range(0, requests.size()).boxed().toList(), results, timeout, true);
 		}
-		return List.of(answers);
+		return List.of(results);
 	}
 
 	/*
-	 * Those who ask many requests at once ask about one shard, so that there is hardly
-	 * ever more than one server here. Where there is, each gets its share of the time.
+	 * Callers batch their requests by shard, so that there is hardly ever more than one
+	 * server here. If there is, each gets an equal share of the time. A slot that is
+	 * migrating may hang, so each one gets half of the time that is left.
 	 */
-	private void renewInCluster(List<RenewRequest> requests, RenewResult[] answers, Duration timeout) {
+	private void renewInCluster(List<RenewRequest> requests, RenewResult[] results, Duration timeout) {
 		Map<String, Map<Integer, List<Integer>>> byShard = new TreeMap<>();
 		for (int i = 0; i < requests.size(); i++) {
 			String lock = this.keys.lock(requests.get(i).key());
@@ -60,77 +66,68 @@ final class BatchRenewal {
 				.computeIfAbsent(RedisKeys.slot(lock), (slot) -> new ArrayList<>())
 				.add(i);
 		}
-		long start = System.nanoTime();
-		int lanesLeft = byShard.size();
-		boolean answered = false;
-		LockUnavailableException failure = null;
-		for (Map<Integer, List<Integer>> bySlot : byShard.values()) {
-			long end = (timeout.toNanos() - (System.nanoTime() - start)) / lanesLeft-- + System.nanoTime();
-			try {
-				answered |= inTurn(bySlot.values(), end, (group, share) -> renewSlot(requests, group, answers, share));
-			}
-			catch (LockUnavailableException ex) {
-				failure = ex;
-			}
-		}
-		if (!answered && failure != null) {
-			throw failure;
-		}
+		inTurn(byShard.values(), timeout, (shards) -> shards, (bySlot, share) -> inTurn(bySlot.values(), share,
+				BatchRenewal::halfUnlessLast, (group, groupShare) -> renewSlot(requests, group, results, groupShare)));
+	}
+
+	private static int halfUnlessLast(int remaining) {
+		return (remaining > 1) ? 2 : 1;
 	}
 
 	/*
-	 * While a slot migrates, a script is refused of which some keys have gone already and
-	 * others have not: each of them alone is answered.
+	 * While a slot migrates, a script is refused if some of its keys have migrated
+	 * already and others have not. Each of them alone is accepted.
 	 */
-	private void renewSlot(List<RenewRequest> requests, List<Integer> group, RenewResult[] answers, Duration timeout) {
+	private boolean renewSlot(List<RenewRequest> requests, List<Integer> group, RenewResult[] results,
+			Duration timeout) {
 		long start = System.nanoTime();
 		try {
-			renewGroup(requests, group, answers, timeout, group.size() == 1);
+			return renewGroup(requests, group, results, timeout, group.size() == 1);
 		}
 		catch (LockUnavailableException ex) {
-			if (group.size() == 1 || !PassingTrouble.isTryAgain(ex)) {
+			if (group.size() == 1 || !RedisErrors.isTryAgain(ex)
+					|| !inTurn(group.stream().map(List::of).toList(), timeout.minusNanos(System.nanoTime() - start),
+							BatchRenewal::halfUnlessLast,
+							(single, share) -> renewGroup(requests, single, results, share, true))) {
 				throw ex;
 			}
-			boolean anyAsked = inTurn(group.stream().map(List::of).toList(), start + timeout.toNanos(),
-					(single, share) -> renewGroup(requests, single, answers, share, true));
-			if (!anyAsked) {
-				throw ex;
-			}
+			return true;
 		}
 	}
 
 	/**
-	 * Asks one group after the other. One that hangs, since its slot is on its way to
-	 * another node, leaves time for those after it.
-	 * @return whether there was time for any
-	 * @throws LockUnavailableException if none was answered
+	 * Renews one group after the other.
+	 * @param divisor which part of the remaining time a group gets, given the number of
+	 * remaining groups
+	 * @return whether there was time for any of them
+	 * @throws LockUnavailableException if all of them failed
 	 */
-	private static boolean inTurn(Collection<List<Integer>> groups, long end,
-			BiConsumer<List<Integer>, Duration> renew) {
-		int groupsLeft = groups.size();
-		boolean answered = false;
+	private static <G> boolean inTurn(Collection<G> groups, Duration timeout, IntUnaryOperator divisor,
+			BiPredicate<G, Duration> renewal) {
+		long end = System.nanoTime() + timeout.toNanos();
+		int remaining = groups.size();
+		boolean renewed = false;
 		LockUnavailableException failure = null;
-		for (List<Integer> group : groups) {
+		for (G group : groups) {
 			long left = end - System.nanoTime();
 			if (left <= 0) {
 				break;
 			}
 			try {
-				renew.accept(group, Duration.ofNanos((--groupsLeft > 0) ? left / 2 : left));
-				answered = true;
+				renewed |= renewal.test(group, Duration.ofNanos(left / divisor.applyAsInt(remaining--)));
 			}
 			catch (LockUnavailableException ex) {
 				failure = ex;
 			}
 		}
-		if (!answered && failure != null) {
+		if (!renewed && failure != null) {
 			throw failure;
 		}
-		return answered;
+		return renewed;
 	}
 
-	private void renewGroup(List<RenewRequest> requests, List<Integer> group, RenewResult[] answers, Duration timeout,
-			boolean insist) {
+	private boolean renewGroup(List<RenewRequest> requests, List<Integer> group, RenewResult[] results,
+			Duration timeout, boolean repeat) {
 		List<String> locks = new ArrayList<>(group.size());
 		List<String> args = new ArrayList<>(2 * group.size());
 		for (int i : group) {
@@ -139,26 +136,27 @@ final class BatchRenewal {
 			Collections.addAll(args, request.token().toString(), String.valueOf(request.ttl().toMillis()));
 		}
 		List<Object> reply;
-		RenewResult owner = RenewResult.RENEWED;
+		RenewResult ownerResult = RenewResult.RENEWED;
 		try {
-			reply = insist ? this.scripts.run(RedisScripts.RENEW, locks, args.toArray(), timeout)
-					: this.scripts.runOnce(RedisScripts.RENEW, locks, args.toArray(), timeout);
+			reply = repeat ? this.scripts.execute(RedisScripts.RENEW, locks, args.toArray(), timeout)
+					: this.scripts.executeOnce(RedisScripts.RENEW, locks, args.toArray(), timeout);
 		}
 		catch (TooFewReplicasException ex) {
-			// the master has lengthened the leases, which does not count, but whoever is
-			// not the owner even there has lost
-			reply = ex.renewed();
-			owner = RenewResult.UNKNOWN;
+			// the master alone has renewed the leases, which does not count, but a token
+			// that is not the owner even there has lost its lock
+			reply = ex.reply();
+			ownerResult = RenewResult.UNKNOWN;
 			if (!reply.contains(0L)) {
 				throw ex;
 			}
 		}
 		if (reply.size() != group.size()) {
-			throw UnavailableTranslator.unexpected(reply);
+			throw RedisErrors.unexpected(reply);
 		}
 		for (int i = 0; i < reply.size(); i++) {
-			answers[group.get(i)] = "1".equals(String.valueOf(reply.get(i))) ? owner : RenewResult.NOT_OWNER;
+			results[group.get(i)] = "1".equals(String.valueOf(reply.get(i))) ? ownerResult : RenewResult.NOT_OWNER;
 		}
+		return true;
 	}
 
 }

@@ -1,9 +1,5 @@
 package io.github.lockspring.redis;
 
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -12,7 +8,6 @@ import io.github.lockspring.HeldLock;
 import io.github.lockspring.fencing.StaleFencingTokenException;
 
 import org.springframework.data.redis.core.StringRedisTemplate;
-import org.springframework.data.redis.core.script.DefaultRedisScript;
 import org.springframework.data.redis.core.script.RedisScript;
 
 /**
@@ -27,38 +22,39 @@ import org.springframework.data.redis.core.script.RedisScript;
  * });</pre>
  *
  * The token is compared when the value is written. That orders the writes, but does not
- * protect what is read, changed and written: between the two an earlier holder may still
- * write, and its value is lost.
+ * protect a read-modify-write cycle: between its read and its write an earlier holder may
+ * still write, and that value is lost.
  * <p>
- * The value is an ordinary one that everybody reads with {@code GET}; the protection is
- * worth as much as the discipline of those who write. The latest token stands beside it,
- * in the same hash slot, for a limited time, which is renewed by each write: nobody wants
- * to keep it for every key that was ever written, and a writer that has been standing
- * still for longer than that is let through. Give the longest time after which a stopped
- * process may still wake up; seven days are longer than a suspended laptop's weekend. A
- * server that evicts keys, or loses them, loses tokens with them.
+ * The value is an ordinary one that any client reads with {@code GET}. It is protected
+ * only if all writers use this class. The latest token is kept in a key of the same hash
+ * slot for a limited time, which each write renews. A writer that was paused for longer
+ * than that is not refused, so choose the longest time after which a paused process may
+ * resume; seven days are longer than a suspended laptop's weekend. A server that evicts
+ * or loses keys loses tokens too.
  * <p>
- * Not a bean by itself: {@code new FencedRedisValues(stringRedisTemplate)}. Redis 6.2 or
- * later, or Valkey.
+ * Not registered as a bean: {@code new FencedRedisValues(stringRedisTemplate)}. Requires
+ * Redis 6.2 or later, or Valkey.
+ *
+ * @since 0.1
  */
 public final class FencedRedisValues {
 
 	/**
-	 * How long a token is remembered unless something else is said.
+	 * How long a token is kept by default.
 	 */
 	public static final Duration DEFAULT_KEEP = Duration.ofDays(7);
 
 	private static final String SIBLING = "fenced";
 
-	private static final RedisScript<String> WRITE = new DefaultRedisScript<>(text("write.lua"), String.class);
+	private static final RedisScript<String> WRITE = LuaScripts.returningText(FencedRedisValues.class, "write.lua");
 
 	private final StringRedisTemplate redis;
 
 	private final Duration keep;
 
 	/**
-	 * Creates the access to values, with the default time.
-	 * @param redis where the values are
+	 * Creates the access to values, with {@link #DEFAULT_KEEP}.
+	 * @param redis accesses the server of the values
 	 */
 	public FencedRedisValues(StringRedisTemplate redis) {
 		this(redis, DEFAULT_KEEP);
@@ -66,86 +62,74 @@ public final class FencedRedisValues {
 
 	/**
 	 * Creates the access to values.
-	 * @param redis where the values are
-	 * @param keep how long a token is remembered after a write, a second at least
+	 * @param redis accesses the server of the values
+	 * @param keep how long a token is kept after a write, at least one second
+	 * @throws IllegalArgumentException if that is too short
 	 */
 	public FencedRedisValues(StringRedisTemplate redis, Duration keep) {
 		this.redis = Objects.requireNonNull(redis, "redis");
 		if (keep.compareTo(Duration.ofSeconds(1)) < 0) {
-			throw new IllegalArgumentException("A token that is remembered for " + keep + " refuses nobody");
+			throw new IllegalArgumentException("A fencing token must be kept for at least 1s, but keep is " + keep);
 		}
 		this.keep = keep;
 	}
 
 	/**
-	 * Sets a value that stays.
+	 * Sets a value without a ttl.
 	 * @param key the key
 	 * @param value the value
-	 * @param token the writer's fencing token, see {@link HeldLock#fencingToken()}
-	 * @throws StaleFencingTokenException if somebody with a later token has written or
+	 * @param fencingToken the writer's fencing token, see {@link HeldLock#fencingToken()}
+	 * @throws StaleFencingTokenException if a writer with a later token has written or
 	 * deleted the value; nothing is changed
-	 * @throws IllegalStateException inside {@code MULTI} or a pipeline, where Redis gives
-	 * no answer
+	 * @throws IllegalStateException inside {@code MULTI} or a pipeline, where Redis does
+	 * not reply at once
 	 * @throws org.springframework.dao.DataAccessException if Redis fails
 	 */
-	public void set(String key, String value, long token) {
-		write(key, token, "set", value, "0");
+	public void set(String key, String value, long fencingToken) {
+		write(key, fencingToken, "set", value, "0");
 	}
 
 	/**
 	 * Sets a value that expires.
 	 * @param key the key
 	 * @param value the value
-	 * @param ttl how long the value stays, a millisecond at least
-	 * @param token the writer's fencing token
+	 * @param ttl how long the value is kept, at least one millisecond
+	 * @param fencingToken the writer's fencing token
 	 * @throws StaleFencingTokenException as for {@link #set(String, String, long)}
 	 */
-	public void set(String key, String value, Duration ttl, long token) {
+	public void set(String key, String value, Duration ttl, long fencingToken) {
 		if (ttl.toMillis() <= 0) {
-			throw new IllegalArgumentException("A value cannot stay for " + ttl);
+			throw new IllegalArgumentException("The ttl of a value must be at least 1ms, but is " + ttl);
 		}
-		write(key, token, "set", value, String.valueOf(ttl.toMillis()));
+		write(key, fencingToken, "set", value, String.valueOf(ttl.toMillis()));
 	}
 
 	/**
-	 * Deletes a value. The token is remembered all the same, so that no earlier writer
-	 * brings the value back.
+	 * Deletes a value. The token is kept all the same, so that no earlier writer restores
+	 * the value.
 	 * @param key the key
-	 * @param token the writer's fencing token
+	 * @param fencingToken the writer's fencing token
 	 * @throws StaleFencingTokenException as for {@link #set(String, String, long)}
 	 */
-	public void delete(String key, long token) {
-		write(key, token, "delete", "", "0");
+	public void delete(String key, long fencingToken) {
+		write(key, fencingToken, "delete", "", "0");
 	}
 
-	private void write(String key, long token, String action, String value, String ttl) {
-		if (key.isEmpty() || token <= 0) {
+	private void write(String key, long fencingToken, String action, String value, String ttl) {
+		if (key.isEmpty() || fencingToken <= 0) {
 			throw new IllegalArgumentException(
-					"A key is not empty, and a fencing token is positive, unlike '" + key + "' and " + token);
+					"The key must not be empty and the fencing token must be positive, but they are '" + key + "' and "
+							+ fencingToken);
 		}
-		String latest = this.redis.execute(WRITE, List.of(key, RedisKeys.sibling(key, SIBLING)), String.valueOf(token),
-				String.valueOf(this.keep.toMillis()), action, value, ttl);
+		String latest = this.redis.execute(WRITE, List.of(key, RedisKeys.sibling(key, SIBLING)),
+				String.valueOf(fencingToken), String.valueOf(this.keep.toMillis()), action, value, ttl);
 		if (latest == null) {
 			throw new IllegalStateException(
-					"Redis gave no answer about '" + key + "': inside MULTI or a pipeline nobody"
-							+ " can tell whether the token was refused. Write outside of it");
+					"Redis gave no answer about '" + key + "'. Inside MULTI or a pipeline it is not known whether the "
+							+ "fencing token was refused: write outside of it");
 		}
-		if (Long.parseLong(latest) > token) {
-			throw new StaleFencingTokenException(key, token, Long.parseLong(latest));
-		}
-	}
-
-	// as text: a script made from a resource looks at the file's date at each execution
-	private static String text(String name) {
-		try (InputStream in = FencedRedisValues.class.getResourceAsStream(name)) {
-			if (in == null) {
-				throw new IllegalStateException(
-						"Script not found on the class path: io/github/lockspring/redis/" + name);
-			}
-			return new String(in.readAllBytes(), StandardCharsets.UTF_8);
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
+		if (Long.parseLong(latest) > fencingToken) {
+			throw new StaleFencingTokenException(key, fencingToken, Long.parseLong(latest));
 		}
 	}
 

@@ -1,27 +1,29 @@
 package io.github.lockspring.redis;
 
-import java.util.List;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 import io.github.lockspring.store.InboxListener;
 import io.github.lockspring.store.OwnerToken;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the messages of an inbox and tells them to its listener. Anybody may publish to a
- * channel, so that what is not exactly a message of ours is left alone.
+ * Parses the messages of an inbox and notifies its listener. Any client may publish to a
+ * channel, so everything that is not exactly a message of the protocol is ignored.
  */
 final class InboxMessages {
 
 	private static final Logger logger = LoggerFactory.getLogger(InboxMessages.class);
 
-	private static final Pattern GRANTED = Pattern.compile("g (\\S+) ([1-9]\\d{0,15}) ([01]) (.+)", Pattern.DOTALL);
-
-	private static final Pattern WANTED = Pattern.compile("w (\\S+) (.+)", Pattern.DOTALL);
+	/**
+	 * A granted lock, with its fencing token and whether others wait, or a wanted one.
+	 */
+	private static final Pattern MESSAGE = Pattern.compile(
+			"(?:g (?<grantee>\\S+) (?<fencingToken>[1-9]\\d{0,15}) (?<others>[01])|w (?<owner>\\S+)) (?<lock>.+)",
+			Pattern.DOTALL);
 
 	private final RedisKeys keys;
 
@@ -32,9 +34,9 @@ final class InboxMessages {
 	private final boolean grantsAreHints;
 
 	/**
-	 * Makes a reader.
-	 * @param grantsAreHints whether a granted lock is to be asked for all the same:
-	 * nobody knows whether replicas have what another one's command has written
+	 * Creates a parser.
+	 * @param grantsAreHints whether a granted lock must be requested all the same, since
+	 * it is not known whether replicas have what the releasing command has written
 	 */
 	InboxMessages(RedisKeys keys, String instance, InboxListener listener, boolean grantsAreHints) {
 		this.keys = keys;
@@ -44,16 +46,16 @@ final class InboxMessages {
 	}
 
 	/**
-	 * Whose token a message names: whom it is for.
+	 * Returns the token that a message names; its instance is the addressee.
 	 */
 	static Optional<OwnerToken> addressee(String message) {
-		for (Pattern pattern : List.of(GRANTED, WANTED)) {
-			Matcher parts = pattern.matcher(message);
-			if (parts.matches()) {
-				return OwnerToken.parse(parts.group(1));
-			}
-		}
-		return Optional.empty();
+		Matcher parts = MESSAGE.matcher(message);
+		return parts.matches() ? OwnerToken.parse(token(parts)) : Optional.empty();
+	}
+
+	private static String token(Matcher parts) {
+		String grantee = parts.group("grantee");
+		return (grantee != null) ? grantee : parts.group("owner");
 	}
 
 	void opened() {
@@ -61,52 +63,29 @@ final class InboxMessages {
 			this.listener.opened();
 		}
 		catch (RuntimeException ex) {
-			logger.warn("The listener of an inbox failed", ex);
+			logger.warn("The listener of an inbox failed to handle its opening", ex);
 		}
 	}
 
 	void receive(String message) {
 		try {
-			if (!granted(message) && !wanted(message)) {
-				logger.debug("Not a message of ours: " + message);
+			Matcher parts = MESSAGE.matcher(message);
+			OwnerToken token = parts.matches() ? ownToken(token(parts)) : null;
+			String key = (token != null) ? this.keys.userKey(parts.group("lock")) : null;
+			if (token == null || key == null) {
+				logger.debug("Ignored a message that is not of the protocol: {}", message);
+			}
+			else if (parts.group("grantee") != null && !this.grantsAreHints) {
+				this.listener.granted(key, token, Long.parseLong(parts.group("fencingToken")),
+						parts.group("others").equals("1"));
+			}
+			else {
+				this.listener.wanted(key, token);
 			}
 		}
 		catch (RuntimeException ex) {
-			logger.warn("The listener of an inbox failed at the message: " + message, ex);
+			logger.warn("The listener of an inbox failed to handle the message: " + message, ex);
 		}
-	}
-
-	private boolean granted(String message) {
-		Matcher parts = GRANTED.matcher(message);
-		if (!parts.matches()) {
-			return false;
-		}
-		OwnerToken token = ownToken(parts.group(1));
-		String key = this.keys.userKey(parts.group(4));
-		if (token == null || key == null) {
-			return false;
-		}
-		if (this.grantsAreHints) {
-			this.listener.wanted(key, token);
-		}
-		else {
-			this.listener.granted(key, token, Long.parseLong(parts.group(2)), parts.group(3).equals("1"));
-		}
-		return true;
-	}
-
-	private boolean wanted(String message) {
-		Matcher parts = WANTED.matcher(message);
-		if (!parts.matches()) {
-			return false;
-		}
-		OwnerToken token = ownToken(parts.group(1));
-		String key = this.keys.userKey(parts.group(2));
-		if (token == null || key == null) {
-			return false;
-		}
-		this.listener.wanted(key, token);
-		return true;
 	}
 
 	private @Nullable OwnerToken ownToken(String text) {

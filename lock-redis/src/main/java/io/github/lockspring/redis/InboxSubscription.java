@@ -9,11 +9,14 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.redis.client.DaemonThreads;
+import io.github.lockspring.redis.client.RedisCommands;
+import io.github.lockspring.redis.client.RedisConnections;
+import io.github.lockspring.redis.client.RedisErrors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import org.springframework.core.NestedExceptionUtils;
 import org.springframework.data.redis.connection.Message;
 import org.springframework.data.redis.connection.MessageListener;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -29,42 +32,35 @@ final class InboxSubscription {
 
 	/*
 	 * Threads. The keeper, one thread, does everything that can block: it subscribes,
-	 * sends pings, throws away a subscription that failed or fell silent, and makes the
-	 * next one; `container` and the fields after it are its own. Messages and
+	 * sends pings, discards a subscription that has failed or does not receive, and
+	 * creates the next one; `container` and the fields after it are its own. Messages and
 	 * subscription notices are handled where the driver reads them, in their order: on an
 	 * I/O thread of Lettuce, or on the one that a Jedis subscription occupies. What
-	 * happens there takes a lock for a moment and never waits for Redis. doubt() and
-	 * isConfirmed() are called by anybody and touch volatile fields only.
+	 * happens there takes a lock for a moment and never waits for Redis. Any thread calls
+	 * probe() and isConfirmed(), which touch the confirmation only.
 	 *
-	 * Confirmation. A notice that the channel is subscribed confirms. doubt() takes that
-	 * back and counts: only the ping that carries the present count confirms again, so
-	 * that a ping on its way when the doubt arose proves nothing.
+	 * The container's own recovery is not used: it logs each attempt as an error and does
+	 * not repeat the first one. Lettuce resubscribes automatically after a reconnect; a
+	 * connection that only looks alive is noticed by pings that do not arrive.
 	 *
-	 * Recovery is ours, not the container's, which logs each attempt as an error and does
-	 * not repeat the first one. Lettuce resubscribes by itself after a reconnect; a
-	 * connection that only looks alive is noticed by pings that were sent and did not
-	 * come back.
-	 *
-	 * Where commands and subscriptions may be at different servers, the one of the
-	 * subscription may fall silent while all requests are answered, so that nobody would
-	 * doubt. There a ping is sent from time to time, and doubts if the one before has not
-	 * come back. In a cluster each ping goes by another node, since drivers choose the
-	 * node of a PUBLISH by its channel: that may be the very one that has died.
+	 * Where commands and subscriptions may be at different servers, that of the
+	 * subscription may stop replying while all requests succeed, so that nothing would
+	 * call probe(). There a ping is sent periodically, and a probe follows if no message
+	 * has arrived until the next one. In a cluster each ping goes through another node:
+	 * drivers choose the node of a PUBLISH by its channel, which may be the dead one.
 	 */
 
 	private static final Logger logger = LoggerFactory.getLogger(InboxSubscription.class);
 
 	private static final Duration PAUSE = Duration.ofMillis(250);
 
-	private static final Duration LONG_PAUSE = Duration.ofSeconds(15);
+	private static final Duration REFUSED_PAUSE = Duration.ofSeconds(15);
 
-	private static final int QUICK_ATTEMPTS_AFTER_REFUSAL = 3;
+	private static final int MAX_QUICK_REFUSALS = 3;
 
-	private static final int LOST_PINGS_BEFORE_NEW_SUBSCRIPTION = 8;
+	private static final int MAX_LOST_PINGS = 8;
 
 	private static final Duration CHECK_INTERVAL = Duration.ofSeconds(2);
-
-	private static final String PING = "p ";
 
 	private final RedisConnections connections;
 
@@ -78,13 +74,9 @@ final class InboxSubscription {
 
 	private final ScheduledThreadPoolExecutor keeper;
 
-	private volatile boolean confirmed;
-
-	private volatile long doubts;
+	private final InboxConfirmation confirmation = new InboxConfirmation();
 
 	private volatile boolean ended;
-
-	private volatile boolean checkAnswered = true;
 
 	private @Nullable Container container;
 
@@ -112,39 +104,25 @@ final class InboxSubscription {
 	}
 
 	void begin() {
-		later(Duration.ZERO, this::subscribe);
+		schedule(Duration.ZERO, this::subscribe);
 		if (this.connections.topology() != RedisConnections.Topology.SINGLE) {
-			later(CHECK_INTERVAL, this::check);
+			schedule(CHECK_INTERVAL, this::check);
 		}
 	}
 
 	boolean isConfirmed() {
-		return this.confirmed;
+		return this.confirmation.isConfirmed();
 	}
 
 	void probe() {
-		unconfirm();
-		later(Duration.ZERO, this::beginPinging);
-	}
-
-	// the only writers of the two fields together; neither blocks
-	private synchronized void unconfirm() {
-		this.doubts++;
-		this.confirmed = false;
-	}
-
-	private synchronized boolean confirm(long doubts) {
-		if (doubts != this.doubts || this.confirmed) {
-			return false;
-		}
-		this.confirmed = true;
-		return true;
+		this.confirmation.revoke();
+		schedule(Duration.ZERO, this::beginPinging);
 	}
 
 	void end() {
 		this.ended = true;
-		unconfirm();
-		later(Duration.ZERO, () -> discard(true));
+		this.confirmation.revoke();
+		schedule(Duration.ZERO, () -> discard(true));
 		this.keeper.shutdown();
 		try {
 			this.keeper.awaitTermination(2 * this.commandTimeout.toMillis(), TimeUnit.MILLISECONDS);
@@ -155,14 +133,14 @@ final class InboxSubscription {
 		this.keeper.shutdownNow();
 	}
 
-	private void later(Duration delay, Runnable task) {
+	private void schedule(Duration delay, Runnable task) {
 		try {
 			this.keeper.schedule(() -> {
 				try {
 					task.run();
 				}
 				catch (RuntimeException | Error ex) {
-					logger.warn("The inbox " + this.channel + " is in trouble", ex);
+					logger.warn("A task of the inbox " + this.channel + " failed", ex);
 				}
 			}, delay.toMillis(), TimeUnit.MILLISECONDS);
 		}
@@ -175,20 +153,19 @@ final class InboxSubscription {
 		if (this.ended || this.container != null) {
 			return;
 		}
-		Container container = null;
 		try {
 			RedisConnectionFactory factory = this.connections.openSubscriber().orElse(null);
 			if (factory == null) {
 				return;
 			}
 			this.factory = factory;
-			container = new Container();
+			Container container = new Container();
 			this.container = container;
 			container.setConnectionFactory(factory);
-			// on the driver's own thread: another one would cost each hand-over a wake-up
+			// on the driver's thread: another one would have to be woken for each message
 			container.setTaskExecutor(Runnable::run);
-			// its own each time: that of a dead Jedis subscription stays until TCP gives
-			// up
+			// a new one each time: the thread of a dead Jedis subscription stays until
+			// TCP gives up
 			container
 				.setSubscriptionExecutor((task) -> DaemonThreads.thread("lock-redis-inbox-subscriber", task).start());
 			container.setMaxSubscriptionRegistrationWaitingTime(this.commandTimeout.toMillis());
@@ -201,27 +178,26 @@ final class InboxSubscription {
 			// an error too: a machine may be out of threads for a moment
 			logger.debug("The inbox " + this.channel + " cannot be subscribed at present", ex);
 			discard(false);
-			later(pauseAfter(ex), this::subscribe);
+			schedule(pauseAfter(ex), this::subscribe);
 		}
 	}
 
-	// what the server refuses it will refuse for some time
+	// a refusal by the server will last for some time
 	private Duration pauseAfter(Throwable failure) {
 		if (!isRefusal(failure)) {
 			return PAUSE;
 		}
-		String words = String.valueOf(NestedExceptionUtils.getMostSpecificCause(failure).getMessage());
 		this.refusals++;
-		if (this.refusals == QUICK_ATTEMPTS_AFTER_REFUSAL) {
-			logger.warn("Redis refuses the subscription of " + this.channel
-					+ ": locks work, but waiters have to ask again and again. It says: " + words);
+		if (this.refusals == MAX_QUICK_REFUSALS) {
+			logger.warn("Redis refuses the subscription of {} ({}). Locks work, but waiters must poll", this.channel,
+					RedisErrors.message(failure));
 		}
-		return (this.refusals < QUICK_ATTEMPTS_AFTER_REFUSAL) ? PAUSE : LONG_PAUSE;
+		return (this.refusals < MAX_QUICK_REFUSALS) ? PAUSE : REFUSED_PAUSE;
 	}
 
 	private static boolean isRefusal(Throwable failure) {
-		String words = String.valueOf(NestedExceptionUtils.getMostSpecificCause(failure).getMessage());
-		return words.contains("NOPERM") || words.contains("NOAUTH");
+		String message = RedisErrors.message(failure);
+		return message.contains("NOPERM") || message.contains("NOAUTH");
 	}
 
 	private void discard(boolean alive) {
@@ -230,21 +206,20 @@ final class InboxSubscription {
 		this.container = null;
 		this.factory = null;
 		this.lostPings = 0;
+		if (container != null && alive) {
+			closeQuietly(container::stop);
+		}
+		if (factory != null) {
+			closeQuietly(() -> this.connections.closeSubscriber(factory));
+		}
+	}
+
+	private void closeQuietly(Runnable close) {
 		try {
-			if (container != null && alive) {
-				container.stop();
-			}
+			close.run();
 		}
 		catch (RuntimeException ex) {
-			logger.debug("The subscription of " + this.channel + " did not end in order", ex);
-		}
-		try {
-			if (factory != null) {
-				this.connections.closeSubscriber(factory);
-			}
-		}
-		catch (RuntimeException ex) {
-			logger.debug("The connection of " + this.channel + " did not end in order", ex);
+			logger.debug("The subscription of " + this.channel + " was not closed in order", ex);
 		}
 	}
 
@@ -252,9 +227,9 @@ final class InboxSubscription {
 		if (this.container != failed || this.ended) {
 			return;
 		}
-		unconfirm();
+		this.confirmation.revoke();
 		discard(false);
-		later(PAUSE, this::subscribe);
+		schedule(PAUSE, this::subscribe);
 	}
 
 	private void beginPinging() {
@@ -266,12 +241,12 @@ final class InboxSubscription {
 	}
 
 	private void ping() {
-		if (this.confirmed || this.ended) {
+		if (isConfirmed() || this.ended) {
 			this.pinging = false;
 			return;
 		}
-		if (this.lostPings >= LOST_PINGS_BEFORE_NEW_SUBSCRIPTION) {
-			logger.debug("The inbox " + this.channel + " does not receive what is sent to it: subscribing anew");
+		if (this.lostPings >= MAX_LOST_PINGS) {
+			logger.debug("The inbox {} does not receive what is sent to it and is subscribed again", this.channel);
 			discard(true);
 			subscribe();
 		}
@@ -282,82 +257,79 @@ final class InboxSubscription {
 			}
 		}
 		catch (RuntimeException | Error ex) {
-			logger.debug("The inbox " + this.channel + " cannot be tried at present", ex);
+			logger.debug("No ping can be sent to the inbox " + this.channel + " at present", ex);
 			if (isRefusal(ex)) {
-				// no message will ever prove anything, so a new subscription has to
+				// no ping will ever confirm, so a new subscription has to
 				discard(true);
 				subscribe();
-				later(LONG_PAUSE, this::ping);
+				schedule(REFUSED_PAUSE, this::ping);
 				return;
 			}
 		}
-		later(PAUSE, this::ping);
+		schedule(PAUSE, this::ping);
 	}
 
 	private void sendPing() {
-		String text = PING + this.doubts;
+		String ping = this.confirmation.ping();
 		if (this.connections.topology() == RedisConnections.Topology.CLUSTER) {
 			String anyKey = this.channel + ':' + ++this.pings;
 			try {
-				this.commands.runOnce(RedisScripts.PUBLISH, List.of(anyKey), new Object[] { this.channel, text },
+				this.commands.executeOnce(RedisScripts.PUBLISH, List.of(anyKey), new Object[] { this.channel, ping },
 						this.commandTimeout);
 				return;
 			}
 			catch (LockUnavailableException ex) {
-				logger.debug("A script could not publish for the inbox " + this.channel, ex);
+				logger.debug("A script could not publish to the inbox " + this.channel, ex);
 			}
 		}
-		this.commands.publish(this.channel, text);
+		this.commands.publish(this.channel, ping);
 	}
 
 	private void check() {
 		if (this.ended) {
 			return;
 		}
-		if (!this.confirmed) {
-			this.checkAnswered = true;
+		if (!isConfirmed()) {
+			this.confirmation.setCheckOutstanding(false);
 		}
-		else if (!this.checkAnswered) {
-			this.checkAnswered = true;
+		else if (this.confirmation.isCheckOutstanding()) {
+			this.confirmation.setCheckOutstanding(false);
 			probe();
 		}
 		else {
-			this.checkAnswered = false;
+			this.confirmation.setCheckOutstanding(true);
 			try {
 				sendPing();
 			}
 			catch (RuntimeException | Error ex) {
-				// what was not sent proves nothing
-				this.checkAnswered = true;
-				logger.debug("The inbox " + this.channel + " cannot be tried at present", ex);
+				// a ping that was not sent proves nothing
+				this.confirmation.setCheckOutstanding(false);
+				logger.debug("No ping can be sent to the inbox " + this.channel + " at present", ex);
 			}
 		}
-		later(CHECK_INTERVAL, this::check);
+		schedule(CHECK_INTERVAL, this::check);
 	}
 
 	private final class Listener implements MessageListener, SubscriptionListener {
 
 		@Override
 		public void onMessage(Message message, byte @Nullable [] pattern) {
+			InboxSubscription inbox = InboxSubscription.this;
 			String text = new String(message.getBody(), StandardCharsets.UTF_8);
-			InboxSubscription.this.checkAnswered = true;
-			if (!text.startsWith(PING)) {
-				InboxSubscription.this.messages.receive(text);
+			inbox.confirmation.setCheckOutstanding(false);
+			if (!InboxConfirmation.isPing(text)) {
+				inbox.messages.receive(text);
 			}
-			else if (text.equals(PING + InboxSubscription.this.doubts)) {
-				confirmAndTell();
+			else if (!inbox.ended && inbox.confirmation.confirm(text)) {
+				inbox.messages.opened();
 			}
 		}
 
 		@Override
 		public void onChannelSubscribed(byte[] channel, long count) {
-			unconfirm();
-			confirmAndTell();
-		}
-
-		private void confirmAndTell() {
 			InboxSubscription inbox = InboxSubscription.this;
-			if (!inbox.ended && inbox.confirm(inbox.doubts)) {
+			if (!inbox.ended) {
+				inbox.confirmation.subscribed();
 				inbox.messages.opened();
 			}
 		}
@@ -371,7 +343,7 @@ final class InboxSubscription {
 				Throwable cause) {
 			logger.debug("The subscription ended", cause);
 			future.completeExceptionally(cause);
-			later(Duration.ZERO, () -> failed(this));
+			schedule(Duration.ZERO, () -> failed(this));
 		}
 
 	}

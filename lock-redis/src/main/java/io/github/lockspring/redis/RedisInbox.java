@@ -1,65 +1,48 @@
 package io.github.lockspring.redis;
 
-import java.time.Duration;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 
 import io.github.lockspring.store.Inbox;
-import io.github.lockspring.store.InboxListener;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One channel for all messages to one instance, opened and closed as often as wanted.
+ * One channel for all messages to one instance. Can be opened and closed repeatedly.
+ * Thread-safe.
  */
 final class RedisInbox implements Inbox {
 
-	private final RedisConnections connections;
+	private final Supplier<InboxSubscription> source;
 
-	private final RedisCommands commands;
+	private final AtomicReference<@Nullable InboxSubscription> subscription = new AtomicReference<>();
 
-	private final Duration commandTimeout;
-
-	private final String channel;
-
-	private final InboxMessages messages;
-
-	private final ReentrantLock lock = new ReentrantLock();
-
-	private volatile @Nullable InboxSubscription subscription;
-
-	RedisInbox(RedisConnections connections, RedisCommands commands, Duration commandTimeout, RedisKeys keys,
-			String instance, InboxListener listener, boolean grantsAreHints) {
-		this.connections = connections;
-		this.commands = commands;
-		this.commandTimeout = commandTimeout;
-		this.channel = keys.inbox(instance);
-		this.messages = new InboxMessages(keys, instance, listener, grantsAreHints);
+	/**
+	 * Creates a closed inbox.
+	 * @param source creates a subscription that has not begun
+	 */
+	RedisInbox(Supplier<InboxSubscription> source) {
+		this.source = source;
 	}
 
 	@Override
 	public void open() {
-		this.lock.lock();
-		try {
-			if (this.subscription == null) {
-				InboxSubscription subscription = new InboxSubscription(this.connections, this.commands,
-						this.commandTimeout, this.channel, this.messages);
-				this.subscription = subscription;
-				subscription.begin();
+		if (this.subscription.get() == null) {
+			InboxSubscription created = this.source.get();
+			if (this.subscription.compareAndSet(null, created)) {
+				created.begin();
 			}
-		}
-		finally {
-			this.lock.unlock();
 		}
 	}
 
 	@Override
 	public boolean isConfirmed() {
-		InboxSubscription subscription = this.subscription;
+		InboxSubscription subscription = this.subscription.get();
 		return subscription != null && subscription.isConfirmed();
 	}
 
 	@Override
 	public void probe() {
-		InboxSubscription subscription = this.subscription;
+		InboxSubscription subscription = this.subscription.get();
 		if (subscription != null) {
 			subscription.probe();
 		}
@@ -67,15 +50,7 @@ final class RedisInbox implements Inbox {
 
 	@Override
 	public void close() {
-		InboxSubscription subscription;
-		this.lock.lock();
-		try {
-			subscription = this.subscription;
-			this.subscription = null;
-		}
-		finally {
-			this.lock.unlock();
-		}
+		InboxSubscription subscription = this.subscription.getAndSet(null);
 		if (subscription != null) {
 			subscription.end();
 		}

@@ -1,41 +1,76 @@
 package io.github.lockspring.redis;
 
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.data.redis.connection.ClusterSlotHashUtil;
+
 /**
- * Names of the keys and channels; public for rooms that keep something beside a key. Each
- * lock has two siblings in its own hash slot; no two keys have a sibling in common.
+ * Names and lifetimes of the keys, and names of the channels. Each lock has two siblings
+ * in its own hash slot; no two locks have a sibling in common. For internal use by the
+ * stores on Redis.
+ *
+ * @since 0.1
  */
 public final class RedisKeys {
 
-	static final int SLOTS = 16384;
+	private static final Duration MIN_FENCING_KEEP = Duration.ofMinutes(10);
 
 	private final String prefix;
 
-	RedisKeys(String prefix) {
+	/**
+	 * Creates the names of one store.
+	 * @param prefix the prefix of all keys, without braces
+	 */
+	public RedisKeys(String prefix) {
 		this.prefix = prefix;
 	}
 
-	String lock(String key) {
+	/**
+	 * Returns the name of a lock.
+	 * @param key the user's key
+	 * @return the key in Redis
+	 */
+	public String lock(String key) {
 		return this.prefix + key;
 	}
 
 	/**
-	 * The user's key of a lock's name, or null if it is not one of ours.
+	 * Returns the user's key of a lock, or null if the lock has another prefix.
 	 */
 	@Nullable String userKey(String lock) {
 		return lock.startsWith(this.prefix) ? lock.substring(this.prefix.length()) : null;
 	}
 
 	/**
-	 * The lock and its siblings, in the order that the scripts expect.
+	 * Returns the names of a lock and of its last fencing token.
+	 * @param key the user's key
+	 * @return the two keys in Redis
+	 */
+	public List<String> lockAndFencingToken(String key) {
+		String lock = lock(key);
+		return List.of(lock, sibling(lock, "fence"));
+	}
+
+	/**
+	 * Returns the names of a lock and its siblings in the order that the scripts expect.
 	 */
 	List<String> all(String key) {
 		String lock = lock(key);
 		return List.of(lock, sibling(lock, "fence"), sibling(lock, "queue"));
+	}
+
+	/**
+	 * Returns how long the last fencing token of a lock is kept.
+	 * @param ttl the ttl of the lock
+	 * @return twice the ttl, and at least ten minutes
+	 */
+	public static Duration fencingKeep(Duration ttl) {
+		Duration twice = ttl.plus(ttl);
+		return (twice.compareTo(MIN_FENCING_KEEP) > 0) ? twice : MIN_FENCING_KEEP;
 	}
 
 	String inboxPrefix() {
@@ -47,13 +82,13 @@ public final class RedisKeys {
 	}
 
 	/*
-	 * A key with a tag of its own hashes by the tag alone. One without, but with a
-	 * closing brace, cannot be put into braces as it is (they would end at that brace),
-	 * so that its siblings get the smallest number in its slot for a tag. The key itself
-	 * stands after the tag in both cases, which keeps the names apart.
+	 * A key with a hash tag hashes by the tag alone, which its siblings share. A key
+	 * without one is itself the tag of its siblings, unless it contains a closing brace,
+	 * at which the tag would end: the tag is then the smallest number in its slot, and
+	 * the key follows the tag, which keeps the names distinct.
 	 */
 	/**
-	 * The name of a key that belongs to another one and lives in the same hash slot.
+	 * Returns the name of a key that belongs to another key and lives in its hash slot.
 	 * @param lock the other key
 	 * @param kind what the sibling is for; a short word
 	 * @return the sibling's name, which no other key's sibling has
@@ -67,8 +102,7 @@ public final class RedisKeys {
 	}
 
 	static int slot(String key) {
-		String tag = tag(key);
-		return crc16((tag != null) ? tag : key) % SLOTS;
+		return ClusterSlotHashUtil.calculateSlot(key.getBytes(StandardCharsets.UTF_8));
 	}
 
 	private static @Nullable String tag(String key) {
@@ -78,33 +112,18 @@ public final class RedisKeys {
 	}
 
 	/**
-	 * CRC-16/XMODEM, as the Redis Cluster specification says.
-	 */
-	private static int crc16(String text) {
-		int crc = 0;
-		for (byte next : text.getBytes(StandardCharsets.UTF_8)) {
-			crc ^= (next & 0xff) << 8;
-			for (int bit = 0; bit < 8; bit++) {
-				crc = ((crc & 0x8000) != 0) ? (crc << 1) ^ 0x1021 : crc << 1;
-			}
-			crc &= 0xffff;
-		}
-		return crc;
-	}
-
-	/**
-	 * The smallest number in each slot. Made when the first key needs it, which hardly
-	 * any application has.
+	 * The smallest number in each slot. Created for the first key that needs it, which
+	 * hardly any application has.
 	 */
 	private static final class SlotNumbers {
 
-		private static final String[] BY_SLOT = new String[SLOTS];
+		private static final String[] BY_SLOT = new String[ClusterSlotHashUtil.SLOT_COUNT];
 
 		static {
-			int missing = SLOTS;
+			int missing = BY_SLOT.length;
 			for (int number = 0; missing > 0; number++) {
 				String text = String.valueOf(number);
-				int slot = crc16(text) % SLOTS;
+				int slot = slot(text);
 				if (BY_SLOT[slot] == null) {
 					BY_SLOT[slot] = text;
 					missing--;

@@ -6,17 +6,25 @@ import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ThreadPoolExecutor;
 
-import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.store.AcquireResult;
+import io.github.lockspring.redis.client.DaemonThreads;
+import io.github.lockspring.redis.client.DedicatedConnections;
+import io.github.lockspring.redis.client.RedisCommands;
+import io.github.lockspring.redis.client.RedisConnections;
+import io.github.lockspring.redis.client.RedisConnectionsFactory;
+import io.github.lockspring.redis.client.RedisErrors;
+import io.github.lockspring.redis.client.RedisScriptExecutor;
+import io.github.lockspring.redis.client.ReplicatedScriptExecutor;
 import io.github.lockspring.store.AcquireRequest;
+import io.github.lockspring.store.AcquireRequest.QueueMode;
+import io.github.lockspring.store.AcquireResult;
 import io.github.lockspring.store.Inbox;
 import io.github.lockspring.store.InboxListener;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.OwnerToken;
-import io.github.lockspring.store.ReleaseResult;
 import io.github.lockspring.store.ReleaseRequest;
-import io.github.lockspring.store.RenewResult;
+import io.github.lockspring.store.ReleaseResult;
 import io.github.lockspring.store.RenewRequest;
+import io.github.lockspring.store.RenewResult;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,13 +33,14 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 /**
  * Locks on Redis 6.2 or later, or Valkey. A lock is a string key, set with NX and PX,
- * whose value is the owner token, so that it excludes, and is excluded by, every client
+ * whose value is the owner token. It excludes, and is excluded by, every other client
  * that locks in this way.
  * <p>
- * Thread-safe. Uses the place and the credentials of the application's connection
- * factory, but connections of its own, and nothing connects before the first request. A
- * request takes no longer than its timeout and the command timeout of the settings.
+ * Thread-safe. Uses the address and the credentials of the application's connection
+ * factory, but its own connections. Does not connect before the first request. A request
+ * takes no longer than its timeout and the command timeout of the settings.
  *
+ * @since 0.1
  * @see <a href=
  * "https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/">Distributed
  * Locks with Redis</a>
@@ -40,17 +49,15 @@ public final class RedisLockStore implements LockStore {
 
 	private static final Logger logger = LoggerFactory.getLogger(RedisLockStore.class);
 
-	/** Of those that wait to be published; later ones would come too late. */
-	private static final int MOST_MESSAGES = 1000;
+	/** Messages that wait to be published; later ones would be too late. */
+	private static final int MAX_MESSAGES = 1000;
 
-	private static final Duration LEAST_FENCE_KEEP = Duration.ofMinutes(10);
+	private static final int ACQUIRE_THREADS = 16;
 
-	private static final int ACQUISITIONS_AT_ONCE = 16;
+	// for the watchdog, and for checks before a hand-off or a commit
+	private static final int RENEW_THREADS = 4;
 
-	// the watchdog's, and those before a lease is passed on or a transaction is committed
-	private static final int RENEWALS_AT_ONCE = 4;
-
-	private static final int RELEASES_AT_ONCE = 4;
+	private static final int RELEASE_THREADS = 4;
 
 	private final RedisKeys keys;
 
@@ -60,21 +67,21 @@ public final class RedisLockStore implements LockStore {
 
 	private final RedisCommands commands;
 
-	/** Only if replicas acknowledge. */
+	/** Null unless replicas acknowledge. */
 	private final @Nullable DedicatedConnections dedicated;
 
-	private final ScriptRunner acquisitions;
+	private final RedisScriptExecutor acquireScripts;
 
-	private final ScriptRunner renewals;
+	private final RedisScriptExecutor renewScripts;
 
-	private final ScriptRunner releases;
+	private final RedisScriptExecutor releaseScripts;
 
 	private final BatchRenewal renewal;
 
 	// one for each instance that uses the store, so hardly ever more than one
 	private final List<Inbox> inboxes = new CopyOnWriteArrayList<>();
 
-	private final ThreadPoolExecutor background = DaemonThreads.onDemand("lock-redis-background", 1);
+	private final ThreadPoolExecutor publisher = DaemonThreads.onDemand("lock-redis-publisher", 1);
 
 	private RedisLockStore(RedisConnections connections, RedisStoreSettings settings) {
 		this.connections = connections;
@@ -82,32 +89,33 @@ public final class RedisLockStore implements LockStore {
 		this.keys = new RedisKeys(settings.keyPrefix());
 		this.commands = new RedisCommands(connections, settings.commandTimeout());
 		int replicas = settings.replicaAcks();
-		// releases have to go where the acquisition went: a master that has been replaced
-		// and does not know it yet cannot give back what its successor gave
+		// releases must use the same connections as acquisitions: a replaced master that
+		// does not know it yet cannot release what its successor granted
 		this.dedicated = (replicas == 0) ? null
-				: connections.dedicated(ACQUISITIONS_AT_ONCE + RENEWALS_AT_ONCE + RELEASES_AT_ONCE);
-		this.acquisitions = runner("lock-redis-acquire", ACQUISITIONS_AT_ONCE, replicas);
-		this.renewals = runner("lock-redis-renew", RENEWALS_AT_ONCE, replicas);
-		this.releases = runner("lock-redis-release", RELEASES_AT_ONCE, 0);
-		this.renewal = new BatchRenewal(this.renewals, this.keys, connections);
+				: connections.dedicated(ACQUIRE_THREADS + RENEW_THREADS + RELEASE_THREADS);
+		this.acquireScripts = scripts("lock-redis-acquire", ACQUIRE_THREADS, replicas);
+		this.renewScripts = scripts("lock-redis-renew", RENEW_THREADS, replicas);
+		this.releaseScripts = scripts("lock-redis-release", RELEASE_THREADS, 0);
+		this.renewal = new BatchRenewal(this.renewScripts, this.keys, connections);
 	}
 
-	private ScriptRunner runner(String threads, int size, int replicas) {
-		return (this.dedicated == null) ? this.commands : new AcknowledgedCommands(threads, size, this.dedicated,
-				this.settings, replicas, this.connections::suspect);
+	private RedisScriptExecutor scripts(String threadName, int threads, int replicas) {
+		return (this.dedicated == null) ? this.commands
+				: new ReplicatedScriptExecutor(DaemonThreads.onDemand(threadName, threads), this.dedicated, replicas,
+						this.settings.replicaAckTimeout(), this.settings.commandTimeout(), this.connections::suspect);
 	}
 
 	/**
-	 * Makes a store. Does not connect.
-	 * @param applicationFactory says where Redis is and who we are there; stays the
-	 * application's, and need not have been started
+	 * Creates a store. Does not connect.
+	 * @param applicationFactory provides the address and the credentials of Redis; need
+	 * not be started, and stays the application's to close
 	 * @param settings the settings
-	 * @return the store
-	 * @throws UnsupportedOperationException if replicas are to acknowledge locks and that
+	 * @return the store, to be closed by the caller
+	 * @throws UnsupportedOperationException if replicas must acknowledge locks and that
 	 * is not possible with this connection factory
 	 */
 	public static RedisLockStore create(RedisConnectionFactory applicationFactory, RedisStoreSettings settings) {
-		RedisConnections connections = ConnectionDeriver.derive(applicationFactory, settings.commandTimeout());
+		RedisConnections connections = RedisConnectionsFactory.create(applicationFactory, settings.commandTimeout());
 		if (settings.replicaAcks() > 0 && !connections.topology().isOneServer()) {
 			connections.close();
 			throw new UnsupportedOperationException((connections.topology() == RedisConnections.Topology.CLUSTER)
@@ -120,23 +128,22 @@ public final class RedisLockStore implements LockStore {
 
 	@Override
 	public AcquireResult acquire(AcquireRequest request, Duration timeout) {
-		Object[] args = { request.token().toString(), millis(request.ttl()), look(request.queueMode()),
-				fenceKeep(request.ttl()), this.keys.inboxPrefix() };
-		Reply reply = new Reply(
-				this.acquisitions.run(RedisScripts.ACQUIRE, this.keys.all(request.key()), args, timeout));
-		return switch (reply.text(0)) {
-			case "0" -> new AcquireResult.Busy(reply.number(1), reply.number(2));
-			case "1" -> new AcquireResult.Acquired(reply.number(1));
+		Object[] args = { request.token().toString(), millis(request.ttl()), queueMode(request.queueMode()),
+				fencingKeep(request.ttl()), this.keys.inboxPrefix() };
+		String reply = this.acquireScripts.execute(RedisScripts.ACQUIRE, this.keys.all(request.key()), args, timeout);
+		return RedisErrors.parse(reply, 4, (words) -> switch (words[0]) {
+			case "0" -> new AcquireResult.Busy(Long.parseLong(words[1]), Long.parseLong(words[2]));
+			case "1" -> new AcquireResult.Acquired(Long.parseLong(words[1]));
 			case "2" -> {
-				tell(reply.rest(3));
-				yield new AcquireResult.Busy(reply.number(1), reply.number(2));
+				publishAsync(words[3]);
+				yield new AcquireResult.Busy(Long.parseLong(words[1]), Long.parseLong(words[2]));
 			}
-			default -> throw reply.unexpected();
-		};
+			default -> throw RedisErrors.unexpected(reply);
+		});
 	}
 
-	private static String look(AcquireRequest.QueueMode look) {
-		return switch (look) {
+	private static String queueMode(QueueMode mode) {
+		return switch (mode) {
 			case NONE -> "0";
 			case JOIN -> "1";
 			case REJOIN -> "2";
@@ -147,45 +154,47 @@ public final class RedisLockStore implements LockStore {
 	public ReleaseResult release(ReleaseRequest request, Duration timeout) {
 		boolean exactCount = this.connections.topology().isOneServer();
 		Object[] args = { request.token().toString(), String.valueOf(request.lastFencingToken()),
-				millis(request.keep()), fenceKeep(request.ttl()), this.keys.inboxPrefix(), exactCount ? "1" : "0" };
-		// what is kept must outlast a failover like the lock itself
-		ScriptRunner runner = request.keep().isZero() ? this.releases : this.acquisitions;
-		Reply reply = new Reply(runner.run(RedisScripts.RELEASE, this.keys.all(request.key()), args, timeout));
-		return switch (reply.text(0)) {
-			case "0" -> new ReleaseResult.NotOwner(reply.number(1));
+				millis(request.keep()), fencingKeep(request.ttl()), this.keys.inboxPrefix(), exactCount ? "1" : "0" };
+		// a lock that is kept must survive a failover, like an acquired one
+		RedisScriptExecutor scripts = request.keep().isZero() ? this.releaseScripts : this.acquireScripts;
+		String reply = scripts.execute(RedisScripts.RELEASE, this.keys.all(request.key()), args, timeout);
+		return RedisErrors.parse(reply, 3, (words) -> switch (words[0]) {
+			case "0" -> new ReleaseResult.NotOwner(Long.parseLong(words[1]));
 			case "1" -> new ReleaseResult.Released();
 			case "2" -> {
-				if (reply.number(1) == 0) {
-					tell(reply.rest(2));
+				if (words[1].equals("0")) {
+					publishAsync(words[2]);
 				}
 				yield new ReleaseResult.Released();
 			}
-			default -> throw reply.unexpected();
-		};
+			default -> throw RedisErrors.unexpected(reply);
+		});
 	}
 
 	/*
-	 * Where scripts may not publish. Only once: whoever waits looks by itself, and a
-	 * message that comes late enough is of no use.
+	 * For servers where scripts may not publish. Tried once: waiters retry anyway, and a
+	 * late message is useless.
 	 */
-	private void tell(String message) {
+	private void publishAsync(String message) {
 		OwnerToken token = InboxMessages.addressee(message).orElse(null);
-		if (token == null || this.background.getQueue().size() >= MOST_MESSAGES) {
+		if (token == null || this.publisher.getQueue().size() >= MAX_MESSAGES) {
 			return;
 		}
 		try {
-			this.background.execute(() -> {
-				try {
-					this.commands.publish(this.keys.inbox(token.instance()), message);
-				}
-				catch (RuntimeException ex) {
-					logger.debug("An instance could not be told: " + message, ex);
-				}
-			});
+			this.publisher.execute(() -> publish(token.instance(), message));
 		}
 		catch (RuntimeException | Error ex) {
-			// closed meanwhile, or no thread: the script's answer counts all the same
-			logger.debug("An instance could not be told: " + message, ex);
+			// closed meanwhile, or no thread: the script's reply is valid all the same
+			logger.debug("An instance was not notified: " + message, ex);
+		}
+	}
+
+	private void publish(String instance, String message) {
+		try {
+			this.commands.publish(this.keys.inbox(instance), message);
+		}
+		catch (RuntimeException ex) {
+			logger.debug("An instance was not notified: " + message, ex);
 		}
 	}
 
@@ -204,8 +213,9 @@ public final class RedisLockStore implements LockStore {
 		if (!this.settings.notifications() || !this.connections.canSubscribe()) {
 			return Optional.empty();
 		}
-		Inbox inbox = new RedisInbox(this.connections, this.commands, this.settings.commandTimeout(), this.keys,
-				instance, listener, this.settings.replicaAcks() > 0);
+		InboxMessages messages = new InboxMessages(this.keys, instance, listener, this.settings.replicaAcks() > 0);
+		Inbox inbox = new RedisInbox(() -> new InboxSubscription(this.connections, this.commands,
+				this.settings.commandTimeout(), this.keys.inbox(instance), messages));
 		this.inboxes.add(inbox);
 		return Optional.of(inbox);
 	}
@@ -213,10 +223,10 @@ public final class RedisLockStore implements LockStore {
 	@Override
 	public void close() {
 		this.inboxes.forEach(Inbox::close);
-		this.background.shutdownNow();
-		this.acquisitions.close();
-		this.renewals.close();
-		this.releases.close();
+		this.publisher.shutdownNow();
+		this.acquireScripts.close();
+		this.renewScripts.close();
+		this.releaseScripts.close();
 		if (this.dedicated != null) {
 			this.dedicated.close();
 		}
@@ -228,58 +238,8 @@ public final class RedisLockStore implements LockStore {
 		return String.valueOf(duration.isZero() ? 0 : Math.max(1, duration.toMillis()));
 	}
 
-	private static String fenceKeep(Duration ttl) {
-		Duration twice = ttl.plus(ttl);
-		return millis((twice.compareTo(LEAST_FENCE_KEEP) > 0) ? twice : LEAST_FENCE_KEEP);
-	}
-
-	/**
-	 * An answer of a script: words, after which there may be a message.
-	 */
-	private static final class Reply {
-
-		private final String answer;
-
-		private final String[] words;
-
-		Reply(String answer) {
-			this.answer = answer;
-			this.words = answer.split(" ");
-		}
-
-		long number(int index) {
-			try {
-				return Long.parseLong(text(index));
-			}
-			catch (NumberFormatException ex) {
-				LockUnavailableException unexpected = unexpected();
-				unexpected.addSuppressed(ex);
-				throw unexpected;
-			}
-		}
-
-		String text(int index) {
-			if (index >= this.words.length) {
-				throw unexpected();
-			}
-			return this.words[index];
-		}
-
-		/**
-		 * What follows the first so many words.
-		 */
-		String rest(int count) {
-			String[] parts = this.answer.split(" ", count + 1);
-			if (parts.length <= count) {
-				throw unexpected();
-			}
-			return parts[count];
-		}
-
-		LockUnavailableException unexpected() {
-			return UnavailableTranslator.unexpected(this.answer);
-		}
-
+	private static String fencingKeep(Duration ttl) {
+		return millis(RedisKeys.fencingKeep(ttl));
 	}
 
 }

@@ -5,15 +5,16 @@ import java.time.Duration;
 /**
  * Settings of a {@link RedisLockStore}.
  *
- * @param keyPrefix stands before each key; not empty, without braces
- * @param commandTimeout longest time that one command may take, connecting included; at
- * least a millisecond
- * @param notifications whether waiters queue and are told when it is their turn; without,
- * they ask again
+ * @param keyPrefix the prefix of all keys; not empty, without braces
+ * @param commandTimeout the longest time for one command, connecting included; at least
+ * one millisecond
+ * @param notifications whether waiters queue and are notified when it is their turn;
+ * otherwise they poll
  * @param replicaAcks how many replicas must have a lock, and each renewal of it, before
- * it counts; 0: none
- * @param replicaAckTimeout longest wait for these replicas, a part of the command
- * timeout; of no meaning without them
+ * it counts; 0 for none
+ * @param replicaAckTimeout the longest wait for these replicas, a part of the command
+ * timeout; ignored if there are none
+ * @since 0.1
  */
 public record RedisStoreSettings(String keyPrefix, Duration commandTimeout, boolean notifications, int replicaAcks,
 		Duration replicaAckTimeout) {
@@ -22,16 +23,16 @@ public record RedisStoreSettings(String keyPrefix, Duration commandTimeout, bool
 
 	/**
 	 * Checks the settings.
-	 * @throws IllegalArgumentException if one of them is not possible
+	 * @throws IllegalArgumentException if one of them is invalid
 	 */
 	public RedisStoreSettings {
 		if (keyPrefix.isEmpty()) {
 			throw new IllegalArgumentException(
-					"The key prefix of locks must not be empty: locks would share their names with other keys");
+					"The key prefix of locks must not be empty: locks could have the names of other keys");
 		}
 		if (keyPrefix.indexOf('{') >= 0 || keyPrefix.indexOf('}') >= 0) {
 			throw new IllegalArgumentException("The key prefix of locks must not have braces, but is '" + keyPrefix
-					+ "': they decide about the hash slot, which is for each key to say");
+					+ "': they would put all keys into one hash slot");
 		}
 		if (commandTimeout.toMillis() < 1) {
 			throw new IllegalArgumentException(
@@ -39,29 +40,29 @@ public record RedisStoreSettings(String keyPrefix, Duration commandTimeout, bool
 		}
 		if (replicaAcks < 0) {
 			throw new IllegalArgumentException(
-					"The number of replicas that acknowledge a lock is at least 0, not " + replicaAcks);
+					"The number of replicas that acknowledge a lock must be at least 0, but is " + replicaAcks);
 		}
 		if (replicaAcks > 0 && (replicaAckTimeout.toMillis() < 1 || replicaAckTimeout.compareTo(commandTimeout) >= 0)) {
 			throw new IllegalArgumentException(
-					"The time to wait for replicas must be at least 1ms and shorter than " + "the command timeout of "
+					"The time to wait for replicas must be at least 1ms and shorter than the command timeout of "
 							+ commandTimeout + ", of which it is a part, but is " + replicaAckTimeout);
 		}
 	}
 
 	/**
-	 * Settings without acknowledgements of replicas.
-	 * @param keyPrefix stands before each key
-	 * @param commandTimeout longest time that one command may take
-	 * @param notifications whether waiters queue and are told when it is their turn
+	 * Creates settings without acknowledgements of replicas.
+	 * @param keyPrefix the prefix of all keys
+	 * @param commandTimeout the longest time for one command
+	 * @param notifications whether waiters queue and are notified when it is their turn
 	 */
 	public RedisStoreSettings(String keyPrefix, Duration commandTimeout, boolean notifications) {
 		this(keyPrefix, commandTimeout, notifications, 0, DEFAULT_ACK_TIMEOUT);
 	}
 
 	/**
-	 * The same settings with acknowledgements of replicas.
+	 * Returns these settings with acknowledgements of replicas.
 	 * @param replicaAcks how many replicas must have a lock
-	 * @param replicaAckTimeout longest wait for them
+	 * @param replicaAckTimeout the longest wait for them
 	 * @return the settings
 	 */
 	public RedisStoreSettings withReplicaAcks(int replicaAcks, Duration replicaAckTimeout) {
@@ -70,7 +71,7 @@ public record RedisStoreSettings(String keyPrefix, Duration commandTimeout, bool
 	}
 
 	/**
-	 * The defaults: {@code lock:}, one second, with notifications, and without
+	 * Creates the defaults: {@code lock:}, one second, with notifications, without
 	 * acknowledgements.
 	 */
 	public RedisStoreSettings() {

@@ -1,5 +1,6 @@
 /**
- * The store on Redis: templates and Lua scripts.
+ * The store on Redis (one server, Sentinel or Cluster): its settings, key names, Lua
+ * scripts, inbox and batched renewal.
  */
 @NullMarked
 package io.github.lockspring.redis;

@@ -1,27 +1,27 @@
--- Takes a lock for an owner token if it is free or already that token's; else queues the token if it waits.
+-- Acquires a lock for an owner token if it is free or already that token's. Otherwise queues the token if requested.
 --
--- KEYS  lock, fence, queue
--- ARGV  token        owner token of the asking tenure
+-- KEYS  lock, last fencing token, queue
+-- ARGV  token        owner token
 --       ttl          length of the lease in milliseconds
---       look         0: does not wait · 1, 2: first or later look of a token that waits
---       fenceKeep    how long the fencing token is remembered, in milliseconds
---       inboxPrefix  what stands before an instance in the name of its inbox
+--       queueMode    0: does not queue · 1, 2: first, later acquire attempt of a token that waits
+--       fencingKeep  how long the last fencing token is kept, in milliseconds
+--       inboxPrefix  prefix of the inbox names; the instance follows
 --
--- Returns '1 <fencing token>'                          the token owns the lock
---         '0 <milliseconds left or -1> <fence seen>'   another owner has it
---         '2 <milliseconds left or -1> <fence seen> <message>'   as 0; the caller publishes the message
---         As text, which is cheaper than an array, and Lua's own conversion of numbers keeps 14 digits only.
+-- Returns '1 <fencing token>'                                   the token owns the lock
+--         '0 <milliseconds left or -1> <last fencing token>'    another owner has it
+--         '2 <milliseconds left or -1> <last fencing token> <message>'   as 0; the caller publishes the message
+--         As text, which is cheaper than an array; Lua's own conversion of numbers keeps 14 digits only.
 --
--- Never shortens a lease, never touches another owner's value, and asks for the time before it writes, so
--- that whatever the server refuses to this user is refused before anything is taken.
+-- Never shortens a lease and never changes another owner's value. Requests the time before it writes, so that a
+-- command that this user may not run is refused before anything is changed.
 
-local lock, fence, queue = KEYS[1], KEYS[2], KEYS[3]
-local token, ttl, look, fenceKeep = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
-local ONCE, AGAIN = '0', '2'
+local lock, fencingKey, queue = KEYS[1], KEYS[2], KEYS[3]
+local token, ttl, queueMode, fencingKeep = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local NONE, REJOIN = '0', '2'
 local BUSY, ACQUIRED, BUSY_NOT_SENT = '0 ', '1 ', '2 '
 local call = redis.call
 
--- seconds and six digits of microseconds, as text: what is common here needs no arithmetic
+-- seconds and six digits of microseconds, as text: the common case needs no arithmetic
 local time = call('TIME')
 local now = time[1] .. string.format('%06d', time[2])
 
@@ -29,14 +29,14 @@ if not call('SET', lock, token, 'NX', 'PX', ttl) then
   local owner = call('GET', lock)
   if owner ~= token then
     local notSent
-    if look ~= ONCE then
+    if queueMode ~= NONE then
       local inboxPrefix = ARGV[5]
       local INSTANCE_LENGTH, QUEUE_KEEP = 22, 60000
       call('ZADD', queue, 'NX', now, token)
       call('PEXPIRE', queue, QUEUE_KEEP)
-      -- who is not the first was announced by the one before, or by the message that gave the lock
-      -- (a user who may not count tells it each time)
-      local queued = look == AGAIN or redis.pcall('ZCARD', queue)
+      -- only the first in the queue notifies the owner: the others were announced by the one before them, or by
+      -- the message that granted the lock (a user who may not run ZCARD notifies it each time)
+      local queued = queueMode == REJOIN or redis.pcall('ZCARD', queue)
       if type(queued) ~= 'number' or queued == 1 then
         local instance = owner and string.match(owner, '^([%w_-]+)%.%d+%.[1-9]%d?%d?%d?$')
         if instance and #instance == INSTANCE_LENGTH then
@@ -49,7 +49,7 @@ if not call('SET', lock, token, 'NX', 'PX', ttl) then
       end
     end
     local left = string.format('%.0f', call('PTTL', lock))
-    local last = tonumber(call('GET', fence) or 0) or 0
+    local last = tonumber(call('GET', fencingKey) or 0) or 0
     local busy = left .. ' ' .. string.format('%.0f', math.max(last, now - 1))
     return notSent and BUSY_NOT_SENT .. busy .. ' ' .. notSent or BUSY .. busy
   end
@@ -58,14 +58,14 @@ if not call('SET', lock, token, 'NX', 'PX', ttl) then
   end
 end
 
-if look == AGAIN then
+if queueMode == REJOIN then
   call('ZREM', queue, token)
 end
 
-local next = now
-local last = tonumber(call('SET', fence, next, 'PX', fenceKeep, 'GET') or 0) or 0
-if last >= tonumber(next) then
-  next = string.format('%.0f', last + 1)
-  call('SET', fence, next, 'PX', fenceKeep)
+local fencingToken = now
+local last = tonumber(call('SET', fencingKey, fencingToken, 'PX', fencingKeep, 'GET') or 0) or 0
+if last >= tonumber(fencingToken) then
+  fencingToken = string.format('%.0f', last + 1)
+  call('SET', fencingKey, fencingToken, 'PX', fencingKeep)
 end
-return ACQUIRED .. next
+return ACQUIRED .. fencingToken

@@ -1,4 +1,4 @@
--- Publishes a message from the node of a key, whichever the channel is.
+-- Publishes a message from the node that holds a key, whatever the channel is.
 --
 -- KEYS  any key of that node; need not exist
 -- ARGV  channel, message

@@ -1,24 +1,24 @@
--- Lengthens leases, each only for its owner.
+-- Renews leases, each only for its owner.
 --
 -- KEYS  lock…
--- ARGV  (token, ttl)…   for each lock its owner token and the time that should be left, in milliseconds
+-- ARGV  (token, ttl)…   for each lock its owner token and the time that must be left, in milliseconds
 --
--- Returns for each lock 1 if the token owns it and at least that time is left, 0 if it does not own it.
+-- Returns for each lock 1 if the token owns it and at least that time is left, 0 if the token does not own it.
 --
--- Never shortens a lease, never creates a key, and touches no other keys than the locks: a script with a
--- key that is missing is refused while its cluster slot migrates.
+-- Never shortens a lease, never creates a key, and uses no keys but the locks: a script with a missing key is refused
+-- while its cluster slot migrates.
 
 local NOT_OWNER, RENEWED, ARGUMENTS_PER_LOCK = 0, 1, 2
 
-local answers = {}
+local results = {}
 for index, lock in ipairs(KEYS) do
   local token, ttl = ARGV[index * ARGUMENTS_PER_LOCK - 1], ARGV[index * ARGUMENTS_PER_LOCK]
-  answers[index] = NOT_OWNER
+  results[index] = NOT_OWNER
   if redis.call('GET', lock) == token then
     if redis.call('PTTL', lock) < tonumber(ttl) then
       redis.call('PEXPIRE', lock, ttl)
     end
-    answers[index] = RENEWED
+    results[index] = RENEWED
   end
 end
-return answers
+return results

@@ -1,26 +1,26 @@
--- Writes or deletes a value unless somebody with a later fencing token has been here.
+-- Writes or deletes a value unless a later fencing token has written it.
 --
--- KEYS  value, fence
--- ARGV  token   fencing token of whoever asks
---       keep    how long the token is remembered, in milliseconds
---       action  'set' · 'delete'
---       value   the new value (with 'set' only)
---       ttl     how long the value stays, in milliseconds; '0': for ever (with 'set' only)
+-- KEYS  value, latest fencing token
+-- ARGV  fencingToken  fencing token of the writer
+--       keep          how long the fencing token is kept, in milliseconds
+--       action        'set' · 'delete'
+--       value         the new value ('set' only)
+--       ttl           how long the value is kept, in milliseconds; '0': without limit ('set' only)
 --
--- Returns the latest token: the one given if it was written, a later one if nothing was changed.
+-- Returns the latest fencing token: the given one if the value was written, a later one if nothing was changed.
 --
--- Never lowers the token, and remembers it before the value changes, so that whatever the server refuses to
--- this user or for want of memory is refused before anything has happened.
+-- Never lowers the fencing token. Writes it before the value changes, so that a command that this user may not run,
+-- or for which there is no memory, is refused before anything is changed.
 
-local value, fence = KEYS[1], KEYS[2]
-local token, keep, action = ARGV[1], ARGV[2], ARGV[3]
+local value, fencingKey = KEYS[1], KEYS[2]
+local fencingToken, keep, action = ARGV[1], ARGV[2], ARGV[3]
 local call = redis.call
 
-local latest = call('GET', fence)
-if latest and tonumber(latest) > tonumber(token) then
+local latest = call('GET', fencingKey)
+if latest and tonumber(latest) > tonumber(fencingToken) then
   return latest
 end
-call('SET', fence, token, 'PX', keep)
+call('SET', fencingKey, fencingToken, 'PX', keep)
 if action == 'delete' then
   call('DEL', value)
 elseif ARGV[5] == '0' then
@@ -28,4 +28,4 @@ elseif ARGV[5] == '0' then
 else
   call('SET', value, ARGV[4], 'PX', ARGV[5])
 end
-return token
+return fencingToken

@@ -8,8 +8,9 @@ import java.util.stream.Collectors;
 import io.github.lockspring.redis.Driver;
 import io.github.lockspring.redis.RedisLockStore;
 import io.github.lockspring.redis.RedisStoreSettings;
-import io.github.lockspring.redis.RedlockLockStore;
-import io.github.lockspring.redis.RedlockSettings;
+import io.github.lockspring.redis.redlock.RedlockLockStore;
+import io.github.lockspring.redis.redlock.RedlockNode;
+import io.github.lockspring.redis.redlock.RedlockSettings;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.testsupport.redis.SentinelGroup;
 

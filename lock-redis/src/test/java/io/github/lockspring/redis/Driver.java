@@ -3,6 +3,7 @@ package io.github.lockspring.redis;
 import java.util.List;
 import java.util.stream.IntStream;
 
+import io.github.lockspring.redis.redlock.RedlockNode;
 import io.github.lockspring.testsupport.redis.RedisCluster;
 import io.github.lockspring.testsupport.redis.SentinelGroup;
 
@@ -36,7 +37,7 @@ public enum Driver {
 		return factory(new RedisStandaloneConfiguration("127.0.0.1", port));
 	}
 
-	RedisConnectionFactory clusterFactory(RedisCluster cluster) {
+	public RedisConnectionFactory clusterFactory(RedisCluster cluster) {
 		return factory(new RedisClusterConfiguration(cluster.addresses()));
 	}
 

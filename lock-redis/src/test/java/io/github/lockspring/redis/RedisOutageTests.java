@@ -12,8 +12,8 @@ import java.util.concurrent.Future;
 
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.store.AcquireRequest.QueueMode;
-import io.github.lockspring.testsupport.redis.RedisServer;
 import io.github.lockspring.testsupport.network.TcpProxy;
+import io.github.lockspring.testsupport.redis.RedisServer;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 

@@ -19,13 +19,13 @@ import io.github.lockspring.store.RenewResult;
 /**
  * Asks requests in few words.
  */
-final class StoreFixture {
+public final class StoreFixture {
 
-	static final Duration TTL = Duration.ofSeconds(30);
+	public static final Duration TTL = Duration.ofSeconds(30);
 
-	static final Duration PATIENT = Duration.ofSeconds(10);
+	public static final Duration PATIENT = Duration.ofSeconds(10);
 
-	static final RedisStoreSettings SETTINGS = new RedisStoreSettings("lock:", PATIENT, true);
+	public static final RedisStoreSettings SETTINGS = new RedisStoreSettings("lock:", PATIENT, true);
 
 	private static final AtomicLong SEQUENCE = new AtomicLong();
 
@@ -34,35 +34,36 @@ final class StoreFixture {
 	private StoreFixture() {
 	}
 
-	static OwnerToken token() {
+	public static OwnerToken token() {
 		return token(INSTANCE);
 	}
 
-	static OwnerToken token(String instance) {
+	public static OwnerToken token(String instance) {
 		return new OwnerToken(instance, SEQUENCE.incrementAndGet(), 1000);
 	}
 
-	static String instance(int number) {
+	public static String instance(int number) {
 		return INSTANCE.substring(0, 20) + "%02d".formatted(number);
 	}
 
-	static AcquireResult acquire(LockStore store, String key, OwnerToken token) {
+	public static AcquireResult acquire(LockStore store, String key, OwnerToken token) {
 		return acquire(store, key, token, QueueMode.NONE, PATIENT);
 	}
 
-	static AcquireResult acquire(LockStore store, String key, OwnerToken token, QueueMode look, Duration timeout) {
+	public static AcquireResult acquire(LockStore store, String key, OwnerToken token, QueueMode look,
+			Duration timeout) {
 		return store.acquire(new AcquireRequest(key, token, TTL, look), timeout);
 	}
 
-	static boolean isAcquired(LockStore store, String key, OwnerToken token) {
+	public static boolean isAcquired(LockStore store, String key, OwnerToken token) {
 		return acquire(store, key, token) instanceof Acquired;
 	}
 
-	static ReleaseResult release(LockStore store, String key, OwnerToken token) {
+	public static ReleaseResult release(LockStore store, String key, OwnerToken token) {
 		return store.release(new ReleaseRequest(key, token), PATIENT);
 	}
 
-	static List<RenewResult> renew(LockStore store, String key, OwnerToken token) {
+	public static List<RenewResult> renew(LockStore store, String key, OwnerToken token) {
 		return store.renew(List.of(new RenewRequest(key, token, TTL)), PATIENT);
 	}
 

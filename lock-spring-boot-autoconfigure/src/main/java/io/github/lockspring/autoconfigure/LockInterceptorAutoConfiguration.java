@@ -1,7 +1,7 @@
 package io.github.lockspring.autoconfigure;
 
-import io.github.lockspring.autoconfigure.properties.DistributedLockProperties;
 import io.github.lockspring.LockTemplate;
+import io.github.lockspring.autoconfigure.properties.DistributedLockProperties;
 import io.github.lockspring.interceptor.AnnotationLockOperationSource;
 import io.github.lockspring.interceptor.LockAnnotationChecker;
 import io.github.lockspring.interceptor.LockInterceptor;

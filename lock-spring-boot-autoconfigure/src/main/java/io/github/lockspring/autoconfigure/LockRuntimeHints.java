@@ -2,10 +2,10 @@ package io.github.lockspring.autoconfigure;
 
 import java.util.List;
 
-import io.github.lockspring.autoconfigure.properties.RedlockNodeProperties;
 import io.github.lockspring.annotation.DistributedLock;
 import io.github.lockspring.annotation.DistributedLocks;
 import io.github.lockspring.annotation.Fenced;
+import io.github.lockspring.autoconfigure.properties.RedlockNodeProperties;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aot.hint.MemberCategory;

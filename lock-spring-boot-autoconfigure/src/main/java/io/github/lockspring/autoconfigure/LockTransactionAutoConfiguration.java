@@ -1,7 +1,7 @@
 package io.github.lockspring.autoconfigure;
 
-import io.github.lockspring.autoconfigure.properties.DistributedLockProperties;
 import io.github.lockspring.UnitOfWork;
+import io.github.lockspring.autoconfigure.properties.DistributedLockProperties;
 import io.github.lockspring.transaction.CommitGuard;
 import io.github.lockspring.transaction.CommitGuardRegistrar;
 import io.github.lockspring.transaction.TransactionUnitOfWork;

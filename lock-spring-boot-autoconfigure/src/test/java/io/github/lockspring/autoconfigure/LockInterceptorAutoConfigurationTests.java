@@ -3,10 +3,10 @@ package io.github.lockspring.autoconfigure;
 import java.util.ArrayList;
 import java.util.List;
 
-import io.github.lockspring.autoconfigure.properties.DistributedLockProperties;
 import io.github.lockspring.LockContext;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.annotation.DistributedLock;
+import io.github.lockspring.autoconfigure.properties.DistributedLockProperties;
 import io.github.lockspring.interceptor.AnnotationLockOperationSource;
 import io.github.lockspring.interceptor.LockInterceptor;
 import io.github.lockspring.interceptor.LockKeyEvaluator;

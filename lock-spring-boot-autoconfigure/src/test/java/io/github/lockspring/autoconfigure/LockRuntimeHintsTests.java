@@ -25,7 +25,8 @@ class LockRuntimeHintsTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "acquire", "release", "renew", "write" })
+	@ValueSource(strings = { "acquire", "release", "renew", "publish", "write", "redlock/acquire", "redlock/confirm",
+			"redlock/renew", "redlock/withdraw" })
 	void scriptsAreKept(String script) {
 		String resource = "io/github/lockspring/redis/" + script + ".lua";
 		assertThat(new ClassPathResource(resource).exists()).isTrue();

@@ -9,7 +9,7 @@ import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.annotation.DistributedLock;
 import io.github.lockspring.redis.RedisLockStore;
-import io.github.lockspring.redis.RedlockLockStore;
+import io.github.lockspring.redis.redlock.RedlockLockStore;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.memory.MemoryLockStore;
 import io.github.lockspring.testsupport.redis.RedlockServers;

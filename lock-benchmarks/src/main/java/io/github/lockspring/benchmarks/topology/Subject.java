@@ -10,9 +10,9 @@ import io.github.lockspring.engine.EngineSettings;
 import io.github.lockspring.engine.LockEngine;
 import io.github.lockspring.redis.RedisLockStore;
 import io.github.lockspring.redis.RedisStoreSettings;
-import io.github.lockspring.redis.RedlockLockStore;
-import io.github.lockspring.redis.RedlockNode;
-import io.github.lockspring.redis.RedlockSettings;
+import io.github.lockspring.redis.redlock.RedlockLockStore;
+import io.github.lockspring.redis.redlock.RedlockNode;
+import io.github.lockspring.redis.redlock.RedlockSettings;
 import io.github.lockspring.store.LockStore;
 
 import org.springframework.data.redis.connection.RedisClusterConfiguration;

@@ -9,21 +9,21 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
+import io.github.lockspring.store.AcquireRequest;
+import io.github.lockspring.store.AcquireRequest.QueueMode;
 import io.github.lockspring.store.AcquireResult;
 import io.github.lockspring.store.AcquireResult.Acquired;
 import io.github.lockspring.store.AcquireResult.Busy;
-import io.github.lockspring.store.AcquireRequest;
-import io.github.lockspring.store.AcquireRequest.QueueMode;
 import io.github.lockspring.store.Inbox;
 import io.github.lockspring.store.InboxListener;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.OwnerToken;
+import io.github.lockspring.store.ReleaseRequest;
 import io.github.lockspring.store.ReleaseResult;
 import io.github.lockspring.store.ReleaseResult.NotOwner;
 import io.github.lockspring.store.ReleaseResult.Released;
-import io.github.lockspring.store.ReleaseRequest;
-import io.github.lockspring.store.RenewResult;
 import io.github.lockspring.store.RenewRequest;
+import io.github.lockspring.store.RenewResult;
 
 /**
  * Locks in the memory of one process: for tests, and for applications that run as one

@@ -5,9 +5,9 @@ import java.util.List;
 
 import io.github.lockspring.autoconfigure.ConditionalOnLocksEnabled;
 import io.github.lockspring.autoconfigure.properties.DistributedLockProperties;
-import io.github.lockspring.redis.RedlockLockStore;
-import io.github.lockspring.redis.RedlockNode;
-import io.github.lockspring.redis.RedlockSettings;
+import io.github.lockspring.redis.redlock.RedlockLockStore;
+import io.github.lockspring.redis.redlock.RedlockNode;
+import io.github.lockspring.redis.redlock.RedlockSettings;
 import io.github.lockspring.store.LockStore;
 
 import org.springframework.beans.factory.BeanFactory;

@@ -1,0 +1,96 @@
+package io.github.lockspring.redis.client;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+import io.github.lockspring.LockUnavailableException;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.data.redis.core.script.RedisScript;
+
+/**
+ * Executes scripts and publishes messages within a timeout. Turns every failure of a
+ * script into a {@link LockUnavailableException}.
+ *
+ * @since 0.1
+ */
+public final class RedisCommands implements RedisScriptExecutor {
+
+	private static final long MIN_PAUSE = TimeUnit.MILLISECONDS.toNanos(20);
+
+	private static final long MAX_PAUSE = TimeUnit.MILLISECONDS.toNanos(100);
+
+	private final RedisConnections connections;
+
+	private final Duration commandTimeout;
+
+	/**
+	 * Creates the commands.
+	 * @param connections stay the caller's to close
+	 * @param commandTimeout the longest time for one call
+	 */
+	public RedisCommands(RedisConnections connections, Duration commandTimeout) {
+		this.connections = connections;
+		this.commandTimeout = commandTimeout;
+	}
+
+	@Override
+	public <T> T execute(RedisScript<T> script, List<String> keys, Object[] args, Duration timeout) {
+		Duration limit = limit(timeout);
+		long start = System.nanoTime();
+		long pause = MIN_PAUSE;
+		while (true) {
+			try {
+				return send(script, keys, args, limit.minusNanos(System.nanoTime() - start));
+			}
+			catch (RuntimeException ex) {
+				long left = limit.toNanos() - (System.nanoTime() - start);
+				if (ex instanceof LockUnavailableException || !RedisErrors.isTransient(ex)
+						|| Thread.currentThread().isInterrupted() || left < 2 * pause) {
+					throw RedisErrors.unavailable(limit, ex);
+				}
+			}
+			LockSupport.parkNanos(pause);
+			pause = Math.min(2 * pause, MAX_PAUSE);
+		}
+	}
+
+	@Override
+	public <T> T executeOnce(RedisScript<T> script, List<String> keys, Object[] args, Duration timeout) {
+		Duration limit = limit(timeout);
+		try {
+			return send(script, keys, args, limit);
+		}
+		catch (RuntimeException ex) {
+			throw RedisErrors.unavailable(limit, ex);
+		}
+	}
+
+	private Duration limit(Duration timeout) {
+		return (timeout.compareTo(this.commandTimeout) < 0) ? timeout : this.commandTimeout;
+	}
+
+	private <T> T send(RedisScript<T> script, List<String> keys, Object[] args, Duration timeout) {
+		@Nullable T reply = this.connections.<@Nullable T>call(this.connections.shard(keys.get(0)),
+				(template) -> template.execute(script, keys, args), timeout);
+		if (reply == null) {
+			throw RedisErrors.noReply();
+		}
+		return reply;
+	}
+
+	/**
+	 * Publishes a message, once.
+	 * @param channel the channel
+	 * @param message the message
+	 * @throws RuntimeException if that fails, as the driver or Spring Data throws it
+	 */
+	public void publish(String channel, String message) {
+		// drivers send it to the node of the key that has the channel's name
+		this.connections.call(this.connections.shard(channel), (template) -> template.convertAndSend(channel, message),
+				this.commandTimeout);
+	}
+
+}

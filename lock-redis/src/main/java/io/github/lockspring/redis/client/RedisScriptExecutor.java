@@ -1,0 +1,53 @@
+package io.github.lockspring.redis.client;
+
+import java.time.Duration;
+import java.util.List;
+
+import io.github.lockspring.LockUnavailableException;
+
+import org.springframework.data.redis.core.script.RedisScript;
+
+/**
+ * Executes scripts, each within a timeout. Thread-safe.
+ *
+ * @since 0.1
+ */
+public interface RedisScriptExecutor extends AutoCloseable {
+
+	/**
+	 * Executes a script and waits for its reply. Repeats it within the timeout while a
+	 * cluster is not ready for it.
+	 * @param <T> type of the reply
+	 * @param script the script
+	 * @param keys its keys, all of them in one hash slot
+	 * @param args its arguments, as text
+	 * @param timeout the longest wait; the command timeout if that is shorter
+	 * @return the reply
+	 * @throws LockUnavailableException without a usable reply; the script may have been
+	 * executed all the same
+	 */
+	<T> T execute(RedisScript<T> script, List<String> keys, Object[] args, Duration timeout);
+
+	/**
+	 * Executes a script like {@link #execute}, but does not repeat it.
+	 * @param <T> type of the reply
+	 * @param script the script
+	 * @param keys its keys
+	 * @param args its arguments
+	 * @param timeout the longest wait
+	 * @return the reply
+	 * @throws LockUnavailableException without a usable reply
+	 */
+	default <T> T executeOnce(RedisScript<T> script, List<String> keys, Object[] args, Duration timeout) {
+		return execute(script, keys, args, timeout);
+	}
+
+	/**
+	 * Releases the executor's own resources, which the connections are not.
+	 */
+	@Override
+	default void close() {
+		// no resources of its own
+	}
+
+}

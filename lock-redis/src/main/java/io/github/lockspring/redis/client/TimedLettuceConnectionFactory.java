@@ -1,0 +1,75 @@
+package io.github.lockspring.redis.client;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+
+import io.lettuce.core.RedisChannelHandler;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
+import io.lettuce.core.protocol.DefaultEndpoint;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.data.redis.connection.ClusterCommandExecutor;
+import org.springframework.data.redis.connection.ClusterTopologyProvider;
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisNode;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClusterConnection;
+import org.springframework.data.redis.connection.lettuce.LettuceConnection;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionProvider;
+
+/**
+ * Creates connection objects with the timeout of the calling thread.
+ */
+final class TimedLettuceConnectionFactory extends LettuceConnectionFactory {
+
+	/**
+	 * The timeout of the calling thread, in milliseconds; if there is none, the command
+	 * timeout of the client configuration applies.
+	 */
+	static final ThreadLocal<@Nullable Long> TIMEOUT = new ThreadLocal<>();
+
+	TimedLettuceConnectionFactory(RedisConfiguration configuration, LettuceClientConfiguration clientConfiguration) {
+		super(configuration, clientConfiguration);
+	}
+
+	@Override
+	protected LettuceConnection doCreateLettuceConnection(
+			@Nullable StatefulRedisConnection<byte[], byte[]> sharedConnection,
+			LettuceConnectionProvider connectionProvider, long timeout, int database) {
+		Long callTimeout = TIMEOUT.get();
+		return super.doCreateLettuceConnection(sharedConnection, connectionProvider,
+				(callTimeout != null) ? callTimeout : timeout, database);
+	}
+
+	@Override
+	protected LettuceClusterConnection doCreateLettuceClusterConnection(
+			@Nullable StatefulRedisClusterConnection<byte[], byte[]> sharedConnection,
+			LettuceConnectionProvider connectionProvider, ClusterTopologyProvider topologyProvider,
+			ClusterCommandExecutor clusterCommandExecutor, Duration commandTimeout) {
+		Long callTimeout = TIMEOUT.get();
+		return super.doCreateLettuceClusterConnection(sharedConnection, connectionProvider, topologyProvider,
+				clusterCommandExecutor, (callTimeout != null) ? Duration.ofMillis(callTimeout) : commandTimeout);
+	}
+
+	/**
+	 * Closes the connection to one node of a cluster, if there is one. Lettuce reconnects
+	 * at once, and repeatedly if that fails. May block while Lettuce connects.
+	 * @param node {@code host:port}, an IPv6 address in brackets
+	 */
+	void disconnect(String node) {
+		StatefulRedisClusterConnection<byte[], byte[]> cluster = getSharedClusterConnection();
+		if (cluster != null) {
+			RedisNode address = RedisNode.fromString(node);
+			CompletableFuture<StatefulRedisConnection<byte[], byte[]>> present = cluster
+				.getConnectionAsync(address.getRequiredHost(), address.getRequiredPort());
+			// close() would also end the reconnection
+			if (present.isDone() && present.join() instanceof RedisChannelHandler<?, ?> handler
+					&& handler.getChannelWriter() instanceof DefaultEndpoint endpoint) {
+				endpoint.disconnect();
+			}
+		}
+	}
+
+}

@@ -1,0 +1,80 @@
+package io.github.lockspring.redis.redlock;
+
+import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.redis.client.RedisErrors;
+
+/**
+ * The result of an acquire request to one node.
+ */
+sealed interface NodeAcquireResult {
+
+	/**
+	 * The node votes for the token.
+	 *
+	 * @param fencingToken the smallest fencing token that this node knows to be larger
+	 * than all earlier ones
+	 */
+	record Granted(String runId, long fencingToken) implements NodeAcquireResult {
+	}
+
+	/**
+	 * Another owner has the lock.
+	 *
+	 * @param owner the other's token
+	 * @param remainingMillis the time until its lease ends, negative if it never does
+	 * @param lastFencingToken a number that no earlier fencing token exceeds
+	 */
+	record OwnedByOther(String runId, String owner, long remainingMillis,
+			long lastFencingToken) implements NodeAcquireResult {
+	}
+
+	/**
+	 * The node must not vote at present.
+	 *
+	 * @param reason why, to follow the name of the node
+	 */
+	record NoVote(String runId, String reason) implements NodeAcquireResult {
+	}
+
+	/**
+	 * The request was not sent, since its result was not needed any more.
+	 */
+	record NotSent() implements NodeAcquireResult {
+
+		@Override
+		public String runId() {
+			return UNKNOWN_RUN_ID;
+		}
+
+	}
+
+	/** In place of a run id that was not requested. */
+	String UNKNOWN_RUN_ID = "-";
+
+	String runId();
+
+	/**
+	 * Parses the reply of the script.
+	 * @throws LockUnavailableException if it is invalid
+	 */
+	static NodeAcquireResult parse(String reply) {
+		return RedisErrors.parse(reply, 5, (words) -> switch (words[0]) {
+			case "1" -> new Granted(words[1], Long.parseLong(words[2]));
+			case "0" -> new OwnedByOther(words[1], withoutAttempt(words[4]), Long.parseLong(words[2]),
+					Long.parseLong(words[3]));
+			case "2" ->
+				new NoVote(words[1], "restarted " + words[2] + "s ago and has no vote for another " + words[3] + "s");
+			case "3" -> new NoVote(UNKNOWN_RUN_ID, "has no vote, since it does not report when it was started: "
+					+ reply.substring(2) + ". Allow the command INFO, or set durable if it loses nothing in a restart");
+			default -> throw RedisErrors.unexpected(reply);
+		});
+	}
+
+	private static String withoutAttempt(String value) {
+		int colon = value.lastIndexOf(':');
+		boolean numbered = colon > 0 && colon < value.length() - 1
+				&& value.chars().skip(colon + 1L).allMatch((digit) -> digit >= '0' && digit <= '9');
+		return numbered ? value.substring(0, colon) : value;
+	}
+
+}

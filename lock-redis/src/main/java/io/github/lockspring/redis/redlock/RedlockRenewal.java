@@ -1,0 +1,197 @@
+package io.github.lockspring.redis.redlock;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.IntStream;
+
+import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.redis.redlock.NodeAcquireResult.Granted;
+import io.github.lockspring.redis.redlock.RedlockNodeClient.NodeResult;
+import io.github.lockspring.store.OwnerToken;
+import io.github.lockspring.store.ReleaseRequest;
+import io.github.lockspring.store.RenewRequest;
+import io.github.lockspring.store.RenewResult;
+
+/**
+ * Renews leases on a majority of nodes, many of them with one request.
+ */
+final class RedlockRenewal {
+
+	/*
+	 * A node that was unavailable or has lost a lock must vote again, once the renewal
+	 * has succeeded without it. Otherwise a lock that is held for long would end when the
+	 * last node of its first majority has restarted, however long that takes. The vote
+	 * counts from the next renewal on: the present one says what the owner had, and votes
+	 * given since must not decide it.
+	 *
+	 * `held` has the tokens that were acquired and have not ended, with the attempts that
+	 * acquired their locks. A release first removes its token and then reaches all nodes,
+	 * so that a vote that is given too late is withdrawn by the release or by its own
+	 * thread, which finds the token removed. A token that is not held is not renewed by
+	 * any vote that may still exist. An ownership that ended while no node replied may
+	 * never be reported: when there are too many tokens, those whose lease is over are
+	 * removed.
+	 */
+
+	private static final int MIN_CAPACITY = 1000;
+
+	private record Held(long attempt, long until) {
+	}
+
+	private final Quorum quorum;
+
+	private final RedlockRequests requests;
+
+	private final Map<OwnerToken, Held> held = new ConcurrentHashMap<>();
+
+	private volatile int capacity = MIN_CAPACITY;
+
+	RedlockRenewal(Quorum quorum, RedlockRequests requests) {
+		this.quorum = quorum;
+		this.requests = requests;
+	}
+
+	/**
+	 * Renews leases.
+	 * @throws LockUnavailableException if no majority replied
+	 */
+	List<RenewResult> renew(List<RenewRequest> requests, Duration timeout, Duration firstTimeout)
+			throws InterruptedException {
+		AtomicReference<List<RenewResult>> decision = new AtomicReference<>(List.of());
+		List<Long> attempts = requests.stream().map((request) -> attempt(request.token())).toList();
+		QuorumRequest<List<Boolean>> renewal = new QuorumRequest<>(this.quorum.nodes(),
+				this.requests.renew(requests, attempts), timeout, firstTimeout,
+				(late) -> restore(late, requests, decision.get(), timeout));
+		Tally tally = new Tally(this.quorum, requests.size());
+		List<NodeResult<List<Boolean>>> received = new ArrayList<>();
+		try {
+			renewal.readUntil(tally::isDecided, (result) -> {
+				received.add(result);
+				tally.count(renewal, result);
+			});
+		}
+		finally {
+			received.addAll(renewal.close());
+		}
+		int replies = (int) received.stream().filter(NodeResult.Success.class::isInstance).count();
+		if (!this.quorum.isReached(replies)) {
+			throw renewal.unavailable("%d of %d nodes answered, %d needed".formatted(replies, this.quorum.size(),
+					this.quorum.majority()));
+		}
+		List<RenewResult> results = tally.results();
+		update(requests, results);
+		decision.set(results);
+		received.forEach((result) -> restore(result, requests, results, timeout));
+		return results;
+	}
+
+	private void update(List<RenewRequest> requests, List<RenewResult> results) {
+		for (int i = 0; i < results.size(); i++) {
+			RenewRequest request = requests.get(i);
+			if (results.get(i) == RenewResult.NOT_OWNER) {
+				end(request.token());
+			}
+			else if (results.get(i) == RenewResult.RENEWED) {
+				long until = System.nanoTime() + request.ttl().toNanos();
+				this.held.computeIfPresent(request.token(), (token, held) -> new Held(held.attempt(), until));
+			}
+		}
+	}
+
+	/**
+	 * Requests the votes of a node for locks that were renewed without it.
+	 */
+	private void restore(NodeResult<List<Boolean>> result, List<RenewRequest> requests, List<RenewResult> results,
+			Duration timeout) {
+		if (result instanceof NodeResult.Success<List<Boolean>> success) {
+			for (int i = 0; i < results.size(); i++) {
+				RenewRequest request = requests.get(i);
+				Held held = this.held.get(request.token());
+				if (results.get(i) == RenewResult.RENEWED && !success.result().get(i) && held != null) {
+					success.node()
+						.send(this.requests.reacquire(request, held.attempt()), timeout,
+								(vote) -> withdrawIfEnded(request, vote, timeout));
+				}
+			}
+		}
+	}
+
+	private void withdrawIfEnded(RenewRequest request, NodeResult<NodeAcquireResult> result, Duration timeout) {
+		boolean possible = !(result instanceof NodeResult.Success<NodeAcquireResult> success)
+				|| success.result() instanceof Granted;
+		if (possible && !this.held.containsKey(request.token())) {
+			ReleaseRequest release = new ReleaseRequest(request.key(), request.token());
+			result.node().send(this.requests.release(release), timeout, (withdrawn) -> {
+			});
+		}
+	}
+
+	/**
+	 * Records the beginning of an ownership.
+	 * @param attempt the attempt that acquired the lock
+	 */
+	void begin(OwnerToken token, long attempt, Duration ttl) {
+		long now = System.nanoTime();
+		this.held.put(token, new Held(attempt, now + ttl.toNanos()));
+		if (this.held.size() > this.capacity) {
+			this.held.values().removeIf((held) -> held.until() - now < 0);
+			this.capacity = Math.max(MIN_CAPACITY, 2 * this.held.size());
+		}
+	}
+
+	private long attempt(OwnerToken token) {
+		Held held = this.held.get(token);
+		return (held != null) ? held.attempt() : RedlockRequests.ANY_ATTEMPT;
+	}
+
+	/**
+	 * Records the end of an ownership: votes that may still be given are unwanted.
+	 */
+	void end(OwnerToken token) {
+		this.held.remove(token);
+	}
+
+	/**
+	 * Counts for each lease the nodes where the token is the owner, and where it is not.
+	 */
+	private record Tally(Quorum quorum, int[] owner, int[] notOwner) {
+
+		Tally(Quorum quorum, int leases) {
+			this(quorum, new int[leases], new int[leases]);
+		}
+
+		void count(QuorumRequest<List<Boolean>> renewal, NodeResult<List<Boolean>> result) {
+			if (result instanceof NodeResult.Failure<List<Boolean>> failure) {
+				renewal.fail(failure);
+			}
+			else if (result instanceof NodeResult.Success<List<Boolean>> success) {
+				renewal.accept(success.node());
+				for (int i = 0; i < this.owner.length; i++) {
+					int[] counter = success.result().get(i) ? this.owner : this.notOwner;
+					counter[i]++;
+				}
+			}
+		}
+
+		boolean isDecided() {
+			return !results().contains(RenewResult.UNKNOWN);
+		}
+
+		List<RenewResult> results() {
+			return IntStream.range(0, this.owner.length).mapToObj(this::result).toList();
+		}
+
+		private RenewResult result(int lease) {
+			if (this.quorum.isReached(this.owner[lease])) {
+				return RenewResult.RENEWED;
+			}
+			return this.quorum.isBlocked(this.notOwner[lease]) ? RenewResult.NOT_OWNER : RenewResult.UNKNOWN;
+		}
+
+	}
+
+}

@@ -1,0 +1,152 @@
+package io.github.lockspring.redis.redlock;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BiFunction;
+import java.util.function.Supplier;
+
+import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.redis.RedisKeys;
+import io.github.lockspring.redis.client.RedisErrors;
+import io.github.lockspring.store.AcquireRequest;
+import io.github.lockspring.store.OwnerToken;
+import io.github.lockspring.store.ReleaseRequest;
+import io.github.lockspring.store.ReleaseResult;
+import io.github.lockspring.store.ReleaseResult.NotOwner;
+import io.github.lockspring.store.ReleaseResult.Released;
+import io.github.lockspring.store.RenewRequest;
+
+/**
+ * Creates the requests that are sent to single nodes, as scripts.
+ */
+final class RedlockRequests {
+
+	/** Larger than all others, and exact in Lua. */
+	static final long ANY_ATTEMPT = 9007199254740991L;
+
+	private static final int WITHDRAWAL_TIMEOUTS = 3;
+
+	private static final int PAUSES_IN_A_TIMEOUT = 4;
+
+	private final RedlockSettings settings;
+
+	private final RedisKeys keys;
+
+	RedlockRequests(RedlockSettings settings) {
+		this.settings = settings;
+		this.keys = new RedisKeys(settings.keyPrefix());
+	}
+
+	BiFunction<RedlockNodeClient, Duration, NodeAcquireResult> acquire(AcquireRequest request, long attempt) {
+		return acquire(request.key(), request.token(), attempt, request.ttl());
+	}
+
+	/**
+	 * Requests the vote of a node for an owner that has the lock already.
+	 */
+	BiFunction<RedlockNodeClient, Duration, NodeAcquireResult> reacquire(RenewRequest request, long attempt) {
+		return acquire(request.key(), request.token(), attempt, request.ttl());
+	}
+
+	private BiFunction<RedlockNodeClient, Duration, NodeAcquireResult> acquire(String key, OwnerToken owner,
+			long attempt, Duration lease) {
+		List<String> keys = this.keys.lockAndFencingToken(key);
+		String token = owner.toString();
+		String ttl = lease(lease);
+		String pause = String.valueOf(this.settings.pauseSeconds());
+		return (node, timeout) -> {
+			Object[] args = { token, String.valueOf(attempt), ttl, pause, (node.runId() == null) ? "1" : "0" };
+			return NodeAcquireResult.parse(node.execute(RedlockScripts.ACQUIRE, keys, args, timeout));
+		};
+	}
+
+	/**
+	 * Results in whether the token owns the lock on the node.
+	 */
+	BiFunction<RedlockNodeClient, Duration, Boolean> confirm(AcquireRequest request, long attempt, long fencingToken) {
+		List<String> keys = this.keys.lockAndFencingToken(request.key());
+		Object[] args = { request.token().toString(), String.valueOf(attempt), lease(request.ttl()),
+				String.valueOf(fencingToken), fencingKeep(request.ttl()) };
+		return (node, timeout) -> node.execute(RedlockScripts.CONFIRM, keys, args, timeout).equals("1");
+	}
+
+	BiFunction<RedlockNodeClient, Duration, ReleaseResult> withdraw(AcquireRequest request, long attempt) {
+		return withdraw(new ReleaseRequest(request.key(), request.token()), attempt);
+	}
+
+	BiFunction<RedlockNodeClient, Duration, ReleaseResult> release(ReleaseRequest request) {
+		return withdraw(request, ANY_ATTEMPT);
+	}
+
+	private BiFunction<RedlockNodeClient, Duration, ReleaseResult> withdraw(ReleaseRequest request, long attempt) {
+		List<String> keys = this.keys.lockAndFencingToken(request.key());
+		Object[] args = { request.token().toString(), String.valueOf(attempt),
+				String.valueOf(request.lastFencingToken()), request.keep().isZero() ? "0" : lease(request.keep()),
+				fencingKeep(request.ttl()) };
+		return (node, timeout) -> {
+			String reply = repeat(timeout, () -> node.execute(RedlockScripts.WITHDRAW, keys, args, timeout));
+			return reply.equals("1") ? new Released()
+					: RedisErrors.parse(reply, 2, (words) -> new NotOwner(Long.parseLong(words[1])));
+		};
+	}
+
+	/*
+	 * A vote that is not withdrawn stays for the ttl. A busy machine may give up a
+	 * command before it is sent, and callers wait only until their timeout: so it is
+	 * repeated for a while, on the node's thread.
+	 */
+	private static String repeat(Duration timeout, Supplier<String> request) {
+		long start = System.nanoTime();
+		while (true) {
+			try {
+				return request.get();
+			}
+			catch (LockUnavailableException ex) {
+				if (System.nanoTime() - start >= timeout.toNanos() * WITHDRAWAL_TIMEOUTS
+						|| Thread.currentThread().isInterrupted()) {
+					throw ex;
+				}
+			}
+			LockSupport.parkNanos(timeout.toNanos() / PAUSES_IN_A_TIMEOUT);
+		}
+	}
+
+	/**
+	 * Results in whether the token owns its lock on the node, for each request.
+	 * @param attempts the attempts that acquired the locks, in the order of the requests
+	 */
+	BiFunction<RedlockNodeClient, Duration, List<Boolean>> renew(List<RenewRequest> requests, List<Long> attempts) {
+		List<String> locks = new ArrayList<>(requests.size());
+		List<String> args = new ArrayList<>(3 * requests.size());
+		for (int i = 0; i < requests.size(); i++) {
+			RenewRequest request = requests.get(i);
+			locks.add(this.keys.lock(request.key()));
+			Collections.addAll(args, request.token().toString(), attempts.get(i).toString(), lease(request.ttl()));
+		}
+		return (node, timeout) -> {
+			List<Object> reply = node.execute(RedlockScripts.RENEW, locks, args.toArray(), timeout);
+			if (reply.size() != requests.size()) {
+				throw RedisErrors.unexpected(reply);
+			}
+			return reply.stream().map((number) -> "1".equals(String.valueOf(number))).toList();
+		};
+	}
+
+	// a node whose clock is fast must not end a lease before its holder does
+	private String lease(Duration lease) {
+		return String.valueOf(millis(lease.plus(this.settings.drift(lease))));
+	}
+
+	private static String fencingKeep(Duration ttl) {
+		return String.valueOf(millis(RedisKeys.fencingKeep(ttl)));
+	}
+
+	private static long millis(Duration duration) {
+		return TimeUnit.NANOSECONDS.toMillis(duration.toNanos() + TimeUnit.MILLISECONDS.toNanos(1) - 1);
+	}
+
+}
