@@ -25,21 +25,6 @@ public class LockDefinitionException extends LockException {
 	private final String remedy;
 
 	/**
-	 * Creates the exception for a {@code @DistributedLock}; its message is made of the
-	 * parts.
-	 * @param method the annotated method or class, as a person would look for it
-	 * @param attribute the attribute at fault
-	 * @param value the attribute's value as written
-	 * @param problem what is wrong with it, without a full stop
-	 * @param remedy what to do about it, a sentence
-	 * @param cause the underlying error, or null
-	 */
-	public LockDefinitionException(String method, String attribute, String value, String problem, String remedy,
-			@Nullable Throwable cause) {
-		this("@DistributedLock", method, attribute, value, problem, remedy, cause);
-	}
-
-	/**
 	 * Creates the exception; its message is made of the parts.
 	 * @param annotation the annotation's name as written, such as {@code @Fenced}
 	 * @param method the annotated method or class, as a person would look for it

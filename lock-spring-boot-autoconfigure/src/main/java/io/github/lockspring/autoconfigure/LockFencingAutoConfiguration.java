@@ -1,7 +1,7 @@
 package io.github.lockspring.autoconfigure;
 
+import io.github.lockspring.fencing.FencedAnnotationValidator;
 import io.github.lockspring.fencing.FencedBeanPostProcessor;
-import io.github.lockspring.fencing.FencedChecker;
 
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -29,8 +29,8 @@ public final class LockFencingAutoConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static FencedChecker fencedChecker() {
-		return new FencedChecker();
+	static FencedAnnotationValidator fencedAnnotationValidator() {
+		return new FencedAnnotationValidator();
 	}
 
 }

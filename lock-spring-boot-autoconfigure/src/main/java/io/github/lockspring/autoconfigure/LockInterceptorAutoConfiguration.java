@@ -1,11 +1,8 @@
 package io.github.lockspring.autoconfigure;
 
 import io.github.lockspring.LockTemplate;
-import io.github.lockspring.interceptor.AnnotationLockOperationSource;
-import io.github.lockspring.interceptor.LockAnnotationChecker;
+import io.github.lockspring.interceptor.LockAnnotationValidator;
 import io.github.lockspring.interceptor.LockInterceptor;
-import io.github.lockspring.interceptor.LockKeyEvaluator;
-import io.github.lockspring.interceptor.LockOperationSource;
 import io.github.lockspring.interceptor.LockOperationSourceAdvisor;
 
 import org.springframework.beans.factory.ObjectProvider;
@@ -37,16 +34,9 @@ public final class LockInterceptorAutoConfiguration {
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	@ConditionalOnMissingBean
-	static LockOperationSource lockOperationSource(ConfigurableBeanFactory beanFactory) {
-		return new AnnotationLockOperationSource(beanFactory);
-	}
-
-	@Bean
-	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	@ConditionalOnMissingBean
-	static LockInterceptor lockInterceptor(LockOperationSource lockOperationSource, ConfigurableBeanFactory beanFactory,
+	static LockInterceptor lockInterceptor(ConfigurableBeanFactory beanFactory,
 			ObjectProvider<LockTemplate> templates) {
-		return new LockInterceptor(lockOperationSource, new LockKeyEvaluator(beanFactory), templates::getObject);
+		return new LockInterceptor(beanFactory, templates::getObject);
 	}
 
 	@Bean
@@ -63,8 +53,8 @@ public final class LockInterceptorAutoConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static LockAnnotationChecker lockAnnotationChecker() {
-		return new LockAnnotationChecker();
+	static LockAnnotationValidator lockAnnotationValidator() {
+		return new LockAnnotationValidator();
 	}
 
 }

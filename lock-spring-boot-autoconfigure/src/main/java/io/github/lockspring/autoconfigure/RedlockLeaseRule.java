@@ -2,16 +2,15 @@ package io.github.lockspring.autoconfigure;
 
 import java.time.Duration;
 
-import io.github.lockspring.LockDefinitionException;
-import io.github.lockspring.interceptor.LockAdvice;
-import io.github.lockspring.interceptor.LockAdviceRule;
+import io.github.lockspring.interceptor.AdvisorChain;
+import io.github.lockspring.interceptor.AdvisorOrderRule;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Refuses annotations that ask for longer leases than nodes of Redlock are kept from
  * voting after a restart: each call would fail.
  */
-class RedlockLeaseRule implements LockAdviceRule {
+class RedlockLeaseRule implements AdvisorOrderRule {
 
 	private final Duration longest;
 
@@ -20,17 +19,18 @@ class RedlockLeaseRule implements LockAdviceRule {
 	}
 
 	@Override
-	public void check(LockAdvice advice) {
-		refuseIfLonger(advice, "ttl", advice.operation().ttl());
-		refuseIfLonger(advice, "minHold", advice.operation().minHold());
+	public void validate(AdvisorChain chain) {
+		refuseIfLonger(chain, "ttl", chain.operation().lock().ttl());
+		refuseIfLonger(chain, "minHold", chain.operation().lock().minHold());
 	}
 
-	private void refuseIfLonger(LockAdvice advice, String attribute, @Nullable Duration lease) {
+	private void refuseIfLonger(AdvisorChain chain, String attribute, @Nullable Duration lease) {
 		if (lease != null && lease.compareTo(this.longest) > 0) {
-			throw new LockDefinitionException(advice.method(), attribute, Limits.text(lease),
-					"it is longer than distributed-lock.redlock.longest-ttl = " + Limits.text(this.longest)
-							+ ", after which nodes that lost their data in a restart vote again",
-					"Make that property as long as the longest lease, or this lease shorter", null);
+			throw chain.operation()
+				.error(attribute, Limits.text(lease),
+						"it is longer than distributed-lock.redlock.longest-ttl = " + Limits.text(this.longest)
+								+ ", after which nodes that lost their data in a restart vote again",
+						"Make that property as long as the longest lease, or this lease shorter");
 		}
 	}
 
