@@ -17,9 +17,10 @@ import io.github.lockspring.HeldLock;
  * }));</pre>
  *
  * A table of one's own whose rows are only ever replaced may do with less: {@code UPDATE
- * orders SET …, fence = ? WHERE id = ? AND fence <= ?} in every statement that writes,
- * and a look at the number of rows. That orders the writes, but does not protect what is
- * read, changed and written: an earlier holder may still write between the two.
+ * orders SET …, fencing_token = ? WHERE id = ? AND fencing_token <= ?} in every statement
+ * that writes, and a check of the number of rows. That orders the writes, but does not
+ * protect what is read, changed and written: an earlier holder may still write between
+ * the two.
  *
  * @see StaleFencingTokenException
  */
