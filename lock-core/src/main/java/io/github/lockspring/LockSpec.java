@@ -10,8 +10,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param key the key, without the store's prefix: 1 to {@value #MAX_KEY_LENGTH}
  * characters, any except unpaired surrogates
- * @param name a label of few different values, for messages and metrics; null: the key
- * has none
+ * @param name a label with few distinct values, for messages and metrics; null for none
  * @param ttl length of the lease, {@link #MIN_TTL} to {@link #MAX_DURATION}; null: the
  * property {@code distributed-lock.ttl}, renewed
  * @param renew whether the lease is kept alive while the work runs; the ttl is then at
@@ -42,7 +41,7 @@ public record LockSpec(String key, @Nullable String name, @Nullable Duration ttl
 	public static final Duration MIN_RENEWED_TTL = Duration.ofMillis(300);
 
 	/**
-	 * Longest time that can be asked for.
+	 * Longest duration of every option.
 	 */
 	public static final Duration MAX_DURATION = Duration.ofDays(365);
 

@@ -58,9 +58,9 @@ public final class AnnotatedBeans {
 	}
 
 	/**
-	 * Visits every bean whose class is known, once all singletons are there, and ends the
-	 * notes about created beans. A scoped proxy is left out: it passes calls on to beans
-	 * that are proxied themselves.
+	 * Visits every bean whose class is known, and stops noting which beans are created.
+	 * To be called once all singletons exist. A scoped proxy is left out: it passes calls
+	 * on to beans that are proxied themselves.
 	 * @param action what to do with a bean
 	 */
 	public void forEach(Consumer<Bean> action) {

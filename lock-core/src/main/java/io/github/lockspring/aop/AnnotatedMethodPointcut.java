@@ -13,8 +13,8 @@ import org.springframework.aop.support.StaticMethodMatcherPointcut;
 import org.springframework.util.ClassUtils;
 
 /**
- * Matches annotated methods. A class that has some is checked first, so that a wrong
- * annotation fails when the bean is created, however late that is. Thread-safe.
+ * Matches annotated methods. A class that has some is checked first: a wrong annotation
+ * fails when the bean is created, however late that is. Thread-safe.
  *
  * @since 0.1
  */

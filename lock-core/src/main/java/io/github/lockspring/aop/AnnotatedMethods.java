@@ -28,8 +28,8 @@ import org.springframework.util.ReflectionUtils;
  * one on an interface the methods that the interface declares; neither covers what every
  * object has, such as {@code toString()}.
  * <p>
- * Thread-safe: the caches hold values that depend on their key alone, so that two threads
- * may fill the same one.
+ * Thread-safe: the caches hold values that depend on their key alone, and two threads may
+ * compute the same one.
  *
  * @param <A> the annotation
  * @param <T> what is read from the annotations of a method

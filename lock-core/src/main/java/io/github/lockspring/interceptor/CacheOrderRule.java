@@ -64,10 +64,8 @@ final class CacheOrderRule implements AdvisorOrderRule {
 	private void checkOutside(CacheOperation operation, AdvisorChain chain) {
 		boolean put = operation instanceof CachePutOperation;
 		if (put) {
-			logger.warn(
-					"@DistributedLock on {}: @CachePut is outside of the lock and writes after its release, so that a value"
-							+ " may replace that of a later holder. {}",
-					chain.method(), REMEDY);
+			logger.warn("@DistributedLock on {}: @CachePut is outside of the lock and writes after its release: a value"
+					+ " may replace that of a later holder. {}", chain.method(), REMEDY);
 		}
 		if ((put || operation instanceof CacheableOperation) && answersWhenBusy(chain.operation())
 				&& unless(operation).isEmpty()) {

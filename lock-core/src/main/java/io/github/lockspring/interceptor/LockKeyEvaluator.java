@@ -134,8 +134,8 @@ final class LockKeyEvaluator {
 	}
 
 	/**
-	 * Characters of a name that mean something in the key are escaped, so that the name
-	 * {@code a:b} before {@code c} is not {@code a} before {@code b:c}.
+	 * Escapes characters of a name that have a meaning in the key: the name {@code a:b}
+	 * before {@code c} must not equal {@code a} before {@code b:c}.
 	 */
 	private static String prefix(String name) {
 		return (name.isEmpty()) ? "" : LockKeyExpression.escape(name, (c) -> c == '%' || c == ':') + ':';
