@@ -176,8 +176,7 @@ public final class LockRequest {
 	 * {@link LockSpec#MIN_RENEWED_TTL}
 	 */
 	public LockRequest renew() {
-		LockRequest request = with((lock) -> lock.withLease(lock.ttl(), true));
-		return new LockRequest(request.locks, this.waitTime, this.onLost, true);
+		return new LockRequest(changed((lock) -> lock.withLease(lock.ttl(), true)), this.waitTime, this.onLost, true);
 	}
 
 	/**
@@ -223,10 +222,14 @@ public final class LockRequest {
 		return new LockRequest(this.locks, this.waitTime, Objects.requireNonNull(onLost, "onLost"), this.renewed);
 	}
 
-	private LockRequest with(UnaryOperator<LockSpec> change) {
+	private List<LockSpec> changed(UnaryOperator<LockSpec> change) {
 		// change keeps the keys, and with them the order
-		return with((this.locks.size() == 1) ? List.of(change.apply(this.locks.get(0)))
-				: this.locks.stream().map(change).toList());
+		return (this.locks.size() == 1) ? List.of(change.apply(this.locks.get(0)))
+				: this.locks.stream().map(change).toList();
+	}
+
+	private LockRequest with(UnaryOperator<LockSpec> change) {
+		return with(changed(change));
 	}
 
 	private LockRequest with(List<LockSpec> locks) {
