@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param <T> what it returns
  * @param <X> what it may throw
+ * @since 0.1
  */
 @FunctionalInterface
 public interface LockCallback<T extends @Nullable Object, X extends Throwable> {
@@ -15,7 +16,7 @@ public interface LockCallback<T extends @Nullable Object, X extends Throwable> {
 	 * Does the work.
 	 * @param lock the lock, held while this runs; do not close it
 	 * @return the result
-	 * @throws X what the work throws; it reaches the caller as it is
+	 * @throws X what the work throws; it reaches the caller unchanged
 	 */
 	T doUnderLock(HeldLock lock) throws X;
 

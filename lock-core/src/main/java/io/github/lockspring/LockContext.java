@@ -13,16 +13,18 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The locks that the present call chain holds. A call chain is what one thread runs
+ * Knows the locks that the current call chain holds. A call chain is what one thread runs
  * inside an annotated method or {@link LockTemplate#execute}; work handed to another
  * thread, and work that later runs on the same thread, inherit nothing. Locks that belong
  * to a {@link UnitOfWork} of the thread are part of it until that is complete.
+ *
+ * @since 0.1
  */
 public final class LockContext {
 
 	private static final ThreadLocal<@Nullable Scope> CURRENT = new ThreadLocal<>();
 
-	/** What outlasts the calls that took it, in the order in which it came. */
+	/** What outlasts the calls that took it, oldest first. */
 	private static final ThreadLocal<@Nullable List<Attachment>> ATTACHED = new ThreadLocal<>();
 
 	/** Numbers attachments, of all threads. */
@@ -32,8 +34,8 @@ public final class LockContext {
 	}
 
 	/**
-	 * The locks that the present call chain holds, innermost first, then those that
-	 * belong to a unit of work, latest first; each key has an entry of its own.
+	 * Returns the locks that the current call chain holds, innermost first, then those
+	 * that belong to a unit of work, latest first; each key has its own entry.
 	 * @return an unmodifiable snapshot, empty outside a lock
 	 */
 	public static List<HeldLock> currentLocks() {
@@ -55,7 +57,7 @@ public final class LockContext {
 	}
 
 	/**
-	 * The innermost lock with this key that the present call chain holds.
+	 * Returns the innermost lock with this key that the current call chain holds.
 	 * @param key the key, without the store's prefix
 	 * @return the lock, or empty
 	 */
@@ -70,10 +72,10 @@ public final class LockContext {
 	}
 
 	/**
-	 * The locks that the present call rests on by itself: those of the innermost
-	 * annotated method, {@link LockTemplate#execute} or open scope that is under way,
-	 * entered again or not, and those that calls inside of it have left to a unit of
-	 * work. Outside of all scopes they are all that belong to units of work.
+	 * Returns the locks of the innermost annotated method, {@link LockTemplate#execute}
+	 * or open scope that is running, re-entered or not, and those that calls inside of it
+	 * have left to a unit of work. Outside of all scopes these are all locks that belong
+	 * to units of work.
 	 * @return an unmodifiable snapshot in the order in which they were taken
 	 */
 	public static List<HeldLock> innermostLocks() {
@@ -95,9 +97,9 @@ public final class LockContext {
 	}
 
 	/**
-	 * Makes a lock part of the present thread's call chain until the scope is closed, on
+	 * Makes a lock part of the current thread's call chain until the scope is closed, on
 	 * the same thread. {@link LockTemplate#execute} does this; a program needs it only to
-	 * take a {@link LockTemplate#acquire handle} into a call chain, or across threads.
+	 * add a {@link LockTemplate#acquire handle} to a call chain, or across threads.
 	 * @param lock the lock; it must outlive the scope
 	 * @return the scope to close
 	 */
@@ -108,9 +110,10 @@ public final class LockContext {
 	}
 
 	/**
-	 * Makes a lock part of the present thread's call chain until the attachment is
+	 * Makes a lock part of the current thread's call chain until the attachment is
 	 * closed, whatever scopes are opened and closed meanwhile.
-	 * {@link LockTemplate#execute} does this with what belongs to a {@link UnitOfWork}.
+	 * {@link LockTemplate#execute} does this with locks that belong to a
+	 * {@link UnitOfWork}.
 	 * @param lock the lock; it must outlive the attachment
 	 * @return the attachment, which any thread may close
 	 */
@@ -126,7 +129,7 @@ public final class LockContext {
 	}
 
 	/**
-	 * A stretch of a call chain in which a lock is held.
+	 * The part of a call chain in which a lock is held.
 	 */
 	public static final class Scope implements AutoCloseable {
 
@@ -134,7 +137,7 @@ public final class LockContext {
 
 		private final @Nullable Scope outer;
 
-		/** The number of the last attachment that was there before. */
+		/** The number of the last attachment that existed before. */
 		private final long lastAttached;
 
 		private Scope(HeldLock lock, @Nullable Scope outer) {
@@ -145,7 +148,7 @@ public final class LockContext {
 		}
 
 		/**
-		 * Ends the scope, and with it those inside it that were not closed.
+		 * Ends the scope and all scopes inside it that were not closed.
 		 * @throws IllegalStateException if it was not the innermost one of this thread
 		 */
 		@Override

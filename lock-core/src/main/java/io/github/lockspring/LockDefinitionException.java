@@ -5,8 +5,10 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lock annotation is wrong. Thrown at startup for everything that can be known then,
- * and by a call whose key expression gives something that cannot be a key.
+ * An annotation of this library is wrong. Thrown at startup for everything that can be
+ * known then, and by a call whose key expression gives something that cannot be a key.
+ *
+ * @since 0.1
  */
 public class LockDefinitionException extends LockException {
 
@@ -25,24 +27,9 @@ public class LockDefinitionException extends LockException {
 	private final String remedy;
 
 	/**
-	 * Creates the exception for a {@code @DistributedLock}; its message is made of the
-	 * parts.
-	 * @param method the annotated method or class, as a person would look for it
-	 * @param attribute the attribute at fault
-	 * @param value the attribute's value as written
-	 * @param problem what is wrong with it, without a full stop
-	 * @param remedy what to do about it, a sentence
-	 * @param cause the underlying error, or null
-	 */
-	public LockDefinitionException(String method, String attribute, String value, String problem, String remedy,
-			@Nullable Throwable cause) {
-		this("@DistributedLock", method, attribute, value, problem, remedy, cause);
-	}
-
-	/**
-	 * Creates the exception; its message is made of the parts.
+	 * Creates the exception; its message consists of the parts.
 	 * @param annotation the annotation's name as written, such as {@code @Fenced}
-	 * @param method the annotated method or class, as a person would look for it
+	 * @param method the annotated method or class, as one would search for it
 	 * @param attribute the attribute at fault
 	 * @param value the attribute's value as written
 	 * @param problem what is wrong with it, without a full stop

@@ -5,19 +5,21 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Something that happened to a lock of this process. Events are published as Spring
- * application events too. A re-entry is no event.
+ * An event of a lock of this process, also published as a Spring application event. A
+ * re-entry is no event.
+ *
+ * @since 0.1
  */
 public sealed interface LockEvent {
 
 	/**
-	 * The key.
+	 * Returns the key.
 	 * @return the key, without the store's prefix
 	 */
 	String key();
 
 	/**
-	 * The label of few different values that the request gave.
+	 * Returns the label of the request, which has few distinct values.
 	 * @return the name, or null if it gave none
 	 */
 	@Nullable String name();
@@ -44,12 +46,12 @@ public sealed interface LockEvent {
 	}
 
 	/**
-	 * The store could not be asked within the wait time.
+	 * The store could not be reached within the wait time.
 	 *
 	 * @param key the key
 	 * @param name the request's label, or null
 	 * @param waited time from the request to giving up
-	 * @param cause what the store or its driver said
+	 * @param cause the failure of the store or its driver
 	 */
 	record Unavailable(String key, @Nullable String name, Duration waited, Throwable cause) implements LockEvent {
 	}
@@ -61,7 +63,7 @@ public sealed interface LockEvent {
 	 * @param name the request's label, or null
 	 * @param fencingToken the fencing token of the hold that lost it
 	 * @param held time from the acquisition to the loss
-	 * @param reason what was seen, for people
+	 * @param reason what was observed, as text
 	 */
 	record Lost(String key, @Nullable String name, long fencingToken, Duration held,
 			String reason) implements LockEvent {

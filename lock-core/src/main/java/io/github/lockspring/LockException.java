@@ -3,8 +3,10 @@ package io.github.lockspring;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Root of everything that can go wrong with a lock. What a guarded method itself throws
- * is never wrapped in it.
+ * Base class of all failures of a lock. An exception of a locked method itself is never
+ * wrapped in it.
+ *
+ * @since 0.1
  */
 public abstract class LockException extends RuntimeException {
 

@@ -3,8 +3,10 @@ package io.github.lockspring;
 import java.util.Objects;
 
 /**
- * The thread was interrupted while it waited for a lock. The work did not run, what may
- * have been acquired is given back, and the thread's interrupt flag is set again.
+ * The thread was interrupted while it waited for a lock. The work did not run, a lock
+ * that may have been acquired is released, and the thread's interrupt flag is set again.
+ *
+ * @since 0.1
  */
 public class LockInterruptedException extends LockException {
 
@@ -18,7 +20,7 @@ public class LockInterruptedException extends LockException {
 	}
 
 	/**
-	 * The key that was waited for.
+	 * Returns the key of the lock.
 	 * @return the key, without the store's prefix
 	 */
 	public String getKey() {

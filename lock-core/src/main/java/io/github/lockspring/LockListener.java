@@ -1,10 +1,13 @@
 package io.github.lockspring;
 
 /**
- * Is told what happens to this process's locks. Every bean of this type is called.
+ * Receives the events of this process's locks. Every bean of this type is called.
  * <p>
- * Called on the thread that acquires or releases, and for a loss on a thread of its own;
- * keep it short. What it throws is logged and changes nothing.
+ * It is called on the thread that acquires or releases, and for a loss on a separate
+ * thread; it should return quickly and must be thread-safe. An exception is logged and
+ * has no other effect.
+ *
+ * @since 0.1
  */
 @FunctionalInterface
 public interface LockListener {

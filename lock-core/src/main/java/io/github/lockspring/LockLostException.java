@@ -5,6 +5,8 @@ import java.util.Objects;
 /**
  * The lock was lost while the work ran: part of it may have run beside another holder,
  * and what it wrote may be wrong.
+ *
+ * @since 0.1
  */
 public class LockLostException extends LockException {
 
@@ -18,7 +20,7 @@ public class LockLostException extends LockException {
 	}
 
 	/**
-	 * The key whose lock was lost.
+	 * Returns the key whose lock was lost.
 	 * @return the key, without the store's prefix
 	 */
 	public String getKey() {

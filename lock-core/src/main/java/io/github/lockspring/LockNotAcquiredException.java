@@ -3,8 +3,10 @@ package io.github.lockspring;
 import java.util.Objects;
 
 /**
- * Busy: somebody else held the lock for as long as the caller was willing to wait. A
- * normal outcome; the work did not run.
+ * The lock is busy: another holder had it for the whole wait time. A normal outcome; the
+ * work did not run.
+ *
+ * @since 0.1
  */
 public class LockNotAcquiredException extends LockException {
 
@@ -18,7 +20,7 @@ public class LockNotAcquiredException extends LockException {
 	}
 
 	/**
-	 * The key that was busy.
+	 * Returns the key that was busy.
 	 * @return the key, without the store's prefix
 	 */
 	public String getKey() {

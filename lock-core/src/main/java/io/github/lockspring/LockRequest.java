@@ -13,10 +13,12 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is asked for: one or more keys, for how long, and how long to wait. Immutable;
- * each method gives a new request.
+ * Requests one or more locks: their keys, the length of their leases, the longest wait.
+ * Immutable and thread-safe; each method returns a new request.
  * <p>
  * Several keys are taken in one global order, all or none.
+ *
+ * @since 0.1
  */
 public final class LockRequest {
 
@@ -26,7 +28,7 @@ public final class LockRequest {
 
 	private final OnLost onLost;
 
-	/** Whether renewal was asked for, so that a ttl that is said later leaves it on. */
+	/** Whether {@link #renew()} was called, which a later ttl leaves on. */
 	private final boolean renewed;
 
 	private LockRequest(List<LockSpec> locks, @Nullable Duration waitTime, OnLost onLost, boolean renewed) {
@@ -37,7 +39,8 @@ public final class LockRequest {
 	}
 
 	/**
-	 * A request for one or more keys with the defaults of the application's properties.
+	 * Creates a request for one or more keys with the defaults of the application's
+	 * properties.
 	 * @param key a key
 	 * @param more further keys; duplicates count once
 	 * @return the request
@@ -46,7 +49,7 @@ public final class LockRequest {
 	 */
 	public static LockRequest of(String key, String... more) {
 		if (more.length == 0) {
-			return new LockRequest(List.of(spec(key)), null, OnLost.THROW, false);
+			return request(List.of(spec(key)));
 		}
 		List<String> keys = new ArrayList<>(more.length + 1);
 		keys.add(key);
@@ -55,23 +58,28 @@ public final class LockRequest {
 	}
 
 	/**
-	 * A request for several keys with the defaults of the application's properties.
+	 * Creates a request for several keys with the defaults of the application's
+	 * properties.
 	 * @param keys the keys, at least one; duplicates count once
 	 * @return the request
 	 * @throws IllegalArgumentException as for {@link #of(String, String...)}, and if
 	 * there is no key
 	 */
 	public static LockRequest of(Collection<String> keys) {
-		return new LockRequest(ordered(keys.stream().map(LockRequest::spec).toList()), null, OnLost.THROW, false);
+		return request(ordered(keys.stream().map(LockRequest::spec).toList()));
+	}
+
+	private static LockRequest request(List<LockSpec> locks) {
+		return new LockRequest(locks, null, OnLost.THROW, false);
 	}
 
 	/**
-	 * One request for all that the given ones ask for. Each key keeps its own name, ttl,
-	 * renewal, maxHold and minHold; the smallest wait time that is given counts.
+	 * Merges requests into one. Each key keeps its own name, ttl, renewal, maxHold and
+	 * minHold; the smallest wait time that is given counts.
 	 * @param requests the requests, at least one
 	 * @return the request
 	 * @throws IllegalArgumentException if there is none, if they differ in onLost, or if
-	 * they ask for the same key in different ways
+	 * they request the same key with different options
 	 */
 	public static LockRequest allOf(Collection<LockRequest> requests) {
 		List<LockSpec> locks = new ArrayList<>();
@@ -84,7 +92,7 @@ public final class LockRequest {
 			}
 			if (onLost != null && onLost != request.onLost) {
 				throw new IllegalArgumentException(
-						"Requests that are taken together must agree in onLost: " + onLost + ", " + request.onLost);
+						"Requests that are merged must agree in onLost: " + onLost + ", " + request.onLost);
 			}
 			onLost = request.onLost;
 		}
@@ -110,127 +118,126 @@ public final class LockRequest {
 			}
 			else if (!lock.equals(last)) {
 				throw new IllegalArgumentException("Lock '" + lock.key()
-						+ "' is asked for twice in one request, in different ways: " + last + " and " + lock);
+						+ "' is requested twice in one request, with different options: " + last + " and " + lock);
 			}
 		}
 		return Collections.unmodifiableList(distinct);
 	}
 
 	/**
-	 * Asks for other keys in the same way: what was said about name, ttl, renewal,
-	 * maxHold, minHold, waiting and onLost stays.
+	 * Requests other keys with the same options (name, ttl, renewal, maxHold, minHold,
+	 * waitTime and onLost).
 	 * @param keys the keys, at least one; duplicates count once
 	 * @return the new request
 	 * @throws IllegalArgumentException as for {@link #of(Collection)}
-	 * @throws IllegalStateException if this request is for several keys, which may differ
-	 * in what is asked for them
+	 * @throws IllegalStateException if this request is for several keys, whose options
+	 * may differ
 	 */
 	public LockRequest forKeys(Collection<String> keys) {
 		if (this.locks.size() > 1) {
 			throw new IllegalStateException("A request for several keys gives no pattern for others: " + this);
 		}
+		LockSpec pattern = this.locks.get(0);
 		if (keys.size() == 1) {
-			return new LockRequest(List.of(this.locks.get(0).forKey(keys.iterator().next())), this.waitTime,
-					this.onLost, this.renewed);
+			return with(List.of(pattern.withKey(keys.iterator().next())));
 		}
 		List<LockSpec> specs = new ArrayList<>(keys.size());
-		keys.forEach((key) -> specs.add(this.locks.get(0).forKey(key)));
-		return new LockRequest(ordered(specs), this.waitTime, this.onLost, this.renewed);
+		keys.forEach((key) -> specs.add(pattern.withKey(key)));
+		return with(ordered(specs));
 	}
 
 	/**
 	 * Names all keys of this request.
-	 * @param name a label of few different values, for messages and metrics
+	 * @param name a label with few distinct values, for messages and metrics
 	 * @return the new request
 	 */
 	public LockRequest name(String name) {
 		Objects.requireNonNull(name, "name");
-		return with((lock) -> new LockSpec(lock.key(), name, lock.ttl(), lock.renew(), lock.maxHold(), lock.minHold()));
+		return with((lock) -> lock.withName(name));
 	}
 
 	/**
-	 * The length of the lease. It is not renewed unless {@link #renew()} is said too,
-	 * before or after this.
+	 * Sets the length of the lease. It is not renewed unless {@link #renew()} is called
+	 * too, before or after this.
 	 * @param ttl {@link LockSpec#MIN_TTL} to {@link LockSpec#MAX_DURATION}
 	 * @return the new request
-	 * @throws IllegalArgumentException if it is out of its range, or there is a maxHold
-	 * and no renewal
+	 * @throws LockOptionException if it is out of its bounds, or there is a maxHold and
+	 * no renewal
 	 */
 	public LockRequest ttl(Duration ttl) {
 		Objects.requireNonNull(ttl, "ttl");
-		return with((lock) -> new LockSpec(lock.key(), lock.name(), ttl, this.renewed, lock.maxHold(), lock.minHold()));
+		return with((lock) -> lock.withLease(ttl, this.renewed));
 	}
 
 	/**
 	 * Keeps the lease alive while the work runs, or until the handle is closed.
 	 * @return the new request
-	 * @throws IllegalArgumentException if the ttl is shorter than
+	 * @throws LockOptionException if the ttl is shorter than
 	 * {@link LockSpec#MIN_RENEWED_TTL}
 	 */
 	public LockRequest renew() {
-		return with((lock) -> new LockSpec(lock.key(), lock.name(), lock.ttl(), true, lock.maxHold(), lock.minHold()),
-				true);
+		return new LockRequest(changed((lock) -> lock.withLease(lock.ttl(), true)), this.waitTime, this.onLost, true);
 	}
 
 	/**
-	 * Renewal ends this long after the acquisition; the lease then runs out.
-	 * @param maxHold not below the ttl; say it after {@link #renew()}
+	 * Ends the renewal this long after the acquisition; the lease then runs out.
+	 * @param maxHold not below the ttl; to be set after {@link #renew()}
 	 * @return the new request
-	 * @throws IllegalArgumentException if it is out of its range, or the lease is not
-	 * renewed
+	 * @throws LockOptionException if it is out of its bounds, or the lease is not renewed
 	 */
 	public LockRequest maxHold(Duration maxHold) {
 		Objects.requireNonNull(maxHold, "maxHold");
-		return with((lock) -> new LockSpec(lock.key(), lock.name(), lock.ttl(), lock.renew(), maxHold, lock.minHold()));
+		return with((lock) -> lock.withMaxHold(maxHold));
 	}
 
 	/**
-	 * The lock is not given back before this much time has passed since the acquisition,
-	 * however soon the work ends.
+	 * Delays the release until this much time has passed since the acquisition, however
+	 * soon the work ends.
 	 * @param minHold zero to {@link LockSpec#MAX_DURATION}
 	 * @return the new request
-	 * @throws IllegalArgumentException if it is out of its range
+	 * @throws LockOptionException if it is out of its bounds
 	 */
 	public LockRequest minHold(Duration minHold) {
 		Objects.requireNonNull(minHold, "minHold");
-		return with((lock) -> new LockSpec(lock.key(), lock.name(), lock.ttl(), lock.renew(), lock.maxHold(), minHold));
+		return with((lock) -> lock.withMinHold(minHold));
 	}
 
 	/**
-	 * The longest wait for all keys together.
+	 * Limits the wait for all keys together.
 	 * @param waitTime zero (one attempt) to {@link LockSpec#MAX_DURATION}
 	 * @return the new request
-	 * @throws IllegalArgumentException if it is out of its range
+	 * @throws LockOptionException if it is out of its bounds
 	 */
 	public LockRequest waitTime(Duration waitTime) {
-		LockSpec.check("waitTime", waitTime, Duration.ZERO);
+		LockSpec.checkWaitTime(waitTime);
 		return new LockRequest(this.locks, waitTime, this.onLost, this.renewed);
 	}
 
 	/**
-	 * What happens when the lock is lost while the work runs.
-	 * @param onLost {@link OnLost#THROW} unless said otherwise
+	 * Chooses what happens when the lock is lost while the work runs.
+	 * @param onLost {@link OnLost#THROW} by default
 	 * @return the new request
 	 */
 	public LockRequest onLost(OnLost onLost) {
 		return new LockRequest(this.locks, this.waitTime, Objects.requireNonNull(onLost, "onLost"), this.renewed);
 	}
 
-	private LockRequest with(UnaryOperator<LockSpec> change) {
-		return with(change, this.renewed);
+	private List<LockSpec> changed(UnaryOperator<LockSpec> change) {
+		// change keeps the keys, and with them the order
+		return (this.locks.size() == 1) ? List.of(change.apply(this.locks.get(0)))
+				: this.locks.stream().map(change).toList();
 	}
 
-	private LockRequest with(UnaryOperator<LockSpec> change, boolean renewed) {
-		if (this.locks.size() == 1) {
-			return new LockRequest(List.of(change.apply(this.locks.get(0))), this.waitTime, this.onLost, renewed);
-		}
-		List<LockSpec> changed = new ArrayList<>(this.locks.size());
-		this.locks.forEach((lock) -> changed.add(change.apply(lock)));
-		return new LockRequest(Collections.unmodifiableList(changed), this.waitTime, this.onLost, renewed);
+	private LockRequest with(UnaryOperator<LockSpec> change) {
+		return with(changed(change));
+	}
+
+	private LockRequest with(List<LockSpec> locks) {
+		return new LockRequest(locks, this.waitTime, this.onLost, this.renewed);
 	}
 
 	/**
-	 * What is asked for each key, in the global order, without duplicates.
+	 * Returns each key with its options, in the global order, without duplicates.
 	 * @return an unmodifiable list, never empty
 	 */
 	public List<LockSpec> locks() {
@@ -238,7 +245,7 @@ public final class LockRequest {
 	}
 
 	/**
-	 * The longest wait.
+	 * Returns the longest wait for all keys together.
 	 * @return the wait time, or null for the property {@code distributed-lock.wait-time}
 	 */
 	public @Nullable Duration waitTime() {
@@ -246,7 +253,7 @@ public final class LockRequest {
 	}
 
 	/**
-	 * What happens when the lock is lost while the work runs.
+	 * Returns what happens when the lock is lost while the work runs.
 	 * @return never null
 	 */
 	public OnLost onLost() {

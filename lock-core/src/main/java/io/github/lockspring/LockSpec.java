@@ -5,20 +5,21 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is asked for one key of a {@link LockRequest}.
+ * One key of a {@link LockRequest} with its options, and the only place that knows the
+ * bounds of these.
  *
  * @param key the key, without the store's prefix: 1 to {@value #MAX_KEY_LENGTH}
  * characters, any except unpaired surrogates
- * @param name a label of few different values, for messages and metrics; null: the key
- * has none
+ * @param name a label with few distinct values, for messages and metrics; null for none
  * @param ttl length of the lease, {@link #MIN_TTL} to {@link #MAX_DURATION}; null: the
  * property {@code distributed-lock.ttl}, renewed
  * @param renew whether the lease is kept alive while the work runs; the ttl is then at
  * least {@link #MIN_RENEWED_TTL}
  * @param maxHold renewal ends this long after the acquisition; null: the property
  * {@code distributed-lock.max-hold}. Only for a renewed lease, and not below its ttl
- * @param minHold the lock is not given back before this much time has passed since the
- * acquisition; zero: at once
+ * @param minHold the lock is not released before this much time has passed since the
+ * acquisition, zero to {@link #MAX_DURATION}
+ * @since 0.1
  */
 public record LockSpec(String key, @Nullable String name, @Nullable Duration ttl, boolean renew,
 		@Nullable Duration maxHold, Duration minHold) {
@@ -40,32 +41,79 @@ public record LockSpec(String key, @Nullable String name, @Nullable Duration ttl
 	public static final Duration MIN_RENEWED_TTL = Duration.ofMillis(300);
 
 	/**
-	 * Longest time that can be asked for.
+	 * Longest duration of every option.
 	 */
 	public static final Duration MAX_DURATION = Duration.ofDays(365);
 
 	/**
 	 * Checks the values.
-	 * @throws IllegalArgumentException if one is out of its range
+	 * @throws IllegalArgumentException if the key cannot be one
+	 * @throws LockOptionException if one of the others is out of its bounds
 	 */
 	public LockSpec {
 		checkKey(key);
 		renew = renew || ttl == null;
+		Duration minLease = renew ? MIN_RENEWED_TTL : MIN_TTL;
+		String reason = renew ? ", too short to be renewed in time" : ", too short to outlast a round trip";
 		if (ttl != null) {
-			check("ttl", ttl, renew ? MIN_RENEWED_TTL : MIN_TTL);
+			checkBounds("ttl", ttl, minLease, reason);
 		}
 		if (maxHold != null) {
-			check("maxHold", maxHold, (ttl != null) ? ttl : MIN_RENEWED_TTL);
-			if (!renew) {
-				throw new IllegalArgumentException("maxHold " + maxHold
-						+ " has no meaning for a lock that is not renewed: its ttl already bounds it. Add renew, or leave maxHold out");
-			}
+			checkMaxHold(maxHold, ttl, renew);
+			checkBounds("maxHold", maxHold, minLease, reason);
 		}
-		check("minHold", minHold, Duration.ZERO);
+		checkBounds("minHold", minHold, Duration.ZERO, "");
 	}
 
-	LockSpec forKey(String other) {
-		return new LockSpec(other, this.name, this.ttl, this.renew, this.maxHold, this.minHold);
+	/**
+	 * Returns the same request for another key.
+	 * @param key the other key
+	 * @return the new value
+	 * @throws IllegalArgumentException if it cannot be a key
+	 */
+	public LockSpec withKey(String key) {
+		return new LockSpec(key, this.name, this.ttl, this.renew, this.maxHold, this.minHold);
+	}
+
+	/**
+	 * Returns a copy with another label.
+	 * @param name the label, or null for none
+	 * @return the new value
+	 */
+	public LockSpec withName(@Nullable String name) {
+		return new LockSpec(this.key, name, this.ttl, this.renew, this.maxHold, this.minHold);
+	}
+
+	/**
+	 * Returns a copy with another lease.
+	 * @param ttl its length, or null for the default, which is renewed
+	 * @param renew whether it is renewed
+	 * @return the new value
+	 * @throws LockOptionException if the ttl is out of its bounds, or a maxHold does not
+	 * fit it
+	 */
+	public LockSpec withLease(@Nullable Duration ttl, boolean renew) {
+		return new LockSpec(this.key, this.name, ttl, renew, this.maxHold, this.minHold);
+	}
+
+	/**
+	 * Returns a copy whose renewal ends at another time.
+	 * @param maxHold the time since the acquisition, or null for the default
+	 * @return the new value
+	 * @throws LockOptionException if it is out of its bounds, or the lease is not renewed
+	 */
+	public LockSpec withMaxHold(@Nullable Duration maxHold) {
+		return new LockSpec(this.key, this.name, this.ttl, this.renew, maxHold, this.minHold);
+	}
+
+	/**
+	 * Returns a copy with another shortest hold.
+	 * @param minHold the time since the acquisition, zero for none
+	 * @return the new value
+	 * @throws LockOptionException if it is out of its bounds
+	 */
+	public LockSpec withMinHold(Duration minHold) {
+		return new LockSpec(this.key, this.name, this.ttl, this.renew, this.maxHold, minHold);
 	}
 
 	private static void checkKey(String key) {
@@ -89,10 +137,33 @@ public record LockSpec(String key, @Nullable String name, @Nullable Duration ttl
 		}
 	}
 
-	static void check(String attribute, Duration value, Duration min) {
-		if (value == null || value.compareTo(min) < 0 || value.compareTo(MAX_DURATION) > 0) {
-			throw new IllegalArgumentException(
-					attribute + " must be between " + min + " and " + MAX_DURATION + ", not " + value);
+	private static void checkMaxHold(Duration maxHold, @Nullable Duration ttl, boolean renew) {
+		if (!renew) {
+			throw new LockOptionException("maxHold", maxHold,
+					"it limits the renewal, and this lock is not renewed: its ttl already bounds it",
+					"Add renew, or leave maxHold out");
+		}
+		if (ttl != null && maxHold.compareTo(ttl) < 0) {
+			throw new LockOptionException("maxHold", maxHold, "it is shorter than the ttl of " + ttl.toMillis() + "ms",
+					"Make maxHold longer or the ttl shorter");
+		}
+	}
+
+	static void checkWaitTime(Duration waitTime) {
+		checkBounds("waitTime", waitTime, Duration.ZERO, "");
+	}
+
+	/** Called once a lock: nothing is allocated unless it fails. */
+	private static void checkBounds(String option, Duration value, Duration min, String reason) {
+		if (value.compareTo(min) < 0) {
+			String shortest = min.toMillis() + "ms";
+			throw new LockOptionException(option, value,
+					value.isNegative() ? "a duration cannot be negative" : "it is shorter than " + shortest + reason,
+					"Give at least " + shortest);
+		}
+		if (value.compareTo(MAX_DURATION) > 0) {
+			String longest = MAX_DURATION.toDays() + "d";
+			throw new LockOptionException(option, value, "it is longer than " + longest, "Give at most " + longest);
 		}
 	}
 

@@ -3,8 +3,10 @@ package io.github.lockspring;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The store could not be asked, or gave no usable answer: nobody knows whether the lock
- * is free. The work did not run.
+ * The store could not be reached, or gave no usable answer: it is unknown whether the
+ * lock is free. The work did not run.
+ *
+ * @since 0.1
  */
 public class LockUnavailableException extends LockException {
 

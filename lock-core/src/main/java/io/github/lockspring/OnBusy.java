@@ -2,18 +2,20 @@ package io.github.lockspring;
 
 /**
  * What an annotated method does when its lock is busy.
+ *
+ * @since 0.1
  */
 public enum OnBusy {
 
 	/**
-	 * {@link LockNotAcquiredException} is thrown.
+	 * Throws {@link LockNotAcquiredException}.
 	 */
 	THROW,
 
 	/**
-	 * The method is not run; the empty value of its return type is returned: null, an
-	 * empty {@code Optional} or collection, zero or false. Without a {@code waitTime} one
-	 * attempt is made.
+	 * Skips the method and returns the empty value of its return type: null, an empty
+	 * {@code Optional} or collection, zero or false. Without a {@code waitTime} there is
+	 * one attempt.
 	 */
 	SKIP
 

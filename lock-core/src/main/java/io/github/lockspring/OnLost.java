@@ -3,23 +3,24 @@ package io.github.lockspring;
 /**
  * What happens when a lock is lost while its work runs. An event is published and a line
  * logged in every case.
+ *
+ * @since 0.1
  */
 public enum OnLost {
 
 	/**
-	 * The work goes on; when it returns normally, {@link LockLostException} is thrown
-	 * instead.
+	 * Lets the work go on, and throws {@link LockLostException} when it returns normally.
 	 */
 	THROW,
 
 	/**
-	 * As {@link #THROW}, and the thread that runs the work is interrupted as soon as the
-	 * loss is known.
+	 * As {@link #THROW}, and interrupts the thread that runs the work as soon as the loss
+	 * is known.
 	 */
 	INTERRUPT,
 
 	/**
-	 * Nothing else: the work's result stands.
+	 * Does nothing else: the work's result stands.
 	 */
 	NOTIFY
 

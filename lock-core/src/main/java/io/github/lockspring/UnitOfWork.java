@@ -1,16 +1,18 @@
 package io.github.lockspring;
 
 /**
- * Something larger than a call that locks taken inside it belong to, such as a
- * transaction: they are given back when it is complete, not when the call ends, since
- * what the call has written is not visible to others before.
+ * A unit larger than a call, such as a transaction, that owns the locks taken inside it:
+ * they are released when it is complete, not when the call ends, since what the call has
+ * written is not visible to others before.
  * <p>
- * Implementations are thread-safe; what is said is about the present thread.
+ * Implementations are thread-safe; all methods refer to the current thread.
+ *
+ * @since 0.1
  */
 public interface UnitOfWork {
 
 	/**
-	 * Without units of work each lock ends with its call.
+	 * No unit of work: each lock ends with its call.
 	 */
 	UnitOfWork NONE = new UnitOfWork() {
 
@@ -27,15 +29,15 @@ public interface UnitOfWork {
 	};
 
 	/**
-	 * Whether the present thread runs inside a unit of work whose completion can be
-	 * waited for.
+	 * Tells whether the current thread runs inside a unit of work that reports its
+	 * completion.
 	 * @return whether there is one
 	 */
 	boolean isActive();
 
 	/**
-	 * Asks to be called once when the present unit of work is complete, however it ended.
-	 * An inner unit of work that has ended by then makes no difference.
+	 * Registers an action to run once when the current unit of work is complete, however
+	 * it ended. The end of an inner unit of work does not count.
 	 * @param action what to do; it does not throw
 	 * @throws IllegalStateException if none is active
 	 */

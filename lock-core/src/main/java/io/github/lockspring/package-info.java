@@ -1,5 +1,5 @@
 /**
- * The vocabulary: what a program says to take a lock, and what it is told.
+ * The public vocabulary: requesting a lock, holding it, and the exceptions.
  */
 @NullMarked
 package io.github.lockspring;

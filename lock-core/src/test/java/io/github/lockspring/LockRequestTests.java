@@ -70,7 +70,7 @@ class LockRequestTests {
 		assertThat(LockRequest.allOf(List.of(REQUEST, LockRequest.of("a"), REQUEST)).locks()).extracting(LockSpec::key)
 			.containsExactly("a", "order:42");
 		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.allOf(List.of(REQUEST, REQUEST.ttl(TTL))))
-			.withMessageContaining("asked for twice");
+			.withMessageContaining("requested twice");
 	}
 
 }

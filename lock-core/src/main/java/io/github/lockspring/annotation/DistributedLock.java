@@ -26,10 +26,10 @@ import org.springframework.core.annotation.AliasFor;
  * {@code condition} belong to each key, the smallest {@code waitTime} given counts, and
  * {@code onBusy}, {@code fallback} and {@code onLost} must agree.
  * <p>
- * A parameter of the type {@link io.github.lockspring.FencingToken} is given the token of
+ * A parameter of the type {@link io.github.lockspring.FencingToken} receives the token of
  * the method's own lock, whatever the caller passes, usually null. A method has at most
- * one, and such a call takes exactly one key. Where the {@link #condition()} is false,
- * and in a {@link #fallback()}, it is what the caller passed.
+ * one, and such a call takes exactly one key. If the {@link #condition()} is false, and
+ * in a {@link #fallback()}, it is what the caller passed.
  * <p>
  * As with {@code @Transactional}, only calls that come from outside go through the proxy
  * and are locked: a method that calls another one of its own object
@@ -39,8 +39,10 @@ import org.springframework.core.annotation.AliasFor;
  * <p>
  * Every String attribute may contain <code>${…}</code> placeholders. Durations are
  * written with a unit ({@code 500ms}, {@code 30s}, {@code 5m}, {@code 1h}, {@code 1d}) or
- * in ISO form ({@code PT30S}). What is wrong with an annotation stops the application's
- * start wherever it can be known then.
+ * in ISO form ({@code PT30S}). A wrong annotation stops the start of the application
+ * unless only a call can show that it is wrong.
+ *
+ * @since 0.1
  */
 @Target({ ElementType.METHOD, ElementType.TYPE })
 @Retention(RetentionPolicy.RUNTIME)
@@ -67,7 +69,7 @@ public @interface DistributedLock {
 	String key() default "";
 
 	/**
-	 * Put before the key, as in {@code name:key}, and used as the label of metrics.
+	 * Prefix of the key, as in {@code name:key}, and label of metrics.
 	 * @return the name
 	 */
 	String name() default "";
@@ -93,15 +95,15 @@ public @interface DistributedLock {
 	String waitTime() default "";
 
 	/**
-	 * Renewal stops after this long; the lease then runs out. Empty: the property
+	 * Ends the renewal after this long; the lease then runs out. Empty: the property
 	 * {@code distributed-lock.max-hold}.
 	 * @return the longest hold
 	 */
 	String maxHold() default "";
 
 	/**
-	 * The lock is not given back before this much time has passed: for jobs that several
-	 * instances schedule.
+	 * Delays the release until this much time has passed: for jobs that several instances
+	 * schedule.
 	 * @return the shortest hold
 	 */
 	String minHold() default "";

@@ -9,6 +9,8 @@ import java.lang.annotation.Target;
 
 /**
  * Container of repeated {@link DistributedLock} annotations.
+ *
+ * @since 0.1
  */
 @Target({ ElementType.METHOD, ElementType.TYPE })
 @Retention(RetentionPolicy.RUNTIME)

@@ -1,5 +1,5 @@
 /**
- * What a user writes on a method.
+ * The annotations that a user puts on methods.
  */
 @NullMarked
 package io.github.lockspring.annotation;

@@ -1,15 +1,15 @@
 package io.github.lockspring.fencing;
 
-import java.util.Arrays;
-
 import io.github.lockspring.annotation.Fenced;
+import io.github.lockspring.aop.AnnotatedBeans;
+import io.github.lockspring.aop.AnnotatedMethodPointcut;
+import io.github.lockspring.aop.AnnotatedMethods;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.aop.framework.Advised;
-import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.util.Assert;
 
 /**
  * Puts the fencing of methods with {@link Fenced} around them, innermost of all advice:
@@ -17,12 +17,17 @@ import org.springframework.beans.factory.BeanFactory;
  * <p>
  * To be defined by a static {@code @Bean} method, as every post-processor. It looks up
  * the guards when the first method asks for one.
+ *
+ * @since 0.1
  */
 public final class FencedBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor {
 
 	private static final long serialVersionUID = 1L;
 
-	private final transient FencedPointcut pointcut = new FencedPointcut(new FencedMethods());
+	private final transient AnnotatedMethods<Fenced, FencedMethod> methods = FencedMethod.finder();
+
+	private final transient AnnotatedMethodPointcut pointcut = new AnnotatedMethodPointcut(this.methods,
+			this::isProxyTargetClass);
 
 	/**
 	 * Creates a post-processor.
@@ -35,22 +40,20 @@ public final class FencedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
 	public void setBeanFactory(BeanFactory beanFactory) {
 		super.setBeanFactory(beanFactory);
 		this.advisor = new DefaultPointcutAdvisor(this.pointcut,
-				new FencedInterceptor(this.pointcut.methods(), new FencingGuards(beanFactory)));
+				new FencedInterceptor(this.methods, new FencingGuards(beanFactory)));
 	}
 
-	FencedPointcut pointcut() {
-		return this.pointcut;
+	AnnotatedMethods<Fenced, FencedMethod> methods() {
+		return this.methods;
 	}
 
-	boolean isAdvising(Object bean) {
-		@Nullable Object current = bean;
-		while (current instanceof Advised advised) {
-			if (Arrays.asList(advised.getAdvisors()).contains(this.advisor)) {
-				return true;
-			}
-			current = AopProxyUtils.getSingletonTarget(current);
-		}
-		return false;
+	boolean isAnnotated(AnnotatedBeans.Bean bean) {
+		return bean.isAnnotated(this.pointcut);
+	}
+
+	void checkAdvised(AnnotatedBeans.Bean bean) {
+		Assert.state(this.advisor != null, "The post-processor has no bean factory");
+		bean.checkAdvised(this.advisor, this.pointcut, false);
 	}
 
 }

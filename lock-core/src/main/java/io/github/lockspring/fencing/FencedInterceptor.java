@@ -4,7 +4,8 @@ import java.util.List;
 
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockContext;
-import io.github.lockspring.fencing.FencedMethods.FencedMethod;
+import io.github.lockspring.annotation.Fenced;
+import io.github.lockspring.aop.AnnotatedMethods;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -12,15 +13,15 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aop.framework.AopProxyUtils;
 
 /**
- * Asks the guard before the method runs. Thread-safe.
+ * Lets the guard check the tokens of the locks before the method runs. Thread-safe.
  */
 final class FencedInterceptor implements MethodInterceptor {
 
-	private final FencedMethods methods;
+	private final AnnotatedMethods<Fenced, FencedMethod> methods;
 
 	private final FencingGuards guards;
 
-	FencedInterceptor(FencedMethods methods, FencingGuards guards) {
+	FencedInterceptor(AnnotatedMethods<Fenced, FencedMethod> methods, FencingGuards guards) {
 		this.methods = methods;
 		this.guards = guards;
 	}
@@ -28,25 +29,26 @@ final class FencedInterceptor implements MethodInterceptor {
 	@Override
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
 		Object target = invocation.getThis();
-		FencedMethod method = this.methods.find(invocation.getMethod(), (target != null)
+		FencedMethod method = this.methods.get(invocation.getMethod(), (target != null)
 				? AopProxyUtils.ultimateTargetClass(target) : invocation.getMethod().getDeclaringClass());
 		if (method != null) {
-			fencingToken(method);
+			checkTokens(method);
 		}
 		return invocation.proceed();
 	}
 
-	private void fencingToken(FencedMethod method) {
+	private void checkTokens(FencedMethod method) {
 		List<HeldLock> locks = LockContext.innermostLocks();
 		if (!locks.isEmpty()) {
 			FencingGuard guard = this.guards.get(method);
 			locks.forEach(guard::check);
 		}
 		else if (!method.maybeUnlocked()) {
-			throw new IllegalStateException("@Fenced on " + method + ": the call holds no lock, so that there is no"
-					+ " fencing token to compare. Put @DistributedLock on the method or on one that calls it, or call"
-					+ " it inside LockTemplate.execute. (A call of another method of the same object, this." + "…"
-					+ ", does not go through the proxy that takes the lock)");
+			throw new IllegalStateException("@Fenced on " + method
+					+ ": the call holds no lock, and without one there is"
+					+ " no fencing token to compare. Put @DistributedLock on the method or on one that calls it, or call"
+					+ " it inside LockTemplate.execute. (A call of another method of the same object, this.…,"
+					+ " does not go through the proxy that takes the lock)");
 		}
 	}
 

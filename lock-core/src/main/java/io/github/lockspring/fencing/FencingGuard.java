@@ -4,11 +4,11 @@ import io.github.lockspring.HeldLock;
 
 /**
  * Makes a resource the last line of defence: it remembers the highest fencing token that
- * it has seen, and refuses work under an older one, whatever the process that does the
- * work believes about its lock. Thread-safe.
+ * it has seen, and refuses work under an older one, even if the process that does the
+ * work believes to hold its lock. Thread-safe.
  * <p>
- * {@link io.github.lockspring.annotation.Fenced} asks it for annotated methods. A program
- * asks at the start of its work, before it reads what it is going to change:
+ * {@link io.github.lockspring.annotation.Fenced} calls it for annotated methods. A
+ * program calls it at the start of its work, before it reads what it is going to change:
  *
  * <pre class="code">
  * locks.execute(LockRequest.of("order:42"), (lock) -&gt; transactions.execute((status) -&gt; {
@@ -17,23 +17,25 @@ import io.github.lockspring.HeldLock;
  * }));</pre>
  *
  * A table of one's own whose rows are only ever replaced may do with less: {@code UPDATE
- * orders SET …, fence = ? WHERE id = ? AND fence <= ?} in every statement that writes,
- * and a look at the number of rows. That orders the writes, but does not protect what is
- * read, changed and written: an earlier holder may still write between the two.
+ * orders SET …, fencing_token = ? WHERE id = ? AND fencing_token <= ?} in every statement
+ * that writes, and a check of the number of rows. That orders the writes, but does not
+ * protect what is read, changed and written: an earlier holder may still write between
+ * the two.
  *
  * @see StaleFencingTokenException
+ * @since 0.1
  */
 public interface FencingGuard {
 
 	/**
-	 * Compares a token with the highest one seen, which it becomes unless it is older.
-	 * Called at the start of the work, in its transaction; no later holder can get past
-	 * this before that transaction has ended.
-	 * @param resource what is protected, usually the lock's key
+	 * Compares a token with the highest one seen, which it becomes unless it is older. To
+	 * be called at the start of the work, in its transaction; the call of a later holder
+	 * waits until that transaction has ended.
+	 * @param resource the resource to protect, usually the lock's key
 	 * @param token the fencing token, positive
 	 * @throws StaleFencingTokenException if a later one was seen
 	 * @throws IllegalStateException if there is no transaction, or if one that is
-	 * suspended on this thread has locked the same resource and would be waited for
+	 * suspended on this thread has locked the same resource
 	 */
 	void check(String resource, long token);
 

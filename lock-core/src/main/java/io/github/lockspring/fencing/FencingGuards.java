@@ -4,8 +4,6 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 import io.github.lockspring.LockDefinitionException;
-import io.github.lockspring.fencing.FencedMethods.FencedMethod;
-import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.BeanNotOfRequiredTypeException;
@@ -13,8 +11,8 @@ import org.springframework.beans.factory.NoSuchBeanDefinitionException;
 import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
 
 /**
- * The guards of an application, each looked up when the first method asks for it.
- * Thread-safe: looking up the same one twice does no harm.
+ * Looks up each guard of an application when the first method needs it. Thread-safe:
+ * looking up the same one twice has no effect.
  */
 final class FencingGuards {
 
@@ -27,10 +25,10 @@ final class FencingGuards {
 	}
 
 	/**
-	 * The guard that a method asks.
+	 * Returns the guard of a method.
 	 * @param method the method
 	 * @return its guard
-	 * @throws LockDefinitionException if there is none, or none that is meant
+	 * @throws LockDefinitionException if there is none, or several without a name
 	 */
 	FencingGuard get(FencedMethod method) {
 		FencingGuard guard = this.known.get(method.guard());
@@ -52,13 +50,13 @@ final class FencingGuards {
 					"Name the one for the database that this method writes to", ex);
 		}
 		catch (BeanNotOfRequiredTypeException ex) {
-			throw error(method, "the bean '" + name + "' is no FencingGuard but a " + ex.getActualType().getName(),
+			throw error(method, "the bean '" + name + "' is no FencingGuard, it is a " + ex.getActualType().getName(),
 					"Name a FencingGuard bean", ex);
 		}
 		catch (NoSuchBeanDefinitionException ex) {
 			if (name.isEmpty() && FencingGuard.class.equals(ex.getBeanType())) {
-				throw error(method, "there is no FencingGuard bean to ask",
-						"With spring-boot-starter-jdbc or -data-jpa and one DataSource it is made by itself;"
+				throw error(method, "there is no FencingGuard bean",
+						"With spring-boot-starter-jdbc or -data-jpa and one DataSource it is created automatically;"
 								+ " with several, define a JdbcFencingGuard bean for each",
 						ex);
 			}
@@ -69,10 +67,8 @@ final class FencingGuards {
 		}
 	}
 
-	static LockDefinitionException error(FencedMethod method, String problem, String remedy,
-			@Nullable Throwable cause) {
-		return new LockDefinitionException("@Fenced", method.toString(), "guard", method.guard(), problem, remedy,
-				cause);
+	private static LockDefinitionException error(FencedMethod method, String problem, String remedy, Throwable cause) {
+		return method.annotated().error("guard", method.guard(), problem, remedy, cause);
 	}
 
 }

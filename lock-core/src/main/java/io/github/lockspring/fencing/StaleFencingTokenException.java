@@ -3,8 +3,10 @@ package io.github.lockspring.fencing;
 import io.github.lockspring.LockException;
 
 /**
- * A resource has seen a later holder of the lock: this one has lost it, however sure it
- * is to hold it, and must not write.
+ * A resource has seen a later holder of the lock: this one has lost it, perhaps without
+ * noticing, and must not write.
+ *
+ * @since 0.1
  */
 public class StaleFencingTokenException extends LockException {
 
@@ -18,20 +20,20 @@ public class StaleFencingTokenException extends LockException {
 
 	/**
 	 * Creates an exception.
-	 * @param resource what was to be written
+	 * @param resource the resource that was to be written
 	 * @param token the token that was refused
 	 * @param latest the highest token that the resource has seen
 	 */
 	public StaleFencingTokenException(String resource, long token, long latest) {
 		super("'" + resource + "' has seen the fencing token " + latest + ", which is later than " + token
-				+ ": the lock was lost, and somebody else has held it since. Nothing may be written");
+				+ ": the lock was lost, and another holder has had it since. Nothing may be written");
 		this.resource = resource;
 		this.token = token;
 		this.latest = latest;
 	}
 
 	/**
-	 * What was to be written.
+	 * Returns the resource that was to be written.
 	 * @return the resource
 	 */
 	public String getResource() {
@@ -39,7 +41,7 @@ public class StaleFencingTokenException extends LockException {
 	}
 
 	/**
-	 * The token that was refused.
+	 * Returns the token that was refused.
 	 * @return the token
 	 */
 	public long getToken() {
@@ -47,7 +49,7 @@ public class StaleFencingTokenException extends LockException {
 	}
 
 	/**
-	 * The highest token that the resource has seen.
+	 * Returns the highest token that the resource has seen.
 	 * @return the token
 	 */
 	public long getLatest() {

@@ -1,6 +1,6 @@
 /**
- * The guard that a resource asks: it refuses a writer whose fencing token is older than
- * one that it has seen.
+ * Fencing: a guard in front of a resource refuses a writer whose fencing token is older
+ * than one that it has seen.
  */
 @NullMarked
 package io.github.lockspring.fencing;

@@ -1,5 +1,6 @@
 package io.github.lockspring.interceptor;
 
+import java.lang.reflect.Method;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -25,7 +26,7 @@ final class LockEvaluationContext extends StandardEvaluationContext {
 	 * @param positions the positions of the arguments by their names
 	 * @param arguments the arguments
 	 */
-	LockEvaluationContext(LockExpressionRoot root, Map<String, Integer> positions, @Nullable Object[] arguments) {
+	LockEvaluationContext(Root root, Map<String, Integer> positions, @Nullable Object[] arguments) {
 		super(root);
 		this.positions = positions;
 		this.arguments = arguments;
@@ -63,6 +64,37 @@ final class LockEvaluationContext extends StandardEvaluationContext {
 	@Override
 	public boolean isAssignmentEnabled() {
 		return false;
+	}
+
+	/**
+	 * What {@code #root} stands for in an expression.
+	 */
+	static final class Root {
+
+		private final Method method;
+
+		private final @Nullable Object target;
+
+		private final @Nullable Object[] args;
+
+		Root(Method method, @Nullable Object target, @Nullable Object[] args) {
+			this.method = method;
+			this.target = target;
+			this.args = args;
+		}
+
+		public Method getMethod() {
+			return this.method;
+		}
+
+		public @Nullable Object getTarget() {
+			return this.target;
+		}
+
+		public @Nullable Object[] getArgs() {
+			return this.args;
+		}
+
 	}
 
 }

@@ -14,41 +14,45 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.util.Assert;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Runs an annotated method under its lock: condition, keys, request,
- * {@link LockTemplate}. What the method throws reaches the caller as it is. Thread-safe.
+ * Runs an annotated method under its lock: evaluates the condition and the keys, and
+ * passes the request to the {@link LockTemplate}. An exception of the method reaches the
+ * caller unchanged. Thread-safe.
+ *
+ * @since 0.1
  */
 public final class LockInterceptor implements MethodInterceptor {
 
-	private final LockedMethods methods;
+	private final LockOperationSource source;
 
 	private final Supplier<LockTemplate> locks;
 
 	/**
 	 * Creates an interceptor.
-	 * @param source finds what is to be locked
-	 * @param evaluator evaluates the expressions
-	 * @param locks gives the template, asked at the first call that needs a lock and not
+	 * @param beanFactory resolves the placeholders in annotations, and holds the beans
+	 * that their expressions name
+	 * @param locks gives the template, called at the first call that needs a lock and not
 	 * before: an advisor that holds the template would create the connection factory
 	 * before the application's bean post-processors
 	 */
-	public LockInterceptor(LockOperationSource source, LockKeyEvaluator evaluator, Supplier<LockTemplate> locks) {
-		this.methods = new LockedMethods(source, evaluator);
+	public LockInterceptor(ConfigurableBeanFactory beanFactory, Supplier<LockTemplate> locks) {
+		this.source = new LockOperationSource(beanFactory);
 		this.locks = SingletonSupplier.of(locks);
 	}
 
-	LockedMethods methods() {
-		return this.methods;
+	LockOperationSource source() {
+		return this.source;
 	}
 
 	@Override
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
 		Method method = invocation.getMethod();
 		Object target = invocation.getThis();
-		LockedMethod locked = this.methods.get(method,
+		LockedMethod locked = this.source.get(method,
 				(target != null) ? AopProxyUtils.ultimateTargetClass(target) : method.getDeclaringClass());
 		if (locked == null) {
 			return invocation.proceed();
@@ -57,7 +61,7 @@ public final class LockInterceptor implements MethodInterceptor {
 		if (request == null) {
 			return invocation.proceed();
 		}
-		TokenParameter token = locked.token();
+		FencingTokenParameter token = locked.token();
 		if (token != null) {
 			token.checkOneKey(request);
 		}
@@ -66,12 +70,12 @@ public final class LockInterceptor implements MethodInterceptor {
 			return this.locks.get().execute(request, work);
 		}
 		catch (LockNotAcquiredException ex) {
-			BusyAnswer answer = locked.busyAnswer();
+			BusyHandler handler = locked.busyHandler();
 			// The work may itself have found some other lock busy
-			if (answer == null || work.started) {
+			if (handler == null || work.started) {
 				throw ex;
 			}
-			return answer.answer(ultimateTarget(target), invocation.getArguments(), ex);
+			return handler.handle(ultimateTarget(target), invocation.getArguments(), ex);
 		}
 	}
 
@@ -91,11 +95,11 @@ public final class LockInterceptor implements MethodInterceptor {
 
 		private final MethodInvocation invocation;
 
-		private final @Nullable TokenParameter token;
+		private final @Nullable FencingTokenParameter token;
 
 		private boolean started;
 
-		Work(MethodInvocation invocation, @Nullable TokenParameter token) {
+		Work(MethodInvocation invocation, @Nullable FencingTokenParameter token) {
 			this.invocation = invocation;
 			this.token = token;
 		}

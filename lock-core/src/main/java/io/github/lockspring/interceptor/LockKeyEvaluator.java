@@ -28,14 +28,14 @@ import org.springframework.expression.spel.support.ReflectivePropertyAccessor;
 import org.springframework.expression.spel.support.StandardTypeLocator;
 
 /**
- * Parses the expressions of annotations, once for each method, and says what they are
- * evaluated against. Thread-safe.
+ * Parses the expressions of annotations, once for each method, and creates the contexts
+ * that they are evaluated in. Thread-safe.
  */
-public final class LockKeyEvaluator {
+final class LockKeyEvaluator {
 
 	private static final TemplateParserContext TEMPLATE = new TemplateParserContext();
 
-	private final ContainerFacts container;
+	private final ConfigurableBeanFactory beanFactory;
 
 	private final ParameterNameDiscoverer parameterNames = new DefaultParameterNameDiscoverer();
 
@@ -52,18 +52,14 @@ public final class LockKeyEvaluator {
 	 * Creates an evaluator.
 	 * @param beanFactory holds the beans that expressions name
 	 */
-	public LockKeyEvaluator(ConfigurableBeanFactory beanFactory) {
+	LockKeyEvaluator(ConfigurableBeanFactory beanFactory) {
 		ClassLoader classLoader = beanFactory.getBeanClassLoader();
-		this.container = new ContainerFacts(beanFactory);
+		this.beanFactory = beanFactory;
 		// MIXED and not IMMEDIATE: compiled code expects the types of the first calls,
 		// and only MIXED goes back to interpreting when others come
 		this.parser = new SpelExpressionParser(new SpelParserConfiguration(SpelCompilerMode.MIXED, classLoader));
 		this.beans = new BeanFactoryResolver(beanFactory);
 		this.types = new StandardTypeLocator(classLoader);
-	}
-
-	ContainerFacts container() {
-		return this.container;
 	}
 
 	/**
@@ -76,26 +72,26 @@ public final class LockKeyEvaluator {
 		String start = prefix(operation.name());
 		String key = operation.key();
 		if (key.isEmpty()) {
-			return LockKeyExpression.constant(operation, start + defaultKey(operation));
+			return LockKeyExpression.constant(start + defaultKey(operation));
 		}
 		Expression parsed = parse(operation, "key", key);
 		Expression[] parts = (parsed instanceof CompositeStringExpression composite) ? composite.getExpressions()
 				: new Expression[] { parsed };
-		LockExpressionRules rules = rules(operation, "key", key);
+		LockExpressionValidator validator = validator(operation, "key", key);
 		for (Expression part : parts) {
 			if (part instanceof SpelExpression expression) {
-				rules.check(expression);
+				validator.validate(expression);
 			}
 		}
-		if (parsed instanceof SpelExpression expression && LockExpressionRules.isText(expression.getAST())) {
+		if (parsed instanceof SpelExpression expression && LockExpressionValidator.isText(expression.getAST())) {
 			return constant(operation, start, expression);
 		}
 		return LockKeyExpression.of(operation, start, parts);
 	}
 
 	private LockKeyExpression constant(LockOperation operation, String start, SpelExpression expression) {
-		LockKeyValues values = new LockKeyValues(operation.site(), operation.key(), operation.key());
-		return LockKeyExpression.constant(operation, start + values.texts(expression.getValue()).get(0));
+		LockKeyValues values = new LockKeyValues(operation, operation.key());
+		return LockKeyExpression.constant(start + values.texts(expression.getValue()).get(0));
 	}
 
 	/**
@@ -111,17 +107,17 @@ public final class LockKeyEvaluator {
 		}
 		Expression parsed = parse(operation, "condition", condition);
 		if (!(parsed instanceof SpelExpression expression)) {
-			throw operation.site()
-				.error("condition", condition, "it is a template, which gives a text",
-						"Write one expression that is true or false");
+			throw operation.error("condition", condition, "it is a template, which gives a text",
+					"Write one expression that is true or false");
 		}
-		rules(operation, "condition", condition).check(expression);
+		validator(operation, "condition", condition).validate(expression);
 		return expression;
 	}
 
-	private LockExpressionRules rules(LockOperation operation, String attribute, String value) {
-		return new LockExpressionRules(operation.site(), attribute, value,
-				this.parameterNames.getParameterNames(operation.declared()), this.container::hasBean);
+	private LockExpressionValidator validator(LockOperation operation, String attribute, String value) {
+		return new LockExpressionValidator(operation, attribute, value,
+				this.parameterNames.getParameterNames(operation.annotated().declared()),
+				this.beanFactory::containsBean);
 	}
 
 	private Expression parse(LockOperation operation, String attribute, String text) {
@@ -130,7 +126,7 @@ public final class LockKeyEvaluator {
 					: this.parser.parseExpression(text);
 		}
 		catch (ParseException | IllegalStateException | IllegalArgumentException ex) {
-			throw operation.site()
+			throw operation.annotated()
 				.error(attribute, text, "it is no valid expression: " + ex.getMessage(),
 						"Write SpEL, as in \"#order.id\"; text around a value is a template, as in \"order:#{#order.id}\"",
 						ex);
@@ -138,8 +134,8 @@ public final class LockKeyEvaluator {
 	}
 
 	/**
-	 * Characters of a name that mean something in the key are escaped, so that the name
-	 * {@code a:b} before {@code c} is not {@code a} before {@code b:c}.
+	 * Escapes characters of a name that have a meaning in the key: the name {@code a:b}
+	 * before {@code c} must not equal {@code a} before {@code b:c}.
 	 */
 	private static String prefix(String name) {
 		return (name.isEmpty()) ? "" : LockKeyExpression.escape(name, (c) -> c == '%' || c == ':') + ':';
@@ -159,7 +155,7 @@ public final class LockKeyEvaluator {
 	 */
 	Map<String, Integer> argumentPositions(LockOperation operation) {
 		return LockEvaluationContext.positions(operation.method().getParameterCount(),
-				this.parameterNames.getParameterNames(operation.declared()));
+				this.parameterNames.getParameterNames(operation.annotated().declared()));
 	}
 
 	/**
@@ -172,8 +168,8 @@ public final class LockKeyEvaluator {
 	 */
 	EvaluationContext context(Method method, Map<String, Integer> positions, @Nullable Object target,
 			@Nullable Object[] arguments) {
-		LockExpressionRoot root = new LockExpressionRoot(method, target, arguments);
-		LockEvaluationContext context = new LockEvaluationContext(root, positions, arguments);
+		LockEvaluationContext context = new LockEvaluationContext(
+				new LockEvaluationContext.Root(method, target, arguments), positions, arguments);
 		context.setPropertyAccessors(this.properties);
 		context.setTypeLocator(this.types);
 		context.setBeanResolver(this.beans);

@@ -22,8 +22,6 @@ final class LockKeyExpression {
 
 	private static final char ESCAPE = '%';
 
-	private final LockOperation operation;
-
 	/** One more than there are expressions. */
 	private final List<String> literals;
 
@@ -31,8 +29,7 @@ final class LockKeyExpression {
 
 	private final IntPredicate escaped;
 
-	private LockKeyExpression(LockOperation operation, List<String> literals, List<Part> parts) {
-		this.operation = operation;
+	private LockKeyExpression(List<String> literals, List<Part> parts) {
 		this.literals = List.copyOf(literals);
 		this.parts = List.copyOf(parts);
 		String between = (parts.size() > 1) ? ESCAPE + String.join("", literals.subList(1, parts.size())) : "";
@@ -40,17 +37,16 @@ final class LockKeyExpression {
 	}
 
 	/**
-	 * A key of constant text.
-	 * @param operation the operation
+	 * Creates a key of constant text.
 	 * @param text the text, with the operation's name
 	 * @return the key
 	 */
-	static LockKeyExpression constant(LockOperation operation, String text) {
-		return new LockKeyExpression(operation, List.of(text), List.of());
+	static LockKeyExpression constant(String text) {
+		return new LockKeyExpression(List.of(text), List.of());
 	}
 
 	/**
-	 * A key with expressions.
+	 * Creates a key with expressions.
 	 * @param operation the operation
 	 * @param start text before the first part
 	 * @param parsed literals and expressions in their order
@@ -68,25 +64,21 @@ final class LockKeyExpression {
 				checkSeparator(operation, literal, parts.isEmpty());
 				literals.add(literal.toString());
 				literal.setLength(0);
-				parts.add(new Part(each,
-						new LockKeyValues(operation.site(), operation.key(), each.getExpressionString())));
+				parts.add(new Part(each, new LockKeyValues(operation, each.getExpressionString())));
 			}
 		}
 		literals.add(literal.toString());
-		return new LockKeyExpression(operation, literals, parts);
+		return new LockKeyExpression(literals, parts);
 	}
 
 	private static void checkSeparator(LockOperation operation, StringBuilder literal, boolean first) {
 		if (!first && literal.isEmpty()) {
-			throw operation.site()
-				.error("key", operation.key(),
-						"two expressions stand side by side, and different values could give the same key",
-						"Put a separator between them, as in \"#{#a}:#{#b}\"");
+			throw operation.error("two expressions stand side by side, and different values could give the same key",
+					"Put a separator between them, as in \"#{#a}:#{#b}\"");
 		}
 		if (!first && literal.indexOf("%") != -1) {
-			throw operation.site()
-				.error("key", operation.key(), "% stands between two expressions, where it is the escape character",
-						"Put another separator between them, as in \"#{#a}:#{#b}\"");
+			throw operation.error("% stands between two expressions, where it is the escape character",
+					"Put another separator between them, as in \"#{#a}:#{#b}\"");
 		}
 	}
 
@@ -161,10 +153,6 @@ final class LockKeyExpression {
 			}
 		}
 		return result.toString();
-	}
-
-	LockOperation operation() {
-		return this.operation;
 	}
 
 	private record Part(Expression expression, LockKeyValues values) {

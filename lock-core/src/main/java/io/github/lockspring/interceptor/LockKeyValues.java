@@ -31,26 +31,22 @@ final class LockKeyValues {
 
 	};
 
-	private final LockSite site;
-
-	private final String key;
+	private final LockOperation operation;
 
 	private final String expression;
 
 	/**
 	 * Creates the values of an expression.
-	 * @param site where it is written
-	 * @param key the whole attribute, for messages
+	 * @param operation the annotation with the key
 	 * @param expression the expression
 	 */
-	LockKeyValues(LockSite site, String key, String expression) {
-		this.site = site;
-		this.key = key;
+	LockKeyValues(LockOperation operation, String expression) {
+		this.operation = operation;
 		this.expression = expression;
 	}
 
 	/**
-	 * The texts of a value.
+	 * Returns the texts of a value.
 	 * @param value what the expression gave
 	 * @return one text, or that of each element, and never empty
 	 */
@@ -151,8 +147,8 @@ final class LockKeyValues {
 	}
 
 	LockDefinitionException error(String problem, String remedy, @Nullable Throwable cause) {
-		String where = (this.key.equals(this.expression)) ? problem : this.expression + ": " + problem;
-		return this.site.error("key", this.key, where, remedy, cause);
+		String where = (this.operation.key().equals(this.expression)) ? problem : this.expression + ": " + problem;
+		return this.operation.error(where, remedy, cause);
 	}
 
 }

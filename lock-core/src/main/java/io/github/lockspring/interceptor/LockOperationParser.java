@@ -1,22 +1,31 @@
 package io.github.lockspring.interceptor;
 
-import java.lang.reflect.Method;
 import java.time.Duration;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 
 import io.github.lockspring.LockDefinitionException;
+import io.github.lockspring.LockOptionException;
+import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockSpec;
 import io.github.lockspring.OnBusy;
 import io.github.lockspring.OnLost;
 import io.github.lockspring.annotation.DistributedLock;
+import io.github.lockspring.aop.AnnotatedMethod;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.annotation.MergedAnnotation;
+import org.springframework.format.datetime.standard.DurationFormatterUtils;
+import org.springframework.util.StringUtils;
 
 /**
- * Turns an annotation into a {@link LockOperation}.
+ * Turns an annotation into a {@link LockOperation}. The bounds of the options are those
+ * of {@link LockRequest}.
  */
 final class LockOperationParser {
+
+	private static final String DURATION_FORM = "Write a number and a unit (ms, s, m, h or d), as in \"30s\","
+			+ " or the ISO form, as in \"PT30S\"";
 
 	private final Function<String, @Nullable String> placeholders;
 
@@ -24,32 +33,36 @@ final class LockOperationParser {
 		this.placeholders = placeholders;
 	}
 
-	LockOperation parse(MergedAnnotation<DistributedLock> annotation, LockSite site, Method declared) {
-		Attributes attributes = new Attributes(annotation, site);
-		boolean renewAsked = annotation.getBoolean("renew");
+	LockOperation parse(MergedAnnotation<DistributedLock> annotation, AnnotatedMethod method) {
+		Attributes attributes = new Attributes(annotation, method);
+		String name = attributes.name();
 		OnBusy onBusy = annotation.getEnum("onBusy", OnBusy.class);
-		Duration ttl = attributes.duration("ttl", (renewAsked) ? LockSpec.MIN_RENEWED_TTL : LockSpec.MIN_TTL,
-				(renewAsked) ? "too short to be renewed in time" : "too short to outlast a round trip");
-		boolean renew = renewAsked || ttl == null;
-		Duration waitTime = attributes.duration("waitTime", Duration.ZERO, "");
-		if (waitTime == null && onBusy == OnBusy.SKIP) {
-			waitTime = Duration.ZERO;
+		LockRequest request = LockRequest.of(LockOperation.ANY_KEY)
+			.name(!name.isEmpty() ? name : method.type().getSimpleName() + '.' + method.method().getName())
+			.onLost(annotation.getEnum("onLost", OnLost.class));
+		if (annotation.getBoolean("renew")) {
+			request = request.renew();
 		}
-		Duration minHold = attributes.duration("minHold", Duration.ZERO, "");
-		return new LockOperation(site.type(), site.method(), declared, attributes.key(), attributes.name(), ttl, renew,
-				waitTime, attributes.maxHold(ttl, renew), (minHold != null) ? minHold : Duration.ZERO, onBusy,
-				attributes.text("condition"), attributes.text("fallback"), annotation.getEnum("onLost", OnLost.class));
+		if (onBusy == OnBusy.SKIP) {
+			request = request.waitTime(Duration.ZERO);
+		}
+		request = attributes.duration("ttl", request, LockRequest::ttl);
+		request = attributes.duration("waitTime", request, LockRequest::waitTime);
+		request = attributes.duration("maxHold", request, LockRequest::maxHold);
+		request = attributes.duration("minHold", request, LockRequest::minHold);
+		return new LockOperation(method, name, attributes.key(), attributes.text("condition"), request, onBusy,
+				attributes.text("fallback"));
 	}
 
 	private final class Attributes {
 
 		private final MergedAnnotation<DistributedLock> annotation;
 
-		private final LockSite site;
+		private final AnnotatedMethod method;
 
-		Attributes(MergedAnnotation<DistributedLock> annotation, LockSite site) {
+		Attributes(MergedAnnotation<DistributedLock> annotation, AnnotatedMethod method) {
 			this.annotation = annotation;
-			this.site = site;
+			this.method = method;
 		}
 
 		String text(String attribute) {
@@ -68,17 +81,17 @@ final class LockOperationParser {
 		}
 
 		private LockDefinitionException unresolvable(String attribute, String written, @Nullable Throwable cause) {
-			return this.site.error(attribute, written, "the placeholder cannot be resolved",
+			return this.method.error(attribute, written, "the placeholder cannot be resolved",
 					"Define the property, or give a default after a colon, as in \"${orders.ttl:30s}\"", cause);
 		}
 
 		String key() {
 			String written = this.annotation.getString("key");
 			String key = text("key");
-			// An empty key means the method itself: nobody asks for that with a property
+			// An empty key means the method itself, which is not chosen by a property
 			if (key.isBlank() && !written.isEmpty()) {
-				throw this.site.error("key", written, "it is blank once its placeholders are resolved",
-						"Give the property a value, or leave the key out to lock the method itself");
+				throw error("key", written, "it is blank once its placeholders are resolved",
+						"Give the property a value, or leave the key out to lock the method itself", null);
 			}
 			return key;
 		}
@@ -86,32 +99,43 @@ final class LockOperationParser {
 		String name() {
 			String name = text("name");
 			if (name.contains("#{") || name.startsWith("#")) {
-				throw this.site.error("name", name, "a name is a fixed text, no expression",
-						"Put what differs from call to call into the key");
+				throw error("name", name, "a name is a fixed text, no expression",
+						"Put what differs from call to call into the key", null);
 			}
 			return name;
 		}
 
-		@Nullable Duration maxHold(@Nullable Duration ttl, boolean renew) {
-			Duration maxHold = duration("maxHold", LockSpec.MIN_RENEWED_TTL, "too short to be renewed in time");
-			if (maxHold == null) {
-				return null;
+		LockRequest duration(String attribute, LockRequest request,
+				BiFunction<LockRequest, Duration, LockRequest> option) {
+			String text = text(attribute);
+			try {
+				return text.isBlank() ? request : option.apply(request, duration(attribute, text));
 			}
-			if (!renew) {
-				throw this.site.error("maxHold", text("maxHold"),
-						"it limits the renewal, and this lock is not renewed: its ttl already bounds it",
-						"Add renew = true, or leave maxHold out");
+			catch (LockOptionException ex) {
+				throw error(attribute, text, ex.getProblem(), ex.getRemedy(), ex);
 			}
-			if (ttl != null && maxHold.compareTo(ttl) < 0) {
-				throw this.site.error("maxHold", text("maxHold"), "it is shorter than the ttl of " + text("ttl"),
-						"Make maxHold longer or the ttl shorter");
-			}
-			return maxHold;
 		}
 
-		@Nullable Duration duration(String attribute, Duration min, String minReason) {
-			String text = text(attribute);
-			return (text.isBlank()) ? null : LockDurations.parse(this.site, attribute, text, min, minReason);
+		private Duration duration(String attribute, String text) {
+			String duration = StringUtils.trimAllWhitespace(text);
+			if (duration.matches("[+-]?\\d+")) {
+				throw error(attribute, text, "the unit is missing", DURATION_FORM, null);
+			}
+			try {
+				return DurationFormatterUtils.detectAndParse(duration);
+			}
+			catch (IllegalArgumentException ex) {
+				if (ex.getCause() instanceof ArithmeticException || ex.getCause() instanceof NumberFormatException) {
+					// More than a Duration can hold is refused as too long
+					return LockSpec.MAX_DURATION.plusNanos(1);
+				}
+				throw error(attribute, text, "it is not a duration", DURATION_FORM, ex);
+			}
+		}
+
+		private LockDefinitionException error(String attribute, String value, String problem, String remedy,
+				@Nullable Throwable cause) {
+			return this.method.error(attribute, value, problem, remedy, cause);
 		}
 
 	}

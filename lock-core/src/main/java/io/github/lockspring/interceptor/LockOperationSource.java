@@ -1,28 +1,120 @@
 package io.github.lockspring.interceptor;
 
 import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.function.Function;
+
+import io.github.lockspring.annotation.DistributedLock;
+import io.github.lockspring.aop.AnnotatedMethod;
+import io.github.lockspring.aop.AnnotatedMethodPointcut;
+import io.github.lockspring.aop.AnnotatedMethods;
+import io.github.lockspring.aop.AnnotationModel;
+import io.github.lockspring.aop.BeanFactoryInspector;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.core.annotation.MergedAnnotation;
 
 /**
- * Finds what is to be locked for a method. Thread-safe.
+ * Reads the {@link DistributedLock} annotations of methods. No call runs with an
+ * annotation that has not passed all checks, since only this class creates a
+ * {@link LockedMethod}. Thread-safe.
  */
-public interface LockOperationSource {
+final class LockOperationSource {
+
+	private static final AnnotationModel<DistributedLock> MODEL = new AnnotationModel<>(DistributedLock.class, "key",
+			"would run without the lock", "use LockTemplate");
+
+	private final AnnotatedMethods<DistributedLock, LockedMethod> methods = new AnnotatedMethods<>(MODEL, this::read);
+
+	private final BeanFactoryInspector inspector;
+
+	private final LockOperationParser parser;
+
+	private final LockKeyEvaluator evaluator;
 
 	/**
-	 * Whether methods of this class may have operations. Cheap for a class that has been
-	 * asked about before.
-	 * @param targetClass a bean's class
-	 * @return false if there is certainly none
+	 * Creates a source.
+	 * @param beanFactory resolves placeholders and holds the beans that expressions name
 	 */
-	boolean isCandidateClass(Class<?> targetClass);
+	LockOperationSource(ConfigurableBeanFactory beanFactory) {
+		this.inspector = new BeanFactoryInspector(beanFactory);
+		this.parser = new LockOperationParser(beanFactory::resolveEmbeddedValue);
+		this.evaluator = new LockKeyEvaluator(beanFactory);
+	}
+
+	AnnotatedMethodPointcut pointcut() {
+		return new AnnotatedMethodPointcut(this.methods, this.inspector::usesClassProxies);
+	}
 
 	/**
-	 * The operations of a method.
+	 * Returns the annotated methods of a class.
+	 * @param targetClass a bean's class
+	 * @return its methods, inherited ones and those of interfaces included
+	 */
+	List<AnnotatedMethod> methodsOf(Class<?> targetClass) {
+		return this.methods.in(targetClass);
+	}
+
+	/**
+	 * Returns what is known about a method.
 	 * @param method the method, of the class or of one of its interfaces
 	 * @param targetClass the bean's class
-	 * @return one operation for each annotation, empty if the method runs without a lock
+	 * @return what is known, or null if the method runs without a lock
 	 * @throws io.github.lockspring.LockDefinitionException if an annotation is wrong
 	 */
-	List<LockOperation> getLockOperations(Method method, Class<?> targetClass);
+	@Nullable LockedMethod get(Method method, Class<?> targetClass) {
+		return this.methods.get(method, targetClass);
+	}
+
+	private LockedMethod read(AnnotatedMethod method, Class<?> userClass,
+			List<MergedAnnotation<DistributedLock>> annotations) {
+		List<LockOperation> operations = annotations.stream()
+			.map((annotation) -> this.parser.parse(annotation, method))
+			.toList();
+		LockOperation first = operations.get(0);
+		new ReturnTypeValidator(this.inspector).validate(first, userClass);
+		List<LockedMethod.Lock> locks = new ArrayList<>(operations.size());
+		for (LockOperation operation : operations) {
+			locks.add(LockedMethod.Lock.of(operation, this.evaluator.parseKey(operation),
+					this.evaluator.parseCondition(operation)));
+		}
+		if (locks.size() > 1) {
+			checkRepeated(locks);
+		}
+		return new LockedMethod(List.copyOf(locks), this.evaluator, this.evaluator.argumentPositions(first),
+				FencingTokenParameter.of(operations), BusyHandlerFactory.create(first, userClass));
+	}
+
+	private static void checkRepeated(List<LockedMethod.Lock> locks) {
+		LockOperation first = locks.get(0).operation();
+		Set<String> keys = new HashSet<>();
+		for (LockedMethod.Lock lock : locks) {
+			LockOperation operation = lock.operation();
+			checkSame("onBusy", first, operation, (each) -> each.onBusy().name());
+			checkSame("fallback", first, operation, LockOperation::fallback);
+			checkSame("onLost", first, operation, (each) -> each.request().onLost().name());
+			String constant = lock.key().constantKey();
+			String key = (constant != null) ? constant : operation.name() + '\n' + operation.key();
+			// With conditions, a call may lock the same key in one way or another
+			if (lock.condition() == null && !keys.add(key)) {
+				throw operation.error("repeated annotations name the same key twice",
+						"Leave one of them out, or give each a condition");
+			}
+		}
+	}
+
+	private static void checkSame(String attribute, LockOperation first, LockOperation other,
+			Function<LockOperation, String> value) {
+		if (!Objects.equals(value.apply(first), value.apply(other))) {
+			throw other.error(attribute, value.apply(other),
+					"repeated annotations are taken together, and another one says \"" + value.apply(first) + '"',
+					"Write the same " + attribute + " in each");
+		}
+	}
 
 }

@@ -1,30 +1,30 @@
 package io.github.lockspring.interceptor;
 
+import io.github.lockspring.aop.AnnotatedMethodPointcut;
 import org.aopalliance.aop.Advice;
 
-import org.springframework.aop.Pointcut;
 import org.springframework.aop.support.AbstractPointcutAdvisor;
 import org.springframework.core.Ordered;
 
 /**
  * Applies a {@link LockInterceptor} to every annotated method. To be defined with the
  * infrastructure role.
+ *
+ * @since 0.1
  */
 public final class LockOperationSourceAdvisor extends AbstractPointcutAdvisor {
 
 	private static final long serialVersionUID = 1L;
 
 	/**
-	 * The order unless another one is set: outside of transactions, so that the lock is
-	 * given back after the commit.
+	 * The default order: outside of transactions, so the lock is released after the
+	 * commit.
 	 */
 	public static final int DEFAULT_ORDER = Ordered.LOWEST_PRECEDENCE - 100;
 
 	private final transient LockInterceptor interceptor;
 
-	private final transient LockClassRules rules;
-
-	private final transient LockOperationSourcePointcut pointcut;
+	private final transient AnnotatedMethodPointcut pointcut;
 
 	/**
 	 * Creates an advisor.
@@ -32,17 +32,16 @@ public final class LockOperationSourceAdvisor extends AbstractPointcutAdvisor {
 	 */
 	public LockOperationSourceAdvisor(LockInterceptor interceptor) {
 		this.interceptor = interceptor;
-		this.rules = new LockClassRules(interceptor.methods());
-		this.pointcut = new LockOperationSourcePointcut(this.rules);
+		this.pointcut = interceptor.source().pointcut();
 		setOrder(DEFAULT_ORDER);
 	}
 
-	LockClassRules rules() {
-		return this.rules;
+	LockOperationSource source() {
+		return this.interceptor.source();
 	}
 
 	@Override
-	public Pointcut getPointcut() {
+	public AnnotatedMethodPointcut getPointcut() {
 		return this.pointcut;
 	}
 

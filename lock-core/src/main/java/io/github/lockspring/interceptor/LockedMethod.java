@@ -12,20 +12,21 @@ import org.springframework.expression.EvaluationException;
 import org.springframework.expression.Expression;
 
 /**
- * All that is worked out once for an annotated method, and checked. Immutable and
- * thread-safe.
+ * An annotated method with everything that is known before its first call, checked.
+ * Immutable and thread-safe.
  *
- * @param locks what is locked, at least one
+ * @param locks the method's annotations, at least one
  * @param evaluator evaluates the expressions
  * @param positions where they find the arguments, by name
- * @param token the parameter that is given the lock's fencing token, or null for none
- * @param busyAnswer what a busy lock means, or null: the exception reaches the caller
+ * @param token the parameter that receives the fencing token, or null for none
+ * @param busyHandler answers calls when the lock is busy, or null: the exception reaches
+ * the caller
  */
 record LockedMethod(List<Lock> locks, LockKeyEvaluator evaluator, Map<String, Integer> positions,
-		@Nullable TokenParameter token, @Nullable BusyAnswer busyAnswer) {
+		@Nullable FencingTokenParameter token, @Nullable BusyHandler busyHandler) {
 
 	/**
-	 * The request of one call.
+	 * Returns the request of one call.
 	 * @param target the object that the method is called on
 	 * @param arguments the arguments
 	 * @return the request, or null if this call runs without a lock
@@ -58,9 +59,8 @@ record LockedMethod(List<Lock> locks, LockKeyEvaluator evaluator, Map<String, In
 		}
 		catch (IllegalArgumentException ex) {
 			LockOperation operation = this.locks.get(0).operation();
-			throw operation.site()
-				.error("key", operation.key(), "the repeated annotations cannot be taken together: " + ex.getMessage(),
-						"Give them different keys, or conditions that exclude each other", ex);
+			throw operation.error("the repeated annotations cannot be taken together: " + ex.getMessage(),
+					"Give them different keys, or conditions that exclude each other", ex);
 		}
 	}
 
@@ -75,14 +75,10 @@ record LockedMethod(List<Lock> locks, LockKeyEvaluator evaluator, Map<String, In
 	 */
 	record Lock(LockOperation operation, LockKeyExpression key, @Nullable Expression condition, LockRequest request) {
 
-		/** Stands for the keys of calls in a request that has none yet. */
-		private static final String NO_KEY = "?";
-
 		static Lock of(LockOperation operation, LockKeyExpression key, @Nullable Expression condition) {
-			LockRequest request = complete(operation, LockRequest.of(NO_KEY));
 			String constant = key.constantKey();
 			return new Lock(operation, key, condition,
-					(constant != null) ? forKeys(request, List.of(constant), operation) : request);
+					(constant != null) ? forKeys(operation, List.of(constant)) : operation.request());
 		}
 
 		boolean isConstant() {
@@ -93,17 +89,16 @@ record LockedMethod(List<Lock> locks, LockKeyEvaluator evaluator, Map<String, In
 			if (this.condition != null && !isTrue(this.condition, context)) {
 				return null;
 			}
-			return isConstant() ? this.request : forKeys(this.request, this.key.keys(context), this.operation);
+			return isConstant() ? this.request : forKeys(this.operation, this.key.keys(context));
 		}
 
-		private static LockRequest forKeys(LockRequest request, List<String> keys, LockOperation operation) {
+		private static LockRequest forKeys(LockOperation operation, List<String> keys) {
 			try {
-				return request.forKeys(keys);
+				return operation.request().forKeys(keys);
 			}
 			catch (IllegalArgumentException ex) {
-				throw operation.site()
-					.error("key", operation.key(), "it gives no usable key: " + ex.getMessage(),
-							"Name an identifier, or a hash of the value", ex);
+				throw operation.error("it gives no usable key: " + ex.getMessage(),
+						"Name an identifier, or a hash of the value", ex);
 			}
 		}
 
@@ -113,34 +108,15 @@ record LockedMethod(List<Lock> locks, LockKeyEvaluator evaluator, Map<String, In
 				value = expression.getValue(context);
 			}
 			catch (EvaluationException ex) {
-				throw this.operation.site()
+				throw this.operation.annotated()
 					.error("condition", this.operation.condition(), "it cannot be evaluated: " + ex.getMessage(),
 							"Correct the expression", ex);
 			}
 			if (!(value instanceof Boolean answer)) {
-				throw this.operation.site()
-					.error("condition", this.operation.condition(), "it gives " + value + ", which is no boolean",
-							"Write an expression that is true or false");
+				throw this.operation.error("condition", this.operation.condition(),
+						"it gives " + value + ", which is no boolean", "Write an expression that is true or false");
 			}
 			return answer;
-		}
-
-		private static LockRequest complete(LockOperation values, LockRequest bare) {
-			LockRequest request = bare.name(values.label());
-			if (values.ttl() != null) {
-				request = request.ttl(values.ttl());
-				request = (values.renew()) ? request.renew() : request;
-			}
-			if (values.maxHold() != null) {
-				request = request.maxHold(values.maxHold());
-			}
-			if (!values.minHold().isZero()) {
-				request = request.minHold(values.minHold());
-			}
-			if (values.waitTime() != null) {
-				request = request.waitTime(values.waitTime());
-			}
-			return request.onLost(values.onLost());
 		}
 
 	}

@@ -16,21 +16,22 @@ import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Asks before each commit whether the locks that the call chain holds are still held. If
- * one was lost the transaction is rolled back, since an exception that is thrown here
- * does that: {@link LockLostException}, or {@link LockUnavailableException} if the store
- * was to be asked and gave no answer. Locks with {@link OnLost#NOTIFY} are left out.
- * Thread-safe.
+ * Verifies before each commit that the locks of the call chain are still held. If one was
+ * lost, an exception is thrown, which rolls the transaction back:
+ * {@link LockLostException}, or {@link LockUnavailableException} if the store was to be
+ * asked and gave no answer. Locks with {@link OnLost#NOTIFY} are left out. Thread-safe.
  * <p>
- * What remains is the commit itself: a lease that ends while the database commits is not
- * noticed. The shortest time that must be left is there for that.
+ * A lease that ends while the database commits is not noticed. The minimum time that must
+ * be left is meant to cover the commit.
+ *
+ * @since 0.1
  */
 public final class CommitGuard implements TransactionExecutionListener {
 
 	/**
-	 * What is asked before a commit.
+	 * What is verified before a commit.
 	 *
-	 * @param verification who is asked
+	 * @param verification how to verify
 	 * @param minRemaining the time that must be left of each lease, zero or more; a lease
 	 * with less is renewed first, if it may be
 	 */
@@ -43,14 +44,14 @@ public final class CommitGuard implements TransactionExecutionListener {
 
 	/**
 	 * Creates a guard.
-	 * @param settings gives the settings, asked at the first commit
+	 * @param settings gives the settings, called at the first commit
 	 */
 	public CommitGuard(Supplier<Settings> settings) {
 		this.settings = SingletonSupplier.of(settings);
 	}
 
 	/**
-	 * Also called when a savepoint is released: what is lost then is lost later too.
+	 * Also called when a savepoint is released: a lock that is lost then stays lost.
 	 */
 	@Override
 	public void beforeCommit(TransactionExecution transaction) {
@@ -88,7 +89,7 @@ public final class CommitGuard implements TransactionExecutionListener {
 			lock.verify();
 		}
 		catch (LockUnavailableException ex) {
-			// what is left of it decides
+			// The time that is left decides
 			logger.debug("Lock '{}' could not be renewed before the commit", lock.key(), ex);
 		}
 	}

@@ -14,10 +14,12 @@ import org.springframework.transaction.ConfigurableTransactionManager;
 
 /**
  * Adds the {@link CommitGuard} to every transaction manager of the application, once.
- * Spring Boot gives listeners only to those managers that it makes itself.
+ * Spring Boot gives listeners only to those managers that it creates itself.
  * <p>
  * To be defined by a static {@code @Bean} method, as every post-processor. Managers that
- * another post-processor has had made before are guarded when all singletons are there.
+ * another post-processor needed earlier are guarded once all singletons exist.
+ *
+ * @since 0.1
  */
 public final class CommitGuardRegistrar
 		implements BeanPostProcessor, PriorityOrdered, BeanFactoryAware, SmartInitializingSingleton {
@@ -28,7 +30,7 @@ public final class CommitGuardRegistrar
 
 	/**
 	 * Creates a registrar.
-	 * @param settings gives the guard's settings, asked at the first commit
+	 * @param settings gives the guard's settings, called at the first commit
 	 */
 	public CommitGuardRegistrar(Supplier<CommitGuard.Settings> settings) {
 		this.guard = new CommitGuard(settings);
@@ -58,7 +60,7 @@ public final class CommitGuardRegistrar
 		return bean;
 	}
 
-	/** What factory beans make comes along only here. */
+	/** The products of factory beans are seen only here. */
 	@Override
 	public Object postProcessAfterInitialization(Object bean, String beanName) {
 		guard(bean);

@@ -7,11 +7,13 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * The transaction that the present thread runs in, where a transaction manager of Spring
+ * The transaction that the current thread runs in, if a transaction manager of Spring
  * began it. {@code SUPPORTS} without a transaction is none. Thread-safe.
  * <p>
  * Its end is that of the physical transaction: a savepoint is part of it, and an inner
  * one with {@code REQUIRES_NEW} is another one.
+ *
+ * @since 0.1
  */
 public final class TransactionUnitOfWork implements UnitOfWork {
 

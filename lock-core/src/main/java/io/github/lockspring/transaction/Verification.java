@@ -1,23 +1,25 @@
 package io.github.lockspring.transaction;
 
 /**
- * Who is asked before a commit whether the locks are still held.
+ * How to verify before a commit that the locks are still held.
+ *
+ * @since 0.1
  */
 public enum Verification {
 
 	/**
-	 * Nobody: a transaction commits whatever has become of its locks.
+	 * Not at all: a transaction commits whatever has become of its locks.
 	 */
 	OFF,
 
 	/**
-	 * This process's monotonic clock. Costs no round trip.
+	 * By this process's monotonic clock. Costs no round trip.
 	 */
 	LOCAL,
 
 	/**
-	 * The clock, and then the store: a round trip for each lock. Notices too that the
-	 * store has lost its data since the last renewal.
+	 * By the clock and then by the store: a round trip for each lock. Also notices that
+	 * the store has lost its data since the last renewal.
 	 */
 	REMOTE
 

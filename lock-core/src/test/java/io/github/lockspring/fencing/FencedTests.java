@@ -244,7 +244,7 @@ class FencedTests {
 			processor.setProxyTargetClass(classProxies);
 			return processor;
 		});
-		context.registerBean(FencedChecker.class);
+		context.registerBean(FencedAnnotationValidator.class);
 		customizer.accept(context);
 		try {
 			context.refresh();

@@ -103,15 +103,9 @@ final class LockContexts {
 
 		@Bean
 		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-		static LockOperationSource lockOperationSource(ConfigurableBeanFactory beanFactory) {
-			return new AnnotationLockOperationSource(beanFactory);
-		}
-
-		@Bean
-		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-		static LockInterceptor lockInterceptor(LockOperationSource source, ConfigurableBeanFactory beanFactory,
+		static LockInterceptor lockInterceptor(ConfigurableBeanFactory beanFactory,
 				ObjectProvider<LockTemplate> locks) {
-			return new LockInterceptor(source, new LockKeyEvaluator(beanFactory), locks::getObject);
+			return new LockInterceptor(beanFactory, locks::getObject);
 		}
 
 		@Bean
@@ -122,8 +116,8 @@ final class LockContexts {
 
 		@Bean
 		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-		static LockAnnotationChecker lockAnnotationChecker() {
-			return new LockAnnotationChecker();
+		static LockAnnotationValidator lockAnnotationValidator() {
+			return new LockAnnotationValidator();
 		}
 
 	}

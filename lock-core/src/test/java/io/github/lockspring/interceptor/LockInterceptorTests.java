@@ -219,7 +219,7 @@ class LockInterceptorTests {
 	@Test
 	void sameKeyAskedForInDifferentWaysFailsTheCall() {
 		assertThatThrownBy(() -> service.repeated("a", "a")).hasMessageContainingAll("Service.repeated(String, String)",
-				"key = ", "asked for twice", "different keys");
+				"key = ", "requested twice", "different keys");
 	}
 
 	@Test

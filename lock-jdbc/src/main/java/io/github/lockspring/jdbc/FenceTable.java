@@ -18,16 +18,16 @@ import org.springframework.jdbc.BadSqlGrammarException;
 import org.springframework.jdbc.core.JdbcOperations;
 
 /**
- * The statements on the table of fencing tokens. Thread-safe.
+ * Runs the statements on the table of fencing tokens. Thread-safe.
  * <p>
- * The row is there nearly always, and one UPDATE does everything. MySQL and MariaDB are
- * asked in another way: an UPDATE that finds no row locks the gap in which it would be,
- * unless the isolation is lower than their default. Two transactions that do so for two
- * new neighbours, two new orders say, then wait for each other with their INSERTs.
+ * The row usually exists, and one UPDATE does everything. MySQL and MariaDB use other
+ * statements: an UPDATE that finds no row locks the gap in which it would be, unless the
+ * isolation is lower than their default. Two transactions that do so for two new
+ * neighbours, two new orders say, then wait for each other with their INSERTs.
  * <p>
- * A new row may be somebody else's by the time it is inserted. PostgreSQL then inserts
- * nothing: there a statement that fails ends the transaction, and a savepoint to go back
- * to is refused in one of XA. Other databases go back to a savepoint.
+ * Another transaction may insert the same new row first. PostgreSQL then inserts nothing:
+ * there a statement that fails ends the transaction, and an XA transaction refuses a
+ * savepoint to return to. Other databases return to a savepoint.
  */
 final class FenceTable {
 
@@ -37,7 +37,7 @@ final class FenceTable {
 
 	private static final List<String> PLATFORMS = List.of("postgresql", "mysql", "mariadb", "h2");
 
-	/** Inserted rows count once there, changed ones twice. */
+	/** MySQL and MariaDB count an inserted row once and a changed one twice. */
 	private static final int CHANGED = 2;
 
 	private final JdbcOperations jdbc;
@@ -54,25 +54,27 @@ final class FenceTable {
 
 	private final String upsert;
 
-	private volatile @Nullable Way way;
+	private volatile @Nullable InsertMode insertMode;
 
 	FenceTable(JdbcOperations jdbc, String name) {
 		if (!NAME.matcher(name).matches()) {
-			throw new IllegalArgumentException("'" + name + "' is no name of a table: it is made of letters, digits and"
-					+ " underscores, with a schema and a dot before it where need be");
+			throw new IllegalArgumentException(
+					"'" + name + "' is no name of a table: use letters, digits and underscores,"
+							+ " with a schema and a dot before it where needed");
 		}
 		this.jdbc = jdbc;
 		this.name = name;
 		this.update = "UPDATE " + name
-				+ " SET fence = ?, uses = uses + 1, updated_at = CURRENT_TIMESTAMP WHERE resource = ? AND fence <= ?";
+				+ " SET fencing_token = ?, uses = uses + 1, updated_at = CURRENT_TIMESTAMP WHERE resource = ? AND fencing_token <= ?";
 		this.insert = "INSERT INTO " + name
-				+ " (resource, fence, uses, updated_at) VALUES (?, ?, 1, CURRENT_TIMESTAMP)";
+				+ " (resource, fencing_token, uses, updated_at) VALUES (?, ?, 1, CURRENT_TIMESTAMP)";
 		this.insertIfAbsent = this.insert + " ON CONFLICT (resource) DO NOTHING";
-		this.select = "SELECT fence FROM " + name + " WHERE resource = ? FOR UPDATE";
+		this.select = "SELECT fencing_token FROM " + name + " WHERE resource = ? FOR UPDATE";
 		// the count of uses makes each use a change, and only a use
-		this.upsert = this.insert + " ON DUPLICATE KEY UPDATE uses = CASE WHEN fence <= ? THEN uses + 1 ELSE uses END,"
-				+ " updated_at = CASE WHEN fence <= ? THEN CURRENT_TIMESTAMP ELSE updated_at END,"
-				+ " fence = GREATEST(fence, ?)";
+		this.upsert = this.insert + " ON DUPLICATE KEY UPDATE"
+				+ " uses = CASE WHEN fencing_token <= ? THEN uses + 1 ELSE uses END,"
+				+ " updated_at = CASE WHEN fencing_token <= ? THEN CURRENT_TIMESTAMP ELSE updated_at END,"
+				+ " fencing_token = GREATEST(fencing_token, ?)";
 	}
 
 	/**
@@ -85,26 +87,26 @@ final class FenceTable {
 	 */
 	long raise(Connection connection, String row, long token) throws SQLException {
 		try {
-			Way way = way(connection);
-			boolean raised = (way == Way.UPSERT) ? upsert(row, token)
-					: update(row, token) || insert(way, connection, row, token) || update(row, token);
+			InsertMode mode = insertMode(connection);
+			boolean raised = (mode == InsertMode.UPSERT) ? upsert(row, token)
+					: update(row, token) || insert(mode, connection, row, token) || update(row, token);
 			return raised ? token : read(row);
 		}
 		catch (BadSqlGrammarException ex) {
 			throw new InvalidDataAccessResourceUsageException("The table of fencing tokens '" + this.name
 					+ "' cannot be used: " + NestedExceptionUtils.getMostSpecificCause(ex).getMessage()
-					+ ". Make it with " + script(platform(connection))
-					+ ", by a migration, or with distributed-lock.fencing.initialize-schema=always if it is that of the"
-					+ " guard that is made by itself: the property makes no table for a guard that is defined as a"
+					+ ". Create it with " + script(platform(connection))
+					+ ", in a migration, or with distributed-lock.fencing.initialize-schema=always if it is the table"
+					+ " of the auto-configured guard: the property creates no table for a guard that is defined as a"
 					+ " bean", ex);
 		}
 	}
 
-	private Way way(Connection connection) throws SQLException {
-		Way known = this.way;
+	private InsertMode insertMode(Connection connection) throws SQLException {
+		InsertMode known = this.insertMode;
 		if (known == null) {
-			known = Way.of(platform(connection));
-			this.way = known;
+			known = InsertMode.of(platform(connection));
+			this.insertMode = known;
 		}
 		return known;
 	}
@@ -123,10 +125,10 @@ final class FenceTable {
 	}
 
 	/**
-	 * Inserts the row unless somebody else has, who is waited for if need be.
+	 * Inserts the row unless another transaction has, and waits for that if necessary.
 	 */
-	private boolean insert(Way way, Connection connection, String row, long token) throws SQLException {
-		if (way == Way.INSERT_IF_ABSENT) {
+	private boolean insert(InsertMode mode, Connection connection, String row, long token) throws SQLException {
+		if (mode == InsertMode.INSERT_IF_ABSENT) {
 			return this.jdbc.update(this.insertIfAbsent, row, token) > 0;
 		}
 		Savepoint before = connection.setSavepoint();
@@ -147,7 +149,7 @@ final class FenceTable {
 			connection.releaseSavepoint(savepoint);
 		}
 		catch (SQLFeatureNotSupportedException ex) {
-			// Oracle's end with the transaction, and only then
+			// Oracle ends its savepoints with the transaction only
 		}
 	}
 
@@ -158,8 +160,8 @@ final class FenceTable {
 		List<Long> found = this.jdbc.queryForList(this.select, Long.class, row);
 		if (found.isEmpty()) {
 			throw new CannotAcquireLockException("The row '" + row + "' of " + this.name
-					+ " was made by a transaction that this one cannot see, being REPEATABLE READ or SERIALIZABLE and"
-					+ " older. Nothing is known against its token: roll back, and do the work again");
+					+ " was inserted by a transaction that this one cannot see, since it is REPEATABLE READ or"
+					+ " SERIALIZABLE and older. Its token may be valid: roll back, and do the work again");
 		}
 		return found.get(0);
 	}
@@ -173,20 +175,20 @@ final class FenceTable {
 	}
 
 	/**
-	 * How a row is made.
+	 * How a missing row is inserted.
 	 */
-	private enum Way {
+	private enum InsertMode {
 
-		/** Together with the comparison. */
+		/** In the statement that compares. */
 		UPSERT,
 
-		/** Where the UPDATE found none, unless it is there. */
+		/** After an UPDATE that found none, unless it exists by then. */
 		INSERT_IF_ABSENT,
 
-		/** Where the UPDATE found none, behind a savepoint. */
+		/** After an UPDATE that found none, behind a savepoint. */
 		INSERT;
 
-		static Way of(String platform) {
+		static InsertMode of(String platform) {
 			if (platform.contains("mysql") || platform.contains("mariadb")) {
 				return UPSERT;
 			}

@@ -20,28 +20,30 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * Keeps the highest fencing token of each resource in a table, beside the data that the
  * lock protects. {@link #check} raises it in the transaction of the work, and so locks
  * the resource's row until that ends: a later holder waits, and an earlier one is refused
- * by the database itself, however long its process has been standing still.
+ * by the database itself, however long its process was paused.
  * <p>
  * The work and the table must share a transaction: one of Spring's for this
  * {@link DataSource}, through JDBC or JPA, not read-only. JTA has not been tested with
- * any transaction manager: its connections are let in where they say that auto-commit is
- * off, which PostgreSQL's own XA connections do not, and refused otherwise. Beside a pool
- * that switches auto-commit off, the transaction of another {@code DataSource} is not
- * noticed. A check is one statement, except for the first one of a resource, and for one
- * that is refused. The scripts that make the table lie beside this class,
+ * any transaction manager: its connections are accepted where they say that auto-commit
+ * is off, which PostgreSQL's own XA connections do not, and refused otherwise. Beside a
+ * pool that switches auto-commit off, the transaction of another {@code DataSource} is
+ * not noticed. A check is one statement, except for the first one of a resource, and for
+ * one that is refused. The scripts that create the table lie beside this class,
  * {@code schema-postgresql.sql} and others, for Flyway, Liquibase or by hand.
  * <p>
- * Tested on PostgreSQL, H2 and MariaDB; MySQL is asked as MariaDB is. Any other database
- * needs a table like those, JDBC savepoints in its transactions,
+ * Tested on PostgreSQL, H2 and MariaDB; MySQL gets the statements of MariaDB. Any other
+ * database needs a table like those, JDBC savepoints in its transactions,
  * {@code SELECT … FOR UPDATE}, and a driver whose violations of a key Spring recognizes;
- * that is what H2 is asked for, and no other one was tried.
+ * those are the statements that H2 gets, and no other database was tried.
  * <p>
- * A process that stands still inside its transaction keeps the row locked until the
- * database gives up on its connection. Give transactions a timeout on the server where
- * that matters, such as PostgreSQL's {@code idle_in_transaction_session_timeout}.
+ * A process that is paused inside its transaction keeps the row locked until the database
+ * drops its connection. Give transactions a timeout on the server where that matters,
+ * such as PostgreSQL's {@code idle_in_transaction_session_timeout}.
  * <p>
  * Resources of more than 255 characters are kept as their first 190 characters, a
  * {@code #} and the SHA-256 of the whole. Thread-safe.
+ *
+ * @since 0.1
  */
 public final class JdbcFencingGuard implements FencingGuard {
 
@@ -56,7 +58,7 @@ public final class JdbcFencingGuard implements FencingGuard {
 
 	private final FenceTable table;
 
-	private final LockedRows rows = new LockedRows();
+	private final FencedResources fenced = new FencedResources();
 
 	/**
 	 * Creates a guard on the table {@value #DEFAULT_TABLE}.
@@ -79,7 +81,7 @@ public final class JdbcFencingGuard implements FencingGuard {
 		this.table = new FenceTable(this.jdbc, table);
 	}
 
-	// what transaction managers know, too
+	// Transaction managers unwrap it, too
 	private static DataSource target(DataSource dataSource) {
 		if (dataSource instanceof TransactionAwareDataSourceProxy proxy) {
 			return Objects.requireNonNull(proxy.getTargetDataSource(), "targetDataSource");
@@ -117,7 +119,7 @@ public final class JdbcFencingGuard implements FencingGuard {
 		}
 		if (TransactionSynchronizationManager.isCurrentTransactionReadOnly()) {
 			throw new IllegalStateException("'" + resource + "' cannot be fenced in a read-only transaction:"
-					+ " the token has to be written. Leave readOnly out, or the fencing if nothing is written");
+					+ " the token is written. Leave readOnly out, or the fencing if nothing is written");
 		}
 	}
 
@@ -125,11 +127,11 @@ public final class JdbcFencingGuard implements FencingGuard {
 		@Nullable Object holder = TransactionSynchronizationManager.getResource(this.dataSource);
 		if (holder == null || connection.getAutoCommit()) {
 			throw new IllegalStateException("'" + resource + "' cannot be fenced: the transaction of this thread is"
-					+ " not one of the guard's DataSource, whose connection commits each statement by itself."
+					+ " not one of the guard's DataSource, whose connection commits each statement on its own."
 					+ " Use the transaction manager of that DataSource (the same object), or a guard of the other one");
 		}
-		this.rows.add(holder, resource);
-		return this.table.raise(connection, RowName.of(resource), token);
+		this.fenced.add(holder, resource);
+		return this.table.raise(connection, FenceKey.of(resource), token);
 	}
 
 }

@@ -416,10 +416,10 @@ class JdbcFencingGuardTests {
 	void tableMayBeInASchemaOfItsOwn(Shop shop) {
 		shop.jdbc.execute("CREATE SCHEMA IF NOT EXISTS locks");
 		shop.jdbc.execute("CREATE TABLE IF NOT EXISTS locks.fences (resource VARCHAR(255) PRIMARY KEY,"
-				+ " fence BIGINT, uses BIGINT, updated_at TIMESTAMP)");
+				+ " fencing_token BIGINT, uses BIGINT, updated_at TIMESTAMP)");
 		FencingGuard guard = new JdbcFencingGuard(shop.dataSource, "locks.fences");
 		shop.inTransaction((status) -> guard.check(KEY, 4));
-		assertThat(shop.jdbc.queryForObject("SELECT fence FROM locks.fences", Long.class)).isEqualTo(4);
+		assertThat(shop.jdbc.queryForObject("SELECT fencing_token FROM locks.fences", Long.class)).isEqualTo(4);
 		shop.jdbc.execute("DROP TABLE locks.fences");
 	}
 
@@ -541,8 +541,8 @@ class JdbcFencingGuardTests {
 		}
 
 		long fencingToken(String resource) {
-			Long fencingToken = this.jdbc.queryForObject("SELECT fence FROM lock_fence WHERE resource = ?", Long.class,
-					resource);
+			Long fencingToken = this.jdbc.queryForObject("SELECT fencing_token FROM lock_fence WHERE resource = ?",
+					Long.class, resource);
 			return (fencingToken != null) ? fencingToken : 0;
 		}
 

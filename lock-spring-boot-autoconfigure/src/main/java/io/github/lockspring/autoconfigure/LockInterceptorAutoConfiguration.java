@@ -2,11 +2,8 @@ package io.github.lockspring.autoconfigure;
 
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.autoconfigure.properties.DistributedLockProperties;
-import io.github.lockspring.interceptor.AnnotationLockOperationSource;
-import io.github.lockspring.interceptor.LockAnnotationChecker;
+import io.github.lockspring.interceptor.LockAnnotationValidator;
 import io.github.lockspring.interceptor.LockInterceptor;
-import io.github.lockspring.interceptor.LockKeyEvaluator;
-import io.github.lockspring.interceptor.LockOperationSource;
 import io.github.lockspring.interceptor.LockOperationSourceAdvisor;
 
 import org.springframework.beans.factory.ObjectProvider;
@@ -39,16 +36,9 @@ public final class LockInterceptorAutoConfiguration {
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	@ConditionalOnMissingBean
-	static LockOperationSource lockspringLockOperationSource(ConfigurableBeanFactory beanFactory) {
-		return new AnnotationLockOperationSource(beanFactory);
-	}
-
-	@Bean
-	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	@ConditionalOnMissingBean
-	static LockInterceptor lockspringLockInterceptor(LockOperationSource lockOperationSource,
-			ConfigurableBeanFactory beanFactory, ObjectProvider<LockTemplate> templates) {
-		return new LockInterceptor(lockOperationSource, new LockKeyEvaluator(beanFactory), templates::getObject);
+	static LockInterceptor lockspringLockInterceptor(ConfigurableBeanFactory beanFactory,
+			ObjectProvider<LockTemplate> templates) {
+		return new LockInterceptor(beanFactory, templates::getObject);
 	}
 
 	@Bean
@@ -65,8 +55,8 @@ public final class LockInterceptorAutoConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static LockAnnotationChecker lockspringLockAnnotationChecker() {
-		return new LockAnnotationChecker();
+	static LockAnnotationValidator lockspringLockAnnotationValidator() {
+		return new LockAnnotationValidator();
 	}
 
 }

@@ -3,8 +3,8 @@ package io.github.lockspring.autoconfigure;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
 
-import io.github.lockspring.interceptor.LockAdvice;
-import io.github.lockspring.interceptor.LockAdviceRule;
+import io.github.lockspring.interceptor.AdvisorChain;
+import io.github.lockspring.interceptor.AdvisorOrderRule;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -19,7 +19,7 @@ import org.springframework.transaction.interceptor.TransactionAttributeSource;
  * lock is kept until the transaction is complete, which only wastes connections; refuses
  * the method otherwise, since the next holder would read data from before the commit.
  */
-final class TransactionAdvisorOrderRule implements LockAdviceRule {
+final class TransactionAdvisorOrderRule implements AdvisorOrderRule {
 
 	private static final Logger logger = LoggerFactory.getLogger(TransactionAdvisorOrderRule.class);
 
@@ -42,12 +42,12 @@ final class TransactionAdvisorOrderRule implements LockAdviceRule {
 	}
 
 	@Override
-	public void check(LockAdvice advice) {
-		if (advice.outside().stream().noneMatch((advisor) -> beginsTransaction(advisor, advice))) {
+	public void validate(AdvisorChain chain) {
+		if (chain.outside().stream().noneMatch((advisor) -> beginsTransaction(advisor, chain))) {
 			return;
 		}
 		if (!this.releasedAfterCompletion.getAsBoolean()) {
-			throw advice.error(
+			throw chain.error(
 					"its transaction is outside of its lock, which would be released before the commit:"
 							+ " the next holder would read old data",
 					REMEDY + ", or leave out distributed-lock.transaction.release-after-completion=false");
@@ -55,14 +55,14 @@ final class TransactionAdvisorOrderRule implements LockAdviceRule {
 		logger.warn(
 				"@DistributedLock on {}: its transaction is outside of its lock. The lock is kept until the transaction is"
 						+ " complete, but each call holds a database connection while it waits for the lock. {}",
-				advice.method(), REMEDY);
+				chain.method(), REMEDY);
 	}
 
-	private static boolean beginsTransaction(Advisor advisor, LockAdvice advice) {
+	private static boolean beginsTransaction(Advisor advisor, AdvisorChain chain) {
 		if (advisor.getAdvice() instanceof TransactionAspectSupport transactions) {
 			TransactionAttributeSource source = transactions.getTransactionAttributeSource();
 			TransactionAttribute attribute = (source != null)
-					? source.getTransactionAttribute(advice.operation().method(), advice.operation().type()) : null;
+					? source.getTransactionAttribute(chain.operation().method(), chain.operation().type()) : null;
 			return attribute != null && BEGINS.contains(attribute.getPropagationBehavior());
 		}
 		return false;

@@ -78,7 +78,7 @@ class LockFencingAutoConfigurationTests {
 	void f03CallWithALateTokenIsRolledBack() {
 		this.shop.run((context) -> {
 			context.getBean(Shop.class).sell("a");
-			context.getBean(JdbcTemplate.class).update("UPDATE lock_fence SET fence = ?", Long.MAX_VALUE);
+			context.getBean(JdbcTemplate.class).update("UPDATE lock_fence SET fencing_token = ?", Long.MAX_VALUE);
 			assertThatExceptionOfType(StaleFencingTokenException.class)
 				.isThrownBy(() -> context.getBean(Shop.class).sell("a"));
 			assertThat(sold(context)).containsExactly("a");

@@ -7,10 +7,7 @@ import io.github.lockspring.LockContext;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.annotation.DistributedLock;
 import io.github.lockspring.autoconfigure.properties.DistributedLockProperties;
-import io.github.lockspring.interceptor.AnnotationLockOperationSource;
 import io.github.lockspring.interceptor.LockInterceptor;
-import io.github.lockspring.interceptor.LockKeyEvaluator;
-import io.github.lockspring.interceptor.LockOperationSource;
 import io.github.lockspring.interceptor.LockOperationSourceAdvisor;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -117,20 +114,11 @@ class LockInterceptorAutoConfigurationTests {
 	@Test
 	void advisorHasInfrastructureRole() {
 		this.runner.run((context) -> {
-			for (Class<?> type : List.of(LockOperationSourceAdvisor.class, LockInterceptor.class,
-					LockOperationSource.class)) {
+			for (Class<?> type : List.of(LockOperationSourceAdvisor.class, LockInterceptor.class)) {
 				String name = context.getBeanNamesForType(type)[0];
 				assertThat(context.getBeanFactory().getBeanDefinition(name).getRole()).as(name)
 					.isEqualTo(BeanDefinition.ROLE_INFRASTRUCTURE);
 			}
-		});
-	}
-
-	@Test
-	void backsOffWhenUserDefinesOperationSource() {
-		this.runner.withUserConfiguration(OwnSourceConfiguration.class, LockedConfiguration.class).run((context) -> {
-			assertThat(context).hasSingleBean(LockOperationSource.class).hasBean("ownSource");
-			assertThat(context.getBean(LockedService.class).work()).isTrue();
 		});
 	}
 
@@ -276,22 +264,11 @@ class LockInterceptorAutoConfigurationTests {
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	static class OwnSourceConfiguration {
-
-		@Bean
-		static LockOperationSource ownSource(ConfigurableBeanFactory beanFactory) {
-			return new AnnotationLockOperationSource(beanFactory);
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
 	static class OwnInterceptorConfiguration {
 
 		@Bean
-		static LockInterceptor ownInterceptor(LockOperationSource source, ConfigurableBeanFactory beanFactory) {
-			return new LockInterceptor(source, new LockKeyEvaluator(beanFactory),
-					() -> beanFactory.getBean(LockTemplate.class));
+		static LockInterceptor ownInterceptor(ConfigurableBeanFactory beanFactory) {
+			return new LockInterceptor(beanFactory, () -> beanFactory.getBean(LockTemplate.class));
 		}
 
 	}

@@ -218,7 +218,7 @@ class JpaFencingTests {
 
 		long fencingToken(String resource) {
 			Long fencingToken = new JdbcTemplate(this.dataSource)
-				.queryForObject("SELECT fence FROM lock_fence WHERE resource = ?", Long.class, resource);
+				.queryForObject("SELECT fencing_token FROM lock_fence WHERE resource = ?", Long.class, resource);
 			return (fencingToken != null) ? fencingToken : 0;
 		}
 

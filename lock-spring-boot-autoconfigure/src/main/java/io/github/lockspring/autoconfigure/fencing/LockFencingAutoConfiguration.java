@@ -1,8 +1,8 @@
 package io.github.lockspring.autoconfigure.fencing;
 
 import io.github.lockspring.autoconfigure.ConditionalOnLocksEnabled;
+import io.github.lockspring.fencing.FencedAnnotationValidator;
 import io.github.lockspring.fencing.FencedBeanPostProcessor;
-import io.github.lockspring.fencing.FencedChecker;
 
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -31,8 +31,8 @@ public final class LockFencingAutoConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static FencedChecker lockspringFencedChecker() {
-		return new FencedChecker();
+	static FencedAnnotationValidator lockspringFencedAnnotationValidator() {
+		return new FencedAnnotationValidator();
 	}
 
 }

@@ -2,9 +2,8 @@ package io.github.lockspring.autoconfigure.redis;
 
 import java.time.Duration;
 
-import io.github.lockspring.LockDefinitionException;
-import io.github.lockspring.interceptor.LockAdvice;
-import io.github.lockspring.interceptor.LockAdviceRule;
+import io.github.lockspring.interceptor.AdvisorChain;
+import io.github.lockspring.interceptor.AdvisorOrderRule;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.format.annotation.DurationFormat;
@@ -14,7 +13,7 @@ import org.springframework.format.datetime.standard.DurationFormatterUtils;
  * Refuses annotations whose lease is longer than the time for which a restarted node of
  * Redlock does not vote: each of their calls would fail.
  */
-class RedlockLeaseValidator implements LockAdviceRule {
+class RedlockLeaseValidator implements AdvisorOrderRule {
 
 	private final Duration longest;
 
@@ -23,17 +22,18 @@ class RedlockLeaseValidator implements LockAdviceRule {
 	}
 
 	@Override
-	public void check(LockAdvice advice) {
-		refuseIfLonger(advice, "ttl", advice.operation().ttl());
-		refuseIfLonger(advice, "minHold", advice.operation().minHold());
+	public void validate(AdvisorChain chain) {
+		refuseIfLonger(chain, "ttl", chain.operation().lock().ttl());
+		refuseIfLonger(chain, "minHold", chain.operation().lock().minHold());
 	}
 
-	private void refuseIfLonger(LockAdvice advice, String attribute, @Nullable Duration lease) {
+	private void refuseIfLonger(AdvisorChain chain, String attribute, @Nullable Duration lease) {
 		if (lease != null && lease.compareTo(this.longest) > 0) {
-			throw new LockDefinitionException(advice.method(), attribute, text(lease),
-					"it is longer than distributed-lock.redlock.longest-ttl = " + text(this.longest)
-							+ ", for which a restarted node does not vote",
-					"Set that property to the longest lease, or make this lease shorter", null);
+			throw chain.operation()
+				.error(attribute, text(lease),
+						"it is longer than distributed-lock.redlock.longest-ttl = " + text(this.longest)
+								+ ", for which a restarted node does not vote",
+						"Set that property to the longest lease, or make this lease shorter");
 		}
 	}
 

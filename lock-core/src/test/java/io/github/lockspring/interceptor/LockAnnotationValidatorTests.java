@@ -30,7 +30,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 /**
  * Which beans are looked at, and when.
  */
-class LockAnnotationCheckerTests {
+class LockAnnotationValidatorTests {
 
 	@Test
 	void refusesBeanThatWasCreatedTooEarly() {

@@ -1,5 +1,6 @@
 package io.github.lockspring.interceptor;
 
+import java.lang.invoke.MethodType;
 import java.lang.reflect.Array;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
@@ -15,7 +16,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
 
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.OnBusy;
@@ -28,30 +28,31 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * Works out, and checks, what an annotated method answers when its lock is busy.
+ * Creates, and checks, the handler of an annotated method for a busy lock.
  */
-final class BusyAnswers {
+final class BusyHandlerFactory {
 
 	/** Futures are returned by {@code @Async} methods, which unwrap them. */
 	private static final Map<Class<?>, Supplier<Object>> EMPTY = Map.of(Optional.class, Optional::empty,
 			OptionalInt.class, OptionalInt::empty, OptionalLong.class, OptionalLong::empty, OptionalDouble.class,
-			OptionalDouble::empty, Iterable.class, ArrayList::new, Future.class, BusyAnswers::emptyFuture,
-			CompletionStage.class, BusyAnswers::emptyFuture, CompletableFuture.class, BusyAnswers::emptyFuture);
+			OptionalDouble::empty, Iterable.class, ArrayList::new, Future.class, BusyHandlerFactory::emptyFuture,
+			CompletionStage.class, BusyHandlerFactory::emptyFuture, CompletableFuture.class,
+			BusyHandlerFactory::emptyFuture);
 
-	private BusyAnswers() {
+	private BusyHandlerFactory() {
 	}
 
-	static @Nullable BusyAnswer of(LockOperation operation, Class<?> targetClass) {
+	static @Nullable BusyHandler create(LockOperation operation, Class<?> targetClass) {
 		boolean skip = operation.onBusy() == OnBusy.SKIP;
 		if (operation.fallback().isBlank()) {
-			return (skip) ? new BusyAnswer.Skip(empty(operation, targetClass)) : null;
+			return (skip) ? new BusyHandler.Skip(empty(operation, targetClass)) : null;
 		}
 		if (skip) {
-			throw operation.site()
-				.error("fallback", operation.fallback(), "onBusy = SKIP says that nothing runs when the lock is busy",
-						"Leave out either the fallback or onBusy = SKIP");
+			throw operation.error("fallback", operation.fallback(),
+					"onBusy = SKIP says that nothing runs when the lock is busy",
+					"Leave out either the fallback or onBusy = SKIP");
 		}
-		return new BusyAnswer.Fallback(fallback(operation, targetClass));
+		return new BusyHandler.Fallback(fallback(operation, targetClass));
 	}
 
 	private static Supplier<? extends @Nullable Object> empty(LockOperation operation, Class<?> targetClass) {
@@ -60,12 +61,11 @@ final class BusyAnswers {
 		Supplier<? extends @Nullable Object> empty = empty(type);
 		if (type != void.class && type != Void.class && empty.get() == null
 				&& Nullness.forMethodReturnType(method) == Nullness.NON_NULL) {
-			throw operation.site()
-				.error("onBusy", OnBusy.SKIP.name(),
-						"a skipped call returns null, and the return type " + type.getSimpleName()
-								+ " is declared non-null",
-						"Return @Nullable " + type.getSimpleName() + " or Optional<" + type.getSimpleName()
-								+ ">, or name a fallback");
+			throw operation.error("onBusy", OnBusy.SKIP.name(),
+					"a skipped call returns null, and the return type " + type.getSimpleName()
+							+ " is declared non-null",
+					"Return @Nullable " + type.getSimpleName() + " or Optional<" + type.getSimpleName()
+							+ ">, or name a fallback");
 		}
 		return empty;
 	}
@@ -80,7 +80,7 @@ final class BusyAnswers {
 		}
 		if (type != void.class && type != Void.class && ClassUtils.isPrimitiveOrWrapper(type)) {
 			// A new array is filled with zeros
-			Object zero = Array.get(Array.newInstance(unwrapped(type), 1), 0);
+			Object zero = Array.get(Array.newInstance(MethodType.methodType(type).unwrap().returnType(), 1), 0);
 			return () -> zero;
 		}
 		Supplier<Object> container = () -> (Map.class.isAssignableFrom(type)) ? CollectionFactory.createMap(type, 0)
@@ -91,17 +91,6 @@ final class BusyAnswers {
 
 	private static Object emptyFuture() {
 		return CompletableFuture.<@Nullable Object>completedFuture(null);
-	}
-
-	private static Class<?> unwrapped(Class<?> type) {
-		if (type.isPrimitive()) {
-			return type;
-		}
-		return Stream
-			.of(boolean.class, byte.class, char.class, short.class, int.class, long.class, float.class, double.class)
-			.filter((primitive) -> ClassUtils.resolvePrimitiveIfNecessary(primitive) == type)
-			.findFirst()
-			.orElseThrow();
 	}
 
 	private static boolean works(Supplier<Object> container) {
@@ -119,33 +108,29 @@ final class BusyAnswers {
 		String name = operation.fallback();
 		List<Method> named = named(name, targetClass);
 		if (named.isEmpty()) {
-			throw operation.site()
-				.error("fallback", name, "there is no method '" + name + "' in " + targetClass.getSimpleName(),
-						"Add " + wanted(operation, targetClass));
+			throw operation.error("fallback", name,
+					"there is no method '" + name + "' in " + targetClass.getSimpleName(),
+					"Add " + wanted(operation, targetClass));
 		}
 		List<Method> fitting = named.stream().filter((each) -> takesArguments(each, method, targetClass)).toList();
 		if (fitting.contains(method)) {
-			throw operation.site()
-				.error("fallback", name, "it is the locked method itself, which would then run without the lock",
-						"Name another method");
+			throw operation.error("fallback", name,
+					"it is the locked method itself, which would then run without the lock", "Name another method");
 		}
 		if (fitting.isEmpty()) {
-			throw operation.site()
-				.error("fallback", name, "the parameters of '" + name + "' do not fit",
-						"Declare it as " + wanted(operation, targetClass));
+			throw operation.error("fallback", name, "the parameters of '" + name + "' do not fit",
+					"Declare it as " + wanted(operation, targetClass));
 		}
 		if (fitting.size() > 1) {
-			throw operation.site()
-				.error("fallback", name, "there are " + fitting.size() + " methods '" + name + "' that fit",
-						"Give the one that is meant a name of its own");
+			throw operation.error("fallback", name, "there are " + fitting.size() + " methods '" + name + "' that fit",
+					"Give the one that is meant a name of its own");
 		}
 		Method fallback = fitting.get(0);
 		if (!returnFits(fallback, method, targetClass)) {
-			throw operation.site()
-				.error("fallback", name,
-						"'" + name + "' returns "
-								+ ResolvableType.forMethodReturnType(fallback, targetClass).toClass().getSimpleName(),
-						"Declare it as " + wanted(operation, targetClass));
+			throw operation.error("fallback", name,
+					"'" + name + "' returns "
+							+ ResolvableType.forMethodReturnType(fallback, targetClass).toClass().getSimpleName(),
+					"Declare it as " + wanted(operation, targetClass));
 		}
 		ReflectionUtils.makeAccessible(fallback);
 		return fallback;

@@ -24,7 +24,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * What is said at startup about expressions that cannot be right.
  */
-class LockExpressionCheckTests {
+class LockExpressionValidatorTests {
 
 	private static final String METHOD = Service.class.getName() + ".run(Order, List, Map)";
 
@@ -141,7 +141,7 @@ class LockExpressionCheckTests {
 	void refusesKeyAndValueThatDiffer() {
 		LockDefinitionException error = LockContexts.failure(KeyAndValue.class);
 		assertThat(error).hasMessageContainingAll("KeyAndValue.run(String)", "key = ", "cannot be read",
-				"either value or key");
+				"either an attribute or its alias");
 	}
 
 	private static Class<?> unnamedParameter(String key) {
@@ -152,7 +152,7 @@ class LockExpressionCheckTests {
 			.intercept(StubMethod.INSTANCE)
 			.annotateMethod(AnnotationDescription.Builder.ofType(DistributedLock.class).define("key", key).build())
 			.make()
-			.load(LockExpressionCheckTests.class.getClassLoader(),
+			.load(LockExpressionValidatorTests.class.getClassLoader(),
 					ClassLoadingStrategy.UsingLookup.of(MethodHandles.lookup()))
 			.getLoaded();
 	}

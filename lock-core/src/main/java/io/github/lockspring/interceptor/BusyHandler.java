@@ -9,9 +9,9 @@ import io.github.lockspring.LockNotAcquiredException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a caller gets instead of the exception when the lock is busy.
+ * Answers a call whose lock is busy, in place of the exception.
  */
-sealed interface BusyAnswer {
+sealed interface BusyHandler {
 
 	/**
 	 * Answers a call.
@@ -21,18 +21,18 @@ sealed interface BusyAnswer {
 	 * @return the method's result
 	 * @throws Throwable what the fallback throws
 	 */
-	@Nullable Object answer(@Nullable Object target, @Nullable Object[] arguments, LockNotAcquiredException busy)
+	@Nullable Object handle(@Nullable Object target, @Nullable Object[] arguments, LockNotAcquiredException busy)
 			throws Throwable;
 
 	/**
-	 * Nothing is run.
+	 * Skips the method.
 	 *
 	 * @param empty gives the empty value of the return type
 	 */
-	record Skip(Supplier<? extends @Nullable Object> empty) implements BusyAnswer {
+	record Skip(Supplier<? extends @Nullable Object> empty) implements BusyHandler {
 
 		@Override
-		public @Nullable Object answer(@Nullable Object target, @Nullable Object[] arguments,
+		public @Nullable Object handle(@Nullable Object target, @Nullable Object[] arguments,
 				LockNotAcquiredException busy) {
 			return this.empty.get();
 		}
@@ -40,15 +40,15 @@ sealed interface BusyAnswer {
 	}
 
 	/**
-	 * Another method of the same object is called.
+	 * Calls another method of the same object.
 	 *
 	 * @param method the method, accessible; it takes the arguments, and the exception
 	 * after them if it has one parameter more
 	 */
-	record Fallback(Method method) implements BusyAnswer {
+	record Fallback(Method method) implements BusyHandler {
 
 		@Override
-		public @Nullable Object answer(@Nullable Object target, @Nullable Object[] arguments,
+		public @Nullable Object handle(@Nullable Object target, @Nullable Object[] arguments,
 				LockNotAcquiredException busy) throws Throwable {
 			@Nullable Object[] values = arguments;
 			if (this.method.getParameterCount() > arguments.length) {

@@ -11,28 +11,28 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * What the unfinished transactions of each thread have fenced. A transaction that waits
- * for a row of one that is suspended on the same thread would wait for itself, and no
- * database sees that.
+ * Remembers what the unfinished transactions of each thread have fenced. A transaction
+ * that waits for a row of one that is suspended on the same thread would wait for itself,
+ * which no database detects.
  * <p>
- * This says what may be locked, never what is: a savepoint that was rolled back has given
- * its row locks back, and is not noticed here.
+ * A resource that is remembered may be locked or not: a savepoint that was rolled back
+ * has released its row locks, which is not noticed here.
  */
 /*
  * For maintainers: a thread's list holds one element for each of its transactions that
- * has fenced something. Elements are told apart by the connection's holder, which is
- * another one inside REQUIRES_NEW and the same one inside NESTED, whoever suspends the
- * synchronizations. Only the thread itself adds; a JTA manager may complete on another
- * thread, so that the list is one that any thread may remove from. The thread-local goes
- * with the last element.
+ * has fenced something. Elements are identified by the connection's holder, which is
+ * another one inside REQUIRES_NEW and the same one inside NESTED, also where something
+ * else suspends the synchronizations. Only the thread itself adds; a JTA manager may
+ * complete on another thread, therefore any thread may remove from the list. The
+ * thread-local is removed with the last element.
  */
-final class LockedRows {
+final class FencedResources {
 
 	private final ThreadLocal<@Nullable List<Transaction>> current = new ThreadLocal<>();
 
 	/**
-	 * Notes that the present transaction is about to lock a row.
-	 * @param connection stands for the present transaction
+	 * Remembers that the current transaction is about to lock a row.
+	 * @param connection identifies the current transaction
 	 * @param resource what is to be fenced
 	 * @throws IllegalStateException if a suspended transaction has done so
 	 */
@@ -48,7 +48,7 @@ final class LockedRows {
 			}
 			else if (transaction.resources.contains(resource)) {
 				throw new IllegalStateException("'" + resource + "' is already fenced by a transaction that is"
-						+ " suspended on this thread, and that this one (REQUIRES_NEW?) would wait for without end."
+						+ " suspended on this thread, and this one (REQUIRES_NEW?) would wait for it without end."
 						+ " Let the inner work join it (REQUIRED, NESTED), let it run before or after,"
 						+ " or fence it under a key of its own");
 			}
@@ -78,8 +78,8 @@ final class LockedRows {
 		@Override
 		public void afterCompletion(int status) {
 			this.all.remove(this);
-			if (this.all.isEmpty() && LockedRows.this.current.get() == this.all) {
-				LockedRows.this.current.remove();
+			if (this.all.isEmpty() && FencedResources.this.current.get() == this.all) {
+				FencedResources.this.current.remove();
 			}
 		}
 

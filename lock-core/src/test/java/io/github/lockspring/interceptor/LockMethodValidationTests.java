@@ -38,7 +38,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * What is said at startup about methods that cannot be locked as they are annotated.
  */
-class LockMethodCheckTests {
+class LockMethodValidationTests {
 
 	@Test
 	void refusesFallbackThatDoesNotExist() {

@@ -1,4 +1,4 @@
-package io.github.lockspring.interceptor;
+package io.github.lockspring.aop;
 
 import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.aop.framework.ProxyConfig;
@@ -8,42 +8,39 @@ import org.springframework.scheduling.annotation.AsyncAnnotationBeanPostProcesso
 import org.springframework.scheduling.config.TaskManagementConfigUtils;
 
 /**
- * What the checks want to know about the container.
+ * Inspects a bean factory for the infrastructure that decides how a method is called.
  *
- * @param beanFactory the container
+ * @param beanFactory the bean factory
+ * @since 0.1
  */
-record ContainerFacts(BeanFactory beanFactory) {
+public record BeanFactoryInspector(BeanFactory beanFactory) {
 
 	/**
-	 * Whether beans are proxied by subclasses, even those that have interfaces.
-	 * @return false if that is not known
+	 * Tells whether beans are proxied by subclasses even if they have interfaces.
+	 * @return whether the auto-proxy creator says so
 	 */
-	boolean usesClassProxies() {
+	public boolean usesClassProxies() {
 		return this.beanFactory.containsBean(AopConfigUtils.AUTO_PROXY_CREATOR_BEAN_NAME)
 				&& this.beanFactory.getBean(AopConfigUtils.AUTO_PROXY_CREATOR_BEAN_NAME) instanceof ProxyConfig config
 				&& config.isProxyTargetClass();
 	}
 
 	/**
-	 * Whether {@code @Async} methods run on another thread.
-	 * @return false if nothing here cares for the annotation
+	 * Tells whether {@code @Async} methods run on another thread.
+	 * @return whether the annotation is enabled
 	 */
-	boolean runsAsyncMethods() {
+	public boolean runsAsyncMethods() {
 		return this.beanFactory.containsBean(TaskManagementConfigUtils.ASYNC_ANNOTATION_PROCESSOR_BEAN_NAME)
 				|| (this.beanFactory instanceof ListableBeanFactory beans
 						&& beans.getBeanNamesForType(AsyncAnnotationBeanPostProcessor.class, false, false).length > 0);
 	}
 
 	/**
-	 * Whether AspectJ weaves {@code @Async} into the methods themselves.
-	 * @return false where proxies do it, or nothing
+	 * Tells whether AspectJ weaves {@code @Async} into the methods themselves.
+	 * @return whether the annotation is enabled with AspectJ
 	 */
-	boolean weavesAsyncMethods() {
+	public boolean weavesAsyncMethods() {
 		return this.beanFactory.containsBean(TaskManagementConfigUtils.ASYNC_EXECUTION_ASPECT_BEAN_NAME);
-	}
-
-	boolean hasBean(String name) {
-		return this.beanFactory.containsBean(name);
 	}
 
 }

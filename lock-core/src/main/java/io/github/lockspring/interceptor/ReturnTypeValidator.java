@@ -4,6 +4,8 @@ import java.lang.reflect.Method;
 import java.util.Set;
 
 import io.github.lockspring.LockDefinitionException;
+import io.github.lockspring.aop.BeanFactoryInspector;
+import io.github.lockspring.aop.ClassHierarchy;
 
 import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.MergedAnnotations;
@@ -14,7 +16,7 @@ import org.springframework.scheduling.annotation.Async;
  * Refuses methods that return before their work is done: the lock would be released
  * before it, or in the middle of it.
  */
-final class ReturnTypeRules {
+final class ReturnTypeValidator {
 
 	/** By name: most of these types need not be there. */
 	private static final Set<String> DEFERRED = Set.of("org.reactivestreams.Publisher",
@@ -34,22 +36,21 @@ final class ReturnTypeRules {
 
 	private static final String HTTP_ENTITY = "org.springframework.http.HttpEntity";
 
-	private final ContainerFacts container;
+	private final BeanFactoryInspector inspector;
 
-	ReturnTypeRules(ContainerFacts container) {
-		this.container = container;
+	ReturnTypeValidator(BeanFactoryInspector inspector) {
+		this.inspector = inspector;
 	}
 
-	void check(LockOperation operation, Class<?> targetClass) {
+	void validate(LockOperation operation, Class<?> targetClass) {
 		Method method = operation.method();
 		Class<?>[] parameters = method.getParameterTypes();
 		if (parameters.length > 0 && CONTINUATION.equals(parameters[parameters.length - 1].getName())) {
 			throw error(operation, "it is a suspend function");
 		}
-		if (this.container.weavesAsyncMethods() && isAsync(method, operation.declared(), targetClass)) {
-			throw operation.site()
-				.error("key", operation.key(), AsyncAdviceRule.PROBLEM,
-						"Leave out the mode of @EnableAsync: with a proxy it is outside of the lock");
+		if (this.inspector.weavesAsyncMethods() && isAsync(method, operation.annotated().declared(), targetClass)) {
+			throw operation.error(AsyncOrderRule.PROBLEM,
+					"Leave out the mode of @EnableAsync: with a proxy it is outside of the lock");
 		}
 		ResolvableType type = ResolvableType.forMethodReturnType(method, targetClass);
 		checkType(operation, type, targetClass);
@@ -65,15 +66,14 @@ final class ReturnTypeRules {
 			throw error(operation, what);
 		}
 		if (is(returned, FUTURES)) {
-			if (!isAsync(operation.method(), operation.declared(), targetClass)) {
+			if (!isAsync(operation.method(), operation.annotated().declared(), targetClass)) {
 				throw error(operation, what);
 			}
-			if (!this.container.runsAsyncMethods()) {
-				throw operation.site()
-					.error("key", operation.key(),
-							what + ", and nothing here runs @Async methods on another thread: "
-									+ "the lock would be released before the work runs",
-							"Add @EnableAsync to a configuration");
+			if (!this.inspector.runsAsyncMethods()) {
+				throw operation.error(
+						what + ", and nothing here runs @Async methods on another thread: "
+								+ "the lock would be released before the work runs",
+						"Add @EnableAsync to a configuration");
 			}
 		}
 	}
@@ -89,15 +89,12 @@ final class ReturnTypeRules {
 	}
 
 	private static boolean is(Class<?> type, Set<String> names) {
-		return AnnotationLockOperationSource.hierarchy(type)
-			.stream()
-			.anyMatch((each) -> names.contains(each.getName()));
+		return ClassHierarchy.of(type).stream().anyMatch((each) -> names.contains(each.getName()));
 	}
 
 	private static LockDefinitionException error(LockOperation operation, String what) {
-		return operation.site()
-			.error("key", operation.key(), what + ": the lock would be released before the work runs",
-					"Lock a method that does the work before it returns, or take the lock inside the work with LockTemplate");
+		return operation.error(what + ": the lock would be released before the work runs",
+				"Lock a method that does the work before it returns, or take the lock inside the work with LockTemplate");
 	}
 
 }

@@ -30,17 +30,18 @@ import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.standard.SpelExpression;
 
 /**
- * Finds by its syntax tree that an expression cannot mean what its author thinks.
+ * Refuses an expression whose syntax tree shows that it cannot mean what its author
+ * intends.
  * <p>
  * A property or method without anything in front of it is looked up on the root object,
  * which has nothing that belongs into a key: it is a forgotten {@code #}, or text without
  * quotes.
  */
-final class LockExpressionRules {
+final class LockExpressionValidator {
 
 	private static final Set<String> ROOT = Set.of("method", "target", "args");
 
-	private final LockSite site;
+	private final LockOperation operation;
 
 	private final String attribute;
 
@@ -52,16 +53,16 @@ final class LockExpressionRules {
 
 	private boolean variable;
 
-	LockExpressionRules(LockSite site, String attribute, String value, @Nullable String @Nullable [] parameterNames,
-			Predicate<String> beans) {
-		this.site = site;
+	LockExpressionValidator(LockOperation operation, String attribute, String value,
+			@Nullable String @Nullable [] parameterNames, Predicate<String> beans) {
+		this.operation = operation;
 		this.attribute = attribute;
 		this.value = value;
 		this.parameterNames = (parameterNames != null) ? Arrays.<@Nullable String>asList(parameterNames) : null;
 		this.beans = beans;
 	}
 
-	void check(SpelExpression expression) {
+	void validate(SpelExpression expression) {
 		this.variable = false;
 		SpelNode ast = expression.getAST();
 		visit(ast, true);
@@ -168,8 +169,9 @@ final class LockExpressionRules {
 
 	/** There is no token before there is a lock, and no lock before there is a key. */
 	private void checkNotToken(String expression, int position) {
-		Method method = this.site.method();
-		if (position < method.getParameterCount() && TokenParameter.isToken(method, position, this.site.type())) {
+		Method method = this.operation.method();
+		if (position < method.getParameterCount()
+				&& FencingTokenParameter.isToken(method, position, this.operation.type())) {
 			throw error(expression + " is the token of the lock, which does not exist before the lock is taken",
 					"Use other parameters");
 		}
@@ -179,7 +181,7 @@ final class LockExpressionRules {
 		if (!name.matches("[pa]\\d{1,3}")) {
 			return false;
 		}
-		return Integer.parseInt(name.substring(1)) < this.site.method().getParameterCount();
+		return Integer.parseInt(name.substring(1)) < this.operation.method().getParameterCount();
 	}
 
 	private void checkBean(String name) {
@@ -209,7 +211,7 @@ final class LockExpressionRules {
 	}
 
 	private LockDefinitionException error(String problem, String remedy) {
-		return this.site.error(this.attribute, this.value, problem, remedy);
+		return this.operation.error(this.attribute, this.value, problem, remedy);
 	}
 
 }

@@ -20,23 +20,23 @@ import org.springframework.cache.interceptor.CacheableOperation;
  * warns of one outside of it that would keep what it should not. That a hit does not take
  * the lock there is what such an order is for.
  */
-final class CacheAdviceRule implements LockAdviceRule {
+final class CacheOrderRule implements AdvisorOrderRule {
 
-	private static final Logger logger = LoggerFactory.getLogger(CacheAdviceRule.class);
+	private static final Logger logger = LoggerFactory.getLogger(CacheOrderRule.class);
 
 	private static final String REMEDY = "Let the cache be inside of the lock, where it is unless distributed-lock.order"
 			+ " or the order of @EnableCaching says otherwise";
 
 	@Override
-	public void check(LockAdvice advice) {
-		for (Advisor advisor : advice.outside()) {
+	public void validate(AdvisorChain chain) {
+		for (Advisor advisor : chain.outside()) {
 			if (advisor.getAdvice() instanceof CacheInterceptor cache) {
-				operations(cache, advice.operation()).forEach((operation) -> checkOutside(operation, advice));
+				operations(cache, chain.operation()).forEach((operation) -> checkOutside(operation, chain));
 			}
 		}
-		for (Advisor advisor : advice.inside()) {
+		for (Advisor advisor : chain.inside()) {
 			if (advisor.getAdvice() instanceof CacheInterceptor cache) {
-				operations(cache, advice.operation()).forEach((operation) -> checkInside(operation, advice));
+				operations(cache, chain.operation()).forEach((operation) -> checkInside(operation, chain));
 			}
 		}
 	}
@@ -44,10 +44,10 @@ final class CacheAdviceRule implements LockAdviceRule {
 	/**
 	 * For such a future the cache may be asked, and the method called, asynchronously.
 	 */
-	private void checkInside(CacheOperation operation, LockAdvice advice) {
+	private void checkInside(CacheOperation operation, AdvisorChain chain) {
 		if (operation instanceof CacheableOperation
-				&& CompletableFuture.class.isAssignableFrom(advice.operation().method().getReturnType())) {
-			throw advice.error(
+				&& CompletableFuture.class.isAssignableFrom(chain.operation().method().getReturnType())) {
+			throw chain.error(
 					"@Cacheable is inside of its lock, and calls a method that returns a CompletableFuture on a thread of the"
 							+ " cache, after the lock was released",
 					"Cache the values in another bean's method that calls this one, or return the value itself");
@@ -61,20 +61,18 @@ final class CacheAdviceRule implements LockAdviceRule {
 		return (operations != null) ? operations : List.of();
 	}
 
-	private void checkOutside(CacheOperation operation, LockAdvice advice) {
+	private void checkOutside(CacheOperation operation, AdvisorChain chain) {
 		boolean put = operation instanceof CachePutOperation;
 		if (put) {
-			logger.warn(
-					"@DistributedLock on {}: @CachePut is outside of the lock and writes after its release, so that a value"
-							+ " may replace that of a later holder. {}",
-					advice.method(), REMEDY);
+			logger.warn("@DistributedLock on {}: @CachePut is outside of the lock and writes after its release: a value"
+					+ " may replace that of a later holder. {}", chain.method(), REMEDY);
 		}
-		if ((put || operation instanceof CacheableOperation) && answersWhenBusy(advice.operation())
+		if ((put || operation instanceof CacheableOperation) && answersWhenBusy(chain.operation())
 				&& unless(operation).isEmpty()) {
 			logger.warn(
 					"@DistributedLock on {}: the cache is outside of the lock and keeps what is returned when the lock is"
 							+ " busy (onBusy = SKIP, or the fallback). {}, or leave those values out of it with unless",
-					advice.method(), REMEDY);
+					chain.method(), REMEDY);
 		}
 	}
 

@@ -1,8 +1,6 @@
 package io.github.lockspring.interceptor;
 
 import java.lang.reflect.Method;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 
 import io.github.lockspring.LockDefinitionException;
@@ -10,61 +8,45 @@ import io.github.lockspring.LockDefinitionException;
 import org.springframework.aop.Advisor;
 import org.springframework.aop.Pointcut;
 import org.springframework.aop.PointcutAdvisor;
-import org.springframework.aop.framework.Advised;
-import org.springframework.aop.framework.AopProxyUtils;
 
 /**
- * How the advice of an annotated method is nested.
+ * Shows how the advice of an annotated method is nested.
  *
  * @param operation the method's annotation, or the first of several
  * @param outside the advice that runs outside of the lock, outermost first
  * @param inside the advice that runs inside of it, outermost first
+ * @since 0.1
  */
-public record LockAdvice(LockOperation operation, List<Advisor> outside, List<Advisor> inside) {
+public record AdvisorChain(LockOperation operation, List<Advisor> outside, List<Advisor> inside) {
 
 	/**
-	 * The method as a person would look for it.
+	 * Returns the method as one would search for it.
 	 * @return its class, name and parameters
 	 */
 	public String method() {
-		return this.operation.site().toString();
+		return this.operation.annotated().toString();
 	}
 
 	/**
-	 * An error about the method.
+	 * Creates an error about the method.
 	 * @param problem what is wrong, without a full stop
 	 * @param remedy what to do about it, a sentence without its full stop
 	 * @return the exception to throw
 	 */
 	public LockDefinitionException error(String problem, String remedy) {
-		return this.operation.site().error("key", this.operation.key(), problem, remedy);
+		return this.operation.error(problem, remedy);
 	}
 
 	/**
-	 * All advice of a bean, also of proxies behind a proxy.
-	 * @param bean a bean
-	 * @return its advisors, outermost first; none if it shows none
-	 */
-	static List<Advisor> allOf(Object bean) {
-		List<Advisor> advisors = new ArrayList<>();
-		Object current = bean;
-		while (current instanceof Advised advised) {
-			advisors.addAll(Arrays.asList(advised.getAdvisors()));
-			current = AopProxyUtils.getSingletonTarget(current);
-		}
-		return advisors;
-	}
-
-	/**
-	 * The advice of one method.
+	 * Selects the advice that applies to one method.
 	 * @param operation its annotation
 	 * @param advisors the advice of its bean
-	 * @param lock the advisor among them that stands for the lock
-	 * @return what of it applies to the method
+	 * @param lock the advisor among them that takes the lock
+	 * @return the chain of the method
 	 */
-	static LockAdvice of(LockOperation operation, List<Advisor> advisors, Advisor lock) {
+	static AdvisorChain of(LockOperation operation, List<Advisor> advisors, Advisor lock) {
 		int position = advisors.indexOf(lock);
-		return new LockAdvice(operation, applying(advisors.subList(0, position), operation),
+		return new AdvisorChain(operation, applying(advisors.subList(0, position), operation),
 				applying(advisors.subList(position + 1, advisors.size()), operation));
 	}
 

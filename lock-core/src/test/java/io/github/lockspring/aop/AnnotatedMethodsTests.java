@@ -1,4 +1,4 @@
-package io.github.lockspring.interceptor;
+package io.github.lockspring.aop;
 
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
@@ -8,23 +8,25 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 
 import io.github.lockspring.annotation.DistributedLock;
 import io.github.lockspring.annotation.DistributedLocks;
 import org.junit.jupiter.api.Test;
 
-import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.core.annotation.AliasFor;
+import org.springframework.core.annotation.MergedAnnotation;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Where annotations are found, and which one counts.
  */
-class AnnotationLockOperationSourceTests {
+class AnnotatedMethodsTests {
 
-	private final AnnotationLockOperationSource source = new AnnotationLockOperationSource(
-			new DefaultListableBeanFactory());
+	private final AnnotatedMethods<DistributedLock, List<Found>> methods = new AnnotatedMethods<>(
+			new AnnotationModel<>(DistributedLock.class, "key", "", ""), (method, userClass,
+					annotations) -> annotations.stream().map((annotation) -> new Found(method, annotation)).toList());
 
 	@Test
 	void methodWinsOverClass() {
@@ -91,13 +93,13 @@ class AnnotationLockOperationSourceTests {
 	}
 
 	@Test
-	void bridgeMethodGivesTheOperationOfItsMethod() {
+	void bridgeMethodGivesTheAnnotationOfItsMethod() {
 		List<Method> methods = Arrays.stream(Bridged.class.getDeclaredMethods())
 			.filter((method) -> method.getName().equals("handle"))
 			.toList();
 		assertThat(methods).hasSize(2)
-			.allSatisfy((method) -> assertThat(this.source.getLockOperations(method, Bridged.class))
-				.extracting(LockOperation::name)
+			.allSatisfy((method) -> assertThat(this.methods.get(method, Bridged.class)).extracting(Found::name)
+
 				.containsExactly("bridged"));
 	}
 
@@ -105,17 +107,18 @@ class AnnotationLockOperationSourceTests {
 	void genericInterfaceMethodIsSeenFromBothSides() throws NoSuchMethodException {
 		assertThat(names(Generic.class, "handle")).containsExactly("generic");
 		Method declared = Handler.class.getMethod("handle", Object.class);
-		LockOperation operation = this.source.getLockOperations(declared, Generic.class).get(0);
-		assertThat(operation.method()).isEqualTo(Generic.class.getMethod("handle", String.class));
-		assertThat(operation.declared()).isEqualTo(declared);
+		AnnotatedMethod method = found(declared, Generic.class).get(0).method();
+		assertThat(method.method()).isEqualTo(Generic.class.getMethod("handle", String.class));
+		assertThat(method.declared()).isEqualTo(declared);
 	}
 
 	@Test
 	void metaAnnotationPassesAttributesOn() {
-		List<LockOperation> operations = operations(Meta.class, "aliased");
-		assertThat(operations).hasSize(1);
-		assertThat(operations.get(0).key()).isEqualTo("#id");
-		assertThat(operations.get(0).name()).isEqualTo("orders");
+		List<Found> annotations = found(Meta.class, "aliased");
+		assertThat(annotations).hasSize(1);
+		assertThat(annotations.get(0).annotation().getString("key")).isEqualTo("#id");
+		assertThat(annotations.get(0).method().value()).isEqualTo("#id");
+		assertThat(annotations.get(0).name()).isEqualTo("orders");
 	}
 
 	@Test
@@ -139,33 +142,45 @@ class AnnotationLockOperationSourceTests {
 			.newProxyInstance(getClass().getClassLoader(), new Class<?>[] { Api.class },
 					(object, method, arguments) -> null)
 			.getClass();
-		LockOperation operation = this.source.getLockOperations(proxy.getMethod("api"), proxy).get(0);
-		assertThat(operation.name()).isEqualTo("api");
-		assertThat(operation.type()).isEqualTo(Api.class);
-		assertThat(this.source.getLockOperations(Api.class.getMethod("general"), proxy)).hasSize(1);
+		Found found = found(proxy.getMethod("api"), proxy).get(0);
+		assertThat(found.name()).isEqualTo("api");
+		assertThat(found.method().type()).isEqualTo(Api.class);
+		assertThat(found(Api.class.getMethod("general"), proxy)).hasSize(1);
 	}
 
 	@Test
 	void classWithoutAnnotationsIsNoCandidate() {
-		assertThat(this.source.isCandidateClass(String.class)).isFalse();
-		assertThat(this.source.isCandidateClass(AnnotationLockOperationSourceTests.class)).isFalse();
-		assertThat(this.source.isCandidateClass(Plain.class)).isTrue();
-		assertThat(this.source.isCandidateClass(Sub.class)).isTrue();
+		assertThat(this.methods.isCandidate(String.class)).isFalse();
+		assertThat(this.methods.isCandidate(AnnotatedMethodsTests.class)).isFalse();
+		assertThat(this.methods.isCandidate(Plain.class)).isTrue();
+		assertThat(this.methods.isCandidate(Sub.class)).isTrue();
 	}
 
 	private List<String> names(Class<?> type, String method) {
-		return operations(type, method).stream().map(LockOperation::name).toList();
+		return found(type, method).stream().map(Found::name).toList();
 	}
 
-	private List<LockOperation> operations(Class<?> type, String name) {
-		for (Class<?> each : AnnotationLockOperationSource.hierarchy(type)) {
+	private List<Found> found(Class<?> type, String name) {
+		for (Class<?> each : ClassHierarchy.of(type)) {
 			for (Method method : each.getDeclaredMethods()) {
 				if (method.getName().equals(name) && !method.isBridge()) {
-					return this.source.getLockOperations(method, type);
+					return found(method, type);
 				}
 			}
 		}
 		throw new AssertionError(name);
+	}
+
+	private List<Found> found(Method method, Class<?> type) {
+		return Objects.requireNonNullElse(this.methods.get(method, type), List.of());
+	}
+
+	record Found(AnnotatedMethod method, MergedAnnotation<DistributedLock> annotation) {
+
+		String name() {
+			return this.annotation.getString("name");
+		}
+
 	}
 
 	@DistributedLock(name = "interface")

@@ -7,13 +7,13 @@ import java.util.HexFormat;
 import java.util.regex.Pattern;
 
 /**
- * What a resource is called in the table: its own name, unless that is too long or has
- * characters that not every database can keep. Then as much of its beginning as fits, a
- * {@code #}, and the SHA-256 of the whole (of its UTF-8) in hexadecimal digits. Names
- * that look like this already are treated in the same way, so that no two resources have
- * a row in common unless two texts with the same SHA-256 are found.
+ * Turns a resource into the key of its row: the resource itself, unless that is too long
+ * or has characters that not every database can store. Then as much of its beginning as
+ * fits, a {@code #}, and the SHA-256 of the whole (of its UTF-8) in hexadecimal digits.
+ * Resources that look like this already are treated in the same way. Two resources thus
+ * share a row only if their texts have the same SHA-256.
  */
-final class RowName {
+final class FenceKey {
 
 	/** Length of the column. */
 	static final int MAX_LENGTH = 255;
@@ -24,7 +24,7 @@ final class RowName {
 
 	private static final char NUL = 0;
 
-	private RowName() {
+	private FenceKey() {
 	}
 
 	static String of(String resource) {

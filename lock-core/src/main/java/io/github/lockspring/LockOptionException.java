@@ -1,0 +1,51 @@
+package io.github.lockspring;
+
+import java.time.Duration;
+
+/**
+ * An option of a {@link LockRequest} is out of its bounds, or contradicts another one.
+ *
+ * @since 0.1
+ */
+public final class LockOptionException extends IllegalArgumentException {
+
+	private static final long serialVersionUID = 1L;
+
+	private final String option;
+
+	private final String problem;
+
+	private final String remedy;
+
+	LockOptionException(String option, Duration value, String problem, String remedy) {
+		super(option + " = " + value + ": " + problem + ". " + remedy);
+		this.option = option;
+		this.problem = problem;
+		this.remedy = remedy;
+	}
+
+	/**
+	 * Returns the option at fault.
+	 * @return its name, as in {@code ttl}
+	 */
+	public String getOption() {
+		return this.option;
+	}
+
+	/**
+	 * Returns what is wrong with its value.
+	 * @return a clause without a full stop
+	 */
+	public String getProblem() {
+		return this.problem;
+	}
+
+	/**
+	 * Returns what to do about it.
+	 * @return a sentence without its full stop
+	 */
+	public String getRemedy() {
+		return this.remedy;
+	}
+
+}

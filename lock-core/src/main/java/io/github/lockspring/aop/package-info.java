@@ -1,0 +1,8 @@
+/**
+ * What both annotations of this library need: the model of an annotation, the search for
+ * annotated methods, and the checks that a proxy can serve them.
+ */
+@NullMarked
+package io.github.lockspring.aop;
+
+import org.jspecify.annotations.NullMarked;
