@@ -208,19 +208,20 @@ final class DefaultHeldLock implements HeldLock {
 	 * @return whether the lock was lost, and this is the first call to learn of it
 	 */
 	boolean end(boolean inBackground) {
-		HoldEnd end = this.lock.end(this.hold, inBackground, now());
-		if (end.outcome() == HoldEnd.Outcome.REPEATED) {
-			return false;
-		}
+		HoldEnd end = this.lock.end(this.hold, now());
 		ReleaseRequest request = end.request();
-		if (end.outcome() == HoldEnd.Outcome.LOST || (request != null && !release(request))) {
-			return true;
+		boolean lost = end.outcome() == HoldEnd.Outcome.LOST;
+		if (request != null && (lost || inBackground)) {
+			this.registry.release(request, this.lock);
 		}
-		if (this.registry.events().hasListeners()) {
+		else if (request != null) {
+			lost = !release(request);
+		}
+		if (!lost && end.outcome() == HoldEnd.Outcome.ENDED && this.registry.events().hasListeners()) {
 			this.registry.events()
 				.publish(new LockEvent.Released(key(), parameters().name(), fencingToken(), this.hold.heldFor(now())));
 		}
-		return false;
+		return lost;
 	}
 
 	/**

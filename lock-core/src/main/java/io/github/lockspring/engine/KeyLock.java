@@ -206,28 +206,24 @@ final class KeyLock {
 	private void leave(Waiter waiter) {
 		this.waiters.remove(waiter);
 		Ownership present = this.ownership;
-		if (this.waiters.isEmpty() && present != null) {
-			if (present.isWaiting()) {
-				this.ownership = null;
-				releaseInBackground(present);
-			}
-			else if (present.state() == State.HANDING_OFF) {
-				releaseInBackground(present);
-			}
+		if (this.waiters.isEmpty() && present != null
+				&& (present.isWaiting() || present.state() == State.HANDING_OFF)) {
+			this.ownership = present.isWaiting() ? null : present;
+			releaseInBackground(present);
 		}
-		wakeFirst();
-		retireIfUnused();
+		settle();
 	}
 
-	private void wakeFirst() {
+	/** Wakes the first waiter; without waiters and an ownership this lock is dropped. */
+	private void settle() {
 		Waiter first = this.waiters.peekFirst();
 		if (first != null) {
-			wake(first);
+			this.monitor.afterwards(first);
 		}
-	}
-
-	private void wake(Waiter waiter) {
-		this.monitor.afterwards(waiter);
+		else if (this.ownership == null && !this.retired) {
+			this.retired = true;
+			this.port.retire(this);
+		}
 	}
 
 	/**
@@ -235,14 +231,7 @@ final class KeyLock {
 	 */
 	void wakeAll() {
 		try (Monitor entered = this.monitor.enter()) {
-			this.waiters.forEach(this::wake);
-		}
-	}
-
-	private void retireIfUnused() {
-		if (this.waiters.isEmpty() && this.ownership == null && !this.retired) {
-			this.retired = true;
-			this.port.retire(this);
+			this.waiters.forEach(this.monitor::afterwards);
 		}
 	}
 
@@ -257,17 +246,16 @@ final class KeyLock {
 			if (asking == null || !asking.endAttempt(attempt)) {
 				return;
 			}
-			if (result instanceof AcquireResult.Acquired acquired) {
-				acquired(waiter, asking, attempt, acquired, now);
-			}
-			else if (result instanceof AcquireResult.Busy busy) {
+			if (result instanceof AcquireResult.Busy busy) {
 				busy(waiter, asking, attempt, busy, now);
+			}
+			else {
+				acquired(waiter, asking, attempt, ((AcquireResult.Acquired) result).fencingToken(), now);
 			}
 		}
 	}
 
-	private void acquired(Waiter waiter, Ownership asking, AcquireAttempt attempt, AcquireResult.Acquired result,
-			long now) {
+	private void acquired(Waiter waiter, Ownership asking, AcquireAttempt attempt, long fencingToken, long now) {
 		Grant pending = asking.takePendingGrant();
 		asking.noteOthers(pending != null && pending.othersWait());
 		if (this.port.isStopped()) {
@@ -277,7 +265,7 @@ final class KeyLock {
 		}
 		long ttl = attempt.request().ttl().toNanos();
 		if (now - RenewalPolicy.deadline(attempt.sent(), ttl) < 0) {
-			grant(asking, result.fencingToken(), attempt.sent(), ttl, now);
+			grant(asking, fencingToken, attempt.sent(), ttl, now);
 			return;
 		}
 		asking.late(now);
@@ -289,12 +277,12 @@ final class KeyLock {
 	private void busy(Waiter waiter, Ownership asking, AcquireAttempt attempt, AcquireResult.Busy result, long now) {
 		asking.busy(result, attempt.sent(), this.retry, this.port.isInformed(), now);
 		if (waiter.options().once()) {
-			waiter.tell(busy(waiter, asking, now));
+			Busy failure = busy(waiter, asking, now);
 			if (!asking.mayBeInStore()) {
 				// never queued, and certainly not the owner: there is nothing to release
 				drop(asking.token());
 			}
-			leave(waiter);
+			giveUp(waiter, failure);
 			return;
 		}
 		this.port.openInbox();
@@ -314,16 +302,17 @@ final class KeyLock {
 			}
 			if (interrupted) {
 				asking.interrupted(now);
-				considerMessages(asking, now);
-				return;
 			}
-			asking.failed(error, attempt.sent(), this.retry, now);
-			this.port.probeInbox();
-			if (waiter.options().once()) {
+			else {
+				asking.failed(error, attempt.sent(), this.retry, now);
+				this.port.probeInbox();
+			}
+			if (waiter.options().once() && !interrupted) {
 				giveUp(waiter, new Unavailable(error));
-				return;
 			}
-			considerMessages(asking, now);
+			else {
+				considerMessages(asking, now);
+			}
 		}
 	}
 
@@ -349,14 +338,14 @@ final class KeyLock {
 			consider(waiting, grant, now);
 		}
 		else if (waiting.isAttemptWanted()) {
-			attemptAt(waiting, now);
+			attemptBy(waiting, now);
 		}
 	}
 
 	private void consider(Ownership waiting, Grant grant, long now) {
 		waiting.noteOthers(grant.othersWait());
 		if (!waiting.mayUse(grant, now)) {
-			attemptAt(waiting, now);
+			attemptBy(waiting, now);
 		}
 		else if (!this.port.isStopped()) {
 			grant(waiting, grant.fencingToken(), waiting.busySent(), waiting.grantNanos(), now);
@@ -369,13 +358,8 @@ final class KeyLock {
 	void wanted(Ownership wanted, long now) {
 		try (Monitor entered = this.monitor.enter()) {
 			wanted.othersWait(now);
-			if (wanted.isWaiting()) {
-				// this instance owns the lock without knowing it
-				attemptAt(wanted, now);
-			}
-			else if (wanted.state() == State.ATTEMPTING) {
-				wanted.attemptAgain();
-			}
+			// if it waits, this instance owns the lock without knowing it
+			attemptBy(wanted, now);
 		}
 	}
 
@@ -385,19 +369,16 @@ final class KeyLock {
 	 */
 	void attemptBy(long at) {
 		try (Monitor entered = this.monitor.enter()) {
-			Ownership present = this.ownership;
-			if (present != null && present.isWaiting()) {
-				attemptAt(present, Time.earlier(present.nextAttempt(), at));
-			}
-			else if (present != null && present.state() == State.ATTEMPTING) {
-				present.attemptAgain();
+			if (this.ownership != null) {
+				attemptBy(this.ownership, at);
 			}
 		}
 	}
 
-	private void attemptAt(Ownership waiting, long at) {
-		waiting.attemptAt(at);
-		wakeFirst();
+	private void attemptBy(Ownership waiting, long at) {
+		if (waiting.attemptBy(at)) {
+			settle();
+		}
 	}
 
 	// holds
@@ -413,7 +394,7 @@ final class KeyLock {
 		Hold hold = held.holdFor(waiter.parameters(), waiter.options().deferred(), now);
 		held.watch(this.port);
 		waiter.tell(hold);
-		wake(waiter);
+		this.monitor.afterwards(waiter);
 	}
 
 	/**
@@ -483,25 +464,18 @@ final class KeyLock {
 	}
 
 	private boolean isStillHeld(Hold hold, long now) {
-		if (hold.isActive() && hold.isOver(now)) {
-			expire(hold, now);
-		}
-		return hold.isActive();
-	}
-
-	private void expire(Hold hold, long now) {
 		Ownership held = this.ownership;
-		if (held != null && held.hold() == hold) {
+		if (hold.isActive() && hold.isOver(now) && held != null && held.hold() == hold) {
 			lose(held, LockMessages.OVER, now);
 		}
+		return hold.isActive();
 	}
 
 	/**
 	 * Ends a hold: hands the lock off to the next waiter if it may, otherwise says what
 	 * to send to the store.
-	 * @param inBackground whether the release is left to the background
 	 */
-	HoldEnd end(Hold hold, boolean inBackground, long now) {
+	HoldEnd end(Hold hold, long now) {
 		try (Monitor entered = this.monitor.enter()) {
 			if (hold.state() == Hold.State.CLOSED) {
 				return HoldEnd.REPEATED;
@@ -509,18 +483,12 @@ final class KeyLock {
 			boolean held = isStillHeld(hold, now);
 			hold.close();
 			Ownership owned = this.ownership;
-			if (!held || owned == null) {
-				ReleaseRequest late = hold.lateRelease();
-				if (late != null) {
-					this.monitor.afterwards(() -> this.port.release(late, null));
-				}
-				return HoldEnd.LOST;
-			}
-			return end(owned, hold, inBackground, now);
+			return (held && owned != null) ? end(owned, hold, now)
+					: new HoldEnd(HoldEnd.Outcome.LOST, hold.lateRelease());
 		}
 	}
 
-	private HoldEnd end(Ownership owned, Hold hold, boolean inBackground, long now) {
+	private HoldEnd end(Ownership owned, Hold hold, long now) {
 		owned.endHold();
 		long keep = hold.keepFor(now);
 		Waiter next = this.waiters.peekFirst();
@@ -528,22 +496,18 @@ final class KeyLock {
 			if (LocalHandoff.needsRenewal(owned.lease().deadline() - now, next.parameters())) {
 				owned.handOffAfterRenewal();
 				owned.unwatch(this.port);
-				wake(next);
+				this.monitor.afterwards(next);
 			}
 			else {
 				owned.handOff();
 				hold(owned, now);
 			}
-			return HoldEnd.ENDED;
+			return HoldEnd.HANDED_OFF;
 		}
 		ReleaseRequest request = owned
 			.releaseRequest((keep > 0) ? Duration.ofNanos(keep).plusMillis(1) : Duration.ZERO);
 		owned.release();
 		owned.unwatch(this.port);
-		if (inBackground) {
-			this.monitor.afterwards(() -> this.port.release(request, this));
-			return HoldEnd.ENDED;
-		}
 		return new HoldEnd(HoldEnd.Outcome.ENDED, request);
 	}
 
@@ -708,8 +672,7 @@ final class KeyLock {
 			Duration heldFor = hold.heldFor(now);
 			this.monitor.afterwards(() -> this.port.lost(hold, reason, heldFor));
 		}
-		wakeFirst();
-		retireIfUnused();
+		settle();
 	}
 
 	/**
@@ -739,8 +702,7 @@ final class KeyLock {
 	void released(OwnerToken token) {
 		try (Monitor entered = this.monitor.enter()) {
 			drop(token);
-			wakeFirst();
-			retireIfUnused();
+			settle();
 		}
 	}
 

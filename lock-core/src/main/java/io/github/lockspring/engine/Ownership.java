@@ -206,12 +206,17 @@ final class Ownership implements Watchdog.Watched, StoreDispatcher.Renewal {
 		}
 	}
 
-	void attemptAt(long at) {
-		this.nextAttempt = at;
-	}
-
-	void attemptAgain() {
-		this.attemptAgain = true;
+	/**
+	 * Makes the next attempt at the given time at the latest; during an attempt, after
+	 * it.
+	 * @return whether it waits, and the time may have changed
+	 */
+	boolean attemptBy(long at) {
+		if (this.state == State.WAITING) {
+			this.nextAttempt = Time.earlier(this.nextAttempt, at);
+		}
+		this.attemptAgain = this.state == State.ATTEMPTING;
+		return this.state == State.WAITING;
 	}
 
 	boolean isAttemptWanted() {

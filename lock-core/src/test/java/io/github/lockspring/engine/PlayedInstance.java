@@ -269,7 +269,7 @@ final class PlayedInstance implements KeyLockPort {
 
 		private @Nullable KeyLock mine;
 
-		/** Whether it waits for a result. */
+		/** Whether a result is awaited. */
 		private boolean calling;
 
 		private @Nullable Long parkedUntil;
@@ -341,9 +341,13 @@ final class PlayedInstance implements KeyLockPort {
 			perform(mine().next(this, now()));
 		}
 
+		boolean isWaiting() {
+			return !this.done && this.hold == null;
+		}
+
 		void cancel() {
 			mine().cancel(this, new AcquireFailure.Interrupted(), now());
-			if (!this.calling) {
+			if (!this.calling && this.hold == null) {
 				step();
 			}
 		}
@@ -410,14 +414,17 @@ final class PlayedInstance implements KeyLockPort {
 
 		void end(boolean inBackground) {
 			look();
-			HoldEnd end = mine().end(held(), inBackground, now());
+			HoldEnd end = mine().end(held(), now());
 			PlayedWorld.check(end.outcome() != HoldEnd.Outcome.REPEATED, "ended before");
 			PlayedWorld.check(end.outcome() != HoldEnd.Outcome.ENDED || !this.over, "lost, and not told");
 			ReleaseRequest request = end.request();
 			PlayedInstance.this.world.trace("%s: ends, %s", this, end);
 			this.done = true;
 			this.hold = null;
-			if (request != null) {
+			if (request != null && (inBackground || end.outcome() == HoldEnd.Outcome.LOST)) {
+				release(request, mine());
+			}
+			else if (request != null) {
 				this.calling = true;
 				PlayedInstance.this.world.release(PlayedInstance.this, request, (@Nullable ReleaseResult result) -> {
 					this.calling = false;

@@ -31,10 +31,13 @@ final class PlayedWorld {
 
 	static final LockUnavailableException NO_RESULT = new LockUnavailableException("no result");
 
-	private static final int STEPS = 250;
+	private static final int STEPS = 300;
 
 	/** How long waiters may need once everything works: several leases and hand-overs. */
 	private static final long MAX_CALM_NANOS = Duration.ofSeconds(120).toNanos();
+
+	/** Tokens follow the server's clock: what raises one by 1 takes more than 1 µs. */
+	private static final long EVENT_NANOS = 5_000;
 
 	private static final long PATIENCE = Duration.ofDays(1).toNanos();
 
@@ -72,6 +75,9 @@ final class PlayedWorld {
 
 	private final List<String> trace = new ArrayList<>();
 
+	/** Of most waiters, since a lock is handed off with the same one only. */
+	private final int ttl;
+
 	private long now = Duration.ofDays(20_000).toNanos();
 
 	private long lastFencingToken;
@@ -83,6 +89,7 @@ final class PlayedWorld {
 	PlayedWorld(long seed, boolean tracing) {
 		this.random = new Random(seed);
 		this.tracing = tracing;
+		this.ttl = this.random.nextBoolean() ? 300 : 1000;
 		for (int i = 0; i < 3; i++) {
 			this.instances.add(newInstance());
 		}
@@ -121,8 +128,9 @@ final class PlayedWorld {
 		}
 	}
 
-	/** A waiter was told that it holds the lock. */
+	/** A waiter was told that it holds the lock, which took it some time. */
 	void held(long fencingToken) {
+		pass(EVENT_NANOS);
 		check(fencingToken > this.lastFencingToken, "token " + fencingToken + " after " + this.lastFencingToken);
 		this.lastFencingToken = fencingToken;
 		this.holds++;
@@ -258,7 +266,7 @@ final class PlayedWorld {
 			any(this.calls, this::timeOut);
 		}
 		else if (kind < 97) {
-			any(waiters((waiter) -> waiter.isRunnable() || waiter.parkedUntil() != null), PlayedWaiter::cancel);
+			any(waiters(PlayedWaiter::isWaiting), PlayedWaiter::cancel);
 		}
 		else if (kind < 99) {
 			any(this.instances, PlayedInstance::toggleInbox);
@@ -285,7 +293,7 @@ final class PlayedWorld {
 			return;
 		}
 		int choice = this.random.nextInt(10);
-		Duration ttl = Duration.ofMillis((choice < 7) ? 1000 : 300 * choice);
+		Duration ttl = Duration.ofMillis((choice < 7) ? this.ttl : 300 * choice);
 		boolean renew = this.random.nextBoolean();
 		long minHold = (choice == 9) ? Duration.ofMillis(500).toNanos() : 0;
 		LockParameters parameters = new LockParameters("order:42", null, ttl, renew, Time.FOREVER, minHold,
