@@ -5,7 +5,7 @@ import io.github.lockspring.LockUnavailableException;
 /**
  * Why a waiter does not get the lock.
  */
-sealed interface AcquireFailure extends AcquireOutcome {
+sealed interface AcquireFailure extends Waiter.Outcome {
 
 	/**
 	 * Another holder has it.

@@ -86,7 +86,7 @@ final class DefaultHeldLock implements HeldLock {
 		}
 	}
 
-	Reentries.Effect enter(LockParameters inner) {
+	Hold.Reentry enter(LockParameters inner) {
 		return this.lock.enter(this.hold, inner, now());
 	}
 
@@ -208,16 +208,16 @@ final class DefaultHeldLock implements HeldLock {
 	 * @return whether the lock was lost, and this is the first call to learn of it
 	 */
 	boolean end(boolean inBackground) {
-		HoldEnd end = this.lock.end(this.hold, now());
+		Hold.End end = this.lock.end(this.hold, now());
 		ReleaseRequest request = end.request();
-		boolean lost = end.outcome() == HoldEnd.Outcome.LOST;
+		boolean lost = end.outcome() == Hold.End.Outcome.LOST;
 		if (request != null && (lost || inBackground)) {
 			this.registry.release(request, this.lock);
 		}
 		else if (request != null) {
 			lost = !release(request);
 		}
-		if (!lost && end.outcome() == HoldEnd.Outcome.ENDED && this.registry.events().hasListeners()) {
+		if (!lost && end.outcome() == Hold.End.Outcome.ENDED && this.registry.events().hasListeners()) {
 			this.registry.events()
 				.publish(new LockEvent.Released(key(), parameters().name(), fencingToken(), this.hold.heldFor(now())));
 		}

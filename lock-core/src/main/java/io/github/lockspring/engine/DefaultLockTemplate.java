@@ -139,7 +139,7 @@ final class DefaultLockTemplate implements LockTemplate {
 
 	private DefaultHeldLock acquire(LockParameters parameters, WaitOptions options, long start) {
 		ThreadWaiter waiter = new ThreadWaiter(this.registry, parameters, options);
-		AcquireOutcome outcome = waiter.await();
+		Waiter.Outcome outcome = waiter.await();
 		if (outcome instanceof Hold hold) {
 			if (this.registry.events().hasListeners()) {
 				this.registry.events()

@@ -1,6 +1,8 @@
 package io.github.lockspring.engine;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 
 import io.github.lockspring.OnLost;
 import io.github.lockspring.engine.support.Time;
@@ -16,11 +18,51 @@ import org.jspecify.annotations.Nullable;
  * of the lease or at its own limit, whichever is earlier. All changes happen under the
  * monitor of the key's lock; what is volatile is also read without it.
  */
-final class Hold implements AcquireOutcome {
+final class Hold implements Waiter.Outcome {
 
 	enum State {
 
 		ACTIVE, LOST, CLOSED
+
+	}
+
+	/**
+	 * What a call that entered a hold again means for it.
+	 */
+	enum Reentry {
+
+		/** The hold is lost: the call did not enter it. */
+		REFUSED,
+		/** The call requires no more than the hold and the calls before it. */
+		UNCHANGED,
+		/** The call requires the lock for longer, or to be told of its loss. */
+		EXTENDED
+
+	}
+
+	/**
+	 * What the end of a hold means for its holder.
+	 *
+	 * @param outcome what the holder is told
+	 * @param request what is to be sent to the store: now, and then reported to the lock,
+	 * or in the background where the lock was lost; or null
+	 */
+	record End(Outcome outcome, @Nullable ReleaseRequest request) {
+
+		static final End REPEATED = new End(Outcome.REPEATED, null);
+
+		static final End HANDED_OFF = new End(Outcome.ENDED, null);
+
+		enum Outcome {
+
+			/** It has ended before. */
+			REPEATED,
+			/** The lock was lost before the end. */
+			LOST,
+			/** It was held until now. */
+			ENDED
+
+		}
 
 	}
 
@@ -78,11 +120,11 @@ final class Hold implements AcquireOutcome {
 		updateLimit();
 	}
 
-	Reentries.Effect enter(LockParameters inner, long now) {
+	Reentry enter(LockParameters inner, long now) {
 		if (this.reentries == null) {
 			this.reentries = new Reentries(this.parameters);
 		}
-		Reentries.Effect effect = this.reentries.add(inner, now, this.ownLimit);
+		Reentry effect = this.reentries.add(inner, now, this.ownLimit);
 		updateLimit();
 		return effect;
 	}
@@ -264,6 +306,64 @@ final class Hold implements AcquireOutcome {
 	@Override
 	public String toString() {
 		return "Lock '" + this.parameters.key() + "' (" + this.fencingToken + ", " + this.state + ")";
+	}
+
+	/**
+	 * The calls that have entered the hold again and not ended yet.
+	 */
+	private static final class Reentries {
+
+		private record Entry(LockParameters parameters, long limit) {
+		}
+
+		private final LockParameters own;
+
+		private final List<Entry> present = new ArrayList<>(1);
+
+		Reentries(LockParameters own) {
+			this.own = own;
+		}
+
+		Reentry add(LockParameters inner, long now, long ownLimit) {
+			Entry reentry = new Entry(inner, inner.limitFrom(now));
+			boolean unbounded = this.own.renew() && this.own.maxHold() == Time.FOREVER;
+			boolean longer = inner.renew() && !unbounded && reentry.limit - limit(ownLimit) > 0;
+			boolean stricter = inner.onLost() != OnLost.NOTIFY && onLost() == OnLost.NOTIFY;
+			this.present.add(reentry);
+			return (longer || stricter) ? Reentry.EXTENDED : Reentry.UNCHANGED;
+		}
+
+		void remove(LockParameters inner) {
+			// two threads may share a handle, so it need not be the last one
+			for (int i = this.present.size() - 1; i >= 0; i--) {
+				if (this.present.get(i).parameters == inner) {
+					this.present.remove(i);
+					return;
+				}
+			}
+		}
+
+		/** Returns the limit of a hold, which each renewed call inside it may put off. */
+		long limit(long ownLimit) {
+			long latest = ownLimit;
+			for (Entry reentry : this.present) {
+				if (reentry.parameters.renew()) {
+					latest = Time.later(latest, reentry.limit);
+				}
+			}
+			return latest;
+		}
+
+		OnLost onLost() {
+			OnLost strictest = this.own.onLost();
+			for (Entry reentry : this.present) {
+				if (strictest == OnLost.NOTIFY) {
+					strictest = reentry.parameters.onLost();
+				}
+			}
+			return strictest;
+		}
+
 	}
 
 }

@@ -410,12 +410,12 @@ final class KeyLock {
 	/**
 	 * Enters a hold again, unless it is lost.
 	 */
-	Reentries.Effect enter(Hold hold, LockParameters inner, long now) {
+	Hold.Reentry enter(Hold hold, LockParameters inner, long now) {
 		try (Monitor entered = this.monitor.enter()) {
 			if (!isStillHeld(hold, now)) {
-				return Reentries.Effect.REFUSED;
+				return Hold.Reentry.REFUSED;
 			}
-			Reentries.Effect effect = hold.enter(inner, now);
+			Hold.Reentry effect = hold.enter(inner, now);
 			limitChanged(hold);
 			return effect;
 		}
@@ -475,20 +475,20 @@ final class KeyLock {
 	 * Ends a hold: hands the lock off to the next waiter if it may, otherwise says what
 	 * to send to the store.
 	 */
-	HoldEnd end(Hold hold, long now) {
+	Hold.End end(Hold hold, long now) {
 		try (Monitor entered = this.monitor.enter()) {
 			if (hold.state() == Hold.State.CLOSED) {
-				return HoldEnd.REPEATED;
+				return Hold.End.REPEATED;
 			}
 			boolean held = isStillHeld(hold, now);
 			hold.close();
 			Ownership owned = this.ownership;
 			return (held && owned != null) ? end(owned, hold, now)
-					: new HoldEnd(HoldEnd.Outcome.LOST, hold.lateRelease());
+					: new Hold.End(Hold.End.Outcome.LOST, hold.lateRelease());
 		}
 	}
 
-	private HoldEnd end(Ownership owned, Hold hold, long now) {
+	private Hold.End end(Ownership owned, Hold hold, long now) {
 		owned.endHold();
 		long keep = hold.keepFor(now);
 		Waiter next = this.waiters.peekFirst();
@@ -502,13 +502,13 @@ final class KeyLock {
 				owned.handOff();
 				hold(owned, now);
 			}
-			return HoldEnd.HANDED_OFF;
+			return Hold.End.HANDED_OFF;
 		}
 		ReleaseRequest request = owned
 			.releaseRequest((keep > 0) ? Duration.ofNanos(keep).plusMillis(1) : Duration.ZERO);
 		owned.release();
 		owned.unwatch(this.port);
-		return new HoldEnd(HoldEnd.Outcome.ENDED, request);
+		return new Hold.End(Hold.End.Outcome.ENDED, request);
 	}
 
 	private boolean mayHandOff(Ownership owned, Hold hold, Waiter next, long now) {

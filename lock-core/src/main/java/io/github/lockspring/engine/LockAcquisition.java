@@ -29,12 +29,12 @@ final class LockAcquisition {
 		private final LockParameters parameters;
 
 		/** What the re-entry means for the hold; null for a new hold. */
-		private final Reentries.@Nullable Effect reentry;
+		private final Hold.@Nullable Reentry reentry;
 
 		/** Whether it outlasts the call, in a unit of work. */
 		private boolean kept;
 
-		Part(DefaultHeldLock lock, LockParameters parameters, Reentries.@Nullable Effect reentry) {
+		Part(DefaultHeldLock lock, LockParameters parameters, Hold.@Nullable Reentry reentry) {
 			this.lock = lock;
 			this.parameters = parameters;
 			this.reentry = reentry;
@@ -77,8 +77,8 @@ final class LockAcquisition {
 	 * @throws LockLostException if it is lost
 	 */
 	void reenter(DefaultHeldLock lock, LockParameters parameters) {
-		Reentries.Effect effect = lock.enter(parameters);
-		if (effect == Reentries.Effect.REFUSED) {
+		Hold.Reentry effect = lock.enter(parameters);
+		if (effect == Hold.Reentry.REFUSED) {
 			lock.ensureHeld();
 			throw lock.lostException();
 		}
@@ -119,7 +119,7 @@ final class LockAcquisition {
 	 * new holds, and the re-entries that require more than the hold that they entered.
 	 */
 	void belongTo(UnitOfWork unit) {
-		this.parts.forEach((part) -> part.kept = part.reentry != Reentries.Effect.UNCHANGED);
+		this.parts.forEach((part) -> part.kept = part.reentry != Hold.Reentry.UNCHANGED);
 		if (this.parts.stream().noneMatch((part) -> part.kept)) {
 			return;
 		}

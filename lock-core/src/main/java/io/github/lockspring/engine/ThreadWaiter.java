@@ -35,7 +35,7 @@ final class ThreadWaiter extends Waiter {
 	/**
 	 * Waits until the outcome is known. Called once, by the thread that waits.
 	 */
-	AcquireOutcome await() {
+	Outcome await() {
 		if (isInterrupted()) {
 			return new Interrupted();
 		}

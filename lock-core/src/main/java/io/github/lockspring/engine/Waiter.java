@@ -24,11 +24,18 @@ abstract class Waiter implements Runnable {
 
 	}
 
+	/**
+	 * What a waiter is told, once: the lock is its own, or it does not get it.
+	 */
+	sealed interface Outcome permits Hold, AcquireFailure {
+
+	}
+
 	private final LockParameters parameters;
 
 	private final WaitOptions options;
 
-	private volatile @Nullable AcquireOutcome outcome;
+	private volatile @Nullable Outcome outcome;
 
 	Waiter(LockParameters parameters, WaitOptions options) {
 		this.parameters = parameters;
@@ -46,14 +53,14 @@ abstract class Waiter implements Runnable {
 	/**
 	 * Returns the outcome, or null while it is unknown.
 	 */
-	final @Nullable AcquireOutcome outcome() {
+	final @Nullable Outcome outcome() {
 		return this.outcome;
 	}
 
 	/**
 	 * Tells the outcome. Called once, under the monitor of the key's lock.
 	 */
-	final void tell(AcquireOutcome outcome) {
+	final void tell(Outcome outcome) {
 		if (this.outcome != null) {
 			throw new IllegalStateException("This waiter was told " + this.outcome + " before " + outcome);
 		}

@@ -414,14 +414,14 @@ final class PlayedInstance implements KeyLockPort {
 
 		void end(boolean inBackground) {
 			look();
-			HoldEnd end = mine().end(held(), now());
-			PlayedWorld.check(end.outcome() != HoldEnd.Outcome.REPEATED, "ended before");
-			PlayedWorld.check(end.outcome() != HoldEnd.Outcome.ENDED || !this.over, "lost, and not told");
+			Hold.End end = mine().end(held(), now());
+			PlayedWorld.check(end.outcome() != Hold.End.Outcome.REPEATED, "ended before");
+			PlayedWorld.check(end.outcome() != Hold.End.Outcome.ENDED || !this.over, "lost, and not told");
 			ReleaseRequest request = end.request();
 			PlayedInstance.this.world.trace("%s: ends, %s", this, end);
 			this.done = true;
 			this.hold = null;
-			if (request != null && (inBackground || end.outcome() == HoldEnd.Outcome.LOST)) {
+			if (request != null && (inBackground || end.outcome() == Hold.End.Outcome.LOST)) {
 				release(request, mine());
 			}
 			else if (request != null) {

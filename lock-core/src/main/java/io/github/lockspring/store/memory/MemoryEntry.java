@@ -18,7 +18,7 @@ final class MemoryEntry {
 
 	private final LinkedHashSet<OwnerToken> queue = new LinkedHashSet<>();
 
-	long fencingToken;
+	private long fencingToken;
 
 	private @Nullable OwnerToken holder;
 
@@ -104,6 +104,16 @@ final class MemoryEntry {
 	 */
 	boolean isOver(long now) {
 		return !isTaken(now) && !hasWaiters(now);
+	}
+
+	long fencingToken() {
+		return this.fencingToken;
+	}
+
+	/** Remembers the latest fencing token, and returns it. */
+	long fencedBy(long latest) {
+		this.fencingToken = latest;
+		return latest;
 	}
 
 }

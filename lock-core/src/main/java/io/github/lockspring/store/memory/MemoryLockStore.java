@@ -109,8 +109,7 @@ public final class MemoryLockStore implements LockStore {
 		if (request.queueMode() == QueueMode.REJOIN) {
 			entry.dequeue(token);
 		}
-		entry.fencingToken = nextFencingToken(now);
-		return new Acquired(entry.fencingToken);
+		return new Acquired(entry.fencedBy(nextFencingToken(now)));
 	}
 
 	@Override
@@ -128,11 +127,10 @@ public final class MemoryLockStore implements LockStore {
 		OwnerToken token = request.token();
 		if (!entry.isOwnedBy(token, now)) {
 			entry.dequeue(token);
-			return entry.isKeptFor(token, now) ? new Released() : new NotOwner(entry.fencingToken);
+			return entry.isKeptFor(token, now) ? new Released() : new NotOwner(entry.fencingToken());
 		}
-		if (request.lastFencingToken() > entry.fencingToken) {
-			entry.fencingToken = request.lastFencingToken();
-			this.lastFencingToken.accumulateAndGet(entry.fencingToken, Math::max);
+		if (request.lastFencingToken() > entry.fencingToken()) {
+			this.lastFencingToken.accumulateAndGet(entry.fencedBy(request.lastFencingToken()), Math::max);
 		}
 		if (!request.keep().isZero()) {
 			entry.keep(request.keep(), now);
@@ -143,8 +141,8 @@ public final class MemoryLockStore implements LockStore {
 		for (OwnerToken head = entry.poll(now); head != null; head = entry.poll(now)) {
 			if (this.inboxes.isOpen(head.instance())) {
 				entry.take(head, Duration.ofMillis(head.grantMillis()), now);
-				entry.fencingToken = nextFencingToken(now);
-				this.inboxes.granted(request.key(), head, entry.fencingToken, entry.hasWaiters(now));
+				long fencingToken = entry.fencedBy(nextFencingToken(now));
+				this.inboxes.granted(request.key(), head, fencingToken, entry.hasWaiters(now));
 				break;
 			}
 		}
