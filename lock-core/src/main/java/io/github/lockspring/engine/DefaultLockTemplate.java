@@ -53,13 +53,13 @@ final class DefaultLockTemplate implements LockTemplate {
 			result = work.doUnderLock(acquisition.lock());
 		}
 		catch (Throwable ex) {
-			LockLostException lost = acquisition.end();
+			LockLostException lost = acquisition.end(false);
 			if (lost != null) {
 				ex.addSuppressed(lost);
 			}
 			throw ex;
 		}
-		LockLostException lost = acquisition.end();
+		LockLostException lost = acquisition.end(false);
 		if (lost != null) {
 			throw lost;
 		}
@@ -131,7 +131,7 @@ final class DefaultLockTemplate implements LockTemplate {
 			}
 		}
 		catch (Throwable ex) {
-			acquisition.abandon(ex instanceof LockUnavailableException);
+			acquisition.end(ex instanceof LockUnavailableException);
 			throw ex;
 		}
 		return acquisition;

@@ -150,7 +150,7 @@ final class Hold implements Waiter.Outcome {
 		boolean due = !this.lease.isRenewing() && needsRenewal()
 				&& now - (this.lease.renewAt() - this.lease.window()) >= 0;
 		if (due) {
-			this.lease.startRenewal();
+			this.lease.setRenewing(true);
 		}
 		return due;
 	}

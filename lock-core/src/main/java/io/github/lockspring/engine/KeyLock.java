@@ -588,7 +588,7 @@ final class KeyLock {
 		try (Monitor entered = this.monitor.enter()) {
 			Hold hold = held.hold();
 			if (held.state() != State.HELD || hold == null || hold.isOver(now) || !hold.needsRenewal()) {
-				held.lease().endRenewal();
+				held.lease().setRenewing(false);
 				return null;
 			}
 			return new RenewRequest(this.key, held.token(), hold.ttlToRequest(now));
@@ -600,7 +600,7 @@ final class KeyLock {
 	 */
 	void renewed(Ownership held, RenewResult result, long sent, long ttl, long now) {
 		try (Monitor entered = this.monitor.enter()) {
-			held.lease().endRenewal();
+			held.lease().setRenewing(false);
 			apply(held, result, sent, ttl, now);
 		}
 	}

@@ -4,6 +4,7 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.Base64;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
@@ -70,7 +71,7 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 
 	private final ConcurrentHashMap<Long, Ownership> known = new ConcurrentHashMap<>();
 
-	private final @Nullable Inbox inbox;
+	private final Optional<Inbox> inbox;
 
 	private volatile boolean closing;
 
@@ -87,7 +88,7 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 		this.renewal = new RenewalPolicy(settings.renewalInterval());
 		this.handoff = new LocalHandoff(settings.maxTenure().toNanos());
 		this.retry = new RetrySchedule(ThreadLocalRandom::current, settings.commandTimeout().toNanos());
-		this.inbox = store.inbox(this.instance, this).orElse(null);
+		this.inbox = store.inbox(this.instance, this);
 	}
 
 	private static String newInstance() {
@@ -162,9 +163,7 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 	}
 
 	void closeInbox() {
-		if (this.inbox != null) {
-			this.inbox.close();
-		}
+		this.inbox.ifPresent(Inbox::close);
 	}
 
 	// what locks need
@@ -224,22 +223,20 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 
 	@Override
 	public boolean isInformed() {
-		return this.inbox != null && this.inbox.isConfirmed();
+		return this.inbox.isPresent() && this.inbox.get().isConfirmed();
 	}
 
 	@Override
 	public void openInbox() {
-		if (this.inbox != null && !this.inbox.isConfirmed()) {
-			this.inbox.open();
+		if (!isInformed()) {
+			this.inbox.ifPresent(Inbox::open);
 		}
 	}
 
 	@Override
 	public void probeInbox() {
-		if (this.inbox != null) {
-			this.inbox.open();
-			this.inbox.probe();
-		}
+		this.inbox.ifPresent(Inbox::open);
+		this.inbox.ifPresent(Inbox::probe);
 	}
 
 	// messages

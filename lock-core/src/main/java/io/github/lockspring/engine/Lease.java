@@ -54,12 +54,8 @@ final class Lease {
 		this.extended = true;
 	}
 
-	void startRenewal() {
-		this.renewing = true;
-	}
-
-	void endRenewal() {
-		this.renewing = false;
+	void setRenewing(boolean renewing) {
+		this.renewing = renewing;
 	}
 
 	long deadline() {

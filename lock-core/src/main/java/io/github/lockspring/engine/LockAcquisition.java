@@ -173,22 +173,11 @@ final class LockAcquisition {
 	/**
 	 * Ends everything, last key first; what belongs to a unit of work that is not
 	 * complete is kept.
+	 * @param inBackground whether the releases are left to the background
 	 * @return the losses that the caller is to be told of, the first with the others
 	 * suppressed into it; null if there is none
 	 */
-	@Nullable LockLostException end() {
-		return end(false);
-	}
-
-	/**
-	 * Ends everything because a later key was not acquired.
-	 * @param inBackground whether the releases are left to the background
-	 */
-	void abandon(boolean inBackground) {
-		end(inBackground);
-	}
-
-	private @Nullable LockLostException end(boolean inBackground) {
+	@Nullable LockLostException end(boolean inBackground) {
 		this.armed.forEach(DefaultHeldLock::disarm);
 		boolean last = isLastUser();
 		LockLostException lost = null;

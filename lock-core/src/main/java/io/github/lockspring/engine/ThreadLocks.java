@@ -6,6 +6,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
 import java.util.function.BiFunction;
+import java.util.function.BooleanSupplier;
 
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockInterruptedException;
@@ -79,12 +80,7 @@ final class ThreadLocks {
 		public void lockInterruptibly() throws InterruptedException {
 			checkInterrupt();
 			if (!reenter()) {
-				try {
-					own(withoutBound(true));
-				}
-				catch (LockInterruptedException ex) {
-					throw interrupted(ex);
-				}
+				interruptibly(() -> own(withoutBound(true)));
 			}
 		}
 
@@ -96,15 +92,21 @@ final class ThreadLocks {
 		@Override
 		public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
 			checkInterrupt();
-			if (reenter()) {
-				return true;
-			}
 			long nanos = Math.min(unit.toNanos(time), Time.FOREVER);
+			return reenter() || interruptibly(
+					() -> tryOwn(new WaitOptions(now() + Math.max(0, nanos), nanos <= 0, Time.FOREVER, true, false)));
+		}
+
+		/** Follows the convention of this interface: an exception instead of the flag. */
+		private static boolean interruptibly(BooleanSupplier acquiring) throws InterruptedException {
 			try {
-				return tryOwn(new WaitOptions(now() + Math.max(0, nanos), nanos <= 0, Time.FOREVER, true, false));
+				return acquiring.getAsBoolean();
 			}
 			catch (LockInterruptedException ex) {
-				throw interrupted(ex);
+				Thread.interrupted();
+				InterruptedException interrupted = new InterruptedException(ex.getMessage());
+				interrupted.initCause(ex);
+				throw interrupted;
 			}
 		}
 
@@ -122,17 +124,17 @@ final class ThreadLocks {
 
 		private boolean tryOwn(WaitOptions options) {
 			try {
-				own(options);
-				return true;
+				return own(options);
 			}
 			catch (LockNotAcquiredException ex) {
 				return false;
 			}
 		}
 
-		private void own(WaitOptions options) {
+		private boolean own(WaitOptions options) {
 			HeldLock lock = ThreadLocks.this.acquiring.apply(this.request, options);
 			ThreadLocks.this.owned.put(me(), new Owned(lock));
+			return true;
 		}
 
 		private boolean reenter() {
@@ -166,14 +168,6 @@ final class ThreadLocks {
 			if (Thread.interrupted()) {
 				throw new InterruptedException();
 			}
-		}
-
-		/** The convention of this interface: the exception instead of the flag. */
-		private static InterruptedException interrupted(LockInterruptedException ex) {
-			Thread.interrupted();
-			InterruptedException interrupted = new InterruptedException(ex.getMessage());
-			interrupted.initCause(ex);
-			return interrupted;
 		}
 
 		@Override

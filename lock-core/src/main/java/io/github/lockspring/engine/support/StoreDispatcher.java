@@ -8,7 +8,6 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
 import io.github.lockspring.LockUnavailableException;
@@ -28,7 +27,7 @@ import org.slf4j.LoggerFactory;
  * one request follows the other, on one thread of the executor, renewals always before
  * releases. {@code running} is true while that thread is busy or about to start; the
  * thread that sets it submits the queue. Adding to a queue, and removing an empty one,
- * happen under {@code lock}, so nothing is added to a queue that is not looked at any
+ * happen under {@code monitor}, so nothing is added to a queue that is not looked at any
  * more, and an instance that has nothing to send has no queues. Only where no thread
  * could be started a queue stays without one, until the next request to any shard.
  * <p>
@@ -37,6 +36,7 @@ import org.slf4j.LoggerFactory;
  * lost by that, since the next instance that waits for such a lock names its token to
  * this instance, which does not know it any more and releases it.
  */
+@SuppressWarnings("try")
 public final class StoreDispatcher {
 
 	private static final Logger logger = LoggerFactory.getLogger(StoreDispatcher.class);
@@ -90,9 +90,9 @@ public final class StoreDispatcher {
 
 	private final Executor executor;
 
-	private final ReentrantLock lock = new ReentrantLock();
+	private final Monitor monitor = new Monitor();
 
-	/** Guarded by lock. */
+	/** Guarded by monitor. */
 	private final Map<String, ServerQueue> queues = new HashMap<>();
 
 	/**
@@ -143,8 +143,7 @@ public final class StoreDispatcher {
 	private @Nullable ServerQueue put(String shard, Consumer<ServerQueue> what) {
 		ServerQueue queue;
 		List<ServerQueue> toStart = new ArrayList<>();
-		this.lock.lock();
-		try {
+		try (Monitor entered = this.monitor.enter()) {
 			queue = this.queues.computeIfAbsent(shard, ServerQueue::new);
 			what.accept(queue);
 			for (ServerQueue any : this.queues.values()) {
@@ -153,9 +152,6 @@ public final class StoreDispatcher {
 					toStart.add(any);
 				}
 			}
-		}
-		finally {
-			this.lock.unlock();
 		}
 		ServerQueue withoutThread = null;
 		for (ServerQueue any : toStart) {
@@ -191,12 +187,8 @@ public final class StoreDispatcher {
 	}
 
 	private boolean isBusy() {
-		this.lock.lock();
-		try {
+		try (Monitor entered = this.monitor.enter()) {
 			return this.queues.values().stream().anyMatch((queue) -> queue.running);
-		}
-		finally {
-			this.lock.unlock();
 		}
 	}
 
@@ -205,12 +197,8 @@ public final class StoreDispatcher {
 	 * @return false if there is nothing to send
 	 */
 	public boolean hasQueues() {
-		this.lock.lock();
-		try {
+		try (Monitor entered = this.monitor.enter()) {
 			return !this.queues.isEmpty();
-		}
-		finally {
-			this.lock.unlock();
 		}
 	}
 
@@ -248,17 +236,13 @@ public final class StoreDispatcher {
 
 		/** Returns false if something has been added meanwhile. */
 		private boolean end() {
-			StoreDispatcher.this.lock.lock();
-			try {
+			try (Monitor entered = StoreDispatcher.this.monitor.enter()) {
 				if (!this.renewals.isEmpty() || !this.releases.isEmpty()) {
 					return false;
 				}
 				this.running = false;
 				StoreDispatcher.this.queues.remove(this.shard);
 				return true;
-			}
-			finally {
-				StoreDispatcher.this.lock.unlock();
 			}
 		}
 

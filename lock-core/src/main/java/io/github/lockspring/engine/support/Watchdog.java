@@ -6,7 +6,6 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
@@ -27,6 +26,7 @@ import org.slf4j.LoggerFactory;
  *
  * @param <T> what is watched
  */
+@SuppressWarnings("try")
 public final class Watchdog<T extends Watchdog.Watched> {
 
 	private static final Logger logger = LoggerFactory.getLogger(Watchdog.class);
@@ -76,9 +76,9 @@ public final class Watchdog<T extends Watchdog.Watched> {
 
 	private final AtomicLong numbers = new AtomicLong();
 
-	private final ReentrantLock threadLock = new ReentrantLock();
+	private final Monitor monitor = new Monitor();
 
-	/** Whether there is a thread, or one is about to start. Guarded by threadLock. */
+	/** Whether there is a thread, or one is about to start. Guarded by monitor. */
 	private boolean running;
 
 	private @Nullable Thread thread;
@@ -137,8 +137,7 @@ public final class Watchdog<T extends Watchdog.Watched> {
 	 * Lets the thread see at once what has changed, and end if nothing is left.
 	 */
 	public void wake() {
-		this.threadLock.lock();
-		try {
+		try (Monitor entered = this.monitor.enter()) {
 			if (this.thread != null) {
 				this.time.unpark(this.thread);
 			}
@@ -152,18 +151,11 @@ public final class Watchdog<T extends Watchdog.Watched> {
 			this.running = false;
 			logger.error("The lock watchdog could not be started; the next lock tries again", ex);
 		}
-		finally {
-			this.threadLock.unlock();
-		}
 	}
 
 	private void run() {
-		this.threadLock.lock();
-		try {
+		try (Monitor entered = this.monitor.enter()) {
 			this.thread = Thread.currentThread();
-		}
-		finally {
-			this.threadLock.unlock();
 		}
 		while (true) {
 			try {
@@ -198,8 +190,7 @@ public final class Watchdog<T extends Watchdog.Watched> {
 	}
 
 	private boolean endThread(long now) {
-		this.threadLock.lock();
-		try {
+		try (Monitor entered = this.monitor.enter()) {
 			this.wakeAt = now + Time.FOREVER;
 			if (!this.slots.isEmpty()) {
 				return false;
@@ -207,9 +198,6 @@ public final class Watchdog<T extends Watchdog.Watched> {
 			this.thread = null;
 			this.running = false;
 			return true;
-		}
-		finally {
-			this.threadLock.unlock();
 		}
 	}
 
