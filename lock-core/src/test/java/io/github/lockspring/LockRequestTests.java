@@ -19,7 +19,7 @@ class LockRequestTests {
 	private static final Duration TTL = Duration.ofSeconds(30);
 
 	@Test
-	void renewalIsWhatWasAskedForInAnyOrder() {
+	void renewalIsWhatWasRequestedInAnyOrder() {
 		assertThat(REQUEST.locks().get(0).renew()).isTrue();
 		assertThat(REQUEST.ttl(TTL).locks().get(0).renew()).isFalse();
 		assertThat(REQUEST.ttl(TTL).renew().locks().get(0).renew()).isTrue();
@@ -37,7 +37,7 @@ class LockRequestTests {
 	}
 
 	@Test
-	void otherKeysAreAskedForInTheSameWay() {
+	void otherKeysAreRequestedInTheSameWay() {
 		LockRequest pattern = REQUEST.name("orders")
 			.renew()
 			.ttl(TTL)

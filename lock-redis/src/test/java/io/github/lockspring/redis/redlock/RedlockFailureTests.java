@@ -230,7 +230,7 @@ class RedlockFailureTests {
 
 	@ParameterizedTest
 	@ValueSource(doubles = { 0, 0.1 })
-	void f13LeaseThatIsOverWhenItIsConfirmedIsGivenBack(double drift) {
+	void f13LeaseThatIsOverWhenItIsConfirmedIsReleased(double drift) {
 		AtomicReference<Duration> passed = new AtomicReference<>(Duration.ZERO);
 		AtomicBoolean sent = new AtomicBoolean();
 		// the second look at the clock is the one after the confirmation
@@ -287,7 +287,7 @@ class RedlockFailureTests {
 	}
 
 	@Test
-	void f15TokensAreLargerThanAllThatACrashedHolderPassedOnInsideItsInstance() {
+	void f15TokensAreLargerThanAllOfLocalHandOffsInACrashedInstance() {
 		RedlockLockStore store = store(Driver.LETTUCE, NODE_TIMEOUT);
 		long ahead = fencingToken(acquireAndRelease(store)) + Duration.ofHours(1).toNanos() / 1000;
 		servers.all().forEach((server) -> server.command("SET", FENCE, String.valueOf(ahead), "PX", "600000"));
@@ -355,7 +355,7 @@ class RedlockFailureTests {
 	}
 
 	@Test
-	void voteThatIsWonBackWhenTheTenureHasEndedIsNotKept() {
+	void voteThatIsWonBackWhenTheOwnershipHasEndedIsNotKept() {
 		RedlockLockStore store = store(Driver.LETTUCE, NODE_TIMEOUT);
 		OwnerToken token = token();
 		acquire(store, token);
@@ -389,7 +389,7 @@ class RedlockFailureTests {
 	}
 
 	@Test
-	void votesThatContendersHaveSplitAreGivenBackAndAskedForAgain() {
+	void votesThatContendersHaveSplitAreReleasedAndRequestedAgain() {
 		RedlockLockStore store = store(Driver.LETTUCE, NODE_TIMEOUT);
 		servers.server(0).command("CONFIG", "RESETSTAT");
 		for (int node = 0; node < 3; node++) {
@@ -441,7 +441,7 @@ class RedlockFailureTests {
 	}
 
 	@Test
-	void deadNodeHoldsUpNobodyAndItsQuestionsDoNotPileUp() throws Exception {
+	void deadNodeDelaysNoCallerAndItsRequestsDoNotPileUp() throws Exception {
 		RedlockLockStore store = store(Driver.LETTUCE, Duration.ofMillis(300));
 		servers.proxy(0).stall();
 		ExecutorService executor = Executors.newFixedThreadPool(8);
