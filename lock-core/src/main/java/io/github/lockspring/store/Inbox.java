@@ -23,8 +23,8 @@ public interface Inbox extends AutoCloseable {
 	boolean isConfirmed();
 
 	/**
-	 * Checks whether messages still arrive, since some may have been lost. The inbox sends
-	 * a message to itself and is not confirmed until it has come back. Returns
+	 * Checks whether messages still arrive, since some may have been lost. The inbox
+	 * sends a message to itself and is not confirmed until it has come back. Returns
 	 * immediately.
 	 */
 	void probe();

@@ -8,8 +8,8 @@ import java.util.regex.Pattern;
  * Identifies one ownership: the time during which one instance owns a key. A token is
  * never reused. Immutable.
  *
- * @param instance 22 characters of base64url: 128 random bits drawn when the
- * instance started
+ * @param instance 22 characters of base64url: 128 random bits drawn when the instance
+ * started
  * @param sequence the number of the ownership in the instance
  * @param grantMillis length in milliseconds of the lease that a hand-over to this token
  * grants, 1 to 9,999

@@ -18,8 +18,8 @@ public enum Verification {
 	LOCAL,
 
 	/**
-	 * Verifies by the clock and then by the store, which costs a round trip for each lock.
-	 * Also detects that the store has lost its data since the last renewal.
+	 * Verifies by the clock and then by the store, which costs a round trip for each
+	 * lock. Also detects that the store has lost its data since the last renewal.
 	 */
 	REMOTE
 

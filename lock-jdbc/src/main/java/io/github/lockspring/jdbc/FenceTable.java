@@ -72,7 +72,8 @@ final class FenceTable {
 				+ " (resource, fencing_token, uses, updated_at) VALUES (?, ?, 1, CURRENT_TIMESTAMP)";
 		this.insertIfAbsent = this.insert + " ON CONFLICT (resource) DO NOTHING";
 		this.select = "SELECT fencing_token FROM " + name + " WHERE resource = ? FOR UPDATE";
-		// MySQL counts changed rows: 'uses' changes whenever, and only if, the token is accepted
+		// MySQL counts changed rows: 'uses' changes whenever, and only if, the token is
+		// accepted
 		this.upsert = this.insert + " ON DUPLICATE KEY UPDATE"
 				+ " uses = CASE WHEN fencing_token <= ? THEN uses + 1 ELSE uses END,"
 				+ " updated_at = CASE WHEN fencing_token <= ? THEN CURRENT_TIMESTAMP ELSE updated_at END,"

@@ -94,15 +94,16 @@ public final class JdbcFencingGuard implements FencingGuard {
 	 * {@inheritDoc}
 	 * @throws org.springframework.dao.ConcurrencyFailureException if the database cannot
 	 * decide in this transaction, which should then be rolled back and repeated
-	 * @throws org.springframework.dao.InvalidDataAccessResourceUsageException if the table
-	 * does not exist or has other columns
+	 * @throws org.springframework.dao.InvalidDataAccessResourceUsageException if the
+	 * table does not exist or has other columns
 	 * @throws org.springframework.dao.DataAccessException if the database fails otherwise
 	 */
 	@Override
 	public void check(String resource, long token) {
 		if (resource.isEmpty() || token <= 0) {
 			throw new IllegalArgumentException(
-					"The resource must not be empty, and the fencing token must be positive: '" + resource + "', " + token);
+					"The resource must not be empty, and the fencing token must be positive: '" + resource + "', "
+							+ token);
 		}
 		checkTransaction(resource);
 		Long latest = this.jdbc.execute((ConnectionCallback<Long>) (connection) -> raise(connection, resource, token));

@@ -69,9 +69,9 @@ final class EmbeddedRedis implements ApplicationListener<ApplicationEnvironmentP
 	}
 
 	/**
-	 * Starts a server that stores nothing on disk and accepts local connections only.
-	 * Its parent is a shell that ends it as soon as the pipe from this JVM is closed:
-	 * after the JVM's shutdown hooks, or when the JVM is killed.
+	 * Starts a server that stores nothing on disk and accepts local connections only. Its
+	 * parent is a shell that ends it as soon as the pipe from this JVM is closed: after
+	 * the JVM's shutdown hooks, or when the JVM is killed.
 	 */
 	static Process start(int port) {
 		try {

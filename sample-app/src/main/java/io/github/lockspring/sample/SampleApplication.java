@@ -6,8 +6,7 @@ import org.springframework.scheduling.annotation.EnableScheduling;
 
 /**
  * Starts the shop. Run it twice, with different ports, to see two instances share their
- * locks.
- * Good places to begin reading: {@link OrderService}, {@link SaleService},
+ * locks. Good places to begin reading: {@link OrderService}, {@link SaleService},
  * {@link StockService}, {@link ReportJob}.
  */
 @SpringBootApplication
@@ -15,7 +14,8 @@ import org.springframework.scheduling.annotation.EnableScheduling;
 public class SampleApplication {
 
 	public static void main(String[] args) {
-		// the instance that serves the shop's database to the others accepts local connections only
+		// the instance that serves the shop's database to the others accepts local
+		// connections only
 		System.setProperty("h2.bindAddress", "127.0.0.1");
 		SpringApplication application = new SpringApplication(SampleApplication.class);
 		application.addListeners(new EmbeddedRedis());

@@ -154,8 +154,8 @@ class RedlockFailureTests {
 		long start = System.nanoTime();
 		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> acquire(store, token()))
 			.withMessageContaining("2 of 5 nodes can vote, 3 needed: ")
-			.withMessageContaining(name(1) + ": did not answer within 400ms")
-			.withMessageContaining(name(2) + ": did not answer within 400ms")
+			.withMessageContaining(name(1) + ": did not reply within 400ms")
+			.withMessageContaining(name(2) + ": did not reply within 400ms")
 			.withMessageContaining(name(4))
 			.withMessageNotContaining(name(0))
 			.withMessageNotContaining(name(3));
@@ -163,7 +163,7 @@ class RedlockFailureTests {
 		assertThat(servers.server(0).exists(LOCK)).isFalse();
 		assertThat(servers.server(3).exists(LOCK)).isFalse();
 		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> renew(store, "held", held))
-			.withMessageContaining("2 of 5 nodes answered, 3 needed: " + name(1));
+			.withMessageContaining("2 of 5 nodes replied, 3 needed: " + name(1));
 		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> release(store, "held", held))
 			.withMessageContaining("2 of 5 nodes released the lock, 3 needed: " + name(1));
 		if (driver == Driver.LETTUCE) {
@@ -248,7 +248,7 @@ class RedlockFailureTests {
 		}
 		sent.set(false);
 		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> acquire(store, token()))
-			.withMessageContaining("so that the lease of 30s was over");
+			.withMessageContaining("and the lease of 30s was over");
 		await().until(() -> servers.having(LOCK).isEmpty());
 	}
 
