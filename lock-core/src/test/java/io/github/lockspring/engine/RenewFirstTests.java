@@ -122,7 +122,7 @@ class RenewFirstTests extends EngineFixture {
 		Running<HeldLock> second = renewing(request());
 		this.answer.complete(RenewResult.NOT_OWNER);
 		assertThat(acquiresAnew(second).fencingToken()).isEqualTo(1000);
-		assertThat(events(LockEvent.Lost.class)).as("nobody held it").isEmpty();
+		assertThat(events(LockEvent.Lost.class)).as("no holder lost it").isEmpty();
 		second.get().close();
 		assertNothingLeft();
 	}

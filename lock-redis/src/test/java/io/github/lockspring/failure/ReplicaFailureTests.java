@@ -179,9 +179,9 @@ class ReplicaFailureTests {
 		assertThat(this.master.get("lock:" + KEY)).as("handed over").isNotNull().isNotEqualTo(owner);
 		// each look that finds the lock owned makes a new one
 		String granted = fencingToken();
-		await("a look").until(() -> next.isDone() || !fencingToken().equals(granted));
+		await("an attempt").until(() -> next.isDone() || !fencingToken().equals(granted));
 		String looked = fencingToken();
-		await("another look").until(() -> next.isDone() || !fencingToken().equals(looked));
+		await("another attempt").until(() -> next.isDone() || !fencingToken().equals(looked));
 		assertThat(next).isNotDone();
 		this.link.restore();
 		HeldLock second = next.get(20, TimeUnit.SECONDS);

@@ -397,7 +397,7 @@ class RedlockFailureTests {
 		}
 		OwnerToken token = token();
 		assertThat(acquire(store, token)).isInstanceOf(Busy.class);
-		assertThat(servers.server(0).calls("pttl")).as("votes for a contender, asked for again").isGreaterThan(1);
+		assertThat(servers.server(0).calls("pttl")).as("votes for a contender, requested again").isGreaterThan(1);
 		// a vote that came after the outcome is taken back in the background
 		await().untilAsserted(
 				() -> assertThat(servers.having(LOCK)).containsExactlyElementsOf(servers.all().subList(0, 3)));
@@ -484,7 +484,7 @@ class RedlockFailureTests {
 		servers.all().forEach((server) -> server.command("CONFIG", "RESETSTAT"));
 		OwnerToken token = token();
 		acquire(store, token);
-		assertThat(servers.server(0).calls("info")).as("a server that forgets nothing is not asked who it is").isZero();
+		assertThat(servers.server(0).calls("info")).as("a durable server is not queried for its identity").isZero();
 		for (RedisServer server : servers.all()) {
 			await().until(() -> server.calls("evalsha") == 2);
 		}

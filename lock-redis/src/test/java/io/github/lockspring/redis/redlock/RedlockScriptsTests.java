@@ -128,7 +128,7 @@ class RedlockScriptsTests {
 	@Test
 	void voteOfAnEarlierAttemptIsNeitherConfirmedNorRenewedAndItsWithdrawalTakesIt() {
 		vote(ONE, 2, 30_000);
-		assertThat(withdraw(ONE, ANY, "0", 0)).as("the tenure has ended").isEqualTo("1");
+		assertThat(withdraw(ONE, ANY, "0", 0)).as("the ownership has ended").isEqualTo("1");
 		vote(ONE, 1, 1_000);
 		assertThat(confirm(ONE, 2, 30_000, "5")).isEqualTo("0");
 		assertThat(renew(ONE, 2, 30_000)).isEqualTo(List.of(0L));
