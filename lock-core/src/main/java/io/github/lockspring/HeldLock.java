@@ -10,7 +10,9 @@ import java.util.Optional;
  * thread-safe.
  * <p>
  * If several keys were taken in one call, this object represents all of them:
- * {@link #locks()} returns each one, and the other methods answer for the weakest.
+ * {@link #locks()} returns each one, and the other methods apply to all of them:
+ * {@link #isHeld()} is true only if all are held, and {@link #remaining()} is the
+ * shortest time.
  *
  * @since 0.1
  */
@@ -50,8 +52,8 @@ public interface HeldLock extends AutoCloseable {
 	Duration remaining();
 
 	/**
-	 * Tells whether the lease still lasts, by this process's monotonic clock and without
-	 * a round trip to the store. Once false, it stays false.
+	 * Returns whether the lease still lasts, by this process's monotonic clock and
+	 * without a round trip to the store. Once false, it stays false.
 	 * @return whether the lock is held
 	 */
 	boolean isHeld();
@@ -64,12 +66,11 @@ public interface HeldLock extends AutoCloseable {
 	void ensureHeld();
 
 	/**
-	 * Asks the store whether it still has this lock, and renews the lease in the same
-	 * round trip. For moments in which the local clock is not enough;
+	 * Verifies with the store that the lock is still held, and renews the lease in the
+	 * same round trip. For moments in which the local clock is not enough;
 	 * {@link #ensureHeld()} costs no round trip.
 	 * @throws LockLostException if the lock was lost
-	 * @throws LockUnavailableException if the store gave no answer; the lease is as it
-	 * was
+	 * @throws LockUnavailableException if the store did not reply; the lease is unchanged
 	 * @throws IllegalStateException if it was closed
 	 */
 	void verify();
@@ -87,8 +88,7 @@ public interface HeldLock extends AutoCloseable {
 	 * @param duration the time that should be left, as for
 	 * {@link LockRequest#ttl(Duration)}
 	 * @throws LockLostException if the lock was lost
-	 * @throws LockUnavailableException if the store gave no answer; the lease is as it
-	 * was
+	 * @throws LockUnavailableException if the store did not reply; the lease is unchanged
 	 * @throws IllegalStateException if it was closed
 	 */
 	void extend(Duration duration);

@@ -77,9 +77,9 @@ public interface LockTemplate {
 	/**
 	 * Returns the lock with this key as a {@link Lock}: renewed, re-entrant per thread
 	 * (also through different objects for the same key), unlocked only by the thread that
-	 * locked it. {@code lock()} waits without a bound while the store answers, and throws
-	 * {@link LockUnavailableException} once it has not answered for the default wait
-	 * time; {@code unlock()} throws {@link LockLostException} if the lock was lost;
+	 * locked it. {@code lock()} waits without a bound while the store replies, and throws
+	 * {@link LockUnavailableException} once it has not replied for the default wait time;
+	 * {@code unlock()} throws {@link LockLostException} if the lock was lost;
 	 * {@code newCondition()} is unsupported.
 	 * @param key the key, without the store's prefix
 	 * @return a stateless view

@@ -3,8 +3,8 @@ package io.github.lockspring;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The store could not be reached, or gave no usable answer: it is unknown whether the
- * lock is free. The work did not run.
+ * Thrown if the store could not be reached or returned no usable result. It is unknown
+ * whether the lock is free. The work did not run.
  *
  * @since 0.1
  */

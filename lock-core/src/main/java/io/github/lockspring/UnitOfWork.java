@@ -29,7 +29,7 @@ public interface UnitOfWork {
 	};
 
 	/**
-	 * Tells whether the current thread runs inside a unit of work that reports its
+	 * Returns whether the current thread runs inside a unit of work that reports its
 	 * completion.
 	 * @return whether there is one
 	 */

@@ -19,7 +19,7 @@ class LockRequestTests {
 	private static final Duration TTL = Duration.ofSeconds(30);
 
 	@Test
-	void renewalIsWhatWasAskedForInAnyOrder() {
+	void renewalIsWhatWasRequestedInAnyOrder() {
 		assertThat(REQUEST.locks().get(0).renew()).isTrue();
 		assertThat(REQUEST.ttl(TTL).locks().get(0).renew()).isFalse();
 		assertThat(REQUEST.ttl(TTL).renew().locks().get(0).renew()).isTrue();
@@ -37,7 +37,7 @@ class LockRequestTests {
 	}
 
 	@Test
-	void otherKeysAreAskedForInTheSameWay() {
+	void otherKeysAreRequestedInTheSameWay() {
 		LockRequest pattern = REQUEST.name("orders")
 			.renew()
 			.ttl(TTL)
@@ -49,7 +49,7 @@ class LockRequestTests {
 		assertThat(request.locks()).extracting(LockSpec::key).containsExactly("a", "b");
 		assertThat(request.waitTime()).isEqualTo(Duration.ofSeconds(2));
 		assertThat(request.onLost()).isEqualTo(OnLost.NOTIFY);
-		assertThat(request.ttl(TTL).locks().get(0).renew()).as("renewal was asked for").isTrue();
+		assertThat(request.ttl(TTL).locks().get(0).renew()).as("renewal was requested").isTrue();
 		for (LockSpec lock : request.locks()) {
 			assertThat(lock)
 				.isEqualTo(new LockSpec(lock.key(), "orders", TTL, true, TTL.multipliedBy(2), Duration.ofSeconds(1)));

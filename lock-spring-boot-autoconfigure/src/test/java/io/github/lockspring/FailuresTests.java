@@ -24,7 +24,7 @@ class FailuresTests {
 	/** The code at the beginning of a test's name, such as f07 or h12. */
 	private static final Pattern CODE = Pattern.compile("`\\w+#([fh])(\\d+)[A-Z]\\w*`");
 
-	private final List<List<String>> failures = rows("docs/failures.md", "# Failures and their answers");
+	private final List<List<String>> failures = rows("docs/failures.md", "# Failures and their remedies");
 
 	private final List<List<String>> holes = rows("docs/protocol.md", "## Holes that the protocol closes");
 

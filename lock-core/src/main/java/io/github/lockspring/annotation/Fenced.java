@@ -30,7 +30,7 @@ import java.lang.annotation.Target;
  * <p>
  * Found in the same places as {@link DistributedLock} (method, class, interface method,
  * interface; also as a meta-annotation), and applied inside of all other advice. Not for
- * methods of repositories, whose proxies answer calls themselves: put it on the service.
+ * methods of repositories, whose proxies handle calls themselves: put it on the service.
  * With {@code distributed-lock.enabled=false} nothing is fenced.
  *
  * @since 0.1

@@ -117,7 +117,7 @@ public final class AnnotatedBeans {
 	public record Bean(String name, Class<?> type, @Nullable Object instance, boolean created, boolean defined) {
 
 		/**
-		 * Checks the class and tells whether it is annotated.
+		 * Checks the class and returns whether it is annotated.
 		 * @param pointcut matches the annotated methods
 		 * @return whether it has annotated methods
 		 * @throws io.github.lockspring.LockDefinitionException if an annotation is wrong

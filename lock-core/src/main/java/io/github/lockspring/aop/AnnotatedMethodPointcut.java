@@ -48,7 +48,7 @@ public final class AnnotatedMethodPointcut extends StaticMethodMatcherPointcut i
 	}
 
 	/**
-	 * Checks a class, once unless two threads ask for it at the same time.
+	 * Checks a class, once unless two threads do so at the same time.
 	 * @param type a bean's class
 	 * @return whether it has annotated methods
 	 * @throws io.github.lockspring.LockDefinitionException if an annotation is wrong

@@ -108,8 +108,8 @@ public final class AnnotatedMethods<A extends Annotation, T> {
 	}
 
 	/**
-	 * Whether a class or one of its types mentions the annotation at all: few do, and
-	 * every bean is asked about.
+	 * Returns whether a class or one of its types mentions the annotation at all. Few do,
+	 * and every bean is checked.
 	 */
 	boolean isCandidate(Class<?> userClass) {
 		for (Class<?> type : ClassHierarchy.of(userClass)) {
@@ -153,7 +153,7 @@ public final class AnnotatedMethods<A extends Annotation, T> {
 	}
 
 	/**
-	 * Tells whether a method itself, or one that it overrides, is annotated.
+	 * Returns whether a method itself, or one that it overrides, is annotated.
 	 * @param method the method that finally runs
 	 * @return whether it is annotated other than by its class or an interface
 	 */

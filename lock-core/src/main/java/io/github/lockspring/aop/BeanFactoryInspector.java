@@ -16,7 +16,7 @@ import org.springframework.scheduling.config.TaskManagementConfigUtils;
 public record BeanFactoryInspector(BeanFactory beanFactory) {
 
 	/**
-	 * Tells whether beans are proxied by subclasses even if they have interfaces.
+	 * Returns whether beans are proxied by subclasses even if they have interfaces.
 	 * @return whether the auto-proxy creator says so
 	 */
 	public boolean usesClassProxies() {
@@ -26,7 +26,7 @@ public record BeanFactoryInspector(BeanFactory beanFactory) {
 	}
 
 	/**
-	 * Tells whether {@code @Async} methods run on another thread.
+	 * Returns whether {@code @Async} methods run on another thread.
 	 * @return whether the annotation is enabled
 	 */
 	public boolean runsAsyncMethods() {
@@ -36,7 +36,7 @@ public record BeanFactoryInspector(BeanFactory beanFactory) {
 	}
 
 	/**
-	 * Tells whether AspectJ weaves {@code @Async} into the methods themselves.
+	 * Returns whether AspectJ weaves {@code @Async} into the methods themselves.
 	 * @return whether the annotation is enabled with AspectJ
 	 */
 	public boolean weavesAsyncMethods() {

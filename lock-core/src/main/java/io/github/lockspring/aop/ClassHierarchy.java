@@ -12,7 +12,7 @@ import org.springframework.aop.support.AopUtils;
 import org.springframework.util.ClassUtils;
 
 /**
- * Answers questions about the types of a bean's class and where they declare a method.
+ * Finds the types of a bean's class and where they declare a method.
  *
  * @since 0.1
  */
@@ -85,7 +85,7 @@ public final class ClassHierarchy {
 	}
 
 	/**
-	 * Tells whether no call of a method goes through a proxy.
+	 * Returns whether no call of a method goes through a proxy.
 	 * @param method the method
 	 * @return whether it is private or static
 	 */

@@ -1,6 +1,6 @@
 /**
- * What both annotations of this library need: the model of an annotation, the search for
- * annotated methods, and the checks that a proxy can serve them.
+ * Supports both annotations of this library with the model of an annotation, the search
+ * for annotated methods, and the checks that a proxy can serve them.
  */
 @NullMarked
 package io.github.lockspring.aop;

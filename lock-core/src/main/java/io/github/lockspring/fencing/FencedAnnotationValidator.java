@@ -57,8 +57,8 @@ public final class FencedAnnotationValidator implements BeanFactoryPostProcessor
 	}
 
 	/**
-	 * What the interfaces of a proxy declare beyond its target is answered by its advice,
-	 * and no call gets further inside.
+	 * Refuses the annotation on methods that the interfaces of a proxy declare beyond its
+	 * target. The proxy's advice handles them, so no call gets further inside.
 	 */
 	private static void validateInterfaces(AnnotatedBeans.Bean bean, Advised advised,
 			FencedBeanPostProcessor processor) {
@@ -66,8 +66,8 @@ public final class FencedAnnotationValidator implements BeanFactoryPostProcessor
 			if (!type.isAssignableFrom(bean.type())) {
 				for (AnnotatedMethod method : processor.methods().in(type)) {
 					throw method.error(
-							"bean '" + bean.name() + "' is a proxy that answers calls itself, as repositories are:"
-									+ " inside of it nothing can be fenced",
+							"bean '" + bean.name() + "' is a proxy that handles calls itself, as repositories do,"
+									+ " so nothing can be fenced inside of it",
 							"Put the annotation on the service method that calls it");
 				}
 			}

@@ -15,8 +15,8 @@ import org.springframework.util.Assert;
  * Puts the fencing of methods with {@link Fenced} around them, innermost of all advice:
  * inside of the transaction, which no order of an advisor promises.
  * <p>
- * To be defined by a static {@code @Bean} method, as every post-processor. It looks up
- * the guards when the first method asks for one.
+ * Define it by a static {@code @Bean} method, as every post-processor. The guards are
+ * looked up when the first method needs one.
  *
  * @since 0.1
  */

@@ -3,9 +3,9 @@ package io.github.lockspring.fencing;
 import io.github.lockspring.HeldLock;
 
 /**
- * Makes a resource the last line of defence: it remembers the highest fencing token that
+ * Guards a resource as the last line of defence. Remembers the highest fencing token that
  * it has seen, and refuses work under an older one, even if the process that does the
- * work believes to hold its lock. Thread-safe.
+ * work believes that it holds the lock. Thread-safe.
  * <p>
  * {@link io.github.lockspring.annotation.Fenced} calls it for annotated methods. A
  * program calls it at the start of its work, before it reads what it is going to change:

@@ -9,12 +9,12 @@ import io.github.lockspring.LockNotAcquiredException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Answers a call whose lock is busy, in place of the exception.
+ * Handles a call whose lock is busy, in place of throwing the exception.
  */
 sealed interface BusyHandler {
 
 	/**
-	 * Answers a call.
+	 * Handles a call.
 	 * @param target the object that the method would have been called on
 	 * @param arguments the arguments
 	 * @param busy the exception

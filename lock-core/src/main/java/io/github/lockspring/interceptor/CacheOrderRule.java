@@ -42,7 +42,7 @@ final class CacheOrderRule implements AdvisorOrderRule {
 	}
 
 	/**
-	 * For such a future the cache may be asked, and the method called, asynchronously.
+	 * For such a future the cache may be read, and the method called, asynchronously.
 	 */
 	private void checkInside(CacheOperation operation, AdvisorChain chain) {
 		if (operation instanceof CacheableOperation

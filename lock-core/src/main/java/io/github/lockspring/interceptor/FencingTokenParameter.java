@@ -47,7 +47,7 @@ record FencingTokenParameter(LockOperation operation, int position) {
 		if (operations.stream().filter((each) -> each.condition().isBlank()).count() > 1) {
 			throw operation.error(
 					"it has a parameter of the type FencingToken, and several locks, each with a token of its own",
-					"Leave the parameter out, and ask for the token of each lock with HeldLock.current(key)");
+					"Remove the parameter, and get the token of each lock from HeldLock.current(key)");
 		}
 		return new FencingTokenParameter(operation, positions.get(0));
 	}
@@ -66,7 +66,7 @@ record FencingTokenParameter(LockOperation operation, int position) {
 			throw this.operation.error(
 					"this call locks " + request.locks().stream().map(LockSpec::key).toList()
 							+ ", each with a token of its own, and has one parameter of the type FencingToken",
-					"Leave the parameter out, and ask for the token of each lock with HeldLock.current(key)");
+					"Remove the parameter, and get the token of each lock from HeldLock.current(key)");
 		}
 	}
 

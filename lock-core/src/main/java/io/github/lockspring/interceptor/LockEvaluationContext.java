@@ -59,7 +59,7 @@ final class LockEvaluationContext extends StandardEvaluationContext {
 	}
 
 	/**
-	 * Asking for a key changes nothing, neither a variable nor the argument's properties.
+	 * Evaluating a key changes nothing, neither a variable nor the argument's properties.
 	 */
 	@Override
 	public boolean isAssignmentEnabled() {

@@ -19,8 +19,8 @@ import org.springframework.expression.Expression;
  * @param evaluator evaluates the expressions
  * @param positions where they find the arguments, by name
  * @param token the parameter that receives the fencing token, or null for none
- * @param busyHandler answers calls when the lock is busy, or null: the exception reaches
- * the caller
+ * @param busyHandler handles calls when the lock is busy, or null if the exception
+ * reaches the caller
  */
 record LockedMethod(List<Lock> locks, LockKeyEvaluator evaluator, Map<String, Integer> positions,
 		@Nullable FencingTokenParameter token, @Nullable BusyHandler busyHandler) {

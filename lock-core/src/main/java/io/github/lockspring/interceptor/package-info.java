@@ -1,5 +1,6 @@
 /**
- * From an annotated call to a {@link io.github.lockspring.LockRequest}.
+ * Intercepts calls of annotated methods, and turns each one into a
+ * {@link io.github.lockspring.LockRequest}.
  */
 @NullMarked
 package io.github.lockspring.interceptor;

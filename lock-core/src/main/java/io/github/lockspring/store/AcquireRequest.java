@@ -3,10 +3,10 @@ package io.github.lockspring.store;
 import java.time.Duration;
 
 /**
- * Asks a {@link LockStore} for a lock.
+ * Requests a lock from a {@link LockStore}.
  *
  * @param key the user's key
- * @param token the owner token of the new ownership
+ * @param token the owner token of the ownership that is to begin
  * @param ttl length of the lease
  * @param queueMode whether the token joins the store's queue if the lock is busy
  * @since 0.1

@@ -1,7 +1,9 @@
 package io.github.lockspring.store;
 
 /**
- * The answer to an {@link AcquireRequest}.
+ * The result of an {@link AcquireRequest}.
+ *
+ * @since 0.1
  */
 public sealed interface AcquireResult {
 
@@ -14,12 +16,12 @@ public sealed interface AcquireResult {
 	}
 
 	/**
-	 * Another owner has it.
+	 * Another owner holds the lock.
 	 *
-	 * @param remainingMillis time until its lease ends unless renewed, or a negative
-	 * number if it has no end
-	 * @param lastFencingToken a number that no grant made before this answer exceeds, and
-	 * every later one does
+	 * @param remainingMillis milliseconds until its lease ends unless it is renewed;
+	 * negative if it never ends
+	 * @param lastFencingToken a number that is at least as large as the fencing token of
+	 * every grant before this result, and smaller than that of every later one
 	 */
 	record Busy(long remainingMillis, long lastFencingToken) implements AcquireResult {
 	}

@@ -1,27 +1,31 @@
 package io.github.lockspring.store;
 
 /**
- * Where messages for one instance arrive. Messages are hints: each may be lost, late or
- * doubled. Thread-safe.
+ * Receives the messages for one instance. Messages are hints: each may be lost, delayed
+ * or duplicated. Implementations are thread-safe.
+ *
+ * @since 0.1
  */
 public interface Inbox extends AutoCloseable {
 
 	/**
-	 * Begins to open the inbox in the background and keeps it open, across lost
-	 * connections, until {@link #close()}. Returns at once. Does nothing if it is open or
+	 * Opens the inbox in the background and keeps it open, across lost connections, until
+	 * {@link #close()}. Returns immediately. Has no effect while the inbox is open or
 	 * opening.
 	 */
 	void open();
 
 	/**
-	 * Whether messages sent now will arrive, as far as is known.
-	 * @return false before the inbox is open, and while it is in doubt
+	 * Returns whether messages that are sent now will arrive, as far as is known.
+	 * @return false before the inbox is open, and while a {@linkplain #probe() probe} has
+	 * not come back
 	 */
 	boolean isConfirmed();
 
 	/**
-	 * Says that messages may have been lost: until a message to itself has come back, the
-	 * inbox is not confirmed. Returns at once.
+	 * Checks whether messages still arrive, since some may have been lost. The inbox
+	 * sends a message to itself and is not confirmed until it has come back. Returns
+	 * immediately.
 	 */
 	void probe();
 

@@ -1,13 +1,15 @@
 package io.github.lockspring.store;
 
 /**
- * Is told the messages of an {@link Inbox}, one after the other and in the order of
- * arrival. Must not block.
+ * Receives the messages of an {@link Inbox}, one at a time and in the order of arrival.
+ * Implementations must not block.
+ *
+ * @since 0.1
  */
 public interface InboxListener {
 
 	/**
-	 * The lock was given to a waiting token.
+	 * Called when the lock was handed over to a waiting token.
 	 * @param key the user's key
 	 * @param token the token that owns the lock now
 	 * @param fencingToken its fencing token
@@ -16,15 +18,15 @@ public interface InboxListener {
 	void granted(String key, OwnerToken token, long fencingToken, boolean othersWait);
 
 	/**
-	 * Another instance waits for a lock that a token of this instance owns.
+	 * Called when another instance waits for a lock that a token of this instance owns.
 	 * @param key the user's key
 	 * @param token the owning token
 	 */
 	void wanted(String key, OwnerToken token);
 
 	/**
-	 * The inbox has become confirmed, for the first time or again: messages sent before
-	 * may have been lost.
+	 * Called when the inbox has become confirmed, for the first time or again. Messages
+	 * that were sent earlier may have been lost.
 	 */
 	void opened();
 

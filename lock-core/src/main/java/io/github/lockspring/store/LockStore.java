@@ -7,54 +7,57 @@ import java.util.Optional;
 import io.github.lockspring.LockUnavailableException;
 
 /**
- * A shared store of locks: three atomic requests, and optionally a queue of waiters.
+ * Stores locks that several instances share. Offers three atomic requests and,
+ * optionally, a queue of waiters.
  * <p>
- * Implementations are thread-safe, block no longer than the timeout they are given, and
- * throw {@link LockUnavailableException}, and nothing else, when there is no usable
- * answer; the request may then have been carried out all the same, now or later. The
- * owner token decides everything: a request may be repeated, delayed or reordered and
- * never touches another owner's lock. Keys are the users' keys; a store adds its own
- * prefix.
+ * Implementations are thread-safe and block no longer than the timeout they are given.
+ * They throw {@link LockUnavailableException}, and no other exception, if there is no
+ * usable result; the request may nevertheless have been carried out, or be carried out
+ * later. Each request applies to its owner token only: it may be repeated, delayed or
+ * reordered, and never changes another owner's lock. Keys are those of the user; a store
+ * adds its own prefix.
+ *
+ * @since 0.1
  */
 public interface LockStore extends AutoCloseable {
 
 	/**
-	 * Acquires the lock for a token if it is free, or finds that this token owns it
-	 * already; the lease is then at least {@code ttl} long, never shortened. Otherwise
-	 * queues the token if the request says so.
-	 * @param request what is asked
-	 * @param timeout longest time to wait for the answer
-	 * @return the answer
-	 * @throws LockUnavailableException without an answer
+	 * Acquires the lock for a token if the lock is free or the token owns it already. The
+	 * lease then lasts for at least {@code ttl} and is never shortened. Otherwise queues
+	 * the token if the request says so.
+	 * @param request the request
+	 * @param timeout maximum time to wait for the result
+	 * @return the result
+	 * @throws LockUnavailableException if there is no result
 	 */
 	AcquireResult acquire(AcquireRequest request, Duration timeout);
 
 	/**
-	 * Ends a tenure: gives the lock back, or on to the first in the queue, and takes the
-	 * token out of the queue. One request for holders and waiters. Changes nothing that
-	 * belongs to another token.
-	 * @param request what is asked
-	 * @param timeout longest time to wait for the answer
-	 * @return the answer
-	 * @throws LockUnavailableException without an answer
+	 * Ends an ownership: releases the lock or hands it over to the first in the queue,
+	 * and removes the token from the queue. Serves both holders and waiters. Changes
+	 * nothing that belongs to another token.
+	 * @param request the request
+	 * @param timeout maximum time to wait for the result
+	 * @return the result
+	 * @throws LockUnavailableException if there is no result
 	 */
 	ReleaseResult release(ReleaseRequest request, Duration timeout);
 
 	/**
-	 * Lengthens leases, each only for its owner; never shortens one.
-	 * @param requests what is asked, at most a few hundred at once
-	 * @param timeout longest time to wait for the answers
-	 * @return an answer for each request, in their order. A store that reaches several
-	 * servers answers {@link RenewResult#UNKNOWN} for those of a server that did not
-	 * answer
-	 * @throws LockUnavailableException if there is no answer to any of them
+	 * Extends leases, each only for its owner. Never shortens a lease.
+	 * @param requests the requests, at most a few hundred in one call
+	 * @param timeout maximum time to wait for the results
+	 * @return a result for each request, in the same order. A store that sends them to
+	 * several servers returns {@link RenewResult#UNKNOWN} for those of a server that did
+	 * not reply
+	 * @throws LockUnavailableException if there is no result for any of them
 	 */
 	List<RenewResult> renew(List<RenewRequest> requests, Duration timeout);
 
 	/**
-	 * Names the server that answers for a key, as far as is known now: requests about
-	 * keys of different shards do not wait for each other. The answer may change at any
-	 * time and decides about nothing else. Never blocks.
+	 * Returns the name of the server that is responsible for a key, as far as is known
+	 * now. Requests for keys of different shards do not wait for each other. The name may
+	 * change at any time and has no other effect. Never blocks.
 	 * @param key the key
 	 * @return the name of the shard; the same for all keys unless a store says otherwise
 	 */
@@ -63,16 +66,17 @@ public interface LockStore extends AutoCloseable {
 	}
 
 	/**
-	 * Makes the inbox of an instance, not yet open. Called once for an instance.
+	 * Creates the inbox of an instance, which is not open yet. Called once for an
+	 * instance.
 	 * @param instance the instance part of the owner tokens whose messages it receives
-	 * @param listener is told the messages
-	 * @return the inbox, or empty if this store has no queue: waiters then ask again,
-	 * with jitter
+	 * @param listener receives the messages
+	 * @return the inbox, or empty if this store has no queue; waiters then retry, with
+	 * jitter
 	 */
 	Optional<Inbox> inbox(String instance, InboxListener listener);
 
 	/**
-	 * Frees what the store holds in this process. Nothing is released in the store.
+	 * Closes the connections and threads of this store in this process. Releases no lock.
 	 */
 	@Override
 	void close();

@@ -5,22 +5,24 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Names one tenure: the time during which one instance owns a key. Made for it, never
- * used again.
+ * Identifies one ownership: the time during which one instance owns a key. A token is
+ * never reused. Immutable.
  *
- * @param instance 22 characters of base64url: 128 random bits made when the instance
+ * @param instance 22 characters of base64url: 128 random bits drawn when the instance
  * started
- * @param sequence counts up in the instance
- * @param grantMillis length of the lease that a hand-over to this token gets, 1 to 9,999
+ * @param sequence the number of the ownership in the instance
+ * @param grantMillis length in milliseconds of the lease that a hand-over to this token
+ * grants, 1 to 9,999
+ * @since 0.1
  */
 public record OwnerToken(String instance, long sequence, int grantMillis) {
 
 	private static final Pattern FORM = Pattern.compile("([A-Za-z0-9_-]{22})\\.(\\d{1,18})\\.([1-9]\\d{0,3})");
 
 	/**
-	 * Reads a token.
-	 * @param value its text
-	 * @return the token, or empty if the text is not one of ours
+	 * Parses a token.
+	 * @param value the text of a token
+	 * @return the token, or empty if the text is not in the format of an owner token
 	 */
 	public static Optional<OwnerToken> parse(String value) {
 		Matcher matcher = FORM.matcher(value);
@@ -32,7 +34,7 @@ public record OwnerToken(String instance, long sequence, int grantMillis) {
 	}
 
 	/**
-	 * The token as it stands in the store.
+	 * Returns the token in the format in which it is stored.
 	 */
 	@Override
 	public String toString() {

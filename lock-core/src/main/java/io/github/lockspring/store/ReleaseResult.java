@@ -1,21 +1,25 @@
 package io.github.lockspring.store;
 
 /**
- * The answer to a {@link ReleaseRequest}.
+ * The result of a {@link ReleaseRequest}.
+ *
+ * @since 0.1
  */
 public sealed interface ReleaseResult {
 
 	/**
-	 * The token owned the lock, and now it does not, or only for the time it was to be
-	 * kept. Whether somebody in the queue got it is the store's affair.
+	 * The token owned the lock and does not own it any more, or only for the requested
+	 * {@link ReleaseRequest#keep() time}. The store may have handed the lock over to a
+	 * waiter.
 	 */
 	record Released() implements ReleaseResult {
 	}
 
 	/**
-	 * The token did not own the lock; nothing was changed but its place in the queue.
+	 * The token did not own the lock. Nothing was changed except that it has left the
+	 * queue.
 	 *
-	 * @param fencingToken the largest fencing token given out for the key, 0 if not known
+	 * @param fencingToken the largest fencing token issued for the key, 0 if not known
 	 */
 	record NotOwner(long fencingToken) implements ReleaseResult {
 	}

@@ -3,11 +3,12 @@ package io.github.lockspring.store;
 import java.time.Duration;
 
 /**
- * Asks to lengthen a lease.
+ * Requests the extension of a lease.
  *
  * @param key the user's key
- * @param token the tenure's owner token
- * @param ttl time that should be left; a lease with more is left alone
+ * @param token the owner token of the ownership
+ * @param ttl time that must be left; a lease with more is not changed
+ * @since 0.1
  */
 public record RenewRequest(String key, OwnerToken token, Duration ttl) {
 }

@@ -1,12 +1,14 @@
 package io.github.lockspring.store;
 
 /**
- * The answer to a {@link RenewRequest}.
+ * The result of a {@link RenewRequest}.
+ *
+ * @since 0.1
  */
 public enum RenewResult {
 
 	/**
-	 * The token owns the lock and has at least the time asked for.
+	 * The token owns the lock, and at least the requested time is left.
 	 */
 	RENEWED,
 
@@ -16,7 +18,7 @@ public enum RenewResult {
 	NOT_OWNER,
 
 	/**
-	 * This one was not answered, others in the same batch were.
+	 * There is no result for this request, but for others in the same batch.
 	 */
 	UNKNOWN
 

@@ -1,6 +1,6 @@
 /**
- * The SPI: the few atomic requests put to a shared store, their answers, and the
- * in-memory store.
+ * The SPI of stores: the atomic requests to a shared store, their results, and the inbox
+ * of an instance.
  */
 @NullMarked
 package io.github.lockspring.store;

@@ -18,11 +18,12 @@ import org.springframework.util.function.SingletonSupplier;
 /**
  * Verifies before each commit that the locks of the call chain are still held. If one was
  * lost, an exception is thrown, which rolls the transaction back:
- * {@link LockLostException}, or {@link LockUnavailableException} if the store was to be
- * asked and gave no answer. Locks with {@link OnLost#NOTIFY} are left out. Thread-safe.
+ * {@link LockLostException}, or {@link LockUnavailableException} if the store had to be
+ * queried and did not reply. Locks with {@link OnLost#NOTIFY} are not verified.
+ * Thread-safe.
  * <p>
- * A lease that ends while the database commits is not noticed. The minimum time that must
- * be left is meant to cover the commit.
+ * A lease that ends while the database commits is not detected. The minimum remaining
+ * time is meant to cover the commit.
  *
  * @since 0.1
  */
@@ -33,7 +34,7 @@ public final class CommitGuard implements TransactionExecutionListener {
 	 *
 	 * @param verification how to verify
 	 * @param minRemaining the time that must be left of each lease, zero or more; a lease
-	 * with less is renewed first, if it may be
+	 * with less is renewed first if renewal is allowed
 	 */
 	public record Settings(Verification verification, Duration minRemaining) {
 	}
@@ -44,14 +45,14 @@ public final class CommitGuard implements TransactionExecutionListener {
 
 	/**
 	 * Creates a guard.
-	 * @param settings gives the settings, called at the first commit
+	 * @param settings supplies the settings, called at the first commit
 	 */
 	public CommitGuard(Supplier<Settings> settings) {
 		this.settings = SingletonSupplier.of(settings);
 	}
 
 	/**
-	 * Also called when a savepoint is released: a lock that is lost then stays lost.
+	 * Also called when a savepoint is released; a lock that is lost then stays lost.
 	 */
 	@Override
 	public void beforeCommit(TransactionExecution transaction) {
@@ -89,7 +90,7 @@ public final class CommitGuard implements TransactionExecutionListener {
 			lock.verify();
 		}
 		catch (LockUnavailableException ex) {
-			// The time that is left decides
+			// The remaining time decides
 			logger.debug("Lock '{}' could not be renewed before the commit", lock.key(), ex);
 		}
 	}

@@ -16,7 +16,7 @@ import org.springframework.transaction.ConfigurableTransactionManager;
  * Adds the {@link CommitGuard} to every transaction manager of the application, once.
  * Spring Boot gives listeners only to those managers that it creates itself.
  * <p>
- * To be defined by a static {@code @Bean} method, as every post-processor. Managers that
+ * Define it by a static {@code @Bean} method, as every post-processor. Managers that
  * another post-processor needed earlier are guarded once all singletons exist.
  *
  * @since 0.1
@@ -30,7 +30,7 @@ public final class CommitGuardRegistrar
 
 	/**
 	 * Creates a registrar.
-	 * @param settings gives the guard's settings, called at the first commit
+	 * @param settings supplies the guard's settings, called at the first commit
 	 */
 	public CommitGuardRegistrar(Supplier<CommitGuard.Settings> settings) {
 		this.guard = new CommitGuard(settings);
@@ -53,14 +53,14 @@ public final class CommitGuardRegistrar
 		}
 	}
 
-	/** Before a proxy may hide the manager. */
+	/** Adds the guard before a proxy may hide the manager. */
 	@Override
 	public Object postProcessBeforeInitialization(Object bean, String beanName) {
 		guard(bean);
 		return bean;
 	}
 
-	/** The products of factory beans are seen only here. */
+	/** Adds the guard to products of factory beans, which are visible only here. */
 	@Override
 	public Object postProcessAfterInitialization(Object bean, String beanName) {
 		guard(bean);

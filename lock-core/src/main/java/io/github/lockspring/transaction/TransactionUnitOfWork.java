@@ -7,11 +7,11 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * The transaction that the current thread runs in, if a transaction manager of Spring
- * began it. {@code SUPPORTS} without a transaction is none. Thread-safe.
+ * Represents the transaction of the current thread, if a transaction manager of Spring
+ * began it. {@code SUPPORTS} without a transaction does not count as one. Thread-safe.
  * <p>
- * Its end is that of the physical transaction: a savepoint is part of it, and an inner
- * one with {@code REQUIRES_NEW} is another one.
+ * The unit of work ends with the physical transaction: a savepoint is part of it, and an
+ * inner transaction with {@code REQUIRES_NEW} is another unit of work.
  *
  * @since 0.1
  */
@@ -31,8 +31,9 @@ public final class TransactionUnitOfWork implements UnitOfWork {
 	private record Completion(Runnable action) implements TransactionSynchronization {
 
 		/**
-		 * As late as callbacks without an order, which are called in the order in which
-		 * they were registered: those from before the lock was taken still run under it.
+		 * Returns the order of callbacks without an order, which are called in the order
+		 * of registration. Those that were registered before the lock was acquired
+		 * therefore still run under it.
 		 */
 		@Override
 		public int getOrder() {

@@ -8,18 +8,18 @@ package io.github.lockspring.transaction;
 public enum Verification {
 
 	/**
-	 * Not at all: a transaction commits whatever has become of its locks.
+	 * Does not verify: a transaction commits even if its locks were lost.
 	 */
 	OFF,
 
 	/**
-	 * By this process's monotonic clock. Costs no round trip.
+	 * Verifies by this process's monotonic clock. Costs no round trip.
 	 */
 	LOCAL,
 
 	/**
-	 * By the clock and then by the store: a round trip for each lock. Also notices that
-	 * the store has lost its data since the last renewal.
+	 * Verifies by the clock and then by the store, which costs a round trip for each
+	 * lock. Also detects that the store has lost its data since the last renewal.
 	 */
 	REMOTE
 

@@ -1,6 +1,6 @@
 /**
- * Locks and transactions: a lock that is taken inside a transaction ends with it, and a
- * transaction whose lock was lost does not commit.
+ * Connects locks with transactions. A lock that is acquired inside a transaction is
+ * released with it, and a transaction whose lock was lost does not commit.
  */
 @NullMarked
 package io.github.lockspring.transaction;

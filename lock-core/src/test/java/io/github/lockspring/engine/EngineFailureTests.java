@@ -19,7 +19,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 class EngineFailureTests extends EngineFixture {
 
 	@Test
-	void callerThatDiesOfAnErrorLeavesItsTenureToTheNext() {
+	void callerThatDiesOfAnErrorLeavesItsOwnershipToTheNext() {
 		Running<HeldLock> first = acquire(request());
 		ScriptedStore.Asked look = this.store.nextLook();
 		Running<HeldLock> second = waitingBehind(request());
@@ -58,7 +58,7 @@ class EngineFailureTests extends EngineFixture {
 	}
 
 	@Test
-	void failedLookBeforeAHandOverDoesNotEndTheWaitOfThoseBehind() {
+	void failedAttemptBeforeAHandOverDoesNotEndTheWaitOfThoseBehind() {
 		Waiting first = waiting(request(), 100);
 		advance(Duration.ofSeconds(1));
 		ScriptedStore.Asked failing = this.store.nextLook();
@@ -80,7 +80,7 @@ class EngineFailureTests extends EngineFixture {
 	}
 
 	@Test
-	void singleAttemptThatWasInterruptedAndAskedAgainTakesBackItsFirstQuestion() {
+	void singleAttemptThatWasInterruptedAndRepeatedWithdrawsItsFirstRequest() {
 		Running<Boolean> running = start(() -> this.engine.template().asLock(KEY).tryLock());
 		ScriptedStore.Asked first = this.store.nextLook();
 		running.thread().interrupt();
@@ -94,7 +94,7 @@ class EngineFailureTests extends EngineFixture {
 	}
 
 	@Test
-	void grantToACallerWhoseEngineHasStoppedIsGivenBack() {
+	void grantToACallerWhoseEngineHasStoppedIsReleased() {
 		Running<HeldLock> running = acquire(request());
 		ScriptedStore.Asked look = this.store.nextLook();
 		Running<Boolean> stopping = start(() -> {
@@ -166,7 +166,7 @@ class EngineFailureTests extends EngineFixture {
 	}
 
 	@Test
-	void lockOfAnotherLengthThatTakesOverATenureAsksForItsOwnLength() {
+	void lockOfAnotherLengthThatTakesOverAnOwnershipRequestsItsOwnLength() {
 		Waiting first = waiting(request().waitTime(Duration.ofMillis(500)), 100);
 		Running<HeldLock> second = waitingBehind(
 				io.github.lockspring.LockRequest.of(KEY).ttl(Duration.ofSeconds(3)).waitTime(TTL));

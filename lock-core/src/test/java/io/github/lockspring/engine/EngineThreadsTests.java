@@ -82,7 +82,7 @@ class EngineThreadsTests {
 	}
 
 	@Test
-	void f07LaneThatHangsDelaysTheRenewalsAndReleasesOfNoOther() {
+	void f07ShardThatHangsDelaysTheRenewalsAndReleasesOfNoOther() {
 		HeldLock dead = this.engine.template().acquire(LockRequest.of("dead/order:42").onLost(OnLost.NOTIFY));
 		List<HeldLock> healthy = new ArrayList<>();
 		for (int i = 0; i < 10; i++) {
@@ -119,7 +119,7 @@ class EngineThreadsTests {
 	}
 
 	@Test
-	void f08LongestHoldOfAHungHolderFreesTheLockForAnotherInstance() {
+	void f08MaximumHoldOfAHungHolderFreesTheLockForAnotherInstance() {
 		LockRequest request = LockRequest.of("order:42").maxHold(Duration.ofSeconds(1));
 		HeldLock hung = this.engine.template().acquire(request);
 		LockEngine other = new LockEngine(this.store, SETTINGS, List.of());
@@ -216,7 +216,7 @@ class EngineThreadsTests {
 	}
 
 	@Test
-	void f22HundredCallersAreAllToldInTimeThatTheStoreIsSilent() {
+	void f22HundredCallersAllLearnInTimeThatTheStoreIsSilent() {
 		this.store.fallSilent();
 		LockRequest request = LockRequest.of("order:42").waitTime(Duration.ofMillis(500));
 		List<CompletableFuture<Throwable>> callers = new ArrayList<>();

@@ -62,7 +62,7 @@ class HandleTests extends EngineFixture {
 	}
 
 	@Test
-	void closeAfterALossThatNobodyHasNoticedYetThrows() {
+	void closeAfterALossThatIsNotNoticedYetThrows() {
 		HeldLock lock = handle(request());
 		advance(TTL.minus(DRIFT));
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::close);
@@ -94,7 +94,7 @@ class HandleTests extends EngineFixture {
 	}
 
 	@Test
-	void extendedFixedLeaseIsNotRenewedByItself() {
+	void extendedFixedLeaseIsNotRenewedAutomatically() {
 		HeldLock lock = handle(LockRequest.of(KEY).ttl(Duration.ofMillis(100)));
 		lock.extend(Duration.ofMinutes(10));
 		for (int i = 0; i < 9; i++) {
@@ -151,7 +151,7 @@ class HandleTests extends EngineFixture {
 	}
 
 	@Test
-	void extensionThatIsAnsweredTooLateIsALoss() {
+	void extensionWhoseResultArrivesTooLateIsALoss() {
 		HeldLock lock = handle(request());
 		this.store.onRenew = (request) -> {
 			advance(TTL);
@@ -162,7 +162,7 @@ class HandleTests extends EngineFixture {
 	}
 
 	@Test
-	void extensionWithoutAnswerLeavesTheLeaseAsItWas() {
+	void extensionWithoutResultLeavesTheLeaseAsItWas() {
 		HeldLock lock = handle(request().name("shipping"));
 		Duration before = lock.remaining();
 		this.store.onRenew = (request) -> {
@@ -187,7 +187,7 @@ class HandleTests extends EngineFixture {
 	}
 
 	@Test
-	void ensureHeldTellsALossFromAnEnd() {
+	void ensureHeldDistinguishesALossFromAnEnd() {
 		HeldLock lock = handle(request());
 		lock.ensureHeld();
 		advance(TTL);
@@ -197,7 +197,7 @@ class HandleTests extends EngineFixture {
 	}
 
 	@Test
-	void questionsAboutAHandleCostNoCommand() {
+	void readingTheStateOfAHandleCostsNoCommand() {
 		HeldLock lock = handle(request());
 		assertThat(lock.isHeld()).isTrue();
 		assertThat(lock.remaining()).isEqualTo(TTL.minus(DRIFT));

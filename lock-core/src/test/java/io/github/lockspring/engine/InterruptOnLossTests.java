@@ -87,7 +87,7 @@ class InterruptOnLossTests extends EngineFixture {
 	}
 
 	@Test
-	void lossDoesNotInterruptWhereThatWasNotAskedFor() {
+	void lossDoesNotInterruptWhereThatWasNotRequested() {
 		Outcome outcome = call(request(), (lock) -> {
 			pass(TTL);
 			assertThat(Thread.currentThread().isInterrupted()).isFalse();
@@ -97,7 +97,7 @@ class InterruptOnLossTests extends EngineFixture {
 	}
 
 	@Test
-	void interruptOfSomebodyElseIsKeptWhenNothingWasLost() {
+	void interruptFromAnotherSourceIsKeptWhenNothingWasLost() {
 		Outcome outcome = call(this.interrupting, (lock) -> {
 			Thread.currentThread().interrupt();
 			return "done";
@@ -120,7 +120,7 @@ class InterruptOnLossTests extends EngineFixture {
 	}
 
 	@Test
-	void lossAfterTheWorkInterruptsNobody() {
+	void lossAfterTheWorkInterruptsNoThread() {
 		this.store.onRelease = (request) -> {
 			pass(TTL);
 			return new io.github.lockspring.store.ReleaseResult.Released();

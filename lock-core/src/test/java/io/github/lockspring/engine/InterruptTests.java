@@ -27,7 +27,7 @@ class InterruptTests extends EngineFixture {
 	}
 
 	@Test
-	void interruptBeforeTheQuestionCostsNoCommand() {
+	void interruptBeforeTheRequestCostsNoCommand() {
 		Thread.currentThread().interrupt();
 		assertThatExceptionOfType(LockInterruptedException.class)
 			.isThrownBy(() -> this.engine.template().acquire(request()));
@@ -37,7 +37,7 @@ class InterruptTests extends EngineFixture {
 	}
 
 	@Test
-	void interruptBeforeTheQuestionCountsForASingleAttemptToo() {
+	void interruptBeforeTheRequestCountsForASingleAttemptToo() {
 		Thread.currentThread().interrupt();
 		assertThatExceptionOfType(LockInterruptedException.class)
 			.isThrownBy(() -> this.engine.template().tryAcquire(request().waitTime(Duration.ZERO)));
@@ -45,7 +45,7 @@ class InterruptTests extends EngineFixture {
 	}
 
 	@Test
-	void interruptDuringALookLeavesTheTenureToTheNextWhoAsksAtOnce() {
+	void interruptDuringAnAttemptLeavesTheOwnershipToTheNextWhichRetriesAtOnce() {
 		Running<HeldLock> first = acquire(request());
 		ScriptedStore.Asked look = this.store.nextLook();
 		Running<HeldLock> second = waitingBehind(request());
@@ -145,7 +145,7 @@ class InterruptTests extends EngineFixture {
 	}
 
 	@Test
-	void releaseWithOthersWaitingPassesOnThoughTheThreadIsInterrupted() {
+	void releaseWithOthersWaitingHandsOffThoughTheThreadIsInterrupted() {
 		HeldLock lock = held(request(), 10);
 		Running<HeldLock> next = waitingBehind(request());
 		Thread.currentThread().interrupt();

@@ -103,7 +103,7 @@ class LeaseTests extends EngineFixture {
 	}
 
 	@Test
-	void h06LeaseThatSomebodySawEndIsNotRevivedByAnAnswerInThatMoment() {
+	void h06LeaseThatWasSeenToEndIsNotRevivedByAResultInThatMoment() {
 		HeldLock lock = take(request());
 		advance(THIRD);
 		tick();
@@ -189,7 +189,7 @@ class LeaseTests extends EngineFixture {
 	}
 
 	@Test
-	void f10AnswerThatSomebodyElseOwnsTheLockIsALossAtOnce() {
+	void f10ResultThatAnotherOwnsTheLockIsALossAtOnce() {
 		HeldLock lock = take(request());
 		this.store.onRenew = (request) -> RenewResult.NOT_OWNER;
 		pass(THIRD);
@@ -239,7 +239,7 @@ class LeaseTests extends EngineFixture {
 	}
 
 	@Test
-	void manyLocksAreRenewedInFewQuestions() {
+	void manyLocksAreRenewedInFewRequests() {
 		this.store.free();
 		List<HeldLock> locks = new ArrayList<>();
 		for (int i = 0; i < 250; i++) {
@@ -278,7 +278,7 @@ class LeaseTests extends EngineFixture {
 	}
 
 	@Test
-	void oneLeaseWithoutAnswerDoesNotHoldUpTheOthersOfItsBatch() {
+	void oneLeaseWithoutResultDoesNotDelayTheOthersOfItsBatch() {
 		HeldLock first = take(LockRequest.of("a"));
 		HeldLock second = take(LockRequest.of("b"));
 		this.store.onRenew = (request) -> request.key().equals("a") ? RenewResult.UNKNOWN : RenewResult.RENEWED;

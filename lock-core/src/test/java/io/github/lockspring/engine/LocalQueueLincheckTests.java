@@ -66,7 +66,7 @@ class LocalQueueLincheckTests {
 	}
 
 	@Test
-	void lockIsPassedOnAfterItsLeaseWasRenewed() {
+	void lockIsHandedOffAfterItsLeaseWasRenewed() {
 		Interleavings.modelCheck(Waiting.class, 200, "releaseLate", "use", "use");
 	}
 

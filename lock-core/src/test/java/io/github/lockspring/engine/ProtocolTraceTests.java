@@ -27,7 +27,7 @@ class ProtocolTraceTests extends EngineFixture {
 	private static final Duration GRANT = Duration.ofSeconds(5);
 
 	@Test
-	void h01GrantedLeaseCountsFromTheLookAndNotFromTheMessage() {
+	void h01GrantedLeaseCountsFromTheAttemptAndNotFromTheMessage() {
 		Waiting waiting = waiting(request(), 100);
 		advance(Duration.ofMillis(900));
 		this.store.messages().granted(KEY, waiting.attempt().token(), 101, false);
@@ -50,7 +50,7 @@ class ProtocolTraceTests extends EngineFixture {
 	}
 
 	@Test
-	void h02GrantThatArrivesDuringALookWaitsForItsAnswer() {
+	void h02GrantThatArrivesDuringAnAttemptWaitsForItsResult() {
 		Waiting waiting = waiting(request(), 100);
 		advance(Duration.ofSeconds(1).plusMillis(100));
 		ScriptedStore.Asked second = this.store.nextLook();
@@ -65,7 +65,7 @@ class ProtocolTraceTests extends EngineFixture {
 	}
 
 	@Test
-	void h02GrantThatArrivesDuringALookIsUsedWhenTheAnswerShowsItIsYounger() {
+	void h02GrantThatArrivesDuringAnAttemptIsUsedWhenTheResultShowsItIsYounger() {
 		Waiting waiting = waiting(request(), 100);
 		advance(Duration.ofSeconds(1).plusMillis(100));
 		ScriptedStore.Asked second = this.store.nextLook();
@@ -75,7 +75,7 @@ class ProtocolTraceTests extends EngineFixture {
 	}
 
 	@Test
-	void h02GrantThatArrivesDuringALookThatFailsCountsFromTheLastAnsweredOne() {
+	void h02GrantThatArrivesDuringAnAttemptThatFailsCountsFromTheLastCompletedOne() {
 		Waiting waiting = waiting(request(), 100);
 		advance(Duration.ofSeconds(1).plusMillis(100));
 		ScriptedStore.Asked second = this.store.nextLook();
@@ -87,7 +87,7 @@ class ProtocolTraceTests extends EngineFixture {
 	}
 
 	@Test
-	void h03GrantNotNewerThanTheLastLookIsStale() {
+	void h03GrantNotNewerThanTheLastAttemptIsStale() {
 		Waiting waiting = waiting(request(), 100);
 		this.store.messages().granted(KEY, waiting.attempt().token(), 100, false);
 		ScriptedStore.Asked look = this.store.nextLook();
@@ -96,7 +96,7 @@ class ProtocolTraceTests extends EngineFixture {
 	}
 
 	@Test
-	void h04EachTenureHasItsOwnToken() {
+	void h04EachOwnershipHasItsOwnToken() {
 		HeldLock first = held(request(), 1);
 		first.close();
 		Running<HeldLock> second = acquire(request());
@@ -107,7 +107,7 @@ class ProtocolTraceTests extends EngineFixture {
 	}
 
 	@Test
-	void h04LaterLooksOfATenureRepeatItsToken() {
+	void h04LaterAttemptsOfAnOwnershipRepeatItsToken() {
 		Waiting waiting = waiting(request(), 100);
 		advance(Duration.ofMillis(1100));
 		ScriptedStore.Asked second = this.store.nextLook();
@@ -118,7 +118,7 @@ class ProtocolTraceTests extends EngineFixture {
 	}
 
 	@Test
-	void h06AnswerToARenewalDoesNotReviveALeaseThatIsOver() {
+	void h06ResultOfARenewalDoesNotReviveALeaseThatIsOver() {
 		HeldLock lock = held(request(), 1);
 		advance(Duration.ofSeconds(10));
 		tick();
@@ -144,7 +144,7 @@ class ProtocolTraceTests extends EngineFixture {
 	}
 
 	@Test
-	void h08AnswerThatComesAfterItsLeaseIsNotUsed() {
+	void h08ResultThatArrivesAfterItsLeaseIsNotUsed() {
 		Running<HeldLock> running = acquire(request());
 		ScriptedStore.Asked first = this.store.nextLook();
 		advance(TTL.minus(DRIFT));
@@ -157,7 +157,7 @@ class ProtocolTraceTests extends EngineFixture {
 	}
 
 	@Test
-	void h08SecondAnswerThatComesTooLateIsFollowedByAPause() {
+	void h08SecondResultThatArrivesTooLateIsFollowedByAPause() {
 		Running<HeldLock> running = acquire(request().waitTime(Duration.ofHours(1)));
 		for (int i = 0; i < 2; i++) {
 			ScriptedStore.Asked look = this.store.nextLook();
@@ -168,7 +168,7 @@ class ProtocolTraceTests extends EngineFixture {
 	}
 
 	@Test
-	void h11ReleaseThatNeverArrivedIsRepeatedWhenSomebodyWaits() {
+	void h11ReleaseThatNeverArrivedIsRepeatedWhenAnotherWaits() {
 		HeldLock lock = held(request(), 1);
 		this.store.onRelease = (request) -> {
 			throw new LockUnavailableException("no answer");
@@ -207,7 +207,7 @@ class ProtocolTraceTests extends EngineFixture {
 	}
 
 	@Test
-	void h11InterruptedCallerTakesBackWhatItMayHaveGot() {
+	void h11InterruptedCallerReleasesWhatItMayHaveAcquired() {
 		Running<HeldLock> running = acquire(request());
 		ScriptedStore.Asked look = this.store.nextLook();
 		running.thread().interrupt();
@@ -245,7 +245,7 @@ class ProtocolTraceTests extends EngineFixture {
 	}
 
 	@Test
-	void h12MessageAboutALostTokenIsAnsweredWithARelease() {
+	void h12MessageAboutALostTokenCausesARelease() {
 		held(request(), 1);
 		OwnerToken token = tokenOfOnlyHold();
 		advance(TTL);
@@ -256,14 +256,14 @@ class ProtocolTraceTests extends EngineFixture {
 	}
 
 	@Test
-	void h12MessagesForOtherInstancesAreNobodysBusiness() {
+	void h12MessagesForOtherInstancesAreIgnored() {
 		this.store.messages().wanted(KEY, new OwnerToken("AAAAAAAAAAAAAAAAAAAAAA", 1, 5000));
 		runBackground();
 		assertThat(this.store.released).isEmpty();
 	}
 
 	@Test
-	void h13WaiterLooksAgainByItselfSinceAGrantMayBeLost() {
+	void h13WaiterRetriesWithoutAMessageSinceAGrantMayBeLost() {
 		Waiting waiting = waiting(request(), 100);
 		assertThat(this.time.awaitParked(waiting.running().thread())).isLessThanOrEqualTo(Duration.ofSeconds(1));
 		advance(Duration.ofSeconds(1));
@@ -272,21 +272,21 @@ class ProtocolTraceTests extends EngineFixture {
 	}
 
 	@Test
-	void h13WaiterForALeaseThatIsSoonOverLooksThen() {
+	void h13WaiterForALeaseThatIsSoonOverRetriesThen() {
 		Running<HeldLock> running = acquire(request());
 		this.store.nextLook().busy(Duration.ofMillis(300), 100);
 		assertThat(this.time.awaitParked(running.thread())).isBetween(Duration.ofMillis(300), Duration.ofMillis(320));
 	}
 
 	@Test
-	void h13WaiterForAKeyWithoutEndOfLifeLooksAtTheInterval() {
+	void h13WaiterForAKeyWithoutExpiryRetriesAtTheInterval() {
 		Running<HeldLock> running = acquire(request());
 		this.store.nextLook().answer().complete(new io.github.lockspring.store.AcquireResult.Busy(-1, 100));
 		assertThat(this.time.awaitParked(running.thread())).isEqualTo(Duration.ofSeconds(1));
 	}
 
 	@Test
-	void h13EveryNewSubscriptionMakesWaitersLook() {
+	void h13EveryNewSubscriptionMakesWaitersRetry() {
 		Waiting waiting = waiting(request(), 100);
 		this.store.messages().opened();
 		advance(Duration.ofMillis(50));
@@ -295,7 +295,7 @@ class ProtocolTraceTests extends EngineFixture {
 	}
 
 	@Test
-	void h13MessageThatSomebodyWantsATokenThatIsStillWaitedForMakesItLook() {
+	void h13WantedMessageForATokenThatIsStillWaitedForMakesItRetry() {
 		Waiting waiting = waiting(request(), 100);
 		this.store.messages().wanted(KEY, waiting.attempt().token());
 		this.store.nextLook().acquired(101);
@@ -339,7 +339,7 @@ class ProtocolTraceTests extends EngineFixture {
 	}
 
 	@Test
-	void h16NextCallerTakesOverTheTenureOfOneWhoGivesUp() {
+	void h16NextCallerTakesOverTheOwnershipOfOneThatGivesUp() {
 		Waiting first = waiting(request().waitTime(Duration.ofMillis(500)), 100);
 		Running<HeldLock> second = acquire(request());
 		this.time.awaitParked(second.thread());
@@ -352,7 +352,7 @@ class ProtocolTraceTests extends EngineFixture {
 	}
 
 	@Test
-	void h16FailedLookEndsNobodysWait() {
+	void h16FailedAttemptEndsNoOtherWait() {
 		Running<HeldLock> running = acquire(request());
 		this.store.nextLook().fails();
 		this.time.awaitParked(running.thread());
@@ -363,7 +363,7 @@ class ProtocolTraceTests extends EngineFixture {
 	}
 
 	@Test
-	void h16CallerWhoseTimeEndsWhileTheStoreDoesNotAnswerIsToldSo() {
+	void h16CallerWhoseTimeEndsWhileTheStoreDoesNotReplyLearnsThat() {
 		Running<HeldLock> running = acquire(request().waitTime(Duration.ofMillis(700)));
 		this.store.nextLook().fails();
 		advance(Duration.ofMillis(700));
@@ -374,7 +374,7 @@ class ProtocolTraceTests extends EngineFixture {
 	}
 
 	@Test
-	void h16OtherCallersDoNotWaitForALookThatHangs() {
+	void h16OtherCallersDoNotWaitForAnAttemptThatHangs() {
 		Running<HeldLock> looker = acquire(request());
 		ScriptedStore.Asked hanging = this.store.nextLook();
 		Running<HeldLock> other = acquire(request().waitTime(Duration.ofMillis(700)));
@@ -386,7 +386,7 @@ class ProtocolTraceTests extends EngineFixture {
 	}
 
 	@Test
-	void h16OtherCallerWhoseTimeEndsBeforeAnAnswerCanBeExpectedIsToldThatItIsBusy() {
+	void h16OtherCallerWhoseTimeEndsBeforeAResultCanBeExpectedIsBusy() {
 		Running<HeldLock> looker = acquire(request());
 		ScriptedStore.Asked look = this.store.nextLook();
 		Running<HeldLock> other = acquire(request().waitTime(Duration.ofMillis(100)));
@@ -398,7 +398,7 @@ class ProtocolTraceTests extends EngineFixture {
 	}
 
 	@Test
-	void h29RepeatedReleaseIsNoLossIfNobodyElseHasHeldTheLock() {
+	void h29RepeatedReleaseIsNoLossIfNoOtherInstanceHasHeldTheLock() {
 		HeldLock lock = held(request(), 100);
 		this.store.onRelease = (request) -> new ReleaseResult.NotOwner(100);
 		lock.close();
@@ -406,7 +406,7 @@ class ProtocolTraceTests extends EngineFixture {
 	}
 
 	@Test
-	void f24QueuedWaiterThatDoubtsItsMessagesLooksAtLeastAsOftenAsOthers() {
+	void f24QueuedWaiterThatDoubtsItsMessagesRetriesAtLeastAsOftenAsOthers() {
 		LockRequest shortLease = LockRequest.of(KEY)
 			.ttl(Duration.ofMillis(400))
 			.renew()

@@ -146,7 +146,7 @@ class ReentryTests extends EngineFixture {
 	}
 
 	@Test
-	void lossIsToldToTheInnerAndTheOuterCall() {
+	void lossIsReportedToTheInnerAndTheOuterCall() {
 		assertThatExceptionOfType(LockLostException.class)
 			.isThrownBy(() -> this.template.execute(request(), (outer) -> this.template.execute(request(), (inner) -> {
 				pass(TTL);

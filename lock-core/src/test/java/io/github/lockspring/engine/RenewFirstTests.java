@@ -104,7 +104,7 @@ class RenewFirstTests extends EngineFixture {
 	}
 
 	@Test
-	void grantedLeaseIsRenewedOnceAndThenPassedOn() {
+	void grantedLeaseIsRenewedOnceAndThenHandedOff() {
 		Waiting first = waiting(request(), 100);
 		Running<HeldLock> second = waitingBehind(request());
 		Running<HeldLock> third = waitingBehind(request());
@@ -118,17 +118,17 @@ class RenewFirstTests extends EngineFixture {
 	}
 
 	@Test
-	void f10NextCallerAsksAnewWhenTheStoreSaysThatTheLeaseIsGone() throws InterruptedException {
+	void f10NextCallerRequestsAnewWhenTheStoreSaysThatTheLeaseIsGone() throws InterruptedException {
 		Running<HeldLock> second = renewing(request());
 		this.answer.complete(RenewResult.NOT_OWNER);
 		assertThat(acquiresAnew(second).fencingToken()).isEqualTo(1000);
-		assertThat(events(LockEvent.Lost.class)).as("nobody held it").isEmpty();
+		assertThat(events(LockEvent.Lost.class)).as("no holder lost it").isEmpty();
 		second.get().close();
 		assertNothingLeft();
 	}
 
 	@Test
-	void h06AnswerThatComesAfterTheDeadlineRevivesNothing() throws InterruptedException {
+	void h06ResultThatArrivesAfterTheDeadlineRevivesNothing() throws InterruptedException {
 		Running<HeldLock> second = renewing(request());
 		this.time.advanceUnnoticed(TTL);
 		this.answer.complete(RenewResult.RENEWED);
@@ -166,7 +166,7 @@ class RenewFirstTests extends EngineFixture {
 	}
 
 	@Test
-	void f22NextCallerAsksAnewWhenTheRenewalFails() throws InterruptedException {
+	void f22NextCallerRequestsAnewWhenTheRenewalFails() throws InterruptedException {
 		Running<HeldLock> second = renewing(request());
 		this.answer.complete(RenewResult.UNKNOWN);
 		this.time.awaitParked(second.thread());
@@ -179,7 +179,7 @@ class RenewFirstTests extends EngineFixture {
 	}
 
 	@Test
-	void f22CallerWhoseTimeEndsAfterAFailedRenewalIsToldThatTheStoreIsUnavailable() throws InterruptedException {
+	void f22CallerWhoseTimeEndsAfterAFailedRenewalLearnsThatTheStoreIsUnavailable() throws InterruptedException {
 		Running<HeldLock> second = renewing(request());
 		this.answer.completeExceptionally(new LockUnavailableException("gone away"));
 		this.time.awaitParked(second.thread());
@@ -190,7 +190,7 @@ class RenewFirstTests extends EngineFixture {
 	}
 
 	@Test
-	void bugInTheStoreLeavesNobodyWaiting() throws InterruptedException {
+	void bugInTheStoreLeavesNoCallerWaiting() throws InterruptedException {
 		Running<HeldLock> second = renewing(request());
 		Running<HeldLock> third = waitingBehind(request());
 		this.store.onRenew = (request) -> RenewResult.RENEWED;
@@ -236,7 +236,7 @@ class RenewFirstTests extends EngineFixture {
 	}
 
 	@Test
-	void h14RivalThatAsksDuringTheRenewalIsRemembered() throws InterruptedException {
+	void h14RivalThatRequestsDuringTheRenewalIsRemembered() throws InterruptedException {
 		Running<HeldLock> second = renewing(request());
 		this.store.messages().wanted(KEY, ownership(KEY).token());
 		this.answer.complete(RenewResult.RENEWED);
@@ -248,7 +248,7 @@ class RenewFirstTests extends EngineFixture {
 	}
 
 	@Test
-	void grantOfATenureThatIsBeingRenewedIsADuplicate() throws InterruptedException {
+	void grantOfAnOwnershipThatIsBeingRenewedIsADuplicate() throws InterruptedException {
 		Running<HeldLock> second = renewing(request());
 		this.store.messages().granted(KEY, ownership(KEY).token(), 10, false);
 		this.answer.complete(RenewResult.RENEWED);

@@ -50,7 +50,7 @@ class SeveralKeysTests extends EngineFixture {
 	}
 
 	@Test
-	void secondOneIsAskedForWhenTheFirstIsThere() {
+	void secondOneIsRequestedOnceTheFirstIsHeld() {
 		Running<HeldLock> running = acquire(FIXED);
 		ScriptedStore.Asked first = look("a");
 		first.busy(TTL, 100);
@@ -62,7 +62,7 @@ class SeveralKeysTests extends EngineFixture {
 	}
 
 	@Test
-	void firstOneIsGivenBackWhenTheSecondIsBusy() {
+	void firstOneIsReleasedWhenTheSecondIsBusy() {
 		Running<HeldLock> running = acquire(FIXED.waitTime(Duration.ZERO));
 		look("a").acquired(1);
 		look("b").busy(TTL, 100);
@@ -77,7 +77,7 @@ class SeveralKeysTests extends EngineFixture {
 	}
 
 	@Test
-	void f22FirstOneIsGivenBackInTheBackgroundWhenTheStoreDoesNotAnswer() {
+	void f22FirstOneIsReleasedInTheBackgroundWhenTheStoreDoesNotReply() {
 		Running<HeldLock> running = acquire(FIXED.waitTime(Duration.ZERO));
 		look("a").acquired(1);
 		look("b").fails();
@@ -89,7 +89,7 @@ class SeveralKeysTests extends EngineFixture {
 	}
 
 	@Test
-	void firstOneIsGivenBackWhenTheWaitForTheSecondIsInterrupted() {
+	void firstOneIsReleasedWhenTheWaitForTheSecondIsInterrupted() {
 		Running<HeldLock> running = waitingForSecond(FIXED);
 		running.thread().interrupt();
 		assertThatExceptionOfType(LockInterruptedException.class).isThrownBy(running::get);
@@ -178,7 +178,7 @@ class SeveralKeysTests extends EngineFixture {
 	}
 
 	@Test
-	void eachHasItsOwnTerms() {
+	void eachHasItsOwnParameters() {
 		this.store.free();
 		LockRequest both = LockRequest.allOf(List.of(LockRequest.of("a").ttl(Duration.ofSeconds(10)),
 				LockRequest.of("b").ttl(TTL).renew().minHold(Duration.ofSeconds(5))));

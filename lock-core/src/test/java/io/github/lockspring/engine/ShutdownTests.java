@@ -48,7 +48,7 @@ class ShutdownTests extends EngineFixture {
 	}
 
 	@Test
-	void f26WaitersAreToldAtOnce() {
+	void f26WaitersAreNotifiedAtOnce() {
 		Waiting first = waiting(request(), 100);
 		Running<HeldLock> second = waitingBehind(request());
 		this.engine.stopWaiting();
@@ -130,7 +130,7 @@ class ShutdownTests extends EngineFixture {
 	}
 
 	@Test
-	void f26ReleaseWithoutAnswerDoesNotHoldUpTheStop() {
+	void f26ReleaseWithoutReplyDoesNotDelayTheStop() {
 		this.store.free();
 		for (int i = 0; i < 50; i++) {
 			this.engine.template().acquire(LockRequest.of("order:" + i));

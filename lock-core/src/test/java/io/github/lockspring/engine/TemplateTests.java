@@ -92,7 +92,7 @@ class TemplateTests extends EngineFixture {
 	}
 
 	@Test
-	void releaseThatGetsNoAnswerIsNoErrorOfTheWork() {
+	void releaseThatGetsNoReplyIsNoErrorOfTheWork() {
 		this.store.free();
 		this.store.onRelease = (request) -> {
 			throw new LockUnavailableException("no answer");
@@ -168,7 +168,7 @@ class TemplateTests extends EngineFixture {
 	}
 
 	@Test
-	void leaseOfAForeignClientThatLastsForAgesNeitherOverflowsNorSpeedsUpLooks() {
+	void leaseOfAForeignClientThatLastsForAgesNeitherOverflowsNorSpeedsUpRetries() {
 		Running<HeldLock> running = acquire(request().waitTime(Duration.ofMinutes(1)));
 		// as nanoseconds this is next to nothing, since 2 to the power of 64 of them fall
 		// away

@@ -91,7 +91,7 @@ class ThreadLocksTests extends EngineFixture {
 	}
 
 	@Test
-	void lockWaitsForAsLongAsTheStoreAnswers() {
+	void lockWaitsForAsLongAsTheStoreReplies() {
 		HeldLock other = held(request(), 1);
 		Running<Outcome> waiting = locking();
 		for (int i = 0; i < 100; i++) {
@@ -116,7 +116,7 @@ class ThreadLocksTests extends EngineFixture {
 	}
 
 	@Test
-	void lockIsNotInterruptedDuringALookEither() {
+	void lockIsNotInterruptedDuringAnAttemptEither() {
 		Running<Outcome> waiting = locking();
 		ScriptedStore.Asked first = this.store.nextLook();
 		waiting.thread().interrupt();
@@ -127,7 +127,7 @@ class ThreadLocksTests extends EngineFixture {
 	}
 
 	@Test
-	void lockFailsWhenTheStoreHasNotAnsweredForTheDefaultWaitTime() {
+	void lockFailsWhenTheStoreHasNotRepliedForTheDefaultWaitTime() {
 		Running<Outcome> waiting = locking();
 		for (int i = 0; i < 5; i++) {
 			this.store.nextLook().fails();
@@ -140,7 +140,7 @@ class ThreadLocksTests extends EngineFixture {
 	}
 
 	@Test
-	void lockGoesOnWaitingWhenTheStoreAnswersAgainInTime() {
+	void lockGoesOnWaitingWhenTheStoreRepliesAgainInTime() {
 		Running<Outcome> waiting = locking();
 		for (int i = 0; i < 20; i++) {
 			ScriptedStore.Asked look = this.store.nextLook();
@@ -196,7 +196,7 @@ class ThreadLocksTests extends EngineFixture {
 	}
 
 	@Test
-	void tryLockTellsAnUnavailableStoreFromABusyLock() {
+	void tryLockDistinguishesAnUnavailableStoreFromABusyLock() {
 		this.store.onAcquire = (request) -> {
 			throw new LockUnavailableException("down");
 		};

@@ -209,13 +209,13 @@ class FencedTests {
 	}
 
 	@Test
-	void proxyThatAnswersByItselfStopsTheStart() {
+	void proxyThatHandlesCallsItselfStopsTheStart() {
 		assertThat(failure(Guard.class, RepositoryConfiguration.class))
 			.hasMessageContainingAll("FencedMethodWork.work()", "'repository'", "service");
 	}
 
 	@Test
-	void objectThatNobodyMadeIsLeftAlone() {
+	void objectThatWasNeverCreatedIsLeftAlone() {
 		start(true, (context) -> {
 			context.register(Guard.class);
 			context.getBeanFactory().registerSingleton("mock", new OnMethod());

@@ -82,7 +82,7 @@ class LockAnnotationValidatorTests {
 	}
 
 	@Test
-	void scopedProxyPassesOnToLockedBean() {
+	void scopedProxyForwardsToLockedBean() {
 		try (AnnotationConfigApplicationContext context = LockContexts.start(ScopedBean.class)) {
 			context.getBean("good", Good.class).run("42");
 			assertThat(context.getBean(RecordingLocks.class).lastKeys()).containsExactly("42");

@@ -72,7 +72,7 @@ class LockInterceptorTests {
 	}
 
 	@Test
-	void passesAllAttributesOn() {
+	void forwardsAllAttributes() {
 		service.attributes("42");
 		LockSpec lock = locks.last().locks().get(0);
 		assertThat(lock).isEqualTo(new LockSpec("jobs:42", "jobs", Duration.ofSeconds(30), true, Duration.ofHours(1),
@@ -82,7 +82,7 @@ class LockInterceptorTests {
 	}
 
 	@Test
-	void leaseWithTtlIsNotRenewedUnlessAsked() {
+	void leaseWithTtlIsNotRenewedUnlessRequested() {
 		service.unrenewed("42");
 		assertThat(locks.last().locks().get(0).renew()).isFalse();
 	}
@@ -128,7 +128,7 @@ class LockInterceptorTests {
 	}
 
 	@Test
-	void skipAnswersWithEmptyValueOfReturnType() {
+	void skipReturnsEmptyValueOfReturnType() {
 		locks.everythingBusy = true;
 		service.skipVoid();
 		assertThat(service.skipObject()).isNull();
@@ -217,7 +217,7 @@ class LockInterceptorTests {
 	}
 
 	@Test
-	void sameKeyAskedForInDifferentWaysFailsTheCall() {
+	void sameKeyRequestedInDifferentWaysFailsTheCall() {
 		assertThatThrownBy(() -> service.repeated("a", "a")).hasMessageContainingAll("Service.repeated(String, String)",
 				"key = ", "requested twice", "different keys");
 	}

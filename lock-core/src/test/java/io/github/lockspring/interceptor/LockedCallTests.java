@@ -67,7 +67,7 @@ class LockedCallTests {
 	}
 
 	@Test
-	void busyAsyncVoidMethodTellsTheHandler() throws InterruptedException {
+	void busyAsyncVoidMethodNotifiesTheHandler() throws InterruptedException {
 		try (AnnotationConfigApplicationContext context = LockContexts.start(Engine.class, Asynchronous.class,
 				Jobs.class); HeldLock other = context.getBean(LockTemplate.class).acquire(once("42"))) {
 			assertThat(other.isHeld()).isTrue();

@@ -166,7 +166,7 @@ class CommitGuardTests {
 	}
 
 	@Test
-	void f22RemoteVerificationWithoutAnAnswerRollsBack() {
+	void f22RemoteVerificationWithoutAReplyRollsBack() {
 		this.bank.guarded(Verification.REMOTE, Duration.ZERO);
 		this.bank.store.silent = true;
 		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> run(LockRequest.of("a"), (lock) -> {

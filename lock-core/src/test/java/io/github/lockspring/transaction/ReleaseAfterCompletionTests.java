@@ -320,7 +320,7 @@ class ReleaseAfterCompletionTests {
 	}
 
 	@Test
-	void lockIsGivenBackIfTheTransactionCannotTakeIt() {
+	void lockIsReleasedIfTheTransactionCannotTakeIt() {
 		try (Bank broken = new Bank(new Unit() {
 			@Override
 			public void afterCompletion(Runnable action) {

@@ -7,15 +7,16 @@ import java.util.HexFormat;
 import java.util.regex.Pattern;
 
 /**
- * Turns a resource into the key of its row: the resource itself, unless that is too long
- * or has characters that not every database can store. Then as much of its beginning as
- * fits, a {@code #}, and the SHA-256 of the whole (of its UTF-8) in hexadecimal digits.
- * Resources that look like this already are treated in the same way. Two resources thus
- * share a row only if their texts have the same SHA-256.
+ * Converts a resource into the key of its row. The key is the resource itself, unless
+ * that is too long or contains characters that not every database can store. In that case
+ * the key consists of as much of the beginning of the resource as fits, a {@code #}, and
+ * the SHA-256 of the whole resource (of its UTF-8) in hexadecimal digits. Resources that
+ * already have this form are converted in the same way. Two resources therefore share a
+ * row only if their texts have the same SHA-256.
  */
 final class FenceKey {
 
-	/** Length of the column. */
+	/** Maximum length of a key: the length of the column. */
 	static final int MAX_LENGTH = 255;
 
 	private static final Pattern HASHED = Pattern.compile(".*#[0-9a-f]{64}", Pattern.DOTALL);
@@ -34,7 +35,8 @@ final class FenceKey {
 	}
 
 	/**
-	 * PostgreSQL keeps no NUL, and half a surrogate pair has no UTF-8.
+	 * Returns whether every database can store the text. PostgreSQL stores no NUL, and
+	 * half a surrogate pair has no UTF-8.
 	 */
 	private static boolean isStorable(String text) {
 		return text.indexOf(NUL) < 0 && StandardCharsets.UTF_8.newEncoder().canEncode(text);

@@ -20,14 +20,16 @@ import org.springframework.jdbc.core.JdbcOperations;
 /**
  * Runs the statements on the table of fencing tokens. Thread-safe.
  * <p>
- * The row usually exists, and one UPDATE does everything. MySQL and MariaDB use other
- * statements: an UPDATE that finds no row locks the gap in which it would be, unless the
- * isolation is lower than their default. Two transactions that do so for two new
- * neighbours, two new orders say, then wait for each other with their INSERTs.
+ * The row usually exists, and a single UPDATE is enough. MySQL and MariaDB use other
+ * statements, since there an UPDATE that finds no row locks the gap in which the row
+ * would be, unless the isolation level is lower than their default. Two transactions that
+ * do so for two neighbouring new rows, such as those of two new orders, would then
+ * deadlock on their INSERTs.
  * <p>
- * Another transaction may insert the same new row first. PostgreSQL then inserts nothing:
- * there a statement that fails ends the transaction, and an XA transaction refuses a
- * savepoint to return to. Other databases return to a savepoint.
+ * Another transaction may insert the same new row first. On PostgreSQL the INSERT then
+ * has no effect, since a statement that fails would end the transaction, and an XA
+ * transaction refuses savepoints. On other databases the transaction rolls back to a
+ * savepoint.
  */
 final class FenceTable {
 
@@ -59,8 +61,8 @@ final class FenceTable {
 	FenceTable(JdbcOperations jdbc, String name) {
 		if (!NAME.matcher(name).matches()) {
 			throw new IllegalArgumentException(
-					"'" + name + "' is no name of a table: use letters, digits and underscores,"
-							+ " with a schema and a dot before it where needed");
+					"'" + name + "' is not a table name: use letters, digits and underscores,"
+							+ " preceded by a schema and a dot where needed");
 		}
 		this.jdbc = jdbc;
 		this.name = name;
@@ -70,7 +72,8 @@ final class FenceTable {
 				+ " (resource, fencing_token, uses, updated_at) VALUES (?, ?, 1, CURRENT_TIMESTAMP)";
 		this.insertIfAbsent = this.insert + " ON CONFLICT (resource) DO NOTHING";
 		this.select = "SELECT fencing_token FROM " + name + " WHERE resource = ? FOR UPDATE";
-		// the count of uses makes each use a change, and only a use
+		// MySQL counts changed rows: 'uses' changes whenever, and only if, the token is
+		// accepted
 		this.upsert = this.insert + " ON DUPLICATE KEY UPDATE"
 				+ " uses = CASE WHEN fencing_token <= ? THEN uses + 1 ELSE uses END,"
 				+ " updated_at = CASE WHEN fencing_token <= ? THEN CURRENT_TIMESTAMP ELSE updated_at END,"
@@ -78,12 +81,13 @@ final class FenceTable {
 	}
 
 	/**
-	 * Raises the token of a row unless that has a later one, and locks the row.
+	 * Raises the token of a row unless the row has a later one, and locks the row.
 	 * @param connection the transaction's connection, which the statements run on
-	 * @param row the name of the row
+	 * @param row the key of the row
 	 * @param token the token
-	 * @return the token that the row has now
-	 * @throws org.springframework.dao.DataAccessException if the database refuses
+	 * @return the token of the row after the call
+	 * @throws org.springframework.dao.DataAccessException if the database reports an
+	 * error
 	 */
 	long raise(Connection connection, String row, long token) throws SQLException {
 		try {
@@ -97,7 +101,7 @@ final class FenceTable {
 					+ "' cannot be used: " + NestedExceptionUtils.getMostSpecificCause(ex).getMessage()
 					+ ". Create it with " + script(platform(connection))
 					+ ", in a migration, or with distributed-lock.fencing.initialize-schema=always if it is the table"
-					+ " of the auto-configured guard: the property creates no table for a guard that is defined as a"
+					+ " of the auto-configured guard. The property creates no table for a guard that is defined as a"
 					+ " bean", ex);
 		}
 	}
@@ -112,9 +116,9 @@ final class FenceTable {
 	}
 
 	/**
-	 * Inserts or raises, where the database can do either in one statement.
-	 * @return false if that was refused, or if a driver that counts matching rows instead
-	 * of changed ones leaves open whether it was inserted or refused
+	 * Inserts the row or raises its token in one statement.
+	 * @return false if the token was refused, or if the driver counts matching instead of
+	 * changed rows, so the outcome is unknown
 	 */
 	private boolean upsert(String row, long token) {
 		return this.jdbc.update(this.upsert, row, token, token, token, token) >= CHANGED;
@@ -125,7 +129,8 @@ final class FenceTable {
 	}
 
 	/**
-	 * Inserts the row unless another transaction has, and waits for that if necessary.
+	 * Inserts the row unless another transaction has inserted it, and waits for that
+	 * transaction if necessary.
 	 */
 	private boolean insert(InsertMode mode, Connection connection, String row, long token) throws SQLException {
 		if (mode == InsertMode.INSERT_IF_ABSENT) {
@@ -149,19 +154,19 @@ final class FenceTable {
 			connection.releaseSavepoint(savepoint);
 		}
 		catch (SQLFeatureNotSupportedException ex) {
-			// Oracle ends its savepoints with the transaction only
+			// Oracle releases its savepoints only at the end of the transaction
 		}
 	}
 
 	/**
-	 * Reads the row as it is now, not as it was when this transaction began.
+	 * Reads the current row, not the one that was current when this transaction began.
 	 */
 	private long read(String row) {
 		List<Long> found = this.jdbc.queryForList(this.select, Long.class, row);
 		if (found.isEmpty()) {
 			throw new CannotAcquireLockException("The row '" + row + "' of " + this.name
-					+ " was inserted by a transaction that this one cannot see, since it is REPEATABLE READ or"
-					+ " SERIALIZABLE and older. Its token may be valid: roll back, and do the work again");
+					+ " was inserted by a transaction that this one cannot see, since this one is REPEATABLE READ or"
+					+ " SERIALIZABLE and older. Its token may be valid. Roll back, and repeat the work");
 		}
 		return found.get(0);
 	}
@@ -179,13 +184,13 @@ final class FenceTable {
 	 */
 	private enum InsertMode {
 
-		/** In the statement that compares. */
+		/** By the statement that also compares the tokens. */
 		UPSERT,
 
-		/** After an UPDATE that found none, unless it exists by then. */
+		/** After an UPDATE that found no row, unless the row exists by then. */
 		INSERT_IF_ABSENT,
 
-		/** After an UPDATE that found none, behind a savepoint. */
+		/** After an UPDATE that found no row, behind a savepoint. */
 		INSERT;
 
 		static InsertMode of(String platform) {

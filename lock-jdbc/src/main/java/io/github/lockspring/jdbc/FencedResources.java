@@ -11,20 +11,20 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Remembers what the unfinished transactions of each thread have fenced. A transaction
- * that waits for a row of one that is suspended on the same thread would wait for itself,
- * which no database detects.
+ * Remembers which resources the unfinished transactions of each thread have fenced. A
+ * transaction that waits for a row of a transaction that is suspended on the same thread
+ * would never end, and no database detects that.
  * <p>
- * A resource that is remembered may be locked or not: a savepoint that was rolled back
- * has released its row locks, which is not noticed here.
+ * The row of a remembered resource is not always locked: the rollback to a savepoint
+ * releases its row locks, which is not noticed here.
  */
 /*
  * For maintainers: a thread's list holds one element for each of its transactions that
- * has fenced something. Elements are identified by the connection's holder, which is
- * another one inside REQUIRES_NEW and the same one inside NESTED, also where something
- * else suspends the synchronizations. Only the thread itself adds; a JTA manager may
- * complete on another thread, therefore any thread may remove from the list. The
- * thread-local is removed with the last element.
+ * has fenced something. Elements are identified by the connection's holder, which is a
+ * different one inside REQUIRES_NEW and the same one inside NESTED, even if other code
+ * suspends the synchronizations. Only the thread itself adds elements; a JTA manager may
+ * complete on another thread, therefore any thread may remove one. The thread-local is
+ * removed with the last element.
  */
 final class FencedResources {
 
@@ -33,8 +33,9 @@ final class FencedResources {
 	/**
 	 * Remembers that the current transaction is about to lock a row.
 	 * @param connection identifies the current transaction
-	 * @param resource what is to be fenced
-	 * @throws IllegalStateException if a suspended transaction has done so
+	 * @param resource the resource to be fenced
+	 * @throws IllegalStateException if a suspended transaction of this thread has fenced
+	 * it
 	 */
 	void add(Object connection, String resource) {
 		List<Transaction> transactions = this.current.get();

@@ -17,30 +17,31 @@ import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Keeps the highest fencing token of each resource in a table, beside the data that the
- * lock protects. {@link #check} raises it in the transaction of the work, and so locks
- * the resource's row until that ends: a later holder waits, and an earlier one is refused
- * by the database itself, however long its process was paused.
+ * Stores the highest fencing token of each resource in a table, in the database of the
+ * data that the lock protects. {@link #check} raises the token in the transaction of the
+ * work and thereby locks the resource's row until that transaction ends. A later holder
+ * waits, and the database itself refuses an earlier one, however long its process was
+ * paused.
  * <p>
- * The work and the table must share a transaction: one of Spring's for this
- * {@link DataSource}, through JDBC or JPA, not read-only. JTA has not been tested with
- * any transaction manager: its connections are accepted where they say that auto-commit
- * is off, which PostgreSQL's own XA connections do not, and refused otherwise. Beside a
- * pool that switches auto-commit off, the transaction of another {@code DataSource} is
- * not noticed. A check is one statement, except for the first one of a resource, and for
- * one that is refused. The scripts that create the table lie beside this class,
- * {@code schema-postgresql.sql} and others, for Flyway, Liquibase or by hand.
+ * The work and the table must share a transaction: a read-write transaction of Spring for
+ * this {@link DataSource}, through JDBC or JPA. JTA has not been tested with any
+ * transaction manager; its connections are accepted if they report that auto-commit is
+ * off, which PostgreSQL's own XA connections do not, and refused otherwise. If a pool
+ * switches auto-commit off, a transaction of another {@code DataSource} is not detected.
+ * A check is one statement, except for the first check of a resource and for one that is
+ * refused. The scripts that create the table are next to this class
+ * ({@code schema-postgresql.sql} and others), to be run by Flyway, Liquibase or by hand.
  * <p>
  * Tested on PostgreSQL, H2 and MariaDB; MySQL gets the statements of MariaDB. Any other
- * database needs a table like those, JDBC savepoints in its transactions,
- * {@code SELECT … FOR UPDATE}, and a driver whose violations of a key Spring recognizes;
- * those are the statements that H2 gets, and no other database was tried.
+ * database gets those of H2 and has not been tested. It needs a table like those, JDBC
+ * savepoints in its transactions, {@code SELECT … FOR UPDATE}, and a driver whose key
+ * violations Spring recognizes.
  * <p>
  * A process that is paused inside its transaction keeps the row locked until the database
- * drops its connection. Give transactions a timeout on the server where that matters,
+ * closes its connection. Where that matters, set a transaction timeout on the server,
  * such as PostgreSQL's {@code idle_in_transaction_session_timeout}.
  * <p>
- * Resources of more than 255 characters are kept as their first 190 characters, a
+ * A resource of more than 255 characters is stored as its first 190 characters, a
  * {@code #} and the SHA-256 of the whole. Thread-safe.
  *
  * @since 0.1
@@ -48,7 +49,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 public final class JdbcFencingGuard implements FencingGuard {
 
 	/**
-	 * The name of the table unless another one is given.
+	 * The default name of the table.
 	 */
 	public static final String DEFAULT_TABLE = "lock_fence";
 
@@ -61,7 +62,7 @@ public final class JdbcFencingGuard implements FencingGuard {
 	private final FencedResources fenced = new FencedResources();
 
 	/**
-	 * Creates a guard on the table {@value #DEFAULT_TABLE}.
+	 * Creates a guard that uses the table {@value #DEFAULT_TABLE}. Does not connect.
 	 * @param dataSource the database; the same object as that of the transaction manager
 	 */
 	public JdbcFencingGuard(DataSource dataSource) {
@@ -71,9 +72,9 @@ public final class JdbcFencingGuard implements FencingGuard {
 	/**
 	 * Creates a guard. Does not connect.
 	 * @param dataSource the database; the same object as that of the transaction manager
-	 * @param table the name of the table, unquoted, with a schema and a dot before it
-	 * where need be
-	 * @throws IllegalArgumentException if that is no name of a table
+	 * @param table the name of the table, unquoted, preceded by a schema and a dot where
+	 * needed
+	 * @throws IllegalArgumentException if it is not a valid table name
 	 */
 	public JdbcFencingGuard(DataSource dataSource, String table) {
 		this.dataSource = target(Objects.requireNonNull(dataSource, "dataSource"));
@@ -81,7 +82,7 @@ public final class JdbcFencingGuard implements FencingGuard {
 		this.table = new FenceTable(this.jdbc, table);
 	}
 
-	// Transaction managers unwrap it, too
+	// As transaction managers do
 	private static DataSource target(DataSource dataSource) {
 		if (dataSource instanceof TransactionAwareDataSourceProxy proxy) {
 			return Objects.requireNonNull(proxy.getTargetDataSource(), "targetDataSource");
@@ -92,16 +93,17 @@ public final class JdbcFencingGuard implements FencingGuard {
 	/**
 	 * {@inheritDoc}
 	 * @throws org.springframework.dao.ConcurrencyFailureException if the database cannot
-	 * tell in this transaction, which should then be rolled back and tried again
-	 * @throws org.springframework.dao.InvalidDataAccessResourceUsageException if there is
-	 * no table, or another one
+	 * decide in this transaction, which should then be rolled back and repeated
+	 * @throws org.springframework.dao.InvalidDataAccessResourceUsageException if the
+	 * table does not exist or has other columns
 	 * @throws org.springframework.dao.DataAccessException if the database fails otherwise
 	 */
 	@Override
 	public void check(String resource, long token) {
 		if (resource.isEmpty() || token <= 0) {
 			throw new IllegalArgumentException(
-					"A resource has a name, and a fencing token is positive, unlike '" + resource + "' and " + token);
+					"The resource must not be empty, and the fencing token must be positive: '" + resource + "', "
+							+ token);
 		}
 		checkTransaction(resource);
 		Long latest = this.jdbc.execute((ConnectionCallback<Long>) (connection) -> raise(connection, resource, token));
@@ -113,21 +115,21 @@ public final class JdbcFencingGuard implements FencingGuard {
 	private static void checkTransaction(String resource) {
 		if (!TransactionSynchronizationManager.isActualTransactionActive()
 				|| !TransactionSynchronizationManager.isSynchronizationActive()) {
-			throw new IllegalStateException("'" + resource + "' cannot be fenced without a transaction: its row would"
-					+ " not stay locked while the work runs. Put @Transactional on the method,"
+			throw new IllegalStateException("'" + resource + "' cannot be fenced without a transaction, since its row"
+					+ " would not stay locked while the work runs. Put @Transactional on the method,"
 					+ " or use a TransactionTemplate");
 		}
 		if (TransactionSynchronizationManager.isCurrentTransactionReadOnly()) {
-			throw new IllegalStateException("'" + resource + "' cannot be fenced in a read-only transaction:"
-					+ " the token is written. Leave readOnly out, or the fencing if nothing is written");
+			throw new IllegalStateException("'" + resource + "' cannot be fenced in a read-only transaction,"
+					+ " since the token is written. Remove readOnly, or the fencing if nothing is written");
 		}
 	}
 
 	private long raise(Connection connection, String resource, long token) throws SQLException {
 		@Nullable Object holder = TransactionSynchronizationManager.getResource(this.dataSource);
 		if (holder == null || connection.getAutoCommit()) {
-			throw new IllegalStateException("'" + resource + "' cannot be fenced: the transaction of this thread is"
-					+ " not one of the guard's DataSource, whose connection commits each statement on its own."
+			throw new IllegalStateException("'" + resource + "' cannot be fenced: the transaction of this thread does"
+					+ " not belong to the guard's DataSource, whose connection commits each statement separately."
 					+ " Use the transaction manager of that DataSource (the same object), or a guard of the other one");
 		}
 		this.fenced.add(holder, resource);

@@ -1,5 +1,5 @@
 /**
- * What needs a database: the guard that refuses a writer whose fencing token is older
+ * The fencing guard in a database, which refuses a writer whose fencing token is older
  * than one that the database has seen.
  */
 @NullMarked

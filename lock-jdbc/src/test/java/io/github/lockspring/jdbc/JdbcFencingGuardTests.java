@@ -294,7 +294,7 @@ class JdbcFencingGuardTests {
 		JdbcTransactionManager other = new JdbcTransactionManager(Databases.h2().dataSource());
 		assertThatIllegalStateException()
 			.isThrownBy(() -> new TransactionTemplate(other).executeWithoutResult((status) -> shop.guard.check(KEY, 1)))
-			.withMessageContainingAll(KEY, "not one of the guard's DataSource", "transaction manager");
+			.withMessageContainingAll(KEY, "does not belong to the guard's DataSource", "transaction manager");
 	}
 
 	@ParameterizedTest

@@ -54,9 +54,9 @@ final class BatchRenewal {
 	}
 
 	/*
-	 * Callers batch their requests by shard, so that there is hardly ever more than one
-	 * server here. If there is, each gets an equal share of the time. A slot that is
-	 * migrating may hang, so each one gets half of the time that is left.
+	 * Callers batch their requests by shard, so there is hardly ever more than one server
+	 * here. If there is, each gets an equal share of the time. A slot that is migrating
+	 * may hang, so each one gets half of the time that is left.
 	 */
 	private void renewInCluster(List<RenewRequest> requests, RenewResult[] results, Duration timeout) {
 		Map<String, Map<Integer, List<Integer>>> byShard = new TreeMap<>();

@@ -105,8 +105,7 @@ public final class FencedRedisValues {
 	}
 
 	/**
-	 * Deletes a value. The token is kept all the same, so that no earlier writer restores
-	 * the value.
+	 * Deletes a value. The token is kept, so no earlier writer can restore the value.
 	 * @param key the key
 	 * @param fencingToken the writer's fencing token
 	 * @throws StaleFencingTokenException as for {@link #set(String, String, long)}
@@ -125,7 +124,7 @@ public final class FencedRedisValues {
 				String.valueOf(fencingToken), String.valueOf(this.keep.toMillis()), action, value, ttl);
 		if (latest == null) {
 			throw new IllegalStateException(
-					"Redis gave no answer about '" + key + "'. Inside MULTI or a pipeline it is not known whether the "
+					"Redis returned no reply for '" + key + "'. Inside MULTI or a pipeline it is not known whether the "
 							+ "fencing token was refused: write outside of it");
 		}
 		if (Long.parseLong(latest) > fencingToken) {

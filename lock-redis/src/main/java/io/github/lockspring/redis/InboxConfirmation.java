@@ -7,8 +7,8 @@ final class InboxConfirmation {
 
 	/*
 	 * A notice that the channel is subscribed confirms. Revocations are counted: after
-	 * one only the ping that carries the present count confirms again, so that a ping
-	 * that was sent before proves nothing. A ping that checks a confirmed subscription is
+	 * one, only the ping that carries the present count confirms again, so a ping that
+	 * was sent earlier proves nothing. A ping that checks a confirmed subscription is
 	 * outstanding until any message arrives.
 	 */
 

@@ -41,12 +41,12 @@ final class InboxSubscription {
 	 *
 	 * The container's own recovery is not used: it logs each attempt as an error and does
 	 * not repeat the first one. Lettuce resubscribes automatically after a reconnect; a
-	 * connection that only looks alive is noticed by pings that do not arrive.
+	 * connection that only seems alive is detected by pings that do not arrive.
 	 *
 	 * Where commands and subscriptions may be at different servers, that of the
-	 * subscription may stop replying while all requests succeed, so that nothing would
-	 * call probe(). There a ping is sent periodically, and a probe follows if no message
-	 * has arrived until the next one. In a cluster each ping goes through another node:
+	 * subscription may stop replying while all requests succeed, and nothing would call
+	 * probe(). There a ping is sent periodically, and a probe follows if no message has
+	 * arrived until the next one. In a cluster each ping goes through another node:
 	 * drivers choose the node of a PUBLISH by its channel, which may be the dead one.
 	 */
 

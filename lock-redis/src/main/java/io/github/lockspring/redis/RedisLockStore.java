@@ -120,8 +120,8 @@ public final class RedisLockStore implements LockStore {
 			connections.close();
 			throw new UnsupportedOperationException((connections.topology() == RedisConnections.Topology.CLUSTER)
 					? "replicas of a Redis Cluster cannot be waited for"
-					: "the connection factory does not say which server is the master, so that its replicas cannot "
-							+ "be waited for");
+					: "the connection factory does not say which server is the master, so its replicas cannot be "
+							+ "waited for");
 		}
 		return new RedisLockStore(connections, settings);
 	}

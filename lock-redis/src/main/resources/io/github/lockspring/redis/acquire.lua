@@ -1,4 +1,4 @@
--- Acquires a lock for an owner token if it is free or already that token's. Otherwise queues the token if requested.
+-- Acquires a lock for an owner token if it is free or that token owns it already. Otherwise queues the token if requested.
 --
 -- KEYS  lock, last fencing token, queue
 -- ARGV  token        owner token
@@ -8,12 +8,12 @@
 --       inboxPrefix  prefix of the inbox names; the instance follows
 --
 -- Returns '1 <fencing token>'                                   the token owns the lock
---         '0 <milliseconds left or -1> <last fencing token>'    another owner has it
+--         '0 <milliseconds left or -1> <last fencing token>'    another owner holds the lock
 --         '2 <milliseconds left or -1> <last fencing token> <message>'   as 0; the caller publishes the message
 --         As text, which is cheaper than an array; Lua's own conversion of numbers keeps 14 digits only.
 --
--- Never shortens a lease and never changes another owner's value. Requests the time before it writes, so that a
--- command that this user may not run is refused before anything is changed.
+-- Never shortens a lease and never changes another owner's value. Reads the time before it writes, so a command
+-- that this user may not run is refused before anything is changed.
 
 local lock, fencingKey, queue = KEYS[1], KEYS[2], KEYS[3]
 local token, ttl, queueMode, fencingKeep = ARGV[1], ARGV[2], ARGV[3], ARGV[4]

@@ -3,7 +3,7 @@
 -- KEYS  lock, last fencing token, queue
 -- ARGV  token             owner token
 --       lastFencingToken  largest fencing token of this ownership if it was raised outside of Redis, else 0
---       keep              how long the lock stays taken, in milliseconds; 0: it is free at once
+--       keep              how long the lock stays held, in milliseconds; 0: it is free immediately
 --       fencingKeep       how long the last fencing token is kept, in milliseconds
 --       inboxPrefix       prefix of the inbox names; the instance follows
 --       exactCount        '1' if this server knows every subscriber of an inbox
@@ -13,7 +13,7 @@
 --         '2 <sent> <message>'       handed over; sent 0: the caller publishes the message
 --
 -- Never changes a lock of another owner. PUBLISH is the last command and its failure is not an error, since an error
--- would hide from the caller what has been written already.
+-- would hide from the caller what has already been written.
 
 local lock, fencingKey, queue = KEYS[1], KEYS[2], KEYS[3]
 local token, lastFencingToken, keep, fencingKeep = ARGV[1], ARGV[2], ARGV[3], ARGV[4]

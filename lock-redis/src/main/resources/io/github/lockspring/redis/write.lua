@@ -9,8 +9,8 @@
 --
 -- Returns the latest fencing token: the given one if the value was written, a later one if nothing was changed.
 --
--- Never lowers the fencing token. Writes it before the value changes, so that a command that this user may not run,
--- or for which there is no memory, is refused before anything is changed.
+-- Never lowers the fencing token. Writes it before the value changes, so a command that this user may not run, or
+-- for which there is no memory, is refused before anything is changed.
 
 local value, fencingKey = KEYS[1], KEYS[2]
 local fencingToken, keep, action = ARGV[1], ARGV[2], ARGV[3]

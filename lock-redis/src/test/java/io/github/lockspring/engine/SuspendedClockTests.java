@@ -81,7 +81,7 @@ class SuspendedClockTests {
 	}
 
 	@Test
-	void holderWhoseClockStoodStillBelievesThatItHoldsTheLock() {
+	void holderWhoseClockWasStoppedBelievesThatItHoldsTheLock() {
 		HeldLock lock = this.suspended.template().acquire(FIXED);
 		HeldLock next = overtake();
 		assertThat(lock.isHeld()).isTrue();
@@ -92,7 +92,7 @@ class SuspendedClockTests {
 	}
 
 	@Test
-	void holderWhoseClockStoodStillIsToldByItsNextRenewal() {
+	void holderWhoseClockWasStoppedLearnsFromItsNextRenewal() {
 		HeldLock lock = this.suspended.template().acquire(FIXED.ttl(Duration.ofSeconds(3)).renew());
 		HeldLock next = overtake();
 		assertThat(lock.isHeld()).isTrue();
@@ -104,7 +104,7 @@ class SuspendedClockTests {
 	}
 
 	@Test
-	void storeKnowsBetterThanAClockThatStoodStill() {
+	void storeKnowsBetterThanAClockThatWasStopped() {
 		HeldLock lock = this.suspended.template().acquire(FIXED);
 		HeldLock next = overtake();
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> commit(lock, Verification.REMOTE));
@@ -113,7 +113,7 @@ class SuspendedClockTests {
 	}
 
 	@Test
-	void writerWhoseClockStoodStillIsRefused() {
+	void writerWhoseClockWasStoppedIsRefused() {
 		DataSource dataSource = Databases.h2().withFencingTokens().dataSource();
 		FencingGuard guard = new JdbcFencingGuard(dataSource);
 		TransactionTemplate transaction = new TransactionTemplate(new JdbcTransactionManager(dataSource));

@@ -138,7 +138,7 @@ class CommitGuardFailureTests {
 	}
 
 	@Test
-	void f10LossOfDataIsNotNoticedUnderAFixedTtlUnlessTheStoreIsAsked() {
+	void f10LossOfDataIsNotNoticedUnderAFixedTtlWithoutRemoteVerification() {
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> write(Verification.LOCAL, LONG, (lock) -> {
 			this.redis.flushAll();
 			isHeldByTheOther(lock);
@@ -166,7 +166,7 @@ class CommitGuardFailureTests {
 	}
 
 	@Test
-	void f10LossOfDataIsNotCommittedWhenTheStoreIsAsked() {
+	void f10LossOfDataIsNotCommittedWithRemoteVerification() {
 		for (LockRequest request : List.of(LONG, LONG.renew())) {
 			assertThatExceptionOfType(LockLostException.class)
 				.isThrownBy(() -> write(Verification.REMOTE, request, (lock) -> this.redis.flushAll()));
@@ -213,7 +213,7 @@ class CommitGuardFailureTests {
 	}
 
 	@Test
-	void f22WorkIsNotCommittedWhenTheStoreIsToBeAskedAndDoesNotAnswer() {
+	void f22WorkIsNotCommittedWhenRemoteVerificationGetsNoReply() {
 		assertThatExceptionOfType(LockUnavailableException.class)
 			.isThrownBy(() -> write(Verification.REMOTE, LONG, (lock) -> this.redis.pause()));
 		assertThat(this.database.written()).isZero();
@@ -221,7 +221,7 @@ class CommitGuardFailureTests {
 	}
 
 	@Test
-	void evictedLockIsNotNoticedBeforeTheNextRenewalUnlessTheStoreIsAsked() {
+	void evictedLockIsNotNoticedBeforeTheNextRenewalWithoutRemoteVerification() {
 		write(Verification.LOCAL, LONG, (lock) -> Eviction.of("lock:order:42", this.redis));
 		write(Verification.LOCAL, LONG.renew(), (lock) -> Eviction.of("lock:order:42", this.redis));
 		assertThat(this.database.written()).isEqualTo(2);
@@ -240,7 +240,7 @@ class CommitGuardFailureTests {
 	}
 
 	@Test
-	void evictedLockIsNotCommittedWhenTheStoreIsAsked() {
+	void evictedLockIsNotCommittedWithRemoteVerification() {
 		assertThatExceptionOfType(LockLostException.class)
 			.isThrownBy(() -> write(Verification.REMOTE, LONG, (lock) -> Eviction.of("lock:order:42", this.redis)));
 		assertThat(this.database.written()).isZero();

@@ -43,7 +43,7 @@ class CostTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void lockThatNobodyElseWantsCostsTwoScriptsOfThreeCallsEach(Driver driver) {
+	void lockWithoutContentionCostsTwoScriptsOfThreeCallsEach(Driver driver) {
 		try (Instance instance = Instance.on(driver, this.redis.port())) {
 			LockRequest request = LockRequest.of("order:42").waitTime(Duration.ofMinutes(1));
 			instance.locks().acquire(request).close();
@@ -141,7 +141,7 @@ class CostTests {
 			}
 			assertThat(renewed.isHeld()).isTrue();
 			renewed.close();
-			assertOnlyFencesAreLeft();
+			assertOnlyFencingTokensAreLeft();
 			instance.engine().stop();
 			await().until(() -> threads().stream().noneMatch((name) -> name.startsWith("lockspring")));
 			instance.events().clear();
@@ -153,7 +153,7 @@ class CostTests {
 	}
 
 	// apart, so that the list of a million names is garbage when the memory is looked at
-	private void assertOnlyFencesAreLeft() {
+	private void assertOnlyFencingTokensAreLeft() {
 		List<String> keys = this.redis.keys();
 		assertThat(keys).allMatch((key) -> key.endsWith(":fence"));
 		assertThat(keys.stream().limit(1000)).allMatch((key) -> this.redis.pttl(key) > 0);

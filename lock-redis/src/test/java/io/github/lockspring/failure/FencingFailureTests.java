@@ -164,7 +164,7 @@ class FencingFailureTests {
 	}
 
 	@Test
-	void eachDatabaseRefusesByItself() {
+	void eachDatabaseRefusesIndependently() {
 		Journal second = new Journal();
 		assertThatExceptionOfType(StaleFencingTokenException.class)
 			.isThrownBy(() -> this.mine.locks().executeWithoutResult(FIXED, (lock) -> {
@@ -185,7 +185,7 @@ class FencingFailureTests {
 	}
 
 	@Test
-	void whatWasReadBeforeTheGuardWasAskedMayBeOld() {
+	void whatWasReadBeforeTheGuardWasCalledMayBeOld() {
 		HeldLock earlier = this.mine.locks().acquire(FIXED);
 		List<String> read = new ArrayList<>();
 		write(this.other, LONG, (lock) -> {

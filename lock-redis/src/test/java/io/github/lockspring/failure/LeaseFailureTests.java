@@ -63,7 +63,7 @@ class LeaseFailureTests {
 	}
 
 	@Test
-	void f02WorkThatFailsGivesTheLockBackAtOnce() {
+	void f02WorkThatFailsReleasesTheLockAtOnce() {
 		assertThatIllegalStateException()
 			.isThrownBy(() -> this.mine.locks().execute(LockRequest.of("order:42"), (lock) -> {
 				throw new IllegalStateException("out of stock");
@@ -74,7 +74,7 @@ class LeaseFailureTests {
 	}
 
 	@Test
-	void f02LockOfAKilledProcessIsFreeAfterItsTtlWithoutAnybodysHelp() {
+	void f02LockOfAKilledProcessIsFreeAfterItsTtlWithoutHelp() {
 		try (JavaProcess holder = HolderProcess.start(this.redis.port(), "order:42", Duration.ofSeconds(1))) {
 			long token = Long.parseLong(holder.await("held"));
 			CompletableFuture<HeldLock> waiter = CompletableFuture
@@ -102,7 +102,7 @@ class LeaseFailureTests {
 	}
 
 	@Test
-	void f03WorkThatOutlastsAFixedTtlIsToldAtTheDeadlineAndAtItsEnd() {
+	void f03WorkThatOutlastsAFixedTtlIsNotifiedAtTheDeadlineAndAtItsEnd() {
 		LockRequest fixed = LockRequest.of("order:42").ttl(SHORT);
 		assertThatExceptionOfType(LockLostException.class)
 			.isThrownBy(() -> this.mine.locks().executeWithoutResult(fixed, (lock) -> {
@@ -175,7 +175,7 @@ class LeaseFailureTests {
 	}
 
 	@Test
-	void f08HungHolderIsRenewedNoLongerThanItsLongestHold() {
+	void f08HungHolderIsRenewedNoLongerThanItsMaximumHold() {
 		AtomicBoolean hung = new AtomicBoolean(true);
 		Thread holder = new Thread(() -> this.mine.locks()
 			.executeWithoutResult(RENEWED.maxHold(Duration.ofSeconds(2)).onLost(OnLost.NOTIFY),

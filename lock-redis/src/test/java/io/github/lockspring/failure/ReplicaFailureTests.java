@@ -104,7 +104,7 @@ class ReplicaFailureTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void f11WithAcknowledgementsLockThatAReplicaHasNotIsRefusedAndGivenBack(Driver driver) {
+	void f11WithAcknowledgementsLockThatAReplicaHasNotIsRefusedAndReleased(Driver driver) {
 		Instance mine = on(driver, this.master, 2);
 		mine.locks().acquire(ONCE).close();
 		cutOff();
@@ -137,7 +137,7 @@ class ReplicaFailureTests {
 	}
 
 	@Test
-	void f11HolderOnAMasterThatWasReplacedWhileItStoodStillCannotRenewWithAcknowledgements() {
+	void f11HolderOnAMasterThatWasReplacedWhilePausedCannotRenewWithAcknowledgements() {
 		Duration ttl = Duration.ofSeconds(2);
 		List<HeldLock> acknowledged = List.of(acquire(on(Driver.LETTUCE, this.master, 2), renewed("lettuce", ttl)),
 				acquire(on(Driver.JEDIS, this.master, 2), renewed("jedis", ttl)));
@@ -179,9 +179,9 @@ class ReplicaFailureTests {
 		assertThat(this.master.get("lock:" + KEY)).as("handed over").isNotNull().isNotEqualTo(owner);
 		// each look that finds the lock owned makes a new one
 		String granted = fencingToken();
-		await("a look").until(() -> next.isDone() || !fencingToken().equals(granted));
+		await("an attempt").until(() -> next.isDone() || !fencingToken().equals(granted));
 		String looked = fencingToken();
-		await("another look").until(() -> next.isDone() || !fencingToken().equals(looked));
+		await("another attempt").until(() -> next.isDone() || !fencingToken().equals(looked));
 		assertThat(next).isNotDone();
 		this.link.restore();
 		HeldLock second = next.get(20, TimeUnit.SECONDS);

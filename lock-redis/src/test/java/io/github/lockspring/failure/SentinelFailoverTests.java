@@ -123,7 +123,7 @@ class SentinelFailoverTests {
 
 	@ParameterizedTest
 	@MethodSource("faults")
-	void f11LocksWorkAgainAfterAFailoverAndWhoHoldsOneIsToldTheTruth(Fault fault) throws Exception {
+	void f11LocksWorkAgainAfterAFailoverAndHoldersAreToldTheTruth(Fault fault) throws Exception {
 		Map<String, HeldLock> held = new TreeMap<>();
 		instances.forEach((name, instance) -> held.put(name,
 				instance.locks().acquire(LockRequest.of(held(name)).ttl(TTL).waitTime(PATIENCE).renew())));

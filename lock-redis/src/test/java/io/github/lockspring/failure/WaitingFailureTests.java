@@ -121,17 +121,17 @@ class WaitingFailureTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void f22HundredWaitersAreToldWhenTheServerStops(Driver driver) throws Exception {
-		assertHundredWaitersAreTold(driver, this.redis::pause, this.redis::resume);
+	void f22HundredWaitersAreNotifiedWhenTheServerStops(Driver driver) throws Exception {
+		assertHundredWaitersAreNotified(driver, this.redis::pause, this.redis::resume);
 	}
 
 	@ParameterizedTest
 	@EnumSource
-	void f22HundredWaitersAreToldWhenTheServerIsKilled(Driver driver) throws Exception {
-		assertHundredWaitersAreTold(driver, this.redis::kill, this.redis::restart);
+	void f22HundredWaitersAreNotifiedWhenTheServerIsKilled(Driver driver) throws Exception {
+		assertHundredWaitersAreNotified(driver, this.redis::kill, this.redis::restart);
 	}
 
-	private void assertHundredWaitersAreTold(Driver driver, Runnable fault, Runnable end) throws Exception {
+	private void assertHundredWaitersAreNotified(Driver driver, Runnable fault, Runnable end) throws Exception {
 		Instance instance = instance(driver);
 		this.redis.command("SET", "lock:" + KEY, "a plain client", "PX", "60000");
 		Duration waitTime = Duration.ofSeconds(4);
@@ -156,7 +156,7 @@ class WaitingFailureTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void f22NobodyIsToldWhenTheServerComesBackWithinTheWait(Driver driver) throws Exception {
+	void f22NoWaiterIsNotifiedWhenTheServerComesBackWithinTheWait(Driver driver) throws Exception {
 		Instance instance = instance(driver);
 		this.redis.command("SET", "lock:" + KEY, "a plain client", "PX", "60000");
 		AtomicInteger acquired = new AtomicInteger();
@@ -227,7 +227,7 @@ class WaitingFailureTests {
 	}
 
 	@Test
-	void f24HandOverWhoseMessageIsLostIsFoundByTheNextLook() throws Exception {
+	void f24HandOverWhoseMessageIsLostIsFoundByTheNextAttempt() throws Exception {
 		Instance waiting = instance(Driver.LETTUCE);
 		this.redis.command("SET", "lock:" + KEY, "a plain client", "PX", "60000");
 		Future<HeldLock> waiter = this.threads.submit(() -> waiting.locks().acquire(REQUEST));
@@ -239,7 +239,7 @@ class WaitingFailureTests {
 	}
 
 	@Test
-	void f24LostSubscriptionsAreMadeAgainAndNobodyIsForgotten() throws Exception {
+	void f24LostSubscriptionsAreRestoredAndNoWaiterIsForgotten() throws Exception {
 		Instance a = instance(Driver.LETTUCE);
 		Instance b = instance(Driver.JEDIS);
 		List<Future<Integer>> rounds = new ArrayList<>();

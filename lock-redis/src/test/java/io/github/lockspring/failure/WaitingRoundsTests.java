@@ -83,7 +83,7 @@ class WaitingRoundsTests {
 	}
 
 	@Test
-	void f24CutOffWaiterCostsTheOthersNoMoreThanItsGrantAndALostMessageOnlyALook() throws Exception {
+	void f24CutOffWaiterCostsTheOthersNoMoreThanItsGrantAndALostMessageOnlyARetry() throws Exception {
 		play(() -> Arena.ofInstances(5, INSTANCES, DIRECTORY.resolve("instances"), SEED),
 				(arena) -> rounds(arena, 8, Fault.CUT, Fault.SILENCED, Fault.INBOX_CUT, Fault.MESSAGES_LOST));
 	}

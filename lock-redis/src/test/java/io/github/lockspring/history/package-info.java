@@ -1,6 +1,6 @@
 /**
- * The history test: several processes take a few locks while everything that can fail
- * does, write down what they held, and a checker reads it afterwards.
+ * The history test. Several processes acquire a few locks under injected faults and
+ * record what they held; a checker validates the records afterwards.
  */
 @NullMarked
 package io.github.lockspring.history;

@@ -141,7 +141,7 @@ class ApplicationSettingsTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void nothingConnectsBeforeTheFirstQuestionAndNothingIsLeftAtTheEnd(Driver driver) throws Exception {
+	void nothingConnectsBeforeTheFirstRequestAndNothingIsLeftAtTheEnd(Driver driver) throws Exception {
 		try (RedisServer server = RedisServer.start()) {
 			long before = connections(server);
 			RedisLockStore store = driver.store(server.port(), SETTINGS);

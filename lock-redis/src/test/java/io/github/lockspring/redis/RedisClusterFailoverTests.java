@@ -142,7 +142,7 @@ class RedisClusterFailoverTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void inboxMovesToAnotherNodeWhenItsOwnStandsStill(Driver driver) {
+	void inboxMovesToAnotherNodeWhenItsOwnIsPaused(Driver driver) {
 		assumeTrue(ROUNDS > 1, "takes a quarter of a minute");
 		moveInbox(driver, RedisServer::pause, RedisServer::resume);
 	}

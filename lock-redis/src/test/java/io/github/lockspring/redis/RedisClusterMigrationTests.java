@@ -131,7 +131,7 @@ class RedisClusterMigrationTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void lockIsTakenAndGivenBackAsSoonAsItsSlotHasMoved(Driver driver) throws Exception {
+	void lockIsAcquiredAndReleasedAsSoonAsItsSlotHasMoved(Driver driver) throws Exception {
 		try (RedisLockStore store = RedisLockStore.create(driver.clusterFactory(cluster), SETTINGS)) {
 			OwnerToken token = token();
 			OwnerToken waiter = token();

@@ -83,7 +83,7 @@ class RedisFailureTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void f20AcquireWhoseAnswerWasLostSucceedsWhenRepeated(Driver driver) {
+	void f20AcquireWhoseReplyWasLostSucceedsWhenRepeated(Driver driver) {
 		try (TcpProxy proxy = new TcpProxy(server.port());
 				RedisLockStore store = driver.store(proxy.port(), SETTINGS)) {
 			OwnerToken warmUp = token();
@@ -103,7 +103,7 @@ class RedisFailureTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void f20ConnectionCutInTheMiddleOfTheAnswerIsNoError(Driver driver) throws Exception {
+	void f20ConnectionCutInTheMiddleOfTheReplyIsNoError(Driver driver) throws Exception {
 		try (TcpProxy proxy = new TcpProxy(server.port());
 				RedisLockStore store = driver.store(proxy.port(), SETTINGS)) {
 			acquire(store, "other", token());
@@ -141,7 +141,7 @@ class RedisFailureTests {
 	void f30ReadOnlyReplicaIsUnavailable(Driver driver) throws Exception {
 		server.command("REPLICAOF", "127.0.0.1", String.valueOf(RedisServer.freePort()));
 		try {
-			assertNothingTaken(driver, "READONLY");
+			assertNothingAcquired(driver, "READONLY");
 		}
 		finally {
 			server.command("REPLICAOF", "NO", "ONE");
@@ -158,7 +158,7 @@ class RedisFailureTests {
 			server.command("BGSAVE");
 			await().until(() -> ((String) Objects.requireNonNull(server.command("INFO", "persistence")))
 				.contains("rdb_last_bgsave_status:err"));
-			assertNothingTaken(driver, "MISCONF");
+			assertNothingAcquired(driver, "MISCONF");
 		}
 		finally {
 			server.command("CONFIG", "SET", "dbfilename", "dump.rdb");
@@ -175,7 +175,7 @@ class RedisFailureTests {
 			acquire(store, "held", held);
 			acquire(store, "held", token(), QueueMode.JOIN, PATIENT);
 			server.command("CONFIG", "SET", "maxmemory", "1");
-			assertNothingTaken(driver, "OOM");
+			assertNothingAcquired(driver, "OOM");
 			assertThat(renew(store, "held", held)).containsExactly(RenewResult.RENEWED);
 			assertThat(release(store, "held", held)).isEqualTo(new ReleaseResult.Released());
 			assertThat(server.exists("lock:held")).isFalse();
@@ -187,7 +187,7 @@ class RedisFailureTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void f30LockThatWasPassedOnOrIsKeptIsReleasedWithoutMemory(Driver driver) {
+	void f30LockThatWasHandedOffOrIsKeptIsReleasedWithoutMemory(Driver driver) {
 		try (RedisLockStore store = driver.store(server.port(), SETTINGS)) {
 			OwnerToken passedOn = token();
 			OwnerToken kept = token();
@@ -232,10 +232,10 @@ class RedisFailureTests {
 	void f30CommandForbiddenByTheAclIsUnavailable(Driver driver) {
 		for (String forbidden : List.of("eval", "set", "time")) {
 			user("~*", "&*", "+@all", "-evalsha", "-" + forbidden);
-			assertNothingTaken(driver.factory(userConfiguration()), "k", "NOPERM|permission|can't run this command");
+			assertNothingAcquired(driver.factory(userConfiguration()), "k", "NOPERM|permission|can't run this command");
 		}
 		user("~lock:*", "&*", "+@all");
-		assertNothingTaken(driver.factory(userConfiguration()), "k", "NOPERM|permission|can't run this command");
+		assertNothingAcquired(driver.factory(userConfiguration()), "k", "NOPERM|permission|can't run this command");
 	}
 
 	@ParameterizedTest
@@ -261,7 +261,7 @@ class RedisFailureTests {
 		user("~*", "&*", "+@all");
 		RedisStandaloneConfiguration configuration = userConfiguration();
 		configuration.setPassword("wrong");
-		assertNothingTaken(driver.factory(configuration), "k", "WRONGPASS");
+		assertNothingAcquired(driver.factory(configuration), "k", "WRONGPASS");
 	}
 
 	@ParameterizedTest
@@ -324,7 +324,7 @@ class RedisFailureTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void interruptedCallerGetsItsFlagBackAndTheQuestionMayHaveBeenCarriedOut(Driver driver) {
+	void interruptedCallerGetsItsFlagBackAndTheRequestMayHaveBeenCarriedOut(Driver driver) {
 		try (TcpProxy proxy = new TcpProxy(server.port());
 				RedisLockStore store = driver.store(proxy.port(), SETTINGS)) {
 			acquire(store, "other", token());
@@ -342,11 +342,11 @@ class RedisFailureTests {
 		}
 	}
 
-	private void assertNothingTaken(Driver driver, String words) {
-		assertNothingTaken(driver.factory(server.port()), "k", words);
+	private void assertNothingAcquired(Driver driver, String words) {
+		assertNothingAcquired(driver.factory(server.port()), "k", words);
 	}
 
-	private void assertNothingTaken(RedisConnectionFactory factory, String key, String words) {
+	private void assertNothingAcquired(RedisConnectionFactory factory, String key, String words) {
 		try (RedisLockStore store = RedisLockStore.create(factory, SETTINGS)) {
 			for (QueueMode look : QueueMode.values()) {
 				assertThatExceptionOfType(LockUnavailableException.class)

@@ -52,7 +52,7 @@ class RedisInboxTests {
 	}
 
 	@Test
-	void onlyWhatIsExactlyAMessageOfOursIsTold() {
+	void onlyWhatIsExactlyAMessageOfOursIsReported() {
 		try (RedisLockStore store = Driver.LETTUCE.store(RedisServer.shared().port(), SETTINGS)) {
 			Inbox inbox = open(store, instance(1));
 			OwnerToken token = token(instance(1));
@@ -76,7 +76,7 @@ class RedisInboxTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void lostConnectionIsSubscribedAgainAndToldAsOpened(Driver driver) {
+	void lostConnectionIsSubscribedAgainAndReportedAsOpened(Driver driver) {
 		try (TcpProxy proxy = new TcpProxy(RedisServer.shared().port());
 				RedisLockStore store = driver.store(proxy.port(), SETTINGS)) {
 			Inbox inbox = open(store, instance(1));

@@ -124,7 +124,7 @@ class RedisOutageTests {
 				long start = System.nanoTime();
 				assertThatExceptionOfType(LockUnavailableException.class)
 					.isThrownBy(() -> acquire(store, "k", token(), QueueMode.NONE, Duration.ofMillis(millis)))
-					.withMessageContaining("did not answer within " + millis + "ms");
+					.withMessageContaining("did not reply within " + millis + "ms");
 				assertThat(Duration.ofNanos(System.nanoTime() - start)).isBetween(Duration.ofMillis(millis - 1),
 						Duration.ofMillis(millis + 800));
 			}

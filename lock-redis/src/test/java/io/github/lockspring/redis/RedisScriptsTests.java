@@ -37,7 +37,7 @@ class RedisScriptsTests {
 	}
 
 	@Test
-	void acquireTakesAFreeLockAndLeavesLockAndFence() {
+	void acquireTakesAFreeLockAndLeavesLockAndFencingToken() {
 		String[] answer = acquire(ONE, 30_000, 0);
 		assertThat(answer[0]).isEqualTo("1");
 		assertThat(answer[1]).matches("\\d{16}").isEqualTo(server.get(FENCE));
@@ -48,7 +48,7 @@ class RedisScriptsTests {
 	}
 
 	@Test
-	void acquireOfABusyLockQueuesWhoWaitsAndNobodyElse() {
+	void acquireOfABusyLockQueuesOnlyRequestsThatWait() {
 		acquire(ONE, 30_000, 0);
 		String[] answer = acquire(TWO, 30_000, 0);
 		assertThat(answer[0]).isEqualTo("0");
@@ -75,7 +75,7 @@ class RedisScriptsTests {
 	}
 
 	@Test
-	void acquireContinuesAfterAFenceFromTheFuture() {
+	void acquireContinuesAfterAFencingTokenFromTheFuture() {
 		server.command("SET", FENCE, "8999999999999998", "PX", "1000");
 		assertThat(acquire(ONE, 30_000, 0)).containsExactly("1", "8999999999999999");
 		assertThat(server.get(FENCE)).isEqualTo("8999999999999999");
@@ -98,7 +98,7 @@ class RedisScriptsTests {
 	}
 
 	@Test
-	void releaseLeavesTheFenceAlone() {
+	void releaseLeavesTheFencingTokenAlone() {
 		acquire(ONE, 30_000, 0);
 		assertThat(release(ONE, "0", 0)).isEqualTo("1");
 		assertThat(server.keys()).containsExactly(FENCE);
@@ -124,7 +124,7 @@ class RedisScriptsTests {
 	}
 
 	@Test
-	void releaseThatKeepsLeavesAValueThatIsNobodysToken() {
+	void releaseThatKeepsLeavesAValueThatIsNoOwnersToken() {
 		acquire(ONE, 30_000, 0);
 		acquire(TWO, 30_000, 1);
 		assertThat(release(ONE, "0", 5_000)).isEqualTo("1");
@@ -184,7 +184,7 @@ class RedisScriptsTests {
 	}
 
 	@Test
-	void wantedGoesToTheOwnersInboxAtEachLookAndToNoForeignOwner() throws Exception {
+	void wantedGoesToTheOwnersInboxAtEachAttemptAndToNoForeignOwner() throws Exception {
 		try (RespClient inbox = server.connect()) {
 			inbox.command("SUBSCRIBE", "lock:inbox:AAAAAAAAAAAAAAAAAAAAA1");
 			acquire(ONE, 30_000, 0);
@@ -200,7 +200,7 @@ class RedisScriptsTests {
 	}
 
 	@Test
-	void wantedIsSaidByTheFirstInTheQueueAtItsFirstLookAndByOthersLater() {
+	void wantedIsSentByTheFirstInTheQueueAtItsFirstAttemptAndByOthersLater() {
 		acquire(ONE, 30_000, 0);
 		server.command("CONFIG", "RESETSTAT");
 		acquire(TWO, 30_000, 1);

@@ -42,7 +42,7 @@ class RedisStoreSettingsTests {
 	}
 
 	@Test
-	void waitForReplicasThatIsNotShorterThanTheCommandIsRefusedUnlessNobodyWaits() {
+	void waitForReplicasThatIsNotShorterThanTheCommandIsRefusedUnlessUnused() {
 		for (Duration wait : List.of(Duration.ofSeconds(1), Duration.ZERO)) {
 			assertThatIllegalArgumentException().isThrownBy(() -> new RedisStoreSettings().withReplicaAcks(1, wait))
 				.withMessageContaining("shorter than the command timeout");

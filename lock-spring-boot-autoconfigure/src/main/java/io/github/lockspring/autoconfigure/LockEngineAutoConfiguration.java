@@ -22,7 +22,7 @@ import org.springframework.context.annotation.Role;
 
 /**
  * Auto-configuration of the {@link LockTemplate}. The template and its engine are created
- * on first use, so that an application without locks needs no store.
+ * on first use, so an application without locks needs no store.
  *
  * @since 0.1
  */

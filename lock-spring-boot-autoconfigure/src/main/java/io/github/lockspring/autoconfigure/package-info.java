@@ -1,5 +1,5 @@
 /**
- * Wires locks into a Spring Boot application. No other package depends on this one.
+ * Wires locks into a Spring Boot application. No other module imports this package.
  */
 @NullMarked
 package io.github.lockspring.autoconfigure;

@@ -75,7 +75,7 @@ class AdviceOrderTests {
 	}
 
 	@Test
-	void cacheIsAskedAndFilledUnderTheLock() {
+	void cacheIsReadAndFilledUnderTheLock() {
 		this.application.run((context) -> {
 			assertThat(context.getBean(Shop.class).price("42")).isEqualTo(7);
 			assertThat(context.getBean(Shop.class).price("42")).isEqualTo(7);

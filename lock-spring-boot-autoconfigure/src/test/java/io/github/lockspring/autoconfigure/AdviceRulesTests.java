@@ -161,20 +161,20 @@ class AdviceRulesTests {
 	}
 
 	@Test
-	void cacheOutsideOfTheLockThatKeepsBusyAnswersIsWarnedAbout(CapturedOutput output) {
-		OrderedApplication.with(CachesFirst.class, CachedAnswers.class)
+	void cacheOutsideOfTheLockThatKeepsBusyResultsIsWarnedAbout(CapturedOutput output) {
+		OrderedApplication.with(CachesFirst.class, CachedResults.class)
 			.run((context) -> assertThat(context).hasNotFailed());
 		assertThat(output.getOut().lines().filter((line) -> line.contains("@DistributedLock on"))).hasSize(3)
 			.anyMatch((line) -> line
-				.contains("CachedAnswers.skipped(String): the cache is outside of the lock and keeps"))
+				.contains("CachedResults.skipped(String): the cache is outside of the lock and keeps"))
 			.anyMatch((line) -> line
-				.contains("CachedAnswers.replaced(String): the cache is outside of the lock and keeps"))
-			.anyMatch((line) -> line.contains("CachedAnswers.put(String): @CachePut is outside of the lock"));
+				.contains("CachedResults.replaced(String): the cache is outside of the lock and keeps"))
+			.anyMatch((line) -> line.contains("CachedResults.put(String): @CachePut is outside of the lock"));
 	}
 
 	@Test
 	void cacheInsideOfTheLockIsLeftAlone(CapturedOutput output) {
-		OrderedApplication.with(Caches.class, CachedAnswers.class).run((context) -> assertThat(context).hasNotFailed());
+		OrderedApplication.with(Caches.class, CachedResults.class).run((context) -> assertThat(context).hasNotFailed());
 		assertThat(output).doesNotContain("@DistributedLock on");
 	}
 
@@ -394,7 +394,7 @@ class AdviceRulesTests {
 
 	}
 
-	static class CachedAnswers {
+	static class CachedResults {
 
 		@Cacheable("answers")
 		@DistributedLock(key = "#id", onBusy = OnBusy.SKIP)

@@ -37,7 +37,7 @@ class LockEngineAutoConfigurationTests {
 	}
 
 	@Test
-	void engineIsNotMadeBeforeSomebodyWantsIt() {
+	void engineIsNotCreatedBeforeItsFirstUse() {
 		this.runner.run((context) -> {
 			assertThat(context.getBeanFactory().containsSingleton("lockspringLockEngine")).isFalse();
 			context.getBean(LockTemplate.class);

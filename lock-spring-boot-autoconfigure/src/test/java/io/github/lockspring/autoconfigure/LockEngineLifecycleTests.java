@@ -150,7 +150,7 @@ class LockEngineLifecycleTests {
 	}
 
 	@Test
-	void nobodyWaitsOnceClosingHasBegun() {
+	void noCallerWaitsOnceClosingHasBegun() {
 		ConfigurableApplicationContext context = start(StoppingConfiguration.class);
 		SlowlyStopping slow = context.getBean(SlowlyStopping.class);
 		this.server.command("SET", "lock:busy", "somebody", "PX", "600000");

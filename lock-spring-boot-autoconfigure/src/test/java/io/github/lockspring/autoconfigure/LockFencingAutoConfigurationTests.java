@@ -86,7 +86,7 @@ class LockFencingAutoConfigurationTests {
 	}
 
 	@Test
-	void guardIsAskedInsideTheTransactionInsideTheLock() {
+	void guardIsCalledInsideTheTransactionInsideTheLock() {
 		this.runner.withUserConfiguration(NotedConfiguration.class).run((context) -> {
 			context.getBean(NotedShop.class).sell();
 			assertThat(context.getBean(Log.class)).containsExactly("locked", "begun", "fenced", "sold", "committed",

@@ -76,7 +76,7 @@ class LockInterceptorAutoConfigurationTests {
 	}
 
 	@Test
-	void lockIsTakenBeforeTheTransactionAndGivenBackAfterIt() {
+	void lockIsAcquiredBeforeTheTransactionAndReleasedAfterIt() {
 		this.runner.withUserConfiguration(TransactionConfiguration.class).run((context) -> {
 			context.getBean(TransactionalService.class).work();
 			assertThat(context.getBean(RecordingTransactionManager.class).lockedDuring).containsExactly("begin locked",

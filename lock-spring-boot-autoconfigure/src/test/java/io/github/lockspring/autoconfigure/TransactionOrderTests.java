@@ -176,7 +176,7 @@ class TransactionOrderTests {
 	}
 
 	@Test
-	void f25NobodyReadsWhatATransactionHasNotCommittedYet() {
+	void f25NoOtherHolderReadsWhatATransactionHasNotCommittedYet() {
 		this.application.withPropertyValues("distributed-lock.wait-time=1m").run((context) -> {
 			assertThat(countWithEightThreads(context)).isEqualTo(80);
 		});

@@ -130,8 +130,7 @@ class BankTests {
 
 	private static void assertIsFenced(Round round) {
 		if (round.moment() == Moment.IN_SECTION) {
-			assertThat(round.overtaken())
-				.as("nobody gets past the row that a transaction under way has locked: %s", round)
+			assertThat(round.overtaken()).as("no transaction gets past the row that another one has locked: %s", round)
 				.isFalse();
 		}
 		else if (round.overtaken()) {

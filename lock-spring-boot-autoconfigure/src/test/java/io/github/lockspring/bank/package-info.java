@@ -1,6 +1,6 @@
 /**
- * The bank: several processes move money between a few accounts while their processes are
- * stopped and Redis loses its data, and an auditor looks whether any was made or lost.
+ * The bank test. Several processes move money between a few accounts while processes are
+ * paused and Redis loses its data; an auditor checks that no money was created or lost.
  */
 @NullMarked
 package io.github.lockspring.bank;

@@ -112,7 +112,7 @@ class JpaFencingTests {
 
 	@ParameterizedTest
 	@MethodSource("shops")
-	void entityThatWasLoadedBeforeTheGuardWasAskedIsOldUntilItIsRefreshed(Shop shop) {
+	void entityThatWasLoadedBeforeTheGuardWasCalledIsOldUntilItIsRefreshed(Shop shop) {
 		shop.sell("view", 7, 31);
 		shop.inView(() -> {
 			assertThat(shop.entities().find(Sale.class, 31L).pieces).isZero();
@@ -129,7 +129,7 @@ class JpaFencingTests {
 
 	@ParameterizedTest
 	@MethodSource("shops")
-	void entityWithAVersionThatWasLoadedBeforeTheGuardWasAskedIsNotWritten(Shop shop) {
+	void entityWithAVersionThatWasLoadedBeforeTheGuardWasCalledIsNotWritten(Shop shop) {
 		shop.sell("version", 7, 41);
 		shop.inView(() -> {
 			assertThat(shop.entities().find(Sale.class, 41L).pieces).isZero();

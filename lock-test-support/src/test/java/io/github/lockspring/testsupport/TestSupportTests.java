@@ -26,7 +26,7 @@ class TestSupportTests {
 	private static final Duration SHORT = Duration.ofSeconds(1);
 
 	@Test
-	void pausedServerDoesNotAnswerAndResumedOneDoes() throws Exception {
+	void pausedServerDoesNotReplyAndResumedOneDoes() throws Exception {
 		try (RedisServer server = RedisServer.start(); RespClient client = new RespClient(server.port(), SHORT)) {
 			server.pause();
 			client.send("SET", "a", "1");

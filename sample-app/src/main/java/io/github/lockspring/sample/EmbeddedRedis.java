@@ -20,15 +20,15 @@ import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.MapPropertySource;
 
 /**
- * Gives the sample a Redis server, so that nothing has to be installed: the one that
- * {@code REDIS_URL} or {@code spring.data.redis.*} names; otherwise the one that another
- * instance of the sample has started; otherwise its own. An application of yours does not
- * need this class.
+ * Provides the sample with a Redis server, so nothing has to be installed. Uses the
+ * server that {@code REDIS_URL} or {@code spring.data.redis.*} names; otherwise the one
+ * that another instance of the sample has started; otherwise starts one. Your own
+ * application does not need this class.
  */
 final class EmbeddedRedis implements ApplicationListener<ApplicationEnvironmentPreparedEvent> {
 
 	/**
-	 * Kept for ever: the server stops when the pipe to it is closed.
+	 * Never closed, since the server stops when the pipe to it is closed.
 	 */
 	@SuppressWarnings("unused")
 	private static @Nullable Process server;
@@ -47,7 +47,7 @@ final class EmbeddedRedis implements ApplicationListener<ApplicationEnvironmentP
 			int port = environment.getRequiredProperty("shop.redis.port", Integer.class);
 			String text = "on port " + port + ", started by this instance";
 			if (answersPing(port)) {
-				text = "on port " + port + ", started by another instance, with which it ends and comes back";
+				text = "on port " + port + ", started by another instance, and stops together with it";
 			}
 			else {
 				server = start(port);
@@ -69,9 +69,9 @@ final class EmbeddedRedis implements ApplicationListener<ApplicationEnvironmentP
 	}
 
 	/**
-	 * Starts a server that keeps nothing on disk and is reached from this machine only.
-	 * Its parent is a shell that ends it as soon as the pipe from this JVM is closed:
-	 * after the JVM's shutdown hooks, or when the JVM is killed.
+	 * Starts a server that stores nothing on disk and accepts local connections only. Its
+	 * parent is a shell that ends it as soon as the pipe from this JVM is closed: after
+	 * the JVM's shutdown hooks, or when the JVM is killed.
 	 */
 	static Process start(int port) {
 		try {
@@ -86,7 +86,7 @@ final class EmbeddedRedis implements ApplicationListener<ApplicationEnvironmentP
 				if (System.nanoTime() - deadline > 0) {
 					process.getOutputStream().close();
 					throw new IllegalStateException("The embedded redis-server did not start on port " + port
-							+ ". If something else uses that port, set REDIS_URL to a Redis server of yours");
+							+ ". If something else uses that port, set REDIS_URL to the URL of your own Redis server");
 				}
 				TimeUnit.MILLISECONDS.sleep(20);
 			}

@@ -15,8 +15,8 @@ import io.github.lockspring.fencing.StaleFencingTokenException;
 import org.springframework.stereotype.Component;
 
 /**
- * Remembers what happened to this instance's locks, for the page. Every bean of type
- * {@link LockListener} is told.
+ * Records what happened to this instance's locks, for the page. Every bean of type
+ * {@link LockListener} is notified.
  */
 @Component
 class EventLog implements LockListener {
@@ -29,7 +29,7 @@ class EventLog implements LockListener {
 
 	private final Map<String, Integer> counts = new TreeMap<>();
 
-	private String redisState = "not asked yet";
+	private String redisState = "not used yet";
 
 	@Override
 	public synchronized void onLockEvent(LockEvent event) {
@@ -55,9 +55,9 @@ class EventLog implements LockListener {
 	}
 
 	/**
-	 * Notes that the database has refused a late writer. That is no event of a lock: the
-	 * lock was lost before.
-	 * @param refusal what the writer was told
+	 * Records that the database has refused a late writer. This is not an event of the
+	 * lock, which was lost before.
+	 * @param refusal the exception that the writer got
 	 */
 	synchronized void refused(StaleFencingTokenException refusal) {
 		add("refused", refusal.getResource(),
@@ -81,10 +81,10 @@ class EventLog implements LockListener {
 	}
 
 	/**
-	 * What has happened so far.
+	 * The events so far.
 	 *
-	 * @param redis what the last attempt to take a lock says about Redis
-	 * @param counts how often each outcome was seen
+	 * @param redis the state of Redis according to the last acquisition
+	 * @param counts the number of events by outcome
 	 * @param entries the latest events, newest first
 	 */
 	record Snapshot(String redis, Map<String, Integer> counts, List<Entry> entries) {
@@ -93,10 +93,10 @@ class EventLog implements LockListener {
 	/**
 	 * One event.
 	 *
-	 * @param time when
+	 * @param time the time of day
 	 * @param outcome acquired, released, busy, unavailable, lost or refused
-	 * @param key the lock
-	 * @param text more about it
+	 * @param key the key of the lock
+	 * @param text details
 	 */
 	record Entry(String time, String outcome, String key, String text) {
 	}

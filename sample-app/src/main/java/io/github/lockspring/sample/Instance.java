@@ -15,7 +15,7 @@ import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
 
 /**
- * Who am I, and who else is there.
+ * Names this instance, and lists the other ones.
  */
 @Component
 public class Instance {
@@ -60,15 +60,15 @@ public class Instance {
 	}
 
 	/**
-	 * Which Redis server is used.
-	 * @return a description for people
+	 * Describes the Redis server in use.
+	 * @return a description to be displayed
 	 */
 	public String server() {
 		return this.server;
 	}
 
 	/**
-	 * The ports of all instances that were there in the last quarter of a minute.
+	 * Returns the ports of all instances that were running in the last 15 seconds.
 	 * @return the ports
 	 */
 	public Set<Integer> all() {

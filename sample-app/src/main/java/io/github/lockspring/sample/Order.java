@@ -3,10 +3,10 @@ package io.github.lockspring.sample;
 import java.util.List;
 
 /**
- * An order: one piece of each of its articles.
+ * An order for one piece of each of its articles.
  *
  * @param id the order's number
- * @param articles what is ordered
+ * @param articles the ordered articles
  */
 public record Order(String id, List<String> articles) {
 }

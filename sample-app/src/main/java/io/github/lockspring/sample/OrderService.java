@@ -18,8 +18,8 @@ import org.springframework.stereotype.Service;
 import org.springframework.transaction.annotation.Transactional;
 
 /**
- * Ships each order once, however many requests for it arrive at once, and at whichever
- * instances.
+ * Ships each order once, however many requests for it arrive at the same time, and at
+ * whichever instances.
  */
 @Service
 public class OrderService {
@@ -43,9 +43,9 @@ public class OrderService {
 	}
 
 	/**
-	 * Ships an order, unless that has been done. The lease is the usual one of 30
-	 * seconds, so that a crashed instance blocks the order no longer than that, and is
-	 * renewed, so that packing may take longer. No transaction runs meanwhile.
+	 * Ships an order unless it has been shipped. The lease has the default length of 30
+	 * seconds, so a crashed instance blocks the order no longer than that. It is renewed,
+	 * so packing may take longer. No transaction runs while the order is packed.
 	 * @param order the order
 	 */
 	@DistributedLock("#order.id")
@@ -58,7 +58,7 @@ public class OrderService {
 
 	/**
 	 * Cancels an order that has not been shipped. Does not wait: while the order is being
-	 * packed, this fails at once with
+	 * packed, this fails immediately with
 	 * {@link io.github.lockspring.LockNotAcquiredException}.
 	 * @param orderId the order's number
 	 */
@@ -73,7 +73,7 @@ public class OrderService {
 	}
 
 	/**
-	 * What has become of an order.
+	 * Returns the status of an order.
 	 * @param orderId the order's number
 	 * @return its status, or null if it is open
 	 */
@@ -91,8 +91,8 @@ public class OrderService {
 	}
 
 	/**
-	 * How many parcels have left the shop. With working locks it is the number of orders
-	 * shipped.
+	 * Returns the number of parcels that were sent. With working locks it equals the
+	 * number of orders shipped.
 	 * @return the number
 	 */
 	public long parcels() {
@@ -101,7 +101,7 @@ public class OrderService {
 	}
 
 	/**
-	 * Forgets all orders.
+	 * Deletes all orders.
 	 */
 	public void clear() {
 		this.jdbc.execute("DELETE FROM orders");

@@ -12,7 +12,7 @@ import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
 
 /**
- * A job that every instance schedules and one of them runs.
+ * Runs a job that every instance schedules on one of them.
  */
 @Component
 public class ReportJob {
@@ -31,8 +31,9 @@ public class ReportJob {
 	}
 
 	/**
-	 * Writes the report. The others skip their turn, also those whose clock is some
-	 * seconds late: the lock is kept for {@code minHold}, however short the work was.
+	 * Writes the report. The other instances skip the run, even if their clock is some
+	 * seconds late, since the lock is kept for {@code minHold}, however short the work
+	 * was.
 	 */
 	@Scheduled(cron = "${shop.report.cron}")
 	@DistributedLock(key = "'report'", minHold = "${shop.report.min-hold}", onBusy = OnBusy.SKIP)
@@ -42,8 +43,8 @@ public class ReportJob {
 	}
 
 	/**
-	 * The last ten runs on all instances.
-	 * @return time and instance of each, the latest first
+	 * Returns the last ten runs on all instances.
+	 * @return time and instance of each run, the latest first
 	 */
 	public List<String> lastRuns() {
 		return this.redis.opsForList().range(RUNS, 0, -1);

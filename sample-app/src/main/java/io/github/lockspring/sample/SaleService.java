@@ -12,7 +12,7 @@ import org.springframework.stereotype.Service;
 import org.springframework.transaction.annotation.Transactional;
 
 /**
- * Books what has been packed.
+ * Books the packed orders.
  */
 @Service
 public class SaleService {
@@ -36,14 +36,14 @@ public class SaleService {
 
 	/**
 	 * Takes one piece of each article of an order and sends the parcel: both, or neither.
-	 * A key that is a collection locks all its elements, always in the same order, so
-	 * that two orders never wait for each other in a circle.
+	 * A key that is a collection locks all its elements, always in the same order, so two
+	 * orders cannot deadlock.
 	 * <p>
-	 * The fence is asked about these locks, and by the program about the lock of the
-	 * order itself: packing took a while, and somebody else may have sent it since. Only
-	 * what is read after that is sure, so this looks again whether the order is open: an
-	 * earlier holder that stood still on its way to the commit may have got there while
-	 * this one packed. Then nothing is sent.
+	 * {@code @Fenced} checks the tokens of these locks, and the code checks the token of
+	 * the lock of the order itself, since packing took a while and another instance may
+	 * have sent the order meanwhile. Only data that is read after the check is reliable,
+	 * so this reads the status again: an earlier holder that was paused before its commit
+	 * may have committed while this one packed. In that case nothing is sent.
 	 * @param order the order, whose lock the caller holds
 	 */
 	@Transactional
@@ -53,7 +53,7 @@ public class SaleService {
 		HeldLock lock = HeldLock.current(order.id()).orElseThrow();
 		this.fencingToken.check(lock);
 		if (!isOpen(order)) {
-			logger.info("{} has been dealt with by somebody else meanwhile: no parcel leaves", order.id());
+			logger.info("Another instance has processed {} meanwhile. No parcel is sent", order.id());
 			return;
 		}
 		order.articles().forEach(this.shelves::takeOne);

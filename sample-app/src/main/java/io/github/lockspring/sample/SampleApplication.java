@@ -5,8 +5,8 @@ import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.scheduling.annotation.EnableScheduling;
 
 /**
- * The shop. Start it twice, with different ports, to see two instances share their locks.
- * Good places to begin reading: {@link OrderService}, {@link SaleService},
+ * Starts the shop. Run it twice, with different ports, to see two instances share their
+ * locks. Good places to begin reading: {@link OrderService}, {@link SaleService},
  * {@link StockService}, {@link ReportJob}.
  */
 @SpringBootApplication
@@ -14,7 +14,8 @@ import org.springframework.scheduling.annotation.EnableScheduling;
 public class SampleApplication {
 
 	public static void main(String[] args) {
-		// whoever serves the shop's database to the others listens on this machine only
+		// the instance that serves the shop's database to the others accepts local
+		// connections only
 		System.setProperty("h2.bindAddress", "127.0.0.1");
 		SpringApplication application = new SpringApplication(SampleApplication.class);
 		application.addListeners(new EmbeddedRedis());

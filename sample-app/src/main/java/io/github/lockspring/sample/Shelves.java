@@ -9,8 +9,8 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.stereotype.Repository;
 
 /**
- * What is in stock, in the database. Taking a piece reads a number, thinks, and writes
- * another: the kind of code that loses updates when it runs twice at once.
+ * Keeps the stock in the database. Taking a piece reads a number, pauses, and writes a
+ * smaller number: code that loses updates when it runs twice at the same time.
  */
 @Repository
 class Shelves {
@@ -26,7 +26,7 @@ class Shelves {
 	}
 
 	/**
-	 * Takes one piece. The caller sees to it that nobody else does.
+	 * Takes one piece. The caller excludes concurrent calls for the same article.
 	 * @param article the article
 	 * @return the pieces left
 	 */

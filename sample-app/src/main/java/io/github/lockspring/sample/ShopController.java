@@ -13,8 +13,8 @@ import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
 
 /**
- * What the page asks for. The page of one instance also talks to the others, which is
- * what {@code @CrossOrigin} is for.
+ * Serves the requests of the page. The page of one instance also sends requests to the
+ * others, which requires {@code @CrossOrigin}.
  */
 @RestController
 @RequestMapping("/api")
@@ -40,7 +40,7 @@ class ShopController {
 	}
 
 	/**
-	 * What this instance knows by itself: answered whether Redis is there or not.
+	 * Returns the state of this instance. Does not need Redis.
 	 */
 	@GetMapping("/instance")
 	Map<String, Object> instance() {
@@ -49,7 +49,7 @@ class ShopController {
 	}
 
 	/**
-	 * What all instances share.
+	 * Returns the data that all instances share.
 	 */
 	@GetMapping("/shop")
 	Map<String, Object> shop() {

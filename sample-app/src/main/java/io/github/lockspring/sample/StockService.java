@@ -22,10 +22,10 @@ public class StockService {
 	}
 
 	/**
-	 * Sells one piece. Each of the three annotations does what the others cannot: the
-	 * lock makes the sales wait for each other, the transaction is rolled back if the
-	 * lock was lost before its commit, and the fence lets the database refuse this
-	 * instance if a later one has sold meanwhile.
+	 * Sells one piece. Each of the three annotations has a task of its own: the lock
+	 * makes the sales wait for each other, the transaction is rolled back if the lock was
+	 * lost before its commit, and fencing lets the database refuse this instance if a
+	 * later one has sold meanwhile.
 	 * @param article the article
 	 * @return the pieces left
 	 */
@@ -37,8 +37,8 @@ public class StockService {
 	}
 
 	/**
-	 * Sells one piece without any lock, to show what happens then: a transaction alone
-	 * does not help.
+	 * Sells one piece without a lock, to show that a transaction alone does not prevent
+	 * lost updates.
 	 * @param article the article
 	 * @return the pieces left
 	 */
@@ -48,9 +48,9 @@ public class StockService {
 	}
 
 	/**
-	 * Counts everything, which takes three seconds, under a lease of one second that is
-	 * not renewed. The lock is lost on the way, and the caller is told so with
-	 * {@link io.github.lockspring.LockLostException}: do not do this at home.
+	 * Counts the stock, which takes three seconds, under a lease of one second that is
+	 * not renewed. The lock is lost meanwhile, and the call fails with
+	 * {@link io.github.lockspring.LockLostException}. Do not copy this method.
 	 * @return the number of pieces
 	 */
 	@DistributedLock(key = "'stocktaking'", ttl = "1s")

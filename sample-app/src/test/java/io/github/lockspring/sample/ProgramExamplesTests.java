@@ -37,7 +37,7 @@ class ProgramExamplesTests {
 	private Invoices invoices;
 
 	@Test
-	void acquireGivesAHandleThatGivesTheLockBack() {
+	void acquireReturnsAHandleThatReleasesTheLock() {
 		try (HeldLock lock = locks.acquire(LockRequest.of("order:42").ttl(Duration.ofSeconds(30)).renew())) {
 			ship(42, lock.fencingToken());
 			assertThat(locks.tryAcquire(LockRequest.of("order:42").waitTime(Duration.ZERO))).isEmpty();

@@ -73,7 +73,7 @@ class StoppedShopTests {
 	}
 
 	@Test
-	void f09ShopThatStoodStillInTheMiddleOfASaleIsRefusedByTheDatabase() {
+	void f09ShopThatWasPausedDuringASaleIsRefusedByTheDatabase() {
 		HttpResponse<String> late = shipWhileStandingStill(others.careful());
 		assertThat(late.statusCode()).as(late.body()).isEqualTo(409);
 		assertThat(late.body()).contains("\"outcome\":\"refused\"", this.order);
@@ -85,7 +85,7 @@ class StoppedShopTests {
 
 	/** So that the test above is known to be able to fail. */
 	@Test
-	void f09ShopWithoutFenceAndCommitGuardSellsTwice() {
+	void f09ShopWithoutFencingAndCommitGuardSellsTwice() {
 		HttpResponse<String> late = shipWhileStandingStill(others.careless());
 		assertThat(late.body()).contains("\"outcome\":\"lost\"");
 		assertThat(orders.parcels()).isEqualTo(2);

@@ -131,8 +131,8 @@ public enum AdapterKind {
 	}
 
 	/**
-	 * Whether a release leaves alone what belongs to somebody else.
-	 * @return false if it deletes the key whoever owns it
+	 * Returns whether a release leaves the lock of another owner alone.
+	 * @return false if it deletes the key without comparing the owner
 	 */
 	public boolean comparesOwner() {
 		return this.comparesOwner;

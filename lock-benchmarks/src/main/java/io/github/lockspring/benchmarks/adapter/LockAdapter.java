@@ -10,7 +10,7 @@ public interface LockAdapter extends AutoCloseable {
 	 * bound), runs the section and gives the lock back.
 	 * @param key what to lock
 	 * @param section what runs under the lock
-	 * @throws Exception if the lock could not be taken or given back
+	 * @throws Exception if the lock could not be acquired or released
 	 */
 	void runLocked(String key, Runnable section) throws Exception;
 
@@ -37,7 +37,7 @@ public interface LockAdapter extends AutoCloseable {
 
 		/**
 		 * Gives the lock back.
-		 * @throws Exception if it could not be given back, or had been lost
+		 * @throws Exception if it could not be released, or had been lost
 		 */
 		void release() throws Exception;
 

@@ -8,8 +8,8 @@ import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
 /**
- * Redisson with its defaults: {@code lock()} without a lease time, so that its watchdog
- * renews it.
+ * Redisson with its defaults: {@code lock()} without a lease time, so its watchdog renews
+ * it.
  */
 final class RedissonAdapter implements LockAdapter {
 

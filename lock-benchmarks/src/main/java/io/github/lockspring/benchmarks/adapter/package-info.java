@@ -1,5 +1,5 @@
 /**
- * One class for each kind of lock that is compared, set up as its own documentation says.
+ * Adapters for the compared locks, each configured as its own documentation says.
  */
 @NullMarked
 package io.github.lockspring.benchmarks.adapter;

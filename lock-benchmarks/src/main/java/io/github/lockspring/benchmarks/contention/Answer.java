@@ -15,7 +15,7 @@ import org.HdrHistogram.Histogram;
  *
  * @param sections all sections it ran, those of warm-up and end included
  * @param violations sections that were not alone
- * @param errors how often a lock could not be taken or given back
+ * @param errors how often a lock could not be acquired or released
  * @param cpuNanos CPU time of the process during the whole run
  * @param counts sections that began in the measured time, for each thread
  * @param waits time from asking for a lock until the section begins, in nanoseconds

@@ -15,16 +15,16 @@ import java.nio.file.StandardOpenOption;
  * file that all processes map into their memory, with two numbers for each lock.
  * <p>
  * <i>Owner</i> goes from zero to the entering thread's number by compare-and-set, and
- * back; where that fails somebody else was inside. <i>Count</i> is raised by a plain read
- * and a plain write, so that an overlap would also lose an update. The compare-and-sets
- * have the effects of volatile accesses, on the same physical memory in each process:
- * whoever enters sees the count that the one before wrote.
+ * back; where that fails another thread was inside. <i>Count</i> is raised by a plain
+ * read and a plain write, so an overlap would also lose an update. The compare-and-sets
+ * have the effects of volatile accesses, on the same physical memory in each process: the
+ * thread that enters sees the count that the previous one wrote.
  */
 final class Cells {
 
 	private static final VarHandle LONGS = MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.nativeOrder());
 
-	/** Two cache lines, so that neighbours do not disturb each other. */
+	/** Two cache lines, so neighbours do not disturb each other. */
 	private static final int SLOT = 128;
 
 	private static final int COUNT = 8;
@@ -55,7 +55,7 @@ final class Cells {
 	 * Says that a section begins.
 	 * @param key number of the lock
 	 * @param who number of the thread, unique among all processes and not zero
-	 * @return whether nobody else is inside
+	 * @return whether no other thread is inside
 	 */
 	boolean enter(int key, long who) {
 		return LONGS.compareAndSet(this.memory, key * SLOT, 0L, who);
@@ -71,7 +71,7 @@ final class Cells {
 
 	/**
 	 * Says that a section ends.
-	 * @return whether nobody else has been inside
+	 * @return whether no other thread has been inside
 	 */
 	boolean exit(int key, long who) {
 		return LONGS.compareAndSet(this.memory, key * SLOT, who, 0L);

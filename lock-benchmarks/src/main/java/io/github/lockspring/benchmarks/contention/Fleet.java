@@ -68,8 +68,8 @@ final class Fleet implements AutoCloseable {
 	}
 
 	/**
-	 * Lets each process take free locks of its own, so that it compiles what all
-	 * scenarios need.
+	 * Lets each process acquire free locks of its own, so it compiles what all scenarios
+	 * need.
 	 */
 	void warmUp(AdapterKind adapter, double seconds) {
 		Order order = new Order(adapter, Scenario.WARM_UP, System.currentTimeMillis() + START_MILLIS, 0,

@@ -20,7 +20,7 @@ import io.github.lockspring.benchmarks.adapter.AdapterKind;
  * @param threadsWithOne threads of the process with one lock
  * @param threadsWithAll threads of the process with all locks
  * @param leases what was seen of the leases
- * @param failures how many locks could not be taken or given back, or were lost
+ * @param failures how many locks could not be acquired or released, or were lost
  * @param firstFailure the first of these, or empty
  * @param keysLeft keys of locks afterwards
  * @param siblingsLeft other keys afterwards
@@ -65,7 +65,7 @@ record HeldResult(AdapterKind adapter, int locks, long ttlMillis, double heldSec
 	}
 
 	/**
-	 * The TTLs of all locks' keys, looked at again and again.
+	 * The TTLs of all locks' keys, read repeatedly.
 	 *
 	 * @param samples how many were seen
 	 * @param shortestMillis the shortest of them

@@ -20,9 +20,9 @@ import io.github.lockspring.benchmarks.adapter.Servers;
 import io.github.lockspring.testsupport.process.Conversation;
 
 /**
- * A process that holds many locks at once, with one kind of lock only, so that its
- * threads and its CPU time are that kind's. Each lock is given back by the thread that
- * took it. It says something when a step is done, and is told in a line to go on.
+ * A process that holds many locks at once, with one kind of lock only, so its threads and
+ * its CPU time are that kind's. Each lock is released by the thread that took it. It says
+ * something when a step is done, and is told in a line to go on.
  */
 public final class HoldWorker {
 

@@ -13,7 +13,7 @@ final class Jain {
 
 	/**
 	 * The index of these shares.
-	 * @return between 1/n and 1; not a number if nobody got anything
+	 * @return between 1/n and 1; NaN if no thread got anything
 	 */
 	static double index(long... shares) {
 		double sum = LongStream.of(shares).sum();

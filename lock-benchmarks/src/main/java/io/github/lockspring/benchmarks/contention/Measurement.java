@@ -89,7 +89,7 @@ record Measurement(Scenario scenario, AdapterKind adapter, int repetition, doubl
 	}
 
 	/**
-	 * Redis' own time for one lock, taken and given back, in microseconds.
+	 * Redis' own time for one lock, acquired and released, in microseconds.
 	 */
 	double redisMicros() {
 		return (double) this.stats.sent(this.adapter.directCommands()).micros() / sections();

@@ -50,7 +50,7 @@ final class Report {
 				Rate, Jain's index, commands and CPU: median of the runs. Wait: from asking for the lock until the section \
 				begins, all runs together; max is the longest of all. "× floor" and "× best peer" are the median of the \
 				ratios in each repetition; the best peer is the one with the highest median rate among those that compare \
-				the owner. "Sent" are the commands that clients sent for one lock taken and given back, "executed" \
+				the owner. "Sent" are the commands that clients sent for one lock acquired and released, "executed" \
 				also counts those that scripts called. "Redis" is the time Redis spent in them, "server CPU" what its process \
 				(ZooKeeper's for Curator) used, "worker CPU" what the JVMs used, all for one lock. "Violations" are sections \
 				that were not alone, as seen in shared memory.
@@ -96,10 +96,10 @@ final class Report {
 		HeldLocks held = this.options.heldLocks();
 		StringBuilder text = new StringBuilder("## " + Scenario.HELD.id() + "\n\n");
 		text.append(
-				"One JVM holds %,d locks with a renewed lease of %d s for %d s; all keys' TTLs are looked at each second.%n%n"
+				"One JVM holds %,d locks with a renewed lease of %d s for %d s; all keys' TTLs are read each second.%n%n"
 					.formatted(held.locks(), held.ttl().toSeconds(), held.time().toSeconds()));
 		text.append(
-				"| lock | taken in | given back in | worker CPU | Redis' time | commands | threads with one lock | with all "
+				"| lock | acquired in | released in | worker CPU | Redis' time | commands | threads with one lock | with all "
 						+ "| shortest TTL seen | below half | lost | keys left | other keys left | without a TTL |\n");
 		text.append("| --- |" + " ---: |".repeat(13) + "\n");
 		for (HeldResult row : results) {

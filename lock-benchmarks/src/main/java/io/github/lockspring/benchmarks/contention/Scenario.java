@@ -47,7 +47,7 @@ record Scenario(String id, int processes, int threads, int keys, long sectionMic
 	}
 
 	/**
-	 * Whether somebody ever has to wait.
+	 * Returns whether a thread ever has to wait.
 	 */
 	boolean isContended() {
 		return this.processes * this.threads > this.keys;

@@ -1,5 +1,5 @@
 /**
- * Several processes that want the same lock: what each library makes of it.
+ * Measures each library's lock under contention between several processes.
  */
 @NullMarked
 package io.github.lockspring.benchmarks.contention;

@@ -23,7 +23,7 @@ import org.openjdk.jmh.annotations.Warmup;
 import org.springframework.context.ConfigurableApplicationContext;
 
 /**
- * The engine without the advice, over the store in memory, with nobody else about.
+ * The engine without the advice, over the store in memory, without contention.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)

@@ -39,7 +39,7 @@ class MicroApplication {
 	/** The engine over the store in memory. */
 	static final String MEMORY = "memory";
 
-	/** The engine over the store in memory, without anybody who listens to its events. */
+	/** The engine over the store in memory, without listeners. */
 	static final String MEMORY_SILENT = "memory-silent";
 
 	static ConfigurableApplicationContext start(String locks) {

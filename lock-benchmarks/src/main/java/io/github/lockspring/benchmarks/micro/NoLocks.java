@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Runs the work and locks nothing: what is left is the advice. The request is published
- * to {@link #last}, so that making it cannot be optimised away.
+ * to {@link #last}, so its creation cannot be optimised away.
  */
 class NoLocks implements LockTemplate {
 
@@ -79,7 +79,7 @@ class NoLocks implements LockTemplate {
 
 		@Override
 		public void verify() {
-			// nobody is asked
+			// needs no store
 		}
 
 		@Override

@@ -1,5 +1,6 @@
 /**
- * JMH benchmarks of what an uncontended call costs: the advice, the engine, the store.
+ * JMH benchmarks of the cost of an uncontended call in the advice, the engine and the
+ * store.
  */
 @NullMarked
 package io.github.lockspring.benchmarks.micro;

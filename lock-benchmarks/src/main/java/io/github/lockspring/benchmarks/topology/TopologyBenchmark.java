@@ -19,8 +19,8 @@ import io.github.lockspring.benchmarks.contention.RawData;
 
 /**
  * What an uncontended lock costs on each way of running Redis. All take turns, a fraction
- * of a second each, forward and backward, so that what else happens on the machine
- * happens to all; the ratios are those of one round.
+ * of a second each, forward and backward, so other load on the machine happens to all;
+ * the ratios are those of one round.
  */
 public final class TopologyBenchmark {
 

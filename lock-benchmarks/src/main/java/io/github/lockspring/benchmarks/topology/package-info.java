@@ -1,5 +1,5 @@
 /**
- * What an uncontended lock costs on each way of running Redis.
+ * Measures what an uncontended lock costs on each topology of Redis.
  */
 @NullMarked
 package io.github.lockspring.benchmarks.topology;

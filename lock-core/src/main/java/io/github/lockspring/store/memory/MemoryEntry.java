@@ -10,7 +10,8 @@ import io.github.lockspring.store.OwnerToken;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is known about one key: who has it until when, and who waits. Not thread-safe.
+ * The state of one key: its owner, the end of the lease, and the waiters. Not
+ * thread-safe.
  */
 final class MemoryEntry {
 
@@ -22,7 +23,7 @@ final class MemoryEntry {
 
 	private @Nullable OwnerToken holder;
 
-	// the tenure has ended, the lease stays
+	// the ownership has ended, the lease lasts on
 	private boolean kept;
 
 	private long leaseEnd;
@@ -46,7 +47,7 @@ final class MemoryEntry {
 	}
 
 	/**
-	 * Gives the key to the token, or lengthens its lease; never shortens one of its own.
+	 * Makes the token the owner, or extends its lease; never shortens a lease of its own.
 	 */
 	void take(OwnerToken token, Duration ttl, long now) {
 		long end = now + ttl.toNanos();
@@ -88,7 +89,7 @@ final class MemoryEntry {
 		return !this.queue.isEmpty();
 	}
 
-	// leftovers of instances that have gone
+	// left behind by instances that have stopped
 	private void dropOldQueue(long now) {
 		if (this.queueEnd - now <= 0) {
 			this.queue.clear();
@@ -100,7 +101,7 @@ final class MemoryEntry {
 	}
 
 	/**
-	 * Whether the entry says nothing any more.
+	 * Whether the entry can be removed.
 	 */
 	boolean isOver(long now) {
 		return !isTaken(now) && !hasWaiters(now);

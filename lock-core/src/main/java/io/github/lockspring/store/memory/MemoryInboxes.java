@@ -21,10 +21,10 @@ import org.slf4j.LoggerFactory;
 final class MemoryInboxes {
 
 	/*
-	 * One thread tells all listeners everything, in order; it begins with the first
-	 * message and ends when there has been none for a moment. An inbox that is open is in
-	 * the map; the thread asks again before it tells, since an inbox may have been closed
-	 * meanwhile.
+	 * One thread delivers all messages, in order. It starts with the first message and
+	 * ends when none has arrived for a moment. The map contains the open inboxes; the
+	 * thread checks it again before it delivers a message, since an inbox may have been
+	 * closed meanwhile.
 	 */
 
 	private static final Logger logger = LoggerFactory.getLogger(MemoryInboxes.class);
@@ -53,19 +53,19 @@ final class MemoryInboxes {
 	}
 
 	void granted(String key, OwnerToken token, long fencingToken, boolean othersWait) {
-		tell(token.instance(), (listener) -> listener.granted(key, token, fencingToken, othersWait));
+		deliver(token.instance(), (listener) -> listener.granted(key, token, fencingToken, othersWait));
 	}
 
 	void wanted(String key, OwnerToken token) {
-		tell(token.instance(), (listener) -> listener.wanted(key, token));
+		deliver(token.instance(), (listener) -> listener.wanted(key, token));
 	}
 
-	private void tell(String instance, Consumer<InboxListener> message) {
+	private void deliver(String instance, Consumer<InboxListener> message) {
 		if (isOpen(instance)) {
 			this.dispatcher.execute(() -> {
 				MemoryInbox inbox = this.open.get(instance);
 				if (inbox != null) {
-					inbox.tell(message);
+					inbox.deliver(message);
 				}
 			});
 		}
@@ -77,7 +77,7 @@ final class MemoryInboxes {
 
 		private final InboxListener listener;
 
-		// counts openings and doubts: a confirmation is for one of them
+		// counts openings and probes; a confirmation belongs to one of them
 		private final AtomicLong reasons = new AtomicLong();
 
 		private volatile long confirmed = -1;
@@ -105,7 +105,7 @@ final class MemoryInboxes {
 			MemoryInboxes.this.dispatcher.execute(() -> {
 				if (reason == this.reasons.get() && MemoryInboxes.this.open.get(this.instance) == this) {
 					this.confirmed = reason;
-					tell(InboxListener::opened);
+					deliver(InboxListener::opened);
 				}
 			});
 		}
@@ -116,7 +116,7 @@ final class MemoryInboxes {
 			MemoryInboxes.this.open.remove(this.instance, this);
 		}
 
-		void tell(Consumer<InboxListener> message) {
+		void deliver(Consumer<InboxListener> message) {
 			try {
 				message.accept(this.listener);
 			}

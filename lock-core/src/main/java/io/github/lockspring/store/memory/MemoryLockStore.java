@@ -26,31 +26,34 @@ import io.github.lockspring.store.RenewRequest;
 import io.github.lockspring.store.RenewResult;
 
 /**
- * Locks in the memory of one process: for tests, and for applications that run as one
- * instance. Does exactly what the shared stores do, leases, queue and fencing tokens
- * included, so that code does not notice the difference; several engines may use one
- * object and then exclude each other as instances of an application do.
+ * Stores locks in the memory of one process, for tests and for applications that run as
+ * one instance. Behaves as the shared stores do, including leases, queue and fencing
+ * tokens. Several engines may use one object; they then exclude each other as instances
+ * of an application do.
  * <p>
- * Thread-safe, never blocks, always answers. Fencing tokens grow across restarts of the
- * process as long as its clock does.
+ * Thread-safe. Never blocks and never throws
+ * {@link io.github.lockspring.LockUnavailableException}. Fencing tokens grow across
+ * restarts of the process as long as its clock does.
+ *
+ * @since 0.1
  */
 public final class MemoryLockStore implements LockStore {
 
 	/*
-	 * What belongs to one key is in one entry, read and changed only inside the map's
-	 * compute for this key: that makes each request atomic. Messages are handed to the
-	 * dispatcher inside it too, so that they leave in the order of the answers.
+	 * The state of one key is in one entry, which is read and changed only inside the
+	 * map's compute for this key; this makes each request atomic. Messages are handed to
+	 * the dispatcher inside it too, so they are sent in the order of the results.
 	 *
-	 * An entry that says nothing any more (no lease that lasts, nobody queued) is removed
-	 * by whoever touches it; leases that ran out and are never touched again by a sweep,
-	 * each time the map has grown to twice its size after the last one. So there are
-	 * never more than twice as many entries as are in use, and a few.
+	 * The request that leaves an entry without a valid lease and without waiters removes
+	 * it. Entries whose lease expired and that no request touches again are removed by a
+	 * sweep, each time the map has grown to twice its size after the last sweep. So there
+	 * are never more than about twice as many entries as are in use.
 	 *
-	 * Fencing tokens come from one counter for all keys, so that nothing has to be
-	 * remembered about a key that nobody uses.
+	 * Fencing tokens come from one counter for all keys, so nothing has to be remembered
+	 * about unused keys.
 	 */
 
-	private static final int LEAST_SIZE_TO_SWEEP = 64;
+	private static final int MIN_SIZE_TO_SWEEP = 64;
 
 	private final Map<String, MemoryEntry> entries = new ConcurrentHashMap<>();
 
@@ -64,18 +67,18 @@ public final class MemoryLockStore implements LockStore {
 
 	private final AtomicLong lastFencingToken = new AtomicLong();
 
-	private volatile int sweepAtSize = LEAST_SIZE_TO_SWEEP;
+	private volatile int sweepAtSize = MIN_SIZE_TO_SWEEP;
 
 	/**
-	 * Makes a store whose leases run by {@link System#nanoTime()}.
+	 * Creates a store whose leases are measured by {@link System#nanoTime()}.
 	 */
 	public MemoryLockStore() {
 		this(System::nanoTime);
 	}
 
 	/**
-	 * Makes a store with another clock, for tests.
-	 * @param nanoTime the time in nanoseconds from any moment on, never going back
+	 * Creates a store with another clock, for tests.
+	 * @param nanoTime the time in nanoseconds since any origin, never decreasing
 	 */
 	public MemoryLockStore(LongSupplier nanoTime) {
 		this.nanoTime = nanoTime;
@@ -85,15 +88,15 @@ public final class MemoryLockStore implements LockStore {
 
 	@Override
 	public AcquireResult acquire(AcquireRequest request, Duration timeout) {
-		AcquireResult[] answer = new AcquireResult[1];
+		AcquireResult[] result = new AcquireResult[1];
 		this.entries.compute(request.key(), (key, present) -> {
 			long now = this.nanoTime.getAsLong();
 			MemoryEntry entry = (present != null) ? present : new MemoryEntry();
-			answer[0] = acquire(entry, request, now);
+			result[0] = acquire(entry, request, now);
 			return entry.isOver(now) ? null : entry;
 		});
 		sweepIfGrown();
-		return answer[0];
+		return result[0];
 	}
 
 	private AcquireResult acquire(MemoryEntry entry, AcquireRequest request, long now) {
@@ -114,13 +117,13 @@ public final class MemoryLockStore implements LockStore {
 
 	@Override
 	public ReleaseResult release(ReleaseRequest request, Duration timeout) {
-		ReleaseResult[] answer = { new NotOwner(0) };
+		ReleaseResult[] result = { new NotOwner(0) };
 		this.entries.computeIfPresent(request.key(), (key, entry) -> {
 			long now = this.nanoTime.getAsLong();
-			answer[0] = release(entry, request, now);
+			result[0] = release(entry, request, now);
 			return entry.isOver(now) ? null : entry;
 		});
-		return answer[0];
+		return result[0];
 	}
 
 	private ReleaseResult release(MemoryEntry entry, ReleaseRequest request, long now) {
@@ -155,16 +158,16 @@ public final class MemoryLockStore implements LockStore {
 	}
 
 	private RenewResult renew(RenewRequest request) {
-		RenewResult[] answer = { RenewResult.NOT_OWNER };
+		RenewResult[] result = { RenewResult.NOT_OWNER };
 		this.entries.computeIfPresent(request.key(), (key, entry) -> {
 			long now = this.nanoTime.getAsLong();
 			if (entry.isOwnedBy(request.token(), now)) {
 				entry.take(request.token(), request.ttl(), now);
-				answer[0] = RenewResult.RENEWED;
+				result[0] = RenewResult.RENEWED;
 			}
 			return entry.isOver(now) ? null : entry;
 		});
-		return answer[0];
+		return result[0];
 	}
 
 	@Override
@@ -173,7 +176,7 @@ public final class MemoryLockStore implements LockStore {
 	}
 
 	/**
-	 * Does nothing: other engines may use the store, and there is nothing to free.
+	 * Has no effect: other engines may use the store, and there is nothing to close.
 	 */
 	@Override
 	public void close() {
@@ -181,7 +184,7 @@ public final class MemoryLockStore implements LockStore {
 	}
 
 	/**
-	 * Time left of a lease, not positive if the lock is free.
+	 * Returns the milliseconds left of a lease, not positive if the lock is free.
 	 */
 	long remainingMillis(String key) {
 		MemoryEntry entry = this.entries.get(key);
@@ -189,7 +192,7 @@ public final class MemoryLockStore implements LockStore {
 	}
 
 	/**
-	 * Number of keys about which something is stored.
+	 * Returns the number of keys with an entry.
 	 */
 	int size() {
 		return this.entries.size();
@@ -207,7 +210,7 @@ public final class MemoryLockStore implements LockStore {
 		for (String key : this.entries.keySet()) {
 			this.entries.computeIfPresent(key, (k, entry) -> entry.isOver(this.nanoTime.getAsLong()) ? null : entry);
 		}
-		this.sweepAtSize = Math.max(LEAST_SIZE_TO_SWEEP, 2 * this.entries.size());
+		this.sweepAtSize = Math.max(MIN_SIZE_TO_SWEEP, 2 * this.entries.size());
 	}
 
 }

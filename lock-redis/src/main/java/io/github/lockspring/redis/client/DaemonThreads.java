@@ -113,7 +113,7 @@ public final class DaemonThreads {
 					: new RedisSystemException("Command failed", ex.getCause());
 		}
 		catch (TimeoutException ex) {
-			throw new QueryTimeoutException("No answer from Redis", ex);
+			throw new QueryTimeoutException("No reply from Redis", ex);
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();

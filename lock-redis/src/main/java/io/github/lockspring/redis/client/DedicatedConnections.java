@@ -3,11 +3,11 @@ package io.github.lockspring.redis.client;
 import org.springframework.data.redis.connection.RedisConnection;
 
 /**
- * A pool of connections that have one user at a time, so that {@code WAIT} counts what
- * its user has written. A connection that breaks is not replaced transparently: WAIT
- * would then count nothing. All borrowed connections lead to the server of the newest
- * one, so that no command goes to a replaced master. Thread-safe; does not connect before
- * the first one is borrowed.
+ * A pool of connections that have one user at a time, so {@code WAIT} counts what its
+ * user has written. A connection that breaks is not replaced transparently: WAIT would
+ * then count nothing. All borrowed connections lead to the server of the newest one, so
+ * no command goes to a replaced master. Thread-safe; does not connect before the first
+ * one is borrowed.
  *
  * @since 0.1
  */

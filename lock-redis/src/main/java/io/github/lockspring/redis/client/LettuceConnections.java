@@ -41,7 +41,7 @@ final class LettuceConnections implements RedisConnections {
 	 * connection object (a handle on the one connection) with the timeout that the
 	 * calling thread has left in TIMEOUT.
 	 *
-	 * - A connection whose other end has vanished silently looks open until TCP gives up,
+	 * - A connection whose other end has vanished silently seems open until TCP gives up,
 	 * a quarter of an hour later. When a server has not replied for UNRESPONSIVE_TIMEOUTS
 	 * timeouts, its connection is replaced; in a cluster only the one to that node.
 	 *
@@ -302,7 +302,7 @@ final class LettuceConnections implements RedisConnections {
 	}
 
 	private void failed(CompletableFuture<Void> mine, Throwable ex) {
-		// before callers are notified, so that they can try again
+		// before callers are notified, so they can try again
 		this.attempt.compareAndSet(mine, null);
 		mine.completeExceptionally(new RedisConnectionFailureException("Unable to connect to Redis", ex));
 	}

@@ -30,8 +30,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 final class LettuceDedicatedConnections implements DedicatedConnections {
 
 	/*
-	 * `idle` is a stack: the connection that was used last is on top, so that unneeded
-	 * ones sink, and are closed after a while. Each connection is in the stack or has one
+	 * `idle` is a stack: the connection that was used last is on top, so unneeded ones
+	 * sink, and are closed after a while. Each connection is in the stack or has one
 	 * user. With Sentinel each new one looks for the master.
 	 *
 	 * A master that is being replaced does not know it for a second or so, and continues

@@ -51,7 +51,7 @@ public final class RedisConnectionsFactory {
 	private static RedisConnections useAsItIs(RedisConnectionFactory application) {
 		logger.warn(
 				"Locks use the connection factory {} as it is, since its settings are not known: while Redis does not "
-						+ "answer, up to {} threads wait until the factory's own timeouts end, and transactions and "
+						+ "reply, up to {} threads wait until the factory's own timeouts end, and transactions and "
 						+ "blocking commands of the application may delay the commands of locks",
 				application.getClass().getName(), BlockingRedisConnections.WORKERS);
 		return new BlockingRedisConnections(new AsItIs(application), RedisConnections.Topology.UNKNOWN);

@@ -39,7 +39,7 @@ public final class RedisErrors {
 	 * Describes a null result.
 	 */
 	static LockUnavailableException noReply() {
-		return new LockUnavailableException("Redis gave no answer. "
+		return new LockUnavailableException("Redis returned no reply. "
 				+ "Is the connection factory one that queues commands, for a transaction or a pipeline?");
 	}
 
@@ -49,7 +49,7 @@ public final class RedisErrors {
 	 * @return the exception to throw
 	 */
 	public static LockUnavailableException unexpected(@Nullable Object reply) {
-		return new LockUnavailableException("Redis gave an unexpected answer: " + reply);
+		return new LockUnavailableException("Redis returned an unexpected reply: " + reply);
 	}
 
 	/**
@@ -67,7 +67,7 @@ public final class RedisErrors {
 			return parser.apply(reply.split(" ", maxWords));
 		}
 		catch (IndexOutOfBoundsException | NumberFormatException ex) {
-			throw new LockUnavailableException("Redis gave an unexpected answer: " + reply, ex);
+			throw new LockUnavailableException("Redis returned an unexpected reply: " + reply, ex);
 		}
 	}
 
@@ -98,7 +98,7 @@ public final class RedisErrors {
 			return interrupted(failure);
 		}
 		if (hasCause(failure, (cause) -> cause instanceof QueryTimeoutException || cause instanceof TimeoutException)) {
-			return new LockUnavailableException("Redis did not answer within " + format(timeout), failure);
+			return new LockUnavailableException("Redis did not reply within " + format(timeout), failure);
 		}
 		Throwable cause = NestedExceptionUtils.getMostSpecificCause(failure);
 		String message = (cause.getMessage() != null) ? cause.getMessage() : cause.getClass().getName();

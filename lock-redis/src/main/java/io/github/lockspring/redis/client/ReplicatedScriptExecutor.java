@@ -27,7 +27,7 @@ public final class ReplicatedScriptExecutor implements RedisScriptExecutor {
 
 	/*
 	 * WAIT blocks its connection and counts what that connection has written, so script
-	 * and WAIT use a connection of their own. They run on worker threads, so that neither
+	 * and WAIT use a connection of their own. They run on worker threads, so neither
 	 * connecting nor a server that does not reply keeps a caller longer than its timeout.
 	 * A worker whose caller has stopped waiting sends nothing more, and the driver's own
 	 * timeout ends what it has begun.
@@ -192,7 +192,7 @@ public final class ReplicatedScriptExecutor implements RedisScriptExecutor {
 		private static final long serialVersionUID = 1L;
 
 		AbandonedException() {
-			super("No answer from Redis in time");
+			super("No reply from Redis in time");
 		}
 
 	}

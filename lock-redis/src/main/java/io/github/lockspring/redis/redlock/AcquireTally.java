@@ -57,7 +57,7 @@ final class AcquireTally {
 
 	/**
 	 * Whether further results cannot change the outcome. Without votes of a majority the
-	 * outcome is not urgent: all results are awaited, so that no vote is left behind.
+	 * outcome is not urgent: all results are awaited, so no vote is left behind.
 	 */
 	boolean isDecided() {
 		int against = this.votes.size() - granted() + this.unavailable;

@@ -29,11 +29,11 @@ final class QuorumAcquisition {
 
 	/*
 	 * The requesting thread does everything, except for votes that arrive when the
-	 * outcome is known already. `unwanted` tells the threads of their nodes to withdraw
-	 * them at once. A late vote is first recorded, and then withdrawn if it is unwanted.
-	 * A withdrawal of all votes, or a release, first sets `unwanted`, and then sends the
-	 * withdrawal to the recorded nodes, or to all nodes. So one of the two withdraws a
-	 * late vote.
+	 * outcome is already known. If `unwanted` is set, the threads of their nodes withdraw
+	 * them immediately. A late vote is first recorded, and then withdrawn if it is
+	 * unwanted. A withdrawal of all votes, or a release, first sets `unwanted`, and then
+	 * sends the withdrawal to the recorded nodes, or to all nodes. So one of the two
+	 * withdraws a late vote.
 	 */
 
 	private static final Logger logger = LoggerFactory.getLogger(QuorumAcquisition.class);

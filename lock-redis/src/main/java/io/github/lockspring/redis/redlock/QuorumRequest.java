@@ -201,7 +201,7 @@ final class QuorumRequest<R> {
 	 * Describes what was recorded of each node, and which of them did not reply in time.
 	 */
 	LockUnavailableException unavailable(String summary) {
-		String noReply = "did not answer within " + RedisErrors.format(Duration.ofNanos(this.limit));
+		String noReply = "did not reply within " + RedisErrors.format(Duration.ofNanos(this.limit));
 		List<String> problems = new ArrayList<>();
 		for (RedlockNodeClient node : this.nodes) {
 			String problem = this.problems.containsKey(node) ? this.problems.get(node) : noReply;

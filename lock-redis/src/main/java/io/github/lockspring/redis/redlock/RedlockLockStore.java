@@ -63,9 +63,9 @@ public final class RedlockLockStore implements LockStore {
 	/*
 	 * The state of one acquisition is in its QuorumAcquisition. Here are only the number
 	 * of the last attempt and `pending`: acquisitions that succeeded before all votes had
-	 * arrived, so that the release of the lock can declare late votes unwanted. They
-	 * leave the map with the last vote, which is never later than the timeout of a node,
-	 * or with the release.
+	 * arrived. The release of the lock can thus declare late votes unwanted. They leave
+	 * the map with the last vote, which is never later than the timeout of a node, or
+	 * with the release.
 	 */
 
 	private static final Logger logger = LoggerFactory.getLogger(RedlockLockStore.class);
@@ -210,7 +210,7 @@ public final class RedlockLockStore implements LockStore {
 			Duration left = request.ttl().minus(elapsed).minus(this.settings.drift(request.ttl()));
 			if (left.toNanos() <= ROUNDING_NANOS) {
 				throw new LockUnavailableException("the nodes took " + RedisErrors.format(elapsed)
-						+ " to vote and to confirm it, so that the lease of " + RedisErrors.format(request.ttl())
+						+ " to vote and to confirm it, and the lease of " + RedisErrors.format(request.ttl())
 						+ " was over");
 			}
 			return fencingToken;

@@ -30,11 +30,10 @@ final class RedlockRenewal {
 	 *
 	 * `held` has the tokens that were acquired and have not ended, with the attempts that
 	 * acquired their locks. A release first removes its token and then reaches all nodes,
-	 * so that a vote that is given too late is withdrawn by the release or by its own
-	 * thread, which finds the token removed. A token that is not held is not renewed by
-	 * any vote that may still exist. An ownership that ended while no node replied may
-	 * never be reported: when there are too many tokens, those whose lease is over are
-	 * removed.
+	 * so a vote that is given too late is withdrawn by the release or by its own thread,
+	 * which finds the token removed. A token that is not held is not renewed by any vote
+	 * that may still exist. An ownership that ended while no node replied may never be
+	 * reported: when there are too many tokens, those whose lease is over are removed.
 	 */
 
 	private static final int MIN_CAPACITY = 1000;
@@ -79,8 +78,8 @@ final class RedlockRenewal {
 		}
 		int replies = (int) received.stream().filter(NodeResult.Success.class::isInstance).count();
 		if (!this.quorum.isReached(replies)) {
-			throw renewal.unavailable("%d of %d nodes answered, %d needed".formatted(replies, this.quorum.size(),
-					this.quorum.majority()));
+			throw renewal.unavailable(
+					"%d of %d nodes replied, %d needed".formatted(replies, this.quorum.size(), this.quorum.majority()));
 		}
 		List<RenewResult> results = tally.results();
 		update(requests, results);

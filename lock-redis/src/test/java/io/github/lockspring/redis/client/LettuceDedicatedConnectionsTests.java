@@ -20,7 +20,7 @@ class LettuceDedicatedConnectionsTests {
 	 * open, and it says that it has nothing of what its successor gave.
 	 */
 	@Test
-	void f11NobodyUsesTheFormerMasterOnceAConnectionIsAtItsSuccessor() {
+	void f11NoClientUsesTheFormerMasterOnceAConnectionIsAtItsSuccessor() {
 		try (RedisServer former = RedisServer.start();
 				RedisServer successor = RedisServer.start();
 				TcpProxy address = new TcpProxy(former.port());

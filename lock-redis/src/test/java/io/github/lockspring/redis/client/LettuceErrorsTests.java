@@ -18,7 +18,7 @@ class LettuceErrorsTests {
 
 	/** As it is given by the driver when it looks for the master. */
 	@Test
-	void sentinelThatWasAskedTooEarlyIsAskedAgain() {
+	void sentinelThatWasQueriedTooEarlyIsQueriedAgain() {
 		RedisCommandTimeoutException timeout = new RedisCommandTimeoutException(
 				"Cannot obtain master using SENTINEL MASTER. Command timed out after " + Duration.ofSeconds(5));
 		assertThat(isWorthAnotherTry(timeout)).isFalse();
@@ -27,7 +27,7 @@ class LettuceErrorsTests {
 	}
 
 	@Test
-	void serverThatRefusesConnectionsIsNotAskedAgain() {
+	void serverThatRefusesConnectionsIsNotTriedAgain() {
 		assertThat(isWorthAnotherTry(new RedisConnectionException("Connection refused"))).isFalse();
 	}
 

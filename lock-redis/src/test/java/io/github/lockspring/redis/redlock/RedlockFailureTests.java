@@ -154,8 +154,8 @@ class RedlockFailureTests {
 		long start = System.nanoTime();
 		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> acquire(store, token()))
 			.withMessageContaining("2 of 5 nodes can vote, 3 needed: ")
-			.withMessageContaining(name(1) + ": did not answer within 400ms")
-			.withMessageContaining(name(2) + ": did not answer within 400ms")
+			.withMessageContaining(name(1) + ": did not reply within 400ms")
+			.withMessageContaining(name(2) + ": did not reply within 400ms")
 			.withMessageContaining(name(4))
 			.withMessageNotContaining(name(0))
 			.withMessageNotContaining(name(3));
@@ -163,7 +163,7 @@ class RedlockFailureTests {
 		assertThat(servers.server(0).exists(LOCK)).isFalse();
 		assertThat(servers.server(3).exists(LOCK)).isFalse();
 		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> renew(store, "held", held))
-			.withMessageContaining("2 of 5 nodes answered, 3 needed: " + name(1));
+			.withMessageContaining("2 of 5 nodes replied, 3 needed: " + name(1));
 		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> release(store, "held", held))
 			.withMessageContaining("2 of 5 nodes released the lock, 3 needed: " + name(1));
 		if (driver == Driver.LETTUCE) {
@@ -230,7 +230,7 @@ class RedlockFailureTests {
 
 	@ParameterizedTest
 	@ValueSource(doubles = { 0, 0.1 })
-	void f13LeaseThatIsOverWhenItIsConfirmedIsGivenBack(double drift) {
+	void f13LeaseThatIsOverWhenItIsConfirmedIsReleased(double drift) {
 		AtomicReference<Duration> passed = new AtomicReference<>(Duration.ZERO);
 		AtomicBoolean sent = new AtomicBoolean();
 		// the second look at the clock is the one after the confirmation
@@ -248,7 +248,7 @@ class RedlockFailureTests {
 		}
 		sent.set(false);
 		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> acquire(store, token()))
-			.withMessageContaining("so that the lease of 30s was over");
+			.withMessageContaining("and the lease of 30s was over");
 		await().until(() -> servers.having(LOCK).isEmpty());
 	}
 
@@ -287,7 +287,7 @@ class RedlockFailureTests {
 	}
 
 	@Test
-	void f15TokensAreLargerThanAllThatACrashedHolderPassedOnInsideItsInstance() {
+	void f15TokensAreLargerThanAllOfLocalHandOffsInACrashedInstance() {
 		RedlockLockStore store = store(Driver.LETTUCE, NODE_TIMEOUT);
 		long ahead = fencingToken(acquireAndRelease(store)) + Duration.ofHours(1).toNanos() / 1000;
 		servers.all().forEach((server) -> server.command("SET", FENCE, String.valueOf(ahead), "PX", "600000"));
@@ -355,7 +355,7 @@ class RedlockFailureTests {
 	}
 
 	@Test
-	void voteThatIsWonBackWhenTheTenureHasEndedIsNotKept() {
+	void voteThatIsWonBackWhenTheOwnershipHasEndedIsNotKept() {
 		RedlockLockStore store = store(Driver.LETTUCE, NODE_TIMEOUT);
 		OwnerToken token = token();
 		acquire(store, token);
@@ -389,7 +389,7 @@ class RedlockFailureTests {
 	}
 
 	@Test
-	void votesThatContendersHaveSplitAreGivenBackAndAskedForAgain() {
+	void votesThatContendersHaveSplitAreReleasedAndRequestedAgain() {
 		RedlockLockStore store = store(Driver.LETTUCE, NODE_TIMEOUT);
 		servers.server(0).command("CONFIG", "RESETSTAT");
 		for (int node = 0; node < 3; node++) {
@@ -397,7 +397,7 @@ class RedlockFailureTests {
 		}
 		OwnerToken token = token();
 		assertThat(acquire(store, token)).isInstanceOf(Busy.class);
-		assertThat(servers.server(0).calls("pttl")).as("votes for a contender, asked for again").isGreaterThan(1);
+		assertThat(servers.server(0).calls("pttl")).as("votes for a contender, requested again").isGreaterThan(1);
 		// a vote that came after the outcome is taken back in the background
 		await().untilAsserted(
 				() -> assertThat(servers.having(LOCK)).containsExactlyElementsOf(servers.all().subList(0, 3)));
@@ -441,7 +441,7 @@ class RedlockFailureTests {
 	}
 
 	@Test
-	void deadNodeHoldsUpNobodyAndItsQuestionsDoNotPileUp() throws Exception {
+	void deadNodeDelaysNoCallerAndItsRequestsDoNotPileUp() throws Exception {
 		RedlockLockStore store = store(Driver.LETTUCE, Duration.ofMillis(300));
 		servers.proxy(0).stall();
 		ExecutorService executor = Executors.newFixedThreadPool(8);
@@ -484,7 +484,7 @@ class RedlockFailureTests {
 		servers.all().forEach((server) -> server.command("CONFIG", "RESETSTAT"));
 		OwnerToken token = token();
 		acquire(store, token);
-		assertThat(servers.server(0).calls("info")).as("a server that forgets nothing is not asked who it is").isZero();
+		assertThat(servers.server(0).calls("info")).as("a durable server is not queried for its identity").isZero();
 		for (RedisServer server : servers.all()) {
 			await().until(() -> server.calls("evalsha") == 2);
 		}

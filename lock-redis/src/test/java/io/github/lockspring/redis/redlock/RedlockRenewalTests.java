@@ -14,7 +14,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class RedlockRenewalTests {
 
 	@Test
-	void tenuresThatEndedWithoutAWordAreForgottenAndOthersAreNot() {
+	void ownershipsThatEndedSilentlyAreForgottenAndOthersAreNot() {
 		RedlockRenewal renewal = new RedlockRenewal(new Quorum(List.of()),
 				new RedlockRequests(new RedlockSettings("lock:", Duration.ofSeconds(5), Duration.ofSeconds(1), 0,
 						Duration.ofMinutes(5), true)));

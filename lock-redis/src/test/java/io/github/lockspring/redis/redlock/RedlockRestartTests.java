@@ -67,7 +67,7 @@ class RedlockRestartTests {
 		AcquireResult answer = acquire(other, token());
 		assertThat(Duration.ofNanos(System.nanoTime() - restarted)).as("what the machine took").isLessThan(TTL);
 		assertThat(answer).isInstanceOf(Busy.class);
-		assertThat(servers.having(LOCK)).as("the vote of node 2 is given back").containsExactly(servers.server(0));
+		assertThat(servers.having(LOCK)).as("the vote of node 2 is released").containsExactly(servers.server(0));
 		servers.server(2).restart();
 		assertThatTwoWereRestarted(other);
 	}

@@ -84,7 +84,7 @@ class RedlockScriptsTests {
 	}
 
 	@Test
-	void voteLeavesRoomForTheTokensOfATenureThatReportedNone() {
+	void voteLeavesRoomForTheTokensOfAnOwnershipThatReportedNone() {
 		this.server.command("SET", FENCE, "8999999999990000", "PX", "1000");
 		assertThat(vote(ONE, 1, 30_000)[2]).isEqualTo("8999999999991001");
 	}
@@ -128,7 +128,7 @@ class RedlockScriptsTests {
 	@Test
 	void voteOfAnEarlierAttemptIsNeitherConfirmedNorRenewedAndItsWithdrawalTakesIt() {
 		vote(ONE, 2, 30_000);
-		assertThat(withdraw(ONE, ANY, "0", 0)).as("the tenure has ended").isEqualTo("1");
+		assertThat(withdraw(ONE, ANY, "0", 0)).as("the ownership has ended").isEqualTo("1");
 		vote(ONE, 1, 1_000);
 		assertThat(confirm(ONE, 2, 30_000, "5")).isEqualTo("0");
 		assertThat(renew(ONE, 2, 30_000)).isEqualTo(List.of(0L));
@@ -157,7 +157,7 @@ class RedlockScriptsTests {
 	}
 
 	@Test
-	void endOfATenureReportsItsLastTokenAndKeepsTheLock() {
+	void endOfAnOwnershipReportsItsLastTokenAndKeepsTheLock() {
 		vote(ONE, 1, 30_000);
 		String last = "1999999999999999";
 		assertThat(withdraw(ONE, ANY, last, 5_000)).isEqualTo("1");

@@ -11,8 +11,8 @@ import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
 
 /**
- * Auto-configuration of {@code @Fenced}. Needs no database, so that the annotation is
- * never silently ignored.
+ * Auto-configuration of {@code @Fenced}. Needs no database, so the annotation is never
+ * silently ignored.
  *
  * @since 0.1
  */

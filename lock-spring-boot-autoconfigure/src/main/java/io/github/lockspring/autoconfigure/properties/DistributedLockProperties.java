@@ -133,7 +133,7 @@ public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @
 	 * @param commandTimeout Maximum wait for a response of Redis, 10 milliseconds to 1
 	 * minute, and never more than a third of the ttl. Timeouts of the application's own
 	 * connections do not apply.
-	 * @param notifications Whether a message tells a waiting instance that it has been
+	 * @param notifications Whether a message notifies a waiting instance that it has been
 	 * granted a lock. When false, as for users without permission for pub/sub, waiting
 	 * instances retry periodically.
 	 * @param replicaAcks Number of replicas that must acknowledge a lock, and each of its
@@ -285,8 +285,8 @@ public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @
 	 * from before the commit.
 	 * @param verifyBeforeCommit Where to verify before a commit that the locks are still
 	 * held; a lost lock turns the commit into a rollback.
-	 * @param minRemaining Minimum remaining time of each lease before a commit, so that
-	 * the commit ends in time. Up to 1 minute.
+	 * @param minRemaining Minimum remaining time of each lease before a commit, to leave
+	 * the commit enough time. Up to 1 minute.
 	 */
 	public record Transaction(@DefaultValue("true") boolean releaseAfterCompletion,
 			@DefaultValue("local") Verification verifyBeforeCommit, @DefaultValue("50ms") Duration minRemaining) {

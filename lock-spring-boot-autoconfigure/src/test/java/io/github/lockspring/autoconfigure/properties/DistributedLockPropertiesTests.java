@@ -143,7 +143,7 @@ class DistributedLockPropertiesTests {
 	}
 
 	@Test
-	void waitForReplicasThatNobodyWantsIsNotComparedWithTheCommand() {
+	void waitForReplicasThatIsUnusedIsNotComparedWithTheCommand() {
 		this.runner.withPropertyValues("distributed-lock.redis.command-timeout=300ms")
 			.run((context) -> assertThat(context).hasNotFailed());
 	}
@@ -177,7 +177,7 @@ class DistributedLockPropertiesTests {
 	}
 
 	@Test
-	void failureTellsWhereTheValueWasWritten() {
+	void failureNamesTheOriginOfTheValue() {
 		FailureAnalysis failure = StartupFailures.of(this.runner
 			.withInitializer(new ConfigDataApplicationContextInitializer())
 			.withPropertyValues("spring.config.location=classpath:/io/github/lockspring/autoconfigure/wrong-ttl.yml"));

@@ -1,7 +1,7 @@
 /**
- * Histories: processes take locks while everything fails, write down what they hold, and
- * a checker looks for two holders at a time and for tokens that do not grow. For every
- * store.
+ * Histories of locks for every store. Processes record what they hold under injected
+ * faults, and a checker searches for two simultaneous holders and for tokens that do not
+ * grow.
  */
 @NullMarked
 package io.github.lockspring.testsupport.history;

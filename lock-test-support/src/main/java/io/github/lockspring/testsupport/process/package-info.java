@@ -1,5 +1,5 @@
 /**
- * Processes for tests: JVMs that a test talks with, stops and kills.
+ * JVMs that a test starts, communicates with, pauses and kills.
  */
 @NullMarked
 package io.github.lockspring.testsupport.process;

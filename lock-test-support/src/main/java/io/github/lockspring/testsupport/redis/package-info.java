@@ -1,5 +1,5 @@
 /**
- * Real redis-servers for tests: alone, with sentinels, as a cluster, and independent.
+ * Real redis-servers for tests: single, with sentinels, as a cluster, and independent.
  */
 @NullMarked
 package io.github.lockspring.testsupport.redis;

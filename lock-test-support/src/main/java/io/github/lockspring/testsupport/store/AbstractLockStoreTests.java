@@ -142,7 +142,7 @@ public abstract class AbstractLockStoreTests {
 	}
 
 	@Test
-	void takenLockIsBusyAndSaysForHowLongAndWhichFenceWasSeen() {
+	void takenLockIsBusyAndSaysForHowLongAndWhichFencingTokenWasSeen() {
 		long fencingToken = fencingToken(acquire(token(), LONG));
 		Busy busy = (Busy) acquire(token(), LONG);
 		assertThat(busy.remainingMillis()).isBetween(LONG.toMillis() - 5000, LONG.toMillis());
@@ -210,7 +210,7 @@ public abstract class AbstractLockStoreTests {
 	}
 
 	@Test
-	void f06RenewalDoesNotLengthenSomebodyElsesLock() {
+	void f06RenewalDoesNotLengthenTheLockOfAnother() {
 		acquire(token(), BRIEF);
 		assertThat(renew(token(), LONG)).containsExactly(RenewResult.NOT_OWNER);
 		assertThat(remainingMillis(this.key)).isLessThanOrEqualTo(BRIEF.toMillis());
@@ -254,7 +254,7 @@ public abstract class AbstractLockStoreTests {
 	}
 
 	@Test
-	void fencesOfSuccessiveHoldersGrow() {
+	void fencingTokensOfSuccessiveHoldersGrow() {
 		long last = 0;
 		for (int i = 0; i < 20; i++) {
 			OwnerToken token = token();
@@ -266,7 +266,7 @@ public abstract class AbstractLockStoreTests {
 	}
 
 	@Test
-	void f10FencesGrowAlsoAfterTheStoreLostItsData() {
+	void f10FencingTokensGrowAlsoAfterTheStoreLostItsData() {
 		OwnerToken first = token();
 		long before = fencingToken(acquire(first, LONG));
 		loseEverything();
@@ -275,7 +275,7 @@ public abstract class AbstractLockStoreTests {
 	}
 
 	@Test
-	void fenceRaisedOutsideTheStoreIsRememberedByTheRelease() {
+	void fencingTokenRaisedOutsideTheStoreIsRememberedByTheRelease() {
 		OwnerToken first = token();
 		long raised = fencingToken(acquire(first, LONG)) + 60_000_000_000L;
 		this.store.release(new ReleaseRequest(this.key, first, LONG, raised, Duration.ZERO), TIMEOUT);
@@ -283,7 +283,7 @@ public abstract class AbstractLockStoreTests {
 	}
 
 	@Test
-	void smallerFenceOfAReleaseIsIgnored() {
+	void smallerFencingTokenOfAReleaseIsIgnored() {
 		OwnerToken first = token();
 		long fencingToken = fencingToken(acquire(first, LONG));
 		this.store.release(new ReleaseRequest(this.key, first, LONG, 1, Duration.ZERO), TIMEOUT);
@@ -291,7 +291,7 @@ public abstract class AbstractLockStoreTests {
 	}
 
 	@Test
-	void keptLockIsNobodysUntilItEndsByItself() {
+	void keptLockHasNoOwnerUntilItExpires() {
 		OwnerToken first = token();
 		acquire(first, LONG);
 		ReleaseRequest keep = new ReleaseRequest(this.key, first, LONG, 0, BRIEF.multipliedBy(4));
@@ -305,7 +305,7 @@ public abstract class AbstractLockStoreTests {
 	}
 
 	@Test
-	void renewalAnswersEachQuestionInItsPlace() {
+	void renewalReturnsAResultForEachRequestInOrder() {
 		OwnerToken mine = token();
 		OwnerToken alsoMine = token();
 		this.store.acquire(new AcquireRequest(this.key + "a", mine, BRIEF.multipliedBy(10), QueueMode.NONE), TIMEOUT);

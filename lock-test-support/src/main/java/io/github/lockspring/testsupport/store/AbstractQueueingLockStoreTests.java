@@ -71,7 +71,7 @@ public abstract class AbstractQueueingLockStoreTests extends AbstractLockStoreTe
 	}
 
 	@Test
-	void lookAgainAfterAnUnnoticedGrantFindsTheLockOwned() {
+	void retryAfterAnUnnoticedGrantFindsTheLockOwned() {
 		openInbox(instance('2'));
 		OwnerToken holder = token();
 		acquire(holder, LONG);
@@ -109,7 +109,7 @@ public abstract class AbstractQueueingLockStoreTests extends AbstractLockStoreTe
 	}
 
 	@Test
-	void f23WaiterThatCannotBeToldIsSkipped() {
+	void f23WaiterThatCannotBeNotifiedIsSkipped() {
 		RecordingListener listener = openInbox(instance('3'));
 		OwnerToken holder = token();
 		acquire(holder, LONG);
@@ -125,7 +125,7 @@ public abstract class AbstractQueueingLockStoreTests extends AbstractLockStoreTe
 	}
 
 	@Test
-	void lockIsFreeWhenNoWaiterCanBeTold() {
+	void lockIsFreeWhenNoWaiterCanBeNotified() {
 		OwnerToken holder = token();
 		acquire(holder, LONG);
 		for (int i = 0; i < 5; i++) {
@@ -141,7 +141,7 @@ public abstract class AbstractQueueingLockStoreTests extends AbstractLockStoreTe
 	}
 
 	@Test
-	void ownerIsToldAtEachLookThatItsLockIsWanted() {
+	void ownerIsNotifiedAtEachAttemptThatItsLockIsWanted() {
 		RecordingListener listener = openInbox(instance('1'));
 		OwnerToken holder = new OwnerToken(instance('1'), 1, 1000);
 		acquire(holder, LONG);
@@ -153,7 +153,7 @@ public abstract class AbstractQueueingLockStoreTests extends AbstractLockStoreTe
 	}
 
 	@Test
-	void attemptThatDoesNotWaitLeavesNothingBehindAndTellsNobody() {
+	void attemptThatDoesNotWaitLeavesNothingBehindAndNotifiesNoOwner() {
 		RecordingListener listener = openInbox(instance('1'));
 		OwnerToken holder = new OwnerToken(instance('1'), 1, 1000);
 		acquire(holder, LONG);

@@ -122,7 +122,7 @@ class HistoryCheckerTests {
 	}
 
 	@Test
-	void tokenOfHolderThatWasNeverSureMustGrowTooIfItWasAskedForLater() {
+	void tokenOfHolderThatWasNeverSureMustGrowTooIfItWasRequestedLater() {
 		RecordedHold first = hold("a", 2000, 0, 10, 9);
 		RecordedHold second = hold("b", 1000, 15, 20, 30);
 		assertWrong(Kind.TOKEN_NOT_GROWING, first, second);
@@ -197,7 +197,7 @@ class HistoryCheckerTests {
 	}
 
 	@Test
-	void unawareTenureThatIsPassedOnBelowItsSuccessorIsRight() {
+	void unawareOwnershipThatIsHandedOffBelowItsSuccessorIsRight() {
 		acquired("a", 1000, 0, 10, LEASE);
 		hold("a", 1000, 0, 10, 130);
 		loss(100, 110);
@@ -210,7 +210,7 @@ class HistoryCheckerTests {
 	}
 
 	@Test
-	void unawareTenureWhoseFirstCallerWasNeverAHolderIsRight() {
+	void unawareOwnershipWhoseFirstCallerWasNeverAHolderIsRight() {
 		acquired("a", 1000, 0, 10, LEASE);
 		loss(100, 110);
 		hold("b", 120_000, 115, 120, 140);
@@ -219,7 +219,7 @@ class HistoryCheckerTests {
 	}
 
 	@Test
-	void unawareTenureWithALongerLeaseThanItsHoldIsRight() {
+	void unawareOwnershipWithALongerLeaseThanItsHoldIsRight() {
 		acquired("a", 1000, 0, 10, 2 * LEASE);
 		loss(100, 110);
 		hold("b", 120_000, 115, 120, 140);
@@ -228,7 +228,7 @@ class HistoryCheckerTests {
 	}
 
 	@Test
-	void unawareTenureThatIsPassedOnAboveItsSuccessorIsFound() {
+	void unawareOwnershipThatIsHandedOffAboveItsSuccessorIsFound() {
 		acquired("a", 1000, 0, 10, LEASE);
 		hold("a", 1000, 0, 10, 130);
 		loss(100, 110);
@@ -238,7 +238,7 @@ class HistoryCheckerTests {
 	}
 
 	@Test
-	void tokenGoingBackIsFoundWhereTheTenureBeganAfterTheLoss() {
+	void tokenGoingBackIsFoundWhereTheOwnershipBeganAfterTheLoss() {
 		loss(100, 110);
 		RecordedHold first = hold("b", 120_000, 115, 120, 130);
 		acquired("a", 1000, 125, 135, LEASE);
@@ -247,7 +247,7 @@ class HistoryCheckerTests {
 	}
 
 	@Test
-	void overlapOfTenureThatBeganAnewAfterTheLossIsFound() {
+	void overlapOfOwnershipThatBeganAnewAfterTheLossIsFound() {
 		hold("a", 1000, 0, 10, 105);
 		loss(100, 110);
 		RecordedHold next = hold("b", 120_000, 115, 120, 140);

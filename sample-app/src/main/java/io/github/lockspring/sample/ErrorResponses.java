@@ -13,28 +13,28 @@ import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
 
 /**
- * Four kinds of trouble with a lock, four answers: busy is normal, try again; unavailable
- * means that the work did not run; lost means that it did, in part without protection,
- * though no transaction has committed since; refused means that the database has seen a
- * later holder, and has taken nothing.
+ * Maps the four failures of a lock to four HTTP responses. Busy is normal: try again.
+ * Unavailable means that the work did not run. Lost means that the work ran, in part
+ * without protection, but no transaction has committed since the loss. Refused means that
+ * the database has seen a later holder and has written nothing.
  */
 @RestControllerAdvice
-class ErrorAnswers {
+class ErrorResponses {
 
 	private final EventLog log;
 
-	ErrorAnswers(EventLog log) {
+	ErrorResponses(EventLog log) {
 		this.log = log;
 	}
 
 	@ExceptionHandler
 	ProblemDetail busy(LockNotAcquiredException ex) {
-		return problem(HttpStatus.CONFLICT, "busy", "Somebody else is at it", ex);
+		return problem(HttpStatus.CONFLICT, "busy", "Another request holds the lock", ex);
 	}
 
 	@ExceptionHandler
 	ProblemDetail unavailable(LockUnavailableException ex) {
-		return problem(HttpStatus.SERVICE_UNAVAILABLE, "unavailable", "The lock cannot be asked for", ex);
+		return problem(HttpStatus.SERVICE_UNAVAILABLE, "unavailable", "The lock cannot be requested", ex);
 	}
 
 	@ExceptionHandler
@@ -45,7 +45,7 @@ class ErrorAnswers {
 	@ExceptionHandler
 	ProblemDetail refused(StaleFencingTokenException ex) {
 		this.log.refused(ex);
-		return problem(HttpStatus.CONFLICT, "refused", "The lock was lost, and somebody else has been at it since", ex);
+		return problem(HttpStatus.CONFLICT, "refused", "The lock was lost, and a later holder has written since", ex);
 	}
 
 	@ExceptionHandler({ DataAccessException.class, TransactionException.class })

@@ -19,13 +19,13 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * A holder passes the lock on to the next caller of the same instance without asking the
  * store, as long as that is fair and safe.
  */
-class PassingOnTests extends EngineFixture {
+class LocalHandoffTests extends EngineFixture {
 
 	private static final Duration SHARE = EngineSettings.defaults().maxTenure();
 
 	private static final LockRequest FIXED = LockRequest.of(KEY).ttl(TTL).waitTime(Duration.ofMinutes(1));
 
-	private void assertPassedOn(Running<HeldLock> next, long fencingToken) {
+	private void assertHandedOff(Running<HeldLock> next, long fencingToken) {
 		assertThat(next.get().fencingToken()).isEqualTo(fencingToken);
 		assertThat(this.store.released).isEmpty();
 	}
@@ -40,7 +40,7 @@ class PassingOnTests extends EngineFixture {
 	}
 
 	@Test
-	void passesOnInOrderOfArrivalAndRaisesTheToken() {
+	void handsOffInOrderOfArrivalAndRaisesTheToken() {
 		HeldLock lock = held(request(), 10);
 		List<Running<HeldLock>> waiting = new ArrayList<>();
 		for (int i = 0; i < 4; i++) {
@@ -48,7 +48,7 @@ class PassingOnTests extends EngineFixture {
 		}
 		for (int i = 0; i < 4; i++) {
 			lock.close();
-			assertPassedOn(waiting.get(i), 11 + i);
+			assertHandedOff(waiting.get(i), 11 + i);
 			lock = waiting.get(i).get();
 		}
 		lock.close();
@@ -72,24 +72,24 @@ class PassingOnTests extends EngineFixture {
 		Running<HeldLock> second = waitingBehind(request());
 		first.close();
 		first.close();
-		assertPassedOn(second, 11);
+		assertHandedOff(second, 11);
 		assertThat(second.get().isHeld()).isTrue();
 	}
 
 	@Test
-	void passesOnAtMostAThousandTimes() {
+	void handsOffAtMostAThousandTimes() {
 		HeldLock first = held(request(), 10);
 		ReflectionTestUtils.setField(ownership(KEY), "handoffs", 999);
 		Running<HeldLock> second = waitingBehind(request());
 		first.close();
-		assertPassedOn(second, 11);
+		assertHandedOff(second, 11);
 		Running<HeldLock> third = waitingBehind(request());
 		second.get().close();
 		assertReleased(third);
 	}
 
 	@Test
-	void h17DoesNotPassOnALeaseOfAnotherLength() {
+	void h17DoesNotHandOffALeaseOfAnotherLength() {
 		HeldLock first = held(request(), 10);
 		Running<HeldLock> second = waitingBehind(
 				LockRequest.of(KEY).ttl(TTL.plusMillis(1)).renew().waitTime(Duration.ofMinutes(1)));
@@ -98,7 +98,7 @@ class PassingOnTests extends EngineFixture {
 	}
 
 	@Test
-	void h17DoesNotPassOnALeaseThatWasExtended() {
+	void h17DoesNotHandOffALeaseThatWasExtended() {
 		HeldLock first = held(request(), 10);
 		first.extend(Duration.ofHours(1));
 		Running<HeldLock> second = waitingBehind(request());
@@ -107,27 +107,27 @@ class PassingOnTests extends EngineFixture {
 	}
 
 	@Test
-	void h17PassesOnToARenewedHoldWhileHalfOfTheLeaseIsLeft() {
+	void h17HandsOffToARenewedHoldWhileHalfOfTheLeaseIsLeft() {
 		HeldLock first = held(request(), 10);
 		Running<HeldLock> second = waitingBehind(request());
 		advance(TTL.minus(DRIFT).minus(TTL.dividedBy(2)));
 		first.close();
-		assertPassedOn(second, 11);
+		assertHandedOff(second, 11);
 		assertThat(this.store.renewed).isEmpty();
 	}
 
 	@Test
-	void h17PassesOnToAFixedHoldWhileNearlyAllOfTheLeaseIsLeft() {
+	void h17HandsOffToAFixedHoldWhileNearlyAllOfTheLeaseIsLeft() {
 		HeldLock first = held(FIXED, 10);
 		Running<HeldLock> second = waitingBehind(FIXED);
 		advance(Duration.ofSeconds(2));
 		first.close();
-		assertPassedOn(second, 11);
+		assertHandedOff(second, 11);
 		assertThat(this.store.renewed).isEmpty();
 	}
 
 	@Test
-	void h17FixedHoldThatGotThePassedOnLockHasNearlyItsFullTtl() {
+	void h17FixedHoldThatGotTheLockByLocalHandOffHasNearlyItsFullTtl() {
 		HeldLock first = held(FIXED, 10);
 		Running<HeldLock> second = waitingBehind(FIXED);
 		advance(Duration.ofSeconds(2));
@@ -143,7 +143,7 @@ class PassingOnTests extends EngineFixture {
 	}
 
 	@Test
-	void h30KeepsTheLockForItsShortestHoldInsteadOfPassingItOn() {
+	void h30KeepsTheLockForItsMinimumHoldInsteadOfHandingItOff() {
 		HeldLock first = held(request().minHold(Duration.ofSeconds(10)), 10);
 		Running<HeldLock> second = waitingBehind(request());
 		advance(Duration.ofSeconds(4));
@@ -153,18 +153,18 @@ class PassingOnTests extends EngineFixture {
 	}
 
 	@Test
-	void h30PassesOnWhenTheShortestHoldIsOver() {
+	void h30HandsOffWhenTheMinimumHoldIsOver() {
 		HeldLock first = held(request().minHold(Duration.ofSeconds(4)), 10);
 		Running<HeldLock> second = waitingBehind(request());
 		advance(Duration.ofSeconds(4));
 		first.close();
-		assertPassedOn(second, 11);
+		assertHandedOff(second, 11);
 		second.get().close();
 		assertThat(this.store.released.get(0).keep()).isZero();
 	}
 
 	@Test
-	void passesOnForABoundedTimeOnceOthersAreKnownToWait() {
+	void handsOffForABoundedTimeOnceOthersAreKnownToWait() {
 		HeldLock first = held(request(), 10);
 		Running<HeldLock> second = waitingBehind(request());
 		this.store.messages().wanted(KEY, ownership(KEY).token());
@@ -172,7 +172,7 @@ class PassingOnTests extends EngineFixture {
 		// said again at every look: the time counts from the first one
 		this.store.messages().wanted(KEY, ownership(KEY).token());
 		first.close();
-		assertPassedOn(second, 11);
+		assertHandedOff(second, 11);
 		Running<HeldLock> third = waitingBehind(request());
 		advance(Duration.ofNanos(1));
 		second.get().close();
@@ -191,37 +191,37 @@ class PassingOnTests extends EngineFixture {
 	}
 
 	@Test
-	void h14RivalThatAsksBeforeTheAcquisitionIsAnsweredIsRemembered() {
+	void h14RivalThatRequestsBeforeTheAcquisitionCompletesIsRemembered() {
 		Running<HeldLock> first = acquire(request());
 		ScriptedStore.Asked look = this.store.nextLook();
 		this.store.messages().wanted(KEY, look.token());
 		look.acquired(10);
-		assertPassesOnOnlyForItsShare(first.get());
+		assertHandsOffOnlyForItsShare(first.get());
 	}
 
 	@Test
-	void h14RivalThatAsksOneWhoDoesNotKnowThatItOwnsTheLockIsRemembered() {
+	void h14RivalOfAnOwnerThatDoesNotKnowThatItOwnsTheLockIsRemembered() {
 		Waiting first = waiting(request(), 100);
 		this.store.messages().wanted(KEY, first.attempt().token());
 		this.store.nextLook().acquired(101);
-		assertPassesOnOnlyForItsShare(first.running().get());
+		assertHandsOffOnlyForItsShare(first.running().get());
 	}
 
 	@Test
-	void h14HandOverThatArrivesDuringALookSaysThatOthersWait() {
+	void h14HandOverThatArrivesDuringAnAttemptSaysThatOthersWait() {
 		Waiting first = waiting(request(), 100);
 		advance(Duration.ofSeconds(1));
 		ScriptedStore.Asked look = this.store.nextLook();
 		this.store.messages().granted(KEY, look.token(), 101, true);
 		look.acquired(102);
-		assertPassesOnOnlyForItsShare(first.running().get());
+		assertHandsOffOnlyForItsShare(first.running().get());
 	}
 
-	private void assertPassesOnOnlyForItsShare(HeldLock lock) {
+	private void assertHandsOffOnlyForItsShare(HeldLock lock) {
 		Running<HeldLock> second = waitingBehind(request());
 		advance(SHARE.minusNanos(1));
 		lock.close();
-		assertPassedOn(second, lock.fencingToken() + 1);
+		assertHandedOff(second, lock.fencingToken() + 1);
 		Running<HeldLock> third = waitingBehind(request());
 		advance(Duration.ofNanos(1));
 		second.get().close();
@@ -229,22 +229,22 @@ class PassingOnTests extends EngineFixture {
 	}
 
 	@Test
-	void passesOnForALongTimeWhileNobodyElseWaits() {
+	void handsOffForALongTimeWhileNoOtherInstanceWaits() {
 		HeldLock first = held(request(), 10);
 		Running<HeldLock> second = waitingBehind(request());
 		advance(Duration.ofSeconds(5));
 		first.close();
-		assertPassedOn(second, 11);
+		assertHandedOff(second, 11);
 	}
 
 	@Test
-	void h09WhoCannotBeToldThatOthersWaitAssumesIt() {
+	void h09OwnerThatCannotBeNotifiedAssumesThatOthersWait() {
 		this.store.inboxConfirmed = false;
 		HeldLock first = held(request(), 10);
 		Running<HeldLock> second = waitingBehind(request());
 		advance(SHARE.minusNanos(1));
 		first.close();
-		assertPassedOn(second, 11);
+		assertHandedOff(second, 11);
 		Running<HeldLock> third = waitingBehind(request());
 		advance(Duration.ofNanos(1));
 		second.get().close();
@@ -259,7 +259,7 @@ class PassingOnTests extends EngineFixture {
 		advance(Duration.ofSeconds(1));
 		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(impatient::get);
 		first.close();
-		assertPassedOn(patient, 11);
+		assertHandedOff(patient, 11);
 	}
 
 	@Test
@@ -270,7 +270,7 @@ class PassingOnTests extends EngineFixture {
 		interrupted.thread().interrupt();
 		assertThatExceptionOfType(LockInterruptedException.class).isThrownBy(interrupted::get);
 		first.close();
-		assertPassedOn(patient, 11);
+		assertHandedOff(patient, 11);
 	}
 
 	@Test
@@ -286,7 +286,7 @@ class PassingOnTests extends EngineFixture {
 	}
 
 	@Test
-	void h08LeaseThatIsOverIsNotPassedOn() {
+	void h08LeaseThatIsOverIsNotHandedOff() {
 		HeldLock first = held(request().onLost(io.github.lockspring.OnLost.NOTIFY), 10);
 		Running<HeldLock> second = waitingBehind(request());
 		this.time.advanceUnnoticed(TTL);
@@ -299,7 +299,7 @@ class PassingOnTests extends EngineFixture {
 	}
 
 	@Test
-	void stoppingInstanceDoesNotPassOn() {
+	void stoppingInstanceDoesNotHandOff() {
 		HeldLock first = held(request(), 10);
 		Running<HeldLock> second = waitingBehind(request());
 		this.engine.stopWaiting();
