@@ -154,10 +154,7 @@ final class InboxSubscription {
 			return;
 		}
 		try {
-			RedisConnectionFactory factory = this.connections.openSubscriber().orElse(null);
-			if (factory == null) {
-				return;
-			}
+			RedisConnectionFactory factory = this.connections.openSubscriber();
 			this.factory = factory;
 			Container container = new Container();
 			this.container = container;

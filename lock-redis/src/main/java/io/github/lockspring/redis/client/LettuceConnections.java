@@ -2,7 +2,6 @@ package io.github.lockspring.redis.client;
 
 import java.time.Duration;
 import java.util.Collection;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
@@ -288,14 +287,11 @@ final class LettuceConnections implements RedisConnections {
 	}
 
 	@Override
-	public Optional<RedisConnectionFactory> openSubscriber() {
-		if (!canSubscribe()) {
-			return Optional.empty();
-		}
+	public RedisConnectionFactory openSubscriber() {
 		TimedLettuceConnectionFactory subscriber = new TimedLettuceConnectionFactory(subscriberConfiguration(),
 				this.derived.reconnecting(), false);
 		subscriber.start();
-		return Optional.of(subscriber);
+		return subscriber;
 	}
 
 	/*
