@@ -286,14 +286,12 @@ final class InboxSubscription {
 		if (this.ended) {
 			return;
 		}
-		if (!isConfirmed()) {
-			this.confirmation.setCheckOutstanding(false);
-		}
-		else if (this.confirmation.isCheckOutstanding()) {
-			this.confirmation.setCheckOutstanding(false);
+		boolean missed = isConfirmed() && this.confirmation.isCheckOutstanding();
+		this.confirmation.setCheckOutstanding(false);
+		if (missed) {
 			probe();
 		}
-		else {
+		else if (isConfirmed()) {
 			this.confirmation.setCheckOutstanding(true);
 			try {
 				sendPing();

@@ -3,6 +3,7 @@ package io.github.lockspring.redis.client;
 import java.net.ConnectException;
 import java.net.SocketTimeoutException;
 import java.time.Duration;
+import java.util.Objects;
 
 import org.apache.commons.pool2.impl.GenericObjectPoolConfig;
 import redis.clients.jedis.exceptions.JedisConnectionException;
@@ -74,10 +75,8 @@ final class JedisSource implements BlockingRedisConnections.Source {
 		if (cluster != null) {
 			return new JedisConnectionFactory(cluster, configuration);
 		}
-		RedisStandaloneConfiguration standalone = this.application.getStandaloneConfiguration();
-		if (standalone == null) {
-			throw new IllegalStateException("The Jedis connection factory has no configuration");
-		}
+		RedisStandaloneConfiguration standalone = Objects.requireNonNull(this.application.getStandaloneConfiguration(),
+				"The Jedis connection factory has no configuration");
 		return new JedisConnectionFactory(standalone, configuration);
 	}
 
