@@ -154,10 +154,7 @@ final class InboxSubscription {
 			return;
 		}
 		try {
-			RedisConnectionFactory factory = this.connections.openSubscriber().orElse(null);
-			if (factory == null) {
-				return;
-			}
+			RedisConnectionFactory factory = this.connections.openSubscriber();
 			this.factory = factory;
 			Container container = new Container();
 			this.container = container;
@@ -289,14 +286,12 @@ final class InboxSubscription {
 		if (this.ended) {
 			return;
 		}
-		if (!isConfirmed()) {
-			this.confirmation.setCheckOutstanding(false);
-		}
-		else if (this.confirmation.isCheckOutstanding()) {
-			this.confirmation.setCheckOutstanding(false);
+		boolean missed = isConfirmed() && this.confirmation.isCheckOutstanding();
+		this.confirmation.setCheckOutstanding(false);
+		if (missed) {
 			probe();
 		}
-		else {
+		else if (isConfirmed()) {
 			this.confirmation.setCheckOutstanding(true);
 			try {
 				sendPing();

@@ -2,7 +2,6 @@ package io.github.lockspring.redis.client;
 
 import java.time.Duration;
 import java.util.Collection;
-import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -136,8 +135,8 @@ final class BlockingRedisConnections implements RedisConnections {
 	}
 
 	@Override
-	public Optional<RedisConnectionFactory> openSubscriber() {
-		return Optional.of(this.source.open(1));
+	public RedisConnectionFactory openSubscriber() {
+		return this.source.open(1);
 	}
 
 	@Override

@@ -1,29 +1,31 @@
 package io.github.lockspring.redis.client;
 
 import java.time.Duration;
-import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
+import io.github.lockspring.redis.client.RedisConnections.Topology;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.ReadFrom;
 import io.lettuce.core.SocketOptions;
-import io.lettuce.core.SslVerifyMode;
 import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.cluster.ClusterClientOptions;
 import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
+import io.lettuce.core.event.DefaultEventPublisherOptions;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.DefaultClientResources;
 import io.lettuce.core.resource.Delay;
 
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
-import org.springframework.data.redis.connection.lettuce.RedisCredentialsProviderFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration.LettuceClientConfigurationBuilder;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration.LettuceSslClientConfigurationBuilder;
+import org.springframework.util.StringUtils;
 
 /**
  * The application's Lettuce configuration, changed to what locks need: short timeouts,
  * fast reconnection, commands rejected while disconnected, the master only, no pool.
  */
-final class DerivedLettuceConfiguration implements LettuceClientConfiguration {
+final class DerivedLettuceConfiguration {
 
 	private static final Duration MAX_RECONNECT_DELAY = Duration.ofMillis(500);
 
@@ -43,6 +45,12 @@ final class DerivedLettuceConfiguration implements LettuceClientConfiguration {
 	 */
 	private static final Duration MIN_FAILOVER_HANDSHAKE_TIMEOUT = Duration.ofSeconds(2);
 
+	/**
+	 * Not longer: a paused server accepts connections and never replies, which occupies
+	 * the worker that connects.
+	 */
+	private static final Duration MIN_DEDICATED_HANDSHAKE_TIMEOUT = Duration.ofSeconds(1);
+
 	private final LettuceClientConfiguration application;
 
 	private final RedisConfiguration redisConfiguration;
@@ -57,16 +65,29 @@ final class DerivedLettuceConfiguration implements LettuceClientConfiguration {
 		this.redisConfiguration = redisConfiguration;
 		this.commandTimeout = commandTimeout;
 		this.resources = application.getClientResources()
-			.<ClientResources>map((shared) -> new ReconnectDelayClientResources(shared, reconnectDelay()))
-			.orElseGet(() -> DefaultClientResources.builder()
-				.ioThreadPoolSize(2)
-				.computationThreadPoolSize(2)
-				.reconnectDelay(reconnectDelay())
-				.build());
+			.map(DerivedLettuceConfiguration::sharing)
+			.orElseGet(() -> DefaultClientResources.builder().ioThreadPoolSize(2).computationThreadPoolSize(2))
+			.reconnectDelay(Delay.exponential(Duration.ZERO, MAX_RECONNECT_DELAY, 2, TimeUnit.MILLISECONDS))
+			.build();
 	}
 
-	static Delay reconnectDelay() {
-		return Delay.exponential(Duration.ZERO, MAX_RECONNECT_DELAY, 2, TimeUnit.MILLISECONDS);
+	/*
+	 * What a builder is given stays the application's, and is not shut down with the
+	 * resources. mutate() would copy them with an event loop of its own, and stop the
+	 * application's timer. The application publishes the latencies already.
+	 */
+	private static ClientResources.Builder sharing(ClientResources application) {
+		return DefaultClientResources.builder()
+			.addressResolverGroup(application.addressResolverGroup())
+			.commandLatencyPublisherOptions(DefaultEventPublisherOptions.disabled())
+			.commandLatencyRecorder(application.commandLatencyRecorder())
+			.eventBus(application.eventBus())
+			.eventExecutorGroup(application.eventExecutorGroup())
+			.eventLoopGroupProvider(application.eventLoopGroupProvider())
+			.nettyCustomizer(application.nettyCustomizer())
+			.socketAddressResolver(application.socketAddressResolver())
+			.timer(application.timer())
+			.tracing(application.tracing());
 	}
 
 	RedisConfiguration redisConfiguration() {
@@ -74,22 +95,82 @@ final class DerivedLettuceConfiguration implements LettuceClientConfiguration {
 	}
 
 	/**
-	 * Shuts the client resources down unless they are the application's.
+	 * Returns how long callers wait for a reply unless they say otherwise.
+	 */
+	Duration commandTimeout() {
+		return this.commandTimeout;
+	}
+
+	/*
+	 * With a read preference, Lettuce finds the master among several nodes, but
+	 * subscribes at the configured node.
+	 */
+	Topology topology() {
+		if (RedisConfiguration.isClusterConfiguration(this.redisConfiguration)) {
+			return Topology.CLUSTER;
+		}
+		if (RedisConfiguration.isSentinelConfiguration(this.redisConfiguration)) {
+			return Topology.SENTINEL;
+		}
+		boolean oneNode = this.application.getReadFrom().isEmpty()
+				&& !RedisConfiguration.isStaticMasterReplicaConfiguration(this.redisConfiguration);
+		return oneNode ? Topology.SINGLE : Topology.UNKNOWN;
+	}
+
+	/**
+	 * Shuts the client resources down, except for what is the application's.
 	 */
 	void shutdownResources() {
 		this.resources.shutdown(0, this.commandTimeout.toMillis(), TimeUnit.MILLISECONDS);
 	}
 
-	@Override
-	public Optional<ClientResources> getClientResources() {
-		return Optional.of(this.resources);
+	/**
+	 * Returns the configuration of connections that reconnect automatically. Its command
+	 * timeout is the timeout of the handshake; for commands, callers have their own.
+	 */
+	LettuceClientConfiguration reconnecting() {
+		LettuceClientConfigurationBuilder builder = builder(options(), handshakeTimeout());
+		this.application.getReadFrom().ifPresent((readFrom) -> builder.readFrom(ReadFrom.MASTER));
+		return builder.build();
 	}
 
-	@Override
-	public Optional<ClientOptions> getClientOptions() {
+	/**
+	 * Returns the configuration of connections that are closed when they break.
+	 */
+	LettuceClientConfiguration dedicated() {
+		return builder(options().mutate().autoReconnect(false).build(),
+				longer(this.commandTimeout, MIN_DEDICATED_HANDSHAKE_TIMEOUT))
+			.build();
+	}
+
+	private LettuceClientConfigurationBuilder builder(ClientOptions options, Duration timeout) {
+		LettuceClientConfigurationBuilder builder = LettuceClientConfiguration.builder()
+			.clientResources(this.resources)
+			.clientOptions(options)
+			.commandTimeout(timeout)
+			.shutdownTimeout(this.commandTimeout)
+			.shutdownQuietPeriod(Duration.ZERO);
+		this.application.getClientName().filter(StringUtils::hasText).ifPresent(builder::clientName);
+		this.application.getRedisCredentialsProviderFactory().ifPresent(builder::redisCredentialsProviderFactory);
+		if (this.application.isUseSsl()) {
+			LettuceSslClientConfigurationBuilder ssl = builder.useSsl().verifyPeer(this.application.getVerifyMode());
+			if (this.application.isStartTls()) {
+				ssl.startTls();
+			}
+		}
+		return builder;
+	}
+
+	private Duration handshakeTimeout() {
+		Topology topology = topology();
+		boolean failover = topology == Topology.SENTINEL || topology == Topology.CLUSTER;
+		return longer(this.commandTimeout, failover ? MIN_FAILOVER_HANDSHAKE_TIMEOUT : MIN_HANDSHAKE_TIMEOUT);
+	}
+
+	private ClientOptions options() {
 		ClientOptions options = this.application.getClientOptions().orElseGet(ClientOptions::create);
 		SocketOptions socket = options.getSocketOptions();
-		Duration connectTimeout = shorter(socket.getConnectTimeout(), getCommandTimeout());
+		Duration connectTimeout = shorter(socket.getConnectTimeout(), handshakeTimeout());
 		ClientOptions ours = options.mutate()
 			.autoReconnect(true)
 			.suspendReconnectOnProtocolFailure(false)
@@ -98,8 +179,7 @@ final class DerivedLettuceConfiguration implements LettuceClientConfiguration {
 			// callers have a timeout of their own, so commands need no timer
 			.timeoutOptions(TimeoutOptions.create())
 			.build();
-		return Optional
-			.of(RedisConfiguration.isClusterConfiguration(this.redisConfiguration) ? forCluster(ours) : ours);
+		return (topology() == Topology.CLUSTER) ? forCluster(ours) : ours;
 	}
 
 	/*
@@ -127,69 +207,8 @@ final class DerivedLettuceConfiguration implements LettuceClientConfiguration {
 		return (one.compareTo(other) < 0) ? one : other;
 	}
 
-	/**
-	 * Returns how long callers wait for a reply unless they say otherwise.
-	 */
-	Duration callTimeout() {
-		return this.commandTimeout;
-	}
-
-	/**
-	 * Returns the timeout of the handshake. For commands, callers have their own.
-	 */
-	@Override
-	public Duration getCommandTimeout() {
-		boolean failover = RedisConfiguration.isSentinelConfiguration(this.redisConfiguration)
-				|| RedisConfiguration.isClusterConfiguration(this.redisConfiguration);
-		Duration timeout = failover ? MIN_FAILOVER_HANDSHAKE_TIMEOUT : MIN_HANDSHAKE_TIMEOUT;
-		return (this.commandTimeout.compareTo(timeout) > 0) ? this.commandTimeout : timeout;
-	}
-
-	@Override
-	public Optional<ReadFrom> getReadFrom() {
-		return this.application.getReadFrom().map((readFrom) -> ReadFrom.MASTER);
-	}
-
-	@Override
-	public Duration getShutdownTimeout() {
-		return this.commandTimeout;
-	}
-
-	@Override
-	public Duration getShutdownQuietPeriod() {
-		return Duration.ZERO;
-	}
-
-	@Override
-	public boolean isUseSsl() {
-		return this.application.isUseSsl();
-	}
-
-	@Override
-	@Deprecated
-	@SuppressWarnings("deprecation")
-	public boolean isVerifyPeer() {
-		return this.application.isVerifyPeer();
-	}
-
-	@Override
-	public SslVerifyMode getVerifyMode() {
-		return this.application.getVerifyMode();
-	}
-
-	@Override
-	public boolean isStartTls() {
-		return this.application.isStartTls();
-	}
-
-	@Override
-	public Optional<String> getClientName() {
-		return this.application.getClientName();
-	}
-
-	@Override
-	public Optional<RedisCredentialsProviderFactory> getRedisCredentialsProviderFactory() {
-		return this.application.getRedisCredentialsProviderFactory();
+	private static Duration longer(Duration one, Duration other) {
+		return (one.compareTo(other) > 0) ? one : other;
 	}
 
 }

@@ -3,11 +3,7 @@ package io.github.lockspring.redis.client;
 import java.net.ConnectException;
 import java.net.SocketTimeoutException;
 import java.time.Duration;
-import java.util.Optional;
-
-import javax.net.ssl.HostnameVerifier;
-import javax.net.ssl.SSLParameters;
-import javax.net.ssl.SSLSocketFactory;
+import java.util.Objects;
 
 import org.apache.commons.pool2.impl.GenericObjectPoolConfig;
 import redis.clients.jedis.exceptions.JedisConnectionException;
@@ -16,10 +12,11 @@ import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
-import org.springframework.data.redis.connection.jedis.JedisClientBuilderCustomizer;
-import org.springframework.data.redis.connection.jedis.JedisClientConfigBuilderCustomizer;
 import org.springframework.data.redis.connection.jedis.JedisClientConfiguration;
+import org.springframework.data.redis.connection.jedis.JedisClientConfiguration.JedisClientConfigurationBuilder;
+import org.springframework.data.redis.connection.jedis.JedisClientConfiguration.JedisSslClientConfigurationBuilder;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
+import org.springframework.util.StringUtils;
 
 /**
  * Creates Jedis factories from the application's, with a small pool and short timeouts of
@@ -69,8 +66,7 @@ final class JedisSource implements BlockingRedisConnections.Source {
 	}
 
 	private JedisConnectionFactory newFactory(int connections) {
-		JedisClientConfiguration configuration = new Configuration(this.application.getClientConfiguration(),
-				this.commandTimeout, connections);
+		JedisClientConfiguration configuration = configuration(connections);
 		RedisSentinelConfiguration sentinel = this.application.getSentinelConfiguration();
 		if (sentinel != null) {
 			return new JedisConnectionFactory(sentinel, configuration);
@@ -79,11 +75,45 @@ final class JedisSource implements BlockingRedisConnections.Source {
 		if (cluster != null) {
 			return new JedisConnectionFactory(cluster, configuration);
 		}
-		RedisStandaloneConfiguration standalone = this.application.getStandaloneConfiguration();
-		if (standalone == null) {
-			throw new IllegalStateException("The Jedis connection factory has no configuration");
-		}
+		RedisStandaloneConfiguration standalone = Objects.requireNonNull(this.application.getStandaloneConfiguration(),
+				"The Jedis connection factory has no configuration");
 		return new JedisConnectionFactory(standalone, configuration);
+	}
+
+	private JedisClientConfiguration configuration(int connections) {
+		JedisClientConfiguration theirs = this.application.getClientConfiguration();
+		Duration configured = theirs.getConnectTimeout();
+		Duration connectTimeout = (!configured.isZero() && configured.compareTo(this.commandTimeout) < 0) ? configured
+				: this.commandTimeout;
+		JedisClientConfigurationBuilder ours = JedisClientConfiguration.builder()
+			.readTimeout(this.commandTimeout)
+			.connectTimeout(connectTimeout)
+			.customizeClientConfig((builder) -> {
+				theirs.getClientConfigCustomizer().ifPresent((customizer) -> customizer.customize(builder));
+				builder.socketTimeoutMillis(Math.toIntExact(this.commandTimeout.toMillis()));
+				builder.connectionTimeoutMillis(Math.toIntExact(connectTimeout.toMillis()));
+			});
+		theirs.getClientCustomizer().ifPresent(ours::customizeClient);
+		theirs.getClientName().filter(StringUtils::hasText).ifPresent(ours::clientName);
+		if (theirs.isUseSsl()) {
+			JedisSslClientConfigurationBuilder ssl = ours.useSsl();
+			theirs.getSslSocketFactory().ifPresent(ssl::sslSocketFactory);
+			theirs.getSslParameters().ifPresent(ssl::sslParameters);
+			theirs.getHostnameVerifier().ifPresent(ssl::hostnameVerifier);
+		}
+		return ours.usePooling().poolConfig(pool(connections)).build();
+	}
+
+	private GenericObjectPoolConfig<?> pool(int connections) {
+		GenericObjectPoolConfig<?> pool = new GenericObjectPoolConfig<>();
+		pool.setMaxTotal(connections);
+		pool.setMaxIdle(connections);
+		pool.setMaxWait(this.commandTimeout);
+		pool.setMinEvictableIdleDuration(IDLE_TIMEOUT);
+		pool.setTimeBetweenEvictionRuns(IDLE_TIMEOUT);
+		pool.setNumTestsPerEvictionRun(connections);
+		pool.setJmxEnabled(false);
+		return pool;
 	}
 
 	@Override
@@ -104,90 +134,6 @@ final class JedisSource implements BlockingRedisConnections.Source {
 		}
 		// for a name with several addresses, the causes are suppressed exceptions
 		return found != null && !String.valueOf(found.getMessage()).startsWith(NOT_CONNECTED);
-	}
-
-	private static final class Configuration implements JedisClientConfiguration {
-
-		private final JedisClientConfiguration application;
-
-		private final Duration commandTimeout;
-
-		private final GenericObjectPoolConfig<?> pool = new GenericObjectPoolConfig<>();
-
-		Configuration(JedisClientConfiguration application, Duration commandTimeout, int connections) {
-			this.application = application;
-			this.commandTimeout = commandTimeout;
-			this.pool.setMaxTotal(connections);
-			this.pool.setMaxIdle(connections);
-			this.pool.setMaxWait(commandTimeout);
-			this.pool.setMinEvictableIdleDuration(IDLE_TIMEOUT);
-			this.pool.setTimeBetweenEvictionRuns(IDLE_TIMEOUT);
-			this.pool.setNumTestsPerEvictionRun(connections);
-			this.pool.setJmxEnabled(false);
-		}
-
-		@Override
-		public Duration getReadTimeout() {
-			return this.commandTimeout;
-		}
-
-		@Override
-		public Duration getConnectTimeout() {
-			Duration configured = this.application.getConnectTimeout();
-			boolean shorter = !configured.isZero() && configured.compareTo(this.commandTimeout) < 0;
-			return shorter ? configured : this.commandTimeout;
-		}
-
-		@Override
-		public boolean isUsePooling() {
-			return true;
-		}
-
-		@Override
-		public Optional<GenericObjectPoolConfig<?>> getPoolConfig() {
-			return Optional.of(this.pool);
-		}
-
-		@Override
-		public Optional<JedisClientConfigBuilderCustomizer> getClientConfigCustomizer() {
-			JedisClientConfigBuilderCustomizer ours = (builder) -> {
-				this.application.getClientConfigCustomizer().ifPresent((theirs) -> theirs.customize(builder));
-				builder.socketTimeoutMillis(Math.toIntExact(getReadTimeout().toMillis()));
-				builder.connectionTimeoutMillis(Math.toIntExact(getConnectTimeout().toMillis()));
-			};
-			return Optional.of(ours);
-		}
-
-		@Override
-		public Optional<JedisClientBuilderCustomizer> getClientCustomizer() {
-			return this.application.getClientCustomizer();
-		}
-
-		@Override
-		public boolean isUseSsl() {
-			return this.application.isUseSsl();
-		}
-
-		@Override
-		public Optional<SSLSocketFactory> getSslSocketFactory() {
-			return this.application.getSslSocketFactory();
-		}
-
-		@Override
-		public Optional<SSLParameters> getSslParameters() {
-			return this.application.getSslParameters();
-		}
-
-		@Override
-		public Optional<HostnameVerifier> getHostnameVerifier() {
-			return this.application.getHostnameVerifier();
-		}
-
-		@Override
-		public Optional<String> getClientName() {
-			return this.application.getClientName();
-		}
-
 	}
 
 }

@@ -2,7 +2,6 @@ package io.github.lockspring.redis.client;
 
 import java.time.Duration;
 import java.util.Collection;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
@@ -65,9 +64,7 @@ final class LettuceConnections implements RedisConnections {
 
 	private final Duration commandTimeout;
 
-	private final RedisConfiguration configuration;
-
-	private final DerivedLettuceConfiguration clientConfiguration;
+	private final DerivedLettuceConfiguration derived;
 
 	private final Topology topology;
 
@@ -95,31 +92,13 @@ final class LettuceConnections implements RedisConnections {
 
 	LettuceConnections(DerivedLettuceConfiguration derived, Executor connector) {
 		this.connector = connector;
-		this.commandTimeout = derived.callTimeout();
-		this.configuration = derived.redisConfiguration();
-		this.clientConfiguration = derived;
-		this.topology = topology(derived);
+		this.commandTimeout = derived.commandTimeout();
+		this.derived = derived;
+		this.topology = derived.topology();
 		this.unresponsive = new UnresponsiveNodes(this.commandTimeout.multipliedBy(UNRESPONSIVE_TIMEOUTS));
-		this.factory = newFactory(this.configuration);
+		this.factory = new TimedLettuceConnectionFactory(derived.redisConfiguration(), derived.reconnecting(), true);
 		this.template = EvalFallbackScriptExecutor.template(this.factory);
 		this.nodes = (this.topology == Topology.CLUSTER) ? new ClusterNodes(this::loadNodes) : null;
-	}
-
-	/*
-	 * With a read preference, Lettuce finds the master among several nodes, but
-	 * subscribes at the configured node.
-	 */
-	private static Topology topology(DerivedLettuceConfiguration derived) {
-		RedisConfiguration configuration = derived.redisConfiguration();
-		if (RedisConfiguration.isClusterConfiguration(configuration)) {
-			return Topology.CLUSTER;
-		}
-		if (RedisConfiguration.isSentinelConfiguration(configuration)) {
-			return Topology.SENTINEL;
-		}
-		boolean oneNode = derived.getReadFrom().isEmpty()
-				&& !RedisConfiguration.isStaticMasterReplicaConfiguration(configuration);
-		return oneNode ? Topology.SINGLE : Topology.UNKNOWN;
 	}
 
 	@Override
@@ -278,7 +257,7 @@ final class LettuceConnections implements RedisConnections {
 
 	@Override
 	public DedicatedConnections dedicated(int size) {
-		return new LettuceDedicatedConnections(this.configuration, this.clientConfiguration, size);
+		return new LettuceDedicatedConnections(this.derived, size);
 	}
 
 	/*
@@ -308,14 +287,11 @@ final class LettuceConnections implements RedisConnections {
 	}
 
 	@Override
-	public Optional<RedisConnectionFactory> openSubscriber() {
-		if (!canSubscribe()) {
-			return Optional.empty();
-		}
-		TimedLettuceConnectionFactory subscriber = newFactory(subscriberConfiguration());
-		subscriber.setShareNativeConnection(false);
+	public RedisConnectionFactory openSubscriber() {
+		TimedLettuceConnectionFactory subscriber = new TimedLettuceConnectionFactory(subscriberConfiguration(),
+				this.derived.reconnecting(), false);
 		subscriber.start();
-		return Optional.of(subscriber);
+		return subscriber;
 	}
 
 	/*
@@ -323,11 +299,12 @@ final class LettuceConnections implements RedisConnections {
 	 * clients, which is repeatedly the one that does not reply.
 	 */
 	private RedisConfiguration subscriberConfiguration() {
-		if (this.configuration instanceof RedisClusterConfiguration cluster) {
+		RedisConfiguration configuration = this.derived.redisConfiguration();
+		if (configuration instanceof RedisClusterConfiguration cluster) {
 			awaitConnection(this.commandTimeout);
 			return ClusterNodes.oneOf(ClusterNodes.load(this.template), cluster, this.subscriptions.getAndIncrement());
 		}
-		return this.configuration;
+		return configuration;
 	}
 
 	@Override
@@ -337,7 +314,7 @@ final class LettuceConnections implements RedisConnections {
 
 	@Override
 	public boolean canSubscribe() {
-		return !RedisConfiguration.isStaticMasterReplicaConfiguration(this.configuration);
+		return !RedisConfiguration.isStaticMasterReplicaConfiguration(this.derived.redisConfiguration());
 	}
 
 	@Override
@@ -352,16 +329,7 @@ final class LettuceConnections implements RedisConnections {
 			this.nodes.close();
 		}
 		this.factory.destroy();
-		this.clientConfiguration.shutdownResources();
-	}
-
-	private TimedLettuceConnectionFactory newFactory(RedisConfiguration configuration) {
-		TimedLettuceConnectionFactory factory = new TimedLettuceConnectionFactory(configuration,
-				this.clientConfiguration);
-		factory.setEarlyStartup(false);
-		factory.setValidateConnection(false);
-		factory.afterPropertiesSet();
-		return factory;
+		this.derived.shutdownResources();
 	}
 
 }

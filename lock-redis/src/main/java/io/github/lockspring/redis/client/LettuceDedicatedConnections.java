@@ -9,18 +9,13 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 
-import io.lettuce.core.ClientOptions;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.output.IntegerOutput;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.data.redis.RedisSystemException;
-import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisConnection;
-import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
-import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration.LettuceClientConfigurationBuilder;
-import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration.LettuceSslClientConfigurationBuilder;
 import org.springframework.data.redis.connection.lettuce.LettuceConnection;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
@@ -43,12 +38,6 @@ final class LettuceDedicatedConnections implements DedicatedConnections {
 	private static final Logger logger = LoggerFactory.getLogger(LettuceDedicatedConnections.class);
 
 	private static final long IDLE_TIMEOUT_NANOS = Duration.ofMinutes(1).toNanos();
-
-	/**
-	 * Not longer: a paused server accepts connections and never replies, which occupies
-	 * the worker that connects.
-	 */
-	private static final Duration MIN_HANDSHAKE_TIMEOUT = Duration.ofSeconds(1);
 
 	/** The run id of a server that does not report it. */
 	private static final String UNKNOWN = "";
@@ -76,40 +65,14 @@ final class LettuceDedicatedConnections implements DedicatedConnections {
 
 	private final AtomicBoolean logged = new AtomicBoolean();
 
-	LettuceDedicatedConnections(RedisConfiguration where, DerivedLettuceConfiguration derived, int size) {
+	LettuceDedicatedConnections(DerivedLettuceConfiguration derived, int size) {
 		this.size = size;
-		this.factory = new LazyReference<>(() -> newFactory(where, configuration(derived)));
-	}
-
-	private static LettuceConnectionFactory newFactory(RedisConfiguration where,
-			LettuceClientConfiguration configuration) {
-		LettuceConnectionFactory factory = new LettuceConnectionFactory(where, configuration);
-		factory.setShareNativeConnection(false);
-		factory.setEarlyStartup(false);
-		factory.setValidateConnection(false);
-		factory.afterPropertiesSet();
-		factory.start();
-		return factory;
-	}
-
-	private static LettuceClientConfiguration configuration(DerivedLettuceConfiguration derived) {
-		Duration timeout = derived.callTimeout();
-		ClientOptions options = derived.getClientOptions().orElseGet(ClientOptions::create);
-		LettuceClientConfigurationBuilder builder = LettuceClientConfiguration.builder()
-			.clientOptions(options.mutate().autoReconnect(false).build())
-			.commandTimeout((timeout.compareTo(MIN_HANDSHAKE_TIMEOUT) > 0) ? timeout : MIN_HANDSHAKE_TIMEOUT)
-			.shutdownTimeout(derived.getShutdownTimeout())
-			.shutdownQuietPeriod(derived.getShutdownQuietPeriod());
-		derived.getClientResources().ifPresent(builder::clientResources);
-		derived.getClientName().ifPresent(builder::clientName);
-		derived.getRedisCredentialsProviderFactory().ifPresent(builder::redisCredentialsProviderFactory);
-		if (derived.isUseSsl()) {
-			LettuceSslClientConfigurationBuilder ssl = builder.useSsl().verifyPeer(derived.getVerifyMode());
-			if (derived.isStartTls()) {
-				ssl.startTls();
-			}
-		}
-		return builder.build();
+		this.factory = new LazyReference<>(() -> {
+			LettuceConnectionFactory factory = new TimedLettuceConnectionFactory(derived.redisConfiguration(),
+					derived.dedicated(), false);
+			factory.start();
+			return factory;
+		});
 	}
 
 	@Override

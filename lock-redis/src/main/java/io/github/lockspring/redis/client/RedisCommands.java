@@ -38,7 +38,16 @@ public final class RedisCommands implements RedisScriptExecutor {
 
 	@Override
 	public <T> T execute(RedisScript<T> script, List<String> keys, Object[] args, Duration timeout) {
-		Duration limit = limit(timeout);
+		return execute(script, keys, args, timeout, true);
+	}
+
+	@Override
+	public <T> T executeOnce(RedisScript<T> script, List<String> keys, Object[] args, Duration timeout) {
+		return execute(script, keys, args, timeout, false);
+	}
+
+	private <T> T execute(RedisScript<T> script, List<String> keys, Object[] args, Duration timeout, boolean repeat) {
+		Duration limit = (timeout.compareTo(this.commandTimeout) < 0) ? timeout : this.commandTimeout;
 		long start = System.nanoTime();
 		long pause = MIN_PAUSE;
 		while (true) {
@@ -47,7 +56,7 @@ public final class RedisCommands implements RedisScriptExecutor {
 			}
 			catch (RuntimeException ex) {
 				long left = limit.toNanos() - (System.nanoTime() - start);
-				if (ex instanceof LockUnavailableException || !RedisErrors.isTransient(ex)
+				if (!repeat || ex instanceof LockUnavailableException || !RedisErrors.isTransient(ex)
 						|| Thread.currentThread().isInterrupted() || left < 2 * pause) {
 					throw RedisErrors.unavailable(limit, ex);
 				}
@@ -55,21 +64,6 @@ public final class RedisCommands implements RedisScriptExecutor {
 			LockSupport.parkNanos(pause);
 			pause = Math.min(2 * pause, MAX_PAUSE);
 		}
-	}
-
-	@Override
-	public <T> T executeOnce(RedisScript<T> script, List<String> keys, Object[] args, Duration timeout) {
-		Duration limit = limit(timeout);
-		try {
-			return send(script, keys, args, limit);
-		}
-		catch (RuntimeException ex) {
-			throw RedisErrors.unavailable(limit, ex);
-		}
-	}
-
-	private Duration limit(Duration timeout) {
-		return (timeout.compareTo(this.commandTimeout) < 0) ? timeout : this.commandTimeout;
 	}
 
 	private <T> T send(RedisScript<T> script, List<String> keys, Object[] args, Duration timeout) {

@@ -1,7 +1,6 @@
 package io.github.lockspring.redis.client;
 
 import java.time.Duration;
-import java.util.Optional;
 import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
@@ -60,11 +59,10 @@ public interface RedisConnections extends AutoCloseable {
 
 	/**
 	 * Creates and starts a factory for one subscription. May block, and fails while Redis
-	 * is unavailable.
-	 * @return the factory, to be passed to {@link #closeSubscriber}; empty if
-	 * subscriptions are not possible
+	 * is unavailable. Requires {@link #canSubscribe}.
+	 * @return the factory, to be passed to {@link #closeSubscriber}
 	 */
-	Optional<RedisConnectionFactory> openSubscriber();
+	RedisConnectionFactory openSubscriber();
 
 	/**
 	 * Closes a factory that {@link #openSubscriber} returned.

@@ -30,8 +30,17 @@ final class TimedLettuceConnectionFactory extends LettuceConnectionFactory {
 	 */
 	static final ThreadLocal<@Nullable Long> TIMEOUT = new ThreadLocal<>();
 
-	TimedLettuceConnectionFactory(RedisConfiguration configuration, LettuceClientConfiguration clientConfiguration) {
+	/**
+	 * Creates a factory. Does not connect.
+	 * @param shared whether its connections share one to the server
+	 */
+	TimedLettuceConnectionFactory(RedisConfiguration configuration, LettuceClientConfiguration clientConfiguration,
+			boolean shared) {
 		super(configuration, clientConfiguration);
+		setShareNativeConnection(shared);
+		setEarlyStartup(false);
+		setValidateConnection(false);
+		afterPropertiesSet();
 	}
 
 	@Override

@@ -71,10 +71,7 @@ sealed interface NodeAcquireResult {
 	}
 
 	private static String withoutAttempt(String value) {
-		int colon = value.lastIndexOf(':');
-		boolean numbered = colon > 0 && colon < value.length() - 1
-				&& value.chars().skip(colon + 1L).allMatch((digit) -> digit >= '0' && digit <= '9');
-		return numbered ? value.substring(0, colon) : value;
+		return value.replaceFirst("(?s)(?<=.):[0-9]+\\z", "");
 	}
 
 }

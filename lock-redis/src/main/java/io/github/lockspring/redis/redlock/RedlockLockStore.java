@@ -122,12 +122,11 @@ public final class RedlockLockStore implements LockStore {
 						"Each Redlock node must be a server of its own, but there are two called " + node.name());
 			}
 		}
-		List<RedlockNodeClient> clients = new ArrayList<>();
-		for (RedlockNode node : nodes) {
-			clients.add(new RedlockNodeClient(node.name(),
-					RedisConnectionsFactory.create(node.connectionFactory(), settings.commandTimeout()),
-					settings.commandTimeout()));
-		}
+		Duration timeout = settings.commandTimeout();
+		List<RedlockNodeClient> clients = nodes.stream()
+			.map((node) -> new RedlockNodeClient(node.name(),
+					RedisConnectionsFactory.create(node.connectionFactory(), timeout), timeout))
+			.toList();
 		return new RedlockLockStore(clients, settings, System::nanoTime);
 	}
 

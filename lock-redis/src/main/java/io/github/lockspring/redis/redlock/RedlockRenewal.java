@@ -11,6 +11,8 @@ import java.util.stream.IntStream;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.redis.redlock.NodeAcquireResult.Granted;
 import io.github.lockspring.redis.redlock.RedlockNodeClient.NodeResult;
+import io.github.lockspring.store.AcquireRequest;
+import io.github.lockspring.store.AcquireRequest.QueueMode;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.ReleaseRequest;
 import io.github.lockspring.store.RenewRequest;
@@ -65,12 +67,16 @@ final class RedlockRenewal {
 		QuorumRequest<List<Boolean>> renewal = new QuorumRequest<>(this.quorum.nodes(),
 				this.requests.renew(requests, attempts), timeout, firstTimeout,
 				(late) -> restore(late, requests, decision.get(), timeout));
-		Tally tally = new Tally(this.quorum, requests.size());
 		List<NodeResult<List<Boolean>>> received = new ArrayList<>();
 		try {
-			renewal.readUntil(tally::isDecided, (result) -> {
+			renewal.readUntil(() -> !results(received, requests.size()).contains(RenewResult.UNKNOWN), (result) -> {
 				received.add(result);
-				tally.count(renewal, result);
+				if (result instanceof NodeResult.Failure<List<Boolean>> failure) {
+					renewal.fail(failure);
+				}
+				else {
+					renewal.accept(result.node());
+				}
 			});
 		}
 		finally {
@@ -81,11 +87,36 @@ final class RedlockRenewal {
 			throw renewal.unavailable(
 					"%d of %d nodes replied, %d needed".formatted(replies, this.quorum.size(), this.quorum.majority()));
 		}
-		List<RenewResult> results = tally.results();
+		List<RenewResult> results = results(received, requests.size());
 		update(requests, results);
 		decision.set(results);
 		received.forEach((result) -> restore(result, requests, results, timeout));
 		return results;
+	}
+
+	/**
+	 * Compares for each lease the nodes where the token is the owner, and where it is
+	 * not, with the majority.
+	 */
+	private List<RenewResult> results(List<NodeResult<List<Boolean>>> received, int leases) {
+		int[] owner = new int[leases];
+		int[] notOwner = new int[leases];
+		for (NodeResult<List<Boolean>> result : received) {
+			if (result instanceof NodeResult.Success<List<Boolean>> success) {
+				for (int i = 0; i < leases; i++) {
+					int[] counter = success.result().get(i) ? owner : notOwner;
+					counter[i]++;
+				}
+			}
+		}
+		return IntStream.range(0, leases).mapToObj((lease) -> result(owner[lease], notOwner[lease])).toList();
+	}
+
+	private RenewResult result(int owner, int notOwner) {
+		if (this.quorum.isReached(owner)) {
+			return RenewResult.RENEWED;
+		}
+		return this.quorum.isBlocked(notOwner) ? RenewResult.NOT_OWNER : RenewResult.UNKNOWN;
 	}
 
 	private void update(List<RenewRequest> requests, List<RenewResult> results) {
@@ -111,9 +142,11 @@ final class RedlockRenewal {
 				RenewRequest request = requests.get(i);
 				Held held = this.held.get(request.token());
 				if (results.get(i) == RenewResult.RENEWED && !success.result().get(i) && held != null) {
+					AcquireRequest vote = new AcquireRequest(request.key(), request.token(), request.ttl(),
+							QueueMode.NONE);
 					success.node()
-						.send(this.requests.reacquire(request, held.attempt()), timeout,
-								(vote) -> withdrawIfEnded(request, vote, timeout));
+						.send(this.requests.acquire(vote, held.attempt()), timeout,
+								(given) -> withdrawIfEnded(request, given, timeout));
 				}
 			}
 		}
@@ -152,45 +185,6 @@ final class RedlockRenewal {
 	 */
 	void end(OwnerToken token) {
 		this.held.remove(token);
-	}
-
-	/**
-	 * Counts for each lease the nodes where the token is the owner, and where it is not.
-	 */
-	private record Tally(Quorum quorum, int[] owner, int[] notOwner) {
-
-		Tally(Quorum quorum, int leases) {
-			this(quorum, new int[leases], new int[leases]);
-		}
-
-		void count(QuorumRequest<List<Boolean>> renewal, NodeResult<List<Boolean>> result) {
-			if (result instanceof NodeResult.Failure<List<Boolean>> failure) {
-				renewal.fail(failure);
-			}
-			else if (result instanceof NodeResult.Success<List<Boolean>> success) {
-				renewal.accept(success.node());
-				for (int i = 0; i < this.owner.length; i++) {
-					int[] counter = success.result().get(i) ? this.owner : this.notOwner;
-					counter[i]++;
-				}
-			}
-		}
-
-		boolean isDecided() {
-			return !results().contains(RenewResult.UNKNOWN);
-		}
-
-		List<RenewResult> results() {
-			return IntStream.range(0, this.owner.length).mapToObj(this::result).toList();
-		}
-
-		private RenewResult result(int lease) {
-			if (this.quorum.isReached(this.owner[lease])) {
-				return RenewResult.RENEWED;
-			}
-			return this.quorum.isBlocked(this.notOwner[lease]) ? RenewResult.NOT_OWNER : RenewResult.UNKNOWN;
-		}
-
 	}
 
 }

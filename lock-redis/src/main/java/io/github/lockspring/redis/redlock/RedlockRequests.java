@@ -13,7 +13,6 @@ import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.redis.RedisKeys;
 import io.github.lockspring.redis.client.RedisErrors;
 import io.github.lockspring.store.AcquireRequest;
-import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.ReleaseRequest;
 import io.github.lockspring.store.ReleaseResult;
 import io.github.lockspring.store.ReleaseResult.NotOwner;
@@ -42,21 +41,9 @@ final class RedlockRequests {
 	}
 
 	BiFunction<RedlockNodeClient, Duration, NodeAcquireResult> acquire(AcquireRequest request, long attempt) {
-		return acquire(request.key(), request.token(), attempt, request.ttl());
-	}
-
-	/**
-	 * Requests the vote of a node for an owner that has the lock already.
-	 */
-	BiFunction<RedlockNodeClient, Duration, NodeAcquireResult> reacquire(RenewRequest request, long attempt) {
-		return acquire(request.key(), request.token(), attempt, request.ttl());
-	}
-
-	private BiFunction<RedlockNodeClient, Duration, NodeAcquireResult> acquire(String key, OwnerToken owner,
-			long attempt, Duration lease) {
-		List<String> keys = this.keys.lockAndFencingToken(key);
-		String token = owner.toString();
-		String ttl = lease(lease);
+		List<String> keys = this.keys.lockAndFencingToken(request.key());
+		String token = request.token().toString();
+		String ttl = lease(request.ttl());
 		String pause = String.valueOf(this.settings.pauseSeconds());
 		return (node, timeout) -> {
 			Object[] args = { token, String.valueOf(attempt), ttl, pause, (node.runId() == null) ? "1" : "0" };

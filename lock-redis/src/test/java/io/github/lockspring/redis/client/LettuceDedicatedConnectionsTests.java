@@ -69,7 +69,7 @@ class LettuceDedicatedConnectionsTests {
 	}
 
 	private static DedicatedConnections to(RedisStandaloneConfiguration where) {
-		return new LettuceDedicatedConnections(where, new DerivedLettuceConfiguration(
+		return new LettuceDedicatedConnections(new DerivedLettuceConfiguration(
 				LettuceClientConfiguration.defaultConfiguration(), where, Duration.ofSeconds(10)), 24);
 	}
 
