@@ -1,7 +1,7 @@
 package io.github.lockspring.fencing;
 
 import io.github.lockspring.annotation.Fenced;
-import io.github.lockspring.aop.AnnotatedBeans;
+import io.github.lockspring.aop.AnnotatedBeanValidator;
 import io.github.lockspring.aop.AnnotatedMethodPointcut;
 import io.github.lockspring.aop.AnnotatedMethods;
 import org.jspecify.annotations.Nullable;
@@ -47,11 +47,11 @@ public final class FencedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
 		return this.methods;
 	}
 
-	boolean isAnnotated(AnnotatedBeans.Bean bean) {
+	boolean isAnnotated(AnnotatedBeanValidator.Bean bean) {
 		return bean.isAnnotated(this.pointcut);
 	}
 
-	void checkAdvised(AnnotatedBeans.Bean bean) {
+	void checkAdvised(AnnotatedBeanValidator.Bean bean) {
 		Assert.state(this.advisor != null, "The post-processor has no bean factory");
 		bean.checkAdvised(this.advisor, this.pointcut, false);
 	}

@@ -1,6 +1,5 @@
 package io.github.lockspring.interceptor;
 
-import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -14,7 +13,6 @@ import io.github.lockspring.aop.AnnotatedMethodPointcut;
 import io.github.lockspring.aop.AnnotatedMethods;
 import io.github.lockspring.aop.AnnotationModel;
 import io.github.lockspring.aop.BeanFactoryInspector;
-import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.core.annotation.MergedAnnotation;
@@ -52,23 +50,10 @@ final class LockOperationSource {
 	}
 
 	/**
-	 * Returns the annotated methods of a class.
-	 * @param targetClass a bean's class
-	 * @return its methods, inherited ones and those of interfaces included
+	 * Returns the annotated methods, each with what is known about it.
 	 */
-	List<AnnotatedMethod> methodsOf(Class<?> targetClass) {
-		return this.methods.in(targetClass);
-	}
-
-	/**
-	 * Returns what is known about a method.
-	 * @param method the method, of the class or of one of its interfaces
-	 * @param targetClass the bean's class
-	 * @return what is known, or null if the method runs without a lock
-	 * @throws io.github.lockspring.LockDefinitionException if an annotation is wrong
-	 */
-	@Nullable LockedMethod get(Method method, Class<?> targetClass) {
-		return this.methods.get(method, targetClass);
+	AnnotatedMethods<DistributedLock, LockedMethod> methods() {
+		return this.methods;
 	}
 
 	private LockedMethod read(AnnotatedMethod method, Class<?> userClass,
