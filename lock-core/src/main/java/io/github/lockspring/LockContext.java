@@ -63,12 +63,7 @@ public final class LockContext {
 	 */
 	public static Optional<HeldLock> current(String key) {
 		Objects.requireNonNull(key, "key");
-		for (HeldLock lock : currentLocks()) {
-			if (lock.key().equals(key)) {
-				return Optional.of(lock);
-			}
-		}
-		return Optional.empty();
+		return currentLocks().stream().filter((lock) -> lock.key().equals(key)).findFirst();
 	}
 
 	/**

@@ -9,6 +9,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -51,10 +52,7 @@ public final class LockRequest {
 		if (more.length == 0) {
 			return request(List.of(spec(key)));
 		}
-		List<String> keys = new ArrayList<>(more.length + 1);
-		keys.add(key);
-		keys.addAll(Arrays.asList(more));
-		return of(keys);
+		return of(Stream.concat(Stream.of(key), Arrays.stream(more)).toList());
 	}
 
 	/**

@@ -4,7 +4,6 @@ import io.github.lockspring.annotation.Fenced;
 import io.github.lockspring.aop.AnnotatedBeanValidator;
 import io.github.lockspring.aop.AnnotatedMethodPointcut;
 import io.github.lockspring.aop.AnnotatedMethods;
-import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
 import org.springframework.aop.support.DefaultPointcutAdvisor;

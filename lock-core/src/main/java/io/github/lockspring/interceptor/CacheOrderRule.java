@@ -1,5 +1,6 @@
 package io.github.lockspring.interceptor;
 
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -11,7 +12,6 @@ import org.slf4j.LoggerFactory;
 import org.springframework.aop.Advisor;
 import org.springframework.cache.interceptor.CacheInterceptor;
 import org.springframework.cache.interceptor.CacheOperation;
-import org.springframework.cache.interceptor.CacheOperationSource;
 import org.springframework.cache.interceptor.CachePutOperation;
 import org.springframework.cache.interceptor.CacheableOperation;
 
@@ -29,16 +29,8 @@ final class CacheOrderRule implements AdvisorOrderRule {
 
 	@Override
 	public void validate(AdvisorChain chain) {
-		for (Advisor advisor : chain.outside()) {
-			if (advisor.getAdvice() instanceof CacheInterceptor cache) {
-				operations(cache, chain.operation()).forEach((operation) -> checkOutside(operation, chain));
-			}
-		}
-		for (Advisor advisor : chain.inside()) {
-			if (advisor.getAdvice() instanceof CacheInterceptor cache) {
-				operations(cache, chain.operation()).forEach((operation) -> checkInside(operation, chain));
-			}
-		}
+		operations(chain.outside(), chain.operation()).forEach((operation) -> checkOutside(operation, chain));
+		operations(chain.inside(), chain.operation()).forEach((operation) -> checkInside(operation, chain));
 	}
 
 	/**
@@ -54,11 +46,16 @@ final class CacheOrderRule implements AdvisorOrderRule {
 		}
 	}
 
-	private static Collection<CacheOperation> operations(CacheInterceptor cache, LockOperation operation) {
-		CacheOperationSource source = cache.getCacheOperationSource();
-		Collection<CacheOperation> operations = (source != null)
-				? source.getCacheOperations(operation.method(), operation.type()) : null;
-		return (operations != null) ? operations : List.of();
+	private static List<CacheOperation> operations(List<Advisor> advisors, LockOperation operation) {
+		List<CacheOperation> found = new ArrayList<>();
+		for (Advisor advisor : advisors) {
+			if (advisor.getAdvice() instanceof CacheInterceptor cache && cache.getCacheOperationSource() != null) {
+				Collection<CacheOperation> operations = cache.getCacheOperationSource()
+					.getCacheOperations(operation.method(), operation.type());
+				found.addAll((operations != null) ? operations : List.of());
+			}
+		}
+		return found;
 	}
 
 	private void checkOutside(CacheOperation operation, AdvisorChain chain) {

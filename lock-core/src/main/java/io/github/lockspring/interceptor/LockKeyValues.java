@@ -1,6 +1,5 @@
 package io.github.lockspring.interceptor;
 
-import java.lang.reflect.Array;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -10,6 +9,8 @@ import java.util.Optional;
 
 import io.github.lockspring.LockDefinitionException;
 import org.jspecify.annotations.Nullable;
+
+import org.springframework.util.CollectionUtils;
 
 /**
  * Turns what an expression gives into the text of a key. Whatever two different things
@@ -85,11 +86,7 @@ final class LockKeyValues {
 			throw error("it gives a " + array.getClass().getSimpleName() + ", which is no text",
 					"Make a text of it, such as its hexadecimal form");
 		}
-		List<@Nullable Object> elements = new ArrayList<>(Array.getLength(array));
-		for (int i = 0; i < Array.getLength(array); i++) {
-			elements.add(Array.get(array, i));
-		}
-		return elements;
+		return CollectionUtils.arrayToList(array);
 	}
 
 	private String text(@Nullable Object value) {

@@ -13,6 +13,7 @@ import io.github.lockspring.aop.AnnotatedMethodPointcut;
 import io.github.lockspring.aop.AnnotatedMethods;
 import io.github.lockspring.aop.AnnotationModel;
 import io.github.lockspring.aop.BeanFactoryInspector;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.core.annotation.MergedAnnotation;
@@ -31,7 +32,7 @@ final class LockOperationSource {
 
 	private final BeanFactoryInspector inspector;
 
-	private final LockOperationParser parser;
+	private final Function<String, @Nullable String> placeholders;
 
 	private final LockKeyEvaluator evaluator;
 
@@ -41,7 +42,7 @@ final class LockOperationSource {
 	 */
 	LockOperationSource(ConfigurableBeanFactory beanFactory) {
 		this.inspector = new BeanFactoryInspector(beanFactory);
-		this.parser = new LockOperationParser(beanFactory::resolveEmbeddedValue);
+		this.placeholders = beanFactory::resolveEmbeddedValue;
 		this.evaluator = new LockKeyEvaluator(beanFactory);
 	}
 
@@ -59,7 +60,7 @@ final class LockOperationSource {
 	private LockedMethod read(AnnotatedMethod method, Class<?> userClass,
 			List<MergedAnnotation<DistributedLock>> annotations) {
 		List<LockOperation> operations = annotations.stream()
-			.map((annotation) -> this.parser.parse(annotation, method))
+			.map((annotation) -> new LockOperationParser(annotation, method, this.placeholders).parse())
 			.toList();
 		LockOperation first = operations.get(0);
 		new ReturnTypeValidator(this.inspector).validate(first, userClass);
