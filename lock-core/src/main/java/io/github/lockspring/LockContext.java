@@ -79,10 +79,7 @@ public final class LockContext {
 		if (attached == null) {
 			return (scope != null) ? List.copyOf(scope.locks) : List.of();
 		}
-		Set<HeldLock> locks = new LinkedHashSet<>();
-		if (scope != null) {
-			locks.addAll(scope.locks);
-		}
+		Set<HeldLock> locks = new LinkedHashSet<>((scope != null) ? scope.locks : List.of());
 		for (Attachment attachment : attached) {
 			if (scope == null || attachment.number > scope.lastAttached) {
 				locks.addAll(attachment.locks);

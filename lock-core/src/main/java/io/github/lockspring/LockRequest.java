@@ -50,7 +50,7 @@ public final class LockRequest {
 	 */
 	public static LockRequest of(String key, String... more) {
 		if (more.length == 0) {
-			return request(List.of(spec(key)));
+			return new LockRequest(List.of(spec(key)), null, OnLost.THROW, false);
 		}
 		return of(Stream.concat(Stream.of(key), Arrays.stream(more)).toList());
 	}
@@ -64,11 +64,7 @@ public final class LockRequest {
 	 * there is no key
 	 */
 	public static LockRequest of(Collection<String> keys) {
-		return request(ordered(keys.stream().map(LockRequest::spec).toList()));
-	}
-
-	private static LockRequest request(List<LockSpec> locks) {
-		return new LockRequest(locks, null, OnLost.THROW, false);
+		return new LockRequest(ordered(keys.stream().map(LockRequest::spec).toList()), null, OnLost.THROW, false);
 	}
 
 	/**

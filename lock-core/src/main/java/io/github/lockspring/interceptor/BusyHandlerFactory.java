@@ -86,24 +86,22 @@ final class BusyHandlerFactory {
 			Object zero = Array.get(Array.newInstance(MethodType.methodType(type).unwrap().returnType(), 1), 0);
 			return () -> zero;
 		}
-		Supplier<Object> container = () -> (Map.class.isAssignableFrom(type)) ? CollectionFactory.createMap(type, 0)
-				: CollectionFactory.createCollection(type, 0);
-		return ((Map.class.isAssignableFrom(type) || Collection.class.isAssignableFrom(type)) && works(container))
-				? container : () -> null;
+		if (Map.class.isAssignableFrom(type) || Collection.class.isAssignableFrom(type)) {
+			Supplier<Object> container = () -> (Map.class.isAssignableFrom(type)) ? CollectionFactory.createMap(type, 0)
+					: CollectionFactory.createCollection(type, 0);
+			try {
+				container.get();
+				return container;
+			}
+			catch (IllegalArgumentException ex) {
+				// A type of its own, which cannot be created
+			}
+		}
+		return () -> null;
 	}
 
 	private static Object emptyFuture() {
 		return CompletableFuture.<@Nullable Object>completedFuture(null);
-	}
-
-	private static boolean works(Supplier<Object> container) {
-		try {
-			container.get();
-			return true;
-		}
-		catch (IllegalArgumentException ex) {
-			return false;
-		}
 	}
 
 	private static Method fallback(LockOperation operation, Class<?> targetClass) {

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import io.github.lockspring.OnBusy;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -14,6 +15,7 @@ import org.springframework.cache.interceptor.CacheInterceptor;
 import org.springframework.cache.interceptor.CacheOperation;
 import org.springframework.cache.interceptor.CachePutOperation;
 import org.springframework.cache.interceptor.CacheableOperation;
+import org.springframework.util.StringUtils;
 
 /**
  * Refuses a cache inside of the lock that calls the method on a thread of its own, and
@@ -65,7 +67,7 @@ final class CacheOrderRule implements AdvisorOrderRule {
 					+ " may replace that of a later holder. {}", chain.method(), REMEDY);
 		}
 		if ((put || operation instanceof CacheableOperation) && answersWhenBusy(chain.operation())
-				&& unless(operation).isEmpty()) {
+				&& !StringUtils.hasLength(unless(operation))) {
 			logger.warn(
 					"@DistributedLock on {}: the cache is outside of the lock and keeps what is returned when the lock is"
 							+ " busy (onBusy = SKIP, or the fallback). {}, or leave those values out of it with unless",
@@ -77,10 +79,9 @@ final class CacheOrderRule implements AdvisorOrderRule {
 		return operation.onBusy() == OnBusy.SKIP || !operation.fallback().isBlank();
 	}
 
-	private static String unless(CacheOperation operation) {
-		String unless = (operation instanceof CachePutOperation put) ? put.getUnless()
+	private static @Nullable String unless(CacheOperation operation) {
+		return (operation instanceof CachePutOperation put) ? put.getUnless()
 				: ((CacheableOperation) operation).getUnless();
-		return (unless != null) ? unless : "";
 	}
 
 }

@@ -10,41 +10,26 @@ import java.util.Optional;
 import io.github.lockspring.LockDefinitionException;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.util.ClassUtils;
 import org.springframework.util.CollectionUtils;
 
 /**
  * Turns what an expression gives into the text of a key. Whatever two different things
  * could share by accident ("null", an empty text, the identity of an object) is refused.
+ *
+ * @param operation the annotation with the key
+ * @param expression the expression
  */
-final class LockKeyValues {
+record LockKeyValues(LockOperation operation, String expression) {
 
 	private static final ClassValue<Boolean> HAS_TEXT = new ClassValue<>() {
 
 		@Override
 		protected Boolean computeValue(Class<?> type) {
-			try {
-				return type.getMethod("toString").getDeclaringClass() != Object.class;
-			}
-			catch (NoSuchMethodException ex) {
-				return false;
-			}
+			return ClassUtils.getMethod(type, "toString").getDeclaringClass() != Object.class;
 		}
 
 	};
-
-	private final LockOperation operation;
-
-	private final String expression;
-
-	/**
-	 * Creates the values of an expression.
-	 * @param operation the annotation with the key
-	 * @param expression the expression
-	 */
-	LockKeyValues(LockOperation operation, String expression) {
-		this.operation = operation;
-		this.expression = expression;
-	}
 
 	/**
 	 * Returns the texts of a value.

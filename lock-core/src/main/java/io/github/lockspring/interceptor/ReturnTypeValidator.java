@@ -15,8 +15,10 @@ import org.springframework.scheduling.annotation.Async;
 /**
  * Refuses methods that return before their work is done: the lock would be released
  * before it, or in the middle of it.
+ *
+ * @param inspector knows how asynchronous methods are called
  */
-final class ReturnTypeValidator {
+record ReturnTypeValidator(BeanFactoryInspector inspector) {
 
 	/** By name: most of these types need not be there. */
 	private static final Set<String> DEFERRED = Set.of("org.reactivestreams.Publisher",
@@ -35,12 +37,6 @@ final class ReturnTypeValidator {
 	private static final String CONTINUATION = "kotlin.coroutines.Continuation";
 
 	private static final String HTTP_ENTITY = "org.springframework.http.HttpEntity";
-
-	private final BeanFactoryInspector inspector;
-
-	ReturnTypeValidator(BeanFactoryInspector inspector) {
-		this.inspector = inspector;
-	}
 
 	void validate(LockOperation operation, Class<?> targetClass) {
 		Method method = operation.method();
