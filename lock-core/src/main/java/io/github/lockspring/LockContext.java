@@ -63,12 +63,7 @@ public final class LockContext {
 	 */
 	public static Optional<HeldLock> current(String key) {
 		Objects.requireNonNull(key, "key");
-		for (HeldLock lock : currentLocks()) {
-			if (lock.key().equals(key)) {
-				return Optional.of(lock);
-			}
-		}
-		return Optional.empty();
+		return currentLocks().stream().filter((lock) -> lock.key().equals(key)).findFirst();
 	}
 
 	/**
@@ -84,10 +79,7 @@ public final class LockContext {
 		if (attached == null) {
 			return (scope != null) ? List.copyOf(scope.locks) : List.of();
 		}
-		Set<HeldLock> locks = new LinkedHashSet<>();
-		if (scope != null) {
-			locks.addAll(scope.locks);
-		}
+		Set<HeldLock> locks = new LinkedHashSet<>((scope != null) ? scope.locks : List.of());
 		for (Attachment attachment : attached) {
 			if (scope == null || attachment.number > scope.lastAttached) {
 				locks.addAll(attachment.locks);

@@ -9,6 +9,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -49,12 +50,9 @@ public final class LockRequest {
 	 */
 	public static LockRequest of(String key, String... more) {
 		if (more.length == 0) {
-			return request(List.of(spec(key)));
+			return new LockRequest(List.of(spec(key)), null, OnLost.THROW, false);
 		}
-		List<String> keys = new ArrayList<>(more.length + 1);
-		keys.add(key);
-		keys.addAll(Arrays.asList(more));
-		return of(keys);
+		return of(Stream.concat(Stream.of(key), Arrays.stream(more)).toList());
 	}
 
 	/**
@@ -66,11 +64,7 @@ public final class LockRequest {
 	 * there is no key
 	 */
 	public static LockRequest of(Collection<String> keys) {
-		return request(ordered(keys.stream().map(LockRequest::spec).toList()));
-	}
-
-	private static LockRequest request(List<LockSpec> locks) {
-		return new LockRequest(locks, null, OnLost.THROW, false);
+		return new LockRequest(ordered(keys.stream().map(LockRequest::spec).toList()), null, OnLost.THROW, false);
 	}
 
 	/**

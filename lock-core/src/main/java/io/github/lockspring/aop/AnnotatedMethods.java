@@ -4,14 +4,17 @@ import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
+import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.core.MethodClassKey;
 import org.springframework.core.annotation.AnnotationConfigurationException;
 import org.springframework.core.annotation.AnnotationUtils;
@@ -76,6 +79,18 @@ public final class AnnotatedMethods<A extends Annotation, T> {
 		return value.orElse(null);
 	}
 
+	/**
+	 * Returns what the reader made of the annotations of the method that is called.
+	 * @param invocation the call
+	 * @return the reader's result, or null if the method is not annotated
+	 * @throws io.github.lockspring.LockDefinitionException if an annotation is wrong
+	 */
+	public @Nullable T get(MethodInvocation invocation) {
+		Method method = invocation.getMethod();
+		Object target = invocation.getThis();
+		return get(method, (target != null) ? AopProxyUtils.ultimateTargetClass(target) : method.getDeclaringClass());
+	}
+
 	private @Nullable T read(Method method, Class<?> userClass) {
 		Nearest<A> nearest = isCandidate(userClass) ? find(method, userClass) : null;
 		return (nearest != null) ? this.reader.read(nearest.method(), userClass, nearest.annotations()) : null;
@@ -112,12 +127,9 @@ public final class AnnotatedMethods<A extends Annotation, T> {
 	 * and every bean is checked.
 	 */
 	boolean isCandidate(Class<?> userClass) {
-		for (Class<?> type : ClassHierarchy.of(userClass)) {
-			if (this.annotated.computeIfAbsent(type, this::mentionsAnnotation)) {
-				return true;
-			}
-		}
-		return false;
+		return ClassHierarchy.of(userClass)
+			.stream()
+			.anyMatch((type) -> this.annotated.computeIfAbsent(type, this::mentionsAnnotation));
 	}
 
 	private boolean mentionsAnnotation(Class<?> type) {
@@ -128,18 +140,14 @@ public final class AnnotatedMethods<A extends Annotation, T> {
 			return true;
 		}
 		try {
-			for (Method method : ReflectionUtils.getDeclaredMethods(type)) {
-				if (method.getAnnotations().length > 0 && isPresent(MergedAnnotations.from(method))) {
-					return true;
-				}
-			}
+			return Arrays.stream(ReflectionUtils.getDeclaredMethods(type))
+				.anyMatch((method) -> method.getAnnotations().length > 0 && isPresent(MergedAnnotations.from(method)));
 		}
 		catch (IllegalStateException ex) {
 			// It mentions a missing class. Spring has refused it already if it is a
 			// bean's own class; an optional interface must not stop the application
 			return false;
 		}
-		return false;
 	}
 
 	private boolean isPresent(MergedAnnotations annotations) {

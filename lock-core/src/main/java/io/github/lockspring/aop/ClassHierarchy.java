@@ -3,7 +3,7 @@ package io.github.lockspring.aop;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
-import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -64,18 +64,11 @@ public final class ClassHierarchy {
 	 * @return the declarations, nearest first
 	 */
 	static List<Method> interfaceMethods(Method specific, Class<?> userClass) {
-		List<Method> declarations = new ArrayList<>();
-		for (Class<?> type : of(userClass)) {
-			if (!type.isInterface() || type.getName().startsWith("java.")) {
-				continue;
-			}
-			for (Method method : type.getDeclaredMethods()) {
-				if (isImplementedBy(method, specific, userClass)) {
-					declarations.add(method);
-				}
-			}
-		}
-		return declarations;
+		return of(userClass).stream()
+			.filter((type) -> type.isInterface() && !type.getName().startsWith("java."))
+			.flatMap((type) -> Arrays.stream(type.getDeclaredMethods()))
+			.filter((method) -> isImplementedBy(method, specific, userClass))
+			.toList();
 	}
 
 	private static boolean isImplementedBy(Method method, Method specific, Class<?> userClass) {

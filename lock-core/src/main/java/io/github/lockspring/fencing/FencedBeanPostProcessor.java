@@ -1,10 +1,9 @@
 package io.github.lockspring.fencing;
 
 import io.github.lockspring.annotation.Fenced;
-import io.github.lockspring.aop.AnnotatedBeans;
+import io.github.lockspring.aop.AnnotatedBeanValidator;
 import io.github.lockspring.aop.AnnotatedMethodPointcut;
 import io.github.lockspring.aop.AnnotatedMethods;
-import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
@@ -47,11 +46,11 @@ public final class FencedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
 		return this.methods;
 	}
 
-	boolean isAnnotated(AnnotatedBeans.Bean bean) {
+	boolean isAnnotated(AnnotatedBeanValidator.Bean bean) {
 		return bean.isAnnotated(this.pointcut);
 	}
 
-	void checkAdvised(AnnotatedBeans.Bean bean) {
+	void checkAdvised(AnnotatedBeanValidator.Bean bean) {
 		Assert.state(this.advisor != null, "The post-processor has no bean factory");
 		bean.checkAdvised(this.advisor, this.pointcut, false);
 	}

@@ -10,8 +10,6 @@ import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.aop.framework.AopProxyUtils;
-
 /**
  * Lets the guard check the tokens of the locks before the method runs. Thread-safe.
  */
@@ -28,9 +26,7 @@ final class FencedInterceptor implements MethodInterceptor {
 
 	@Override
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
-		Object target = invocation.getThis();
-		FencedMethod method = this.methods.get(invocation.getMethod(), (target != null)
-				? AopProxyUtils.ultimateTargetClass(target) : invocation.getMethod().getDeclaringClass());
+		FencedMethod method = this.methods.get(invocation);
 		if (method != null) {
 			checkTokens(method);
 		}

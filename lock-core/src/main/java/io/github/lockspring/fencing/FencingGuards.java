@@ -56,8 +56,8 @@ final class FencingGuards {
 		catch (NoSuchBeanDefinitionException ex) {
 			if (name.isEmpty() && FencingGuard.class.equals(ex.getBeanType())) {
 				throw error(method, "there is no FencingGuard bean",
-						"With spring-boot-starter-jdbc or -data-jpa and one DataSource it is created automatically;"
-								+ " with several, define a JdbcFencingGuard bean for each",
+						"With lock-jdbc, spring-boot-starter-jdbc or -data-jpa, and one DataSource, it is created"
+								+ " automatically; with several DataSources, define a JdbcFencingGuard bean for each",
 						ex);
 			}
 			if (!name.isEmpty() && name.equals(ex.getBeanName())) {

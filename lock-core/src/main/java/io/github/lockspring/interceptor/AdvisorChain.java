@@ -1,12 +1,10 @@
 package io.github.lockspring.interceptor;
 
-import java.lang.reflect.Method;
 import java.util.List;
 
 import io.github.lockspring.LockDefinitionException;
 
 import org.springframework.aop.Advisor;
-import org.springframework.aop.Pointcut;
 import org.springframework.aop.PointcutAdvisor;
 
 /**
@@ -51,15 +49,11 @@ public record AdvisorChain(LockOperation operation, List<Advisor> outside, List<
 	}
 
 	private static List<Advisor> applying(List<Advisor> advisors, LockOperation operation) {
-		return advisors.stream().filter((advisor) -> applies(advisor, operation.method(), operation.type())).toList();
-	}
-
-	private static boolean applies(Advisor advisor, Method method, Class<?> type) {
-		if (advisor instanceof PointcutAdvisor pointcutAdvisor) {
-			Pointcut pointcut = pointcutAdvisor.getPointcut();
-			return pointcut.getClassFilter().matches(type) && pointcut.getMethodMatcher().matches(method, type);
-		}
-		return false;
+		return advisors.stream()
+			.filter((advisor) -> advisor instanceof PointcutAdvisor pointcutAdvisor
+					&& pointcutAdvisor.getPointcut().getClassFilter().matches(operation.type())
+					&& pointcutAdvisor.getPointcut().getMethodMatcher().matches(operation.method(), operation.type()))
+			.toList();
 	}
 
 }

@@ -5,8 +5,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
-import io.github.lockspring.aop.AnnotatedBeans;
 import io.github.lockspring.aop.AnnotatedMethod;
+import io.github.lockspring.aop.ProxyChain;
 
 import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.AopProxyUtils;
@@ -49,12 +49,12 @@ final class AdvisorOrderValidator implements BeanPostProcessor {
 	 * @throws io.github.lockspring.LockDefinitionException if some of it defeats the lock
 	 */
 	void validate(Object bean, Class<?> type) {
-		List<Advisor> advisors = AnnotatedBeans.advisorsOf(bean);
+		List<Advisor> advisors = ProxyChain.advisorsOf(bean);
 		if (!advisors.contains(this.lock) || this.validated.contains(type)) {
 			return;
 		}
-		for (AnnotatedMethod method : this.lock.source().methodsOf(type)) {
-			LockedMethod locked = this.lock.source().get(method.method(), type);
+		for (AnnotatedMethod method : this.lock.methods().in(type)) {
+			LockedMethod locked = this.lock.methods().get(method.method(), type);
 			if (locked != null) {
 				AdvisorChain chain = AdvisorChain.of(locked.locks().get(0).operation(), advisors, this.lock);
 				this.rules.forEach((rule) -> rule.validate(chain));

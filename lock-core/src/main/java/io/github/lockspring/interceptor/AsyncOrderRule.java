@@ -15,11 +15,9 @@ final class AsyncOrderRule implements AdvisorOrderRule {
 
 	@Override
 	public void validate(AdvisorChain chain) {
-		for (Advisor advisor : chain.inside()) {
-			if (advisor.getAdvice() instanceof AsyncExecutionInterceptor) {
-				throw chain.error(PROBLEM,
-						"Leave out the order of @EnableAsync: by default it is outside, and the lock is taken by the thread that works");
-			}
+		if (chain.inside().stream().map(Advisor::getAdvice).anyMatch(AsyncExecutionInterceptor.class::isInstance)) {
+			throw chain.error(PROBLEM,
+					"Leave out the order of @EnableAsync: by default it is outside, and the lock is taken by the thread that works");
 		}
 	}
 

@@ -3,7 +3,6 @@ package io.github.lockspring.interceptor;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.util.Arrays;
-import java.util.function.Supplier;
 
 import io.github.lockspring.LockNotAcquiredException;
 import org.jspecify.annotations.Nullable;
@@ -11,7 +10,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Handles a call whose lock is busy, in place of throwing the exception.
  */
-sealed interface BusyHandler {
+@FunctionalInterface
+interface BusyHandler {
 
 	/**
 	 * Handles a call.
@@ -23,21 +23,6 @@ sealed interface BusyHandler {
 	 */
 	@Nullable Object handle(@Nullable Object target, @Nullable Object[] arguments, LockNotAcquiredException busy)
 			throws Throwable;
-
-	/**
-	 * Skips the method.
-	 *
-	 * @param empty gives the empty value of the return type
-	 */
-	record Skip(Supplier<? extends @Nullable Object> empty) implements BusyHandler {
-
-		@Override
-		public @Nullable Object handle(@Nullable Object target, @Nullable Object[] arguments,
-				LockNotAcquiredException busy) {
-			return this.empty.get();
-		}
-
-	}
 
 	/**
 	 * Calls another method of the same object.

@@ -16,6 +16,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.OnBusy;
@@ -23,6 +25,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.CollectionFactory;
 import org.springframework.core.Nullness;
+import org.springframework.core.GenericTypeResolver;
 import org.springframework.core.ResolvableType;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
@@ -45,7 +48,7 @@ final class BusyHandlerFactory {
 	static @Nullable BusyHandler create(LockOperation operation, Class<?> targetClass) {
 		boolean skip = operation.onBusy() == OnBusy.SKIP;
 		if (operation.fallback().isBlank()) {
-			return (skip) ? new BusyHandler.Skip(empty(operation, targetClass)) : null;
+			return (skip) ? skip(operation, targetClass) : null;
 		}
 		if (skip) {
 			throw operation.error("fallback", operation.fallback(),
@@ -55,9 +58,9 @@ final class BusyHandlerFactory {
 		return new BusyHandler.Fallback(fallback(operation, targetClass));
 	}
 
-	private static Supplier<? extends @Nullable Object> empty(LockOperation operation, Class<?> targetClass) {
+	private static BusyHandler skip(LockOperation operation, Class<?> targetClass) {
 		Method method = operation.method();
-		Class<?> type = ResolvableType.forMethodReturnType(method, targetClass).toClass();
+		Class<?> type = GenericTypeResolver.resolveReturnType(method, targetClass);
 		Supplier<? extends @Nullable Object> empty = empty(type);
 		if (type != void.class && type != Void.class && empty.get() == null
 				&& Nullness.forMethodReturnType(method) == Nullness.NON_NULL) {
@@ -67,7 +70,7 @@ final class BusyHandlerFactory {
 					"Return @Nullable " + type.getSimpleName() + " or Optional<" + type.getSimpleName()
 							+ ">, or name a fallback");
 		}
-		return empty;
+		return (target, arguments, busy) -> empty.get();
 	}
 
 	private static Supplier<? extends @Nullable Object> empty(Class<?> type) {
@@ -83,36 +86,37 @@ final class BusyHandlerFactory {
 			Object zero = Array.get(Array.newInstance(MethodType.methodType(type).unwrap().returnType(), 1), 0);
 			return () -> zero;
 		}
-		Supplier<Object> container = () -> (Map.class.isAssignableFrom(type)) ? CollectionFactory.createMap(type, 0)
-				: CollectionFactory.createCollection(type, 0);
-		return ((Map.class.isAssignableFrom(type) || Collection.class.isAssignableFrom(type)) && works(container))
-				? container : () -> null;
+		if (Map.class.isAssignableFrom(type) || Collection.class.isAssignableFrom(type)) {
+			Supplier<Object> container = () -> (Map.class.isAssignableFrom(type)) ? CollectionFactory.createMap(type, 0)
+					: CollectionFactory.createCollection(type, 0);
+			try {
+				container.get();
+				return container;
+			}
+			catch (IllegalArgumentException ex) {
+				// A type of its own, which cannot be created
+			}
+		}
+		return () -> null;
 	}
 
 	private static Object emptyFuture() {
 		return CompletableFuture.<@Nullable Object>completedFuture(null);
 	}
 
-	private static boolean works(Supplier<Object> container) {
-		try {
-			container.get();
-			return true;
-		}
-		catch (IllegalArgumentException ex) {
-			return false;
-		}
-	}
-
 	private static Method fallback(LockOperation operation, Class<?> targetClass) {
 		Method method = operation.method();
 		String name = operation.fallback();
-		List<Method> named = named(name, targetClass);
-		if (named.isEmpty()) {
+		Method[] named = ReflectionUtils.getUniqueDeclaredMethods(targetClass,
+				(each) -> each.getName().equals(name) && !each.isBridge() && !each.isSynthetic());
+		if (named.length == 0) {
 			throw operation.error("fallback", name,
 					"there is no method '" + name + "' in " + targetClass.getSimpleName(),
 					"Add " + wanted(operation, targetClass));
 		}
-		List<Method> fitting = named.stream().filter((each) -> takesArguments(each, method, targetClass)).toList();
+		List<Method> fitting = Arrays.stream(named)
+			.filter((each) -> takesArguments(each, method, targetClass))
+			.toList();
 		if (fitting.contains(method)) {
 			throw operation.error("fallback", name,
 					"it is the locked method itself, which would then run without the lock", "Name another method");
@@ -126,63 +130,41 @@ final class BusyHandlerFactory {
 					"Give the one that is meant a name of its own");
 		}
 		Method fallback = fitting.get(0);
-		if (!returnFits(fallback, method, targetClass)) {
-			throw operation.error("fallback", name,
-					"'" + name + "' returns "
-							+ ResolvableType.forMethodReturnType(fallback, targetClass).toClass().getSimpleName(),
+		Class<?> wanted = GenericTypeResolver.resolveReturnType(method, targetClass);
+		Class<?> returned = GenericTypeResolver.resolveReturnType(fallback, targetClass);
+		if (wanted != returned
+				&& (wanted.isPrimitive() || returned.isPrimitive() || !wanted.isAssignableFrom(returned))) {
+			throw operation.error("fallback", name, "'" + name + "' returns " + returned.getSimpleName(),
 					"Declare it as " + wanted(operation, targetClass));
 		}
 		ReflectionUtils.makeAccessible(fallback);
 		return fallback;
 	}
 
-	private static List<Method> named(String name, Class<?> targetClass) {
-		List<Method> methods = new ArrayList<>();
-		ReflectionUtils.doWithMethods(targetClass, (method) -> {
-			boolean overridden = methods.stream().anyMatch((nearer) -> overrides(nearer, method));
-			if (!overridden) {
-				methods.add(method);
-			}
-		}, (method) -> method.getName().equals(name) && !method.isBridge() && !method.isSynthetic());
-		return methods;
-	}
-
-	private static boolean overrides(Method nearer, Method method) {
-		return Arrays.equals(nearer.getParameterTypes(), method.getParameterTypes());
-	}
-
 	private static boolean takesArguments(Method fallback, Method method, Class<?> targetClass) {
-		int count = method.getParameterCount();
-		int own = fallback.getParameterCount();
-		if (own != count && own != count + 1) {
+		List<Class<?>> accepted = parameterTypes(fallback, targetClass);
+		List<Class<?>> given = parameterTypes(method, targetClass);
+		int count = given.size();
+		if (accepted.size() != count && accepted.size() != count + 1) {
 			return false;
 		}
-		for (int i = 0; i < count; i++) {
-			Class<?> given = ResolvableType.forMethodParameter(method, i, targetClass).toClass();
-			if (!ResolvableType.forMethodParameter(fallback, i, targetClass).toClass().isAssignableFrom(given)) {
-				return false;
-			}
-		}
-		Class<?> last = (own > count) ? fallback.getParameterTypes()[count] : LockNotAcquiredException.class;
-		return Throwable.class.isAssignableFrom(last) && last.isAssignableFrom(LockNotAcquiredException.class);
-	}
-
-	private static boolean returnFits(Method fallback, Method method, Class<?> targetClass) {
-		Class<?> wanted = ResolvableType.forMethodReturnType(method, targetClass).toClass();
-		Class<?> given = ResolvableType.forMethodReturnType(fallback, targetClass).toClass();
-		return wanted == given || (!wanted.isPrimitive() && !given.isPrimitive() && wanted.isAssignableFrom(given));
+		Class<?> last = (accepted.size() > count) ? accepted.get(count) : LockNotAcquiredException.class;
+		return IntStream.range(0, count).allMatch((i) -> accepted.get(i).isAssignableFrom(given.get(i)))
+				&& Throwable.class.isAssignableFrom(last) && last.isAssignableFrom(LockNotAcquiredException.class);
 	}
 
 	private static String wanted(LockOperation operation, Class<?> targetClass) {
-		Method method = operation.method();
-		StringBuilder text = new StringBuilder();
-		text.append(ResolvableType.forMethodReturnType(method, targetClass).toClass().getSimpleName());
-		text.append(' ').append(operation.fallback()).append('(');
-		for (int i = 0; i < method.getParameterCount(); i++) {
-			text.append((i > 0) ? ", " : "");
-			text.append(ResolvableType.forMethodParameter(method, i, targetClass).toClass().getSimpleName());
-		}
-		return text.append("), optionally with a LockNotAcquiredException as the last parameter").toString();
+		Class<?> returned = GenericTypeResolver.resolveReturnType(operation.method(), targetClass);
+		return parameterTypes(operation.method(), targetClass).stream()
+			.map(Class::getSimpleName)
+			.collect(Collectors.joining(", ", returned.getSimpleName() + ' ' + operation.fallback() + '(',
+					"), optionally with a LockNotAcquiredException as the last parameter"));
+	}
+
+	private static List<Class<?>> parameterTypes(Method method, Class<?> targetClass) {
+		return IntStream.range(0, method.getParameterCount())
+			.<Class<?>>mapToObj((i) -> ResolvableType.forMethodParameter(method, i, targetClass).toClass())
+			.toList();
 	}
 
 }

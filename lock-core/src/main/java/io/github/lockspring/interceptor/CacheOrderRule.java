@@ -1,19 +1,21 @@
 package io.github.lockspring.interceptor;
 
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import io.github.lockspring.OnBusy;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.aop.Advisor;
 import org.springframework.cache.interceptor.CacheInterceptor;
 import org.springframework.cache.interceptor.CacheOperation;
-import org.springframework.cache.interceptor.CacheOperationSource;
 import org.springframework.cache.interceptor.CachePutOperation;
 import org.springframework.cache.interceptor.CacheableOperation;
+import org.springframework.util.StringUtils;
 
 /**
  * Refuses a cache inside of the lock that calls the method on a thread of its own, and
@@ -29,16 +31,8 @@ final class CacheOrderRule implements AdvisorOrderRule {
 
 	@Override
 	public void validate(AdvisorChain chain) {
-		for (Advisor advisor : chain.outside()) {
-			if (advisor.getAdvice() instanceof CacheInterceptor cache) {
-				operations(cache, chain.operation()).forEach((operation) -> checkOutside(operation, chain));
-			}
-		}
-		for (Advisor advisor : chain.inside()) {
-			if (advisor.getAdvice() instanceof CacheInterceptor cache) {
-				operations(cache, chain.operation()).forEach((operation) -> checkInside(operation, chain));
-			}
-		}
+		operations(chain.outside(), chain.operation()).forEach((operation) -> checkOutside(operation, chain));
+		operations(chain.inside(), chain.operation()).forEach((operation) -> checkInside(operation, chain));
 	}
 
 	/**
@@ -54,11 +48,16 @@ final class CacheOrderRule implements AdvisorOrderRule {
 		}
 	}
 
-	private static Collection<CacheOperation> operations(CacheInterceptor cache, LockOperation operation) {
-		CacheOperationSource source = cache.getCacheOperationSource();
-		Collection<CacheOperation> operations = (source != null)
-				? source.getCacheOperations(operation.method(), operation.type()) : null;
-		return (operations != null) ? operations : List.of();
+	private static List<CacheOperation> operations(List<Advisor> advisors, LockOperation operation) {
+		List<CacheOperation> found = new ArrayList<>();
+		for (Advisor advisor : advisors) {
+			if (advisor.getAdvice() instanceof CacheInterceptor cache && cache.getCacheOperationSource() != null) {
+				Collection<CacheOperation> operations = cache.getCacheOperationSource()
+					.getCacheOperations(operation.method(), operation.type());
+				found.addAll((operations != null) ? operations : List.of());
+			}
+		}
+		return found;
 	}
 
 	private void checkOutside(CacheOperation operation, AdvisorChain chain) {
@@ -68,7 +67,7 @@ final class CacheOrderRule implements AdvisorOrderRule {
 					+ " may replace that of a later holder. {}", chain.method(), REMEDY);
 		}
 		if ((put || operation instanceof CacheableOperation) && answersWhenBusy(chain.operation())
-				&& unless(operation).isEmpty()) {
+				&& !StringUtils.hasLength(unless(operation))) {
 			logger.warn(
 					"@DistributedLock on {}: the cache is outside of the lock and keeps what is returned when the lock is"
 							+ " busy (onBusy = SKIP, or the fallback). {}, or leave those values out of it with unless",
@@ -80,10 +79,9 @@ final class CacheOrderRule implements AdvisorOrderRule {
 		return operation.onBusy() == OnBusy.SKIP || !operation.fallback().isBlank();
 	}
 
-	private static String unless(CacheOperation operation) {
-		String unless = (operation instanceof CachePutOperation put) ? put.getUnless()
+	private static @Nullable String unless(CacheOperation operation) {
+		return (operation instanceof CachePutOperation put) ? put.getUnless()
 				: ((CacheableOperation) operation).getUnless();
-		return (unless != null) ? unless : "";
 	}
 
 }

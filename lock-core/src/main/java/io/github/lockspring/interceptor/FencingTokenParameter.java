@@ -1,8 +1,8 @@
 package io.github.lockspring.interceptor;
 
 import java.lang.reflect.Method;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 
 import io.github.lockspring.FencingToken;
 import io.github.lockspring.HeldLock;
@@ -30,12 +30,10 @@ record FencingTokenParameter(LockOperation operation, int position) {
 	 */
 	static @Nullable FencingTokenParameter of(List<LockOperation> operations) {
 		LockOperation operation = operations.get(0);
-		List<Integer> positions = new ArrayList<>(1);
-		for (int i = 0; i < operation.method().getParameterCount(); i++) {
-			if (isToken(operation.method(), i, operation.type())) {
-				positions.add(i);
-			}
-		}
+		List<Integer> positions = IntStream.range(0, operation.method().getParameterCount())
+			.filter((position) -> isToken(operation.method(), position, operation.type()))
+			.boxed()
+			.toList();
 		if (positions.isEmpty()) {
 			return null;
 		}

@@ -1,16 +1,12 @@
 package io.github.lockspring.interceptor;
 
 import io.github.lockspring.LockTemplate;
-import io.github.lockspring.aop.AnnotatedBeans;
+import io.github.lockspring.aop.AnnotatedBeanValidator;
 import io.github.lockspring.aop.AnnotatedMethod;
 import io.github.lockspring.aop.AnnotatedMethodPointcut;
-import org.jspecify.annotations.Nullable;
 
-import org.springframework.beans.BeansException;
-import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
-import org.springframework.util.Assert;
 
 /**
  * Stops the start of an application in which an annotated method would run without its
@@ -20,35 +16,24 @@ import org.springframework.util.Assert;
  * the order of their advice when they are created.
  * <p>
  * To be defined by a static {@code @Bean} method, since it is a
- * {@link BeanFactoryPostProcessor}: beans that are created too early to be proxied are
- * noticed only if this is created before them.
+ * {@link BeanFactoryPostProcessor}.
  *
  * @since 0.1
  */
-public final class LockAnnotationValidator implements BeanFactoryPostProcessor, SmartInitializingSingleton {
-
-	private @Nullable AnnotatedBeans beans;
+public final class LockAnnotationValidator extends AnnotatedBeanValidator {
 
 	@Override
-	public void postProcessBeanFactory(ConfigurableListableBeanFactory beanFactory) throws BeansException {
-		this.beans = new AnnotatedBeans(beanFactory);
-	}
-
-	@Override
-	public void afterSingletonsInstantiated() {
-		AnnotatedBeans beans = this.beans;
-		Assert.state(beans != null, "LockAnnotationValidator was not called as a BeanFactoryPostProcessor");
-		ConfigurableListableBeanFactory beanFactory = beans.beanFactory();
+	protected void validate(ConfigurableListableBeanFactory beanFactory) {
 		LockOperationSourceAdvisor advisor = beanFactory.getBean(LockOperationSourceAdvisor.class);
 		AdvisorOrderValidator order = new AdvisorOrderValidator(advisor,
 				beanFactory.getBeanProvider(AdvisorOrderRule.class).orderedStream().toList());
-		beans.forEach((bean) -> validate(bean, advisor, order, beanFactory));
+		forEachBean(beanFactory, (bean) -> validate(bean, advisor, order, beanFactory));
 		// Added last, it sees what the others have made of a bean
 		beanFactory.addBeanPostProcessor(order);
 	}
 
-	private static void validate(AnnotatedBeans.Bean bean, LockOperationSourceAdvisor advisor,
-			AdvisorOrderValidator order, ConfigurableListableBeanFactory beanFactory) {
+	private static void validate(Bean bean, LockOperationSourceAdvisor advisor, AdvisorOrderValidator order,
+			ConfigurableListableBeanFactory beanFactory) {
 		AnnotatedMethodPointcut pointcut = advisor.getPointcut();
 		if (!bean.isAnnotated(pointcut)) {
 			return;
@@ -59,7 +44,7 @@ public final class LockAnnotationValidator implements BeanFactoryPostProcessor, 
 		}
 		// A template that cannot be created is reported now, not by the first call
 		if (beanFactory.getBeanProvider(LockTemplate.class).getIfAvailable() == null) {
-			AnnotatedMethod method = advisor.source().methodsOf(bean.type()).get(0);
+			AnnotatedMethod method = advisor.methods().in(bean.type()).get(0);
 			throw method.error("there is no LockTemplate to take the lock with",
 					"Add spring-boot-starter-data-redis, or set distributed-lock.store=memory, "
 							+ "or switch all locks off with distributed-lock.enabled=false");

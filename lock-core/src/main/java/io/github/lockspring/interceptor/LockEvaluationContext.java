@@ -68,33 +68,12 @@ final class LockEvaluationContext extends StandardEvaluationContext {
 
 	/**
 	 * What {@code #root} stands for in an expression.
+	 *
+	 * @param method the method
+	 * @param target the object that the method is called on
+	 * @param args the arguments
 	 */
-	static final class Root {
-
-		private final Method method;
-
-		private final @Nullable Object target;
-
-		private final @Nullable Object[] args;
-
-		Root(Method method, @Nullable Object target, @Nullable Object[] args) {
-			this.method = method;
-			this.target = target;
-			this.args = args;
-		}
-
-		public Method getMethod() {
-			return this.method;
-		}
-
-		public @Nullable Object getTarget() {
-			return this.target;
-		}
-
-		public @Nullable Object[] getArgs() {
-			return this.args;
-		}
-
+	record Root(Method method, @Nullable Object target, @Nullable Object[] args) {
 	}
 
 }

@@ -3,6 +3,7 @@ package io.github.lockspring.interceptor;
 import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
@@ -49,6 +50,8 @@ final class LockExpressionValidator {
 
 	private final @Nullable List<@Nullable String> parameterNames;
 
+	private final Map<String, Integer> positions;
+
 	private final Predicate<String> beans;
 
 	private boolean variable;
@@ -59,6 +62,7 @@ final class LockExpressionValidator {
 		this.attribute = attribute;
 		this.value = value;
 		this.parameterNames = (parameterNames != null) ? Arrays.<@Nullable String>asList(parameterNames) : null;
+		this.positions = LockEvaluationContext.positions(operation.method().getParameterCount(), parameterNames);
 		this.beans = beans;
 	}
 
@@ -104,7 +108,7 @@ final class LockExpressionValidator {
 		}
 		else {
 			this.variable |= node instanceof ConstructorReference;
-			visitChildren(node, root && !(node instanceof Projection || node instanceof Selection));
+			visitChildren(node, root);
 		}
 	}
 
@@ -116,9 +120,8 @@ final class LockExpressionValidator {
 			checkRootProperty(property.getName(), (node.getChildCount() > 2) ? node.getChild(2) : null);
 		}
 		for (int i = 1; i < node.getChildCount(); i++) {
-			SpelNode child = node.getChild(i);
 			// Names after a dot belong to what is before it; arguments start anew
-			visitChildren(child, root && !(child instanceof Projection || child instanceof Selection));
+			visitChildren(node.getChild(i), root);
 		}
 	}
 
@@ -133,13 +136,14 @@ final class LockExpressionValidator {
 	}
 
 	private void visitChildren(SpelNode node, boolean root) {
+		boolean onRoot = root && !(node instanceof Projection || node instanceof Selection);
 		for (int i = 0; i < node.getChildCount(); i++) {
 			SpelNode child = node.getChild(i);
 			boolean name = child instanceof QualifiedIdentifier
 					|| ((node instanceof Indexer || (node instanceof InlineMap && i % 2 == 0))
 							&& child instanceof PropertyOrFieldReference);
 			if (!name) {
-				visit(child, root);
+				visit(child, onRoot);
 			}
 		}
 	}
@@ -149,22 +153,20 @@ final class LockExpressionValidator {
 		if (name.equals("root") || name.equals("this")) {
 			return;
 		}
-		if (isPosition(name)) {
-			checkNotToken('#' + name, Integer.parseInt(name.substring(1)));
+		Integer position = this.positions.get(name);
+		if (position != null) {
+			checkNotToken('#' + name, position);
 			return;
 		}
 		if (this.parameterNames == null) {
 			throw error("there is no parameter '" + name + "': the names of the parameters are not in the class file",
 					"Compile with -parameters, or write #p0 for the first parameter");
 		}
-		if (!this.parameterNames.contains(name)) {
-			throw error("there is no parameter '" + name + "'",
-					(this.parameterNames.isEmpty()) ? "The method has no parameters"
-							: "The parameters are " + this.parameterNames.stream()
-								.map((parameter) -> "#" + parameter)
-								.collect(Collectors.joining(", ")));
-		}
-		checkNotToken('#' + name, this.parameterNames.indexOf(name));
+		throw error("there is no parameter '" + name + "'",
+				(this.parameterNames.isEmpty()) ? "The method has no parameters"
+						: "The parameters are " + this.parameterNames.stream()
+							.map((parameter) -> "#" + parameter)
+							.collect(Collectors.joining(", ")));
 	}
 
 	/** There is no token before there is a lock, and no lock before there is a key. */
@@ -175,13 +177,6 @@ final class LockExpressionValidator {
 			throw error(expression + " is the token of the lock, which does not exist before the lock is taken",
 					"Use other parameters");
 		}
-	}
-
-	private boolean isPosition(String name) {
-		if (!name.matches("[pa]\\d{1,3}")) {
-			return false;
-		}
-		return Integer.parseInt(name.substring(1)) < this.operation.method().getParameterCount();
 	}
 
 	private void checkBean(String name) {

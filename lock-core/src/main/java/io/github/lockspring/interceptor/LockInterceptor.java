@@ -1,6 +1,5 @@
 package io.github.lockspring.interceptor;
 
-import java.lang.reflect.Method;
 import java.util.function.Supplier;
 
 import io.github.lockspring.HeldLock;
@@ -8,12 +7,12 @@ import io.github.lockspring.LockCallback;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
+import io.github.lockspring.aop.ProxyChain;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.ProxyMethodInvocation;
-import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.util.Assert;
 import org.springframework.util.function.SingletonSupplier;
@@ -50,15 +49,10 @@ public final class LockInterceptor implements MethodInterceptor {
 
 	@Override
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
-		Method method = invocation.getMethod();
 		Object target = invocation.getThis();
-		LockedMethod locked = this.source.get(method,
-				(target != null) ? AopProxyUtils.ultimateTargetClass(target) : method.getDeclaringClass());
-		if (locked == null) {
-			return invocation.proceed();
-		}
-		LockRequest request = locked.request(target, invocation.getArguments());
-		if (request == null) {
+		LockedMethod locked = this.source.methods().get(invocation);
+		LockRequest request = (locked != null) ? locked.request(target, invocation.getArguments()) : null;
+		if (locked == null || request == null) {
 			return invocation.proceed();
 		}
 		FencingTokenParameter token = locked.token();
@@ -75,20 +69,8 @@ public final class LockInterceptor implements MethodInterceptor {
 			if (handler == null || work.started) {
 				throw ex;
 			}
-			return handler.handle(ultimateTarget(target), invocation.getArguments(), ex);
+			return handler.handle((target != null) ? ProxyChain.targetOf(target) : null, invocation.getArguments(), ex);
 		}
-	}
-
-	private static @Nullable Object ultimateTarget(@Nullable Object target) {
-		Object current = target;
-		while (current != null) {
-			Object next = AopProxyUtils.getSingletonTarget(current);
-			if (next == null) {
-				break;
-			}
-			current = next;
-		}
-		return current;
 	}
 
 	private static final class Work implements LockCallback<@Nullable Object, Throwable> {

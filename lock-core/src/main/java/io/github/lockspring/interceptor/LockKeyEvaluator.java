@@ -84,14 +84,10 @@ final class LockKeyEvaluator {
 			}
 		}
 		if (parsed instanceof SpelExpression expression && LockExpressionValidator.isText(expression.getAST())) {
-			return constant(operation, start, expression);
+			return LockKeyExpression
+				.constant(start + new LockKeyValues(operation, key).texts(expression.getValue()).get(0));
 		}
 		return LockKeyExpression.of(operation, start, parts);
-	}
-
-	private LockKeyExpression constant(LockOperation operation, String start, SpelExpression expression) {
-		LockKeyValues values = new LockKeyValues(operation, operation.key());
-		return LockKeyExpression.constant(start + values.texts(expression.getValue()).get(0));
 	}
 
 	/**

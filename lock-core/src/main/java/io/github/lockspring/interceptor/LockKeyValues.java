@@ -1,6 +1,5 @@
 package io.github.lockspring.interceptor;
 
-import java.lang.reflect.Array;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -11,39 +10,26 @@ import java.util.Optional;
 import io.github.lockspring.LockDefinitionException;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.util.ClassUtils;
+import org.springframework.util.CollectionUtils;
+
 /**
  * Turns what an expression gives into the text of a key. Whatever two different things
  * could share by accident ("null", an empty text, the identity of an object) is refused.
+ *
+ * @param operation the annotation with the key
+ * @param expression the expression
  */
-final class LockKeyValues {
+record LockKeyValues(LockOperation operation, String expression) {
 
 	private static final ClassValue<Boolean> HAS_TEXT = new ClassValue<>() {
 
 		@Override
 		protected Boolean computeValue(Class<?> type) {
-			try {
-				return type.getMethod("toString").getDeclaringClass() != Object.class;
-			}
-			catch (NoSuchMethodException ex) {
-				return false;
-			}
+			return ClassUtils.getMethod(type, "toString").getDeclaringClass() != Object.class;
 		}
 
 	};
-
-	private final LockOperation operation;
-
-	private final String expression;
-
-	/**
-	 * Creates the values of an expression.
-	 * @param operation the annotation with the key
-	 * @param expression the expression
-	 */
-	LockKeyValues(LockOperation operation, String expression) {
-		this.operation = operation;
-		this.expression = expression;
-	}
 
 	/**
 	 * Returns the texts of a value.
@@ -85,11 +71,7 @@ final class LockKeyValues {
 			throw error("it gives a " + array.getClass().getSimpleName() + ", which is no text",
 					"Make a text of it, such as its hexadecimal form");
 		}
-		List<@Nullable Object> elements = new ArrayList<>(Array.getLength(array));
-		for (int i = 0; i < Array.getLength(array); i++) {
-			elements.add(Array.get(array, i));
-		}
-		return elements;
+		return CollectionUtils.arrayToList(array);
 	}
 
 	private String text(@Nullable Object value) {

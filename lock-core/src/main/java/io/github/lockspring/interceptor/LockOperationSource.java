@@ -1,6 +1,5 @@
 package io.github.lockspring.interceptor;
 
-import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -33,7 +32,7 @@ final class LockOperationSource {
 
 	private final BeanFactoryInspector inspector;
 
-	private final LockOperationParser parser;
+	private final Function<String, @Nullable String> placeholders;
 
 	private final LockKeyEvaluator evaluator;
 
@@ -43,7 +42,7 @@ final class LockOperationSource {
 	 */
 	LockOperationSource(ConfigurableBeanFactory beanFactory) {
 		this.inspector = new BeanFactoryInspector(beanFactory);
-		this.parser = new LockOperationParser(beanFactory::resolveEmbeddedValue);
+		this.placeholders = beanFactory::resolveEmbeddedValue;
 		this.evaluator = new LockKeyEvaluator(beanFactory);
 	}
 
@@ -52,29 +51,16 @@ final class LockOperationSource {
 	}
 
 	/**
-	 * Returns the annotated methods of a class.
-	 * @param targetClass a bean's class
-	 * @return its methods, inherited ones and those of interfaces included
+	 * Returns the annotated methods, each with what is known about it.
 	 */
-	List<AnnotatedMethod> methodsOf(Class<?> targetClass) {
-		return this.methods.in(targetClass);
-	}
-
-	/**
-	 * Returns what is known about a method.
-	 * @param method the method, of the class or of one of its interfaces
-	 * @param targetClass the bean's class
-	 * @return what is known, or null if the method runs without a lock
-	 * @throws io.github.lockspring.LockDefinitionException if an annotation is wrong
-	 */
-	@Nullable LockedMethod get(Method method, Class<?> targetClass) {
-		return this.methods.get(method, targetClass);
+	AnnotatedMethods<DistributedLock, LockedMethod> methods() {
+		return this.methods;
 	}
 
 	private LockedMethod read(AnnotatedMethod method, Class<?> userClass,
 			List<MergedAnnotation<DistributedLock>> annotations) {
 		List<LockOperation> operations = annotations.stream()
-			.map((annotation) -> this.parser.parse(annotation, method))
+			.map((annotation) -> new LockOperationParser(annotation, method, this.placeholders).parse())
 			.toList();
 		LockOperation first = operations.get(0);
 		new ReturnTypeValidator(this.inspector).validate(first, userClass);

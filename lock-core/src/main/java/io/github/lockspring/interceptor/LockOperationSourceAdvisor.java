@@ -1,6 +1,8 @@
 package io.github.lockspring.interceptor;
 
+import io.github.lockspring.annotation.DistributedLock;
 import io.github.lockspring.aop.AnnotatedMethodPointcut;
+import io.github.lockspring.aop.AnnotatedMethods;
 import org.aopalliance.aop.Advice;
 
 import org.springframework.aop.support.AbstractPointcutAdvisor;
@@ -36,8 +38,8 @@ public final class LockOperationSourceAdvisor extends AbstractPointcutAdvisor {
 		setOrder(DEFAULT_ORDER);
 	}
 
-	LockOperationSource source() {
-		return this.interceptor.source();
+	AnnotatedMethods<DistributedLock, LockedMethod> methods() {
+		return this.interceptor.source().methods();
 	}
 
 	@Override

@@ -35,8 +35,8 @@ record LockedMethod(List<Lock> locks, LockKeyEvaluator evaluator, Map<String, In
 	 */
 	@Nullable LockRequest request(@Nullable Object target, @Nullable Object[] arguments) {
 		Lock first = this.locks.get(0);
-		if (this.locks.size() == 1 && first.condition() == null && first.isConstant()) {
-			return first.request();
+		if (this.locks.size() == 1 && first.condition() == null && first.constant() != null) {
+			return first.constant();
 		}
 		EvaluationContext context = this.evaluator.context(first.operation().method(), this.positions, target,
 				arguments);
@@ -70,26 +70,22 @@ record LockedMethod(List<Lock> locks, LockKeyEvaluator evaluator, Map<String, In
 	 * @param operation its values
 	 * @param key its key
 	 * @param condition its condition, or null for none
-	 * @param request the request of every call, except that it has the call's keys where
-	 * they depend on the call
+	 * @param constant the request of every call, or null if the keys depend on the call
 	 */
-	record Lock(LockOperation operation, LockKeyExpression key, @Nullable Expression condition, LockRequest request) {
+	record Lock(LockOperation operation, LockKeyExpression key, @Nullable Expression condition,
+			@Nullable LockRequest constant) {
 
 		static Lock of(LockOperation operation, LockKeyExpression key, @Nullable Expression condition) {
 			String constant = key.constantKey();
 			return new Lock(operation, key, condition,
-					(constant != null) ? forKeys(operation, List.of(constant)) : operation.request());
-		}
-
-		boolean isConstant() {
-			return this.key.constantKey() != null;
+					(constant != null) ? forKeys(operation, List.of(constant)) : null);
 		}
 
 		@Nullable LockRequest request(EvaluationContext context) {
 			if (this.condition != null && !isTrue(this.condition, context)) {
 				return null;
 			}
-			return isConstant() ? this.request : forKeys(this.operation, this.key.keys(context));
+			return (this.constant != null) ? this.constant : forKeys(this.operation, this.key.keys(context));
 		}
 
 		private static LockRequest forKeys(LockOperation operation, List<String> keys) {

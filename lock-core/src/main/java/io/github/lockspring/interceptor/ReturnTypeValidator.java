@@ -2,21 +2,23 @@ package io.github.lockspring.interceptor;
 
 import java.lang.reflect.Method;
 import java.util.Set;
+import java.util.stream.Stream;
 
 import io.github.lockspring.LockDefinitionException;
 import io.github.lockspring.aop.BeanFactoryInspector;
 import io.github.lockspring.aop.ClassHierarchy;
 
 import org.springframework.core.ResolvableType;
-import org.springframework.core.annotation.MergedAnnotations;
-import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.scheduling.annotation.Async;
 
 /**
  * Refuses methods that return before their work is done: the lock would be released
  * before it, or in the middle of it.
+ *
+ * @param inspector knows how asynchronous methods are called
  */
-final class ReturnTypeValidator {
+record ReturnTypeValidator(BeanFactoryInspector inspector) {
 
 	/** By name: most of these types need not be there. */
 	private static final Set<String> DEFERRED = Set.of("org.reactivestreams.Publisher",
@@ -36,19 +38,13 @@ final class ReturnTypeValidator {
 
 	private static final String HTTP_ENTITY = "org.springframework.http.HttpEntity";
 
-	private final BeanFactoryInspector inspector;
-
-	ReturnTypeValidator(BeanFactoryInspector inspector) {
-		this.inspector = inspector;
-	}
-
 	void validate(LockOperation operation, Class<?> targetClass) {
 		Method method = operation.method();
 		Class<?>[] parameters = method.getParameterTypes();
 		if (parameters.length > 0 && CONTINUATION.equals(parameters[parameters.length - 1].getName())) {
 			throw error(operation, "it is a suspend function");
 		}
-		if (this.inspector.weavesAsyncMethods() && isAsync(method, operation.annotated().declared(), targetClass)) {
+		if (this.inspector.weavesAsyncMethods() && isAsync(operation, targetClass)) {
 			throw operation.error(AsyncOrderRule.PROBLEM,
 					"Leave out the mode of @EnableAsync: with a proxy it is outside of the lock");
 		}
@@ -66,7 +62,7 @@ final class ReturnTypeValidator {
 			throw error(operation, what);
 		}
 		if (is(returned, FUTURES)) {
-			if (!isAsync(operation.method(), operation.annotated().declared(), targetClass)) {
+			if (!isAsync(operation, targetClass)) {
 				throw error(operation, what);
 			}
 			if (!this.inspector.runsAsyncMethods()) {
@@ -78,14 +74,9 @@ final class ReturnTypeValidator {
 		}
 	}
 
-	private static boolean isAsync(Method method, Method declared, Class<?> targetClass) {
-		return isAsync(MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY))
-				|| isAsync(MergedAnnotations.from(declared, SearchStrategy.TYPE_HIERARCHY))
-				|| isAsync(MergedAnnotations.from(targetClass, SearchStrategy.TYPE_HIERARCHY));
-	}
-
-	private static boolean isAsync(MergedAnnotations annotations) {
-		return annotations.isPresent(Async.class);
+	private static boolean isAsync(LockOperation operation, Class<?> targetClass) {
+		return Stream.of(operation.method(), operation.annotated().declared(), targetClass)
+			.anyMatch((each) -> AnnotatedElementUtils.hasAnnotation(each, Async.class));
 	}
 
 	private static boolean is(Class<?> type, Set<String> names) {

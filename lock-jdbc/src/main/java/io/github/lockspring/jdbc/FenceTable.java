@@ -91,7 +91,11 @@ final class FenceTable {
 	 */
 	long raise(Connection connection, String row, long token) throws SQLException {
 		try {
-			InsertMode mode = insertMode(connection);
+			InsertMode mode = this.insertMode;
+			if (mode == null) {
+				mode = InsertMode.of(platform(connection));
+				this.insertMode = mode;
+			}
 			boolean raised = (mode == InsertMode.UPSERT) ? upsert(row, token)
 					: update(row, token) || insert(mode, connection, row, token) || update(row, token);
 			return raised ? token : read(row);
@@ -104,15 +108,6 @@ final class FenceTable {
 					+ " of the auto-configured guard. The property creates no table for a guard that is defined as a"
 					+ " bean", ex);
 		}
-	}
-
-	private InsertMode insertMode(Connection connection) throws SQLException {
-		InsertMode known = this.insertMode;
-		if (known == null) {
-			known = InsertMode.of(platform(connection));
-			this.insertMode = known;
-		}
-		return known;
 	}
 
 	/**

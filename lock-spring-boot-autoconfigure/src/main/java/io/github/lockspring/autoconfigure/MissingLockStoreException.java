@@ -29,9 +29,9 @@ class MissingLockStoreException extends RuntimeException {
 	private final transient FailureAnalysis analysis;
 
 	private MissingLockStoreException(String problem, String remedy) {
-		super("The application has no store for its locks: %s. %s".formatted(problem, remedy));
+		super("The application has no store for its locks: %s. %s".formatted(problem, remedy + OTHER_WAYS));
 		this.analysis = new FailureAnalysis("This application uses locks, but has no store for them: " + problem + ".",
-				remedy, this);
+				remedy + OTHER_WAYS, this);
 	}
 
 	/**
@@ -50,11 +50,11 @@ class MissingLockStoreException extends RuntimeException {
 			return new MissingLockStoreException(
 					"distributed-lock.store=" + store.name().toLowerCase(Locale.ROOT)
 							+ " needs the module lock-redis, which is not on the class path",
-					"Add the dependency io.github.lockspring:lock-spring-boot-starter." + OTHER_WAYS);
+					"Add the dependency io.github.lockspring:lock-spring-boot-starter.");
 		}
 		if (!ClassUtils.isPresent(CONNECTION_FACTORY, classLoader)) {
 			return new MissingLockStoreException("Spring Data Redis is not on the class path",
-					"Add the dependency org.springframework.boot:spring-boot-starter-data-redis." + OTHER_WAYS);
+					"Add the dependency org.springframework.boot:spring-boot-starter-data-redis.");
 		}
 		if (store == DistributedLockProperties.Store.REDLOCK) {
 			return leftOut("RedlockLockStoreAutoConfiguration");
@@ -66,22 +66,20 @@ class MissingLockStoreException extends RuntimeException {
 	private static MissingLockStoreException withoutConnectionFactory(String[] factories) {
 		if (factories.length == 0) {
 			return new MissingLockStoreException("there is no RedisConnectionFactory bean",
-					"Define one, or let DataRedisAutoConfiguration do it, which needs Lettuce or Jedis on the class path."
-							+ OTHER_WAYS);
+					"Define one, or let DataRedisAutoConfiguration do it, which needs Lettuce or Jedis on the class path.");
 		}
 		if (factories.length > 1) {
 			return new MissingLockStoreException(
 					"there are several RedisConnectionFactory beans and none of them is primary: "
 							+ String.join(", ", Arrays.stream(factories).sorted().toList()),
-					"Mark the one for the locks with @Primary, or define a LockStore bean with RedisLockStore.create."
-							+ OTHER_WAYS);
+					"Mark the one for the locks with @Primary, or define a LockStore bean with RedisLockStore.create.");
 		}
 		return leftOut("RedisLockStoreAutoConfiguration");
 	}
 
 	private static MissingLockStoreException leftOut(String autoConfiguration) {
 		return new MissingLockStoreException("the auto-configuration " + autoConfiguration + " is excluded",
-				"Do not exclude it." + OTHER_WAYS);
+				"Do not exclude it.");
 	}
 
 	FailureAnalysis getAnalysis() {

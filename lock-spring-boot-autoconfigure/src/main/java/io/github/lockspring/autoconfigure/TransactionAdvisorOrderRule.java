@@ -18,8 +18,11 @@ import org.springframework.transaction.interceptor.TransactionAttributeSource;
  * Finds a transaction that a method begins outside of its lock. Logs a warning where the
  * lock is kept until the transaction is complete, which only wastes connections; refuses
  * the method otherwise, since the next holder would read data from before the commit.
+ *
+ * @param releasedAfterCompletion whether a lock acquired inside a transaction is kept
+ * until the transaction is complete
  */
-final class TransactionAdvisorOrderRule implements AdvisorOrderRule {
+record TransactionAdvisorOrderRule(BooleanSupplier releasedAfterCompletion) implements AdvisorOrderRule {
 
 	private static final Logger logger = LoggerFactory.getLogger(TransactionAdvisorOrderRule.class);
 
@@ -29,17 +32,6 @@ final class TransactionAdvisorOrderRule implements AdvisorOrderRule {
 
 	private static final String REMEDY = "Move the lock outside: leave out distributed-lock.order and the order of"
 			+ " @EnableTransactionManagement, or set the first one to the smaller number";
-
-	private final BooleanSupplier releasedAfterCompletion;
-
-	/**
-	 * Creates a rule.
-	 * @param releasedAfterCompletion whether a lock acquired inside a transaction is kept
-	 * until the transaction is complete
-	 */
-	TransactionAdvisorOrderRule(BooleanSupplier releasedAfterCompletion) {
-		this.releasedAfterCompletion = releasedAfterCompletion;
-	}
 
 	@Override
 	public void validate(AdvisorChain chain) {

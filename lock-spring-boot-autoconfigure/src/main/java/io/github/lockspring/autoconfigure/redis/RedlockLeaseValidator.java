@@ -12,14 +12,10 @@ import org.springframework.format.datetime.standard.DurationFormatterUtils;
 /**
  * Refuses annotations whose lease is longer than the time for which a restarted node of
  * Redlock does not vote: each of their calls would fail.
+ *
+ * @param longest the longest lease
  */
-class RedlockLeaseValidator implements AdvisorOrderRule {
-
-	private final Duration longest;
-
-	RedlockLeaseValidator(Duration longest) {
-		this.longest = longest;
-	}
+record RedlockLeaseValidator(Duration longest) implements AdvisorOrderRule {
 
 	@Override
 	public void validate(AdvisorChain chain) {

@@ -3,7 +3,6 @@ package io.github.lockspring.aop;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -16,70 +15,82 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.aop.Advisor;
-import org.springframework.aop.SpringProxy;
-import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopInfrastructureBean;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.BeansException;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.util.Assert;
 
 /**
- * Checks the beans of a bean factory: every annotated one must have been given the advice
- * of its annotation. It has to be registered before the first bean is created, since one
- * that is created too early to be proxied is noticed only then.
+ * Checks the beans of a bean factory once all singletons exist: every annotated one must
+ * have been given the advice of its annotation.
+ * <p>
+ * To be defined by a static {@code @Bean} method, since it is a
+ * {@link BeanFactoryPostProcessor}: beans that are created too early to be proxied are
+ * noticed only if this is created before them.
  *
  * @since 0.1
  */
-public final class AnnotatedBeans {
+public abstract class AnnotatedBeanValidator implements BeanFactoryPostProcessor, SmartInitializingSingleton {
 
-	private static final Logger logger = LoggerFactory.getLogger(AnnotatedBeans.class);
+	private static final Logger logger = LoggerFactory.getLogger(AnnotatedBeanValidator.class);
 
 	private final CreatedBeans createdBeans = new CreatedBeans();
 
-	private final ConfigurableListableBeanFactory beanFactory;
+	private @Nullable ConfigurableListableBeanFactory beanFactory;
 
 	/**
-	 * Creates the check and begins to note which beans are created.
-	 * @param beanFactory the bean factory
+	 * Begins to note which beans are created.
 	 */
-	public AnnotatedBeans(ConfigurableListableBeanFactory beanFactory) {
+	@Override
+	public final void postProcessBeanFactory(ConfigurableListableBeanFactory beanFactory) {
 		this.beanFactory = beanFactory;
 		beanFactory.addBeanPostProcessor(this.createdBeans);
 	}
 
-	/**
-	 * Returns the bean factory.
-	 * @return the bean factory whose beans are checked
-	 */
-	public ConfigurableListableBeanFactory beanFactory() {
-		return this.beanFactory;
-	}
-
-	/**
-	 * Visits every bean whose class is known, and stops noting which beans are created.
-	 * To be called once all singletons exist. A scoped proxy is left out: it passes calls
-	 * on to beans that are proxied themselves.
-	 * @param action what to do with a bean
-	 */
-	public void forEach(Consumer<Bean> action) {
-		Set<String> names = new LinkedHashSet<>(Arrays.asList(this.beanFactory.getBeanDefinitionNames()));
-		names.addAll(Arrays.asList(this.beanFactory.getSingletonNames()));
-		for (String name : names) {
-			Object instance = this.beanFactory.containsSingleton(name) ? this.beanFactory.getSingleton(name) : null;
-			Class<?> type = (instance != null) ? AopProxyUtils.ultimateTargetClass(instance) : typeOf(name);
-			if (type != null && !(instance instanceof AopInfrastructureBean)) {
-				action.accept(new Bean(name, type, instance, this.createdBeans.contains(name),
-						this.beanFactory.containsBeanDefinition(name)));
-			}
-		}
+	@Override
+	public final void afterSingletonsInstantiated() {
+		Assert.state(this.beanFactory != null,
+				() -> getClass().getSimpleName() + " was not called as a BeanFactoryPostProcessor");
+		validate(this.beanFactory);
 		this.createdBeans.stop();
 	}
 
-	private @Nullable Class<?> typeOf(String name) {
+	/**
+	 * Validates the beans.
+	 * @param beanFactory the bean factory
+	 * @throws io.github.lockspring.LockDefinitionException if a method would run without
+	 * the advice of its annotation
+	 */
+	protected abstract void validate(ConfigurableListableBeanFactory beanFactory);
+
+	/**
+	 * Visits every bean whose class is known. A scoped proxy is left out: it passes calls
+	 * on to beans that are proxied themselves.
+	 * @param beanFactory the bean factory
+	 * @param action what to do with a bean
+	 */
+	protected final void forEachBean(ConfigurableListableBeanFactory beanFactory, Consumer<Bean> action) {
+		Set<String> names = new LinkedHashSet<>(Arrays.asList(beanFactory.getBeanDefinitionNames()));
+		names.addAll(Arrays.asList(beanFactory.getSingletonNames()));
+		for (String name : names) {
+			Object instance = beanFactory.containsSingleton(name) ? beanFactory.getSingleton(name) : null;
+			Class<?> type = (instance != null) ? AopProxyUtils.ultimateTargetClass(instance)
+					: typeOf(name, beanFactory);
+			if (type != null && !(instance instanceof AopInfrastructureBean)) {
+				action.accept(new Bean(name, type, instance, this.createdBeans.contains(name),
+						beanFactory.containsBeanDefinition(name)));
+			}
+		}
+	}
+
+	private static @Nullable Class<?> typeOf(String name, ConfigurableListableBeanFactory beanFactory) {
 		try {
-			Class<?> type = this.beanFactory.getType(name, false);
+			Class<?> type = beanFactory.getType(name, false);
 			// The class of an instance is unknown unless this one can be instantiated
 			return (type != null && !Modifier.isAbstract(type.getModifiers())) ? type : null;
 		}
@@ -87,21 +98,6 @@ public final class AnnotatedBeans {
 			logger.debug("Annotations of bean '{}' are checked when it is created", name, ex);
 			return null;
 		}
-	}
-
-	/**
-	 * Returns all advice of a bean, that of proxies behind a proxy included.
-	 * @param bean a bean
-	 * @return its advisors, outermost first; none if it shows none
-	 */
-	public static List<Advisor> advisorsOf(Object bean) {
-		List<Advisor> advisors = new ArrayList<>();
-		Object current = bean;
-		while (current instanceof Advised advised) {
-			advisors.addAll(Arrays.asList(advised.getAdvisors()));
-			current = AopProxyUtils.getSingletonTarget(current);
-		}
-		return advisors;
 	}
 
 	/**
@@ -151,7 +147,7 @@ public final class AnnotatedBeans {
 				return;
 			}
 			List<AnnotatedMethod> methods = pointcut.methods().in(this.type);
-			if (isAdvised(bean, advisor)) {
+			if (ProxyChain.hasAdvisor(bean, advisor)) {
 				methods.forEach((method) -> checkProxy(bean, method, pointcut.methods()));
 			}
 			else if (this.created || (finishedObjects && !this.defined)) {
@@ -160,18 +156,6 @@ public final class AnnotatedBeans {
 						"It may have been created too early, for a bean post-processor: make that one's @Bean method static, "
 								+ "or its dependency @Lazy. A finished object must be registered as a bean definition");
 			}
-		}
-
-		private static boolean isAdvised(Object bean, Advisor advisor) {
-			if (advisorsOf(bean).contains(advisor)) {
-				return true;
-			}
-			// An opaque proxy does not show its advisors
-			Object current = bean;
-			while (current instanceof Advised) {
-				current = AopProxyUtils.getSingletonTarget(current);
-			}
-			return current instanceof SpringProxy;
 		}
 
 		private void checkProxy(Object bean, AnnotatedMethod method, AnnotatedMethods<?, ?> methods) {

@@ -44,7 +44,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * the lock.
  */
 @ExtendWith(OutputCaptureExtension.class)
-class AdviceRulesTests {
+class AdvisorOrderRuleTests {
 
 	private static final String NOT_KEPT = "distributed-lock.transaction.release-after-completion=false";
 

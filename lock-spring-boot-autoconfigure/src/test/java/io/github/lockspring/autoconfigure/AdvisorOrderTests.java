@@ -33,7 +33,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
  * Who runs inside whom where {@code @DistributedLock} stands on the same method as other
  * annotations of Spring's, in an application of Spring Boot's.
  */
-class AdviceOrderTests {
+class AdvisorOrderTests {
 
 	private final ApplicationContextRunner application = OrderedApplication.with(Shop.class)
 		.withUserConfiguration(Features.class);
