@@ -6,8 +6,11 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockEvent;
@@ -15,6 +18,9 @@ import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.OnLost;
+import io.github.lockspring.store.RenewRequest;
+import io.github.lockspring.store.RenewResult;
+import io.github.lockspring.store.memory.MemoryLockStore;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -73,11 +79,11 @@ class EngineThreadsTests {
 	@Test
 	void f07LossIsDeclaredWhileARenewalNeverReturns() {
 		HeldLock lock = this.engine.template().acquire(LockRequest.of("order:42"));
-		this.store.hangRenewals();
+		this.store.hangRenewals("");
 		await().atMost(Duration.ofSeconds(20))
 			.until(() -> this.events.stream().anyMatch(LockEvent.Lost.class::isInstance));
 		assertThat(lock.isHeld()).isFalse();
-		assertThat(this.store.renewals).isNotEmpty();
+		assertThat(this.store.renewed).isNotEmpty();
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::close);
 	}
 
@@ -90,8 +96,8 @@ class EngineThreadsTests {
 		}
 		this.store.hangRenewals("dead/");
 		await().atMost(Duration.ofSeconds(20)).until(() -> !dead.isHeld());
-		int renewals = this.store.renewals.size();
-		await().atMost(Duration.ofSeconds(20)).until(() -> this.store.renewals.size() > renewals + 6);
+		int renewals = this.store.renewed.size();
+		await().atMost(Duration.ofSeconds(20)).until(() -> this.store.renewed.size() > renewals + 6);
 		assertThat(healthy).allMatch(HeldLock::isHeld);
 		// somebody gives up waiting, which releases in the background
 		assertThat(this.engine.template().tryAcquire(LockRequest.of("healthy/order:0").waitTime(Duration.ofMillis(50))))
@@ -137,9 +143,9 @@ class EngineThreadsTests {
 			locks.add(this.engine.template().acquire(LockRequest.of("order:" + i).ttl(Duration.ofSeconds(6)).renew()));
 		}
 		await().atMost(Duration.ofSeconds(30))
-			.until(() -> this.store.renewals.stream().mapToInt(Integer::intValue).sum() >= 500);
+			.until(() -> this.store.renewed.stream().mapToInt(List::size).sum() >= 500);
 		assertThat(locks).allMatch(HeldLock::isHeld);
-		assertThat(this.store.renewals).allMatch((size) -> size <= 100);
+		assertThat(this.store.renewed).allMatch((batch) -> batch.size() <= 100);
 		assertThat(this.store.renewingThreads).hasSize(1);
 		assertThat(ownThreads()).extracting(Thread::getName)
 			.filteredOn((name) -> name.contains("watchdog") || name.contains("io"))
@@ -166,10 +172,10 @@ class EngineThreadsTests {
 		interrupted.forEach(Thread::interrupt);
 		// with the flag set it could not sleep any more
 		await().until(() -> interrupted.stream().noneMatch(Thread::isInterrupted));
-		int renewed = this.store.renewals.size();
+		int renewed = this.store.renewed.size();
 		await().atMost(Duration.ofSeconds(20)).untilAsserted(() -> {
 			assertThat(this.events).hasSize(1);
-			assertThat(this.store.renewals).hasSizeGreaterThanOrEqualTo(renewed + 2);
+			assertThat(this.store.renewed).hasSizeGreaterThanOrEqualTo(renewed + 2);
 		});
 		assertThat(lock.isHeld()).isTrue();
 		lock.close();
@@ -240,6 +246,72 @@ class EngineThreadsTests {
 		this.store.answerAgain();
 		this.engine.template().acquire(LockRequest.of("order:42")).close();
 		await().until(this.engine.registry()::isEmpty);
+	}
+
+	/** Locks in memory that can be made to hang, each area ({@code area/key}) a shard. */
+	private static final class FaultyStore extends ScriptedStore {
+
+		private volatile CountDownLatch silence = new CountDownLatch(0);
+
+		private volatile CountDownLatch hangingRenewals = new CountDownLatch(0);
+
+		private volatile String hangingShard = "";
+
+		final Set<Thread> renewingThreads = ConcurrentHashMap.newKeySet();
+
+		FaultyStore() {
+			super(new MemoryLockStore());
+			Function<RenewRequest, RenewResult> answer = this.onRenew;
+			this.onRenew = (request) -> {
+				this.renewingThreads.add(Thread.currentThread());
+				while (request.key().startsWith(this.hangingShard) && this.hangingRenewals.getCount() > 0) {
+					try {
+						this.hangingRenewals.await();
+					}
+					catch (InterruptedException ex) {
+						// hangs all the same
+					}
+				}
+				return answer.apply(request);
+			};
+		}
+
+		/** From now on requests wait out their timeouts. */
+		void fallSilent() {
+			this.silence = new CountDownLatch(1);
+		}
+
+		/**
+		 * From now on renewals of keys with this prefix hang, whatever their timeouts.
+		 */
+		void hangRenewals(String shard) {
+			this.hangingShard = shard;
+			this.hangingRenewals = new CountDownLatch(1);
+		}
+
+		void answerAgain() {
+			this.silence.countDown();
+			this.hangingRenewals.countDown();
+		}
+
+		@Override
+		void beforeAnswer(Duration timeout) {
+			try {
+				if (!this.silence.await(timeout.toNanos(), TimeUnit.NANOSECONDS)) {
+					throw new LockUnavailableException("no answer within " + timeout);
+				}
+			}
+			catch (InterruptedException ex) {
+				Thread.currentThread().interrupt();
+				throw new LockUnavailableException("interrupted", ex);
+			}
+		}
+
+		@Override
+		public String shard(String key) {
+			return key.substring(0, key.indexOf('/') + 1);
+		}
+
 	}
 
 }

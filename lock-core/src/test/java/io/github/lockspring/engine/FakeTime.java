@@ -7,8 +7,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 
 import io.github.lockspring.engine.support.Time;
 
@@ -20,10 +18,6 @@ import static org.assertj.core.api.Assertions.fail;
  */
 final class FakeTime implements Time {
 
-	private final ReentrantLock lock = new ReentrantLock();
-
-	private final Condition changed = this.lock.newCondition();
-
 	private final Set<Thread> permits = new HashSet<>();
 
 	private final Map<Thread, Long> parked = new HashMap<>();
@@ -32,7 +26,7 @@ final class FakeTime implements Time {
 
 	private volatile long now = Long.MAX_VALUE - Duration.ofSeconds(2).toNanos();
 
-	/** The time that wakes threads which sleep already. Guarded by the lock. */
+	/** The time that wakes threads which sleep already. Guarded by the monitor. */
 	private long noticed = this.now;
 
 	private final AtomicReference<Runnable> afterReading = new AtomicReference<>();
@@ -49,54 +43,40 @@ final class FakeTime implements Time {
 	}
 
 	@Override
-	public void park(Object blocker, long nanos) {
-		this.lock.lock();
+	public synchronized void park(Object blocker, long nanos) {
+		Thread thread = Thread.currentThread();
 		try {
-			Thread thread = Thread.currentThread();
 			// from the time that the thread has seen: a test may have moved it since
 			Long seen = this.seen.get();
 			long until = ((seen != null) ? seen : this.now) + nanos;
 			long present = this.now;
+			this.parked.put(thread, until);
+			notifyAll();
 			while (!this.permits.remove(thread) && present - until < 0 && !thread.isInterrupted()) {
-				this.parked.put(thread, until);
-				this.changed.signalAll();
-				this.changed.await();
-				// whoever is woken because another thread parks must not see what was to
-				// pass unnoticed
+				wait();
+				// a thread that is woken because another one parks must not see what was
+				// to pass unnoticed
 				present = this.noticed;
 			}
 		}
 		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
+			thread.interrupt();
 		}
 		finally {
-			this.parked.remove(Thread.currentThread());
-			this.lock.unlock();
+			this.parked.remove(thread);
 		}
 	}
 
 	@Override
-	public void unpark(Thread thread) {
-		this.lock.lock();
-		try {
-			this.permits.add(thread);
-			this.changed.signalAll();
-		}
-		finally {
-			this.lock.unlock();
-		}
+	public synchronized void unpark(Thread thread) {
+		this.permits.add(thread);
+		notifyAll();
 	}
 
-	void advance(Duration duration) {
-		this.lock.lock();
-		try {
-			this.now += duration.toNanos();
-			this.noticed = this.now;
-			this.changed.signalAll();
-		}
-		finally {
-			this.lock.unlock();
-		}
+	synchronized void advance(Duration duration) {
+		this.now += duration.toNanos();
+		this.noticed = this.now;
+		notifyAll();
 	}
 
 	/** Something happens between the next reading of the time and what it is used for. */
@@ -105,14 +85,8 @@ final class FakeTime implements Time {
 	}
 
 	/** Time passes while no thread gets to run. */
-	void advanceUnnoticed(Duration duration) {
-		this.lock.lock();
-		try {
-			this.now += duration.toNanos();
-		}
-		finally {
-			this.lock.unlock();
-		}
+	synchronized void advanceUnnoticed(Duration duration) {
+		this.now += duration.toNanos();
 	}
 
 	/**
@@ -120,26 +94,20 @@ final class FakeTime implements Time {
 	 * moves.
 	 * @return how long it will sleep
 	 */
-	Duration awaitParked(Thread thread) {
-		this.lock.lock();
+	synchronized Duration awaitParked(Thread thread) {
 		try {
-			long nanos = TimeUnit.SECONDS.toNanos(10);
-			while (true) {
+			long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
+			while (System.nanoTime() - end < 0) {
 				Long until = this.parked.get(thread);
 				if (until != null && !this.permits.contains(thread) && until - this.now > 0) {
 					return Duration.ofNanos(until - this.now);
 				}
-				if (nanos <= 0) {
-					return fail(thread + " does not park");
-				}
-				nanos = this.changed.awaitNanos(Math.min(nanos, 20_000_000)) > 0 ? nanos : nanos - 20_000_000;
+				wait(20);
 			}
+			return fail(thread + " does not park");
 		}
 		catch (InterruptedException ex) {
 			throw new IllegalStateException(ex);
-		}
-		finally {
-			this.lock.unlock();
 		}
 	}
 

@@ -80,7 +80,7 @@ final class Interleavings {
 	private static boolean isCorrect(String name) {
 		return name.startsWith("java.util.concurrent.Concurrent") || name.startsWith("java.util.concurrent.atomic.")
 				|| name.startsWith("java.util.Array") || name.startsWith("java.util.HashMap")
-				|| name.startsWith(ModelStore.class.getName());
+				|| name.startsWith(ModelStore.class.getName()) || name.startsWith(ScriptedStore.class.getName());
 	}
 
 	private static ExecutionScenario scenario(Class<?> model, String... threads) {

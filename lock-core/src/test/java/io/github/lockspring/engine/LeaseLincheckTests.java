@@ -106,13 +106,13 @@ class LeaseLincheckTests {
 		/** Another instance gets the lock: the store says so with the next renewal. */
 		@Operation
 		public void rob() {
-			this.store.renewAnswer = RenewResult.NOT_OWNER;
+			this.store.onRenew = (request) -> RenewResult.NOT_OWNER;
 			this.robbed = this.store.rob(KEY);
 		}
 
 		@Operation
 		public void storeFallsSilent() {
-			this.store.renewAnswer = RenewResult.UNKNOWN;
+			this.store.onRenew = (request) -> RenewResult.UNKNOWN;
 		}
 
 		@Operation
@@ -143,7 +143,7 @@ class LeaseLincheckTests {
 			check(this.told.get() <= 1, "told twice of one loss");
 			check(this.losses.get() == this.told.get(), "published " + this.losses + " losses and threw " + this.told);
 			checkNothingLeft();
-			check(this.store.released.get() == (this.robbed ? 0 : 1), "released " + this.store.released + " times");
+			check(this.store.releases.get() == (this.robbed ? 0 : 1), "released " + this.store.releases + " times");
 		}
 
 	}

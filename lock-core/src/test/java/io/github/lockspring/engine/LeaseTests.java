@@ -292,7 +292,7 @@ class LeaseTests extends EngineFixture {
 	@Test
 	void longestHoldOfAHungHolderFreesTheLockForOthers() {
 		HeldLock hung = take(request().maxHold(TTL));
-		this.store.byHand();
+		this.store.onAcquire = null;
 		Running<HeldLock> next = acquire(request().waitTime(Duration.ofMinutes(5)));
 		this.time.awaitParked(next.thread());
 		for (int i = 0; i < 30; i++) {

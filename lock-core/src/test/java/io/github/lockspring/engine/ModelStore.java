@@ -1,39 +1,29 @@
 package io.github.lockspring.engine;
 
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 import io.github.lockspring.store.AcquireRequest;
 import io.github.lockspring.store.AcquireResult;
-import io.github.lockspring.store.Inbox;
-import io.github.lockspring.store.InboxListener;
-import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.ReleaseRequest;
 import io.github.lockspring.store.ReleaseResult;
-import io.github.lockspring.store.RenewRequest;
-import io.github.lockspring.store.RenewResult;
 
 /**
- * Store of a model: answers at once, so that every request is one step. Leases do not run
- * out by themselves here; whoever takes a lock away says so by {@link #rob}.
+ * Store of a model: answers at once, so that every request is one step. Leases do not
+ * end; a model takes a lock away by {@link #rob}.
  */
-final class ModelStore implements LockStore {
+final class ModelStore extends ScriptedStore {
 
 	private final Map<String, OwnerToken> owners = new ConcurrentHashMap<>();
 
 	private final AtomicLong fencingToken = new AtomicLong();
 
-	/** Releases that found the lock theirs. */
-	final AtomicInteger released = new AtomicInteger();
-
-	volatile RenewResult renewAnswer = RenewResult.RENEWED;
+	/** How many releases found the lock of their token. */
+	final AtomicInteger releases = new AtomicInteger();
 
 	@Override
 	public AcquireResult acquire(AcquireRequest request, Duration timeout) {
@@ -47,18 +37,10 @@ final class ModelStore implements LockStore {
 	@Override
 	public ReleaseResult release(ReleaseRequest request, Duration timeout) {
 		if (this.owners.remove(request.key(), request.token())) {
-			this.released.incrementAndGet();
+			this.releases.incrementAndGet();
 			return new ReleaseResult.Released();
 		}
 		return new ReleaseResult.NotOwner(this.fencingToken.get());
-	}
-
-	@Override
-	public List<RenewResult> renew(List<RenewRequest> requests, Duration timeout) {
-		RenewResult answer = this.renewAnswer;
-		List<RenewResult> answers = new ArrayList<>();
-		requests.forEach((request) -> answers.add(answer));
-		return answers;
 	}
 
 	boolean isFree(String key) {
@@ -66,40 +48,12 @@ final class ModelStore implements LockStore {
 	}
 
 	/**
-	 * The lock is gone, and somebody else may have had it.
-	 * @return whether it was there
+	 * Takes a lock away, as if another instance had acquired and released it since.
+	 * @return whether the lock was held
 	 */
 	boolean rob(String key) {
 		this.fencingToken.addAndGet(10_000);
 		return this.owners.remove(key) != null;
-	}
-
-	@Override
-	public Optional<Inbox> inbox(String instance, InboxListener listener) {
-		return Optional.of(new Inbox() {
-
-			@Override
-			public void open() {
-			}
-
-			@Override
-			public boolean isConfirmed() {
-				return true;
-			}
-
-			@Override
-			public void probe() {
-			}
-
-			@Override
-			public void close() {
-			}
-
-		});
-	}
-
-	@Override
-	public void close() {
 	}
 
 }

@@ -1,16 +1,17 @@
 package io.github.lockspring.engine;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 
 import io.github.lockspring.LockUnavailableException;
@@ -26,14 +27,18 @@ import io.github.lockspring.store.RenewRequest;
 import io.github.lockspring.store.RenewResult;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.util.ReflectionUtils;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A store whose answers and messages are in a test's hand. Looks wait for the test's
- * answer unless a function answers them; releases and renewals are recorded and answered
- * by functions.
+ * A store that records requests and answers them with functions, which a test may replace
+ * at any time. Without a function for them, acquisitions wait for the test's answer.
+ * Thread-safe.
  */
-final class ScriptedStore implements LockStore {
+public class ScriptedStore implements LockStore {
+
+	private static final Duration TIMEOUT = Duration.ofSeconds(20);
 
 	/**
 	 * A look that waits for its answer.
@@ -63,17 +68,26 @@ final class ScriptedStore implements LockStore {
 
 	private final BlockingQueue<Asked> asked = new LinkedBlockingQueue<>();
 
-	final List<AcquireRequest> looks = new CopyOnWriteArrayList<>();
+	/** The acquisitions that were requested. */
+	public final List<AcquireRequest> looks = new CopyOnWriteArrayList<>();
 
-	final List<ReleaseRequest> released = new CopyOnWriteArrayList<>();
+	/** The releases that were requested. */
+	public final List<ReleaseRequest> released = new CopyOnWriteArrayList<>();
 
-	final List<List<RenewRequest>> renewed = new CopyOnWriteArrayList<>();
+	/** The renewals that were requested. */
+	public final List<List<RenewRequest>> renewed = new CopyOnWriteArrayList<>();
 
-	volatile @Nullable Function<AcquireRequest, AcquireResult> onAcquire;
+	/** Answers acquisitions; null: the test does. */
+	public volatile @Nullable Function<AcquireRequest, AcquireResult> onAcquire;
 
-	volatile Function<ReleaseRequest, ReleaseResult> onRelease = (request) -> new ReleaseResult.Released();
+	/** Answers releases. */
+	public volatile Function<ReleaseRequest, ReleaseResult> onRelease = (request) -> new ReleaseResult.Released();
 
-	volatile Function<RenewRequest, RenewResult> onRenew = (request) -> RenewResult.RENEWED;
+	/** Answers renewals. */
+	public volatile Function<RenewRequest, RenewResult> onRenew = (request) -> RenewResult.RENEWED;
+
+	private BiFunction<String, InboxListener, Optional<Inbox>> onInbox = (instance, listener) -> Optional
+		.of(new ScriptedInbox());
 
 	volatile boolean inboxConfirmed = true;
 
@@ -83,9 +97,26 @@ final class ScriptedStore implements LockStore {
 
 	@Nullable InboxListener listener;
 
+	/** Creates a store whose acquisitions wait for the test's answer. */
+	public ScriptedStore() {
+	}
+
+	/** Creates a store that passes everything on to the given one. */
+	public ScriptedStore(LockStore locks) {
+		this.onAcquire = (request) -> locks.acquire(request, TIMEOUT);
+		this.onRelease = (request) -> locks.release(request, TIMEOUT);
+		this.onRenew = (request) -> locks.renew(List.of(request), TIMEOUT).get(0);
+		this.onInbox = locks::inbox;
+	}
+
+	/** Called when a request was recorded, before it is answered. */
+	void beforeAnswer(Duration timeout) {
+	}
+
 	@Override
 	public AcquireResult acquire(AcquireRequest request, Duration timeout) {
 		this.looks.add(request);
+		beforeAnswer(timeout);
 		Function<AcquireRequest, AcquireResult> answering = this.onAcquire;
 		if (answering != null) {
 			return answering.apply(request);
@@ -93,20 +124,15 @@ final class ScriptedStore implements LockStore {
 		Asked ask = new Asked(request, new CompletableFuture<>());
 		this.asked.add(ask);
 		try {
-			return ask.answer.get(20, TimeUnit.SECONDS);
+			return ask.answer.get(TIMEOUT.toSeconds(), TimeUnit.SECONDS);
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 			throw new LockUnavailableException("interrupted", ex);
 		}
-		catch (java.util.concurrent.ExecutionException ex) {
-			if (ex.getCause() instanceof Error error) {
-				throw error;
-			}
-			throw (RuntimeException) ex.getCause();
-		}
-		catch (java.util.concurrent.TimeoutException ex) {
-			throw new CompletionException(ex);
+		catch (ExecutionException | TimeoutException ex) {
+			ReflectionUtils.rethrowRuntimeException((ex.getCause() != null) ? ex.getCause() : ex);
+			throw new IllegalStateException(ex);
 		}
 	}
 
@@ -130,11 +156,6 @@ final class ScriptedStore implements LockStore {
 		this.onAcquire = (request) -> new AcquireResult.Acquired(fencingToken.incrementAndGet());
 	}
 
-	/** From now on looks wait for the test's answer again. */
-	void byHand() {
-		this.onAcquire = null;
-	}
-
 	boolean isAsked() {
 		return !this.asked.isEmpty();
 	}
@@ -142,6 +163,7 @@ final class ScriptedStore implements LockStore {
 	@Override
 	public ReleaseResult release(ReleaseRequest request, Duration timeout) {
 		this.released.add(request);
+		beforeAnswer(timeout);
 		return this.onRelease.apply(request);
 	}
 
@@ -152,36 +174,14 @@ final class ScriptedStore implements LockStore {
 	@Override
 	public List<RenewResult> renew(List<RenewRequest> requests, Duration timeout) {
 		this.renewed.add(List.copyOf(requests));
-		List<RenewResult> answers = new ArrayList<>();
-		requests.forEach((request) -> answers.add(this.onRenew.apply(request)));
-		return answers;
+		beforeAnswer(timeout);
+		return requests.stream().map((request) -> this.onRenew.apply(request)).toList();
 	}
 
 	@Override
 	public Optional<Inbox> inbox(String instance, InboxListener listener) {
 		this.listener = listener;
-		return Optional.of(new Inbox() {
-
-			@Override
-			public void open() {
-				ScriptedStore.this.inboxOpened++;
-			}
-
-			@Override
-			public boolean isConfirmed() {
-				return ScriptedStore.this.inboxConfirmed;
-			}
-
-			@Override
-			public void probe() {
-				ScriptedStore.this.inboxDoubted++;
-			}
-
-			@Override
-			public void close() {
-			}
-
-		});
+		return this.onInbox.apply(instance, listener);
 	}
 
 	InboxListener messages() {
@@ -192,6 +192,29 @@ final class ScriptedStore implements LockStore {
 
 	@Override
 	public void close() {
+	}
+
+	private final class ScriptedInbox implements Inbox {
+
+		@Override
+		public void open() {
+			ScriptedStore.this.inboxOpened++;
+		}
+
+		@Override
+		public boolean isConfirmed() {
+			return ScriptedStore.this.inboxConfirmed;
+		}
+
+		@Override
+		public void probe() {
+			ScriptedStore.this.inboxDoubted++;
+		}
+
+		@Override
+		public void close() {
+		}
+
 	}
 
 }

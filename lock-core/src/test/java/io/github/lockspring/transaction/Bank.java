@@ -12,6 +12,9 @@ import io.github.lockspring.LockTemplate;
 import io.github.lockspring.UnitOfWork;
 import io.github.lockspring.engine.EngineSettings;
 import io.github.lockspring.engine.LockEngine;
+import io.github.lockspring.engine.ScriptedStore;
+import io.github.lockspring.store.RenewResult;
+import io.github.lockspring.store.memory.MemoryLockStore;
 import org.h2.jdbcx.JdbcConnectionPool;
 
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -24,7 +27,7 @@ import org.springframework.transaction.support.TransactionTemplate;
  */
 final class Bank implements AutoCloseable {
 
-	final CountingStore store = new CountingStore();
+	final ScriptedStore store = new ScriptedStore(new MemoryLockStore());
 
 	final List<LockEvent> events = new CopyOnWriteArrayList<>();
 
@@ -71,6 +74,16 @@ final class Bank implements AutoCloseable {
 	int written() {
 		Integer count = this.jdbc.queryForObject("SELECT COUNT(*) FROM entries", Integer.class);
 		return (count != null) ? count : -1;
+	}
+
+	/** Returns how many leases the store was asked to renew. */
+	int renewals() {
+		return this.store.renewed.stream().mapToInt(List::size).sum();
+	}
+
+	/** Lets the store answer renewals as if it had lost its data. */
+	void loseLocks() {
+		this.store.onRenew = (request) -> RenewResult.NOT_OWNER;
 	}
 
 	/** Whether somebody else would get the lock now. */

@@ -42,8 +42,8 @@ class CommitGuardTests {
 	@Test
 	void checkCostsNoRoundTrip() {
 		transactionWithItsLockCommits();
-		assertThat(this.bank.store.renewals).hasValue(0);
-		assertThat(this.bank.store.looks).hasValue(1);
+		assertThat(this.bank.renewals()).isEqualTo(0);
+		assertThat(this.bank.store.looks).hasSize(1);
 	}
 
 	@Test
@@ -61,7 +61,7 @@ class CommitGuardTests {
 			.isThrownBy(() -> this.bank.transaction().executeWithoutResult((status) -> {
 				this.bank.write();
 				HeldLock lock = this.bank.locks.execute(LockRequest.of("a"), (held) -> held);
-				this.bank.store.lost = true;
+				this.bank.loseLocks();
 				assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::verify);
 			}));
 		assertThat(this.bank.written()).isZero();
@@ -107,7 +107,7 @@ class CommitGuardTests {
 		LockRequest request = LockRequest.of("a").ttl(Duration.ofSeconds(5)).renew();
 		run(request, (lock) -> await().until(() -> lock.remaining().compareTo(Duration.ofSeconds(4)) < 0));
 		assertThat(this.bank.written()).isOne();
-		assertThat(this.bank.store.renewals).hasValue(1);
+		assertThat(this.bank.renewals()).isEqualTo(1);
 	}
 
 	@Test
@@ -148,7 +148,7 @@ class CommitGuardTests {
 	@Test
 	void f10OnlyTheStoreKnowsThatItHasLostItsData() {
 		guarded();
-		this.bank.store.lost = true;
+		this.bank.loseLocks();
 		this.bank.locks.executeWithoutResult(LockRequest.of("a").onLost(OnLost.THROW), (lock) -> writeInTransaction());
 		assertThat(this.bank.written()).isOne();
 	}
@@ -158,8 +158,8 @@ class CommitGuardTests {
 		this.bank.guarded(Verification.REMOTE, Duration.ZERO);
 		run(LockRequest.of("a"), (lock) -> {
 		});
-		assertThat(this.bank.store.renewals).hasValue(1);
-		this.bank.store.lost = true;
+		assertThat(this.bank.renewals()).isEqualTo(1);
+		this.bank.loseLocks();
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> run(LockRequest.of("a"), (lock) -> {
 		}));
 		assertThat(this.bank.written()).isOne();
@@ -168,7 +168,9 @@ class CommitGuardTests {
 	@Test
 	void f22RemoteVerificationWithoutAReplyRollsBack() {
 		this.bank.guarded(Verification.REMOTE, Duration.ZERO);
-		this.bank.store.silent = true;
+		this.bank.store.onRenew = (request) -> {
+			throw new LockUnavailableException("no answer");
+		};
 		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> run(LockRequest.of("a"), (lock) -> {
 		}));
 		assertThat(this.bank.written()).isZero();

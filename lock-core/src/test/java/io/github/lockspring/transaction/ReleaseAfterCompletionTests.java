@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
+import java.util.function.Function;
 
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockContext;
@@ -13,6 +14,8 @@ import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.OnLost;
 import io.github.lockspring.UnitOfWork;
+import io.github.lockspring.store.RenewRequest;
+import io.github.lockspring.store.RenewResult;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -104,8 +107,8 @@ class ReleaseAfterCompletionTests {
 			assertThat(second).isSameAs(first);
 			assertThat(LockContext.currentLocks()).containsExactly(first);
 		});
-		assertThat(this.bank.store.looks).hasValue(1);
-		assertThat(this.bank.store.releases).hasValue(1);
+		assertThat(this.bank.store.looks).hasSize(1);
+		assertThat(this.bank.store.released).hasSize(1);
 	}
 
 	@Test
@@ -182,7 +185,7 @@ class ReleaseAfterCompletionTests {
 		LockRequest request = A.ttl(Duration.ofMillis(300));
 		this.bank.transaction().executeWithoutResult((status) -> {
 			HeldLock lock = this.bank.locks.execute(request, (held) -> held);
-			await().until(() -> this.bank.store.renewals.get() >= 3);
+			await().until(() -> this.bank.renewals() >= 3);
 			assertThat(lock.isHeld()).isTrue();
 		});
 	}
@@ -273,7 +276,7 @@ class ReleaseAfterCompletionTests {
 					this.bank.write();
 					return held;
 				});
-				this.bank.store.lost = true;
+				this.bank.loseLocks();
 				assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::verify);
 			}));
 		assertThat(this.bank.written()).isZero();
@@ -287,7 +290,7 @@ class ReleaseAfterCompletionTests {
 			this.bank.locks.executeWithoutResult(shorter, (lock) -> {
 			});
 			HeldLock lock = this.bank.locks.execute(shorter.maxHold(Duration.ofMinutes(1)), (held) -> held);
-			await().until(() -> this.bank.store.renewals.get() >= 6);
+			await().until(() -> this.bank.renewals() >= 6);
 			assertThat(lock.isHeld()).isTrue();
 			this.bank.write();
 		});
@@ -299,9 +302,10 @@ class ReleaseAfterCompletionTests {
 		this.bank.transaction().executeWithoutResult((status) -> {
 			LockRequest request = A.onLost(OnLost.NOTIFY);
 			HeldLock first = this.bank.locks.execute(request, (held) -> held);
-			this.bank.store.lost = true;
+			Function<RenewRequest, RenewResult> renewal = this.bank.store.onRenew;
+			this.bank.loseLocks();
 			assertThatExceptionOfType(LockLostException.class).isThrownBy(first::verify);
-			this.bank.store.lost = false;
+			this.bank.store.onRenew = renewal;
 			HeldLock second = this.bank.locks.execute(request.ttl(Duration.ofSeconds(1)), (held) -> held);
 			assertThat(second).isNotSameAs(first);
 			assertThat(second.isHeld()).isTrue();

@@ -222,8 +222,8 @@ class CommitGuardFailureTests {
 
 	@Test
 	void evictedLockIsNotNoticedBeforeTheNextRenewalWithoutRemoteVerification() {
-		write(Verification.LOCAL, LONG, (lock) -> Eviction.of("lock:order:42", this.redis));
-		write(Verification.LOCAL, LONG.renew(), (lock) -> Eviction.of("lock:order:42", this.redis));
+		write(Verification.LOCAL, LONG, (lock) -> this.redis.evict("lock:order:42"));
+		write(Verification.LOCAL, LONG.renew(), (lock) -> this.redis.evict("lock:order:42"));
 		assertThat(this.database.written()).isEqualTo(2);
 	}
 
@@ -232,7 +232,7 @@ class CommitGuardFailureTests {
 		LockRequest request = REQUEST.ttl(Duration.ofSeconds(3)).renew();
 		assertThatExceptionOfType(LockLostException.class)
 			.isThrownBy(() -> write(Verification.LOCAL, request, (lock) -> {
-				Eviction.of("lock:order:42", this.redis);
+				this.redis.evict("lock:order:42");
 				await().until(() -> !lock.isHeld());
 			}))
 			.withMessageContaining("the store says");
@@ -242,7 +242,7 @@ class CommitGuardFailureTests {
 	@Test
 	void evictedLockIsNotCommittedWithRemoteVerification() {
 		assertThatExceptionOfType(LockLostException.class)
-			.isThrownBy(() -> write(Verification.REMOTE, LONG, (lock) -> Eviction.of("lock:order:42", this.redis)));
+			.isThrownBy(() -> write(Verification.REMOTE, LONG, (lock) -> this.redis.evict("lock:order:42")));
 		assertThat(this.database.written()).isZero();
 	}
 

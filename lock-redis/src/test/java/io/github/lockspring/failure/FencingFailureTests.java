@@ -133,7 +133,7 @@ class FencingFailureTests {
 	@Test
 	void writerWhoseLockWasEvictedIsRefused() {
 		assertThatExceptionOfType(StaleFencingTokenException.class).isThrownBy(() -> write(LONG, (lock) -> {
-			Eviction.of("lock:order:42", this.redis);
+			this.redis.evict("lock:order:42");
 			writeOfTheOther();
 		}, NOTHING));
 		assertThat(this.journal.read()).containsExactly("other");

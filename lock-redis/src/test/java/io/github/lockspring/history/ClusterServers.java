@@ -5,8 +5,9 @@ import java.util.Collection;
 import java.util.List;
 import java.util.SplittableRandom;
 
+import io.github.lockspring.history.HistoryWorker.Place;
 import io.github.lockspring.redis.Driver;
-import io.github.lockspring.testsupport.history.DataLoss;
+import io.github.lockspring.testsupport.history.HistoryChecker.DataLoss;
 import io.github.lockspring.testsupport.redis.RedisCluster;
 import io.github.lockspring.testsupport.redis.RedisServer;
 

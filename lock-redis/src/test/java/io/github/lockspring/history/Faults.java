@@ -160,36 +160,25 @@ final class Faults {
 
 	private void makeOn(Member member, FaultKind kind, SplittableRandom random) throws InterruptedException {
 		List<TcpProxy> proxies = some(member.way.proxies(), random);
+		Direction[] directions = directions(random);
+		Runnable restore = () -> proxies.forEach(TcpProxy::restore);
 		switch (kind) {
 			case WORKER_KILLED -> {
 				member.worker.close();
 				pause(random, 0, 1000);
 				member.start().await(HistoryWorker.READY);
 			}
-			case WORKER_STOPPED -> {
-				member.worker.signal("STOP");
-				pause(random, 300, 3500);
-				member.worker.signal("CONT");
-			}
+			case WORKER_STOPPED ->
+				during(random, 300, 3500, () -> member.worker.signal("STOP"), () -> member.worker.signal("CONT"));
 			case CONNECTIONS_CUT -> cut(proxies, random);
-			case CONNECTIONS_REFUSED -> {
+			case CONNECTIONS_REFUSED -> during(random, 100, 2000, () -> {
 				proxies.forEach(TcpProxy::refuse);
 				cut(proxies, random);
-				pause(random, 100, 2000);
-				proxies.forEach(TcpProxy::restore);
-			}
-			case BYTES_LOST -> {
-				Direction[] directions = directions(random);
-				proxies.forEach((proxy) -> proxy.stall(directions));
-				pause(random, 50, 2000);
-				proxies.forEach(TcpProxy::restore);
-			}
-			case BYTES_LATE -> {
-				Direction[] directions = directions(random);
-				proxies.forEach((proxy) -> proxy.hold(directions));
-				pause(random, 50, 2500);
-				proxies.forEach(TcpProxy::restore);
-			}
+			}, restore);
+			case BYTES_LOST ->
+				during(random, 50, 2000, () -> proxies.forEach((proxy) -> proxy.stall(directions)), restore);
+			case BYTES_LATE ->
+				during(random, 50, 2500, () -> proxies.forEach((proxy) -> proxy.hold(directions)), restore);
 			default -> throw new IllegalArgumentException(kind.name());
 		}
 	}
@@ -214,6 +203,14 @@ final class Faults {
 			case 1 -> new Direction[] { Direction.TO_CLIENT };
 			default -> Direction.values();
 		};
+	}
+
+	/** Begins something, and ends it after some milliseconds. */
+	static void during(SplittableRandom random, int least, int most, Runnable begin, Runnable end)
+			throws InterruptedException {
+		begin.run();
+		pause(random, least, most);
+		end.run();
 	}
 
 	static void pause(SplittableRandom random, int least, int most) throws InterruptedException {

@@ -37,7 +37,7 @@ class HistoryTests {
 	@Test
 	@Timeout(value = 1, unit = TimeUnit.DAYS)
 	void noTwoHoldersOverlapAndTokensGrowWhateverFails() throws Exception {
-		try (HistoryRun run = new HistoryRun("single", new SingleServer(), WORKERS, KEYS, TTLS)) {
+		try (HistoryRun run = new HistoryRun("single", new Servers.SingleServer(), WORKERS, KEYS, TTLS)) {
 			make(run.faults(), EnumSet.range(FaultKind.WORKER_KILLED, FaultKind.SERVER_STOPPED));
 			run.assertRight(run.end(), run.losses());
 			run.assertOnlySiblingsAreLeft();

@@ -6,8 +6,9 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 
+import io.github.lockspring.history.HistoryWorker.Place;
 import io.github.lockspring.redis.Driver;
-import io.github.lockspring.testsupport.history.DataLoss;
+import io.github.lockspring.testsupport.history.HistoryChecker.DataLoss;
 import io.github.lockspring.testsupport.network.TcpProxy;
 import io.github.lockspring.testsupport.redis.RedisServer;
 import io.github.lockspring.testsupport.redis.RedlockServers;
@@ -47,27 +48,15 @@ final class IndependentServers implements Servers {
 		int[] two = two(random);
 		int[] some = (random.nextBoolean()) ? two : new int[] { two[0] };
 		List<RedisServer> nodes = IntStream.of(some).mapToObj(this.servers::server).toList();
+		Duration delay = Duration.ofMillis(random.nextInt(5, 200));
+		Runnable restore = () -> this.servers.restore(some);
 		switch (kind) {
-			case NODES_KILLED -> {
-				nodes.forEach(RedisServer::kill);
-				Faults.pause(random, 0, 1500);
-				nodes.forEach(RedisServer::restart);
-			}
-			case NODES_STOPPED -> {
-				nodes.forEach(RedisServer::pause);
-				Faults.pause(random, 100, 3000);
-				nodes.forEach(RedisServer::resume);
-			}
-			case NODES_CUT_OFF -> {
-				this.servers.cutOff(some);
-				Faults.pause(random, 100, 3000);
-				this.servers.restore(some);
-			}
-			case NODES_SLOW -> {
-				this.servers.delay(Duration.ofMillis(random.nextInt(5, 200)), some);
-				Faults.pause(random, 300, 3000);
-				this.servers.restore(some);
-			}
+			case NODES_KILLED -> Faults.during(random, 0, 1500, () -> nodes.forEach(RedisServer::kill),
+					() -> nodes.forEach(RedisServer::restart));
+			case NODES_STOPPED -> Faults.during(random, 100, 3000, () -> nodes.forEach(RedisServer::pause),
+					() -> nodes.forEach(RedisServer::resume));
+			case NODES_CUT_OFF -> Faults.during(random, 100, 3000, () -> this.servers.cutOff(some), restore);
+			case NODES_SLOW -> Faults.during(random, 300, 3000, () -> this.servers.delay(delay, some), restore);
 			case NODE_FORGETS -> {
 				this.servers.cutOff(two);
 				Faults.pause(random, 500, 2000);

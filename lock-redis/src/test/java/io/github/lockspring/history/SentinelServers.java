@@ -4,8 +4,9 @@ import java.util.Collection;
 import java.util.List;
 import java.util.SplittableRandom;
 
+import io.github.lockspring.history.HistoryWorker.Place;
 import io.github.lockspring.redis.Driver;
-import io.github.lockspring.testsupport.history.DataLoss;
+import io.github.lockspring.testsupport.history.HistoryChecker.DataLoss;
 import io.github.lockspring.testsupport.redis.RedisServer;
 import io.github.lockspring.testsupport.redis.SentinelGroup;
 import io.github.lockspring.testsupport.redis.SentinelServer;
@@ -40,9 +41,7 @@ final class SentinelServers implements Servers {
 		switch (kind) {
 			case SENTINEL_KILLED -> {
 				SentinelServer sentinel = this.group.sentinels().get(random.nextInt(this.group.sentinels().size()));
-				sentinel.kill();
-				Faults.pause(random, 0, 2000);
-				sentinel.restart();
+				Faults.during(random, 0, 2000, sentinel::kill, sentinel::restart);
 			}
 			case MASTER_KILLED, MASTER_STOPPED, MASTER_KILLED_AHEAD -> {
 				long from = System.nanoTime();

@@ -47,7 +47,7 @@ class LockEngineAutoConfigurationTests {
 
 	@Test
 	void backsOffWhenUserDefinesTemplate() {
-		this.runner.withUserConfiguration(OwnTemplateConfiguration.class, LockedConfiguration.class).run((context) -> {
+		this.runner.withUserConfiguration(OwnTemplateConfiguration.class, LockedService.class).run((context) -> {
 			assertThat(context).hasSingleBean(LockTemplate.class).hasBean("ownTemplate");
 			assertThat(context.getBean(LockedService.class).work()).isTrue();
 			assertThat(context.getBeanFactory().containsSingleton("lockspringLockEngine")).isFalse();

@@ -125,7 +125,7 @@ class LockFencingAutoConfigurationTests {
 		Applications.inMemory()
 			.withClassLoader(new FilteredClassLoader("org.springframework.jdbc", "org.springframework.boot.jdbc",
 					"org.springframework.boot.sql", "javax.sql"))
-			.withUserConfiguration(LockedConfiguration.class)
+			.withUserConfiguration(LockedService.class)
 			.run((context) -> {
 				assertThat(context).doesNotHaveBean(FencingGuard.class);
 				assertThat(context.getBean(LockedService.class).work()).isTrue();
@@ -135,7 +135,7 @@ class LockFencingAutoConfigurationTests {
 	@Test
 	void applicationWithADatabaseNeedsNoModuleForFencing() {
 		this.runner.withClassLoader(new FilteredClassLoader("io.github.lockspring.jdbc"))
-			.withUserConfiguration(LockedConfiguration.class)
+			.withUserConfiguration(LockedService.class)
 			.run((context) -> {
 				assertThat(context).doesNotHaveBean(FencingGuard.class);
 				assertThat(context.getBean(LockedService.class).work()).isTrue();
@@ -147,7 +147,7 @@ class LockFencingAutoConfigurationTests {
 		Applications.inMemory()
 			.withClassLoader(new FilteredClassLoader("org.springframework.transaction", "org.springframework.dao",
 					"org.springframework.jdbc", "org.springframework.boot.jdbc"))
-			.withUserConfiguration(LockedConfiguration.class)
+			.withUserConfiguration(LockedService.class)
 			.run((context) -> {
 				assertThat(context).doesNotHaveBean(FencingGuard.class);
 				assertThat(context.getBean(LockedService.class).work()).isTrue();

@@ -41,20 +41,20 @@ class LockInterceptorAutoConfigurationTests {
 
 	@Test
 	void annotatedMethodRunsUnderItsLock() {
-		this.runner.withUserConfiguration(LockedConfiguration.class)
+		this.runner.withUserConfiguration(LockedService.class)
 			.run((context) -> assertThat(context.getBean(LockedService.class).work()).isTrue());
 	}
 
 	@Test
 	void annotatedMethodRunsUnderItsLockWhereAopIsSwitchedOff() {
-		this.runner.withUserConfiguration(LockedConfiguration.class)
+		this.runner.withUserConfiguration(LockedService.class)
 			.withPropertyValues("spring.aop.auto=false")
 			.run((context) -> assertThat(context.getBean(LockedService.class).work()).isTrue());
 	}
 
 	@Test
 	void annotatedMethodRunsUnderItsLockWithoutAspectJ() {
-		this.runner.withUserConfiguration(LockedConfiguration.class)
+		this.runner.withUserConfiguration(LockedService.class)
 			.withClassLoader(new FilteredClassLoader("org.aspectj"))
 			.run((context) -> assertThat(context.getBean(LockedService.class).work()).isTrue());
 	}
@@ -101,7 +101,7 @@ class LockInterceptorAutoConfigurationTests {
 	@Test
 	void nothingIsMadeBeforeTheApplicationsBeanPostProcessors(CapturedOutput output) {
 		Applications.onSharedServer()
-			.withUserConfiguration(TransactionConfiguration.class, LockedConfiguration.class,
+			.withUserConfiguration(TransactionConfiguration.class, LockedService.class,
 					PostProcessorConfiguration.class)
 			.run((context) -> {
 				assertThat(context.getBean(LockedService.class).work()).isTrue();
@@ -124,16 +124,15 @@ class LockInterceptorAutoConfigurationTests {
 
 	@Test
 	void backsOffWhenUserDefinesInterceptor() {
-		this.runner.withUserConfiguration(OwnInterceptorConfiguration.class, LockedConfiguration.class)
-			.run((context) -> {
-				assertThat(context).hasSingleBean(LockInterceptor.class).hasBean("ownInterceptor");
-				assertThat(context.getBean(LockedService.class).work()).isTrue();
-			});
+		this.runner.withUserConfiguration(OwnInterceptorConfiguration.class, LockedService.class).run((context) -> {
+			assertThat(context).hasSingleBean(LockInterceptor.class).hasBean("ownInterceptor");
+			assertThat(context.getBean(LockedService.class).work()).isTrue();
+		});
 	}
 
 	@Test
 	void backsOffWhenUserDefinesAdvisor() {
-		this.runner.withUserConfiguration(OwnAdvisorConfiguration.class, LockedConfiguration.class).run((context) -> {
+		this.runner.withUserConfiguration(OwnAdvisorConfiguration.class, LockedService.class).run((context) -> {
 			assertThat(context).hasSingleBean(LockOperationSourceAdvisor.class).hasBean("ownAdvisor");
 			assertThat(context.getBean(LockedService.class).work()).isTrue();
 		});

@@ -85,7 +85,7 @@ class LockStoreAutoConfigurationTests {
 	@Test
 	void acknowledgementsOfReplicasOfAClusterStopTheStart() {
 		FailureAnalysis failure = StartupFailures.of(Applications.withRedis()
-			.withUserConfiguration(LockedConfiguration.class)
+			.withUserConfiguration(LockedService.class)
 			.withPropertyValues("spring.data.redis.cluster.nodes=127.0.0.1:1",
 					"distributed-lock.redis.replica-acks=1"));
 		assertThat(failure.getDescription()).contains("'distributed-lock.redis.replica-acks' has the value '1'")
@@ -97,7 +97,7 @@ class LockStoreAutoConfigurationTests {
 	@ValueSource(strings = { "lettuce", "jedis" })
 	void applicationStartsWhileRedisIsDown(String clientType) {
 		Applications.withRedis()
-			.withUserConfiguration(LockedConfiguration.class)
+			.withUserConfiguration(LockedService.class)
 			.withPropertyValues("spring.data.redis.port=1", "spring.data.redis.client-type=" + clientType,
 					"distributed-lock.wait-time=100ms")
 			.run((context) -> {
@@ -110,7 +110,7 @@ class LockStoreAutoConfigurationTests {
 	@Test
 	void memoryStoreNeedsNoRedis() {
 		Applications.inMemory()
-			.withUserConfiguration(LockedConfiguration.class)
+			.withUserConfiguration(LockedService.class)
 			.withClassLoader(WITHOUT_REDIS)
 			.run((context) -> {
 				assertThat(context).hasSingleBean(MemoryLockStore.class);
@@ -137,7 +137,7 @@ class LockStoreAutoConfigurationTests {
 	@Test
 	void usersStoreNeedsNoRedis() {
 		Applications.withoutRedis()
-			.withUserConfiguration(OwnStoreConfiguration.class, LockedConfiguration.class)
+			.withUserConfiguration(OwnStoreConfiguration.class, LockedService.class)
 			.withClassLoader(WITHOUT_REDIS)
 			.run((context) -> assertThat(context.getBean(LockedService.class).work()).isTrue());
 	}
@@ -163,9 +163,8 @@ class LockStoreAutoConfigurationTests {
 
 	@Test
 	void annotatedBeanWithoutRedisOnTheClassPathStopsTheStart() {
-		FailureAnalysis failure = StartupFailures.of(Applications.withoutRedis()
-			.withUserConfiguration(LockedConfiguration.class)
-			.withClassLoader(WITHOUT_REDIS));
+		FailureAnalysis failure = StartupFailures
+			.of(Applications.withoutRedis().withUserConfiguration(LockedService.class).withClassLoader(WITHOUT_REDIS));
 		assertThat(failure.getDescription()).contains("no store")
 			.contains("Spring Data Redis is not on the class path");
 		assertThat(failure.getAction()).contains("spring-boot-starter-data-redis")
@@ -177,7 +176,7 @@ class LockStoreAutoConfigurationTests {
 	@ValueSource(strings = { "redis", "redlock" })
 	void annotatedBeanWithoutTheModuleOfItsStoreStopsTheStart(String store) {
 		FailureAnalysis failure = StartupFailures.of(Applications.onSharedServer()
-			.withUserConfiguration(LockedConfiguration.class)
+			.withUserConfiguration(LockedService.class)
 			.withPropertyValues("distributed-lock.store=" + store,
 					"distributed-lock.redlock.nodes=redis://a,redis://b,redis://c")
 			.withClassLoader(WITHOUT_MODULE));
@@ -190,7 +189,7 @@ class LockStoreAutoConfigurationTests {
 	@Test
 	void memoryStoreNeedsNoModuleOfAnotherStore() {
 		Applications.inMemory()
-			.withUserConfiguration(LockedConfiguration.class)
+			.withUserConfiguration(LockedService.class)
 			.withClassLoader(WITHOUT_MODULE)
 			.run((context) -> assertThat(context.getBean(LockedService.class).work()).isTrue());
 	}
@@ -213,7 +212,7 @@ class LockStoreAutoConfigurationTests {
 	@Test
 	void annotatedBeanWithoutConnectionFactoryStopsTheStart() {
 		FailureAnalysis failure = StartupFailures
-			.of(Applications.withoutRedis().withUserConfiguration(LockedConfiguration.class));
+			.of(Applications.withoutRedis().withUserConfiguration(LockedService.class));
 		assertThat(failure.getDescription()).contains("there is no RedisConnectionFactory bean");
 		assertThat(failure.getAction()).contains("DataRedisAutoConfiguration")
 			.contains("distributed-lock.store=memory")
@@ -222,8 +221,8 @@ class LockStoreAutoConfigurationTests {
 
 	@Test
 	void annotatedBeanWithSeveralConnectionFactoriesStopsTheStart() {
-		FailureAnalysis failure = StartupFailures.of(Applications.withRedis()
-			.withUserConfiguration(LockedConfiguration.class, TwoFactoriesConfiguration.class));
+		FailureAnalysis failure = StartupFailures
+			.of(Applications.withRedis().withUserConfiguration(LockedService.class, TwoFactoriesConfiguration.class));
 		assertThat(failure.getDescription()).contains("several RedisConnectionFactory beans")
 			.contains("cacheRedis, lockRedis");
 		assertThat(failure.getAction()).contains("@Primary").contains("RedisLockStore.create");
@@ -239,7 +238,7 @@ class LockStoreAutoConfigurationTests {
 	@Test
 	void primaryConnectionFactoryIsTaken() {
 		Applications.withRedis()
-			.withUserConfiguration(LockedConfiguration.class, TwoFactoriesConfiguration.class,
+			.withUserConfiguration(LockedService.class, TwoFactoriesConfiguration.class,
 					PrimaryFactoryConfiguration.class)
 			.run((context) -> assertThat(context.getBean(LockedService.class).work()).isTrue());
 	}
@@ -265,7 +264,7 @@ class LockStoreAutoConfigurationTests {
 	@Test
 	void unknownStoreStopsTheStartWithTheListOfStores() {
 		FailureAnalysis failure = StartupFailures.of(Applications.onSharedServer()
-			.withUserConfiguration(LockedConfiguration.class)
+			.withUserConfiguration(LockedService.class)
 			.withPropertyValues("distributed-lock.store=zookeeper"));
 		assertThat(failure.getDescription()).contains("distributed-lock.store").contains("zookeeper");
 		assertThat(failure.getAction()).contains("MEMORY").contains("REDIS");

@@ -24,7 +24,7 @@ class LocksDisabledAutoConfigurationTests {
 
 	@Test
 	void annotatedMethodsRunUnlockedWithOneWarning(CapturedOutput output) {
-		this.runner.withUserConfiguration(LockedConfiguration.class)
+		this.runner.withUserConfiguration(LockedService.class)
 			.withPropertyValues("distributed-lock.enabled=false")
 			.run((context) -> {
 				assertThat(context.getBean(LockedService.class).work()).isFalse();

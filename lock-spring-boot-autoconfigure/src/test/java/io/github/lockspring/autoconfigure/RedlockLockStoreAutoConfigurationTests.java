@@ -51,7 +51,7 @@ class RedlockLockStoreAutoConfigurationTests {
 	@ValueSource(strings = { "lettuce", "jedis" })
 	void locksAreOnTheNodesWithoutARedisOfTheApplication(String clientType) {
 		String key = "redlock-" + UUID.randomUUID();
-		on(Applications.withoutRedis()).withUserConfiguration(LockedConfiguration.class)
+		on(Applications.withoutRedis()).withUserConfiguration(LockedService.class)
 			.withPropertyValues("spring.data.redis.client-type=" + clientType)
 			.run((context) -> {
 				assertThat(context).hasSingleBean(LockStore.class).hasSingleBean(RedlockLockStore.class);
@@ -103,7 +103,7 @@ class RedlockLockStoreAutoConfigurationTests {
 	@Test
 	void applicationWithoutSpringDataRedisReadsWhatIsMissing() {
 		FailureAnalysis failure = StartupFailures.of(on(Applications.withoutRedis())
-			.withUserConfiguration(LockedConfiguration.class)
+			.withUserConfiguration(LockedService.class)
 			.withClassLoader(new FilteredClassLoader("org.springframework.data.redis", "io.lettuce", "redis.clients")));
 		assertThat(failure.getDescription()).contains("Spring Data Redis is not on the class path");
 	}

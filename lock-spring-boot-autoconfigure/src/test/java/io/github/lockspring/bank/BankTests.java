@@ -7,10 +7,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+
+import javax.sql.DataSource;
 
 import io.github.lockspring.bank.Audit.Books;
 import io.github.lockspring.bank.Round.Harm;
 import io.github.lockspring.bank.Round.Moment;
+import io.github.lockspring.testsupport.jdbc.Databases;
+import io.github.lockspring.testsupport.jdbc.Databases.Database;
 import io.github.lockspring.transaction.Verification;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -20,6 +25,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
+import org.springframework.util.function.SingletonSupplier;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -224,6 +232,39 @@ class BankTests {
 		Round play(Branches branches, Audit audit, boolean fenced) throws InterruptedException {
 			// who is past the comparison of tokens cannot be overtaken
 			return branches.round(this.moment, this.harm, audit, !fenced || this.moment != Moment.IN_SECTION);
+		}
+
+	}
+
+	/**
+	 * The databases that a bank can have, each with its table of fencing tokens.
+	 */
+	enum BankDatabase {
+
+		H2(Databases::h2Server),
+
+		POSTGRESQL(Databases::postgres);
+
+		private final Supplier<Database> database;
+
+		private final Supplier<DataSource> dataSource;
+
+		BankDatabase(Supplier<Database> maker) {
+			this.database = SingletonSupplier.of(() -> maker.get().withFencingTokens());
+			this.dataSource = SingletonSupplier.of(() -> {
+				Database created = this.database.get();
+				return new SingleConnectionDataSource(created.url(), created.user(), created.password(), true);
+			});
+		}
+
+		/** Where the workers find it, for a conversation. */
+		String place() {
+			return this.database.get().url() + " " + this.database.get().user();
+		}
+
+		/** The auditor's own connection. */
+		DataSource dataSource() {
+			return this.dataSource.get();
 		}
 
 	}

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 
+import io.github.lockspring.bank.BankApplication.Checkpoint;
 import io.github.lockspring.bank.Round.Harm;
 import io.github.lockspring.bank.Round.Moment;
 import io.github.lockspring.testsupport.process.JavaProcess;

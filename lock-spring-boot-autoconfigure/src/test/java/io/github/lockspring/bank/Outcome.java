@@ -8,7 +8,8 @@ import java.util.stream.Collectors;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.bank.Transfer.Step;
+import io.github.lockspring.bank.BankApplication.Transfer;
+import io.github.lockspring.bank.BankApplication.Transfer.Step;
 import io.github.lockspring.fencing.StaleFencingTokenException;
 import org.jspecify.annotations.Nullable;
 

@@ -11,6 +11,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.ToLongFunction;
 
+import io.github.lockspring.testsupport.history.RecordedEvents.Acquisition;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -74,6 +75,23 @@ public final class HistoryChecker {
 
 		private long length() {
 			return to() - from();
+		}
+
+	}
+
+	/**
+	 * A loss of all data at some moment between two times.
+	 *
+	 * @param from before it happened
+	 * @param to after it had happened
+	 */
+	public record DataLoss(long from, long to) {
+
+		/** Returns the loss that something causes. */
+		public static DataLoss during(Runnable what) {
+			long from = System.nanoTime();
+			what.run();
+			return new DataLoss(from, System.nanoTime());
 		}
 
 	}

@@ -1,23 +1,20 @@
 package io.github.lockspring.testsupport.jdbc;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.sql.Connection;
-import java.sql.DriverManager;
-import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 
 import javax.sql.DataSource;
 
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import org.h2.tools.Server;
-import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.io.ClassPathResource;
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
+import org.springframework.util.function.SingletonSupplier;
+import org.springframework.util.function.ThrowingSupplier;
 
 /**
  * Real databases, each of them new and empty. The servers are started when the first test
@@ -29,9 +26,11 @@ public final class Databases {
 
 	private static final AtomicInteger names = new AtomicInteger();
 
-	private static @Nullable Server h2Server;
+	private static final Supplier<Server> h2Server = SingletonSupplier
+		.of(ThrowingSupplier.of(() -> Server.createTcpServer("-tcpPort", "0", "-ifNotExists", "-tcpDaemon").start()));
 
-	private static @Nullable EmbeddedPostgres postgres;
+	private static final Supplier<EmbeddedPostgres> postgres = SingletonSupplier
+		.of(ThrowingSupplier.of(() -> EmbeddedPostgres.builder().setServerConfig("fsync", "off").start()));
 
 	private Databases() {
 	}
@@ -51,43 +50,18 @@ public final class Databases {
 	}
 
 	/** Creates an H2 database in the memory of this JVM that other JVMs can reach. */
-	public static synchronized Database h2Server() {
-		try {
-			Server server = h2Server;
-			if (server == null) {
-				server = Server.createTcpServer("-tcpPort", "0", "-ifNotExists", "-tcpDaemon").start();
-				h2Server = server;
-			}
-			return new Database("h2", "jdbc:h2:tcp://127.0.0.1:" + server.getPort() + "/mem:" + newName()
-					+ ";DB_CLOSE_DELAY=-1;LOCK_TIMEOUT=20000", "sa", "");
-		}
-		catch (SQLException ex) {
-			throw new IllegalStateException(ex);
-		}
+	public static Database h2Server() {
+		return new Database("h2", "jdbc:h2:tcp://127.0.0.1:" + h2Server.get().getPort() + "/mem:" + newName()
+				+ ";DB_CLOSE_DELAY=-1;LOCK_TIMEOUT=20000", "sa", "");
 	}
 
 	/** Creates a database on PostgreSQL 14, which other JVMs can reach. */
-	public static synchronized Database postgres() {
-		try {
-			EmbeddedPostgres server = postgres;
-			if (server == null) {
-				server = EmbeddedPostgres.builder().setServerConfig("fsync", "off").start();
-				postgres = server;
-			}
-			String name = newName();
-			try (Connection connection = DriverManager.getConnection(server.getJdbcUrl("postgres", "postgres"));
-					Statement statement = connection.createStatement()) {
-				statement.execute("CREATE DATABASE " + name);
-			}
-			return new Database("postgresql", "jdbc:postgresql://127.0.0.1:" + server.getPort() + "/" + name,
-					"postgres", "");
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
-		catch (SQLException ex) {
-			throw new IllegalStateException(ex);
-		}
+	public static Database postgres() {
+		EmbeddedPostgres server = postgres.get();
+		String name = newName();
+		new JdbcTemplate(server.getPostgresDatabase()).execute("CREATE DATABASE " + name);
+		return new Database("postgresql", "jdbc:postgresql://127.0.0.1:" + server.getPort() + "/" + name, "postgres",
+				"");
 	}
 
 	/**

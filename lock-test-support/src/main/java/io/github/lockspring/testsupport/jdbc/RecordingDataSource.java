@@ -1,5 +1,6 @@
 package io.github.lockspring.testsupport.jdbc;
 
+import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
@@ -53,7 +54,7 @@ public final class RecordingDataSource extends DelegatingDataSource {
 	@Override
 	public Connection getConnection() throws SQLException {
 		Connection target = super.getConnection();
-		return proxy(Connection.class, (method, arguments) -> {
+		return proxy(Connection.class, (proxy, method, arguments) -> {
 			if (method.getName().equals("releaseSavepoint") && "Oracle".equals(this.product)) {
 				throw new SQLFeatureNotSupportedException();
 			}
@@ -63,7 +64,7 @@ public final class RecordingDataSource extends DelegatingDataSource {
 			}
 			if (result instanceof DatabaseMetaData metaData && this.product != null) {
 				return proxy(DatabaseMetaData.class,
-						(request, details) -> request.getName().equals("getDatabaseProductName") ? this.product
+						(self, request, details) -> request.getName().equals("getDatabaseProductName") ? this.product
 								: call(metaData, request, details));
 			}
 			return (result instanceof Statement statement) ? recording(Statement.class, statement, "") : result;
@@ -71,7 +72,7 @@ public final class RecordingDataSource extends DelegatingDataSource {
 	}
 
 	private <S extends Statement> S recording(Class<S> type, S target, String sql) {
-		return proxy(type, (method, arguments) -> {
+		return proxy(type, (proxy, method, arguments) -> {
 			if (method.getName().startsWith("execute")) {
 				this.statements.add((arguments != null && arguments.length > 0) ? String.valueOf(arguments[0]) : sql);
 			}
@@ -79,9 +80,8 @@ public final class RecordingDataSource extends DelegatingDataSource {
 		});
 	}
 
-	private static <T> T proxy(Class<T> type, Handler handler) {
-		return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type },
-				(proxy, method, arguments) -> handler.handle(method, arguments)));
+	private static <T> T proxy(Class<T> type, InvocationHandler handler) {
+		return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type }, handler));
 	}
 
 	private static @Nullable Object call(Object target, Method method, @Nullable Object @Nullable [] arguments)
@@ -92,12 +92,6 @@ public final class RecordingDataSource extends DelegatingDataSource {
 		catch (InvocationTargetException ex) {
 			throw ex.getTargetException();
 		}
-	}
-
-	private interface Handler {
-
-		@Nullable Object handle(Method method, @Nullable Object @Nullable [] arguments) throws Throwable;
-
 	}
 
 }

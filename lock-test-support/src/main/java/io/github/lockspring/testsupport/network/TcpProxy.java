@@ -145,6 +145,10 @@ public final class TcpProxy implements AutoCloseable {
 	 */
 	public synchronized void restoreForNewConnections() {
 		this.links.forEach((link) -> link.dead = true);
+		endFaults();
+	}
+
+	private void endFaults() {
 		this.muted = false;
 		this.swallowing.clear();
 		this.holding.clear();
@@ -166,10 +170,7 @@ public final class TcpProxy implements AutoCloseable {
 
 	/** Ends all faults. */
 	public synchronized void restore() {
-		this.muted = false;
-		this.swallowing.clear();
-		this.holding.clear();
-		this.delay = Duration.ZERO;
+		endFaults();
 		this.links.stream().filter((link) -> link.lostBytes || link.dead).forEach((link) -> link.end(Cut.RST));
 		notifyAll();
 		if (this.listener == null) {

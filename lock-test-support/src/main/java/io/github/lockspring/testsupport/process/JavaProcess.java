@@ -13,6 +13,8 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * A main class in a JVM of its own, on the class path of this JVM, so that it can be
  * stopped and killed. It talks with this JVM over its standard streams, one line at a
@@ -31,6 +33,8 @@ public final class JavaProcess implements AutoCloseable {
 	private static final Duration PATIENCE = Duration.ofMinutes(1);
 
 	private static final String END = "";
+
+	private static @Nullable Process shell;
 
 	private final String name;
 
@@ -175,7 +179,33 @@ public final class JavaProcess implements AutoCloseable {
 	 * @param signal its name, such as STOP or CONT
 	 */
 	public void signal(String signal) {
-		Signals.send(this.process, signal);
+		signal(this.process, signal);
+	}
+
+	/**
+	 * Sends a signal to any process; it has been sent when this returns.
+	 * @param process the receiver
+	 * @param signal its name, such as STOP or CONT
+	 * @throws IllegalStateException if the process has ended
+	 */
+	public static synchronized void signal(Process process, String signal) {
+		try {
+			// a shell that waits for commands reacts at once; a new process takes
+			// milliseconds
+			Process shell = JavaProcess.shell;
+			if (shell == null) {
+				shell = new ProcessBuilder("sh").redirectError(ProcessBuilder.Redirect.INHERIT).start();
+				JavaProcess.shell = shell;
+			}
+			shell.outputWriter().write("kill -" + signal + ' ' + process.pid() + "; echo $?\n");
+			shell.outputWriter().flush();
+			if (!"0".equals(shell.inputReader().readLine())) {
+				throw new IllegalStateException("kill -" + signal + " failed for process " + process.pid());
+			}
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
 	}
 
 	/** Sends SIGKILL and waits until the process has ended. */

@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
-import io.github.lockspring.testsupport.process.Signals;
+import io.github.lockspring.testsupport.process.JavaProcess;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -94,13 +94,13 @@ public abstract class RedisProcess implements AutoCloseable {
 
 	/** Sends SIGSTOP: connections stay open, nothing is answered. */
 	public final synchronized void pause() {
-		Signals.send(running(), "STOP");
+		JavaProcess.signal(running(), "STOP");
 		this.paused = true;
 	}
 
 	/** Sends SIGCONT. */
 	public final synchronized void resume() {
-		Signals.send(running(), "CONT");
+		JavaProcess.signal(running(), "CONT");
 		this.paused = false;
 	}
 

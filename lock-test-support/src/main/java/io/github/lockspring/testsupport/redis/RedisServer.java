@@ -97,6 +97,20 @@ public final class RedisServer extends RedisProcess {
 		return number(command("EXISTS", key)) == 1;
 	}
 
+	/**
+	 * Fills a server whose policy is {@code volatile-ttl} until it evicts a key that has
+	 * less than a day to live.
+	 */
+	public void evict(String key) {
+		String filler = "x".repeat(20_000);
+		for (int i = 0; exists(key); i++) {
+			if (i == 1000) {
+				throw new AssertionError("'" + key + "' is not evicted");
+			}
+			command("SET", "filler:" + i, filler, "EX", "86400");
+		}
+	}
+
 	/** Returns all keys. */
 	public List<String> keys() {
 		List<String> keys = new ArrayList<>();

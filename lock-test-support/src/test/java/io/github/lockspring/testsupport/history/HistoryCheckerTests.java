@@ -3,8 +3,10 @@ package io.github.lockspring.testsupport.history;
 import java.util.ArrayList;
 import java.util.List;
 
+import io.github.lockspring.testsupport.history.HistoryChecker.DataLoss;
 import io.github.lockspring.testsupport.history.HistoryChecker.Kind;
 import io.github.lockspring.testsupport.history.HistoryChecker.Violation;
+import io.github.lockspring.testsupport.history.RecordedEvents.Acquisition;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
