@@ -15,7 +15,6 @@ import io.github.lockspring.redis.Driver;
 import io.github.lockspring.redis.RedisLockStore;
 import io.github.lockspring.redis.RedisStoreSettings;
 import io.github.lockspring.redis.redlock.RedlockLockStore;
-import io.github.lockspring.redis.redlock.RedlockNode;
 import io.github.lockspring.redis.redlock.RedlockSettings;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.testsupport.history.EventLog;
