@@ -1,6 +1,6 @@
 package io.github.lockspring;
 
-import java.util.Objects;
+import java.io.Serializable;
 
 import org.jspecify.annotations.Nullable;
 
@@ -14,61 +14,46 @@ public class LockDefinitionException extends LockException {
 
 	private static final long serialVersionUID = 1L;
 
-	private final String annotation;
-
-	private final String method;
-
-	private final String attribute;
-
-	private final String value;
-
-	private final String problem;
-
-	private final String remedy;
+	private final Details details;
 
 	/**
-	 * Creates the exception; its message consists of the parts.
+	 * Creates the exception; its message consists of the details.
+	 * @param details what is wrong, and where
+	 * @param cause the underlying error, or null
+	 */
+	public LockDefinitionException(Details details, @Nullable Throwable cause) {
+		super(details.toString(), cause);
+		this.details = details;
+	}
+
+	/**
+	 * Returns the parts of the message.
+	 * @return the details
+	 */
+	public Details getDetails() {
+		return this.details;
+	}
+
+	/**
+	 * What is wrong with an annotation, and where.
+	 *
 	 * @param annotation the annotation's name as written, such as {@code @Fenced}
 	 * @param method the annotated method or class, as one would search for it
 	 * @param attribute the attribute at fault
 	 * @param value the attribute's value as written
 	 * @param problem what is wrong with it, without a full stop
 	 * @param remedy what to do about it, a sentence
-	 * @param cause the underlying error, or null
+	 * @since 0.1
 	 */
-	public LockDefinitionException(String annotation, String method, String attribute, String value, String problem,
-			String remedy, @Nullable Throwable cause) {
-		super("%s on %s: %s = \"%s\": %s. %s".formatted(annotation, method, attribute, value, problem, remedy), cause);
-		this.annotation = Objects.requireNonNull(annotation, "annotation");
-		this.method = Objects.requireNonNull(method, "method");
-		this.attribute = Objects.requireNonNull(attribute, "attribute");
-		this.value = Objects.requireNonNull(value, "value");
-		this.problem = Objects.requireNonNull(problem, "problem");
-		this.remedy = Objects.requireNonNull(remedy, "remedy");
-	}
+	public record Details(String annotation, String method, String attribute, String value, String problem,
+			String remedy) implements Serializable {
 
-	public String getAnnotation() {
-		return this.annotation;
-	}
+		@Override
+		public String toString() {
+			return "%s on %s: %s = \"%s\": %s. %s".formatted(this.annotation, this.method, this.attribute, this.value,
+					this.problem, this.remedy);
+		}
 
-	public String getMethod() {
-		return this.method;
-	}
-
-	public String getAttribute() {
-		return this.attribute;
-	}
-
-	public String getValue() {
-		return this.value;
-	}
-
-	public String getProblem() {
-		return this.problem;
-	}
-
-	public String getRemedy() {
-		return this.remedy;
 	}
 
 }

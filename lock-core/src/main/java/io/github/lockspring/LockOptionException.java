@@ -11,25 +11,14 @@ public final class LockOptionException extends IllegalArgumentException {
 
 	private static final long serialVersionUID = 1L;
 
-	private final String option;
-
 	private final String problem;
 
 	private final String remedy;
 
 	LockOptionException(String option, Duration value, String problem, String remedy) {
 		super(option + " = " + value + ": " + problem + ". " + remedy);
-		this.option = option;
 		this.problem = problem;
 		this.remedy = remedy;
-	}
-
-	/**
-	 * Returns the option at fault.
-	 * @return its name, as in {@code ttl}
-	 */
-	public String getOption() {
-		return this.option;
 	}
 
 	/**

@@ -203,7 +203,7 @@ public final class LockRequest {
 	 * @throws LockOptionException if it is out of its bounds
 	 */
 	public LockRequest waitTime(Duration waitTime) {
-		LockSpec.checkWaitTime(waitTime);
+		LockSpec.checkBounds("waitTime", waitTime, Duration.ZERO, "");
 		return new LockRequest(this.locks, waitTime, this.onLost, this.renewed);
 	}
 

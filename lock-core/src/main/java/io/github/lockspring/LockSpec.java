@@ -149,12 +149,8 @@ public record LockSpec(String key, @Nullable String name, @Nullable Duration ttl
 		}
 	}
 
-	static void checkWaitTime(Duration waitTime) {
-		checkBounds("waitTime", waitTime, Duration.ZERO, "");
-	}
-
 	/** Called once a lock: nothing is allocated unless it fails. */
-	private static void checkBounds(String option, Duration value, Duration min, String reason) {
+	static void checkBounds(String option, Duration value, Duration min, String reason) {
 		if (value.compareTo(min) < 0) {
 			String shortest = min.toMillis() + "ms";
 			throw new LockOptionException(option, value,

@@ -41,8 +41,6 @@ class SizeTests {
 
 	private static final int MAX_METHOD_LINES = 40;
 
-	private static final int MAX_LINES = 9_900;
-
 	private static final Pattern BLOCK_COMMENT = Pattern.compile("/\\*.*?\\*/", Pattern.DOTALL);
 
 	@Test
@@ -61,15 +59,6 @@ class SizeTests {
 			assertThat(codeLines(source)).as("code lines of %s", source)
 				.isLessThanOrEqualTo(STATE_MACHINES.getOrDefault(name, MAX_CLASS_LINES));
 		}
-	}
-
-	@Test
-	void mainCodeIsSmall() throws IOException {
-		int lines = 0;
-		for (Path source : sources()) {
-			lines += codeLines(source);
-		}
-		assertThat(lines).as("code lines").isBetween(MAX_LINES / 2, MAX_LINES);
 	}
 
 	@Test

@@ -43,8 +43,8 @@ public record AnnotatedMethod(AnnotationModel<?> model, Class<?> type, Method me
 	 */
 	public LockDefinitionException error(String attribute, String value, String problem, String remedy,
 			@Nullable Throwable cause) {
-		return new LockDefinitionException('@' + this.model.type().getSimpleName(), toString(), attribute, value,
-				problem, remedy, cause);
+		return new LockDefinitionException(new LockDefinitionException.Details('@' + this.model.type().getSimpleName(),
+				toString(), attribute, value, problem, remedy), cause);
 	}
 
 	/**

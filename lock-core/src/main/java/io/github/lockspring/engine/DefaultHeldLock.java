@@ -10,6 +10,7 @@ import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockSpec;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.OnLost;
+import io.github.lockspring.engine.support.StoreClient;
 import io.github.lockspring.store.ReleaseRequest;
 import io.github.lockspring.store.ReleaseResult;
 import io.github.lockspring.store.RenewRequest;
@@ -230,7 +231,8 @@ final class DefaultHeldLock implements HeldLock {
 	 */
 	private boolean release(ReleaseRequest request) {
 		try {
-			ReleaseResult result = this.registry.client().release(request);
+			StoreClient client = this.registry.client();
+			ReleaseResult result = client.release(request, client.timeout(request.ttl()));
 			return !(result instanceof ReleaseResult.NotOwner notOwner) || !isLost(notOwner);
 		}
 		catch (LockUnavailableException ex) {

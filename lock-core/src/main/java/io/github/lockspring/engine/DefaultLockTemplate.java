@@ -124,7 +124,10 @@ final class DefaultLockTemplate implements LockTemplate {
 				}
 			}
 			if (options.deferred()) {
-				begin(acquisition);
+				// all keys are held: their limits start now, and what is short is renewed
+				acquisition.newLocks().forEach(DefaultHeldLock::begin);
+				acquisition.newLocks().forEach(DefaultHeldLock::renewIfShort);
+				acquisition.newLocks().forEach(DefaultHeldLock::ensureHeld);
 			}
 			if (outlasting) {
 				acquisition.belongTo(this.unitOfWork);
@@ -164,16 +167,6 @@ final class DefaultLockTemplate implements LockTemplate {
 					LockMessages.notAcquired(lock, options.once(), waited, busy.detail()));
 		}
 		return new LockInterruptedException(lock.key(), LockMessages.interrupted(lock, waited));
-	}
-
-	/**
-	 * All keys are held: their limits start now. A lease with too little time left is
-	 * renewed before the work starts.
-	 */
-	private static void begin(LockAcquisition acquisition) {
-		acquisition.newLocks().forEach(DefaultHeldLock::begin);
-		acquisition.newLocks().forEach(DefaultHeldLock::renewIfShort);
-		acquisition.newLocks().forEach(DefaultHeldLock::ensureHeld);
 	}
 
 	private long now() {

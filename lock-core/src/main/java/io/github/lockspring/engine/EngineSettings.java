@@ -6,22 +6,23 @@ import io.github.lockspring.LockSpec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an engine takes from the application's settings.
+ * Settings of an engine.
  *
- * @param ttl lease of a lock whose request names none; it is renewed
- * @param waitTime longest wait of a request that names none
- * @param maxHold longest hold of a renewed lock whose request names none; null: no bound
- * @param commandTimeout longest wait for an answer of the store; for a short lease a
- * third of its ttl
+ * @param ttl lease of a lock whose request gives none; it is renewed
+ * @param waitTime longest wait of a request that gives none
+ * @param maxHold longest hold of a renewed lock whose request gives none; null: no bound
+ * @param commandTimeout longest wait for a result of the store; for a short lease a third
+ * of its ttl
  * @param renewalInterval part of the lease after which it is renewed, between 0.1 and 0.5
- * @param renewalBatchSize most leases that are renewed by one request, 1 to 1,000
- * @param maxTenure how long the lock is passed on inside this instance while another one
- * waits for it
+ * @param renewalBatchSize most leases that one request renews, 1 to 1,000
+ * @param maxHandoffTime how long the lock is handed off inside this instance while
+ * another instance waits for it
  * @param shutdownTimeout how long {@link LockEngine#stop()} waits for work under a lock
  * to end
+ * @since 0.1
  */
 public record EngineSettings(Duration ttl, Duration waitTime, @Nullable Duration maxHold, Duration commandTimeout,
-		double renewalInterval, int renewalBatchSize, Duration maxTenure, Duration shutdownTimeout) {
+		double renewalInterval, int renewalBatchSize, Duration maxHandoffTime, Duration shutdownTimeout) {
 
 	/**
 	 * Checks the values.
@@ -34,7 +35,7 @@ public record EngineSettings(Duration ttl, Duration waitTime, @Nullable Duration
 			check("maxHold", maxHold, ttl);
 		}
 		check("commandTimeout", commandTimeout, Duration.ofMillis(1));
-		check("maxTenure", maxTenure, Duration.ZERO);
+		check("maxHandoffTime", maxHandoffTime, Duration.ZERO);
 		check("shutdownTimeout", shutdownTimeout, Duration.ZERO);
 		if (!(renewalInterval >= 0.1 && renewalInterval <= 0.5)) {
 			throw new IllegalArgumentException(
@@ -53,7 +54,7 @@ public record EngineSettings(Duration ttl, Duration waitTime, @Nullable Duration
 	}
 
 	/**
-	 * The settings of an application that sets nothing.
+	 * Returns the settings of an application that sets nothing.
 	 * @return the defaults
 	 */
 	public static EngineSettings defaults() {

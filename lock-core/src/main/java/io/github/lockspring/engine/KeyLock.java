@@ -58,8 +58,6 @@ final class KeyLock {
 
 	private final KeyLockPort port;
 
-	private final RenewalPolicy renewal;
-
 	private final LocalHandoff handoff;
 
 	private final RetrySchedule retry;
@@ -70,20 +68,15 @@ final class KeyLock {
 
 	private boolean retired;
 
-	KeyLock(String key, KeyLockPort port, RenewalPolicy renewal, LocalHandoff handoff, RetrySchedule retry) {
+	KeyLock(String key, KeyLockPort port, LocalHandoff handoff, RetrySchedule retry) {
 		this.key = key;
 		this.port = port;
-		this.renewal = renewal;
 		this.handoff = handoff;
 		this.retry = retry;
 	}
 
 	String key() {
 		return this.key;
-	}
-
-	RenewalPolicy renewalPolicy() {
-		return this.renewal;
 	}
 
 	// waiters

@@ -86,7 +86,7 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 		this.dispatcher = new StoreDispatcher(this.client, settings.renewalBatchSize(), time, dispatcherThreads);
 		this.watchdog = new Watchdog<>(time, watchdogThread, this.dispatcher::renew);
 		this.renewal = new RenewalPolicy(settings.renewalInterval());
-		this.handoff = new LocalHandoff(settings.maxTenure().toNanos());
+		this.handoff = new LocalHandoff(settings.maxHandoffTime().toNanos());
 		this.retry = new RetrySchedule(ThreadLocalRandom::current, settings.commandTimeout().toNanos());
 		this.inbox = store.inbox(this.instance, this);
 	}
@@ -129,8 +129,8 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 
 	KeyLock lock(String key) {
 		KeyLock lock = this.locks.get(key);
-		return (lock != null) ? lock : this.locks.computeIfAbsent(key,
-				(absent) -> new KeyLock(absent, this, this.renewal, this.handoff, this.retry));
+		return (lock != null) ? lock
+				: this.locks.computeIfAbsent(key, (absent) -> new KeyLock(absent, this, this.handoff, this.retry));
 	}
 
 	Iterable<KeyLock> locks() {

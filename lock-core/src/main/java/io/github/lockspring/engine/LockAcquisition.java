@@ -40,16 +40,6 @@ final class LockAcquisition {
 			this.reentry = reentry;
 		}
 
-		/** Ends a part that the unit of work has kept. */
-		void endKept() {
-			if (this.reentry != null) {
-				this.lock.exit(this.parameters);
-			}
-			else {
-				this.lock.end(false);
-			}
-		}
-
 		/** Returns whether it was lost. */
 		boolean end(boolean last, boolean inBackground) {
 			if (this.reentry == null && (last || !this.kept)) {
@@ -154,9 +144,8 @@ final class LockAcquisition {
 
 	private void endKept() {
 		for (int i = this.parts.size() - 1; i >= 0; i--) {
-			Part part = this.parts.get(i);
-			if (part.kept) {
-				part.endKept();
+			if (this.parts.get(i).kept) {
+				this.parts.get(i).end(true, false);
 			}
 		}
 	}

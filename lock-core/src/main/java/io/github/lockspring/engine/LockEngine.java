@@ -18,11 +18,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Holds locks in a {@link LockStore} for one instance of an application. Thread-safe. Has
- * no thread and asks nothing while no lock is held or waited for; an inbox that was
- * opened stays open, and is the store's affair.
- * <p>
- * The store is not closed with the engine: who made it closes it, afterwards.
+ * Holds locks in a {@link LockStore} for one instance of an application. Has no thread
+ * and sends nothing while no lock is held or waited for; an inbox that was opened stays
+ * open. Does not close the store: close it after the engine. Thread-safe.
+ *
+ * @since 0.1
  */
 public final class LockEngine implements AutoCloseable {
 
@@ -79,7 +79,7 @@ public final class LockEngine implements AutoCloseable {
 	 * Makes the engine usable again after {@link #stop()}.
 	 */
 	public void start() {
-		this.threads.keepIdle();
+		this.threads.keepIdle(true);
 		this.registry.setStopped(false);
 		this.registry.setClosing(false);
 	}
@@ -109,7 +109,7 @@ public final class LockEngine implements AutoCloseable {
 		this.registry.closeInbox();
 		this.registry.dispatcher().awaitIdle(this.registry.settings().commandTimeout());
 		this.registry.watchdog().wake();
-		this.threads.endIdle();
+		this.threads.keepIdle(false);
 	}
 
 	private void awaitUntil(long end) {
@@ -140,7 +140,7 @@ public final class LockEngine implements AutoCloseable {
 			}
 			long sent = now();
 			try {
-				client.releaseAtLeisure(request);
+				client.release(request, client.commandTimeout());
 			}
 			catch (LockUnavailableException ex) {
 				logger.warn("Lock '{}' could not be released and will expire: {}", request.key(), ex.getMessage());

@@ -108,7 +108,7 @@ class EngineThreadsTests {
 		this.store.answerAgain();
 		dead.close();
 		await().until(this.engine.registry()::isEmpty);
-		await().until(() -> !this.engine.registry().dispatcher().hasQueues());
+		await().until(() -> !this.engine.registry().dispatcher().isBusy());
 	}
 
 	@Test

@@ -21,7 +21,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 class LocalHandoffTests extends EngineFixture {
 
-	private static final Duration SHARE = EngineSettings.defaults().maxTenure();
+	private static final Duration SHARE = EngineSettings.defaults().maxHandoffTime();
 
 	private static final LockRequest FIXED = LockRequest.of(KEY).ttl(TTL).waitTime(Duration.ofMinutes(1));
 

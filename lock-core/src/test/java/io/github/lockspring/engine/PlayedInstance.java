@@ -91,7 +91,7 @@ final class PlayedInstance implements KeyLockPort {
 
 	private KeyLock lock() {
 		if (this.lock == null) {
-			this.lock = new KeyLock(KEY, this, new RenewalPolicy(1.0 / 3), new LocalHandoff(10_000_000), this.retry);
+			this.lock = new KeyLock(KEY, this, new LocalHandoff(10_000_000), this.retry);
 		}
 		return this.lock;
 	}

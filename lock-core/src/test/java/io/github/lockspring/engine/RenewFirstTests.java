@@ -241,7 +241,7 @@ class RenewFirstTests extends EngineFixture {
 		this.store.messages().wanted(KEY, ownership(KEY).token());
 		this.answer.complete(RenewResult.RENEWED);
 		Running<HeldLock> third = waitingBehind(request());
-		advance(EngineSettings.defaults().maxTenure());
+		advance(EngineSettings.defaults().maxHandoffTime());
 		second.get().close();
 		assertThat(this.store.released).hasSize(1);
 		acquiresAnew(third);

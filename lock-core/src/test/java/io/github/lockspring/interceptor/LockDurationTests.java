@@ -49,11 +49,11 @@ class LockDurationTests {
 	void refusesDurationsThatCannotBeMeant(String attribute, String text, String problem, String remedy) {
 		LockDefinitionException error = LockContexts
 			.failure(LockContexts.properties(Map.of(attribute, text), Service.class));
-		assertThat(error.getMethod()).startsWith(Service.class.getName() + ".");
-		assertThat(error.getAttribute()).isEqualTo(attribute.equals("renewedTtl") ? "ttl" : attribute);
-		assertThat(error.getValue()).isEqualTo(text);
-		assertThat(error.getProblem()).contains(problem);
-		assertThat(error.getRemedy()).contains(remedy);
+		assertThat(error.getDetails().method()).startsWith(Service.class.getName() + ".");
+		assertThat(error.getDetails().attribute()).isEqualTo(attribute.equals("renewedTtl") ? "ttl" : attribute);
+		assertThat(error.getDetails().value()).isEqualTo(text);
+		assertThat(error.getDetails().problem()).contains(problem);
+		assertThat(error.getDetails().remedy()).contains(remedy);
 	}
 
 	@Test

@@ -66,11 +66,11 @@ class LockExpressionValidatorTests {
 	void refusesKeyThatCannotBeRight(String key, String problem, String remedy) {
 		LockDefinitionException error = LockContexts
 			.failure(LockContexts.properties(Map.of("key", key), Service.class));
-		assertThat(error.getMethod()).isEqualTo(METHOD);
-		assertThat(error.getAttribute()).isEqualTo("key");
-		assertThat(error.getValue()).isEqualTo(key);
-		assertThat(error.getProblem()).contains(problem);
-		assertThat(error.getRemedy()).contains(remedy.replace("\"\"", "\""));
+		assertThat(error.getDetails().method()).isEqualTo(METHOD);
+		assertThat(error.getDetails().attribute()).isEqualTo("key");
+		assertThat(error.getDetails().value()).isEqualTo(key);
+		assertThat(error.getDetails().problem()).contains(problem);
+		assertThat(error.getDetails().remedy()).contains(remedy.replace("\"\"", "\""));
 	}
 
 	@ParameterizedTest
@@ -83,11 +83,11 @@ class LockExpressionValidatorTests {
 	void refusesConditionThatCannotBeRight(String condition, String problem, String remedy) {
 		LockDefinitionException error = LockContexts
 			.failure(LockContexts.properties(Map.of("condition", condition), Service.class));
-		assertThat(error.getMethod()).isEqualTo(METHOD);
-		assertThat(error.getAttribute()).isEqualTo("condition");
-		assertThat(error.getValue()).isEqualTo(condition);
-		assertThat(error.getProblem()).contains(problem);
-		assertThat(error.getRemedy()).contains(remedy);
+		assertThat(error.getDetails().method()).isEqualTo(METHOD);
+		assertThat(error.getDetails().attribute()).isEqualTo("condition");
+		assertThat(error.getDetails().value()).isEqualTo(condition);
+		assertThat(error.getDetails().problem()).contains(problem);
+		assertThat(error.getDetails().remedy()).contains(remedy);
 	}
 
 	@Test
@@ -102,8 +102,8 @@ class LockExpressionValidatorTests {
 	void hintsAtCompilerOptionWhereNamesAreMissing() {
 		Class<?> unnamed = unnamedParameter("#id");
 		LockDefinitionException error = LockContexts.failure(unnamed);
-		assertThat(error.getProblem()).contains("there is no parameter 'id'", "not in the class file");
-		assertThat(error.getRemedy()).contains("-parameters", "#p0");
+		assertThat(error.getDetails().problem()).contains("there is no parameter 'id'", "not in the class file");
+		assertThat(error.getDetails().remedy()).contains("-parameters", "#p0");
 		LockContexts.start(unnamedParameter("#p0")).close();
 	}
 
@@ -133,8 +133,8 @@ class LockExpressionValidatorTests {
 	void f28HugeConstantKeyStopsTheStart() {
 		LockDefinitionException error = LockContexts
 			.failure(LockContexts.properties(Map.of("key", "'" + "x".repeat(5000) + "'"), Service.class));
-		assertThat(error.getProblem()).contains("at most 4096 characters", "5000");
-		assertThat(error.getRemedy()).contains("a hash of the value");
+		assertThat(error.getDetails().problem()).contains("at most 4096 characters", "5000");
+		assertThat(error.getDetails().remedy()).contains("a hash of the value");
 	}
 
 	@Test

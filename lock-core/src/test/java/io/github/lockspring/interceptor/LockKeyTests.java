@@ -196,8 +196,8 @@ class LockKeyTests {
 		LockDefinitionException error = refused(null);
 		assertThat(error).hasMessageContainingAll("LockKeyTests$Keys.any(Object)", "key = \"#value\"", "gives null",
 				"condition = \"#value != null\"");
-		assertThat(error.getAttribute()).isEqualTo("key");
-		assertThat(error.getValue()).isEqualTo("#value");
+		assertThat(error.getDetails().attribute()).isEqualTo("key");
+		assertThat(error.getDetails().value()).isEqualTo("#value");
 		assertThat(refused(Optional.empty())).hasMessageContaining("gives null");
 		assertThat(refused(Arrays.asList("a", null))).hasMessageContaining("null among its elements");
 	}

@@ -228,11 +228,11 @@ class LockMethodValidationTests {
 	private static void refused(Class<?> type, String method, String attribute, String value, String problem,
 			String remedy) {
 		LockDefinitionException error = LockContexts.failure(type);
-		assertThat(error.getMethod()).isEqualTo(type.getName() + '.' + method);
-		assertThat(error.getAttribute()).isEqualTo(attribute);
-		assertThat(error.getValue()).isEqualTo(value);
-		assertThat(error.getProblem()).contains(problem);
-		assertThat(error.getRemedy()).contains(remedy);
+		assertThat(error.getDetails().method()).isEqualTo(type.getName() + '.' + method);
+		assertThat(error.getDetails().attribute()).isEqualTo(attribute);
+		assertThat(error.getDetails().value()).isEqualTo(value);
+		assertThat(error.getDetails().problem()).contains(problem);
+		assertThat(error.getDetails().remedy()).contains(remedy);
 	}
 
 	private static Class<?> load(DynamicType.Unloaded<?> type, ClassLoader parent) {

@@ -71,8 +71,9 @@ public final class Instance implements AutoCloseable {
 
 	public static Instance on(Driver driver, RedisConfiguration where, int replicaAcks) {
 		EngineSettings d = EngineSettings.defaults();
-		return new Instance(driver, where, replicaAcks, new EngineSettings(d.ttl(), d.waitTime(), d.maxHold(),
-				d.commandTimeout(), d.renewalInterval(), d.renewalBatchSize(), d.maxTenure(), Duration.ofSeconds(1)));
+		return new Instance(driver, where, replicaAcks,
+				new EngineSettings(d.ttl(), d.waitTime(), d.maxHold(), d.commandTimeout(), d.renewalInterval(),
+						d.renewalBatchSize(), d.maxHandoffTime(), Duration.ofSeconds(1)));
 	}
 
 	public LockTemplate locks() {

@@ -18,9 +18,9 @@ class LockDefinitionFailureAnalyzer extends AbstractFailureAnalyzer<LockDefiniti
 				    Method: %s
 				    Attribute: %s = "%s"
 				    Problem: %s
-				""".formatted(cause.getAnnotation(), cause.getMethod(), cause.getAttribute(), cause.getValue(),
-				cause.getProblem());
-		return new FailureAnalysis(description, cause.getRemedy(), rootFailure);
+				""".formatted(cause.getDetails().annotation(), cause.getDetails().method(),
+				cause.getDetails().attribute(), cause.getDetails().value(), cause.getDetails().problem());
+		return new FailureAnalysis(description, cause.getDetails().remedy(), rootFailure);
 	}
 
 }

@@ -66,7 +66,7 @@ public final class LockEngineAutoConfiguration {
 	private static EngineSettings settings(DistributedLockProperties properties) {
 		return new EngineSettings(properties.ttl(), properties.waitTime(), properties.maxHold(),
 				properties.redis().commandTimeout(), properties.renewal().interval(), properties.renewal().batchSize(),
-				properties.fairness().maxTenure(), properties.shutdown().timeout());
+				properties.fairness().maxHandoffTime(), properties.shutdown().timeout());
 	}
 
 }

@@ -35,7 +35,7 @@ final class LockspringAdapter implements LockAdapter {
 		EngineSettings defaults = EngineSettings.defaults();
 		EngineSettings settings = new EngineSettings(servers.ttl(), WAIT_TIME, defaults.maxHold(),
 				defaults.commandTimeout(), defaults.renewalInterval(), defaults.renewalBatchSize(),
-				defaults.maxTenure(), defaults.shutdownTimeout());
+				defaults.maxHandoffTime(), defaults.shutdownTimeout());
 		this.factory = LettuceFactories.started(servers);
 		this.store = RedisLockStore.create(this.factory,
 				new RedisStoreSettings(PREFIX, settings.commandTimeout(), true));

@@ -9,6 +9,8 @@ import java.util.concurrent.TimeUnit;
 /**
  * The threads of an engine: daemons that are created when there is work and end when
  * there has been none for a while.
+ *
+ * @since 0.1
  */
 public final class EngineThreads {
 
@@ -59,20 +61,11 @@ public final class EngineThreads {
 	}
 
 	/**
-	 * Lets idle threads wait for work again.
+	 * Decides what becomes of idle threads.
+	 * @param keep whether they wait for work for a while, or end
 	 */
-	public void keepIdle() {
-		setKeepAlive(KEEP_ALIVE_NANOS);
-	}
-
-	/**
-	 * Ends idle threads.
-	 */
-	public void endIdle() {
-		setKeepAlive(1);
-	}
-
-	private void setKeepAlive(long nanos) {
+	public void keepIdle(boolean keep) {
+		long nanos = keep ? KEEP_ALIVE_NANOS : 1;
 		this.dispatchers.setKeepAliveTime(nanos, TimeUnit.NANOSECONDS);
 		this.events.setKeepAliveTime(nanos, TimeUnit.NANOSECONDS);
 	}

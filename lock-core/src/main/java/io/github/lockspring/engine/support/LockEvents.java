@@ -11,6 +11,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Tells the listeners what happens. A listener that fails breaks nothing and keeps no
  * other listener from being told. Thread-safe.
+ *
+ * @since 0.1
  */
 public final class LockEvents {
 

@@ -18,6 +18,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Sends requests to a store: with a timeout, with or without regard for interrupts, and
  * with every failure turned into {@link LockUnavailableException}. Thread-safe.
+ *
+ * @since 0.1
  */
 public final class StoreClient {
 
@@ -103,24 +105,11 @@ public final class StoreClient {
 	/**
 	 * Releases a lock, whether the thread is interrupted or not.
 	 * @param request the request
+	 * @param timeout longest wait for the result
 	 * @return the result
 	 * @throws LockUnavailableException without a result
 	 */
-	public ReleaseResult release(ReleaseRequest request) {
-		return release(request, timeout(request.ttl()));
-	}
-
-	/**
-	 * Releases a lock, with the whole command timeout.
-	 * @param request the request
-	 * @return the result
-	 * @throws LockUnavailableException without a result
-	 */
-	public ReleaseResult releaseAtLeisure(ReleaseRequest request) {
-		return release(request, this.commandTimeout);
-	}
-
-	private ReleaseResult release(ReleaseRequest request, Duration timeout) {
+	public ReleaseResult release(ReleaseRequest request, Duration timeout) {
 		try {
 			return uninterrupted(() -> this.store.release(request, timeout));
 		}
@@ -154,7 +143,12 @@ public final class StoreClient {
 		return this.commandTimeout;
 	}
 
-	private Duration timeout(Duration ttl) {
+	/**
+	 * Returns the longest wait for a result about a lease.
+	 * @param ttl length of the lease; zero if it is unknown
+	 * @return the command timeout, or a third of a short ttl
+	 */
+	public Duration timeout(Duration ttl) {
 		return ttl.isZero() ? this.commandTimeout : shorter(this.commandTimeout, Duration.ofNanos(ttl.toNanos() / 3));
 	}
 

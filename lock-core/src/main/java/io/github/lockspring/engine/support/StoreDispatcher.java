@@ -35,6 +35,8 @@ import org.slf4j.LoggerFactory;
  * the store hangs each would cost a timeout and delay the renewals after it. Nothing is
  * lost by that, since the next instance that waits for such a lock names its token to
  * this instance, which does not know it any more and releases it.
+ *
+ * @since 0.1
  */
 @SuppressWarnings("try")
 public final class StoreDispatcher {
@@ -186,17 +188,11 @@ public final class StoreDispatcher {
 		}
 	}
 
-	private boolean isBusy() {
-		try (Monitor entered = this.monitor.enter()) {
-			return this.queues.values().stream().anyMatch((queue) -> queue.running);
-		}
-	}
-
 	/**
-	 * Returns whether anything is kept for any server.
+	 * Returns whether anything is being sent, or still to be sent.
 	 * @return false if there is nothing to send
 	 */
-	public boolean hasQueues() {
+	public boolean isBusy() {
 		try (Monitor entered = this.monitor.enter()) {
 			return !this.queues.isEmpty();
 		}
@@ -275,7 +271,7 @@ public final class StoreDispatcher {
 				return false;
 			}
 			try {
-				StoreDispatcher.this.client.releaseAtLeisure(release.request);
+				StoreDispatcher.this.client.release(release.request, StoreDispatcher.this.client.commandTimeout());
 				release.done();
 			}
 			catch (LockUnavailableException ex) {

@@ -5,6 +5,8 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * Monotonic time, and waiting for it: the only clock that decides anything. Tests replace
  * it. Times are compared by their difference, since nanoTime may overflow.
+ *
+ * @since 0.1
  */
 public interface Time {
 

@@ -25,6 +25,7 @@ import org.slf4j.LoggerFactory;
  * empty ends; the next slot starts another one.
  *
  * @param <T> what is watched
+ * @since 0.1
  */
 @SuppressWarnings("try")
 public final class Watchdog<T extends Watchdog.Watched> {

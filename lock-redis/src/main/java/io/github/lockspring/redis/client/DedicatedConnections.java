@@ -1,5 +1,7 @@
 package io.github.lockspring.redis.client;
 
+import java.nio.charset.StandardCharsets;
+
 import org.springframework.data.redis.connection.RedisConnection;
 
 /**
@@ -76,6 +78,11 @@ public interface DedicatedConnections extends AutoCloseable {
 	 * @param server the run id of its server, or empty
 	 */
 	record PooledConnection(RedisConnection connection, boolean used, String server) {
+	}
+
+	/** Writes a number as Redis reads it. */
+	static byte[] digits(long number) {
+		return Long.toString(number).getBytes(StandardCharsets.US_ASCII);
 	}
 
 }

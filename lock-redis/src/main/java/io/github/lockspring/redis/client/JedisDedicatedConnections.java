@@ -1,6 +1,5 @@
 package io.github.lockspring.redis.client;
 
-import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 
 import redis.clients.jedis.Jedis;
@@ -56,11 +55,8 @@ final class JedisDedicatedConnections implements DedicatedConnections {
 
 	@Override
 	public long waitForReplicas(PooledConnection connection, int replicas, long millis) {
-		return (Long) Objects.requireNonNull(connection.connection().execute("WAIT", digits(replicas), digits(millis)));
-	}
-
-	private static byte[] digits(long number) {
-		return Long.toString(number).getBytes(StandardCharsets.US_ASCII);
+		return (Long) Objects.requireNonNull(connection.connection()
+			.execute("WAIT", DedicatedConnections.digits(replicas), DedicatedConnections.digits(millis)));
 	}
 
 	@Override

@@ -1,6 +1,5 @@
 package io.github.lockspring.redis.client;
 
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Properties;
@@ -169,11 +168,7 @@ final class LettuceDedicatedConnections implements DedicatedConnections {
 	public long waitForReplicas(PooledConnection connection, int replicas, long millis) {
 		LettuceConnection lettuce = (LettuceConnection) connection.connection();
 		return (Long) Objects.requireNonNull(lettuce.execute("WAIT", new IntegerOutput<>(ByteArrayCodec.INSTANCE),
-				digits(replicas), digits(millis)));
-	}
-
-	private static byte[] digits(long number) {
-		return Long.toString(number).getBytes(StandardCharsets.US_ASCII);
+				DedicatedConnections.digits(replicas), DedicatedConnections.digits(millis)));
 	}
 
 	@Override

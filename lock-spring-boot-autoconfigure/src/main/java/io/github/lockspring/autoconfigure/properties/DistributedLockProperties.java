@@ -242,17 +242,18 @@ public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @
 	/**
 	 * Sharing of locks between instances.
 	 *
-	 * @param maxTenure Maximum time for which an instance hands a lock off between its
-	 * own threads while other instances wait for it. Zero switches local hand-off off.
+	 * @param maxHandoffTime Maximum time for which an instance hands a lock off between
+	 * its own threads while other instances wait for it. Zero switches local hand-off
+	 * off.
 	 */
-	public record Fairness(@DefaultValue("10ms") Duration maxTenure) {
+	public record Fairness(@DefaultValue("10ms") Duration maxHandoffTime) {
 
 		/**
 		 * Validates the values.
 		 * @throws LockPropertyException if a value is invalid
 		 */
 		public Fairness {
-			PropertyRange.check("fairness.max-tenure", maxTenure, Duration.ZERO, Duration.ofMinutes(1));
+			PropertyRange.check("fairness.max-handoff-time", maxHandoffTime, Duration.ZERO, Duration.ofMinutes(1));
 		}
 
 	}

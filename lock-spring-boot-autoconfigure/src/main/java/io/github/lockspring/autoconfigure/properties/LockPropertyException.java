@@ -11,13 +11,7 @@ public class LockPropertyException extends RuntimeException {
 
 	private static final String PREFIX = "distributed-lock.";
 
-	private final String property;
-
-	private final String value;
-
-	private final String problem;
-
-	private final String remedy;
+	private final transient Details details;
 
 	/**
 	 * Creates the exception.
@@ -28,26 +22,15 @@ public class LockPropertyException extends RuntimeException {
 	 */
 	public LockPropertyException(String name, String value, String problem, String remedy) {
 		super("%s%s = %s: %s. %s".formatted(PREFIX, name, value, problem, remedy));
-		this.property = PREFIX + name;
-		this.value = value;
-		this.problem = problem;
-		this.remedy = remedy;
+		this.details = new Details(PREFIX + name, value, problem, remedy);
 	}
 
-	String getProperty() {
-		return this.property;
+	Details details() {
+		return this.details;
 	}
 
-	String getValue() {
-		return this.value;
-	}
-
-	String getProblem() {
-		return this.problem;
-	}
-
-	String getRemedy() {
-		return this.remedy;
+	/** The parts of the message. */
+	record Details(String property, String value, String problem, String remedy) {
 	}
 
 }

@@ -31,13 +31,13 @@ class LockPropertyFailureAnalyzer extends AbstractFailureAnalyzer<LockPropertyEx
 
 	@Override
 	protected FailureAnalysis analyze(Throwable rootFailure, LockPropertyException cause) {
-		ConfigurationProperty property = find(ConfigurationPropertyName.of(cause.getProperty()));
-		String value = String.valueOf((property != null) ? property.getValue() : cause.getValue());
-		value = cause.getProperty().contains(NODES) ? RedlockNodeProperties.withoutPassword(value) : value;
+		ConfigurationProperty property = find(ConfigurationPropertyName.of(cause.details().property()));
+		String value = String.valueOf((property != null) ? property.getValue() : cause.details().value());
+		value = cause.details().property().contains(NODES) ? RedlockNodeProperties.withoutPassword(value) : value;
 		Origin origin = Origin.from(property);
-		String description = "The property '%s' has the value '%s'%s: %s.".formatted(cause.getProperty(), value,
-				(origin != null) ? " (from " + origin + ")" : "", cause.getProblem());
-		return new FailureAnalysis(description, cause.getRemedy(), rootFailure);
+		String description = "The property '%s' has the value '%s'%s: %s.".formatted(cause.details().property(), value,
+				(origin != null) ? " (from " + origin + ")" : "", cause.details().problem());
+		return new FailureAnalysis(description, cause.details().remedy(), rootFailure);
 	}
 
 	private @Nullable ConfigurationProperty find(ConfigurationPropertyName name) {

@@ -48,7 +48,7 @@ class DistributedLockPropertiesTests {
 			assertThat(properties.redlock().clockDrift()).isEqualTo(0.01);
 			assertThat(properties.redlock().longestTtl()).isNull();
 			assertThat(properties.redlock().durable()).isFalse();
-			assertThat(properties.fairness().maxTenure()).hasMillis(10);
+			assertThat(properties.fairness().maxHandoffTime()).hasMillis(10);
 			assertThat(properties.shutdown().timeout()).hasSeconds(10);
 			assertThat(properties.fencing().table()).isEqualTo("lock_fence");
 			assertThat(properties.fencing().initializeSchema())
@@ -66,7 +66,7 @@ class DistributedLockPropertiesTests {
 				"distributed-lock.redis.replica-ack-timeout=100ms", "distributed-lock.redlock.nodes=redis://a",
 				"distributed-lock.redlock.node-timeout=70ms", "distributed-lock.redlock.clock-drift=0.02",
 				"distributed-lock.redlock.longest-ttl=2m", "distributed-lock.redlock.durable=true",
-				"distributed-lock.fairness.max-tenure=0s", "distributed-lock.shutdown.timeout=1s",
+				"distributed-lock.fairness.max-handoff-time=0s", "distributed-lock.shutdown.timeout=1s",
 				"distributed-lock.transaction.release-after-completion=false",
 				"distributed-lock.transaction.verify-before-commit=off",
 				"distributed-lock.transaction.min-remaining=2s", "distributed-lock.fencing.table=shop.fences",
@@ -115,8 +115,8 @@ class DistributedLockPropertiesTests {
 			redlock.clock-drift     | -0.1 | it is not between 0.0 and 0.5
 			redlock.clock-drift     | 1 | it is not between 0.0 and 0.5
 			redlock.longest-ttl     | 50ms | it is not between 100ms and 365d
-			fairness.max-tenure     | -10ms | a negative time has no meaning
-			fairness.max-tenure     | 1h | it is not between 0s and 1m
+			fairness.max-handoff-time     | -10ms | a negative time has no meaning
+			fairness.max-handoff-time     | 1h | it is not between 0s and 1m
 			shutdown.timeout        | -1s | a negative time has no meaning
 			shutdown.timeout        | 2h | it is not between 0s and 1h
 			transaction.min-remaining | 2m | it is not between 0s and 1m
@@ -150,9 +150,9 @@ class DistributedLockPropertiesTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "ttl", "wait-time", "max-hold", "redis.command-timeout", "redis.replica-ack-timeout",
-			"fairness.max-tenure", "shutdown.timeout" })
+			"fairness.max-handoff-time", "shutdown.timeout" })
 	@ValueSource(strings = { "ttl", "wait-time", "max-hold", "redis.command-timeout", "redlock.node-timeout",
-			"redlock.longest-ttl", "fairness.max-tenure", "shutdown.timeout" })
+			"redlock.longest-ttl", "fairness.max-handoff-time", "shutdown.timeout" })
 	void durationWithoutUnitStopsTheStart(String property) {
 		FailureAnalysis failure = StartupFailures
 			.of(this.runner.withPropertyValues("distributed-lock." + property + "=45"));

@@ -104,7 +104,7 @@ public final class HistoryChecker {
 	 * @param acquired after it had answered
 	 * @param lease the longest lease
 	 */
-	private record Tenured(RecordedHold hold, long asked, long acquired, long lease) {
+	private record OwnedHold(RecordedHold hold, long asked, long acquired, long lease) {
 
 		long granted() {
 			return this.hold.granted();
@@ -172,29 +172,29 @@ public final class HistoryChecker {
 	}
 
 	private void checkKey(List<RecordedHold> holds) {
-		List<Tenured> all = holds.stream().map(this::tenured).toList();
+		List<OwnedHold> all = holds.stream().map(this::owned).toList();
 		checkNumbers(all);
-		List<Tenured> valid = all.stream().filter((tenured) -> tenured.hold.wasValid()).toList();
+		List<OwnedHold> valid = all.stream().filter((owned) -> owned.hold.wasValid()).toList();
 		checkOverlaps(valid);
-		checkGrowth(valid, Tenured::until, Tenured::granted);
-		checkGrowth(all, Tenured::granted, (tenured) -> tenured.hold.asked());
+		checkGrowth(valid, OwnedHold::until, OwnedHold::granted);
+		checkGrowth(all, OwnedHold::granted, (owned) -> owned.hold.asked());
 	}
 
-	private Tenured tenured(RecordedHold hold) {
+	private OwnedHold owned(RecordedHold hold) {
 		Map.Entry<Long, Acquisition> floor = this.acquisitions
 			.getOrDefault(List.of(hold.worker(), hold.key()), new TreeMap<>())
 			.floorEntry(hold.token());
 		if (floor == null || hold.token() - floor.getKey() > MOST_PASSES) {
-			return new Tenured(hold, hold.asked(), hold.granted(), hold.lease());
+			return new OwnedHold(hold, hold.asked(), hold.granted(), hold.lease());
 		}
 		Acquisition from = floor.getValue();
-		return new Tenured(hold, from.asked(), from.acquired(), Math.max(hold.lease(), from.lease()));
+		return new OwnedHold(hold, from.asked(), from.acquired(), Math.max(hold.lease(), from.lease()));
 	}
 
-	private void checkNumbers(List<Tenured> all) {
+	private void checkNumbers(List<OwnedHold> all) {
 		Map<Long, RecordedHold> byToken = new HashMap<>();
-		for (Tenured tenured : all) {
-			RecordedHold hold = tenured.hold;
+		for (OwnedHold owned : all) {
+			RecordedHold hold = owned.hold;
 			if (hold.token() <= 0 || hold.token() >= 1L << 53) {
 				this.violations.add(new Violation(Kind.TOKEN_OUT_OF_RANGE, hold, hold));
 			}
@@ -205,11 +205,11 @@ public final class HistoryChecker {
 		}
 	}
 
-	private void checkOverlaps(List<Tenured> valid) {
-		List<Tenured> active = new ArrayList<>();
-		for (Tenured next : sorted(valid, Tenured::granted)) {
+	private void checkOverlaps(List<OwnedHold> valid) {
+		List<OwnedHold> active = new ArrayList<>();
+		for (OwnedHold next : sorted(valid, OwnedHold::granted)) {
 			active.removeIf((earlier) -> earlier.until() <= next.granted());
-			for (Tenured earlier : active) {
+			for (OwnedHold earlier : active) {
 				if (earlier.hold.overlaps(next.hold) && !explained(earlier, next)) {
 					this.violations.add(new Violation(Kind.OVERLAP, earlier.hold, next.hold));
 				}
@@ -218,12 +218,12 @@ public final class HistoryChecker {
 		}
 	}
 
-	private boolean explained(Tenured one, Tenured other) {
+	private boolean explained(OwnedHold one, OwnedHold other) {
 		return explainedBy(one, other) || explainedBy(other, one);
 	}
 
 	/** Whether the one did not know of a loss after which the other one began. */
-	private boolean explainedBy(Tenured stale, Tenured fresh) {
+	private boolean explainedBy(OwnedHold stale, OwnedHold fresh) {
 		for (DataLoss loss : this.losses) {
 			if (stale.mayBeOlderThan(loss) && fresh.mayBeYoungerThan(loss)) {
 				boolean certain = stale.isOlderThan(loss) && fresh.isYoungerThan(loss);
@@ -242,17 +242,17 @@ public final class HistoryChecker {
 	 * @param end the end of a hold
 	 * @param begin the beginning of a later one
 	 */
-	private void checkGrowth(List<Tenured> all, ToLongFunction<Tenured> end, ToLongFunction<Tenured> begin) {
-		List<Tenured> byEnd = sorted(all, end);
-		Tenured largest = null;
+	private void checkGrowth(List<OwnedHold> all, ToLongFunction<OwnedHold> end, ToLongFunction<OwnedHold> begin) {
+		List<OwnedHold> byEnd = sorted(all, end);
+		OwnedHold largest = null;
 		int next = 0;
-		for (Tenured later : sorted(all, begin)) {
+		for (OwnedHold later : sorted(all, begin)) {
 			while (next < byEnd.size() && end.applyAsLong(byEnd.get(next)) < begin.applyAsLong(later)) {
-				Tenured earlier = byEnd.get(next++);
+				OwnedHold earlier = byEnd.get(next++);
 				largest = (largest == null || earlier.token() > largest.token()) ? earlier : largest;
 			}
 			if (largest != null && largest.token() >= later.token()) {
-				Tenured earlier = shortest(byEnd.subList(0, next), later);
+				OwnedHold earlier = shortest(byEnd.subList(0, next), later);
 				if (earlier != null) {
 					this.violations.add(new Violation(Kind.TOKEN_NOT_GROWING, earlier.hold, later.hold));
 				}
@@ -261,9 +261,9 @@ public final class HistoryChecker {
 	}
 
 	/** The last of the earlier ones that has too large a token without an excuse. */
-	private @Nullable Tenured shortest(List<Tenured> earlier, Tenured later) {
+	private @Nullable OwnedHold shortest(List<OwnedHold> earlier, OwnedHold later) {
 		for (int i = earlier.size() - 1; i >= 0; i--) {
-			Tenured other = earlier.get(i);
+			OwnedHold other = earlier.get(i);
 			if (other.hold != later.hold && other.token() >= later.token() && !passedOnUnaware(later, other)) {
 				return other;
 			}
@@ -275,15 +275,15 @@ public final class HistoryChecker {
 	 * Whether the later hold was passed on by one who did not know of a loss of data:
 	 * then it belongs before the other one, which came after the loss.
 	 */
-	private boolean passedOnUnaware(Tenured later, Tenured other) {
+	private boolean passedOnUnaware(OwnedHold later, OwnedHold other) {
 		if (other.granted() < later.asked) {
 			return false;
 		}
 		return this.losses.stream().anyMatch((loss) -> later.mayBeOlderThan(loss) && other.mayBeYoungerThan(loss));
 	}
 
-	private static List<Tenured> sorted(List<Tenured> all, ToLongFunction<Tenured> by) {
-		List<Tenured> sorted = new ArrayList<>(all);
+	private static List<OwnedHold> sorted(List<OwnedHold> all, ToLongFunction<OwnedHold> by) {
+		List<OwnedHold> sorted = new ArrayList<>(all);
 		sorted.sort(Comparator.comparingLong(by));
 		return sorted;
 	}
