@@ -339,6 +339,13 @@ public final class Workload {
 			catch (LockUnavailableException ex) {
 				// it is as it was
 			}
+			catch (LockLostException ex) {
+				// an extension reports a loss whatever onLost says, the end does not
+				if (this.onLost != OnLost.NOTIFY) {
+					throw ex;
+				}
+				Workload.this.events.count("lost-at-extension");
+			}
 		}
 
 		void reenter() {
