@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -24,6 +25,8 @@ import io.github.lockspring.store.memory.MemoryLockStore;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+
+import org.springframework.test.util.ReflectionTestUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -108,7 +111,8 @@ class EngineThreadsTests {
 		this.store.answerAgain();
 		dead.close();
 		await().until(this.engine.registry()::isEmpty);
-		await().until(() -> !this.engine.registry().dispatcher().isBusy());
+		await().until(() -> ReflectionTestUtils.getField(this.engine.registry().dispatcher(), "queues"),
+				Map.of()::equals);
 	}
 
 	@Test

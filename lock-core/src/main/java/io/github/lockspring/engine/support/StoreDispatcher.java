@@ -188,13 +188,10 @@ public final class StoreDispatcher {
 		}
 	}
 
-	/**
-	 * Returns whether anything is being sent, or still to be sent.
-	 * @return false if there is nothing to send
-	 */
-	public boolean isBusy() {
+	/** A queue that could get no thread does not count: nothing works on it. */
+	private boolean isBusy() {
 		try (Monitor entered = this.monitor.enter()) {
-			return !this.queues.isEmpty();
+			return this.queues.values().stream().anyMatch((queue) -> queue.running);
 		}
 	}
 
