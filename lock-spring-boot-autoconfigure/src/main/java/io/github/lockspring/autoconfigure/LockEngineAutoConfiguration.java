@@ -5,6 +5,7 @@ import io.github.lockspring.LockTemplate;
 import io.github.lockspring.UnitOfWork;
 import io.github.lockspring.autoconfigure.properties.DistributedLockProperties;
 import io.github.lockspring.autoconfigure.properties.DurationUnitValidator;
+import io.github.lockspring.autoconfigure.properties.UnknownPropertyValidator;
 import io.github.lockspring.engine.EngineSettings;
 import io.github.lockspring.engine.LockEngine;
 import io.github.lockspring.store.LockStore;
@@ -34,6 +35,12 @@ public final class LockEngineAutoConfiguration {
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static DurationUnitValidator lockspringDurationUnitValidator() {
 		return new DurationUnitValidator();
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static UnknownPropertyValidator lockspringUnknownPropertyValidator() {
+		return new UnknownPropertyValidator();
 	}
 
 	@Bean

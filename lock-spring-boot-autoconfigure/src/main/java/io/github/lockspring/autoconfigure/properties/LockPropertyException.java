@@ -1,5 +1,7 @@
 package io.github.lockspring.autoconfigure.properties;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Thrown when a property has an invalid value. Stops the start of the application.
  *
@@ -16,12 +18,12 @@ public class LockPropertyException extends RuntimeException {
 	/**
 	 * Creates the exception.
 	 * @param name the name of the property without {@code distributed-lock.}
-	 * @param value the value, without passwords
+	 * @param value the value, without passwords; null if there is no such property
 	 * @param problem what is wrong with the value, without a full stop
 	 * @param remedy how to correct it, a sentence
 	 */
-	public LockPropertyException(String name, String value, String problem, String remedy) {
-		super("%s%s = %s: %s. %s".formatted(PREFIX, name, value, problem, remedy));
+	public LockPropertyException(String name, @Nullable String value, String problem, String remedy) {
+		super("%s%s%s: %s. %s".formatted(PREFIX, name, (value != null) ? " = " + value : "", problem, remedy));
 		this.details = new Details(PREFIX + name, value, problem, remedy);
 	}
 
@@ -30,7 +32,7 @@ public class LockPropertyException extends RuntimeException {
 	}
 
 	/** The parts of the message. */
-	record Details(String property, String value, String problem, String remedy) {
+	record Details(String property, @Nullable String value, String problem, String remedy) {
 	}
 
 }

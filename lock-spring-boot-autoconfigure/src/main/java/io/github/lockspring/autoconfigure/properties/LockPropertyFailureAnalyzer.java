@@ -32,12 +32,21 @@ class LockPropertyFailureAnalyzer extends AbstractFailureAnalyzer<LockPropertyEx
 	@Override
 	protected FailureAnalysis analyze(Throwable rootFailure, LockPropertyException cause) {
 		ConfigurationProperty property = find(ConfigurationPropertyName.of(cause.details().property()));
-		String value = String.valueOf((property != null) ? property.getValue() : cause.details().value());
-		value = cause.details().property().contains(NODES) ? RedlockNodeProperties.withoutPassword(value) : value;
 		Origin origin = Origin.from(property);
-		String description = "The property '%s' has the value '%s'%s: %s.".formatted(cause.details().property(), value,
-				(origin != null) ? " (from " + origin + ")" : "", cause.details().problem());
+		String description = "The property '%s'%s%s: %s.".formatted(cause.details().property(),
+				value(cause.details(), property), (origin != null) ? " (from " + origin + ")" : "",
+				cause.details().problem());
 		return new FailureAnalysis(description, cause.details().remedy(), rootFailure);
+	}
+
+	private static String value(LockPropertyException.Details details, @Nullable ConfigurationProperty property) {
+		if (details.value() == null) {
+			// of an unknown property, it could be a password
+			return "";
+		}
+		String value = String.valueOf((property != null) ? property.getValue() : details.value());
+		return " has the value '%s'"
+			.formatted(details.property().contains(NODES) ? RedlockNodeProperties.withoutPassword(value) : value);
 	}
 
 	private @Nullable ConfigurationProperty find(ConfigurationPropertyName name) {

@@ -2,6 +2,7 @@ package io.github.lockspring.autoconfigure.properties;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 
 import io.github.lockspring.autoconfigure.StartupFailures;
 import io.github.lockspring.transaction.Verification;
@@ -13,11 +14,13 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.env.RandomValuePropertySource;
 import org.springframework.boot.test.context.ConfigDataApplicationContextInitializer;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.Ordered;
+import org.springframework.core.env.SystemEnvironmentPropertySource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -169,6 +172,65 @@ class DistributedLockPropertiesTests {
 		assertThat(failure.getAction()).contains("5s");
 	}
 
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', textBlock = """
+			tll                            | ttl
+			TTLL                           | ttl
+			waitTme                        | wait-time
+			lease-time                     | wait-time
+			command-timeout                | redis.command-timeout
+			redis.commandtimeouts          | redis.command-timeout
+			redis.command-timeout.millis   | redis.command-timeout
+			renew.interval                 | renewal.interval
+			redlock.node[0]                | redlock.nodes[0]
+			redlock.nodes[2].pasword       | redlock.nodes[2].password
+			redlock.nodes[1].ssl.bundel    | redlock.nodes[1].ssl.bundle
+			""")
+	void unknownPropertyStopsTheStartAndNamesItsNearestNeighbour(String property, String nearest) {
+		FailureAnalysis failure = StartupFailures
+			.of(this.runner.withPropertyValues("distributed-lock." + property + "=30s"));
+		assertThat(failure.getDescription()).startsWith("The property 'distributed-lock.")
+			.endsWith(": there is no such property.")
+			.doesNotContain("30s");
+		assertThat(failure.getAction()).startsWith("Did you mean 'distributed-lock." + nearest + "'?");
+	}
+
+	@Test
+	void unknownPropertyIsReportedWithItsOrigin() {
+		FailureAnalysis failure = StartupFailures.of(this.runner
+			.withInitializer(new ConfigDataApplicationContextInitializer())
+			.withPropertyValues("spring.config.location=classpath:/io/github/lockspring/autoconfigure/wrong-name.yml"));
+		assertThat(failure.getDescription()).contains("'distributed-lock.tll'").contains("wrong-name.yml] - 2:8");
+	}
+
+	@Test
+	void unknownPropertyIsReportedBeforeTheValuesThatItLeavesOut() {
+		FailureAnalysis failure = StartupFailures.of(this.runner.withPropertyValues("distributed-lock.store=redlock",
+				"distributed-lock.redlock.node=redis://a,redis://b,redis://c"));
+		assertThat(failure.getDescription()).contains("'distributed-lock.redlock.node'");
+	}
+
+	@Test
+	void unknownEnvironmentVariableIsNoProperty() {
+		this.runner
+			.withInitializer((context) -> context.getEnvironment()
+				.getPropertySources()
+				.addFirst(new SystemEnvironmentPropertySource("test-systemEnvironment",
+						Map.of("DISTRIBUTEDLOCK_SERVICE_HOST", "10.0.0.1", "DISTRIBUTEDLOCK_TTL", "7s"))))
+			.run((context) -> assertThat(context.getBean(DistributedLockProperties.class).ttl()).hasSeconds(7));
+	}
+
+	@Test
+	void propertyMayBeWrittenInEveryRelaxedForm() {
+		this.runner
+			.withInitializer((context) -> RandomValuePropertySource.addToEnvironment(context.getEnvironment()))
+			.withPropertyValues("distributed-lock.waitTime=1s", "distributedLock.max_hold=1m",
+					"distributed-lock.REDIS.command-timeout=1s", "distributed-lock.redlock.nodes[0].host=a",
+					"distributed-lock.redlock.nodes[1]=redis://b", "distributed-lock.key-prefix=${random.uuid}:",
+					"distributed-locks.ttl=1s", "distributed-lock-other.ttl=1s")
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
 	@Test
 	void otherDurationsOfTheApplicationAreNotChecked() {
 		this.runner.withUserConfiguration(OtherPropertiesConfiguration.class)
@@ -198,6 +260,11 @@ class DistributedLockPropertiesTests {
 		@Bean
 		static DurationUnitValidator durationUnitCheck() {
 			return new DurationUnitValidator();
+		}
+
+		@Bean
+		static UnknownPropertyValidator unknownPropertyCheck() {
+			return new UnknownPropertyValidator();
 		}
 
 	}

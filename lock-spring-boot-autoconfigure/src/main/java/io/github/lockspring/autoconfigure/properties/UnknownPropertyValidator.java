@@ -1,0 +1,72 @@
+package io.github.lockspring.autoconfigure.properties;
+
+import java.util.Comparator;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.context.properties.ConfigurationPropertiesBindHandlerAdvisor;
+import org.springframework.boot.context.properties.bind.AbstractBindHandler;
+import org.springframework.boot.context.properties.bind.BindContext;
+import org.springframework.boot.context.properties.bind.BindHandler;
+import org.springframework.boot.context.properties.bind.Bindable;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
+import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
+import org.springframework.core.env.SystemEnvironmentPropertySource;
+
+/**
+ * Refuses properties that do not exist: Spring Boot ignores {@code distributed-lock.tll},
+ * and the application would run with the default. Environment variables are not checked,
+ * since other programs define them too ({@code DISTRIBUTEDLOCK_SERVICE_HOST}).
+ *
+ * @since 0.1
+ */
+public final class UnknownPropertyValidator implements ConfigurationPropertiesBindHandlerAdvisor {
+
+	private static final ConfigurationPropertyName PREFIX = ConfigurationPropertyName.of("distributed-lock");
+
+	@Override
+	public BindHandler apply(BindHandler bindHandler) {
+		return new AbstractBindHandler(bindHandler) {
+
+			@Override
+			public <T> @Nullable Bindable<T> onStart(ConfigurationPropertyName name, Bindable<T> target,
+					BindContext context) {
+				// before the values, whose errors may be due to the unknown name
+				if (name.equals(PREFIX) && target.getType().resolve() == DistributedLockProperties.class) {
+					List<String> known = PropertyNames.of(DistributedLockProperties.class);
+					context.getSources().forEach((source) -> validate(source, known));
+				}
+				return super.onStart(name, target, context);
+			}
+
+		};
+	}
+
+	private static void validate(ConfigurationPropertySource source, List<String> known) {
+		if (source instanceof IterableConfigurationPropertySource names
+				&& !(source.getUnderlyingSource() instanceof SystemEnvironmentPropertySource)) {
+			names.stream()
+				.filter((name) -> PREFIX.isAncestorOf(name) && !PropertyNames.contains(known, text(name)))
+				.findFirst()
+				.ifPresent((name) -> {
+					throw unknown(text(name), known);
+				});
+		}
+	}
+
+	private static String text(ConfigurationPropertyName name) {
+		return name.subName(PREFIX.getNumberOfElements()).toString();
+	}
+
+	private static LockPropertyException unknown(String name, List<String> known) {
+		String nearest = known.stream()
+			.min(Comparator.comparingInt((candidate) -> PropertyNames.distance(name, candidate)))
+			.orElseThrow();
+		return new LockPropertyException(name, null, "there is no such property",
+				"Did you mean 'distributed-lock.%s'? Otherwise remove it; a property of your own needs another prefix."
+					.formatted(PropertyNames.withIndexOf(name, nearest)));
+	}
+
+}
