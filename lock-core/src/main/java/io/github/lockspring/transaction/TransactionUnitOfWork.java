@@ -2,16 +2,19 @@ package io.github.lockspring.transaction;
 
 import io.github.lockspring.UnitOfWork;
 
-import org.springframework.core.Ordered;
-import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Represents the transaction of the current thread, if a transaction manager of Spring
- * began it. {@code SUPPORTS} without a transaction does not count as one. Thread-safe.
+ * Represents the outermost transaction of the current thread that is open, if a
+ * transaction manager of Spring began it. Thread-safe.
  * <p>
- * The unit of work ends with the physical transaction: a savepoint is part of it, and an
- * inner transaction with {@code REQUIRES_NEW} is another unit of work.
+ * A transaction is open until it is complete, except while its own manager has suspended
+ * it for {@code REQUIRES_NEW} or {@code NOT_SUPPORTED}; a transaction that another
+ * manager begins inside does not suspend it. A savepoint is part of its transaction, and
+ * {@code SUPPORTS} without a transaction does not count as one.
+ * <p>
+ * Of several open transactions, the outermost is known only if its manager has a
+ * {@link TransactionListenerRegistrar listener}. Without one, the innermost counts.
  *
  * @since 0.1
  */
@@ -19,32 +22,19 @@ public final class TransactionUnitOfWork implements UnitOfWork {
 
 	@Override
 	public boolean isActive() {
-		return TransactionSynchronizationManager.isActualTransactionActive()
-				&& TransactionSynchronizationManager.isSynchronizationActive();
+		return OpenTransaction.outermost() != null || (TransactionSynchronizationManager.isActualTransactionActive()
+				&& TransactionSynchronizationManager.isSynchronizationActive());
 	}
 
 	@Override
 	public void afterCompletion(Runnable action) {
-		TransactionSynchronizationManager.registerSynchronization(new Completion(action));
-	}
-
-	private record Completion(Runnable action) implements TransactionSynchronization {
-
-		/**
-		 * Returns the order of callbacks without an order, which are called in the order
-		 * of registration. Those that were registered before the lock was acquired
-		 * therefore still run under it.
-		 */
-		@Override
-		public int getOrder() {
-			return Ordered.LOWEST_PRECEDENCE;
+		OpenTransaction outermost = OpenTransaction.outermost();
+		if (outermost != null) {
+			outermost.afterCompletion(action);
 		}
-
-		@Override
-		public void afterCompletion(int status) {
-			this.action.run();
+		else {
+			TransactionSynchronizationManager.registerSynchronization(new OpenTransaction.Completion(action));
 		}
-
 	}
 
 }

@@ -19,6 +19,7 @@ import org.h2.jdbcx.JdbcConnectionPool;
 
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -33,7 +34,7 @@ final class Bank implements AutoCloseable {
 
 	final JdbcConnectionPool dataSource = JdbcConnectionPool.create("jdbc:h2:mem:" + System.nanoTime(), "sa", "");
 
-	final JdbcTransactionManager transactions = new JdbcTransactionManager(this.dataSource);
+	final JdbcTransactionManager transactions = known(new JdbcTransactionManager(this.dataSource));
 
 	final JdbcTemplate jdbc = new JdbcTemplate(this.dataSource);
 
@@ -55,6 +56,12 @@ final class Bank implements AutoCloseable {
 	Bank guarded(Verification verification, Duration minRemaining) {
 		this.transactions.addListener(new CommitGuard(() -> new CommitGuard.Settings(verification, minRemaining)));
 		return this;
+	}
+
+	/** Makes a manager known, as the application's are. */
+	<M extends ConfigurableTransactionManager> M known(M manager) {
+		manager.addListener(new OpenTransaction.Tracker(manager));
+		return manager;
 	}
 
 	TransactionTemplate transaction() {

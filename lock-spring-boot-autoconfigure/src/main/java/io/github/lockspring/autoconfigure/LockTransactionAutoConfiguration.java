@@ -3,7 +3,7 @@ package io.github.lockspring.autoconfigure;
 import io.github.lockspring.UnitOfWork;
 import io.github.lockspring.autoconfigure.properties.DistributedLockProperties;
 import io.github.lockspring.transaction.CommitGuard;
-import io.github.lockspring.transaction.CommitGuardRegistrar;
+import io.github.lockspring.transaction.TransactionListenerRegistrar;
 import io.github.lockspring.transaction.TransactionUnitOfWork;
 
 import org.springframework.beans.factory.ObjectProvider;
@@ -42,8 +42,9 @@ public final class LockTransactionAutoConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static CommitGuardRegistrar lockspringCommitGuardRegistrar(ObjectProvider<DistributedLockProperties> properties) {
-		return new CommitGuardRegistrar(() -> {
+	static TransactionListenerRegistrar lockspringTransactionListenerRegistrar(
+			ObjectProvider<DistributedLockProperties> properties) {
+		return new TransactionListenerRegistrar(() -> {
 			DistributedLockProperties.Transaction transaction = properties.getObject().transaction();
 			return new CommitGuard.Settings(transaction.verifyBeforeCommit(), transaction.minRemaining());
 		});

@@ -5,12 +5,13 @@ import java.util.List;
 
 import javax.sql.DataSource;
 
+import io.github.lockspring.LockContext;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.UnitOfWork;
 import io.github.lockspring.transaction.CommitGuard;
-import io.github.lockspring.transaction.CommitGuardRegistrar;
+import io.github.lockspring.transaction.TransactionListenerRegistrar;
 import io.github.lockspring.transaction.TransactionUnitOfWork;
 import org.h2.jdbcx.JdbcConnectionPool;
 import org.junit.jupiter.api.Test;
@@ -89,6 +90,23 @@ class LockTransactionAutoConfigurationTests {
 	}
 
 	@Test
+	void f25LockInsideTwoManagersIsKeptUntilTheOuterOneCommits() {
+		this.runner.withUserConfiguration(TwoDatabases.class).run((context) -> {
+			LockTemplate locks = context.getBean(LockTemplate.class);
+			TransactionTemplate outer = new TransactionTemplate(
+					context.getBean("orders", PlatformTransactionManager.class));
+			TransactionTemplate inner = new TransactionTemplate(
+					context.getBean("payments", PlatformTransactionManager.class));
+			outer.executeWithoutResult((status) -> {
+				inner.executeWithoutResult((nested) -> locks.executeWithoutResult(LockRequest.of("a"), (lock) -> {
+				}));
+				assertThat(LockContext.current("a")).isPresent();
+			});
+			assertThat(LockContext.current("a")).isEmpty();
+		});
+	}
+
+	@Test
 	void settingsAreTheGuards() {
 		this.runner.withPropertyValues("distributed-lock.transaction.min-remaining=29s").run((context) -> {
 			LockTemplate locks = context.getBean(LockTemplate.class);
@@ -111,7 +129,7 @@ class LockTransactionAutoConfigurationTests {
 	void releaseAfterCompletionCanBeSwitchedOff() {
 		this.runner.withPropertyValues("distributed-lock.transaction.release-after-completion=false")
 			.run((context) -> assertThat(context).doesNotHaveBean(UnitOfWork.class)
-				.hasSingleBean(CommitGuardRegistrar.class));
+				.hasSingleBean(TransactionListenerRegistrar.class));
 	}
 
 	@Test
@@ -123,14 +141,14 @@ class LockTransactionAutoConfigurationTests {
 	@Test
 	void nothingIsThereWithoutTransactionsOrLocks() {
 		this.runner.withPropertyValues("distributed-lock.enabled=false")
-			.run((context) -> assertThat(context).doesNotHaveBean(CommitGuardRegistrar.class));
+			.run((context) -> assertThat(context).doesNotHaveBean(TransactionListenerRegistrar.class));
 		new ApplicationContextRunner()
 			.withConfiguration(AutoConfigurations.of(LockEngineAutoConfiguration.class,
 					MemoryLockStoreAutoConfiguration.class, LockTransactionAutoConfiguration.class))
 			.withPropertyValues("distributed-lock.store=memory")
 			.withClassLoader(new FilteredClassLoader("org.springframework.transaction", "org.springframework.jdbc"))
 			.run((context) -> {
-				assertThat(context).hasNotFailed().doesNotHaveBean("lockspringCommitGuardRegistrar");
+				assertThat(context).hasNotFailed().doesNotHaveBean("lockspringTransactionListenerRegistrar");
 				context.getBean(LockTemplate.class).executeWithoutResult(LockRequest.of("a"), (lock) -> {
 				});
 			});
@@ -154,6 +172,21 @@ class LockTransactionAutoConfigurationTests {
 		@Bean
 		static BeanFactoryPostProcessor greedy() {
 			return (beans) -> beans.getBean("own");
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class TwoDatabases {
+
+		@Bean
+		PlatformTransactionManager orders() {
+			return new JdbcTransactionManager(JdbcConnectionPool.create("jdbc:h2:mem:orders", "sa", ""));
+		}
+
+		@Bean
+		PlatformTransactionManager payments() {
+			return new JdbcTransactionManager(JdbcConnectionPool.create("jdbc:h2:mem:payments", "sa", ""));
 		}
 
 	}

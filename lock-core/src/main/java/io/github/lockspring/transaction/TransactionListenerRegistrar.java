@@ -13,15 +13,16 @@ import org.springframework.core.PriorityOrdered;
 import org.springframework.transaction.ConfigurableTransactionManager;
 
 /**
- * Adds the {@link CommitGuard} to every transaction manager of the application, once.
- * Spring Boot gives listeners only to those managers that it creates itself.
+ * Adds the {@link CommitGuard} to every transaction manager of the application, once, and
+ * a listener that tells {@link TransactionUnitOfWork} which transactions are open. Spring
+ * Boot gives listeners only to those managers that it creates itself.
  * <p>
  * Define it by a static {@code @Bean} method, as every post-processor. Managers that
- * another post-processor needed earlier are guarded once all singletons exist.
+ * another post-processor needed earlier have the listeners once all singletons exist.
  *
  * @since 0.1
  */
-public final class CommitGuardRegistrar
+public final class TransactionListenerRegistrar
 		implements BeanPostProcessor, PriorityOrdered, BeanFactoryAware, SmartInitializingSingleton {
 
 	private final CommitGuard guard;
@@ -32,7 +33,7 @@ public final class CommitGuardRegistrar
 	 * Creates a registrar.
 	 * @param settings supplies the guard's settings, called at the first commit
 	 */
-	public CommitGuardRegistrar(Supplier<CommitGuard.Settings> settings) {
+	public TransactionListenerRegistrar(Supplier<CommitGuard.Settings> settings) {
 		this.guard = new CommitGuard(settings);
 	}
 
@@ -49,27 +50,30 @@ public final class CommitGuardRegistrar
 	@Override
 	public void afterSingletonsInstantiated() {
 		if (this.beanFactory instanceof ListableBeanFactory beans) {
-			beans.getBeansOfType(ConfigurableTransactionManager.class, false, false).values().forEach(this::guard);
+			beans.getBeansOfType(ConfigurableTransactionManager.class, false, false)
+				.values()
+				.forEach(this::addListeners);
 		}
 	}
 
-	/** Adds the guard before a proxy may hide the manager. */
+	/** Adds the listeners before a proxy may hide the manager. */
 	@Override
 	public Object postProcessBeforeInitialization(Object bean, String beanName) {
-		guard(bean);
+		addListeners(bean);
 		return bean;
 	}
 
-	/** Adds the guard to products of factory beans, which are visible only here. */
+	/** Adds the listeners to products of factory beans, which are visible only here. */
 	@Override
 	public Object postProcessAfterInitialization(Object bean, String beanName) {
-		guard(bean);
+		addListeners(bean);
 		return bean;
 	}
 
-	private void guard(Object bean) {
+	private void addListeners(Object bean) {
 		if (bean instanceof ConfigurableTransactionManager manager
 				&& !manager.getTransactionExecutionListeners().contains(this.guard)) {
+			manager.addListener(new OpenTransaction.Tracker(manager));
 			manager.addListener(this.guard);
 		}
 	}
