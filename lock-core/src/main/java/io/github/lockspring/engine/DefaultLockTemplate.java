@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.locks.Lock;
+import java.util.function.Supplier;
 
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockCallback;
@@ -29,13 +30,18 @@ import org.jspecify.annotations.Nullable;
  */
 final class DefaultLockTemplate implements LockTemplate {
 
-	private final KeyLockRegistry registry;
+	private final Supplier<KeyLockRegistry> registry;
 
 	private final ThreadLocks threadLocks;
 
 	private final UnitOfWork unitOfWork;
 
-	DefaultLockTemplate(KeyLockRegistry registry, UnitOfWork unitOfWork) {
+	/**
+	 * Creates a template.
+	 * @param registry the present instance
+	 * @param unitOfWork knows what locks belong to when a call takes them
+	 */
+	DefaultLockTemplate(Supplier<KeyLockRegistry> registry, UnitOfWork unitOfWork) {
 		this.registry = registry;
 		this.unitOfWork = unitOfWork;
 		this.threadLocks = new ThreadLocks(registry, this::acquire);
@@ -98,8 +104,9 @@ final class DefaultLockTemplate implements LockTemplate {
 
 	private WaitOptions options(LockRequest request) {
 		Duration waitTime = request.waitTime();
-		long nanos = ((waitTime != null) ? waitTime : this.registry.settings().waitTime()).toNanos();
-		return new WaitOptions(now() + nanos, nanos == 0, Time.FOREVER, true, request.locks().size() > 1);
+		long nanos = ((waitTime != null) ? waitTime : registry().settings().waitTime()).toNanos();
+		return new WaitOptions(registry().time().nanoTime() + nanos, nanos == 0, Time.FOREVER, true,
+				request.locks().size() > 1);
 	}
 
 	/**
@@ -108,19 +115,20 @@ final class DefaultLockTemplate implements LockTemplate {
 	 * @param outlasting whether the locks belong to the present unit of work
 	 */
 	private LockAcquisition acquire(LockRequest request, WaitOptions options, boolean reenter, boolean outlasting) {
-		this.registry.checkRunning();
-		long start = now();
+		KeyLockRegistry present = registry();
+		present.checkRunning();
+		long start = present.time().nanoTime();
 		LockAcquisition acquisition = new LockAcquisition();
 		try {
 			for (LockSpec spec : request.locks()) {
-				DefaultHeldLock outer = reenter ? DefaultHeldLock.ofCallChain(this.registry, spec.key()) : null;
-				LockParameters parameters = LockParameters.of(spec, request.onLost(), this.registry.settings(),
+				DefaultHeldLock outer = reenter ? DefaultHeldLock.ofCallChain(present, spec.key()) : null;
+				LockParameters parameters = LockParameters.of(spec, request.onLost(), present.settings(),
 						outlasting && outer == null);
 				if (outer != null) {
 					acquisition.reenter(outer, parameters);
 				}
 				else {
-					acquisition.add(acquire(parameters, options, start));
+					acquisition.add(acquire(present, parameters, options, start));
 				}
 			}
 			if (options.deferred()) {
@@ -140,41 +148,43 @@ final class DefaultLockTemplate implements LockTemplate {
 		return acquisition;
 	}
 
-	private DefaultHeldLock acquire(LockParameters parameters, WaitOptions options, long start) {
-		ThreadWaiter waiter = new ThreadWaiter(this.registry, parameters, options);
+	private static DefaultHeldLock acquire(KeyLockRegistry registry, LockParameters parameters, WaitOptions options,
+			long start) {
+		ThreadWaiter waiter = new ThreadWaiter(registry, parameters, options);
 		Waiter.Outcome outcome = waiter.await();
 		if (outcome instanceof Hold hold) {
-			if (this.registry.events().hasListeners()) {
-				this.registry.events()
+			if (registry.events().hasListeners()) {
+				registry.events()
 					.publish(new LockEvent.Acquired(parameters.key(), parameters.name(), hold.fencingToken(),
-							since(start)));
+							since(registry, start)));
 			}
-			return new DefaultHeldLock(this.registry, waiter.lock(), hold);
+			return new DefaultHeldLock(registry, waiter.lock(), hold);
 		}
-		throw notAcquired(parameters, (AcquireFailure) outcome, options, start);
+		throw notAcquired(registry, parameters, (AcquireFailure) outcome, options, start);
 	}
 
-	private LockException notAcquired(LockParameters lock, AcquireFailure failure, WaitOptions options, long start) {
-		Duration waited = since(start);
+	private static LockException notAcquired(KeyLockRegistry registry, LockParameters lock, AcquireFailure failure,
+			WaitOptions options, long start) {
+		Duration waited = since(registry, start);
 		if (failure instanceof AcquireFailure.Unavailable unavailable) {
 			LockUnavailableException cause = unavailable.cause();
-			this.registry.events().publish(new LockEvent.Unavailable(lock.key(), lock.name(), waited, cause));
+			registry.events().publish(new LockEvent.Unavailable(lock.key(), lock.name(), waited, cause));
 			return new LockUnavailableException(LockMessages.notRequested(lock, waited, cause), cause);
 		}
 		if (failure instanceof AcquireFailure.Busy busy) {
-			this.registry.events().publish(new LockEvent.NotAcquired(lock.key(), lock.name(), waited));
+			registry.events().publish(new LockEvent.NotAcquired(lock.key(), lock.name(), waited));
 			return new LockNotAcquiredException(lock.key(),
 					LockMessages.notAcquired(lock, options.once(), waited, busy.detail()));
 		}
 		return new LockInterruptedException(lock.key(), LockMessages.interrupted(lock, waited));
 	}
 
-	private long now() {
-		return this.registry.time().nanoTime();
+	private KeyLockRegistry registry() {
+		return this.registry.get();
 	}
 
-	private Duration since(long start) {
-		return Duration.ofNanos(now() - start);
+	private static Duration since(KeyLockRegistry registry, long start) {
+		return Duration.ofNanos(registry.time().nanoTime() - start);
 	}
 
 }

@@ -1,5 +1,6 @@
 package io.github.lockspring.engine;
 
+import java.nio.ByteBuffer;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.Base64;
@@ -63,7 +64,7 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 
 	private final RetrySchedule retry;
 
-	private final String instance = newInstance();
+	private final String instance;
 
 	private final AtomicLong sequence = new AtomicLong();
 
@@ -81,6 +82,7 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 			Executor dispatcherThreads, Executor eventThread, Executor watchdogThread) {
 		this.settings = settings;
 		this.time = time;
+		this.instance = newInstance(time.nanoTime());
 		this.events = new LockEvents(listeners, eventThread);
 		this.client = new StoreClient(store, settings.commandTimeout());
 		this.dispatcher = new StoreDispatcher(this.client, settings.renewalBatchSize(), time, dispatcherThreads);
@@ -91,9 +93,12 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 		this.inbox = store.inbox(this.instance, this);
 	}
 
-	private static String newInstance() {
+	private static String newInstance(long nanoTime) {
 		byte[] random = new byte[16];
 		new SecureRandom().nextBytes(random);
+		// an image of the process that is restored twice contains the generator's state
+		ByteBuffer bytes = ByteBuffer.wrap(random);
+		bytes.putLong(0, bytes.getLong(0) ^ nanoTime);
 		return Base64.getUrlEncoder().withoutPadding().encodeToString(random);
 	}
 
@@ -151,8 +156,9 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 		}
 	}
 
-	void setStopped(boolean stopped) {
-		this.stopped = stopped;
+	/** From now on nothing is acquired, for good. */
+	void setStopped() {
+		this.stopped = true;
 	}
 
 	void setClosing(boolean closing) {

@@ -4,6 +4,8 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 
 import io.github.lockspring.LockListener;
 import io.github.lockspring.LockTemplate;
@@ -14,6 +16,7 @@ import io.github.lockspring.engine.support.StoreClient;
 import io.github.lockspring.engine.support.Time;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.ReleaseRequest;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -21,6 +24,12 @@ import org.slf4j.LoggerFactory;
  * Holds locks in a {@link LockStore} for one instance of an application. Has no thread
  * and sends nothing while no lock is held or waited for; an inbox that was opened stays
  * open. Does not close the store: close it after the engine. Thread-safe.
+ * <p>
+ * For maintainers: a registry is one instance, with an identity of its own that is part
+ * of its owner tokens. It is created by the first call that needs one, and its stop is
+ * final: {@link #start()} drops it, and what was under way in it ends without a lock. So
+ * an image of the process that was taken between a stop and a start, or before the first
+ * lock, contains no identity, and may be restored any number of times.
  *
  * @since 0.1
  */
@@ -30,7 +39,12 @@ public final class LockEngine implements AutoCloseable {
 
 	private static final long CHECK_INTERVAL_NANOS = 5_000_000;
 
-	private final KeyLockRegistry registry;
+	private final Supplier<KeyLockRegistry> instances;
+
+	private final ReentrantLock changing = new ReentrantLock();
+
+	/** Null until it is needed. Written under {@code changing}. */
+	private volatile @Nullable KeyLockRegistry registry;
 
 	private final DefaultLockTemplate template;
 
@@ -55,16 +69,39 @@ public final class LockEngine implements AutoCloseable {
 	 */
 	public LockEngine(LockStore store, EngineSettings settings, List<LockListener> listeners, UnitOfWork unitOfWork) {
 		this.threads = new EngineThreads();
-		this.registry = new KeyLockRegistry(store, settings, listeners, Time.SYSTEM, this.threads.dispatchers(),
+		this.instances = () -> new KeyLockRegistry(store, settings, listeners, Time.SYSTEM, this.threads.dispatchers(),
 				this.threads.events(), this.threads.watchdog());
-		this.template = new DefaultLockTemplate(this.registry, unitOfWork);
+		this.template = new DefaultLockTemplate(this::registry, unitOfWork);
 	}
 
 	/** Creates an engine whose clock and threads a test controls. */
-	LockEngine(KeyLockRegistry registry) {
+	LockEngine(Supplier<KeyLockRegistry> instances) {
 		this.threads = new EngineThreads();
-		this.registry = registry;
-		this.template = new DefaultLockTemplate(registry, UnitOfWork.NONE);
+		this.instances = instances;
+		this.template = new DefaultLockTemplate(this::registry, UnitOfWork.NONE);
+	}
+
+	/**
+	 * Returns the present instance.
+	 */
+	KeyLockRegistry registry() {
+		KeyLockRegistry present = this.registry;
+		return (present != null) ? present : newInstance();
+	}
+
+	private KeyLockRegistry newInstance() {
+		this.changing.lock();
+		try {
+			KeyLockRegistry present = this.registry;
+			if (present == null) {
+				present = this.instances.get();
+				this.registry = present;
+			}
+			return present;
+		}
+		finally {
+			this.changing.unlock();
+		}
 	}
 
 	/**
@@ -76,12 +113,24 @@ public final class LockEngine implements AutoCloseable {
 	}
 
 	/**
-	 * Makes the engine usable again after {@link #stop()}.
+	 * Makes the engine usable again after {@link #stop()}, as another instance: with an
+	 * identity and an inbox of its own.
 	 */
 	public void start() {
 		this.threads.keepIdle(true);
-		this.registry.setStopped(false);
-		this.registry.setClosing(false);
+		this.changing.lock();
+		try {
+			KeyLockRegistry present = this.registry;
+			if (present != null && present.isStopped()) {
+				this.registry = null;
+			}
+			else if (present != null) {
+				present.setClosing(false);
+			}
+		}
+		finally {
+			this.changing.unlock();
+		}
 	}
 
 	/**
@@ -89,7 +138,7 @@ public final class LockEngine implements AutoCloseable {
 	 * also for those who wait now.
 	 */
 	public void stopWaiting() {
-		this.registry.setClosing(true);
+		registry().setClosing(true);
 	}
 
 	/**
@@ -99,29 +148,33 @@ public final class LockEngine implements AutoCloseable {
 	 * answer), without threads of the engine. Does nothing the second time.
 	 */
 	public void stop() {
-		if (this.registry.isStopped()) {
+		KeyLockRegistry stopping = registry();
+		if (stopping.isStopped()) {
 			return;
 		}
-		stopWaiting();
-		awaitUntil(now() + this.registry.settings().shutdownTimeout().toNanos());
-		this.registry.setStopped(true);
-		releaseAll();
-		this.registry.closeInbox();
-		this.registry.dispatcher().awaitIdle(this.registry.settings().commandTimeout());
-		this.registry.watchdog().wake();
+		stopping.setClosing(true);
+		awaitEmpty(stopping);
+		stopping.setStopped();
+		releaseAll(stopping);
+		stopping.closeInbox();
+		stopping.dispatcher().awaitIdle(stopping.settings().commandTimeout());
+		stopping.watchdog().wake();
 		this.threads.keepIdle(false);
 	}
 
-	private void awaitUntil(long end) {
-		while (!this.registry.isEmpty() && now() - end < 0 && !Thread.currentThread().isInterrupted()) {
-			this.registry.time().park(this, CHECK_INTERVAL_NANOS);
+	private void awaitEmpty(KeyLockRegistry stopping) {
+		Time time = stopping.time();
+		long end = time.nanoTime() + stopping.settings().shutdownTimeout().toNanos();
+		while (!stopping.isEmpty() && time.nanoTime() - end < 0 && !Thread.currentThread().isInterrupted()) {
+			time.park(this, CHECK_INTERVAL_NANOS);
 		}
 	}
 
-	private void releaseAll() {
+	private void releaseAll(KeyLockRegistry stopping) {
+		Time time = stopping.time();
 		List<ReleaseRequest> requests = new ArrayList<>();
-		for (KeyLock lock : this.registry.locks()) {
-			ReleaseRequest request = lock.surrender(now());
+		for (KeyLock lock : stopping.locks()) {
+			ReleaseRequest request = lock.surrender(time.nanoTime());
 			if (request != null) {
 				requests.add(request);
 			}
@@ -131,28 +184,24 @@ public final class LockEngine implements AutoCloseable {
 		}
 		logger.warn("{} lock(s) were still held when the application stopped and are released now, '{}' among them",
 				requests.size(), requests.get(0).key());
-		StoreClient client = this.registry.client();
+		StoreClient client = stopping.client();
 		Set<String> silent = new HashSet<>();
 		for (ReleaseRequest request : requests) {
 			String shard = client.shard(request.key());
 			if (silent.contains(shard)) {
 				continue;
 			}
-			long sent = now();
+			long sent = time.nanoTime();
 			try {
 				client.release(request, client.commandTimeout());
 			}
 			catch (LockUnavailableException ex) {
 				logger.warn("Lock '{}' could not be released and will expire: {}", request.key(), ex.getMessage());
-				if (now() - sent >= client.commandTimeout().toNanos()) {
+				if (time.nanoTime() - sent >= client.commandTimeout().toNanos()) {
 					silent.add(shard);
 				}
 			}
 		}
-	}
-
-	private long now() {
-		return this.registry.time().nanoTime();
 	}
 
 	/**
@@ -163,13 +212,10 @@ public final class LockEngine implements AutoCloseable {
 		stop();
 	}
 
-	KeyLockRegistry registry() {
-		return this.registry;
-	}
-
 	@Override
 	public String toString() {
-		return "LockEngine[" + this.registry.instance() + "]";
+		KeyLockRegistry present = this.registry;
+		return "LockEngine[" + ((present != null) ? present.instance() : "not used yet") + "]";
 	}
 
 }

@@ -7,6 +7,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
 import java.util.function.BiFunction;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockInterruptedException;
@@ -38,7 +39,7 @@ final class ThreadLocks {
 
 	}
 
-	private final KeyLockRegistry registry;
+	private final Supplier<KeyLockRegistry> registry;
 
 	private final BiFunction<LockRequest, WaitOptions, HeldLock> acquiring;
 
@@ -46,10 +47,10 @@ final class ThreadLocks {
 
 	/**
 	 * Creates the locks of an engine.
-	 * @param registry the locks that they stand for
+	 * @param registry the present instance
 	 * @param acquiring acquires one of them
 	 */
-	ThreadLocks(KeyLockRegistry registry, BiFunction<LockRequest, WaitOptions, HeldLock> acquiring) {
+	ThreadLocks(Supplier<KeyLockRegistry> registry, BiFunction<LockRequest, WaitOptions, HeldLock> acquiring) {
 		this.registry = registry;
 		this.acquiring = acquiring;
 	}
@@ -111,15 +112,15 @@ final class ThreadLocks {
 		}
 
 		private WaitOptions withoutBound(boolean interruptible) {
-			if (DefaultHeldLock.ofCallChain(ThreadLocks.this.registry, this.key) != null) {
+			if (DefaultHeldLock.ofCallChain(ThreadLocks.this.registry.get(), this.key) != null) {
 				throw new IllegalStateException(LockMessages.reentryWithoutEnd(this.key));
 			}
-			Duration longest = ThreadLocks.this.registry.settings().waitTime();
+			Duration longest = ThreadLocks.this.registry.get().settings().waitTime();
 			return new WaitOptions(now() + Time.FOREVER, false, longest.toNanos(), interruptible, false);
 		}
 
 		private long now() {
-			return ThreadLocks.this.registry.time().nanoTime();
+			return ThreadLocks.this.registry.get().time().nanoTime();
 		}
 
 		private boolean tryOwn(WaitOptions options) {

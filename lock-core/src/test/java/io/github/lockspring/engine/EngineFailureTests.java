@@ -124,7 +124,7 @@ class EngineFailureTests extends EngineFixture {
 					started.add(task);
 				});
 		this.store.free();
-		LockEngine engine = new LockEngine(registry);
+		LockEngine engine = new LockEngine(() -> registry);
 		HeldLock first = engine.template().acquire(request());
 		assertThat(first.isHeld()).isTrue();
 		outOfThreads[0] = false;

@@ -49,11 +49,12 @@ abstract class EngineFixture {
 	volatile Consumer<LockEvent> onEvent = (event) -> {
 	};
 
-	final KeyLockRegistry registry = new KeyLockRegistry(this.store, settings(), List.of(this::record), this.time,
-			(task) -> this.background.accept(task), Runnable::run, (task) -> {
-			});
+	final LockEngine engine = new LockEngine(() -> new KeyLockRegistry(this.store, settings(), List.of(this::record),
+			this.time, (task) -> this.background.accept(task), Runnable::run, (task) -> {
+			}));
 
-	final LockEngine engine = new LockEngine(this.registry);
+	/** Of the first start. */
+	final KeyLockRegistry registry = this.engine.registry();
 
 	EngineSettings settings() {
 		return EngineSettings.defaults();
@@ -162,8 +163,8 @@ abstract class EngineFixture {
 	/** Nothing is left: no entry, no token, no slot. */
 	void assertNothingLeft() {
 		runBackground();
-		assertThat(this.registry.isEmpty()).as("no entries and tokens").isTrue();
-		assertThat(this.registry.watchdog().size()).as("slots").isZero();
+		assertThat(this.engine.registry().isEmpty()).as("no entries and tokens").isTrue();
+		assertThat(this.engine.registry().watchdog().size()).as("slots").isZero();
 	}
 
 	/** The ownership of a key that is in use. */

@@ -36,7 +36,7 @@ abstract class EngineModel {
 	final KeyLockRegistry registry = new KeyLockRegistry(this.store, EngineSettings.defaults(), List.of(this::record),
 			this.time, this.io, Runnable::run, this.watchdog);
 
-	final LockEngine engine = new LockEngine(this.registry);
+	final LockEngine engine = new LockEngine(() -> this.registry);
 
 	final LockTemplate locks = this.engine.template();
 

@@ -102,7 +102,7 @@ class ReentryTests extends EngineFixture {
 		KeyLockRegistry other = new KeyLockRegistry(this.store, settings(), List.of(), this.time, Runnable::run,
 				Runnable::run, (task) -> {
 				});
-		LockTemplate second = new LockEngine(other).template();
+		LockTemplate second = new LockEngine(() -> other).template();
 		this.template.executeWithoutResult(request(), (outer) -> {
 			second.executeWithoutResult(request(), (inner) -> {
 				assertThat(inner.fencingToken()).isNotEqualTo(outer.fencingToken());

@@ -95,6 +95,9 @@ public class ScriptedStore implements LockStore {
 
 	volatile int inboxDoubted;
 
+	/** The instances that inboxes were created for. */
+	final List<String> inboxes = new CopyOnWriteArrayList<>();
+
 	@Nullable InboxListener listener;
 
 	/** Creates a store whose acquisitions wait for the test's answer. */
@@ -180,6 +183,7 @@ public class ScriptedStore implements LockStore {
 
 	@Override
 	public Optional<Inbox> inbox(String instance, InboxListener listener) {
+		this.inboxes.add(instance);
 		this.listener = listener;
 		return this.onInbox.apply(instance, listener);
 	}

@@ -180,6 +180,45 @@ class ShutdownTests extends EngineFixture {
 	}
 
 	@Test
+	void eachStartIsAnInstanceOfItsOwnSinceOneImageMayBeRestoredTwice() {
+		held(request(), 1).close();
+		this.engine.stop();
+		String stopped = this.store.looks.get(0).token().instance();
+		this.engine.start();
+		assertThat(this.store.inboxes).containsExactly(stopped);
+		held(request(), 2).close();
+		String restored = this.store.looks.get(1).token().instance();
+		assertThat(restored).isNotEqualTo(stopped);
+		assertThat(this.store.inboxes).containsExactly(stopped, restored);
+	}
+
+	@Test
+	void attemptThatWasUnderWayAtTheStopHoldsNothingAfterTheStart() {
+		Running<HeldLock> running = acquire(request());
+		ScriptedStore.Asked look = this.store.nextLook();
+		Running<Boolean> stopping = stopping();
+		stopped(stopping);
+		this.engine.start();
+		look.fails();
+		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(running::get)
+			.withMessageContaining("stopped");
+		runBackground();
+		assertThat(this.store.looks).hasSize(1);
+		assertThat(this.store.releasedTokens()).containsExactly(look.token());
+	}
+
+	@Test
+	void startWithoutAStopLosesNothing() {
+		HeldLock lock = held(request(), 1);
+		this.engine.start();
+		assertThat(lock.isHeld()).isTrue();
+		Running<HeldLock> second = waitingBehind(request());
+		lock.close();
+		second.get().close();
+		assertNothingLeft();
+	}
+
+	@Test
 	void interruptedStopDoesNotWaitForWorkButReleases() {
 		HeldLock lock = held(request(), 1);
 		Thread.currentThread().interrupt();

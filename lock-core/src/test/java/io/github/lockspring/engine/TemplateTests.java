@@ -264,7 +264,7 @@ class TemplateTests extends EngineFixture {
 				java.util.List.of(throwing, this.events::add), this.time, Runnable::run, Runnable::run, (task) -> {
 				});
 		this.store.free();
-		new LockEngine(other).template().executeWithoutResult(request(), (lock) -> {
+		new LockEngine(() -> other).template().executeWithoutResult(request(), (lock) -> {
 		});
 		assertThat(this.events).hasSize(2);
 		assertThat(other.isEmpty()).isTrue();

@@ -55,7 +55,7 @@ class SuspendedClockTests {
 
 	private final StoppableTime time = new StoppableTime();
 
-	private final LockEngine suspended = new LockEngine(new KeyLockRegistry(this.store, EngineSettings.defaults(),
+	private final LockEngine suspended = new LockEngine(() -> new KeyLockRegistry(this.store, EngineSettings.defaults(),
 			List.of(), this.time, Runnable::run, Runnable::run, SuspendedClockTests::start));
 
 	private final Instance other = Instance.on(this.redis.port());

@@ -16,6 +16,8 @@ import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
+import io.github.lockspring.OnLost;
+import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.testsupport.redis.RedisServer;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
@@ -180,6 +182,23 @@ class LockEngineLifecycleTests {
 		mayEnd.countDown();
 		closing.get(30, TimeUnit.SECONDS);
 		assertThat(task.get(1, TimeUnit.SECONDS)).isTrue();
+	}
+
+	/** Spring stops and starts the same beans around a checkpoint of CRaC. */
+	@Test
+	void engineThatIsStartedAgainIsAnotherInstance() {
+		ConfigurableApplicationContext context = start("distributed-lock.shutdown.timeout=100ms");
+		LockTemplate locks = context.getBean(LockTemplate.class);
+		String before = instanceOf(locks.acquire(LockRequest.of("before").onLost(OnLost.NOTIFY)));
+		context.pause();
+		context.restart();
+		assertThat(instanceOf(locks.acquire(LockRequest.of("after")))).isNotEqualTo(before);
+	}
+
+	private String instanceOf(HeldLock lock) {
+		String token = this.server.get("lock:" + lock.key());
+		assertThat(token).isNotNull();
+		return OwnerToken.parse(token).orElseThrow().instance();
 	}
 
 	@Test
