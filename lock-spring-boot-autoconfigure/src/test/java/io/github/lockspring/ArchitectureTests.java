@@ -92,7 +92,7 @@ class ArchitectureTests {
 	@Test
 	void f17NeitherStoreNorEngineReadsTheWallClock() {
 		noClasses().that()
-			.resideInAnyPackage(ROOT + ".redis..", ROOT + ".engine..")
+			.resideInAnyPackage(ROOT + ".redis..", ROOT + ".jdbc..", ROOT + ".engine..")
 			.should()
 			.callMethod(System.class, "currentTimeMillis")
 			.orShould()

@@ -6,7 +6,6 @@ import java.sql.SQLFeatureNotSupportedException;
 import java.sql.Savepoint;
 import java.util.List;
 import java.util.Locale;
-import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
 
@@ -33,8 +32,6 @@ import org.springframework.jdbc.core.JdbcOperations;
  */
 final class FenceTable {
 
-	private static final Pattern NAME = Pattern.compile("[A-Za-z_][A-Za-z0-9_$]*(\\.[A-Za-z_][A-Za-z0-9_$]*)?");
-
 	private static final String SCRIPTS = "io/github/lockspring/jdbc/schema-";
 
 	private static final List<String> PLATFORMS = List.of("postgresql", "mysql", "mariadb", "h2");
@@ -59,13 +56,8 @@ final class FenceTable {
 	private volatile @Nullable InsertMode insertMode;
 
 	FenceTable(JdbcOperations jdbc, String name) {
-		if (!NAME.matcher(name).matches()) {
-			throw new IllegalArgumentException(
-					"'" + name + "' is not a table name: use letters, digits and underscores,"
-							+ " preceded by a schema and a dot where needed");
-		}
 		this.jdbc = jdbc;
-		this.name = name;
+		this.name = TableName.check(name);
 		this.update = "UPDATE " + name
 				+ " SET fencing_token = ?, uses = uses + 1, updated_at = CURRENT_TIMESTAMP WHERE resource = ? AND fencing_token <= ?";
 		this.insert = "INSERT INTO " + name

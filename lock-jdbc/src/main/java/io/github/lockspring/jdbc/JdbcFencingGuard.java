@@ -133,7 +133,7 @@ public final class JdbcFencingGuard implements FencingGuard {
 					+ " Use the transaction manager of that DataSource (the same object), or a guard of the other one");
 		}
 		this.fenced.add(holder, resource);
-		return this.table.raise(connection, FenceKey.of(resource), token);
+		return this.table.raise(connection, RowKey.of(resource), token);
 	}
 
 }

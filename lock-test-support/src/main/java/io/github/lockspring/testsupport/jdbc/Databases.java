@@ -112,6 +112,12 @@ public final class Databases {
 			return this;
 		}
 
+		/** Creates the table of locks. */
+		public Database withLocks() {
+			run("io/github/lockspring/jdbc/lock-lease-" + this.platform + ".sql");
+			return this;
+		}
+
 		/**
 		 * Runs a script.
 		 * @param resource where it is on the class path

@@ -7,14 +7,14 @@ import java.util.HexFormat;
 import java.util.regex.Pattern;
 
 /**
- * Converts a resource into the key of its row. The key is the resource itself, unless
- * that is too long or contains characters that not every database can store. In that case
- * the key consists of as much of the beginning of the resource as fits, a {@code #}, and
- * the SHA-256 of the whole resource (of its UTF-8) in hexadecimal digits. Resources that
- * already have this form are converted in the same way. Two resources therefore share a
- * row only if their texts have the same SHA-256.
+ * Converts a name, of a fenced resource or of a lock, into the key of its row. The key is
+ * the name itself, unless that is too long or contains characters that not every database
+ * can store. In that case the key consists of as much of the beginning of the name as
+ * fits, a {@code #}, and the SHA-256 of the whole name (of its UTF-8) in hexadecimal
+ * digits. Names that already have this form are converted in the same way. Two names
+ * therefore share a row only if their texts have the same SHA-256.
  */
-final class FenceKey {
+final class RowKey {
 
 	/** Maximum length of a key: the length of the column. */
 	static final int MAX_LENGTH = 255;
@@ -25,13 +25,13 @@ final class FenceKey {
 
 	private static final char NUL = 0;
 
-	private FenceKey() {
+	private RowKey() {
 	}
 
-	static String of(String resource) {
-		boolean fits = resource.length() <= MAX_LENGTH && isStorable(resource)
-				&& (resource.length() < HASH_LENGTH || !HASHED.matcher(resource).matches());
-		return (fits) ? resource : beginning(resource) + '#' + sha256(resource);
+	static String of(String name) {
+		boolean fits = name.length() <= MAX_LENGTH && isStorable(name)
+				&& (name.length() < HASH_LENGTH || !HASHED.matcher(name).matches());
+		return (fits) ? name : beginning(name) + '#' + sha256(name);
 	}
 
 	/**
@@ -42,15 +42,15 @@ final class FenceKey {
 		return text.indexOf(NUL) < 0 && StandardCharsets.UTF_8.newEncoder().canEncode(text);
 	}
 
-	private static String beginning(String resource) {
-		int length = Math.min(resource.length(), MAX_LENGTH - HASH_LENGTH);
+	private static String beginning(String name) {
+		int length = Math.min(name.length(), MAX_LENGTH - HASH_LENGTH);
 		StringBuilder beginning = new StringBuilder(MAX_LENGTH);
 		for (int i = 0; i < length; i++) {
-			char next = resource.charAt(i);
+			char next = name.charAt(i);
 			boolean pair = Character.isHighSurrogate(next) && i + 1 < length
-					&& Character.isLowSurrogate(resource.charAt(i + 1));
+					&& Character.isLowSurrogate(name.charAt(i + 1));
 			if (pair) {
-				beginning.append(next).append(resource.charAt(++i));
+				beginning.append(next).append(name.charAt(++i));
 			}
 			else {
 				beginning.append((next == NUL || Character.isSurrogate(next)) ? '?' : next);

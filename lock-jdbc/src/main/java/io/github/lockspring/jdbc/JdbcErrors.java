@@ -1,0 +1,71 @@
+package io.github.lockspring.jdbc;
+
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Locale;
+
+import io.github.lockspring.LockUnavailableException;
+
+import org.springframework.core.NestedExceptionUtils;
+import org.springframework.dao.ConcurrencyFailureException;
+import org.springframework.dao.DataAccessException;
+import org.springframework.dao.DuplicateKeyException;
+import org.springframework.jdbc.BadSqlGrammarException;
+import org.springframework.jdbc.support.SQLExceptionSubclassTranslator;
+import org.springframework.jdbc.support.SQLExceptionTranslator;
+
+/**
+ * Classifies errors of the database, and describes each of them in a sentence with the
+ * database's own words.
+ */
+final class JdbcErrors {
+
+	private static final SQLExceptionTranslator TRANSLATOR = new SQLExceptionSubclassTranslator();
+
+	private JdbcErrors() {
+	}
+
+	static boolean isDuplicateKey(SQLException ex) {
+		return translate(ex) instanceof DuplicateKeyException;
+	}
+
+	/**
+	 * Whether the database has chosen this statement to give way to another one: a
+	 * deadlock, a serialization failure, a timeout of a lock on a row.
+	 */
+	static boolean isConflict(SQLException ex) {
+		return translate(ex) instanceof ConcurrencyFailureException;
+	}
+
+	private static DataAccessException translate(SQLException ex) {
+		return TRANSLATOR.translate("request to the lock store", null, ex);
+	}
+
+	/**
+	 * Describes a failure.
+	 * @param table the table of locks
+	 */
+	static LockUnavailableException unavailable(SQLException ex, String table) {
+		Throwable cause = NestedExceptionUtils.getMostSpecificCause(ex);
+		if (translate(ex) instanceof BadSqlGrammarException) {
+			return new LockUnavailableException("The table of locks '" + table + "' cannot be used: "
+					+ cause.getMessage() + ". Create it in a migration, with the columns of"
+					+ " io/github/lockspring/jdbc/lock-lease-*.sql, or with distributed-lock.jdbc.initialize-schema=always;"
+					+ " the user of the database needs the rights to SELECT, INSERT and UPDATE", ex);
+		}
+		return new LockUnavailableException("The database of the locks cannot be used: " + cause.getMessage(), ex);
+	}
+
+	static LockUnavailableException timeout(Duration timeout) {
+		return new LockUnavailableException(String.format(Locale.ROOT,
+				"The database of the locks did not answer within %d ms. Its statements are slow, it cannot be reached, or"
+						+ " all connections of the lock store are in use",
+				timeout.toMillis()));
+	}
+
+	static LockUnavailableException unknownDatabase(String product) {
+		return new LockUnavailableException("There is no dialect for the database '" + product
+				+ "'. Define a bean of the type JdbcDialect, or use H2, PostgreSQL, MariaDB or MySQL");
+	}
+
+}

@@ -1,0 +1,166 @@
+package io.github.lockspring.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import javax.sql.DataSource;
+
+import io.github.lockspring.LockUnavailableException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Executes requests on threads and connections of its own, in no transaction of the
+ * caller. The caller waits no longer than its timeout, whatever the driver does, and an
+ * interrupt of the caller does not reach the driver (H2 would close its database).
+ * Thread-safe.
+ * <p>
+ * A thread takes a connection for one request and gives it back. What the database
+ * refuses because of a conflict is repeated until the caller's timeout.
+ */
+final class JdbcExecutor implements AutoCloseable {
+
+	private static final long IDLE_SECONDS = 30;
+
+	private static final long MIN_PAUSE_MILLIS = 1;
+
+	private static final long MAX_PAUSE_MILLIS = 20;
+
+	private final DataSource dataSource;
+
+	private final String table;
+
+	private final ThreadPoolExecutor threads;
+
+	JdbcExecutor(DataSource dataSource, String table, String name, int threads) {
+		this.dataSource = dataSource;
+		this.table = table;
+		AtomicInteger number = new AtomicInteger();
+		this.threads = new ThreadPoolExecutor(threads, threads, IDLE_SECONDS, TimeUnit.SECONDS,
+				new LinkedBlockingQueue<>(), (task) -> thread(name + "-" + number.incrementAndGet(), task));
+		this.threads.allowCoreThreadTimeOut(true);
+	}
+
+	private static Thread thread(String name, Runnable task) {
+		Thread thread = new Thread(null, task, name, 0, false);
+		thread.setDaemon(true);
+		thread.setContextClassLoader(JdbcExecutor.class.getClassLoader());
+		return thread;
+	}
+
+	/**
+	 * Executes a request and waits for its result.
+	 * @param timeout how long to wait
+	 * @throws LockUnavailableException if there is no result; the request may have been
+	 * carried out, or may yet be
+	 */
+	<T> T execute(Request<T> request, Duration timeout) {
+		long deadline = System.nanoTime() + timeout.toNanos();
+		FutureTask<T> task = new FutureTask<>(() -> repeat(request, deadline));
+		try {
+			this.threads.execute(task);
+			return task.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+		}
+		catch (RejectedExecutionException ex) {
+			throw new LockUnavailableException("The lock store is closed", ex);
+		}
+		catch (TimeoutException ex) {
+			throw JdbcErrors.timeout(timeout);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw new LockUnavailableException(
+					"interrupted while waiting for the database, which may have executed the statement all the same",
+					ex);
+		}
+		catch (ExecutionException ex) {
+			throw unavailable(ex.getCause());
+		}
+		finally {
+			// changes nothing for a task that has ended; one that has begun goes on
+			if (task.cancel(false)) {
+				this.threads.remove(task);
+			}
+		}
+	}
+
+	private LockUnavailableException unavailable(@Nullable Throwable cause) {
+		if (cause instanceof LockUnavailableException known) {
+			return known;
+		}
+		if (cause instanceof SQLException failure) {
+			return JdbcErrors.unavailable(failure, this.table);
+		}
+		return new LockUnavailableException("The driver of the database failed: " + cause, cause);
+	}
+
+	private <T> T repeat(Request<T> request, long deadline) throws SQLException, InterruptedException {
+		while (true) {
+			try {
+				return once(request, deadline - System.nanoTime());
+			}
+			catch (SQLException ex) {
+				if (!JdbcErrors.isConflict(ex) || deadline - System.nanoTime() <= 0) {
+					throw ex;
+				}
+			}
+			TimeUnit.MILLISECONDS.sleep(ThreadLocalRandom.current().nextLong(MIN_PAUSE_MILLIS, MAX_PAUSE_MILLIS));
+		}
+	}
+
+	private <T> T once(Request<T> request, long remainingNanos) throws SQLException {
+		int seconds = (int) Math.max(1, TimeUnit.NANOSECONDS.toSeconds(remainingNanos) + 1);
+		try (Connection connection = this.dataSource.getConnection()) {
+			if (!connection.getAutoCommit()) {
+				connection.setAutoCommit(true);
+			}
+			boundSocket(connection, seconds + 1);
+			return request.execute(new JdbcCall(connection, seconds));
+		}
+	}
+
+	/**
+	 * A connection to a server that has fallen silent must not keep its thread for ever.
+	 */
+	private static void boundSocket(Connection connection, int seconds) {
+		try {
+			connection.setNetworkTimeout(Runnable::run, (int) TimeUnit.SECONDS.toMillis(seconds));
+		}
+		catch (SQLException | RuntimeException | AbstractMethodError ex) {
+			// not every driver can; the timeout of the statement remains
+		}
+	}
+
+	/**
+	 * Ends the waits of callers. Statements that have begun go on: an interrupt could
+	 * close the database of H2.
+	 */
+	@Override
+	public void close() {
+		this.threads.shutdown();
+		List<Runnable> waiting = new ArrayList<>();
+		this.threads.getQueue().drainTo(waiting);
+		waiting.forEach((task) -> ((FutureTask<?>) task).cancel(false));
+	}
+
+	/**
+	 * A request.
+	 */
+	interface Request<T> {
+
+		T execute(JdbcCall call) throws SQLException;
+
+	}
+
+}

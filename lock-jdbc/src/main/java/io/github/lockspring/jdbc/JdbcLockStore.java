@@ -1,0 +1,161 @@
+package io.github.lockspring.jdbc;
+
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+
+import javax.sql.DataSource;
+
+import io.github.lockspring.store.AcquireRequest;
+import io.github.lockspring.store.AcquireResult;
+import io.github.lockspring.store.Inbox;
+import io.github.lockspring.store.InboxListener;
+import io.github.lockspring.store.LockStore;
+import io.github.lockspring.store.ReleaseRequest;
+import io.github.lockspring.store.ReleaseResult;
+import io.github.lockspring.store.RenewRequest;
+import io.github.lockspring.store.RenewResult;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Stores locks in a table. Each lock has a row, which is inserted when it is acquired for
+ * the first time and stays: it carries the last fencing token. Only the clock of the
+ * database server counts. The scripts that create the table are next to this class
+ * ({@code lock-lease-postgresql.sql} and others), to be run by Flyway, Liquibase or by
+ * hand.
+ * <p>
+ * Every request is executed on a connection and a thread of the store, commits by itself,
+ * and never takes part in a transaction of the caller. The {@link DataSource} should be
+ * used by this store only: callers that wait for a lock with all connections of a shared
+ * pool in their hands would keep the holder from releasing it.
+ * <p>
+ * There is no queue: waiters retry, with jitter.
+ * <p>
+ * PostgreSQL, H2, MariaDB and MySQL are known; another database needs a
+ * {@link JdbcDialect}. Thread-safe. Does not connect before the first request.
+ *
+ * @since 0.1
+ */
+public final class JdbcLockStore implements LockStore {
+
+	private final JdbcStoreSettings settings;
+
+	private final JdbcExecutor requests;
+
+	/* Separate, so a lease is not lost while callers keep all other connections busy */
+	private final JdbcExecutor renewals;
+
+	private volatile @Nullable LockTable table;
+
+	private JdbcLockStore(DataSource dataSource, JdbcStoreSettings settings) {
+		this.settings = settings;
+		this.requests = new JdbcExecutor(dataSource, settings.table(), "lock-jdbc", settings.connections() - 1);
+		this.renewals = new JdbcExecutor(dataSource, settings.table(), "lock-jdbc-renewal", 1);
+	}
+
+	/**
+	 * Creates a store. Does not connect.
+	 * @param dataSource the source of connections, best a pool used by this store only;
+	 * it stays the caller's to close, after the store
+	 * @param settings the settings
+	 * @return the store, to be closed by the caller
+	 */
+	public static JdbcLockStore create(DataSource dataSource, JdbcStoreSettings settings) {
+		return new JdbcLockStore(Objects.requireNonNull(dataSource, "dataSource"), settings);
+	}
+
+	@Override
+	public AcquireResult acquire(AcquireRequest request, Duration timeout) {
+		return this.requests.execute((call) -> table(call).acquire(call, row(request.key()), request.token().toString(),
+				micros(request.ttl())), timeout);
+	}
+
+	@Override
+	public ReleaseResult release(ReleaseRequest request, Duration timeout) {
+		return this.requests.execute((call) -> table(call).release(call, row(request.key()), request.token().toString(),
+				request.lastFencingToken(), micros(request.keep())), timeout);
+	}
+
+	@Override
+	public List<RenewResult> renew(List<RenewRequest> requests, Duration timeout) {
+		if (requests.isEmpty()) {
+			return List.of();
+		}
+		List<Map<String, Object>> values = requests.stream()
+			.map((request) -> Map.<String, Object>of("key", row(request.key()), "token", request.token().toString(),
+					"ttl", micros(request.ttl())))
+			.toList();
+		// in one order everywhere: a batch may be one transaction, and keeps its rows
+		// locked
+		List<Integer> order = IntStream.range(0, values.size())
+			.boxed()
+			.sorted(Comparator.comparing((index) -> (String) values.get(index).get("key")))
+			.toList();
+		int[] counts = this.renewals.execute(
+				(call) -> call.updateAll(table(call).renewal(), order.stream().map(values::get).toList()), timeout);
+		RenewResult[] results = new RenewResult[counts.length];
+		for (int i = 0; i < counts.length; i++) {
+			results[order.get(i)] = result(counts[i]);
+		}
+		return new ArrayList<>(List.of(results));
+	}
+
+	private static RenewResult result(int count) {
+		if (count < 0) {
+			return RenewResult.UNKNOWN;
+		}
+		return (count > 0) ? RenewResult.RENEWED : RenewResult.NOT_OWNER;
+	}
+
+	private String row(String key) {
+		return RowKey.of(this.settings.keyPrefix() + key);
+	}
+
+	// a duration below a microsecond is still one: zero would mean none
+	private static long micros(Duration duration) {
+		return duration.isZero() ? 0 : Math.max(1, TimeUnit.NANOSECONDS.toMicros(duration.toNanos()));
+	}
+
+	private LockTable table(JdbcCall call) throws SQLException {
+		LockTable present = this.table;
+		if (present == null) {
+			present = new LockTable(this.settings.table(), dialect(call));
+			this.table = present;
+		}
+		return present;
+	}
+
+	private JdbcDialect dialect(JdbcCall call) throws SQLException {
+		JdbcDialect configured = this.settings.dialect();
+		if (configured != null) {
+			return configured;
+		}
+		String product = call.connection().getMetaData().getDatabaseProductName();
+		return KnownDialect.of(product).orElseThrow(() -> JdbcErrors.unknownDatabase(product));
+	}
+
+	/**
+	 * Returns empty, since there is no queue.
+	 */
+	@Override
+	public Optional<Inbox> inbox(String instance, InboxListener listener) {
+		return Optional.empty();
+	}
+
+	/**
+	 * Ends the threads of this store. Does not close the {@link DataSource}.
+	 */
+	@Override
+	public void close() {
+		this.requests.close();
+		this.renewals.close();
+	}
+
+}

@@ -1,0 +1,117 @@
+package io.github.lockspring.jdbc;
+
+import java.util.function.Supplier;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.lockspring.store.LockStore;
+import io.github.lockspring.testsupport.jdbc.Databases;
+import io.github.lockspring.testsupport.jdbc.Databases.Database;
+import io.github.lockspring.testsupport.store.AbstractLockStoreTests;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.util.function.SingletonSupplier;
+
+/**
+ * The contract of stores, on each database.
+ */
+class JdbcLockStoreContractTests {
+
+	private static final Supplier<Server> H2 = server(Databases::h2);
+
+	private static final Supplier<Server> POSTGRES = server(Databases::postgres);
+
+	/** Its users may choose this as the default; then statements are refused at times. */
+	private static final Supplier<Server> SERIALIZABLE_POSTGRES = server(
+			() -> Databases.postgres().with("?options=-c%20default_transaction_isolation=serializable"));
+
+	private static final Supplier<Server> MARIA_DB = server(() -> Databases.mariaDb().orElseThrow());
+
+	private static Supplier<Server> server(Supplier<Database> database) {
+		return SingletonSupplier.of(() -> Server.of(database.get().withLocks()));
+	}
+
+	@Nested
+	class OnH2 extends Contract {
+
+		OnH2() {
+			super(H2.get());
+		}
+
+	}
+
+	@Nested
+	class OnPostgres extends Contract {
+
+		OnPostgres() {
+			super(POSTGRES.get());
+		}
+
+	}
+
+	@Nested
+	class OnSerializablePostgres extends Contract {
+
+		OnSerializablePostgres() {
+			super(SERIALIZABLE_POSTGRES.get());
+		}
+
+	}
+
+	@Nested
+	@EnabledIfSystemProperty(named = "lockspring.mariadb", matches = ".+")
+	class OnMariaDb extends Contract {
+
+		OnMariaDb() {
+			super(MARIA_DB.get());
+		}
+
+	}
+
+	abstract static class Contract extends AbstractLockStoreTests {
+
+		private final Server server;
+
+		Contract(Server server) {
+			this.server = server;
+		}
+
+		@Override
+		protected LockStore createStore() {
+			return JdbcLockStore.create(this.server.pool(), new JdbcStoreSettings());
+		}
+
+		@Override
+		protected void loseEverything() {
+			this.server.jdbc().update("DELETE FROM lock_lease");
+		}
+
+		@Override
+		protected int leftovers() {
+			Integer held = this.server.jdbc()
+				.queryForObject(
+						"SELECT COUNT(*) FROM lock_lease WHERE lock_key = ? AND (owner <> '' OR expires_at <> 0)",
+						Integer.class, "lock:" + this.key);
+			return (held != null) ? held : 0;
+		}
+
+	}
+
+	/**
+	 * A database that the tests of a class share, and the pool of their stores.
+	 */
+	record Server(HikariDataSource pool, JdbcTemplate jdbc) {
+
+		static Server of(Database database) {
+			HikariDataSource pool = new HikariDataSource();
+			pool.setJdbcUrl(database.url());
+			pool.setUsername(database.user());
+			pool.setPassword(database.password());
+			pool.setMaximumPoolSize(5);
+			return new Server(pool, new JdbcTemplate(database.dataSource()));
+		}
+
+	}
+
+}

@@ -1,0 +1,433 @@
+package io.github.lockspring.jdbc;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.store.AcquireRequest;
+import io.github.lockspring.store.AcquireRequest.QueueMode;
+import io.github.lockspring.store.AcquireResult;
+import io.github.lockspring.store.AcquireResult.Acquired;
+import io.github.lockspring.store.AcquireResult.Busy;
+import io.github.lockspring.store.LockStore;
+import io.github.lockspring.store.OwnerToken;
+import io.github.lockspring.store.ReleaseRequest;
+import io.github.lockspring.store.ReleaseResult.Released;
+import io.github.lockspring.store.RenewRequest;
+import io.github.lockspring.store.RenewResult;
+import io.github.lockspring.testsupport.jdbc.Databases;
+import io.github.lockspring.testsupport.jdbc.Databases.Database;
+import io.github.lockspring.testsupport.jdbc.RecordingDataSource;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.TestInstance.Lifecycle;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+
+import org.springframework.core.io.ClassPathResource;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * What the store does beyond the contract, on each database: statements, transactions,
+ * clocks, timeouts, messages.
+ */
+class JdbcLockStoreTests {
+
+	private static final Duration TIMEOUT = Duration.ofSeconds(5);
+
+	private static final Duration LONG = Duration.ofSeconds(30);
+
+	private static final AtomicLong SEQUENCE = new AtomicLong();
+
+	@Nested
+	class OnH2 extends OnDatabase {
+
+		OnH2() {
+			super(Databases.h2(), Databases.h2(), 1);
+		}
+
+	}
+
+	@Nested
+	class OnPostgres extends OnDatabase {
+
+		OnPostgres() {
+			super(Databases.postgres(), Databases.postgres(), 1);
+		}
+
+		@Test
+		void startOfTheTransactionIsNotTheTime() {
+			assertThat(KnownDialect.POSTGRESQL.nowMicros()).contains("clock_timestamp()").doesNotContain("now()");
+		}
+
+	}
+
+	@Nested
+	@EnabledIfSystemProperty(named = "lockspring.mariadb", matches = ".+")
+	class OnMariaDb extends OnDatabase {
+
+		OnMariaDb() {
+			super(Databases.mariaDb().orElseThrow(), Databases.mariaDb().orElseThrow(), 2);
+		}
+
+	}
+
+	@Test
+	void databaseWithoutADialectIsRefusedByName() {
+		RecordingDataSource oracle = new RecordingDataSource(Databases.h2().withLocks().dataSource(), "Oracle");
+		try (LockStore store = JdbcLockStore.create(oracle, new JdbcStoreSettings())) {
+			assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> acquire(store, "a", token()))
+				.withMessageContaining("'Oracle'")
+				.withMessageContaining("JdbcDialect");
+		}
+		assertThat(oracle.statements()).isEmpty();
+	}
+
+	@Test
+	void dialectOfTheSettingsComesFirst() {
+		RecordingDataSource oracle = new RecordingDataSource(Databases.h2().withLocks().dataSource(), "Oracle");
+		JdbcDialect own = () -> KnownDialect.H2.nowMicros();
+		JdbcStoreSettings settings = new JdbcStoreSettings("lock:", "lock_lease", 2, own);
+		try (LockStore store = JdbcLockStore.create(oracle, settings)) {
+			OwnerToken token = token();
+			assertThat(acquire(store, "a", token)).isInstanceOf(Acquired.class);
+			assertThat(acquire(store, "a", token())).isInstanceOf(Busy.class);
+			assertThat(release(store, "a", token)).isTrue();
+			assertThat(acquire(store, "a", token())).isInstanceOf(Acquired.class);
+		}
+		assertThat(oracle.statements()).noneMatch((sql) -> sql.contains("FINAL TABLE"));
+	}
+
+	@Test
+	void wrongSettingsAreRefused() {
+		assertThatIllegalArgumentException().isThrownBy(() -> new JdbcStoreSettings("", "locks", 2, null))
+			.withMessageContaining("key prefix");
+		assertThatIllegalArgumentException().isThrownBy(() -> new JdbcStoreSettings("lock:", "locks;", 2, null))
+			.withMessageContaining("'locks;' is not a table name");
+		assertThatIllegalArgumentException().isThrownBy(() -> new JdbcStoreSettings("lock:", "locks", 1, null))
+			.withMessageContaining("at least 2 connections, not 1");
+	}
+
+	private static OwnerToken token() {
+		return new OwnerToken("jdbc-lock-store-tests-", SEQUENCE.incrementAndGet(), 1000);
+	}
+
+	private static AcquireResult acquire(LockStore store, String key, OwnerToken token) {
+		return store.acquire(new AcquireRequest(key, token, LONG, QueueMode.NONE), TIMEOUT);
+	}
+
+	private static boolean release(LockStore store, String key, OwnerToken token) {
+		return store.release(new ReleaseRequest(key, token), TIMEOUT) instanceof Released;
+	}
+
+	@TestInstance(Lifecycle.PER_CLASS)
+	abstract static class OnDatabase {
+
+		private final Database database;
+
+		private final Database empty;
+
+		/** With RETURNING one statement, otherwise two. */
+		private final int statementsOfAnAcquisition;
+
+		private final HikariDataSource pool = new HikariDataSource();
+
+		private final RecordingDataSource recording = new RecordingDataSource(this.pool);
+
+		private final JdbcTemplate jdbc;
+
+		private final LockStore store;
+
+		private final String key = "order 1";
+
+		OnDatabase(Database database, Database empty, int statementsOfAnAcquisition) {
+			this.database = database;
+			this.empty = empty;
+			this.statementsOfAnAcquisition = statementsOfAnAcquisition;
+			this.pool.setJdbcUrl(database.url());
+			this.pool.setUsername(database.user());
+			this.pool.setPassword(database.password());
+			this.pool.setMaximumPoolSize(3);
+			this.pool.setConnectionTimeout(TIMEOUT.toMillis());
+			this.jdbc = new JdbcTemplate(database.dataSource());
+			this.store = JdbcLockStore.create(this.recording, new JdbcStoreSettings("lock:", "lock_lease", 3, null));
+		}
+
+		@BeforeAll
+		void createTable() {
+			this.database.withLocks();
+		}
+
+		@AfterAll
+		void close() {
+			this.store.close();
+			this.pool.close();
+		}
+
+		@Test
+		void freeLockCostsOneStatementEach() {
+			OwnerToken first = token();
+			acquire(this.store, "cost", first);
+			release(this.store, "cost", first);
+			this.recording.statements().clear();
+			OwnerToken token = token();
+			acquire(this.store, "cost", token);
+			assertThat(this.recording.statements()).hasSize(this.statementsOfAnAcquisition);
+			this.recording.statements().clear();
+			assertThat(this.store.renew(List.of(new RenewRequest("cost", token, LONG)), TIMEOUT))
+				.containsExactly(RenewResult.RENEWED);
+			assertThat(this.recording.statements()).hasSize(1);
+			this.recording.statements().clear();
+			release(this.store, "cost", token);
+			assertThat(this.recording.statements()).hasSize(1);
+		}
+
+		@Test
+		void oneBatchRenewsManyLocks() {
+			List<RenewRequest> requests = new ArrayList<>();
+			for (int i = 0; i < 100; i++) {
+				OwnerToken token = token();
+				acquire(this.store, "many " + i, token);
+				requests.add(new RenewRequest("many " + i, token, LONG.multipliedBy(2)));
+			}
+			this.recording.statements().clear();
+			assertThat(this.store.renew(requests, TIMEOUT)).hasSize(100).containsOnly(RenewResult.RENEWED);
+			assertThat(this.recording.statements()).hasSize(1);
+			assertThat(((Busy) acquire(this.store, "many 7", token())).remainingMillis())
+				.isGreaterThan(LONG.toMillis());
+		}
+
+		@Test
+		void rowStaysAndShowsKeyAndOwner() {
+			OwnerToken token = token();
+			long fencingToken = ((Acquired) acquire(this.store, "shown", token)).fencingToken();
+			assertThat(
+					this.jdbc.queryForMap("SELECT owner, fencing_token FROM lock_lease WHERE lock_key = 'lock:shown'")
+						.values())
+				.containsExactly(token.toString(), fencingToken);
+			release(this.store, "shown", token);
+			assertThat(
+					this.jdbc.queryForMap("SELECT owner, fencing_token FROM lock_lease WHERE lock_key = 'lock:shown'")
+						.values())
+				.containsExactly("", fencingToken);
+		}
+
+		@Test
+		void f25RollbackOfTheCallerDoesNotReleaseItsLock() {
+			OwnerToken token = token();
+			TransactionTemplate transaction = new TransactionTemplate(new JdbcTransactionManager(this.recording));
+			transaction.executeWithoutResult((status) -> {
+				acquire(this.store, "rollback", token);
+				status.setRollbackOnly();
+			});
+			assertThat(acquire(this.store, "rollback", token())).isInstanceOf(Busy.class);
+		}
+
+		@Test
+		void connectionsThatDoNotCommitBelongToThePoolAndNotToTheLock() {
+			HikariDataSource other = new HikariDataSource();
+			other.setJdbcUrl(this.database.url());
+			other.setUsername(this.database.user());
+			other.setPassword(this.database.password());
+			other.setAutoCommit(false);
+			try (other; LockStore store = JdbcLockStore.create(other, new JdbcStoreSettings())) {
+				acquire(store, "auto-commit", token());
+			}
+			assertThat(acquire(this.store, "auto-commit", token())).isInstanceOf(Busy.class);
+		}
+
+		@Test
+		void f17TimeZoneOfTheSessionDoesNotMatter() {
+			acquire(this.store, "zone", token());
+			String set = switch (this.database.platform()) {
+				case "h2" -> "SET TIME ZONE 'Pacific/Kiritimati'";
+				case "postgresql" -> "SET TIME ZONE 'Pacific/Kiritimati'";
+				default -> "SET time_zone = '+14:00'";
+			};
+			HikariDataSource east = new HikariDataSource();
+			east.setJdbcUrl(this.database.url());
+			east.setUsername(this.database.user());
+			east.setPassword(this.database.password());
+			east.setConnectionInitSql(set);
+			try (east; LockStore store = JdbcLockStore.create(east, new JdbcStoreSettings())) {
+				assertThat(((Busy) acquire(store, "zone", token())).remainingMillis()).isBetween(1L, LONG.toMillis());
+			}
+		}
+
+		@Test
+		void newRowIsInsertedByOneOfMany() throws Exception {
+			ExecutorService executor = Executors.newFixedThreadPool(6);
+			try {
+				for (int round = 0; round < 20; round++) {
+					String contended = "new " + round;
+					CountDownLatch start = new CountDownLatch(1);
+					List<Future<AcquireResult>> results = new ArrayList<>();
+					for (int i = 0; i < 6; i++) {
+						Callable<AcquireResult> request = () -> {
+							start.await();
+							return acquire(this.store, contended, token());
+						};
+						results.add(executor.submit(request));
+					}
+					start.countDown();
+					int acquired = 0;
+					for (Future<AcquireResult> result : results) {
+						acquired += (result.get() instanceof Acquired) ? 1 : 0;
+					}
+					assertThat(acquired).isEqualTo(1);
+				}
+			}
+			finally {
+				executor.shutdownNow();
+			}
+		}
+
+		@Test
+		void keysOfAnyLengthAndCharactersAreDifferentLocks() {
+			List<String> keys = List.of("Straße", "STRASSE", "straße", "a", "A", "a ", "x".repeat(300), "x".repeat(301),
+					"nul\0", "nul", "\uD83D\uDD12");
+			for (String each : keys) {
+				assertThat(acquire(this.store, each, token())).as(each).isInstanceOf(Acquired.class);
+			}
+			for (String each : keys) {
+				assertThat(acquire(this.store, each, token())).as(each).isInstanceOf(Busy.class);
+			}
+		}
+
+		@Test
+		void f22CallerWaitsNoLongerThanItsTimeoutForALockedRow() {
+			OwnerToken token = token();
+			acquire(this.store, "locked", token);
+			TransactionTemplate transaction = new TransactionTemplate(
+					new JdbcTransactionManager(this.jdbc.getDataSource()));
+			transaction.executeWithoutResult((status) -> {
+				this.jdbc.queryForList("SELECT owner FROM lock_lease WHERE lock_key = 'lock:locked' FOR UPDATE");
+				long start = System.nanoTime();
+				assertThatExceptionOfType(LockUnavailableException.class)
+					.isThrownBy(() -> this.store.release(new ReleaseRequest("locked", token), Duration.ofMillis(200)))
+					.withMessageContaining("did not answer within 200 ms");
+				assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(4));
+				// another row, on another connection
+				assertThat(acquire(this.store, "not locked", token())).isInstanceOf(Acquired.class);
+			});
+			await().until(() -> acquire(this.store, "locked", token()) instanceof Acquired
+					|| release(this.store, "locked", token));
+		}
+
+		@Test
+		void renewalHasAConnectionOfItsOwn() {
+			OwnerToken token = token();
+			acquire(this.store, "own connection", token);
+			acquire(this.store, "blocker", token);
+			ExecutorService executor = Executors.newFixedThreadPool(4);
+			TransactionTemplate transaction = new TransactionTemplate(
+					new JdbcTransactionManager(this.jdbc.getDataSource()));
+			try {
+				transaction.executeWithoutResult((status) -> {
+					this.jdbc.queryForList("SELECT owner FROM lock_lease WHERE lock_key = 'lock:blocker' FOR UPDATE");
+					for (int i = 0; i < 4; i++) {
+						executor.execute(() -> release(this.store, "blocker", token));
+					}
+					assertThat(this.store.renew(List.of(new RenewRequest("own connection", token, LONG)), TIMEOUT))
+						.containsExactly(RenewResult.RENEWED);
+				});
+			}
+			finally {
+				executor.shutdown();
+			}
+		}
+
+		@Test
+		void interruptOfTheCallerEndsItsWaitAndHarmsNoConnection() throws InterruptedException {
+			OwnerToken token = token();
+			Thread.currentThread().interrupt();
+			assertThatExceptionOfType(LockUnavailableException.class)
+				.isThrownBy(() -> acquire(this.store, "interrupted", token))
+				.withMessageContaining("interrupted");
+			assertThat(Thread.interrupted()).isTrue();
+			assertThat(acquire(this.store, "interrupted too", token())).isInstanceOf(Acquired.class);
+		}
+
+		@Test
+		void missingTableIsNamedWithItsRemedy() {
+			try (LockStore store = JdbcLockStore.create(this.empty.dataSource(), new JdbcStoreSettings())) {
+				assertThatExceptionOfType(LockUnavailableException.class)
+					.isThrownBy(() -> acquire(store, this.key, token()))
+					.withMessageContaining("The table of locks 'lock_lease' cannot be used")
+					.withMessageContaining("lock-lease-*.sql")
+					.withMessageContaining("distributed-lock.jdbc.initialize-schema");
+			}
+		}
+
+		@Test
+		void serverThatIsNotThereIsUnavailable() {
+			DriverManagerDataSource nowhere = new DriverManagerDataSource("jdbc:postgresql://127.0.0.1:1/none");
+			try (LockStore store = JdbcLockStore.create(nowhere, new JdbcStoreSettings())) {
+				assertThatExceptionOfType(LockUnavailableException.class)
+					.isThrownBy(() -> acquire(store, this.key, token()))
+					.withMessageContaining("The database of the locks cannot be used");
+			}
+		}
+
+		@Test
+		void closedStoreRefusesRequests() {
+			LockStore store = JdbcLockStore.create(this.pool, new JdbcStoreSettings());
+			store.close();
+			assertThatExceptionOfType(LockUnavailableException.class)
+				.isThrownBy(() -> acquire(store, this.key, token()))
+				.withMessageContaining("closed");
+		}
+
+		@Test
+		void statementOfTheScriptDeletesOldRowsAndNoOthers() throws IOException {
+			String script = new ClassPathResource(
+					"io/github/lockspring/jdbc/lock-lease-" + this.database.platform() + ".sql")
+				.getContentAsString(StandardCharsets.UTF_8);
+			Matcher purge = Pattern.compile("--\\s+(DELETE .*);").matcher(script);
+			assertThat(purge.find()).isTrue();
+			OwnerToken used = token();
+			acquire(this.store, "used today", used);
+			release(this.store, "used today", used);
+			acquire(this.store, "held since long", token());
+			long lastMonth = TimeUnit.DAYS.toMicros(30);
+			this.jdbc.update(
+					"UPDATE lock_lease SET fencing_token = fencing_token - ? WHERE lock_key = 'lock:held since long'",
+					lastMonth);
+			OwnerToken old = token();
+			acquire(this.store, "old", old);
+			release(this.store, "old", old);
+			this.jdbc.update("UPDATE lock_lease SET fencing_token = fencing_token - ? WHERE lock_key = 'lock:old'",
+					lastMonth);
+			assertThat(this.jdbc.update(purge.group(1))).isEqualTo(1);
+			assertThat(this.jdbc.queryForList(
+					"SELECT lock_key FROM lock_lease WHERE lock_key IN ('lock:old', 'lock:used today', 'lock:held since long')",
+					String.class))
+				.containsExactlyInAnyOrder("lock:used today", "lock:held since long");
+		}
+
+	}
+
+}
