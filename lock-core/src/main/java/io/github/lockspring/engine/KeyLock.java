@@ -154,8 +154,8 @@ final class KeyLock {
 			asking = this.port.newOwnership(this, waiter.parameters().grantMillis());
 			this.ownership = asking;
 		}
-		boolean queue = !waiter.options().once() && !this.port.isClosing() && this.port.isInformed();
-		return asking.startAttempt(waiter.parameters().ttl(), queue, now);
+		boolean queue = !waiter.options().once() && !this.port.isClosing() && this.port.hasQueue();
+		return asking.startAttempt(waiter.parameters().ttl(), queue, this.port.isInformed(), now);
 	}
 
 	private AcquireFailure failure(Waiter waiter, @Nullable Ownership present, long now) {
@@ -238,6 +238,9 @@ final class KeyLock {
 			Ownership asking = this.ownership;
 			if (asking == null || !asking.endAttempt(attempt)) {
 				return;
+			}
+			if (asking.hasMissedMessage(attempt, result)) {
+				this.port.probeInbox();
 			}
 			if (result instanceof AcquireResult.Busy busy) {
 				busy(waiter, asking, attempt, busy, now);

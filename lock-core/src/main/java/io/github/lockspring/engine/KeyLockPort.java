@@ -52,6 +52,9 @@ interface KeyLockPort {
 	/** Whether the engine has stopped. */
 	boolean isStopped();
 
+	/** Whether the store queues waiters. */
+	boolean hasQueue();
+
 	/** Whether messages of other instances arrive. */
 	boolean isInformed();
 

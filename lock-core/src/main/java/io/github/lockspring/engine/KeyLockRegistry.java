@@ -228,6 +228,11 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 	}
 
 	@Override
+	public boolean hasQueue() {
+		return this.inbox.isPresent();
+	}
+
+	@Override
 	public boolean isInformed() {
 		return this.inbox.isPresent() && this.inbox.get().isConfirmed();
 	}

@@ -75,8 +75,17 @@ final class Ownership implements Watchdog.Watched, StoreDispatcher.Renewal {
 	/** Whether an attempt without a result may have been carried out, or may yet be. */
 	private boolean unanswered;
 
-	/** Whether the token may be in the store's queue. */
+	/** Whether the store queues the token. */
 	private boolean queued;
+
+	/** Whether the token may be in the store's queue as one that messages reach. */
+	private boolean joined;
+
+	/** Whether it may be there as one that polls, until it owns the lock. */
+	private boolean polls;
+
+	/** Whether a message, or a new subscription, has called for the last attempt. */
+	private boolean prompted;
 
 	/** Whether an attempt found the lock busy; the next two are of the last such one. */
 	private boolean foundBusy;
@@ -128,11 +137,22 @@ final class Ownership implements Watchdog.Watched, StoreDispatcher.Renewal {
 
 	// acquire attempts
 
-	AcquireAttempt startAttempt(Duration ttl, boolean queue, long now) {
+	/**
+	 * Starts an attempt.
+	 * @param queue whether the token waits in the store's queue if the lock is busy
+	 * @param informed whether messages arrive; otherwise the token polls, from the second
+	 * attempt on and until it owns the lock
+	 */
+	AcquireAttempt startAttempt(Duration ttl, boolean queue, boolean informed, long now) {
 		QueueMode mode = QueueMode.NONE;
-		if (queue) {
-			mode = this.queued ? QueueMode.REJOIN : QueueMode.JOIN;
-			this.queued = true;
+		this.queued = queue;
+		this.polls |= queue && !informed && this.foundBusy;
+		if (queue && this.polls) {
+			mode = QueueMode.POLL;
+		}
+		else if (queue && informed) {
+			mode = this.joined ? QueueMode.REJOIN : QueueMode.JOIN;
+			this.joined = true;
 		}
 		this.state = State.ATTEMPTING;
 		this.ttl = ttl;
@@ -171,7 +191,7 @@ final class Ownership implements Watchdog.Watched, StoreDispatcher.Renewal {
 		// other clients may give a key more time than nanoseconds can count
 		long remaining = Math.min(result.remainingMillis(), Time.FOREVER / 1_000_000) * 1_000_000;
 		this.busyUntil = (remaining < 0) ? null : now + remaining;
-		this.nextAttempt = now + retry.afterBusy(remaining, this.queued, informed, grantNanos());
+		this.nextAttempt = now + retry.afterBusy(remaining, this.queued, informed && !this.polls, grantNanos());
 	}
 
 	void failed(LockUnavailableException error, long sent, RetrySchedule retry, long now) {
@@ -207,11 +227,24 @@ final class Ownership implements Watchdog.Watched, StoreDispatcher.Renewal {
 	}
 
 	/**
+	 * Returns whether the result of an attempt says what a message should have said
+	 * before: that the token was handed the lock, or is not in the queue any more.
+	 */
+	boolean hasMissedMessage(AcquireAttempt ended, AcquireResult result) {
+		boolean expected = this.failure != null || this.prompted || this.pendingGrant != null
+				|| ended.request().queueMode() != QueueMode.REJOIN;
+		this.prompted = false;
+		return !expected && ((result instanceof AcquireResult.Busy busy) ? busy.newInQueue()
+				: ((AcquireResult.Acquired) result).alreadyOwned());
+	}
+
+	/**
 	 * Makes the next attempt at the given time at the latest; during an attempt, after
 	 * it.
 	 * @return whether it waits, and the time may have changed
 	 */
 	boolean attemptBy(long at) {
+		this.prompted = true;
 		if (this.state == State.WAITING) {
 			this.nextAttempt = Time.earlier(this.nextAttempt, at);
 		}

@@ -19,6 +19,9 @@ record RetrySchedule(Supplier<RandomGenerator> random, long commandTimeout) {
 
 	private static final long MAX_POLL = 500_000_000;
 
+	/** The same in the store's queue, where a hand-over gives it half a second. */
+	private static final long MAX_QUEUED_POLL = 150_000_000;
+
 	private static final long MAX_JITTER = 20_000_000;
 
 	/**
@@ -33,20 +36,20 @@ record RetrySchedule(Supplier<RandomGenerator> random, long commandTimeout) {
 	 * Returns the time until the next attempt after one that failed.
 	 */
 	long afterFailure(boolean queued, long grant) {
-		return queued ? interval(grant) : poll();
+		return queued ? interval(grant) : poll(MAX_POLL);
 	}
 
 	/**
 	 * Returns the time until the next attempt after one that found the lock busy.
 	 * @param remaining time until the owner's lease ends; negative if it has no end
-	 * @param queued whether the store has queued the token
+	 * @param queued whether the store queues the token
 	 * @param informed whether messages arrive
 	 * @param grant length of the lease that a hand-over gives
 	 */
 	long afterBusy(long remaining, boolean queued, boolean informed, long grant) {
 		long interval = afterFailure(queued, grant);
 		if (queued && !informed) {
-			interval = Math.min(interval, poll());
+			interval = Math.min(interval, poll(MAX_QUEUED_POLL));
 		}
 		return (remaining < 0) ? interval : Math.min(interval, remaining + this.random.get().nextLong(MAX_JITTER));
 	}
@@ -58,8 +61,8 @@ record RetrySchedule(Supplier<RandomGenerator> random, long commandTimeout) {
 		return now - sent >= this.commandTimeout / 4;
 	}
 
-	private long poll() {
-		return this.random.get().nextLong(MIN_POLL, MAX_POLL);
+	private long poll(long max) {
+		return this.random.get().nextLong(MIN_POLL, max);
 	}
 
 }

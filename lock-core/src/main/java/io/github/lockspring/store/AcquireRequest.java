@@ -33,7 +33,16 @@ public record AcquireRequest(String key, OwnerToken token, Duration ttl, QueueMo
 		/**
 		 * Queues the token again if the lock is busy; it may be in the queue already.
 		 */
-		REJOIN
+		REJOIN,
+
+		/**
+		 * Queues the token, if the lock is busy, as one that polls: no message reaches
+		 * it, and it learns from a later request of this kind that the lock was handed
+		 * over to it. Its turn comes a second later than that of a token that joins at
+		 * the same time, and the lease that a hand-over gives it lasts half a second at
+		 * most.
+		 */
+		POLL
 
 	}
 

@@ -11,8 +11,18 @@ public sealed interface AcquireResult {
 	 * The token owns the lock.
 	 *
 	 * @param fencingToken the fencing token, larger than all earlier ones of the key
+	 * @param alreadyOwned whether the token owned the lock before this request
 	 */
-	record Acquired(long fencingToken) implements AcquireResult {
+	record Acquired(long fencingToken, boolean alreadyOwned) implements AcquireResult {
+
+		/**
+		 * Creates the result of a request that found the lock free.
+		 * @param fencingToken the fencing token
+		 */
+		public Acquired(long fencingToken) {
+			this(fencingToken, false);
+		}
+
 	}
 
 	/**
@@ -22,8 +32,20 @@ public sealed interface AcquireResult {
 	 * negative if it never ends
 	 * @param lastFencingToken a number that is at least as large as the fencing token of
 	 * every grant before this result, and smaller than that of every later one
+	 * @param newInQueue whether this request put the token into the queue; false if it
+	 * was in the queue before, or is not queued
 	 */
-	record Busy(long remainingMillis, long lastFencingToken) implements AcquireResult {
+	record Busy(long remainingMillis, long lastFencingToken, boolean newInQueue) implements AcquireResult {
+
+		/**
+		 * Creates the result of a request that did not change the queue.
+		 * @param remainingMillis milliseconds until the owner's lease ends
+		 * @param lastFencingToken the last fencing token
+		 */
+		public Busy(long remainingMillis, long lastFencingToken) {
+			this(remainingMillis, lastFencingToken, false);
+		}
+
 	}
 
 }

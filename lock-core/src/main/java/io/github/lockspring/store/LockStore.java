@@ -70,8 +70,8 @@ public interface LockStore extends AutoCloseable {
 	 * instance.
 	 * @param instance the instance part of the owner tokens whose messages it receives
 	 * @param listener receives the messages
-	 * @return the inbox, or empty if this store has no queue; waiters then retry, with
-	 * jitter
+	 * @return the inbox, or empty if this store has no queue. A store whose queue works
+	 * without messages returns an inbox that is never confirmed
 	 */
 	Optional<Inbox> inbox(String instance, InboxListener listener);
 

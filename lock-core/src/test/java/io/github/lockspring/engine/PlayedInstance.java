@@ -243,6 +243,11 @@ final class PlayedInstance implements KeyLockPort {
 	}
 
 	@Override
+	public boolean hasQueue() {
+		return true;
+	}
+
+	@Override
 	public boolean isInformed() {
 		return this.informed;
 	}

@@ -1,8 +1,9 @@
 package io.github.lockspring.engine;
 
 import java.time.Duration;
-import java.util.LinkedHashSet;
-import java.util.Set;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
 
 import io.github.lockspring.store.AcquireRequest;
 import io.github.lockspring.store.AcquireRequest.QueueMode;
@@ -33,7 +34,15 @@ final class PlayedStore {
 
 	private static final Duration QUEUE_TTL = Duration.ofSeconds(60);
 
-	private final Set<OwnerToken> queue = new LinkedHashSet<>();
+	private static final Duration POLL_DELAY = Duration.ofSeconds(1);
+
+	private static final int MAX_POLL_GRANT_MILLIS = 500;
+
+	/** A token in the queue. */
+	private record Queued(OwnerToken token, boolean polls, long since) {
+	}
+
+	private final List<Queued> queue = new ArrayList<>();
 
 	private long queueExpiry;
 
@@ -45,27 +54,42 @@ final class PlayedStore {
 		expire();
 		OwnerToken token = request.token();
 		if (this.owner == null || isOwner(token)) {
-			this.expiry = Math.max((this.owner != null) ? this.expiry : 0, end(request.ttl()));
+			boolean alreadyOwned = this.owner != null;
+			this.expiry = Math.max(alreadyOwned ? this.expiry : 0, end(request.ttl()));
 			this.owner = token;
-			this.queue.remove(token);
-			return new AcquireResult.Acquired(nextFencingToken());
+			leave(token);
+			return new AcquireResult.Acquired(nextFencingToken(), alreadyOwned);
 		}
+		boolean added = false;
 		if (request.queueMode() != QueueMode.NONE) {
-			this.queue.add(token);
-			this.queueExpiry = end(QUEUE_TTL);
-			boolean first = this.queue.iterator().next().equals(token);
-			if (!this.kept && (first || request.queueMode() == QueueMode.REJOIN)) {
+			added = join(token, request.queueMode() == QueueMode.POLL);
+			boolean announces = request.queueMode() != QueueMode.JOIN || this.queue.size() == 1;
+			if (!this.kept && announces) {
 				this.world.publishWanted(this.owner);
 			}
 		}
 		return new AcquireResult.Busy((this.expiry - this.world.now()) / 1_000_000,
-				Math.max(this.fencingToken, micros() - 1));
+				Math.max(this.fencingToken, micros() - 1), added);
+	}
+
+	private boolean join(OwnerToken token, boolean polls) {
+		this.queueExpiry = end(QUEUE_TTL);
+		if (this.queue.stream().anyMatch((queued) -> queued.token.equals(token) && queued.polls == polls)) {
+			return false;
+		}
+		this.queue.add(new Queued(token, polls, polls ? end(POLL_DELAY) : this.world.now()));
+		this.queue.sort(Comparator.comparingLong(Queued::since));
+		return true;
+	}
+
+	private void leave(OwnerToken token) {
+		this.queue.removeIf((queued) -> queued.token.equals(token));
 	}
 
 	ReleaseResult release(ReleaseRequest request) {
 		expire();
 		if (!isOwner(request.token())) {
-			this.queue.remove(request.token());
+			leave(request.token());
 			return new ReleaseResult.NotOwner(this.fencingToken);
 		}
 		this.fencingToken = Math.max(this.fencingToken, request.lastFencingToken());
@@ -75,10 +99,15 @@ final class PlayedStore {
 			return new ReleaseResult.Released();
 		}
 		this.owner = null;
+		leave(request.token());
 		while (this.owner == null && !this.queue.isEmpty()) {
-			OwnerToken next = this.queue.iterator().next();
-			this.queue.remove(next);
-			if (this.world.isSubscribed(next)) {
+			Queued first = this.queue.remove(0);
+			OwnerToken next = first.token;
+			if (first.polls) {
+				this.owner = next;
+				this.expiry = end(Duration.ofMillis(Math.min(next.grantMillis(), MAX_POLL_GRANT_MILLIS)));
+			}
+			else if (this.world.isSubscribed(next)) {
 				this.owner = next;
 				this.expiry = end(Duration.ofMillis(next.grantMillis()));
 				this.world.publishGranted(next, nextFencingToken(), !this.queue.isEmpty());

@@ -9,6 +9,7 @@ import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.store.AcquireRequest.QueueMode;
+import io.github.lockspring.store.AcquireResult;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.ReleaseResult;
 import io.github.lockspring.store.RenewResult;
@@ -281,7 +282,7 @@ class ProtocolTraceTests extends EngineFixture {
 	@Test
 	void h13WaiterForAKeyWithoutExpiryRetriesAtTheInterval() {
 		Running<HeldLock> running = acquire(request());
-		this.store.nextLook().answer().complete(new io.github.lockspring.store.AcquireResult.Busy(-1, 100));
+		this.store.nextLook().answer().complete(new AcquireResult.Busy(-1, 100));
 		assertThat(this.time.awaitParked(running.thread())).isEqualTo(Duration.ofSeconds(1));
 	}
 
@@ -303,14 +304,37 @@ class ProtocolTraceTests extends EngineFixture {
 	}
 
 	@Test
-	void h09WaiterWithoutConfirmedInboxDoesNotQueue() {
+	void h09WaiterWithoutConfirmedInboxPollsFromItsSecondAttemptOn() {
 		this.store.inboxConfirmed = false;
 		Running<HeldLock> running = acquire(request());
 		ScriptedStore.Asked first = this.store.nextLook();
 		assertThat(first.request().queueMode()).isEqualTo(QueueMode.NONE);
 		first.busy(TTL, 100);
-		assertThat(this.time.awaitParked(running.thread())).isBetween(Duration.ofMillis(50), Duration.ofMillis(500));
-		assertThat(this.store.inboxOpened).isPositive();
+		for (int i = 0; i < 10; i++) {
+			assertThat(this.time.awaitParked(running.thread())).isBetween(Duration.ofMillis(50),
+					Duration.ofMillis(150));
+			assertThat(this.store.inboxOpened).isPositive();
+			advance(Duration.ofMillis(150));
+			ScriptedStore.Asked next = this.store.nextLook();
+			assertThat(next.request().queueMode()).isEqualTo(QueueMode.POLL);
+			this.store.inboxConfirmed = i > 5;
+			next.busy(TTL, 100);
+		}
+		this.time.awaitParked(running.thread());
+		advance(Duration.ofMillis(150));
+		ScriptedStore.Asked last = this.store.nextLook();
+		assertThat(last.request().queueMode()).as("until it owns the lock").isEqualTo(QueueMode.POLL);
+		last.answer().complete(new AcquireResult.Acquired(101, true));
+		running.get();
+		assertThat(this.store.inboxDoubted).isZero();
+	}
+
+	@Test
+	void h09WaiterWhoseInboxIsConfirmedAfterItsFirstAttemptQueues() {
+		this.store.inboxConfirmed = false;
+		Running<HeldLock> running = acquire(request());
+		this.store.nextLook().busy(TTL, 100);
+		this.time.awaitParked(running.thread());
 		this.store.inboxConfirmed = true;
 		this.store.messages().opened();
 		advance(Duration.ofMillis(50));
@@ -318,6 +342,57 @@ class ProtocolTraceTests extends EngineFixture {
 		assertThat(second.request().queueMode()).isEqualTo(QueueMode.JOIN);
 		second.acquired(101);
 		running.get();
+	}
+
+	@Test
+	void h09QueuedWaiterPollsWhileMessagesMayNotArrive() {
+		Waiting waiting = waiting(request(), 100);
+		this.store.inboxConfirmed = false;
+		advance(Duration.ofSeconds(1));
+		ScriptedStore.Asked second = this.store.nextLook();
+		assertThat(second.request().queueMode()).isEqualTo(QueueMode.POLL);
+		second.busy(TTL, 100);
+		assertThat(this.time.awaitParked(waiting.running().thread())).isLessThanOrEqualTo(Duration.ofMillis(150));
+		advance(Duration.ofMillis(150));
+		this.store.nextLook().acquired(101);
+		waiting.running().get();
+	}
+
+	@Test
+	void f24GrantThatOnlyAnAttemptFindsMakesItProbeItsInbox() {
+		Waiting waiting = waiting(request(), 100);
+		advance(Duration.ofSeconds(1));
+		this.store.nextLook().answer().complete(new AcquireResult.Acquired(101, true));
+		waiting.running().get();
+		assertThat(this.store.inboxDoubted).isEqualTo(1);
+	}
+
+	@Test
+	void f24WaiterThatHasFallenOutOfTheQueueProbesItsInbox() {
+		Waiting waiting = waiting(request(), 100);
+		advance(Duration.ofSeconds(1));
+		this.store.nextLook().answer().complete(new AcquireResult.Busy(TTL.toMillis(), 100, true));
+		this.time.awaitParked(waiting.running().thread());
+		assertThat(this.store.inboxDoubted).isEqualTo(1);
+		advance(Duration.ofSeconds(1));
+		this.store.nextLook().answer().complete(new AcquireResult.Acquired(101));
+		waiting.running().get();
+		assertThat(this.store.inboxDoubted).as("a lock that was free").isEqualTo(1);
+	}
+
+	@Test
+	void f24AttemptThatAMessageCallsForIsNoReasonToProbe() {
+		Waiting waiting = waiting(request(), 100);
+		this.store.messages().wanted(KEY, waiting.attempt().token());
+		this.store.nextLook().answer().complete(new AcquireResult.Acquired(101, true));
+		waiting.running().get().close();
+		Waiting second = waiting(request(), 102);
+		advance(Duration.ofSeconds(1));
+		ScriptedStore.Asked look = this.store.nextLook();
+		this.store.messages().granted(KEY, look.token(), 103, false);
+		look.answer().complete(new AcquireResult.Acquired(104, true));
+		second.running().get().close();
+		assertThat(this.store.inboxDoubted).isZero();
 	}
 
 	@Test

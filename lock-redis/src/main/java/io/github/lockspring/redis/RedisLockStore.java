@@ -131,15 +131,19 @@ public final class RedisLockStore implements LockStore {
 		Object[] args = { request.token().toString(), millis(request.ttl()), queueMode(request.queueMode()),
 				fencingKeep(request.ttl()), this.keys.inboxPrefix() };
 		String reply = this.acquireScripts.execute(RedisScripts.ACQUIRE, this.keys.all(request.key()), args, timeout);
-		return RedisErrors.parse(reply, 4, (words) -> switch (words[0]) {
-			case "0" -> new AcquireResult.Busy(Long.parseLong(words[1]), Long.parseLong(words[2]));
-			case "1" -> new AcquireResult.Acquired(Long.parseLong(words[1]));
+		return RedisErrors.parse(reply, 5, (words) -> switch (words[0]) {
+			case "0" -> busy(words);
+			case "1" -> new AcquireResult.Acquired(Long.parseLong(words[1]), words[2].equals("1"));
 			case "2" -> {
-				publishAsync(words[3]);
-				yield new AcquireResult.Busy(Long.parseLong(words[1]), Long.parseLong(words[2]));
+				publishAsync(words[4]);
+				yield busy(words);
 			}
 			default -> throw RedisErrors.unexpected(reply);
 		});
+	}
+
+	private static AcquireResult busy(String[] words) {
+		return new AcquireResult.Busy(Long.parseLong(words[1]), Long.parseLong(words[2]), words[3].equals("1"));
 	}
 
 	private static String queueMode(QueueMode mode) {
@@ -147,6 +151,7 @@ public final class RedisLockStore implements LockStore {
 			case NONE -> "0";
 			case JOIN -> "1";
 			case REJOIN -> "2";
+			case POLL -> "3";
 		};
 	}
 
@@ -211,7 +216,7 @@ public final class RedisLockStore implements LockStore {
 	@Override
 	public Optional<Inbox> inbox(String instance, InboxListener listener) {
 		if (!this.settings.notifications() || !this.connections.canSubscribe()) {
-			return Optional.empty();
+			return Optional.of(new NoMessages());
 		}
 		InboxMessages messages = new InboxMessages(this.keys, instance, listener, this.settings.replicaAcks() > 0);
 		Inbox inbox = new RedisInbox(() -> new InboxSubscription(this.connections, this.commands,

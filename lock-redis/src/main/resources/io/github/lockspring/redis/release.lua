@@ -9,7 +9,7 @@
 --       exactCount        '1' if this server knows every subscriber of an inbox
 --
 -- Returns '0 <last fencing token>'   the token was not the owner; 0: the fencing token is not known
---         '1'                        deleted, or kept
+--         '1'                        deleted, kept, or handed over to a token that no message reaches
 --         '2 <sent> <message>'       handed over; sent 0: the caller publishes the message
 --
 -- Never changes a lock of another owner. PUBLISH is the last command and its failure is not an error, since an error
@@ -18,11 +18,12 @@
 local lock, fencingKey, queue = KEYS[1], KEYS[2], KEYS[3]
 local token, lastFencingToken, keep, fencingKeep = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local NOT_OWNER, RELEASED = '0 ', '1'
+local POLLS = '.polls'
 local call = redis.call
 
 local owner = call('GET', lock)
 if owner ~= token then
-  call('ZREM', queue, token)
+  call('ZREM', queue, token, token .. POLLS)
   if owner == token .. '.kept' then
     return RELEASED
   end
@@ -36,7 +37,7 @@ local queued = call('EXISTS', queue) == 1
 -- A server without memory refuses a script's first write if that needs memory, but no later write. So the first one,
 -- here and before a hand-over, never needs any.
 if queued or lastFencingToken ~= '0' or keep ~= '0' then
-  call('ZREM', queue, token)
+  call('ZREM', queue, token, token .. POLLS)
 end
 
 if lastFencingToken ~= '0' and tonumber(lastFencingToken) > (tonumber(call('GET', fencingKey) or 0) or 0) then
@@ -56,12 +57,12 @@ end
 
 local inboxPrefix, exactCount = ARGV[5], ARGV[6]
 local SENT, NOT_SENT = '2 1 ', '2 0 '
-local INSTANCE_LENGTH, MICROS_PER_SECOND, MAX_DEAD_WAITERS = 22, 1000000, 32
+local INSTANCE_LENGTH, MICROS_PER_SECOND, MAX_DEAD_WAITERS, MAX_POLL_GRANT = 22, 1000000, 32, 500
 
-local function parse(waiter)
-  local instance, grant = string.match(waiter, '^([%w_-]+)%.%d+%.([1-9]%d?%d?%d?)$')
-  if instance and #instance == INSTANCE_LENGTH then
-    return inboxPrefix .. instance, grant
+local function parse(member)
+  local waiter, instance, grant, mark = string.match(member, '^(([%w_-]+)%.%d+%.([1-9]%d?%d?%d?))(.*)$')
+  if instance and #instance == INSTANCE_LENGTH and (mark == '' or mark == POLLS) then
+    return waiter, inboxPrefix .. instance, grant, mark == POLLS
   end
 end
 
@@ -83,17 +84,20 @@ for _ = 1, MAX_DEAD_WAITERS do
   if popped.err and not isDeleted(popped) then
     return popped
   end
-  local waiter = popped[1]
-  if not waiter then
+  local member = popped[1]
+  if not member then
     break
   end
-  local inbox, grant = parse(waiter)
-  if inbox and isSubscribed(inbox) then
+  local waiter, inbox, grant, polls = parse(member)
+  if waiter and (polls or isSubscribed(inbox)) then
     local time = call('TIME')
     local last = tonumber(call('GET', fencingKey) or 0) or 0
     local fencingToken = string.format('%.0f', math.max(last + 1, time[1] * MICROS_PER_SECOND + time[2]))
     call('SET', fencingKey, fencingToken, 'PX', fencingKeep)
-    call('SET', lock, waiter, 'PX', grant)
+    call('SET', lock, waiter, 'PX', polls and math.min(grant, MAX_POLL_GRANT) or grant)
+    if polls then
+      return RELEASED
+    end
     local others = redis.pcall('EXISTS', queue) == 1 and '1' or '0'
     local message = 'g ' .. waiter .. ' ' .. fencingToken .. ' ' .. others .. ' ' .. lock
     local published = redis.pcall('PUBLISH', inbox, message)

@@ -63,6 +63,51 @@ class RedisScriptsTests {
 	}
 
 	@Test
+	void acquireOfATokenThatPollsQueuesItBehindThoseOfItsSecond() {
+		acquire(ONE, 30_000, 0);
+		assertThat(acquire(TWO, 30_000, 3)).endsWith("1");
+		acquire(THREE, 30_000, 1);
+		assertThat(acquire(TWO, 30_000, 3)).endsWith("0");
+		assertThat(server.command("ZRANGE", QUEUE, "0", "-1")).asList().contains(TWO + ".polls", THREE).hasSize(2);
+		long polls = Long.parseLong((String) server.command("ZSCORE", QUEUE, TWO + ".polls"));
+		long now = Long.parseLong(server.get(FENCE));
+		assertThat(polls - now).isBetween(1_000_000L, 60_000_000L);
+		assertThat(server.pttl(QUEUE)).isBetween(55_000L, 60_000L);
+	}
+
+	@Test
+	void acquireOfATokenThatPollsLeavesTheQueueInBothForms() {
+		acquire(ONE, 30_000, 0);
+		acquire(TWO, 30_000, 1);
+		acquire(TWO, 30_000, 3);
+		server.command("DEL", LOCK);
+		assertThat(acquire(TWO, 30_000, 3)).startsWith("1").endsWith("0");
+		assertThat(server.exists(QUEUE)).isFalse();
+	}
+
+	@Test
+	void releaseHandsOverToATokenThatPollsForAMomentAndPublishesNothing() {
+		acquire(ONE, 30_000, 0);
+		acquire(THREE, 30_000, 3);
+		server.command("CONFIG", "RESETSTAT");
+		assertThat(release(ONE, "0", 0)).isEqualTo("1");
+		assertThat(server.get(LOCK)).isEqualTo(THREE);
+		assertThat(server.pttl(LOCK)).isBetween(1L, 500L);
+		assertThat(server.calls("publish")).isZero();
+		assertThat(acquire(THREE, 30_000, 3)).as("owned").startsWith("1").endsWith("1");
+		assertThat(server.pttl(LOCK)).isGreaterThan(25_000);
+	}
+
+	@Test
+	void releaseByAnotherLeavesTheQueueInBothForms() {
+		acquire(ONE, 30_000, 0);
+		acquire(TWO, 30_000, 1);
+		acquire(TWO, 30_000, 3);
+		release(TWO, "0", 0);
+		assertThat(server.exists(QUEUE)).isFalse();
+	}
+
+	@Test
 	void acquireByTheOwnerLengthensButNeverShortens() {
 		acquire(ONE, 30_000, 0);
 		String before = server.get(FENCE);
@@ -77,7 +122,7 @@ class RedisScriptsTests {
 	@Test
 	void acquireContinuesAfterAFencingTokenFromTheFuture() {
 		server.command("SET", FENCE, "8999999999999998", "PX", "1000");
-		assertThat(acquire(ONE, 30_000, 0)).containsExactly("1", "8999999999999999");
+		assertThat(acquire(ONE, 30_000, 0)).containsExactly("1", "8999999999999999", "0");
 		assertThat(server.get(FENCE)).isEqualTo("8999999999999999");
 		assertThat(server.pttl(FENCE)).isGreaterThan(590_000);
 	}
@@ -179,6 +224,7 @@ class RedisScriptsTests {
 		server.command("ZADD", QUEUE, "1", "foreign.1.5000");
 		server.command("ZADD", QUEUE, "2", "AAAAAAAAAAAAAAAAAAAAA2.8.0");
 		server.command("ZADD", QUEUE, "3", "AAAAAAAAAAAAAAAAAAAAA2.8.12345");
+		server.command("ZADD", QUEUE, "4", TWO + ".other");
 		assertThat(releaseWith("0", ONE, "0", 0)).isEqualTo("1");
 		assertThat(server.keys()).containsExactly(FENCE);
 	}

@@ -1,7 +1,6 @@
 package io.github.lockspring.store.memory;
 
 import java.time.Duration;
-import java.util.LinkedHashSet;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
@@ -15,9 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class MemoryEntry {
 
-	private static final long QUEUE_KEEP = TimeUnit.SECONDS.toNanos(60);
-
-	private final LinkedHashSet<OwnerToken> queue = new LinkedHashSet<>();
+	private final MemoryQueue queue = new MemoryQueue();
 
 	private long fencingToken;
 
@@ -27,8 +24,6 @@ final class MemoryEntry {
 	private boolean kept;
 
 	private long leaseEnd;
-
-	private long queueEnd;
 
 	boolean isTaken(long now) {
 		return this.holder != null && this.leaseEnd - now > 0;
@@ -67,33 +62,8 @@ final class MemoryEntry {
 		this.holder = null;
 	}
 
-	void enqueue(OwnerToken token, long now) {
-		dropOldQueue(now);
-		this.queue.add(token);
-		this.queueEnd = now + QUEUE_KEEP;
-	}
-
-	void dequeue(OwnerToken token) {
-		this.queue.remove(token);
-	}
-
-	@Nullable OwnerToken poll(long now) {
-		dropOldQueue(now);
-		OwnerToken head = this.queue.isEmpty() ? null : this.queue.iterator().next();
-		this.queue.remove(head);
-		return head;
-	}
-
-	boolean hasWaiters(long now) {
-		dropOldQueue(now);
-		return !this.queue.isEmpty();
-	}
-
-	// left behind by instances that have stopped
-	private void dropOldQueue(long now) {
-		if (this.queueEnd - now <= 0) {
-			this.queue.clear();
-		}
+	MemoryQueue queue() {
+		return this.queue;
 	}
 
 	long remainingMillis(long now) {
@@ -104,7 +74,7 @@ final class MemoryEntry {
 	 * Whether the entry can be removed.
 	 */
 	boolean isOver(long now) {
-		return !isTaken(now) && !hasWaiters(now);
+		return !isTaken(now) && this.queue.isEmpty(now);
 	}
 
 	long fencingToken() {

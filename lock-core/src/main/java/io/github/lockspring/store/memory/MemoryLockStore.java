@@ -55,6 +55,8 @@ public final class MemoryLockStore implements LockStore {
 
 	private static final int MIN_SIZE_TO_SWEEP = 64;
 
+	private static final int MAX_POLL_GRANT_MILLIS = 500;
+
 	private final Map<String, MemoryEntry> entries = new ConcurrentHashMap<>();
 
 	private final MemoryInboxes inboxes = new MemoryInboxes();
@@ -102,17 +104,17 @@ public final class MemoryLockStore implements LockStore {
 	private AcquireResult acquire(MemoryEntry entry, AcquireRequest request, long now) {
 		OwnerToken token = request.token();
 		if (entry.isTaken(now) && !entry.isOwnedBy(token, now)) {
+			boolean added = false;
 			if (request.queueMode() != QueueMode.NONE) {
-				entry.enqueue(token, now);
+				added = entry.queue().add(token, request.queueMode() == QueueMode.POLL, now);
 				entry.owner().ifPresent((owner) -> this.inboxes.wanted(request.key(), owner));
 			}
-			return new Busy(entry.remainingMillis(now), this.lastFencingToken.get());
+			return new Busy(entry.remainingMillis(now), this.lastFencingToken.get(), added);
 		}
+		boolean alreadyOwned = entry.isOwnedBy(token, now);
 		entry.take(token, request.ttl(), now);
-		if (request.queueMode() == QueueMode.REJOIN) {
-			entry.dequeue(token);
-		}
-		return new Acquired(entry.fencedBy(nextFencingToken(now)));
+		entry.queue().remove(token);
+		return new Acquired(entry.fencedBy(nextFencingToken(now)), alreadyOwned);
 	}
 
 	@Override
@@ -129,7 +131,7 @@ public final class MemoryLockStore implements LockStore {
 	private ReleaseResult release(MemoryEntry entry, ReleaseRequest request, long now) {
 		OwnerToken token = request.token();
 		if (!entry.isOwnedBy(token, now)) {
-			entry.dequeue(token);
+			entry.queue().remove(token);
 			return entry.isKeptFor(token, now) ? new Released() : new NotOwner(entry.fencingToken());
 		}
 		if (request.lastFencingToken() > entry.fencingToken()) {
@@ -139,17 +141,27 @@ public final class MemoryLockStore implements LockStore {
 			entry.keep(request.keep(), now);
 			return new Released();
 		}
-		entry.dequeue(token);
+		entry.queue().remove(token);
 		entry.free();
-		for (OwnerToken head = entry.poll(now); head != null; head = entry.poll(now)) {
-			if (this.inboxes.isOpen(head.instance())) {
-				entry.take(head, Duration.ofMillis(head.grantMillis()), now);
+		handOver(entry, request.key(), now);
+		return new Released();
+	}
+
+	private void handOver(MemoryEntry entry, String key, long now) {
+		MemoryQueue.Head head;
+		while ((head = entry.queue().poll(now)) != null) {
+			OwnerToken next = head.token();
+			if (head.polls()) {
+				entry.take(next, Duration.ofMillis(Math.min(next.grantMillis(), MAX_POLL_GRANT_MILLIS)), now);
+				return;
+			}
+			if (this.inboxes.isOpen(next.instance())) {
+				entry.take(next, Duration.ofMillis(next.grantMillis()), now);
 				long fencingToken = entry.fencedBy(nextFencingToken(now));
-				this.inboxes.granted(request.key(), head, fencingToken, entry.hasWaiters(now));
-				break;
+				this.inboxes.granted(key, next, fencingToken, !entry.queue().isEmpty(now));
+				return;
 			}
 		}
-		return new Released();
 	}
 
 	@Override

@@ -125,6 +125,71 @@ public abstract class AbstractQueueingLockStoreTests extends AbstractLockStoreTe
 	}
 
 	@Test
+	void tokenThatPollsIsHandedTheLockForHalfASecondAtMostAndFindsIt() {
+		OwnerToken holder = token();
+		acquire(holder, LONG);
+		OwnerToken waiter = new OwnerToken(instance('2'), 1, 5000);
+		assertThat(((Busy) look(waiter, QueueMode.POLL)).newInQueue()).isTrue();
+		assertThat(((Busy) look(waiter, QueueMode.POLL)).newInQueue()).isFalse();
+		release(holder);
+		assertThat(remainingMillis(this.key)).isLessThanOrEqualTo(500);
+		Acquired acquired = (Acquired) await().until(() -> look(waiter, QueueMode.POLL), Acquired.class::isInstance);
+		assertThat(remainingMillis(this.key)).as("the full ttl").isGreaterThan(LONG.toMillis() - 5000);
+		assertThat(acquired.fencingToken()).isPositive();
+		release(waiter);
+		assertThat(remainingMillis(this.key)).isNotPositive();
+		assertThat(leftovers()).isZero();
+	}
+
+	@Test
+	void tokenThatPollsIsToldOfNoGrant() {
+		RecordingListener listener = openInbox(instance('2'));
+		RecordingListener next = openInbox(instance('3'));
+		OwnerToken holder = token();
+		acquire(holder, LONG);
+		OwnerToken polls = new OwnerToken(instance('2'), 1, 5000);
+		look(polls, QueueMode.POLL);
+		release(holder);
+		OwnerToken waiter = new OwnerToken(instance('3'), 1, 1000);
+		await().until(() -> look(polls, QueueMode.POLL) instanceof Acquired);
+		look(waiter, QueueMode.JOIN);
+		release(polls);
+		awaitGrant(next, waiter, false);
+		assertThat(listener.grants).as("its lease would be shorter than the token says").isEmpty();
+	}
+
+	@Test
+	void tokenThatPollsNotifiesTheOwnerAtEachAttempt() {
+		RecordingListener listener = openInbox(instance('1'));
+		OwnerToken holder = new OwnerToken(instance('1'), 1, 1000);
+		acquire(holder, LONG);
+		OwnerToken waiter = new OwnerToken(instance('2'), 1, 1000);
+		look(waiter, QueueMode.POLL);
+		look(waiter, QueueMode.POLL);
+		await().until(() -> listener.wanted.size() == 2);
+		release(waiter);
+		release(holder);
+		assertThat(remainingMillis(this.key)).as("it has left the queue").isNotPositive();
+		assertThat(leftovers()).isZero();
+	}
+
+	@Test
+	void resultSaysWhetherTheTokenWasQueuedOrOwnedTheLockBefore() {
+		openInbox(instance('2'));
+		OwnerToken holder = token();
+		assertThat(((Acquired) look(holder, QueueMode.JOIN)).alreadyOwned()).isFalse();
+		assertThat(((Acquired) look(holder, QueueMode.REJOIN)).alreadyOwned()).isTrue();
+		OwnerToken waiter = new OwnerToken(instance('2'), 1, 5000);
+		assertThat(((Busy) look(waiter, QueueMode.NONE)).newInQueue()).isFalse();
+		assertThat(((Busy) look(waiter, QueueMode.JOIN)).newInQueue()).isTrue();
+		assertThat(((Busy) look(waiter, QueueMode.REJOIN)).newInQueue()).isFalse();
+		release(waiter);
+		assertThat(((Busy) look(waiter, QueueMode.REJOIN)).newInQueue()).isTrue();
+		release(holder);
+		assertThat(((Acquired) look(waiter, QueueMode.REJOIN)).alreadyOwned()).isTrue();
+	}
+
+	@Test
 	void lockIsFreeWhenNoWaiterCanBeNotified() {
 		OwnerToken holder = token();
 		acquire(holder, LONG);

@@ -1,0 +1,30 @@
+package io.github.lockspring.redis;
+
+import io.github.lockspring.store.Inbox;
+
+/**
+ * The inbox of an instance that cannot subscribe, or is told not to: its waiters poll.
+ */
+final class NoMessages implements Inbox {
+
+	@Override
+	public void open() {
+		// never receives anything
+	}
+
+	@Override
+	public boolean isConfirmed() {
+		return false;
+	}
+
+	@Override
+	public void probe() {
+		// see above
+	}
+
+	@Override
+	public void close() {
+		// see above
+	}
+
+}

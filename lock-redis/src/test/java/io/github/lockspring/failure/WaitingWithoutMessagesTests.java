@@ -1,0 +1,115 @@
+package io.github.lockspring.failure;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+
+import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockRequest;
+import io.github.lockspring.redis.Driver;
+import io.github.lockspring.redis.Instance;
+import io.github.lockspring.testsupport.redis.RedisServer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * An instance that messages do not reach, beside others that hand a busy lock over to
+ * each other all the time.
+ */
+class WaitingWithoutMessagesTests {
+
+	private static final LockRequest REQUEST = LockRequest.of("hot")
+		.ttl(Duration.ofSeconds(10))
+		.renew()
+		.waitTime(Duration.ofSeconds(15));
+
+	private final RedisServer redis = RedisServer.start();
+
+	private final List<Instance> instances = new ArrayList<>();
+
+	private final ExecutorService threads = Executors.newCachedThreadPool();
+
+	private final AtomicInteger holds = new AtomicInteger();
+
+	private volatile boolean stopping;
+
+	@AfterEach
+	void stop() {
+		this.stopping = true;
+		this.threads.shutdownNow();
+		this.instances.forEach(Instance::close);
+		this.redis.close();
+	}
+
+	private Instance instance(Driver driver, RedisStandaloneConfiguration where) {
+		Instance instance = Instance.on(driver, where, 0);
+		this.instances.add(instance);
+		instance.locks().acquire(LockRequest.of("warm-up").waitTime(Duration.ofMinutes(1))).close();
+		return instance;
+	}
+
+	private RedisStandaloneConfiguration server() {
+		return new RedisStandaloneConfiguration("127.0.0.1", this.redis.port());
+	}
+
+	private RedisStandaloneConfiguration serverFor(String rules) {
+		List<String> words = new ArrayList<>(List.of("ACL", "SETUSER", "restricted", "on", ">secret", "~*"));
+		words.addAll(List.of(rules.split(" ")));
+		this.redis.command(words.toArray(String[]::new));
+		RedisStandaloneConfiguration where = server();
+		where.setUsername("restricted");
+		where.setPassword("secret");
+		return where;
+	}
+
+	/** Three instances, two threads each, hold the lock in turn without a pause. */
+	private void contend() throws InterruptedException {
+		for (int i = 0; i < 3; i++) {
+			Instance instance = instance(Driver.LETTUCE, server());
+			for (int t = 0; t < 2; t++) {
+				this.threads.execute(() -> {
+					while (!this.stopping) {
+						try (HeldLock held = instance.locks().acquire(REQUEST.waitTime(Duration.ofMinutes(5)))) {
+							LockSupport.parkNanos(1_000_000);
+							this.holds.incrementAndGet();
+						}
+					}
+				});
+			}
+		}
+		while (this.holds.get() < 200) {
+			TimeUnit.MILLISECONDS.sleep(10);
+		}
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "LETTUCE, &* +@all -subscribe -psubscribe", "JEDIS, &* +@all -subscribe -psubscribe",
+			"LETTUCE, resetchannels +@all", "JEDIS, resetchannels +@all" })
+	void h09InstanceWhoseSubscriptionIsRefusedGetsItsTurn(Driver driver, String rules) throws Exception {
+		Instance restricted = instance(driver, serverFor(rules));
+		contend();
+		int before = this.holds.get();
+		Future<Integer> waits = this.threads.submit(() -> {
+			int acquired = 0;
+			for (int i = 0; i < 5; i++) {
+				restricted.locks().acquire(REQUEST).close();
+				acquired++;
+			}
+			return acquired;
+		});
+		assertThat(waits.get(2, TimeUnit.MINUTES)).isEqualTo(5);
+		assertThat(this.holds.get() - before).as("holds of the others meanwhile").isGreaterThan(20);
+	}
+
+}
