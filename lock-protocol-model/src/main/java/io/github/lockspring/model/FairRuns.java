@@ -1,0 +1,137 @@
+package io.github.lockspring.model;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs states to their end with nothing going wrong any more, and checks that each waiter
+ * gets on: that the run ends, that the lock is not idle for long meanwhile, and that no
+ * owner keeps it for long while another instance waits. Remembers what follows from each
+ * state, so no state is run twice. Not thread-safe.
+ */
+final class FairRuns {
+
+	/** A run that takes more steps does not end. */
+	private static final int MAX_STEPS = 1000;
+
+	private final Scenario scenario;
+
+	private final World world;
+
+	private final Fingerprints outlooks = new Fingerprints();
+
+	FairRuns(Scenario scenario) {
+		this.scenario = scenario;
+		this.world = new World(scenario);
+		this.world.setFair();
+	}
+
+	/**
+	 * Runs a state to its end.
+	 * @return null, or what went wrong and the steps to it
+	 */
+	@Nullable Failure run(byte[] state) {
+		List<Passed> passed = new ArrayList<>();
+		Outlook outlook = Outlook.NONE;
+		byte[] present = state;
+		while (true) {
+			long fingerprint = Fingerprints.of(present);
+			int known = this.outlooks.get(fingerprint);
+			if (known >= 0) {
+				outlook = Outlook.decode(known);
+				break;
+			}
+			this.world.load(present);
+			if (FairSchedule.isOver(this.world)) {
+				break;
+			}
+			if (passed.size() > MAX_STEPS) {
+				return failure("a waiter waits for ever", passed);
+			}
+			Step step = FairSchedule.next(this.world);
+			passed.add(new Passed(fingerprint, step, FairSchedule.isIdle(this.world), FairSchedule.isKept(this.world)));
+			try {
+				this.world.perform(step);
+			}
+			catch (LimitReached ex) {
+				break;
+			}
+			catch (Violation ex) {
+				return failure(String.valueOf(ex.getMessage()), passed);
+			}
+			present = this.world.state();
+		}
+		return judge(passed, outlook);
+	}
+
+	private @Nullable Failure judge(List<Passed> passed, Outlook end) {
+		Outlook outlook = end;
+		for (int i = passed.size() - 1; i >= 0; i--) {
+			outlook = outlook.before(passed.get(i));
+			if (outlook.idleMost() > this.scenario.maxIdle()) {
+				return failure("the lock is idle for " + outlook.idleMost() + " ticks although an instance wants it",
+						passed);
+			}
+			if (outlook.keptMost() > this.scenario.maxKept()) {
+				return failure("an owner keeps the lock for " + outlook.keptMost() + " ticks although another waits",
+						passed);
+			}
+			this.outlooks.put(passed.get(i).fingerprint(), outlook.encode());
+		}
+		return null;
+	}
+
+	private static Failure failure(String what, List<Passed> passed) {
+		return new Failure(what, passed.stream().map(Passed::step).toList());
+	}
+
+	/**
+	 * What went wrong, and the steps to it.
+	 */
+	record Failure(String what, List<Step> steps) {
+	}
+
+	/**
+	 * A state of a run and the step that follows.
+	 */
+	private record Passed(long fingerprint, Step step, boolean idle, boolean kept) {
+	}
+
+	/**
+	 * What follows from a state: for how many ticks the lock is idle, or kept by one
+	 * owner, although an instance waits: at once, and at most.
+	 */
+	private record Outlook(int idleNow, int idleMost, int keptNow, int keptMost) {
+
+		private static final int BITS = 7;
+
+		private static final int MASK = (1 << BITS) - 1;
+
+		private static final Outlook NONE = new Outlook(0, 0, 0, 0);
+
+		Outlook before(Passed passed) {
+			int idle = this.idleNow;
+			int kept = this.keptNow;
+			if (passed.step().event() == Event.TICK) {
+				idle = passed.idle() ? idle + 1 : 0;
+				kept = passed.kept() ? kept + 1 : 0;
+			}
+			else if (passed.step().event() == Event.HOLD_ENDS) {
+				kept = 0;
+			}
+			return new Outlook(idle, Math.max(this.idleMost, idle), kept, Math.max(this.keptMost, kept));
+		}
+
+		int encode() {
+			return ((this.idleNow << BITS | this.idleMost) << BITS | this.keptNow) << BITS | this.keptMost;
+		}
+
+		static Outlook decode(int code) {
+			return new Outlook(code >> 3 * BITS, code >> 2 * BITS & MASK, code >> BITS & MASK, code & MASK);
+		}
+
+	}
+
+}

@@ -1,0 +1,268 @@
+package io.github.lockspring.model;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.IntUnaryOperator;
+
+import io.github.lockspring.model.Scenario.Option;
+
+/**
+ * The lock in Redis, and the scripts: each method is one script, which is one step.
+ */
+final class Store {
+
+	/** A lease without an end. */
+	static final int FOREVER = -1;
+
+	private static final int MAX_QUEUE = 8;
+
+	/** How many tokens are reserved if {@link Rule#ONE_BY_ONE} is off. */
+	private static final int BLOCK = 5;
+
+	private final World world;
+
+	private final Scenario scenario;
+
+	private int owner;
+
+	private int leaseLeft;
+
+	/** Whether the owner got the lock by a hand-over, and may not know it yet. */
+	private boolean granted;
+
+	private List<Integer> queue = new ArrayList<>();
+
+	/** The last fencing token that the store knows; 0: none. */
+	private int lastFencingToken;
+
+	private int clock;
+
+	/** Set before a script during which the clock does not advance. */
+	private boolean clockStands;
+
+	Store(World world) {
+		this.world = world;
+		this.scenario = world.scenario();
+	}
+
+	void pass(Cells cells) {
+		this.owner = cells.pass(this.owner);
+		this.leaseLeft = cells.pass(this.leaseLeft);
+		this.granted = cells.pass(this.granted);
+		this.lastFencingToken = cells.pass(this.lastFencingToken);
+		this.clock = cells.pass(this.clock);
+		this.queue = cells.pass(this.queue, Cells::pass, Tokens.NONE);
+	}
+
+	void mapTokens(IntUnaryOperator rename) {
+		this.owner = rename.applyAsInt(this.owner);
+		this.queue.replaceAll(rename::applyAsInt);
+	}
+
+	void mapFencingTokens(IntUnaryOperator rename) {
+		this.lastFencingToken = rename.applyAsInt(this.lastFencingToken);
+		this.clock = rename.applyAsInt(this.clock);
+	}
+
+	int owner() {
+		return this.owner;
+	}
+
+	List<Integer> queue() {
+		return this.queue;
+	}
+
+	/** Whether a token owns the lock or is queued. */
+	boolean has(int token) {
+		return this.owner == token || this.queue.contains(token);
+	}
+
+	boolean isGranted() {
+		return this.granted;
+	}
+
+	boolean isFree() {
+		return this.owner == Tokens.NONE;
+	}
+
+	// the scripts
+
+	/**
+	 * Acquires the lock for a token, or queues it.
+	 */
+	Result acquire(int token, QueueMode mode) {
+		readClock();
+		boolean own = this.owner == token && this.scenario.has(Rule.OWN_LOCK_IS_ACQUIRED);
+		if (isFree() || own) {
+			boolean free = isFree();
+			this.owner = token;
+			this.granted = false;
+			this.world.acquired(token);
+			this.leaseLeft = free ? Scenario.TTL : longer(this.leaseLeft, Scenario.TTL);
+			if (!this.scenario.has(Rule.ONE_COMMAND) && free) {
+				this.leaseLeft = FOREVER;
+			}
+			this.queue.remove((Integer) token);
+			return Result.acquired(nextFencingToken());
+		}
+		if (mode != QueueMode.NONE) {
+			enqueue(token, mode);
+		}
+		return Result.busy(Math.max(this.lastFencingToken, this.clock - 1));
+	}
+
+	private void enqueue(int token, QueueMode mode) {
+		if (!this.queue.contains(token)) {
+			Violation.check(this.queue.size() < MAX_QUEUE, "the queue grows without end");
+			this.queue.add(token);
+		}
+		boolean announce = (mode == QueueMode.REJOIN) ? this.scenario.has(Rule.WANTED_REPEATED)
+				: this.queue.get(0) == token;
+		if (announce && this.scenario.has(Rule.WANTED) && Tokens.isOurs(this.owner)) {
+			this.world.publish(Message.wanted(this.owner));
+		}
+	}
+
+	/**
+	 * Releases the lock, hands it over, or leaves the queue.
+	 * @param miscount whether {@code PUBLISH} counts no subscriber of the first waiter,
+	 * although it has one
+	 */
+	void release(int token, int lastUsed, boolean miscount) {
+		this.queue.remove((Integer) token);
+		if (this.owner != token && this.scenario.has(Rule.RELEASE_COMPARES_OWNER)) {
+			return;
+		}
+		if (this.scenario.has(Rule.LAST_TOKEN_REPORTED)) {
+			this.lastFencingToken = Math.max(this.lastFencingToken, lastUsed);
+		}
+		free();
+		boolean skip = miscount;
+		while (isFree() && !this.queue.isEmpty() && this.scenario.has(Rule.HAND_OVER)) {
+			int next = this.queue.remove(0);
+			if (skip) {
+				this.world.publish(new Message(Message.Kind.GRANTED, next,
+						this.lastFencingToken + this.scenario.clockStep(), false));
+				skip = false;
+			}
+			else if (isSubscribed(next)) {
+				handOver(next);
+			}
+		}
+	}
+
+	private boolean isSubscribed(int token) {
+		return !this.scenario.has(Rule.SUBSCRIBERS_ONLY) || !this.scenario.has(Option.EXACT_COUNT)
+				|| this.world.isSubscribed(token);
+	}
+
+	private void handOver(int next) {
+		readClock();
+		this.owner = next;
+		this.granted = true;
+		this.world.acquired(next);
+		this.leaseLeft = this.scenario.has(Rule.GRANT_TTL) ? Scenario.GRANT_TTL : Scenario.TTL;
+		this.world.publish(new Message(Message.Kind.GRANTED, next, nextFencingToken(), !this.queue.isEmpty()));
+	}
+
+	/**
+	 * Removes a token from the queue, and no more.
+	 */
+	void leaveQueue(int token) {
+		this.queue.remove((Integer) token);
+	}
+
+	/**
+	 * Renews the lease of a token.
+	 * @return whether the token owns the lock
+	 */
+	boolean renew(int token, int ttl) {
+		if (this.owner != token && (isFree() || this.scenario.has(Rule.RENEWAL_COMPARES_OWNER))) {
+			return false;
+		}
+		Violation.check(this.owner == token, "a renewal extends the lease of another owner");
+		this.leaseLeft = longer(this.leaseLeft, ttl);
+		return true;
+	}
+
+	private int longer(int present, int requested) {
+		if (!this.scenario.has(Rule.NEVER_SHORTENED)) {
+			return requested;
+		}
+		return (present == FOREVER) ? FOREVER : Math.max(present, requested);
+	}
+
+	/** The second command of an acquisition, if {@link Rule#ONE_COMMAND} is off. */
+	void setLease(int token) {
+		if (this.owner == token && this.leaseLeft == FOREVER) {
+			this.leaseLeft = Scenario.TTL;
+		}
+	}
+
+	// fencing tokens
+
+	private void readClock() {
+		if (!this.clockStands) {
+			this.clock = Math.max(this.clock, 0) + this.scenario.clockStep();
+		}
+	}
+
+	private int nextFencingToken() {
+		int next = this.lastFencingToken + 1;
+		if (this.scenario.has(Rule.TOKEN_FROM_TIME)) {
+			next = Math.max(next, this.clock);
+		}
+		this.lastFencingToken = this.scenario.has(Rule.ONE_BY_ONE) ? next : next + BLOCK;
+		return next;
+	}
+
+	void letClockRun() {
+		this.clockStands = false;
+	}
+
+	void letClockStand() {
+		this.clockStands = true;
+	}
+
+	// what happens to it
+
+	void tick() {
+		if (this.leaseLeft > 0) {
+			this.leaseLeft--;
+			if (this.leaseLeft == 0) {
+				free();
+				// the clock goes back no further than the lease has lasted
+				this.clock = Math.max(this.clock, this.lastFencingToken) + this.scenario.clockStep();
+			}
+		}
+	}
+
+	private void free() {
+		this.owner = Tokens.NONE;
+		this.granted = false;
+		this.leaseLeft = 0;
+	}
+
+	void loseData() {
+		free();
+		this.queue.clear();
+		this.lastFencingToken = 0;
+	}
+
+	void takeByPlainClient() {
+		this.owner = Tokens.PLAIN_CLIENT;
+		this.leaseLeft = Scenario.TTL;
+	}
+
+	void deleteByPlainClient() {
+		free();
+	}
+
+	@Override
+	public String toString() {
+		String left = (this.leaseLeft == FOREVER) ? "for ever" : "for " + this.leaseLeft;
+		return (isFree() ? "free" : Tokens.name(this.owner) + " " + left)
+				+ (this.queue.isEmpty() ? "" : ", queue " + this.queue.stream().map(Tokens::name).toList());
+	}
+
+}

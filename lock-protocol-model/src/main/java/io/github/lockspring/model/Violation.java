@@ -1,0 +1,20 @@
+package io.github.lockspring.model;
+
+/**
+ * Something that the protocol promises never happens.
+ */
+final class Violation extends RuntimeException {
+
+	private static final long serialVersionUID = 1L;
+
+	Violation(String what) {
+		super(what, null, false, false);
+	}
+
+	static void check(boolean condition, String otherwise) {
+		if (!condition) {
+			throw new Violation(otherwise);
+		}
+	}
+
+}

@@ -1,0 +1,95 @@
+package io.github.lockspring.model;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+import io.github.lockspring.model.Scenario.Option;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Switches each rule off, and sees the model find what goes wrong without it. The
+ * shortest way there is written to {@code target/traces}.
+ */
+class RuleTests {
+
+	private static final Path TRACES = Path.of("target", "traces");
+
+	private static final int MAX_STATES = 200_000;
+
+	private static final String TWO_HOLDERS = "two valid holders";
+
+	private static final String TOKEN = "the fencing token does not grow";
+
+	private static final String OVER = "work starts on a lease that is over";
+
+	private static final String IDLE = "the lock is idle for ";
+
+	private static final String FOR_EVER = "a waiter waits for ever";
+
+	@ParameterizedTest
+	@EnumSource(mode = EnumSource.Mode.EXCLUDE, names = { "SUBSCRIBERS_ONLY", "LEAVING_RELEASES", "GRANT_OF_THIS_TOKEN",
+			"DEADLINE_IS_FINAL", "NO_INBOX_ASSUMES_OTHERS" })
+	void modelFindsWhatGoesWrongWithoutARule(Rule rule) throws IOException {
+		Scenario scenario = scenario(rule);
+		Exploration without = Explorer.explore(scenario.without(rule), MAX_STATES);
+		Trace found = without.violation();
+		assertThat(found).as(rule + ": " + without).isNotNull();
+		Files.createDirectories(TRACES);
+		Files.writeString(TRACES.resolve(rule.anchor() + ".txt"), found.toString());
+		assertThat(found.what()).as(found.toString()).startsWith(consequence(rule));
+		Exploration with = Explorer.explore(scenario, without.states());
+		assertThat(with.violation()).as(rule + ": " + with).isNull();
+	}
+
+	private static Scenario scenario(Rule rule) {
+		Scenario one = Scenario.of(Role.WAITS, Role.WAITS).with(Option.EXACT_COUNT).withOwnerships(1);
+		Scenario two = one.withOwnerships(2);
+		return switch (rule) {
+			case COUNTS_FROM_SENDING, LATE_RESULT -> one;
+			case RELEASE_COMPARES_OWNER, KNOWN_TOKENS_ARE_NOT_RELEASED, GRANT_IS_NEW, GRANT_COUNTS_FROM_ATTEMPT,
+					GRANT_WAITS_FOR_RESULT ->
+				two;
+			case OWN_TOKEN, COUNT_BEFORE_PUBLISHING -> two.with(Fault.LOSS, 1);
+			case ONE_COMMAND -> one.with(Fault.CRASH, 1).withMaxIdle(1);
+			case GRANT_TTL -> two.with(Fault.CRASH, 1).withMaxIdle(1);
+			case HAND_OVER -> one.withMaxIdle(0);
+			case OWN_LOCK_IS_ACQUIRED, QUEUE, WANTED, WANTED_REPEATED, ORPHANS_ARE_RELEASED, RETRY ->
+				one.with(Fault.LOSS, 1).withMaxIdle(1);
+			case RENEWAL_COMPARES_OWNER -> one.with(Option.RENEWALS);
+			case NEVER_SHORTENED -> one.with(Option.RENEWALS, Option.SHORT_RENEWALS);
+			case HAND_OFF_CHECKS_DEADLINE -> one.withHandoffs(1);
+			case HAND_OFF_IS_BOUNDED -> Scenario.of(Role.BUSY, Role.WAITS)
+				.with(Option.EXACT_COUNT, Option.RENEWALS)
+				.withOwnerships(1)
+				.withHandoffs(4)
+				.withFairRuns(0, 2);
+			case TOKEN_FROM_TIME -> one.with(Fault.DATA_LOSS, 1);
+			case HAND_OFF_LIMIT -> one.with(Fault.DATA_LOSS, 1).withHandoffs(2);
+			case ONE_BY_ONE -> two.with(Fault.DATA_LOSS, 1);
+			case LAST_TOKEN_REPORTED -> one.with(Fault.CLOCK, 1).withHandoffs(1);
+			default -> throw new IllegalStateException(rule.toString());
+		};
+	}
+
+	private static String consequence(Rule rule) {
+		return switch (rule) {
+			case OWN_TOKEN, RELEASE_COMPARES_OWNER, NEVER_SHORTENED, KNOWN_TOKENS_ARE_NOT_RELEASED,
+					COUNTS_FROM_SENDING ->
+				TWO_HOLDERS;
+			case COUNT_BEFORE_PUBLISHING, GRANT_IS_NEW, GRANT_COUNTS_FROM_ATTEMPT, GRANT_WAITS_FOR_RESULT,
+					TOKEN_FROM_TIME, HAND_OFF_LIMIT, ONE_BY_ONE, LAST_TOKEN_REPORTED ->
+				TOKEN;
+			case LATE_RESULT, HAND_OFF_CHECKS_DEADLINE -> OVER;
+			case QUEUE, WANTED, WANTED_REPEATED, HAND_OVER, GRANT_TTL, ORPHANS_ARE_RELEASED -> IDLE;
+			case ONE_COMMAND, OWN_LOCK_IS_ACQUIRED, RETRY -> FOR_EVER;
+			case RENEWAL_COMPARES_OWNER -> "a renewal extends the lease of another owner";
+			case HAND_OFF_IS_BOUNDED -> "an owner keeps the lock for 3 ticks";
+			default -> throw new IllegalStateException(rule.toString());
+		};
+	}
+
+}
