@@ -50,6 +50,8 @@ public final class LockEngine implements AutoCloseable {
 
 	private final EngineThreads threads;
 
+	private final Runnable connect;
+
 	/**
 	 * Creates an engine that is ready to be used.
 	 * @param store where the locks are
@@ -72,6 +74,7 @@ public final class LockEngine implements AutoCloseable {
 		this.instances = () -> new KeyLockRegistry(store, settings, listeners, Time.SYSTEM, this.threads.dispatchers(),
 				this.threads.events(), this.threads.watchdog());
 		this.template = new DefaultLockTemplate(this::registry, unitOfWork);
+		this.connect = new StoreClient(store, settings.commandTimeout())::connect;
 	}
 
 	/** Creates an engine whose clock and threads a test controls. */
@@ -79,6 +82,8 @@ public final class LockEngine implements AutoCloseable {
 		this.threads = new EngineThreads();
 		this.instances = instances;
 		this.template = new DefaultLockTemplate(this::registry, UnitOfWork.NONE);
+		this.connect = () -> {
+		};
 	}
 
 	/**
@@ -114,7 +119,7 @@ public final class LockEngine implements AutoCloseable {
 
 	/**
 	 * Makes the engine usable again after {@link #stop()}, as another instance: with an
-	 * identity and an inbox of its own.
+	 * identity and an inbox of its own. Lets the store connect in the background.
 	 */
 	public void start() {
 		this.threads.keepIdle(true);
@@ -131,6 +136,7 @@ public final class LockEngine implements AutoCloseable {
 		finally {
 			this.changing.unlock();
 		}
+		this.connect.run();
 	}
 
 	/**

@@ -36,6 +36,7 @@ final class ThreadWaiter extends Waiter {
 	 * Waits until the outcome is known. Called once, by the thread that waits.
 	 */
 	Outcome await() {
+		this.registry.client().awaitConnection();
 		if (isInterrupted()) {
 			return new Interrupted();
 		}

@@ -22,6 +22,23 @@ import io.github.lockspring.LockUnavailableException;
 public interface LockStore extends AutoCloseable {
 
 	/**
+	 * Begins to connect in the background, unless that has been done. Never blocks, and
+	 * never fails: the first request reports why there is no connection.
+	 */
+	default void connect() {
+	}
+
+	/**
+	 * Connects, unless that has been done, and waits until the first request can be sent.
+	 * Returns in any case when connecting has failed, the thread is interrupted, or a
+	 * timeout of the store for connecting is over: the next request reports it. Called
+	 * before the time of an acquire request begins, since connecting may take longer than
+	 * its result may.
+	 */
+	default void awaitConnection() {
+	}
+
+	/**
 	 * Acquires the lock for a token if the lock is free or the token owns it already. The
 	 * lease then lasts for at least {@code ttl} and is never shortened. Otherwise queues
 	 * the token if the request says so.

@@ -86,6 +86,14 @@ public class ScriptedStore implements LockStore {
 	/** Answers renewals. */
 	public volatile Function<RenewRequest, RenewResult> onRenew = (request) -> RenewResult.RENEWED;
 
+	/** Connects. */
+	public volatile Runnable onConnect = () -> {
+	};
+
+	/** Called by those who wait for a connection. */
+	public volatile Runnable onAwaitConnection = () -> {
+	};
+
 	private BiFunction<String, InboxListener, Optional<Inbox>> onInbox = (instance, listener) -> Optional
 		.of(new ScriptedInbox());
 
@@ -114,6 +122,16 @@ public class ScriptedStore implements LockStore {
 
 	/** Called when a request was recorded, before it is answered. */
 	void beforeAnswer(Duration timeout) {
+	}
+
+	@Override
+	public void connect() {
+		this.onConnect.run();
+	}
+
+	@Override
+	public void awaitConnection() {
+		this.onAwaitConnection.run();
 	}
 
 	@Override

@@ -8,6 +8,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 
 import io.github.lockspring.redis.client.DaemonThreads;
 import io.github.lockspring.redis.client.DedicatedConnections;
+import io.github.lockspring.redis.client.FirstConnections;
 import io.github.lockspring.redis.client.RedisCommands;
 import io.github.lockspring.redis.client.RedisConnections;
 import io.github.lockspring.redis.client.RedisConnectionsFactory;
@@ -37,8 +38,9 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
  * that locks in this way.
  * <p>
  * Thread-safe. Uses the address and the credentials of the application's connection
- * factory, but its own connections. Does not connect before the first request. A request
- * takes no longer than its timeout and the command timeout of the settings.
+ * factory, but its own connections. Does not connect before {@link #connect} or the first
+ * request. A request takes no longer than its timeout and the command timeout of the
+ * settings.
  *
  * @since 0.1
  * @see <a href=
@@ -78,6 +80,9 @@ public final class RedisLockStore implements LockStore {
 
 	private final BatchRenewal renewal;
 
+	/** Null once there has been a connection. */
+	private volatile @Nullable FirstConnections first;
+
 	// one for each instance that uses the store, so hardly ever more than one
 	private final List<Inbox> inboxes = new CopyOnWriteArrayList<>();
 
@@ -97,6 +102,7 @@ public final class RedisLockStore implements LockStore {
 		this.renewScripts = scripts("lock-redis-renew", RENEW_THREADS, replicas);
 		this.releaseScripts = scripts("lock-redis-release", RELEASE_THREADS, 0);
 		this.renewal = new BatchRenewal(this.renewScripts, this.keys, connections);
+		this.first = new FirstConnections(List.of(this::sendFirst), 1, settings.connectTimeout());
 	}
 
 	private RedisScriptExecutor scripts(String threadName, int threads, int replicas) {
@@ -115,7 +121,8 @@ public final class RedisLockStore implements LockStore {
 	 * is not possible with this connection factory
 	 */
 	public static RedisLockStore create(RedisConnectionFactory applicationFactory, RedisStoreSettings settings) {
-		RedisConnections connections = RedisConnectionsFactory.create(applicationFactory, settings.commandTimeout());
+		RedisConnections connections = RedisConnectionsFactory.create(applicationFactory, settings.commandTimeout(),
+				settings.connectTimeout());
 		if (settings.replicaAcks() > 0 && !connections.topology().isOneServer()) {
 			connections.close();
 			throw new UnsupportedOperationException((connections.topology() == RedisConnections.Topology.CLUSTER)
@@ -124,6 +131,35 @@ public final class RedisLockStore implements LockStore {
 							+ "waited for");
 		}
 		return new RedisLockStore(connections, settings);
+	}
+
+	@Override
+	public void connect() {
+		FirstConnections first = this.first;
+		if (first != null) {
+			first.open();
+		}
+	}
+
+	@Override
+	public void awaitConnection() {
+		FirstConnections first = this.first;
+		if (first != null && first.await()) {
+			this.first = null;
+		}
+	}
+
+	/**
+	 * Sends a script that changes nothing, in the way of an acquisition; in a cluster
+	 * also a command to each master, since a node of its own has a connection of its own.
+	 */
+	private void sendFirst() {
+		String noLock = this.keys.lock("");
+		this.acquireScripts.executeOnce(RedisScripts.RENEW, List.of(noLock), new Object[] { "-", "1" },
+				this.settings.commandTimeout());
+		if (this.connections.topology() == RedisConnections.Topology.CLUSTER) {
+			this.commands.ping();
+		}
 	}
 
 	@Override

@@ -6,8 +6,9 @@ import java.time.Duration;
  * Settings of a {@link RedisLockStore}.
  *
  * @param keyPrefix the prefix of all keys; not empty, without braces
- * @param commandTimeout the longest time for one command, connecting included; at least
- * one millisecond
+ * @param commandTimeout the longest time for one command, at least one millisecond
+ * @param connectTimeout the longest time that the first lock waits for a connection, at
+ * least one millisecond
  * @param notifications whether waiters queue and are notified when it is their turn;
  * otherwise they poll
  * @param replicaAcks how many replicas must have a lock, and each renewal of it, before
@@ -16,8 +17,13 @@ import java.time.Duration;
  * timeout; ignored if there are none
  * @since 0.1
  */
-public record RedisStoreSettings(String keyPrefix, Duration commandTimeout, boolean notifications, int replicaAcks,
-		Duration replicaAckTimeout) {
+public record RedisStoreSettings(String keyPrefix, Duration commandTimeout, Duration connectTimeout,
+		boolean notifications, int replicaAcks, Duration replicaAckTimeout) {
+
+	/**
+	 * The longest time that the first lock waits for a connection by default.
+	 */
+	public static final Duration DEFAULT_CONNECT_TIMEOUT = Duration.ofSeconds(5);
 
 	private static final Duration DEFAULT_ACK_TIMEOUT = Duration.ofMillis(500);
 
@@ -38,6 +44,10 @@ public record RedisStoreSettings(String keyPrefix, Duration commandTimeout, bool
 			throw new IllegalArgumentException(
 					"The command timeout of locks must be at least 1ms, but is " + commandTimeout);
 		}
+		if (connectTimeout.toMillis() < 1) {
+			throw new IllegalArgumentException(
+					"The connect timeout of locks must be at least 1ms, but is " + connectTimeout);
+		}
 		if (replicaAcks < 0) {
 			throw new IllegalArgumentException(
 					"The number of replicas that acknowledge a lock must be at least 0, but is " + replicaAcks);
@@ -50,13 +60,24 @@ public record RedisStoreSettings(String keyPrefix, Duration commandTimeout, bool
 	}
 
 	/**
-	 * Creates settings without acknowledgements of replicas.
+	 * Creates settings with {@link #DEFAULT_CONNECT_TIMEOUT} and without acknowledgements
+	 * of replicas.
 	 * @param keyPrefix the prefix of all keys
 	 * @param commandTimeout the longest time for one command
 	 * @param notifications whether waiters queue and are notified when it is their turn
 	 */
 	public RedisStoreSettings(String keyPrefix, Duration commandTimeout, boolean notifications) {
-		this(keyPrefix, commandTimeout, notifications, 0, DEFAULT_ACK_TIMEOUT);
+		this(keyPrefix, commandTimeout, DEFAULT_CONNECT_TIMEOUT, notifications, 0, DEFAULT_ACK_TIMEOUT);
+	}
+
+	/**
+	 * Returns these settings with another connect timeout.
+	 * @param connectTimeout the longest time that the first lock waits for a connection
+	 * @return the settings
+	 */
+	public RedisStoreSettings withConnectTimeout(Duration connectTimeout) {
+		return new RedisStoreSettings(this.keyPrefix, this.commandTimeout, connectTimeout, this.notifications,
+				this.replicaAcks, this.replicaAckTimeout);
 	}
 
 	/**
@@ -66,8 +87,8 @@ public record RedisStoreSettings(String keyPrefix, Duration commandTimeout, bool
 	 * @return the settings
 	 */
 	public RedisStoreSettings withReplicaAcks(int replicaAcks, Duration replicaAckTimeout) {
-		return new RedisStoreSettings(this.keyPrefix, this.commandTimeout, this.notifications, replicaAcks,
-				replicaAckTimeout);
+		return new RedisStoreSettings(this.keyPrefix, this.commandTimeout, this.connectTimeout, this.notifications,
+				replicaAcks, replicaAckTimeout);
 	}
 
 	/**

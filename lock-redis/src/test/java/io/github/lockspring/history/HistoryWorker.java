@@ -149,8 +149,9 @@ final class HistoryWorker {
 
 		private LockStore redlock(Duration longestTtl, boolean durable) {
 			int[] ports = this.ports.stream().mapToInt(Integer::intValue).toArray();
-			return RedlockLockStore.create(this.driver.redlockNodes(ports), new RedlockSettings(PREFIX, COMMAND_TIMEOUT,
-					COMMAND_TIMEOUT.dividedBy(4), 0.01, longestTtl, durable));
+			return RedlockLockStore.create(this.driver.redlockNodes(ports),
+					new RedlockSettings(PREFIX, COMMAND_TIMEOUT, RedisStoreSettings.DEFAULT_CONNECT_TIMEOUT,
+							COMMAND_TIMEOUT.dividedBy(4), 0.01, longestTtl, durable));
 		}
 
 	}

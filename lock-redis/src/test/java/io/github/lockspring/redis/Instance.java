@@ -37,7 +37,8 @@ public final class Instance implements AutoCloseable {
 
 	private final Queue<LockEvent> events = new ConcurrentLinkedQueue<>();
 
-	private Instance(Driver driver, RedisConfiguration where, int replicaAcks, EngineSettings settings) {
+	private Instance(Driver driver, RedisConfiguration where, int replicaAcks, EngineSettings settings,
+			Duration connectTimeout) {
 		this.factory = (driver == Driver.LETTUCE) ? new LettuceConnectionFactory(where,
 				LettuceClientConfiguration.builder().clientResources(SHARED).build()) : driver.factory(where);
 		try {
@@ -48,8 +49,9 @@ public final class Instance implements AutoCloseable {
 			throw new IllegalStateException(ex);
 		}
 		this.store = RedisLockStore.create(this.factory,
-				new RedisStoreSettings("lock:", settings.commandTimeout(), true).withReplicaAcks(replicaAcks,
-						settings.commandTimeout().dividedBy(2)));
+				new RedisStoreSettings("lock:", settings.commandTimeout(), true)
+					.withReplicaAcks(replicaAcks, settings.commandTimeout().dividedBy(2))
+					.withConnectTimeout(connectTimeout));
 		this.engine = new LockEngine(this.store, settings, List.of(this.events::add));
 	}
 
@@ -70,10 +72,20 @@ public final class Instance implements AutoCloseable {
 	}
 
 	public static Instance on(Driver driver, RedisConfiguration where, int replicaAcks) {
+		return on(driver, where, replicaAcks, EngineSettings.defaults().commandTimeout(),
+				RedisStoreSettings.DEFAULT_CONNECT_TIMEOUT);
+	}
+
+	/**
+	 * One with other timeouts than an application's.
+	 */
+	public static Instance on(Driver driver, RedisConfiguration where, int replicaAcks, Duration commandTimeout,
+			Duration connectTimeout) {
 		EngineSettings d = EngineSettings.defaults();
-		return new Instance(driver, where, replicaAcks,
-				new EngineSettings(d.ttl(), d.waitTime(), d.maxHold(), d.commandTimeout(), d.renewalInterval(),
-						d.renewalBatchSize(), d.maxHandoffTime(), Duration.ofSeconds(1)));
+		return new Instance(
+				driver, where, replicaAcks, new EngineSettings(d.ttl(), d.waitTime(), d.maxHold(), commandTimeout,
+						d.renewalInterval(), d.renewalBatchSize(), d.maxHandoffTime(), Duration.ofSeconds(1)),
+				connectTimeout);
 	}
 
 	public LockTemplate locks() {

@@ -1,13 +1,20 @@
 package io.github.lockspring.autoconfigure;
 
 import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
 import java.util.UUID;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.redis.RedisLockStore;
+import io.github.lockspring.redis.client.FirstConnections;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.memory.MemoryLockStore;
 import io.github.lockspring.testsupport.redis.RedisServer;
@@ -16,6 +23,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
@@ -105,6 +113,50 @@ class LockStoreAutoConfigurationTests {
 				assertThatExceptionOfType(LockUnavailableException.class)
 					.isThrownBy(() -> context.getBean(LockedService.class).work());
 			});
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "lettuce", "jedis" })
+	void applicationWithLocksConnectsWhenItHasStarted(String clientType) {
+		try (RedisServer server = RedisServer.start()) {
+			Applications.withRedis()
+				.withUserConfiguration(LockedService.class)
+				.withPropertyValues("spring.data.redis.host=" + server.host(),
+						"spring.data.redis.port=" + server.port(), "spring.data.redis.client-type=" + clientType)
+				.run((context) -> Awaitility.await()
+					.atMost(Duration.ofMinutes(1))
+					.until(() -> server.calls("evalsha") > 0));
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "lettuce", "jedis" })
+	void applicationWithLocksThatCannotConnectSaysSoOnlyAtTheFirstLock(String clientType) {
+		Logger logger = (Logger) LoggerFactory.getLogger(FirstConnections.class);
+		Logger root = (Logger) LoggerFactory.getLogger(Logger.ROOT_LOGGER_NAME);
+		ListAppender<ILoggingEvent> events = new ListAppender<>();
+		events.list = Collections.synchronizedList(events.list);
+		events.start();
+		root.addAppender(events);
+		logger.setLevel(Level.DEBUG);
+		try {
+			Applications.withRedis()
+				.withUserConfiguration(LockedService.class)
+				.withPropertyValues("spring.data.redis.port=1", "spring.data.redis.client-type=" + clientType)
+				.run((context) -> {
+					assertThat(context).hasNotFailed();
+					Awaitility.await()
+						.atMost(Duration.ofMinutes(1))
+						.until(() -> List.copyOf(events.list)
+							.stream()
+							.anyMatch((event) -> event.getLoggerName().equals(logger.getName())));
+				});
+			assertThat(List.copyOf(events.list)).allMatch((event) -> !event.getLevel().isGreaterOrEqual(Level.WARN));
+		}
+		finally {
+			logger.setLevel(null);
+			root.detachAppender(events);
+		}
 	}
 
 	@Test

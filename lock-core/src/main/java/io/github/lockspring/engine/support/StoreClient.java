@@ -44,6 +44,33 @@ public final class StoreClient {
 	}
 
 	/**
+	 * Begins to connect in the background.
+	 */
+	public void connect() {
+		try {
+			this.store.connect();
+		}
+		catch (RuntimeException | Error ex) {
+			// the first request will report it
+			logger.debug("The store failed unexpectedly", ex);
+		}
+	}
+
+	/**
+	 * Waits for the first connection, which may take longer than a request. Returns at
+	 * once when there has been one.
+	 */
+	public void awaitConnection() {
+		try {
+			this.store.awaitConnection();
+		}
+		catch (RuntimeException ex) {
+			// the request that follows will report it
+			logger.debug("The store failed unexpectedly", ex);
+		}
+	}
+
+	/**
 	 * Acquires a lock. An interrupt ends the wait for the result.
 	 * @param request the request
 	 * @return the result

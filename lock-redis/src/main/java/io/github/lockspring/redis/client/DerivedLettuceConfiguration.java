@@ -32,13 +32,6 @@ final class DerivedLettuceConfiguration {
 	private static final Duration MAX_TOPOLOGY_REFRESH_PAUSE = Duration.ofSeconds(1);
 
 	/**
-	 * Callers wait for a connection no longer than for a reply, but an attempt may
-	 * continue and serve the next caller: in a cold JVM on a busy machine it takes
-	 * seconds.
-	 */
-	private static final Duration MIN_HANDSHAKE_TIMEOUT = Duration.ofSeconds(5);
-
-	/**
 	 * With Sentinel and Cluster. A paused master accepts connections, and while a client
 	 * waits for it, it does not look for the new one; the topology of a cluster is known
 	 * only when each node has replied or timed out.
@@ -57,13 +50,16 @@ final class DerivedLettuceConfiguration {
 
 	private final Duration commandTimeout;
 
+	private final Duration connectTimeout;
+
 	private final ClientResources resources;
 
 	DerivedLettuceConfiguration(LettuceClientConfiguration application, RedisConfiguration redisConfiguration,
-			Duration commandTimeout) {
+			Duration commandTimeout, Duration connectTimeout) {
 		this.application = application;
 		this.redisConfiguration = redisConfiguration;
 		this.commandTimeout = commandTimeout;
+		this.connectTimeout = connectTimeout;
 		this.resources = application.getClientResources()
 			.map(DerivedLettuceConfiguration::sharing)
 			.orElseGet(() -> DefaultClientResources.builder().ioThreadPoolSize(2).computationThreadPoolSize(2))
@@ -161,10 +157,14 @@ final class DerivedLettuceConfiguration {
 		return builder;
 	}
 
+	/*
+	 * Callers wait for a connection no longer than for a reply, except for the first one,
+	 * but an attempt may continue and serve the next caller.
+	 */
 	private Duration handshakeTimeout() {
 		Topology topology = topology();
 		boolean failover = topology == Topology.SENTINEL || topology == Topology.CLUSTER;
-		return longer(this.commandTimeout, failover ? MIN_FAILOVER_HANDSHAKE_TIMEOUT : MIN_HANDSHAKE_TIMEOUT);
+		return longer(this.commandTimeout, failover ? MIN_FAILOVER_HANDSHAKE_TIMEOUT : this.connectTimeout);
 	}
 
 	private ClientOptions options() {

@@ -8,6 +8,8 @@ import java.util.concurrent.locks.LockSupport;
 import io.github.lockspring.LockUnavailableException;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.data.redis.connection.RedisConnectionCommands;
+import org.springframework.data.redis.core.RedisCallback;
 import org.springframework.data.redis.core.script.RedisScript;
 
 /**
@@ -73,6 +75,16 @@ public final class RedisCommands implements RedisScriptExecutor {
 			throw RedisErrors.noReply();
 		}
 		return reply;
+	}
+
+	/**
+	 * Sends a command to the server, in a cluster to each master at the same time.
+	 * @throws RuntimeException if that fails, as the driver or Spring Data throws it
+	 */
+	public void ping() {
+		this.connections.call(RedisConnections.ANY_SHARD,
+				(template) -> template.execute((RedisCallback<String>) RedisConnectionCommands::ping),
+				this.commandTimeout);
 	}
 
 	/**

@@ -38,10 +38,12 @@ public final class RedisConnectionsFactory {
 	 * @param application the application's factory; need not be started, and stays the
 	 * application's to close
 	 * @param commandTimeout the longest time for one command
+	 * @param connectTimeout the longest time for connecting to a single server, if longer
 	 * @return the connections, to be closed by the caller
 	 */
-	public static RedisConnections create(RedisConnectionFactory application, Duration commandTimeout) {
-		RedisConnections connections = LETTUCE ? Lettuce.create(application, commandTimeout) : null;
+	public static RedisConnections create(RedisConnectionFactory application, Duration commandTimeout,
+			Duration connectTimeout) {
+		RedisConnections connections = LETTUCE ? Lettuce.create(application, commandTimeout, connectTimeout) : null;
 		if (connections == null && JEDIS) {
 			connections = Jedis.create(application, commandTimeout);
 		}
@@ -60,13 +62,15 @@ public final class RedisConnectionsFactory {
 	/** Loaded only if Lettuce is on the class path. */
 	private static final class Lettuce {
 
-		static @Nullable RedisConnections create(RedisConnectionFactory application, Duration commandTimeout) {
+		static @Nullable RedisConnections create(RedisConnectionFactory application, Duration commandTimeout,
+				Duration connectTimeout) {
 			if (!(application instanceof LettuceConnectionFactory lettuce)) {
 				return null;
 			}
 			RedisConfiguration configuration = configuration(lettuce);
-			return (configuration != null) ? new LettuceConnections(
-					new DerivedLettuceConfiguration(lettuce.getClientConfiguration(), configuration, commandTimeout))
+			return (configuration != null)
+					? new LettuceConnections(new DerivedLettuceConfiguration(lettuce.getClientConfiguration(),
+							configuration, commandTimeout, connectTimeout))
 					: null;
 		}
 

@@ -3,6 +3,7 @@ package io.github.lockspring.redis.client;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -31,6 +32,11 @@ public final class RedisErrors {
 	 */
 	private static final List<String> TRANSIENT = List.of("TRYAGAIN", "MOVED ", "ASK ", "CLUSTERDOWN",
 			"No more cluster attempts");
+
+	/**
+	 * The exceptions of Lettuce and Jedis, neither of which need be on the class path.
+	 */
+	private static final Set<String> ERROR_REPLIES = Set.of("RedisCommandExecutionException", "JedisDataException");
 
 	private RedisErrors() {
 	}
@@ -105,6 +111,25 @@ public final class RedisErrors {
 		String advice = message.startsWith("WRONGTYPE") ? ". The key holds a value of another type, probably a lock of "
 				+ "another library (Redisson's are hashes): choose another distributed-lock.key-prefix" : "";
 		return new LockUnavailableException(message + advice, failure);
+	}
+
+	/**
+	 * Whether there was no reply in time, so another attempt may succeed.
+	 */
+	static boolean isTimeout(Throwable failure) {
+		return hasCause(failure, (cause) -> cause instanceof QueryTimeoutException
+				|| cause.getClass().getSimpleName().contains("Timeout"));
+	}
+
+	/**
+	 * Whether the server has replied, with an error.
+	 */
+	static boolean isErrorReply(Throwable failure) {
+		Class<?> type = NestedExceptionUtils.getMostSpecificCause(failure).getClass();
+		while (type != null && !ERROR_REPLIES.contains(type.getSimpleName())) {
+			type = type.getSuperclass();
+		}
+		return type != null;
 	}
 
 	private static boolean hasCause(Throwable failure, Predicate<Throwable> condition) {

@@ -16,6 +16,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.redis.client.FirstConnections;
 import io.github.lockspring.redis.client.RedisConnectionsFactory;
 import io.github.lockspring.redis.client.RedisErrors;
 import io.github.lockspring.redis.redlock.RedlockNodeClient.NodeResult;
@@ -49,9 +50,9 @@ import org.slf4j.LoggerFactory;
  * at the same speed within {@link RedlockSettings#clockDrift()}, and that a server loses
  * data only when it restarts.
  * <p>
- * Thread-safe. Does not connect before the first request. A request takes no longer than
- * its timeout and the command timeout of the settings; the timeout should be at most a
- * third of the requested ttl.
+ * Thread-safe. Does not connect before {@link #connect} or the first request. A request
+ * takes no longer than its timeout and the command timeout of the settings; the timeout
+ * should be at most a third of the requested ttl.
  *
  * @since 0.1
  * @see <a href=
@@ -94,12 +95,19 @@ public final class RedlockLockStore implements LockStore {
 
 	private final Map<OwnerToken, QuorumAcquisition> pending = new ConcurrentHashMap<>();
 
+	/** Null once there have been connections to a majority. */
+	private volatile @Nullable FirstConnections first;
+
 	RedlockLockStore(List<RedlockNodeClient> nodes, RedlockSettings settings, LongSupplier nanoTime) {
 		this.quorum = new Quorum(nodes);
 		this.settings = settings;
 		this.requests = new RedlockRequests(settings);
 		this.renewal = new RedlockRenewal(this.quorum, this.requests);
 		this.nanoTime = nanoTime;
+		List<Runnable> first = nodes.stream()
+			.map((node) -> (Runnable) () -> node.connect(this.requests.first(), settings.commandTimeout()))
+			.toList();
+		this.first = new FirstConnections(first, this.quorum.majority(), settings.connectTimeout());
 	}
 
 	/**
@@ -125,9 +133,30 @@ public final class RedlockLockStore implements LockStore {
 		Duration timeout = settings.commandTimeout();
 		List<RedlockNodeClient> clients = nodes.stream()
 			.map((node) -> new RedlockNodeClient(node.name(),
-					RedisConnectionsFactory.create(node.connectionFactory(), timeout), timeout))
+					RedisConnectionsFactory.create(node.connectionFactory(), timeout, settings.connectTimeout()),
+					timeout))
 			.toList();
 		return new RedlockLockStore(clients, settings, System::nanoTime);
+	}
+
+	@Override
+	public void connect() {
+		FirstConnections first = this.first;
+		if (first != null) {
+			first.open();
+		}
+	}
+
+	/**
+	 * Waits for a majority of the nodes. Connections to the others are opened meanwhile
+	 * and afterwards.
+	 */
+	@Override
+	public void awaitConnection() {
+		FirstConnections first = this.first;
+		if (first != null && first.await()) {
+			this.first = null;
+		}
 	}
 
 	@Override

@@ -83,6 +83,15 @@ final class RedlockNodeClient {
 	}
 
 	/**
+	 * Executes a request on the calling thread, as the first one, which may take longer
+	 * because it connects.
+	 */
+	void connect(BiFunction<RedlockNodeClient, Duration, ?> request, Duration timeout) {
+		request.apply(this, timeout);
+		this.replied = true;
+	}
+
+	/**
 	 * Sends a request on one of this node's threads. The consumer is given its result or
 	 * failure: on that thread, or on the caller's if there is none.
 	 * @return the task, for {@link #cancel}

@@ -103,6 +103,14 @@ final class RedlockRequests {
 	}
 
 	/**
+	 * Changes nothing.
+	 */
+	BiFunction<RedlockNodeClient, Duration, ?> first() {
+		Object[] args = { "-", "1", "1" };
+		return (node, timeout) -> node.execute(RedlockScripts.RENEW, List.of(this.keys.lock("")), args, timeout);
+	}
+
+	/**
 	 * Results in whether the token owns its lock on the node, for each request.
 	 * @param attempts the attempts that acquired the locks, in the order of the requests
 	 */

@@ -8,6 +8,8 @@ import java.time.Duration;
  *
  * @param keyPrefix the prefix of all keys; not empty, without braces
  * @param commandTimeout the longest time for a whole request, at least 1 millisecond
+ * @param connectTimeout the longest time that the first lock waits for connections to a
+ * majority of the nodes, at least 1 millisecond
  * @param nodeTimeout the longest wait for a single node, at least 1 millisecond and at
  * most a third of the command timeout, into which a vote, its confirmation or withdrawal
  * and a margin must fit. A node that has never replied gets more time for connecting
@@ -19,16 +21,16 @@ import java.time.Duration;
  * ({@code appendfsync always}): nodes then vote at once, and the longest ttl is ignored
  * @since 0.1
  */
-public record RedlockSettings(String keyPrefix, Duration commandTimeout, Duration nodeTimeout, double clockDrift,
-		Duration longestTtl, boolean durable) {
+public record RedlockSettings(String keyPrefix, Duration commandTimeout, Duration connectTimeout, Duration nodeTimeout,
+		double clockDrift, Duration longestTtl, boolean durable) {
 
 	/**
 	 * Checks the settings.
 	 * @throws IllegalArgumentException if one of them is invalid
 	 */
 	public RedlockSettings {
-		// checks these two in the same way
-		new RedisStoreSettings(keyPrefix, commandTimeout, false);
+		// checks these three in the same way
+		new RedisStoreSettings(keyPrefix, commandTimeout, false).withConnectTimeout(connectTimeout);
 		if (nodeTimeout.toMillis() < 1 || nodeTimeout.compareTo(commandTimeout.dividedBy(3)) > 0) {
 			throw new IllegalArgumentException("The node timeout must be at least 1ms and at most a third of the "
 					+ "command timeout of " + commandTimeout + ", but is " + nodeTimeout);
@@ -42,11 +44,12 @@ public record RedlockSettings(String keyPrefix, Duration commandTimeout, Duratio
 	}
 
 	/**
-	 * Creates the defaults: {@code lock:}, one second, 200 milliseconds, one percent, 30
-	 * seconds, not durable.
+	 * Creates the defaults: {@code lock:}, one second, five seconds, 200 milliseconds,
+	 * one percent, 30 seconds, not durable.
 	 */
 	public RedlockSettings() {
-		this("lock:", Duration.ofSeconds(1), Duration.ofMillis(200), 0.01, Duration.ofSeconds(30), false);
+		this("lock:", Duration.ofSeconds(1), RedisStoreSettings.DEFAULT_CONNECT_TIMEOUT, Duration.ofMillis(200), 0.01,
+				Duration.ofSeconds(30), false);
 	}
 
 	/**

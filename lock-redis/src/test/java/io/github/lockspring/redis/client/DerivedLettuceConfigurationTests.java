@@ -27,7 +27,7 @@ class DerivedLettuceConfigurationTests {
 		try {
 			DerivedLettuceConfiguration derived = new DerivedLettuceConfiguration(
 					LettuceClientConfiguration.builder().clientResources(application).build(),
-					new RedisStandaloneConfiguration(), Duration.ofSeconds(1));
+					new RedisStandaloneConfiguration(), Duration.ofSeconds(1), Duration.ofSeconds(5));
 			ClientResources ours = derived.reconnecting().getClientResources().orElseThrow();
 			for (Method method : ClientResources.class.getMethods()) {
 				if (!Modifier.isStatic(method.getModifiers()) && !CHANGED.contains(method.getName())) {

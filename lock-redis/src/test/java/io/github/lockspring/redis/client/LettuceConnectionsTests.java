@@ -26,7 +26,7 @@ class LettuceConnectionsTests {
 		AtomicInteger attempts = new AtomicInteger();
 		DerivedLettuceConfiguration derived = new DerivedLettuceConfiguration(
 				LettuceClientConfiguration.defaultConfiguration(),
-				new RedisStandaloneConfiguration(server.host(), server.port()), PATIENT);
+				new RedisStandaloneConfiguration(server.host(), server.port()), PATIENT, PATIENT);
 		try (LettuceConnections connections = new LettuceConnections(derived, (task) -> {
 			if (attempts.incrementAndGet() == 1) {
 				throw new OutOfMemoryError("unable to create native thread");

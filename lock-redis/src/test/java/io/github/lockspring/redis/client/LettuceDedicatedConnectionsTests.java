@@ -69,8 +69,10 @@ class LettuceDedicatedConnectionsTests {
 	}
 
 	private static DedicatedConnections to(RedisStandaloneConfiguration where) {
-		return new LettuceDedicatedConnections(new DerivedLettuceConfiguration(
-				LettuceClientConfiguration.defaultConfiguration(), where, Duration.ofSeconds(10)), 24);
+		return new LettuceDedicatedConnections(
+				new DerivedLettuceConfiguration(LettuceClientConfiguration.defaultConfiguration(), where,
+						Duration.ofSeconds(10), Duration.ofSeconds(10)),
+				24);
 	}
 
 	private static boolean isAtSuccessor(PooledConnection taken) {

@@ -32,7 +32,8 @@ class ReplicatedScriptExecutorTests {
 	@EnumSource
 	void f27ConnectionsOfOthersThatEndedWhileIdleAreNoReasonToFail(Driver driver) {
 		try (RedisServer server = RedisServer.start();
-				RedisConnections connections = RedisConnectionsFactory.create(driver.factory(server.port()), PATIENT);
+				RedisConnections connections = RedisConnectionsFactory.create(driver.factory(server.port()), PATIENT,
+						PATIENT);
 				DedicatedConnections dedicated = connections.dedicated(CONNECTIONS);
 				RedisScriptExecutor few = runner(dedicated)) {
 			List<PooledConnection> borrowed = IntStream.range(0, CONNECTIONS)
@@ -48,7 +49,8 @@ class ReplicatedScriptExecutorTests {
 	@EnumSource
 	void connectionOnWhichTheServerRefusedSomethingIsUsedAgain(Driver driver) {
 		try (RedisServer server = RedisServer.start();
-				RedisConnections connections = RedisConnectionsFactory.create(driver.factory(server.port()), PATIENT);
+				RedisConnections connections = RedisConnectionsFactory.create(driver.factory(server.port()), PATIENT,
+						PATIENT);
 				DedicatedConnections dedicated = connections.dedicated(CONNECTIONS);
 				RedisScriptExecutor few = runner(dedicated)) {
 			server.command("SET", "list", "none");

@@ -28,7 +28,7 @@ import static org.awaitility.Awaitility.await;
 abstract class AbstractRedlockLockStoreTests extends AbstractLockStoreTests {
 
 	private static final RedlockSettings SETTINGS = new RedlockSettings("lock:", Duration.ofSeconds(5),
-			Duration.ofMillis(1500), 0, Duration.ofMinutes(5), true);
+			Duration.ofSeconds(5), Duration.ofMillis(1500), 0, Duration.ofMinutes(5), true);
 
 	private static RedlockServers servers;
 

@@ -15,6 +15,7 @@ import java.util.function.LongSupplier;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.redis.Driver;
 import io.github.lockspring.redis.StoreFixture;
+import io.github.lockspring.redis.RedisStoreSettings;
 import io.github.lockspring.redis.client.RedisConnectionsFactory;
 import io.github.lockspring.store.AcquireRequest;
 import io.github.lockspring.store.AcquireRequest.QueueMode;
@@ -510,14 +511,16 @@ class RedlockFailureTests {
 	}
 
 	private static RedlockSettings settings(Duration nodeTimeout, double drift, boolean durable) {
-		return new RedlockSettings("lock:", COMMAND_TIMEOUT, nodeTimeout, drift, Duration.ofMinutes(5), durable);
+		return new RedlockSettings("lock:", COMMAND_TIMEOUT, RedisStoreSettings.DEFAULT_CONNECT_TIMEOUT, nodeTimeout,
+				drift, Duration.ofMinutes(5), durable);
 	}
 
 	private static List<RedlockNodeClient> clients() {
 		return Driver.LETTUCE.redlockNodes(servers.proxyPorts())
 			.stream()
 			.map((node) -> new RedlockNodeClient(node.name(),
-					RedisConnectionsFactory.create(node.connectionFactory(), COMMAND_TIMEOUT), COMMAND_TIMEOUT))
+					RedisConnectionsFactory.create(node.connectionFactory(), COMMAND_TIMEOUT, COMMAND_TIMEOUT),
+					COMMAND_TIMEOUT))
 			.toList();
 	}
 

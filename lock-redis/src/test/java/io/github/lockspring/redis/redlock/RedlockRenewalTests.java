@@ -16,8 +16,8 @@ class RedlockRenewalTests {
 	@Test
 	void ownershipsThatEndedSilentlyAreForgottenAndOthersAreNot() {
 		RedlockRenewal renewal = new RedlockRenewal(new Quorum(List.of()),
-				new RedlockRequests(new RedlockSettings("lock:", Duration.ofSeconds(5), Duration.ofSeconds(1), 0,
-						Duration.ofMinutes(5), true)));
+				new RedlockRequests(new RedlockSettings("lock:", Duration.ofSeconds(5), Duration.ofSeconds(5),
+						Duration.ofSeconds(1), 0, Duration.ofMinutes(5), true)));
 		for (int i = 0; i < 10_000; i++) {
 			renewal.begin(token(), i, (i % 100 == 0) ? Duration.ofMinutes(1) : Duration.ZERO);
 		}

@@ -118,7 +118,7 @@ class RedlockRestartTests {
 
 	private RedlockLockStore store(List<RedlockNode> nodes, boolean durable) {
 		RedlockLockStore store = RedlockLockStore.create(nodes,
-				new RedlockSettings("lock:", PATIENT, Duration.ofSeconds(1), 0, TTL, durable));
+				new RedlockSettings("lock:", PATIENT, PATIENT, Duration.ofSeconds(1), 0, TTL, durable));
 		this.stores.add(store);
 		return store;
 	}

@@ -112,7 +112,7 @@ class RedlockRoundsTests {
 
 		public static void main(String[] args) throws Exception {
 			int[] ports = Stream.of(args).skip(1).mapToInt(Integer::parseInt).toArray();
-			RedlockSettings settings = new RedlockSettings("lock:", TIMEOUT, Duration.ofSeconds(1), 0.01,
+			RedlockSettings settings = new RedlockSettings("lock:", TIMEOUT, TIMEOUT, Duration.ofSeconds(1), 0.01,
 					Duration.ofSeconds(30), true);
 			try (RespClient guard = new RespClient(Integer.parseInt(args[0]), Duration.ofSeconds(20));
 					RedlockLockStore store = RedlockLockStore.create(Driver.LETTUCE.redlockNodes(ports), settings)) {

@@ -133,6 +133,10 @@ public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @
 	 * @param commandTimeout Maximum wait for a response of Redis, 10 milliseconds to 1
 	 * minute, and never more than a third of the ttl. Timeouts of the application's own
 	 * connections do not apply.
+	 * @param connectTimeout Maximum wait of the first lock for a connection to Redis,
+	 * which is opened in the background at startup, 10 milliseconds to 1 minute. Also
+	 * applies to calls that do not wait for a busy lock. Later locks wait for the command
+	 * timeout only.
 	 * @param notifications Whether a message notifies a waiting instance that it has been
 	 * granted a lock. When false, as for users without permission for pub/sub, waiting
 	 * instances retry periodically.
@@ -142,8 +146,9 @@ public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @
 	 * @param replicaAckTimeout Maximum wait for the acknowledgements of replicas. Must be
 	 * shorter than the command timeout, of which it is a part.
 	 */
-	public record Redis(@DefaultValue("1s") Duration commandTimeout, @DefaultValue("true") boolean notifications,
-			@DefaultValue("0") int replicaAcks, @DefaultValue("500ms") Duration replicaAckTimeout) {
+	public record Redis(@DefaultValue("1s") Duration commandTimeout, @DefaultValue("5s") Duration connectTimeout,
+			@DefaultValue("true") boolean notifications, @DefaultValue("0") int replicaAcks,
+			@DefaultValue("500ms") Duration replicaAckTimeout) {
 
 		private static final int MAX_REPLICA_ACKS = 10;
 
@@ -153,6 +158,7 @@ public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @
 		 */
 		public Redis {
 			PropertyRange.check("redis.command-timeout", commandTimeout, Duration.ofMillis(10), Duration.ofMinutes(1));
+			PropertyRange.check("redis.connect-timeout", connectTimeout, Duration.ofMillis(10), Duration.ofMinutes(1));
 			PropertyRange.check("redis.replica-acks", replicaAcks, 0, MAX_REPLICA_ACKS);
 			PropertyRange.check("redis.replica-ack-timeout", replicaAckTimeout, Duration.ofMillis(1),
 					Duration.ofMinutes(1));

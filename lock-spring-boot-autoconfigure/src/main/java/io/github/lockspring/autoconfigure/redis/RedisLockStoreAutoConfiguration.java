@@ -37,7 +37,7 @@ public final class RedisLockStoreAutoConfiguration {
 			DistributedLockProperties properties) {
 		DistributedLockProperties.Redis redis = properties.redis();
 		RedisStoreSettings settings = new RedisStoreSettings(properties.keyPrefix(), redis.commandTimeout(),
-				redis.notifications(), redis.replicaAcks(), redis.replicaAckTimeout());
+				redis.connectTimeout(), redis.notifications(), redis.replicaAcks(), redis.replicaAckTimeout());
 		try {
 			return RedisLockStore.create(connectionFactory, settings);
 		}

@@ -50,8 +50,9 @@ public final class RedlockLockStoreAutoConfiguration {
 			.map((address) -> new RedlockNode(address.name(), factories.create(address)))
 			.toList();
 		return RedlockLockStore.create(nodes,
-				new RedlockSettings(properties.keyPrefix(), properties.redis().commandTimeout(), redlock.nodeTimeout(),
-						redlock.clockDrift(), longestTtl(properties), redlock.durable()));
+				new RedlockSettings(properties.keyPrefix(), properties.redis().commandTimeout(),
+						properties.redis().connectTimeout(), redlock.nodeTimeout(), redlock.clockDrift(),
+						longestTtl(properties), redlock.durable()));
 	}
 
 	@Bean

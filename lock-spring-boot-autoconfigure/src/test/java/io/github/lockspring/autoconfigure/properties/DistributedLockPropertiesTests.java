@@ -43,6 +43,7 @@ class DistributedLockPropertiesTests {
 			assertThat(properties.renewal().interval()).isBetween(0.33, 0.34);
 			assertThat(properties.renewal().batchSize()).isEqualTo(100);
 			assertThat(properties.redis().commandTimeout()).hasSeconds(1);
+			assertThat(properties.redis().connectTimeout()).hasSeconds(5);
 			assertThat(properties.redis().notifications()).isTrue();
 			assertThat(properties.redis().replicaAcks()).isZero();
 			assertThat(properties.redis().replicaAckTimeout()).hasMillis(500);
@@ -65,12 +66,12 @@ class DistributedLockPropertiesTests {
 				"distributed-lock.key-prefix=shop:lock:", "distributed-lock.ttl=1m", "distributed-lock.wait-time=0",
 				"distributed-lock.max-hold=PT1H", "distributed-lock.order=7", "distributed-lock.renewal.interval=0.25",
 				"distributed-lock.renewal.batch-size=10", "distributed-lock.redis.command-timeout=250ms",
-				"distributed-lock.redis.notifications=false", "distributed-lock.redis.replica-acks=2",
-				"distributed-lock.redis.replica-ack-timeout=100ms", "distributed-lock.redlock.nodes=redis://a",
-				"distributed-lock.redlock.node-timeout=70ms", "distributed-lock.redlock.clock-drift=0.02",
-				"distributed-lock.redlock.longest-ttl=2m", "distributed-lock.redlock.durable=true",
-				"distributed-lock.fairness.max-handoff-time=0s", "distributed-lock.shutdown.timeout=1s",
-				"distributed-lock.transaction.release-after-completion=false",
+				"distributed-lock.redis.connect-timeout=8s", "distributed-lock.redis.notifications=false",
+				"distributed-lock.redis.replica-acks=2", "distributed-lock.redis.replica-ack-timeout=100ms",
+				"distributed-lock.redlock.nodes=redis://a", "distributed-lock.redlock.node-timeout=70ms",
+				"distributed-lock.redlock.clock-drift=0.02", "distributed-lock.redlock.longest-ttl=2m",
+				"distributed-lock.redlock.durable=true", "distributed-lock.fairness.max-handoff-time=0s",
+				"distributed-lock.shutdown.timeout=1s", "distributed-lock.transaction.release-after-completion=false",
 				"distributed-lock.transaction.verify-before-commit=off",
 				"distributed-lock.transaction.min-remaining=2s", "distributed-lock.fencing.table=shop.fences",
 				"distributed-lock.fencing.initialize-schema=never")
@@ -78,7 +79,8 @@ class DistributedLockPropertiesTests {
 				.isEqualTo(new DistributedLockProperties(false, DistributedLockProperties.Store.MEMORY, "shop:lock:",
 						Duration.ofMinutes(1), Duration.ZERO, Duration.ofHours(1), 7,
 						new DistributedLockProperties.Renewal(0.25, 10),
-						new DistributedLockProperties.Redis(Duration.ofMillis(250), false, 2, Duration.ofMillis(100)),
+						new DistributedLockProperties.Redis(Duration.ofMillis(250), Duration.ofSeconds(8), false, 2,
+								Duration.ofMillis(100)),
 						new DistributedLockProperties.Redlock(List.of(RedlockNodeProperties.valueOf("redis://a")),
 								Duration.ofMillis(70), 0.02, Duration.ofMinutes(2), true),
 						new DistributedLockProperties.Fairness(Duration.ZERO),
@@ -110,6 +112,8 @@ class DistributedLockPropertiesTests {
 			renewal.batch-size      | 501 | it is not between 1 and 500
 			redis.command-timeout   | 0s | it is not between 10ms and 1m
 			redis.command-timeout   | 2m | it is not between 10ms and 1m
+			redis.connect-timeout   | 9ms | it is not between 10ms and 1m
+			redis.connect-timeout   | 61s | it is not between 10ms and 1m
 			redis.replica-acks      | -1 | it is not between 0 and 10
 			redis.replica-acks      | 11 | it is not between 0 and 10
 			redis.replica-ack-timeout | 0s | it is not between 1ms and 1m
@@ -152,8 +156,8 @@ class DistributedLockPropertiesTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "ttl", "wait-time", "max-hold", "redis.command-timeout", "redis.replica-ack-timeout",
-			"fairness.max-handoff-time", "shutdown.timeout" })
+	@ValueSource(strings = { "ttl", "wait-time", "max-hold", "redis.command-timeout", "redis.connect-timeout",
+			"redis.replica-ack-timeout", "fairness.max-handoff-time", "shutdown.timeout" })
 	@ValueSource(strings = { "ttl", "wait-time", "max-hold", "redis.command-timeout", "redlock.node-timeout",
 			"redlock.longest-ttl", "fairness.max-handoff-time", "shutdown.timeout" })
 	void durationWithoutUnitStopsTheStart(String property) {
@@ -222,8 +226,7 @@ class DistributedLockPropertiesTests {
 
 	@Test
 	void propertyMayBeWrittenInEveryRelaxedForm() {
-		this.runner
-			.withInitializer((context) -> RandomValuePropertySource.addToEnvironment(context.getEnvironment()))
+		this.runner.withInitializer((context) -> RandomValuePropertySource.addToEnvironment(context.getEnvironment()))
 			.withPropertyValues("distributed-lock.waitTime=1s", "distributedLock.max_hold=1m",
 					"distributed-lock.REDIS.command-timeout=1s", "distributed-lock.redlock.nodes[0].host=a",
 					"distributed-lock.redlock.nodes[1]=redis://b", "distributed-lock.key-prefix=${random.uuid}:",

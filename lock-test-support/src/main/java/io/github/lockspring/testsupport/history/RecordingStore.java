@@ -40,6 +40,16 @@ public final class RecordingStore implements LockStore {
 	}
 
 	@Override
+	public void connect() {
+		this.store.connect();
+	}
+
+	@Override
+	public void awaitConnection() {
+		this.store.awaitConnection();
+	}
+
+	@Override
 	public AcquireResult acquire(AcquireRequest request, Duration timeout) {
 		long asked = System.nanoTime();
 		if (request.queueMode() != AcquireRequest.QueueMode.NONE) {

@@ -64,6 +64,8 @@ public final class TcpProxy implements AutoCloseable {
 
 	private Duration delay = Duration.ZERO;
 
+	private volatile Duration connectDelay = Duration.ZERO;
+
 	private @Nullable ServerSocket listener;
 
 	private @Nullable Thread acceptor;
@@ -153,6 +155,7 @@ public final class TcpProxy implements AutoCloseable {
 		this.swallowing.clear();
 		this.holding.clear();
 		this.delay = Duration.ZERO;
+		this.connectDelay = Duration.ZERO;
 	}
 
 	/**
@@ -166,6 +169,11 @@ public final class TcpProxy implements AutoCloseable {
 	/** Delays each chunk of bytes, in both directions. */
 	public synchronized void delay(Duration delay) {
 		this.delay = delay;
+	}
+
+	/** Delays each new connection: it is accepted, but no byte passes before. */
+	public void delayConnections(Duration delay) {
+		this.connectDelay = delay;
 	}
 
 	/** Ends all faults. */
@@ -264,6 +272,8 @@ public final class TcpProxy implements AutoCloseable {
 
 		private volatile boolean subscriber;
 
+		private final Duration connectDelay = TcpProxy.this.connectDelay;
+
 		Link(Socket client, Socket server) throws IOException {
 			this.client = client;
 			this.server = server;
@@ -280,6 +290,7 @@ public final class TcpProxy implements AutoCloseable {
 		private void copy(Socket from, Socket to, Direction direction) {
 			byte[] buffer = new byte[16 * 1024];
 			try {
+				Thread.sleep(this.connectDelay.toMillis());
 				InputStream in = from.getInputStream();
 				OutputStream out = to.getOutputStream();
 				int count;
