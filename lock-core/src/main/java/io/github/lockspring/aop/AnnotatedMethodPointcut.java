@@ -64,7 +64,9 @@ public final class AnnotatedMethodPointcut extends StaticMethodMatcherPointcut i
 				this.methods.get(method.method(), userClass);
 			}
 			known = !annotated.isEmpty();
-			this.checked.put(userClass, known);
+			if (this.checked.putIfAbsent(userClass, known) == null && known) {
+				SelfInvocationDetector.warn(userClass, annotated, this.methods);
+			}
 		}
 		return known;
 	}
