@@ -1,9 +1,19 @@
 package io.github.lockspring.interceptor;
 
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.aop.AnnotatedBeanValidator;
 import io.github.lockspring.aop.AnnotatedMethod;
 import io.github.lockspring.aop.AnnotatedMethodPointcut;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -22,21 +32,29 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
  */
 public final class LockAnnotationValidator extends AnnotatedBeanValidator {
 
+	private static final Logger logger = LoggerFactory.getLogger(LockAnnotationValidator.class);
+
 	@Override
 	protected void validate(ConfigurableListableBeanFactory beanFactory) {
 		LockOperationSourceAdvisor advisor = beanFactory.getBean(LockOperationSourceAdvisor.class);
 		AdvisorOrderValidator order = new AdvisorOrderValidator(advisor,
 				beanFactory.getBeanProvider(AdvisorOrderRule.class).orderedStream().toList());
-		forEachBean(beanFactory, (bean) -> validate(bean, advisor, order, beanFactory));
+		UnnamedKeys unnamed = new UnnamedKeys();
+		forEachBean(beanFactory, (bean) -> {
+			if (validate(bean, advisor, order, beanFactory)) {
+				unnamed.add(bean.type(), advisor);
+			}
+		});
+		unnamed.warn();
 		// Added last, it sees what the others have made of a bean
 		beanFactory.addBeanPostProcessor(order);
 	}
 
-	private static void validate(Bean bean, LockOperationSourceAdvisor advisor, AdvisorOrderValidator order,
+	private static boolean validate(Bean bean, LockOperationSourceAdvisor advisor, AdvisorOrderValidator order,
 			ConfigurableListableBeanFactory beanFactory) {
 		AnnotatedMethodPointcut pointcut = advisor.getPointcut();
 		if (!bean.isAnnotated(pointcut)) {
-			return;
+			return false;
 		}
 		bean.checkAdvised(advisor, pointcut, true);
 		if (bean.instance() != null) {
@@ -49,6 +67,44 @@ public final class LockAnnotationValidator extends AnnotatedBeanValidator {
 					"Add spring-boot-starter-data-redis, or set distributed-lock.store=memory, "
 							+ "or switch all locks off with distributed-lock.enabled=false");
 		}
+		return true;
+	}
+
+	/**
+	 * The keys without a name that are nothing but a value of the call: {@code #id} of an
+	 * order and {@code #id} of a customer are one lock.
+	 */
+	private static final class UnnamedKeys {
+
+		/** Text, a bean or a method as a part of the key tells it from others. */
+		private static final Pattern BARE = Pattern.compile("(?:#\\{\\s*)?#(?!root\\b)[^'\"+@{}]+}?");
+
+		private final Map<Class<?>, Set<String>> methods = new LinkedHashMap<>();
+
+		void add(Class<?> type, LockOperationSourceAdvisor advisor) {
+			for (AnnotatedMethod method : advisor.methods().in(type)) {
+				LockedMethod locked = advisor.methods().get(method.method(), type);
+				for (LockedMethod.Lock lock : (locked != null) ? locked.locks() : List.<LockedMethod.Lock>of()) {
+					LockOperation operation = lock.operation();
+					if (operation.name().isEmpty() && BARE.matcher(operation.key()).matches()) {
+						this.methods.computeIfAbsent(operation.type(), (each) -> new LinkedHashSet<>())
+							.add(operation.annotated() + " (key = \"" + operation.key() + "\")");
+					}
+				}
+			}
+		}
+
+		void warn() {
+			if (this.methods.size() > 1) {
+				logger.warn(
+						"Locks without a name share one key space: called with equal values, methods of different"
+								+ " classes exclude each other. They are {}. Give each annotation a name, as in"
+								+ " @DistributedLock(name = \"order\", key = \"#id\"), and the same name to methods"
+								+ " that are to exclude each other",
+						this.methods.values().stream().flatMap(Set::stream).collect(Collectors.joining(", ")));
+			}
+		}
+
 	}
 
 }
