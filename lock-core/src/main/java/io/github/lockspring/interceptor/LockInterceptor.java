@@ -61,7 +61,13 @@ public final class LockInterceptor implements MethodInterceptor {
 		}
 		Work work = new Work(invocation, token);
 		try {
-			return this.locks.get().execute(request, work);
+			LockTemplate template = this.locks.get();
+			Object result = template.execute(request, work);
+			if (!work.started) {
+				throw new IllegalStateException(locked.notRun(template));
+			}
+			locked.checkResult(result);
+			return result;
 		}
 		catch (LockNotAcquiredException ex) {
 			BusyHandler handler = locked.busyHandler();

@@ -63,7 +63,7 @@ final class LockOperationSource {
 			.map((annotation) -> new LockOperationParser(annotation, method, this.placeholders).parse())
 			.toList();
 		LockOperation first = operations.get(0);
-		new ReturnTypeValidator(this.inspector).validate(first, userClass);
+		boolean resultChecked = new ReturnTypeValidator(this.inspector).validate(first, userClass);
 		List<LockedMethod.Lock> locks = new ArrayList<>(operations.size());
 		for (LockOperation operation : operations) {
 			locks.add(LockedMethod.Lock.of(operation, this.evaluator.parseKey(operation),
@@ -73,7 +73,7 @@ final class LockOperationSource {
 			checkRepeated(locks);
 		}
 		return new LockedMethod(List.copyOf(locks), this.evaluator, this.evaluator.argumentPositions(first),
-				FencingTokenParameter.of(operations), BusyHandlerFactory.create(first, userClass));
+				FencingTokenParameter.of(operations), BusyHandlerFactory.create(first, userClass), resultChecked);
 	}
 
 	private static void checkRepeated(List<LockedMethod.Lock> locks) {

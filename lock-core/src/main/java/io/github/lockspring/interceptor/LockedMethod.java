@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 
 import io.github.lockspring.LockRequest;
+import io.github.lockspring.LockTemplate;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.expression.EvaluationContext;
@@ -21,9 +22,11 @@ import org.springframework.expression.Expression;
  * @param token the parameter that receives the fencing token, or null for none
  * @param busyHandler handles calls when the lock is busy, or null if the exception
  * reaches the caller
+ * @param resultChecked whether only the value that a call returns shows whether its work
+ * is done
  */
 record LockedMethod(List<Lock> locks, LockKeyEvaluator evaluator, Map<String, Integer> positions,
-		@Nullable FencingTokenParameter token, @Nullable BusyHandler busyHandler) {
+		@Nullable FencingTokenParameter token, @Nullable BusyHandler busyHandler, boolean resultChecked) {
 
 	/**
 	 * Returns the request of one call.
@@ -62,6 +65,25 @@ record LockedMethod(List<Lock> locks, LockKeyEvaluator evaluator, Map<String, In
 			throw operation.error("the repeated annotations cannot be taken together: " + ex.getMessage(),
 					"Give them different keys, or conditions that exclude each other", ex);
 		}
+	}
+
+	/**
+	 * Refuses a result whose work is not done: the lock is released already.
+	 * @param result what the method returned
+	 * @throws io.github.lockspring.LockDefinitionException if it is a future, a publisher
+	 * or the like
+	 */
+	void checkResult(@Nullable Object result) {
+		if (this.resultChecked) {
+			ReturnTypeValidator.validate(this.locks.get(0).operation(), result);
+		}
+	}
+
+	/** Describes a template that returned and had not run the method. */
+	String notRun(LockTemplate template) {
+		return ("%s was not run, although the LockTemplate (%s) returned. If it is a mock, use the real one in the"
+				+ " test, with distributed-lock.store=memory, or let the mock's execute run its argument")
+			.formatted(this.locks.get(0).operation().annotated(), template.getClass().getName());
 	}
 
 	/**

@@ -1,16 +1,20 @@
 package io.github.lockspring.interceptor;
 
 import java.lang.reflect.Method;
+import java.util.Arrays;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
 
 import io.github.lockspring.LockDefinitionException;
 import io.github.lockspring.aop.BeanFactoryInspector;
 import io.github.lockspring.aop.ClassHierarchy;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.scheduling.annotation.Async;
+import org.springframework.util.ClassUtils;
 
 /**
  * Refuses methods that return before their work is done: the lock would be released
@@ -22,7 +26,8 @@ record ReturnTypeValidator(BeanFactoryInspector inspector) {
 
 	/** By name: most of these types need not be there. */
 	private static final Set<String> DEFERRED = Set.of("org.reactivestreams.Publisher",
-			"java.util.concurrent.Flow$Publisher", "java.util.stream.BaseStream", "java.util.concurrent.Callable",
+			"java.util.concurrent.Flow$Publisher", "java.util.stream.BaseStream", "java.util.Iterator",
+			"java.util.function.Supplier", "java.util.concurrent.Callable",
 			"org.springframework.web.context.request.async.DeferredResult",
 			"org.springframework.web.context.request.async.WebAsyncTask",
 			"org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter",
@@ -34,11 +39,35 @@ record ReturnTypeValidator(BeanFactoryInspector inspector) {
 	private static final Set<String> FUTURES = Set.of("java.util.concurrent.Future",
 			"java.util.concurrent.CompletionStage", "kotlinx.coroutines.Job");
 
+	private static final String REMEDY = "Lock a method that does the work before it returns, or take the lock inside"
+			+ " the work with LockTemplate";
+
 	private static final String CONTINUATION = "kotlin.coroutines.Continuation";
 
-	private static final String HTTP_ENTITY = "org.springframework.http.HttpEntity";
+	private static final Set<String> CONTAINERS = Set.of("java.util.Optional", "java.lang.Iterable", "java.util.Map",
+			"java.util.concurrent.Future", "java.util.concurrent.CompletionStage",
+			"org.springframework.http.HttpEntity");
 
-	void validate(LockOperation operation, Class<?> targetClass) {
+	/** A type may contain itself, as Path is an Iterable of Path. */
+	private static final int MAX_DEPTH = 3;
+
+	/** Declared types that say nothing about the value. */
+	private static final Set<Class<?>> OPAQUE = Set.of(Object.class, Optional.class, AutoCloseable.class);
+
+	private static final ClassValue<Boolean> RETURNED_EARLY = new ClassValue<>() {
+
+		@Override
+		protected Boolean computeValue(Class<?> type) {
+			return is(type, DEFERRED) || is(type, FUTURES);
+		}
+
+	};
+
+	/**
+	 * Validates the declared type.
+	 * @return whether values have to be validated too
+	 */
+	boolean validate(LockOperation operation, Class<?> targetClass) {
 		Method method = operation.method();
 		Class<?>[] parameters = method.getParameterTypes();
 		if (parameters.length > 0 && CONTINUATION.equals(parameters[parameters.length - 1].getName())) {
@@ -50,14 +79,46 @@ record ReturnTypeValidator(BeanFactoryInspector inspector) {
 		}
 		ResolvableType type = ResolvableType.forMethodReturnType(method, targetClass);
 		checkType(operation, type, targetClass);
-		if (is(type.toClass(), Set.of(HTTP_ENTITY))) {
-			checkType(operation, type.as(type.toClass()).getGeneric(), targetClass);
+		checkContents(operation, type, MAX_DEPTH);
+		return OPAQUE.contains(type.toClass()) && !isAsync(operation, targetClass);
+	}
+
+	/**
+	 * Validates a value whose declared type said nothing.
+	 */
+	static void validate(LockOperation operation, @Nullable Object value) {
+		Object content = (value instanceof Optional<?> optional) ? optional.orElse(null) : value;
+		if (content != null && RETURNED_EARLY.get(content.getClass())) {
+			throw operation.error("it returned an object of the type " + ClassUtils.getShortName(content.getClass())
+					+ ": the lock was released before that object's work was done", REMEDY);
 		}
+	}
+
+	private static void checkContents(LockOperation operation, ResolvableType type, int depth) {
+		for (ResolvableType content : (depth > 0) ? contents(type) : new ResolvableType[0]) {
+			Class<?> contained = content.toClass();
+			if (is(contained, DEFERRED) || is(contained, FUTURES)) {
+				throw error(operation,
+						"its return type " + type.toClass().getSimpleName() + " contains " + contained.getSimpleName());
+			}
+			checkContents(operation, content, depth - 1);
+		}
+	}
+
+	private static ResolvableType[] contents(ResolvableType type) {
+		if (type.isArray()) {
+			return new ResolvableType[] { type.getComponentType() };
+		}
+		return ClassHierarchy.of(type.toClass())
+			.stream()
+			.filter((each) -> CONTAINERS.contains(each.getName()))
+			.flatMap((each) -> Arrays.stream(type.as(each).getGenerics()))
+			.toArray(ResolvableType[]::new);
 	}
 
 	private void checkType(LockOperation operation, ResolvableType type, Class<?> targetClass) {
 		Class<?> returned = type.toClass();
-		String what = "it returns a " + returned.getSimpleName();
+		String what = "its return type is " + returned.getSimpleName();
 		if (is(returned, DEFERRED)) {
 			throw error(operation, what);
 		}
@@ -84,8 +145,7 @@ record ReturnTypeValidator(BeanFactoryInspector inspector) {
 	}
 
 	private static LockDefinitionException error(LockOperation operation, String what) {
-		return operation.error(what + ": the lock would be released before the work runs",
-				"Lock a method that does the work before it returns, or take the lock inside the work with LockTemplate");
+		return operation.error(what + ": the lock would be released before the work runs", REMEDY);
 	}
 
 }

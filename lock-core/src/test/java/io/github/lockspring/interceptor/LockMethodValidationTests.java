@@ -1,12 +1,17 @@
 package io.github.lockspring.interceptor;
 
+import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Flow;
 import java.util.concurrent.Future;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import io.github.lockspring.FencingToken;
@@ -104,7 +109,9 @@ class LockMethodValidationTests {
 
 	@ParameterizedTest
 	@ValueSource(classes = { ReturnsPublisher.class, ReturnsFlowPublisher.class, ReturnsFuture.class,
-			ReturnsCompletableFuture.class, ReturnsStream.class, ReturnsCallable.class, ReturnsGeneric.class })
+			ReturnsCompletableFuture.class, ReturnsStream.class, ReturnsCallable.class, ReturnsGeneric.class,
+			ReturnsSupplier.class, ReturnsIterator.class, ReturnsOptionalFuture.class, ReturnsFutures.class,
+			ReturnsNestedCallables.class, ReturnsArrayOfFutures.class })
 	void refusesMethodsThatReturnBeforeTheirWorkIsDone(Class<?> type) {
 		refused(type, "run()", "key", "'x'", "the lock would be released before the work runs",
 				"Lock a method that does the work");
@@ -124,7 +131,7 @@ class LockMethodValidationTests {
 			.intercept(StubMethod.INSTANCE)
 			.annotateMethod(AnnotationDescription.Builder.ofType(DistributedLock.class).build())
 			.make(), deferred.getClassLoader());
-		refused(service, "run()", "key", "", "it returns a " + deferred.getSimpleName(), "LockTemplate");
+		refused(service, "run()", "key", "", "its return type is " + deferred.getSimpleName(), "LockTemplate");
 	}
 
 	@Test
@@ -139,6 +146,17 @@ class LockMethodValidationTests {
 			.annotateMethod(AnnotationDescription.Builder.ofType(DistributedLock.class).build())
 			.make(), continuation.getClassLoader());
 		refused(service, "run(Continuation)", "key", "", "it is a suspend function", "LockTemplate");
+	}
+
+	@Test
+	void namesWhatTheReturnTypeContains() {
+		refused(ReturnsNestedCallables.class, "run()", "key", "'x'", "its return type List contains Callable",
+				"Lock a method that does the work");
+	}
+
+	@Test
+	void acceptsTypeThatContainsItself() {
+		LockContexts.start(ReturnsPath.class).close();
 	}
 
 	@Test
@@ -501,6 +519,69 @@ class LockMethodValidationTests {
 		@DistributedLock("'x'")
 		public CompletableFuture<String> run() {
 			return CompletableFuture.completedFuture("");
+		}
+
+	}
+
+	static class ReturnsSupplier {
+
+		@DistributedLock("'x'")
+		public Supplier<String> run() {
+			return () -> "";
+		}
+
+	}
+
+	static class ReturnsIterator {
+
+		@DistributedLock("'x'")
+		public Iterator<String> run() {
+			return List.of("").iterator();
+		}
+
+	}
+
+	static class ReturnsOptionalFuture {
+
+		@DistributedLock("'x'")
+		public Optional<CompletableFuture<String>> run() {
+			return Optional.empty();
+		}
+
+	}
+
+	static class ReturnsFutures {
+
+		@DistributedLock("'x'")
+		public List<Future<String>> run() {
+			return List.of();
+		}
+
+	}
+
+	static class ReturnsNestedCallables {
+
+		@DistributedLock("'x'")
+		public Map<String, List<Callable<String>>> run() {
+			return Map.of();
+		}
+
+	}
+
+	static class ReturnsArrayOfFutures {
+
+		@DistributedLock("'x'")
+		public Future<?>[] run() {
+			return new Future<?>[0];
+		}
+
+	}
+
+	static class ReturnsPath {
+
+		@DistributedLock("'x'")
+		public List<Path> run() {
+			return List.of();
 		}
 
 	}

@@ -2,11 +2,13 @@ package io.github.lockspring.interceptor;
 
 import java.util.List;
 
+import io.github.lockspring.LockTemplate;
 import io.github.lockspring.annotation.DistributedLock;
 import org.junit.jupiter.api.Test;
 import org.mockito.BDDMockito;
 
 import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.EnableAspectJAutoProxy;
 import org.springframework.context.annotation.Import;
@@ -15,6 +17,7 @@ import org.springframework.test.context.bean.override.mockito.MockitoSpyBean;
 import org.springframework.test.context.junit.jupiter.SpringJUnitConfig;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
  * An application's tests replace annotated beans: the checks let mocks pass, and spies
@@ -43,6 +46,20 @@ class LockTestDoubleTests {
 		assertThat(this.spied.run("43")).isEqualTo("43");
 		assertThat(this.locks.lastKeys()).isEqualTo(List.of("43"));
 		BDDMockito.then(this.spied).should().run("43");
+	}
+
+	@Test
+	void mockOfTheTemplateThatRunsNothingIsReported() {
+		LockTemplate mock = BDDMockito.mock(LockTemplate.class);
+		try (AnnotationConfigApplicationContext context = LockContexts.start((beans) -> {
+			beans.register(Spied.class);
+			beans.registerBean("mock", LockTemplate.class, () -> mock, (definition) -> definition.setPrimary(true));
+		})) {
+			assertThatIllegalStateException().isThrownBy(() -> context.getBean(Spied.class).run("44"))
+				.withMessageStartingWith(Spied.class.getTypeName()
+						+ ".run(String) was not run, although the LockTemplate (io.github.lockspring.LockTemplate$Mock")
+				.withMessageContaining("distributed-lock.store=memory");
+		}
 	}
 
 	@Configuration(proxyBeanMethods = false)
