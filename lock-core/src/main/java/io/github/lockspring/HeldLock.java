@@ -103,6 +103,17 @@ public interface HeldLock extends AutoCloseable {
 	void close();
 
 	/**
+	 * Returns the lock of the innermost annotated method or {@link LockTemplate#execute}
+	 * that is running on this thread. A method that runs without its lock, as with a
+	 * false condition, is not counted. If the call took several keys, the lock represents
+	 * all of them.
+	 * @return the lock, or empty if the call chain holds none
+	 */
+	static Optional<HeldLock> current() {
+		return LockContext.current();
+	}
+
+	/**
 	 * Returns the lock with this key that the current call chain holds, through an
 	 * annotated method or {@link LockTemplate#execute}.
 	 * @param key the key, without the store's prefix

@@ -67,6 +67,17 @@ public final class LockContext {
 	}
 
 	/**
+	 * Returns the lock of the innermost annotated method, {@link LockTemplate#execute} or
+	 * open scope that is running. If that took several keys, the lock represents all of
+	 * them.
+	 * @return the lock, or empty outside of all scopes
+	 */
+	public static Optional<HeldLock> current() {
+		Scope scope = CURRENT.get();
+		return (scope != null) ? Optional.of(scope.lock) : Optional.empty();
+	}
+
+	/**
 	 * Returns the locks of the innermost annotated method, {@link LockTemplate#execute}
 	 * or open scope that is running, re-entered or not, and those that calls inside of it
 	 * have left to a unit of work. Outside of all scopes these are all locks that belong
@@ -125,6 +136,8 @@ public final class LockContext {
 	 */
 	public static final class Scope implements AutoCloseable {
 
+		private final HeldLock lock;
+
 		private final List<HeldLock> locks;
 
 		private final @Nullable Scope outer;
@@ -133,6 +146,7 @@ public final class LockContext {
 		private final long lastAttached;
 
 		private Scope(HeldLock lock, @Nullable Scope outer) {
+			this.lock = lock;
 			this.locks = lock.locks();
 			this.outer = outer;
 			List<Attachment> attached = ATTACHED.get();

@@ -121,8 +121,10 @@ class ReentryTests extends EngineFixture {
 			this.template.executeWithoutResult(LockRequest.of("b"), (b) -> {
 				assertThat(LockContext.currentLocks()).containsExactly(b, a);
 				assertThat(HeldLock.current("a")).containsSame(a);
+				assertThat(HeldLock.current()).containsSame(b);
 			});
 			assertThat(LockContext.currentLocks()).containsExactly(a);
+			assertThat(HeldLock.current()).containsSame(a);
 		});
 		assertThat(LockContext.currentLocks()).isEmpty();
 	}
@@ -131,6 +133,7 @@ class ReentryTests extends EngineFixture {
 	void partOfSeveralKeysIsEnteredAgainAndOnlyTheRestIsTaken() {
 		this.template.executeWithoutResult(LockRequest.of("a", "b"), (outer) -> {
 			this.template.executeWithoutResult(LockRequest.of("b", "c"), (inner) -> {
+				assertThat(HeldLock.current().map(HeldLock::locks)).hasValue(inner.locks());
 				assertThat(inner.locks()).extracting(HeldLock::key).containsExactly("b", "c");
 				assertThat(inner.locks().get(0)).isSameAs(outer.locks().get(1));
 				assertThat(LockContext.currentLocks()).extracting(HeldLock::key).containsExactly("b", "c", "a");

@@ -11,8 +11,13 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.SortedMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.FutureTask;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockDefinitionException;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockSpec;
 import io.github.lockspring.OnBusy;
@@ -230,12 +235,56 @@ class LockInterceptorTests {
 		assertThat(locks.requests).hasSize(2);
 	}
 
+	@Test
+	void resultThatTurnsOutToBeUnfinishedIsAnError() {
+		List<Object> unfinished = List.of(new CompletableFuture<>(), CompletableFuture.completedFuture("done"),
+				Stream.of("a"), (Supplier<String>) () -> "a", List.of("a").iterator(),
+				Optional.of(new FutureTask<>(() -> "a")));
+		for (Object result : unfinished) {
+			assertThatThrownBy(() -> service.anything(result)).isInstanceOf(LockDefinitionException.class)
+				.hasMessageContainingAll("Service.anything(Object)", "it returned an object of the type ",
+						"the lock was released before", "LockTemplate");
+		}
+		assertThatThrownBy(() -> service.maybe(unfinished.get(0))).isInstanceOf(LockDefinitionException.class)
+			.hasMessageContaining("it returned an object of the type CompletableFuture");
+	}
+
+	@Test
+	void otherResultsOfAMethodThatReturnsAnythingAreReturned() {
+		assertThat(service.anything("a")).isEqualTo("a");
+		assertThat(service.anything(List.of("a"))).isEqualTo(List.of("a"));
+		assertThat(service.anything(null)).isNull();
+		assertThat(service.maybe(null)).isEmpty();
+		assertThat((Object) service.maybe("a")).isEqualTo(Optional.of("a"));
+	}
+
+	@Test
+	void innermostLockNeedsNoKey() {
+		assertThat(service.innermost("42")).isEqualTo("42");
+		assertThat(HeldLock.current()).isEmpty();
+	}
+
 	static class Service {
 
 		private final List<String> calls = new ArrayList<>();
 
 		public List<String> calls() {
 			return this.calls;
+		}
+
+		@DistributedLock("'anything'")
+		public @Nullable Object anything(@Nullable Object result) {
+			return result;
+		}
+
+		@DistributedLock("'maybe'")
+		public Optional<?> maybe(@Nullable Object result) {
+			return Optional.ofNullable(result);
+		}
+
+		@DistributedLock("#id")
+		public String innermost(String id) {
+			return HeldLock.current().orElseThrow().key();
 		}
 
 		@DistributedLock("#id")
