@@ -50,7 +50,8 @@ final class FencingGuards {
 					"Name the one for the database that this method writes to", ex);
 		}
 		catch (BeanNotOfRequiredTypeException ex) {
-			throw error(method, "the bean '" + name + "' is no FencingGuard, it is a " + ex.getActualType().getName(),
+			throw error(method,
+					"the bean '" + name + "' is no FencingGuard: its type is " + ex.getActualType().getName(),
 					"Name a FencingGuard bean", ex);
 		}
 		catch (NoSuchBeanDefinitionException ex) {

@@ -1,16 +1,23 @@
 package io.github.lockspring.interceptor;
 
+import java.lang.reflect.Field;
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.github.lockspring.LockDefinitionException;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.core.ResolvableType;
 import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.ast.BeanReference;
 import org.springframework.expression.spel.ast.CompoundExpression;
@@ -29,6 +36,8 @@ import org.springframework.expression.spel.ast.StringLiteral;
 import org.springframework.expression.spel.ast.TypeReference;
 import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.standard.SpelExpression;
+import org.springframework.util.ReflectionUtils;
+import org.springframework.util.StringUtils;
 
 /**
  * Refuses an expression whose syntax tree shows that it cannot mean what its author
@@ -41,6 +50,9 @@ import org.springframework.expression.spel.standard.SpelExpression;
 final class LockExpressionValidator {
 
 	private static final Set<String> ROOT = Set.of("method", "target", "args");
+
+	/** Text, and then a parameter. */
+	private static final Pattern MIXED = Pattern.compile("([\\w:./ -]*[:./ -])(#\\w[\\w.?()]*)");
 
 	private final LockOperation operation;
 
@@ -119,9 +131,37 @@ final class LockExpressionValidator {
 				&& node.getChild(1) instanceof PropertyOrFieldReference property) {
 			checkRootProperty(property.getName(), (node.getChildCount() > 2) ? node.getChild(2) : null);
 		}
+		checkProperties(node);
 		for (int i = 1; i < node.getChildCount(); i++) {
 			// Names after a dot belong to what is before it; arguments start anew
 			visitChildren(node.getChild(i), root);
+		}
+	}
+
+	/**
+	 * Checks the properties that are read one after another from a parameter, as far as
+	 * their types are known: what is an interface or abstract may be anything.
+	 */
+	private void checkProperties(SpelNode node) {
+		Integer position = (node.getChild(0) instanceof VariableReference variable)
+				? this.positions.get(variable.toStringAST().substring(1)) : null;
+		Method method = this.operation.method();
+		if (position == null || position >= method.getParameterCount()) {
+			return;
+		}
+		ResolvableType type = ResolvableType.forMethodParameter(method, position, this.operation.type());
+		for (int i = 1; i < node.getChildCount()
+				&& node.getChild(i) instanceof PropertyOrFieldReference property; i++) {
+			Class<?> owner = type.toClass();
+			if (Modifier.isAbstract(owner.getModifiers()) || owner == Object.class || owner == Optional.class) {
+				return;
+			}
+			ResolvableType read = PropertyTypes.read(type, property.getName());
+			if (read == null) {
+				throw error(owner.getSimpleName() + " has no property '" + property.getName() + "'",
+						"Its properties are " + PropertyTypes.names(owner));
+			}
+			type = read;
 		}
 	}
 
@@ -190,6 +230,10 @@ final class LockExpressionValidator {
 		String name = (node instanceof PropertyOrFieldReference property) ? property.getName()
 				: ((MethodReference) node).getName();
 		String problem = "'" + node.toStringAST() + "' would be read from the root object";
+		String mixed = mixed(this.value);
+		if ("key".equals(this.attribute) && mixed != null) {
+			return error(problem, mixed);
+		}
 		if (this.parameterNames != null && this.parameterNames.contains(name)) {
 			return error(problem, "Did you mean #" + name + "?");
 		}
@@ -200,6 +244,19 @@ final class LockExpressionValidator {
 		return error(problem, "key".equals(this.attribute) ? remedy + ". If it is text, " + quote() : remedy);
 	}
 
+	/**
+	 * Suggests how to write text before a value.
+	 * @param key a key such as {@code order-#id}
+	 * @return a sentence, or null if the key does not look like that
+	 */
+	static @Nullable String mixed(String key) {
+		Matcher mixed = MIXED.matcher(key);
+		return !mixed.matches() ? null
+				: "If '%s' is text, write key = \"'%s' + %s\", or the template key = \"%s#{%s}\"".formatted(
+						mixed.group(1), mixed.group(1).replace("'", "''"), mixed.group(2), mixed.group(1),
+						mixed.group(2));
+	}
+
 	private String quote() {
 		return "quote it: " + this.attribute + " = \"'" + this.value.replace("'", "''")
 				+ "'\". Text around a value is a template, as in \"order-#{#order.id}\"";
@@ -207,6 +264,54 @@ final class LockExpressionValidator {
 
 	private LockDefinitionException error(String problem, String remedy) {
 		return this.operation.error(this.attribute, this.value, problem, remedy);
+	}
+
+	/**
+	 * The properties that expressions can read: getters, methods with the name of the
+	 * property, and fields, all of them public.
+	 */
+	private static final class PropertyTypes {
+
+		private static final Pattern GETTER = Pattern.compile("(?:get|is)(\\p{Lu}.*)");
+
+		static @Nullable ResolvableType read(ResolvableType type, String property) {
+			Class<?> owner = type.toClass();
+			for (Method method : owner.getMethods()) {
+				if (isReadable(method) && (method.getName().equals(property)
+						|| name(method).equals(StringUtils.uncapitalizeAsProperty(property)))) {
+					return ResolvableType.forMethodReturnType(method, owner);
+				}
+			}
+			for (Field field : owner.getFields()) {
+				if (field.getName().equals(property)) {
+					return ResolvableType.forField(field, owner);
+				}
+			}
+			return null;
+		}
+
+		static String names(Class<?> owner) {
+			Stream<String> methods = Arrays.stream(owner.getMethods())
+				.filter((method) -> isReadable(method)
+						&& (owner.isRecord() || GETTER.matcher(method.getName()).matches()))
+				.map(PropertyTypes::name);
+			return Stream.concat(methods, Arrays.stream(owner.getFields()).map(Field::getName))
+				.distinct()
+				.sorted()
+				.collect(Collectors.joining(", "));
+		}
+
+		private static boolean isReadable(Method method) {
+			return method.getParameterCount() == 0 && method.getReturnType() != void.class
+					&& !Modifier.isStatic(method.getModifiers()) && method.getDeclaringClass() != Object.class
+					&& !ReflectionUtils.isObjectMethod(method);
+		}
+
+		private static String name(Method method) {
+			Matcher getter = GETTER.matcher(method.getName());
+			return getter.matches() ? StringUtils.uncapitalizeAsProperty(getter.group(1)) : method.getName();
+		}
+
 	}
 
 }

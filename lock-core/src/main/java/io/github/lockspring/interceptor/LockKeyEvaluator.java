@@ -122,9 +122,12 @@ final class LockKeyEvaluator {
 					: this.parser.parseExpression(text);
 		}
 		catch (ParseException | IllegalStateException | IllegalArgumentException ex) {
+			String mixed = LockExpressionValidator.mixed(text);
 			throw operation.annotated()
 				.error(attribute, text, "it is no valid expression: " + ex.getMessage(),
-						"Write SpEL, as in \"#order.id\"; text around a value is a template, as in \"order:#{#order.id}\"",
+						(mixed != null && "key".equals(attribute)) ? mixed
+								: "Write SpEL, as in \"#order.id\"; text around a value is a template, as in"
+										+ " \"order:#{#order.id}\"",
 						ex);
 		}
 	}

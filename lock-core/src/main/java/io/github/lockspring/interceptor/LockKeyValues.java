@@ -119,7 +119,7 @@ record LockKeyValues(LockOperation operation, String expression) {
 
 	private LockDefinitionException noText(Object value) {
 		return error(
-				"it gives a " + value.getClass().getSimpleName()
+				"it gives an object of the type " + value.getClass().getSimpleName()
 						+ ", whose toString() names the object and not what it stands for",
 				"Name what identifies it: use " + this.expression + ".id, or whatever its identifier is");
 	}

@@ -33,10 +33,13 @@ class LockDurationTests {
 
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', value = { "ttl | 30 | the unit is missing | as in \"30s\"",
-			"ttl | soon | not a duration | as in \"30s\"", "ttl | 1ns | shorter than 100ms | at least 100ms",
-			"ttl | 3 weeks | not a duration | (ms, s, m, h or d)", "ttl | 1.5s | not a duration | as in \"30s\"",
-			"ttl | -5s | cannot be negative | at least 100ms", "ttl | PT-30S | cannot be negative | at least 100ms",
-			"ttl | 0s | shorter than 100ms | at least 100ms", "ttl | 99ms | shorter than 100ms | at least 100ms",
+			"ttl | 30sec | not a duration | Did you mean \"30s\"?", "ttl | 2 Minutes | not a duration | \"2m\"?",
+			"ttl | 500millis | not a duration | \"500ms\"?", "ttl | 1hr | not a duration | \"1h\"?",
+			"ttl | 3months | not a duration | Write a number", "ttl | soon | not a duration | as in \"30s\"",
+			"ttl | 1ns | shorter than 100ms | at least 100ms", "ttl | 3 weeks | not a duration | (ms, s, m, h or d)",
+			"ttl | 1.5s | not a duration | as in \"30s\"", "ttl | -5s | cannot be negative | at least 100ms",
+			"ttl | PT-30S | cannot be negative | at least 100ms", "ttl | 0s | shorter than 100ms | at least 100ms",
+			"ttl | 99ms | shorter than 100ms | at least 100ms",
 			"ttl | PT0.000000001S | shorter than 100ms | at least 100ms",
 			"ttl | 300000d | longer than 365d | at most 365d",
 			"ttl | 9223372036854775807d | longer than 365d | at most 365d",

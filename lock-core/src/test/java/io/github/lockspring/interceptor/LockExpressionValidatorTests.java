@@ -29,9 +29,11 @@ class LockExpressionValidatorTests {
 	private static final String METHOD = Service.class.getName() + ".run(Order, List, Map)";
 
 	@ParameterizedTest
-	@ValueSource(strings = { "#order.id", "#p0.id + ':' + #a1", "#ids.![#this]", "#ids.?[#this != #order.id]",
-			"#orders[first].id", "#orders['first']", "#order?.id ?: 'none'", "{#order.id, 'x'}", "#root.args[0].id",
-			"#root.method.name + #order.id", "#root.target.class.name + #order.id", "@service.hashCode() + #order.id",
+	@ValueSource(strings = { "#order.id", "#order.customer.name.length()", "#order.customer.vip",
+			"#order.customer.zone.any", "#ids.size", "#order.customer.name.bytes.length", "#p0.id + ':' + #a1",
+			"#ids.![#this]", "#ids.?[#this != #order.id]", "#orders[first].id", "#orders['first']",
+			"#order?.id ?: 'none'", "{#order.id, 'x'}", "#root.args[0].id", "#root.method.name + #order.id",
+			"#root.target.class.name + #order.id", "@service.hashCode() + #order.id",
 			"T(java.time.LocalDate).now().toString()", "new String(#order.id)", "'nightly-report'", "'a' + 'b'",
 			"order:#{#order.id}", "#{#order.id}:#{#ids}", "{a: #order.id}.a", "#ids.contains(#order.id) ? 'a' : 'b'",
 			"#orders.?[value.id == 'x'].keySet()" })
@@ -42,7 +44,8 @@ class LockExpressionValidatorTests {
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', quoteCharacter = '"', value = {
 			"nightly-report | 'nightly' would be read from the root object | quote it: key = \"\"'nightly-report'\"\"",
-			"order-#order.id | 'order' would be read from the root object | Did you mean #order?",
+			"order-#order.id | 'order' would be read from the root object | key = \"\"'order-' + #order.id\"\", or the template key = \"\"order-#{#order.id}\"\"",
+			"order-#p0.id | 'order' would be read from the root object | key = \"\"'order-' + #p0.id\"\"",
 			"order.id | 'order' would be read from the root object | Did you mean #order?",
 			"order | 'order' would be read from the root object | Did you mean #order?",
 			"#ids.contains(order) | 'order' would be read from the root object | Did you mean #order?",
@@ -59,7 +62,11 @@ class LockExpressionValidatorTests {
 			"#hash(#order.id) | is a function, and there are none | T(type).method()",
 			"@nobody.id(#order) | there is no bean 'nobody' | Write the name of a bean after the @",
 			"#order. | it is no valid expression | Write SpEL",
-			"order:#order.id | it is no valid expression | template",
+			"order:#order.id | it is no valid expression | key = \"\"'order:' + #order.id\"\", or the template key = \"\"order:#{#order.id}\"\"",
+			"#order.nme | Order has no property 'nme' | Its properties are customer, id",
+			"order:#{#order.nme} | Order has no property 'nme' | Its properties are customer, id",
+			"#order?.customer.nme | Customer has no property 'nme' | Its properties are name, vip, zone",
+			"#ids.?[#this != #p0.idd] | Order has no property 'idd' | Its properties are customer, id",
 			"order:#{#order.id | it is no valid expression | Write SpEL",
 			"#{#order.id}#{#ids} | two expressions stand side by side | Put a separator between them",
 			"#{#order.id}%#{#ids} | % stands between two expressions | Put another separator between them" })
@@ -157,7 +164,21 @@ class LockExpressionValidatorTests {
 			.getLoaded();
 	}
 
-	public record Order(String id) {
+	public static class Customer {
+
+		public final Object zone = "EU";
+
+		public String getName() {
+			return "Ann";
+		}
+
+		public boolean isVip() {
+			return true;
+		}
+
+	}
+
+	public record Order(String id, Customer customer) {
 
 		public String find(Object other) {
 			return this.id;

@@ -233,12 +233,12 @@ class LockKeyTests {
 
 	@Test
 	void f28ValuesWithoutTextAreRefused() {
-		assertThat(refused(new Order("42"))).hasMessageContainingAll("gives a Order", "use #value.id");
+		assertThat(refused(new Order("42"))).hasMessageContainingAll("an object of the type Order", "use #value.id");
 		assertThat(refused(new Object())).hasMessageContaining("toString()");
 		assertThat(refused(new Disguised())).hasMessageContaining("toString()");
 		assertThat(refused((Runnable) () -> {
 		})).hasMessageContaining("toString()");
-		assertThat(refused(List.of(new Order("1")))).hasMessageContaining("gives a Order");
+		assertThat(refused(List.of(new Order("1")))).hasMessageContaining("an object of the type Order");
 		assertThat(refused(Map.of("a", "b"))).hasMessageContainingAll("a map", "#value.keySet()");
 		assertThat(refused(new byte[] { 1 })).hasMessageContainingAll("byte[]", "hexadecimal");
 		assertThat(refused(new char[] { 'a' })).hasMessageContaining("char[]");
