@@ -17,7 +17,7 @@ import org.springframework.core.annotation.AliasFor;
  * the application share.
  *
  * <pre class="code">
- * &#064;DistributedLock(key = "#order.id", ttl = "30s", renew = true)
+ * &#064;DistributedLock(name = "order", key = "#order.id", ttl = "30s", renew = true)
  * public void ship(Order order) { … }</pre>
  *
  * The nearest annotation wins (method, class, interface method, interface); annotations
@@ -33,9 +33,11 @@ import org.springframework.core.annotation.AliasFor;
  * <p>
  * As with {@code @Transactional}, only calls that come from outside go through the proxy
  * and are locked: a method that calls another one of its own object
- * ({@code this.ship(order)}) runs it <em>without</em> that method's lock, and nothing can
- * notice it. Move the annotated method to another bean, or use
- * {@link io.github.lockspring.LockTemplate} there.
+ * ({@code this.ship(order)}) runs it <em>without</em> that method's lock. So does a call
+ * of an object that was created with {@code new}, and the container's own call of a
+ * {@code @PostConstruct} or {@code @PreDestroy} method. The start warns of such calls
+ * where the code of the bean shows them. Move the annotated method to another bean, or
+ * use {@link io.github.lockspring.LockTemplate} there.
  * <p>
  * Every String attribute may contain <code>${…}</code> placeholders. Durations are
  * written with a unit ({@code 500ms}, {@code 30s}, {@code 5m}, {@code 1h}, {@code 1d}) or

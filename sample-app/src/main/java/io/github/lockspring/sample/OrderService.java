@@ -47,13 +47,16 @@ public class OrderService {
 	 * seconds, so a crashed instance blocks the order no longer than that. It is renewed,
 	 * so packing may take longer. No transaction runs while the order is packed.
 	 * @param order the order
+	 * @return whether this call shipped it
 	 */
-	@DistributedLock("#order.id")
-	public void ship(Order order) {
-		if (statusOf(order.id()) == null) {
-			pack(order);
-			this.sales.book(order);
+	@DistributedLock(name = "order", key = "#order.id")
+	public boolean ship(Order order) {
+		if (statusOf(order.id()) != null) {
+			return false;
 		}
+		pack(order);
+		this.sales.book(order);
+		return true;
 	}
 
 	/**
@@ -64,7 +67,7 @@ public class OrderService {
 	 */
 	@Transactional
 	@Fenced
-	@DistributedLock(key = "#orderId", waitTime = "0s")
+	@DistributedLock(name = "order", key = "#orderId", waitTime = "0s")
 	public void cancel(String orderId) {
 		if (statusOf(orderId) == null) {
 			this.jdbc.update("INSERT INTO orders (id, status) VALUES (?, ?)", orderId,

@@ -36,7 +36,7 @@ public class ReportJob {
 	 * was.
 	 */
 	@Scheduled(cron = "${shop.report.cron}")
-	@DistributedLock(key = "'report'", minHold = "${shop.report.min-hold}", onBusy = OnBusy.SKIP)
+	@DistributedLock(name = "job", key = "'report'", minHold = "${shop.report.min-hold}", onBusy = OnBusy.SKIP)
 	public void run() {
 		this.redis.opsForList().leftPush(RUNS, LocalTime.now().format(TIME) + " by " + this.instance.name());
 		this.redis.opsForList().trim(RUNS, 0, 9);

@@ -50,7 +50,7 @@ public class SaleService {
 	@Fenced
 	@DistributedLock(name = "stock", key = "#order.articles")
 	public void book(Order order) {
-		HeldLock lock = HeldLock.current(order.id()).orElseThrow();
+		HeldLock lock = HeldLock.current("order:" + order.id()).orElseThrow();
 		this.fencingToken.check(lock);
 		if (!isOpen(order)) {
 			logger.info("Another instance has processed {} meanwhile. No parcel is sent", order.id());

@@ -97,12 +97,12 @@ class ProgramExamplesTests {
 
 	static class Invoices {
 
-		@DistributedLock(key = "#order.id", ttl = "30s", renew = true)
+		@DistributedLock(name = "order", key = "#order.id", ttl = "30s", renew = true)
 		public void ship(Order order) {
-			assertThat(HeldLock.current(order.id())).isPresent();
+			assertThat(HeldLock.current().map(HeldLock::key)).hasValue("order:" + order.id());
 		}
 
-		@DistributedLock(key = "#order.id")
+		@DistributedLock(name = "order", key = "#order.id")
 		public long invoice(Order order, @Nullable FencingToken token) {
 			return (token != null) ? token.value() : 0;
 		}

@@ -71,7 +71,7 @@ class ShopTests {
 	@Test
 	void laterHolderOfAnOrderSendsNoSecondParcel() {
 		for (int i = 0; i < 2; i++) {
-			this.locks.execute(LockRequest.of(this.order), (lock) -> {
+			this.locks.execute(LockRequest.of("order:" + this.order), (lock) -> {
 				this.sales.book(new Order(this.order, List.of("tea")));
 				return null;
 			});
@@ -83,7 +83,7 @@ class ShopTests {
 
 	@Test
 	void answersConflictToACancellationWhileTheOrderIsLocked() {
-		HttpResponse<String> busy = this.locks.execute(LockRequest.of(this.order),
+		HttpResponse<String> busy = this.locks.execute(LockRequest.of("order:" + this.order),
 				(lock) -> this.shop.post("/api/orders/" + this.order + "/cancel").join());
 		assertThat(busy.statusCode()).isEqualTo(409);
 		assertThat(busy.body()).contains("\"outcome\":\"busy\"").contains(this.order);

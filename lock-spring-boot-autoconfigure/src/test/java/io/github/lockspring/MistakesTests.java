@@ -1,0 +1,305 @@
+package io.github.lockspring;
+
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import io.github.lockspring.annotation.DistributedLock;
+import io.github.lockspring.autoconfigure.Applications;
+import io.github.lockspring.autoconfigure.StartupFailures;
+import org.jspecify.annotations.NonNull;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.FieldSource;
+
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+/**
+ * Makes the mistakes that {@code docs/troubleshooting.md} lists, and compares each
+ * message with the page, word for word.
+ */
+class MistakesTests {
+
+	private static final String PAGE = "docs/troubleshooting.md";
+
+	private static final Pattern PROBLEM = Pattern.compile("Problem: (.*)");
+
+	private static final Pattern ORIGIN = Pattern.compile(" \\(from .*?\\)(?=:)");
+
+	static final List<Mistake> START = List.of(
+			// keys
+			key("nightly-report"), key("order-#id"), key("order:#id"), key("order.id"), key("#ordr.id"),
+			key("#order.nme"), key("#order."), key("42"), key("#root.arg[0]"), key("@nobody.id(#id)"),
+			key("#{#id}#{#order.id}"), key("${nowhere}"), attribute("name", "#id"),
+			// durations and conditions
+			attribute("ttl", "30"), attribute("ttl", "30sec"), attribute("ttl", "50ms"), attribute("ttl", "-5s"),
+			attribute("waitTime", "400d"), attribute("maxHold", "10ms"), attribute("condition", "id"),
+			attribute("condition", "#{#id} != null"), attribute("fallback", "missing"),
+			// properties
+			property("tll=30s"), property("ttl=45"), property("wait-time=-1s"), property("max-hold=10s"),
+			property("key-prefix={shop}"), property("store=redlok"), property("renewal.interval=0.9"),
+			property("redlock.node[0]=redis://a"), property("command-timeout=2s"),
+			// methods
+			method("private void ship()", PrivateMethod.class), method("static void ship()", StaticMethod.class),
+			method("final void ship()", FinalMethod.class), method("final class Orders", FinalClass.class),
+			method("CompletableFuture ship()", ReturnsFuture.class), method("Stream ship()", ReturnsStream.class),
+			method("Supplier ship()", ReturnsSupplier.class), method("Optional<Future> ship()", ReturnsOptional.class),
+			method("onBusy = SKIP, non-null String", SkipsNonNull.class),
+			method("onBusy = SKIP, fallback", SkipsWithFallback.class),
+			method("fallback with other parameters", OtherFallback.class),
+			method("two FencingToken parameters", TwoTokens.class),
+			new Mistake("no Redis and no other store", NoStore.class, ""));
+
+	static final List<Mistake> CALLS = List.of(call("key is null", (service) -> service.ship(null)),
+			call("key is \"\"", (service) -> service.ship("")),
+			call("key is [ ]", (service) -> service.ship(List.of())),
+			call("key is [null]", (service) -> service.ship(Collections.singletonList(null))),
+			call("key is an object without toString()", (service) -> service.ship(new Service())),
+			call("key is a map", (service) -> service.ship(Map.of())),
+			call("key is a byte[]", (service) -> service.ship(new byte[0])),
+			call("Object ship() returns a future", (service) -> service.anything(new CompletableFuture<>())));
+
+	@ParameterizedTest
+	@FieldSource("START")
+	void mistakeStopsTheStart(Mistake mistake) {
+		FailureAnalysis failure = StartupFailures.of(mistake.application());
+		Matcher problem = PROBLEM.matcher(failure.getDescription());
+		String first = problem.find() ? problem.group(1)
+				: ORIGIN.matcher(failure.getDescription()).replaceAll("").lines().findFirst().orElseThrow();
+		assertThat(documented("## At startup").get(mistake.what()))
+			.isEqualTo(row(first, failure.getAction().lines().map(String::strip).collect(Collectors.joining(" "))));
+	}
+
+	@ParameterizedTest
+	@FieldSource("CALLS")
+	void mistakeEndsTheCall(Mistake mistake) {
+		mistake.application().run((context) -> {
+			Throwable error = catchThrowable(() -> mistake.call().accept(context.getBean(Service.class)));
+			assertThat(error).isInstanceOf(LockDefinitionException.class);
+			LockDefinitionException.Details details = ((LockDefinitionException) error).getDetails();
+			assertThat(documented("## At a call").get(mistake.what()))
+				.isEqualTo(row(details.problem(), details.remedy()));
+		});
+	}
+
+	@Test
+	void everyMistakeOfThePageIsMade() {
+		assertThat(documented("## At startup").keySet()).containsExactlyElementsOf(whats(START));
+		assertThat(documented("## At a call").keySet()).containsExactlyElementsOf(whats(CALLS));
+		assertThat(START.size() + CALLS.size()).isGreaterThanOrEqualTo(40);
+	}
+
+	private static List<String> whats(List<Mistake> mistakes) {
+		return mistakes.stream().map(Mistake::what).toList();
+	}
+
+	private static String row(String problem, String remedy) {
+		return "`" + problem + "` | `" + remedy + "`";
+	}
+
+	private static Map<String, String> documented(String heading) {
+		Map<String, String> rows = new LinkedHashMap<>();
+		Documentation.table(Documentation.lines(PAGE), heading)
+			.stream()
+			.skip(2)
+			.forEach((cells) -> rows.put(cells.get(0).replace("`", ""), cells.get(1) + " | " + cells.get(2)));
+		return rows;
+	}
+
+	private static Mistake key(String key) {
+		return attribute("key", key);
+	}
+
+	private static Mistake attribute(String attribute, String value) {
+		return new Mistake(attribute + " = \"" + value + "\"", Attributes.class, "test." + attribute + "=" + value);
+	}
+
+	private static Mistake property(String property) {
+		return new Mistake("distributed-lock." + property, Attributes.class, "distributed-lock." + property);
+	}
+
+	private static Mistake method(String what, Class<?> bean) {
+		return new Mistake(what, bean, "");
+	}
+
+	private static Mistake call(String what, Consumer<Service> call) {
+		return new Mistake(what, Service.class, "", call);
+	}
+
+	record Mistake(String what, Class<?> bean, String property, Consumer<Service> call) {
+
+		Mistake(String what, Class<?> bean, String property) {
+			this(what, bean, property, (service) -> {
+			});
+		}
+
+		ApplicationContextRunner application() {
+			ApplicationContextRunner runner = (this.bean != NoStore.class) ? Applications.inMemory()
+					: Applications.withoutRedis();
+			return runner.withUserConfiguration(this.bean)
+				.withPropertyValues(this.property.isEmpty() ? new String[0] : new String[] { this.property });
+		}
+
+		@Override
+		public String toString() {
+			return this.what;
+		}
+
+	}
+
+	public record Order(String id, List<String> articles) {
+	}
+
+	static class Attributes {
+
+		@DistributedLock(name = "${test.name:}", key = "${test.key:'x'}", ttl = "${test.ttl:}",
+				waitTime = "${test.waitTime:}", maxHold = "${test.maxHold:}", condition = "${test.condition:}",
+				fallback = "${test.fallback:}")
+		public void ship(Order order, String id) {
+		}
+
+	}
+
+	static class Service {
+
+		@DistributedLock(name = "orders", key = "#id")
+		public void ship(@Nullable Object id) {
+		}
+
+		@DistributedLock(name = "anything", key = "'x'")
+		public Object anything(Object result) {
+			return result;
+		}
+
+	}
+
+	static class NoStore {
+
+		@DistributedLock("'x'")
+		public void ship() {
+		}
+
+	}
+
+	static class PrivateMethod {
+
+		@DistributedLock("'x'")
+		private void ship() {
+		}
+
+	}
+
+	static class StaticMethod {
+
+		@DistributedLock("'x'")
+		public static void ship() {
+		}
+
+	}
+
+	static class FinalMethod {
+
+		@DistributedLock("'x'")
+		public final void ship() {
+		}
+
+	}
+
+	static final class FinalClass {
+
+		@DistributedLock("'x'")
+		public void ship() {
+		}
+
+	}
+
+	static class ReturnsFuture {
+
+		@DistributedLock("'x'")
+		public CompletableFuture<String> ship() {
+			return new CompletableFuture<>();
+		}
+
+	}
+
+	static class ReturnsStream {
+
+		@DistributedLock("'x'")
+		public Stream<String> ship() {
+			return Stream.of();
+		}
+
+	}
+
+	static class ReturnsSupplier {
+
+		@DistributedLock("'x'")
+		public Supplier<String> ship() {
+			return () -> "";
+		}
+
+	}
+
+	static class ReturnsOptional {
+
+		@DistributedLock("'x'")
+		public Optional<CompletableFuture<String>> ship() {
+			return Optional.empty();
+		}
+
+	}
+
+	static class SkipsNonNull {
+
+		@DistributedLock(key = "'x'", onBusy = OnBusy.SKIP)
+		public @NonNull String ship() {
+			return "";
+		}
+
+	}
+
+	static class SkipsWithFallback {
+
+		@DistributedLock(key = "'x'", onBusy = OnBusy.SKIP, fallback = "later")
+		public void ship() {
+		}
+
+		public void later() {
+		}
+
+	}
+
+	static class OtherFallback {
+
+		@DistributedLock(key = "'x'", fallback = "later")
+		public void ship(String id) {
+		}
+
+		public void later(int number) {
+		}
+
+	}
+
+	static class TwoTokens {
+
+		@DistributedLock("'x'")
+		public void ship(@Nullable FencingToken first, @Nullable FencingToken second) {
+		}
+
+	}
+
+}
