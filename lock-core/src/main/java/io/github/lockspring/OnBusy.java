@@ -17,6 +17,13 @@ public enum OnBusy {
 	 * {@code Optional} or collection, zero or false. Without a {@code waitTime} there is
 	 * one attempt.
 	 */
-	SKIP
+	SKIP,
+
+	/**
+	 * As {@link #SKIP}, and skips the method also when the store cannot be reached, as if
+	 * the lock was busy: for jobs that run again soon. One warning is logged for each
+	 * outage; the {@link LockEvent.Unavailable} of each call is published.
+	 */
+	SKIP_ALSO_UNAVAILABLE
 
 }

@@ -91,7 +91,7 @@ public @interface DistributedLock {
 
 	/**
 	 * Longest wait; {@code 0s}: one attempt. Empty: the property
-	 * {@code distributed-lock.wait-time}, or one attempt with {@link OnBusy#SKIP}.
+	 * {@code distributed-lock.wait-time}, or one attempt where {@link #onBusy()} skips.
 	 * @return the wait time
 	 */
 	String waitTime() default "";
@@ -111,7 +111,8 @@ public @interface DistributedLock {
 	String minHold() default "";
 
 	/**
-	 * What happens when the lock is busy.
+	 * What happens when the lock is busy, and with {@link OnBusy#SKIP_ALSO_UNAVAILABLE}
+	 * when it is unavailable.
 	 * @return what to do
 	 */
 	OnBusy onBusy() default OnBusy.THROW;
@@ -126,7 +127,7 @@ public @interface DistributedLock {
 	 * Name of a method of the same class that is called instead when the lock is busy:
 	 * the same parameters, optionally followed by
 	 * {@link io.github.lockspring.LockNotAcquiredException}. Not with
-	 * {@link OnBusy#SKIP}.
+	 * an {@link #onBusy()} that skips.
 	 * @return the method's name
 	 */
 	String fallback() default "";

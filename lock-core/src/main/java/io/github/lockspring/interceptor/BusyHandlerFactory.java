@@ -15,6 +15,7 @@ import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -46,14 +47,14 @@ final class BusyHandlerFactory {
 	}
 
 	static @Nullable BusyHandler create(LockOperation operation, Class<?> targetClass) {
-		boolean skip = operation.onBusy() == OnBusy.SKIP;
+		boolean skip = operation.onBusy() != OnBusy.THROW;
 		if (operation.fallback().isBlank()) {
 			return (skip) ? skip(operation, targetClass) : null;
 		}
 		if (skip) {
 			throw operation.error("fallback", operation.fallback(),
-					"onBusy = SKIP says that nothing runs when the lock is busy",
-					"Leave out either the fallback or onBusy = SKIP");
+					"onBusy = " + operation.onBusy() + " says that nothing runs when the lock is busy",
+					"Leave out either the fallback or onBusy = " + operation.onBusy());
 		}
 		return new BusyHandler.Fallback(fallback(operation, targetClass));
 	}
@@ -64,13 +65,14 @@ final class BusyHandlerFactory {
 		Supplier<? extends @Nullable Object> empty = empty(type);
 		if (type != void.class && type != Void.class && empty.get() == null
 				&& Nullness.forMethodReturnType(method) == Nullness.NON_NULL) {
-			throw operation.error("onBusy", OnBusy.SKIP.name(),
+			throw operation.error("onBusy", operation.onBusy().name(),
 					"a skipped call returns null, and the return type " + type.getSimpleName()
 							+ " is declared non-null",
 					"Return @Nullable " + type.getSimpleName() + " or Optional<" + type.getSimpleName()
 							+ ">, or name a fallback");
 		}
-		return (target, arguments, busy) -> empty.get();
+		return (operation.onBusy() == OnBusy.SKIP) ? (target, arguments, busy) -> empty.get()
+				: new BusyHandler.SkipAlsoUnavailable(operation.annotated().toString(), empty, new AtomicBoolean());
 	}
 
 	private static Supplier<? extends @Nullable Object> empty(Class<?> type) {

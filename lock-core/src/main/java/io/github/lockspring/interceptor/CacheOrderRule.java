@@ -76,7 +76,7 @@ final class CacheOrderRule implements AdvisorOrderRule {
 	}
 
 	private static boolean answersWhenBusy(LockOperation operation) {
-		return operation.onBusy() == OnBusy.SKIP || !operation.fallback().isBlank();
+		return operation.onBusy() != OnBusy.THROW || !operation.fallback().isBlank();
 	}
 
 	private static @Nullable String unless(CacheOperation operation) {

@@ -7,6 +7,7 @@ import io.github.lockspring.LockCallback;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
+import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.aop.ProxyChain;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
@@ -59,7 +60,8 @@ public final class LockInterceptor implements MethodInterceptor {
 		if (token != null) {
 			token.checkOneKey(request);
 		}
-		Work work = new Work(invocation, token);
+		BusyHandler handler = locked.busyHandler();
+		Work work = new Work(invocation, token, handler);
 		try {
 			LockTemplate template = this.locks.get();
 			Object result = template.execute(request, work);
@@ -69,10 +71,9 @@ public final class LockInterceptor implements MethodInterceptor {
 			locked.checkResult(result);
 			return result;
 		}
-		catch (LockNotAcquiredException ex) {
-			BusyHandler handler = locked.busyHandler();
+		catch (LockNotAcquiredException | LockUnavailableException ex) {
 			// The work may itself have found some other lock busy
-			if (handler == null || work.started) {
+			if (handler == null || work.started || !handler.handles(ex)) {
 				throw ex;
 			}
 			return handler.handle((target != null) ? ProxyChain.targetOf(target) : null, invocation.getArguments(), ex);
@@ -85,16 +86,22 @@ public final class LockInterceptor implements MethodInterceptor {
 
 		private final @Nullable FencingTokenParameter token;
 
+		private final @Nullable BusyHandler handler;
+
 		private boolean started;
 
-		Work(MethodInvocation invocation, @Nullable FencingTokenParameter token) {
+		Work(MethodInvocation invocation, @Nullable FencingTokenParameter token, @Nullable BusyHandler handler) {
 			this.invocation = invocation;
 			this.token = token;
+			this.handler = handler;
 		}
 
 		@Override
 		public @Nullable Object doUnderLock(HeldLock lock) throws Throwable {
 			this.started = true;
+			if (this.handler != null) {
+				this.handler.acquired();
+			}
 			if (this.token != null) {
 				Assert.state(this.invocation instanceof ProxyMethodInvocation,
 						"Arguments can be replaced only in a call through a proxy of Spring's");

@@ -55,7 +55,7 @@ record LockOperationParser(MergedAnnotation<DistributedLock> annotation, Annotat
 		if (this.annotation.getBoolean("renew")) {
 			request = request.renew();
 		}
-		if (onBusy == OnBusy.SKIP) {
+		if (onBusy != OnBusy.THROW) {
 			request = request.waitTime(Duration.ZERO);
 		}
 		request = duration("ttl", request, LockRequest::ttl);

@@ -20,6 +20,7 @@ import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockDefinitionException;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockSpec;
+import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.OnBusy;
 import io.github.lockspring.OnLost;
 import io.github.lockspring.annotation.DistributedLock;
@@ -63,6 +64,7 @@ class LockInterceptorTests {
 	void reset() {
 		locks.requests.clear();
 		locks.everythingBusy = false;
+		locks.unavailable = false;
 		locks.busy.clear();
 		service.calls().clear();
 	}
@@ -236,6 +238,26 @@ class LockInterceptorTests {
 	}
 
 	@Test
+	void skipsWhenUnavailableOnlyWhereTheAnnotationSaysSo() {
+		locks.unavailable = true;
+		assertThatThrownBy(() -> service.skipped("42")).isInstanceOf(LockUnavailableException.class);
+		assertThat(service.skippedAlsoUnavailable("42")).isEmpty();
+		assertThat(service.skippedAlsoUnavailable("42")).isEmpty();
+		locks.unavailable = false;
+		locks.everythingBusy = true;
+		assertThat(service.skippedAlsoUnavailable("42")).isEmpty();
+		locks.everythingBusy = false;
+		assertThat(service.skippedAlsoUnavailable("42")).hasValue("42");
+		assertThat(locks.last().waitTime()).isEqualTo(Duration.ZERO);
+	}
+
+	@Test
+	void unavailableLockOfTheWorkItselfIsNotSkipped() {
+		assertThatThrownBy(() -> service.skippedAlsoUnavailable("unavailable"))
+			.isInstanceOf(LockUnavailableException.class);
+	}
+
+	@Test
 	void resultThatTurnsOutToBeUnfinishedIsAnError() {
 		List<Object> unfinished = List.of(new CompletableFuture<>(), CompletableFuture.completedFuture("done"),
 				Stream.of("a"), (Supplier<String>) () -> "a", List.of("a").iterator(),
@@ -270,6 +292,19 @@ class LockInterceptorTests {
 
 		public List<String> calls() {
 			return this.calls;
+		}
+
+		@DistributedLock(key = "#id", onBusy = OnBusy.SKIP)
+		public Optional<String> skipped(String id) {
+			return Optional.of(id);
+		}
+
+		@DistributedLock(key = "#id", onBusy = OnBusy.SKIP_ALSO_UNAVAILABLE)
+		public Optional<String> skippedAlsoUnavailable(String id) {
+			if (id.equals("unavailable")) {
+				throw new LockUnavailableException("the work's own lock");
+			}
+			return Optional.of(id);
 		}
 
 		@DistributedLock("'anything'")

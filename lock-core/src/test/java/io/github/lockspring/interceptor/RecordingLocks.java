@@ -15,6 +15,7 @@ import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockSpec;
 import io.github.lockspring.LockTemplate;
+import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.OnLost;
 import org.jspecify.annotations.Nullable;
 
@@ -29,6 +30,8 @@ class RecordingLocks implements LockTemplate {
 
 	volatile boolean everythingBusy;
 
+	volatile boolean unavailable;
+
 	List<String> lastKeys() {
 		return last().locks().stream().map(LockSpec::key).toList();
 	}
@@ -41,6 +44,9 @@ class RecordingLocks implements LockTemplate {
 	public <T extends @Nullable Object, X extends Throwable> T execute(LockRequest request, LockCallback<T, X> work)
 			throws X {
 		this.requests.add(request);
+		if (this.unavailable) {
+			throw new LockUnavailableException("The store does not respond");
+		}
 		for (LockSpec lock : request.locks()) {
 			if (this.everythingBusy || this.busy.contains(lock.key())) {
 				throw new LockNotAcquiredException(lock.key(), "Lock '%s' (%s)".formatted(lock.key(), lock.name()));
