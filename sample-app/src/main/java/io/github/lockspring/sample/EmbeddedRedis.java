@@ -5,6 +5,8 @@ import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -28,6 +30,36 @@ import org.springframework.core.env.MapPropertySource;
 final class EmbeddedRedis implements ApplicationListener<ApplicationEnvironmentPreparedEvent> {
 
 	/**
+	 * Ctrl-C signals a whole process group. The server has one of its own, and the shell
+	 * ignores the signal: an instance that stops still needs Redis to release its locks.
+	 */
+	private static final String KEEPER = """
+			trap '' INT HUP
+			users=$1
+			shift
+			rm -f "$users"/*
+			if command -v setsid > /dev/null; then
+				setsid "$@" &
+			else
+				perl -e 'setpgrp; exec @ARGV' "$@" &
+			fi
+			server=$!
+			cat
+			used() {
+				for user in "$users"/*; do
+					kill -0 "${user##*/}" 2> /dev/null && return
+				done
+				return 1
+			}
+			while used; do
+				sleep 1
+			done
+			kill $server
+			rm -rf "$users"
+			wait
+			""";
+
+	/**
 	 * Never closed, since the server stops when the pipe to it is closed.
 	 */
 	@SuppressWarnings("unused")
@@ -47,7 +79,8 @@ final class EmbeddedRedis implements ApplicationListener<ApplicationEnvironmentP
 			int port = environment.getRequiredProperty("shop.redis.port", Integer.class);
 			String text = "on port " + port + ", started by this instance";
 			if (answersPing(port)) {
-				text = "on port " + port + ", started by another instance, and stops together with it";
+				text = "on port " + port + ", started by another instance, and stops with the last one";
+				use(port);
 			}
 			else {
 				server = start(port);
@@ -70,13 +103,13 @@ final class EmbeddedRedis implements ApplicationListener<ApplicationEnvironmentP
 
 	/**
 	 * Starts a server that stores nothing on disk and accepts local connections only. Its
-	 * parent is a shell that ends it as soon as the pipe from this JVM is closed: after
-	 * the JVM's shutdown hooks, or when the JVM is killed.
+	 * parent is a shell that ends it when the pipe from this JVM is closed (after the
+	 * JVM's shutdown hooks, or when the JVM is killed) and no other instance uses it.
 	 */
 	static Process start(int port) {
 		try {
 			String executable = RedisExecProvider.defaultProvider().get().getPath();
-			Process process = new ProcessBuilder("sh", "-c", "\"$@\" & cat; kill $!; wait", "sh", executable, "--bind",
+			Process process = new ProcessBuilder("sh", "-c", KEEPER, "sh", users(port).toString(), executable, "--bind",
 					"127.0.0.1", "--port", String.valueOf(port), "--save", "", "--appendonly", "no")
 				.redirectOutput(ProcessBuilder.Redirect.DISCARD)
 				.redirectErrorStream(true)
@@ -98,6 +131,26 @@ final class EmbeddedRedis implements ApplicationListener<ApplicationEnvironmentP
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 			throw new IllegalStateException("Interrupted while the embedded redis-server started", ex);
+		}
+	}
+
+	/** The files of the instances that use a server, named after their process ids. */
+	static Path users(int port) throws IOException {
+		return Files.createDirectories(
+				Path.of(System.getProperty("java.io.tmpdir"), "lockspring-shop-" + System.getProperty("user.name"),
+						"redis-" + port));
+	}
+
+	private static void use(int port) {
+		try {
+			Path user = users(port).resolve(String.valueOf(ProcessHandle.current().pid()));
+			if (Files.notExists(user)) {
+				Files.createFile(user);
+			}
+			user.toFile().deleteOnExit();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
 		}
 	}
 

@@ -8,9 +8,11 @@ import io.github.lockspring.fencing.StaleFencingTokenException;
 import org.springframework.dao.DataAccessException;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.ProblemDetail;
+import org.springframework.http.converter.HttpMessageNotReadableException;
 import org.springframework.transaction.TransactionException;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
+import org.springframework.web.server.ResponseStatusException;
 
 /**
  * Maps the four failures of a lock to four HTTP responses. Busy is normal: try again.
@@ -51,6 +53,19 @@ class ErrorResponses {
 	@ExceptionHandler({ DataAccessException.class, TransactionException.class })
 	ProblemDetail noData(Exception ex) {
 		return problem(HttpStatus.SERVICE_UNAVAILABLE, "no data", "The shop's own data cannot be read", ex);
+	}
+
+	@ExceptionHandler
+	ProblemDetail badInput(ResponseStatusException ex) {
+		ProblemDetail problem = ProblemDetail.forStatusAndDetail(ex.getStatusCode(), String.valueOf(ex.getReason()));
+		problem.setProperty("outcome", "bad input");
+		return problem;
+	}
+
+	@ExceptionHandler
+	ProblemDetail badInput(HttpMessageNotReadableException ex) {
+		return badInput(new ResponseStatusException(HttpStatus.BAD_REQUEST,
+				"The body is no JSON list of articles, such as [\"tea\", \"cup\"]"));
 	}
 
 	private static ProblemDetail problem(HttpStatus status, String outcome, String title, Exception ex) {

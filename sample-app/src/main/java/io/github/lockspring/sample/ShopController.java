@@ -2,7 +2,9 @@ package io.github.lockspring.sample;
 
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 
+import org.springframework.http.HttpStatus;
 import org.springframework.web.bind.annotation.CrossOrigin;
 import org.springframework.web.bind.annotation.DeleteMapping;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -11,6 +13,7 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.server.ResponseStatusException;
 
 /**
  * Serves the requests of the page. The page of one instance also sends requests to the
@@ -57,25 +60,40 @@ class ShopController {
 				"runs", this.report.lastRuns(), "instances", this.instance.all());
 	}
 
+	/**
+	 * Ships an order, and says whether this request did it or, having waited for another
+	 * one, found it done.
+	 */
 	@PostMapping("/orders/{id}/ship")
 	Map<String, Object> ship(@PathVariable String id, @RequestBody List<String> articles) {
-		this.orders.ship(new Order(id, articles));
-		return Map.of("order", id, "status", String.valueOf(this.orders.statusOf(id)));
+		checkOrder(id);
+		if (articles.isEmpty()) {
+			throw badInput("An order needs at least one article: " + Shelves.ARTICLES);
+		}
+		articles.forEach(ShopController::checkArticle);
+		long start = System.nanoTime();
+		boolean shipped = this.orders.ship(new Order(id, articles));
+		long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
+		return Map.of("order", id, "shipped", shipped, "millis", millis, "status",
+				String.valueOf(this.orders.statusOf(id)));
 	}
 
 	@PostMapping("/orders/{id}/cancel")
 	Map<String, Object> cancel(@PathVariable String id) {
+		checkOrder(id);
 		this.orders.cancel(id);
 		return Map.of("order", id, "status", String.valueOf(this.orders.statusOf(id)));
 	}
 
 	@PostMapping("/stock/{article}/sell")
 	Map<String, Object> sell(@PathVariable String article) {
+		checkArticle(article);
 		return Map.of("article", article, "left", this.stock.sell(article));
 	}
 
 	@PostMapping("/stock/{article}/sell-without-lock")
 	Map<String, Object> sellWithoutLock(@PathVariable String article) {
+		checkArticle(article);
 		return Map.of("article", article, "left", this.stock.sellWithoutLock(article));
 	}
 
@@ -88,6 +106,22 @@ class ShopController {
 	void clear() {
 		this.orders.clear();
 		this.stock.clear();
+	}
+
+	private static void checkOrder(String id) {
+		if (!id.matches("[\\w-]{1,60}")) {
+			throw badInput("The number of an order has 1 to 60 letters, digits, dashes and underscores, such as order-1");
+		}
+	}
+
+	private static void checkArticle(String article) {
+		if (Shelves.ARTICLES.stream().noneMatch((known) -> known.equals(article))) {
+			throw badInput("The shop does not sell '" + article + "', only " + Shelves.ARTICLES);
+		}
+	}
+
+	private static ResponseStatusException badInput(String words) {
+		return new ResponseStatusException(HttpStatus.BAD_REQUEST, words);
 	}
 
 }

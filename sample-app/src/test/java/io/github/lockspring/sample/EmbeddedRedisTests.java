@@ -1,6 +1,11 @@
 package io.github.lockspring.sample;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 import io.github.lockspring.testsupport.redis.RedisServer;
 import org.junit.jupiter.api.Test;
@@ -23,8 +28,46 @@ class EmbeddedRedisTests {
 		assertThat(environment.getProperty("spring.data.redis.host")).isEqualTo("127.0.0.1");
 		assertThat(environment.getProperty("spring.data.redis.port", Integer.class)).isEqualTo(port);
 		assertThat(environment.getProperty("shop.redis.server")).contains("started by another instance");
+		// here, one process is both instances
+		Files.delete(EmbeddedRedis.users(port).resolve(String.valueOf(ProcessHandle.current().pid())));
 		redis.getOutputStream().close();
 		await().until(() -> !EmbeddedRedis.answersPing(port));
+	}
+
+	@Test
+	void serverStaysWhileAnotherInstanceUsesIt() throws IOException, InterruptedException {
+		int port = RedisServer.freePort();
+		Process redis = EmbeddedRedis.start(port);
+		Process other = new ProcessBuilder("sleep", "60").start();
+		Path user = Files.createFile(EmbeddedRedis.users(port).resolve(String.valueOf(other.pid())));
+		try {
+			redis.getOutputStream().close();
+			assertThat(redis.waitFor(2, TimeUnit.SECONDS)).isFalse();
+			assertThat(EmbeddedRedis.answersPing(port)).isTrue();
+		}
+		finally {
+			other.destroy();
+			other.waitFor();
+			Files.delete(user);
+		}
+		await().until(() -> !EmbeddedRedis.answersPing(port));
+	}
+
+	@Test
+	void serverIsInAProcessGroupOfItsOwn() throws IOException {
+		Process redis = EmbeddedRedis.start(RedisServer.freePort());
+		List<Long> server = redis.children()
+			.filter((child) -> child.info().command().orElse("").contains("redis"))
+			.map(ProcessHandle::pid)
+			.toList();
+		assertThat(server).hasSize(1);
+		assertThat(group(server.get(0))).isEqualTo(server.get(0)).isNotEqualTo(group(ProcessHandle.current().pid()));
+		redis.getOutputStream().close();
+	}
+
+	private static long group(long pid) throws IOException {
+		Process ps = new ProcessBuilder("ps", "-o", "pgid=", "-p", String.valueOf(pid)).start();
+		return Long.parseLong(new String(ps.getInputStream().readAllBytes(), StandardCharsets.US_ASCII).strip());
 	}
 
 	@Test

@@ -24,17 +24,30 @@ class ReadmeTests {
 
 	@Test
 	void everyLineOfJavaInTheReadmeStandsInTheSampleOrItsTests() throws IOException {
-		Set<String> compiled;
-		try (Stream<Path> files = Files.walk(Path.of("src"))) {
-			compiled = files.filter((file) -> file.toString().endsWith(".java"))
-				.flatMap(ReadmeTests::lines)
-				.collect(Collectors.toSet());
-		}
+		Set<String> compiled = compiled(Path.of("src"));
 		Matcher blocks = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL)
 			.matcher(Files.readString(ROOT.resolve("README.md")));
 		List<String> shown = blocks.results().flatMap((block) -> block.group(1).lines()).map(String::strip).toList();
 		assertThat(shown).hasSizeGreaterThan(5);
 		assertThat(compiled).containsAll(shown);
+	}
+
+	@Test
+	void everyLineOfJavaOnThePageStandsInTheSample() throws IOException {
+		Set<String> compiled = compiled(Path.of("src", "main", "java"));
+		Matcher blocks = Pattern.compile("<pre[^>]*><code>(.*?)</code></pre>", Pattern.DOTALL)
+			.matcher(Files.readString(Path.of("src", "main", "resources", "static", "index.html")));
+		List<String> shown = blocks.results().flatMap((block) -> block.group(1).lines()).map(String::strip).toList();
+		assertThat(shown).hasSizeGreaterThan(5);
+		assertThat(compiled).containsAll(shown);
+	}
+
+	private static Set<String> compiled(Path directory) throws IOException {
+		try (Stream<Path> files = Files.walk(directory)) {
+			return files.filter((file) -> file.toString().endsWith(".java"))
+				.flatMap(ReadmeTests::lines)
+				.collect(Collectors.toSet());
+		}
 	}
 
 	private static Stream<String> lines(Path file) {

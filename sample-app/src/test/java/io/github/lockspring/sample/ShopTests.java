@@ -95,6 +95,24 @@ class ShopTests {
 	}
 
 	@Test
+	void requestThatWaitedSaysThatItFoundTheOrderShipped() {
+		List<HttpResponse<String>> answers = this.shop.postAtOnce(2, "/api/orders/" + this.order + "/ship");
+		assertThat(answers).extracting(HttpResponse::body)
+			.anySatisfy((body) -> assertThat(body).contains("\"shipped\":true"))
+			.anySatisfy((body) -> assertThat(body).contains("\"shipped\":false").contains("\"millis\":"));
+	}
+
+	@Test
+	void badInputIsAnsweredInWords() {
+		HttpResponse<String> number = this.shop.post("/api/orders/%20/cancel").join();
+		assertThat(number.statusCode()).isEqualTo(400);
+		assertThat(number.body()).contains("\"outcome\":\"bad input\"", "The number of an order has 1 to 60 letters");
+		HttpResponse<String> article = this.shop.post("/api/stock/coffee/sell").join();
+		assertThat(article.statusCode()).isEqualTo(400);
+		assertThat(article.body()).contains("The shop does not sell 'coffee', only [cup, honey, tea]");
+	}
+
+	@Test
 	void losesNoSaleUnderTheLock() {
 		List<HttpResponse<String>> answers = this.shop.postAtOnce(20, "/api/stock/tea/sell");
 		assertThat(answers).extracting(HttpResponse::statusCode).containsOnly(200);
