@@ -41,8 +41,7 @@ interface BusyHandler {
 	 * @return the method's result
 	 * @throws Throwable what the fallback throws
 	 */
-	@Nullable Object handle(@Nullable Object target, @Nullable Object[] arguments, LockException failure)
-			throws Throwable;
+	@Nullable Object handle(@Nullable Object target, @Nullable Object[] arguments, LockException failure) throws Throwable;
 
 	/**
 	 * Returns an empty value, also when the store cannot be reached. Thread-safe.
@@ -93,8 +92,8 @@ interface BusyHandler {
 	record Fallback(Method method) implements BusyHandler {
 
 		@Override
-		public @Nullable Object handle(@Nullable Object target, @Nullable Object[] arguments,
-				LockException failure) throws Throwable {
+		public @Nullable Object handle(@Nullable Object target, @Nullable Object[] arguments, LockException failure)
+				throws Throwable {
 			@Nullable Object[] values = arguments;
 			if (this.method.getParameterCount() > arguments.length) {
 				values = Arrays.copyOf(arguments, arguments.length + 1);

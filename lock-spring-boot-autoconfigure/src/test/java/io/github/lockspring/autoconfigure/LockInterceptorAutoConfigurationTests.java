@@ -125,7 +125,8 @@ class LockInterceptorAutoConfigurationTests {
 				context.getBean(PatientJob.class).run();
 				context.getBean(PatientJob.class).run();
 				assertThat(events).hasSize(2).hasOnlyElementsOfType(LockEvent.Unavailable.class);
-				assertThat(output.toString().lines().filter((line) -> line.contains("PatientJob.run() is skipped until")))
+				assertThat(
+						output.toString().lines().filter((line) -> line.contains("PatientJob.run() is skipped until")))
 					.hasSize(1);
 			});
 	}

@@ -136,9 +136,8 @@ final class EmbeddedRedis implements ApplicationListener<ApplicationEnvironmentP
 
 	/** The files of the instances that use a server, named after their process ids. */
 	static Path users(int port) throws IOException {
-		return Files.createDirectories(
-				Path.of(System.getProperty("java.io.tmpdir"), "lockspring-shop-" + System.getProperty("user.name"),
-						"redis-" + port));
+		return Files.createDirectories(Path.of(System.getProperty("java.io.tmpdir"),
+				"lockspring-shop-" + System.getProperty("user.name"), "redis-" + port));
 	}
 
 	private static void use(int port) {

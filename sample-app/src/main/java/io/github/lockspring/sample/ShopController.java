@@ -110,7 +110,8 @@ class ShopController {
 
 	private static void checkOrder(String id) {
 		if (!id.matches("[\\w-]{1,60}")) {
-			throw badInput("The number of an order has 1 to 60 letters, digits, dashes and underscores, such as order-1");
+			throw badInput(
+					"The number of an order has 1 to 60 letters, digits, dashes and underscores, such as order-1");
 		}
 	}
 
