@@ -20,9 +20,7 @@ record Command(Kind kind, int token, int lastFencingToken, boolean known) {
 		/** An acquire attempt of a caller that waits. */
 		ACQUIRE,
 		/** An acquire attempt of a caller that does not wait. */
-		ACQUIRE_ONCE, RELEASE,
-		/** Leaves the queue and does nothing else; not part of the protocol. */
-		LEAVE_QUEUE
+		ACQUIRE_ONCE, RELEASE
 
 	}
 
@@ -41,6 +39,11 @@ record Command(Kind kind, int token, int lastFencingToken, boolean known) {
 	Command pass(Cells cells) {
 		return new Command(cells.pass(this.kind, KINDS), cells.pass(this.token), cells.pass(this.lastFencingToken),
 				cells.pass(this.known));
+	}
+
+	@Override
+	public String toString() {
+		return ((this.kind == Kind.RELEASE) ? "release of " : "acquire of ") + Tokens.name(this.token);
 	}
 
 }

@@ -66,7 +66,7 @@ enum Event {
 			(world, instance) -> instance.noticeThatUnsubscribed()),
 
 	SUBSCRIBED("subscribes again", null,
-			(world, instance) -> instance.isAlive() && instance.role() != Role.NO_INBOX && !instance.isConfirmed(),
+			(world, instance) -> instance.isAlive() && instance.role().hasInbox() && !instance.isConfirmed(),
 			(world, instance) -> instance.subscribe()),
 
 	// ownership
@@ -116,7 +116,7 @@ enum Event {
 
 	RELEASE_MISCOUNTS("release is executed, and PUBLISH counts no subscriber although there is one", Fault.LOSS,
 			(world, instance) -> instance.phase() == Phase.RELEASING
-					&& !world.scenario().has(Rule.COUNT_BEFORE_PUBLISHING) && !world.store().queue().isEmpty(),
+					&& !world.scenario().has(Rule.COUNT_BEFORE_PUBLISHING) && world.store().hasWaiters(),
 			(world, instance) -> instance.releaseExecuted(true)),
 
 	COMMAND_EXECUTED(" is executed", null, Scope.NETWORK, (world, index) -> true,

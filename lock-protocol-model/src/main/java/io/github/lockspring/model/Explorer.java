@@ -34,7 +34,10 @@ final class Explorer {
 
 	private int depth;
 
-	Explorer(Scenario scenario, int maxStates) {
+	private final List<Step> start;
+
+	private Explorer(Scenario scenario, List<Step> start, int maxStates) {
+		this.start = start;
 		this.scenario = scenario;
 		this.world = new World(scenario);
 		this.maxStates = maxStates;
@@ -46,11 +49,19 @@ final class Explorer {
 	 * @param maxStates after how many states to stop
 	 */
 	static Exploration explore(Scenario scenario, int maxStates) {
-		return new Explorer(scenario, maxStates).explore();
+		return explore(scenario, List.of(), maxStates);
+	}
+
+	/**
+	 * Explores what follows after some steps.
+	 */
+	static Exploration explore(Scenario scenario, List<Step> start, int maxStates) {
+		return new Explorer(scenario, start, maxStates).explore();
 	}
 
 	private Exploration explore() {
-		byte[] initial = new World(this.scenario).state();
+		this.start.forEach(this.world::perform);
+		byte[] initial = this.world.state();
 		List<byte[]> level = List.of(initial);
 		add(initial, -1, (short) 0);
 		int first = 0;
@@ -73,6 +84,9 @@ final class Explorer {
 	private @Nullable Trace expand(byte[] state, int number, List<byte[]> next) {
 		if (this.fairRuns != null) {
 			FairRuns.Failure failure = this.fairRuns.run(state);
+			if (failure == null && this.scenario.has(Scenario.Option.CONTENDED)) {
+				failure = this.fairRuns.runContended(state);
+			}
 			if (failure != null) {
 				return new Trace(this.scenario, path(number), failure.steps(), failure.what());
 			}
@@ -122,6 +136,7 @@ final class Explorer {
 		for (int state = number; state > 0; state = this.parents[state]) {
 			path.addFirst(Step.decode(this.steps[state]));
 		}
+		path.addAll(0, this.start);
 		return path;
 	}
 

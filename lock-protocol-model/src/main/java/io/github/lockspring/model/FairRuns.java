@@ -1,7 +1,11 @@
 package io.github.lockspring.model;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
+
+import io.github.lockspring.model.Instance.Phase;
 
 import org.jspecify.annotations.Nullable;
 
@@ -15,6 +19,9 @@ final class FairRuns {
 
 	/** A run that takes more steps does not end. */
 	private static final int MAX_STEPS = 1000;
+
+	/** In so many ticks each of a few contending instances has its turn. */
+	private static final int MAX_TICKS = 20;
 
 	private final Scenario scenario;
 
@@ -64,6 +71,35 @@ final class FairRuns {
 			present = this.world.state();
 		}
 		return judge(passed, outlook);
+	}
+
+	/**
+	 * Runs a state while new callers arrive all the time, until each instance that waits
+	 * has had the lock.
+	 * @return null, or which instance starves and the steps that show it
+	 */
+	@Nullable Failure runContended(byte[] state) {
+		this.world.load(state);
+		Set<Instance> waiters = new HashSet<>(this.world.instances());
+		waiters.removeIf((instance) -> instance.phase() != Phase.WAITING);
+		List<Step> steps = new ArrayList<>();
+		int ticks = 0;
+		while (!waiters.isEmpty()) {
+			Step step = FairSchedule.next(this.world, true);
+			steps.add(step);
+			try {
+				this.world.perform(step);
+			}
+			catch (LimitReached ex) {
+				return null;
+			}
+			ticks += (step.event() == Event.TICK) ? 1 : 0;
+			waiters.removeIf(Instance::isHolder);
+			if (ticks > MAX_TICKS) {
+				return new Failure("an instance starves beside others", steps);
+			}
+		}
+		return null;
 	}
 
 	private @Nullable Failure judge(List<Passed> passed, Outlook end) {

@@ -17,11 +17,22 @@ final class FairSchedule {
 	 * Returns the next step; {@link Event#TICK} if nothing is to be done now.
 	 */
 	static Step next(World world) {
+		return next(world, false);
+	}
+
+	/**
+	 * Returns the next step.
+	 * @param contended whether a new caller arrives whenever one is done
+	 */
+	static Step next(World world, boolean contended) {
 		if (!world.network().isEmpty()) {
 			return new Step(Event.COMMAND_EXECUTED, 0);
 		}
 		for (int i = 0; i < world.instances().size(); i++) {
 			Event event = next(world, world.instance(i));
+			if (event == null && contended && world.instance(i).phase() == Phase.IDLE) {
+				event = Event.CALLER_ARRIVES;
+			}
 			if (event != null) {
 				return new Step(event, i);
 			}
@@ -56,7 +67,7 @@ final class FairSchedule {
 	}
 
 	private static @Nullable Event subscription(Instance instance) {
-		if (instance.role() == Role.NO_INBOX || instance.isSubscribed()) {
+		if (!instance.role().hasInbox() || instance.isSubscribed()) {
 			return null;
 		}
 		return instance.isConfirmed() ? Event.SUBSCRIPTION_MISSED : Event.SUBSCRIBED;

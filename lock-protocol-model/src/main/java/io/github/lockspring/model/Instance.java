@@ -60,6 +60,11 @@ final class Instance {
 	/** Whether the token may be in the queue. */
 	private boolean queued;
 
+	/** Whether an attempt found the lock busy while messages did not arrive. */
+	private boolean mayPoll;
+
+	private boolean polls;
+
 	/** Whether an attempt without a result may have been executed, or may yet be. */
 	private boolean unanswered;
 
@@ -107,7 +112,7 @@ final class Instance {
 		this.scenario = world.scenario();
 		this.number = number;
 		this.role = this.scenario.roles().get(number);
-		this.subscribed = this.role != Role.NO_INBOX;
+		this.subscribed = this.role.hasInbox();
 		this.confirmed = this.subscribed;
 	}
 
@@ -117,6 +122,8 @@ final class Instance {
 		this.ownerships = cells.pass(this.ownerships);
 		this.sentAge = cells.pass(this.sentAge);
 		this.queued = cells.pass(this.queued);
+		this.mayPoll = cells.pass(this.mayPoll);
+		this.polls = cells.pass(this.polls);
 		this.unanswered = cells.pass(this.unanswered);
 		this.attemptNow = cells.pass(this.attemptNow);
 		this.result = this.result.pass(cells);
@@ -161,6 +168,8 @@ final class Instance {
 			this.sentAge = 0;
 			this.foundBusy = false;
 			this.queued = false;
+			this.mayPoll = false;
+			this.polls = false;
 			this.unanswered = false;
 			this.attemptNow = false;
 		}
@@ -271,7 +280,7 @@ final class Instance {
 	/** A caller wants the lock. */
 	void begin() {
 		this.token = this.scenario.has(Rule.OWN_TOKEN) ? Tokens.newest(this.number) : Tokens.of(this.number, 1);
-		this.ownerships += (this.scenario.ownerships() > 0) ? 1 : 0;
+		this.ownerships = Math.min(this.ownerships + 1, this.scenario.ownerships());
 		// an instance that messages do not reach
 		this.othersWait = !this.confirmed && this.scenario.has(Rule.NO_INBOX_ASSUMES_OTHERS);
 		attempt();
@@ -279,6 +288,7 @@ final class Instance {
 
 	void attempt() {
 		this.phase = Phase.REQUESTED;
+		this.polls |= !this.confirmed && this.mayPoll && this.scenario.has(Rule.POLLERS_QUEUE);
 		this.sentAge = 0;
 		this.attemptNow = false;
 		if (!this.scenario.has(Rule.GRANT_WAITS_FOR_RESULT)) {
@@ -294,7 +304,13 @@ final class Instance {
 	}
 
 	private QueueMode queueMode() {
-		if (this.role == Role.TRIES || !this.confirmed || !this.scenario.has(Rule.QUEUE)) {
+		if (this.role == Role.TRIES || !this.scenario.has(Rule.QUEUE)) {
+			return QueueMode.NONE;
+		}
+		if (this.polls) {
+			return QueueMode.POLL;
+		}
+		if (!this.confirmed) {
 			return QueueMode.NONE;
 		}
 		return this.queued ? QueueMode.REJOIN : QueueMode.JOIN;
@@ -334,6 +350,7 @@ final class Instance {
 
 	private void busy(int last) {
 		this.foundBusy = true;
+		this.mayPoll |= !this.confirmed;
 		this.busySentAge = this.sentAge;
 		this.lastFencingToken = last;
 		if (this.role != Role.TRIES) {
@@ -363,9 +380,7 @@ final class Instance {
 
 	/** The last caller goes away: what it may have in the store is released. */
 	void giveUp() {
-		boolean releases = this.scenario.has(Rule.LEAVING_RELEASES);
-		this.world.sendInBackground(
-				new Command(releases ? Command.Kind.RELEASE : Command.Kind.LEAVE_QUEUE, this.token, 0, true));
+		this.world.sendInBackground(new Command(Command.Kind.RELEASE, this.token, 0, true));
 		forget();
 	}
 
@@ -511,6 +526,8 @@ final class Instance {
 		this.phase = Phase.IDLE;
 		this.token = Tokens.NONE;
 		this.queued = false;
+		this.mayPoll = false;
+		this.polls = false;
 		this.unanswered = false;
 		this.attemptNow = false;
 		this.result = Result.NONE;
@@ -578,7 +595,10 @@ final class Instance {
 
 	boolean isAttemptDue() {
 		boolean retries = this.scenario.has(Rule.RETRY) || !this.foundBusy;
-		return this.phase == Phase.WAITING && (this.attemptNow || (retries && this.sentAge >= Scenario.RETRY_INTERVAL));
+		// the interval of a token that polls is shorter than the lease that it is given
+		boolean found = this.polls && this.world.store().owner() == this.token;
+		return this.phase == Phase.WAITING
+				&& (found || this.attemptNow || (retries && this.sentAge >= Scenario.RETRY_INTERVAL));
 	}
 
 	boolean isNextTryDue() {
@@ -591,8 +611,7 @@ final class Instance {
 
 	/** Whether it hands the lock to a local caller instead of releasing it. */
 	boolean wantsToHandOff() {
-		return this.role == Role.BUSY && mayHandOff()
-				&& (!this.othersWait || !this.scenario.has(Rule.HAND_OFF_IS_BOUNDED));
+		return this.role.isBusy() && mayHandOff() && (!this.othersWait || !this.scenario.has(Rule.HAND_OFF_IS_BOUNDED));
 	}
 
 	boolean needsRenewal() {

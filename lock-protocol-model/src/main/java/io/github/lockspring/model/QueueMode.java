@@ -10,6 +10,8 @@ enum QueueMode {
 	/** First attempt of a token that waits. */
 	JOIN,
 	/** Later attempt. */
-	REJOIN
+	REJOIN,
+	/** Attempt of a token that polls. */
+	POLL
 
 }

@@ -16,6 +16,8 @@ enum Rule {
 	OWN_LOCK_IS_ACQUIRED,
 	/** Without it a waiting instance does not queue. */
 	QUEUE,
+	/** Without it an instance without an inbox does not queue. */
+	POLLERS_QUEUE,
 	/** Without it nothing is sent to the owner. */
 	WANTED,
 	/** Without it {@code w} is sent at the first attempt only. */
@@ -26,14 +28,10 @@ enum Rule {
 	RENEWAL_COMPARES_OWNER,
 	/** Without it a release deletes the lock, and waiters find that out. */
 	HAND_OVER,
-	/** Without it the lock is handed over to instances that are not subscribed. */
-	SUBSCRIBERS_ONLY,
 	/** Without it the result of {@code PUBLISH} decides whether the next one is asked. */
 	COUNT_BEFORE_PUBLISHING,
 	/** Without it a hand-over gives the waiter's full TTL. */
 	GRANT_TTL,
-	/** Without it a waiter that gives up leaves the queue and releases nothing. */
-	LEAVING_RELEASES,
 	/** Without it a lease can be shortened. */
 	NEVER_SHORTENED,
 	/** Without it a message about an unknown token is ignored. */

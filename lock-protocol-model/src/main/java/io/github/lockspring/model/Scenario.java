@@ -48,7 +48,9 @@ record Scenario(List<Role> roles, Map<Fault, Integer> faults, Set<Rule> off, Set
 		/** Waiters give up. */
 		GIVING_UP,
 		/** The server knows every subscriber, as a single one does. */
-		EXACT_COUNT
+		EXACT_COUNT,
+		/** Every waiter gets on also while others want the lock again and again. */
+		CONTENDED
 
 	}
 

@@ -30,7 +30,7 @@ final class Store {
 	/** Whether the owner got the lock by a hand-over, and may not know it yet. */
 	private boolean granted;
 
-	private List<Integer> queue = new ArrayList<>();
+	private List<QueueMember> queue = new ArrayList<>();
 
 	/** The last fencing token that the store knows; 0: none. */
 	private int lastFencingToken;
@@ -51,12 +51,15 @@ final class Store {
 		this.granted = cells.pass(this.granted);
 		this.lastFencingToken = cells.pass(this.lastFencingToken);
 		this.clock = cells.pass(this.clock);
-		this.queue = cells.pass(this.queue, Cells::pass, Tokens.NONE);
+		this.queue = cells.pass(this.queue, (passed, member) -> member.pass(passed), QueueMember.NONE);
 	}
 
 	void mapTokens(IntUnaryOperator rename) {
 		this.owner = rename.applyAsInt(this.owner);
-		this.queue.replaceAll(rename::applyAsInt);
+		for (int i = 0; i < this.queue.size(); i++) {
+			QueueMember member = this.queue.get(i);
+			this.queue.set(i, member.withToken(rename.applyAsInt(member.token())));
+		}
 	}
 
 	void mapFencingTokens(IntUnaryOperator rename) {
@@ -68,13 +71,13 @@ final class Store {
 		return this.owner;
 	}
 
-	List<Integer> queue() {
-		return this.queue;
+	boolean hasWaiters() {
+		return !this.queue.isEmpty();
 	}
 
 	/** Whether a token owns the lock or is queued. */
 	boolean has(int token) {
-		return this.owner == token || this.queue.contains(token);
+		return this.owner == token || isQueued(token, true) || isQueued(token, false);
 	}
 
 	boolean isGranted() {
@@ -102,7 +105,7 @@ final class Store {
 			if (!this.scenario.has(Rule.ONE_COMMAND) && free) {
 				this.leaseLeft = FOREVER;
 			}
-			this.queue.remove((Integer) token);
+			leaveQueue(token);
 			return Result.acquired(nextFencingToken());
 		}
 		if (mode != QueueMode.NONE) {
@@ -112,15 +115,36 @@ final class Store {
 	}
 
 	private void enqueue(int token, QueueMode mode) {
-		if (!this.queue.contains(token)) {
-			Violation.check(this.queue.size() < MAX_QUEUE, "the queue grows without end");
-			this.queue.add(token);
+		if (!isQueued(token, mode == QueueMode.POLL)) {
+			join(token, mode == QueueMode.POLL);
 		}
-		boolean announce = (mode == QueueMode.REJOIN) ? this.scenario.has(Rule.WANTED_REPEATED)
-				: this.queue.get(0) == token;
+		boolean announce = (mode == QueueMode.JOIN) ? this.queue.get(0).token() == token
+				: this.scenario.has(Rule.WANTED_REPEATED);
 		if (announce && this.scenario.has(Rule.WANTED) && Tokens.isOurs(this.owner)) {
 			this.world.publish(Message.wanted(this.owner));
 		}
+	}
+
+	private boolean isQueued(int token, boolean polls) {
+		for (QueueMember member : this.queue) {
+			if (member.token() == token && member.polls() == polls) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+	private void join(int token, boolean polls) {
+		Violation.check(this.queue.size() < MAX_QUEUE, "the queue grows without end");
+		int position = this.queue.size();
+		while (!polls && position > 0 && this.queue.get(position - 1).later()) {
+			position--;
+		}
+		this.queue.add(position, new QueueMember(token, polls, polls));
+	}
+
+	private void leaveQueue(int token) {
+		this.queue.removeIf((member) -> member.token() == token);
 	}
 
 	/**
@@ -129,7 +153,7 @@ final class Store {
 	 * although it has one
 	 */
 	void release(int token, int lastUsed, boolean miscount) {
-		this.queue.remove((Integer) token);
+		leaveQueue(token);
 		if (this.owner != token && this.scenario.has(Rule.RELEASE_COMPARES_OWNER)) {
 			return;
 		}
@@ -139,9 +163,9 @@ final class Store {
 		free();
 		boolean skip = miscount;
 		while (isFree() && !this.queue.isEmpty() && this.scenario.has(Rule.HAND_OVER)) {
-			int next = this.queue.remove(0);
+			QueueMember next = this.queue.remove(0);
 			if (skip) {
-				this.world.publish(new Message(Message.Kind.GRANTED, next,
+				this.world.publish(new Message(Message.Kind.GRANTED, next.token(),
 						this.lastFencingToken + this.scenario.clockStep(), false));
 				skip = false;
 			}
@@ -151,25 +175,20 @@ final class Store {
 		}
 	}
 
-	private boolean isSubscribed(int token) {
-		return !this.scenario.has(Rule.SUBSCRIBERS_ONLY) || !this.scenario.has(Option.EXACT_COUNT)
-				|| this.world.isSubscribed(token);
+	private boolean isSubscribed(QueueMember member) {
+		return member.polls() || !this.scenario.has(Option.EXACT_COUNT) || this.world.isSubscribed(member.token());
 	}
 
-	private void handOver(int next) {
+	private void handOver(QueueMember next) {
 		readClock();
-		this.owner = next;
+		this.owner = next.token();
 		this.granted = true;
-		this.world.acquired(next);
+		this.world.acquired(next.token());
 		this.leaseLeft = this.scenario.has(Rule.GRANT_TTL) ? Scenario.GRANT_TTL : Scenario.TTL;
-		this.world.publish(new Message(Message.Kind.GRANTED, next, nextFencingToken(), !this.queue.isEmpty()));
-	}
-
-	/**
-	 * Removes a token from the queue, and no more.
-	 */
-	void leaveQueue(int token) {
-		this.queue.remove((Integer) token);
+		int fencingToken = nextFencingToken();
+		if (!next.polls()) {
+			this.world.publish(new Message(Message.Kind.GRANTED, next.token(), fencingToken, !this.queue.isEmpty()));
+		}
 	}
 
 	/**
@@ -227,6 +246,7 @@ final class Store {
 	// what happens to it
 
 	void tick() {
+		this.queue.replaceAll(QueueMember::afterTick);
 		if (this.leaseLeft > 0) {
 			this.leaseLeft--;
 			if (this.leaseLeft == 0) {
@@ -262,7 +282,7 @@ final class Store {
 	public String toString() {
 		String left = (this.leaseLeft == FOREVER) ? "for ever" : "for " + this.leaseLeft;
 		return (isFree() ? "free" : Tokens.name(this.owner) + " " + left)
-				+ (this.queue.isEmpty() ? "" : ", queue " + this.queue.stream().map(Tokens::name).toList());
+				+ (this.queue.isEmpty() ? "" : ", queue " + this.queue);
 	}
 
 }

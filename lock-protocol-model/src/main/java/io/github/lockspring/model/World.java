@@ -204,7 +204,6 @@ final class World {
 			case ACQUIRE -> this.store.acquire(command.token(), QueueMode.JOIN);
 			case ACQUIRE_ONCE -> this.store.acquire(command.token(), QueueMode.NONE);
 			case RELEASE -> this.store.release(command.token(), command.lastFencingToken(), false);
-			case LEAVE_QUEUE -> this.store.leaveQueue(command.token());
 		}
 	}
 

@@ -19,7 +19,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class ProtocolModelTests {
 
-	private static final int MAX_STATES = Integer.getInteger("lockspring.model.states", 8_000);
+	private static final int MAX_STATES = Integer.getInteger("lockspring.model.states", 6_000);
 
 	/** With so many states each event occurs. */
 	private static final int DEEP = 100_000;
@@ -48,6 +48,24 @@ class ProtocolModelTests {
 		scenarios.put("a loss, renewals and hand-offs", two.with(Fault.LOSS, 1).with(Option.RENEWALS).withHandoffs(1));
 		scenarios.put("a crash", two.with(Fault.CRASH, 1).withOwnerships(2).withMaxIdle(RETRIED));
 		scenarios.put("a subscription ends", two.with(Fault.SUBSCRIPTION, 1).withMaxIdle(RETRIED));
+		// no message can reach an orphan's instance: the lock is free when its lease ends
+		scenarios.put("an instance without an inbox",
+				Scenario.of(Role.WAITS, Role.NO_INBOX)
+					.with(Option.EXACT_COUNT)
+					.with(Fault.LOSS, 1)
+					.withOwnerships(1)
+					.withMaxIdle(Scenario.TTL));
+		scenarios.put("an instance without an inbox beside two that hand over",
+				Scenario.of(Role.WAITS, Role.WAITS, Role.NO_INBOX)
+					.with(Option.EXACT_COUNT, Option.CONTENDED)
+					.withOwnerships(1)
+					.withMaxIdle(RETRIED));
+		scenarios.put("callers that do not wait",
+				Scenario.of(Role.WAITS, Role.TRIES)
+					.with(Option.EXACT_COUNT)
+					.with(Fault.LOSS, 1)
+					.withOwnerships(2)
+					.withMaxIdle(Scenario.TTL));
 		scenarios.put("a plain client", two.with(Fault.PLAIN_CLIENT, 1).with(Fault.LOSS, 1));
 		scenarios.put("the store loses its data", two.with(Fault.DATA_LOSS, 1).withHandoffs(1).withMaxIdle(RETRIED));
 		scenarios.put("the server's clock stands", two.with(Fault.CLOCK, 1).withHandoffs(1));
