@@ -215,7 +215,7 @@ public final class RedlockLockStore implements LockStore {
 			AcquireTally.Outcome outcome = acquisition.acquire();
 			if (outcome == AcquireTally.Outcome.ACQUIRED) {
 				long fencingToken = confirm(acquisition, request, sent);
-				this.renewal.begin(request.token(), attempt, request.ttl());
+				this.renewal.begin(request.token(), attempt, fencingToken, request.ttl());
 				return new Acquired(fencingToken);
 			}
 			acquisition.withdraw();
@@ -258,11 +258,11 @@ public final class RedlockLockStore implements LockStore {
 
 	@Override
 	public ReleaseResult release(ReleaseRequest request, Duration timeout) {
-		this.renewal.end(request.token());
+		long fencingToken = this.renewal.end(request.token());
 		endPending(request.token());
 		Duration limit = limit(timeout);
-		QuorumRequest<ReleaseResult> release = new QuorumRequest<>(this.quorum.nodes(), this.requests.release(request),
-				nodeTimeout(limit), limit,
+		QuorumRequest<ReleaseResult> release = new QuorumRequest<>(this.quorum.nodes(),
+				this.requests.release(request, fencingToken), nodeTimeout(limit), limit,
 				(late) -> logger.debug("Release of lock '{}' in the background: {}", request.key(), late));
 		List<Long> fencingTokens = new ArrayList<>();
 		try {

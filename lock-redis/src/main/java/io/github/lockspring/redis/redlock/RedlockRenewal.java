@@ -36,11 +36,26 @@ final class RedlockRenewal {
 	 * which finds the token removed. A token that is not held is not renewed by any vote
 	 * that may still exist. An ownership that ended while no node replied may never be
 	 * reported: when there are too many tokens, those whose lease is over are removed.
+	 *
+	 * Renewals and releases carry the fencing token too. A node remembers one for ten
+	 * minutes, and a hold may last longer than that; the next holder's token would then
+	 * come from the clocks of its majority, which may be behind the clock that this one
+	 * came from.
 	 */
 
 	private static final int MIN_CAPACITY = 1000;
 
-	private record Held(long attempt, long until) {
+	/**
+	 * An ownership.
+	 *
+	 * @param attempt the attempt that acquired the lock
+	 * @param fencingToken its fencing token, without local hand-offs
+	 * @param until when its lease is over, unless it is renewed
+	 */
+	record Held(long attempt, long fencingToken, long until) {
+
+		private static final Held UNKNOWN = new Held(RedlockRequests.ANY_ATTEMPT, 0, 0);
+
 	}
 
 	private final Quorum quorum;
@@ -63,9 +78,11 @@ final class RedlockRenewal {
 	List<RenewResult> renew(List<RenewRequest> requests, Duration timeout, Duration firstTimeout)
 			throws InterruptedException {
 		AtomicReference<List<RenewResult>> decision = new AtomicReference<>(List.of());
-		List<Long> attempts = requests.stream().map((request) -> attempt(request.token())).toList();
+		List<Held> owned = requests.stream()
+			.map((request) -> this.held.getOrDefault(request.token(), Held.UNKNOWN))
+			.toList();
 		QuorumRequest<List<Boolean>> renewal = new QuorumRequest<>(this.quorum.nodes(),
-				this.requests.renew(requests, attempts), timeout, firstTimeout,
+				this.requests.renew(requests, owned), timeout, firstTimeout,
 				(late) -> restore(late, requests, decision.get(), timeout));
 		List<NodeResult<List<Boolean>>> received = new ArrayList<>();
 		try {
@@ -127,7 +144,8 @@ final class RedlockRenewal {
 			}
 			else if (results.get(i) == RenewResult.RENEWED) {
 				long until = System.nanoTime() + request.ttl().toNanos();
-				this.held.computeIfPresent(request.token(), (token, held) -> new Held(held.attempt(), until));
+				this.held.computeIfPresent(request.token(),
+						(token, held) -> new Held(held.attempt(), held.fencingToken(), until));
 			}
 		}
 	}
@@ -157,7 +175,7 @@ final class RedlockRenewal {
 				|| success.result() instanceof Granted;
 		if (possible && !this.held.containsKey(request.token())) {
 			ReleaseRequest release = new ReleaseRequest(request.key(), request.token());
-			result.node().send(this.requests.release(release), timeout, (withdrawn) -> {
+			result.node().send(this.requests.release(release, 0), timeout, (withdrawn) -> {
 			});
 		}
 	}
@@ -166,25 +184,22 @@ final class RedlockRenewal {
 	 * Records the beginning of an ownership.
 	 * @param attempt the attempt that acquired the lock
 	 */
-	void begin(OwnerToken token, long attempt, Duration ttl) {
+	void begin(OwnerToken token, long attempt, long fencingToken, Duration ttl) {
 		long now = System.nanoTime();
-		this.held.put(token, new Held(attempt, now + ttl.toNanos()));
+		this.held.put(token, new Held(attempt, fencingToken, now + ttl.toNanos()));
 		if (this.held.size() > this.capacity) {
 			this.held.values().removeIf((held) -> held.until() - now < 0);
 			this.capacity = Math.max(MIN_CAPACITY, 2 * this.held.size());
 		}
 	}
 
-	private long attempt(OwnerToken token) {
-		Held held = this.held.get(token);
-		return (held != null) ? held.attempt() : RedlockRequests.ANY_ATTEMPT;
-	}
-
 	/**
 	 * Records the end of an ownership: votes that may still be given are unwanted.
+	 * @return its fencing token, 0 if it is not known
 	 */
-	void end(OwnerToken token) {
-		this.held.remove(token);
+	long end(OwnerToken token) {
+		Held ended = this.held.remove(token);
+		return (ended != null) ? ended.fencingToken() : 0;
 	}
 
 }

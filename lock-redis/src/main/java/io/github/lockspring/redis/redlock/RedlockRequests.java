@@ -12,6 +12,7 @@ import java.util.function.Supplier;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.redis.RedisKeys;
 import io.github.lockspring.redis.client.RedisErrors;
+import io.github.lockspring.redis.redlock.RedlockRenewal.Held;
 import io.github.lockspring.store.AcquireRequest;
 import io.github.lockspring.store.ReleaseRequest;
 import io.github.lockspring.store.ReleaseResult;
@@ -62,18 +63,22 @@ final class RedlockRequests {
 	}
 
 	BiFunction<RedlockNodeClient, Duration, ReleaseResult> withdraw(AcquireRequest request, long attempt) {
-		return withdraw(new ReleaseRequest(request.key(), request.token()), attempt);
+		return withdraw(new ReleaseRequest(request.key(), request.token()), attempt, 0);
 	}
 
-	BiFunction<RedlockNodeClient, Duration, ReleaseResult> release(ReleaseRequest request) {
-		return withdraw(request, ANY_ATTEMPT);
+	/**
+	 * Releases a lock.
+	 * @param fencingToken the fencing token of its ownership, 0 if it is not known
+	 */
+	BiFunction<RedlockNodeClient, Duration, ReleaseResult> release(ReleaseRequest request, long fencingToken) {
+		return withdraw(request, ANY_ATTEMPT, Math.max(fencingToken, request.lastFencingToken()));
 	}
 
-	private BiFunction<RedlockNodeClient, Duration, ReleaseResult> withdraw(ReleaseRequest request, long attempt) {
+	private BiFunction<RedlockNodeClient, Duration, ReleaseResult> withdraw(ReleaseRequest request, long attempt,
+			long lastFencingToken) {
 		List<String> keys = this.keys.lockAndFencingToken(request.key());
-		Object[] args = { request.token().toString(), String.valueOf(attempt),
-				String.valueOf(request.lastFencingToken()), request.keep().isZero() ? "0" : lease(request.keep()),
-				fencingKeep(request.ttl()) };
+		Object[] args = { request.token().toString(), String.valueOf(attempt), String.valueOf(lastFencingToken),
+				request.keep().isZero() ? "0" : lease(request.keep()), fencingKeep(request.ttl()) };
 		return (node, timeout) -> {
 			String reply = repeat(timeout, () -> node.execute(RedlockScripts.WITHDRAW, keys, args, timeout));
 			return reply.equals("1") ? new Released()
@@ -106,24 +111,27 @@ final class RedlockRequests {
 	 * Changes nothing.
 	 */
 	BiFunction<RedlockNodeClient, Duration, ?> first() {
-		Object[] args = { "-", "1", "1" };
-		return (node, timeout) -> node.execute(RedlockScripts.RENEW, List.of(this.keys.lock("")), args, timeout);
+		List<String> keys = this.keys.lockAndFencingToken("");
+		Object[] args = { "-", "1", "1", "0", "1" };
+		return (node, timeout) -> node.execute(RedlockScripts.RENEW, keys, args, timeout);
 	}
 
 	/**
 	 * Results in whether the token owns its lock on the node, for each request.
-	 * @param attempts the attempts that acquired the locks, in the order of the requests
+	 * @param owned what is known of their ownerships, in the order of the requests
 	 */
-	BiFunction<RedlockNodeClient, Duration, List<Boolean>> renew(List<RenewRequest> requests, List<Long> attempts) {
-		List<String> locks = new ArrayList<>(requests.size());
-		List<String> args = new ArrayList<>(3 * requests.size());
+	BiFunction<RedlockNodeClient, Duration, List<Boolean>> renew(List<RenewRequest> requests, List<Held> owned) {
+		List<String> keys = new ArrayList<>(2 * requests.size());
+		List<String> args = new ArrayList<>(5 * requests.size());
 		for (int i = 0; i < requests.size(); i++) {
 			RenewRequest request = requests.get(i);
-			locks.add(this.keys.lock(request.key()));
-			Collections.addAll(args, request.token().toString(), attempts.get(i).toString(), lease(request.ttl()));
+			Held held = owned.get(i);
+			keys.addAll(this.keys.lockAndFencingToken(request.key()));
+			Collections.addAll(args, request.token().toString(), String.valueOf(held.attempt()), lease(request.ttl()),
+					String.valueOf(held.fencingToken()), fencingKeep(request.ttl()));
 		}
 		return (node, timeout) -> {
-			List<Object> reply = node.execute(RedlockScripts.RENEW, locks, args.toArray(), timeout);
+			List<Object> reply = node.execute(RedlockScripts.RENEW, keys, args.toArray(), timeout);
 			if (reply.size() != requests.size()) {
 				throw RedisErrors.unexpected(reply);
 			}

@@ -1,28 +1,42 @@
--- Redlock: renews leases on one node, each only for its owner.
+-- Redlock: renews leases on one node, each only for its owner, and keeps their fencing tokens.
 --
--- KEYS  lock…
--- ARGV  (token, attempt, ttl)…   for each lock its owner token, the number of the attempt that acquired it, and the
---                                time that must be left, in milliseconds
+-- KEYS  (lock, last fencing token)…
+-- ARGV  (token, attempt, ttl, fencingToken, fencingKeep)…
+--       for each lock its owner token, the number of the attempt that acquired it, the time that must be left, in
+--       milliseconds, its fencing token (0: not known), and how long that is kept, in milliseconds
 --
 -- Returns for each lock 1 if the token owns it by that attempt or a later one, and at least that time is left; 0 if the
 -- token does not own it.
 --
--- Never shortens a lease and never creates a key. The vote of an earlier attempt does not count, since its withdrawal
--- may still be under way.
+-- Never shortens a lease, never lowers a fencing token, never creates a lock, and never changes anything of another
+-- owner. The vote of an earlier attempt does not count, since its withdrawal may still be under way.
 
-local NOT_OWNER, RENEWED, ARGUMENTS_PER_LOCK = 0, 1, 3
+local NOT_OWNER, RENEWED, KEYS_PER_LOCK, ARGUMENTS_PER_LOCK = 0, 1, 2, 5
+local call = redis.call
+
+local function keep(key, fencingToken, fencingKeep)
+  local last = tonumber(call('GET', key) or 0) or 0
+  if last < tonumber(fencingToken) then
+    -- a server without memory refuses this, which must not fail the renewal
+    redis.pcall('SET', key, fencingToken, 'PX', fencingKeep)
+  elseif fencingToken ~= '0' then
+    call('PEXPIRE', key, fencingKeep)
+  end
+end
 
 local results = {}
-for index, lock in ipairs(KEYS) do
-  local last = index * ARGUMENTS_PER_LOCK
-  local token, attempt, ttl = ARGV[last - 2], ARGV[last - 1], ARGV[last]
-  local owner = redis.call('GET', lock)
+for index = 1, #KEYS / KEYS_PER_LOCK do
+  local lock, fencingKey = KEYS[index * KEYS_PER_LOCK - 1], KEYS[index * KEYS_PER_LOCK]
+  local first = (index - 1) * ARGUMENTS_PER_LOCK
+  local token, attempt, ttl = ARGV[first + 1], ARGV[first + 2], ARGV[first + 3]
+  local owner = call('GET', lock)
   local present = owner and string.sub(owner, 1, #token + 1) == token .. ':' and string.match(owner, ':(%d+)$')
   results[index] = NOT_OWNER
   if present and tonumber(present) >= tonumber(attempt) then
-    if redis.call('PTTL', lock) < tonumber(ttl) then
-      redis.call('PEXPIRE', lock, ttl)
+    if call('PTTL', lock) < tonumber(ttl) then
+      call('PEXPIRE', lock, ttl)
     end
+    keep(fencingKey, ARGV[first + 4], ARGV[first + 5])
     results[index] = RENEWED
   end
 end

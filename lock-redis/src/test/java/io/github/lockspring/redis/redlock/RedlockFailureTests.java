@@ -287,6 +287,30 @@ class RedlockFailureTests {
 		assertThat(second).as("from nodes of which only one took part before").isGreaterThan(first);
 	}
 
+	/** Ten minutes after its last write, a node forgets the token. */
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void f15TokensGrowAfterAHoldOfMoreThanTenMinutesAlthoughAClockIsAhead(boolean renewed) {
+		RedlockLockStore store = store(Driver.LETTUCE, NODE_TIMEOUT);
+		long ahead = fencingToken(acquireAndRelease(store)) + Duration.ofHours(1).toNanos() / 1000;
+		servers.all().forEach((server) -> server.command("SET", FENCE, String.valueOf(ahead), "PX", "600000"));
+		OwnerToken token = token();
+		long first = fencingToken(acquire(store, token));
+		awaitQuiet();
+		servers.all().forEach((server) -> server.command("DEL", FENCE));
+		if (renewed) {
+			assertThat(renew(store, KEY, token)).containsExactly(RenewResult.RENEWED);
+			awaitQuiet();
+			// a holder that dies releases nothing
+			servers.all().forEach((server) -> server.command("DEL", LOCK));
+		}
+		else {
+			release(store, KEY, token);
+			awaitQuiet();
+		}
+		assertThat(fencingToken(acquire(store, token()))).isGreaterThan(first);
+	}
+
 	@Test
 	void f15TokensAreLargerThanAllOfLocalHandOffsInACrashedInstance() {
 		RedlockLockStore store = store(Driver.LETTUCE, NODE_TIMEOUT);

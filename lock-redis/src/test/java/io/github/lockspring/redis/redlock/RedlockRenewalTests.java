@@ -19,7 +19,7 @@ class RedlockRenewalTests {
 				new RedlockRequests(new RedlockSettings("lock:", Duration.ofSeconds(5), Duration.ofSeconds(5),
 						Duration.ofSeconds(1), 0, Duration.ofMinutes(5), true)));
 		for (int i = 0; i < 10_000; i++) {
-			renewal.begin(token(), i, (i % 100 == 0) ? Duration.ofMinutes(1) : Duration.ZERO);
+			renewal.begin(token(), i, i, (i % 100 == 0) ? Duration.ofMinutes(1) : Duration.ZERO);
 		}
 		Map<?, ?> held = (Map<?, ?>) ReflectionTestUtils.getField(renewal, "held");
 		assertThat(held).hasSizeBetween(100, 1_001);

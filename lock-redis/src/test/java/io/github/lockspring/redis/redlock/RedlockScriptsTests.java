@@ -215,13 +215,31 @@ class RedlockScriptsTests {
 		this.server.command("SET", "lock:1", ONE + ":1", "PX", "1000");
 		this.server.command("SET", "lock:2", TWO + ":1", "PX", "1000");
 		this.server.command("SET", "lock:3", ONE + ":1", "PX", "90000");
-		Object answer = eval(RedlockScripts.RENEW, List.of("lock:1", "lock:2", "lock:3", "lock:4"), ONE, "1", "30000",
-				ONE, "1", "30000", ONE, "1", "30000", ONE, "1", "30000");
+		List<String> keys = new ArrayList<>();
+		List<String> args = new ArrayList<>();
+		for (int i = 1; i <= 4; i++) {
+			keys.addAll(List.of("lock:" + i, "fence:" + i));
+			args.addAll(List.of(ONE, "1", "30000", "0", "600000"));
+		}
+		Object answer = eval(RedlockScripts.RENEW, keys, args.toArray(String[]::new));
 		assertThat(answer).isEqualTo(List.of(1L, 0L, 1L, 0L));
 		assertThat(this.server.pttl("lock:1")).isGreaterThan(25_000);
 		assertThat(this.server.pttl("lock:2")).isLessThanOrEqualTo(1_000);
 		assertThat(this.server.pttl("lock:3")).isGreaterThan(85_000);
 		assertThat(this.server.keys()).containsExactlyInAnyOrder("lock:1", "lock:2", "lock:3");
+	}
+
+	@Test
+	void renewalKeepsTheFencingTokenOfItsOwnerAndLowersNone() {
+		this.server.command("SET", LOCK, ONE + ":1", "PX", "30000");
+		assertThat(renew(TWO, 1, 30_000, "1999999999999900")).isEqualTo(List.of(0L));
+		assertThat(this.server.exists(FENCE)).isFalse();
+		assertThat(renew(ONE, 1, 30_000, "1999999999999900")).isEqualTo(List.of(1L));
+		assertThat(this.server.get(FENCE)).isEqualTo("1999999999999900");
+		this.server.command("PEXPIRE", FENCE, "1000");
+		assertThat(renew(ONE, 1, 30_000, "1999999999999850")).isEqualTo(List.of(1L));
+		assertThat(this.server.get(FENCE)).isEqualTo("1999999999999900");
+		assertThat(this.server.pttl(FENCE)).isGreaterThan(590_000);
 	}
 
 	@Test
@@ -263,7 +281,12 @@ class RedlockScriptsTests {
 	}
 
 	private Object renew(String token, long attempt, long ttl) {
-		return eval(RedlockScripts.RENEW, List.of(LOCK), token, String.valueOf(attempt), String.valueOf(ttl));
+		return renew(token, attempt, ttl, "0");
+	}
+
+	private Object renew(String token, long attempt, long ttl, String fencingToken) {
+		return eval(RedlockScripts.RENEW, List.of(LOCK, FENCE), token, String.valueOf(attempt), String.valueOf(ttl),
+				fencingToken, "600000");
 	}
 
 	private Object eval(RedisScript<?> script, List<String> keys, String... args) {
