@@ -66,7 +66,7 @@ class ArchitectureTests {
 			Map.entry("engine", List.of("", "store", "engine.support")),
 			Map.entry("engine.support", List.of("", "store")), Map.entry("transaction", List.of("")),
 			Map.entry("fencing", List.of("", "annotation", "aop")),
-			Map.entry("redis", List.of("", "store", "fencing", "redis.client")), Map.entry("redis.client", List.of("")),
+			Map.entry("redis", List.of("", "store", "fencing", "redis.client")), Map.entry("redis.client", List.of("", "store")),
 			Map.entry("redis.redlock", List.of("", "store", "redis", "redis.client")),
 			Map.entry("jdbc", List.of("", "store", "fencing")),
 			Map.entry("autoconfigure.properties", List.of("", "transaction")),

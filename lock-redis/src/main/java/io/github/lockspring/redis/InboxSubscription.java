@@ -9,10 +9,10 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.redis.client.DaemonThreads;
 import io.github.lockspring.redis.client.RedisCommands;
 import io.github.lockspring.redis.client.RedisConnections;
 import io.github.lockspring.redis.client.RedisErrors;
+import io.github.lockspring.store.DaemonThreadFactory;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -97,7 +97,7 @@ final class InboxSubscription {
 		this.commandTimeout = commandTimeout;
 		this.channel = channel;
 		this.messages = messages;
-		this.keeper = new ScheduledThreadPoolExecutor(1, (task) -> DaemonThreads.thread("lock-redis-inbox", task));
+		this.keeper = new ScheduledThreadPoolExecutor(1, new DaemonThreadFactory("lock-redis-inbox"));
 		this.keeper.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
 		this.keeper.setKeepAliveTime(PAUSE.toMillis() * 4, TimeUnit.MILLISECONDS);
 		this.keeper.allowCoreThreadTimeOut(true);
@@ -163,8 +163,8 @@ final class InboxSubscription {
 			container.setTaskExecutor(Runnable::run);
 			// a new one each time: the thread of a dead Jedis subscription stays until
 			// TCP gives up
-			container
-				.setSubscriptionExecutor((task) -> DaemonThreads.thread("lock-redis-inbox-subscriber", task).start());
+			container.setSubscriptionExecutor(
+					(task) -> new DaemonThreadFactory("lock-redis-inbox-subscriber").newThread(task).start());
 			container.setMaxSubscriptionRegistrationWaitingTime(this.commandTimeout.toMillis());
 			container.addMessageListener(new Listener(), new ChannelTopic(this.channel));
 			container.afterPropertiesSet();

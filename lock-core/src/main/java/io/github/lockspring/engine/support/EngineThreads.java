@@ -6,6 +6,8 @@ import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
+import io.github.lockspring.store.DaemonThreadFactory;
+
 /**
  * The threads of an engine: daemons that are created when there is work and end when
  * there has been none for a while.
@@ -18,22 +20,18 @@ public final class EngineThreads {
 
 	/** As many as there are tasks at a time: the dispatcher has one for each server. */
 	private final ThreadPoolExecutor dispatchers = new ThreadPoolExecutor(0, Integer.MAX_VALUE, KEEP_ALIVE_NANOS,
-			TimeUnit.NANOSECONDS, new SynchronousQueue<>(), (task) -> newThread(task, "lockspring-io"));
+			TimeUnit.NANOSECONDS, new SynchronousQueue<>(), new DaemonThreadFactory("lockspring-io"));
 
 	private final ThreadPoolExecutor events = new ThreadPoolExecutor(1, 1, KEEP_ALIVE_NANOS, TimeUnit.NANOSECONDS,
-			new LinkedBlockingQueue<>(), (task) -> newThread(task, "lockspring-events"));
+			new LinkedBlockingQueue<>(), new DaemonThreadFactory("lockspring-events"));
+
+	private final DaemonThreadFactory watchdog = new DaemonThreadFactory("lockspring-watchdog");
 
 	/**
 	 * Creates the executors, without a thread yet.
 	 */
 	public EngineThreads() {
 		this.events.allowCoreThreadTimeOut(true);
-	}
-
-	private static Thread newThread(Runnable task, String name) {
-		Thread thread = new Thread(task, name);
-		thread.setDaemon(true);
-		return thread;
 	}
 
 	/**
@@ -45,7 +43,7 @@ public final class EngineThreads {
 	}
 
 	/**
-	 * Returns what tells listeners.
+	 * Returns what tells listeners and writes the log.
 	 * @return an executor with one thread
 	 */
 	public Executor events() {
@@ -57,7 +55,7 @@ public final class EngineThreads {
 	 * @return an executor that starts a thread for each task
 	 */
 	public Executor watchdog() {
-		return (task) -> newThread(task, "lockspring-watchdog").start();
+		return (task) -> this.watchdog.newThread(task).start();
 	}
 
 	/**

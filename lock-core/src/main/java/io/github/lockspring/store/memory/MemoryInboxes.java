@@ -8,6 +8,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
+import io.github.lockspring.store.DaemonThreadFactory;
 import io.github.lockspring.store.Inbox;
 import io.github.lockspring.store.InboxListener;
 import io.github.lockspring.store.OwnerToken;
@@ -34,11 +35,7 @@ final class MemoryInboxes {
 	private final Map<String, MemoryInbox> open = new ConcurrentHashMap<>();
 
 	private final ThreadPoolExecutor dispatcher = new ThreadPoolExecutor(1, 1, IDLE_MILLIS, TimeUnit.MILLISECONDS,
-			new LinkedBlockingQueue<>(), (task) -> {
-				Thread thread = new Thread(task, "lock-memory-messages");
-				thread.setDaemon(true);
-				return thread;
-			});
+			new LinkedBlockingQueue<>(), new DaemonThreadFactory("lock-memory-messages"));
 
 	MemoryInboxes() {
 		this.dispatcher.allowCoreThreadTimeOut(true);

@@ -13,6 +13,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.store.DaemonThreadFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.QueryTimeoutException;
@@ -52,21 +53,10 @@ public final class DaemonThreads {
 		AtomicInteger number = new AtomicInteger();
 		ThreadPoolExecutor executor = new ThreadPoolExecutor(threads, threads, IDLE_SECONDS, TimeUnit.SECONDS,
 				new LinkedBlockingQueue<>(queueCapacity),
-				(task) -> thread((threads > 1) ? name + "-" + number.incrementAndGet() : name, task));
+				(task) -> new DaemonThreadFactory((threads > 1) ? name + "-" + number.incrementAndGet() : name)
+					.newThread(task));
 		executor.allowCoreThreadTimeOut(true);
 		return executor;
-	}
-
-	/**
-	 * Creates a thread that is not started.
-	 * @param name its name
-	 * @param task what it runs
-	 * @return the thread
-	 */
-	public static Thread thread(String name, Runnable task) {
-		Thread thread = new Thread(task, name);
-		thread.setDaemon(true);
-		return thread;
 	}
 
 	/**

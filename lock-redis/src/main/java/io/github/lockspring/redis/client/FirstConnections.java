@@ -9,6 +9,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
+import io.github.lockspring.store.DaemonThreadFactory;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -124,7 +125,7 @@ public final class FirstConnections {
 		void start() {
 			for (Runnable command : FirstConnections.this.commands) {
 				try {
-					DaemonThreads.thread("lock-redis-connect", () -> count(connect(command))).start();
+					new DaemonThreadFactory("lock-redis-connect").newThread(() -> count(connect(command))).start();
 				}
 				catch (Error ex) {
 					// no thread at present

@@ -10,6 +10,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 
+import io.github.lockspring.store.DaemonThreadFactory;
 import io.lettuce.core.cluster.RedisClusterClient;
 import org.jspecify.annotations.Nullable;
 
@@ -87,7 +88,7 @@ final class LettuceConnections implements RedisConnections {
 	private volatile boolean closed;
 
 	LettuceConnections(DerivedLettuceConfiguration derived) {
-		this(derived, (task) -> DaemonThreads.thread("lock-redis-connect", task).start());
+		this(derived, (task) -> new DaemonThreadFactory("lock-redis-connect").newThread(task).start());
 	}
 
 	LettuceConnections(DerivedLettuceConfiguration derived, Executor connector) {
