@@ -80,7 +80,8 @@ public interface LockTemplate {
 	 * locked it. {@code lock()} waits without a bound while the store replies, and throws
 	 * {@link LockUnavailableException} once it has not replied for the default wait time;
 	 * {@code unlock()} throws {@link LockLostException} if the lock was lost;
-	 * {@code newCondition()} is unsupported.
+	 * {@code newCondition()} is unsupported. A thread that ends without unlocking loses
+	 * the lock.
 	 * @param key the key, without the store's prefix
 	 * @return a stateless view
 	 */

@@ -64,8 +64,8 @@ final class DefaultHeldLock implements HeldLock {
 		return this.hold.parameters();
 	}
 
-	void openedBy(Thread thread) {
-		this.hold.openedBy(thread);
+	void openedBy(Thread thread, boolean bound) {
+		this.hold.openedBy(thread, bound);
 	}
 
 	/**
@@ -226,6 +226,16 @@ final class DefaultHeldLock implements HeldLock {
 	}
 
 	/**
+	 * Ends a hold that no caller got. Never throws.
+	 */
+	void discard() {
+		ReleaseRequest request = this.lock.end(this.hold, now()).request();
+		if (request != null) {
+			release(request);
+		}
+	}
+
+	/**
 	 * Releases in the store.
 	 * @return false if another owner may have held the lock before this release
 	 */
@@ -247,9 +257,9 @@ final class DefaultHeldLock implements HeldLock {
 
 	private boolean isLost(ReleaseResult.NotOwner result) {
 		if (now() - this.hold.deadline() < 0 && result.fencingToken() <= fencingToken()) {
-			// a repeated release, or data lost meanwhile: no one has held it since
-			logger.warn("{} was gone when it was released; no other owner has held it meanwhile",
-					LockMessages.lock(parameters()));
+			// a repeated release, or data lost meanwhile: not known to be a loss
+			logger.warn("{} was gone when it was released, before its lease was over; no other owner is known to"
+					+ " have held it meanwhile", LockMessages.lock(parameters()));
 			return false;
 		}
 		this.hold.lostUnnoticed(LockMessages.TAKEN_BEFORE_RELEASE);

@@ -44,7 +44,7 @@ final class DefaultLockTemplate implements LockTemplate {
 	DefaultLockTemplate(Supplier<KeyLockRegistry> registry, UnitOfWork unitOfWork) {
 		this.registry = registry;
 		this.unitOfWork = unitOfWork;
-		this.threadLocks = new ThreadLocks(registry, this::acquire);
+		this.threadLocks = new ThreadLocks(registry, (request, options) -> acquire(request, options, true));
 	}
 
 	@Override
@@ -74,7 +74,7 @@ final class DefaultLockTemplate implements LockTemplate {
 
 	@Override
 	public HeldLock acquire(LockRequest request) {
-		return acquire(request, options(request));
+		return acquire(request, options(request), false);
 	}
 
 	@Override
@@ -92,13 +92,17 @@ final class DefaultLockTemplate implements LockTemplate {
 		return this.threadLocks.lock(key);
 	}
 
-	private HeldLock acquire(LockRequest request, WaitOptions options) {
+	/**
+	 * Acquires what is ended by closing a handle.
+	 * @param bound whether only the present thread can close it
+	 */
+	private HeldLock acquire(LockRequest request, WaitOptions options, boolean bound) {
 		if (request.onLost() == OnLost.INTERRUPT) {
 			throw new IllegalArgumentException("OnLost.INTERRUPT needs to know which thread works under the lock"
 					+ " and when it ends: use execute, or an annotated method");
 		}
 		LockAcquisition acquisition = acquire(request, options, false, false);
-		acquisition.newLocks().forEach((lock) -> lock.openedBy(Thread.currentThread()));
+		acquisition.newLocks().forEach((lock) -> lock.openedBy(Thread.currentThread(), bound));
 		return acquisition.lock();
 	}
 

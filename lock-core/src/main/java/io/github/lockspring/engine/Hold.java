@@ -98,6 +98,9 @@ final class Hold implements Waiter.Outcome {
 	/** The thread that opened a handle, for the message that names it. */
 	private volatile @Nullable Thread opener;
 
+	/** Whether only the opener can end it. */
+	private volatile boolean bound;
+
 	Hold(LockParameters parameters, OwnerToken token, Lease lease, long fencingToken, long start, boolean deferred) {
 		this.parameters = parameters;
 		this.token = token;
@@ -147,10 +150,9 @@ final class Hold implements Waiter.Outcome {
 	 * Starts a renewal if it is due, or so soon that it may go along with others.
 	 */
 	boolean startRenewalIfDue(long now) {
-		boolean due = !this.lease.isRenewing() && needsRenewal()
-				&& now - (this.lease.renewAt() - this.lease.window()) >= 0;
+		boolean due = needsRenewal() && now - (this.lease.renewAt() - this.lease.window()) >= 0;
 		if (due) {
-			this.lease.setRenewing(true);
+			this.lease.renewing(now);
 		}
 		return due;
 	}
@@ -219,8 +221,13 @@ final class Hold implements Waiter.Outcome {
 		}
 	}
 
-	void openedBy(Thread thread) {
+	/**
+	 * A thread has opened a handle.
+	 * @param bound whether no other thread can close it
+	 */
+	void openedBy(Thread thread, boolean bound) {
 		this.opener = thread;
+		this.bound = bound;
 	}
 
 	// questions
@@ -254,6 +261,12 @@ final class Hold implements Waiter.Outcome {
 		return now - expiry() >= 0;
 	}
 
+	/** Whether nothing can end it any more but the end of its lease. */
+	boolean isAbandoned() {
+		Thread thread = this.opener;
+		return this.bound && thread != null && !thread.isAlive();
+	}
+
 	boolean isActive() {
 		return this.state == State.ACTIVE;
 	}
@@ -269,7 +282,7 @@ final class Hold implements Waiter.Outcome {
 
 	/** When the watchdog has to look at it. */
 	long nextEvent() {
-		return (!this.lease.isRenewing() && needsRenewal()) ? Time.earlier(expiry(), this.lease.renewAt()) : expiry();
+		return needsRenewal() ? Time.earlier(expiry(), this.lease.renewAt()) : expiry();
 	}
 
 	/** The time that should be left after a renewal at the given time. */

@@ -98,7 +98,7 @@ final class KeyLock {
 			}
 			this.waiters.addLast(waiter);
 			if (occupied) {
-				this.port.openInbox();
+				this.monitor.afterwards(this.port::openInbox);
 			}
 			return decide(waiter, present, now);
 		}
@@ -281,7 +281,7 @@ final class KeyLock {
 			giveUp(waiter, failure);
 			return;
 		}
-		this.port.openInbox();
+		this.monitor.afterwards(this.port::openInbox);
 		considerMessages(asking, now);
 	}
 
@@ -301,7 +301,7 @@ final class KeyLock {
 			}
 			else {
 				asking.failed(error, attempt.sent(), this.retry, now);
-				this.port.probeInbox();
+				this.monitor.afterwards(this.port::probeInbox);
 			}
 			if (waiter.options().once() && !interrupted) {
 				giveUp(waiter, new Unavailable(error));
@@ -568,6 +568,10 @@ final class KeyLock {
 				lose(held, LockMessages.OVER, now);
 				return -1;
 			}
+			if (hold.isAbandoned()) {
+				lose(held, LockMessages.THREAD_ENDED, now);
+				return -1;
+			}
 			boolean renew = hold.startRenewalIfDue(now);
 			if (renew || slot.time() - now <= 0) {
 				held.watchAnew(this.port);
@@ -584,7 +588,6 @@ final class KeyLock {
 		try (Monitor entered = this.monitor.enter()) {
 			Hold hold = held.hold();
 			if (held.state() != State.HELD || hold == null || hold.isOver(now) || !hold.needsRenewal()) {
-				held.lease().setRenewing(false);
 				return null;
 			}
 			return new RenewRequest(this.key, held.token(), hold.ttlToRequest(now));
@@ -596,7 +599,6 @@ final class KeyLock {
 	 */
 	void renewed(Ownership held, RenewResult result, long sent, long ttl, long now) {
 		try (Monitor entered = this.monitor.enter()) {
-			held.lease().setRenewing(false);
 			apply(held, result, sent, ttl, now);
 		}
 	}

@@ -84,9 +84,10 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 		this.time = time;
 		this.instance = newInstance(time.nanoTime());
 		this.events = new LockEvents(listeners, eventThread);
-		this.client = new StoreClient(store, settings.commandTimeout());
-		this.dispatcher = new StoreDispatcher(this.client, settings.renewalBatchSize(), time, dispatcherThreads);
-		this.watchdog = new Watchdog<>(time, watchdogThread, this.dispatcher::renew);
+		this.client = new StoreClient(store, settings.commandTimeout(), this.events);
+		this.dispatcher = new StoreDispatcher(this.client, settings.renewalBatchSize(), time, dispatcherThreads,
+				this.events);
+		this.watchdog = new Watchdog<>(time, watchdogThread, this.dispatcher::renew, this.events);
 		this.renewal = new RenewalPolicy(settings.renewalInterval());
 		this.handoff = new LocalHandoff(settings.maxHandoffTime().toNanos());
 		this.retry = new RetrySchedule(ThreadLocalRandom::current, settings.commandTimeout().toNanos());
@@ -210,10 +211,10 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 	@Override
 	public void lost(Hold hold, String reason, Duration heldFor) {
 		LockParameters lock = hold.parameters();
-		logger.warn(
+		this.events.execute(() -> logger.warn(
 				"{} was lost after {} (fencing token {}): {}. The work done under it may have overlapped the work"
 						+ " of another holder",
-				LockMessages.lock(lock), LockMessages.duration(heldFor), hold.fencingToken(), reason);
+				LockMessages.lock(lock), LockMessages.duration(heldFor), hold.fencingToken(), reason));
 		this.events.publishAsync(new LockEvent.Lost(lock.key(), lock.name(), hold.fencingToken(), heldFor, reason));
 	}
 

@@ -16,8 +16,6 @@ final class Lease {
 	/** When the next renewal is to be tried, if one is needed at all. */
 	private long renewAt;
 
-	private boolean renewing;
-
 	/** Whether it was lengthened by its holder. */
 	private boolean extended;
 
@@ -50,12 +48,15 @@ final class Lease {
 		this.renewAt = RenewalPolicy.retryAt(now, this.length);
 	}
 
-	void extend() {
-		this.extended = true;
+	/**
+	 * A renewal is under way. Whatever becomes of it, the next one is tried in time.
+	 */
+	void renewing(long now) {
+		this.renewAt = RenewalPolicy.repeatAt(now, this.length);
 	}
 
-	void setRenewing(boolean renewing) {
-		this.renewing = renewing;
+	void extend() {
+		this.extended = true;
 	}
 
 	long deadline() {
@@ -68,10 +69,6 @@ final class Lease {
 
 	long window() {
 		return RenewalPolicy.window(this.length);
-	}
-
-	boolean isRenewing() {
-		return this.renewing;
 	}
 
 	boolean isExtended() {

@@ -1,10 +1,12 @@
 package io.github.lockspring.engine;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 import io.github.lockspring.LockListener;
@@ -74,7 +76,7 @@ public final class LockEngine implements AutoCloseable {
 		this.instances = () -> new KeyLockRegistry(store, settings, listeners, Time.SYSTEM, this.threads.dispatchers(),
 				this.threads.events(), this.threads.watchdog());
 		this.template = new DefaultLockTemplate(this::registry, unitOfWork);
-		this.connect = new StoreClient(store, settings.commandTimeout())::connect;
+		this.connect = new StoreClient(store, settings.commandTimeout(), this.threads.events())::connect;
 	}
 
 	/** Creates an engine whose clock and threads a test controls. */
@@ -159,19 +161,20 @@ public final class LockEngine implements AutoCloseable {
 			return;
 		}
 		stopping.setClosing(true);
-		awaitEmpty(stopping);
+		await(stopping, stopping::isEmpty, stopping.settings().shutdownTimeout());
 		stopping.setStopped();
 		releaseAll(stopping);
 		stopping.closeInbox();
-		stopping.dispatcher().awaitIdle(stopping.settings().commandTimeout());
+		await(stopping, () -> stopping.dispatcher().isIdle() && stopping.events().isIdle(),
+				stopping.settings().commandTimeout());
 		stopping.watchdog().wake();
 		this.threads.keepIdle(false);
 	}
 
-	private void awaitEmpty(KeyLockRegistry stopping) {
+	private void await(KeyLockRegistry stopping, BooleanSupplier condition, Duration longest) {
 		Time time = stopping.time();
-		long end = time.nanoTime() + stopping.settings().shutdownTimeout().toNanos();
-		while (!stopping.isEmpty() && time.nanoTime() - end < 0 && !Thread.currentThread().isInterrupted()) {
+		long end = time.nanoTime() + longest.toNanos();
+		while (!condition.getAsBoolean() && time.nanoTime() - end < 0 && !Thread.currentThread().isInterrupted()) {
 			time.park(this, CHECK_INTERVAL_NANOS);
 		}
 	}

@@ -16,6 +16,9 @@ final class LockMessages {
 
 	static final String STOPPED = "the application stopped while the work was still running";
 
+	static final String THREAD_ENDED = "the thread that held it through asLock has ended without unlocking it,"
+			+ " so it is not renewed any more; unlock in a finally block";
+
 	static final String TAKEN_BEFORE_RELEASE = "when it was released, another owner had it or had had it. "
 			+ "If the connection to the store was interrupted at that moment, this may be a false alarm";
 

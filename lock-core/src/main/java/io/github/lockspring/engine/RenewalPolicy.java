@@ -35,6 +35,14 @@ record RenewalPolicy(double interval) {
 	}
 
 	/**
+	 * Returns when a renewal is repeated that has brought no result, not even a failure:
+	 * no earlier than the store may take for an answer.
+	 */
+	static long repeatAt(long now, long lease) {
+		return now + lease / 3;
+	}
+
+	/**
 	 * Returns how much earlier than due a lease may be renewed, together with others.
 	 */
 	static long window(long lease) {

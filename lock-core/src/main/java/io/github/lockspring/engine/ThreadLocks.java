@@ -1,7 +1,8 @@
 package io.github.lockspring.engine;
 
 import java.time.Duration;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
@@ -15,17 +16,16 @@ import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.engine.Waiter.WaitOptions;
 import io.github.lockspring.engine.support.Time;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Locks that belong to threads, for programs that need a {@link Lock}.
  * <p>
- * For maintainers: {@code owned} has an entry for each thread and key while that thread
- * holds it; only that thread uses its entry. The views have no state.
+ * For maintainers: {@code owned} has, for each thread that holds something, what it
+ * holds, and goes with the thread. The watchdog ends the lock of a thread that has ended.
+ * The views have no state.
  */
 final class ThreadLocks {
-
-	private record Owner(Thread thread, String key) {
-	}
 
 	private static final class Owned {
 
@@ -43,7 +43,7 @@ final class ThreadLocks {
 
 	private final BiFunction<LockRequest, WaitOptions, HeldLock> acquiring;
 
-	private final ConcurrentHashMap<Owner, Owned> owned = new ConcurrentHashMap<>();
+	private final ThreadLocal<@Nullable Map<String, Owned>> owned = new ThreadLocal<>();
 
 	/**
 	 * Creates the locks of an engine.
@@ -134,12 +134,17 @@ final class ThreadLocks {
 
 		private boolean own(WaitOptions options) {
 			HeldLock lock = ThreadLocks.this.acquiring.apply(this.request, options);
-			ThreadLocks.this.owned.put(me(), new Owned(lock));
+			Map<String, Owned> all = ThreadLocks.this.owned.get();
+			if (all == null) {
+				all = new HashMap<>();
+				ThreadLocks.this.owned.set(all);
+			}
+			all.put(this.key, new Owned(lock));
 			return true;
 		}
 
 		private boolean reenter() {
-			Owned mine = ThreadLocks.this.owned.get(me());
+			Owned mine = mine();
 			if (mine == null) {
 				return false;
 			}
@@ -150,19 +155,28 @@ final class ThreadLocks {
 
 		@Override
 		public void unlock() {
-			Owned mine = ThreadLocks.this.owned.get(me());
+			Owned mine = mine();
 			if (mine == null) {
 				throw new IllegalMonitorStateException(
 						"Lock '" + this.key + "' is not held by thread " + Thread.currentThread().getName());
 			}
 			if (--mine.depth == 0) {
-				ThreadLocks.this.owned.remove(me());
+				forget();
 				mine.lock.close();
 			}
 		}
 
-		private Owner me() {
-			return new Owner(Thread.currentThread(), this.key);
+		/** What the present thread holds; null if it does not. */
+		private @Nullable Owned mine() {
+			Map<String, Owned> all = ThreadLocks.this.owned.get();
+			return (all != null) ? all.get(this.key) : null;
+		}
+
+		private void forget() {
+			Map<String, Owned> all = ThreadLocks.this.owned.get();
+			if (all != null && all.remove(this.key) != null && all.isEmpty()) {
+				ThreadLocks.this.owned.remove();
+			}
 		}
 
 		private static void checkInterrupt() throws InterruptedException {
@@ -178,7 +192,7 @@ final class ThreadLocks {
 
 		@Override
 		public String toString() {
-			Owned mine = ThreadLocks.this.owned.get(me());
+			Owned mine = mine();
 			return "Lock '" + this.key + "'" + ((mine != null) ? " held by this thread" : "");
 		}
 

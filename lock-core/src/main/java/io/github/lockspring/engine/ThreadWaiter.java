@@ -4,6 +4,7 @@ import java.util.Objects;
 
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.engine.AcquireFailure.Interrupted;
+import io.github.lockspring.engine.AcquireFailure.Unavailable;
 import io.github.lockspring.engine.WaiterAction.AcquireAttempt;
 import io.github.lockspring.engine.WaiterAction.Done;
 import io.github.lockspring.engine.WaiterAction.HandoffRenewal;
@@ -46,7 +47,8 @@ final class ThreadWaiter extends Waiter {
 				perform(action);
 				action = next();
 			}
-			return Objects.requireNonNull(outcome());
+			Outcome outcome = Objects.requireNonNull(outcome());
+			return (outcome instanceof Hold hold) ? watched(hold) : outcome;
 		}
 		catch (Throwable ex) {
 			abandon();
@@ -56,6 +58,19 @@ final class ThreadWaiter extends Waiter {
 			if (this.interruptedMeanwhile) {
 				Thread.currentThread().interrupt();
 			}
+		}
+	}
+
+	/** Returns a hold that the watchdog looks at; a lease must not end unnoticed. */
+	private Outcome watched(Hold hold) {
+		try {
+			this.registry.watchdog().start();
+			return hold;
+		}
+		catch (RuntimeException | Error ex) {
+			new DefaultHeldLock(this.registry, lock(), hold).discard();
+			return new Unavailable(
+					new LockUnavailableException("The thread that watches leases could not be started: " + ex, ex));
 		}
 	}
 
@@ -126,7 +141,7 @@ final class ThreadWaiter extends Waiter {
 		}
 		this.lock.cancel(this, new Interrupted(), now());
 		if (outcome() instanceof Hold hold) {
-			new DefaultHeldLock(this.registry, lock(), hold).end(false);
+			new DefaultHeldLock(this.registry, lock(), hold).discard();
 		}
 	}
 

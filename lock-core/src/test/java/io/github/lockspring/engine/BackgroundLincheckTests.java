@@ -43,7 +43,7 @@ class BackgroundLincheckTests {
 		private final AtomicInteger due = new AtomicInteger();
 
 		private final Watchdog<Once> dog = new Watchdog<>(this.time, this.watchdog, (batch) -> {
-		});
+		}, Runnable::run);
 
 		private volatile @Nullable Thread waiting;
 
@@ -54,6 +54,7 @@ class BackgroundLincheckTests {
 		private void watchOnce() {
 			Once once = new Once();
 			once.slot = this.dog.schedule(once, this.time.nanoTime() + LEASE, null);
+			this.dog.start();
 		}
 
 		/** Is looked at once, and then no more. */

@@ -3,11 +3,19 @@ package io.github.lockspring.engine;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.engine.support.Monitor;
+import io.github.lockspring.engine.support.Watchdog;
 import io.github.lockspring.store.AcquireResult;
+import io.github.lockspring.store.RenewRequest;
+import io.github.lockspring.store.RenewResult;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -113,7 +121,7 @@ class EngineFailureTests extends EngineFixture {
 	}
 
 	@Test
-	void watchdogThatCouldNotBeStartedIsStartedByTheNextLock() {
+	void lockThatTheWatchdogCannotWatchIsNotAcquired() {
 		List<Runnable> started = new ArrayList<>();
 		boolean[] outOfThreads = { true };
 		KeyLockRegistry registry = new KeyLockRegistry(this.store, settings(), List.of(), this.time, Runnable::run,
@@ -125,14 +133,119 @@ class EngineFailureTests extends EngineFixture {
 				});
 		this.store.free();
 		LockEngine engine = new LockEngine(() -> registry);
-		HeldLock first = engine.template().acquire(request());
-		assertThat(first.isHeld()).isTrue();
-		outOfThreads[0] = false;
-		HeldLock second = engine.template().acquire(io.github.lockspring.LockRequest.of("b"));
-		assertThat(started).hasSize(1);
-		first.close();
-		second.close();
+		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> engine.template().acquire(request()))
+			.withMessageContaining("unable to create native thread");
+		assertThat(this.store.released).hasSize(1);
 		assertThat(registry.isEmpty()).isTrue();
+		outOfThreads[0] = false;
+		HeldLock lock = engine.template().acquire(request());
+		assertThat(started).hasSize(1);
+		lock.close();
+		assertThat(registry.isEmpty()).isTrue();
+	}
+
+	/** Each answer to the first renewal that is none. */
+	static List<Function<RenewRequest, @Nullable RenewResult>> noAnswers() {
+		return List.of((request) -> {
+			throw new OutOfMemoryError();
+		}, (request) -> {
+			throw new IllegalArgumentException();
+		}, (request) -> null, (request) -> RenewResult.UNKNOWN);
+	}
+
+	@ParameterizedTest
+	@MethodSource("noAnswers")
+	void renewalThatFailsInAnyWayIsTriedAgain(Function<RenewRequest, RenewResult> noAnswer) {
+		HeldLock lock = held(request(), 1);
+		this.store.onRenew = noAnswer;
+		pass(Duration.ofSeconds(11));
+		assertThat(this.store.renewed).hasSize(1);
+		this.store.onRenew = (request) -> RenewResult.RENEWED;
+		pass(Duration.ofSeconds(4));
+		assertThat(this.store.renewed).hasSize(2);
+		advance(Duration.ofSeconds(20));
+		assertThat(lock.isHeld()).isTrue();
+	}
+
+	@Test
+	void renewalThatIsLostOnItsWayIsTriedAgain() {
+		HeldLock lock = held(request(), 1);
+		this.background = (task) -> {
+		};
+		pass(Duration.ofSeconds(11));
+		assertThat(this.store.renewed).isEmpty();
+		this.background = Runnable::run;
+		// what is under way for so long is repeated, by the thread that works now
+		org.springframework.test.util.ReflectionTestUtils.setField(this.registry.dispatcher(), "queues",
+				new java.util.HashMap<>());
+		pass(Duration.ofSeconds(11));
+		assertThat(this.store.renewed).hasSize(1);
+		advance(Duration.ofSeconds(20));
+		assertThat(lock.isHeld()).isTrue();
+	}
+
+	@Test
+	void leaseThatTheWatchdogFailsToLookAtIsLookedAtAgain() {
+		HeldLock lock = held(request(), 1);
+		this.background = (task) -> {
+			throw new OutOfMemoryError("unable to create native thread");
+		};
+		pass(Duration.ofSeconds(11));
+		assertThat(this.store.renewed).isEmpty();
+		this.background = Runnable::run;
+		pass(Duration.ofSeconds(4));
+		assertThat(this.store.renewed).isNotEmpty();
+		assertThat(lock.isHeld()).isTrue();
+	}
+
+	@Test
+	void watchdogLooksAgainAtWhatFailed() {
+		List<Long> looks = new ArrayList<>();
+		Watchdog<Watchdog.Watched> watchdog = new Watchdog<>(this.time, Runnable::run, (batch) -> {
+		}, Runnable::run);
+		watchdog.schedule((slot, now) -> {
+			looks.add(now);
+			if (looks.size() == 1) {
+				throw new OutOfMemoryError();
+			}
+			watchdog.cancel(slot);
+			return -1;
+		}, this.time.nanoTime(), null);
+		watchdog.tick();
+		watchdog.tick();
+		assertThat(looks).hasSize(2);
+		assertThat(watchdog.size()).isZero();
+	}
+
+	@Test
+	void effectOfATransitionThatFailsKeepsNoOtherFromRunning() {
+		List<String> ran = new ArrayList<>();
+		Monitor monitor = new Monitor();
+		assertThatExceptionOfType(IllegalStateException.class).isThrownBy(() -> {
+			try (Monitor entered = monitor.enter()) {
+				entered.afterwards(() -> {
+					throw new IllegalStateException();
+				});
+				entered.afterwards(() -> ran.add("woken"));
+			}
+		});
+		assertThat(ran).containsExactly("woken");
+	}
+
+	@Test
+	void releaseWithoutAResultIsNotTakenForOne() {
+		HeldLock lock = held(request(), 1);
+		this.store.onRelease = (request) -> null;
+		lock.close();
+		assertNothingLeft();
+	}
+
+	@Test
+	void acquisitionWithoutAResultIsUnavailable() {
+		this.store.onAcquire = (request) -> null;
+		assertThatExceptionOfType(LockUnavailableException.class)
+			.isThrownBy(() -> this.engine.template().acquire(request().waitTime(Duration.ZERO)));
+		assertNothingLeft();
 	}
 
 	@Test

@@ -1,11 +1,14 @@
 package io.github.lockspring.engine;
 
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -13,6 +16,9 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.AppenderBase;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockLostException;
@@ -25,6 +31,7 @@ import io.github.lockspring.store.memory.MemoryLockStore;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.test.util.ReflectionTestUtils;
 
@@ -138,6 +145,120 @@ class EngineThreadsTests {
 			assertThat(hung.isHeld()).isFalse();
 		}
 		other.close();
+	}
+
+	/** An appender that blocks whoever writes to it. */
+	private static final class BlockingAppender extends AppenderBase<ILoggingEvent> {
+
+		private final Logger logger = (Logger) LoggerFactory.getLogger("io.github.lockspring");
+
+		private final CountDownLatch released = new CountDownLatch(1);
+
+		final Set<String> threads = ConcurrentHashMap.newKeySet();
+
+		BlockingAppender() {
+			setContext(this.logger.getLoggerContext());
+			start();
+			this.logger.addAppender(this);
+		}
+
+		/** Not the one of the base class, which lets one thread in at a time. */
+		@Override
+		public void doAppend(ILoggingEvent event) {
+			this.threads.add(Thread.currentThread().getName());
+			try {
+				this.released.await();
+			}
+			catch (InterruptedException ex) {
+				Thread.currentThread().interrupt();
+			}
+		}
+
+		@Override
+		protected void append(ILoggingEvent event) {
+		}
+
+		void release() {
+			this.logger.detachAppender(this);
+			this.released.countDown();
+		}
+
+	}
+
+	private void assertRenewedMeanwhile(HeldLock lock, Runnable loss, Callable<Boolean> noticed) {
+		loss.run();
+		await().atMost(Duration.ofSeconds(20)).until(noticed);
+		int renewals = this.store.renewed.size();
+		await().atMost(Duration.ofSeconds(20)).until(() -> this.store.renewed.size() >= renewals + 6);
+		assertThat(lock.isHeld()).isTrue();
+	}
+
+	@Test
+	void appenderThatBlocksCostsNoOtherLockItsLease() {
+		HeldLock other = this.engine.template().acquire(LockRequest.of("other"));
+		HeldLock renewed = this.engine.template().acquire(LockRequest.of("lost").onLost(OnLost.NOTIFY));
+		HeldLock fixed = this.engine.template()
+			.acquire(LockRequest.of("fixed").ttl(Duration.ofMillis(500)).onLost(OnLost.NOTIFY));
+		BlockingAppender appender = new BlockingAppender();
+		try {
+			// one is found by the dispatcher's thread, the other one by the watchdog
+			assertRenewedMeanwhile(other, () -> this.store.lose("lost"), () -> !appender.threads.isEmpty());
+			await().atMost(Duration.ofSeconds(20)).until(() -> !fixed.isHeld() && !renewed.isHeld());
+			assertRenewedMeanwhile(other, () -> {
+			}, () -> true);
+			assertThat(appender.threads).containsExactly("lockspring-events");
+		}
+		finally {
+			appender.release();
+		}
+		await().atMost(Duration.ofSeconds(20))
+			.until(() -> this.events.stream().filter(LockEvent.Lost.class::isInstance).count() == 2);
+		other.close();
+	}
+
+	@Test
+	void listenerThatBlocksWhenALockIsLostCostsNoOtherLockItsLease() {
+		CountDownLatch released = new CountDownLatch(1);
+		CountDownLatch blocked = new CountDownLatch(1);
+		try (LockEngine own = new LockEngine(this.store, SETTINGS, List.of((event) -> {
+			if (event instanceof LockEvent.Lost) {
+				blocked.countDown();
+				try {
+					released.await();
+				}
+				catch (InterruptedException ex) {
+					Thread.currentThread().interrupt();
+				}
+			}
+		}))) {
+			HeldLock other = own.template().acquire(LockRequest.of("other"));
+			own.template().acquire(LockRequest.of("lost").onLost(OnLost.NOTIFY));
+			assertRenewedMeanwhile(other, () -> this.store.lose("lost"), () -> blocked.getCount() == 0);
+			released.countDown();
+			other.close();
+		}
+	}
+
+	@Test
+	void threadsHaveNothingOfTheThreadThatNeedsThemFirst() throws Exception {
+		InheritableThreadLocal<String> user = new InheritableThreadLocal<>();
+		Map<String, String> seen = new ConcurrentHashMap<>();
+		ClassLoader other = new URLClassLoader(new URL[0]);
+		Runnable look = () -> seen.put(Thread.currentThread().getName(),
+				user.get() + " " + (Thread.currentThread().getContextClassLoader() == other));
+		this.store.onThread(look);
+		Thread first = new Thread(() -> {
+			user.set("alice");
+			Thread.currentThread().setContextClassLoader(other);
+			HeldLock lock = this.engine.template().acquire(LockRequest.of("lost").onLost(OnLost.NOTIFY));
+			await().until(() -> !this.store.renewed.isEmpty());
+			this.store.lose("lost");
+			await().until(() -> !lock.isHeld());
+		});
+		first.start();
+		first.join();
+		await().until(() -> seen.containsKey("lockspring-io"));
+		assertThat(seen.get("lockspring-io")).isEqualTo("null false");
 	}
 
 	@Test
@@ -261,6 +382,11 @@ class EngineThreadsTests {
 
 		private volatile String hangingShard = "";
 
+		private final Set<String> lost = ConcurrentHashMap.newKeySet();
+
+		private volatile Runnable look = () -> {
+		};
+
 		final Set<Thread> renewingThreads = ConcurrentHashMap.newKeySet();
 
 		FaultyStore() {
@@ -268,6 +394,10 @@ class EngineThreadsTests {
 			Function<RenewRequest, RenewResult> answer = this.onRenew;
 			this.onRenew = (request) -> {
 				this.renewingThreads.add(Thread.currentThread());
+				this.look.run();
+				if (this.lost.contains(request.key())) {
+					return RenewResult.NOT_OWNER;
+				}
 				while (request.key().startsWith(this.hangingShard) && this.hangingRenewals.getCount() > 0) {
 					try {
 						this.hangingRenewals.await();
@@ -278,6 +408,16 @@ class EngineThreadsTests {
 				}
 				return answer.apply(request);
 			};
+		}
+
+		/** From now on this lock belongs to another owner. */
+		void lose(String key) {
+			this.lost.add(key);
+		}
+
+		/** Runs on each thread that renews. */
+		void onThread(Runnable look) {
+			this.look = look;
 		}
 
 		/** From now on requests wait out their timeouts. */

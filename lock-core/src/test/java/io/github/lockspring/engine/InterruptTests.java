@@ -5,6 +5,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockEvent;
+import io.github.lockspring.LockLostException;
+import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.store.ReleaseResult;
 import io.github.lockspring.LockInterruptedException;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.store.ReleaseResult;
@@ -79,6 +83,40 @@ class InterruptTests extends EngineFixture {
 		HeldLock lock = this.engine.template().acquire(request());
 		assertThat(Thread.interrupted()).isTrue();
 		assertThat(lock.isHeld()).isTrue();
+	}
+
+	/** The first request released the lock; the second one finds what came after it. */
+	@Test
+	void releaseThatWasInterruptedAndRepeatedIsNotKnownToBeALoss() {
+		HeldLock lock = held(request(), 100);
+		this.store.onRelease = (request) -> {
+			if (this.store.released.size() == 1) {
+				Thread.currentThread().interrupt();
+				throw new LockUnavailableException("interrupted");
+			}
+			return new ReleaseResult.NotOwner(101);
+		};
+		lock.close();
+		assertThat(Thread.interrupted()).isTrue();
+		assertThat(this.store.released).hasSize(2);
+		assertThat(events(LockEvent.Lost.class)).isEmpty();
+		assertThat(events(LockEvent.Released.class)).hasSize(1);
+		assertNothingLeft();
+	}
+
+	@Test
+	void releaseThatWasRepeatedAfterTheDeadlineIsALoss() {
+		HeldLock lock = held(request(), 100);
+		this.store.onRelease = (request) -> {
+			if (this.store.released.size() == 1) {
+				Thread.currentThread().interrupt();
+				throw new LockUnavailableException("interrupted");
+			}
+			advance(TTL);
+			return new ReleaseResult.NotOwner(101);
+		};
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::close);
+		assertThat(Thread.interrupted()).isTrue();
 	}
 
 	@Test

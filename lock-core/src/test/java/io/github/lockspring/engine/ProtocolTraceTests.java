@@ -504,6 +504,8 @@ class ProtocolTraceTests extends EngineFixture {
 		HeldLock lock = held(request(), 100);
 		this.store.onRelease = (request) -> new ReleaseResult.NotOwner(101);
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::close).withMessageContaining("false alarm");
+		assertThat(events(io.github.lockspring.LockEvent.Lost.class)).singleElement()
+			.satisfies((event) -> assertThat(event.reason()).contains("another owner"));
 		lock.close();
 	}
 

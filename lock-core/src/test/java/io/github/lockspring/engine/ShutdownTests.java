@@ -9,6 +9,8 @@ import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.store.AcquireRequest.QueueMode;
+import io.github.lockspring.store.ReleaseRequest;
+import io.github.lockspring.store.ReleaseResult;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -142,6 +144,28 @@ class ShutdownTests extends EngineFixture {
 		Running<Boolean> stopping = stopping();
 		stopped(stopping);
 		assertThat(this.store.released).hasSize(1);
+		assertNothingLeft();
+	}
+
+	@Test
+	void f26ReleaseThatFailsKeepsNoOtherFromBeingSent() {
+		this.store.free();
+		for (int i = 0; i < 3; i++) {
+			this.engine.template().acquire(LockRequest.of("order:" + i));
+		}
+		this.store.onRelease = (request) -> {
+			if (this.store.released.size() == 1) {
+				throw new LockUnavailableException("refused");
+			}
+			if (this.store.released.size() == 2) {
+				throw new StackOverflowError();
+			}
+			return new ReleaseResult.Released();
+		};
+		Running<Boolean> stopping = stopping();
+		stopped(stopping);
+		assertThat(this.store.released).extracting(ReleaseRequest::key)
+			.containsExactlyInAnyOrder("order:0", "order:1", "order:2");
 		assertNothingLeft();
 	}
 

@@ -5,6 +5,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
 
 import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockUnavailableException;
@@ -49,6 +50,23 @@ class ThreadLocksTests extends EngineFixture {
 			this.lock.lock();
 			return "locked";
 		});
+	}
+
+	@Test
+	void lockOfAThreadThatHasEndedIsLostInsteadOfRenewedForEver() throws Exception {
+		this.store.free();
+		Running<Outcome> holder = locking();
+		assertThat(holder.get().result()).isEqualTo("locked");
+		holder.thread().join();
+		for (int i = 0; i < 4; i++) {
+			pass(TTL.dividedBy(2));
+		}
+		assertThat(this.store.renewed).isEmpty();
+		assertThat(events(LockEvent.Lost.class)).singleElement()
+			.satisfies((event) -> assertThat(event.reason()).contains("has ended without unlocking"));
+		this.lock.lock();
+		this.lock.unlock();
+		assertNothingLeft();
 	}
 
 	@Test

@@ -33,13 +33,18 @@ public final class Monitor implements AutoCloseable {
 	public void afterwards(Runnable effect) {
 		Runnable before = this.effect;
 		this.effect = (before == null || before == effect) ? effect : () -> {
-			before.run();
-			effect.run();
+			try {
+				before.run();
+			}
+			finally {
+				// a waiter that is not woken would wait for ever
+				effect.run();
+			}
 		};
 	}
 
 	/**
-	 * Leaves the monitor, and runs the effects.
+	 * Leaves the monitor, and runs the effects: all of them, even if one fails.
 	 */
 	@Override
 	public void close() {

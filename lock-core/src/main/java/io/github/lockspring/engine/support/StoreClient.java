@@ -1,7 +1,11 @@
 package io.github.lockspring.engine.support;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
 import io.github.lockspring.LockUnavailableException;
@@ -12,6 +16,7 @@ import io.github.lockspring.store.ReleaseRequest;
 import io.github.lockspring.store.ReleaseResult;
 import io.github.lockspring.store.RenewRequest;
 import io.github.lockspring.store.RenewResult;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -33,14 +38,18 @@ public final class StoreClient {
 
 	private final Duration commandTimeout;
 
+	private final Executor reports;
+
 	/**
 	 * Creates a client.
 	 * @param store the store
 	 * @param commandTimeout longest wait for a result; for a short ttl a third of it
+	 * @param reports writes what the log has to say
 	 */
-	public StoreClient(LockStore store, Duration commandTimeout) {
+	public StoreClient(LockStore store, Duration commandTimeout, Executor reports) {
 		this.store = store;
 		this.commandTimeout = commandTimeout;
+		this.reports = reports;
 	}
 
 	/**
@@ -79,7 +88,7 @@ public final class StoreClient {
 	 */
 	public AcquireResult acquire(AcquireRequest request) {
 		try {
-			return this.store.acquire(request, timeout(request.ttl()));
+			return notNull(this.store.acquire(request, timeout(request.ttl())));
 		}
 		catch (LockUnavailableException ex) {
 			throw ex;
@@ -97,7 +106,7 @@ public final class StoreClient {
 	 */
 	public RenewResult renew(RenewRequest request) {
 		List<RenewRequest> requests = List.of(request);
-		RenewResult result = uninterrupted(() -> this.store.renew(requests, timeout(request.ttl())).get(0));
+		RenewResult result = uninterrupted(() -> notNull(this.store.renew(requests, timeout(request.ttl())).get(0)));
 		if (result == RenewResult.UNKNOWN) {
 			throw new LockUnavailableException("the store did not answer");
 		}
@@ -107,38 +116,51 @@ public final class StoreClient {
 	/**
 	 * Renews several locks.
 	 * @param requests the requests
-	 * @return a result for each of them, or an empty list if there is none for any
+	 * @return a result for each of them, {@link RenewResult#UNKNOWN} without one
 	 */
 	public List<RenewResult> renewAll(List<RenewRequest> requests) {
 		Duration timeout = this.commandTimeout;
 		for (RenewRequest request : requests) {
 			timeout = shorter(timeout, timeout(request.ttl()));
 		}
+		List<RenewResult> results = new ArrayList<>(Collections.nCopies(requests.size(), RenewResult.UNKNOWN));
 		try {
-			return this.store.renew(requests, timeout);
+			List<RenewResult> known = this.store.renew(requests, timeout);
+			for (int i = 0; i < results.size(); i++) {
+				results.set(i, notNull(known.get(i)));
+			}
 		}
 		catch (LockUnavailableException ex) {
-			logger.warn("{} lock(s), '{}' among them, could not be renewed now and will be tried again: {}",
-					requests.size(), requests.get(0).key(), ex.getMessage());
+			this.reports.execute(() -> logger.warn(
+					"{} lock(s), '{}' among them, could not be renewed now and will be tried again: {}",
+					requests.size(), requests.get(0).key(), ex.getMessage()));
 		}
 		catch (RuntimeException | Error ex) {
 			// an error too: whatever happens here, these leases are tried again
-			logger.error("The store failed unexpectedly; the renewal of {} lock(s) will be tried again",
-					requests.size(), ex);
+			this.reports.execute(
+					() -> logger.error("The store failed unexpectedly; the renewal of {} lock(s) will be tried again",
+							requests.size(), ex));
 		}
-		return List.of();
+		return results;
 	}
 
 	/**
 	 * Releases a lock, whether the thread is interrupted or not.
 	 * @param request the request
 	 * @param timeout longest wait for the result
-	 * @return the result
+	 * @return the result; {@code NotOwner} without a fencing token if the request had to
+	 * be repeated, since the first one may have released the lock for another owner
 	 * @throws LockUnavailableException without a result
 	 */
 	public ReleaseResult release(ReleaseRequest request, Duration timeout) {
+		AtomicInteger tries = new AtomicInteger();
 		try {
-			return uninterrupted(() -> this.store.release(request, timeout));
+			ReleaseResult result = uninterrupted(() -> {
+				tries.incrementAndGet();
+				return notNull(this.store.release(request, timeout));
+			});
+			return (tries.get() > 1 && result instanceof ReleaseResult.NotOwner) ? new ReleaseResult.NotOwner(0)
+					: result;
 		}
 		catch (Error ex) {
 			// a release must not hide the failure of the work, nor stop other releases
@@ -157,7 +179,7 @@ public final class StoreClient {
 		}
 		catch (RuntimeException | Error ex) {
 			// a lease that is not renewed would be lost
-			logger.error("The store failed unexpectedly", ex);
+			this.reports.execute(() -> logger.error("The store failed unexpectedly", ex));
 			return ANY_SHARD;
 		}
 	}
@@ -177,6 +199,14 @@ public final class StoreClient {
 	 */
 	public Duration timeout(Duration ttl) {
 		return ttl.isZero() ? this.commandTimeout : shorter(this.commandTimeout, Duration.ofNanos(ttl.toNanos() / 3));
+	}
+
+	/** Refuses a result that is not one. */
+	private static <T> T notNull(@Nullable T result) {
+		if (result == null) {
+			throw new IllegalStateException("null instead of a result");
+		}
+		return result;
 	}
 
 	private static Duration shorter(Duration a, Duration b) {

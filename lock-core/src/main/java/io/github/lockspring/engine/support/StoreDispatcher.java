@@ -1,6 +1,5 @@
 package io.github.lockspring.engine.support;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -8,9 +7,9 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
-import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.store.ReleaseRequest;
 import io.github.lockspring.store.RenewRequest;
 import io.github.lockspring.store.RenewResult;
@@ -26,10 +25,11 @@ import org.slf4j.LoggerFactory;
  * has a queue of its own, so a server that hangs delays no renewals of others. In a queue
  * one request follows the other, on one thread of the executor, renewals always before
  * releases. {@code running} is true while that thread is busy or about to start; the
- * thread that sets it submits the queue. Adding to a queue, and removing an empty one,
- * happen under {@code monitor}, so nothing is added to a queue that is not looked at any
- * more, and an instance that has nothing to send has no queues. Only where no thread
- * could be started a queue stays without one, until the next request to any shard.
+ * thread that sets it submits the queue, or clears it. Adding to a queue, and removing an
+ * empty one, happen under {@code monitor}, so nothing is added to a queue that is not
+ * looked at any more, and an instance that has nothing to send has no queues. Only where
+ * no thread could be started a queue stays without one, until the next request to any
+ * shard.
  * <p>
  * A release without a result is dropped, and with it those behind it in its queue: while
  * the store hangs each would cost a timeout and delay the renewals after it. Nothing is
@@ -42,8 +42,6 @@ import org.slf4j.LoggerFactory;
 public final class StoreDispatcher {
 
 	private static final Logger logger = LoggerFactory.getLogger(StoreDispatcher.class);
-
-	private static final long CHECK_INTERVAL_NANOS = 2_000_000;
 
 	/**
 	 * Something that is to be renewed.
@@ -92,6 +90,8 @@ public final class StoreDispatcher {
 
 	private final Executor executor;
 
+	private final Executor reports;
+
 	private final Monitor monitor = new Monitor();
 
 	/** Guarded by monitor. */
@@ -103,12 +103,14 @@ public final class StoreDispatcher {
 	 * @param batchSize most renewals in one request
 	 * @param time the clock
 	 * @param executor runs the queue of each server, side by side
+	 * @param reports writes what the log has to say
 	 */
-	public StoreDispatcher(StoreClient client, int batchSize, Time time, Executor executor) {
+	public StoreDispatcher(StoreClient client, int batchSize, Time time, Executor executor, Executor reports) {
 		this.client = client;
 		this.batchSize = batchSize;
 		this.time = time;
 		this.executor = executor;
+		this.reports = reports;
 	}
 
 	/**
@@ -144,20 +146,15 @@ public final class StoreDispatcher {
 	 */
 	private @Nullable ServerQueue put(String shard, Consumer<ServerQueue> what) {
 		ServerQueue queue;
-		List<ServerQueue> toStart = new ArrayList<>();
+		List<ServerQueue> present;
 		try (Monitor entered = this.monitor.enter()) {
 			queue = this.queues.computeIfAbsent(shard, ServerQueue::new);
 			what.accept(queue);
-			for (ServerQueue any : this.queues.values()) {
-				if (!any.running) {
-					any.running = true;
-					toStart.add(any);
-				}
-			}
+			present = List.copyOf(this.queues.values());
 		}
 		ServerQueue withoutThread = null;
-		for (ServerQueue any : toStart) {
-			if (!start(any) && any == queue) {
+		for (ServerQueue any : present) {
+			if (any.running.compareAndSet(false, true) && !start(any) && any == queue) {
 				withoutThread = queue;
 			}
 		}
@@ -171,27 +168,21 @@ public final class StoreDispatcher {
 		}
 		catch (RuntimeException | Error ex) {
 			// an error too: the machine may be out of threads
-			queue.running = false;
-			logger.error("The thread that renews locks could not be started and will be tried again", ex);
+			queue.running.set(false);
+			this.reports.execute(() -> logger
+				.error("The thread that renews locks could not be started and will be tried again", ex));
 			return false;
 		}
 	}
 
 	/**
-	 * Waits until nothing is left to send.
-	 * @param longest longest time to wait
+	 * Returns whether nothing is left to send. A queue that could get no thread does not
+	 * count: nothing works on it.
+	 * @return false while a thread sends something
 	 */
-	public void awaitIdle(Duration longest) {
-		long end = this.time.nanoTime() + longest.toNanos();
-		while (isBusy() && this.time.nanoTime() - end < 0 && !Thread.currentThread().isInterrupted()) {
-			this.time.park(this, CHECK_INTERVAL_NANOS);
-		}
-	}
-
-	/** A queue that could get no thread does not count: nothing works on it. */
-	private boolean isBusy() {
+	public boolean isIdle() {
 		try (Monitor entered = this.monitor.enter()) {
-			return this.queues.values().stream().anyMatch((queue) -> queue.running);
+			return this.queues.values().stream().noneMatch((queue) -> queue.running.get());
 		}
 	}
 
@@ -206,7 +197,7 @@ public final class StoreDispatcher {
 
 		private final Queue<Release> releases = new ConcurrentLinkedQueue<>();
 
-		private volatile boolean running;
+		private final AtomicBoolean running = new AtomicBoolean();
 
 		ServerQueue(String shard) {
 			this.shard = shard;
@@ -221,7 +212,7 @@ public final class StoreDispatcher {
 					}
 				}
 				catch (Throwable ex) {
-					logger.error("The dispatcher of lock requests goes on after an error", ex);
+					report(ex);
 				}
 			}
 			while (!end());
@@ -233,10 +224,15 @@ public final class StoreDispatcher {
 				if (!this.renewals.isEmpty() || !this.releases.isEmpty()) {
 					return false;
 				}
-				this.running = false;
+				this.running.set(false);
 				StoreDispatcher.this.queues.remove(this.shard);
 				return true;
 			}
+		}
+
+		private void report(Throwable ex) {
+			StoreDispatcher.this.reports
+				.execute(() -> logger.error("The dispatcher of lock requests goes on after an error", ex));
 		}
 
 		private boolean renewSome() {
@@ -245,10 +241,15 @@ public final class StoreDispatcher {
 			List<RenewRequest> requests = new ArrayList<>();
 			Renewal renewal;
 			while (requests.size() < StoreDispatcher.this.batchSize && (renewal = this.renewals.poll()) != null) {
-				RenewRequest request = renewal.renewRequest(sent);
-				if (request != null) {
-					batch.add(renewal);
-					requests.add(request);
+				try {
+					RenewRequest request = renewal.renewRequest(sent);
+					if (request != null) {
+						requests.add(request);
+						batch.add(renewal);
+					}
+				}
+				catch (RuntimeException | Error ex) {
+					report(ex);
 				}
 			}
 			if (requests.isEmpty()) {
@@ -256,8 +257,12 @@ public final class StoreDispatcher {
 			}
 			List<RenewResult> results = StoreDispatcher.this.client.renewAll(requests);
 			for (int i = 0; i < batch.size(); i++) {
-				RenewResult result = (i < results.size()) ? results.get(i) : RenewResult.UNKNOWN;
-				batch.get(i).renewed(result, sent, requests.get(i).ttl().toNanos(), now());
+				try {
+					batch.get(i).renewed(results.get(i), sent, requests.get(i).ttl().toNanos(), now());
+				}
+				catch (RuntimeException | Error ex) {
+					report(ex);
+				}
 			}
 			return true;
 		}
@@ -269,17 +274,24 @@ public final class StoreDispatcher {
 			}
 			try {
 				StoreDispatcher.this.client.release(release.request, StoreDispatcher.this.client.commandTimeout());
+			}
+			catch (RuntimeException | Error ex) {
+				String key = release.request.key();
+				StoreDispatcher.this.reports.execute(() -> logger
+					.debug("Lock '{}' could not be released in the background: {}", key, ex.toString()));
+				dropReleases();
+			}
+			finally {
 				release.done();
 			}
-			catch (LockUnavailableException ex) {
-				logger.debug("Lock '{}' could not be released in the background: {}", release.request.key(),
-						ex.getMessage());
-				do {
-					release.done();
-				}
-				while ((release = this.releases.poll()) != null);
-			}
 			return true;
+		}
+
+		private void dropReleases() {
+			Release dropped;
+			while ((dropped = this.releases.poll()) != null) {
+				dropped.done();
+			}
 		}
 
 		void giveUpRenewals() {
