@@ -10,25 +10,8 @@ import java.util.concurrent.locks.LockSupport;
  */
 public interface Time {
 
-	/** The clock of the JVM. */
-	Time SYSTEM = new Time() {
-
-		@Override
-		public long nanoTime() {
-			return System.nanoTime();
-		}
-
-		@Override
-		public void park(Object blocker, long nanos) {
-			LockSupport.parkNanos(blocker, nanos);
-		}
-
-		@Override
-		public void unpark(Thread thread) {
-			LockSupport.unpark(thread);
-		}
-
-	};
+	/** The clock of the JVM, which counts the time of suspensions. */
+	Time SYSTEM = new SystemTime(System::nanoTime, System::currentTimeMillis);
 
 	/**
 	 * Longer than any time that can be requested, and short enough to be added to a time
