@@ -55,7 +55,8 @@ final class FairRuns {
 				break;
 			}
 			if (passed.size() > MAX_STEPS) {
-				return failure("a waiter waits for ever", passed);
+				return failure(FairSchedule.isWaitedFor(this.world) ? "a waiter waits for ever"
+						: "something is left in the store for ever", passed);
 			}
 			Step step = FairSchedule.next(this.world);
 			passed.add(new Passed(fingerprint, step, FairSchedule.isIdle(this.world), FairSchedule.isKept(this.world)));

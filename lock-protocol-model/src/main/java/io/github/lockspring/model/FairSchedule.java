@@ -99,10 +99,13 @@ final class FairSchedule {
 		return !waits && world.store().isFree() && next(world).event() == Event.TICK;
 	}
 
+	static boolean isWaitedFor(World world) {
+		return world.instances().stream().anyMatch((instance) -> instance.phase() == Phase.WAITING);
+	}
+
 	/** Whether an instance waits while another one holds the lock. */
 	static boolean isKept(World world) {
-		return world.instances().stream().anyMatch((instance) -> instance.phase() == Phase.WAITING)
-				&& world.instances().stream().anyMatch(Instance::isHolder);
+		return isWaitedFor(world) && world.instances().stream().anyMatch(Instance::isHolder);
 	}
 
 	/**

@@ -115,6 +115,12 @@ class RuleTests {
 			case DEADLINE_IS_FINAL -> List.of(new Step(Event.CALLER_ARRIVES, 0), new Step(Event.ATTEMPT_DOUBLED, 0),
 					new Step(Event.RESULT_RECEIVED, 0), new Step(Event.TICK, 0), new Step(Event.CALLER_ARRIVES, 1),
 					new Step(Event.RENEWAL_SENT, 0));
+			case OWN_TOKEN -> List.of(new Step(Event.CALLER_ARRIVES, 0), new Step(Event.ATTEMPT_EXECUTED, 0),
+					new Step(Event.RESULT_RECEIVED, 0), new Step(Event.HOLD_ENDS, 0),
+					new Step(Event.RELEASE_TIMES_OUT, 0));
+			case COUNT_BEFORE_PUBLISHING -> List.of(new Step(Event.CALLER_ARRIVES, 0),
+					new Step(Event.ATTEMPT_EXECUTED, 0), new Step(Event.RESULT_RECEIVED, 0),
+					new Step(Event.CALLER_ARRIVES, 1), new Step(Event.ATTEMPT_EXECUTED, 1));
 			default -> List.of();
 		};
 	}
@@ -129,7 +135,8 @@ class RuleTests {
 				TOKEN;
 			case LATE_RESULT, HAND_OFF_CHECKS_DEADLINE -> OVER;
 			case QUEUE, WANTED, WANTED_REPEATED, HAND_OVER, GRANT_TTL, ORPHANS_ARE_RELEASED -> IDLE;
-			case ONE_COMMAND, OWN_LOCK_IS_ACQUIRED, RETRY -> FOR_EVER;
+			case ONE_COMMAND -> "something is left in the store for ever";
+			case OWN_LOCK_IS_ACQUIRED, RETRY -> FOR_EVER;
 			case GRANT_OF_THIS_TOKEN -> TWO_HOLDERS;
 			case DEADLINE_IS_FINAL -> TOKEN;
 			case POLLERS_QUEUE -> "an instance starves";
