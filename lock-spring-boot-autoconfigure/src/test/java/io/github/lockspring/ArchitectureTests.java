@@ -85,11 +85,6 @@ class ArchitectureTests {
 		.withImportOption((location) -> !location.contains("lock-test-support"))
 		.importPackages(ROOT);
 
-	static final List<Path> SOURCES = Stream
-		.of("lock-core", "lock-redis", "lock-jdbc", "lock-spring-boot-autoconfigure")
-		.map((module) -> Path.of("..", module, "src", "main", "java"))
-		.toList();
-
 	@Test
 	void f17NeitherStoreNorEngineReadsTheWallClock() {
 		noClasses().that()
