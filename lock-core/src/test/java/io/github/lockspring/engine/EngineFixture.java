@@ -71,7 +71,7 @@ abstract class EngineFixture {
 	void endThreads() throws InterruptedException {
 		for (Running<?> running : this.started) {
 			running.thread.interrupt();
-			running.thread.join(TimeUnit.SECONDS.toMillis(10));
+			running.thread.join(TimeUnit.SECONDS.toMillis(30));
 		}
 	}
 
@@ -80,7 +80,7 @@ abstract class EngineFixture {
 
 		T get() {
 			try {
-				return this.result.get(10, TimeUnit.SECONDS);
+				return this.result.get(30, TimeUnit.SECONDS);
 			}
 			catch (ExecutionException ex) {
 				if (ex.getCause() instanceof RuntimeException failure) {

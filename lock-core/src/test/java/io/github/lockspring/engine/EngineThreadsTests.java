@@ -46,7 +46,7 @@ import static org.awaitility.Awaitility.await;
 @Timeout(60)
 class EngineThreadsTests {
 
-	private static final EngineSettings SETTINGS = new EngineSettings(Duration.ofMillis(600), Duration.ofSeconds(30),
+	private static final EngineSettings SETTINGS = new EngineSettings(Duration.ofSeconds(2), Duration.ofSeconds(30),
 			null, Duration.ofMillis(200), 1.0 / 3, 100, Duration.ofMillis(10), Duration.ofMillis(300));
 
 	private final Set<Thread> before = threads();
@@ -137,7 +137,7 @@ class EngineThreadsTests {
 
 	@Test
 	void f08MaximumHoldOfAHungHolderFreesTheLockForAnotherInstance() {
-		LockRequest request = LockRequest.of("order:42").maxHold(Duration.ofSeconds(1));
+		LockRequest request = LockRequest.of("order:42").maxHold(Duration.ofSeconds(2));
 		HeldLock hung = this.engine.template().acquire(request);
 		LockEngine other = new LockEngine(this.store, SETTINGS, List.of());
 		try (HeldLock next = other.template().acquire(LockRequest.of("order:42"))) {
@@ -324,8 +324,8 @@ class EngineThreadsTests {
 		long begin = System.nanoTime();
 		this.engine.stop();
 		Duration took = Duration.ofNanos(System.nanoTime() - begin);
-		// 300 ms for the work and 200 ms for a command, twice; a machine may be slow
-		assertThat(took).isLessThan(Duration.ofSeconds(5));
+		// 300 ms for the work and 200 ms for a command, twice; a machine may be busy
+		assertThat(took).isLessThan(Duration.ofSeconds(15));
 		assertThat(waiting.join()).isInstanceOf(RuntimeException.class);
 		assertThat(locks).noneMatch(HeldLock::isHeld);
 		awaitNoThreads();

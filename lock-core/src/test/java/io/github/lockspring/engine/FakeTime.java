@@ -96,7 +96,7 @@ final class FakeTime implements Time {
 	 */
 	synchronized Duration awaitParked(Thread thread) {
 		try {
-			long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
+			long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
 			while (System.nanoTime() - end < 0) {
 				Long until = this.parked.get(thread);
 				if (until != null && !this.permits.contains(thread) && until - this.now > 0) {

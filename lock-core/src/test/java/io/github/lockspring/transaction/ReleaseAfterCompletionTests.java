@@ -182,7 +182,7 @@ class ReleaseAfterCompletionTests {
 
 	@Test
 	void fixedLeaseIsRenewedUntilTheTransactionEnds() {
-		LockRequest request = A.ttl(Duration.ofMillis(300));
+		LockRequest request = A.ttl(Duration.ofSeconds(2));
 		this.bank.transaction().executeWithoutResult((status) -> {
 			HeldLock lock = this.bank.locks.execute(request, (held) -> held);
 			await().until(() -> this.bank.renewals() >= 3);
@@ -285,12 +285,12 @@ class ReleaseAfterCompletionTests {
 	@Test
 	void callThatWantsTheLockForLongerHasItUntilTheCommit() {
 		this.bank.guarded(Verification.LOCAL, Duration.ZERO);
-		LockRequest shorter = A.renew().ttl(Duration.ofMillis(300)).maxHold(Duration.ofMillis(400));
+		LockRequest shorter = A.renew().ttl(Duration.ofSeconds(2)).maxHold(Duration.ofSeconds(3));
 		this.bank.transaction().executeWithoutResult((status) -> {
 			this.bank.locks.executeWithoutResult(shorter, (lock) -> {
 			});
 			HeldLock lock = this.bank.locks.execute(shorter.maxHold(Duration.ofMinutes(1)), (held) -> held);
-			await().until(() -> this.bank.renewals() >= 6);
+			await().until(() -> this.bank.renewals() >= 5);
 			assertThat(lock.isHeld()).isTrue();
 			this.bank.write();
 		});

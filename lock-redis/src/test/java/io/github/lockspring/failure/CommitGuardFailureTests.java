@@ -49,11 +49,11 @@ import static org.awaitility.Awaitility.await;
  */
 class CommitGuardFailureTests {
 
-	private static final Duration SHORT = Duration.ofMillis(600);
+	private static final Duration SHORT = Duration.ofSeconds(2);
 
 	private static final LockRequest REQUEST = LockRequest.of("order:42").waitTime(Duration.ofSeconds(20));
 
-	private static final LockRequest FIXED = REQUEST.ttl(Duration.ofMillis(200));
+	private static final LockRequest FIXED = REQUEST.ttl(Duration.ofSeconds(1));
 
 	private static final LockRequest RENEWED = REQUEST.ttl(SHORT).renew();
 
@@ -132,7 +132,7 @@ class CommitGuardFailureTests {
 			}
 		});
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> this.mine.locks()
-			.executeWithoutResult(FIXED, (lock) -> new TransactionTemplate(transactions)
+			.executeWithoutResult(FIXED.ttl(Duration.ofSeconds(3)), (lock) -> new TransactionTemplate(transactions)
 				.executeWithoutResult((status) -> this.database.write())));
 		assertThat(this.database.written()).isOne();
 	}

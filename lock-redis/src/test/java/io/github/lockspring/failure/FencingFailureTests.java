@@ -45,7 +45,7 @@ class FencingFailureTests {
 
 	private static final LockRequest REQUEST = LockRequest.of("order:42").waitTime(Duration.ofSeconds(20));
 
-	private static final LockRequest FIXED = REQUEST.ttl(Duration.ofMillis(200));
+	private static final LockRequest FIXED = REQUEST.ttl(Duration.ofMillis(500));
 
 	private static final LockRequest LONG = REQUEST.ttl(Duration.ofSeconds(30));
 

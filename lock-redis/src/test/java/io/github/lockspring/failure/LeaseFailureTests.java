@@ -29,7 +29,7 @@ import static org.awaitility.Awaitility.await;
  */
 class LeaseFailureTests {
 
-	private static final Duration SHORT = Duration.ofMillis(600);
+	private static final Duration SHORT = Duration.ofSeconds(2);
 
 	private static final LockRequest RENEWED = LockRequest.of("order:42")
 		.ttl(SHORT)
@@ -82,7 +82,7 @@ class LeaseFailureTests {
 			await().until(() -> this.redis.exists("{lock:order:42}:queue"));
 			holder.signal("KILL");
 			// its ttl, one look interval, and time for a slow machine
-			HeldLock lock = waiter.orTimeout(10, TimeUnit.SECONDS).join();
+			HeldLock lock = waiter.orTimeout(30, TimeUnit.SECONDS).join();
 			assertThat(lock.fencingToken()).isGreaterThan(token);
 			lock.close();
 		}
@@ -91,7 +91,7 @@ class LeaseFailureTests {
 	@Test
 	void f03RenewedLockOutlastsItsTtlForAsLongAsTheWorkRuns() {
 		this.mine.locks().executeWithoutResult(RENEWED, (lock) -> {
-			long end = System.nanoTime() + SHORT.multipliedBy(4).toNanos();
+			long end = System.nanoTime() + SHORT.multipliedBy(2).toNanos();
 			while (System.nanoTime() - end < 0) {
 				assertThat(this.other.locks().tryAcquire(LockRequest.of("order:42").waitTime(Duration.ofMillis(50))))
 					.isEmpty();
@@ -125,13 +125,13 @@ class LeaseFailureTests {
 					proxy.stall();
 					long stalled = System.nanoTime();
 					try {
-						new CountDownLatch(1).await(20, TimeUnit.SECONDS);
+						new CountDownLatch(1).await(60, TimeUnit.SECONDS);
 						throw new AssertionError("The watchdog said nothing");
 					}
 					catch (InterruptedException ex) {
 						// told by the watchdog, on time, although the store is silent
 						assertThat(lock.isHeld()).isFalse();
-						assertThat(Duration.ofNanos(System.nanoTime() - stalled)).isLessThan(Duration.ofSeconds(5));
+						assertThat(Duration.ofNanos(System.nanoTime() - stalled)).isLessThan(Duration.ofSeconds(20));
 					}
 				}));
 			assertThat(Thread.currentThread().isInterrupted()).isFalse();
@@ -145,18 +145,16 @@ class LeaseFailureTests {
 
 	@Test
 	void f07RenewalGoesOnAfterACutThatIsShorterThanTheLease() {
-		LockRequest request = RENEWED.ttl(Duration.ofSeconds(6)).renew();
+		LockRequest request = RENEWED.ttl(Duration.ofSeconds(9)).renew();
 		try (TcpProxy proxy = new TcpProxy(this.redis.port()); Instance cutOff = Instance.on(proxy.port())) {
 			warmUp(cutOff);
 			cutOff.locks().executeWithoutResult(request, (lock) -> {
 				proxy.refuse();
 				proxy.cut(TcpProxy.Cut.RST);
-				// the first renewal is due at 2 s and fails
-				await().atMost(Duration.ofSeconds(5))
-					.until(() -> lock.remaining().compareTo(Duration.ofMillis(3500)) < 0);
+				// the first renewal is due at 3 s and fails
+				await().until(() -> lock.remaining().compareTo(Duration.ofMillis(5500)) < 0);
 				proxy.restore();
-				await().atMost(Duration.ofSeconds(5))
-					.until(() -> lock.remaining().compareTo(Duration.ofSeconds(5)) > 0);
+				await().until(() -> lock.remaining().compareTo(Duration.ofSeconds(8)) > 0);
 			});
 			assertThat(cutOff.events(LockEvent.Lost.class)).isEmpty();
 		}
@@ -170,7 +168,7 @@ class LeaseFailureTests {
 			throw new IllegalStateException();
 		}));
 		long scripts = this.redis.calls("evalsha");
-		await().during(SHORT.multipliedBy(2)).atMost(SHORT.multipliedBy(20)).until(() -> true);
+		await().during(SHORT).atMost(SHORT.multipliedBy(20)).until(() -> true);
 		assertThat(this.redis.calls("evalsha")).isEqualTo(scripts);
 	}
 
@@ -178,14 +176,14 @@ class LeaseFailureTests {
 	void f08HungHolderIsRenewedNoLongerThanItsMaximumHold() {
 		AtomicBoolean hung = new AtomicBoolean(true);
 		Thread holder = new Thread(() -> this.mine.locks()
-			.executeWithoutResult(RENEWED.maxHold(Duration.ofSeconds(2)).onLost(OnLost.NOTIFY),
+			.executeWithoutResult(RENEWED.maxHold(Duration.ofSeconds(4)).onLost(OnLost.NOTIFY),
 					(lock) -> await().forever().untilFalse(hung)));
 		holder.start();
 		await().until(() -> this.redis.exists("lock:order:42"));
 		HeldLock next = this.other.locks().acquire(RENEWED);
 		assertThat(this.mine.events(LockEvent.Lost.class)).hasSize(1);
-		assertThat(this.mine.events(LockEvent.Lost.class).get(0).held()).isBetween(Duration.ofMillis(1900),
-				Duration.ofSeconds(4));
+		assertThat(this.mine.events(LockEvent.Lost.class).get(0).held()).isBetween(Duration.ofMillis(3900),
+				Duration.ofSeconds(15));
 		hung.set(false);
 		next.close();
 	}
@@ -207,9 +205,9 @@ class LeaseFailureTests {
 	@Test
 	void f10LossOfAllDataIsNoticedAtTheNextRenewalAndTokensGrow() {
 		HeldLock lock = this.mine.locks().acquire(LockRequest.of("order:42").ttl(Duration.ofSeconds(30)).renew());
-		HeldLock brief = this.mine.locks().acquire(LockRequest.of("order:43").ttl(Duration.ofSeconds(3)).renew());
+		HeldLock brief = this.mine.locks().acquire(LockRequest.of("order:43").ttl(Duration.ofSeconds(5)).renew());
 		this.redis.command("FLUSHALL");
-		await().atMost(Duration.ofSeconds(10)).until(() -> !brief.isHeld());
+		await().atMost(Duration.ofSeconds(20)).until(() -> !brief.isHeld());
 		await().until(() -> !this.mine.events(LockEvent.Lost.class).isEmpty());
 		LockEvent.Lost lost = this.mine.events(LockEvent.Lost.class).get(0);
 		assertThat(lost.key()).isEqualTo("order:43");

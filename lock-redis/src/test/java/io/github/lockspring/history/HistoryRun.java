@@ -19,6 +19,7 @@ import io.github.lockspring.testsupport.history.HistoryChecker.Kind;
 import io.github.lockspring.testsupport.history.HistoryChecker.Violation;
 import io.github.lockspring.testsupport.history.RecordedEvents;
 import io.github.lockspring.testsupport.history.RecordedHold;
+import io.github.lockspring.testsupport.process.RunDirectory;
 import io.github.lockspring.testsupport.redis.RedisServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -55,7 +56,7 @@ final class HistoryRun implements AutoCloseable {
 
 	/**
 	 * Starts the workers.
-	 * @param name for the directory below {@code target/history}
+	 * @param name for the directory below {@link RunDirectory} {@code history}
 	 * @param servers closed with this
 	 * @param workers how many
 	 * @param keys what they lock
@@ -78,7 +79,7 @@ final class HistoryRun implements AutoCloseable {
 	}
 
 	private static Path emptyDirectory(String name) throws IOException {
-		Path directory = Files.createDirectories(Path.of("target", "history", name));
+		Path directory = Files.createDirectories(RunDirectory.of("history").resolve(name));
 		try (Stream<Path> files = Files.list(directory)) {
 			files.forEach((file) -> file.toFile().delete());
 		}

@@ -95,7 +95,7 @@ class RedisClusterFailoverTests {
 				}))) {
 			await().ignoreExceptions().until(() -> isAcquired(store, "warm-up " + System.nanoTime(), token()));
 			await().until(() -> !store.shard("any").isEmpty());
-			List<HeldLock> healthy = hold(engine, false, Duration.ofMillis(1500));
+			List<HeldLock> healthy = hold(engine, false, Duration.ofSeconds(4));
 			List<HeldLock> brief = hold(engine, true, Duration.ofMillis(900));
 			List<HeldLock> lasting = hold(engine, true, Duration.ofMinutes(1));
 			// what their replicas have not heard of would be lost, which is not meant
@@ -157,7 +157,7 @@ class RedisClusterFailoverTests {
 			String instance = openAtNodeOfItsChannel(store, listener);
 			RedisServer node = subscribed(instance);
 			String key = cluster.locks(driver + " ", (master) -> master != node).findFirst().orElseThrow();
-			assertThat(isTold(store, key, instance, listener)).isTrue();
+			await().until(() -> isTold(store, key, instance, listener));
 			fail.accept(node);
 			try {
 				long start = System.nanoTime();

@@ -108,9 +108,10 @@ class RedisClusterTests {
 	@ParameterizedTest
 	@EnumSource
 	void deadShardDoesNotStarveTheRenewalsOfTheOther(Driver driver) {
-		RedisStoreSettings settings = new RedisStoreSettings("lock:", Duration.ofSeconds(1), true);
+		RedisStoreSettings settings = new RedisStoreSettings("lock:", Duration.ofSeconds(3), true);
 		try (RedisLockStore store = RedisLockStore.create(driver.clusterFactory(cluster), settings)) {
 			await().ignoreExceptions().until(() -> isAcquired(store, "warm-up " + driver, token()));
+			await().until(() -> !store.shard("a").isEmpty());
 			List<RenewRequest> requests = new ArrayList<>();
 			for (int i = 0; i < 24; i++) {
 				OwnerToken token = token();
@@ -119,7 +120,7 @@ class RedisClusterTests {
 				requests.add(new RenewRequest(key, token, TTL));
 			}
 			second.pause();
-			List<RenewResult> answers = store.renew(requests, Duration.ofMillis(700));
+			List<RenewResult> answers = store.renew(requests, Duration.ofSeconds(9));
 			for (int i = 0; i < requests.size(); i++) {
 				boolean alive = !isOnSecond(requests.get(i).key());
 				assertThat(answers.get(i)).as(requests.get(i).key())
@@ -152,7 +153,7 @@ class RedisClusterTests {
 				String key = driver + " renewed " + i;
 				boolean onFirst = !isOnSecond(key);
 				LockRequest request = LockRequest.of(key)
-					.ttl(Duration.ofMillis(onFirst ? 900 : 2000))
+					.ttl(Duration.ofSeconds(onFirst ? 3 : 6))
 					.renew()
 					.onLost(OnLost.NOTIFY);
 				if ((onFirst ? healthy : stopped).size() < 10) {

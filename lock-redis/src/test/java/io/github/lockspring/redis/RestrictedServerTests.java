@@ -114,9 +114,9 @@ class RestrictedServerTests {
 			}
 			assertThat(counter).containsExactly(10);
 			HeldLock renewed = engineOne.template()
-				.acquire(LockRequest.of("renewed").ttl(Duration.ofMillis(900)).renew());
+				.acquire(LockRequest.of("renewed").ttl(Duration.ofSeconds(3)).renew());
 			server.command("CONFIG", "RESETSTAT");
-			await().until(() -> server.calls("pttl") >= 3);
+			await().until(() -> server.calls("pttl") >= 2);
 			assertThat(renewed.isHeld()).isTrue();
 			renewed.close();
 		}
@@ -138,22 +138,6 @@ class RestrictedServerTests {
 			assertThat(String.valueOf(server.command("ACL", "LOG"))).contains("evalsha")
 				.contains("count, 1,")
 				.doesNotContain("count, 2,");
-		}
-	}
-
-	@ParameterizedTest
-	@EnumSource
-	void f27ScriptsThatTheServerHasForgottenAreSentAgain(Driver driver) {
-		try (RedisLockStore store = driver.store(server.port(), SETTINGS)) {
-			for (int i = 0; i < 3; i++) {
-				OwnerToken token = token();
-				server.command("SCRIPT", "FLUSH");
-				assertThat(acquire(store, "k", token)).isInstanceOf(Acquired.class);
-				server.command("SCRIPT", "FLUSH");
-				assertThat(renew(store, "k", token)).containsExactly(RenewResult.RENEWED);
-				server.command("SCRIPT", "FLUSH");
-				assertThat(release(store, "k", token)).isEqualTo(new ReleaseResult.Released());
-			}
 		}
 	}
 

@@ -125,6 +125,7 @@ class RedlockLockStoreAutoConfigurationTests {
 			.map((server) -> "redis://127.0.0.1:" + server.port())
 			.collect(Collectors.joining(","));
 		return runner.withPropertyValues("distributed-lock.store=redlock", "distributed-lock.redlock.durable=true",
+				"distributed-lock.redlock.node-timeout=3s", "distributed-lock.redis.command-timeout=10s",
 				"distributed-lock.redlock.nodes=" + nodes, "distributed-lock.wait-time=1m");
 	}
 

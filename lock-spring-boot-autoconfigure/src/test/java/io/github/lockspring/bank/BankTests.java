@@ -1,6 +1,5 @@
 package io.github.lockspring.bank;
 
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,6 +15,7 @@ import io.github.lockspring.bank.Round.Harm;
 import io.github.lockspring.bank.Round.Moment;
 import io.github.lockspring.testsupport.jdbc.Databases;
 import io.github.lockspring.testsupport.jdbc.Databases.Database;
+import io.github.lockspring.testsupport.process.RunDirectory;
 import io.github.lockspring.transaction.Verification;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -41,7 +41,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Timeout(value = 3, unit = TimeUnit.HOURS)
 class BankTests {
 
-	/** How many rounds are played of each kind; 0: a few. */
+	/** How many rounds are played of each kind, at least one of each plan; 0: a few. */
 	private static final int ROUNDS = Integer.getInteger("bank.rounds", 0);
 
 	private static final long SEED = Long.getLong("bank.seed", System.nanoTime());
@@ -68,7 +68,7 @@ class BankTests {
 	@BeforeAll
 	void start() throws Exception {
 		System.out.println("Bank with seed " + SEED);
-		Path directory = Files.createDirectories(Path.of("target", "bank"));
+		Path directory = RunDirectory.of("bank");
 		this.branches = new Branches(directory, WORKERS, THREADS, ACCOUNTS, SEED);
 		for (BankDatabase database : BankDatabase.values()) {
 			this.branches.open(database.place(), Verification.OFF);
@@ -124,7 +124,7 @@ class BankTests {
 			Figures figures) throws Exception {
 		Audit audit = begin(database, verification, true);
 		List<Plan> plans = new ArrayList<>();
-		int rounds = (ROUNDS > 0) ? ROUNDS : few.size();
+		int rounds = (ROUNDS > 0) ? Math.max(ROUNDS, Plan.all().size()) : few.size();
 		while (figures.rounds() < rounds) {
 			Round round = next(plans, few).play(this.branches, audit, true);
 			figures.add(round);

@@ -47,7 +47,7 @@ class StoppedShopTests {
 		List<String> shared = List.of("--spring.data.redis.host=127.0.0.1",
 				"--spring.data.redis.port=" + RedisServer.start().port(), "--shop.report.cron=-",
 				"--spring.datasource.url=jdbc:h2:file:" + directory.resolve("shop") + ";AUTO_SERVER=TRUE",
-				"--distributed-lock.ttl=2s", "--distributed-lock.wait-time=1m");
+				"--distributed-lock.ttl=4s", "--distributed-lock.wait-time=1m");
 		// first, so that it is not the database that stands still
 		here = new SpringApplicationBuilder(SampleApplication.class)
 			.run(with(shared, "--server.port=0", "--shop.packing-time=0s").toArray(String[]::new));

@@ -31,7 +31,7 @@ import static org.awaitility.Awaitility.await;
  */
 class RedlockRestartTests {
 
-	private static final Duration TTL = Duration.ofSeconds(3);
+	private static final Duration TTL = Duration.ofSeconds(6);
 
 	private static final String LOCK = "lock:report";
 
@@ -118,7 +118,7 @@ class RedlockRestartTests {
 
 	private RedlockLockStore store(List<RedlockNode> nodes, boolean durable) {
 		RedlockLockStore store = RedlockLockStore.create(nodes,
-				new RedlockSettings("lock:", PATIENT, PATIENT, Duration.ofSeconds(1), 0, TTL, durable));
+				new RedlockSettings("lock:", PATIENT, PATIENT, Duration.ofSeconds(3), 0, TTL, durable));
 		this.stores.add(store);
 		return store;
 	}

@@ -1,6 +1,5 @@
 package io.github.lockspring.redis.redlock;
 
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -22,6 +21,7 @@ import io.github.lockspring.store.AcquireResult.Acquired;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.ReleaseRequest;
 import io.github.lockspring.testsupport.process.JavaProcess;
+import io.github.lockspring.testsupport.process.RunDirectory;
 import io.github.lockspring.testsupport.redis.RedisServer;
 import io.github.lockspring.testsupport.redis.RedlockServers;
 import io.github.lockspring.testsupport.redis.RespClient;
@@ -84,7 +84,7 @@ class RedlockRoundsTests {
 	}
 
 	private static void contendAsProcesses(List<String> arguments) throws Exception {
-		Path directory = Files.createDirectories(Path.of("target", "redlock-rounds"));
+		Path directory = RunDirectory.of("redlock-rounds");
 		List<JavaProcess> processes = Stream.iterate(1, (number) -> number + 1)
 			.limit(CONTENDERS)
 			.map((number) -> new JavaProcess("contender-" + number, directory, Contender.class, arguments))
@@ -105,14 +105,14 @@ class RedlockRoundsTests {
 	 */
 	static final class Contender {
 
-		private static final Duration TIMEOUT = Duration.ofSeconds(3);
+		private static final Duration TIMEOUT = Duration.ofSeconds(10);
 
 		private Contender() {
 		}
 
 		public static void main(String[] args) throws Exception {
 			int[] ports = Stream.of(args).skip(1).mapToInt(Integer::parseInt).toArray();
-			RedlockSettings settings = new RedlockSettings("lock:", TIMEOUT, TIMEOUT, Duration.ofSeconds(1), 0.01,
+			RedlockSettings settings = new RedlockSettings("lock:", TIMEOUT, TIMEOUT, Duration.ofSeconds(3), 0.01,
 					Duration.ofSeconds(30), true);
 			try (RespClient guard = new RespClient(Integer.parseInt(args[0]), Duration.ofSeconds(20));
 					RedlockLockStore store = RedlockLockStore.create(Driver.LETTUCE.redlockNodes(ports), settings)) {

@@ -30,7 +30,7 @@ public final class JavaProcess implements AutoCloseable {
 			"-XX:TieredStopAtLevel=1",
 			"-Dlogback.configurationFile=io/github/lockspring/testsupport/process/logback.xml");
 
-	private static final Duration PATIENCE = Duration.ofMinutes(1);
+	private static final Duration PATIENCE = Duration.ofMinutes(3);
 
 	private static final String END = "";
 

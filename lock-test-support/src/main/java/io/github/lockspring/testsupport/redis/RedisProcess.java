@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
@@ -26,6 +27,11 @@ import org.jspecify.annotations.Nullable;
 public abstract class RedisProcess implements AutoCloseable {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(20);
+
+	private static final int FIRST_PORT = 10_000;
+
+	/** Linux gives clients ports from 32,768 on, macOS from 49,152 on. */
+	private static final int LAST_PORT = 32_000;
 
 	private final RedisVersion version;
 
@@ -57,13 +63,20 @@ public abstract class RedisProcess implements AutoCloseable {
 	/** Returns the arguments that follow the name of the binary. */
 	abstract List<String> arguments();
 
-	/** Returns a port of the loopback interface that is free at this moment. */
+	/**
+	 * Returns a port of the loopback interface that is free at this moment. It is none
+	 * that the system gives to a client, so that a server which ends gets it again when
+	 * it starts.
+	 */
 	public static int freePort() {
-		try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-			return socket.getLocalPort();
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
+		while (true) {
+			int port = ThreadLocalRandom.current().nextInt(FIRST_PORT, LAST_PORT);
+			try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+				return socket.getLocalPort();
+			}
+			catch (IOException ex) {
+				// taken: another one
+			}
 		}
 	}
 

@@ -9,6 +9,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
 import io.github.lockspring.store.AcquireRequest;
@@ -219,15 +220,20 @@ public abstract class AbstractLockStoreTests {
 	@Test
 	void f16OfManyRacingForOneExpiryExactlyOneWins() throws Exception {
 		acquire(token(), BRIEF);
+		// each tries once more when another one has won
+		AtomicBoolean taken = new AtomicBoolean();
 		List<Callable<Boolean>> racers = new ArrayList<>();
 		for (int i = 0; i < 8; i++) {
 			racers.add(() -> {
 				OwnerToken token = token();
-				long start = System.nanoTime();
-				boolean won = false;
-				while (!won && System.nanoTime() - start < 3 * BRIEF.toNanos()) {
+				boolean won;
+				boolean last;
+				do {
+					last = taken.get();
 					won = acquire(token, LONG) instanceof Acquired;
+					taken.compareAndSet(false, won);
 				}
+				while (!won && !last);
 				return won;
 			});
 		}
@@ -291,16 +297,24 @@ public abstract class AbstractLockStoreTests {
 	}
 
 	@Test
-	void keptLockHasNoOwnerUntilItExpires() {
+	void keptLockHasNoOwner() {
 		OwnerToken first = token();
-		acquire(first, LONG);
-		ReleaseRequest keep = new ReleaseRequest(this.key, first, LONG, 0, BRIEF.multipliedBy(4));
+		acquire(first, LONG.multipliedBy(2));
+		ReleaseRequest keep = new ReleaseRequest(this.key, first, LONG.multipliedBy(2), 0, LONG);
 		assertThat(this.store.release(keep, TIMEOUT)).isEqualTo(new Released());
 		assertThat(this.store.release(keep, TIMEOUT)).as("repeated").isEqualTo(new Released());
-		assertThat(remainingMillis(this.key)).isLessThanOrEqualTo(BRIEF.toMillis() * 4);
+		assertThat(remainingMillis(this.key)).isLessThanOrEqualTo(LONG.toMillis());
 		assertThat(acquire(token(), LONG)).isInstanceOf(Busy.class);
 		assertThat(renew(first, LONG)).containsExactly(RenewResult.NOT_OWNER);
 		assertThat(acquire(first, LONG)).as("the old token has ended").isInstanceOf(Busy.class);
+	}
+
+	@Test
+	void keptLockIsFreeWhenItExpires() {
+		OwnerToken first = token();
+		acquire(first, LONG);
+		assertThat(this.store.release(new ReleaseRequest(this.key, first, LONG, 0, BRIEF), TIMEOUT))
+			.isEqualTo(new Released());
 		await().until(() -> acquire(token(), LONG) instanceof Acquired);
 	}
 
@@ -308,8 +322,8 @@ public abstract class AbstractLockStoreTests {
 	void renewalReturnsAResultForEachRequestInOrder() {
 		OwnerToken mine = token();
 		OwnerToken alsoMine = token();
-		this.store.acquire(new AcquireRequest(this.key + "a", mine, BRIEF.multipliedBy(10), QueueMode.NONE), TIMEOUT);
-		this.store.acquire(new AcquireRequest(this.key + "b", token(), BRIEF.multipliedBy(10), QueueMode.NONE),
+		this.store.acquire(new AcquireRequest(this.key + "a", mine, BRIEF.multipliedBy(40), QueueMode.NONE), TIMEOUT);
+		this.store.acquire(new AcquireRequest(this.key + "b", token(), BRIEF.multipliedBy(40), QueueMode.NONE),
 				TIMEOUT);
 		this.store.acquire(new AcquireRequest(this.key + "c", alsoMine, LONG.multipliedBy(2), QueueMode.NONE), TIMEOUT);
 		List<RenewRequest> requests = List.of(new RenewRequest(this.key + "a", mine, LONG),
@@ -318,7 +332,7 @@ public abstract class AbstractLockStoreTests {
 		assertThat(this.store.renew(requests, TIMEOUT)).containsExactly(RenewResult.RENEWED, RenewResult.NOT_OWNER,
 				RenewResult.RENEWED, RenewResult.NOT_OWNER);
 		assertThat(remainingMillis(this.key + "a")).isGreaterThan(LONG.toMillis() - 5000);
-		assertThat(remainingMillis(this.key + "b")).isLessThanOrEqualTo(BRIEF.toMillis() * 10);
+		assertThat(remainingMillis(this.key + "b")).isLessThanOrEqualTo(BRIEF.toMillis() * 40);
 		assertThat(remainingMillis(this.key + "c")).as("never shortened").isGreaterThan(LONG.toMillis());
 		assertThat(remainingMillis(this.key + "nobody's")).isNotPositive();
 		assertThat(this.store.renew(List.of(), TIMEOUT)).isEmpty();

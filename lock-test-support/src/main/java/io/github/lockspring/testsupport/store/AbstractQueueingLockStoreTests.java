@@ -235,9 +235,20 @@ public abstract class AbstractQueueingLockStoreTests extends AbstractLockStoreTe
 		acquire(holder, LONG);
 		OwnerToken waiter = new OwnerToken(instance('2'), 1, 1000);
 		look(waiter, QueueMode.JOIN);
-		this.store.release(new ReleaseRequest(this.key, holder, LONG, 0, BRIEF), TIMEOUT);
+		this.store.release(new ReleaseRequest(this.key, holder, LONG, 0, LONG), TIMEOUT);
 		assertThat(look(waiter, QueueMode.REJOIN)).isInstanceOf(Busy.class);
 		assertThat(listener.wanted).isEmpty();
+		assertThat(listener.grants).isEmpty();
+	}
+
+	@Test
+	void waiterFindsAKeptLockWhenItExpires() {
+		openInbox(instance('2'));
+		OwnerToken holder = token();
+		acquire(holder, LONG);
+		OwnerToken waiter = new OwnerToken(instance('2'), 1, 1000);
+		look(waiter, QueueMode.JOIN);
+		this.store.release(new ReleaseRequest(this.key, holder, LONG, 0, BRIEF), TIMEOUT);
 		await().until(() -> look(waiter, QueueMode.REJOIN) instanceof Acquired);
 	}
 
