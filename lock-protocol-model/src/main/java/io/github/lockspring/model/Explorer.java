@@ -105,7 +105,7 @@ final class Explorer {
 			catch (Violation ex) {
 				List<Step> path = path(number);
 				path.add(step);
-				return new Trace(this.scenario, path, List.of(), ex.getMessage());
+				return new Trace(this.scenario, path, List.of(), ex.what());
 			}
 			byte[] reached = world.state();
 			if (add(reached, number, step.encode())) {

@@ -67,7 +67,7 @@ final class FairRuns {
 				break;
 			}
 			catch (Violation ex) {
-				return failure(String.valueOf(ex.getMessage()), passed);
+				return failure(ex.what(), passed);
 			}
 			present = this.world.state();
 		}

@@ -43,7 +43,7 @@ record Trace(Scenario scenario, List<Step> steps, List<Step> fairSteps, String w
 			after = world.toString();
 		}
 		catch (Violation ex) {
-			after = ex.getMessage();
+			after = ex.what();
 		}
 		world.store().letClockRun();
 		text.append("  %2d. %-70s | %s%n".formatted(number, described, after));

@@ -7,8 +7,15 @@ final class Violation extends RuntimeException {
 
 	private static final long serialVersionUID = 1L;
 
+	private final String what;
+
 	Violation(String what) {
 		super(what, null, false, false);
+		this.what = what;
+	}
+
+	String what() {
+		return this.what;
 	}
 
 	static void check(boolean condition, String otherwise) {
