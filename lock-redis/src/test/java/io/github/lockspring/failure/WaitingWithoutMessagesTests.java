@@ -3,6 +3,7 @@ package io.github.lockspring.failure;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -14,14 +15,18 @@ import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.redis.Driver;
 import io.github.lockspring.redis.Instance;
+import io.github.lockspring.testsupport.network.TcpProxy;
+import io.github.lockspring.testsupport.network.TcpProxy.Cut;
 import io.github.lockspring.testsupport.redis.RedisServer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 /**
  * An instance that messages do not reach, beside others that hand a busy lock over to
@@ -110,6 +115,58 @@ class WaitingWithoutMessagesTests {
 		});
 		assertThat(waits.get(2, TimeUnit.MINUTES)).isEqualTo(5);
 		assertThat(this.holds.get() - before).as("holds of the others meanwhile").isGreaterThan(20);
+	}
+
+	/** An instance whose inbox is open, since it has waited before. */
+	private Instance informed(Driver driver, TcpProxy proxy) throws Exception {
+		RedisStandaloneConfiguration where = serverFor("&* +@all");
+		where.setPort(proxy.port());
+		Instance instance = instance(driver, where);
+		this.redis.command("SET", "lock:other", "a plain client", "PX", "60000");
+		Future<HeldLock> waits = this.threads
+			.submit(() -> instance.locks().acquire(LockRequest.of("other").waitTime(Duration.ofMinutes(1))));
+		await().atMost(Duration.ofSeconds(60)).until(() -> lastSubscription() > 0);
+		this.redis.command("DEL", "lock:other");
+		waits.get(60, TimeUnit.SECONDS).close();
+		return instance;
+	}
+
+	/** The number of the instance's last subscription, as the server counts clients. */
+	private long lastSubscription() {
+		return ((String) Objects.requireNonNull(this.redis.command("CLIENT", "LIST", "TYPE", "pubsub"))).lines()
+			.filter((client) -> client.contains("user=restricted"))
+			.mapToLong((client) -> Long.parseLong(client.substring("id=".length(), client.indexOf(' '))))
+			.max()
+			.orElse(0);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void f24InstanceWhoseSubscriptionIsCutAndNotAllowedBackGetsItsTurn(Driver driver) throws Exception {
+		try (TcpProxy proxy = new TcpProxy(this.redis.port())) {
+			Instance instance = informed(driver, proxy);
+			contend();
+			this.redis.command("ACL", "SETUSER", "restricted", "-subscribe", "-psubscribe");
+			proxy.cutSubscribers(Cut.RST);
+			for (int i = 0; i < 5; i++) {
+				instance.locks().acquire(REQUEST).close();
+			}
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void f24SubscriptionThatOnlySeemsAliveIsReplacedWhenAnAttemptFindsAGrant(Driver driver) throws Exception {
+		try (TcpProxy proxy = new TcpProxy(this.redis.port())) {
+			Instance instance = informed(driver, proxy);
+			contend();
+			long before = lastSubscription();
+			proxy.killSubscribersSilently();
+			await().atMost(Duration.ofSeconds(60)).until(() -> {
+				instance.locks().acquire(REQUEST).close();
+				return lastSubscription() > before;
+			});
+		}
 	}
 
 }

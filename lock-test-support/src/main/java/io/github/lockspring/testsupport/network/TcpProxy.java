@@ -122,6 +122,14 @@ public final class TcpProxy implements AutoCloseable {
 		this.muted = true;
 	}
 
+	/**
+	 * Lets the present connections on which the client has subscribed to something stay
+	 * open and dead, until {@link #restore()}, as after a firewall has forgotten them.
+	 */
+	public synchronized void killSubscribersSilently() {
+		this.links.stream().filter((link) -> link.subscriber).forEach((link) -> link.dead = true);
+	}
+
 	/** Refuses new connections, until {@link #restore()}. Present ones stay. */
 	public synchronized void refuse() {
 		ServerSocket listener = this.listener;
