@@ -128,7 +128,7 @@ final class KeyLock {
 				|| (present != null && present.failingFor(now) >= waiter.options().unavailableAfter())) {
 			return giveUp(waiter, failure(waiter, present, now));
 		}
-		long until = waiter.options().until();
+		long until = (present != null) ? present.giveUpAt(waiter.options()) : waiter.options().until();
 		if (first && present != null && present.isWaiting()) {
 			if (now - present.nextAttempt() >= 0) {
 				return attempt(waiter, present, now);
@@ -302,6 +302,7 @@ final class KeyLock {
 			else {
 				asking.failed(error, attempt.sent(), this.retry, now);
 				this.monitor.afterwards(this.port::probeInbox);
+				this.waiters.forEach(this.monitor::afterwards);
 			}
 			if (waiter.options().once() && !interrupted) {
 				giveUp(waiter, new Unavailable(error));

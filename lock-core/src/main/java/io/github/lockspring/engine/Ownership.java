@@ -413,6 +413,13 @@ final class Ownership implements Watchdog.Watched, StoreDispatcher.Renewal {
 		return (this.failure != null) ? now - this.failingSince : -1;
 	}
 
+	/** When a waiter gives up, as far as is known. */
+	long giveUpAt(Waiter.WaitOptions options) {
+		boolean failing = this.failure != null && options.unavailableAfter() < Time.FOREVER;
+		return failing ? Time.earlier(options.until(), this.failingSince + options.unavailableAfter())
+				: options.until();
+	}
+
 	/**
 	 * Why the store cannot be used, as far as is known; null if it can, or the lock is
 	 * held here.
