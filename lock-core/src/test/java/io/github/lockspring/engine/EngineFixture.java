@@ -35,7 +35,7 @@ abstract class EngineFixture {
 
 	final FakeTime time = new FakeTime();
 
-	final ScriptedStore store = new ScriptedStore();
+	final ScriptedStore store = newStore();
 
 	final List<LockEvent> events = new ArrayList<>();
 
@@ -55,6 +55,10 @@ abstract class EngineFixture {
 
 	/** Of the first start. */
 	final KeyLockRegistry registry = this.engine.registry();
+
+	ScriptedStore newStore() {
+		return new ScriptedStore();
+	}
 
 	EngineSettings settings() {
 		return EngineSettings.defaults();

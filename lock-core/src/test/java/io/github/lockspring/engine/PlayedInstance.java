@@ -155,8 +155,13 @@ final class PlayedInstance implements KeyLockPort {
 		long sent = now();
 		RenewRequest request = ownership.renewRequest(sent);
 		if (request != null) {
-			this.world.renew(this, request, (result) -> ownership
-				.renewed((result != null) ? result : RenewResult.UNKNOWN, sent, request.ttl().toNanos(), now()));
+			this.world.renew(this, request, (result) -> {
+				ownership.renewed((result != null) ? result : RenewResult.UNKNOWN, sent, request.ttl().toNanos(),
+						now());
+				Hold hold = ownership.hold();
+				PlayedWorld.check(result != RenewResult.NOT_OWNER || hold == null || !hold.isActive(),
+						"held although the store says that another owns the lock");
+			});
 		}
 	}
 
@@ -296,7 +301,7 @@ final class PlayedInstance implements KeyLockPort {
 			this.parkedUntil = null;
 			if (outcome() instanceof Hold granted && this.hold == null) {
 				this.hold = granted;
-				PlayedInstance.this.world.held(granted.fencingToken());
+				PlayedInstance.this.world.held(granted.token(), granted.fencingToken());
 			}
 		}
 
@@ -321,6 +326,10 @@ final class PlayedInstance implements KeyLockPort {
 		/** Whether it holds the lock by its own clock. */
 		boolean isHolder() {
 			return this.hold != null && this.hold.isActive() && !this.hold.isOver(now());
+		}
+
+		OwnerToken token() {
+			return held().token();
 		}
 
 		boolean isHolding() {

@@ -93,6 +93,9 @@ final class PlayedStore {
 			return new ReleaseResult.NotOwner(this.fencingToken);
 		}
 		this.fencingToken = Math.max(this.fencingToken, request.lastFencingToken());
+		if (!request.ttl().isZero()) {
+			this.world.checkReported(request.token(), this.fencingToken);
+		}
 		if (!request.keep().isZero()) {
 			this.kept = true;
 			this.expiry = end(request.keep());
@@ -123,6 +126,19 @@ final class PlayedStore {
 		}
 		this.expiry = Math.max(this.expiry, end(request.ttl()));
 		return RenewResult.RENEWED;
+	}
+
+	/**
+	 * Forgets everything.
+	 * @return the token that owned the lock, or null
+	 */
+	@Nullable OwnerToken loseData() {
+		OwnerToken before = this.owner;
+		this.owner = null;
+		this.kept = false;
+		this.fencingToken = 0;
+		this.queue.clear();
+		return before;
 	}
 
 	boolean isFree() {

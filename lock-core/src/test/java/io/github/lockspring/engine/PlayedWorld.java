@@ -2,8 +2,12 @@ package io.github.lockspring.engine;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
@@ -75,6 +79,12 @@ final class PlayedWorld {
 
 	private final List<String> trace = new ArrayList<>();
 
+	/** Tokens that owned the lock when the store lost its data. */
+	private final Set<OwnerToken> forgotten = new HashSet<>();
+
+	/** The last fencing token of each ownership. */
+	private final Map<OwnerToken, Long> lastOf = new HashMap<>();
+
 	/** Of most waiters, since a lock is handed off with the same one only. */
 	private final int ttl;
 
@@ -129,11 +139,29 @@ final class PlayedWorld {
 	}
 
 	/** A waiter was told that it holds the lock, which took it some time. */
-	void held(long fencingToken) {
+	void held(OwnerToken token, long fencingToken) {
 		pass(EVENT_NANOS);
-		check(fencingToken > this.lastFencingToken, "token " + fencingToken + " after " + this.lastFencingToken);
-		this.lastFencingToken = fencingToken;
 		this.holds++;
+		this.lastOf.put(token, fencingToken);
+		if (!this.forgotten.contains(token)) {
+			check(fencingToken > this.lastFencingToken, "token " + fencingToken + " after " + this.lastFencingToken);
+			this.lastFencingToken = fencingToken;
+		}
+	}
+
+	/** A release has told the store the last fencing token of an ownership. */
+	void checkReported(OwnerToken token, long known) {
+		check(known >= this.lastOf.getOrDefault(token, 0L), "the last fencing token of " + token + " is unknown");
+	}
+
+	/** The store forgets who owns the lock: those that had it may not know. */
+	private void loseData() {
+		trace("the store loses its data");
+		waiters(PlayedWaiter::isHolding).forEach((waiter) -> this.forgotten.add(waiter.token()));
+		OwnerToken owner = this.store.loseData();
+		if (owner != null) {
+			this.forgotten.add(owner);
+		}
 	}
 
 	// the network
@@ -274,6 +302,9 @@ final class PlayedWorld {
 		else if (this.random.nextInt(3) == 0) {
 			any(this.instances, this::replace);
 		}
+		else if (this.random.nextInt(8) == 0) {
+			loseData();
+		}
 	}
 
 	private <T> void any(List<T> some, Consumer<T> what) {
@@ -357,7 +388,7 @@ final class PlayedWorld {
 	}
 
 	private void checkOneHolder() {
-		List<PlayedWaiter> holders = waiters(PlayedWaiter::isHolder);
+		List<PlayedWaiter> holders = waiters((waiter) -> waiter.isHolder() && !this.forgotten.contains(waiter.token()));
 		check(holders.size() < 2, "two holders: " + holders);
 	}
 

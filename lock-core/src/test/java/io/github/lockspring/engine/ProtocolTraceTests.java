@@ -1,6 +1,8 @@
 package io.github.lockspring.engine;
 
 import java.time.Duration;
+import java.util.List;
+import java.util.function.BiConsumer;
 
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockInterruptedException;
@@ -10,6 +12,7 @@ import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.store.AcquireRequest.QueueMode;
 import io.github.lockspring.store.AcquireResult;
+import io.github.lockspring.store.InboxListener;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.ReleaseResult;
 import io.github.lockspring.store.RenewResult;
@@ -304,6 +307,24 @@ class ProtocolTraceTests extends EngineFixture {
 	}
 
 	@Test
+	void h13MessageThatArrivesDuringAnAttemptIsFollowedByAnother() {
+		List<BiConsumer<InboxListener, OwnerToken>> messages = List.of((inbox, token) -> inbox.wanted(KEY, token),
+				(inbox, token) -> inbox.opened(), (inbox, token) -> inbox.granted(KEY, token, 99, false));
+		for (BiConsumer<InboxListener, OwnerToken> message : messages) {
+			Waiting waiting = waiting(request(), 100);
+			advance(Duration.ofSeconds(1));
+			ScriptedStore.Asked second = this.store.nextLook();
+			message.accept(this.store.messages(), second.token());
+			second.busy(TTL, 100);
+			ScriptedStore.Asked third = this.store.nextLook();
+			message.accept(this.store.messages(), second.token());
+			third.fails();
+			this.store.nextLook().acquired(101);
+			waiting.running().get().close();
+		}
+	}
+
+	@Test
 	void h09WaiterWithoutConfirmedInboxPollsFromItsSecondAttemptOn() {
 		this.store.inboxConfirmed = false;
 		Running<HeldLock> running = acquire(request());
@@ -446,6 +467,35 @@ class ProtocolTraceTests extends EngineFixture {
 		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(running::get)
 			.withMessageContaining(KEY)
 			.withMessageContaining("no answer");
+	}
+
+	@Test
+	void h16CallerWithoutAWaitTimeLearnsBehindAnotherOneThatTheStoreDoesNotReply() {
+		Running<HeldLock> patient = acquire(request());
+		ScriptedStore.Asked attempt = this.store.nextLook();
+		Running<Boolean> slow = lock();
+		Running<Boolean> late = lock();
+		advance(Duration.ofMillis(300));
+		attempt.fails();
+		this.time.awaitParked(patient.thread());
+		assertThat(this.time.awaitParked(slow.thread())).isEqualTo(Duration.ofMillis(4700));
+		advance(Duration.ofMillis(4700));
+		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(slow::get);
+		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(late::get);
+		this.store.nextLook().fails();
+		this.time.awaitParked(patient.thread());
+		advance(Duration.ofSeconds(1));
+		this.store.nextLook().acquired(1);
+		patient.get();
+	}
+
+	private Running<Boolean> lock() {
+		Running<Boolean> running = start(() -> {
+			this.engine.template().asLock(KEY).lock();
+			return true;
+		});
+		this.time.awaitParked(running.thread());
+		return running;
 	}
 
 	@Test

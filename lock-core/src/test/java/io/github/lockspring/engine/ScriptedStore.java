@@ -99,6 +99,9 @@ public class ScriptedStore implements LockStore {
 
 	volatile boolean inboxConfirmed = true;
 
+	/** Whether there is a queue; to be set before the engine is created. */
+	volatile boolean hasInbox = true;
+
 	volatile int inboxOpened;
 
 	volatile int inboxDoubted;
@@ -203,7 +206,7 @@ public class ScriptedStore implements LockStore {
 	public Optional<Inbox> inbox(String instance, InboxListener listener) {
 		this.inboxes.add(instance);
 		this.listener = listener;
-		return this.onInbox.apply(instance, listener);
+		return this.hasInbox ? this.onInbox.apply(instance, listener) : Optional.empty();
 	}
 
 	InboxListener messages() {
