@@ -65,6 +65,13 @@ public @interface DistributedLock {
 	 * {@code #root.method}, {@code #root.target}, {@code #root.args} and {@code @bean},
 	 * or a template such as <code>order:#{#order.id}</code>. A collection or an array
 	 * locks all its elements. Empty: the method itself.
+	 * <p>
+	 * A value that is no String counts by its {@code toString()}, which must be the same
+	 * in all instances. A call is refused where it is seen that it is not: the identity
+	 * of an object ({@code Customer@3fee}) as the text or inside of it; a {@code Date} or
+	 * a {@code Calendar}; a record that contains one, or a set or map without an order.
+	 * Such parts of other classes, and of a text that the expression concatenates, cannot
+	 * be seen. Name an identifier.
 	 * @return the key
 	 */
 	@AliasFor("value")

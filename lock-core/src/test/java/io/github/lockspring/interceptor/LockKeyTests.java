@@ -1,15 +1,28 @@
 package io.github.lockspring.interceptor;
 
 import java.nio.file.Path;
+import java.sql.Timestamp;
+import java.time.Instant;
+import java.time.LocalDate;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Calendar;
+import java.util.Date;
+import java.util.EnumSet;
+import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.lockspring.LockDefinitionException;
 import io.github.lockspring.LockSpec;
@@ -280,6 +293,69 @@ class LockKeyTests {
 	}
 
 	@Test
+	void f28IdentityInsideATextIsRefused() {
+		Order order = new Order("42");
+		for (Object value : List.of(new Parcel("p", order), new Parcel("p", new int[] { 1 }),
+				new Parcel("p", new String[] { "a" }), new Parcel("p", new Order[0]), new Parcel("p", List.of(order)),
+				new Parcel("p", (Runnable) () -> {
+				}), Map.entry("a", order), new AtomicReference<>(order), new StringBuilder("x:").append(order))) {
+			assertThat(refused(value)).as(value.toString())
+				.hasMessageContainingAll("Keys.any(Object)", "key = \"#value\"", "names an object", "use #value.id");
+		}
+	}
+
+	@Test
+	void textsWithAnAtSignThatNameNoObjectAreTaken() {
+		for (Object value : List.of(new Parcel("bob@1a2b", 1), new Parcel("bob@cafe", "a@b.de"),
+				new StringBuilder("bob@1a2b"), new Parcel("io.github@f00.de", 1), new Parcel("@1f", "@ff@"))) {
+			assertThat(keyOf(value)).isEqualTo(value.toString());
+		}
+		String text = new Order("42").toString();
+		assertThat(keyOf(text)).isEqualTo(text);
+		assertThat(keyOf("[I@1f")).isEqualTo("[I@1f");
+	}
+
+	@Test
+	void f28TextThatDependsOnTheTimeZoneIsRefused() {
+		Date date = new Date(0);
+		for (Object value : List.of(date, new java.sql.Date(0), new Timestamp(0), new Parcel("p", date),
+				new Parcel("p", List.of(new Parcel("q", date))), List.of(date))) {
+			assertThat(refused(value)).as(value.toString())
+				.hasMessageContainingAll("key = \"#value\"", "time zone", ".time");
+		}
+		assertThat(refused(Calendar.getInstance())).hasMessageContainingAll("time zone", ".timeInMillis");
+		assertThat(keyOf(Instant.EPOCH)).isEqualTo("1970-01-01T00:00:00Z");
+		assertThat(keyOf(new Parcel("p", LocalDate.EPOCH))).isEqualTo("Parcel[id=p, content=1970-01-01]");
+	}
+
+	@Test
+	void f28TextWithElementsInNoOrderIsRefused() {
+		for (Object content : List.of(new HashSet<>(List.of("a", "b")), Set.of("a", "b"), Map.of("a", 1),
+				new HashMap<>(Map.of("a", 1)), new ConcurrentHashMap<>(Map.of("a", 1)),
+				List.of(new HashSet<>(List.of("a"))), new Parcel("q", Set.of("a")))) {
+			assertThat(refused(new Parcel("p", content))).as(content.toString())
+				.hasMessageContainingAll("key = \"#value\"", "no order", "use #value.id");
+		}
+		for (Object content : List.of(new TreeSet<>(List.of("a", "b")), new LinkedHashSet<>(List.of("a", "b")),
+				EnumSet.of(Spelled.ONE), new TreeMap<>(Map.of("a", 1)), new LinkedHashMap<>(Map.of("a", 1)),
+				List.of("a"))) {
+			assertThat(keyOf(new Parcel("p", content))).isEqualTo("Parcel[id=p, content=" + content + "]");
+		}
+	}
+
+	@Test
+	void componentThatIsNotPartOfTheTextIsNotLookedAt() {
+		assertThat(keyOf(new Short("s", Set.of("a"), new Date()))).isEqualTo("s");
+	}
+
+	@Test
+	void locksEachElementOfOptionalCollection() {
+		keys.any(Optional.of(new HashSet<>(List.of("b", "a"))));
+		assertThat(locks.lastKeys()).containsExactly("a", "b");
+		assertThat(refused(List.of(Optional.of(List.of("a"))))).hasMessageContaining("a collection inside");
+	}
+
+	@Test
 	void methodDoesNotRunWhenKeyIsRefused() {
 		refused(null);
 		assertThat(keys.ran()).doesNotContainNull();
@@ -335,6 +411,18 @@ class LockKeyTests {
 	}
 
 	record Id(int value) {
+	}
+
+	record Parcel(String id, Object content) {
+	}
+
+	record Short(String id, Set<String> tags, Date date) {
+
+		@Override
+		public String toString() {
+			return this.id;
+		}
+
 	}
 
 	enum Spelled {
