@@ -88,6 +88,28 @@ class AnnotatedMethodsTests {
 	}
 
 	@Test
+	void methodAndClassAnnotationsOfASuperInterfaceAreSeen() {
+		assertThat(names(OfSubInterface.class, "api")).containsExactly("api");
+		assertThat(names(OfSubInterface.class, "general")).containsExactly("interface");
+		assertThat(names(OfSubInterface.class, "byDefault")).containsExactly("default");
+		assertThat(names(OfSubInterface.class, "further")).isEmpty();
+		assertThat(this.methods.isCandidate(OfSubInterface.class)).isTrue();
+		assertThat(this.methods.in(OfSubInterface.class)).extracting((method) -> method.method().getName())
+			.containsExactlyInAnyOrder("api", "general", "byDefault");
+	}
+
+	@Test
+	void superInterfaceOfASuperclassIsSeen() {
+		assertThat(names(Inheriting.class, "api")).containsExactly("api");
+		assertThat(names(Inheriting.class, "general")).containsExactly("interface");
+	}
+
+	@Test
+	void nearerInterfaceWinsOverItsSuperInterface() {
+		assertThat(names(OfRedefining.class, "api")).containsExactly("redefined");
+	}
+
+	@Test
 	void defaultMethodIsSeen() {
 		assertThat(names(Plain.class, "byDefault")).containsExactly("default");
 	}
@@ -195,6 +217,57 @@ class AnnotatedMethodsTests {
 
 		@DistributedLock(name = "default")
 		default void byDefault() {
+		}
+
+	}
+
+	interface SubApi extends Api {
+
+		default void further() {
+		}
+
+	}
+
+	interface SubSubApi extends SubApi {
+
+	}
+
+	interface RedefiningApi extends SubApi {
+
+		@Override
+		@DistributedLock(name = "redefined")
+		void api();
+
+	}
+
+	static class OfSubInterface implements SubSubApi {
+
+		@Override
+		public void api() {
+		}
+
+		@Override
+		public void general() {
+		}
+
+		@Override
+		public void further() {
+		}
+
+	}
+
+	static class Inheriting extends OfSubInterface {
+
+		@Override
+		public void api() {
+		}
+
+	}
+
+	static class OfRedefining implements RedefiningApi {
+
+		@Override
+		public void api() {
 		}
 
 	}

@@ -194,6 +194,14 @@ class LockInterceptorTests {
 	}
 
 	@Test
+	void f22FallbackIsNotCalledWhenTheLockIsUnavailable() {
+		locks.unavailable = true;
+		assertThatThrownBy(() -> service.withFallback("42")).isInstanceOf(LockUnavailableException.class);
+		assertThatThrownBy(() -> service.withFallbackAndException("42")).isInstanceOf(LockUnavailableException.class);
+		assertThat(service.calls()).isEmpty();
+	}
+
+	@Test
 	void fallbackIsNotCalledWhenFree() {
 		assertThat(service.withFallback("42")).isEqualTo("free 42");
 	}

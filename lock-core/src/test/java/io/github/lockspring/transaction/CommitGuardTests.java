@@ -1,13 +1,16 @@
 package io.github.lockspring.transaction;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.function.Consumer;
 
 import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockContext;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.OnLost;
+import io.github.lockspring.store.RenewRequest;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -24,6 +27,8 @@ import static org.awaitility.Awaitility.await;
 class CommitGuardTests {
 
 	private static final LockRequest SHORT = LockRequest.of("a").ttl(Duration.ofMillis(100));
+
+	private static final Duration SHORT_HOLD = Duration.ofMillis(300);
 
 	private final Bank bank = new Bank();
 
@@ -65,6 +70,51 @@ class CommitGuardTests {
 				assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::verify);
 			}));
 		assertThat(this.bank.written()).isZero();
+	}
+
+	@Test
+	void f03EachLockOfNestedCallsIsVerified() {
+		guarded();
+		LockRequest held = LockRequest.of("b");
+		assertThatExceptionOfType(LockLostException.class)
+			.isThrownBy(() -> this.bank.locks.executeWithoutResult(SHORT,
+					(lost) -> run(held, (inner) -> awaitLoss(lost))))
+			.satisfies((ex) -> assertThat(ex.getKey()).isEqualTo("a"));
+		assertThatExceptionOfType(LockLostException.class)
+			.isThrownBy(() -> this.bank.locks.executeWithoutResult(held, (outer) -> run(SHORT, this::awaitLoss)))
+			.satisfies((ex) -> assertThat(ex.getKey()).isEqualTo("a"));
+		assertThat(this.bank.written()).isZero();
+		this.bank.locks.executeWithoutResult(LockRequest.of("a"), (outer) -> run(held, (inner) -> {
+		}));
+		assertThat(this.bank.written()).isOne();
+	}
+
+	@Test
+	void f03EachLockOfTheTransactionIsVerified() {
+		guarded();
+		LockRequest shortest = LockRequest.of("a").renew().ttl(SHORT_HOLD).maxHold(SHORT_HOLD);
+		for (List<LockRequest> order : List.of(List.of(shortest, LockRequest.of("b")),
+				List.of(LockRequest.of("b"), shortest))) {
+			assertThatExceptionOfType(LockLostException.class)
+				.isThrownBy(() -> this.bank.transaction().executeWithoutResult((status) -> {
+					this.bank.write();
+					order.forEach((request) -> this.bank.locks.executeWithoutResult(request, (lock) -> {
+					}));
+					awaitLoss(LockContext.current("a").orElseThrow());
+				}))
+				.satisfies((ex) -> assertThat(ex.getKey()).isEqualTo("a"));
+		}
+		assertThat(this.bank.written()).isZero();
+	}
+
+	@Test
+	void f10RemoteVerificationAsksForEachLock() {
+		this.bank.guarded(Verification.REMOTE, Duration.ZERO);
+		this.bank.locks.executeWithoutResult(LockRequest.of("a"), (outer) -> run(LockRequest.of("b", "c"), (inner) -> {
+		}));
+		assertThat(this.bank.store.renewed).flatExtracting((batch) -> batch)
+			.extracting(RenewRequest::key)
+			.containsExactlyInAnyOrder("a", "b", "c");
 	}
 
 	@Test
