@@ -35,17 +35,20 @@ public final class RedisLockStoreAutoConfiguration {
 	@ConditionalOnSingleCandidate(RedisConnectionFactory.class)
 	RedisLockStore lockspringRedisLockStore(RedisConnectionFactory connectionFactory,
 			DistributedLockProperties properties) {
-		DistributedLockProperties.Redis redis = properties.redis();
-		RedisStoreSettings settings = new RedisStoreSettings(properties.keyPrefix(), redis.commandTimeout(),
-				redis.connectTimeout(), redis.notifications(), redis.replicaAcks(), redis.replicaAckTimeout());
 		try {
-			return RedisLockStore.create(connectionFactory, settings);
+			return RedisLockStore.create(connectionFactory, settings(properties));
 		}
 		catch (UnsupportedOperationException ex) {
-			throw new LockPropertyException("redis.replica-acks", String.valueOf(redis.replicaAcks()),
+			throw new LockPropertyException("redis.replica-acks", String.valueOf(properties.redis().replicaAcks()),
 					String.valueOf(ex.getMessage()),
 					"Leave the property out, or connect to a single server or through Sentinel.");
 		}
+	}
+
+	private static RedisStoreSettings settings(DistributedLockProperties properties) {
+		DistributedLockProperties.Redis redis = properties.redis();
+		return new RedisStoreSettings(properties.keyPrefix(), redis.commandTimeout(), redis.connectTimeout(),
+				redis.notifications(), redis.replicaAcks(), redis.replicaAckTimeout());
 	}
 
 }

@@ -42,23 +42,27 @@ public final class RedlockLockStoreAutoConfiguration {
 	@ConditionalOnMissingBean(LockStore.class)
 	RedlockLockStore lockspringRedlockLockStore(DistributedLockProperties properties, BeanFactory beanFactory,
 			Environment environment) {
-		DistributedLockProperties.Redlock redlock = properties.redlock();
 		RedlockConnectionFactories factories = RedlockConnectionFactories.of(beanFactory,
 				environment.getProperty("spring.data.redis.client-type"));
-		List<RedlockNode> nodes = redlock.addresses()
+		List<RedlockNode> nodes = properties.redlock()
+			.addresses()
 			.stream()
 			.map((address) -> new RedlockNode(address.name(), factories.create(address)))
 			.toList();
-		return RedlockLockStore.create(nodes,
-				new RedlockSettings(properties.keyPrefix(), properties.redis().commandTimeout(),
-						properties.redis().connectTimeout(), redlock.nodeTimeout(), redlock.clockDrift(),
-						longestTtl(properties), redlock.durable()));
+		return RedlockLockStore.create(nodes, settings(properties));
 	}
 
 	@Bean
 	@ConditionalOnBooleanProperty(name = "distributed-lock.redlock.durable", havingValue = false, matchIfMissing = true)
 	RedlockLeaseValidator lockspringRedlockLeaseValidator(DistributedLockProperties properties) {
 		return new RedlockLeaseValidator(longestTtl(properties));
+	}
+
+	private static RedlockSettings settings(DistributedLockProperties properties) {
+		DistributedLockProperties.Redlock redlock = properties.redlock();
+		return new RedlockSettings(properties.keyPrefix(), properties.redis().commandTimeout(),
+				properties.redis().connectTimeout(), redlock.nodeTimeout(), redlock.clockDrift(),
+				longestTtl(properties), redlock.durable());
 	}
 
 	private static Duration longestTtl(DistributedLockProperties properties) {
