@@ -220,8 +220,7 @@ record LockKeyValues(LockOperation operation, String expression) {
 	}
 
 	private LockDefinitionException unusable(Object value, String why, String property) {
-		return error(
-				"it gives an object of the type " + value.getClass().getSimpleName() + ", whose toString() " + why,
+		return error("it gives an object of the type " + value.getClass().getSimpleName() + ", whose toString() " + why,
 				"Name what identifies it: use " + this.expression + property);
 	}
 

@@ -77,8 +77,8 @@ class CommitGuardTests {
 		guarded();
 		LockRequest held = LockRequest.of("b");
 		assertThatExceptionOfType(LockLostException.class)
-			.isThrownBy(() -> this.bank.locks.executeWithoutResult(SHORT,
-					(lost) -> run(held, (inner) -> awaitLoss(lost))))
+			.isThrownBy(
+					() -> this.bank.locks.executeWithoutResult(SHORT, (lost) -> run(held, (inner) -> awaitLoss(lost))))
 			.satisfies((ex) -> assertThat(ex.getKey()).isEqualTo("a"));
 		assertThatExceptionOfType(LockLostException.class)
 			.isThrownBy(() -> this.bank.locks.executeWithoutResult(held, (outer) -> run(SHORT, this::awaitLoss)))

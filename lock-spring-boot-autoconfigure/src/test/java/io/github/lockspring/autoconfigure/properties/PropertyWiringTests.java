@@ -67,9 +67,8 @@ class PropertyWiringTests {
 		redlock("redlock.longest-ttl", "51s", Duration.ofSeconds(51), RedlockSettings::longestTtl);
 		redlock("redlock.durable", "true", true, RedlockSettings::durable);
 		// RedlockLockStoreAutoConfigurationTests uses the nodes
-		bound("redlock.nodes", "redis://a:1,redis://b:2,redis://c:3", 3, (properties) -> properties.redlock()
-			.addresses()
-			.size());
+		bound("redlock.nodes", "redis://a:1,redis://b:2,redis://c:3", 3,
+				(properties) -> properties.redlock().addresses().size());
 		context("enabled", "false", true, (context) -> context.getBeansOfType(LockInterceptor.class).isEmpty());
 		context("store", "memory", true, (context) -> context.getBeansOfType(MemoryLockStore.class).size() == 1);
 		context("order", "47", 47, (context) -> context.getBean(LockOperationSourceAdvisor.class).getOrder());
@@ -77,8 +76,7 @@ class PropertyWiringTests {
 				(context) -> context.getBeansOfType(UnitOfWork.class).isEmpty());
 		context("transaction.verify-before-commit", "remote", Verification.REMOTE,
 				(context) -> guard(context).verification());
-		context("transaction.min-remaining", "52ms", Duration.ofMillis(52),
-				(context) -> guard(context).minRemaining());
+		context("transaction.min-remaining", "52ms", Duration.ofMillis(52), (context) -> guard(context).minRemaining());
 		context("fencing.table", "other_fence", "other_fence",
 				(context) -> field(field(context.getBean(JdbcFencingGuard.class), "table"), "name"));
 		context("fencing.initialize-schema", "never", DistributedLockProperties.InitializeSchema.NEVER,
@@ -120,8 +118,7 @@ class PropertyWiringTests {
 				(properties) -> setting.apply(settings(RedisLockStoreAutoConfiguration.class, properties)));
 	}
 
-	private static void redlock(String name, String value, Object expected,
-			Function<RedlockSettings, Object> setting) {
+	private static void redlock(String name, String value, Object expected, Function<RedlockSettings, Object> setting) {
 		bound(name, value, expected,
 				(properties) -> setting.apply(settings(RedlockLockStoreAutoConfiguration.class, properties)));
 	}
