@@ -34,7 +34,7 @@ class CommandTimeoutTests {
 		void beforeAnswer(Duration timeout) {
 			CommandTimeoutTests.this.timeouts.add(timeout);
 		}
-	}, COMMAND_TIMEOUT);
+	}, COMMAND_TIMEOUT, Runnable::run);
 
 	@Test
 	void acquisitionOfAShortLeaseWaitsForAThirdOfIt() {
