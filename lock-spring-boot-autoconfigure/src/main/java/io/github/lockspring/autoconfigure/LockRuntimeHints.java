@@ -21,6 +21,11 @@ class LockRuntimeHints implements RuntimeHintsRegistrar {
 	public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
 		hints.resources().registerPattern("io/github/lockspring/**/*.lua");
 		hints.resources().registerPattern("io/github/lockspring/jdbc/*.sql");
+		// where the application's Redis is: there is no getter for all kinds of it
+		hints.reflection()
+			.registerTypeIfPresent(classLoader,
+					"org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory",
+					(type) -> type.withField("configuration"));
 		// the last one is created from a URL by its method valueOf
 		for (Class<?> type : List.of(DistributedLock.class, DistributedLocks.class, Fenced.class,
 				RedlockNodeProperties.class)) {

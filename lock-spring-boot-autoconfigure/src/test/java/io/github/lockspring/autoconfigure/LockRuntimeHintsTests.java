@@ -11,6 +11,7 @@ import org.springframework.aot.hint.RuntimeHintsRegistrar;
 import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.core.io.support.SpringFactoriesLoader;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -39,6 +40,12 @@ class LockRuntimeHintsTests {
 		String resource = "io/github/lockspring/jdbc/" + name;
 		assertThat(new ClassPathResource(resource).exists()).isTrue();
 		assertThat(RuntimeHintsPredicates.resource().forResource(resource)).accepts(this.hints);
+	}
+
+	@Test
+	void fieldThatSaysWhereRedisIsCanBeRead() throws Exception {
+		assertThat(RuntimeHintsPredicates.reflection()
+			.onFieldAccess(LettuceConnectionFactory.class.getDeclaredField("configuration"))).accepts(this.hints);
 	}
 
 	@Test
