@@ -253,7 +253,7 @@ final class KeyLock {
 
 	private void acquired(Waiter waiter, Ownership asking, AcquireAttempt attempt, long fencingToken, long now) {
 		Grant pending = asking.takePendingGrant();
-		asking.noteOthers(pending != null && pending.othersWait());
+		asking.othersWait(pending != null && pending.othersWait(), now);
 		if (this.port.isStopped()) {
 			// what is held has been released; the waiter goes away and releases this
 			asking.late(now);
@@ -340,7 +340,7 @@ final class KeyLock {
 	}
 
 	private void consider(Ownership waiting, Grant grant, long now) {
-		waiting.noteOthers(grant.othersWait());
+		waiting.othersWait(grant.othersWait(), now);
 		if (!waiting.mayUse(grant, now)) {
 			attemptBy(waiting, now);
 		}
@@ -354,7 +354,7 @@ final class KeyLock {
 	 */
 	void wanted(Ownership wanted, long now) {
 		try (Monitor entered = this.monitor.enter()) {
-			wanted.othersWait(now);
+			wanted.othersWait(true, now);
 			// if it waits, this instance owns the lock without knowing it
 			attemptBy(wanted, now);
 		}

@@ -288,16 +288,12 @@ final class Ownership implements Watchdog.Watched, StoreDispatcher.Renewal {
 		this.othersSince = now;
 	}
 
-	/** A message said so. Counts from the first one. */
-	void othersWait(long now) {
-		if (!this.othersWait) {
+	/** Counts from the first message that says so. */
+	void othersWait(boolean wait, long now) {
+		if (wait && !this.othersWait) {
 			this.othersWait = true;
 			this.othersSince = now;
 		}
-	}
-
-	void noteOthers(boolean wait) {
-		this.othersWait |= wait;
 	}
 
 	Hold holdFor(LockParameters parameters, boolean deferred, long now) {
