@@ -78,7 +78,8 @@ class ArchitectureTests {
 					List.of("", "store", "interceptor", "redis", "redis.redlock", "autoconfigure",
 							"autoconfigure.properties")),
 			Map.entry("autoconfigure.fencing",
-					List.of("", "fencing", "jdbc", "autoconfigure", "autoconfigure.properties")));
+					List.of("", "fencing", "jdbc", "autoconfigure", "autoconfigure.jdbc", "autoconfigure.properties")),
+			Map.entry("autoconfigure.jdbc", List.of("", "store", "jdbc", "autoconfigure", "autoconfigure.properties")));
 
 	private static final JavaClasses CLASSES = new ClassFileImporter()
 		.withImportOption(new ImportOption.DoNotIncludeTests())

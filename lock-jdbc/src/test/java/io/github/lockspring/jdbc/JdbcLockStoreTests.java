@@ -265,7 +265,7 @@ class JdbcLockStoreTests {
 			String set = switch (this.database.platform()) {
 				case "h2" -> "SET TIME ZONE 'Pacific/Kiritimati'";
 				case "postgresql" -> "SET TIME ZONE 'Pacific/Kiritimati'";
-				default -> "SET time_zone = '+14:00'";
+				default -> "SET time_zone = '+13:00'";
 			};
 			HikariDataSource east = new HikariDataSource();
 			east.setJdbcUrl(this.database.url());

@@ -9,6 +9,7 @@ import io.github.lockspring.autoconfigure.properties.UnknownPropertyValidator;
 import io.github.lockspring.engine.EngineSettings;
 import io.github.lockspring.engine.LockEngine;
 import io.github.lockspring.store.LockStore;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
@@ -59,8 +60,8 @@ public final class LockEngineAutoConfiguration {
 		LockStore store = stores.getIfAvailable(() -> {
 			throw MissingLockStoreException.explaining(beanFactory, properties.store());
 		});
-		LockEngine engine = new LockEngine(store, settings(properties), listeners.orderedStream().toList(),
-				unitsOfWork.getIfAvailable(() -> UnitOfWork.NONE));
+		LockEngine engine = new LockEngine(store, settings(properties, beanFactory.getBeanClassLoader()),
+				listeners.orderedStream().toList(), unitsOfWork.getIfAvailable(() -> UnitOfWork.NONE));
 		lifecycle.manage(engine);
 		return engine;
 	}
@@ -70,9 +71,13 @@ public final class LockEngineAutoConfiguration {
 		return new LockEngineLifecycle(context);
 	}
 
-	private static EngineSettings settings(DistributedLockProperties properties) {
+	private static EngineSettings settings(DistributedLockProperties properties, @Nullable ClassLoader classLoader) {
+		boolean jdbc = LockStoreModules.select(properties.store(), classLoader)
+			.filter(DistributedLockProperties.Store.JDBC::equals)
+			.isPresent();
 		return new EngineSettings(properties.ttl(), properties.waitTime(), properties.maxHold(),
-				properties.redis().commandTimeout(), properties.renewal().interval(), properties.renewal().batchSize(),
+				(jdbc) ? properties.jdbc().commandTimeout() : properties.redis().commandTimeout(),
+				properties.renewal().interval(), properties.renewal().batchSize(),
 				properties.fairness().maxHandoffTime(), properties.shutdown().timeout());
 	}
 

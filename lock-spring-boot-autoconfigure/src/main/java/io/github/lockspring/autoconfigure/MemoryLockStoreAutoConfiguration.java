@@ -1,11 +1,11 @@
 package io.github.lockspring.autoconfigure;
 
+import io.github.lockspring.autoconfigure.properties.DistributedLockProperties;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.memory.MemoryLockStore;
 
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Lazy;
 
@@ -16,7 +16,7 @@ import org.springframework.context.annotation.Lazy;
  */
 @AutoConfiguration
 @ConditionalOnLocksEnabled
-@ConditionalOnProperty(name = "distributed-lock.store", havingValue = "memory")
+@ConditionalOnLockStore(DistributedLockProperties.Store.MEMORY)
 public final class MemoryLockStoreAutoConfiguration {
 
 	@Bean

@@ -1,10 +1,15 @@
 package io.github.lockspring.autoconfigure;
 
 import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
+import java.util.stream.Collectors;
+
+import javax.sql.DataSource;
 
 import io.github.lockspring.autoconfigure.properties.DistributedLockProperties;
 import io.github.lockspring.store.LockStore;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -19,7 +24,9 @@ class MissingLockStoreException extends RuntimeException {
 
 	private static final long serialVersionUID = 1L;
 
-	private static final String REDIS_STORE = "io.github.lockspring.redis.RedisLockStore";
+	private static final String SPRING_BOOT_JDBC = "org.springframework.boot.jdbc.DataSourceBuilder";
+
+	private static final String HIKARI = "com.zaxxer.hikari.HikariDataSource";
 
 	private static final String CONNECTION_FACTORY = "org.springframework.data.redis.connection.RedisConnectionFactory";
 
@@ -37,16 +44,56 @@ class MissingLockStoreException extends RuntimeException {
 	/**
 	 * Creates the exception with what is missing, and its remedy.
 	 * @param beanFactory the bean factory that has no {@link LockStore}
-	 * @param store the store that the properties select
+	 * @param store the store that the properties select, or null
 	 * @return the exception to throw
 	 */
 	static MissingLockStoreException explaining(ConfigurableListableBeanFactory beanFactory,
-			DistributedLockProperties.Store store) {
-		if (store == DistributedLockProperties.Store.MEMORY) {
-			return leftOut("MemoryLockStoreAutoConfiguration");
-		}
+			DistributedLockProperties.@Nullable Store store) {
 		ClassLoader classLoader = beanFactory.getBeanClassLoader();
-		if (!ClassUtils.isPresent(REDIS_STORE, classLoader)) {
+		return LockStoreModules.select(store, classLoader).map((selected) -> switch (selected) {
+			case MEMORY -> leftOut("MemoryLockStoreAutoConfiguration");
+			case JDBC -> withoutJdbc(beanFactory, classLoader);
+			case REDIS, REDLOCK -> withoutRedis(beanFactory, selected, classLoader);
+		}).orElseGet(() -> undecided(LockStoreModules.present(classLoader)));
+	}
+
+	private static MissingLockStoreException undecided(List<DistributedLockProperties.Store> stores) {
+		if (stores.isEmpty()) {
+			return new MissingLockStoreException("there is no module of a store on the class path",
+					"Add the dependency io.github.lockspring:lock-spring-boot-starter, for Redis, or"
+							+ " io.github.lockspring:lock-spring-boot-starter-jdbc, for a database.");
+		}
+		String names = stores.stream()
+			.map((store) -> store.name().toLowerCase(Locale.ROOT))
+			.collect(Collectors.joining(", "));
+		return new MissingLockStoreException(
+				"there are several stores on the class path (" + names + "), and distributed-lock.store chooses none",
+				"Set distributed-lock.store to one of them, the same in all instances, or remove the starter of the"
+						+ " others.");
+	}
+
+	private static MissingLockStoreException withoutJdbc(ConfigurableListableBeanFactory beanFactory,
+			@Nullable ClassLoader classLoader) {
+		if (!ClassUtils.isPresent(LockStoreModules.JDBC_STORE, classLoader)) {
+			return new MissingLockStoreException(
+					"distributed-lock.store=jdbc needs the module lock-jdbc, which is not on the class path",
+					"Add the dependency io.github.lockspring:lock-spring-boot-starter-jdbc.");
+		}
+		if (!ClassUtils.isPresent(SPRING_BOOT_JDBC, classLoader) || !ClassUtils.isPresent(HIKARI, classLoader)) {
+			return new MissingLockStoreException("Spring Boot's JDBC support or HikariCP is not on the class path",
+					"Add the dependency org.springframework.boot:spring-boot-starter-jdbc.");
+		}
+		if (BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beanFactory, DataSource.class, true,
+				false).length == 0) {
+			return new MissingLockStoreException("there is no DataSource bean",
+					"Set spring.datasource.url, and add the driver of the database or an embedded database such as H2.");
+		}
+		return leftOut("JdbcLockStoreAutoConfiguration");
+	}
+
+	private static MissingLockStoreException withoutRedis(ConfigurableListableBeanFactory beanFactory,
+			DistributedLockProperties.Store store, @Nullable ClassLoader classLoader) {
+		if (!ClassUtils.isPresent(LockStoreModules.REDIS_STORE, classLoader)) {
 			return new MissingLockStoreException(
 					"distributed-lock.store=" + store.name().toLowerCase(Locale.ROOT)
 							+ " needs the module lock-redis, which is not on the class path",

@@ -18,6 +18,7 @@ import org.springframework.core.Ordered;
  * @param enabled Whether annotated methods run under their locks. When false, they run
  * without, and a LockTemplate excludes only callers in the same process.
  * @param store Store of the locks, unless the application defines a LockStore bean.
+ * Without it, the only store on the class path.
  * @param keyPrefix Prefix of each key in the store. Not empty, and without braces.
  * Applications that share locks need the same prefix.
  * @param ttl Length of a lease where the annotation or the request sets none; such a
@@ -33,6 +34,7 @@ import org.springframework.core.Ordered;
  * @param renewal Renewal of leases.
  * @param redis Communication with Redis.
  * @param redlock Servers of the store redlock.
+ * @param jdbc The store in a database.
  * @param fairness Sharing of locks between instances.
  * @param shutdown Locks when the application stops.
  * @param transaction Locks in transactions.
@@ -40,12 +42,12 @@ import org.springframework.core.Ordered;
  * @since 0.1
  */
 @ConfigurationProperties("distributed-lock")
-public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @DefaultValue("redis") Store store,
+public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @Nullable Store store,
 		@DefaultValue("lock:") String keyPrefix, @DefaultValue("30s") Duration ttl,
 		@DefaultValue("5s") Duration waitTime, @Nullable Duration maxHold, @DefaultValue(DEFAULT_ORDER) int order,
 		@DefaultValue Renewal renewal, @DefaultValue Redis redis, @DefaultValue Redlock redlock,
-		@DefaultValue Fairness fairness, @DefaultValue Shutdown shutdown, @DefaultValue Transaction transaction,
-		@DefaultValue Fencing fencing) {
+		@DefaultValue Jdbc jdbc, @DefaultValue Fairness fairness, @DefaultValue Shutdown shutdown,
+		@DefaultValue Transaction transaction, @DefaultValue Fencing fencing) {
 
 	private static final String DEFAULT_ORDER = "" + (Ordered.LOWEST_PRECEDENCE - 100);
 
@@ -99,6 +101,12 @@ public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @
 		 * A majority of the independent Redis servers in distributed-lock.redlock.nodes.
 		 */
 		REDLOCK,
+
+		/**
+		 * A table in the application's database, or in that of a DataSource with
+		 * {@code @LockDataSource}.
+		 */
+		JDBC,
 
 		/**
 		 * The memory of this process, for tests and for applications with one instance.
@@ -241,6 +249,37 @@ public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @
 				throw new LockPropertyException("redlock.node-timeout", PropertyRange.text(this.nodeTimeout), problem,
 						"Choose at most %dms, or make the %s longer.".formatted(max.toMillis(), other));
 			}
+		}
+
+	}
+
+	/**
+	 * The store in a database.
+	 *
+	 * @param table Table of locks, unquoted, with an optional schema and a dot before its
+	 * name.
+	 * @param initializeSchema When to create that table at startup if it does not exist.
+	 * @param commandTimeout Maximum wait for a response of the database, 10 milliseconds
+	 * to 1 minute, and never more than a third of the ttl.
+	 * @param connections Maximum number of connections of the store, 2 to 100, of which
+	 * one is for renewals only. They are in a pool of their own, with the settings of the
+	 * application's pool, unless there is a DataSource bean with {@code @LockDataSource}.
+	 */
+	public record Jdbc(@DefaultValue("lock_lease") String table,
+			@DefaultValue("embedded") InitializeSchema initializeSchema, @DefaultValue("2s") Duration commandTimeout,
+			@DefaultValue("5") int connections) {
+
+		private static final int MIN_CONNECTIONS = 2;
+
+		private static final int MAX_CONNECTIONS = 100;
+
+		/**
+		 * Validates the values.
+		 * @throws LockPropertyException if a value is invalid
+		 */
+		public Jdbc {
+			PropertyRange.check("jdbc.command-timeout", commandTimeout, Duration.ofMillis(10), Duration.ofMinutes(1));
+			PropertyRange.check("jdbc.connections", connections, MIN_CONNECTIONS, MAX_CONNECTIONS);
 		}
 
 	}

@@ -1,5 +1,6 @@
 package io.github.lockspring.autoconfigure.redis;
 
+import io.github.lockspring.autoconfigure.ConditionalOnLockStore;
 import io.github.lockspring.autoconfigure.ConditionalOnLocksEnabled;
 import io.github.lockspring.autoconfigure.properties.DistributedLockProperties;
 import io.github.lockspring.autoconfigure.properties.LockPropertyException;
@@ -10,7 +11,6 @@ import io.github.lockspring.store.LockStore;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
@@ -25,7 +25,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 @AutoConfiguration(afterName = "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration")
 @ConditionalOnClass({ RedisConnectionFactory.class, RedisLockStore.class })
 @ConditionalOnLocksEnabled
-@ConditionalOnProperty(name = "distributed-lock.store", havingValue = "redis", matchIfMissing = true)
+@ConditionalOnLockStore(DistributedLockProperties.Store.REDIS)
 @EnableConfigurationProperties(DistributedLockProperties.class)
 public final class RedisLockStoreAutoConfiguration {
 

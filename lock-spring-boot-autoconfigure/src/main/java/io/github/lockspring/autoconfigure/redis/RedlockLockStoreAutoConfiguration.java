@@ -3,6 +3,7 @@ package io.github.lockspring.autoconfigure.redis;
 import java.time.Duration;
 import java.util.List;
 
+import io.github.lockspring.autoconfigure.ConditionalOnLockStore;
 import io.github.lockspring.autoconfigure.ConditionalOnLocksEnabled;
 import io.github.lockspring.autoconfigure.properties.DistributedLockProperties;
 import io.github.lockspring.redis.redlock.RedlockLockStore;
@@ -15,7 +16,6 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.core.env.Environment;
@@ -30,7 +30,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 @AutoConfiguration(afterName = "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration")
 @ConditionalOnClass({ RedisConnectionFactory.class, RedlockLockStore.class })
 @ConditionalOnLocksEnabled
-@ConditionalOnProperty(name = "distributed-lock.store", havingValue = "redlock")
+@ConditionalOnLockStore(DistributedLockProperties.Store.REDLOCK)
 @EnableConfigurationProperties(DistributedLockProperties.class)
 public final class RedlockLockStoreAutoConfiguration {
 

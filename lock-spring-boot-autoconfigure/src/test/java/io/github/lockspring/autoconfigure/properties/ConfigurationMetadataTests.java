@@ -48,7 +48,7 @@ class ConfigurationMetadataTests {
 			.findFirst()
 			.orElseThrow();
 		assertThat((String) property.get("description")).isNotBlank().endsWith(".");
-		if (name.endsWith(".max-hold") || name.endsWith(".longest-ttl")) {
+		if (name.endsWith(".max-hold") || name.endsWith(".longest-ttl") || name.endsWith(".store")) {
 			assertThat((String) property.get("description")).contains("Without it");
 		}
 		else if (!name.endsWith(".nodes")) {

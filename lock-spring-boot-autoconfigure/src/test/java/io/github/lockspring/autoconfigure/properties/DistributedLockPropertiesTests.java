@@ -34,7 +34,9 @@ class DistributedLockPropertiesTests {
 		this.runner.run((context) -> {
 			DistributedLockProperties properties = context.getBean(DistributedLockProperties.class);
 			assertThat(properties.enabled()).isTrue();
-			assertThat(properties.store()).isEqualTo(DistributedLockProperties.Store.REDIS);
+			assertThat(properties.store()).isNull();
+			assertThat(properties.jdbc()).isEqualTo(new DistributedLockProperties.Jdbc("lock_lease",
+					DistributedLockProperties.InitializeSchema.EMBEDDED, Duration.ofSeconds(2), 5));
 			assertThat(properties.keyPrefix()).isEqualTo("lock:");
 			assertThat(properties.ttl()).hasSeconds(30);
 			assertThat(properties.waitTime()).hasSeconds(5);
@@ -70,7 +72,9 @@ class DistributedLockPropertiesTests {
 				"distributed-lock.redis.replica-acks=2", "distributed-lock.redis.replica-ack-timeout=100ms",
 				"distributed-lock.redlock.nodes=redis://a", "distributed-lock.redlock.node-timeout=70ms",
 				"distributed-lock.redlock.clock-drift=0.02", "distributed-lock.redlock.longest-ttl=2m",
-				"distributed-lock.redlock.durable=true", "distributed-lock.fairness.max-handoff-time=0s",
+				"distributed-lock.redlock.durable=true", "distributed-lock.jdbc.table=shop.locks",
+				"distributed-lock.jdbc.initialize-schema=always", "distributed-lock.jdbc.command-timeout=300ms",
+				"distributed-lock.jdbc.connections=3", "distributed-lock.fairness.max-handoff-time=0s",
 				"distributed-lock.shutdown.timeout=1s", "distributed-lock.transaction.release-after-completion=false",
 				"distributed-lock.transaction.verify-before-commit=off",
 				"distributed-lock.transaction.min-remaining=2s", "distributed-lock.fencing.table=shop.fences",
@@ -83,6 +87,8 @@ class DistributedLockPropertiesTests {
 								Duration.ofMillis(100)),
 						new DistributedLockProperties.Redlock(List.of(RedlockNodeProperties.valueOf("redis://a")),
 								Duration.ofMillis(70), 0.02, Duration.ofMinutes(2), true),
+						new DistributedLockProperties.Jdbc("shop.locks",
+								DistributedLockProperties.InitializeSchema.ALWAYS, Duration.ofMillis(300), 3),
 						new DistributedLockProperties.Fairness(Duration.ZERO),
 						new DistributedLockProperties.Shutdown(Duration.ofSeconds(1)),
 						new DistributedLockProperties.Transaction(false, Verification.OFF, Duration.ofSeconds(2)),

@@ -1,0 +1,30 @@
+package io.github.lockspring.autoconfigure;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+
+import io.github.lockspring.autoconfigure.properties.DistributedLockProperties;
+
+import org.springframework.context.annotation.Conditional;
+
+/**
+ * Matches if {@code distributed-lock.store} names this store or, without the property, if
+ * this is the only store on the class path.
+ *
+ * @since 0.1
+ */
+@Target(ElementType.TYPE)
+@Retention(RetentionPolicy.RUNTIME)
+@Documented
+@Conditional(OnLockStoreCondition.class)
+public @interface ConditionalOnLockStore {
+
+	/**
+	 * Returns the store.
+	 */
+	DistributedLockProperties.Store value();
+
+}

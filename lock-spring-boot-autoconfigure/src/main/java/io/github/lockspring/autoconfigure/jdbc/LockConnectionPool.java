@@ -1,0 +1,123 @@
+package io.github.lockspring.autoconfigure.jdbc;
+
+import java.time.Duration;
+import java.util.Set;
+
+import javax.sql.DataSource;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariConfigMXBean;
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.lockspring.autoconfigure.properties.LockPropertyException;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.boot.jdbc.DataSourceBuilder;
+import org.springframework.boot.jdbc.DataSourceUnwrapper;
+import org.springframework.boot.jdbc.DatabaseDriver;
+
+/**
+ * The connections of the store: a small pool of its own, to the database of the
+ * application. Callers that wait for a lock while they hold all connections of the
+ * application's pool cannot keep the holder from releasing it, and a lock takes part in
+ * no transaction of theirs. Not a {@link DataSource} itself, since a second bean of that
+ * type would end injection by type.
+ */
+final class LockConnectionPool implements DisposableBean {
+
+	private static final String NAME = "lockspring";
+
+	/** HikariCP's minimum for timeouts. */
+	private static final long MIN_TIMEOUT_MILLIS = 250;
+
+	private static final Set<DatabaseDriver> KNOWN = Set.of(DatabaseDriver.H2, DatabaseDriver.POSTGRESQL,
+			DatabaseDriver.MARIADB, DatabaseDriver.MYSQL, DatabaseDriver.UNKNOWN);
+
+	private final DataSource dataSource;
+
+	private final Runnable closing;
+
+	private LockConnectionPool(DataSource dataSource, Runnable closing) {
+		this.dataSource = dataSource;
+		this.closing = closing;
+	}
+
+	/**
+	 * Uses a source of the application, which remains the application's to close.
+	 */
+	static LockConnectionPool of(DataSource dataSource) {
+		return new LockConnectionPool(dataSource, () -> {
+		});
+	}
+
+	/**
+	 * Derives a pool. Does not wait for a connection.
+	 * @param application the application's source
+	 * @param connections the largest number of connections
+	 * @param timeout how long to wait for one
+	 * @param anyDatabase whether the application has a dialect of its own
+	 */
+	static LockConnectionPool derivedFrom(DataSource application, int connections, Duration timeout,
+			boolean anyDatabase) {
+		HikariConfig config = copy(application);
+		DatabaseDriver driver = DatabaseDriver.fromJdbcUrl(config.getJdbcUrl());
+		if (!anyDatabase && !KNOWN.contains(driver)) {
+			throw refused("there is no dialect for this database (" + driver + ")",
+					"Define a bean of the type JdbcDialect, or keep the locks in another database, of a DataSource bean"
+							+ " with @LockDataSource: H2, PostgreSQL, MariaDB or MySQL.",
+					null);
+		}
+		config.setPoolName(NAME);
+		config.setMaximumPoolSize(connections);
+		config.setMinimumIdle(1);
+		config.setConnectionTimeout(Math.max(MIN_TIMEOUT_MILLIS, timeout.toMillis()));
+		config.setValidationTimeout(Math.min(config.getValidationTimeout(), config.getConnectionTimeout()));
+		// the application starts also while its database is down
+		config.setInitializationFailTimeout(-1);
+		config.setLeakDetectionThreshold(0);
+		config.setRegisterMbeans(false);
+		config.setAutoCommit(true);
+		config.setReadOnly(false);
+		config.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
+		HikariDataSource pool = new HikariDataSource(config);
+		return new LockConnectionPool(pool, pool::close);
+	}
+
+	private static HikariConfig copy(DataSource application) {
+		HikariConfig config = new HikariConfig();
+		HikariDataSource pool = DataSourceUnwrapper.unwrap(application, HikariConfigMXBean.class,
+				HikariDataSource.class);
+		if (pool != null) {
+			pool.copyStateTo(config);
+			return config;
+		}
+		try {
+			DataSourceBuilder.derivedFrom(application).type(HikariDataSource.class).build().copyStateTo(config);
+		}
+		catch (RuntimeException ex) {
+			throw refused(
+					"no connections of its own can be derived from the application's DataSource, "
+							+ application.getClass().getName(),
+					"Define another DataSource bean for the locks, with @LockDataSource.", ex);
+		}
+		return config;
+	}
+
+	static LockPropertyException refused(String problem, String remedy, @Nullable Exception cause) {
+		LockPropertyException refused = new LockPropertyException("store", "jdbc", problem, remedy);
+		if (cause != null) {
+			refused.initCause(cause);
+		}
+		return refused;
+	}
+
+	DataSource dataSource() {
+		return this.dataSource;
+	}
+
+	@Override
+	public void destroy() {
+		this.closing.run();
+	}
+
+}
