@@ -13,11 +13,11 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicInteger;
 
 import javax.sql.DataSource;
 
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.store.DaemonThreadFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -46,17 +46,9 @@ final class JdbcExecutor implements AutoCloseable {
 	JdbcExecutor(DataSource dataSource, String table, String name, int threads) {
 		this.dataSource = dataSource;
 		this.table = table;
-		AtomicInteger number = new AtomicInteger();
 		this.threads = new ThreadPoolExecutor(threads, threads, IDLE_SECONDS, TimeUnit.SECONDS,
-				new LinkedBlockingQueue<>(), (task) -> thread(name + "-" + number.incrementAndGet(), task));
+				new LinkedBlockingQueue<>(), new DaemonThreadFactory(name));
 		this.threads.allowCoreThreadTimeOut(true);
-	}
-
-	private static Thread thread(String name, Runnable task) {
-		Thread thread = new Thread(null, task, name, 0, false);
-		thread.setDaemon(true);
-		thread.setContextClassLoader(JdbcExecutor.class.getClassLoader());
-		return thread;
 	}
 
 	/**

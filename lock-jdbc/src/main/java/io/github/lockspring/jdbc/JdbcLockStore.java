@@ -23,6 +23,8 @@ import io.github.lockspring.store.ReleaseResult;
 import io.github.lockspring.store.RenewRequest;
 import io.github.lockspring.store.RenewResult;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Stores locks in a table. Each lock has a row, which is inserted when it is acquired for
@@ -45,6 +47,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class JdbcLockStore implements LockStore {
 
+	private static final Logger logger = LoggerFactory.getLogger(JdbcLockStore.class);
+
 	private final JdbcStoreSettings settings;
 
 	private final JdbcExecutor requests;
@@ -52,12 +56,28 @@ public final class JdbcLockStore implements LockStore {
 	/* Separate, so a lease is not lost while callers keep all other connections busy */
 	private final JdbcExecutor renewals;
 
+	private final FirstConnection firstConnection;
+
 	private volatile @Nullable LockTable table;
 
 	private JdbcLockStore(DataSource dataSource, JdbcStoreSettings settings) {
 		this.settings = settings;
 		this.requests = new JdbcExecutor(dataSource, settings.table(), "lock-jdbc", settings.connections() - 1);
 		this.renewals = new JdbcExecutor(dataSource, settings.table(), "lock-jdbc-renewal", 1);
+		this.firstConnection = new FirstConnection(() -> this.requests.execute(this::probe, settings.connectTimeout()),
+				settings.connectTimeout());
+	}
+
+	private boolean probe(JdbcCall call) throws SQLException {
+		LockTable present = table(call);
+		try {
+			present.probe(call);
+		}
+		catch (SQLException ex) {
+			// there is a connection; the request that follows reports the error
+			logger.debug("The table of locks cannot be read", ex);
+		}
+		return true;
 	}
 
 	/**
@@ -69,6 +89,16 @@ public final class JdbcLockStore implements LockStore {
 	 */
 	public static JdbcLockStore create(DataSource dataSource, JdbcStoreSettings settings) {
 		return new JdbcLockStore(Objects.requireNonNull(dataSource, "dataSource"), settings);
+	}
+
+	@Override
+	public void connect() {
+		this.firstConnection.open();
+	}
+
+	@Override
+	public void awaitConnection() {
+		this.firstConnection.await();
 	}
 
 	@Override

@@ -1,5 +1,7 @@
 package io.github.lockspring.jdbc;
 
+import java.time.Duration;
+
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,10 +12,12 @@ import org.jspecify.annotations.Nullable;
  * needed
  * @param connections the largest number of connections in use at the same time, at least
  * two, of which one is for renewals only; the {@code DataSource} should offer as many
+ * @param connectTimeout how long the first request waits for a connection
  * @param dialect the dialect of the database; null to find it by the database's name
  * @since 0.1
  */
-public record JdbcStoreSettings(String keyPrefix, String table, int connections, @Nullable JdbcDialect dialect) {
+public record JdbcStoreSettings(String keyPrefix, String table, int connections, Duration connectTimeout,
+		@Nullable JdbcDialect dialect) {
 
 	/**
 	 * The default name of the table.
@@ -39,10 +43,10 @@ public record JdbcStoreSettings(String keyPrefix, String table, int connections,
 
 	/**
 	 * Creates the defaults: {@code lock:}, the table {@value #DEFAULT_TABLE}, five
-	 * connections, and the dialect found by the database's name.
+	 * connections, five seconds to connect, and the dialect found by the database's name.
 	 */
 	public JdbcStoreSettings() {
-		this("lock:", DEFAULT_TABLE, 5, null);
+		this("lock:", DEFAULT_TABLE, 5, Duration.ofSeconds(5), null);
 	}
 
 }

@@ -150,6 +150,13 @@ final class LockTable {
 		return this.renew;
 	}
 
+	/**
+	 * Reads a row that need not exist.
+	 */
+	void probe(JdbcCall call) throws SQLException {
+		read(call, "");
+	}
+
 	private @Nullable LockRow read(JdbcCall call, String key) throws SQLException {
 		return call
 			.query(this.read, Map.of("key", key),

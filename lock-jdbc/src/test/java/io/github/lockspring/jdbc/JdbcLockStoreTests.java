@@ -2,6 +2,8 @@ package io.github.lockspring.jdbc;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,6 +16,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+
+import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.lockspring.LockUnavailableException;
@@ -41,6 +45,7 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -110,7 +115,7 @@ class JdbcLockStoreTests {
 	void dialectOfTheSettingsComesFirst() {
 		RecordingDataSource oracle = new RecordingDataSource(Databases.h2().withLocks().dataSource(), "Oracle");
 		JdbcDialect own = () -> KnownDialect.H2.nowMicros();
-		JdbcStoreSettings settings = new JdbcStoreSettings("lock:", "lock_lease", 2, own);
+		JdbcStoreSettings settings = new JdbcStoreSettings("lock:", "lock_lease", 2, TIMEOUT, own);
 		try (LockStore store = JdbcLockStore.create(oracle, settings)) {
 			OwnerToken token = token();
 			assertThat(acquire(store, "a", token)).isInstanceOf(Acquired.class);
@@ -122,12 +127,63 @@ class JdbcLockStoreTests {
 	}
 
 	@Test
+	void firstRequestWaitsForAConnectionThatTakesLong() {
+		CountDownLatch open = new CountDownLatch(1);
+		DataSource slow = slow(Databases.h2().withLocks().dataSource(), open);
+		try (LockStore store = JdbcLockStore.create(slow, new JdbcStoreSettings())) {
+			store.connect();
+			new Thread(() -> {
+				await().pollDelay(Duration.ofMillis(200)).until(() -> true);
+				open.countDown();
+			}).start();
+			store.awaitConnection();
+			assertThat(open.getCount()).isZero();
+			assertThat(acquire(store, "a", token())).isInstanceOf(Acquired.class);
+		}
+	}
+
+	@Test
+	void onlyTheFirstCallerWaitsInVainForAConnection() {
+		CountDownLatch open = new CountDownLatch(1);
+		DataSource slow = slow(Databases.h2().withLocks().dataSource(), open);
+		JdbcStoreSettings settings = new JdbcStoreSettings("lock:", "lock_lease", 2, Duration.ofMillis(300), null);
+		try (LockStore store = JdbcLockStore.create(slow, settings)) {
+			store.awaitConnection();
+			long start = System.nanoTime();
+			for (int i = 0; i < 100; i++) {
+				store.awaitConnection();
+			}
+			assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(20));
+			open.countDown();
+			await().until(() -> acquire(store, "a", token()) instanceof Acquired);
+		}
+	}
+
+	private static DataSource slow(DataSource target, CountDownLatch open) {
+		return new DelegatingDataSource(target) {
+
+			@Override
+			public Connection getConnection() throws SQLException {
+				try {
+					open.await();
+				}
+				catch (InterruptedException ex) {
+					throw new SQLException(ex);
+				}
+				return super.getConnection();
+			}
+
+		};
+	}
+
+	@Test
 	void wrongSettingsAreRefused() {
-		assertThatIllegalArgumentException().isThrownBy(() -> new JdbcStoreSettings("", "locks", 2, null))
+		assertThatIllegalArgumentException().isThrownBy(() -> new JdbcStoreSettings("", "locks", 2, TIMEOUT, null))
 			.withMessageContaining("key prefix");
-		assertThatIllegalArgumentException().isThrownBy(() -> new JdbcStoreSettings("lock:", "locks;", 2, null))
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> new JdbcStoreSettings("lock:", "locks;", 2, TIMEOUT, null))
 			.withMessageContaining("'locks;' is not a table name");
-		assertThatIllegalArgumentException().isThrownBy(() -> new JdbcStoreSettings("lock:", "locks", 1, null))
+		assertThatIllegalArgumentException().isThrownBy(() -> new JdbcStoreSettings("lock:", "locks", 1, TIMEOUT, null))
 			.withMessageContaining("at least 2 connections, not 1");
 	}
 
@@ -173,7 +229,8 @@ class JdbcLockStoreTests {
 			this.pool.setMaximumPoolSize(3);
 			this.pool.setConnectionTimeout(TIMEOUT.toMillis());
 			this.jdbc = new JdbcTemplate(database.dataSource());
-			this.store = JdbcLockStore.create(this.recording, new JdbcStoreSettings("lock:", "lock_lease", 3, null));
+			this.store = JdbcLockStore.create(this.recording,
+					new JdbcStoreSettings("lock:", "lock_lease", 3, TIMEOUT, null));
 		}
 
 		@BeforeAll

@@ -208,7 +208,7 @@ class JdbcLockStoreAutoConfigurationTests {
 	void applicationStartsWhileItsDatabaseIsDown() {
 		this.jdbc.withUserConfiguration(LockedService.class)
 			.withPropertyValues("spring.datasource.url=jdbc:postgresql://127.0.0.1:1/none",
-					"distributed-lock.wait-time=100ms")
+					"distributed-lock.wait-time=100ms", "distributed-lock.jdbc.connect-timeout=200ms")
 			.run((context) -> {
 				assertThat(context).hasNotFailed();
 				assertThatExceptionOfType(LockUnavailableException.class)

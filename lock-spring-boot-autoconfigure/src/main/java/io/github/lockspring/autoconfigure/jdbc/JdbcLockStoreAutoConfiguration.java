@@ -74,7 +74,8 @@ public final class JdbcLockStoreAutoConfiguration {
 	private static JdbcStoreSettings settings(DistributedLockProperties properties, @Nullable JdbcDialect dialect) {
 		String table = properties.jdbc().table();
 		try {
-			return new JdbcStoreSettings(properties.keyPrefix(), table, properties.jdbc().connections(), dialect);
+			return new JdbcStoreSettings(properties.keyPrefix(), table, properties.jdbc().connections(),
+					properties.jdbc().connectTimeout(), dialect);
 		}
 		catch (IllegalArgumentException ex) {
 			throw new LockPropertyException("jdbc.table", table, "it is not the name of a table",

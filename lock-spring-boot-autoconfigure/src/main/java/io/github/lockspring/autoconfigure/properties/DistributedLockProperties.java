@@ -261,13 +261,15 @@ public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @
 	 * @param initializeSchema When to create that table at startup if it does not exist.
 	 * @param commandTimeout Maximum wait for a response of the database, 10 milliseconds
 	 * to 1 minute, and never more than a third of the ttl.
+	 * @param connectTimeout Maximum wait of the first lock for a connection, 10
+	 * milliseconds to 1 minute. Later ones wait for the command timeout only.
 	 * @param connections Maximum number of connections of the store, 2 to 100, of which
 	 * one is for renewals only. They are in a pool of their own, with the settings of the
 	 * application's pool, unless there is a DataSource bean with {@code @LockDataSource}.
 	 */
 	public record Jdbc(@DefaultValue("lock_lease") String table,
 			@DefaultValue("embedded") InitializeSchema initializeSchema, @DefaultValue("2s") Duration commandTimeout,
-			@DefaultValue("5") int connections) {
+			@DefaultValue("5s") Duration connectTimeout, @DefaultValue("5") int connections) {
 
 		private static final int MIN_CONNECTIONS = 2;
 
@@ -279,6 +281,7 @@ public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @
 		 */
 		public Jdbc {
 			PropertyRange.check("jdbc.command-timeout", commandTimeout, Duration.ofMillis(10), Duration.ofMinutes(1));
+			PropertyRange.check("jdbc.connect-timeout", connectTimeout, Duration.ofMillis(10), Duration.ofMinutes(1));
 			PropertyRange.check("jdbc.connections", connections, MIN_CONNECTIONS, MAX_CONNECTIONS);
 		}
 

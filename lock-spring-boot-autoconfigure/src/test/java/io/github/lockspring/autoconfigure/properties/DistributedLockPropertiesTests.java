@@ -36,7 +36,8 @@ class DistributedLockPropertiesTests {
 			assertThat(properties.enabled()).isTrue();
 			assertThat(properties.store()).isNull();
 			assertThat(properties.jdbc()).isEqualTo(new DistributedLockProperties.Jdbc("lock_lease",
-					DistributedLockProperties.InitializeSchema.EMBEDDED, Duration.ofSeconds(2), 5));
+					DistributedLockProperties.InitializeSchema.EMBEDDED, Duration.ofSeconds(2), Duration.ofSeconds(5),
+					5));
 			assertThat(properties.keyPrefix()).isEqualTo("lock:");
 			assertThat(properties.ttl()).hasSeconds(30);
 			assertThat(properties.waitTime()).hasSeconds(5);
@@ -74,8 +75,9 @@ class DistributedLockPropertiesTests {
 				"distributed-lock.redlock.clock-drift=0.02", "distributed-lock.redlock.longest-ttl=2m",
 				"distributed-lock.redlock.durable=true", "distributed-lock.jdbc.table=shop.locks",
 				"distributed-lock.jdbc.initialize-schema=always", "distributed-lock.jdbc.command-timeout=300ms",
-				"distributed-lock.jdbc.connections=3", "distributed-lock.fairness.max-handoff-time=0s",
-				"distributed-lock.shutdown.timeout=1s", "distributed-lock.transaction.release-after-completion=false",
+				"distributed-lock.jdbc.connect-timeout=9s", "distributed-lock.jdbc.connections=3",
+				"distributed-lock.fairness.max-handoff-time=0s", "distributed-lock.shutdown.timeout=1s",
+				"distributed-lock.transaction.release-after-completion=false",
 				"distributed-lock.transaction.verify-before-commit=off",
 				"distributed-lock.transaction.min-remaining=2s", "distributed-lock.fencing.table=shop.fences",
 				"distributed-lock.fencing.initialize-schema=never")
@@ -88,7 +90,8 @@ class DistributedLockPropertiesTests {
 						new DistributedLockProperties.Redlock(List.of(RedlockNodeProperties.valueOf("redis://a")),
 								Duration.ofMillis(70), 0.02, Duration.ofMinutes(2), true),
 						new DistributedLockProperties.Jdbc("shop.locks",
-								DistributedLockProperties.InitializeSchema.ALWAYS, Duration.ofMillis(300), 3),
+								DistributedLockProperties.InitializeSchema.ALWAYS, Duration.ofMillis(300),
+								Duration.ofSeconds(9), 3),
 						new DistributedLockProperties.Fairness(Duration.ZERO),
 						new DistributedLockProperties.Shutdown(Duration.ofSeconds(1)),
 						new DistributedLockProperties.Transaction(false, Verification.OFF, Duration.ofSeconds(2)),

@@ -1,0 +1,125 @@
+package io.github.lockspring.jdbc;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
+
+import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.store.DaemonThreadFactory;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Opens the first connection of a store in the background, and lets callers wait for it.
+ * Thread-safe.
+ */
+/*
+ * For maintainers: in a new process, connecting includes loading the driver's classes and
+ * perhaps TLS, which on a busy machine takes longer than a request may. All callers wait
+ * for the same attempt. `impatient` is set by a caller that has waited in vain: those
+ * after it do not wait until there has been a connection, or each call would be that slow
+ * while the database is down.
+ */
+final class FirstConnection {
+
+	private static final Logger logger = LoggerFactory.getLogger(FirstConnection.class);
+
+	private static final long PAUSE_MILLIS = 50;
+
+	private final Runnable request;
+
+	private final Duration timeout;
+
+	private final AtomicReference<@Nullable CompletableFuture<Boolean>> attempt = new AtomicReference<>();
+
+	private volatile boolean impatient;
+
+	/**
+	 * Creates an object that has not connected.
+	 * @param request sends a request; throws {@link LockUnavailableException} if there is
+	 * no connection
+	 * @param timeout how long to wait for a connection
+	 */
+	FirstConnection(Runnable request, Duration timeout) {
+		this.request = request;
+		this.timeout = timeout;
+	}
+
+	/**
+	 * Begins to connect, unless that is done or under way.
+	 * @return completed with true when there is a connection, with false when the timeout
+	 * is over
+	 */
+	CompletableFuture<Boolean> open() {
+		CompletableFuture<Boolean> present = this.attempt.get();
+		if (present != null && present.getNow(true)) {
+			return present;
+		}
+		CompletableFuture<Boolean> mine = new CompletableFuture<>();
+		if (this.attempt.compareAndSet(present, mine)) {
+			start(mine);
+			return mine;
+		}
+		return open();
+	}
+
+	private void start(CompletableFuture<Boolean> outcome) {
+		try {
+			new DaemonThreadFactory("lock-jdbc-connect").newThread(() -> outcome.complete(connect())).start();
+		}
+		catch (Error ex) {
+			// no thread at present
+			logger.debug("Not connected", ex);
+			outcome.complete(false);
+		}
+	}
+
+	private boolean connect() {
+		long end = System.nanoTime() + this.timeout.toNanos();
+		while (true) {
+			try {
+				this.request.run();
+				return true;
+			}
+			catch (RuntimeException | Error ex) {
+				logger.debug("Not connected", ex);
+			}
+			if (end - System.nanoTime() <= 0) {
+				return false;
+			}
+			try {
+				TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
+			}
+			catch (InterruptedException ex) {
+				return false;
+			}
+		}
+	}
+
+	/**
+	 * Waits until there is a connection, or the timeout is over.
+	 */
+	void await() {
+		CompletableFuture<Boolean> outcome = open();
+		if (this.impatient && !outcome.isDone()) {
+			return;
+		}
+		try {
+			this.impatient = !outcome.get(this.timeout.toNanos(), TimeUnit.NANOSECONDS);
+		}
+		catch (TimeoutException ex) {
+			this.impatient = true;
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+		catch (ExecutionException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+}
