@@ -24,8 +24,8 @@ import org.springframework.core.env.MapPropertySource;
 /**
  * Provides the sample with a Redis server, so nothing has to be installed. Uses the
  * server that {@code REDIS_URL} or {@code spring.data.redis.*} names; otherwise the one
- * that another instance of the sample has started; otherwise starts one. Your own
- * application does not need this class.
+ * that another instance of the sample has started; otherwise starts one. Does nothing
+ * where locks are not on Redis. Your own application does not need this class.
  */
 final class EmbeddedRedis implements ApplicationListener<ApplicationEnvironmentPreparedEvent> {
 
@@ -68,18 +68,23 @@ final class EmbeddedRedis implements ApplicationListener<ApplicationEnvironmentP
 	@Override
 	public void onApplicationEvent(ApplicationEnvironmentPreparedEvent event) {
 		ConfigurableEnvironment environment = event.getEnvironment();
+		if (!environment.getProperty("distributed-lock.store", "redis").equals("redis")) {
+			return;
+		}
 		String url = environment.getProperty("REDIS_URL", "");
 		if (!url.isEmpty()) {
-			set(environment, Map.of("spring.data.redis.url", url, "shop.redis.server", "the one that REDIS_URL names"));
+			set(environment, Map.of("spring.data.redis.url", url, "shop.redis.server",
+					"on the Redis server that REDIS_URL names"));
 		}
 		else if (isConfigured(environment)) {
-			set(environment, Map.of("shop.redis.server", "the one that spring.data.redis.* names"));
+			set(environment, Map.of("shop.redis.server", "on the Redis server that spring.data.redis.* names"));
 		}
 		else {
 			int port = environment.getRequiredProperty("shop.redis.port", Integer.class);
-			String text = "on port " + port + ", started by this instance";
+			String text = "on the Redis server on port " + port + ", started by this instance";
 			if (answersPing(port)) {
-				text = "on port " + port + ", started by another instance, and stops with the last one";
+				text = "on the Redis server on port " + port
+						+ ", started by another instance, and stops with the last one";
 				use(port);
 			}
 			else {

@@ -10,7 +10,7 @@ import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.web.server.context.WebServerInitializedEvent;
 import org.springframework.context.event.EventListener;
 import org.springframework.dao.DataAccessException;
-import org.springframework.data.redis.core.StringRedisTemplate;
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
 
@@ -22,29 +22,28 @@ public class Instance {
 
 	private static final Logger logger = LoggerFactory.getLogger(Instance.class);
 
-	private static final String INSTANCES = "shop:instances";
-
-	private final StringRedisTemplate redis;
+	private final JdbcTemplate jdbc;
 
 	private final String server;
 
 	private volatile int port;
 
-	Instance(StringRedisTemplate redis, @Value("${shop.redis.server:as configured}") String server) {
-		this.redis = redis;
+	Instance(JdbcTemplate jdbc, @Value("${shop.redis.server:in the database}") String server) {
+		this.jdbc = jdbc;
 		this.server = server;
 	}
 
 	@EventListener
 	void started(WebServerInitializedEvent event) {
 		this.port = event.getWebServer().getPort();
-		logger.info("Open http://localhost:{}. Redis: {}", this.port, this.server);
+		logger.info("Open http://localhost:{}. Locks: {}", this.port, this.server);
 	}
 
 	@Scheduled(fixedDelay = 5000)
 	void announce() {
 		try {
-			this.redis.opsForZSet().add(INSTANCES, String.valueOf(this.port), System.currentTimeMillis());
+			this.jdbc.update("MERGE INTO instances (port, announced) VALUES (?, ?)", this.port,
+					System.currentTimeMillis());
 		}
 		catch (DataAccessException ex) {
 			// the page shows it; the next announcement is due in five seconds
@@ -60,7 +59,7 @@ public class Instance {
 	}
 
 	/**
-	 * Describes the Redis server in use.
+	 * Describes where the locks are.
 	 * @return a description to be displayed
 	 */
 	public String server() {
@@ -72,12 +71,9 @@ public class Instance {
 	 * @return the ports
 	 */
 	public Set<Integer> all() {
-		long now = System.currentTimeMillis();
-		Set<Integer> ports = new TreeSet<>();
-		Set<String> known = this.redis.opsForZSet().rangeByScore(INSTANCES, now - 15_000, Double.MAX_VALUE);
-		if (known != null) {
-			known.forEach((port) -> ports.add(Integer.valueOf(port)));
-		}
+		Set<Integer> ports = new TreeSet<>(
+				this.jdbc.queryForList("SELECT port FROM instances WHERE announced > ? AND port > 0", Integer.class,
+						System.currentTimeMillis() - 15_000));
 		ports.add(this.port);
 		return ports;
 	}

@@ -7,7 +7,7 @@ import java.util.List;
 import io.github.lockspring.OnBusy;
 import io.github.lockspring.annotation.DistributedLock;
 
-import org.springframework.data.redis.core.StringRedisTemplate;
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
 
@@ -17,16 +17,14 @@ import org.springframework.stereotype.Component;
 @Component
 public class ReportJob {
 
-	private static final String RUNS = "shop:report-runs";
-
 	private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("HH:mm:ss");
 
-	private final StringRedisTemplate redis;
+	private final JdbcTemplate jdbc;
 
 	private final Instance instance;
 
-	ReportJob(StringRedisTemplate redis, Instance instance) {
-		this.redis = redis;
+	ReportJob(JdbcTemplate jdbc, Instance instance) {
+		this.jdbc = jdbc;
 		this.instance = instance;
 	}
 
@@ -38,8 +36,8 @@ public class ReportJob {
 	@Scheduled(cron = "${shop.report.cron}")
 	@DistributedLock(name = "job", key = "'report'", minHold = "${shop.report.min-hold}", onBusy = OnBusy.SKIP)
 	public void run() {
-		this.redis.opsForList().leftPush(RUNS, LocalTime.now().format(TIME) + " by " + this.instance.name());
-		this.redis.opsForList().trim(RUNS, 0, 9);
+		this.jdbc.update("INSERT INTO report_runs (run) VALUES (?)",
+				LocalTime.now().format(TIME) + " by " + this.instance.name());
 	}
 
 	/**
@@ -47,7 +45,7 @@ public class ReportJob {
 	 * @return time and instance of each run, the latest first
 	 */
 	public List<String> lastRuns() {
-		return this.redis.opsForList().range(RUNS, 0, -1);
+		return this.jdbc.queryForList("SELECT run FROM report_runs ORDER BY number DESC LIMIT 10", String.class);
 	}
 
 }

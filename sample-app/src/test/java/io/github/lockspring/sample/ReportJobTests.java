@@ -28,8 +28,8 @@ class ReportJobTests {
 
 	private ConfigurableApplicationContext instance() {
 		return new SpringApplicationBuilder(SampleApplication.class).run("--server.port=0",
-				"--spring.data.redis.host=127.0.0.1", "--spring.data.redis.port=" + this.redis.port(),
-				"--shop.report.cron=-", "--shop.report.min-hold=30s");
+				"--spring.datasource.url=jdbc:h2:mem:reports;DB_CLOSE_DELAY=-1", "--spring.data.redis.host=127.0.0.1",
+				"--spring.data.redis.port=" + this.redis.port(), "--shop.report.cron=-", "--shop.report.min-hold=30s");
 	}
 
 }
