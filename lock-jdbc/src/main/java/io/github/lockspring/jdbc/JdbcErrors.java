@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.Locale;
 
 import io.github.lockspring.LockUnavailableException;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.NestedExceptionUtils;
 import org.springframework.dao.ConcurrencyFailureException;
@@ -37,7 +38,7 @@ final class JdbcErrors {
 		return translate(ex) instanceof ConcurrencyFailureException;
 	}
 
-	private static DataAccessException translate(SQLException ex) {
+	private static @Nullable DataAccessException translate(SQLException ex) {
 		return TRANSLATOR.translate("request to the lock store", null, ex);
 	}
 

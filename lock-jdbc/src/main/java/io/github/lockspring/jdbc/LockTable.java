@@ -123,8 +123,10 @@ final class LockTable {
 			return OptionalLong.empty();
 		}
 		LockRow row = read(call, String.valueOf(values.get("key")));
-		boolean owned = row != null && row.isOwnedBy(String.valueOf(values.get("token")));
-		return owned ? OptionalLong.of(row.fencingToken()) : OptionalLong.empty();
+		if (row == null || !row.isOwnedBy(String.valueOf(values.get("token")))) {
+			return OptionalLong.empty();
+		}
+		return OptionalLong.of(row.fencingToken());
 	}
 
 	/**
