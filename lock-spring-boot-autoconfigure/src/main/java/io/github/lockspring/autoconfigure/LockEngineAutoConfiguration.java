@@ -9,7 +9,6 @@ import io.github.lockspring.autoconfigure.properties.UnknownPropertyValidator;
 import io.github.lockspring.engine.EngineSettings;
 import io.github.lockspring.engine.LockEngine;
 import io.github.lockspring.store.LockStore;
-import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
@@ -60,8 +59,8 @@ public final class LockEngineAutoConfiguration {
 		LockStore store = stores.getIfAvailable(() -> {
 			throw MissingLockStoreException.explaining(beanFactory, properties.store());
 		});
-		LockEngine engine = new LockEngine(store, settings(properties, beanFactory.getBeanClassLoader()),
-				listeners.orderedStream().toList(), unitsOfWork.getIfAvailable(() -> UnitOfWork.NONE));
+		LockEngine engine = new LockEngine(store, settings(properties), listeners.orderedStream().toList(),
+				unitsOfWork.getIfAvailable(() -> UnitOfWork.NONE));
 		lifecycle.manage(engine);
 		return engine;
 	}
@@ -71,8 +70,8 @@ public final class LockEngineAutoConfiguration {
 		return new LockEngineLifecycle(context);
 	}
 
-	private static EngineSettings settings(DistributedLockProperties properties, @Nullable ClassLoader classLoader) {
-		boolean jdbc = LockStoreModules.select(properties.store(), classLoader)
+	private static EngineSettings settings(DistributedLockProperties properties) {
+		boolean jdbc = LockStoreModules.select(properties.store(), null)
 			.filter(DistributedLockProperties.Store.JDBC::equals)
 			.isPresent();
 		return new EngineSettings(properties.ttl(), properties.waitTime(), properties.maxHold(),

@@ -11,12 +11,14 @@ import java.util.function.Supplier;
 import io.github.lockspring.UnitOfWork;
 import io.github.lockspring.autoconfigure.Applications;
 import io.github.lockspring.autoconfigure.LockEngineAutoConfiguration;
+import io.github.lockspring.autoconfigure.jdbc.JdbcLockStoreAutoConfiguration;
 import io.github.lockspring.autoconfigure.redis.RedisLockStoreAutoConfiguration;
 import io.github.lockspring.autoconfigure.redis.RedlockLockStoreAutoConfiguration;
 import io.github.lockspring.engine.EngineSettings;
 import io.github.lockspring.interceptor.LockInterceptor;
 import io.github.lockspring.interceptor.LockOperationSourceAdvisor;
 import io.github.lockspring.jdbc.JdbcFencingGuard;
+import io.github.lockspring.jdbc.JdbcStoreSettings;
 import io.github.lockspring.redis.RedisStoreSettings;
 import io.github.lockspring.redis.redlock.RedlockSettings;
 import io.github.lockspring.store.memory.MemoryLockStore;
@@ -69,6 +71,13 @@ class PropertyWiringTests {
 		// RedlockLockStoreAutoConfigurationTests uses the nodes
 		bound("redlock.nodes", "redis://a:1,redis://b:2,redis://c:3", 3,
 				(properties) -> properties.redlock().addresses().size());
+		jdbc("jdbc.table", "other_lease", "other_lease", JdbcStoreSettings::table);
+		jdbc("jdbc.connections", "54", 54, JdbcStoreSettings::connections);
+		jdbc("jdbc.connect-timeout", "55s", Duration.ofSeconds(55), JdbcStoreSettings::connectTimeout);
+		bound("jdbc.command-timeout", "56ms", Duration.ofMillis(56),
+				(properties) -> properties.jdbc().commandTimeout());
+		bound("jdbc.initialize-schema", "never", DistributedLockProperties.InitializeSchema.NEVER,
+				(properties) -> properties.jdbc().initializeSchema());
 		context("enabled", "false", true, (context) -> context.getBeansOfType(LockInterceptor.class).isEmpty());
 		context("store", "memory", true, (context) -> context.getBeansOfType(MemoryLockStore.class).size() == 1);
 		context("order", "47", 47, (context) -> context.getBean(LockOperationSourceAdvisor.class).getOrder());
@@ -121,6 +130,11 @@ class PropertyWiringTests {
 	private static void redlock(String name, String value, Object expected, Function<RedlockSettings, Object> setting) {
 		bound(name, value, expected,
 				(properties) -> setting.apply(settings(RedlockLockStoreAutoConfiguration.class, properties)));
+	}
+
+	private static void jdbc(String name, String value, Object expected, Function<JdbcStoreSettings, Object> setting) {
+		bound(name, value, expected, (properties) -> setting.apply(Objects.requireNonNull(ReflectionTestUtils
+			.invokeMethod(JdbcLockStoreAutoConfiguration.class, "settings", properties, (Object) null))));
 	}
 
 	private static void everyStore(String name, String value, Object expected,
