@@ -36,6 +36,7 @@ import org.springframework.expression.spel.ast.StringLiteral;
 import org.springframework.expression.spel.ast.TypeReference;
 import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.standard.SpelExpression;
+import org.springframework.expression.spel.support.ReflectivePropertyAccessor;
 import org.springframework.util.ReflectionUtils;
 import org.springframework.util.StringUtils;
 
@@ -51,8 +52,12 @@ final class LockExpressionValidator {
 
 	private static final Set<String> ROOT = Set.of("method", "target", "args");
 
+	private static final Set<Class<?>> OPAQUE = Set.of(Object.class, Optional.class, Class.class);
+
 	/** Text, and then a parameter. */
 	private static final Pattern MIXED = Pattern.compile("([\\w:./ -]*[:./ -])(#\\w[\\w.?()]*)");
+
+	private static final PropertyTypes PROPERTIES = new PropertyTypes();
 
 	private final LockOperation operation;
 
@@ -140,7 +145,8 @@ final class LockExpressionValidator {
 
 	/**
 	 * Checks the properties that are read one after another from a parameter, as far as
-	 * their types are known: what is an interface or abstract may be anything.
+	 * their types are known: what is an interface or abstract may be anything, and of a
+	 * Class the static fields of the class that it stands for can be read.
 	 */
 	private void checkProperties(SpelNode node) {
 		Integer position = (node.getChild(0) instanceof VariableReference variable)
@@ -153,10 +159,10 @@ final class LockExpressionValidator {
 		for (int i = 1; i < node.getChildCount()
 				&& node.getChild(i) instanceof PropertyOrFieldReference property; i++) {
 			Class<?> owner = type.toClass();
-			if (Modifier.isAbstract(owner.getModifiers()) || owner == Object.class || owner == Optional.class) {
+			if (Modifier.isAbstract(owner.getModifiers()) || OPAQUE.contains(owner)) {
 				return;
 			}
-			ResolvableType read = PropertyTypes.read(type, property.getName());
+			ResolvableType read = PROPERTIES.read(type, property.getName());
 			if (read == null) {
 				throw error(owner.getSimpleName() + " has no property '" + property.getName() + "'",
 						"Its properties are " + PropertyTypes.names(owner));
@@ -267,32 +273,30 @@ final class LockExpressionValidator {
 	}
 
 	/**
-	 * The properties that expressions can read: getters, methods with the name of the
-	 * property, and fields, all of them public.
+	 * The properties that expressions read, found as SpEL itself finds them.
 	 */
-	private static final class PropertyTypes {
+	private static final class PropertyTypes extends ReflectivePropertyAccessor {
 
 		private static final Pattern GETTER = Pattern.compile("(?:get|is)(\\p{Lu}.*)");
 
-		static @Nullable ResolvableType read(ResolvableType type, String property) {
+		PropertyTypes() {
+			super(false);
+		}
+
+		@Nullable ResolvableType read(ResolvableType type, String property) {
 			Class<?> owner = type.toClass();
-			for (Method method : owner.getMethods()) {
-				if (isReadable(method) && (method.getName().equals(property)
-						|| name(method).equals(StringUtils.uncapitalizeAsProperty(property)))) {
-					return ResolvableType.forMethodReturnType(method, owner);
-				}
+			Method getter = findGetterForProperty(property, owner, false);
+			if (getter != null) {
+				return ResolvableType.forType(getter.getGenericReturnType(), type.as(getter.getDeclaringClass()));
 			}
-			for (Field field : owner.getFields()) {
-				if (field.getName().equals(property)) {
-					return ResolvableType.forField(field, owner);
-				}
-			}
-			return null;
+			Field field = findField(property, owner, false);
+			return (field != null) ? ResolvableType.forType(field.getGenericType(), type.as(field.getDeclaringClass()))
+					: null;
 		}
 
 		static String names(Class<?> owner) {
 			Stream<String> methods = Arrays.stream(owner.getMethods())
-				.filter((method) -> isReadable(method)
+				.filter((method) -> isGetter(method)
 						&& (owner.isRecord() || GETTER.matcher(method.getName()).matches()))
 				.map(PropertyTypes::name);
 			return Stream.concat(methods, Arrays.stream(owner.getFields()).map(Field::getName))
@@ -301,7 +305,7 @@ final class LockExpressionValidator {
 				.collect(Collectors.joining(", "));
 		}
 
-		private static boolean isReadable(Method method) {
+		private static boolean isGetter(Method method) {
 			return method.getParameterCount() == 0 && method.getReturnType() != void.class
 					&& !Modifier.isStatic(method.getModifiers()) && method.getDeclaringClass() != Object.class
 					&& !ReflectionUtils.isObjectMethod(method);

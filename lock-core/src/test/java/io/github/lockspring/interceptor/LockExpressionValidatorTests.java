@@ -16,6 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.support.PropertySourcesPlaceholderConfigurer;
 import org.springframework.stereotype.Component;
 
@@ -39,6 +40,18 @@ class LockExpressionValidatorTests {
 			"#orders.?[value.id == 'x'].keySet()" })
 	void acceptsWhatCanBeRight(String key) {
 		LockContexts.start(LockContexts.properties(Map.of("key", key), Service.class)).close();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "#p0.eMail", "#p0.xPos", "#p0._id", "#p0.kind", "#p0.class.simpleName", "#p0.URL",
+			"#p0.Plain", "#p0.plain", "#p0.fluent", "#p0.code.number", "#p0.MAX", "#p0.entry.number",
+			"#p1.value.number", "#p2.max" })
+	void acceptsEveryPropertyThatExpressionsRead(String key) {
+		try (AnnotationConfigApplicationContext context = LockContexts
+			.start(LockContexts.properties(Map.of("key", key), UnusualProperties.class))) {
+			context.getBean(UnusualProperties.class).run(new Unusual(), new Box<>(new LongCode()), Limits.class);
+			assertThat(context.getBean(RecordingLocks.class).lastKeys()).singleElement().asString().isNotEmpty();
+		}
 	}
 
 	@ParameterizedTest
@@ -182,6 +195,106 @@ class LockExpressionValidatorTests {
 
 		public String find(Object other) {
 			return this.id;
+		}
+
+	}
+
+	public static class Code {
+
+		public String getText() {
+			return "A1";
+		}
+
+	}
+
+	public static class LongCode extends Code {
+
+		public int getNumber() {
+			return 1;
+		}
+
+	}
+
+	public static class Box<T extends Code> {
+
+		private final T value;
+
+		Box(T value) {
+			this.value = value;
+		}
+
+		public T getValue() {
+			return this.value;
+		}
+
+	}
+
+	public static final class Limits {
+
+		public static final int max = 7;
+
+		private Limits() {
+		}
+
+	}
+
+	public abstract static class Coded<T extends Code> {
+
+		public abstract Code getCode();
+
+		public abstract T entry();
+
+	}
+
+	/** Properties as editors, Lombok and other languages name their getters. */
+	public static class Unusual extends Coded<LongCode> {
+
+		public static final int MAX = 9;
+
+		public String geteMail() {
+			return "ann@example.org";
+		}
+
+		public int getXPos() {
+			return 3;
+		}
+
+		public String get_id() {
+			return "7";
+		}
+
+		public String getURL() {
+			return "https://example.org";
+		}
+
+		public String getPlain() {
+			return "plain";
+		}
+
+		public String fluent() {
+			return "fluent";
+		}
+
+		public static String getKind() {
+			return "unusual";
+		}
+
+		@Override
+		public LongCode getCode() {
+			return new LongCode();
+		}
+
+		@Override
+		public LongCode entry() {
+			return new LongCode();
+		}
+
+	}
+
+	static class UnusualProperties {
+
+		@DistributedLock(key = "${key}")
+		public void run(Unusual unusual, Box<LongCode> box, Class<?> type) {
 		}
 
 	}
