@@ -212,7 +212,7 @@ final class DefaultHeldLock implements HeldLock {
 		Hold.End end = this.lock.end(this.hold, now());
 		ReleaseRequest request = end.request();
 		boolean lost = end.outcome() == Hold.End.Outcome.LOST;
-		if (request != null && (lost || inBackground)) {
+		if (request != null && (lost || inBackground || this.registry.dispatcher().isSilent(key()))) {
 			this.registry.release(request, this.lock);
 		}
 		else if (request != null) {
@@ -240,14 +240,17 @@ final class DefaultHeldLock implements HeldLock {
 	 * @return false if another owner may have held the lock before this release
 	 */
 	private boolean release(ReleaseRequest request) {
+		long sent = now();
 		try {
 			StoreClient client = this.registry.client();
 			ReleaseResult result = client.release(request, client.timeout(request.ttl()));
 			return !(result instanceof ReleaseResult.NotOwner notOwner) || !isLost(notOwner);
 		}
 		catch (LockUnavailableException ex) {
-			logger.warn("{} could not be released and expires in at most {}: {}", LockMessages.lock(parameters()),
-					LockMessages.duration(this.hold.deadline() - now()), ex.getMessage());
+			logger.warn("{} could not be released, which will be tried again; it expires in at most {}: {}",
+					LockMessages.lock(parameters()), LockMessages.duration(this.hold.deadline() - now()),
+					ex.getMessage());
+			this.registry.dispatcher().repeat(request, sent);
 			return true;
 		}
 		finally {

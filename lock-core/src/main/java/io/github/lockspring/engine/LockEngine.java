@@ -163,6 +163,7 @@ public final class LockEngine implements AutoCloseable {
 		stopping.setClosing(true);
 		await(stopping, stopping::isEmpty, stopping.settings().shutdownTimeout());
 		stopping.setStopped();
+		stopping.dispatcher().endRepetitions();
 		releaseAll(stopping);
 		stopping.closeInbox();
 		await(stopping, () -> stopping.dispatcher().isIdle() && stopping.events().isIdle(),

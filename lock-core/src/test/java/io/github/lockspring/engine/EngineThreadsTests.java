@@ -25,6 +25,8 @@ import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.OnLost;
+import io.github.lockspring.store.ReleaseRequest;
+import io.github.lockspring.store.ReleaseResult;
 import io.github.lockspring.store.RenewRequest;
 import io.github.lockspring.store.RenewResult;
 import io.github.lockspring.store.memory.MemoryLockStore;
@@ -347,6 +349,77 @@ class EngineThreadsTests {
 	}
 
 	@Test
+	void f07ReleasesThatHadNoResultAreRepeatedWhenTheStoreAnswers() {
+		LockRequest request = LockRequest.of("a", "b", "c", "d", "e").ttl(Duration.ofMinutes(10));
+		HeldLock locks = this.engine.template().acquire(request);
+		this.store.fallSilent();
+		locks.close();
+		await().until(() -> this.store.releases.size() >= 3);
+		this.store.answerAgain();
+		try (LockEngine other = new LockEngine(this.store, SETTINGS, List.of())) {
+			await().until(() -> other.template().tryAcquire(request.waitTime(Duration.ZERO)).isPresent());
+		}
+		await().until(this.engine.registry()::isEmpty);
+	}
+
+	@Test
+	void f07ReleaseIsRepeatedNoLongerThanItsLeaseLasts() {
+		HeldLock lock = this.engine.template().acquire(LockRequest.of("a").ttl(Duration.ofMillis(1500)));
+		this.store.fallSilent();
+		lock.close();
+		await().atMost(Duration.ofSeconds(20)).until(() -> this.engine.registry().dispatcher().isIdle());
+		assertThat(this.store.releases).hasSizeGreaterThan(1);
+	}
+
+	@Test
+	void f07RepeatedReleaseWhoseFirstResultWasLostHarmsNoLaterOwner() {
+		Function<ReleaseRequest, ReleaseResult> answer = this.store.onRelease;
+		HeldLock lock = this.engine.template().acquire(LockRequest.of("a").ttl(Duration.ofMinutes(10)));
+		this.store.onRelease = (request) -> {
+			answer.apply(request);
+			throw new LockUnavailableException("the result is lost");
+		};
+		lock.close();
+		try (LockEngine other = new LockEngine(this.store, SETTINGS, List.of())) {
+			HeldLock later = other.template().acquire(LockRequest.of("a").ttl(Duration.ofMinutes(10)));
+			int repeated = this.store.releases.size();
+			await().until(() -> this.store.releases.size() > repeated);
+			this.store.onRelease = answer;
+			await().until(() -> this.engine.registry().dispatcher().isIdle());
+			later.verify();
+			later.close();
+		}
+		assertThat(this.events).noneMatch(LockEvent.Lost.class::isInstance);
+	}
+
+	@Test
+	void f22CallerWaitsForOneReleaseOfASilentStoreAndLeavesTheOthersToTheBackground() {
+		HeldLock locks = this.engine.template()
+			.acquire(LockRequest.of("a", "b", "c", "d", "e", "f", "g", "h", "i", "j").ttl(Duration.ofMinutes(10)));
+		HeldLock another = this.engine.template().acquire(LockRequest.of("k").ttl(Duration.ofMinutes(10)));
+		this.store.fallSilent();
+		locks.close();
+		another.close();
+		assertThat(this.store.releases.stream().filter(Thread.currentThread()::equals)).hasSize(1);
+		this.store.answerAgain();
+		await().until(this.engine.registry()::isEmpty);
+		HeldLock next = this.engine.template().acquire(LockRequest.of("l").ttl(Duration.ofMinutes(10)));
+		await().until(() -> !this.engine.registry().dispatcher().isSilent("l"));
+		next.close();
+		assertThat(this.store.releases.stream().filter(Thread.currentThread()::equals)).hasSize(2);
+	}
+
+	@Test
+	void f26StopEndsTheRepeatedReleases() {
+		HeldLock lock = this.engine.template().acquire(LockRequest.of("a").ttl(Duration.ofMinutes(10)));
+		this.store.fallSilent();
+		lock.close();
+		await().until(() -> this.store.releases.size() >= 3);
+		this.engine.stop();
+		awaitNoThreads();
+	}
+
+	@Test
 	void f22HundredCallersAllLearnInTimeThatTheStoreIsSilent() {
 		this.store.fallSilent();
 		LockRequest request = LockRequest.of("order:42").waitTime(Duration.ofMillis(500));
@@ -388,6 +461,9 @@ class EngineThreadsTests {
 		};
 
 		final Set<Thread> renewingThreads = ConcurrentHashMap.newKeySet();
+
+		/** The thread of each release. */
+		final List<Thread> releases = new CopyOnWriteArrayList<>();
 
 		FaultyStore() {
 			super(new MemoryLockStore());
@@ -449,6 +525,12 @@ class EngineThreadsTests {
 				Thread.currentThread().interrupt();
 				throw new LockUnavailableException("interrupted", ex);
 			}
+		}
+
+		@Override
+		public ReleaseResult release(ReleaseRequest request, Duration timeout) {
+			this.releases.add(Thread.currentThread());
+			return super.release(request, timeout);
 		}
 
 		@Override

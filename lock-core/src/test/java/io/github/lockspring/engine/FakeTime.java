@@ -68,6 +68,11 @@ final class FakeTime implements Time {
 	}
 
 	@Override
+	public boolean pause(Object blocker, long nanos) {
+		return false;
+	}
+
+	@Override
 	public synchronized void unpark(Thread thread) {
 		this.permits.add(thread);
 		notifyAll();

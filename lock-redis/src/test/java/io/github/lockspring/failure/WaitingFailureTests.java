@@ -126,6 +126,27 @@ class WaitingFailureTests {
 
 	@ParameterizedTest
 	@EnumSource
+	void f22LocksReleasedWhileTheServerIsStoppedAreSoonFreeForThoseWhoDoNotWait(Driver driver) throws Exception {
+		LockRequest request = LockRequest.of("a", "b", "c", "d", "e", "f", "g", "h", "i", "j")
+			.ttl(Duration.ofSeconds(60))
+			.waitTime(Duration.ZERO);
+		Instance other = instance(driver);
+		HeldLock locks = instance(driver).locks().acquire(request);
+		this.redis.pause();
+		long start = System.nanoTime();
+		locks.close();
+		// a timeout of one second for all, not for each
+		assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
+		TimeUnit.NANOSECONDS.sleep(Duration.ofMillis(2500).toNanos() - (System.nanoTime() - start));
+		this.redis.resume();
+		// usually within a second
+		await().atMost(Duration.ofSeconds(20))
+			.ignoreExceptions()
+			.until(() -> other.locks().tryAcquire(request).isPresent());
+	}
+
+	@ParameterizedTest
+	@EnumSource
 	void f22HundredWaitersAreNotifiedWhenTheServerStops(Driver driver) throws Exception {
 		assertHundredWaitersAreNotified(driver, this.redis::pause, this.redis::resume);
 	}

@@ -5,6 +5,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -31,10 +33,12 @@ import org.slf4j.LoggerFactory;
  * no thread could be started a queue stays without one, until the next request to any
  * shard.
  * <p>
- * A release without a result is dropped, and with it those behind it in its queue: while
- * the store hangs each would cost a timeout and delay the renewals after it. Nothing is
- * lost by that, since the next instance that waits for such a lock names its token to
- * this instance, which does not know it any more and releases it.
+ * A release without a result stops the releases of its queue for a moment: while the
+ * store hangs each would cost a timeout and delay the renewals after it. All that wait
+ * for one of them are told at once that it was given up, but it is repeated, until it has
+ * a result or the lease that it ends is over: otherwise the lock would be busy for that
+ * long to those who do not wait. A shard whose last request took all of its time is
+ * <em>silent</em>; callers then leave their releases to the background.
  *
  * @since 0.1
  */
@@ -42,6 +46,12 @@ import org.slf4j.LoggerFactory;
 public final class StoreDispatcher {
 
 	private static final Logger logger = LoggerFactory.getLogger(StoreDispatcher.class);
+
+	/** Between two tries to release anything while a server does not answer. */
+	private static final long REPEAT_INTERVAL_NANOS = 500_000_000;
+
+	/** The most releases that are repeated for a server, of a few hundred bytes each. */
+	private static final int MAX_REPEATED = 10_000;
 
 	/**
 	 * Something that is to be renewed.
@@ -72,7 +82,13 @@ public final class StoreDispatcher {
 
 	}
 
-	private record Release(ReleaseRequest request, @Nullable Runnable afterwards) {
+	/**
+	 * A release in the background.
+	 *
+	 * @param afterwards runs once; null if it has run, or there is nothing to run
+	 * @param until when the lease is over
+	 */
+	private record Release(ReleaseRequest request, @Nullable Runnable afterwards, long until) {
 
 		void done() {
 			if (this.afterwards != null) {
@@ -96,6 +112,11 @@ public final class StoreDispatcher {
 
 	/** Guarded by monitor. */
 	private final Map<String, ServerQueue> queues = new HashMap<>();
+
+	/** The shards whose last request took all of its time. */
+	private final Set<String> silent = ConcurrentHashMap.newKeySet();
+
+	private volatile boolean stopping;
 
 	/**
 	 * Creates a dispatcher without a thread.
@@ -131,13 +152,51 @@ public final class StoreDispatcher {
 	}
 
 	/**
-	 * Releases in the background.
+	 * Releases in the background, and repeats that until it has a result or the lease is
+	 * over.
 	 * @param request the request
-	 * @param afterwards runs when there is a result, or the release was given up; or null
+	 * @param afterwards runs when there is a result, or the first try had none; or null
 	 */
 	public void release(ReleaseRequest request, @Nullable Runnable afterwards) {
-		Release release = new Release(request, afterwards);
-		put(this.client.shard(request.key()), (queue) -> queue.releases.add(release));
+		long until = this.time.nanoTime() + request.ttl().toNanos();
+		Release release = new Release(request, afterwards, until);
+		put(this.client.shard(request.key()), (queue) -> queue.add(release));
+	}
+
+	/**
+	 * Repeats in the background a release for whose result a caller has waited in vain.
+	 * @param request the request
+	 * @param sent when the caller sent it
+	 */
+	public void repeat(ReleaseRequest request, long sent) {
+		if (isSlow(request, sent)) {
+			this.silent.add(this.client.shard(request.key()));
+		}
+		release(request, null);
+	}
+
+	/** A driver that repeats a request itself may give up a little early. */
+	private boolean isSlow(ReleaseRequest request, long sent) {
+		return this.time.nanoTime() - sent >= this.client.timeout(request.ttl()).toNanos() / 2;
+	}
+
+	/**
+	 * Returns whether the server of a key did not answer the last request in time.
+	 * @param key the key
+	 * @return whether a release of this key is better left to the background
+	 */
+	public boolean isSilent(String key) {
+		return !this.silent.isEmpty() && this.silent.contains(this.client.shard(key));
+	}
+
+	/**
+	 * Ends the repetitions: what is left is tried once more, without a pause.
+	 */
+	public void endRepetitions() {
+		this.stopping = true;
+		try (Monitor entered = this.monitor.enter()) {
+			this.queues.values().forEach(ServerQueue::wake);
+		}
 	}
 
 	/**
@@ -150,6 +209,7 @@ public final class StoreDispatcher {
 		try (Monitor entered = this.monitor.enter()) {
 			queue = this.queues.computeIfAbsent(shard, ServerQueue::new);
 			what.accept(queue);
+			queue.wake();
 			present = List.copyOf(this.queues.values());
 		}
 		ServerQueue withoutThread = null;
@@ -199,6 +259,12 @@ public final class StoreDispatcher {
 
 		private final AtomicBoolean running = new AtomicBoolean();
 
+		/** The thread that waits before it repeats releases. Guarded by monitor. */
+		private @Nullable Thread pausing;
+
+		/** When releases may be tried again; null if they may now. */
+		private @Nullable Long repeatAt;
+
 		ServerQueue(String shard) {
 			this.shard = shard;
 		}
@@ -209,6 +275,9 @@ public final class StoreDispatcher {
 				try {
 					while (renewSome() || releaseOne()) {
 						continue;
+					}
+					if (!pause()) {
+						return;
 					}
 				}
 				catch (Throwable ex) {
@@ -226,8 +295,49 @@ public final class StoreDispatcher {
 				}
 				this.running.set(false);
 				StoreDispatcher.this.queues.remove(this.shard);
+				StoreDispatcher.this.silent.remove(this.shard);
 				return true;
 			}
+		}
+
+		/** A message may call for a release that is to be repeated anyway. */
+		void add(Release release) {
+			if (!release.request.ttl().isZero() || this.releases.stream()
+				.noneMatch((present) -> present.request.token().equals(release.request.token()))) {
+				this.releases.add(release);
+			}
+		}
+
+		/** Waits before releases are repeated. Returns false if this run is over. */
+		private boolean pause() {
+			Long until = this.repeatAt;
+			try (Monitor entered = StoreDispatcher.this.monitor.enter()) {
+				if (until == null || StoreDispatcher.this.stopping || this.releases.isEmpty()
+						|| !this.renewals.isEmpty()) {
+					return true;
+				}
+				this.pausing = Thread.currentThread();
+			}
+			boolean goOn = StoreDispatcher.this.time.pause(this, until - now());
+			// with the flag set it could not park any more
+			Thread.interrupted();
+			try (Monitor entered = StoreDispatcher.this.monitor.enter()) {
+				this.pausing = null;
+				this.running.set(goOn || !this.renewals.isEmpty());
+				return this.running.get();
+			}
+		}
+
+		/** Ends a pause. Called under monitor. */
+		void wake() {
+			if (this.pausing != null) {
+				StoreDispatcher.this.time.unpark(this.pausing);
+			}
+		}
+
+		private void answered() {
+			this.repeatAt = null;
+			StoreDispatcher.this.silent.remove(this.shard);
 		}
 
 		private void report(Throwable ex) {
@@ -256,6 +366,9 @@ public final class StoreDispatcher {
 				return false;
 			}
 			List<RenewResult> results = StoreDispatcher.this.client.renewAll(requests);
+			if (results.stream().anyMatch((result) -> result != RenewResult.UNKNOWN)) {
+				answered();
+			}
 			for (int i = 0; i < batch.size(); i++) {
 				try {
 					batch.get(i).renewed(results.get(i), sent, requests.get(i).ttl().toNanos(), now());
@@ -268,30 +381,48 @@ public final class StoreDispatcher {
 		}
 
 		private boolean releaseOne() {
+			Long notBefore = this.repeatAt;
+			if (notBefore != null && now() - notBefore < 0 && !StoreDispatcher.this.stopping) {
+				return false;
+			}
 			Release release = this.releases.poll();
 			if (release == null) {
 				return false;
 			}
+			long sent = now();
 			try {
-				StoreDispatcher.this.client.release(release.request, StoreDispatcher.this.client.commandTimeout());
+				StoreDispatcher.this.client.release(release.request,
+						StoreDispatcher.this.client.timeout(release.request.ttl()));
 			}
 			catch (RuntimeException | Error ex) {
 				String key = release.request.key();
 				StoreDispatcher.this.reports.execute(() -> logger
 					.debug("Lock '{}' could not be released in the background: {}", key, ex.toString()));
-				dropReleases();
+				if (isSlow(release.request, sent)) {
+					StoreDispatcher.this.silent.add(this.shard);
+				}
+				repeatLater(release);
+				return false;
 			}
-			finally {
-				release.done();
-			}
+			answered();
+			release.done();
 			return true;
 		}
 
-		private void dropReleases() {
-			Release dropped;
-			while ((dropped = this.releases.poll()) != null) {
-				dropped.done();
+		/** Those that wait for a release are told, and all are tried again. */
+		private void repeatLater(Release failed) {
+			this.repeatAt = now() + REPEAT_INTERVAL_NANOS;
+			List<Release> present = new ArrayList<>();
+			Release next;
+			while ((next = this.releases.poll()) != null) {
+				present.add(next);
 			}
+			present.add(failed);
+			present.stream()
+				.filter((release) -> now() - release.until < 0 && !StoreDispatcher.this.stopping)
+				.limit(MAX_REPEATED)
+				.forEach((release) -> this.releases.add(new Release(release.request, null, release.until)));
+			present.forEach(Release::done);
 		}
 
 		void giveUpRenewals() {
