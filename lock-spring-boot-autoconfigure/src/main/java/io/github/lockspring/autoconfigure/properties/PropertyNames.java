@@ -61,6 +61,11 @@ final class PropertyNames {
 		return known.stream().anyMatch((candidate) -> uniform(candidate).equals(wanted));
 	}
 
+	static boolean containsGroup(List<String> known, String name) {
+		String start = uniform(name) + '.';
+		return known.stream().anyMatch((candidate) -> uniform(candidate).startsWith(start));
+	}
+
 	/**
 	 * Returns how different two names are: the number of characters to change, or, for
 	 * names without their group, one more than that of similar last elements.

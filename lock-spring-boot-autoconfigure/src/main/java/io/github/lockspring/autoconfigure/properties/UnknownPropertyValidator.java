@@ -10,6 +10,7 @@ import org.springframework.boot.context.properties.bind.AbstractBindHandler;
 import org.springframework.boot.context.properties.bind.BindContext;
 import org.springframework.boot.context.properties.bind.BindHandler;
 import org.springframework.boot.context.properties.bind.Bindable;
+import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
 import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
@@ -48,12 +49,23 @@ public final class UnknownPropertyValidator implements ConfigurationPropertiesBi
 		if (source instanceof IterableConfigurationPropertySource names
 				&& !(source.getUnderlyingSource() instanceof SystemEnvironmentPropertySource)) {
 			names.stream()
-				.filter((name) -> PREFIX.isAncestorOf(name) && !PropertyNames.contains(known, text(name)))
+				.filter((name) -> PREFIX.isAncestorOf(name) && !PropertyNames.contains(known, text(name))
+						&& !isEmptyGroup(source, name, known))
 				.findFirst()
 				.ifPresent((name) -> {
 					throw unknown(text(name), known);
 				});
 		}
+	}
+
+	/**
+	 * Whether a name is that of a group whose properties are commented out: YAML has an
+	 * empty text in their place.
+	 */
+	private static boolean isEmptyGroup(ConfigurationPropertySource source, ConfigurationPropertyName name,
+			List<String> known) {
+		ConfigurationProperty property = source.getConfigurationProperty(name);
+		return property != null && "".equals(property.getValue()) && PropertyNames.containsGroup(known, text(name));
 	}
 
 	private static String text(ConfigurationPropertyName name) {

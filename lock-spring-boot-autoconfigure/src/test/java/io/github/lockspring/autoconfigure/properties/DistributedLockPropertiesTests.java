@@ -243,6 +243,27 @@ class DistributedLockPropertiesTests {
 			.run((context) -> assertThat(context).hasNotFailed());
 	}
 
+	/** YAML has an empty text for a group whose properties are commented out. */
+	@Test
+	void emptyGroupIsNoUnknownProperty() {
+		this.runner
+			.withPropertyValues("distributed-lock.redis=", "distributed-lock.redis.command-timeout=2s",
+					"distributed-lock.redlock.nodes[0].host=a", "distributed-lock.redlock.nodes[0].ssl=",
+					"distributed-lock.redlock.nodes[0].ssl.enabled=true")
+			.run((context) -> assertThat(context.getBean(DistributedLockProperties.class).redis().commandTimeout())
+				.hasSeconds(2));
+		FailureAnalysis failure = StartupFailures.of(this.runner.withPropertyValues("distributed-lock.redis=redis://a",
+				"distributed-lock.redis.command-timeout=2s"));
+		assertThat(failure.getDescription()).contains("'distributed-lock.redis'", "there is no such property");
+	}
+
+	@Test
+	void emptyGroupLeavesTheDefaults() {
+		this.runner.withPropertyValues("distributed-lock.redis=", "distributed-lock.redlock.nodes=")
+			.run((context) -> assertThat(context.getBean(DistributedLockProperties.class).redis().commandTimeout())
+				.hasSeconds(1));
+	}
+
 	@Test
 	void otherDurationsOfTheApplicationAreNotChecked() {
 		this.runner.withUserConfiguration(OtherPropertiesConfiguration.class)
