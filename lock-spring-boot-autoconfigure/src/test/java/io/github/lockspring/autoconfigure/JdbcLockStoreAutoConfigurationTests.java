@@ -10,6 +10,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -36,6 +37,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.jdbc.DataSourceBuilder;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration;
@@ -48,6 +50,8 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.AbstractDataSource;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
+import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import org.springframework.test.util.ReflectionTestUtils;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -325,6 +329,14 @@ class JdbcLockStoreAutoConfigurationTests {
 	}
 
 	@Test
+	void sourceThatChoosesAmongDatabasesStopsTheStart() {
+		FailureAnalysis failure = StartupFailures
+			.of(this.jdbc.withUserConfiguration(DataSourceOfTenants.class, Program.class));
+		assertThat(failure.getDescription()).contains("TenantDataSource chooses a database for each call");
+		assertThat(failure.getAction()).contains("@LockDataSource");
+	}
+
+	@Test
 	void sourceWithoutAPoolIsDerivedFromToo() {
 		this.jdbc.withUserConfiguration(UnpooledDataSource.class).run((context) -> {
 			context.getBean(LockTemplate.class).acquire(LockRequest.of("a")).close();
@@ -389,6 +401,37 @@ class JdbcLockStoreAutoConfigurationTests {
 		@Bean
 		DataSource unpooled() {
 			return new DriverManagerDataSource("jdbc:h2:mem:unpooled;DB_CLOSE_DELAY=-1", "sa", "");
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class DataSourceOfTenants {
+
+		@Bean
+		DataSource dataSource() {
+			AbstractRoutingDataSource tenants = new TenantDataSource();
+			tenants.setTargetDataSources(Map.of("a", tenant("a"), "b", tenant("b")));
+			tenants.setDefaultTargetDataSource(tenant("a"));
+			tenants.afterPropertiesSet();
+			return new LazyConnectionDataSourceProxy(tenants);
+		}
+
+		private static DataSource tenant(String name) {
+			return DataSourceBuilder.create()
+				.type(HikariDataSource.class)
+				.url("jdbc:h2:mem:tenant-" + name)
+				.username("sa")
+				.build();
+		}
+
+	}
+
+	static class TenantDataSource extends AbstractRoutingDataSource {
+
+		@Override
+		protected @Nullable Object determineCurrentLookupKey() {
+			return null;
 		}
 
 	}

@@ -15,6 +15,8 @@ import org.springframework.beans.factory.DisposableBean;
 import org.springframework.boot.jdbc.DataSourceBuilder;
 import org.springframework.boot.jdbc.DataSourceUnwrapper;
 import org.springframework.boot.jdbc.DatabaseDriver;
+import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
+import org.springframework.util.ClassUtils;
 
 /**
  * The connections of the store: a small pool of its own, to the database of the
@@ -26,6 +28,8 @@ import org.springframework.boot.jdbc.DatabaseDriver;
 final class LockConnectionPool implements DisposableBean {
 
 	private static final String NAME = "lockspring";
+
+	private static final String OWN_SOURCE = "Define another DataSource bean for the locks, with @LockDataSource.";
 
 	/** HikariCP's minimum for timeouts. */
 	private static final long MIN_TIMEOUT_MILLIS = 250;
@@ -84,6 +88,13 @@ final class LockConnectionPool implements DisposableBean {
 	}
 
 	private static HikariConfig copy(DataSource application) {
+		AbstractRoutingDataSource routing = DataSourceUnwrapper.unwrap(application, AbstractRoutingDataSource.class);
+		if (routing != null) {
+			// the pool would be that of the present thread's database, another one in
+			// each instance
+			throw refused(ClassUtils.getShortName(routing.getClass()) + " chooses a database for each call, and locks"
+					+ " need one for all", OWN_SOURCE, null);
+		}
 		HikariConfig config = new HikariConfig();
 		HikariDataSource pool = DataSourceUnwrapper.unwrap(application, HikariConfigMXBean.class,
 				HikariDataSource.class);
@@ -95,10 +106,8 @@ final class LockConnectionPool implements DisposableBean {
 			DataSourceBuilder.derivedFrom(application).type(HikariDataSource.class).build().copyStateTo(config);
 		}
 		catch (RuntimeException ex) {
-			throw refused(
-					"no connections of its own can be derived from the application's DataSource, "
-							+ application.getClass().getName(),
-					"Define another DataSource bean for the locks, with @LockDataSource.", ex);
+			throw refused("no connections of its own can be derived from the application's DataSource, "
+					+ application.getClass().getName(), OWN_SOURCE, ex);
 		}
 		return config;
 	}
