@@ -29,7 +29,8 @@ record JdbcCall(Connection connection, int timeoutSeconds) {
 
 	/**
 	 * Executes an UPDATE for each set of values, in one round trip where the driver can.
-	 * @return the number of changed rows of each; negative if the driver does not know it
+	 * Repeats those of which the driver does not know the number of changed rows.
+	 * @return the number of changed rows of each
 	 */
 	int[] updateAll(NamedStatement statement, List<? extends Map<String, ?>> values) throws SQLException {
 		if (values.size() == 1) {
@@ -44,6 +45,9 @@ record JdbcCall(Connection connection, int timeoutSeconds) {
 			if (counts.length != values.size()) {
 				throw new SQLException("The driver returned " + counts.length + " results for a batch of "
 						+ values.size() + " statements");
+			}
+			for (int i = 0; i < counts.length; i++) {
+				counts[i] = (counts[i] >= 0) ? counts[i] : update(statement, values.get(i));
 			}
 			return counts;
 		}

@@ -132,16 +132,9 @@ public final class JdbcLockStore implements LockStore {
 				(call) -> call.updateAll(table(call).renewal(), order.stream().map(values::get).toList()), timeout);
 		RenewResult[] results = new RenewResult[counts.length];
 		for (int i = 0; i < counts.length; i++) {
-			results[order.get(i)] = result(counts[i]);
+			results[order.get(i)] = (counts[i] > 0) ? RenewResult.RENEWED : RenewResult.NOT_OWNER;
 		}
 		return new ArrayList<>(List.of(results));
-	}
-
-	private static RenewResult result(int count) {
-		if (count < 0) {
-			return RenewResult.UNKNOWN;
-		}
-		return (count > 0) ? RenewResult.RENEWED : RenewResult.NOT_OWNER;
 	}
 
 	private String row(String key) {

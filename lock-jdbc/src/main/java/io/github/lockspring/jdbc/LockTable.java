@@ -65,8 +65,10 @@ final class LockTable {
 			.parse("SELECT owner, fencing_token, expires_at, " + now + " FROM " + table + " WHERE lock_key = :key");
 		this.release = NamedStatement.parse("UPDATE " + table + " SET expires_at = CASE WHEN :keep = 0 THEN 0 ELSE "
 				+ now + " + :keep END, fencing_token = GREATEST(fencing_token, :fencing), owner = :kept" + owned);
+		// a microsecond more, since MySQL counts only changed rows with
+		// useAffectedRows=true
 		this.renew = NamedStatement
-			.parse("UPDATE " + table + " SET expires_at = GREATEST(expires_at, " + now + " + :ttl)" + owned);
+			.parse("UPDATE " + table + " SET expires_at = GREATEST(expires_at + 1, " + now + " + :ttl)" + owned);
 	}
 
 	/**

@@ -1,11 +1,15 @@
 package io.github.lockspring.jdbc;
 
 import java.io.IOException;
+import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
@@ -16,6 +20,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
@@ -157,6 +162,61 @@ class JdbcLockStoreTests {
 			open.countDown();
 			await().until(() -> acquire(store, "a", token()) instanceof Acquired);
 		}
+	}
+
+	/** MariaDB's and older drivers of Oracle count nothing in a batch. */
+	@Test
+	void renewalsThatTheDriverDoesNotCountAreRepeatedOneByOne() {
+		DataSource uncounting = uncounting(Databases.h2().withLocks().dataSource());
+		try (LockStore store = JdbcLockStore.create(uncounting, new JdbcStoreSettings())) {
+			OwnerToken token = token();
+			acquire(store, "a", token);
+			acquire(store, "b", token);
+			acquire(store, "c", token());
+			assertThat(store.renew(Stream.of("c", "b", "a").map((key) -> new RenewRequest(key, token, LONG)).toList(),
+					TIMEOUT))
+				.containsExactly(RenewResult.NOT_OWNER, RenewResult.RENEWED, RenewResult.RENEWED);
+		}
+	}
+
+	/** MySQL counts only changed rows with useAffectedRows=true. */
+	@Test
+	void renewalThatIsShorterThanTheLeaseChangesTheRowToo() {
+		Database database = Databases.h2().withLocks();
+		JdbcTemplate rows = new JdbcTemplate(database.dataSource());
+		try (LockStore store = JdbcLockStore.create(database.dataSource(), new JdbcStoreSettings())) {
+			OwnerToken token = token();
+			acquire(store, "a", token);
+			Long before = rows.queryForObject("SELECT expires_at FROM lock_lease", Long.class);
+			assertThat(store.renew(List.of(new RenewRequest("a", token, Duration.ofSeconds(1))), TIMEOUT))
+				.containsExactly(RenewResult.RENEWED);
+			assertThat(rows.queryForObject("SELECT expires_at FROM lock_lease", Long.class)).isGreaterThan(before);
+		}
+	}
+
+	private static DataSource uncounting(DataSource target) {
+		return new DelegatingDataSource(target) {
+
+			@Override
+			public Connection getConnection() throws SQLException {
+				return uncounting(Connection.class, super.getConnection());
+			}
+
+			private <T> T uncounting(Class<T> type, T delegate) {
+				return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type },
+						(proxy, method, arguments) -> {
+							Object result = method.invoke(delegate, arguments);
+							if (result instanceof PreparedStatement statement) {
+								return uncounting(PreparedStatement.class, statement);
+							}
+							if (result instanceof int[] counts) {
+								Arrays.fill(counts, Statement.SUCCESS_NO_INFO);
+							}
+							return result;
+						}));
+			}
+
+		};
 	}
 
 	private static DataSource slow(DataSource target, CountDownLatch open) {
