@@ -240,7 +240,7 @@ final class KeyLock {
 				return;
 			}
 			if (asking.hasMissedMessage(attempt, result)) {
-				this.port.probeInbox();
+				this.monitor.afterwards(this.port::probeInbox);
 			}
 			if (result instanceof AcquireResult.Busy busy) {
 				busy(waiter, asking, attempt, busy, now);

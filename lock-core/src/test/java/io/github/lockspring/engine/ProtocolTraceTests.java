@@ -1,6 +1,7 @@
 package io.github.lockspring.engine;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BiConsumer;
 
@@ -386,6 +387,24 @@ class ProtocolTraceTests extends EngineFixture {
 		this.store.nextLook().answer().complete(new AcquireResult.Acquired(101, true));
 		waiting.running().get();
 		assertThat(this.store.inboxDoubted).isEqualTo(1);
+	}
+
+	@Test
+	void f24InboxIsProbedOutsideOfTheMonitor() {
+		Waiting waiting = waiting(request(), 100);
+		List<Running<?>> others = new ArrayList<>();
+		this.store.onProbe = () -> {
+			Running<?> other = start(() -> {
+				this.registry.lock(KEY).wakeAll();
+				return true;
+			});
+			others.add(other);
+			other.get();
+		};
+		advance(Duration.ofSeconds(1));
+		this.store.nextLook().answer().complete(new AcquireResult.Acquired(101, true));
+		waiting.running().get();
+		assertThat(others).singleElement().satisfies((other) -> assertThat(other.result()).isCompleted());
 	}
 
 	@Test

@@ -90,6 +90,10 @@ public class ScriptedStore implements LockStore {
 	public volatile Runnable onConnect = () -> {
 	};
 
+	/** Called when an inbox is probed. */
+	volatile Runnable onProbe = () -> {
+	};
+
 	/** Called by those who wait for a connection. */
 	public volatile Runnable onAwaitConnection = () -> {
 	};
@@ -234,6 +238,7 @@ public class ScriptedStore implements LockStore {
 		@Override
 		public void probe() {
 			ScriptedStore.this.inboxDoubted++;
+			ScriptedStore.this.onProbe.run();
 		}
 
 		@Override
