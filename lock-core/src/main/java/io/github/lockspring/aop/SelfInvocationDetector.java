@@ -3,6 +3,7 @@ package io.github.lockspring.aop;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -20,6 +21,7 @@ import org.springframework.asm.Opcodes;
 import org.springframework.asm.SpringAsmInfo;
 import org.springframework.asm.Type;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
 
 /**
  * Warns of calls of annotated methods that no proxy sees, because the bean calls its own
@@ -69,12 +71,15 @@ final class SelfInvocationDetector {
 		}
 	}
 
-	/** An annotation on the class covers caller and called method alike. */
+	/**
+	 * An annotation on the class covers caller and called method alike, and what its
+	 * public methods call: a private method is taken for such a one.
+	 */
 	private static boolean isCovered(SelfInvocation call, AnnotatedMethod called, List<AnnotatedMethod> annotated,
 			AnnotatedMethods<?, ?> methods) {
-		return !methods.isDirectlyAnnotated(called.method()) && annotated.stream()
+		return !methods.isDirectlyAnnotated(called.method()) && (call.isByPrivateMethod() || annotated.stream()
 			.anyMatch((method) -> method.method().getName().equals(call.caller())
-					&& !methods.isDirectlyAnnotated(method.method()));
+					&& !methods.isDirectlyAnnotated(method.method())));
 	}
 
 	private static List<SelfInvocation> calls(Class<?> userClass) {
@@ -85,8 +90,8 @@ final class SelfInvocationDetector {
 					new ClassReader(code).accept(new Code(type, calls), ClassReader.SKIP_FRAMES);
 				}
 			}
-			// IllegalArgumentException: the class file is newer than the reader
-			catch (IOException | IllegalArgumentException ex) {
+			// RuntimeException: the class file is newer than the reader, or was rewritten
+			catch (IOException | RuntimeException ex) {
 				logger.debug("The code of {} cannot be read", type, ex);
 			}
 		}
@@ -96,12 +101,19 @@ final class SelfInvocationDetector {
 	/**
 	 * A call of a method on {@code this}.
 	 *
+	 * @param type the class whose code has the call
 	 * @param caller the name of the method that calls
 	 * @param name the name of the method that is called
 	 * @param descriptor its parameters and return type
 	 * @param place where
 	 */
-	private record SelfInvocation(String caller, String name, String descriptor, String place) {
+	private record SelfInvocation(Class<?> type, String caller, String name, String descriptor, String place) {
+
+		boolean isByPrivateMethod() {
+			return Arrays.stream(ReflectionUtils.getDeclaredMethods(this.type))
+				.anyMatch(
+						(method) -> method.getName().equals(this.caller) && Modifier.isPrivate(method.getModifiers()));
+		}
 
 		boolean calls(Method method) {
 			return this.name.equals(method.getName()) && this.descriptor.equals(Type.getMethodDescriptor(method));
@@ -130,7 +142,7 @@ final class SelfInvocationDetector {
 					: name;
 			String place = ClassUtils.getShortName(this.type) + '.' + caller + ':';
 			return new ThisTracker((access & Opcodes.ACC_STATIC) == 0, (called, line) -> this.calls
-				.add(new SelfInvocation(caller, called.name(), called.descriptor(), place + line)));
+				.add(new SelfInvocation(this.type, caller, called.name(), called.descriptor(), place + line)));
 		}
 
 	}

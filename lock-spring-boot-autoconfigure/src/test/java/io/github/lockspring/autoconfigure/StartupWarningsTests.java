@@ -214,6 +214,12 @@ class StartupWarningsTests {
 
 		public void all() {
 			one();
+			helper();
+		}
+
+		private void helper() {
+			one();
+			List.of("a").forEach((id) -> one());
 		}
 
 		public void one() {
