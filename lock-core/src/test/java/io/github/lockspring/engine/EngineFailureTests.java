@@ -1,6 +1,11 @@
 package io.github.lockspring.engine;
 
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Queue;
+import io.github.lockspring.engine.support.StoreDispatcher;
+import io.github.lockspring.store.OwnerToken;
+import io.github.lockspring.store.ReleaseRequest;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
@@ -196,6 +201,40 @@ class EngineFailureTests extends EngineFixture {
 		pass(Duration.ofSeconds(4));
 		assertThat(this.store.renewed).isNotEmpty();
 		assertThat(lock.isHeld()).isTrue();
+	}
+
+	@Test
+	void releaseThatGetsNoThreadKeepsNoWaiterOfItsKeyWaiting() {
+		HeldLock lock = held(request(), 1);
+		Running<HeldLock> second = waitingBehind(request());
+		advance(Duration.ofSeconds(20));
+		this.store.onRenew = (request) -> {
+			throw new LockUnavailableException("no answer");
+		};
+		this.background = (task) -> {
+			throw new OutOfMemoryError("unable to create native thread");
+		};
+		// the renewal before the hand-off fails, and so does the release that follows
+		lock.close();
+		this.store.nextLook().acquired(2);
+		assertThat(second.get().isHeld()).isTrue();
+	}
+
+	@Test
+	void queueThatHasBeenReplacedDoesNotTakeItsSuccessorAway() {
+		Queue<Runnable> threads = new ArrayDeque<>();
+		StoreDispatcher dispatcher = new StoreDispatcher(this.registry.client(), 10, this.time, threads::add,
+				Runnable::run);
+		dispatcher.release(new ReleaseRequest(KEY, new OwnerToken("i".repeat(22), 1, 5000)), null);
+		Runnable first = threads.remove();
+		first.run();
+		dispatcher.release(new ReleaseRequest(KEY, new OwnerToken("i".repeat(22), 2, 5000)), null);
+		// a request to the first queue that its last thread has carried out starts
+		// another
+		first.run();
+		assertThat(dispatcher.isIdle()).isFalse();
+		threads.remove().run();
+		assertThat(dispatcher.isIdle()).isTrue();
 	}
 
 	@Test

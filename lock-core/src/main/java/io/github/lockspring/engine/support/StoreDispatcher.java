@@ -143,12 +143,7 @@ public final class StoreDispatcher {
 		for (Renewal renewal : renewals) {
 			byShard.computeIfAbsent(this.client.shard(renewal.key()), (shard) -> new ArrayList<>()).add(renewal);
 		}
-		byShard.forEach((shard, some) -> {
-			ServerQueue withoutThread = put(shard, (queue) -> queue.renewals.addAll(some));
-			if (withoutThread != null) {
-				withoutThread.giveUpRenewals();
-			}
-		});
+		byShard.forEach((shard, some) -> put(shard, (queue) -> queue.renewals.addAll(some)));
 	}
 
 	/**
@@ -199,26 +194,20 @@ public final class StoreDispatcher {
 		}
 	}
 
-	/**
-	 * Adds something to the queue of a shard, and starts all queues without a thread.
-	 * @return the queue, if it has no thread and none could be started
-	 */
-	private @Nullable ServerQueue put(String shard, Consumer<ServerQueue> what) {
-		ServerQueue queue;
+	/** Adds something to the queue of a shard, and starts all queues without a thread. */
+	private void put(String shard, Consumer<ServerQueue> what) {
 		List<ServerQueue> present;
 		try (Monitor entered = this.monitor.enter()) {
-			queue = this.queues.computeIfAbsent(shard, ServerQueue::new);
+			ServerQueue queue = this.queues.computeIfAbsent(shard, ServerQueue::new);
 			what.accept(queue);
 			queue.wake();
 			present = List.copyOf(this.queues.values());
 		}
-		ServerQueue withoutThread = null;
-		for (ServerQueue any : present) {
-			if (any.running.compareAndSet(false, true) && !start(any) && any == queue) {
-				withoutThread = queue;
+		for (ServerQueue queue : present) {
+			if (queue.running.compareAndSet(false, true) && !start(queue)) {
+				queue.giveUp();
 			}
 		}
-		return withoutThread;
 	}
 
 	private boolean start(ServerQueue queue) {
@@ -294,7 +283,7 @@ public final class StoreDispatcher {
 					return false;
 				}
 				this.running.set(false);
-				StoreDispatcher.this.queues.remove(this.shard);
+				StoreDispatcher.this.queues.remove(this.shard, this);
 				StoreDispatcher.this.silent.remove(this.shard);
 				return true;
 			}
@@ -425,11 +414,24 @@ public final class StoreDispatcher {
 			present.forEach(Release::done);
 		}
 
-		void giveUpRenewals() {
+		/**
+		 * There is no thread: renewals are left to the next look of the watchdog, and
+		 * those that wait for a release are told.
+		 */
+		void giveUp() {
+			List<Release> present = new ArrayList<>();
+			try (Monitor entered = StoreDispatcher.this.monitor.enter()) {
+				Release release;
+				while ((release = this.releases.poll()) != null) {
+					present.add(release);
+				}
+				present.forEach((each) -> this.releases.add(new Release(each.request, null, each.until)));
+			}
 			Renewal renewal;
 			while ((renewal = this.renewals.poll()) != null) {
 				renewal.renewed(RenewResult.UNKNOWN, now(), 0, now());
 			}
+			present.forEach(Release::done);
 		}
 
 		private long now() {
