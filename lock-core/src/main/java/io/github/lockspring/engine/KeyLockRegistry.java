@@ -241,14 +241,24 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 	@Override
 	public void openInbox() {
 		if (!isInformed()) {
-			this.inbox.ifPresent(Inbox::open);
+			this.inbox.ifPresent(this::open);
 		}
 	}
 
 	@Override
 	public void probeInbox() {
-		this.inbox.ifPresent(Inbox::open);
+		this.inbox.ifPresent(this::open);
 		this.inbox.ifPresent(Inbox::probe);
+	}
+
+	/** An attempt that ends after the stop must not leave an open inbox behind. */
+	private void open(Inbox inbox) {
+		if (!this.stopped) {
+			inbox.open();
+			if (this.stopped) {
+				inbox.close();
+			}
+		}
 	}
 
 	// messages

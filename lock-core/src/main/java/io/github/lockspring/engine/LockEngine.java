@@ -2,9 +2,9 @@ package io.github.lockspring.engine;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashSet;
+import java.util.HashMap;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
@@ -195,10 +195,11 @@ public final class LockEngine implements AutoCloseable {
 		logger.warn("{} lock(s) were still held when the application stopped and are released now, '{}' among them",
 				requests.size(), requests.get(0).key());
 		StoreClient client = stopping.client();
-		Set<String> silent = new HashSet<>();
+		long longest = client.commandTimeout().toNanos();
+		Map<String, Long> failing = new HashMap<>();
 		for (ReleaseRequest request : requests) {
 			String shard = client.shard(request.key());
-			if (silent.contains(shard)) {
+			if (failing.getOrDefault(shard, 0L) >= longest) {
 				continue;
 			}
 			long sent = time.nanoTime();
@@ -207,9 +208,7 @@ public final class LockEngine implements AutoCloseable {
 			}
 			catch (LockUnavailableException ex) {
 				logger.warn("Lock '{}' could not be released and will expire: {}", request.key(), ex.getMessage());
-				if (time.nanoTime() - sent >= client.commandTimeout().toNanos()) {
-					silent.add(shard);
-				}
+				failing.merge(shard, time.nanoTime() - sent, Long::sum);
 			}
 		}
 	}

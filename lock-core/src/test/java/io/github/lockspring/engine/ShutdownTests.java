@@ -12,6 +12,8 @@ import io.github.lockspring.store.AcquireRequest.QueueMode;
 import io.github.lockspring.store.ReleaseRequest;
 import io.github.lockspring.store.ReleaseResult;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -148,6 +150,23 @@ class ShutdownTests extends EngineFixture {
 	}
 
 	@Test
+	void f26ReleasesThatFailSlowlyDelayTheStopByOneCommandTimeout() {
+		this.store.free();
+		for (int i = 0; i < 50; i++) {
+			this.engine.template().acquire(LockRequest.of("order:" + i));
+		}
+		this.store.onRelease = (request) -> {
+			// as long as a driver tries to connect to a server that refuses
+			advance(EngineSettings.defaults().commandTimeout().dividedBy(2));
+			throw new LockUnavailableException("refused");
+		};
+		Running<Boolean> stopping = stopping();
+		stopped(stopping);
+		assertThat(this.store.released).hasSize(2);
+		assertNothingLeft();
+	}
+
+	@Test
 	void f26ReleaseThatFailsKeepsNoOtherFromBeingSent() {
 		this.store.free();
 		for (int i = 0; i < 3; i++) {
@@ -229,6 +248,26 @@ class ShutdownTests extends EngineFixture {
 		runBackground();
 		assertThat(this.store.looks).hasSize(1);
 		assertThat(this.store.releasedTokens()).containsExactly(look.token());
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void attemptThatWasUnderWayAtTheStopDoesNotOpenTheInboxAgain(boolean fails) {
+		this.store.inboxConfirmed = false;
+		Running<HeldLock> running = acquire(request());
+		ScriptedStore.Asked look = this.store.nextLook();
+		Running<Boolean> stopping = stopping();
+		stopped(stopping);
+		int opened = this.store.inboxOpened;
+		if (fails) {
+			look.fails();
+		}
+		else {
+			look.busy(TTL, 100);
+		}
+		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(running::get)
+			.withMessageContaining("stopped");
+		assertThat(this.store.inboxOpened).isEqualTo(opened);
 	}
 
 	@Test
