@@ -137,11 +137,11 @@ public final class MemoryLockStore implements LockStore {
 		if (request.lastFencingToken() > entry.fencingToken()) {
 			this.lastFencingToken.accumulateAndGet(entry.fencedBy(request.lastFencingToken()), Math::max);
 		}
+		entry.queue().remove(token);
 		if (!request.keep().isZero()) {
 			entry.keep(request.keep(), now);
 			return new Released();
 		}
-		entry.queue().remove(token);
 		entry.free();
 		handOver(entry, request.key(), now);
 		return new Released();

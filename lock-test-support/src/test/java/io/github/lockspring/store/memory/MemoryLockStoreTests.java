@@ -54,6 +54,23 @@ class MemoryLockStoreTests extends AbstractQueueingLockStoreTests {
 	}
 
 	@Test
+	void tokenThatKeepsTheLockLeavesTheQueueAlsoAsOneThatPolls() {
+		openInbox(instance('1'));
+		OwnerToken holder = token();
+		acquire(holder, LONG);
+		OwnerToken waiter = new OwnerToken(instance('1'), 1, 5000);
+		look(waiter, QueueMode.JOIN);
+		look(waiter, QueueMode.POLL);
+		release(holder);
+		this.store.release(new ReleaseRequest(this.key, waiter, LONG, 0, BRIEF), TIMEOUT);
+		this.advance.addAndGet(BRIEF.toNanos());
+		OwnerToken next = token();
+		acquire(next, LONG);
+		release(next);
+		assertThat(leftovers()).isZero();
+	}
+
+	@Test
 	void millionKeysLeaveNothing() {
 		MemoryLockStore store = new MemoryLockStore();
 		OwnerToken token = token();
