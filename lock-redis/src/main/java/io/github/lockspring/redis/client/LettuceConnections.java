@@ -5,6 +5,7 @@ import java.util.Collection;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
@@ -86,6 +87,8 @@ final class LettuceConnections implements RedisConnections {
 	private volatile long reconnectedAt = System.nanoTime() - MIN_CONNECTION_AGE.toNanos();
 
 	private volatile boolean closed;
+
+	private final AtomicBoolean disconnected = new AtomicBoolean();
 
 	LettuceConnections(DerivedLettuceConfiguration derived) {
 		this(derived, (task) -> new DaemonThreadFactory("lock-redis-connect").newThread(task).start());
@@ -207,9 +210,7 @@ final class LettuceConnections implements RedisConnections {
 		this.factory.start();
 		LettuceErrors.connect(this.factory::getConnection).close();
 		mine.complete(null);
-		if (this.closed) {
-			this.factory.destroy();
-		}
+		disconnectIfClosed();
 	}
 
 	private void replaceConnection(String shard) {
@@ -285,6 +286,7 @@ final class LettuceConnections implements RedisConnections {
 		// before callers are notified, so they can try again
 		this.attempt.compareAndSet(mine, null);
 		mine.completeExceptionally(new RedisConnectionFailureException("Unable to connect to Redis", ex));
+		disconnectIfClosed();
 	}
 
 	@Override
@@ -323,14 +325,27 @@ final class LettuceConnections implements RedisConnections {
 		return this.topology;
 	}
 
+	/*
+	 * While a thread connects, it has the factory's lock, perhaps for as long as a server
+	 * does not reply. It then closes the connection itself.
+	 */
 	@Override
 	public void close() {
 		this.closed = true;
 		if (this.nodes != null) {
 			this.nodes.close();
 		}
-		this.factory.destroy();
-		this.derived.shutdownResources();
+		CompletableFuture<Void> present = this.attempt.get();
+		if (present == null || present.isDone()) {
+			disconnectIfClosed();
+		}
+	}
+
+	private void disconnectIfClosed() {
+		if (this.closed && this.disconnected.compareAndSet(false, true)) {
+			this.factory.destroy();
+			this.derived.shutdownResources();
+		}
 	}
 
 }
