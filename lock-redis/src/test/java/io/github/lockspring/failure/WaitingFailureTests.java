@@ -73,6 +73,10 @@ class WaitingFailureTests {
 		return (String) ((List<?>) this.redis.command("ZRANGE", QUEUE, "0", "0")).get(0);
 	}
 
+	private int subscribers() {
+		return ((List<?>) this.redis.command("PUBSUB", "CHANNELS", "lock:inbox:*")).size();
+	}
+
 	@Test
 	void f21OneReleaseWakesOneOfFiftyWaitingInstances() throws Exception {
 		Instance holder = instance(Driver.LETTUCE);
@@ -225,10 +229,10 @@ class WaitingFailureTests {
 			await().atMost(Duration.ofSeconds(10)).until(() -> queued() == 1);
 			Future<HeldLock> waiter = this.threads.submit(() -> second.locks().acquire(REQUEST));
 			await().until(() -> queued() == 2);
+			await().until(() -> subscribers() == 2);
 			String killed = head();
 			first.signal("KILL");
-			await().until(() -> this.redis.command("PUBSUB", "CHANNELS", "lock:inbox:*") instanceof List<?> channels
-					&& channels.size() == 1);
+			await().until(() -> subscribers() == 1);
 			lock.close();
 			assertThat(this.redis.get("lock:" + KEY)).isNotNull().isNotEqualTo(killed);
 			assertThat(waiter.get(30, TimeUnit.SECONDS).isHeld()).isTrue();

@@ -83,6 +83,9 @@ public abstract class AbstractLockStoreTests {
 	/** The key of this test. */
 	protected final String key = "key " + SEQUENCE.incrementAndGet();
 
+	// A message of an earlier test, or of another run on this server, may arrive late
+	private final String run = "test-%016x".formatted(ThreadLocalRandom.current().nextLong());
+
 	/** The store of this test; closed after the test. */
 	protected LockStore store;
 
@@ -383,17 +386,14 @@ public abstract class AbstractLockStoreTests {
 	}
 
 	/** Creates an owner token of an instance that has no inbox. */
-	protected static OwnerToken token() {
+	protected final OwnerToken token() {
 		return new OwnerToken(instance('0'), SEQUENCE.incrementAndGet(), 1000);
 	}
 
-	/** Returns the name of an instance, which differs in each run. */
-	protected static String instance(char name) {
-		return RUN + name;
+	/** Returns the name of an instance, which differs in each test. */
+	protected final String instance(char name) {
+		return this.run + name;
 	}
-
-	// so that two runs on one server do not read each other's messages
-	private static final String RUN = "test-%016x".formatted(ThreadLocalRandom.current().nextLong());
 
 	/** Runs tasks at the same time, and returns their results in the same order. */
 	protected static <T> List<T> runAtOnce(List<Callable<T>> tasks) throws Exception {
