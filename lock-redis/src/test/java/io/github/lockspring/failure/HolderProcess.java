@@ -9,6 +9,7 @@ import io.github.lockspring.LockRequest;
 import io.github.lockspring.redis.Instance;
 import io.github.lockspring.testsupport.process.Conversation;
 import io.github.lockspring.testsupport.process.JavaProcess;
+import io.github.lockspring.testsupport.redis.RespClient;
 
 /**
  * A lock holder in a process of its own, so that it can be stopped and killed.
@@ -34,9 +35,7 @@ final class HolderProcess {
 			.waitTime(Duration.ofMinutes(1));
 		Conversation test = new Conversation();
 		try (Instance instance = Instance.on(Integer.parseInt(args[0]))) {
-			instance.locks()
-				.tryAcquire(LockRequest.of("warm-up").waitTime(Duration.ofMinutes(1)))
-				.ifPresent(HeldLock::close);
+			openInbox(instance, Integer.parseInt(args[0]));
 			test.say("waiting " + args[1]);
 			HeldLock lock = instance.locks().acquire(request);
 			test.say("held " + lock.fencingToken());
@@ -47,6 +46,18 @@ final class HolderProcess {
 			}
 			test.say("lost " + writes);
 			test.hear();
+		}
+	}
+
+	/**
+	 * Waits for a lock, so the wait that follows finds the inbox confirmed and does not
+	 * poll.
+	 */
+	private static void openInbox(Instance instance, int port) throws Exception {
+		String key = "warm-up-" + ProcessHandle.current().pid();
+		try (RespClient redis = new RespClient(port, Duration.ofSeconds(10))) {
+			redis.command("SET", "lock:" + key, "a foreign client", "PX", "1000");
+			instance.locks().tryAcquire(LockRequest.of(key).waitTime(Duration.ofMinutes(1))).ifPresent(HeldLock::close);
 		}
 	}
 
