@@ -92,6 +92,9 @@ final class Ownership implements Watchdog.Watched, StoreDispatcher.Renewal {
 
 	private long busySent;
 
+	/** From when on the token polls if the inbox is not confirmed. */
+	private long pollsFrom;
+
 	private long lastFencingToken;
 
 	/** When the owner's lease ends, as far as is known; null if it has no end. */
@@ -140,13 +143,13 @@ final class Ownership implements Watchdog.Watched, StoreDispatcher.Renewal {
 	/**
 	 * Starts an attempt.
 	 * @param queue whether the token waits in the store's queue if the lock is busy
-	 * @param informed whether messages arrive; otherwise the token polls, from the second
-	 * attempt on and until it owns the lock
+	 * @param informed whether messages arrive; otherwise the token polls once the inbox
+	 * has had time to open, and until it owns the lock
 	 */
 	AcquireAttempt startAttempt(Duration ttl, boolean queue, boolean informed, long now) {
 		QueueMode mode = QueueMode.NONE;
 		this.queued = queue;
-		this.polls |= queue && !informed && this.foundBusy;
+		this.polls |= queue && !informed && this.foundBusy && (this.joined || now - this.pollsFrom >= 0);
 		if (queue && this.polls) {
 			mode = QueueMode.POLL;
 		}
@@ -185,6 +188,7 @@ final class Ownership implements Watchdog.Watched, StoreDispatcher.Renewal {
 
 	void busy(AcquireResult.Busy result, long sent, RetrySchedule retry, boolean informed, long now) {
 		this.failure = null;
+		this.pollsFrom = this.foundBusy ? this.pollsFrom : now + RetrySchedule.TIME_TO_OPEN_INBOX;
 		this.foundBusy = true;
 		this.busySent = sent;
 		this.lastFencingToken = result.lastFencingToken();

@@ -19,6 +19,9 @@ record RetrySchedule(Supplier<RandomGenerator> random, long commandTimeout) {
 
 	private static final long MAX_POLL = 500_000_000;
 
+	/** A waiter does not poll before: a new inbox is usually confirmed by then. */
+	static final long TIME_TO_OPEN_INBOX = 500_000_000;
+
 	/** The same in the store's queue, where a hand-over gives it half a second. */
 	private static final long MAX_QUEUED_POLL = 150_000_000;
 

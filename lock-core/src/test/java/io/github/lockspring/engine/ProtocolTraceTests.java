@@ -326,12 +326,20 @@ class ProtocolTraceTests extends EngineFixture {
 	}
 
 	@Test
-	void h09WaiterWithoutConfirmedInboxPollsFromItsSecondAttemptOn() {
+	void h09WaiterWithoutConfirmedInboxPollsAfterHalfASecond() {
 		this.store.inboxConfirmed = false;
 		Running<HeldLock> running = acquire(request());
 		ScriptedStore.Asked first = this.store.nextLook();
 		assertThat(first.request().queueMode()).isEqualTo(QueueMode.NONE);
 		first.busy(TTL, 100);
+		for (int i = 0; i < 3; i++) {
+			assertThat(this.time.awaitParked(running.thread())).isBetween(Duration.ofMillis(50),
+					Duration.ofMillis(150));
+			advance(Duration.ofMillis(150));
+			ScriptedStore.Asked next = this.store.nextLook();
+			assertThat(next.request().queueMode()).as("the inbox may open yet").isEqualTo(QueueMode.NONE);
+			next.busy(TTL, 100);
+		}
 		for (int i = 0; i < 10; i++) {
 			assertThat(this.time.awaitParked(running.thread())).isBetween(Duration.ofMillis(50),
 					Duration.ofMillis(150));
