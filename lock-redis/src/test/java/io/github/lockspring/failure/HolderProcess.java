@@ -50,14 +50,22 @@ final class HolderProcess {
 	}
 
 	/**
-	 * Waits for a lock, so the wait that follows finds the inbox confirmed and does not
-	 * poll.
+	 * Waits for a lock until the inbox is there, so the wait that follows does not poll.
 	 */
 	private static void openInbox(Instance instance, int port) throws Exception {
 		String key = "warm-up-" + ProcessHandle.current().pid();
 		try (RespClient redis = new RespClient(port, Duration.ofSeconds(10))) {
-			redis.command("SET", "lock:" + key, "a foreign client", "PX", "1000");
-			instance.locks().tryAcquire(LockRequest.of(key).waitTime(Duration.ofMinutes(1))).ifPresent(HeldLock::close);
+			String inbox;
+			do {
+				redis.command("SET", "lock:" + key, "a foreign client", "PX", "500");
+				HeldLock lock = instance.locks().acquire(LockRequest.of(key).waitTime(Duration.ofMinutes(1)));
+				String owner = String.valueOf(redis.command("GET", "lock:" + key));
+				inbox = "lock:inbox:" + owner.substring(0, owner.indexOf('.'));
+				lock.close();
+			}
+			while (!(redis.command("PUBSUB", "CHANNELS", inbox) instanceof List<?> found) || found.isEmpty());
+			// the message that confirms it
+			Thread.sleep(500);
 		}
 	}
 
