@@ -96,6 +96,10 @@ public final class StoreDispatcher {
 			}
 		}
 
+		Release withoutAfterwards() {
+			return new Release(this.request, null, this.until);
+		}
+
 	}
 
 	private final StoreClient client;
@@ -401,17 +405,22 @@ public final class StoreDispatcher {
 		/** Those that wait for a release are told, and all are tried again. */
 		private void repeatLater(Release failed) {
 			this.repeatAt = now() + REPEAT_INTERVAL_NANOS;
-			List<Release> present = new ArrayList<>();
-			Release next;
-			while ((next = this.releases.poll()) != null) {
-				present.add(next);
-			}
+			List<Release> present = takeReleases();
 			present.add(failed);
 			present.stream()
 				.filter((release) -> now() - release.until < 0 && !StoreDispatcher.this.stopping)
 				.limit(MAX_REPEATED)
-				.forEach((release) -> this.releases.add(new Release(release.request, null, release.until)));
+				.forEach((release) -> this.releases.add(release.withoutAfterwards()));
 			present.forEach(Release::done);
+		}
+
+		private List<Release> takeReleases() {
+			List<Release> taken = new ArrayList<>();
+			Release next;
+			while ((next = this.releases.poll()) != null) {
+				taken.add(next);
+			}
+			return taken;
 		}
 
 		/**
@@ -419,13 +428,10 @@ public final class StoreDispatcher {
 		 * those that wait for a release are told.
 		 */
 		void giveUp() {
-			List<Release> present = new ArrayList<>();
+			List<Release> present;
 			try (Monitor entered = StoreDispatcher.this.monitor.enter()) {
-				Release release;
-				while ((release = this.releases.poll()) != null) {
-					present.add(release);
-				}
-				present.forEach((each) -> this.releases.add(new Release(each.request, null, each.until)));
+				present = takeReleases();
+				present.forEach((release) -> this.releases.add(release.withoutAfterwards()));
 			}
 			Renewal renewal;
 			while ((renewal = this.renewals.poll()) != null) {
