@@ -15,9 +15,9 @@ import java.util.function.LongSupplier;
  * added for good. A wall clock that is set forward has the same effect: leases end too
  * early, which is safe. One that goes back has none, so correctness never depends on it.
  * <p>
- * The two clocks are read one after the other. A thread that is paused in between would
- * see a difference that is none, so the monotonic clock is read on both sides, and what
- * took long is not used.
+ * The two clocks are read one after the other. A thread that is paused in between sees a
+ * difference that is none, so a difference counts only if the two were read again, with
+ * the monotonic clock on both sides, and did not take long.
  *
  * @since 0.1
  */
@@ -64,6 +64,13 @@ public final class SystemTime implements Time {
 	@Override
 	public long nanoTime() {
 		Seen before = this.seen.get();
+		long now = this.monotonicNanos.getAsLong();
+		long jump = this.wallMillis.getAsLong() * NANOS_PER_MILLI - now - before.ahead;
+		boolean same = Math.abs(jump) <= MIN_SUSPENSION_NANOS && now - before.at <= FORGET_NANOS;
+		return same ? now + before.suspended : compareClocks(before);
+	}
+
+	private long compareClocks(Seen before) {
 		long start = this.monotonicNanos.getAsLong();
 		long ahead = this.wallMillis.getAsLong() * NANOS_PER_MILLI - start;
 		long now = this.monotonicNanos.getAsLong();
@@ -74,9 +81,7 @@ public final class SystemTime implements Time {
 		if (jump > MIN_SUSPENSION_NANOS) {
 			return now + add(before, now, ahead, jump);
 		}
-		if (jump < -MIN_SUSPENSION_NANOS || now - before.at > FORGET_NANOS) {
-			this.seen.compareAndSet(before, new Seen(now, ahead, before.suspended));
-		}
+		this.seen.compareAndSet(before, new Seen(now, ahead, before.suspended));
 		return now + before.suspended;
 	}
 
