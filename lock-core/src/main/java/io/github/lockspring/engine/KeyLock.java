@@ -164,10 +164,8 @@ final class KeyLock {
 	}
 
 	private Busy busy(Waiter waiter, @Nullable Ownership present, long now) {
-		if (this.port.isClosing()) {
-			return new Busy(LockMessages.CLOSING);
-		}
-		return new Busy((present != null) ? present.describe(waiter.thread(), now) : LockMessages.AHEAD_IN_QUEUE);
+		String holder = (present != null) ? present.describe(waiter.thread(), now) : LockMessages.AHEAD_IN_QUEUE;
+		return new Busy(this.port.isClosing() ? LockMessages.CLOSING : holder);
 	}
 
 	private WaiterAction giveUp(Waiter waiter, AcquireFailure failure) {
@@ -239,11 +237,12 @@ final class KeyLock {
 			if (asking == null || !asking.endAttempt(attempt)) {
 				return;
 			}
-			if (asking.hasMissedMessage(attempt, result)) {
+			boolean missed = asking.hasMissedMessage(attempt, result);
+			if (missed) {
 				this.monitor.afterwards(this.port::probeInbox);
 			}
 			if (result instanceof AcquireResult.Busy busy) {
-				busy(waiter, asking, attempt, busy, now);
+				busy(waiter, asking, attempt.sent(), busy, missed, now);
 			}
 			else {
 				acquired(waiter, asking, attempt, ((AcquireResult.Acquired) result).fencingToken(), now);
@@ -270,19 +269,19 @@ final class KeyLock {
 		}
 	}
 
-	private void busy(Waiter waiter, Ownership asking, AcquireAttempt attempt, AcquireResult.Busy result, long now) {
-		asking.busy(result, attempt.sent(), this.retry, this.port.isInformed(), now);
-		if (waiter.options().once()) {
-			Busy failure = busy(waiter, asking, now);
-			if (!asking.mayBeInStore()) {
-				// never queued, and certainly not the owner: there is nothing to release
-				drop(asking.token());
-			}
-			giveUp(waiter, failure);
+	private void busy(Waiter waiter, Ownership asking, long sent, AcquireResult.Busy busy, boolean missed, long now) {
+		asking.busy(busy, sent, this.retry, !missed && this.port.isInformed(), now);
+		if (!waiter.options().once()) {
+			this.monitor.afterwards(this.port::openInbox);
+			considerMessages(asking, now);
 			return;
 		}
-		this.monitor.afterwards(this.port::openInbox);
-		considerMessages(asking, now);
+		Busy failure = busy(waiter, asking, now);
+		if (!asking.mayBeInStore()) {
+			// never queued, and certainly not the owner: there is nothing to release
+			drop(asking.token());
+		}
+		giveUp(waiter, failure);
 	}
 
 	/**

@@ -247,7 +247,6 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 
 	@Override
 	public void probeInbox() {
-		this.inbox.ifPresent(this::open);
 		this.inbox.ifPresent(Inbox::probe);
 	}
 

@@ -27,4 +27,18 @@ public record ReleaseRequest(String key, OwnerToken token, Duration ttl, long la
 		this(key, token, Duration.ZERO, 0, Duration.ZERO);
 	}
 
+	/**
+	 * Returns the request to send some time later, which keeps the lock no longer than
+	 * this one.
+	 * @param time what has passed
+	 * @return this request, or one with a shorter {@link #keep}
+	 */
+	public ReleaseRequest elapsed(Duration time) {
+		if (this.keep.isZero()) {
+			return this;
+		}
+		Duration left = (time.compareTo(this.keep) < 0) ? this.keep.minus(time) : Duration.ZERO;
+		return new ReleaseRequest(this.key, this.token, this.ttl, this.lastFencingToken, left);
+	}
+
 }

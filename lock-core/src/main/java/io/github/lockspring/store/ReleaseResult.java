@@ -22,6 +22,19 @@ public sealed interface ReleaseResult {
 	 * @param fencingToken the largest fencing token issued for the key, 0 if not known
 	 */
 	record NotOwner(long fencingToken) implements ReleaseResult {
+
+		/**
+		 * Returns the result of a request that may have been sent repeatedly. Its first
+		 * execution may have released the lock, for another owner whose fencing token is
+		 * then no sign of a loss.
+		 * @param fencingToken the largest fencing token issued for the key
+		 * @param sends how often the request was sent
+		 * @return the result, without the fencing token if it was sent more than once
+		 */
+		public static NotOwner of(long fencingToken, int sends) {
+			return new NotOwner((sends > 1) ? 0 : fencingToken);
+		}
+
 	}
 
 }

@@ -577,6 +577,40 @@ class ProtocolTraceTests extends EngineFixture {
 	}
 
 	@Test
+	void f24WaiterThatHasMissedAMessageTriesAgainSoon() {
+		Waiting waiting = waiting(request(), 100);
+		advance(Duration.ofMillis(1100));
+		ScriptedStore.Asked look = this.store.nextLook();
+		look.answer().complete(new AcquireResult.Busy(TTL.toMillis(), 100, true));
+		assertThat(this.time.awaitParked(waiting.running().thread())).isLessThanOrEqualTo(Duration.ofMillis(150));
+		assertThat(this.store.inboxDoubted).isEqualTo(1);
+		advance(Duration.ofMillis(150));
+		this.store.nextLook().acquired(101);
+		waiting.running().get();
+	}
+
+	@Test
+	void h30MinimumHoldIsNotLongerWhenTheReleaseIsRepeated() {
+		HeldLock lock = held(request().minHold(Duration.ofSeconds(10)), 1);
+		this.store.onRelease = (request) -> {
+			advance(Duration.ofSeconds(2));
+			throw new LockUnavailableException("no answer");
+		};
+		lock.close();
+		this.store.onRelease = (request) -> new ReleaseResult.Released();
+		runBackground();
+		assertThat(this.store.released).extracting((request) -> request.keep().toSeconds()).containsExactly(10L, 8L);
+	}
+
+	@Test
+	void failureOfACallerThatDoesNotWaitOpensNoInbox() {
+		Running<HeldLock> running = acquire(request().waitTime(Duration.ZERO));
+		this.store.nextLook().fails();
+		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(running::get);
+		assertThat(this.store.inboxOpened).isZero();
+	}
+
+	@Test
 	void h29ReleaseThatFindsAYoungerTokenIsALoss() {
 		HeldLock lock = held(request(), 100);
 		this.store.onRelease = (request) -> new ReleaseResult.NotOwner(101);

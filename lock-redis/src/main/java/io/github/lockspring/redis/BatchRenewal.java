@@ -32,10 +32,14 @@ final class BatchRenewal {
 
 	private final RedisConnections connections;
 
+	/** Whether servers share the keys, as far as is known. */
+	private volatile boolean sharded;
+
 	BatchRenewal(RedisScriptExecutor scripts, RedisKeys keys, RedisConnections connections) {
 		this.scripts = scripts;
 		this.keys = keys;
 		this.connections = connections;
+		this.sharded = connections.topology() == RedisConnections.Topology.CLUSTER;
 	}
 
 	List<RenewResult> renew(List<RenewRequest> requests, Duration timeout) {
@@ -44,13 +48,28 @@ final class BatchRenewal {
 		}
 		RenewResult[] results = new RenewResult[requests.size()];
 		Arrays.fill(results, RenewResult.UNKNOWN);
-		if (this.connections.topology() == RedisConnections.Topology.CLUSTER) {
-			renewInCluster(requests, results, timeout);
-		}
-		else {
-			renewGroup(requests, IntStream.range(0, requests.size()).boxed().toList(), results, timeout, true);
+		long start = System.nanoTime();
+		if (this.sharded || !renewAtOnce(requests, results, timeout)) {
+			renewInCluster(requests, results, timeout.minusNanos(System.nanoTime() - start));
 		}
 		return List.of(results);
+	}
+
+	/*
+	 * A connection factory that is not one of Spring Data's does not say that its server
+	 * is a node of a cluster; the server itself does.
+	 */
+	private boolean renewAtOnce(List<RenewRequest> requests, RenewResult[] results, Duration timeout) {
+		try {
+			return renewGroup(requests, IntStream.range(0, requests.size()).boxed().toList(), results, timeout, true);
+		}
+		catch (LockUnavailableException ex) {
+			if (!RedisErrors.isCrossSlot(ex)) {
+				throw ex;
+			}
+			this.sharded = true;
+			return false;
+		}
 	}
 
 	/*

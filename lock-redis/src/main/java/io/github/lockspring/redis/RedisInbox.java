@@ -1,5 +1,6 @@
 package io.github.lockspring.redis;
 
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
@@ -14,14 +15,18 @@ final class RedisInbox implements Inbox {
 
 	private final Supplier<InboxSubscription> source;
 
+	private final Set<RedisInbox> open;
+
 	private final AtomicReference<@Nullable InboxSubscription> subscription = new AtomicReference<>();
 
 	/**
 	 * Creates a closed inbox.
 	 * @param source creates a subscription that has not begun
+	 * @param open contains this inbox while it is open
 	 */
-	RedisInbox(Supplier<InboxSubscription> source) {
+	RedisInbox(Supplier<InboxSubscription> source, Set<RedisInbox> open) {
 		this.source = source;
+		this.open = open;
 	}
 
 	@Override
@@ -29,6 +34,7 @@ final class RedisInbox implements Inbox {
 		if (this.subscription.get() == null) {
 			InboxSubscription created = this.source.get();
 			if (this.subscription.compareAndSet(null, created)) {
+				this.open.add(this);
 				created.begin();
 			}
 		}
@@ -52,6 +58,7 @@ final class RedisInbox implements Inbox {
 	public void close() {
 		InboxSubscription subscription = this.subscription.getAndSet(null);
 		if (subscription != null) {
+			this.open.remove(this);
 			subscription.end();
 		}
 	}

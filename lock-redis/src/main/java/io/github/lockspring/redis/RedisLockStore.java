@@ -3,8 +3,10 @@ package io.github.lockspring.redis;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.lockspring.redis.client.DaemonThreads;
 import io.github.lockspring.redis.client.DedicatedConnections;
@@ -84,7 +86,7 @@ public final class RedisLockStore implements LockStore {
 	private volatile @Nullable FirstConnections first;
 
 	// one for each instance that uses the store, so hardly ever more than one
-	private final List<Inbox> inboxes = new CopyOnWriteArrayList<>();
+	private final Set<RedisInbox> openInboxes = ConcurrentHashMap.newKeySet();
 
 	private final ThreadPoolExecutor publisher = DaemonThreads.onDemand("lock-redis-publisher", 1);
 
@@ -198,9 +200,10 @@ public final class RedisLockStore implements LockStore {
 				millis(request.keep()), fencingKeep(request.ttl()), this.keys.inboxPrefix(), exactCount ? "1" : "0" };
 		// a lock that is kept must survive a failover, like an acquired one
 		RedisScriptExecutor scripts = request.keep().isZero() ? this.releaseScripts : this.acquireScripts;
-		String reply = scripts.execute(RedisScripts.RELEASE, this.keys.all(request.key()), args, timeout);
+		AtomicInteger sends = new AtomicInteger();
+		String reply = scripts.execute(RedisScripts.RELEASE, this.keys.all(request.key()), args, timeout, sends);
 		return RedisErrors.parse(reply, 3, (words) -> switch (words[0]) {
-			case "0" -> new ReleaseResult.NotOwner(Long.parseLong(words[1]));
+			case "0" -> ReleaseResult.NotOwner.of(Long.parseLong(words[1]), sends.get());
 			case "1" -> new ReleaseResult.Released();
 			case "2" -> {
 				if (words[1].equals("0")) {
@@ -255,15 +258,13 @@ public final class RedisLockStore implements LockStore {
 			return Optional.of(new NoMessages());
 		}
 		InboxMessages messages = new InboxMessages(this.keys, instance, listener, this.settings.replicaAcks() > 0);
-		Inbox inbox = new RedisInbox(() -> new InboxSubscription(this.connections, this.commands,
-				this.settings.commandTimeout(), this.keys.inbox(instance), messages));
-		this.inboxes.add(inbox);
-		return Optional.of(inbox);
+		return Optional.of(new RedisInbox(() -> new InboxSubscription(this.connections, this.commands,
+				this.settings.commandTimeout(), this.keys.inbox(instance), messages), this.openInboxes));
 	}
 
 	@Override
 	public void close() {
-		this.inboxes.forEach(Inbox::close);
+		this.openInboxes.forEach(RedisInbox::close);
 		this.publisher.shutdownNow();
 		this.acquireScripts.close();
 		this.renewScripts.close();

@@ -1,10 +1,12 @@
 package io.github.lockspring.redis;
 
 import java.io.IOException;
+import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.KeyStore;
 import java.security.PrivateKey;
+import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.Objects;
@@ -14,6 +16,9 @@ import javax.net.ssl.TrustManagerFactory;
 
 import io.github.lockspring.store.AcquireResult.Acquired;
 import io.github.lockspring.store.OwnerToken;
+import io.github.lockspring.store.RenewRequest;
+import io.github.lockspring.store.RenewResult;
+import io.github.lockspring.testsupport.redis.RedisCluster;
 import io.github.lockspring.testsupport.redis.RedisServer;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.SslOptions;
@@ -35,6 +40,7 @@ import org.springframework.data.redis.core.RedisOperations;
 import org.springframework.data.redis.core.SessionCallback;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
+import static io.github.lockspring.redis.StoreFixture.PATIENT;
 import static io.github.lockspring.redis.StoreFixture.SETTINGS;
 import static io.github.lockspring.redis.StoreFixture.acquire;
 import static io.github.lockspring.redis.StoreFixture.release;
@@ -166,15 +172,32 @@ class ApplicationSettingsTests {
 	}
 
 	@Test
+	void leasesAreRenewedOnAClusterBehindAFactoryOfAnUnknownKind() {
+		try (RedisCluster cluster = RedisCluster.start()) {
+			RedisConnectionFactory known = Driver.LETTUCE.clusterFactory(cluster);
+			start(known);
+			try (RedisLockStore store = RedisLockStore.create(unknown(known), SETTINGS)) {
+				List<RenewRequest> requests = new ArrayList<>();
+				for (int i = 0; i < 20; i++) {
+					OwnerToken token = token();
+					assertThat(acquire(store, "k" + i, token)).isInstanceOf(Acquired.class);
+					requests.add(new RenewRequest("k" + i, token, StoreFixture.TTL));
+				}
+				for (int i = 0; i < 2; i++) {
+					assertThat(store.renew(requests, PATIENT)).hasSize(20).containsOnly(RenewResult.RENEWED);
+				}
+			}
+			stop(known);
+		}
+	}
+
+	@Test
 	void factoryOfAnUnknownKindIsUsedAsItIs() {
 		RedisServer server = RedisServer.shared();
 		server.flushAll();
 		RedisConnectionFactory application = Driver.LETTUCE.factory(server.port());
 		start(application);
-		RedisConnectionFactory unknown = (RedisConnectionFactory) java.lang.reflect.Proxy.newProxyInstance(
-				getClass().getClassLoader(), new Class<?>[] { RedisConnectionFactory.class },
-				(proxy, method, args) -> method.invoke(application, args));
-		try (RedisLockStore store = RedisLockStore.create(unknown, SETTINGS)) {
+		try (RedisLockStore store = RedisLockStore.create(unknown(application), SETTINGS)) {
 			OwnerToken token = token();
 			assertThat(acquire(store, "k", token)).isInstanceOf(Acquired.class);
 			release(store, "k", token);
@@ -182,6 +205,12 @@ class ApplicationSettingsTests {
 		}
 		assertThat(((LettuceConnectionFactory) application).isRunning()).isTrue();
 		stop(application);
+	}
+
+	private static RedisConnectionFactory unknown(RedisConnectionFactory application) {
+		return (RedisConnectionFactory) Proxy.newProxyInstance(ApplicationSettingsTests.class.getClassLoader(),
+				new Class<?>[] { RedisConnectionFactory.class },
+				(proxy, method, args) -> method.invoke(application, args));
 	}
 
 	private static List<String> ourThreads() {

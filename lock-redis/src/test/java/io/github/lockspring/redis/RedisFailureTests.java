@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.store.AcquireRequest.QueueMode;
@@ -262,6 +263,26 @@ class RedisFailureTests {
 		RedisStandaloneConfiguration configuration = userConfiguration();
 		configuration.setPassword("wrong");
 		assertNothingAcquired(driver.factory(configuration), "k", "WRONGPASS");
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void h29ReleaseThatTheDriverRepeatsSaysNothingAboutLaterOwners(Driver driver) throws Exception {
+		try (TcpProxy proxy = new TcpProxy(server.port());
+				RedisLockStore store = driver.store(proxy.port(), SETTINGS);
+				RedisLockStore other = driver.store(server.port(), SETTINGS)) {
+			// the server knows the script from now on
+			release(other, "k", token());
+			OwnerToken token = token();
+			assertThat(isAcquired(store, "k", token)).isTrue();
+			proxy.stall(Direction.TO_CLIENT);
+			CompletableFuture<ReleaseResult> result = CompletableFuture.supplyAsync(() -> release(store, "k", token));
+			await().until(() -> server.get("lock:k") == null);
+			assertThat(isAcquired(other, "k", token())).isTrue();
+			// cuts the connection
+			proxy.restore();
+			assertThat(result.get()).isEqualTo(new ReleaseResult.NotOwner(0));
+		}
 	}
 
 	@ParameterizedTest

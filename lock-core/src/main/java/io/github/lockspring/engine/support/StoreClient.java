@@ -159,8 +159,8 @@ public final class StoreClient {
 				tries.incrementAndGet();
 				return notNull(this.store.release(request, timeout));
 			});
-			return (tries.get() > 1 && result instanceof ReleaseResult.NotOwner) ? new ReleaseResult.NotOwner(0)
-					: result;
+			return (result instanceof ReleaseResult.NotOwner notOwner)
+					? ReleaseResult.NotOwner.of(notOwner.fencingToken(), tries.get()) : result;
 		}
 		catch (Error ex) {
 			// a release must not hide the failure of the work, nor stop other releases

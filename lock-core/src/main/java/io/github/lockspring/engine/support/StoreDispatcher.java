@@ -1,5 +1,6 @@
 package io.github.lockspring.engine.support;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -171,7 +172,7 @@ public final class StoreDispatcher {
 		if (isSlow(request, sent)) {
 			this.silent.add(this.client.shard(request.key()));
 		}
-		release(request, null);
+		release(request.elapsed(Duration.ofNanos(this.time.nanoTime() - sent)), null);
 	}
 
 	/** A driver that repeats a request itself may give up a little early. */

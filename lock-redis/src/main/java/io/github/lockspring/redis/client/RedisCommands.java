@@ -3,6 +3,7 @@ package io.github.lockspring.redis.client;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 import io.github.lockspring.LockUnavailableException;
@@ -39,22 +40,24 @@ public final class RedisCommands implements RedisScriptExecutor {
 	}
 
 	@Override
-	public <T> T execute(RedisScript<T> script, List<String> keys, Object[] args, Duration timeout) {
-		return execute(script, keys, args, timeout, true);
+	public <T> T execute(RedisScript<T> script, List<String> keys, Object[] args, Duration timeout,
+			@Nullable AtomicInteger sends) {
+		return execute(script, keys, args, timeout, sends, true);
 	}
 
 	@Override
 	public <T> T executeOnce(RedisScript<T> script, List<String> keys, Object[] args, Duration timeout) {
-		return execute(script, keys, args, timeout, false);
+		return execute(script, keys, args, timeout, null, false);
 	}
 
-	private <T> T execute(RedisScript<T> script, List<String> keys, Object[] args, Duration timeout, boolean repeat) {
+	private <T> T execute(RedisScript<T> script, List<String> keys, Object[] args, Duration timeout,
+			@Nullable AtomicInteger sends, boolean repeat) {
 		Duration limit = (timeout.compareTo(this.commandTimeout) < 0) ? timeout : this.commandTimeout;
 		long start = System.nanoTime();
 		long pause = MIN_PAUSE;
 		while (true) {
 			try {
-				return send(script, keys, args, limit.minusNanos(System.nanoTime() - start));
+				return send(script, keys, args, limit.minusNanos(System.nanoTime() - start), sends);
 			}
 			catch (RuntimeException ex) {
 				long left = limit.toNanos() - (System.nanoTime() - start);
@@ -68,9 +71,14 @@ public final class RedisCommands implements RedisScriptExecutor {
 		}
 	}
 
-	private <T> T send(RedisScript<T> script, List<String> keys, Object[] args, Duration timeout) {
-		@Nullable T reply = this.connections.<@Nullable T>call(this.connections.shard(keys.get(0)),
-				(template) -> template.execute(script, keys, args), timeout);
+	private <T> T send(RedisScript<T> script, List<String> keys, Object[] args, Duration timeout,
+			@Nullable AtomicInteger sends) {
+		@Nullable T reply = this.connections.<@Nullable T>call(this.connections.shard(keys.get(0)), (template) -> {
+			if (sends != null) {
+				sends.incrementAndGet();
+			}
+			return template.execute(script, keys, args);
+		}, timeout);
 		if (reply == null) {
 			throw RedisErrors.noReply();
 		}

@@ -174,6 +174,16 @@ public final class RedisErrors {
 	}
 
 	/**
+	 * Whether a node of a cluster has refused a script because its keys are in several
+	 * hash slots.
+	 * @param failure the failure
+	 * @return whether each key alone may succeed
+	 */
+	public static boolean isCrossSlot(Throwable failure) {
+		return message(failure).contains("CROSSSLOT");
+	}
+
+	/**
 	 * Returns the message of the most specific cause.
 	 * @param failure the failure
 	 * @return its message, "null" if it has none

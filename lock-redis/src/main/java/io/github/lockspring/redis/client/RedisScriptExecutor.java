@@ -2,8 +2,10 @@ package io.github.lockspring.redis.client;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.lockspring.LockUnavailableException;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.core.script.RedisScript;
 
@@ -26,7 +28,25 @@ public interface RedisScriptExecutor extends AutoCloseable {
 	 * @throws LockUnavailableException without a usable reply; the script may have been
 	 * executed all the same
 	 */
-	<T> T execute(RedisScript<T> script, List<String> keys, Object[] args, Duration timeout);
+	default <T> T execute(RedisScript<T> script, List<String> keys, Object[] args, Duration timeout) {
+		return execute(script, keys, args, timeout, null);
+	}
+
+	/**
+	 * Executes a script like {@link #execute(RedisScript, List, Object[], Duration)}, and
+	 * counts how often it was sent: after a lost connection the reply is the one to its
+	 * last execution, of perhaps several.
+	 * @param <T> type of the reply
+	 * @param script the script
+	 * @param keys its keys
+	 * @param args its arguments
+	 * @param timeout the longest wait
+	 * @param sends incremented before the script is sent; null if it does not matter
+	 * @return the reply
+	 * @throws LockUnavailableException without a usable reply
+	 */
+	<T> T execute(RedisScript<T> script, List<String> keys, Object[] args, Duration timeout,
+			@Nullable AtomicInteger sends);
 
 	/**
 	 * Executes a script like {@link #execute}, but does not repeat it.

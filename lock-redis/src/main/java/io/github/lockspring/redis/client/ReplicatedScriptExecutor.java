@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.redis.client.DedicatedConnections.PooledConnection;
@@ -85,12 +86,13 @@ public final class ReplicatedScriptExecutor implements RedisScriptExecutor {
 	 * @throws TooFewReplicasException if too few replicas acknowledge it in time
 	 */
 	@Override
-	public <T> T execute(RedisScript<T> script, List<String> keys, Object[] args, Duration timeout) {
+	public <T> T execute(RedisScript<T> script, List<String> keys, Object[] args, Duration timeout,
+			@Nullable AtomicInteger sends) {
 		Duration limit = (timeout.compareTo(this.commandTimeout) < 0) ? timeout : this.commandTimeout;
 		long end = System.nanoTime() + limit.toNanos();
 		try {
-			return DaemonThreads.call(this.workers, (abandoned) -> executeOnWorker(script, keys, args, end, abandoned),
-					limit);
+			return DaemonThreads.call(this.workers,
+					(abandoned) -> executeOnWorker(script, keys, args, end, abandoned, sends), limit);
 		}
 		catch (RuntimeException ex) {
 			throw RedisErrors.unavailable(limit, ex);
@@ -98,13 +100,16 @@ public final class ReplicatedScriptExecutor implements RedisScriptExecutor {
 	}
 
 	private <T> T executeOnWorker(RedisScript<T> script, List<String> keys, Object[] args, long end,
-			AtomicBoolean abandoned) {
+			AtomicBoolean abandoned, @Nullable AtomicInteger sends) {
 		for (int stale = 0;; stale++) {
 			PooledConnection connection = this.connections.borrow();
 			boolean usable = false;
 			try {
 				if (abandoned.get()) {
 					throw new AbandonedException();
+				}
+				if (sends != null) {
+					sends.incrementAndGet();
 				}
 				T reply = executeAndWait(connection, script, keys, args, end);
 				usable = true;

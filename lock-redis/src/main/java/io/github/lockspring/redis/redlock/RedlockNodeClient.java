@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
@@ -144,6 +145,13 @@ final class RedlockNodeClient {
 	 */
 	<T> T execute(RedisScript<T> script, List<String> keys, Object[] args, Duration timeout) {
 		return this.commands.execute(script, keys, args, timeout);
+	}
+
+	/**
+	 * Executes a script on the calling thread and counts how often it is sent.
+	 */
+	<T> T execute(RedisScript<T> script, List<String> keys, Object[] args, Duration timeout, AtomicInteger sends) {
+		return this.commands.execute(script, keys, args, timeout, sends);
 	}
 
 	/**

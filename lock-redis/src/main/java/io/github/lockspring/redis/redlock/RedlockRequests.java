@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiFunction;
 import java.util.function.Supplier;
@@ -80,9 +81,10 @@ final class RedlockRequests {
 		Object[] args = { request.token().toString(), String.valueOf(attempt), String.valueOf(lastFencingToken),
 				request.keep().isZero() ? "0" : lease(request.keep()), fencingKeep(request.ttl()) };
 		return (node, timeout) -> {
-			String reply = repeat(timeout, () -> node.execute(RedlockScripts.WITHDRAW, keys, args, timeout));
+			AtomicInteger sends = new AtomicInteger();
+			String reply = repeat(timeout, () -> node.execute(RedlockScripts.WITHDRAW, keys, args, timeout, sends));
 			return reply.equals("1") ? new Released()
-					: RedisErrors.parse(reply, 2, (words) -> new NotOwner(Long.parseLong(words[1])));
+					: RedisErrors.parse(reply, 2, (words) -> NotOwner.of(Long.parseLong(words[1]), sends.get()));
 		};
 	}
 
