@@ -4,6 +4,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * A lock that was granted, for as long as its lease lasts. Ownership belongs to this
  * object, never to a thread: any thread may query, extend or close it. All methods are
@@ -23,6 +25,13 @@ public interface HeldLock extends AutoCloseable {
 	 * @return the key
 	 */
 	String key();
+
+	/**
+	 * Returns the label of the request, for messages and metrics; of several keys that of
+	 * the first in order.
+	 * @return the name, or null if the request gave none
+	 */
+	@Nullable String name();
 
 	/**
 	 * Returns the lock of each key, in the order in which they were taken; for a single

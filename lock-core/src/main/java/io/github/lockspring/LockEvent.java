@@ -63,10 +63,30 @@ public sealed interface LockEvent {
 	 * @param name the request's label, or null
 	 * @param fencingToken the fencing token of the hold that lost it
 	 * @param held time from the acquisition to the loss
-	 * @param reason what was observed, as text
+	 * @param cause what was observed
+	 * @param reason the same, as text
 	 */
-	record Lost(String key, @Nullable String name, long fencingToken, Duration held,
+	record Lost(String key, @Nullable String name, long fencingToken, Duration held, Cause cause,
 			String reason) implements LockEvent {
+
+		/**
+		 * What was observed when a lock was lost.
+		 */
+		public enum Cause {
+
+			/** The lease ended before it could be renewed or released. */
+			EXPIRED,
+			/** The store said that another owner has the lock, or none. */
+			NOT_OWNER,
+			/** Another owner had taken the lock before the release. */
+			FOUND_AT_RELEASE,
+			/** The application stopped while the work was still running. */
+			STOPPED,
+			/** The thread that held it through {@code asLock} ended without unlocking. */
+			THREAD_ENDED
+
+		}
+
 	}
 
 	/**

@@ -72,13 +72,16 @@ class ArchitectureTests {
 			Map.entry("jdbc", List.of("", "store", "fencing")),
 			Map.entry("autoconfigure.properties", List.of("", "transaction")),
 			Map.entry("autoconfigure",
-					List.of("", "annotation", "store", "store.memory", "interceptor", "engine", "transaction",
-							"fencing", "autoconfigure.properties")),
+					List.of("", "annotation", "store", "store.memory", "interceptor", "engine", "engine.support",
+							"transaction", "fencing", "autoconfigure.properties")),
+			Map.entry("autoconfigure.observation",
+					List.of("", "store", "engine.support", "interceptor", "autoconfigure", "autoconfigure.properties")),
 			Map.entry("autoconfigure.redis",
 					List.of("", "store", "interceptor", "redis", "redis.redlock", "autoconfigure",
 							"autoconfigure.properties")),
 			Map.entry("autoconfigure.fencing",
-					List.of("", "fencing", "jdbc", "autoconfigure", "autoconfigure.jdbc", "autoconfigure.properties")),
+					List.of("", "engine.support", "fencing", "jdbc", "autoconfigure", "autoconfigure.jdbc",
+							"autoconfigure.properties")),
 			Map.entry("autoconfigure.jdbc", List.of("", "store", "jdbc", "autoconfigure", "autoconfigure.properties")));
 
 	private static final JavaClasses CLASSES = new ClassFileImporter()

@@ -1,6 +1,7 @@
 package io.github.lockspring.engine;
 
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.engine.support.LockRecorder;
 
 /**
  * Why a waiter does not get the lock.
@@ -8,11 +9,22 @@ import io.github.lockspring.LockUnavailableException;
 sealed interface AcquireFailure extends Waiter.Outcome {
 
 	/**
+	 * Returns how the request ended.
+	 */
+	LockRecorder.Outcome outcome();
+
+	/**
 	 * Another holder has it.
 	 *
 	 * @param detail what is known about the holder, a sentence
 	 */
 	record Busy(String detail) implements AcquireFailure {
+
+		@Override
+		public LockRecorder.Outcome outcome() {
+			return LockRecorder.Outcome.BUSY;
+		}
+
 	}
 
 	/**
@@ -26,12 +38,23 @@ sealed interface AcquireFailure extends Waiter.Outcome {
 			this(new LockUnavailableException(message));
 		}
 
+		@Override
+		public LockRecorder.Outcome outcome() {
+			return LockRecorder.Outcome.UNAVAILABLE;
+		}
+
 	}
 
 	/**
 	 * The waiting thread was interrupted.
 	 */
 	record Interrupted() implements AcquireFailure {
+
+		@Override
+		public LockRecorder.Outcome outcome() {
+			return LockRecorder.Outcome.INTERRUPTED;
+		}
+
 	}
 
 }

@@ -22,6 +22,11 @@ record CompositeHeldLock(List<HeldLock> locks) implements HeldLock {
 	}
 
 	@Override
+	public @Nullable String name() {
+		return this.locks.get(0).name();
+	}
+
+	@Override
 	public long fencingToken() {
 		throw new IllegalStateException("Several keys are locked, and each has its own fencing token: use"
 				+ " locks(), or HeldLock.current(key). Keys: " + this.locks.stream().map(HeldLock::key).toList());

@@ -6,6 +6,7 @@ import java.util.List;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockContext;
 import io.github.lockspring.LockEvent;
+import io.github.lockspring.LockEvent.Lost.Cause;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockSpec;
 import io.github.lockspring.LockUnavailableException;
@@ -121,6 +122,11 @@ final class DefaultHeldLock implements HeldLock {
 	}
 
 	@Override
+	public @Nullable String name() {
+		return parameters().name();
+	}
+
+	@Override
 	public List<HeldLock> locks() {
 		return List.of(this);
 	}
@@ -154,9 +160,9 @@ final class DefaultHeldLock implements HeldLock {
 	}
 
 	LockLostException lostException() {
-		String reason = this.hold.lossReason();
+		Cause cause = this.hold.lossCause();
 		return new LockLostException(key(),
-				LockMessages.lost(parameters(), (reason != null) ? reason : LockMessages.OVER, fencingToken()));
+				LockMessages.lost(parameters(), (cause != null) ? cause : Cause.EXPIRED, fencingToken()));
 	}
 
 	@Override
@@ -209,7 +215,7 @@ final class DefaultHeldLock implements HeldLock {
 	 * @return whether the lock was lost, and this is the first call to learn of it
 	 */
 	boolean end(boolean inBackground) {
-		Hold.End end = this.lock.end(this.hold, now());
+		Hold.End end = end();
 		ReleaseRequest request = end.request();
 		boolean lost = end.outcome() == Hold.End.Outcome.LOST;
 		if (request != null && (lost || inBackground || this.registry.dispatcher().isSilent(key()))) {
@@ -225,11 +231,20 @@ final class DefaultHeldLock implements HeldLock {
 		return lost;
 	}
 
+	private Hold.End end() {
+		long now = now();
+		Hold.End end = this.lock.end(this.hold, now);
+		if (end.outcome() == Hold.End.Outcome.ENDED) {
+			this.registry.recorder().ended(parameters().name(), this.hold.nanosHeld(now));
+		}
+		return end;
+	}
+
 	/**
 	 * Ends a hold that no caller got. Never throws.
 	 */
 	void discard() {
-		ReleaseRequest request = this.lock.end(this.hold, now()).request();
+		ReleaseRequest request = end().request();
 		if (request != null) {
 			release(request);
 		}
@@ -265,8 +280,8 @@ final class DefaultHeldLock implements HeldLock {
 					+ " have held it meanwhile", LockMessages.lock(parameters()));
 			return false;
 		}
-		this.hold.lostUnnoticed(LockMessages.TAKEN_BEFORE_RELEASE);
-		this.registry.lost(this.hold, LockMessages.TAKEN_BEFORE_RELEASE, this.hold.heldFor(now()));
+		this.hold.lostUnnoticed(Cause.FOUND_AT_RELEASE);
+		this.registry.reportLoss(this.hold, Cause.FOUND_AT_RELEASE, this.hold.heldFor(now()));
 		return true;
 	}
 

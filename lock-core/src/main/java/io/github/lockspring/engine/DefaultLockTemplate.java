@@ -21,6 +21,7 @@ import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.OnLost;
 import io.github.lockspring.UnitOfWork;
 import io.github.lockspring.engine.Waiter.WaitOptions;
+import io.github.lockspring.engine.support.LockRecorder;
 import io.github.lockspring.engine.support.Time;
 import org.jspecify.annotations.Nullable;
 
@@ -157,10 +158,11 @@ final class DefaultLockTemplate implements LockTemplate {
 		ThreadWaiter waiter = new ThreadWaiter(registry, parameters, options);
 		Waiter.Outcome outcome = waiter.await();
 		if (outcome instanceof Hold hold) {
-			if (registry.events().hasListeners()) {
+			if (registry.isTimed()) {
+				Duration waited = since(registry, start);
+				registry.recorder().requested(parameters.name(), LockRecorder.Outcome.ACQUIRED, waited.toNanos());
 				registry.events()
-					.publish(new LockEvent.Acquired(parameters.key(), parameters.name(), hold.fencingToken(),
-							since(registry, start)));
+					.publish(new LockEvent.Acquired(parameters.key(), parameters.name(), hold.fencingToken(), waited));
 			}
 			return new DefaultHeldLock(registry, waiter.lock(), hold);
 		}
@@ -170,6 +172,7 @@ final class DefaultLockTemplate implements LockTemplate {
 	private static LockException notAcquired(KeyLockRegistry registry, LockParameters lock, AcquireFailure failure,
 			WaitOptions options, long start) {
 		Duration waited = since(registry, start);
+		registry.recorder().requested(lock.name(), failure.outcome(), waited.toNanos());
 		if (failure instanceof AcquireFailure.Unavailable unavailable) {
 			LockUnavailableException cause = unavailable.cause();
 			registry.events().publish(new LockEvent.Unavailable(lock.key(), lock.name(), waited, cause));

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
+import io.github.lockspring.LockEvent.Lost.Cause;
 import io.github.lockspring.OnLost;
 import io.github.lockspring.engine.support.Time;
 import io.github.lockspring.store.OwnerToken;
@@ -74,6 +75,11 @@ final class Hold implements Waiter.Outcome {
 
 	private final long fencingToken;
 
+	/**
+	 * Whether another hold of this instance had the lock before, in the same ownership.
+	 */
+	private final boolean handedOff;
+
 	private long start;
 
 	/** The limit without re-entries. */
@@ -83,7 +89,7 @@ final class Hold implements Waiter.Outcome {
 
 	private volatile State state = State.ACTIVE;
 
-	private volatile @Nullable String lossReason;
+	private volatile @Nullable Cause lossCause;
 
 	/** Sent when a hold that was lost ends. */
 	private @Nullable ReleaseRequest lateRelease;
@@ -101,11 +107,13 @@ final class Hold implements Waiter.Outcome {
 	/** Whether only the opener can end it. */
 	private volatile boolean bound;
 
-	Hold(LockParameters parameters, OwnerToken token, Lease lease, long fencingToken, long start, boolean deferred) {
+	Hold(LockParameters parameters, OwnerToken token, Lease lease, long fencingToken, boolean handedOff, long start,
+			boolean deferred) {
 		this.parameters = parameters;
 		this.token = token;
 		this.lease = lease;
 		this.fencingToken = fencingToken;
+		this.handedOff = handedOff;
 		this.start = start;
 		this.ownLimit = deferred ? start + Time.FOREVER : parameters.limitFrom(start);
 		this.limit = this.ownLimit;
@@ -169,11 +177,11 @@ final class Hold implements Waiter.Outcome {
 	 * may have been carried out
 	 * @return whether the hold was active
 	 */
-	boolean lose(String reason, ReleaseRequest lateRelease) {
+	boolean lose(Cause cause, ReleaseRequest lateRelease) {
 		if (this.state != State.ACTIVE) {
 			return false;
 		}
-		this.lossReason = reason;
+		this.lossCause = cause;
 		this.lateRelease = lateRelease;
 		this.state = State.LOST;
 		interruptWorker();
@@ -181,8 +189,8 @@ final class Hold implements Waiter.Outcome {
 	}
 
 	/** The store says, after the end of the hold, that it was lost. */
-	void lostUnnoticed(String reason) {
-		this.lossReason = reason;
+	void lostUnnoticed(Cause cause) {
+		this.lossCause = cause;
 	}
 
 	void close() {
@@ -244,6 +252,10 @@ final class Hold implements Waiter.Outcome {
 		return this.fencingToken;
 	}
 
+	boolean isHandedOff() {
+		return this.handedOff;
+	}
+
 	long limit() {
 		return this.limit;
 	}
@@ -296,16 +308,20 @@ final class Hold implements Waiter.Outcome {
 		return this.start + this.parameters.minHold() - now;
 	}
 
+	long nanosHeld(long now) {
+		return now - this.start;
+	}
+
 	Duration heldFor(long now) {
-		return Duration.ofNanos(now - this.start);
+		return Duration.ofNanos(nanosHeld(now));
 	}
 
 	OnLost onLost() {
 		return this.onLost;
 	}
 
-	@Nullable String lossReason() {
-		return this.lossReason;
+	@Nullable Cause lossCause() {
+		return this.lossCause;
 	}
 
 	@Nullable ReleaseRequest lateRelease() {

@@ -3,6 +3,7 @@ package io.github.lockspring.engine;
 import java.time.Duration;
 import java.util.ArrayDeque;
 
+import io.github.lockspring.LockEvent.Lost.Cause;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.engine.AcquireFailure.Busy;
 import io.github.lockspring.engine.AcquireFailure.Unavailable;
@@ -387,9 +388,8 @@ final class KeyLock {
 	/** Gives the lock to the first waiter. */
 	private void hold(Ownership held, long now) {
 		Waiter waiter = this.waiters.removeFirst();
-		Hold hold = held.holdFor(waiter.parameters(), waiter.options().deferred(), now);
+		waiter.tell(held.holdFor(waiter.parameters(), waiter.options().deferred(), now));
 		held.watch(this.port);
-		waiter.tell(hold);
 		this.monitor.afterwards(waiter);
 	}
 
@@ -462,7 +462,7 @@ final class KeyLock {
 	private boolean isStillHeld(Hold hold, long now) {
 		Ownership held = this.ownership;
 		if (hold.isActive() && hold.isOver(now) && held != null && held.hold() == hold) {
-			lose(held, LockMessages.OVER, now);
+			lose(held, Cause.EXPIRED, now);
 		}
 		return hold.isActive();
 	}
@@ -527,7 +527,7 @@ final class KeyLock {
 				hold(owned, now);
 			}
 			else {
-				lose(owned, LockMessages.NOT_OWNER, now);
+				lose(owned, Cause.NOT_OWNER, now);
 			}
 		}
 	}
@@ -565,11 +565,11 @@ final class KeyLock {
 				return -1;
 			}
 			if (hold.isOver(now)) {
-				lose(held, LockMessages.OVER, now);
+				lose(held, Cause.EXPIRED, now);
 				return -1;
 			}
 			if (hold.isAbandoned()) {
-				lose(held, LockMessages.THREAD_ENDED, now);
+				lose(held, Cause.THREAD_ENDED, now);
 				return -1;
 			}
 			boolean renew = hold.startRenewalIfDue(now);
@@ -628,13 +628,15 @@ final class KeyLock {
 			return;
 		}
 		if (hold.isOver(now)) {
-			lose(held, LockMessages.OVER, now);
+			lose(held, Cause.EXPIRED, now);
 			return;
 		}
+		long left = hold.deadline() - now;
+		this.monitor.afterwards(() -> this.port.renewed(hold, result, left));
 		switch (result) {
 			case RENEWED -> held.lease().lengthen(sent, ttl);
 			case NOT_OWNER -> {
-				lose(held, LockMessages.NOT_OWNER, now);
+				lose(held, Cause.NOT_OWNER, now);
 				return;
 			}
 			case UNKNOWN -> held.lease().retryRenewal(now);
@@ -648,12 +650,12 @@ final class KeyLock {
 	private @Nullable Ownership present(long now) {
 		Ownership present = this.ownership;
 		if (present != null && present.owns() && now - present.expiry() >= 0) {
-			lose(present, LockMessages.OVER, now);
+			lose(present, Cause.EXPIRED, now);
 		}
 		return this.ownership;
 	}
 
-	private void lose(Ownership lost, String reason, long now) {
+	private void lose(Ownership lost, Cause cause, long now) {
 		if (!lost.owns()) {
 			return;
 		}
@@ -666,9 +668,8 @@ final class KeyLock {
 			// no hold's end will release it, and a renewal may have been carried out
 			this.monitor.afterwards(() -> this.port.release(release, null));
 		}
-		else if (hold.lose(reason, release)) {
-			Duration heldFor = hold.heldFor(now);
-			this.monitor.afterwards(() -> this.port.lost(hold, reason, heldFor));
+		else if (hold.lose(cause, release)) {
+			this.monitor.afterwards(() -> this.port.lost(hold, cause, now));
 		}
 		settle();
 	}
@@ -683,7 +684,7 @@ final class KeyLock {
 			if (held == null || !held.owns()) {
 				return null;
 			}
-			lose(held, LockMessages.STOPPED, now);
+			lose(held, Cause.STOPPED, now);
 			return (held.hold() != null) ? held.releaseRequest(Duration.ZERO) : null;
 		}
 	}

@@ -1,10 +1,10 @@
 package io.github.lockspring.engine;
 
-import java.time.Duration;
-
+import io.github.lockspring.LockEvent.Lost.Cause;
 import io.github.lockspring.engine.support.Watchdog;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.ReleaseRequest;
+import io.github.lockspring.store.RenewResult;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,9 +42,15 @@ interface KeyLockPort {
 	void unwatch(Watchdog.Slot slot);
 
 	/**
+	 * Reports a renewal that has a result or failed. Called without the lock's monitor.
+	 * @param left time that was left of the lease before it counted, in nanoseconds
+	 */
+	void renewed(Hold hold, RenewResult result, long left);
+
+	/**
 	 * Reports a loss. Called without the lock's monitor.
 	 */
-	void lost(Hold hold, String reason, Duration heldFor);
+	void lost(Hold hold, Cause cause, long now);
 
 	/** Whether new waiting is refused, since the application stops. */
 	boolean isClosing();

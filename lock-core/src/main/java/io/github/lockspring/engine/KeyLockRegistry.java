@@ -12,9 +12,13 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 
 import io.github.lockspring.LockEvent;
+import io.github.lockspring.LockEvent.Lost.Cause;
 import io.github.lockspring.LockListener;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.engine.support.LockEvents;
+import io.github.lockspring.engine.support.LockRecorder;
+import io.github.lockspring.engine.support.LockRecorder.Renewal;
+import io.github.lockspring.engine.support.MeasuredStore;
 import io.github.lockspring.engine.support.StoreClient;
 import io.github.lockspring.engine.support.StoreDispatcher;
 import io.github.lockspring.engine.support.Time;
@@ -24,6 +28,7 @@ import io.github.lockspring.store.InboxListener;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.ReleaseRequest;
+import io.github.lockspring.store.RenewResult;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -58,6 +63,11 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 
 	private final LockEvents events;
 
+	private final LockRecorder recorder;
+
+	/** Whether the time of acquisitions and holds is of any use. */
+	private final boolean timed;
+
 	private final RenewalPolicy renewal;
 
 	private final LocalHandoff handoff;
@@ -78,13 +88,15 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 
 	private volatile boolean stopped;
 
-	KeyLockRegistry(LockStore store, EngineSettings settings, List<LockListener> listeners, Time time,
-			Executor dispatcherThreads, Executor eventThread, Executor watchdogThread) {
+	KeyLockRegistry(LockStore store, EngineSettings settings, List<LockListener> listeners, LockRecorder recorder,
+			Time time, Executor dispatcherThreads, Executor eventThread, Executor watchdogThread) {
 		this.settings = settings;
 		this.time = time;
 		this.instance = newInstance(time.nanoTime());
 		this.events = new LockEvents(listeners, eventThread);
-		this.client = new StoreClient(store, settings.commandTimeout(), this.events);
+		this.recorder = recorder;
+		this.timed = recorder != LockRecorder.NONE || !listeners.isEmpty();
+		this.client = new StoreClient(MeasuredStore.of(store, recorder, time), settings.commandTimeout(), this.events);
 		this.dispatcher = new StoreDispatcher(this.client, settings.renewalBatchSize(), time, dispatcherThreads,
 				this.events);
 		this.watchdog = new Watchdog<>(time, watchdogThread, this.dispatcher::renew, this.events);
@@ -127,6 +139,14 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 
 	LockEvents events() {
 		return this.events;
+	}
+
+	LockRecorder recorder() {
+		return this.recorder;
+	}
+
+	boolean isTimed() {
+		return this.timed;
 	}
 
 	String instance() {
@@ -209,13 +229,34 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 	}
 
 	@Override
-	public void lost(Hold hold, String reason, Duration heldFor) {
+	public void renewed(Hold hold, RenewResult result, long left) {
+		this.recorder.renewed(hold.parameters().name(), switch (result) {
+			case RENEWED -> (left < hold.parameters().ttlNanos() / 3) ? Renewal.LATE : Renewal.RENEWED;
+			case NOT_OWNER -> Renewal.REFUSED;
+			case UNKNOWN -> Renewal.FAILED;
+		});
+	}
+
+	@Override
+	public void lost(Hold hold, Cause cause, long now) {
+		Duration heldFor = hold.heldFor(now);
+		this.recorder.ended(hold.parameters().name(), heldFor.toNanos());
+		reportLoss(hold, cause, heldFor);
+	}
+
+	/**
+	 * Reports the loss of a hold whose end is recorded.
+	 */
+	void reportLoss(Hold hold, Cause cause, Duration heldFor) {
 		LockParameters lock = hold.parameters();
+		String reason = LockMessages.reason(cause);
+		this.recorder.lost(lock.name(), cause);
 		this.events.execute(() -> logger.warn(
 				"{} was lost after {} (fencing token {}): {}. The work done under it may have overlapped the work"
 						+ " of another holder",
 				LockMessages.lock(lock), LockMessages.duration(heldFor), hold.fencingToken(), reason));
-		this.events.publishAsync(new LockEvent.Lost(lock.key(), lock.name(), hold.fencingToken(), heldFor, reason));
+		this.events
+			.publishAsync(new LockEvent.Lost(lock.key(), lock.name(), hold.fencingToken(), heldFor, cause, reason));
 	}
 
 	@Override

@@ -14,6 +14,7 @@ import io.github.lockspring.LockTemplate;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.UnitOfWork;
 import io.github.lockspring.engine.support.EngineThreads;
+import io.github.lockspring.engine.support.LockRecorder;
 import io.github.lockspring.engine.support.StoreClient;
 import io.github.lockspring.engine.support.Time;
 import io.github.lockspring.store.LockStore;
@@ -61,20 +62,22 @@ public final class LockEngine implements AutoCloseable {
 	 * @param listeners are told what happens
 	 */
 	public LockEngine(LockStore store, EngineSettings settings, List<LockListener> listeners) {
-		this(store, settings, listeners, UnitOfWork.NONE);
+		this(store, settings, listeners, UnitOfWork.NONE, LockRecorder.NONE);
 	}
 
 	/**
-	 * Creates an engine whose locks may belong to units of work.
+	 * Creates an engine whose locks may belong to units of work, and which is measured.
 	 * @param store where the locks are
 	 * @param settings the settings
 	 * @param listeners are told what happens
 	 * @param unitOfWork knows what locks belong to when a call takes them
+	 * @param recorder receives what is measured
 	 */
-	public LockEngine(LockStore store, EngineSettings settings, List<LockListener> listeners, UnitOfWork unitOfWork) {
+	public LockEngine(LockStore store, EngineSettings settings, List<LockListener> listeners, UnitOfWork unitOfWork,
+			LockRecorder recorder) {
 		this.threads = new EngineThreads();
-		this.instances = () -> new KeyLockRegistry(store, settings, listeners, Time.SYSTEM, this.threads.dispatchers(),
-				this.threads.events(), this.threads.watchdog());
+		this.instances = () -> new KeyLockRegistry(store, settings, listeners, recorder, Time.SYSTEM,
+				this.threads.dispatchers(), this.threads.events(), this.threads.watchdog());
 		this.template = new DefaultLockTemplate(this::registry, unitOfWork);
 		this.connect = new StoreClient(store, settings.commandTimeout(), this.threads.events())::connect;
 	}

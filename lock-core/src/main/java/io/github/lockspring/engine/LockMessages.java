@@ -2,6 +2,7 @@ package io.github.lockspring.engine;
 
 import java.time.Duration;
 
+import io.github.lockspring.LockEvent.Lost.Cause;
 import io.github.lockspring.LockUnavailableException;
 import org.jspecify.annotations.Nullable;
 
@@ -10,23 +11,23 @@ import org.jspecify.annotations.Nullable;
  */
 final class LockMessages {
 
-	static final String OVER = "its lease ended before it could be renewed or released";
-
-	static final String NOT_OWNER = "the store says that another owner has it, or none";
-
-	static final String STOPPED = "the application stopped while the work was still running";
-
-	static final String THREAD_ENDED = "the thread that held it through asLock has ended without unlocking it,"
-			+ " so it is not renewed any more; unlock in a finally block";
-
-	static final String TAKEN_BEFORE_RELEASE = "when it was released, another owner had it or had had it. "
-			+ "If the connection to the store was interrupted at that moment, this may be a false alarm";
-
 	static final String CLOSING = "The application is stopping and does not wait for locks any more.";
 
 	static final String AHEAD_IN_QUEUE = "Other threads in this process are ahead in the queue.";
 
 	private LockMessages() {
+	}
+
+	static String reason(Cause cause) {
+		return switch (cause) {
+			case EXPIRED -> "its lease ended before it could be renewed or released";
+			case NOT_OWNER -> "the store says that another owner has it, or none";
+			case FOUND_AT_RELEASE -> "when it was released, another owner had it or had had it. "
+					+ "If the connection to the store was interrupted at that moment, this may be a false alarm";
+			case STOPPED -> "the application stopped while the work was still running";
+			case THREAD_ENDED -> "the thread that held it through asLock has ended without unlocking it,"
+					+ " so it is not renewed any more; unlock in a finally block";
+		};
 	}
 
 	static String lock(LockParameters lock) {
@@ -56,10 +57,10 @@ final class LockMessages {
 		return duration(Duration.ofNanos(Math.max(0, nanos)));
 	}
 
-	static String lost(LockParameters lock, String reason, long fencingToken) {
+	static String lost(LockParameters lock, Cause cause, long fencingToken) {
 		String remedy = lock.renew() ? "" : " Its lease lasted for its ttl of " + duration(lock.ttl())
 				+ " only: add renew = true, or set a longer ttl.";
-		return lock(lock) + " was lost: " + reason
+		return lock(lock) + " was lost: " + reason(cause)
 				+ ". The work done under it may have overlapped the work of another holder (fencing token "
 				+ fencingToken + ")." + remedy;
 	}

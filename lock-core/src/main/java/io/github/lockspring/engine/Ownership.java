@@ -301,7 +301,7 @@ final class Ownership implements Watchdog.Watched, StoreDispatcher.Renewal {
 	}
 
 	Hold holdFor(LockParameters parameters, boolean deferred, long now) {
-		this.hold = new Hold(parameters, this.token, this.lease, this.fencingToken, now, deferred);
+		this.hold = new Hold(parameters, this.token, this.lease, this.fencingToken, this.handoffs > 0, now, deferred);
 		return this.hold;
 	}
 

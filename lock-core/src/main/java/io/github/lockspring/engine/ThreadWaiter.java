@@ -9,6 +9,7 @@ import io.github.lockspring.engine.WaiterAction.AcquireAttempt;
 import io.github.lockspring.engine.WaiterAction.Done;
 import io.github.lockspring.engine.WaiterAction.HandoffRenewal;
 import io.github.lockspring.engine.WaiterAction.Park;
+import io.github.lockspring.engine.support.LockRecorder.Handover;
 import io.github.lockspring.store.AcquireResult;
 import io.github.lockspring.store.RenewResult;
 import org.jspecify.annotations.Nullable;
@@ -24,6 +25,15 @@ final class ThreadWaiter extends Waiter {
 	private final Thread thread = Thread.currentThread();
 
 	private @Nullable KeyLock lock;
+
+	/** Whether the recorder knows that it waits. */
+	private boolean waiting;
+
+	/** Whether the store, asked for the lock, found it free. */
+	private boolean foundFree;
+
+	/** Whether an attempt without a result may have been carried out. */
+	private boolean unanswered;
 
 	/** Whether an interrupt arrived that does not end this wait. */
 	private boolean interruptedMeanwhile;
@@ -48,17 +58,32 @@ final class ThreadWaiter extends Waiter {
 				action = next();
 			}
 			Outcome outcome = Objects.requireNonNull(outcome());
-			return (outcome instanceof Hold hold) ? watched(hold) : outcome;
+			return (outcome instanceof Hold hold) ? watched(recorded(hold)) : outcome;
 		}
 		catch (Throwable ex) {
 			abandon();
 			throw ex;
 		}
 		finally {
+			if (this.waiting) {
+				this.registry.recorder().waiting(parameters().name(), -1);
+			}
 			if (this.interruptedMeanwhile) {
 				Thread.currentThread().interrupt();
 			}
 		}
+	}
+
+	private Hold recorded(Hold hold) {
+		Handover handover = null;
+		if (hold.isHandedOff()) {
+			handover = Handover.LOCAL;
+		}
+		else if (!this.foundFree) {
+			handover = Handover.REMOTE;
+		}
+		this.registry.recorder().held(parameters().name(), handover);
+		return hold;
 	}
 
 	/** Returns a hold that the watchdog looks at; a lease must not end unnoticed. */
@@ -106,6 +131,10 @@ final class ThreadWaiter extends Waiter {
 			renew(renewal);
 		}
 		else if (action instanceof Park park) {
+			if (!this.waiting) {
+				this.waiting = true;
+				this.registry.recorder().waiting(parameters().name(), 1);
+			}
 			this.registry.time().park(lock(), park.nanos());
 		}
 	}
@@ -116,9 +145,13 @@ final class ThreadWaiter extends Waiter {
 			result = this.registry.client().acquire(attempt.request());
 		}
 		catch (LockUnavailableException ex) {
+			this.unanswered = true;
 			lock().failed(this, attempt, ex, this.thread.isInterrupted(), now());
 			return;
 		}
+		// the lock that an earlier attempt took without an answer was free too
+		this.foundFree = result instanceof AcquireResult.Acquired acquired
+				&& (this.unanswered || !acquired.alreadyOwned());
 		lock().answered(this, attempt, result, now());
 	}
 
@@ -141,7 +174,7 @@ final class ThreadWaiter extends Waiter {
 		}
 		this.lock.cancel(this, new Interrupted(), now());
 		if (outcome() instanceof Hold hold) {
-			new DefaultHeldLock(this.registry, lock(), hold).discard();
+			new DefaultHeldLock(this.registry, lock(), recorded(hold)).discard();
 		}
 	}
 

@@ -1,5 +1,8 @@
 package io.github.lockspring.fencing;
 
+import java.util.function.Consumer;
+
+import io.github.lockspring.HeldLock;
 import io.github.lockspring.annotation.Fenced;
 import io.github.lockspring.aop.AnnotatedBeanValidator;
 import io.github.lockspring.aop.AnnotatedMethodPointcut;
@@ -28,10 +31,14 @@ public final class FencedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
 	private final transient AnnotatedMethodPointcut pointcut = new AnnotatedMethodPointcut(this.methods,
 			this::isProxyTargetClass);
 
+	private final transient Consumer<HeldLock> refusals;
+
 	/**
 	 * Creates a post-processor.
+	 * @param refusals receives each lock whose fencing token is refused
 	 */
-	public FencedBeanPostProcessor() {
+	public FencedBeanPostProcessor(Consumer<HeldLock> refusals) {
+		this.refusals = refusals;
 		setBeforeExistingAdvisors(false);
 	}
 
@@ -39,7 +46,7 @@ public final class FencedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
 	public void setBeanFactory(BeanFactory beanFactory) {
 		super.setBeanFactory(beanFactory);
 		this.advisor = new DefaultPointcutAdvisor(this.pointcut,
-				new FencedInterceptor(this.methods, new FencingGuards(beanFactory)));
+				new FencedInterceptor(this.methods, new FencingGuards(beanFactory), this.refusals));
 	}
 
 	AnnotatedMethods<Fenced, FencedMethod> methods() {

@@ -1,6 +1,7 @@
 package io.github.lockspring.fencing;
 
 import java.util.List;
+import java.util.function.Consumer;
 
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockContext;
@@ -19,9 +20,13 @@ final class FencedInterceptor implements MethodInterceptor {
 
 	private final FencingGuards guards;
 
-	FencedInterceptor(AnnotatedMethods<Fenced, FencedMethod> methods, FencingGuards guards) {
+	private final Consumer<HeldLock> refusals;
+
+	FencedInterceptor(AnnotatedMethods<Fenced, FencedMethod> methods, FencingGuards guards,
+			Consumer<HeldLock> refusals) {
 		this.methods = methods;
 		this.guards = guards;
+		this.refusals = refusals;
 	}
 
 	@Override
@@ -33,11 +38,21 @@ final class FencedInterceptor implements MethodInterceptor {
 		return invocation.proceed();
 	}
 
+	private void check(FencingGuard guard, HeldLock lock) {
+		try {
+			guard.check(lock);
+		}
+		catch (StaleFencingTokenException ex) {
+			this.refusals.accept(lock);
+			throw ex;
+		}
+	}
+
 	private void checkTokens(FencedMethod method) {
 		List<HeldLock> locks = LockContext.innermostLocks();
 		if (!locks.isEmpty()) {
 			FencingGuard guard = this.guards.get(method);
-			locks.forEach(guard::check);
+			locks.forEach((lock) -> check(guard, lock));
 		}
 		else if (!method.maybeUnlocked()) {
 			throw new IllegalStateException("@Fenced on " + method

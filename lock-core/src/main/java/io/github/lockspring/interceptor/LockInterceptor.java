@@ -1,5 +1,6 @@
 package io.github.lockspring.interceptor;
 
+import java.util.Set;
 import java.util.function.Supplier;
 
 import io.github.lockspring.HeldLock;
@@ -46,6 +47,16 @@ public final class LockInterceptor implements MethodInterceptor {
 
 	LockOperationSource source() {
 		return this.source;
+	}
+
+	/**
+	 * Returns the labels of the locks of annotated methods: when the application has
+	 * started those of all beans, except for beans whose definition does not name their
+	 * class and that do not exist yet.
+	 * @return the names
+	 */
+	public Set<String> lockNames() {
+		return this.source.names();
 	}
 
 	@Override

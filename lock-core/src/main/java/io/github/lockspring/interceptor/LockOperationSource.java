@@ -5,6 +5,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 
 import io.github.lockspring.annotation.DistributedLock;
@@ -29,6 +30,9 @@ final class LockOperationSource {
 			"would run without the lock", "use LockTemplate");
 
 	private final AnnotatedMethods<DistributedLock, LockedMethod> methods = new AnnotatedMethods<>(MODEL, this::read);
+
+	/** The labels of all locks, as far as they have been read. */
+	private final Set<String> names = ConcurrentHashMap.newKeySet();
 
 	private final BeanFactoryInspector inspector;
 
@@ -57,6 +61,13 @@ final class LockOperationSource {
 		return this.methods;
 	}
 
+	/**
+	 * Returns the labels of the locks of all methods that have been read.
+	 */
+	Set<String> names() {
+		return Set.copyOf(this.names);
+	}
+
 	private LockedMethod read(AnnotatedMethod method, Class<?> userClass,
 			List<MergedAnnotation<DistributedLock>> annotations) {
 		List<LockOperation> operations = annotations.stream()
@@ -72,6 +83,7 @@ final class LockOperationSource {
 		if (locks.size() > 1) {
 			checkRepeated(locks);
 		}
+		locks.stream().map((lock) -> lock.operation().lock().name()).filter(Objects::nonNull).forEach(this.names::add);
 		return new LockedMethod(List.copyOf(locks), this.evaluator, this.evaluator.argumentPositions(first),
 				FencingTokenParameter.of(operations), BusyHandlerFactory.create(first, userClass), resultChecked);
 	}

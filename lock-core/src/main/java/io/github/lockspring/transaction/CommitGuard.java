@@ -1,6 +1,7 @@
 package io.github.lockspring.transaction;
 
 import java.time.Duration;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import io.github.lockspring.HeldLock;
@@ -43,12 +44,16 @@ public final class CommitGuard implements TransactionExecutionListener {
 
 	private final Supplier<Settings> settings;
 
+	private final Consumer<HeldLock> refusals;
+
 	/**
 	 * Creates a guard.
 	 * @param settings supplies the settings, called at the first commit
+	 * @param refusals receives the lock of each commit that is refused
 	 */
-	public CommitGuard(Supplier<Settings> settings) {
+	public CommitGuard(Supplier<Settings> settings, Consumer<HeldLock> refusals) {
 		this.settings = SingletonSupplier.of(settings);
+		this.refusals = refusals;
 	}
 
 	/**
@@ -57,7 +62,13 @@ public final class CommitGuard implements TransactionExecutionListener {
 	@Override
 	public void beforeCommit(TransactionExecution transaction) {
 		for (HeldLock lock : LockContext.currentLocks()) {
-			check(lock, transaction);
+			try {
+				check(lock, transaction);
+			}
+			catch (LockLostException | LockUnavailableException ex) {
+				this.refusals.accept(lock);
+				throw ex;
+			}
 		}
 	}
 

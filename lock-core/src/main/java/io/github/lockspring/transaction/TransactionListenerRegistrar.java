@@ -1,7 +1,9 @@
 package io.github.lockspring.transaction;
 
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
+import io.github.lockspring.HeldLock;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.BeanFactory;
@@ -32,9 +34,10 @@ public final class TransactionListenerRegistrar
 	/**
 	 * Creates a registrar.
 	 * @param settings supplies the guard's settings, called at the first commit
+	 * @param refusals receives the lock of each commit that is refused
 	 */
-	public TransactionListenerRegistrar(Supplier<CommitGuard.Settings> settings) {
-		this.guard = new CommitGuard(settings);
+	public TransactionListenerRegistrar(Supplier<CommitGuard.Settings> settings, Consumer<HeldLock> refusals) {
+		this.guard = new CommitGuard(settings, refusals);
 	}
 
 	@Override

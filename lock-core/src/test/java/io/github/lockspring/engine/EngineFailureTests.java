@@ -3,6 +3,7 @@ package io.github.lockspring.engine;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Queue;
+import io.github.lockspring.engine.support.LockRecorder;
 import io.github.lockspring.engine.support.StoreDispatcher;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.ReleaseRequest;
@@ -129,8 +130,8 @@ class EngineFailureTests extends EngineFixture {
 	void lockThatTheWatchdogCannotWatchIsNotAcquired() {
 		List<Runnable> started = new ArrayList<>();
 		boolean[] outOfThreads = { true };
-		KeyLockRegistry registry = new KeyLockRegistry(this.store, settings(), List.of(), this.time, Runnable::run,
-				Runnable::run, (task) -> {
+		KeyLockRegistry registry = new KeyLockRegistry(this.store, settings(), List.of(), LockRecorder.NONE, this.time,
+				Runnable::run, Runnable::run, (task) -> {
 					if (outOfThreads[0]) {
 						throw new OutOfMemoryError("unable to create native thread");
 					}

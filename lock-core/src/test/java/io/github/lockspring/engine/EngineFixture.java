@@ -39,6 +39,8 @@ abstract class EngineFixture {
 
 	final List<LockEvent> events = new ArrayList<>();
 
+	final RecordedNumbers recorder = new RecordedNumbers();
+
 	private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
 
 	/** Takes what is for the background thread. */
@@ -50,7 +52,7 @@ abstract class EngineFixture {
 	};
 
 	final LockEngine engine = new LockEngine(() -> new KeyLockRegistry(this.store, settings(), List.of(this::record),
-			this.time, (task) -> this.background.accept(task), Runnable::run, (task) -> {
+			this.recorder, this.time, (task) -> this.background.accept(task), Runnable::run, (task) -> {
 			}));
 
 	/** Of the first start. */

@@ -11,6 +11,7 @@ import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
+import io.github.lockspring.engine.support.LockRecorder;
 import io.github.lockspring.engine.support.Time;
 import org.jspecify.annotations.Nullable;
 
@@ -34,7 +35,7 @@ abstract class EngineModel {
 	final AtomicInteger losses = new AtomicInteger();
 
 	final KeyLockRegistry registry = new KeyLockRegistry(this.store, EngineSettings.defaults(), List.of(this::record),
-			this.time, this.io, Runnable::run, this.watchdog);
+			LockRecorder.NONE, this.time, this.io, Runnable::run, this.watchdog);
 
 	final LockEngine engine = new LockEngine(() -> this.registry);
 

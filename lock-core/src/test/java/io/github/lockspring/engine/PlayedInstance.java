@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
+import io.github.lockspring.LockEvent;
 import io.github.lockspring.engine.WaiterAction.AcquireAttempt;
 import io.github.lockspring.engine.WaiterAction.Done;
 import io.github.lockspring.engine.WaiterAction.HandoffRenewal;
@@ -233,8 +234,13 @@ final class PlayedInstance implements KeyLockPort {
 	}
 
 	@Override
-	public void lost(Hold hold, String reason, Duration heldFor) {
-		this.world.trace("%s: lost %s, %s", this.name, hold.fencingToken(), reason);
+	public void renewed(Hold hold, RenewResult result, long left) {
+		this.world.trace("%s: renewal of %s, %s", this.name, hold.fencingToken(), result);
+	}
+
+	@Override
+	public void lost(Hold hold, LockEvent.Lost.Cause cause, long now) {
+		this.world.trace("%s: lost %s, %s", this.name, hold.fencingToken(), cause);
 	}
 
 	@Override

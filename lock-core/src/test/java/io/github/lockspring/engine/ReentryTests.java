@@ -12,6 +12,7 @@ import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockSpec;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.OnLost;
+import io.github.lockspring.engine.support.LockRecorder;
 import io.github.lockspring.store.OwnerToken;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -99,8 +100,8 @@ class ReentryTests extends EngineFixture {
 
 	@Test
 	void otherTemplateDoesNotReenter() {
-		KeyLockRegistry other = new KeyLockRegistry(this.store, settings(), List.of(), this.time, Runnable::run,
-				Runnable::run, (task) -> {
+		KeyLockRegistry other = new KeyLockRegistry(this.store, settings(), List.of(), LockRecorder.NONE, this.time,
+				Runnable::run, Runnable::run, (task) -> {
 				});
 		LockTemplate second = new LockEngine(() -> other).template();
 		this.template.executeWithoutResult(request(), (outer) -> {
@@ -201,7 +202,7 @@ class ReentryTests extends EngineFixture {
 		long now = this.time.nanoTime();
 		LockSpec spec = LockRequest.of(KEY).ttl(TTL).locks().get(0);
 		Hold hold = new Hold(LockParameters.of(spec, OnLost.THROW, EngineSettings.defaults(), false),
-				new OwnerToken("i", 1, 5000), new Lease(new RenewalPolicy(0.3)), 1, now, false);
+				new OwnerToken("i", 1, 5000), new Lease(new RenewalPolicy(0.3)), 1, false, now, false);
 		LockParameters longer = inner(Duration.ofMinutes(10));
 		LockParameters shorter = inner(Duration.ofMinutes(1));
 		hold.enter(longer, now);

@@ -8,6 +8,7 @@ import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
+import io.github.lockspring.engine.support.LockRecorder;
 import io.github.lockspring.engine.support.SystemTime;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -36,7 +37,7 @@ class SuspensionTests {
 	private final List<LockEvent> events = new ArrayList<>();
 
 	private final KeyLockRegistry registry = new KeyLockRegistry(this.store, EngineSettings.defaults(),
-			List.of(this.events::add), this.time, Runnable::run, Runnable::run, (task) -> {
+			List.of(this.events::add), LockRecorder.NONE, this.time, Runnable::run, Runnable::run, (task) -> {
 			});
 
 	private final LockEngine engine = new LockEngine(() -> this.registry);

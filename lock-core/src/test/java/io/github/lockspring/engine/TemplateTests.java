@@ -12,6 +12,7 @@ import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.OnLost;
+import io.github.lockspring.engine.support.LockRecorder;
 import io.github.lockspring.store.AcquireResult;
 import org.junit.jupiter.api.Test;
 
@@ -261,7 +262,8 @@ class TemplateTests extends EngineFixture {
 			throw new AssertionError("a bug");
 		};
 		KeyLockRegistry other = new KeyLockRegistry(this.store, settings(),
-				java.util.List.of(throwing, this.events::add), this.time, Runnable::run, Runnable::run, (task) -> {
+				java.util.List.of(throwing, this.events::add), LockRecorder.NONE, this.time, Runnable::run,
+				Runnable::run, (task) -> {
 				});
 		this.store.free();
 		new LockEngine(() -> other).template().executeWithoutResult(request(), (lock) -> {

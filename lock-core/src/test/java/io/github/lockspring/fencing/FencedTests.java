@@ -4,6 +4,7 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 
 import io.github.lockspring.HeldLock;
@@ -45,6 +46,9 @@ class FencedTests {
 			List.<LockListener>of());
 
 	private static final LockTemplate locks = engine.template();
+
+	/** The keys whose fencing tokens were refused. */
+	private static final List<String> refused = new CopyOnWriteArrayList<>();
 
 	@AfterAll
 	static void close() {
@@ -118,6 +122,7 @@ class FencedTests {
 			assertThatIllegalStateException().isThrownBy(bean::work)
 				.withMessageContainingAll("FencedTests$OnMethod.work()", "holds no lock", "@DistributedLock");
 			assertThat(bean.calls()).isZero();
+			assertThat(refused).containsExactly("a");
 		}
 	}
 
@@ -240,7 +245,7 @@ class FencedTests {
 			Consumer<AnnotationConfigApplicationContext> customizer) {
 		AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
 		context.registerBean("processor", FencedBeanPostProcessor.class, () -> {
-			FencedBeanPostProcessor processor = new FencedBeanPostProcessor();
+			FencedBeanPostProcessor processor = new FencedBeanPostProcessor((lock) -> refused.add(lock.key()));
 			processor.setProxyTargetClass(classProxies);
 			return processor;
 		});

@@ -76,6 +76,11 @@ class RecordingLocks implements LockTemplate {
 	private record Held(String key) implements HeldLock {
 
 		@Override
+		public @Nullable String name() {
+			return null;
+		}
+
+		@Override
 		public List<HeldLock> locks() {
 			return List.of(this);
 		}

@@ -13,6 +13,7 @@ import io.github.lockspring.UnitOfWork;
 import io.github.lockspring.engine.EngineSettings;
 import io.github.lockspring.engine.LockEngine;
 import io.github.lockspring.engine.ScriptedStore;
+import io.github.lockspring.engine.support.LockRecorder;
 import io.github.lockspring.store.RenewResult;
 import io.github.lockspring.store.memory.MemoryLockStore;
 import org.h2.jdbcx.JdbcConnectionPool;
@@ -32,6 +33,9 @@ final class Bank implements AutoCloseable {
 
 	final List<LockEvent> events = new CopyOnWriteArrayList<>();
 
+	/** The keys whose commits were refused. */
+	final List<String> refused = new CopyOnWriteArrayList<>();
+
 	final JdbcConnectionPool dataSource = JdbcConnectionPool.create("jdbc:h2:mem:" + System.nanoTime(), "sa", "");
 
 	final JdbcTransactionManager transactions = known(new JdbcTransactionManager(this.dataSource));
@@ -47,14 +51,16 @@ final class Bank implements AutoCloseable {
 	}
 
 	Bank(UnitOfWork unitOfWork) {
-		this.engine = new LockEngine(this.store, EngineSettings.defaults(), List.of(this.events::add), unitOfWork);
+		this.engine = new LockEngine(this.store, EngineSettings.defaults(), List.of(this.events::add), unitOfWork,
+				LockRecorder.NONE);
 		this.locks = this.engine.template();
 		this.jdbc.execute("CREATE TABLE entries (id INT)");
 	}
 
 	/** Guards the commits of this bank. */
 	Bank guarded(Verification verification, Duration minRemaining) {
-		this.transactions.addListener(new CommitGuard(() -> new CommitGuard.Settings(verification, minRemaining)));
+		this.transactions.addListener(new CommitGuard(() -> new CommitGuard.Settings(verification, minRemaining),
+				(lock) -> this.refused.add(lock.key())));
 		return this;
 	}
 

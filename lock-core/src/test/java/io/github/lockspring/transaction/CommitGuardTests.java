@@ -42,6 +42,7 @@ class CommitGuardTests {
 		guarded();
 		this.bank.locks.executeWithoutResult(LockRequest.of("a"), (lock) -> writeInTransaction());
 		assertThat(this.bank.written()).isOne();
+		assertThat(this.bank.refused).isEmpty();
 	}
 
 	@Test
@@ -57,6 +58,7 @@ class CommitGuardTests {
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> run(SHORT, this::awaitLoss))
 			.satisfies((ex) -> assertThat(ex.getKey()).isEqualTo("a"));
 		assertThat(this.bank.written()).isZero();
+		assertThat(this.bank.refused).containsExactly("a");
 	}
 
 	@Test
@@ -224,6 +226,7 @@ class CommitGuardTests {
 		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> run(LockRequest.of("a"), (lock) -> {
 		}));
 		assertThat(this.bank.written()).isZero();
+		assertThat(this.bank.refused).containsExactly("a");
 	}
 
 	private void guarded() {

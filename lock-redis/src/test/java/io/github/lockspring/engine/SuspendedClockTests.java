@@ -10,6 +10,7 @@ import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockContext;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
+import io.github.lockspring.engine.support.LockRecorder;
 import io.github.lockspring.engine.support.Time;
 import io.github.lockspring.fencing.FencingGuard;
 import io.github.lockspring.fencing.StaleFencingTokenException;
@@ -56,7 +57,7 @@ class SuspendedClockTests {
 	private final StoppableTime time = new StoppableTime();
 
 	private final LockEngine suspended = new LockEngine(() -> new KeyLockRegistry(this.store, EngineSettings.defaults(),
-			List.of(), this.time, Runnable::run, Runnable::run, SuspendedClockTests::start));
+			List.of(), LockRecorder.NONE, this.time, Runnable::run, Runnable::run, SuspendedClockTests::start));
 
 	private final Instance other = Instance.on(this.redis.port());
 
@@ -138,7 +139,9 @@ class SuspendedClockTests {
 	}
 
 	private static void commit(HeldLock lock, Verification verification) {
-		CommitGuard guard = new CommitGuard(() -> new CommitGuard.Settings(verification, Duration.ofMillis(50)));
+		CommitGuard guard = new CommitGuard(() -> new CommitGuard.Settings(verification, Duration.ofMillis(50)),
+				(refused) -> {
+				});
 		try (LockContext.Scope scope = LockContext.open(lock)) {
 			assertThat(scope).isNotNull();
 			guard.beforeCommit(new SimpleTransactionStatus());

@@ -333,8 +333,9 @@ class CommitGuardFailureTests {
 
 		JdbcTransactionManager transactions(Verification verification) {
 			JdbcTransactionManager transactions = new JdbcTransactionManager(this.dataSource);
-			transactions
-				.addListener(new CommitGuard(() -> new CommitGuard.Settings(verification, Duration.ofMillis(50))));
+			transactions.addListener(
+					new CommitGuard(() -> new CommitGuard.Settings(verification, Duration.ofMillis(50)), (lock) -> {
+					}));
 			return transactions;
 		}
 

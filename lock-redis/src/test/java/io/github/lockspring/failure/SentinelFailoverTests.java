@@ -215,7 +215,9 @@ class SentinelFailoverTests {
 	private static void commit(DataSource database, Verification verification, HeldLock lock,
 			Consumer<TransactionStatus> work) {
 		JdbcTransactionManager transactions = new JdbcTransactionManager(database);
-		transactions.addListener(new CommitGuard(() -> new CommitGuard.Settings(verification, Duration.ofMillis(50))));
+		transactions.addListener(
+				new CommitGuard(() -> new CommitGuard.Settings(verification, Duration.ofMillis(50)), (refused) -> {
+				}));
 		try (LockContext.Scope scope = LockContext.open(lock)) {
 			new TransactionTemplate(transactions).executeWithoutResult(work);
 		}

@@ -8,6 +8,7 @@ import io.github.lockspring.autoconfigure.properties.DurationUnitValidator;
 import io.github.lockspring.autoconfigure.properties.UnknownPropertyValidator;
 import io.github.lockspring.engine.EngineSettings;
 import io.github.lockspring.engine.LockEngine;
+import io.github.lockspring.engine.support.LockRecorder;
 import io.github.lockspring.store.LockStore;
 
 import org.springframework.beans.factory.ObjectProvider;
@@ -55,12 +56,13 @@ public final class LockEngineAutoConfiguration {
 	@ConditionalOnMissingBean
 	LockEngine lockspringLockEngine(ObjectProvider<LockStore> stores, DistributedLockProperties properties,
 			ObjectProvider<LockListener> listeners, ObjectProvider<UnitOfWork> unitsOfWork,
-			LockEngineLifecycle lifecycle, ConfigurableListableBeanFactory beanFactory) {
+			ObjectProvider<LockRecorder> recorders, LockEngineLifecycle lifecycle,
+			ConfigurableListableBeanFactory beanFactory) {
 		LockStore store = stores.getIfAvailable(() -> {
 			throw MissingLockStoreException.explaining(beanFactory, properties.store());
 		});
 		LockEngine engine = new LockEngine(store, settings(properties), listeners.orderedStream().toList(),
-				unitsOfWork.getIfAvailable(() -> UnitOfWork.NONE));
+				unitsOfWork.getIfAvailable(() -> UnitOfWork.NONE), recorders.getIfAvailable(() -> LockRecorder.NONE));
 		lifecycle.manage(engine);
 		return engine;
 	}

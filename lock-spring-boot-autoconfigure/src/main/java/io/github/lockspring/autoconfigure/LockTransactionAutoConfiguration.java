@@ -2,6 +2,7 @@ package io.github.lockspring.autoconfigure;
 
 import io.github.lockspring.UnitOfWork;
 import io.github.lockspring.autoconfigure.properties.DistributedLockProperties;
+import io.github.lockspring.engine.support.LockRecorder;
 import io.github.lockspring.transaction.CommitGuard;
 import io.github.lockspring.transaction.TransactionListenerRegistrar;
 import io.github.lockspring.transaction.TransactionUnitOfWork;
@@ -43,11 +44,11 @@ public final class LockTransactionAutoConfiguration {
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static TransactionListenerRegistrar lockspringTransactionListenerRegistrar(
-			ObjectProvider<DistributedLockProperties> properties) {
+			ObjectProvider<DistributedLockProperties> properties, ObjectProvider<LockRecorder> recorders) {
 		return new TransactionListenerRegistrar(() -> {
 			DistributedLockProperties.Transaction transaction = properties.getObject().transaction();
 			return new CommitGuard.Settings(transaction.verifyBeforeCommit(), transaction.minRemaining());
-		});
+		}, (lock) -> recorders.ifAvailable((recorder) -> recorder.refused(lock.name(), LockRecorder.Guard.COMMIT)));
 	}
 
 }

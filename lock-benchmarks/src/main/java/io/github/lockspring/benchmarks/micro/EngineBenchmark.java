@@ -67,7 +67,7 @@ public class EngineBenchmark {
 	@State(Scope.Thread)
 	public static class Engine {
 
-		@Param({ MicroApplication.MEMORY, MicroApplication.MEMORY_SILENT })
+		@Param({ MicroApplication.MEMORY, MicroApplication.MEMORY_SILENT, MicroApplication.MEMORY_METERED })
 		public String locks = "";
 
 		final LockRequest request = LockRequest.of("order:4711");

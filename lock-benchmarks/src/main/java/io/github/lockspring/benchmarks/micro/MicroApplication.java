@@ -7,7 +7,10 @@ import io.github.lockspring.autoconfigure.LockEngineAutoConfiguration;
 import io.github.lockspring.autoconfigure.LockEventAutoConfiguration;
 import io.github.lockspring.autoconfigure.LockInterceptorAutoConfiguration;
 import io.github.lockspring.autoconfigure.MemoryLockStoreAutoConfiguration;
+import io.github.lockspring.autoconfigure.observation.LockMetersAutoConfiguration;
 import io.github.lockspring.autoconfigure.redis.RedisLockStoreAutoConfiguration;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 
 import org.springframework.aop.Advisor;
 import org.springframework.beans.factory.config.BeanDefinition;
@@ -18,6 +21,8 @@ import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration;
+import org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -30,7 +35,8 @@ import org.springframework.context.annotation.Role;
 @Configuration(proxyBeanMethods = false)
 @ImportAutoConfiguration({ AopAutoConfiguration.class, DataRedisAutoConfiguration.class,
 		RedisLockStoreAutoConfiguration.class, MemoryLockStoreAutoConfiguration.class,
-		LockEngineAutoConfiguration.class, LockInterceptorAutoConfiguration.class })
+		LockEngineAutoConfiguration.class, LockInterceptorAutoConfiguration.class, MetricsAutoConfiguration.class,
+		CompositeMeterRegistryAutoConfiguration.class, LockMetersAutoConfiguration.class })
 class MicroApplication {
 
 	/** No locks at all. */
@@ -42,9 +48,12 @@ class MicroApplication {
 	/** The engine over the store in memory, without listeners. */
 	static final String MEMORY_SILENT = "memory-silent";
 
+	/** The engine over the store in memory, with events and meters. */
+	static final String MEMORY_METERED = "memory-metered";
+
 	static ConfigurableApplicationContext start(String locks) {
 		return start(Map.of("distributed-lock.store", "memory", "benchmark.nothing", locks.equals(NOTHING),
-				"benchmark.silent", locks.equals(MEMORY_SILENT)));
+				"benchmark.silent", locks.equals(MEMORY_SILENT), "benchmark.metered", locks.equals(MEMORY_METERED)));
 	}
 
 	static ConfigurableApplicationContext start(Map<String, Object> properties) {
@@ -70,6 +79,12 @@ class MicroApplication {
 	@ConditionalOnBooleanProperty("benchmark.nothing")
 	LockTemplate noLocks() {
 		return new NoLocks();
+	}
+
+	@Bean
+	@ConditionalOnBooleanProperty("benchmark.metered")
+	PrometheusMeterRegistry meterRegistry() {
+		return new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
 	}
 
 	/**

@@ -53,6 +53,11 @@ class NoLocks implements LockTemplate {
 		}
 
 		@Override
+		public @Nullable String name() {
+			return null;
+		}
+
+		@Override
 		public List<HeldLock> locks() {
 			return List.of(this);
 		}

@@ -1,9 +1,11 @@
 package io.github.lockspring.autoconfigure.fencing;
 
 import io.github.lockspring.autoconfigure.ConditionalOnLocksEnabled;
+import io.github.lockspring.engine.support.LockRecorder;
 import io.github.lockspring.fencing.FencedAnnotationValidator;
 import io.github.lockspring.fencing.FencedBeanPostProcessor;
 
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.context.annotation.Bean;
@@ -23,8 +25,10 @@ public final class LockFencingAutoConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static FencedBeanPostProcessor lockspringFencedBeanPostProcessor(Environment environment) {
-		FencedBeanPostProcessor processor = new FencedBeanPostProcessor();
+	static FencedBeanPostProcessor lockspringFencedBeanPostProcessor(Environment environment,
+			ObjectProvider<LockRecorder> recorders) {
+		FencedBeanPostProcessor processor = new FencedBeanPostProcessor(
+				(lock) -> recorders.ifAvailable((recorder) -> recorder.refused(lock.name(), LockRecorder.Guard.FENCE)));
 		processor.setProxyTargetClass(environment.getProperty("spring.aop.proxy-target-class", Boolean.class, true));
 		return processor;
 	}

@@ -1,0 +1,120 @@
+package io.github.lockspring.engine.support;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+import io.github.lockspring.engine.support.LockRecorder.Command;
+import io.github.lockspring.store.AcquireRequest;
+import io.github.lockspring.store.AcquireResult;
+import io.github.lockspring.store.Inbox;
+import io.github.lockspring.store.InboxListener;
+import io.github.lockspring.store.LockStore;
+import io.github.lockspring.store.ReleaseRequest;
+import io.github.lockspring.store.ReleaseResult;
+import io.github.lockspring.store.RenewRequest;
+import io.github.lockspring.store.RenewResult;
+
+/**
+ * A store whose commands are timed. Thread-safe.
+ *
+ * @since 0.1
+ */
+public final class MeasuredStore implements LockStore {
+
+	private final LockStore store;
+
+	private final LockRecorder recorder;
+
+	private final Time time;
+
+	private MeasuredStore(LockStore store, LockRecorder recorder, Time time) {
+		this.store = store;
+		this.recorder = recorder;
+		this.time = time;
+	}
+
+	/**
+	 * Times the commands of a store.
+	 * @param store the store
+	 * @param recorder receives the times
+	 * @param time the clock
+	 * @return the store to use; the same one if nothing is recorded
+	 */
+	public static LockStore of(LockStore store, LockRecorder recorder, Time time) {
+		return (recorder != LockRecorder.NONE) ? new MeasuredStore(store, recorder, time) : store;
+	}
+
+	@Override
+	public void connect() {
+		this.store.connect();
+	}
+
+	@Override
+	public void awaitConnection() {
+		this.store.awaitConnection();
+	}
+
+	@Override
+	public AcquireResult acquire(AcquireRequest request, Duration timeout) {
+		long sent = this.time.nanoTime();
+		boolean answered = false;
+		try {
+			AcquireResult result = this.store.acquire(request, timeout);
+			answered = true;
+			return result;
+		}
+		finally {
+			record(Command.ACQUIRE, request.key(), answered, sent);
+		}
+	}
+
+	@Override
+	public ReleaseResult release(ReleaseRequest request, Duration timeout) {
+		long sent = this.time.nanoTime();
+		boolean answered = false;
+		try {
+			ReleaseResult result = this.store.release(request, timeout);
+			answered = true;
+			return result;
+		}
+		finally {
+			record(Command.RELEASE, request.key(), answered, sent);
+		}
+	}
+
+	@Override
+	public List<RenewResult> renew(List<RenewRequest> requests, Duration timeout) {
+		long sent = this.time.nanoTime();
+		boolean answered = false;
+		try {
+			List<RenewResult> results = this.store.renew(requests, timeout);
+			answered = true;
+			return results;
+		}
+		finally {
+			// all of them are for one shard, as far as was known when they were collected
+			record(Command.RENEW, requests.get(0).key(), answered, sent);
+		}
+	}
+
+	private void record(Command command, String key, boolean answered, long sent) {
+		this.recorder.commanded(command, this.store.shard(key), answered, this.time.nanoTime() - sent);
+	}
+
+	@Override
+	public String shard(String key) {
+		return this.store.shard(key);
+	}
+
+	@Override
+	public Optional<Inbox> inbox(String instance, InboxListener listener) {
+		return this.store.inbox(instance, listener);
+	}
+
+	@Override
+	public void close() {
+		this.store.close();
+	}
+
+}

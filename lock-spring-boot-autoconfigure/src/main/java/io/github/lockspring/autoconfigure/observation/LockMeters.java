@@ -1,0 +1,230 @@
+package io.github.lockspring.autoconfigure.observation;
+
+import java.util.EnumMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+import io.github.lockspring.LockEvent;
+import io.github.lockspring.autoconfigure.observation.LockMeterDocumentation.Tag;
+import io.github.lockspring.engine.support.LockRecorder;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.binder.MeterBinder;
+import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.event.ContextRefreshedEvent;
+import org.springframework.util.function.SingletonSupplier;
+
+/**
+ * The meters of the application's locks, as {@link LockMeterDocumentation} describes
+ * them. Thread-safe.
+ * <p>
+ * For maintainers: the engine may be created before the registries of the application are
+ * configured, and long after, or never. So the meters are in a registry of their own,
+ * into which Spring Boot puts each configured one, at any time. This class needs neither
+ * engine nor store.
+ */
+final class LockMeters implements LockRecorder, MeterBinder, ApplicationListener<ContextRefreshedEvent> {
+
+	private static final String NONE = "none";
+
+	private final CompositeMeterRegistry registry = new CompositeMeterRegistry();
+
+	private final Map<String, Named> named = new ConcurrentHashMap<>();
+
+	private final Map<String, Shard> shards = new ConcurrentHashMap<>();
+
+	private final Supplier<String> store;
+
+	private final Supplier<? extends Iterable<String>> names;
+
+	/**
+	 * Creates meters that are in no registry yet.
+	 * @param store supplies the name of the store, called when the first meter is created
+	 * @param names supplies the labels whose meters exist from the start, called when the
+	 * application has started
+	 */
+	LockMeters(Supplier<String> store, Supplier<? extends Iterable<String>> names) {
+		this.store = SingletonSupplier.of(store);
+		this.names = names;
+	}
+
+	@Override
+	public void bindTo(MeterRegistry configured) {
+		this.registry.add(configured);
+	}
+
+	@Override
+	public void onApplicationEvent(ContextRefreshedEvent event) {
+		this.names.get().forEach(this::named);
+	}
+
+	@Override
+	public void requested(@Nullable String name, Outcome outcome, long waited) {
+		record(named(name).requests, outcome, waited);
+	}
+
+	@Override
+	public void waiting(@Nullable String name, int change) {
+		named(name).waiting.add(change);
+	}
+
+	@Override
+	public void held(@Nullable String name, @Nullable Handover handover) {
+		Named meters = named(name);
+		meters.held.increment();
+		if (handover != null) {
+			count(meters.handovers, handover);
+		}
+	}
+
+	@Override
+	public void ended(@Nullable String name, long held) {
+		Named meters = named(name);
+		meters.held.decrement();
+		meters.usage.record(held, TimeUnit.NANOSECONDS);
+	}
+
+	@Override
+	public void renewed(@Nullable String name, Renewal renewal) {
+		count(named(name).renewals, renewal);
+	}
+
+	@Override
+	public void lost(@Nullable String name, LockEvent.Lost.Cause cause) {
+		count(named(name).losses, cause);
+	}
+
+	@Override
+	public void refused(@Nullable String name, Guard guard) {
+		count(named(name).refusals, guard);
+	}
+
+	@Override
+	public void commanded(Command command, String shard, boolean answered, long took) {
+		Shard meters = this.shards.get(shard);
+		if (meters == null) {
+			meters = this.shards.computeIfAbsent(shard, Shard::new);
+		}
+		record(answered ? meters.answered : meters.failed, command, took);
+	}
+
+	private static <E extends Enum<E>> void record(Map<E, Timer> timers, E key, long nanos) {
+		Timer timer = timers.get(key);
+		if (timer != null) {
+			timer.record(nanos, TimeUnit.NANOSECONDS);
+		}
+	}
+
+	private static <E extends Enum<E>> void count(Map<E, Counter> counters, E key) {
+		Counter counter = counters.get(key);
+		if (counter != null) {
+			counter.increment();
+		}
+	}
+
+	private Named named(@Nullable String name) {
+		String label = (name == null || name.isEmpty()) ? NONE : name;
+		Named meters = this.named.get(label);
+		return (meters != null) ? meters : this.named.computeIfAbsent(label, Named::new);
+	}
+
+	private Timer timer(LockMeterDocumentation meter, Tags tags) {
+		return Timer.builder(meter.getName()).tags(tags).register(this.registry);
+	}
+
+	private <E extends Enum<E>> Map<E, Counter> counters(Class<E> type, LockMeterDocumentation meter, Tags tags,
+			Tag tag) {
+		return each(type,
+				(value) -> Counter.builder(meter.getName())
+					.tags(tags.and(tag.asString(), value(value)))
+					.register(this.registry));
+	}
+
+	private static <E extends Enum<E>, T> Map<E, T> each(Class<E> type, Function<E, T> meter) {
+		Map<E, T> meters = new EnumMap<>(type);
+		for (E value : type.getEnumConstants()) {
+			meters.put(value, meter.apply(value));
+		}
+		return meters;
+	}
+
+	/** Writes a value as tags have it. */
+	static String value(Enum<?> value) {
+		return value.name().toLowerCase(Locale.ROOT);
+	}
+
+	/**
+	 * The meters of the locks with one name.
+	 */
+	private final class Named {
+
+		private final LongAdder waiting = new LongAdder();
+
+		private final LongAdder held = new LongAdder();
+
+		private final Map<Outcome, Timer> requests;
+
+		private final Timer usage;
+
+		private final Map<Handover, Counter> handovers;
+
+		private final Map<Renewal, Counter> renewals;
+
+		private final Map<LockEvent.Lost.Cause, Counter> losses;
+
+		private final Map<Guard, Counter> refusals;
+
+		Named(String name) {
+			Tags tags = Tags.of(Tag.NAME.asString(), name, Tag.STORE.asString(), LockMeters.this.store.get());
+			gauge(LockMeterDocumentation.WAITING, tags, this.waiting);
+			gauge(LockMeterDocumentation.HELD, tags, this.held);
+			this.requests = each(Outcome.class, (outcome) -> timer(LockMeterDocumentation.ACQUIRE,
+					tags.and(Tag.OUTCOME.asString(), value(outcome))));
+			this.usage = timer(LockMeterDocumentation.USAGE, tags);
+			this.handovers = counters(Handover.class, LockMeterDocumentation.HANDOVERS, tags, Tag.KIND);
+			this.renewals = counters(Renewal.class, LockMeterDocumentation.RENEWALS, tags, Tag.OUTCOME);
+			this.losses = counters(LockEvent.Lost.Cause.class, LockMeterDocumentation.LOST, tags, Tag.CAUSE);
+			this.refusals = counters(Guard.class, LockMeterDocumentation.REFUSALS, tags, Tag.GUARD);
+		}
+
+		private void gauge(LockMeterDocumentation meter, Tags tags, LongAdder number) {
+			Gauge.builder(meter.getName(), number, LongAdder::sum).tags(tags).register(LockMeters.this.registry);
+		}
+
+	}
+
+	/**
+	 * The meters of the commands to one server.
+	 */
+	private final class Shard {
+
+		private final Map<Command, Timer> answered;
+
+		private final Map<Command, Timer> failed;
+
+		Shard(String name) {
+			Tags tags = Tags.of(Tag.STORE.asString(), LockMeters.this.store.get(), Tag.SHARD.asString(),
+					name.isEmpty() ? NONE : name);
+			this.answered = timers(tags.and(Tag.OUTCOME.asString(), "answered"));
+			this.failed = timers(tags.and(Tag.OUTCOME.asString(), "failed"));
+		}
+
+		private Map<Command, Timer> timers(Tags tags) {
+			return each(Command.class, (command) -> timer(LockMeterDocumentation.STORE_COMMANDS,
+					tags.and(Tag.COMMAND.asString(), value(command))));
+		}
+
+	}
+
+}

@@ -1,0 +1,384 @@
+package io.github.lockspring.autoconfigure.observation;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+
+import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockLostException;
+import io.github.lockspring.LockNotAcquiredException;
+import io.github.lockspring.LockRequest;
+import io.github.lockspring.LockTemplate;
+import io.github.lockspring.annotation.DistributedLock;
+import io.github.lockspring.annotation.Fenced;
+import io.github.lockspring.autoconfigure.Applications;
+import io.github.lockspring.engine.support.LockRecorder;
+import io.github.lockspring.fencing.FencingGuard;
+import io.github.lockspring.fencing.StaleFencingTokenException;
+import io.github.lockspring.testsupport.redis.RedisServer;
+import io.micrometer.core.instrument.HighCardinalityTagsDetector;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import org.awaitility.Awaitility;
+import org.h2.jdbcx.JdbcConnectionPool;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import org.springframework.beans.factory.support.DefaultListableBeanFactory;
+import org.springframework.beans.factory.support.RootBeanDefinition;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration;
+import org.springframework.boot.micrometer.metrics.autoconfigure.MeterRegistryCustomizer;
+import org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration;
+import org.springframework.boot.micrometer.metrics.autoconfigure.export.simple.SimpleMetricsExportAutoConfiguration;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * What a monitoring system sees of the locks of an application.
+ */
+class LockMetersTests {
+
+	private static final Duration MOMENT = Duration.ofMillis(200);
+
+	/** Several auto-configured registries, and Spring Boot's own ways with them. */
+	private final ApplicationContextRunner runner = metered(Applications.inMemory());
+
+	private static ApplicationContextRunner metered(ApplicationContextRunner runner) {
+		return runner
+			.withConfiguration(AutoConfigurations.of(MetricsAutoConfiguration.class,
+					CompositeMeterRegistryAutoConfiguration.class, SimpleMetricsExportAutoConfiguration.class))
+			.withUserConfiguration(MeteredService.class);
+	}
+
+	/** An application whose registry refuses meters that do not fit together. */
+	private static ApplicationContextRunner strict(ApplicationContextRunner runner) {
+		return metered(runner).withBean(PrometheusMeterRegistry.class, () -> {
+			PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+			registry.throwExceptionOnRegistrationFailure();
+			return registry;
+		});
+	}
+
+	private static double value(ApplicationContext context, String meter, String... tags) {
+		MeterRegistry registry = context.getBean(MeterRegistry.class);
+		Meter found = registry.get("distributed.lock." + meter).tags(tags).meter();
+		return found.measure().iterator().next().getValue();
+	}
+
+	private static List<Meter> meters(MeterRegistry registry) {
+		return registry.getMeters()
+			.stream()
+			.filter((meter) -> meter.getId().getName().startsWith("distributed.lock"))
+			.toList();
+	}
+
+	private static LockTemplate locks(ApplicationContext context) {
+		return context.getBean(LockTemplate.class);
+	}
+
+	@Test
+	void annotatedMethodsHaveMetersFromTheStartThatAreZero() {
+		this.runner.run((context) -> {
+			for (String name : List.of("order", "MeteredService.report")) {
+				for (String outcome : List.of("acquired", "busy", "unavailable", "interrupted")) {
+					assertThat(value(context, "acquire", "name", name, "store", "memory", "outcome", outcome)).isZero();
+				}
+				assertThat(value(context, "held", "name", name)).isZero();
+				assertThat(value(context, "lost", "name", name, "cause", "not_owner")).isZero();
+			}
+		});
+	}
+
+	@Test
+	void metersCreateNeitherEngineNorStore() {
+		Applications.onSharedServer()
+			.withConfiguration(AutoConfigurations.of(MetricsAutoConfiguration.class,
+					CompositeMeterRegistryAutoConfiguration.class, SimpleMetricsExportAutoConfiguration.class))
+			.run((context) -> {
+				assertThat(context).hasSingleBean(LockRecorder.class);
+				assertThat(meters(context.getBean(MeterRegistry.class))).isEmpty();
+				assertThat(context.getBeanFactory().containsSingleton("lockspringLockEngine")).isFalse();
+			});
+	}
+
+	@Test
+	void methodsOfLazyBeansHaveMetersFromTheStartToo() {
+		this.runner.withPropertyValues("spring.main.lazy-initialization=true")
+			.withInitializer((context) -> context
+				.addBeanFactoryPostProcessor(new org.springframework.boot.LazyInitializationBeanFactoryPostProcessor()))
+			.run((context) -> {
+				context.getBean(MeterRegistry.class);
+				assertThat(value(context, "acquire", "name", "order", "outcome", "acquired")).isZero();
+				context.getBean(MeteredService.class).ship("1", () -> {
+				});
+				assertThat(value(context, "acquire", "name", "order", "outcome", "acquired")).isOne();
+			});
+	}
+
+	@Test
+	void programsAreCountedByTheNameOfTheirRequest() {
+		this.runner.run((context) -> {
+			locks(context).acquire(LockRequest.of("a").name("named")).close();
+			locks(context).acquire(LockRequest.of("b")).close();
+			context.getBean(LockTemplate.class).asLock("c").lock();
+			assertThat(value(context, "acquire", "name", "named", "outcome", "acquired")).isOne();
+			assertThat(value(context, "acquire", "name", "none", "outcome", "acquired")).isEqualTo(2);
+			assertThat(value(context, "held", "name", "none")).isOne();
+			assertThat(value(context, "usage", "name", "named")).isOne();
+			assertThat(value(context, "store.commands", "command", "release", "shard", "none", "outcome", "answered"))
+				.isEqualTo(2);
+		});
+	}
+
+	@Test
+	void manyKeysLeaveNoMoreMetersThanNames() {
+		strict(Applications.inMemory()).run((context) -> {
+			MeteredService service = context.getBean(MeteredService.class);
+			service.ship("0", () -> {
+			});
+			MeterRegistry registry = context.getBean(PrometheusMeterRegistry.class);
+			int before = meters(registry).size();
+			for (int i = 0; i < 100_000; i++) {
+				service.ship("order " + i, () -> {
+				});
+			}
+			assertThat(meters(registry)).hasSize(before);
+			assertThat(value(context, "acquire", "name", "order", "outcome", "acquired")).isEqualTo(100_001);
+			try (HighCardinalityTagsDetector detector = new HighCardinalityTagsDetector.Builder(registry).threshold(25)
+				.build()) {
+				assertThat(detector.findFirst()).isEmpty();
+			}
+		});
+	}
+
+	@Test
+	void everyMeterHasTheTagsThatItsDocumentationNames() {
+		strict(Applications.inMemory()).run((context) -> {
+			locks(context).acquire(LockRequest.of("a")).close();
+			List<Meter> meters = meters(context.getBean(PrometheusMeterRegistry.class));
+			assertThat(meters).allSatisfy((meter) -> {
+				LockMeterDocumentation documentation = documentation(meter);
+				assertThat(meter.getId().getType()).isEqualTo(documentation.getType());
+				assertThat(meter.getId().getTags().stream().map(io.micrometer.core.instrument.Tag::getKey))
+					.containsExactlyInAnyOrder(java.util.Arrays.stream(documentation.getKeyNames())
+						.map(io.micrometer.common.docs.KeyName::asString)
+						.toArray(String[]::new));
+			});
+			assertThat(meters.stream().map(LockMetersTests::documentation).distinct())
+				.hasSameSizeAs(LockMeterDocumentation.values());
+		});
+	}
+
+	private static LockMeterDocumentation documentation(Meter meter) {
+		return java.util.Arrays.stream(LockMeterDocumentation.values())
+			.filter((each) -> each.getName().equals(meter.getId().getName()))
+			.findFirst()
+			.orElseThrow();
+	}
+
+	@Test
+	void waitingHandOversAndBusyLocksOnARealServer() {
+		strict(Applications.onSharedServer()).run((one) -> strict(Applications.onSharedServer()).run((two) -> {
+			String id = "meters-" + System.nanoTime();
+			// the first waiter opens the inbox, and may find the lock free before it is
+			// open
+			while (value(two, "handovers", "name", "order", "kind", "remote") == 0) {
+				waitFor(one, two, id);
+			}
+			assertThat(value(two, "acquire", "name", "order", "outcome", "busy")).isPositive();
+			assertThat(value(two, "waiting", "name", "order")).isZero();
+			assertThat(value(two, "held", "name", "order")).isZero();
+			assertThat(value(one, "held", "name", "order")).isZero();
+			assertThat(one.getBean(PrometheusMeterRegistry.class).scrape()).contains(
+					"distributed_lock_acquire_seconds_count{name=\"order\",outcome=\"acquired\",store=\"redis\"}");
+		}));
+	}
+
+	/** One application holds the lock, and the other one waits for it. */
+	private static void waitFor(ApplicationContext one, ApplicationContext two, String id) {
+		CountDownLatch done = new CountDownLatch(1);
+		CompletableFuture<Void> holder = CompletableFuture
+			.runAsync(() -> one.getBean(MeteredService.class).ship(id, () -> await(done)));
+		awaitValue(one, 1, "held", "name", "order");
+		assertThatExceptionOfType(LockNotAcquiredException.class)
+			.isThrownBy(() -> locks(two).acquire(LockRequest.of("order:" + id).name("order").waitTime(Duration.ZERO)));
+		CompletableFuture<Void> waiter = CompletableFuture
+			.runAsync(() -> two.getBean(MeteredService.class).ship(id, () -> {
+			}));
+		awaitValue(two, 1, "waiting", "name", "order");
+		done.countDown();
+		holder.join();
+		waiter.join();
+	}
+
+	@Test
+	void renewalsAndLossesOnARealServer() {
+		try (RedisServer server = RedisServer.start()) {
+			strict(Applications.withRedis()).withPropertyValues("spring.data.redis.port=" + server.port())
+				.run((context) -> {
+					HeldLock lock = locks(context)
+						.acquire(LockRequest.of("a").name("short").ttl(Duration.ofSeconds(2)).renew());
+					awaitValue(context, 1, "renewals", "name", "short", "outcome", "renewed");
+					server.flushAll();
+					awaitValue(context, 1, "lost", "name", "short", "cause", "not_owner");
+					assertThat(value(context, "renewals", "name", "short", "outcome", "refused")).isOne();
+					assertThat(value(context, "held", "name", "short")).isZero();
+					assertThat(value(context, "store.commands", "store", "redis", "command", "renew", "outcome",
+							"answered"))
+						.isGreaterThanOrEqualTo(2);
+					assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::close);
+				});
+		}
+	}
+
+	@Test
+	void guardsCountWhatTheyRefuse() {
+		this.runner.withUserConfiguration(Guards.class).run((context) -> {
+			TransactionTemplate transaction = new TransactionTemplate(context.getBean(JdbcTransactionManager.class));
+			LockRequest tooShort = LockRequest.of("a").name("guarded").ttl(Duration.ofMillis(100));
+			assertThatExceptionOfType(LockLostException.class)
+				.isThrownBy(() -> locks(context).executeWithoutResult(tooShort, (lock) -> transaction
+					.executeWithoutResult((status) -> Awaitility.await().until(() -> !lock.isHeld()))));
+			assertThat(value(context, "refusals", "name", "guarded", "guard", "commit")).isOne();
+			assertThatExceptionOfType(StaleFencingTokenException.class)
+				.isThrownBy(() -> context.getBean(Guards.Writer.class).write());
+			assertThat(value(context, "refusals", "name", "writer", "guard", "fence")).isOne();
+		});
+	}
+
+	@Test
+	void registryIsConfiguredBeforeItReceivesAMeterHoweverEarlyALockIsUsed() {
+		this.runner.withUserConfiguration(EarlyUser.class).run((context) -> {
+			assertThat(context.getBean(SimpleMeterRegistry.class)
+				.get("distributed.lock.acquire")
+				.tags("name", "early", "outcome", "acquired", "application", "shop")
+				.timer()).isNotNull();
+			assertThat(meters(context.getBean(SimpleMeterRegistry.class)))
+				.allSatisfy((meter) -> assertThat(meter.getId().getTag("application")).isEqualTo("shop"));
+		});
+	}
+
+	@Test
+	void twoApplicationsMayShareARegistry() {
+		PrometheusMeterRegistry shared = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+		shared.throwExceptionOnRegistrationFailure();
+		ApplicationContextRunner sharing = metered(Applications.inMemory()).withBean("shared",
+				PrometheusMeterRegistry.class, () -> shared, (definition) -> definition.setDestroyMethodName(""));
+		sharing.run((one) -> sharing.run((two) -> {
+			one.getBean(MeteredService.class).report();
+			two.getBean(MeteredService.class).report();
+			assertThat(shared.get("distributed.lock.acquire")
+				.tags("name", "MeteredService.report", "outcome", "acquired")
+				.timer()
+				.count()).isEqualTo(2);
+		}));
+	}
+
+	@Test
+	void nothingIsMeasuredWithoutARegistry() {
+		Applications.inMemory()
+			.withUserConfiguration(MeteredService.class)
+			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(LockRecorder.class));
+	}
+
+	@Test
+	void locksWorkWithoutMicrometerOnTheClassPath() {
+		this.runner.withClassLoader(new FilteredClassLoader("io.micrometer")).run((context) -> {
+			assertThat(context).hasNotFailed();
+			context.getBean(MeteredService.class).report();
+		});
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "io.github.lockspring.redis.RedisLockStore, redis",
+			"io.github.lockspring.redis.redlock.RedlockLockStore, redlock",
+			"io.github.lockspring.jdbc.JdbcLockStore, jdbc", "io.github.lockspring.store.LockStore, custom",
+			"io.github.lockspring.testsupport.history.RecordingStore, custom", "java.lang.String, none" })
+	void tagOfTheStoreIsThatOfItsClass(Class<?> type, String tag) {
+		DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
+		beans.registerBeanDefinition("store", new RootBeanDefinition(type));
+		assertThat(new LockStoreName(beans).get()).isEqualTo(tag);
+	}
+
+	@Test
+	void ownRecorderReplacesTheMeters() {
+		this.runner.withBean("own", LockRecorder.class, () -> LockRecorder.NONE)
+			.run((context) -> assertThat(context).hasSingleBean(LockRecorder.class).hasBean("own"));
+	}
+
+	private static void await(CountDownLatch latch) {
+		try {
+			latch.await();
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	private static void awaitValue(ApplicationContext context, double value, String meter, String... tags) {
+		Awaitility.await()
+			.pollInterval(MOMENT)
+			.untilAsserted(() -> assertThat(value(context, meter, tags)).isGreaterThanOrEqualTo(value));
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class EarlyUser {
+
+		EarlyUser(LockTemplate locks) {
+			locks.acquire(LockRequest.of("a").name("early")).close();
+		}
+
+		@Bean
+		MeterRegistryCustomizer<MeterRegistry> commonTags() {
+			return (registry) -> registry.config().commonTags("application", "shop");
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class Guards {
+
+		@Bean
+		JdbcTransactionManager transactionManager() {
+			return new JdbcTransactionManager(JdbcConnectionPool.create("jdbc:h2:mem:meters", "sa", ""));
+		}
+
+		@Bean
+		FencingGuard refusingGuard() {
+			return (resource, token) -> {
+				throw new StaleFencingTokenException(resource, token, token + 1);
+			};
+		}
+
+		@Bean
+		Writer writer() {
+			return new Writer();
+		}
+
+		static class Writer {
+
+			@Fenced
+			@DistributedLock(name = "writer", key = "'a'")
+			public void write() {
+				throw new AssertionError("refused");
+			}
+
+		}
+
+	}
+
+}
