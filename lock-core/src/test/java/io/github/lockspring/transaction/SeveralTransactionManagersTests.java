@@ -26,6 +26,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.awaitility.Awaitility.await;
 
 /**
  * A lock belongs to the outermost transaction that is open, whichever manager began it.
@@ -338,6 +339,8 @@ class SeveralTransactionManagersTests {
 			assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::verify);
 		}));
 		assertThat(this.bank.written()).isZero();
+		// a lock that counts as lost is released in the background
+		await().until(() -> this.bank.isFree("a"));
 	}
 
 	private void in(PlatformTransactionManager manager, int propagation, Runnable work) {
