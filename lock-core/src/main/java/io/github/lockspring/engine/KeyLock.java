@@ -388,8 +388,10 @@ final class KeyLock {
 	/** Gives the lock to the first waiter. */
 	private void hold(Ownership held, long now) {
 		Waiter waiter = this.waiters.removeFirst();
-		waiter.tell(held.holdFor(waiter.parameters(), waiter.options().deferred(), now));
+		Hold hold = held.holdFor(waiter.parameters(), waiter.options().deferred(), now);
 		held.watch(this.port);
+		// not before: a lock that cannot be watched is not acquired
+		waiter.tell(hold);
 		this.monitor.afterwards(waiter);
 	}
 
