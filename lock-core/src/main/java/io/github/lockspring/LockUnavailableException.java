@@ -12,12 +12,35 @@ public class LockUnavailableException extends LockException {
 
 	private static final long serialVersionUID = 1L;
 
+	private final boolean permanent;
+
 	public LockUnavailableException(String message) {
-		super(message);
+		this(message, null);
 	}
 
 	public LockUnavailableException(String message, @Nullable Throwable cause) {
+		this(message, cause, false);
+	}
+
+	/**
+	 * Creates an exception.
+	 * @param message what is unavailable, and why
+	 * @param cause the cause, or null
+	 * @param permanent whether no wait will mend it, such as a wrong password
+	 */
+	public LockUnavailableException(String message, @Nullable Throwable cause, boolean permanent) {
 		super(message, cause);
+		this.permanent = permanent;
+	}
+
+	/**
+	 * Returns whether no wait will mend the failure: the settings of the application or
+	 * of the store have to be changed first. A call does not use up its wait time then.
+	 * @return true for a wrong password, a missing permission and the like; false if the
+	 * store may become available at any time
+	 */
+	public boolean isPermanent() {
+		return this.permanent;
 	}
 
 }

@@ -176,7 +176,8 @@ final class DefaultLockTemplate implements LockTemplate {
 		if (failure instanceof AcquireFailure.Unavailable unavailable) {
 			LockUnavailableException cause = unavailable.cause();
 			registry.events().publish(new LockEvent.Unavailable(lock.key(), lock.name(), waited, cause));
-			return new LockUnavailableException(LockMessages.notRequested(lock, waited, cause), cause);
+			return new LockUnavailableException(LockMessages.notRequested(lock, waited, cause), cause,
+					cause.isPermanent());
 		}
 		if (failure instanceof AcquireFailure.Busy busy) {
 			registry.events().publish(new LockEvent.NotAcquired(lock.key(), lock.name(), waited));

@@ -126,7 +126,7 @@ final class KeyLock {
 			return attempt(waiter, present, now);
 		}
 		if (this.port.isClosing() || now - waiter.options().until() >= 0
-				|| (present != null && present.failingFor(now) >= waiter.options().unavailableAfter())) {
+				|| (present != null && present.isHopeless(waiter.options(), now))) {
 			return giveUp(waiter, failure(waiter, present, now));
 		}
 		long until = (present != null) ? present.giveUpAt(waiter.options()) : waiter.options().until();

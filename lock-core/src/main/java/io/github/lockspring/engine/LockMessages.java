@@ -100,7 +100,8 @@ final class LockMessages {
 	}
 
 	static String notRequested(LockParameters lock, Duration waited, LockUnavailableException cause) {
-		return lock(lock) + " could not be requested within " + duration(waited) + ": " + cause.getMessage();
+		String within = cause.isPermanent() ? "" : " within " + duration(waited);
+		return lock(lock) + " could not be requested" + within + ": " + cause.getMessage();
 	}
 
 	static String reentryWithoutEnd(String key) {

@@ -408,9 +408,9 @@ final class Ownership implements Watchdog.Watched, StoreDispatcher.Renewal {
 		return this.busySent;
 	}
 
-	/** For how long the store has given no result; negative if it has. */
-	long failingFor(long now) {
-		return (this.failure != null) ? now - this.failingSince : -1;
+	/** Whether the store has failed for too long, or in a way that no wait mends. */
+	boolean isHopeless(Waiter.WaitOptions options, long now) {
+		return this.failure != null && (this.failure.isPermanent() || now - giveUpAt(options) >= 0);
 	}
 
 	/** When a waiter gives up, as far as is known. */

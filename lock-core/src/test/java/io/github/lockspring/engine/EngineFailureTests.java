@@ -94,6 +94,32 @@ class EngineFailureTests extends EngineFixture {
 	}
 
 	@Test
+	void failureThatNoWaitMendsEndsTheWaitsOfAllAtOnce() {
+		Running<HeldLock> first = acquire(request());
+		ScriptedStore.Asked look = this.store.nextLook();
+		List<Running<HeldLock>> all = List.of(first, waitingBehind(request()), waitingBehind(request()));
+		look.answer().completeExceptionally(new LockUnavailableException("wrong password", null, true));
+		for (Running<HeldLock> each : all) {
+			assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(each::get)
+				.withMessage("Lock 'order:42' could not be requested: wrong password")
+				.satisfies((ex) -> assertThat(ex.isPermanent()).isTrue());
+		}
+		assertNothingLeft();
+		assertThat(this.store.looks).hasSize(1);
+	}
+
+	@Test
+	void failureThatAWaitMayMendDoesNotEndIt() {
+		Running<HeldLock> running = acquire(request());
+		this.store.nextLook().fails();
+		this.time.awaitParked(running.thread());
+		advance(Duration.ofSeconds(1));
+		this.store.nextLook().acquired(1);
+		running.get().close();
+		assertNothingLeft();
+	}
+
+	@Test
 	void singleAttemptThatWasInterruptedAndRepeatedWithdrawsItsFirstRequest() {
 		Running<Boolean> running = start(() -> this.engine.template().asLock(KEY).tryLock());
 		ScriptedStore.Asked first = this.store.nextLook();
