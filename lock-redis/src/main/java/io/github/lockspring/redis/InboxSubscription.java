@@ -11,6 +11,7 @@ import java.util.concurrent.TimeUnit;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.redis.client.RedisCommands;
 import io.github.lockspring.redis.client.RedisConnections;
+import io.github.lockspring.redis.client.RedisEndpoint;
 import io.github.lockspring.redis.client.RedisErrors;
 import io.github.lockspring.store.DaemonThreadFactory;
 import org.jspecify.annotations.Nullable;
@@ -66,6 +67,8 @@ final class InboxSubscription {
 
 	private final RedisCommands commands;
 
+	private final RedisEndpoint endpoint;
+
 	private final Duration commandTimeout;
 
 	private final String channel;
@@ -90,10 +93,11 @@ final class InboxSubscription {
 
 	private long pings;
 
-	InboxSubscription(RedisConnections connections, RedisCommands commands, Duration commandTimeout, String channel,
-			InboxMessages messages) {
+	InboxSubscription(RedisConnections connections, RedisCommands commands, RedisEndpoint endpoint,
+			Duration commandTimeout, String channel, InboxMessages messages) {
 		this.connections = connections;
 		this.commands = commands;
+		this.endpoint = endpoint;
 		this.commandTimeout = commandTimeout;
 		this.channel = channel;
 		this.messages = messages;
@@ -181,20 +185,16 @@ final class InboxSubscription {
 
 	// a refusal by the server will last for some time
 	private Duration pauseAfter(Throwable failure) {
-		if (!isRefusal(failure)) {
+		if (!RedisErrors.isRefusal(failure)) {
 			return PAUSE;
 		}
 		this.refusals++;
-		if (this.refusals == MAX_QUICK_REFUSALS) {
-			logger.warn("Redis refuses the subscription of {} ({}). Locks work, but waiters must poll", this.channel,
-					RedisErrors.message(failure));
+		// a refused login is reported by each request for a lock
+		if (this.refusals == MAX_QUICK_REFUSALS && !RedisErrors.isLoginRefusal(failure)) {
+			logger.warn("Redis{} refuses the subscription of {}, so waiters have to poll: {}", this.endpoint,
+					this.channel, RedisErrors.describe(failure));
 		}
 		return (this.refusals < MAX_QUICK_REFUSALS) ? PAUSE : REFUSED_PAUSE;
-	}
-
-	private static boolean isRefusal(Throwable failure) {
-		String message = RedisErrors.message(failure);
-		return message.contains("NOPERM") || message.contains("NOAUTH");
 	}
 
 	private void discard(boolean alive) {
@@ -255,7 +255,7 @@ final class InboxSubscription {
 		}
 		catch (RuntimeException | Error ex) {
 			logger.debug("No ping can be sent to the inbox " + this.channel + " at present", ex);
-			if (isRefusal(ex)) {
+			if (RedisErrors.isRefusal(ex)) {
 				// no ping will ever confirm, so a new subscription has to
 				discard(true);
 				subscribe();

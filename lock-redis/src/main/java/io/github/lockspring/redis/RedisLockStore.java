@@ -14,6 +14,7 @@ import io.github.lockspring.redis.client.FirstConnections;
 import io.github.lockspring.redis.client.RedisCommands;
 import io.github.lockspring.redis.client.RedisConnections;
 import io.github.lockspring.redis.client.RedisConnectionsFactory;
+import io.github.lockspring.redis.client.RedisEndpoint;
 import io.github.lockspring.redis.client.RedisErrors;
 import io.github.lockspring.redis.client.RedisScriptExecutor;
 import io.github.lockspring.redis.client.ReplicatedScriptExecutor;
@@ -69,6 +70,8 @@ public final class RedisLockStore implements LockStore {
 
 	private final RedisConnections connections;
 
+	private final RedisEndpoint endpoint;
+
 	private final RedisCommands commands;
 
 	/** Null unless replicas acknowledge. */
@@ -90,11 +93,12 @@ public final class RedisLockStore implements LockStore {
 
 	private final ThreadPoolExecutor publisher = DaemonThreads.onDemand("lock-redis-publisher", 1);
 
-	private RedisLockStore(RedisConnections connections, RedisStoreSettings settings) {
+	private RedisLockStore(RedisConnections connections, RedisEndpoint endpoint, RedisStoreSettings settings) {
 		this.connections = connections;
+		this.endpoint = endpoint;
 		this.settings = settings;
 		this.keys = new RedisKeys(settings.keyPrefix());
-		this.commands = new RedisCommands(connections, settings.commandTimeout());
+		this.commands = new RedisCommands(connections, endpoint, settings.commandTimeout());
 		int replicas = settings.replicaAcks();
 		// releases must use the same connections as acquisitions: a replaced master that
 		// does not know it yet cannot release what its successor granted
@@ -109,8 +113,9 @@ public final class RedisLockStore implements LockStore {
 
 	private RedisScriptExecutor scripts(String threadName, int threads, int replicas) {
 		return (this.dedicated == null) ? this.commands
-				: new ReplicatedScriptExecutor(DaemonThreads.onDemand(threadName, threads), this.dedicated, replicas,
-						this.settings.replicaAckTimeout(), this.settings.commandTimeout(), this.connections::suspect);
+				: new ReplicatedScriptExecutor(DaemonThreads.onDemand(threadName, threads), this.dedicated,
+						this.endpoint, replicas, this.settings.replicaAckTimeout(), this.settings.commandTimeout(),
+						this.connections::suspect);
 	}
 
 	/**
@@ -123,6 +128,22 @@ public final class RedisLockStore implements LockStore {
 	 * is not possible with this connection factory
 	 */
 	public static RedisLockStore create(RedisConnectionFactory applicationFactory, RedisStoreSettings settings) {
+		return create(applicationFactory, null, settings);
+	}
+
+	/**
+	 * Creates a store for an application with several connection factories. Does not
+	 * connect.
+	 * @param applicationFactory provides the address and the credentials of Redis; need
+	 * not be started, and stays the application's to close
+	 * @param beanName the name of its bean, for messages, or null
+	 * @param settings the settings
+	 * @return the store, to be closed by the caller
+	 * @throws UnsupportedOperationException if replicas must acknowledge locks and that
+	 * is not possible with this connection factory
+	 */
+	public static RedisLockStore create(RedisConnectionFactory applicationFactory, @Nullable String beanName,
+			RedisStoreSettings settings) {
 		RedisConnections connections = RedisConnectionsFactory.create(applicationFactory, settings.commandTimeout(),
 				settings.connectTimeout());
 		if (settings.replicaAcks() > 0 && !connections.topology().isOneServer()) {
@@ -132,7 +153,8 @@ public final class RedisLockStore implements LockStore {
 					: "the connection factory does not say which server is the master, so its replicas cannot be "
 							+ "waited for");
 		}
-		return new RedisLockStore(connections, settings);
+		return new RedisLockStore(connections, RedisConnectionsFactory.endpoint(applicationFactory, beanName),
+				settings);
 	}
 
 	@Override
@@ -259,7 +281,7 @@ public final class RedisLockStore implements LockStore {
 		}
 		InboxMessages messages = new InboxMessages(this.keys, instance, listener, this.settings.replicaAcks() > 0);
 		return Optional.of(new RedisInbox(() -> new InboxSubscription(this.connections, this.commands,
-				this.settings.commandTimeout(), this.keys.inbox(instance), messages), this.openInboxes));
+				this.endpoint, this.settings.commandTimeout(), this.keys.inbox(instance), messages), this.openInboxes));
 	}
 
 	@Override

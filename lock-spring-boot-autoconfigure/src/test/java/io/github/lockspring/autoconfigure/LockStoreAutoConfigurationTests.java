@@ -34,6 +34,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Primary;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
@@ -296,6 +297,24 @@ class LockStoreAutoConfigurationTests {
 	}
 
 	@Test
+	void errorNamesTheConnectionFactoryOnlyWhereThereAreSeveral() {
+		LockRequest request = LockRequest.of("key").waitTime(Duration.ZERO);
+		Applications.withRedis()
+			.withUserConfiguration(LockedService.class, TwoFactoriesConfiguration.class,
+					UnreachableFactoryConfiguration.class)
+			.run((context) -> assertThatExceptionOfType(LockUnavailableException.class)
+				.isThrownBy(() -> context.getBean(LockTemplate.class).acquire(request))
+				.withMessageContaining(
+						"Redis at redis.invalid:6379 (database 3, user 'app', bean 'unreachableRedis')"));
+		Applications.withRedis()
+			.withUserConfiguration(LockedService.class)
+			.withPropertyValues("spring.data.redis.port=1")
+			.run((context) -> assertThatExceptionOfType(LockUnavailableException.class)
+				.isThrownBy(() -> context.getBean(LockTemplate.class).acquire(request))
+				.withMessageContaining("Redis at localhost:1 (database 0, no password): Connection refused"));
+	}
+
+	@Test
 	void excludedStoreIsNamed() {
 		FailureAnalysis failure = StartupFailures.of(new ApplicationContextRunner()
 			.withConfiguration(
@@ -387,6 +406,21 @@ class LockStoreAutoConfigurationTests {
 		@Primary
 		RedisConnectionFactory mainRedis() {
 			return new LettuceConnectionFactory(RedisServer.shared().host(), RedisServer.shared().port());
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class UnreachableFactoryConfiguration {
+
+		@Bean
+		@Primary
+		RedisConnectionFactory unreachableRedis() {
+			RedisStandaloneConfiguration configuration = new RedisStandaloneConfiguration("redis.invalid", 6379);
+			configuration.setDatabase(3);
+			configuration.setUsername("app");
+			configuration.setPassword("secret");
+			return new LettuceConnectionFactory(configuration);
 		}
 
 	}

@@ -27,15 +27,19 @@ public final class RedisCommands implements RedisScriptExecutor {
 
 	private final RedisConnections connections;
 
+	private final RedisEndpoint endpoint;
+
 	private final Duration commandTimeout;
 
 	/**
 	 * Creates the commands.
 	 * @param connections stay the caller's to close
+	 * @param endpoint names their server in messages
 	 * @param commandTimeout the longest time for one call
 	 */
-	public RedisCommands(RedisConnections connections, Duration commandTimeout) {
+	public RedisCommands(RedisConnections connections, RedisEndpoint endpoint, Duration commandTimeout) {
 		this.connections = connections;
+		this.endpoint = endpoint;
 		this.commandTimeout = commandTimeout;
 	}
 
@@ -63,7 +67,7 @@ public final class RedisCommands implements RedisScriptExecutor {
 				long left = limit.toNanos() - (System.nanoTime() - start);
 				if (!repeat || ex instanceof LockUnavailableException || !RedisErrors.isTransient(ex)
 						|| Thread.currentThread().isInterrupted() || left < 2 * pause) {
-					throw RedisErrors.unavailable(limit, ex);
+					throw this.endpoint.unavailable(limit, ex);
 				}
 			}
 			LockSupport.parkNanos(pause);
@@ -82,6 +86,7 @@ public final class RedisCommands implements RedisScriptExecutor {
 		if (reply == null) {
 			throw RedisErrors.noReply();
 		}
+		this.endpoint.replied();
 		return reply;
 	}
 

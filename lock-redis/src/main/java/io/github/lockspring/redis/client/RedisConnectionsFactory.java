@@ -11,6 +11,7 @@ import org.springframework.beans.DirectFieldAccessor;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.util.ClassUtils;
 
@@ -50,6 +51,20 @@ public final class RedisConnectionsFactory {
 		return (connections != null) ? connections : useAsItIs(application);
 	}
 
+	/**
+	 * Describes the server of a connection factory. Does not connect.
+	 * @param application the application's factory; need not be started
+	 * @param beanName the name of the factory's bean, if messages are to tell it
+	 * @return the endpoint
+	 */
+	public static RedisEndpoint endpoint(RedisConnectionFactory application, @Nullable String beanName) {
+		RedisEndpoint endpoint = LETTUCE ? Lettuce.endpoint(application, beanName) : null;
+		if (endpoint == null && JEDIS) {
+			endpoint = Jedis.endpoint(application, beanName);
+		}
+		return (endpoint != null) ? endpoint : RedisEndpoint.of(application, beanName);
+	}
+
 	private static RedisConnections useAsItIs(RedisConnectionFactory application) {
 		logger.warn(
 				"Locks use the connection factory {} as it is, since its settings are not known: while Redis does not "
@@ -72,6 +87,17 @@ public final class RedisConnectionsFactory {
 					? new LettuceConnections(new DerivedLettuceConfiguration(lettuce.getClientConfiguration(),
 							configuration, commandTimeout, connectTimeout))
 					: null;
+		}
+
+		static @Nullable RedisEndpoint endpoint(RedisConnectionFactory application, @Nullable String beanName) {
+			RedisConfiguration configuration = (application instanceof LettuceConnectionFactory lettuce)
+					? configuration(lettuce) : null;
+			if (configuration == null) {
+				return null;
+			}
+			LettuceClientConfiguration client = ((LettuceConnectionFactory) application).getClientConfiguration();
+			return RedisEndpoint.of(configuration, client.isUseSsl(),
+					client.getRedisCredentialsProviderFactory().isPresent(), beanName);
 		}
 
 		/*
@@ -101,6 +127,16 @@ public final class RedisConnectionsFactory {
 				return null;
 			}
 			return new BlockingRedisConnections(new JedisSource(jedis, commandTimeout), topology(jedis));
+		}
+
+		static @Nullable RedisEndpoint endpoint(RedisConnectionFactory application, @Nullable String beanName) {
+			if (!(application instanceof JedisConnectionFactory jedis)) {
+				return null;
+			}
+			RedisConfiguration configuration = jedis.getSentinelConfiguration();
+			configuration = (configuration != null) ? configuration : jedis.getClusterConfiguration();
+			configuration = (configuration != null) ? configuration : jedis.getStandaloneConfiguration();
+			return RedisEndpoint.of(configuration, jedis.getClientConfiguration().isUseSsl(), false, beanName);
 		}
 
 		private static RedisConnections.Topology topology(JedisConnectionFactory jedis) {

@@ -1,12 +1,18 @@
 package io.github.lockspring.redis.client;
 
+import java.net.ConnectException;
+import java.net.UnknownHostException;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.github.lockspring.LockUnavailableException;
 import org.jspecify.annotations.Nullable;
@@ -15,6 +21,7 @@ import org.springframework.core.NestedExceptionUtils;
 import org.springframework.dao.QueryTimeoutException;
 import org.springframework.format.annotation.DurationFormat;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
+import org.springframework.util.StringUtils;
 
 /**
  * Classifies the errors of Redis and its drivers, and describes each of them in one
@@ -37,6 +44,54 @@ public final class RedisErrors {
 	 * The exceptions of Lettuce and Jedis, neither of which need be on the class path.
 	 */
 	private static final Set<String> ERROR_REPLIES = Set.of("RedisCommandExecutionException", "JedisDataException");
+
+	private static final String UNKNOWN_HOST = "unknown host";
+
+	private static final String GRANT = "Grant the user the rights that docs/topologies.md lists";
+
+	private static final int MAX_PROBLEMS = 3;
+
+	private static final String OTHER_PROTOCOL = "its reply is not Redis protocol";
+
+	/** Messages of Lettuce and Jedis about replies that are not of a Redis. */
+	private static final List<String> NO_PROTOCOL = List.of("Invalid first byte: ", "Unknown reply: ",
+			"Unsupported or unrecognized SSL message", "not an SSL/TLS record: ");
+
+	/**
+	 * What an error is about. A wait mends neither a login nor a setting.
+	 */
+	enum Topic {
+
+		LOGIN, SETTING, OTHER
+
+	}
+
+	/**
+	 * An error whose remedy is known.
+	 *
+	 * @param words what its message contains
+	 */
+	record KnownError(String words, Topic topic, String remedy) {
+	}
+
+	static final List<KnownError> KNOWN = List.of(
+			new KnownError("NOAUTH", Topic.LOGIN, "Set the password of the server"),
+			new KnownError("unauthenticated", Topic.LOGIN, "Set the password of the server"),
+			new KnownError("WRONGPASS", Topic.LOGIN, "Check the user and the password"),
+			new KnownError("invalid password", Topic.LOGIN, "Check the user and the password"),
+			new KnownError("without any password configured", Topic.LOGIN,
+					"Leave out the password, or check the address"),
+			new KnownError("NOPERM", Topic.SETTING, GRANT),
+			new KnownError("The user executing the script can't run", Topic.SETTING, GRANT),
+			new KnownError("ACL failure in script", Topic.SETTING, GRANT),
+			new KnownError("DB index", Topic.SETTING, "Choose a database that the server has"),
+			new KnownError("cluster support disabled", Topic.SETTING,
+					"It is a single server: configure its host and port instead of cluster nodes"),
+			new KnownError(UNKNOWN_HOST, Topic.OTHER, "Check the address"),
+			new KnownError(OTHER_PROTOCOL, Topic.OTHER, "Check the address, and whether the server expects TLS"),
+			new KnownError("WRONGTYPE", Topic.OTHER,
+					"The key holds a value of another type, probably a lock of another library (Redisson's are hashes): "
+							+ "choose another distributed-lock.key-prefix"));
 
 	private RedisErrors() {
 	}
@@ -89,28 +144,92 @@ public final class RedisErrors {
 				"interrupted while waiting for Redis, which may have executed the command all the same", cause);
 	}
 
+	/** Whether the calling thread was interrupted while it waited. */
+	static boolean isInterrupt(RuntimeException failure) {
+		return hasCause(failure, (cause) -> cause instanceof InterruptedException
+				|| cause.getClass().getSimpleName().equals("RedisCommandInterruptedException"));
+	}
+
+	/** Whether the caller has given up waiting for the reply. */
+	static boolean isReplyMissing(RuntimeException failure) {
+		return hasCause(failure,
+				(cause) -> cause instanceof QueryTimeoutException || cause instanceof TimeoutException);
+	}
+
 	/**
-	 * Translates a failure of a driver or of Spring Data.
-	 * @param timeout how long the caller waited
+	 * Describes a failure with the server's or the driver's own words, and the remedy
+	 * where it is known.
 	 * @param failure the failure
-	 * @return the exception to throw
+	 * @return for example {@code Connection refused}
 	 */
-	static LockUnavailableException unavailable(Duration timeout, RuntimeException failure) {
-		if (failure instanceof LockUnavailableException unavailable) {
-			return unavailable;
+	public static String describe(Throwable failure) {
+		String problem = roots(failure).map(RedisErrors::problem)
+			.distinct()
+			.limit(MAX_PROBLEMS)
+			.collect(Collectors.joining("; "));
+		String remedy = known(problem).map(KnownError::remedy).orElse(null);
+		String sentence = StringUtils.trimTrailingCharacter(problem, '.');
+		return (remedy != null) ? sentence + (sentence.endsWith("?") ? " " : ". ") + remedy : sentence;
+	}
+
+	private static String problem(Throwable failure) {
+		Throwable unknown = cause(failure, UnknownHostException.class::isInstance);
+		if (unknown != null) {
+			return UNKNOWN_HOST + " (" + String.valueOf(unknown.getMessage()).strip() + ")";
 		}
-		if (hasCause(failure, (cause) -> cause instanceof InterruptedException
-				|| cause.getClass().getSimpleName().equals("RedisCommandInterruptedException"))) {
-			return interrupted(failure);
-		}
-		if (hasCause(failure, (cause) -> cause instanceof QueryTimeoutException || cause instanceof TimeoutException)) {
-			return new LockUnavailableException("Redis did not reply within " + format(timeout), failure);
-		}
-		Throwable cause = NestedExceptionUtils.getMostSpecificCause(failure);
+		Throwable refused = cause(failure, ConnectException.class::isInstance);
+		Throwable cause = (refused != null) ? refused : NestedExceptionUtils.getMostSpecificCause(failure);
 		String message = (cause.getMessage() != null) ? cause.getMessage() : cause.getClass().getName();
-		String advice = message.startsWith("WRONGTYPE") ? ". The key holds a value of another type, probably a lock of "
-				+ "another library (Redisson's are hashes): choose another distributed-lock.key-prefix" : "";
-		return new LockUnavailableException(message + advice, failure);
+		return isOtherProtocol(failure) ? OTHER_PROTOCOL + " (" + message + ")" : message;
+	}
+
+	/**
+	 * Returns the failures of the nodes that a driver has tried; of a single server, its
+	 * only one.
+	 */
+	private static Stream<Throwable> roots(Throwable failure) {
+		Throwable[] nodes = NestedExceptionUtils.getMostSpecificCause(failure).getSuppressed();
+		return (nodes.length == 0) ? Stream.of(failure) : Arrays.stream(nodes).flatMap(RedisErrors::roots);
+	}
+
+	private static Optional<KnownError> known(String message) {
+		return KNOWN.stream().filter((error) -> message.contains(error.words())).findFirst();
+	}
+
+	/**
+	 * Whether the server refuses what will not change while callers wait: the login, a
+	 * permission, the database.
+	 * @param failure the failure
+	 * @return false if it may succeed later
+	 */
+	public static boolean isRefusal(Throwable failure) {
+		return roots(failure)
+			.anyMatch((root) -> known(message(root)).filter((error) -> error.topic() != Topic.OTHER).isPresent());
+	}
+
+	/**
+	 * Whether the server refuses the login, so that nothing works.
+	 * @param failure the failure
+	 * @return false for a missing permission
+	 */
+	public static boolean isLoginRefusal(Throwable failure) {
+		return roots(failure)
+			.anyMatch((root) -> known(message(root)).filter((error) -> error.topic() == Topic.LOGIN).isPresent());
+	}
+
+	/**
+	 * Counts the addresses that are unknown or no Redis; 0 if another one may be right.
+	 */
+	static int wrongAddresses(Throwable failure) {
+		List<Throwable> roots = roots(failure).toList();
+		boolean all = roots.stream()
+			.allMatch((root) -> cause(root, UnknownHostException.class::isInstance) != null || isOtherProtocol(root));
+		return all ? roots.size() : 0;
+	}
+
+	private static boolean isOtherProtocol(Throwable failure) {
+		return cause(failure,
+				(cause) -> NO_PROTOCOL.stream().anyMatch(String.valueOf(cause.getMessage())::startsWith)) != null;
 	}
 
 	/**
@@ -133,11 +252,15 @@ public final class RedisErrors {
 	}
 
 	private static boolean hasCause(Throwable failure, Predicate<Throwable> condition) {
+		return cause(failure, condition) != null;
+	}
+
+	private static @Nullable Throwable cause(Throwable failure, Predicate<Throwable> condition) {
 		Throwable next = failure;
 		while (next != null && !condition.test(next)) {
 			next = next.getCause();
 		}
-		return next != null;
+		return next;
 	}
 
 	/**
@@ -184,11 +307,9 @@ public final class RedisErrors {
 	}
 
 	/**
-	 * Returns the message of the most specific cause.
-	 * @param failure the failure
-	 * @return its message, "null" if it has none
+	 * Returns the message of the most specific cause, "null" if it has none.
 	 */
-	public static String message(Throwable failure) {
+	static String message(Throwable failure) {
 		return String.valueOf(NestedExceptionUtils.getMostSpecificCause(failure).getMessage());
 	}
 

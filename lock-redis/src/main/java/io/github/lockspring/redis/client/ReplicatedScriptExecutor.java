@@ -50,6 +50,8 @@ public final class ReplicatedScriptExecutor implements RedisScriptExecutor {
 
 	private final DedicatedConnections connections;
 
+	private final RedisEndpoint endpoint;
+
 	private final ThreadPoolExecutor workers;
 
 	private final int replicas;
@@ -65,16 +67,18 @@ public final class ReplicatedScriptExecutor implements RedisScriptExecutor {
 	 * @param workers run the scripts; closed with this executor
 	 * @param connections at least as many as all executors that share them have workers;
 	 * stay the caller's to close
+	 * @param endpoint names their server in messages
 	 * @param replicas the number of replicas that must have what a script wrote; may be 0
 	 * @param ackTimeout the longest wait for the replicas
 	 * @param commandTimeout the longest time for one call
 	 * @param suspicion run when too few replicas acknowledge: the server may not be the
 	 * master any more
 	 */
-	public ReplicatedScriptExecutor(ThreadPoolExecutor workers, DedicatedConnections connections, int replicas,
-			Duration ackTimeout, Duration commandTimeout, Runnable suspicion) {
+	public ReplicatedScriptExecutor(ThreadPoolExecutor workers, DedicatedConnections connections,
+			RedisEndpoint endpoint, int replicas, Duration ackTimeout, Duration commandTimeout, Runnable suspicion) {
 		this.workers = workers;
 		this.connections = connections;
+		this.endpoint = endpoint;
 		this.replicas = replicas;
 		this.ackTimeout = ackTimeout;
 		this.commandTimeout = commandTimeout;
@@ -91,11 +95,13 @@ public final class ReplicatedScriptExecutor implements RedisScriptExecutor {
 		Duration limit = (timeout.compareTo(this.commandTimeout) < 0) ? timeout : this.commandTimeout;
 		long end = System.nanoTime() + limit.toNanos();
 		try {
-			return DaemonThreads.call(this.workers,
+			T reply = DaemonThreads.call(this.workers,
 					(abandoned) -> executeOnWorker(script, keys, args, end, abandoned, sends), limit);
+			this.endpoint.replied();
+			return reply;
 		}
 		catch (RuntimeException ex) {
-			throw RedisErrors.unavailable(limit, ex);
+			throw this.endpoint.unavailable(limit, ex);
 		}
 	}
 

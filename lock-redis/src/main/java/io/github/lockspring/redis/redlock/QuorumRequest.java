@@ -58,7 +58,7 @@ final class QuorumRequest<R> {
 	/** Why nodes failed or rejected the request; null if one accepted it. */
 	private final Map<RedlockNodeClient, @Nullable String> problems = new HashMap<>();
 
-	private final List<Throwable> failures = new ArrayList<>();
+	private final List<LockUnavailableException> failures = new ArrayList<>();
 
 	private int accepted;
 
@@ -210,7 +210,10 @@ final class QuorumRequest<R> {
 			}
 		}
 		String details = problems.isEmpty() ? "" : ": " + String.join("; ", problems);
-		LockUnavailableException unavailable = new LockUnavailableException(summary + details);
+		// with half of the nodes there is no majority
+		long permanent = this.failures.stream().filter(LockUnavailableException::isPermanent).count();
+		LockUnavailableException unavailable = new LockUnavailableException(summary + details, null,
+				2 * permanent >= this.nodes.size());
 		this.failures.forEach(unavailable::addSuppressed);
 		return unavailable;
 	}

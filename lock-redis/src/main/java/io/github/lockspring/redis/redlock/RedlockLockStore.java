@@ -134,7 +134,7 @@ public final class RedlockLockStore implements LockStore {
 		List<RedlockNodeClient> clients = nodes.stream()
 			.map((node) -> new RedlockNodeClient(node.name(),
 					RedisConnectionsFactory.create(node.connectionFactory(), timeout, settings.connectTimeout()),
-					timeout))
+					RedisConnectionsFactory.endpoint(node.connectionFactory(), null), timeout))
 			.toList();
 		return new RedlockLockStore(clients, settings, System::nanoTime);
 	}

@@ -14,6 +14,7 @@ import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.redis.client.DaemonThreads;
 import io.github.lockspring.redis.client.RedisCommands;
 import io.github.lockspring.redis.client.RedisConnections;
+import io.github.lockspring.redis.client.RedisEndpoint;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -46,6 +47,8 @@ final class RedlockNodeClient {
 
 	private final String name;
 
+	private final RedisEndpoint endpoint;
+
 	private final RedisConnections connections;
 
 	private final RedisCommands commands;
@@ -58,10 +61,11 @@ final class RedlockNodeClient {
 
 	private final AtomicReference<@Nullable Outage> outage = new AtomicReference<>();
 
-	RedlockNodeClient(String name, RedisConnections connections, Duration commandTimeout) {
+	RedlockNodeClient(String name, RedisConnections connections, RedisEndpoint endpoint, Duration commandTimeout) {
 		this.name = name;
+		this.endpoint = endpoint;
 		this.connections = connections;
-		this.commands = new RedisCommands(connections, commandTimeout);
+		this.commands = new RedisCommands(connections, endpoint, commandTimeout);
 		this.threads = DaemonThreads.onDemand("lock-redlock-" + name, THREADS, MAX_QUEUE);
 	}
 
@@ -166,14 +170,14 @@ final class RedlockNodeClient {
 		Outage before = this.outage.get();
 		if (problem == null) {
 			if (before != null && this.outage.compareAndSet(before, null)) {
-				logger.info("Redlock node {} is available again", this.name);
+				logger.info("Redlock node {} is available again", this);
 			}
 			return;
 		}
 		long now = System.nanoTime();
 		if ((before == null || now - before.logged > LOG_INTERVAL_NANOS)
 				&& this.outage.compareAndSet(before, new Outage(now))) {
-			logger.warn("Redlock node {} is unavailable ({}); locks depend on the remaining nodes", this.name, problem);
+			logger.warn("Redlock node {} is unavailable ({}); locks depend on the remaining nodes", this, problem);
 		}
 	}
 
@@ -198,9 +202,13 @@ final class RedlockNodeClient {
 		this.connections.close();
 	}
 
+	/**
+	 * Returns its name, and how requests log in there.
+	 */
 	@Override
 	public String toString() {
-		return this.name;
+		String details = this.endpoint.details();
+		return details.equals(RedisEndpoint.DEFAULT_DETAILS) ? this.name : this.name + " (" + details + ")";
 	}
 
 	private record Outage(long logged) {
@@ -223,7 +231,9 @@ final class RedlockNodeClient {
 			 */
 			String problem() {
 				String message = String.valueOf(this.cause.getMessage());
-				return message.startsWith("Redis ") ? message.substring("Redis ".length()) : message;
+				String server = "Redis" + this.node.endpoint;
+				return message.startsWith(server) ? message.substring(server.length()).replaceFirst("^:? ", "")
+						: message;
 			}
 
 		}

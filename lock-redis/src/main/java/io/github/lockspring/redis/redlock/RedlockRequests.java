@@ -100,7 +100,7 @@ final class RedlockRequests {
 				return request.get();
 			}
 			catch (LockUnavailableException ex) {
-				if (System.nanoTime() - start >= timeout.toNanos() * WITHDRAWAL_TIMEOUTS
+				if (ex.isPermanent() || System.nanoTime() - start >= timeout.toNanos() * WITHDRAWAL_TIMEOUTS
 						|| Thread.currentThread().isInterrupted()) {
 					throw ex;
 				}

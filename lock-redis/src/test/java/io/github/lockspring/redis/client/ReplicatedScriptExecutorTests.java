@@ -65,8 +65,8 @@ class ReplicatedScriptExecutorTests {
 	}
 
 	private static RedisScriptExecutor runner(DedicatedConnections connections) {
-		return new ReplicatedScriptExecutor(DaemonThreads.onDemand("few", THREADS), connections, 0, PATIENT, PATIENT,
-				() -> {
+		return new ReplicatedScriptExecutor(DaemonThreads.onDemand("few", THREADS), connections,
+				RedisConnectionsFactory.endpoint(Driver.JEDIS.factory(1), null), 0, PATIENT, PATIENT, () -> {
 				});
 	}
 

@@ -547,7 +547,7 @@ class RedlockFailureTests {
 			.stream()
 			.map((node) -> new RedlockNodeClient(node.name(),
 					RedisConnectionsFactory.create(node.connectionFactory(), COMMAND_TIMEOUT, COMMAND_TIMEOUT),
-					COMMAND_TIMEOUT))
+					RedisConnectionsFactory.endpoint(node.connectionFactory(), null), COMMAND_TIMEOUT))
 			.toList();
 	}
 

@@ -8,6 +8,9 @@ import io.github.lockspring.redis.RedisLockStore;
 import io.github.lockspring.redis.RedisStoreSettings;
 import io.github.lockspring.store.LockStore;
 
+import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.config.NamedBeanHolder;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -33,10 +36,14 @@ public final class RedisLockStoreAutoConfiguration {
 	@Lazy
 	@ConditionalOnMissingBean(LockStore.class)
 	@ConditionalOnSingleCandidate(RedisConnectionFactory.class)
-	RedisLockStore lockspringRedisLockStore(RedisConnectionFactory connectionFactory,
+	RedisLockStore lockspringRedisLockStore(ConfigurableListableBeanFactory beanFactory,
 			DistributedLockProperties properties) {
+		NamedBeanHolder<RedisConnectionFactory> factory = beanFactory.resolveNamedBean(RedisConnectionFactory.class);
+		boolean several = BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beanFactory,
+				RedisConnectionFactory.class).length > 1;
 		try {
-			return RedisLockStore.create(connectionFactory, settings(properties));
+			return RedisLockStore.create(factory.getBeanInstance(), several ? factory.getBeanName() : null,
+					settings(properties));
 		}
 		catch (UnsupportedOperationException ex) {
 			throw new LockPropertyException("redis.replica-acks", String.valueOf(properties.redis().replicaAcks()),
