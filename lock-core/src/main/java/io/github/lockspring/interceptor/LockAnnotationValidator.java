@@ -64,7 +64,8 @@ public final class LockAnnotationValidator extends AnnotatedBeanValidator {
 		if (beanFactory.getBeanProvider(LockTemplate.class).getIfAvailable() == null) {
 			AnnotatedMethod method = advisor.methods().in(bean.type()).get(0);
 			throw method.error("there is no LockTemplate to take the lock with",
-					"Add spring-boot-starter-data-redis, or set distributed-lock.store=memory, "
+					"Add lock-spring-boot-starter, for Redis, or lock-spring-boot-starter-jdbc, for a database, "
+							+ "or set distributed-lock.store=memory, "
 							+ "or switch all locks off with distributed-lock.enabled=false");
 		}
 		return true;

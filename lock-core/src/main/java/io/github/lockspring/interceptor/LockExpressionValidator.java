@@ -165,7 +165,9 @@ final class LockExpressionValidator {
 			ResolvableType read = PROPERTIES.read(type, property.getName());
 			if (read == null) {
 				throw error(owner.getSimpleName() + " has no property '" + property.getName() + "'",
-						"Its properties are " + PropertyTypes.names(owner));
+						"Its properties are " + PropertyTypes.names(owner)
+								+ ". One that only a subclass has needs a method of a bean, as in @keys.of("
+								+ node.getChild(0).toStringAST() + ")");
 			}
 			type = read;
 		}

@@ -105,7 +105,8 @@ class LockAnnotationValidatorTests {
 					(beans) -> context.removeBeanDefinition(beans.getBeanNamesForType(LockTemplate.class)[0]));
 		});
 		assertThat(error).hasMessageContainingAll(Good.class.getName() + ".run(String)", "there is no LockTemplate",
-				"spring-boot-starter-data-redis", "distributed-lock.store=memory", "distributed-lock.enabled=false");
+				"Add lock-spring-boot-starter, for Redis, or lock-spring-boot-starter-jdbc, for a database",
+				"distributed-lock.store=memory", "distributed-lock.enabled=false");
 	}
 
 	@Test

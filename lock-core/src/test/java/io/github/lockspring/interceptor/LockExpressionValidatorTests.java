@@ -76,7 +76,8 @@ class LockExpressionValidatorTests {
 			"@nobody.id(#order) | there is no bean 'nobody' | Write the name of a bean after the @",
 			"#order. | it is no valid expression | Write SpEL",
 			"order:#order.id | it is no valid expression | key = \"\"'order:' + #order.id\"\", or the template key = \"\"order:#{#order.id}\"\"",
-			"#order.nme | Order has no property 'nme' | Its properties are customer, id",
+			"#order.nme | Order has no property 'nme' | Its properties are customer, id. One that only a subclass has "
+					+ "needs a method of a bean, as in @keys.of(#order)",
 			"order:#{#order.nme} | Order has no property 'nme' | Its properties are customer, id",
 			"#order?.customer.nme | Customer has no property 'nme' | Its properties are name, vip, zone",
 			"#ids.?[#this != #p0.idd] | Order has no property 'idd' | Its properties are customer, id",
