@@ -29,12 +29,12 @@ class EventLog implements LockListener {
 
 	private final Map<String, Integer> counts = new TreeMap<>();
 
-	private String redisState = "not used yet";
+	private String storeState = "not used yet";
 
 	@Override
 	public synchronized void onLockEvent(LockEvent event) {
 		if (event instanceof LockEvent.Acquired acquired) {
-			this.redisState = "up";
+			this.storeState = "up";
 			add("acquired", event,
 					"after " + acquired.waited().toMillis() + " ms, fencing token " + acquired.fencingToken());
 		}
@@ -42,11 +42,11 @@ class EventLog implements LockListener {
 			add("released", event, "after " + released.held().toMillis() + " ms");
 		}
 		else if (event instanceof LockEvent.NotAcquired busy) {
-			this.redisState = "up";
+			this.storeState = "up";
 			add("busy", event, "gave up after " + busy.waited().toMillis() + " ms");
 		}
 		else if (event instanceof LockEvent.Unavailable unavailable) {
-			this.redisState = "down";
+			this.storeState = "down";
 			add("unavailable", event, String.valueOf(unavailable.cause().getMessage()));
 		}
 		else if (event instanceof LockEvent.Lost lost) {
@@ -77,17 +77,17 @@ class EventLog implements LockListener {
 	}
 
 	synchronized Snapshot snapshot() {
-		return new Snapshot(this.redisState, Map.copyOf(this.counts), List.copyOf(this.entries));
+		return new Snapshot(this.storeState, Map.copyOf(this.counts), List.copyOf(this.entries));
 	}
 
 	/**
 	 * The events so far.
 	 *
-	 * @param redis the state of Redis according to the last acquisition
+	 * @param store the state of the lock store according to the last acquisition
 	 * @param counts the number of events by outcome
 	 * @param entries the latest events, newest first
 	 */
-	record Snapshot(String redis, Map<String, Integer> counts, List<Entry> entries) {
+	record Snapshot(String store, Map<String, Integer> counts, List<Entry> entries) {
 	}
 
 	/**

@@ -35,17 +35,17 @@ class UnavailableTests {
 		Shop shop = new Shop(this.port);
 		// the first connection of a JVM may take longer than the wait for the lock
 		await().atMost(Duration.ofSeconds(30)).until(() -> shop.post("/api/stock/tea/sell").join().statusCode() == 200);
-		assertThat(shop.get("/api/instance")).contains("\"redis\":\"up\"");
+		assertThat(shop.get("/api/instance")).contains("\"store\":\"up\"");
 
 		REDIS.kill();
 		HttpResponse<String> answer = shop.post("/api/stock/tea/sell").join();
 		assertThat(answer.statusCode()).isEqualTo(503);
 		assertThat(answer.body()).contains("\"outcome\":\"unavailable\"").contains("stock:tea");
-		assertThat(shop.get("/api/instance")).contains("\"redis\":\"down\"");
+		assertThat(shop.get("/api/instance")).contains("\"store\":\"down\"");
 
 		REDIS.restart();
 		await().atMost(Duration.ofSeconds(30)).until(() -> shop.post("/api/stock/tea/sell").join().statusCode() == 200);
-		assertThat(shop.get("/api/instance")).contains("\"redis\":\"up\"");
+		assertThat(shop.get("/api/instance")).contains("\"store\":\"up\"");
 	}
 
 }
