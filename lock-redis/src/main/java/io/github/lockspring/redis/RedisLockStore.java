@@ -280,8 +280,11 @@ public final class RedisLockStore implements LockStore {
 			return Optional.of(new NoMessages());
 		}
 		InboxMessages messages = new InboxMessages(this.keys, instance, listener, this.settings.replicaAcks() > 0);
-		return Optional.of(new RedisInbox(() -> new InboxSubscription(this.connections, this.commands,
-				this.endpoint, this.settings.commandTimeout(), this.keys.inbox(instance), messages), this.openInboxes));
+		return Optional.of(
+				new RedisInbox(
+						() -> new InboxSubscription(this.connections, this.commands, this.endpoint,
+								this.settings.commandTimeout(), this.keys.inbox(instance), messages),
+						this.openInboxes));
 	}
 
 	@Override
