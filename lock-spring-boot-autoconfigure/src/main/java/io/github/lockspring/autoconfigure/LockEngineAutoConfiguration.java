@@ -47,8 +47,12 @@ public final class LockEngineAutoConfiguration {
 	@Bean
 	@Lazy
 	@ConditionalOnMissingBean
-	LockTemplate lockspringLockTemplate(LockEngine lockEngine) {
-		return lockEngine.template();
+	LockTemplate lockspringLockTemplate(LockEngine lockEngine, ObjectProvider<LockTemplateDecorator> decorators) {
+		LockTemplate template = lockEngine.template();
+		for (LockTemplateDecorator decorator : decorators.orderedStream().toList()) {
+			template = decorator.decorate(template);
+		}
+		return template;
 	}
 
 	@Bean

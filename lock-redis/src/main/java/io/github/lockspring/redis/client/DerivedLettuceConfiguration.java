@@ -14,6 +14,7 @@ import io.lettuce.core.event.DefaultEventPublisherOptions;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.DefaultClientResources;
 import io.lettuce.core.resource.Delay;
+import io.lettuce.core.tracing.Tracing;
 
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
@@ -70,7 +71,8 @@ final class DerivedLettuceConfiguration {
 	/*
 	 * What a builder is given stays the application's, and is not shut down with the
 	 * resources. mutate() would copy them with an event loop of its own, and stop the
-	 * application's timer. The application publishes the latencies already.
+	 * application's timer. The application publishes the latencies already. Its tracing
+	 * would make a trace of each renewal, which no call has sent.
 	 */
 	private static ClientResources.Builder sharing(ClientResources application) {
 		return DefaultClientResources.builder()
@@ -83,7 +85,7 @@ final class DerivedLettuceConfiguration {
 			.nettyCustomizer(application.nettyCustomizer())
 			.socketAddressResolver(application.socketAddressResolver())
 			.timer(application.timer())
-			.tracing(application.tracing());
+			.tracing(Tracing.disabled());
 	}
 
 	RedisConfiguration redisConfiguration() {

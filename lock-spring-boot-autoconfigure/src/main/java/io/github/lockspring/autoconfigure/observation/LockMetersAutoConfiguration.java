@@ -1,11 +1,15 @@
 package io.github.lockspring.autoconfigure.observation;
 
+import java.util.Arrays;
 import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.github.lockspring.autoconfigure.ConditionalOnLocksEnabled;
 import io.github.lockspring.engine.support.LockRecorder;
 import io.github.lockspring.interceptor.LockInterceptor;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.config.MeterFilter;
 
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
@@ -26,6 +30,19 @@ import org.springframework.context.annotation.Bean;
 @ConditionalOnBean(MeterRegistry.class)
 @ConditionalOnLocksEnabled
 public final class LockMetersAutoConfiguration {
+
+	/*
+	 * Observations make spans, and meters count: with both, each lock would be counted
+	 * twice.
+	 */
+	@Bean
+	static MeterFilter lockspringMeterFilter() {
+		Set<String> observations = Arrays.stream(LockObservationDocumentation.values())
+			.map(LockObservationDocumentation::getName)
+			.flatMap((name) -> Stream.of(name, name + ".active"))
+			.collect(Collectors.toUnmodifiableSet());
+		return MeterFilter.deny((id) -> observations.contains(id.getName()));
+	}
 
 	@Bean
 	@ConditionalOnMissingBean(LockRecorder.class)

@@ -39,6 +39,7 @@ import org.springframework.core.Ordered;
  * @param shutdown Locks when the application stops.
  * @param transaction Locks in transactions.
  * @param fencing Fencing in a database.
+ * @param observation Observations of waits and holds, for traces.
  * @since 0.1
  */
 @ConfigurationProperties("distributed-lock")
@@ -47,7 +48,7 @@ public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @
 		@DefaultValue("5s") Duration waitTime, @Nullable Duration maxHold, @DefaultValue(DEFAULT_ORDER) int order,
 		@DefaultValue Renewal renewal, @DefaultValue Redis redis, @DefaultValue Redlock redlock,
 		@DefaultValue Jdbc jdbc, @DefaultValue Fairness fairness, @DefaultValue Shutdown shutdown,
-		@DefaultValue Transaction transaction, @DefaultValue Fencing fencing) {
+		@DefaultValue Transaction transaction, @DefaultValue Fencing fencing, @DefaultValue Observation observation) {
 
 	private static final String DEFAULT_ORDER = "" + (Ordered.LOWEST_PRECEDENCE - 100);
 
@@ -113,6 +114,16 @@ public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @
 		 */
 		MEMORY
 
+	}
+
+	/**
+	 * Observations of waits and holds, for traces.
+	 *
+	 * @param enabled Whether annotated methods and LockTemplate.execute are observed.
+	 * Without it, they are if the application has a tracer.
+	 * @param includeKey Whether observations have the keys, which may be personal data.
+	 */
+	public record Observation(@Nullable Boolean enabled, @DefaultValue("false") boolean includeKey) {
 	}
 
 	/**

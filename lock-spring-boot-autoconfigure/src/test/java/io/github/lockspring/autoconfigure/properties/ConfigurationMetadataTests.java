@@ -48,7 +48,8 @@ class ConfigurationMetadataTests {
 			.findFirst()
 			.orElseThrow();
 		assertThat((String) property.get("description")).isNotBlank().endsWith(".");
-		if (name.endsWith(".max-hold") || name.endsWith(".longest-ttl") || name.endsWith(".store")) {
+		if (name.endsWith(".max-hold") || name.endsWith(".longest-ttl") || name.endsWith(".store")
+				|| name.endsWith("observation.enabled")) {
 			assertThat((String) property.get("description")).contains("Without it");
 		}
 		else if (!name.endsWith(".nodes")) {

@@ -80,7 +80,8 @@ class DistributedLockPropertiesTests {
 				"distributed-lock.transaction.release-after-completion=false",
 				"distributed-lock.transaction.verify-before-commit=off",
 				"distributed-lock.transaction.min-remaining=2s", "distributed-lock.fencing.table=shop.fences",
-				"distributed-lock.fencing.initialize-schema=never")
+				"distributed-lock.fencing.initialize-schema=never", "distributed-lock.observation.enabled=true",
+				"distributed-lock.observation.include-key=true")
 			.run((context) -> assertThat(context.getBean(DistributedLockProperties.class))
 				.isEqualTo(new DistributedLockProperties(false, DistributedLockProperties.Store.MEMORY, "shop:lock:",
 						Duration.ofMinutes(1), Duration.ZERO, Duration.ofHours(1), 7,
@@ -96,7 +97,8 @@ class DistributedLockPropertiesTests {
 						new DistributedLockProperties.Shutdown(Duration.ofSeconds(1)),
 						new DistributedLockProperties.Transaction(false, Verification.OFF, Duration.ofSeconds(2)),
 						new DistributedLockProperties.Fencing("shop.fences",
-								DistributedLockProperties.InitializeSchema.NEVER))));
+								DistributedLockProperties.InitializeSchema.NEVER),
+						new DistributedLockProperties.Observation(true, true))));
 	}
 
 	@ParameterizedTest

@@ -1,0 +1,171 @@
+package io.github.lockspring.autoconfigure.observation;
+
+import java.util.Optional;
+import java.util.concurrent.locks.Lock;
+import java.util.function.Supplier;
+
+import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockCallback;
+import io.github.lockspring.LockContext;
+import io.github.lockspring.LockInterruptedException;
+import io.github.lockspring.LockLostException;
+import io.github.lockspring.LockNotAcquiredException;
+import io.github.lockspring.LockRequest;
+import io.github.lockspring.LockTemplate;
+import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.autoconfigure.observation.LockObservationContext.Phase;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationRegistry;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.util.function.SingletonSupplier;
+
+/**
+ * Observes how long calls wait for their locks and hold them. Handles, which have no
+ * thread, are not observed. Thread-safe.
+ */
+final class ObservedLockTemplate implements LockTemplate {
+
+	/**
+	 * What observations need.
+	 *
+	 * @param registry the application's registry
+	 * @param custom its own convention, or null
+	 * @param standard the convention without one
+	 * @param store the name of the store
+	 */
+	record Settings(ObservationRegistry registry, @Nullable LockObservationConvention custom,
+			LockObservationConvention standard, String store) {
+	}
+
+	private final LockTemplate locks;
+
+	private final Supplier<Settings> settings;
+
+	/**
+	 * Creates a template.
+	 * @param locks acquires the locks
+	 * @param settings supplies the settings, called at the first call: the registry is
+	 * configured after the beans that are created early
+	 */
+	ObservedLockTemplate(LockTemplate locks, Supplier<Settings> settings) {
+		this.locks = locks;
+		this.settings = SingletonSupplier.of(settings);
+	}
+
+	@Override
+	public <T extends @Nullable Object, X extends Throwable> T execute(LockRequest request, LockCallback<T, X> work)
+			throws X {
+		Settings present = this.settings.get();
+		if (present.registry().isNoop() || isReentry(request)) {
+			return this.locks.execute(request, work);
+		}
+		ObservedCall call = new ObservedCall(present, request);
+		try {
+			return this.locks.execute(request, (lock) -> {
+				call.acquired();
+				return work.doUnderLock(lock);
+			});
+		}
+		catch (Throwable ex) {
+			call.failed(ex);
+			throw ex;
+		}
+		finally {
+			call.end();
+		}
+	}
+
+	private static boolean isReentry(LockRequest request) {
+		return request.locks().stream().allMatch((lock) -> LockContext.current(lock.key()).isPresent());
+	}
+
+	@Override
+	public HeldLock acquire(LockRequest request) {
+		return this.locks.acquire(request);
+	}
+
+	@Override
+	public Optional<HeldLock> tryAcquire(LockRequest request) {
+		return this.locks.tryAcquire(request);
+	}
+
+	@Override
+	public Lock asLock(String key) {
+		return this.locks.asLock(key);
+	}
+
+	/**
+	 * One call, on its thread: first its wait, then its hold.
+	 */
+	private static final class ObservedCall {
+
+		private final Settings settings;
+
+		private final LockRequest request;
+
+		private LockObservationContext context;
+
+		private Observation observation;
+
+		private Observation.Scope scope;
+
+		ObservedCall(Settings settings, LockRequest request) {
+			this.settings = settings;
+			this.request = request;
+			this.context = new LockObservationContext(Phase.WAIT, request, settings.store());
+			this.observation = start(this.context);
+			this.scope = this.observation.openScope();
+		}
+
+		private Observation start(LockObservationContext started) {
+			LockObservationDocumentation documentation = (started.getPhase() == Phase.WAIT)
+					? LockObservationDocumentation.WAIT : LockObservationDocumentation.HOLD;
+			return documentation.start(this.settings.custom(), this.settings.standard(), () -> started,
+					this.settings.registry());
+		}
+
+		void acquired() {
+			this.context.setOutcome("acquired");
+			end();
+			this.context = new LockObservationContext(Phase.HOLD, this.request, this.settings.store());
+			this.observation = start(this.context);
+			this.scope = this.observation.openScope();
+			this.context.setOutcome("released");
+		}
+
+		void failed(Throwable ex) {
+			boolean holding = this.context.getPhase() == Phase.HOLD;
+			this.context.setOutcome(holding ? outcomeOfHold(ex) : outcomeOfWait(ex));
+			if (holding || !(ex instanceof LockNotAcquiredException)) {
+				// a busy lock is normal
+				this.observation.error(ex);
+			}
+		}
+
+		private static String outcomeOfWait(Throwable ex) {
+			if (ex instanceof LockNotAcquiredException) {
+				return "busy";
+			}
+			if (ex instanceof LockInterruptedException) {
+				return "interrupted";
+			}
+			return (ex instanceof LockUnavailableException) ? "unavailable" : "error";
+		}
+
+		private static String outcomeOfHold(Throwable ex) {
+			boolean lost = ex instanceof LockLostException;
+			for (Throwable suppressed : ex.getSuppressed()) {
+				lost |= suppressed instanceof LockLostException;
+			}
+			return lost ? "lost" : "released";
+		}
+
+		void end() {
+			this.scope.close();
+			this.observation.stop();
+		}
+
+	}
+
+}
