@@ -5,6 +5,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -62,6 +63,22 @@ record JdbcCall(Connection connection, int timeoutSeconds) {
 			try (ResultSet result = prepared.executeQuery()) {
 				return result.next() ? Optional.of(mapper.map(result)) : Optional.empty();
 			}
+		}
+	}
+
+	/**
+	 * Executes a query and maps all of its rows.
+	 */
+	<T> List<T> queryAll(NamedStatement statement, Map<String, ?> values, RowMapper<T> mapper) throws SQLException {
+		try (PreparedStatement prepared = prepare(statement)) {
+			statement.bind(prepared, values);
+			List<T> rows = new ArrayList<>();
+			try (ResultSet result = prepared.executeQuery()) {
+				while (result.next()) {
+					rows.add(mapper.map(result));
+				}
+			}
+			return rows;
 		}
 	}
 

@@ -49,10 +49,12 @@ final class JdbcErrors {
 	static LockUnavailableException unavailable(SQLException ex, String table) {
 		Throwable cause = NestedExceptionUtils.getMostSpecificCause(ex);
 		if (translate(ex) instanceof BadSqlGrammarException) {
-			return new LockUnavailableException("The table of locks '" + table + "' cannot be used: "
-					+ cause.getMessage() + ". Create it in a migration, with the columns of"
+			return new LockUnavailableException("The table of locks '" + table
+					+ "', or that of waiters, cannot be used: " + cause.getMessage()
+					+ ". Create both in a migration, with the columns of"
 					+ " io/github/lockspring/jdbc/lock-lease-*.sql, or with distributed-lock.jdbc.initialize-schema=always;"
-					+ " the user of the database needs the rights to SELECT, INSERT and UPDATE", ex);
+					+ " the user of the database needs the rights to SELECT, INSERT, UPDATE and, of '" + table
+					+ "_waiter', DELETE", ex);
 		}
 		return new LockUnavailableException("The database of the locks cannot be used: " + cause.getMessage(), ex);
 	}

@@ -19,6 +19,8 @@ import javax.sql.DataSource;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.store.DaemonThreadFactory;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Executes requests on threads and connections of its own, in no transaction of the
@@ -30,6 +32,8 @@ import org.jspecify.annotations.Nullable;
  * refuses because of a conflict is repeated until the caller's timeout.
  */
 final class JdbcExecutor implements AutoCloseable {
+
+	private static final Logger logger = LoggerFactory.getLogger(JdbcExecutor.class);
 
 	private static final long IDLE_SECONDS = 30;
 
@@ -79,11 +83,29 @@ final class JdbcExecutor implements AutoCloseable {
 		catch (ExecutionException ex) {
 			throw unavailable(ex.getCause());
 		}
+		catch (OutOfMemoryError ex) {
+			throw new LockUnavailableException("There is no thread for a request to the database: " + ex.getMessage(),
+					ex);
+		}
 		finally {
 			// changes nothing for a task that has ended; one that has begun goes on
 			if (task.cancel(false)) {
 				this.threads.remove(task);
 			}
+		}
+	}
+
+	/**
+	 * Executes a request in the background. A failure has no effect.
+	 * @param timeout how long to repeat it
+	 */
+	void start(Request<?> request, Duration timeout) {
+		long deadline = System.nanoTime() + timeout.toNanos();
+		try {
+			this.threads.execute(new FutureTask<>(() -> repeat(request, deadline)));
+		}
+		catch (RejectedExecutionException | OutOfMemoryError ex) {
+			logger.debug("A request was not sent", ex);
 		}
 	}
 

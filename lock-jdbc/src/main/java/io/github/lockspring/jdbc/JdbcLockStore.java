@@ -8,12 +8,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
 import javax.sql.DataSource;
 
 import io.github.lockspring.store.AcquireRequest;
+import io.github.lockspring.store.AcquireRequest.QueueMode;
 import io.github.lockspring.store.AcquireResult;
 import io.github.lockspring.store.Inbox;
 import io.github.lockspring.store.InboxListener;
@@ -25,6 +27,8 @@ import io.github.lockspring.store.RenewResult;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+
+import org.springframework.util.ClassUtils;
 
 /**
  * Stores locks in a table. Each lock has a row, which is inserted when it is acquired for
@@ -38,7 +42,11 @@ import org.slf4j.LoggerFactory;
  * used by this store only: callers that wait for a lock with all connections of a shared
  * pool in their hands would keep the holder from releasing it.
  * <p>
- * There is no queue: waiters retry, with jitter.
+ * Waiters stand in a table too. A release hands the lock over to the first of them in the
+ * statement that ends its own ownership. PostgreSQL notifies its instance; with other
+ * databases, each instance polls with one query for all of its waiters. The listening
+ * connection is taken from the same source, in addition to the others, while callers
+ * wait.
  * <p>
  * PostgreSQL, H2, MariaDB and MySQL are known; another database needs a
  * {@link JdbcDialect}. Thread-safe. Does not connect before the first request.
@@ -49,6 +57,11 @@ public final class JdbcLockStore implements LockStore {
 
 	private static final Logger logger = LoggerFactory.getLogger(JdbcLockStore.class);
 
+	private static final boolean POSTGRES_DRIVER = ClassUtils.isPresent("org.postgresql.PGConnection",
+			JdbcLockStore.class.getClassLoader());
+
+	private final DataSource dataSource;
+
 	private final JdbcStoreSettings settings;
 
 	private final JdbcExecutor requests;
@@ -58,9 +71,12 @@ public final class JdbcLockStore implements LockStore {
 
 	private final FirstConnection firstConnection;
 
+	private final Map<String, JdbcInbox> inboxes = new ConcurrentHashMap<>();
+
 	private volatile @Nullable LockTable table;
 
 	private JdbcLockStore(DataSource dataSource, JdbcStoreSettings settings) {
+		this.dataSource = dataSource;
 		this.settings = settings;
 		this.requests = new JdbcExecutor(dataSource, settings.table(), "lock-jdbc", settings.connections() - 1);
 		this.renewals = new JdbcExecutor(dataSource, settings.table(), "lock-jdbc-renewal", 1);
@@ -71,7 +87,7 @@ public final class JdbcLockStore implements LockStore {
 	private boolean probe(JdbcCall call) throws SQLException {
 		LockTable present = table(call);
 		try {
-			present.probe(call);
+			present.read(call, "");
 		}
 		catch (SQLException ex) {
 			// there is a connection; the request that follows reports the error
@@ -103,12 +119,44 @@ public final class JdbcLockStore implements LockStore {
 
 	@Override
 	public AcquireResult acquire(AcquireRequest request, Duration timeout) {
+		JdbcInbox inbox = this.inboxes.get(request.token().instance());
+		if (inbox == null) {
+			return send(request, timeout);
+		}
+		// no message about what this request does
+		inbox.forget(request.token());
+		boolean acquired = false;
+		try {
+			AcquireResult result = send(request, timeout);
+			acquired = result instanceof AcquireResult.Acquired;
+			return result;
+		}
+		finally {
+			if (acquired) {
+				inbox.acquired(request.key(), request.token());
+			}
+			else if (isInformed(request.queueMode())) {
+				// without a result it may be queued too
+				inbox.waits(request.key(), request.token());
+			}
+		}
+	}
+
+	private AcquireResult send(AcquireRequest request, Duration timeout) {
 		return this.requests.execute((call) -> table(call).acquire(call, row(request.key()), request.token().toString(),
-				micros(request.ttl())), timeout);
+				micros(request.ttl()), request.queueMode()), timeout);
+	}
+
+	private static boolean isInformed(QueueMode mode) {
+		return mode == QueueMode.JOIN || mode == QueueMode.REJOIN;
 	}
 
 	@Override
 	public ReleaseResult release(ReleaseRequest request, Duration timeout) {
+		JdbcInbox inbox = this.inboxes.get(request.token().instance());
+		if (inbox != null) {
+			inbox.forget(request.token());
+		}
 		return this.requests.execute((call) -> table(call).release(call, row(request.key()), request.token().toString(),
 				request.lastFencingToken(), micros(request.keep())), timeout);
 	}
@@ -149,7 +197,9 @@ public final class JdbcLockStore implements LockStore {
 	private LockTable table(JdbcCall call) throws SQLException {
 		LockTable present = this.table;
 		if (present == null) {
-			present = new LockTable(this.settings.table(), dialect(call));
+			JdbcDialect dialect = dialect(call);
+			present = new LockTable(this.settings.table(), dialect,
+					(dialect == KnownDialect.POSTGRESQL) ? new PostgresNotifications() : LockNotifications.NONE);
 			this.table = present;
 		}
 		return present;
@@ -164,12 +214,23 @@ public final class JdbcLockStore implements LockStore {
 		return KnownDialect.of(product).orElseThrow(() -> JdbcErrors.unknownDatabase(product));
 	}
 
-	/**
-	 * Returns empty, since there is no queue.
-	 */
 	@Override
 	public Optional<Inbox> inbox(String instance, InboxListener listener) {
-		return Optional.empty();
+		JdbcInbox inbox = new JdbcInbox(listener, () -> transport(instance));
+		this.inboxes.put(instance, inbox);
+		return Optional.of(inbox);
+	}
+
+	/** Notifications need this database, this driver, and a connection to it. */
+	private JdbcInbox.Transport transport(String instance) {
+		return this.requests.execute((call) -> {
+			JdbcDialect dialect = dialect(call);
+			if (dialect == KnownDialect.POSTGRESQL && POSTGRES_DRIVER
+					&& PostgresListener.canListen(call.connection())) {
+				return new PostgresListener(this.dataSource, this.requests, instance, this.settings.keyPrefix());
+			}
+			return GrantPoller.of(this.requests, this.settings.table(), dialect, this::row);
+		}, this.settings.connectTimeout());
 	}
 
 	/**
@@ -177,6 +238,7 @@ public final class JdbcLockStore implements LockStore {
 	 */
 	@Override
 	public void close() {
+		this.inboxes.values().forEach(JdbcInbox::close);
 		this.requests.close();
 		this.renewals.close();
 	}

@@ -1,14 +1,18 @@
 package io.github.lockspring.jdbc;
 
 import java.sql.SQLException;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.store.AcquireRequest.QueueMode;
 import io.github.lockspring.store.AcquireResult;
 import io.github.lockspring.store.AcquireResult.Acquired;
-import io.github.lockspring.store.AcquireResult.Busy;
+import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.ReleaseResult;
 import io.github.lockspring.store.ReleaseResult.NotOwner;
 import io.github.lockspring.store.ReleaseResult.Released;
@@ -22,7 +26,8 @@ import org.jspecify.annotations.Nullable;
  * its {@code expires_at} has passed; it keeps the last fencing token. All times are those
  * of the server's clock and are read by the statement that uses them, which may be some
  * time before the statement gets the row: a lease then ends earlier, and no earlier than
- * its holder assumes, who counts from before the request was sent.
+ * its holder assumes, who counts from before the request was sent. Waiters are in another
+ * table, see {@link LockQueue}.
  */
 /*
  * For maintainers: MySQL and MariaDB assign columns from left to right and use the new
@@ -34,9 +39,15 @@ final class LockTable {
 	private static final String KEPT = ".kept";
 
 	/** The row changes between two statements only while others use the lock. */
-	private static final int MAX_TRIES = 3;
+	private static final int MAX_TRIES = 20;
+
+	private static final long MAX_POLL_GRANT_MILLIS = 500;
 
 	private final boolean returning;
+
+	private final LockQueue queue;
+
+	private final LockNotifications notifications;
 
 	private final NamedStatement acquire;
 
@@ -44,66 +55,97 @@ final class LockTable {
 
 	private final NamedStatement read;
 
-	private final NamedStatement release;
+	private final NamedStatement free;
+
+	private final NamedStatement keep;
+
+	private final NamedStatement handOver;
 
 	private final NamedStatement renew;
 
-	LockTable(String table, JdbcDialect dialect) {
+	LockTable(String table, JdbcDialect dialect, LockNotifications notifications) {
 		String now = dialect.nowMicros();
 		String owned = " WHERE lock_key = :key AND owner = :token AND expires_at > " + now;
 		String acquire = "UPDATE " + table + " SET expires_at = CASE WHEN owner = :token AND expires_at > " + now
 				+ " + :ttl THEN expires_at ELSE " + now + " + :ttl END, fencing_token = GREATEST(fencing_token + 1, "
 				+ now + "), owner = :token WHERE lock_key = :key AND (expires_at <= " + now + " OR owner = :token)";
-		String insert = dialect
-			.insertIfAbsent("INSERT INTO " + table + " (lock_key, expires_at, fencing_token, owner) VALUES (:key, "
-					+ now + " + :ttl, " + now + ", :token)");
-		Optional<String> acquireReturning = dialect.returning(acquire, "fencing_token");
-		this.returning = acquireReturning.isPresent();
-		this.acquire = NamedStatement.parse(acquireReturning.orElse(acquire));
+		String insert = dialect.insertIfAbsent(
+				"INSERT INTO " + table + " (lock_key, expires_at, fencing_token, queued_until, owner) VALUES (:key, "
+						+ now + " + :ttl, " + now + ", 0, :token)");
+		String handOver = "UPDATE " + table + " SET expires_at = " + now
+				+ " + :grant, fencing_token = GREATEST(fencing_token + 1, :fencing + 1, " + now + "), owner = :next"
+				+ owned + " AND queued_until = :queued";
+		this.returning = dialect.returning(acquire, "fencing_token").isPresent();
+		this.acquire = NamedStatement.parse(dialect.returning(acquire, "fencing_token").orElse(acquire));
 		this.insert = NamedStatement.parse(dialect.returning(insert, "fencing_token").orElse(insert));
+		this.handOver = NamedStatement.parse(dialect.returning(handOver, "fencing_token").orElse(handOver));
 		this.read = NamedStatement
-			.parse("SELECT owner, fencing_token, expires_at, " + now + " FROM " + table + " WHERE lock_key = :key");
-		this.release = NamedStatement.parse("UPDATE " + table + " SET expires_at = CASE WHEN :keep = 0 THEN 0 ELSE "
-				+ now + " + :keep END, fencing_token = GREATEST(fencing_token, :fencing), owner = :kept" + owned);
+			.parse("SELECT " + LockRow.columns(now) + " FROM " + table + " l WHERE l.lock_key = :key");
+		this.free = NamedStatement.parse("UPDATE " + table
+				+ " SET expires_at = 0, fencing_token = GREATEST(fencing_token, :fencing), queued_until = 0, owner = '"
+				+ LockRow.NOBODY + "'" + owned + " AND (queued_until <= " + now + " OR queued_until = :queued)");
+		this.keep = NamedStatement.parse("UPDATE " + table + " SET expires_at = " + now
+				+ " + :keep, fencing_token = GREATEST(fencing_token, :fencing), owner = :kept" + owned);
 		// a microsecond more, since MySQL counts only changed rows with
 		// useAffectedRows=true
 		this.renew = NamedStatement
 			.parse("UPDATE " + table + " SET expires_at = GREATEST(expires_at + 1, " + now + " + :ttl)" + owned);
+		this.queue = new LockQueue(table, dialect);
+		this.notifications = notifications;
 	}
 
 	/**
-	 * Acquires a lock that is free or that the token owns already.
+	 * Acquires a lock that is free or that the token owns already; otherwise queues the
+	 * token if that is requested.
 	 * @param ttl length of the lease in microseconds
 	 */
-	AcquireResult acquire(JdbcCall call, String key, String token, long ttl) throws SQLException {
+	AcquireResult acquire(JdbcCall call, String key, String token, long ttl, QueueMode mode) throws SQLException {
 		Map<String, Object> values = Map.of("key", key, "token", token, "ttl", ttl);
-		LockRow row = null;
+		boolean mayBeQueued = mode == QueueMode.REJOIN || mode == QueueMode.POLL;
+		boolean isNew = false;
+		LockRow row = mayBeQueued ? read(call, key) : null;
 		for (int tries = 0; tries < MAX_TRIES; tries++) {
-			OptionalLong fencingToken = execute(call, this.acquire, values);
-			if (fencingToken.isPresent()) {
-				return new Acquired(fencingToken.getAsLong());
+			if (row == null || !row.isOwnedByAnother(token)) {
+				boolean owned = row != null && row.isOwnedBy(token);
+				OptionalLong fencingToken = execute(call, this.acquire, values, token);
+				if (fencingToken.isPresent()) {
+					if (mayBeQueued && !owned) {
+						this.queue.remove(call, key, token);
+					}
+					return new Acquired(fencingToken.getAsLong(), owned);
+				}
+				row = read(call, key);
 			}
-			row = read(call, key);
 			if (row == null) {
-				fencingToken = insert(call, values);
+				OptionalLong fencingToken = insert(call, values, token);
 				if (fencingToken.isPresent()) {
 					return new Acquired(fencingToken.getAsLong());
 				}
 			}
 			else if (row.isOwnedByAnother(token)) {
-				return row.busy();
+				if (mode == QueueMode.NONE) {
+					return row.busy(false);
+				}
+				isNew |= this.queue.join(call, key, token, mode == QueueMode.POLL);
+				mayBeQueued = true;
+				if (this.queue.mark(call, key, token)) {
+					notifyOwner(call, key, row);
+					return row.busy(isNew);
+				}
+				row = read(call, key);
 			}
 		}
-		if (row == null) {
-			throw new LockUnavailableException(
-					"The row of the lock was deleted again and again. Delete only rows that have not been used for long");
-		}
-		return row.busy();
+		throw new LockUnavailableException("The row of the lock was changed or deleted again and again. Delete only"
+				+ " rows that have not been used for long");
 	}
 
-	private OptionalLong insert(JdbcCall call, Map<String, Object> values) throws SQLException {
+	private void notifyOwner(JdbcCall call, String key, LockRow row) {
+		OwnerToken.parse(row.owner()).ifPresent((owner) -> this.notifications.wanted(call, key, owner));
+	}
+
+	private OptionalLong insert(JdbcCall call, Map<String, Object> values, String token) throws SQLException {
 		try {
-			return execute(call, this.insert, values);
+			return execute(call, this.insert, values, token);
 		}
 		catch (SQLException ex) {
 			if (JdbcErrors.isDuplicateKey(ex)) {
@@ -114,8 +156,11 @@ final class LockTable {
 		}
 	}
 
-	/** Returns the fencing token of the row if the statement has changed it. */
-	private OptionalLong execute(JdbcCall call, NamedStatement statement, Map<String, Object> values)
+	/**
+	 * Returns the fencing token of the row if the statement has changed it, and the new
+	 * owner still owns it.
+	 */
+	private OptionalLong execute(JdbcCall call, NamedStatement statement, Map<String, Object> values, String owner)
 			throws SQLException {
 		if (this.returning) {
 			return call.query(statement, values, (result) -> OptionalLong.of(result.getLong(1)))
@@ -125,29 +170,98 @@ final class LockTable {
 			return OptionalLong.empty();
 		}
 		LockRow row = read(call, String.valueOf(values.get("key")));
-		if (row == null || !row.isOwnedBy(String.valueOf(values.get("token")))) {
+		if (row == null || !row.isOwnedBy(owner)) {
 			return OptionalLong.empty();
 		}
 		return OptionalLong.of(row.fencingToken());
 	}
 
 	/**
-	 * Releases a lock, or keeps it without an owner for a while.
+	 * Releases a lock: hands it over to the first waiter, if there is one; or keeps it
+	 * without an owner for a while. A token that does not own it leaves the queue.
 	 * @param fencingToken the last fencing token that was used, or 0
 	 * @param keep how long to keep it in microseconds, or 0
 	 */
 	ReleaseResult release(JdbcCall call, String key, String token, long fencingToken, long keep) throws SQLException {
-		// an empty owner is text on all databases, unlike null
-		String kept = (keep > 0) ? token + KEPT : "";
-		if (call.update(this.release,
-				Map.of("key", key, "token", token, "fencing", fencingToken, "keep", keep, "kept", kept)) > 0) {
+		if (keep > 0) {
+			this.queue.remove(call, key, token);
+		}
+		if ((keep > 0) ? keep(call, key, token, fencingToken, keep) : free(call, key, token, fencingToken, -1)) {
 			return new Released();
 		}
-		LockRow row = read(call, key);
-		if (row == null) {
-			return new NotOwner(0);
+		for (int tries = 0; tries < MAX_TRIES; tries++) {
+			List<LockQueue.Row> rows = this.queue.read(call, key);
+			if (rows.isEmpty()) {
+				this.queue.remove(call, key, token);
+				return new NotOwner(0);
+			}
+			LockRow row = rows.get(0).lock();
+			if (!row.isOwnedBy(token)) {
+				boolean waits = rows.stream().anyMatch((each) -> token.equals(each.token()));
+				if (!waits || this.queue.leave(call, key, token)) {
+					return row.isOwnedBy(token + KEPT) ? new Released() : new NotOwner(row.fencingToken());
+				}
+			}
+			else if ((keep > 0) ? keep(call, key, token, fencingToken, keep)
+					: release(call, key, token, fencingToken, rows)) {
+				return new Released();
+			}
 		}
-		return row.isOwnedBy(token + KEPT) ? new Released() : new NotOwner(row.fencingToken());
+		throw new LockUnavailableException(
+				"The lock could not be handed over, since waiters came and went all the time");
+	}
+
+	private boolean keep(JdbcCall call, String key, String token, long fencingToken, long keep) throws SQLException {
+		return call.update(this.keep,
+				Map.of("key", key, "token", token, "fencing", fencingToken, "keep", keep, "kept", token + KEPT)) > 0;
+	}
+
+	private boolean free(JdbcCall call, String key, String token, long fencingToken, long queued) throws SQLException {
+		return call.update(this.free,
+				Map.of("key", key, "token", token, "fencing", fencingToken, "queued", queued)) > 0;
+	}
+
+	/**
+	 * Frees the lock or hands it over, unless a waiter has come or gone since the rows
+	 * were read.
+	 */
+	private boolean release(JdbcCall call, String key, String token, long fencingToken, List<LockQueue.Row> rows)
+			throws SQLException {
+		if (rows.stream().anyMatch((each) -> token.equals(each.token()))) {
+			// before the lock is released, or the next owner would find it in the queue
+			this.queue.remove(call, key, token);
+		}
+		List<LockQueue.Row> waiters = rows.stream().filter((each) -> each.isWaitingBehind(token)).toList();
+		boolean released = waiters.isEmpty() ? free(call, key, token, fencingToken, rows.get(0).lock().queuedUntil())
+				: handOver(call, key, token, fencingToken, waiters.get(0), waiters.size() > 1);
+		if (released && (!waiters.isEmpty() || rows.stream().anyMatch(LockQueue.Row::isOver))) {
+			// its own release would do that too, but a lost one must not be handed over
+			// again
+			this.queue.clean(call, key, waiters.isEmpty() ? token : Objects.requireNonNull(waiters.get(0).token()));
+		}
+		return released;
+	}
+
+	private boolean handOver(JdbcCall call, String key, String token, long fencingToken, LockQueue.Row first,
+			boolean othersWait) throws SQLException {
+		String next = Objects.requireNonNull(first.token());
+		long grant = OwnerToken.parse(next).map(OwnerToken::grantMillis).orElse(1);
+		Map<String, Object> values = new HashMap<>();
+		values.put("key", key);
+		values.put("token", token);
+		values.put("fencing", fencingToken);
+		values.put("grant", 1000 * (first.polls() ? Math.min(grant, MAX_POLL_GRANT_MILLIS) : grant));
+		values.put("queued", first.lock().queuedUntil());
+		values.put("next", next);
+		if (!this.returning) {
+			return call.update(this.handOver, values) > 0;
+		}
+		Optional<Long> granted = call.query(this.handOver, values, (result) -> result.getLong(1));
+		if (granted.isPresent() && !first.polls()) {
+			OwnerToken.parse(next)
+				.ifPresent((owner) -> this.notifications.granted(call, key, owner, granted.get(), othersWait));
+		}
+		return granted.isPresent();
 	}
 
 	NamedStatement renewal() {
@@ -157,41 +271,8 @@ final class LockTable {
 	/**
 	 * Reads a row that need not exist.
 	 */
-	void probe(JdbcCall call) throws SQLException {
-		read(call, "");
-	}
-
-	private @Nullable LockRow read(JdbcCall call, String key) throws SQLException {
-		return call
-			.query(this.read, Map.of("key", key),
-					(result) -> new LockRow(String.valueOf(result.getString(1)), result.getLong(2), result.getLong(3),
-							result.getLong(4)))
-			.orElse(null);
-	}
-
-	/**
-	 * A row as it was read.
-	 *
-	 * @param owner the owner, empty if there is none
-	 * @param fencingToken the last fencing token
-	 * @param expiresAt when the lease ends, in microseconds of the server's clock
-	 * @param now the server's clock
-	 */
-	private record LockRow(String owner, long fencingToken, long expiresAt, long now) {
-
-		boolean isOwnedBy(String token) {
-			return this.expiresAt > this.now && this.owner.equals(token);
-		}
-
-		boolean isOwnedByAnother(String token) {
-			return this.expiresAt > this.now && !this.owner.equals(token);
-		}
-
-		Busy busy() {
-			long remaining = Math.max(1, (this.expiresAt - this.now) / 1000);
-			return new Busy(remaining, Math.max(this.fencingToken, this.now - 1));
-		}
-
+	@Nullable LockRow read(JdbcCall call, String key) throws SQLException {
+		return call.query(this.read, Map.of("key", key), LockRow::of).orElse(null);
 	}
 
 }

@@ -1,12 +1,13 @@
 package io.github.lockspring.jdbc;
 
+import java.util.Objects;
 import java.util.function.Supplier;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.testsupport.jdbc.Databases;
 import io.github.lockspring.testsupport.jdbc.Databases.Database;
-import io.github.lockspring.testsupport.store.AbstractLockStoreTests;
+import io.github.lockspring.testsupport.store.AbstractQueueingLockStoreTests;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
@@ -39,6 +40,11 @@ class JdbcLockStoreContractTests {
 			super(H2.get());
 		}
 
+		@Override
+		protected boolean knowsWaiters() {
+			return false;
+		}
+
 	}
 
 	@Nested
@@ -67,9 +73,14 @@ class JdbcLockStoreContractTests {
 			super(MARIA_DB.get());
 		}
 
+		@Override
+		protected boolean knowsWaiters() {
+			return false;
+		}
+
 	}
 
-	abstract static class Contract extends AbstractLockStoreTests {
+	abstract static class Contract extends AbstractQueueingLockStoreTests {
 
 		private final Server server;
 
@@ -84,16 +95,25 @@ class JdbcLockStoreContractTests {
 
 		@Override
 		protected void loseEverything() {
+			this.server.jdbc().update("DELETE FROM lock_lease_waiter");
 			this.server.jdbc().update("DELETE FROM lock_lease");
+		}
+
+		@Override
+		protected boolean knowsSubscribers() {
+			return false;
 		}
 
 		@Override
 		protected int leftovers() {
 			Integer held = this.server.jdbc()
 				.queryForObject(
-						"SELECT COUNT(*) FROM lock_lease WHERE lock_key = ? AND (owner <> '' OR expires_at <> 0)",
+						"SELECT COUNT(*) FROM lock_lease WHERE lock_key = ? AND (owner <> '-' OR expires_at <> 0)",
 						Integer.class, "lock:" + this.key);
-			return (held != null) ? held : 0;
+			Integer waiting = this.server.jdbc()
+				.queryForObject("SELECT COUNT(*) FROM lock_lease_waiter WHERE lock_key = ?", Integer.class,
+						"lock:" + this.key);
+			return Objects.requireNonNull(held) + Objects.requireNonNull(waiting);
 		}
 
 	}
@@ -108,7 +128,7 @@ class JdbcLockStoreContractTests {
 			pool.setJdbcUrl(database.url());
 			pool.setUsername(database.user());
 			pool.setPassword(database.password());
-			pool.setMaximumPoolSize(5);
+			pool.setMaximumPoolSize(9);
 			return new Server(pool, new JdbcTemplate(database.dataSource()));
 		}
 

@@ -72,7 +72,8 @@ final class LockConnectionPool implements DisposableBean {
 					null);
 		}
 		config.setPoolName(NAME);
-		config.setMaximumPoolSize(connections);
+		// one more listens to notifications while callers wait
+		config.setMaximumPoolSize((driver == DatabaseDriver.POSTGRESQL) ? connections + 1 : connections);
 		config.setMinimumIdle(1);
 		config.setConnectionTimeout(Math.max(MIN_TIMEOUT_MILLIS, timeout.toMillis()));
 		config.setValidationTimeout(Math.min(config.getValidationTimeout(), config.getConnectionTimeout()));

@@ -1,0 +1,120 @@
+package io.github.lockspring.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+
+import javax.sql.DataSource;
+
+import io.github.lockspring.store.OwnerToken;
+import org.jspecify.annotations.Nullable;
+import org.postgresql.PGConnection;
+import org.postgresql.PGNotification;
+
+/**
+ * Receives notifications of PostgreSQL, by LISTEN on a connection of its own. Gives the
+ * connection back when no token of this instance has waited for a while.
+ *
+ * @param dataSource the source of the connection
+ * @param requests sends the messages that confirm that others arrive. Sent on another
+ * connection: behind a pooler that gives each transaction another connection, only those
+ * of the same one would arrive
+ * @param instance the instance
+ * @param prefix the prefix of keys
+ */
+record PostgresListener(DataSource dataSource, JdbcExecutor requests, String instance,
+		String prefix) implements JdbcInbox.Transport {
+
+	private static final int SLICE_MILLIS = 200;
+
+	private static final Duration PROBE_TIMEOUT = Duration.ofSeconds(2);
+
+	private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(60);
+
+	static boolean canListen(Connection connection) throws SQLException {
+		return connection.isWrapperFor(PGConnection.class);
+	}
+
+	@Override
+	public void receive(JdbcInbox.Opening opening) throws SQLException {
+		try (Connection connection = this.dataSource.getConnection(); Statement listen = connection.createStatement()) {
+			connection.setAutoCommit(true);
+			listen.execute("LISTEN \"" + PostgresNotifications.channel(this.instance) + '"');
+			probe(opening);
+			receive(opening, connection.unwrap(PGConnection.class));
+			listen.execute("UNLISTEN *");
+		}
+	}
+
+	private void receive(JdbcInbox.Opening opening, PGConnection connection) throws SQLException {
+		Delivery delivery = new Delivery(opening, this.prefix);
+		long needed = System.nanoTime();
+		while (opening.isOpen()) {
+			PGNotification @Nullable [] notifications = connection.getNotifications(SLICE_MILLIS);
+			if (notifications != null) {
+				for (PGNotification notification : notifications) {
+					needed = System.nanoTime();
+					PostgresNotifications.receive(notification.getParameter(), delivery);
+				}
+			}
+			if (opening.doubtfulFor() > PROBE_TIMEOUT.toNanos()) {
+				throw new SQLException("A message of this instance to itself has not arrived");
+			}
+			if (!opening.waiting().isEmpty()) {
+				needed = System.nanoTime();
+			}
+			else if (System.nanoTime() - needed > IDLE_NANOS) {
+				opening.close();
+			}
+		}
+	}
+
+	@Override
+	public void probe(JdbcInbox.Opening opening) {
+		long doubt = opening.doubts();
+		this.requests.start((call) -> {
+			PostgresNotifications.probe(call, this.instance, doubt);
+			return true;
+		}, PROBE_TIMEOUT);
+	}
+
+	@Override
+	public boolean tellsOwners() {
+		return true;
+	}
+
+	/**
+	 * Hands notifications to the listener.
+	 */
+	private record Delivery(JdbcInbox.Opening opening, String prefix) implements PostgresNotifications.Receiver {
+
+		@Override
+		public void granted(String row, OwnerToken token, long fencingToken, boolean othersWait) {
+			String waiting = this.opening.waiting().remove(token);
+			String key = (waiting != null) ? waiting : key(row);
+			this.opening.deliver((listener) -> listener.granted(key, token, fencingToken, othersWait));
+		}
+
+		@Override
+		public void wanted(String row, OwnerToken token) {
+			this.opening.deliver((listener) -> listener.wanted(key(row), token));
+		}
+
+		@Override
+		public void probed(long number) {
+			this.opening.confirm(number);
+		}
+
+		/**
+		 * Returns the key of a user. That of a row with a hash is not known, and has no
+		 * effect if the token is not known either.
+		 */
+		private String key(String row) {
+			return row.startsWith(this.prefix) ? row.substring(this.prefix.length()) : row;
+		}
+
+	}
+
+}

@@ -1,0 +1,82 @@
+package io.github.lockspring.jdbc;
+
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+
+import javax.sql.DataSource;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.lockspring.LockEvent;
+import io.github.lockspring.LockTemplate;
+import io.github.lockspring.engine.EngineSettings;
+import io.github.lockspring.engine.LockEngine;
+import io.github.lockspring.store.LockStore;
+import io.github.lockspring.testsupport.jdbc.Databases.Database;
+
+/**
+ * One instance of an application: a pool, a store, an engine.
+ */
+final class JdbcInstance implements AutoCloseable {
+
+	private final HikariDataSource pool;
+
+	private final LockStore store;
+
+	private final LockEngine engine;
+
+	private final Queue<LockEvent> events = new ConcurrentLinkedQueue<>();
+
+	private JdbcInstance(HikariDataSource pool, DataSource source) {
+		this.pool = pool;
+		this.store = JdbcLockStore.create(source, new JdbcStoreSettings());
+		this.engine = new LockEngine(this.store, EngineSettings.defaults(), List.of(this.events::add));
+		this.engine.start();
+	}
+
+	static JdbcInstance on(Database database) {
+		HikariDataSource pool = pool(database);
+		return new JdbcInstance(pool, pool);
+	}
+
+	static JdbcInstance on(Database database, DataSource source) {
+		return new JdbcInstance(pool(database), source);
+	}
+
+	/** Creates a pool as the application's auto-configuration does. */
+	static HikariDataSource pool(Database database) {
+		HikariDataSource pool = new HikariDataSource();
+		pool.setJdbcUrl(database.url());
+		pool.setUsername(database.user());
+		pool.setPassword(database.password());
+		pool.setMaximumPoolSize(6);
+		pool.setMinimumIdle(1);
+		pool.setConnectionTimeout(1000);
+		pool.setInitializationFailTimeout(-1);
+		return pool;
+	}
+
+	LockTemplate locks() {
+		return this.engine.template();
+	}
+
+	LockStore store() {
+		return this.store;
+	}
+
+	HikariDataSource pool() {
+		return this.pool;
+	}
+
+	Queue<LockEvent> events() {
+		return this.events;
+	}
+
+	@Override
+	public void close() {
+		this.engine.close();
+		this.store.close();
+		this.pool.close();
+	}
+
+}

@@ -1,0 +1,322 @@
+package io.github.lockspring.jdbc;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+
+import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockRequest;
+import io.github.lockspring.store.AcquireRequest;
+import io.github.lockspring.store.AcquireRequest.QueueMode;
+import io.github.lockspring.store.AcquireResult;
+import io.github.lockspring.store.AcquireResult.Acquired;
+import io.github.lockspring.store.AcquireResult.Busy;
+import io.github.lockspring.store.LockStore;
+import io.github.lockspring.store.OwnerToken;
+import io.github.lockspring.store.ReleaseRequest;
+import io.github.lockspring.store.RenewRequest;
+import io.github.lockspring.store.RenewResult;
+import io.github.lockspring.testsupport.jdbc.Databases;
+import io.github.lockspring.testsupport.jdbc.Databases.Database;
+import io.github.lockspring.testsupport.jdbc.RecordingDataSource;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+
+import org.springframework.jdbc.core.JdbcTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * The queue of waiters in a table, on each database: hand-overs while others come and go,
+ * and how waiting instances learn of them.
+ */
+class JdbcQueueTests {
+
+	private static final Duration TIMEOUT = Duration.ofSeconds(20);
+
+	private static final Duration LONG = Duration.ofMinutes(2);
+
+	private static final LockRequest REQUEST = LockRequest.of("order 1").ttl(LONG).waitTime(Duration.ofMinutes(1));
+
+	@Nested
+	class OnH2 extends OnDatabase {
+
+		OnH2() {
+			super(Databases.h2());
+		}
+
+	}
+
+	@Nested
+	class OnPostgres extends OnDatabase {
+
+		OnPostgres() {
+			super(Databases.postgres());
+		}
+
+		@Test
+		void idleInstanceListensToNothing() {
+			JdbcInstance instance = instance();
+			instance.locks().acquire(REQUEST).close();
+			assertThat(instance.pool().getHikariPoolMXBean().getActiveConnections()).isZero();
+			HeldLock held = instance.locks().acquire(REQUEST);
+			JdbcInstance other = instance();
+			Future<HeldLock> waits = this.threads.submit(() -> other.locks().acquire(REQUEST));
+			await().until(() -> waiters() == 1);
+			assertThat(other.pool().getHikariPoolMXBean().getActiveConnections()).isPositive();
+			held.close();
+			close(waits);
+		}
+
+	}
+
+	/** Its users may choose this as the default; then statements are refused at times. */
+	@Nested
+	class OnSerializablePostgres extends OnDatabase {
+
+		OnSerializablePostgres() {
+			super(Databases.postgres().with("?options=-c%20default_transaction_isolation=serializable"));
+		}
+
+	}
+
+	@Nested
+	@EnabledIfSystemProperty(named = "lockspring.mariadb", matches = ".+")
+	class OnMariaDb extends OnDatabase {
+
+		OnMariaDb() {
+			super(Databases.mariaDb().orElseThrow());
+		}
+
+	}
+
+	abstract static class OnDatabase {
+
+		private static final AtomicLong SEQUENCE = new AtomicLong();
+
+		private static final String INSTANCE = "jdbc-queue-tests-%05d";
+
+		private final Database database;
+
+		private final JdbcTemplate jdbc;
+
+		private final List<JdbcInstance> instances = new ArrayList<>();
+
+		private volatile boolean stopping;
+
+		final ExecutorService threads = Executors.newCachedThreadPool();
+
+		OnDatabase(Database database) {
+			this.database = database.withLocks();
+			this.jdbc = new JdbcTemplate(database.dataSource());
+		}
+
+		@AfterEach
+		void stop() {
+			this.stopping = true;
+			this.threads.shutdown();
+			this.instances.forEach(JdbcInstance::close);
+		}
+
+		final JdbcInstance instance() {
+			JdbcInstance instance = JdbcInstance.on(this.database);
+			this.instances.add(instance);
+			return instance;
+		}
+
+		final int waiters() {
+			return this.jdbc.queryForObject("SELECT COUNT(*) FROM lock_lease_waiter", Integer.class);
+		}
+
+		static void close(Future<HeldLock> future) {
+			try {
+				future.get(1, TimeUnit.MINUTES).close();
+			}
+			catch (Exception ex) {
+				throw new IllegalStateException(ex);
+			}
+		}
+
+		/**
+		 * Each waiter makes one attempt only: it gets the lock if, and only if, no
+		 * release overlooks it. Some give up, and must not be given the lock afterwards.
+		 */
+		@Test
+		void noWaiterIsOverlookedAndNoneIsGivenTheLockThatHasLeft() throws Exception {
+			AtomicInteger inside = new AtomicInteger();
+			AtomicLong lastFencingToken = new AtomicLong();
+			CountDownLatch start = new CountDownLatch(1);
+			List<Future<Void>> all = new ArrayList<>();
+			for (int i = 0; i < 6; i++) {
+				LockStore store = JdbcLockStore.create(instance().pool(), new JdbcStoreSettings());
+				String name = INSTANCE.formatted(i);
+				Callable<Void> owner = () -> {
+					start.await();
+					for (int round = 0; round < 40; round++) {
+						OwnerToken token = new OwnerToken(name, SEQUENCE.incrementAndGet(), 9999);
+						boolean leaves = ThreadLocalRandom.current().nextInt(4) == 0;
+						if (isAcquired(store, token, leaves)) {
+							assertThat(inside.incrementAndGet()).isEqualTo(1);
+							long fencingToken = this.jdbc.queryForObject("SELECT fencing_token FROM lock_lease",
+									Long.class);
+							assertThat(lastFencingToken.getAndSet(fencingToken)).isLessThan(fencingToken);
+							inside.decrementAndGet();
+						}
+						store.release(new ReleaseRequest("order 1", token), TIMEOUT);
+					}
+					return null;
+				};
+				all.add(this.threads.submit(owner));
+			}
+			start.countDown();
+			for (Future<Void> each : all) {
+				each.get(2, TimeUnit.MINUTES);
+			}
+			assertThat(this.jdbc.queryForObject("SELECT owner FROM lock_lease", String.class)).isEqualTo("-");
+			assertThat(waiters()).isZero();
+		}
+
+		private static boolean isAcquired(LockStore store, OwnerToken token, boolean leaves) {
+			AcquireResult result = store.acquire(new AcquireRequest("order 1", token, LONG, QueueMode.JOIN), TIMEOUT);
+			if (leaves || result instanceof Acquired) {
+				return result instanceof Acquired;
+			}
+			// within the time of a place
+			await().atMost(Duration.ofSeconds(60))
+				.pollInterval(Duration.ofMillis(2))
+				.until(() -> store.renew(List.of(new RenewRequest("order 1", token, LONG)), TIMEOUT),
+						List.of(RenewResult.RENEWED)::equals);
+			return true;
+		}
+
+		@Test
+		void instancesAreServedInTheOrderOfArrival() throws Exception {
+			Queue<Integer> order = new ConcurrentLinkedQueue<>();
+			HeldLock held = instance().locks().acquire(REQUEST);
+			List<Future<?>> all = new ArrayList<>();
+			for (int i = 0; i < 4; i++) {
+				int number = i;
+				JdbcInstance instance = instance();
+				all.add(this.threads.submit(() -> {
+					try (HeldLock mine = instance.locks().acquire(REQUEST)) {
+						order.add(number);
+					}
+				}));
+				await().until(() -> waiters() == number + 1);
+			}
+			held.close();
+			for (Future<?> each : all) {
+				each.get(1, TimeUnit.MINUTES);
+			}
+			assertThat(order).containsExactly(0, 1, 2, 3);
+			await().until(() -> waiters() == 0);
+		}
+
+		/** An attempt of the waiter itself would find the grant after a second. */
+		@Test
+		void waitingInstanceLearnsOfAHandOverLongBeforeItsNextAttempt() throws Exception {
+			List<Long> millis = new ArrayList<>();
+			JdbcInstance first = instance();
+			JdbcInstance second = instance();
+			for (int i = 0; i < 9; i++) {
+				HeldLock held = ((i % 2 == 0) ? first : second).locks().acquire(REQUEST);
+				JdbcInstance other = (i % 2 == 0) ? second : first;
+				AtomicLong acquired = new AtomicLong();
+				Future<HeldLock> waits = this.threads.submit(() -> {
+					HeldLock mine = other.locks().acquire(REQUEST);
+					acquired.set(System.nanoTime());
+					return mine;
+				});
+				await().until(() -> waiters() == 1);
+				long released = System.nanoTime();
+				held.close();
+				close(waits);
+				millis.add((acquired.get() - released) / 1_000_000);
+			}
+			assertThat(millis.stream().sorted().toList().get(4)).as("median of %s", millis).isLessThan(300);
+		}
+
+		@Test
+		void f24WaiterThatHasNotBeenSeenForLongIsPassedOver() throws Exception {
+			HeldLock held = instance().locks().acquire(REQUEST);
+			LockStore store = instance().store();
+			for (int i = 0; i < 3; i++) {
+				OwnerToken dead = new OwnerToken(INSTANCE.formatted(i), 1, 5000);
+				assertThat(store.acquire(new AcquireRequest("order 1", dead, LONG, QueueMode.JOIN), TIMEOUT))
+					.isInstanceOf(Busy.class);
+			}
+			this.jdbc.update("UPDATE lock_lease_waiter SET seen_at = seen_at - ?", LockQueue.PLACE_MICROS);
+			JdbcInstance alive = instance();
+			Future<HeldLock> waits = this.threads.submit(() -> alive.locks().acquire(REQUEST));
+			await().until(() -> waiters() == 4);
+			held.close();
+			HeldLock next = waits.get(1, TimeUnit.MINUTES);
+			await().untilAsserted(() -> assertThat(waiters()).as("removed by the hand-over").isZero());
+			next.close();
+		}
+
+		@Test
+		void ownerWithLocalTrafficLetsAnotherInstanceHaveItsTurn() throws Exception {
+			JdbcInstance busy = instance();
+			AtomicInteger holds = new AtomicInteger();
+			for (int i = 0; i < 8; i++) {
+				this.threads.execute(() -> {
+					while (!this.stopping) {
+						try (HeldLock held = busy.locks().acquire(REQUEST)) {
+							holds.incrementAndGet();
+						}
+					}
+				});
+			}
+			await().until(() -> holds.get() > 500);
+			JdbcInstance other = instance();
+			for (int i = 0; i < 5; i++) {
+				other.locks().acquire(REQUEST).close();
+			}
+			assertThat(holds.get()).isGreaterThan(500);
+		}
+
+		/** Whatever the number of waiting threads and keys is. */
+		@Test
+		void oneQueryPollsForAllKeysOfAnInstance() throws Exception {
+			JdbcInstance holder = instance();
+			RecordingDataSource recording = new RecordingDataSource(instance().pool());
+			List<HeldLock> held = new ArrayList<>();
+			for (int i = 0; i < 20; i++) {
+				held.add(holder.locks().acquire(LockRequest.of("key " + i).ttl(LONG)));
+			}
+			try (JdbcInstance waiting = JdbcInstance.on(this.database, recording)) {
+				List<Future<?>> all = new ArrayList<>();
+				for (int i = 0; i < 40; i++) {
+					LockRequest request = LockRequest.of("key " + i % 20).ttl(LONG).waitTime(Duration.ofMinutes(1));
+					all.add(this.threads.submit(() -> waiting.locks().acquire(request).close()));
+				}
+				await().until(() -> waiters() == 20);
+				recording.statements().clear();
+				TimeUnit.MILLISECONDS.sleep(500);
+				assertThat(recording.statements().stream().filter((sql) -> sql.contains(" IN (")).count())
+					.isLessThanOrEqualTo(21);
+				held.forEach(HeldLock::close);
+				for (Future<?> each : all) {
+					each.get(1, TimeUnit.MINUTES);
+				}
+			}
+		}
+
+	}
+
+}
