@@ -80,6 +80,8 @@ public sealed interface LockEvent {
 			NOT_OWNER,
 			/** Another owner had taken the lock before the release. */
 			FOUND_AT_RELEASE,
+			/** It was released by force. */
+			FORCED,
 			/** The application stopped while the work was still running. */
 			STOPPED,
 			/** The thread that held it through {@code asLock} ended without unlocking. */

@@ -17,8 +17,9 @@ sealed interface AcquireFailure extends Waiter.Outcome {
 	 * Another holder has it.
 	 *
 	 * @param detail what is known about the holder, a sentence
+	 * @param elsewhere whether it is known to be none of this instance
 	 */
-	record Busy(String detail) implements AcquireFailure {
+	record Busy(String detail, boolean elsewhere) implements AcquireFailure {
 
 		@Override
 		public LockRecorder.Outcome outcome() {

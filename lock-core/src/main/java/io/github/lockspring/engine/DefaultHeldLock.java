@@ -69,6 +69,11 @@ final class DefaultHeldLock implements HeldLock {
 		this.hold.openedBy(thread, bound);
 	}
 
+	/** It belongs to a unit of work from now on. */
+	void keep() {
+		this.hold.keep();
+	}
+
 	/**
 	 * Starts the limits of a hold that waited for the other keys of its request.
 	 */

@@ -181,10 +181,18 @@ final class DefaultLockTemplate implements LockTemplate {
 		}
 		if (failure instanceof AcquireFailure.Busy busy) {
 			registry.events().publish(new LockEvent.NotAcquired(lock.key(), lock.name(), waited));
-			return new LockNotAcquiredException(lock.key(),
-					LockMessages.notAcquired(lock, options.once(), waited, busy.detail()));
+			return new LockNotAcquiredException(lock.key(), LockMessages.notAcquired(lock, options.once(), waited,
+					busy.detail() + holder(registry, lock.key(), busy, options)));
 		}
 		return new LockInterruptedException(lock.key(), LockMessages.interrupted(lock, waited));
+	}
+
+	/** Names the holder, if somebody has waited for it in vain: that costs a request. */
+	private static String holder(KeyLockRegistry registry, String key, AcquireFailure.Busy busy, WaitOptions options) {
+		if (options.once() || !busy.elsewhere() || registry.isStopped()) {
+			return "";
+		}
+		return registry.client().owner(key).map((owner) -> LockMessages.heldBy(owner.info(), owner.age())).orElse("");
 	}
 
 	private KeyLockRegistry registry() {

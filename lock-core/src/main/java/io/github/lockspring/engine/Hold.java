@@ -80,6 +80,9 @@ final class Hold implements Waiter.Outcome {
 	 */
 	private final boolean handedOff;
 
+	/** The thread that waited for it; null if none did. */
+	private final @Nullable Thread thread;
+
 	private long start;
 
 	/** The limit without re-entries. */
@@ -107,17 +110,20 @@ final class Hold implements Waiter.Outcome {
 	/** Whether only the opener can end it. */
 	private volatile boolean bound;
 
-	Hold(LockParameters parameters, OwnerToken token, Lease lease, long fencingToken, boolean handedOff, long start,
-			boolean deferred) {
-		this.parameters = parameters;
+	/** Whether it lasts until a unit of work is complete. */
+	private volatile boolean kept;
+
+	Hold(Waiter waiter, OwnerToken token, Lease lease, long fencingToken, boolean handedOff, long start) {
+		this.parameters = waiter.parameters();
+		this.thread = waiter.thread();
 		this.token = token;
 		this.lease = lease;
 		this.fencingToken = fencingToken;
 		this.handedOff = handedOff;
 		this.start = start;
-		this.ownLimit = deferred ? start + Time.FOREVER : parameters.limitFrom(start);
+		this.ownLimit = waiter.options().deferred() ? start + Time.FOREVER : this.parameters.limitFrom(start);
 		this.limit = this.ownLimit;
-		this.onLost = parameters.onLost();
+		this.onLost = this.parameters.onLost();
 	}
 
 	// transitions
@@ -238,10 +244,23 @@ final class Hold implements Waiter.Outcome {
 		this.bound = bound;
 	}
 
+	/** It belongs to a unit of work from now on. */
+	void keep() {
+		this.kept = true;
+	}
+
 	// questions
 
 	LockParameters parameters() {
 		return this.parameters;
+	}
+
+	@Nullable Thread thread() {
+		return this.thread;
+	}
+
+	boolean isKept() {
+		return this.kept;
 	}
 
 	OwnerToken token() {

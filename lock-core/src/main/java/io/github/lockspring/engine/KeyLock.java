@@ -2,6 +2,8 @@ package io.github.lockspring.engine;
 
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.function.BiFunction;
+import java.util.function.Supplier;
 
 import io.github.lockspring.LockEvent.Lost.Cause;
 import io.github.lockspring.LockUnavailableException;
@@ -166,7 +168,7 @@ final class KeyLock {
 
 	private Busy busy(Waiter waiter, @Nullable Ownership present, long now) {
 		String holder = (present != null) ? present.describe(waiter.thread(), now) : LockMessages.AHEAD_IN_QUEUE;
-		return new Busy(this.port.isClosing() ? LockMessages.CLOSING : holder);
+		return new Busy(this.port.isClosing() ? LockMessages.CLOSING : holder, present != null && !present.owns());
 	}
 
 	private WaiterAction giveUp(Waiter waiter, AcquireFailure failure) {
@@ -388,7 +390,7 @@ final class KeyLock {
 	/** Gives the lock to the first waiter. */
 	private void hold(Ownership held, long now) {
 		Waiter waiter = this.waiters.removeFirst();
-		Hold hold = held.holdFor(waiter.parameters(), waiter.options().deferred(), now);
+		Hold hold = held.holdFor(waiter, now);
 		held.watch(this.port);
 		// not before: a lock that cannot be watched is not acquired
 		waiter.tell(hold);
@@ -437,18 +439,14 @@ final class KeyLock {
 	 * As {@link Hold#arm()}.
 	 */
 	boolean arm(Hold hold) {
-		try (Monitor entered = this.monitor.enter()) {
-			return hold.arm();
-		}
+		return inside(hold::arm);
 	}
 
 	/**
 	 * As {@link Hold#disarm()}: after it no interrupt of a loss arrives.
 	 */
 	boolean disarm(Hold hold) {
-		try (Monitor entered = this.monitor.enter()) {
-			return hold.disarm();
-		}
+		return inside(hold::disarm);
 	}
 
 	/**
@@ -456,9 +454,7 @@ final class KeyLock {
 	 * lost from now on. Once a caller has seen it end, it is never held again.
 	 */
 	boolean isHeld(Hold hold, long now) {
-		try (Monitor entered = this.monitor.enter()) {
-			return isStillHeld(hold, now);
-		}
+		return inside(() -> isStillHeld(hold, now));
 	}
 
 	private boolean isStillHeld(Hold hold, long now) {
@@ -566,12 +562,8 @@ final class KeyLock {
 			if (held.state() != State.HELD || hold == null || !slot.equals(held.slot())) {
 				return -1;
 			}
-			if (hold.isOver(now)) {
-				lose(held, Cause.EXPIRED, now);
-				return -1;
-			}
-			if (hold.isAbandoned()) {
-				lose(held, Cause.THREAD_ENDED, now);
+			if (hold.isOver(now) || hold.isAbandoned()) {
+				lose(held, hold.isOver(now) ? Cause.EXPIRED : Cause.THREAD_ENDED, now);
 				return -1;
 			}
 			boolean renew = hold.startRenewalIfDue(now);
@@ -677,16 +669,17 @@ final class KeyLock {
 	}
 
 	/**
-	 * Takes away what is held, since the engine stops: the work goes on without the lock.
+	 * Takes away what is held: the work goes on without the lock.
+	 * @param cause why it is lost
 	 * @return the release to send, or null
 	 */
-	@Nullable ReleaseRequest surrender(long now) {
+	@Nullable ReleaseRequest surrender(Cause cause, long now) {
 		try (Monitor entered = this.monitor.enter()) {
 			Ownership held = this.ownership;
 			if (held == null || !held.owns()) {
 				return null;
 			}
-			lose(held, Cause.STOPPED, now);
+			lose(held, cause, now);
 			return (held.hold() != null) ? held.releaseRequest(Duration.ZERO) : null;
 		}
 	}
@@ -704,6 +697,19 @@ final class KeyLock {
 		try (Monitor entered = this.monitor.enter()) {
 			drop(token);
 			settle();
+		}
+	}
+
+	/**
+	 * Reads the present ownership, if there is one, and the number of waiters.
+	 */
+	<T> T read(BiFunction<@Nullable Ownership, Integer, T> reader) {
+		return inside(() -> reader.apply(this.ownership, this.waiters.size()));
+	}
+
+	private <T> T inside(Supplier<T> action) {
+		try (Monitor entered = this.monitor.enter()) {
+			return action.get();
 		}
 	}
 

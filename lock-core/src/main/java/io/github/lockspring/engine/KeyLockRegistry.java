@@ -10,11 +10,13 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
 
 import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockEvent.Lost.Cause;
 import io.github.lockspring.LockListener;
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.engine.support.InstanceRegistration;
 import io.github.lockspring.engine.support.LockEvents;
 import io.github.lockspring.engine.support.LockRecorder;
 import io.github.lockspring.engine.support.LockRecorder.Renewal;
@@ -25,6 +27,7 @@ import io.github.lockspring.engine.support.Time;
 import io.github.lockspring.engine.support.Watchdog;
 import io.github.lockspring.store.Inbox;
 import io.github.lockspring.store.InboxListener;
+import io.github.lockspring.store.InstanceInfo;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.ReleaseRequest;
@@ -84,6 +87,10 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 
 	private final Optional<Inbox> inbox;
 
+	private final InstanceRegistration registration;
+
+	private volatile boolean inboxOpened;
+
 	private volatile boolean closing;
 
 	private volatile boolean stopped;
@@ -99,7 +106,8 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 		this.client = new StoreClient(MeasuredStore.of(store, recorder, time), settings.commandTimeout(), this.events);
 		this.dispatcher = new StoreDispatcher(this.client, settings.renewalBatchSize(), time, dispatcherThreads,
 				this.events);
-		this.watchdog = new Watchdog<>(time, watchdogThread, this.dispatcher::renew, this.events);
+		this.registration = new InstanceRegistration(this.instance, this.client, time, dispatcherThreads);
+		this.watchdog = new Watchdog<>(time, watchdogThread, this.dispatcher::renew, this.registration, this.events);
 		this.renewal = new RenewalPolicy(settings.renewalInterval());
 		this.handoff = new LocalHandoff(settings.maxHandoffTime().toNanos());
 		this.retry = new RetrySchedule(ThreadLocalRandom::current, settings.commandTimeout().toNanos());
@@ -159,12 +167,23 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 				: this.locks.computeIfAbsent(key, (absent) -> new KeyLock(absent, this, this.handoff, this.retry));
 	}
 
+	/** Returns the lock of a key that is in use here, or null. */
+	@Nullable KeyLock present(String key) {
+		return this.locks.get(key);
+	}
+
 	Iterable<KeyLock> locks() {
 		return this.locks.values();
 	}
 
 	Iterable<Ownership> ownerships() {
 		return this.known.values();
+	}
+
+	/** Lets other instances know who this one is. */
+	KeyLockRegistry describedBy(Supplier<InstanceInfo> description) {
+		this.registration.describe(description);
+		return this;
 	}
 
 	boolean isEmpty() {
@@ -187,6 +206,11 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 		if (closing) {
 			this.locks.values().forEach(KeyLock::wakeAll);
 		}
+	}
+
+	/** Returns whether messages arrive; empty as long as none were needed. */
+	Optional<Boolean> inboxState() {
+		return this.inboxOpened ? this.inbox.map(Inbox::isConfirmed) : Optional.empty();
 	}
 
 	void closeInbox() {
@@ -281,6 +305,7 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 
 	@Override
 	public void openInbox() {
+		this.registration.run();
 		if (!isInformed()) {
 			this.inbox.ifPresent(this::open);
 		}
@@ -294,6 +319,7 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 	/** An attempt that ends after the stop must not leave an open inbox behind. */
 	private void open(Inbox inbox) {
 		if (!this.stopped) {
+			this.inboxOpened = true;
 			inbox.open();
 			if (this.stopped) {
 				inbox.close();

@@ -19,6 +19,8 @@ final class Lease {
 	/** Whether it was lengthened by its holder. */
 	private boolean extended;
 
+	private int renewals;
+
 	Lease(RenewalPolicy policy) {
 		this.policy = policy;
 	}
@@ -36,6 +38,7 @@ final class Lease {
 	 * Applies a renewal; never shortens the lease.
 	 */
 	void lengthen(long sent, long length) {
+		this.renewals++;
 		if (RenewalPolicy.deadline(sent, length) - this.deadline > 0) {
 			start(sent, length);
 		}
@@ -57,6 +60,10 @@ final class Lease {
 
 	void extend() {
 		this.extended = true;
+	}
+
+	int renewals() {
+		return this.renewals;
 	}
 
 	long deadline() {

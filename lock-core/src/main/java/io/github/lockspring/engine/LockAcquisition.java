@@ -114,6 +114,7 @@ final class LockAcquisition {
 			return;
 		}
 		List<DefaultHeldLock> locks = newLocks();
+		locks.forEach(DefaultHeldLock::keep);
 		LockContext.Attachment attachment = locks.isEmpty() ? null : LockContext.attach(together(locks));
 		try {
 			this.users.incrementAndGet();

@@ -4,6 +4,7 @@ import java.time.Duration;
 
 import io.github.lockspring.LockEvent.Lost.Cause;
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.store.InstanceInfo;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,6 +25,7 @@ final class LockMessages {
 			case NOT_OWNER -> "the store says that another owner has it, or none";
 			case FOUND_AT_RELEASE -> "when it was released, another owner had it or had had it. "
 					+ "If the connection to the store was interrupted at that moment, this may be a false alarm";
+			case FORCED -> "it was released by force";
 			case STOPPED -> "the application stopped while the work was still running";
 			case THREAD_ENDED -> "the thread that held it through asLock has ended without unlocking it,"
 					+ " so it is not renewed any more; unlock in a finally block";
@@ -58,8 +60,8 @@ final class LockMessages {
 	}
 
 	static String lost(LockParameters lock, Cause cause, long fencingToken) {
-		String remedy = lock.renew() ? "" : " Its lease lasted for its ttl of " + duration(lock.ttl())
-				+ " only: add renew = true, or set a longer ttl.";
+		String remedy = (lock.renew() || cause == Cause.FORCED) ? "" : " Its lease lasted for its ttl of "
+				+ duration(lock.ttl()) + " only: add renew = true, or set a longer ttl.";
 		return lock(lock) + " was lost: " + reason(cause)
 				+ ". The work done under it may have overlapped the work of another holder (fencing token "
 				+ fencingToken + ")." + remedy;
@@ -84,6 +86,15 @@ final class LockMessages {
 			return "Its key has no expiry, so it was not taken by this library; if no other client holds it, delete it.";
 		}
 		return "Its holder's lease" + left(until - now);
+	}
+
+	/**
+	 * Names a holder elsewhere.
+	 * @param info who it is
+	 * @param age since when it has held the lock, or null
+	 */
+	static String heldBy(InstanceInfo info, @Nullable Duration age) {
+		return " It is held by " + info + ((age != null) ? ", for " + duration(age) : "") + ".";
 	}
 
 	private static String left(long nanos) {

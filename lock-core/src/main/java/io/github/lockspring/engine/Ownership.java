@@ -300,8 +300,8 @@ final class Ownership implements Watchdog.Watched, StoreDispatcher.Renewal {
 		}
 	}
 
-	Hold holdFor(LockParameters parameters, boolean deferred, long now) {
-		this.hold = new Hold(parameters, this.token, this.lease, this.fencingToken, this.handoffs > 0, now, deferred);
+	Hold holdFor(Waiter waiter, long now) {
+		this.hold = new Hold(waiter, this.token, this.lease, this.fencingToken, this.handoffs > 0, now);
 		return this.hold;
 	}
 

@@ -93,6 +93,24 @@ public interface LockStore extends AutoCloseable {
 	Optional<Inbox> inbox(String instance, InboxListener listener);
 
 	/**
+	 * Returns what answers questions about the locks in this store.
+	 * @return the inspector, or empty if this store has none
+	 */
+	default Optional<LockStoreInspector> inspector() {
+		return Optional.empty();
+	}
+
+	/**
+	 * Checks the servers of this store, without a lock.
+	 * @param timeout maximum time to wait for each reply
+	 * @return what they say, also that they do not reply; empty if this store cannot
+	 * check them
+	 */
+	default Optional<StoreHealth> health(Duration timeout) {
+		return Optional.empty();
+	}
+
+	/**
 	 * Closes the connections and threads of this store in this process. Releases no lock.
 	 */
 	@Override

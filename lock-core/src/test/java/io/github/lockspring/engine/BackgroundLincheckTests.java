@@ -43,6 +43,7 @@ class BackgroundLincheckTests {
 		private final AtomicInteger due = new AtomicInteger();
 
 		private final Watchdog<Once> dog = new Watchdog<>(this.time, this.watchdog, (batch) -> {
+		}, () -> {
 		}, Runnable::run);
 
 		private volatile @Nullable Thread waiting;

@@ -268,6 +268,7 @@ class EngineFailureTests extends EngineFixture {
 	void watchdogLooksAgainAtWhatFailed() {
 		List<Long> looks = new ArrayList<>();
 		Watchdog<Watchdog.Watched> watchdog = new Watchdog<>(this.time, Runnable::run, (batch) -> {
+		}, () -> {
 		}, Runnable::run);
 		watchdog.schedule((slot, now) -> {
 			looks.add(now);

@@ -3,6 +3,7 @@ package io.github.lockspring.engine;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import io.github.lockspring.LockEvent.Lost.Cause;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockException;
 import io.github.lockspring.LockLostException;
@@ -129,7 +130,7 @@ class LeaseLincheckTests {
 		@Operation
 		public void engineStops() {
 			for (KeyLock entry : this.registry.locks()) {
-				ReleaseRequest request = entry.surrender(this.time.nanoTime());
+				ReleaseRequest request = entry.surrender(Cause.STOPPED, this.time.nanoTime());
 				if (request != null) {
 					this.store.release(request, Duration.ZERO);
 				}

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
+import io.github.lockspring.LockEvent.Lost.Cause;
 import io.github.lockspring.LockEvent;
 import io.github.lockspring.engine.WaiterAction.AcquireAttempt;
 import io.github.lockspring.engine.WaiterAction.Done;
@@ -124,7 +125,7 @@ final class PlayedInstance implements KeyLockPort {
 	void stop() {
 		close();
 		this.stopped = true;
-		ReleaseRequest request = (this.lock != null) ? this.lock.surrender(now()) : null;
+		ReleaseRequest request = (this.lock != null) ? this.lock.surrender(Cause.STOPPED, now()) : null;
 		if (request != null) {
 			this.world.release(this, request, (result) -> {
 			});

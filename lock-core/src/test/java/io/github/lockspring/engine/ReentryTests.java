@@ -201,8 +201,10 @@ class ReentryTests extends EngineFixture {
 	void eachEntryEndsItsOwnRenewalAlsoIfTwoThreadsShareAHandle() {
 		long now = this.time.nanoTime();
 		LockSpec spec = LockRequest.of(KEY).ttl(TTL).locks().get(0);
-		Hold hold = new Hold(LockParameters.of(spec, OnLost.THROW, EngineSettings.defaults(), false),
-				new OwnerToken("i", 1, 5000), new Lease(new RenewalPolicy(0.3)), 1, false, now, false);
+		LockParameters parameters = LockParameters.of(spec, OnLost.THROW, EngineSettings.defaults(), false);
+		Waiter.WaitOptions options = new Waiter.WaitOptions(now, false, Long.MAX_VALUE, true, false);
+		Hold hold = new Hold(new ThreadWaiter(this.registry, parameters, options), new OwnerToken("i", 1, 5000),
+				new Lease(new RenewalPolicy(0.3)), 1, false, now);
 		LockParameters longer = inner(Duration.ofMinutes(10));
 		LockParameters shorter = inner(Duration.ofMinutes(1));
 		hold.enter(longer, now);

@@ -6,6 +6,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 
+import io.github.lockspring.LockEvent.Lost.Cause;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockNotAcquiredException;
@@ -260,7 +261,7 @@ class RenewFirstTests extends EngineFixture {
 		this.store.onRelease = (request) -> new ReleaseResult.Released();
 		Running<HeldLock> second = renewing(request());
 		Ownership surrendered = ownership(KEY);
-		this.registry.lock(KEY).surrender(this.time.nanoTime());
+		this.registry.lock(KEY).surrender(Cause.STOPPED, this.time.nanoTime());
 		assertThat(surrendered.state()).isEqualTo(Ownership.State.LOST);
 		this.answer.complete(RenewResult.RENEWED);
 		assertThat(acquiresAnew(second).fencingToken()).isEqualTo(1000);

@@ -52,7 +52,7 @@ final class Bank implements AutoCloseable {
 
 	Bank(UnitOfWork unitOfWork) {
 		this.engine = new LockEngine(this.store, EngineSettings.defaults(), List.of(this.events::add), unitOfWork,
-				LockRecorder.NONE);
+				LockRecorder.NONE, null);
 		this.locks = this.engine.template();
 		this.jdbc.execute("CREATE TABLE entries (id INT)");
 	}

@@ -14,16 +14,20 @@ import java.util.stream.IntStream;
 
 import javax.sql.DataSource;
 
+import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.store.AcquireRequest;
 import io.github.lockspring.store.AcquireRequest.QueueMode;
 import io.github.lockspring.store.AcquireResult;
 import io.github.lockspring.store.Inbox;
 import io.github.lockspring.store.InboxListener;
 import io.github.lockspring.store.LockStore;
+import io.github.lockspring.store.LockStoreInspector;
 import io.github.lockspring.store.ReleaseRequest;
 import io.github.lockspring.store.ReleaseResult;
 import io.github.lockspring.store.RenewRequest;
 import io.github.lockspring.store.RenewResult;
+import io.github.lockspring.store.StoreHealth;
+import io.github.lockspring.store.StoredLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -234,6 +238,30 @@ public final class JdbcLockStore implements LockStore {
 	}
 
 	/**
+	 * Reads the table.
+	 */
+	@Override
+	public Optional<StoreHealth> health(Duration timeout) {
+		StoreHealth.Server server;
+		try {
+			this.requests.execute((call) -> {
+				table(call).read(call, "");
+				return true;
+			}, timeout);
+			server = new StoreHealth.Server("database", null, null, List.of());
+		}
+		catch (LockUnavailableException ex) {
+			server = StoreHealth.Server.unusable("database", String.valueOf(ex.getMessage()));
+		}
+		return Optional.of(new StoreHealth(List.of(server), 1, true));
+	}
+
+	@Override
+	public Optional<LockStoreInspector> inspector() {
+		return Optional.of(new Inspector());
+	}
+
+	/**
 	 * Ends the threads of this store. Does not close the {@link DataSource}.
 	 */
 	@Override
@@ -241,6 +269,25 @@ public final class JdbcLockStore implements LockStore {
 		this.inboxes.values().forEach(JdbcInbox::close);
 		this.requests.close();
 		this.renewals.close();
+	}
+
+	/** Knows the instances by their identity only. */
+	private final class Inspector implements LockStoreInspector {
+
+		@Override
+		public Optional<StoredLock> find(String key, Duration timeout) {
+			return JdbcLockStore.this.requests
+				.execute((call) -> LockQueue.describe(key, table(call).rows(call, row(key))), timeout);
+		}
+
+		/* The statements that the owner itself would send */
+		@Override
+		public boolean forceRelease(StoredLock seen, Duration timeout) {
+			return JdbcLockStore.this.requests.execute(
+					(call) -> table(call).release(call, row(seen.key()), seen.owner(), seen.fencingToken() + 1, 0),
+					timeout) instanceof ReleaseResult.Released;
+		}
+
 	}
 
 }

@@ -2,10 +2,14 @@ package io.github.lockspring.jdbc;
 
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
+import io.github.lockspring.store.StoredLock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -146,6 +150,28 @@ final class LockQueue {
 	 */
 	void clean(JdbcCall call, String key, String token) throws SQLException {
 		call.update(this.clean, Map.of("key", key, "token", token));
+	}
+
+	/**
+	 * Describes a lock that is taken.
+	 * @param key the user's key
+	 * @param rows as {@link #read} returns them
+	 */
+	static Optional<StoredLock> describe(String key, List<Row> rows) {
+		LockRow lock = rows.isEmpty() ? null : rows.get(0).lock();
+		if (lock == null || lock.expiresAt() <= lock.now()) {
+			return Optional.empty();
+		}
+		List<String> waiting = rows.stream()
+			.filter((row) -> row.isWaitingBehind(lock.owner()))
+			.flatMap((row) -> StoredLock.instance(String.valueOf(row.token())).stream())
+			.toList();
+		boolean ours = StoredLock.instance(lock.owner()).isPresent();
+		Duration age = Duration.of(Math.max(0, lock.now() - lock.fencingToken()), ChronoUnit.MICROS);
+		return Optional
+			.of(new StoredLock(key, lock.owner(), Duration.of(lock.expiresAt() - lock.now(), ChronoUnit.MICROS),
+					ours ? age : null, Math.max(lock.fencingToken(), lock.now()), waiting.size(),
+					waiting.subList(0, Math.min(waiting.size(), StoredLock.MAX_QUEUE))));
 	}
 
 	/**

@@ -264,6 +264,14 @@ final class LockTable {
 		return granted.isPresent();
 	}
 
+	/**
+	 * Reads a lock and those that wait for it.
+	 * @return as {@link LockQueue#read}
+	 */
+	List<LockQueue.Row> rows(JdbcCall call, String key) throws SQLException {
+		return this.queue.read(call, key);
+	}
+
 	NamedStatement renewal() {
 		return this.renew;
 	}

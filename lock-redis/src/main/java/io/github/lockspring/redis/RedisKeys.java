@@ -73,6 +73,13 @@ public final class RedisKeys {
 		return (twice.compareTo(MIN_FENCING_KEEP) > 0) ? twice : MIN_FENCING_KEEP;
 	}
 
+	/**
+	 * Returns the name of the key that says who an instance is; all are in one slot.
+	 */
+	String instance(String instance) {
+		return sibling(this.prefix, "instance:" + instance);
+	}
+
 	String inboxPrefix() {
 		return this.prefix + "inbox:";
 	}

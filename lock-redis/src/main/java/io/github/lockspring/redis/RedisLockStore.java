@@ -24,11 +24,13 @@ import io.github.lockspring.store.AcquireResult;
 import io.github.lockspring.store.Inbox;
 import io.github.lockspring.store.InboxListener;
 import io.github.lockspring.store.LockStore;
+import io.github.lockspring.store.LockStoreInspector;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.ReleaseRequest;
 import io.github.lockspring.store.ReleaseResult;
 import io.github.lockspring.store.RenewRequest;
 import io.github.lockspring.store.RenewResult;
+import io.github.lockspring.store.StoreHealth;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -85,6 +87,8 @@ public final class RedisLockStore implements LockStore {
 
 	private final BatchRenewal renewal;
 
+	private final RedisInspector inspector;
+
 	/** Null once there has been a connection. */
 	private volatile @Nullable FirstConnections first;
 
@@ -108,6 +112,8 @@ public final class RedisLockStore implements LockStore {
 		this.renewScripts = scripts("lock-redis-renew", RENEW_THREADS, replicas);
 		this.releaseScripts = scripts("lock-redis-release", RELEASE_THREADS, 0);
 		this.renewal = new BatchRenewal(this.renewScripts, this.keys, connections);
+		this.inspector = new RedisInspector(this.keys, this.commands, this.releaseScripts,
+				connections.topology().isOneServer());
 		this.first = new FirstConnections(List.of(this::sendFirst), 1, settings.connectTimeout());
 	}
 
@@ -285,6 +291,22 @@ public final class RedisLockStore implements LockStore {
 						() -> new InboxSubscription(this.connections, this.commands, this.endpoint,
 								this.settings.commandTimeout(), this.keys.inbox(instance), messages),
 						this.openInboxes));
+	}
+
+	/**
+	 * Asks the present server, in a cluster each master.
+	 */
+	@Override
+	public Optional<StoreHealth> health(Duration timeout) {
+		StoreHealth.Server server = new RedisServerCheck(this.commands, this.settings.replicaAcks()).check("redis",
+				timeout);
+		return Optional
+			.of(new StoreHealth(List.of(server), 1, this.settings.notifications() && this.connections.canSubscribe()));
+	}
+
+	@Override
+	public Optional<LockStoreInspector> inspector() {
+		return Optional.of(this.inspector);
 	}
 
 	@Override

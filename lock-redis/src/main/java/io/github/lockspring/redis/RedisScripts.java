@@ -16,6 +16,8 @@ final class RedisScripts {
 
 	static final RedisScript<List<Object>> RENEW = LuaScripts.returningList(RedisScripts.class, "renew.lua");
 
+	static final RedisScript<List<Object>> INSPECT = LuaScripts.returningList(RedisScripts.class, "inspect.lua");
+
 	static final RedisScript<String> PUBLISH = LuaScripts.returningText(RedisScripts.class, "publish.lua");
 
 	private RedisScripts() {

@@ -87,6 +87,8 @@ public final class Watchdog<T extends Watchdog.Watched> {
 
 	private final Consumer<List<T>> batches;
 
+	private final Runnable aside;
+
 	private final Executor reports;
 
 	private final ConcurrentSkipListMap<Slot, T> slots = new ConcurrentSkipListMap<>();
@@ -111,12 +113,15 @@ public final class Watchdog<T extends Watchdog.Watched> {
 	 * @param time the clock
 	 * @param executor runs a task on a thread of its own
 	 * @param batches receives what is due at the same time; must not block
+	 * @param aside runs at each look, at least every five seconds while anything is
+	 * watched; must not block
 	 * @param reports writes what the log has to say
 	 */
-	public Watchdog(Time time, Executor executor, Consumer<List<T>> batches, Executor reports) {
+	public Watchdog(Time time, Executor executor, Consumer<List<T>> batches, Runnable aside, Executor reports) {
 		this.time = time;
 		this.executor = executor;
 		this.batches = batches;
+		this.aside = aside;
 		this.reports = reports;
 		this.wakeAt = time.nanoTime() + Time.FOREVER;
 	}
@@ -297,6 +302,7 @@ public final class Watchdog<T extends Watchdog.Watched> {
 		if (!batch.isEmpty()) {
 			this.batches.accept(batch);
 		}
+		this.aside.run();
 	}
 
 	/** Looks at all slots up to a time. */

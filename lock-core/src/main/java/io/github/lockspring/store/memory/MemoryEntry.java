@@ -1,11 +1,12 @@
 package io.github.lockspring.store.memory;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 import io.github.lockspring.store.OwnerToken;
-
+import io.github.lockspring.store.StoredLock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,6 +23,8 @@ final class MemoryEntry {
 
 	// the ownership has ended, the lease lasts on
 	private boolean kept;
+
+	private long takenAt;
 
 	private long leaseEnd;
 
@@ -46,6 +49,9 @@ final class MemoryEntry {
 	 */
 	void take(OwnerToken token, Duration ttl, long now) {
 		long end = now + ttl.toNanos();
+		if (!isOwnedBy(token, now)) {
+			this.takenAt = now;
+		}
 		if (!isOwnedBy(token, now) || end - this.leaseEnd > 0) {
 			this.leaseEnd = end;
 		}
@@ -68,6 +74,25 @@ final class MemoryEntry {
 
 	long remainingMillis(long now) {
 		return isTaken(now) ? Math.max(1, TimeUnit.NANOSECONDS.toMillis(this.leaseEnd - now)) : 0;
+	}
+
+	String ownerText() {
+		return this.holder + (this.kept ? ".kept" : "");
+	}
+
+	/**
+	 * Describes the lock.
+	 * @param latest a fencing token at least as large as the owner's
+	 * @return null if the lock is free
+	 */
+	@Nullable StoredLock describe(String key, long latest, long now) {
+		if (!isTaken(now)) {
+			return null;
+		}
+		List<String> waiting = this.queue.instances(now);
+		return new StoredLock(key, ownerText(), Duration.ofNanos(this.leaseEnd - now),
+				Duration.ofNanos(now - this.takenAt), latest, waiting.size(),
+				waiting.subList(0, Math.min(waiting.size(), StoredLock.MAX_QUEUE)));
 	}
 
 	/**

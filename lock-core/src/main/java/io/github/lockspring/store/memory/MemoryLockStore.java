@@ -17,6 +17,7 @@ import io.github.lockspring.store.AcquireResult.Busy;
 import io.github.lockspring.store.Inbox;
 import io.github.lockspring.store.InboxListener;
 import io.github.lockspring.store.LockStore;
+import io.github.lockspring.store.LockStoreInspector;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.ReleaseRequest;
 import io.github.lockspring.store.ReleaseResult;
@@ -24,6 +25,9 @@ import io.github.lockspring.store.ReleaseResult.NotOwner;
 import io.github.lockspring.store.ReleaseResult.Released;
 import io.github.lockspring.store.RenewRequest;
 import io.github.lockspring.store.RenewResult;
+import io.github.lockspring.store.StoreHealth;
+import io.github.lockspring.store.StoredLock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Stores locks in the memory of one process, for tests and for applications that run as
@@ -60,6 +64,8 @@ public final class MemoryLockStore implements LockStore {
 	private final Map<String, MemoryEntry> entries = new ConcurrentHashMap<>();
 
 	private final MemoryInboxes inboxes = new MemoryInboxes();
+
+	private final MemoryInspector inspector = new MemoryInspector(this::find, this::forceRelease);
 
 	private final LongSupplier nanoTime;
 
@@ -185,6 +191,41 @@ public final class MemoryLockStore implements LockStore {
 	@Override
 	public Optional<Inbox> inbox(String instance, InboxListener listener) {
 		return Optional.of(this.inboxes.create(instance, listener));
+	}
+
+	@Override
+	public Optional<LockStoreInspector> inspector() {
+		return Optional.of(this.inspector);
+	}
+
+	@Override
+	public Optional<StoreHealth> health(Duration timeout) {
+		return Optional.of(new StoreHealth(List.of(), 0, true));
+	}
+
+	private @Nullable StoredLock find(String key) {
+		@Nullable StoredLock[] found = new StoredLock[1];
+		this.entries.computeIfPresent(key, (present, entry) -> {
+			long now = this.nanoTime.getAsLong();
+			found[0] = entry.describe(key, nextFencingToken(now), now);
+			return entry;
+		});
+		return found[0];
+	}
+
+	private boolean forceRelease(StoredLock seen) {
+		boolean[] released = new boolean[1];
+		this.entries.computeIfPresent(seen.key(), (key, entry) -> {
+			long now = this.nanoTime.getAsLong();
+			if (entry.isTaken(now) && entry.ownerText().equals(seen.owner())) {
+				entry.fencedBy(nextFencingToken(now));
+				entry.free();
+				handOver(entry, key, now);
+				released[0] = true;
+			}
+			return entry.isOver(now) ? null : entry;
+		});
+		return released[0];
 	}
 
 	/**

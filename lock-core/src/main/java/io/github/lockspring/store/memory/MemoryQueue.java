@@ -2,8 +2,10 @@ package io.github.lockspring.store.memory;
 
 import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 import io.github.lockspring.store.OwnerToken;
 
@@ -68,6 +70,16 @@ final class MemoryQueue {
 	private static Map.Entry<OwnerToken, Long> first(Map<OwnerToken, Long> line) {
 		Iterator<Map.Entry<OwnerToken, Long>> entries = line.entrySet().iterator();
 		return entries.next();
+	}
+
+	/**
+	 * Returns the instances that wait, those that poll last.
+	 */
+	List<String> instances(long now) {
+		dropIfOld(now);
+		return Stream.concat(this.informed.keySet().stream(), this.polling.keySet().stream())
+			.map(OwnerToken::instance)
+			.toList();
 	}
 
 	boolean isEmpty(long now) {

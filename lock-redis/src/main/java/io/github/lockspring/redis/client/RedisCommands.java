@@ -5,12 +5,14 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
 
 import io.github.lockspring.LockUnavailableException;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.connection.RedisConnectionCommands;
 import org.springframework.data.redis.core.RedisCallback;
+import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.data.redis.core.script.RedisScript;
 
 /**
@@ -88,6 +90,25 @@ public final class RedisCommands implements RedisScriptExecutor {
 		}
 		this.endpoint.replied();
 		return reply;
+	}
+
+	/**
+	 * Executes a command that is no script, once.
+	 * @param <T> type of the result
+	 * @param key the key that it is about
+	 * @param command the command
+	 * @param timeout the longest wait; the command timeout if that is shorter
+	 * @return the result
+	 * @throws LockUnavailableException without a result
+	 */
+	public <T extends @Nullable Object> T run(String key, Function<StringRedisTemplate, T> command, Duration timeout) {
+		Duration limit = (timeout.compareTo(this.commandTimeout) < 0) ? timeout : this.commandTimeout;
+		try {
+			return this.connections.call(this.connections.shard(key), command, limit);
+		}
+		catch (RuntimeException ex) {
+			throw this.endpoint.unavailable(limit, ex);
+		}
 	}
 
 	/**

@@ -242,8 +242,10 @@ public final class RedisErrors {
 
 	/**
 	 * Whether the server has replied, with an error.
+	 * @param failure the failure
+	 * @return whether there was a reply
 	 */
-	static boolean isErrorReply(Throwable failure) {
+	public static boolean isErrorReply(Throwable failure) {
 		Class<?> type = NestedExceptionUtils.getMostSpecificCause(failure).getClass();
 		while (type != null && !ERROR_REPLIES.contains(type.getSimpleName())) {
 			type = type.getSuperclass();

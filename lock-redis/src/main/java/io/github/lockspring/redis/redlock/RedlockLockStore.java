@@ -3,6 +3,7 @@ package io.github.lockspring.redis.redlock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
@@ -33,6 +34,8 @@ import io.github.lockspring.store.ReleaseResult.NotOwner;
 import io.github.lockspring.store.ReleaseResult.Released;
 import io.github.lockspring.store.RenewRequest;
 import io.github.lockspring.store.RenewResult;
+import io.github.lockspring.store.StoreHealth;
+import io.github.lockspring.store.StoreHealth.Server;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -348,6 +351,35 @@ public final class RedlockLockStore implements LockStore {
 
 	private static Duration shorter(Duration one, Duration other) {
 		return (one.compareTo(other) < 0) ? one : other;
+	}
+
+	@Override
+	public Optional<StoreHealth> health(Duration timeout) {
+		Duration limit = limit(timeout);
+		Map<RedlockNodeClient, Server> servers = new HashMap<>();
+		QuorumRequest<Server> request = new QuorumRequest<>(this.quorum.nodes(), RedlockNodeClient::check, limit, limit,
+				(late) -> {
+				});
+		try {
+			request.readUntil(() -> false, (result) -> servers.put(result.node(), server(result)));
+		}
+		catch (InterruptedException ex) {
+			throw RedisErrors.interrupted(ex);
+		}
+		finally {
+			request.close();
+		}
+		List<Server> all = this.quorum.nodes()
+			.stream()
+			.map((node) -> servers.getOrDefault(node,
+					Server.unusable(node.toString(), "Redis did not reply within " + RedisErrors.format(limit))))
+			.toList();
+		return Optional.of(new StoreHealth(all, this.quorum.majority(), false));
+	}
+
+	private static Server server(NodeResult<Server> result) {
+		return (result instanceof NodeResult.Success<Server> success) ? success.result()
+				: Server.unusable(result.node().toString(), ((NodeResult.Failure<Server>) result).problem());
 	}
 
 	/**

@@ -11,10 +11,12 @@ import java.util.function.BiFunction;
 import java.util.function.Consumer;
 
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.redis.RedisServerCheck;
 import io.github.lockspring.redis.client.DaemonThreads;
 import io.github.lockspring.redis.client.RedisCommands;
 import io.github.lockspring.redis.client.RedisConnections;
 import io.github.lockspring.redis.client.RedisEndpoint;
+import io.github.lockspring.store.StoreHealth.Server;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -156,6 +158,13 @@ final class RedlockNodeClient {
 	 */
 	<T> T execute(RedisScript<T> script, List<String> keys, Object[] args, Duration timeout, AtomicInteger sends) {
 		return this.commands.execute(script, keys, args, timeout, sends);
+	}
+
+	/**
+	 * Asks the server, on the calling thread, what matters to locks.
+	 */
+	Server check(Duration timeout) {
+		return new RedisServerCheck(this.commands, 0).check(this.name, timeout);
 	}
 
 	/**

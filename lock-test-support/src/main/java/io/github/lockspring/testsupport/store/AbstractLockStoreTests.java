@@ -18,6 +18,7 @@ import io.github.lockspring.store.AcquireResult;
 import io.github.lockspring.store.AcquireResult.Acquired;
 import io.github.lockspring.store.AcquireResult.Busy;
 import io.github.lockspring.store.LockStore;
+import io.github.lockspring.store.LockStoreInspector;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.ReleaseRequest;
 import io.github.lockspring.store.ReleaseResult;
@@ -25,11 +26,13 @@ import io.github.lockspring.store.ReleaseResult.NotOwner;
 import io.github.lockspring.store.ReleaseResult.Released;
 import io.github.lockspring.store.RenewRequest;
 import io.github.lockspring.store.RenewResult;
+import io.github.lockspring.store.StoredLock;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -319,6 +322,70 @@ public abstract class AbstractLockStoreTests {
 		assertThat(this.store.release(new ReleaseRequest(this.key, first, LONG, 0, BRIEF), TIMEOUT))
 			.isEqualTo(new Released());
 		await().until(() -> acquire(token(), LONG) instanceof Acquired);
+	}
+
+	@Test
+	void inspectorFindsTheOwnerAndItsLease() {
+		LockStoreInspector inspector = inspector();
+		assertThat(inspector.find(this.key, TIMEOUT)).isEmpty();
+		OwnerToken owner = token();
+		long fencingToken = fencingToken(acquire(owner, LONG));
+		StoredLock lock = inspector.find(this.key, TIMEOUT).orElseThrow();
+		assertThat(lock.key()).isEqualTo(this.key);
+		assertThat(lock.instance()).contains(owner.instance());
+		assertThat(lock.isKept()).isFalse();
+		assertThat(lock.remaining()).isBetween(LONG.minusSeconds(5), LONG.plusSeconds(1));
+		assertThat(lock.age()).isBetween(Duration.ZERO, Duration.ofSeconds(5));
+		assertThat(lock.fencingToken()).isGreaterThanOrEqualTo(fencingToken);
+		assertThat(lock.waiting()).isZero();
+		release(owner);
+		assertThat(inspector.find(this.key, TIMEOUT)).isEmpty();
+	}
+
+	@Test
+	void forcedReleaseFreesTheLockAndItsOwnerLearnsOfIt() {
+		LockStoreInspector inspector = inspector();
+		OwnerToken owner = token();
+		long fencingToken = fencingToken(acquire(owner, LONG));
+		assertThat(inspector.forceRelease(inspector.find(this.key, TIMEOUT).orElseThrow(), TIMEOUT)).isTrue();
+		assertThat(renew(owner, LONG)).containsExactly(RenewResult.NOT_OWNER);
+		NotOwner late = (NotOwner) release(owner);
+		// a row or a key that is gone cannot say it, and then the next owner's token does
+		assertThat(late.fencingToken()).satisfiesAnyOf((token) -> assertThat(token).isZero(),
+				(token) -> assertThat(token).isGreaterThan(fencingToken));
+		assertThat(fencingToken(acquire(token(), LONG))).isGreaterThan(fencingToken).isGreaterThan(late.fencingToken());
+	}
+
+	@Test
+	void forcedReleaseOfAnOwnershipThatHasEndedChangesNothing() {
+		LockStoreInspector inspector = inspector();
+		OwnerToken first = token();
+		acquire(first, LONG);
+		StoredLock seen = inspector.find(this.key, TIMEOUT).orElseThrow();
+		release(first);
+		assertThat(inspector.forceRelease(seen, TIMEOUT)).isFalse();
+		OwnerToken second = token();
+		acquire(second, LONG);
+		assertThat(inspector.forceRelease(seen, TIMEOUT)).isFalse();
+		assertThat(renew(second, LONG)).containsExactly(RenewResult.RENEWED);
+	}
+
+	@Test
+	void forcedReleaseEndsALockThatIsKept() {
+		LockStoreInspector inspector = inspector();
+		OwnerToken owner = token();
+		acquire(owner, LONG);
+		this.store.release(new ReleaseRequest(this.key, owner, LONG, 0, LONG), TIMEOUT);
+		StoredLock kept = inspector.find(this.key, TIMEOUT).orElseThrow();
+		assertThat(kept.isKept()).isTrue();
+		assertThat(kept.instance()).contains(owner.instance());
+		assertThat(inspector.forceRelease(kept, TIMEOUT)).isTrue();
+		assertThat(acquire(token(), LONG)).isInstanceOf(Acquired.class);
+	}
+
+	private LockStoreInspector inspector() {
+		assumeThat(this.store.inspector()).as("the store has an inspector").isPresent();
+		return this.store.inspector().orElseThrow();
 	}
 
 	@Test

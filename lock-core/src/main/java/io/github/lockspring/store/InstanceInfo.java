@@ -1,0 +1,22 @@
+package io.github.lockspring.store;
+
+/**
+ * Describes one instance of an application to people who ask who holds a lock. Immutable.
+ *
+ * @param application the name of the application, empty if it has none
+ * @param host the name of the machine, container or pod
+ * @param pid the process id there
+ * @since 0.1
+ */
+public record InstanceInfo(String application, String host, long pid) {
+
+	/**
+	 * Describes the instance as part of a sentence.
+	 * @return for example {@code billing on billing-7c9f, pid 41}
+	 */
+	@Override
+	public String toString() {
+		return (this.application.isEmpty() ? "" : this.application + " on ") + this.host + ", pid " + this.pid;
+	}
+
+}

@@ -1,0 +1,130 @@
+package io.github.lockspring.redis;
+
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+import io.github.lockspring.redis.client.RedisCommands;
+import io.github.lockspring.redis.client.RedisErrors;
+import io.github.lockspring.redis.client.RedisScriptExecutor;
+import io.github.lockspring.store.InstanceInfo;
+import io.github.lockspring.store.LockStoreInspector;
+import io.github.lockspring.store.StoredLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Answers questions about the locks of a {@link RedisLockStore}. Thread-safe.
+ */
+final class RedisInspector implements LockStoreInspector {
+
+	private final RedisKeys keys;
+
+	private final RedisCommands commands;
+
+	private final RedisScriptExecutor releaseScripts;
+
+	private final boolean exactCount;
+
+	/**
+	 * Creates an inspector.
+	 * @param releaseScripts releases locks as their owners do
+	 * @param exactCount whether one server knows every subscriber of an inbox
+	 */
+	RedisInspector(RedisKeys keys, RedisCommands commands, RedisScriptExecutor releaseScripts, boolean exactCount) {
+		this.keys = keys;
+		this.commands = commands;
+		this.releaseScripts = releaseScripts;
+		this.exactCount = exactCount;
+	}
+
+	@Override
+	public Optional<StoredLock> find(String key, Duration timeout) {
+		Object[] most = { String.valueOf(StoredLock.MAX_QUEUE) };
+		List<String> reply = this.commands.execute(RedisScripts.INSPECT, this.keys.all(key), most, timeout)
+			.stream()
+			.map(String::valueOf)
+			.toList();
+		return reply.isEmpty() ? Optional.empty() : Optional.of(parse(key, reply));
+	}
+
+	private static StoredLock parse(String key, List<String> reply) {
+		try {
+			String owner = reply.get(0);
+			long millis = Long.parseLong(reply.get(1));
+			boolean aged = StoredLock.instance(owner).isPresent() && !reply.get(2).equals("-1");
+			List<String> queue = reply.stream()
+				.skip(5)
+				.flatMap((member) -> StoredLock.instance(member).stream())
+				.toList();
+			return new StoredLock(key, owner, (millis < 0) ? null : Duration.ofMillis(millis),
+					aged ? Duration.of(Long.parseLong(reply.get(2)), ChronoUnit.MICROS) : null,
+					Long.parseLong(reply.get(3)), Integer.parseInt(reply.get(4)), queue);
+		}
+		catch (IndexOutOfBoundsException | NumberFormatException ex) {
+			throw RedisErrors.unexpected(reply);
+		}
+	}
+
+	/*
+	 * The script that the owner itself would send, with a fencing token as after local
+	 * hand-offs.
+	 */
+	@Override
+	public boolean forceRelease(StoredLock seen, Duration timeout) {
+		@Nullable Duration remaining = seen.remaining();
+		Object[] args = { seen.owner(), String.valueOf(seen.fencingToken() + 1), "0",
+				String.valueOf(RedisKeys.fencingKeep((remaining != null) ? remaining : Duration.ZERO).toMillis()),
+				this.keys.inboxPrefix(), this.exactCount ? "1" : "0" };
+		String reply = this.releaseScripts.execute(RedisScripts.RELEASE, this.keys.all(seen.key()), args, timeout);
+		if (reply.startsWith("2 0 ")) {
+			String message = reply.substring(4);
+			InboxMessages.addressee(message).ifPresent((token) -> publish(token.instance(), message, timeout));
+		}
+		return !reply.startsWith("0");
+	}
+
+	private void publish(String instance, String message, Duration timeout) {
+		this.commands.run(this.keys.inbox(instance),
+				(template) -> template.convertAndSend(this.keys.inbox(instance), message), timeout);
+	}
+
+	@Override
+	public void register(String instance, InstanceInfo info, Duration ttl, Duration timeout) {
+		String key = this.keys.instance(instance);
+		String value = info.pid() + " " + info.host() + " " + info.application();
+		this.commands.run(key, (template) -> {
+			template.opsForValue().set(key, value, ttl);
+			return true;
+		}, timeout);
+	}
+
+	@Override
+	public Map<String, InstanceInfo> instances(Collection<String> instances, Duration timeout) {
+		if (instances.isEmpty()) {
+			return Map.of();
+		}
+		List<String> distinct = instances.stream().distinct().toList();
+		List<String> names = distinct.stream().map(this.keys::instance).toList();
+		List<@Nullable String> values = this.commands.run(names.get(0),
+				(template) -> template.opsForValue().multiGet(names), timeout);
+		Map<String, InstanceInfo> known = new HashMap<>();
+		for (int i = 0; values != null && i < values.size(); i++) {
+			InstanceInfo info = parse(values.get(i));
+			if (info != null) {
+				known.put(distinct.get(i), info);
+			}
+		}
+		return known;
+	}
+
+	private static @Nullable InstanceInfo parse(@Nullable String value) {
+		String[] words = (value != null) ? value.split(" ", 3) : new String[0];
+		return (words.length == 3 && words[0].matches("\\d{1,18}"))
+				? new InstanceInfo(words[2], words[1], Long.parseLong(words[0])) : null;
+	}
+
+}
