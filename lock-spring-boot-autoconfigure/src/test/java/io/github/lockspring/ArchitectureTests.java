@@ -82,6 +82,7 @@ class ArchitectureTests {
 			Map.entry("autoconfigure.fencing",
 					List.of("", "engine.support", "fencing", "jdbc", "autoconfigure", "autoconfigure.jdbc",
 							"autoconfigure.properties")),
+			Map.entry("autoconfigure.actuate", List.of("", "store", "engine", "autoconfigure")),
 			Map.entry("autoconfigure.jdbc", List.of("", "store", "jdbc", "autoconfigure", "autoconfigure.properties")));
 
 	private static final JavaClasses CLASSES = new ClassFileImporter()

@@ -21,6 +21,7 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
+import org.springframework.core.env.Environment;
 
 /**
  * Auto-configuration of the {@link LockTemplate}. The template and its engine are created
@@ -61,12 +62,13 @@ public final class LockEngineAutoConfiguration {
 	LockEngine lockspringLockEngine(ObjectProvider<LockStore> stores, DistributedLockProperties properties,
 			ObjectProvider<LockListener> listeners, ObjectProvider<UnitOfWork> unitsOfWork,
 			ObjectProvider<LockRecorder> recorders, LockEngineLifecycle lifecycle,
-			ConfigurableListableBeanFactory beanFactory) {
+			ConfigurableListableBeanFactory beanFactory, Environment environment) {
 		LockStore store = stores.getIfAvailable(() -> {
 			throw MissingLockStoreException.explaining(beanFactory, properties.store());
 		});
 		LockEngine engine = new LockEngine(store, settings(properties), listeners.orderedStream().toList(),
-				unitsOfWork.getIfAvailable(() -> UnitOfWork.NONE), recorders.getIfAvailable(() -> LockRecorder.NONE));
+				unitsOfWork.getIfAvailable(() -> UnitOfWork.NONE), recorders.getIfAvailable(() -> LockRecorder.NONE),
+				new InstanceDescription(environment));
 		lifecycle.manage(engine);
 		return engine;
 	}

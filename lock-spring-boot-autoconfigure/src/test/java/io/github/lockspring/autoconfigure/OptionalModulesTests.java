@@ -37,6 +37,7 @@ class OptionalModulesTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "lock-redis", "lock-jdbc",
 			"micrometer-core spring-boot-micrometer-metrics spring-boot-micrometer-observation micrometer-tracing",
+			"spring-boot-actuator-autoconfigure spring-boot-actuator spring-boot-health",
 			"lock-redis spring-data-redis spring-boot-data-redis lettuce-core jedis lock-jdbc spring-jdbc spring-boot-jdbc" })
 	void locksInMemoryNeedNone(String missing) throws Exception {
 		List<String> modules = List.of(missing.split(" "));

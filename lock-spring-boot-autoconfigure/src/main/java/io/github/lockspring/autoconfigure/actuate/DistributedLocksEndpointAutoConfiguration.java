@@ -1,0 +1,31 @@
+package io.github.lockspring.autoconfigure.actuate;
+
+import java.time.Duration;
+
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.annotation.Bean;
+
+/**
+ * Auto-configuration of the {@link DistributedLocksEndpoint}.
+ *
+ * @since 0.1
+ */
+@AutoConfiguration
+@ConditionalOnClass(ConditionalOnAvailableEndpoint.class)
+@ConditionalOnAvailableEndpoint(DistributedLocksEndpoint.class)
+public final class DistributedLocksEndpointAutoConfiguration {
+
+	/** For people, who can wait for longer than callers. */
+	private static final Duration TIMEOUT = Duration.ofSeconds(2);
+
+	@Bean
+	@ConditionalOnMissingBean
+	DistributedLocksEndpoint lockspringDistributedLocksEndpoint(ConfigurableListableBeanFactory beanFactory) {
+		return new DistributedLocksEndpoint(new CreatedEngine(beanFactory), TIMEOUT);
+	}
+
+}
