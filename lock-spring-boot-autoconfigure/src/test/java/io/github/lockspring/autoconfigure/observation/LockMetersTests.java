@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
 
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockLostException;
@@ -51,6 +52,9 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * What a monitoring system sees of the locks of an application.
  */
 class LockMetersTests {
+
+	/** The common pool may have one thread only, and both callers wait. */
+	private static final Executor THREAD_EACH = (task) -> new Thread(task).start();
 
 	private static final Duration MOMENT = Duration.ofMillis(200);
 
@@ -212,13 +216,13 @@ class LockMetersTests {
 	private static void waitFor(ApplicationContext one, ApplicationContext two, String id) {
 		CountDownLatch done = new CountDownLatch(1);
 		CompletableFuture<Void> holder = CompletableFuture
-			.runAsync(() -> one.getBean(MeteredService.class).ship(id, () -> await(done)));
+			.runAsync(() -> one.getBean(MeteredService.class).ship(id, () -> await(done)), THREAD_EACH);
 		awaitValue(one, 1, "held", "name", "order");
 		assertThatExceptionOfType(LockNotAcquiredException.class)
 			.isThrownBy(() -> locks(two).acquire(LockRequest.of("order:" + id).name("order").waitTime(Duration.ZERO)));
 		CompletableFuture<Void> waiter = CompletableFuture
 			.runAsync(() -> two.getBean(MeteredService.class).ship(id, () -> {
-			}));
+			}), THREAD_EACH);
 		awaitValue(two, 1, "waiting", "name", "order");
 		done.countDown();
 		holder.join();
