@@ -10,6 +10,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
 import javax.sql.DataSource;
@@ -161,8 +162,14 @@ public final class JdbcLockStore implements LockStore {
 		if (inbox != null) {
 			inbox.forget(request.token());
 		}
-		return this.requests.execute((call) -> table(call).release(call, row(request.key()), request.token().toString(),
-				request.lastFencingToken(), micros(request.keep())), timeout);
+		AtomicInteger sends = new AtomicInteger();
+		ReleaseResult result = this.requests.execute((call) -> {
+			sends.incrementAndGet();
+			return table(call).release(call, row(request.key()), request.token().toString(), request.lastFencingToken(),
+					micros(request.keep()));
+		}, timeout);
+		return (result instanceof ReleaseResult.NotOwner notOwner)
+				? ReleaseResult.NotOwner.of(notOwner.fencingToken(), sends.get()) : result;
 	}
 
 	@Override

@@ -1,0 +1,87 @@
+package io.github.lockspring.jdbc;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import javax.sql.DataSource;
+
+import io.github.lockspring.store.AcquireRequest;
+import io.github.lockspring.store.AcquireRequest.QueueMode;
+import io.github.lockspring.store.AcquireResult.Acquired;
+import io.github.lockspring.store.AcquireResult.Busy;
+import io.github.lockspring.store.LockStore;
+import io.github.lockspring.store.OwnerToken;
+import io.github.lockspring.store.ReleaseRequest;
+import io.github.lockspring.store.ReleaseResult;
+import io.github.lockspring.testsupport.jdbc.Databases;
+import io.github.lockspring.testsupport.jdbc.Databases.Database;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A request of several statements is repeated after a conflict in the last of them.
+ */
+class RepeatedRequestTests {
+
+	private static final Duration TIMEOUT = Duration.ofSeconds(20);
+
+	private static final String INSTANCE = "repeated-request-tests";
+
+	private final Database database = Databases.h2().withLocks();
+
+	private final AtomicInteger conflicts = new AtomicInteger();
+
+	@Test
+	void h29ReleaseThatHasHandedTheLockOverBeforeAConflictSaysNothingAboutLaterOwners() {
+		try (LockStore store = JdbcLockStore
+			.create(conflictAt("DELETE FROM lock_lease_waiter WHERE lock_key = ? AND ("), new JdbcStoreSettings())) {
+			OwnerToken owner = new OwnerToken(INSTANCE, 1, 5000);
+			assertThat(acquire(store, owner)).isInstanceOf(Acquired.class);
+			assertThat(acquire(store, new OwnerToken(INSTANCE, 2, 5000))).isInstanceOf(Busy.class);
+			ReleaseResult result = store.release(new ReleaseRequest("order 1", owner), TIMEOUT);
+			assertThat(this.conflicts).hasValue(1);
+			assertThat(result).isEqualTo(new ReleaseResult.NotOwner(0));
+		}
+	}
+
+	private static Object acquire(LockStore store, OwnerToken token) {
+		return store.acquire(new AcquireRequest("order 1", token, Duration.ofMinutes(1), QueueMode.JOIN), TIMEOUT);
+	}
+
+	/** A source whose first statement of this kind is refused, as after a deadlock. */
+	private DataSource conflictAt(String sql) {
+		return new DelegatingDataSource(this.database.dataSource()) {
+			@Override
+			public Connection getConnection() throws SQLException {
+				return proxy(Connection.class, super.getConnection(), sql);
+			}
+		};
+	}
+
+	private <T> T proxy(Class<T> type, T target, String refused) {
+		return type
+			.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type }, (proxy, method, arguments) -> {
+				boolean prepares = method.getName().equals("prepareStatement");
+				if (method.getName().startsWith("execute") && refused.isEmpty() && this.conflicts.compareAndSet(0, 1)) {
+					throw new SQLException("Deadlock detected", "40001");
+				}
+				try {
+					Object result = method.invoke(target, arguments);
+					return (prepares && ((String) arguments[0]).startsWith(refused))
+							? proxy(PreparedStatement.class, (PreparedStatement) result, "") : result;
+				}
+				catch (InvocationTargetException ex) {
+					throw ex.getTargetException();
+				}
+			}));
+	}
+
+}
