@@ -3,6 +3,7 @@ package io.github.lockspring.jdbc;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Locale;
+import java.util.Set;
 
 import io.github.lockspring.LockUnavailableException;
 import org.jspecify.annotations.Nullable;
@@ -22,6 +23,12 @@ import org.springframework.jdbc.support.SQLExceptionTranslator;
 final class JdbcErrors {
 
 	private static final SQLExceptionTranslator TRANSLATOR = new SQLExceptionSubclassTranslator();
+
+	/** PostgreSQL, and H2. */
+	private static final Set<String> READ_ONLY_STATES = Set.of("25006", "90097");
+
+	/** MariaDB and MySQL: the server, and the transaction. */
+	private static final Set<Integer> READ_ONLY_CODES = Set.of(1290, 1792);
 
 	private JdbcErrors() {
 	}
@@ -54,9 +61,19 @@ final class JdbcErrors {
 					+ ". Create both in a migration, with the columns of"
 					+ " io/github/lockspring/jdbc/lock-lease-*.sql, or with distributed-lock.jdbc.initialize-schema=always;"
 					+ " the user of the database needs the rights to SELECT, INSERT, UPDATE and, of '" + table
-					+ "_waiter', DELETE", ex);
+					+ "_waiter', DELETE", ex, true);
+		}
+		if (isReadOnly(cause)) {
+			return new LockUnavailableException("The database of the locks is read-only: " + cause.getMessage()
+					+ ". Locks have to be written: connect to the primary server", ex);
 		}
 		return new LockUnavailableException("The database of the locks cannot be used: " + cause.getMessage(), ex);
+	}
+
+	private static boolean isReadOnly(Throwable cause) {
+		return cause instanceof SQLException refused
+				&& (READ_ONLY_STATES.contains(String.valueOf(refused.getSQLState()))
+						|| READ_ONLY_CODES.contains(refused.getErrorCode()));
 	}
 
 	static LockUnavailableException timeout(Duration timeout) {
@@ -67,8 +84,10 @@ final class JdbcErrors {
 	}
 
 	static LockUnavailableException unknownDatabase(String product) {
-		return new LockUnavailableException("There is no dialect for the database '" + product
-				+ "'. Define a bean of the type JdbcDialect, or use H2, PostgreSQL, MariaDB or MySQL");
+		return new LockUnavailableException(
+				"There is no dialect for the database '" + product
+						+ "'. Define a bean of the type JdbcDialect, or use H2, PostgreSQL, MariaDB or MySQL",
+				null, true);
 	}
 
 }

@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -374,6 +375,44 @@ class JdbcLockStoreTests {
 				acquire(store, "auto-commit", token());
 			}
 			assertThat(acquire(this.store, "auto-commit", token())).isInstanceOf(Busy.class);
+		}
+
+		/** An application whose clock is wrong by an hour cannot do harm with it. */
+		@Test
+		void f17NoTimeOfTheApplicationIsSent() {
+			List<Long> numbers = new CopyOnWriteArrayList<>();
+			try (LockStore store = JdbcLockStore.create(recordingNumbers(this.pool, numbers),
+					new JdbcStoreSettings())) {
+				OwnerToken token = token();
+				acquire(store, "clock", token);
+				acquire(store, "clock", token());
+				store.renew(List.of(new RenewRequest("clock", token, LONG)), TIMEOUT);
+				release(store, "clock", token);
+			}
+			assertThat(numbers).isNotEmpty().allMatch((number) -> number <= TimeUnit.SECONDS.toMicros(30));
+		}
+
+		private static DataSource recordingNumbers(DataSource target, List<Long> numbers) {
+			return new DelegatingDataSource(target) {
+
+				@Override
+				public Connection getConnection() throws SQLException {
+					return recording(Connection.class, super.getConnection());
+				}
+
+				private <T> T recording(Class<T> type, T delegate) {
+					return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type },
+							(proxy, method, arguments) -> {
+								if (method.getName().matches("set(Long|Timestamp|Object)")) {
+									numbers.add((Long) arguments[1]);
+								}
+								Object result = method.invoke(delegate, arguments);
+								return (result instanceof PreparedStatement statement)
+										? recording(PreparedStatement.class, statement) : result;
+							}));
+				}
+
+			};
 		}
 
 		@Test

@@ -1,0 +1,138 @@
+package io.github.lockspring.testsupport.jdbc;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+import io.github.lockspring.testsupport.jdbc.Databases.Database;
+import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+
+/**
+ * A PostgreSQL server that can fail: killed and started again with its data, or paused.
+ * Used by one thread.
+ *
+ * @since 0.1
+ */
+public final class PostgresServer implements AutoCloseable {
+
+	private final Path data;
+
+	private EmbeddedPostgres server;
+
+	private PostgresServer(Path data) throws IOException {
+		this.data = data;
+		this.server = start(data, 0);
+	}
+
+	/** Starts a server. */
+	public static PostgresServer start() {
+		try {
+			return new PostgresServer(Files.createTempDirectory("postgres"));
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	private static EmbeddedPostgres start(Path data, int port) throws IOException {
+		EmbeddedPostgres.Builder builder = EmbeddedPostgres.builder()
+			.setDataDirectory(data)
+			.setCleanDataDirectory(false)
+			.setServerConfig("fsync", "off")
+			// off by default here: a killed server would forget what it has just
+			// committed
+			.setServerConfig("synchronous_commit", "on");
+		return ((port == 0) ? builder : builder.setPort(port)).start();
+	}
+
+	/** Returns the port. */
+	public int port() {
+		return this.server.getPort();
+	}
+
+	/** Returns the database. */
+	public Database database() {
+		return database(port());
+	}
+
+	/**
+	 * Returns the database as it is reached through a proxy.
+	 * @param port the port of the proxy
+	 */
+	public Database database(int port) {
+		return new Database("postgresql", "jdbc:postgresql://127.0.0.1:" + port + "/postgres", "postgres", "");
+	}
+
+	/** Kills all processes of the server. */
+	public void kill() {
+		signal("KILL");
+		try {
+			this.server.close();
+		}
+		catch (IOException | RuntimeException ex) {
+			// it is dead already
+		}
+	}
+
+	/** Starts a killed server on its data and port. */
+	public void restart() {
+		try {
+			int port = port();
+			Files.deleteIfExists(this.data.resolve("postmaster.pid"));
+			this.server = start(this.data, port);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	/** Pauses all processes of the server. */
+	public void pause() {
+		signal("STOP");
+	}
+
+	/** Ends a pause. */
+	public void resume() {
+		signal("CONT");
+	}
+
+	private void signal(String name) {
+		try {
+			long postmaster = Long.parseLong(Files.readAllLines(this.data.resolve("postmaster.pid")).get(0).trim());
+			List<String> command = new ArrayList<>(List.of("kill", "-" + name, String.valueOf(postmaster)));
+			ProcessHandle.of(postmaster)
+				.stream()
+				.flatMap(ProcessHandle::descendants)
+				.map(ProcessHandle::pid)
+				.map(String::valueOf)
+				.forEach(command::add);
+			// a process that has ended meanwhile makes it fail
+			new ProcessBuilder(command).start().waitFor(10, TimeUnit.SECONDS);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	@Override
+	public void close() {
+		try {
+			this.server.close();
+			try (Stream<Path> files = Files.walk(this.data)) {
+				files.sorted((a, b) -> b.compareTo(a)).forEach((file) -> file.toFile().delete());
+			}
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+}
