@@ -138,7 +138,7 @@ class ArchitectureTests {
 		classes().that(resideInAnyPackage(packageOf(""), packageOf("store")))
 			.should()
 			.onlyDependOnClassesThat(
-					resideInAnyPackage("java..", "org.jspecify..", "org.slf4j").or(resideInAPackage(ROOT + "..")))
+					resideInAnyPackage("java..", "org.jspecify..", "org.slf4j..").or(resideInAPackage(ROOT + "..")))
 			.check(CLASSES);
 	}
 
@@ -157,7 +157,7 @@ class ArchitectureTests {
 		classes().that(resideInAPackage(packageOf("engine") + ".."))
 			.should()
 			.onlyDependOnClassesThat(
-					resideInAnyPackage("java..", "org.jspecify..", "org.slf4j").or(resideInAPackage(ROOT + "..")))
+					resideInAnyPackage("java..", "org.jspecify..", "org.slf4j..").or(resideInAPackage(ROOT + "..")))
 			.check(CLASSES);
 	}
 

@@ -19,6 +19,7 @@ import io.github.lockspring.store.RenewResult;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
  * The handle of one hold: what its holder asks, and the requests to the store that the
@@ -267,9 +268,11 @@ final class DefaultHeldLock implements HeldLock {
 			return !(result instanceof ReleaseResult.NotOwner notOwner) || !isLost(notOwner);
 		}
 		catch (LockUnavailableException ex) {
-			logger.warn("{} could not be released, which will be tried again; it expires in at most {}: {}",
-					LockMessages.lock(parameters()), LockMessages.duration(this.hold.deadline() - now()),
-					ex.getMessage());
+			Level level = this.registry.client().beginsOutage(key()) ? Level.WARN : Level.DEBUG;
+			LockMessages.about(logger.atLevel(level), parameters(), fencingToken())
+				.log("{} could not be released, which will be tried again; it expires in at most {}: {}",
+						LockMessages.lock(parameters()), LockMessages.duration(this.hold.deadline() - now()),
+						ex.getMessage());
 			this.registry.dispatcher().repeat(request, sent);
 			return true;
 		}
@@ -281,8 +284,9 @@ final class DefaultHeldLock implements HeldLock {
 	private boolean isLost(ReleaseResult.NotOwner result) {
 		if (now() - this.hold.deadline() < 0 && result.fencingToken() <= fencingToken()) {
 			// a repeated release, or data lost meanwhile: not known to be a loss
-			logger.warn("{} was gone when it was released, before its lease was over; no other owner is known to"
-					+ " have held it meanwhile", LockMessages.lock(parameters()));
+			LockMessages.about(logger.atWarn(), parameters(), fencingToken())
+				.log("{} was gone when it was released, before its lease was over; no other owner is known to"
+						+ " have held it meanwhile", LockMessages.lock(parameters()));
 			return false;
 		}
 		this.hold.lostUnnoticed(Cause.FOUND_AT_RELEASE);

@@ -103,7 +103,8 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 		this.events = new LockEvents(listeners, eventThread);
 		this.recorder = recorder;
 		this.timed = recorder != LockRecorder.NONE || !listeners.isEmpty();
-		this.client = new StoreClient(MeasuredStore.of(store, recorder, time), settings.commandTimeout(), this.events);
+		this.client = new StoreClient(MeasuredStore.of(store, recorder, time), settings.commandTimeout(), this.events,
+				time);
 		this.dispatcher = new StoreDispatcher(this.client, settings.renewalBatchSize(), time, dispatcherThreads,
 				this.events);
 		this.registration = new InstanceRegistration(this.instance, this.client, time, dispatcherThreads);
@@ -275,10 +276,10 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 		LockParameters lock = hold.parameters();
 		String reason = LockMessages.reason(cause);
 		this.recorder.lost(lock.name(), cause);
-		this.events.execute(() -> logger.warn(
-				"{} was lost after {} (fencing token {}): {}. The work done under it may have overlapped the work"
-						+ " of another holder",
-				LockMessages.lock(lock), LockMessages.duration(heldFor), hold.fencingToken(), reason));
+		this.events.execute(() -> LockMessages.about(logger.atWarn(), lock, hold.fencingToken())
+			.log("{} was lost after {} (fencing token {}): {}. The work done under it may have overlapped the work"
+					+ " of another holder", LockMessages.lock(lock), LockMessages.duration(heldFor),
+					hold.fencingToken(), reason));
 		this.events
 			.publishAsync(new LockEvent.Lost(lock.key(), lock.name(), hold.fencingToken(), heldFor, cause, reason));
 	}

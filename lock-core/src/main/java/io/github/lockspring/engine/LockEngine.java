@@ -27,6 +27,7 @@ import io.github.lockspring.store.StoreHealth;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
  * Holds locks in a {@link LockStore} for one instance of an application. Has no thread
@@ -93,7 +94,7 @@ public final class LockEngine implements AutoCloseable {
 			return (description != null) ? created.describedBy(description) : created;
 		};
 		this.template = new DefaultLockTemplate(this::registry, unitOfWork);
-		this.connect = new StoreClient(store, settings.commandTimeout(), this.threads.events())::connect;
+		this.connect = new StoreClient(store, settings.commandTimeout(), this.threads.events(), Time.SYSTEM)::connect;
 	}
 
 	/** Creates an engine whose clock and threads a test controls. */
@@ -225,7 +226,9 @@ public final class LockEngine implements AutoCloseable {
 				client.release(request, client.commandTimeout());
 			}
 			catch (LockUnavailableException ex) {
-				logger.warn("Lock '{}' could not be released and will expire: {}", request.key(), ex.getMessage());
+				logger.atLevel(client.beginsOutage(request.key()) ? Level.WARN : Level.DEBUG)
+					.addKeyValue(LockMessages.KEY, request.key())
+					.log("Lock '{}' could not be released and will expire: {}", request.key(), ex.getMessage());
 				failing.merge(shard, time.nanoTime() - sent, Long::sum);
 			}
 		}

@@ -6,17 +6,33 @@ import io.github.lockspring.LockEvent.Lost.Cause;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.store.InstanceInfo;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.spi.LoggingEventBuilder;
 
 /**
  * What the engine says to people.
  */
 final class LockMessages {
 
+	/** The key of a lock, as a field of a log line. */
+	static final String KEY = "lock.key";
+
+	private static final String NAME = "lock.name";
+
+	private static final String TOKEN = "lock.token";
+
 	static final String CLOSING = "The application is stopping and does not wait for locks any more.";
 
 	static final String AHEAD_IN_QUEUE = "Other threads in this process are ahead in the queue.";
 
 	private LockMessages() {
+	}
+
+	/**
+	 * Gives a log line the fields by which the lines of one lock are found.
+	 */
+	static LoggingEventBuilder about(LoggingEventBuilder line, LockParameters lock, long fencingToken) {
+		LoggingEventBuilder known = line.addKeyValue(KEY, lock.key()).addKeyValue(TOKEN, fencingToken);
+		return (lock.name() != null) ? known.addKeyValue(NAME, lock.name()) : known;
 	}
 
 	static String reason(Cause cause) {

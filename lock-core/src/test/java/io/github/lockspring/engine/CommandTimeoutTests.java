@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 import io.github.lockspring.engine.support.StoreClient;
+import io.github.lockspring.engine.support.Time;
 import io.github.lockspring.store.AcquireRequest;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.RenewRequest;
@@ -34,7 +35,7 @@ class CommandTimeoutTests {
 		void beforeAnswer(Duration timeout) {
 			CommandTimeoutTests.this.timeouts.add(timeout);
 		}
-	}, COMMAND_TIMEOUT, Runnable::run);
+	}, COMMAND_TIMEOUT, Runnable::run, Time.SYSTEM);
 
 	@Test
 	void acquisitionOfAShortLeaseWaitsForAThirdOfIt() {

@@ -23,6 +23,7 @@ import io.github.lockspring.store.StoredLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
  * Sends requests to a store: with a timeout, with or without regard for interrupts, and
@@ -47,16 +48,22 @@ public final class StoreClient {
 
 	private final Executor reports;
 
+	private final Time time;
+
+	private final Outages outages = new Outages();
+
 	/**
 	 * Creates a client.
 	 * @param store the store
 	 * @param commandTimeout longest wait for a result; for a short ttl a third of it
 	 * @param reports writes what the log has to say
+	 * @param time the clock
 	 */
-	public StoreClient(LockStore store, Duration commandTimeout, Executor reports) {
+	public StoreClient(LockStore store, Duration commandTimeout, Executor reports, Time time) {
 		this.store = store;
 		this.commandTimeout = commandTimeout;
 		this.reports = reports;
+		this.time = time;
 	}
 
 	/**
@@ -95,7 +102,9 @@ public final class StoreClient {
 	 */
 	public AcquireResult acquire(AcquireRequest request) {
 		try {
-			return notNull(this.store.acquire(request, timeout(request.ttl())));
+			AcquireResult result = notNull(this.store.acquire(request, timeout(request.ttl())));
+			answered(request.key());
+			return result;
 		}
 		catch (LockUnavailableException ex) {
 			throw ex;
@@ -136,17 +145,20 @@ public final class StoreClient {
 			for (int i = 0; i < results.size(); i++) {
 				results.set(i, notNull(known.get(i)));
 			}
+			answered(requests.get(0).key());
 		}
 		catch (LockUnavailableException ex) {
-			this.reports.execute(() -> logger.warn(
-					"{} lock(s), '{}' among them, could not be renewed now and will be tried again: {}",
-					requests.size(), requests.get(0).key(), ex.getMessage()));
+			Level level = beginsOutage(requests.get(0).key()) ? Level.WARN : Level.DEBUG;
+			this.reports.execute(() -> logger.atLevel(level)
+				.log("{} lock(s), '{}' among them, could not be renewed now and will be tried again: {}",
+						requests.size(), requests.get(0).key(), ex.getMessage()));
 		}
 		catch (RuntimeException | Error ex) {
 			// an error too: whatever happens here, these leases are tried again
-			this.reports.execute(
-					() -> logger.error("The store failed unexpectedly; the renewal of {} lock(s) will be tried again",
-							requests.size(), ex));
+			Level level = beginsOutage(requests.get(0).key()) ? Level.ERROR : Level.DEBUG;
+			this.reports.execute(() -> logger.atLevel(level)
+				.setCause(ex)
+				.log("The store failed unexpectedly; the renewal of {} lock(s) will be tried again", requests.size()));
 		}
 		return results;
 	}
@@ -166,6 +178,7 @@ public final class StoreClient {
 				tries.incrementAndGet();
 				return notNull(this.store.release(request, timeout));
 			});
+			answered(request.key());
 			return (result instanceof ReleaseResult.NotOwner notOwner)
 					? ReleaseResult.NotOwner.of(notOwner.fencingToken(), tries.get()) : result;
 		}
@@ -176,6 +189,7 @@ public final class StoreClient {
 	}
 
 	/**
+<<<<<<< HEAD
 	 * Who holds a lock.
 	 *
 	 * @param info the instance
@@ -227,6 +241,29 @@ public final class StoreClient {
 		}
 		catch (RuntimeException ex) {
 			throw unexpected(ex);
+=======
+	 * A request had no result, and that is to be logged: as a warning if it is the first
+	 * one of an outage of its server.
+	 * @param key the key of the request
+	 * @return false if the outage has been reported
+	 */
+	public boolean beginsOutage(String key) {
+		return this.outages.failed(shard(key), this.time.nanoTime());
+	}
+
+	private void answered(String key) {
+		if (this.outages.isEmpty()) {
+			return;
+		}
+		String shard = shard(key);
+		long now = this.time.nanoTime();
+		Outages.Outage ended = this.outages.answered(shard, now);
+		if (ended != null) {
+			this.reports
+				.execute(() -> logger.info("The store{} answers again: {} requests of locks had no result in {}s",
+						shard.isEmpty() ? "" : " at " + shard, ended.failures(),
+						(now - ended.since()) / 1_000_000_000));
+>>>>>>> 743b0d1 (Observation: fields and fewer lines in the log; documentation and dashboard)
 		}
 	}
 

@@ -4,7 +4,11 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+<<<<<<< HEAD
 import java.util.concurrent.Executor;
+=======
+import java.util.concurrent.locks.Lock;
+>>>>>>> 743b0d1 (Observation: fields and fewer lines in the log; documentation and dashboard)
 
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockLostException;
@@ -138,13 +142,16 @@ class LockMetersTests {
 		this.runner.run((context) -> {
 			locks(context).acquire(LockRequest.of("a").name("named")).close();
 			locks(context).acquire(LockRequest.of("b")).close();
-			context.getBean(LockTemplate.class).asLock("c").lock();
+			Lock bound = locks(context).asLock("c");
+			bound.lock();
 			assertThat(value(context, "acquire", "name", "named", "outcome", "acquired")).isOne();
 			assertThat(value(context, "acquire", "name", "none", "outcome", "acquired")).isEqualTo(2);
 			assertThat(value(context, "held", "name", "none")).isOne();
+			bound.unlock();
+			assertThat(value(context, "held", "name", "none")).isZero();
 			assertThat(value(context, "usage", "name", "named")).isOne();
 			assertThat(value(context, "store.commands", "command", "release", "shard", "none", "outcome", "answered"))
-				.isEqualTo(2);
+				.isEqualTo(3);
 		});
 	}
 

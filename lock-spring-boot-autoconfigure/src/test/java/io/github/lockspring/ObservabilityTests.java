@@ -1,0 +1,159 @@
+package io.github.lockspring;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import io.github.lockspring.autoconfigure.Applications;
+import io.github.lockspring.autoconfigure.observation.LockMeterDocumentation;
+import io.github.lockspring.autoconfigure.observation.LockObservationDocumentation;
+import io.github.lockspring.autoconfigure.observation.MeteredService;
+import io.micrometer.common.docs.KeyName;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.json.JsonParserFactory;
+import org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration;
+import org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Compares {@code docs/observability.md} and the dashboard with the code, and with a
+ * scrape of an application on a real server.
+ */
+class ObservabilityTests {
+
+	private static final List<String> PAGE = Documentation.lines("docs/observability.md");
+
+	private static final Pattern METRIC = Pattern.compile("distributed_lock_[a-z_]+");
+
+	private static final Pattern LABELS = Pattern.compile("(?:\\{| by \\()([^})]*)[})]");
+
+	/** Each metric and the labels that it has. */
+	private static Map<String, Set<String>> scraped = Map.of();
+
+	private static String scrape = "";
+
+	@BeforeAll
+	static void scrape() {
+		Applications.onSharedServer()
+			.withConfiguration(AutoConfigurations.of(MetricsAutoConfiguration.class,
+					CompositeMeterRegistryAutoConfiguration.class))
+			.withBean(PrometheusMeterRegistry.class, () -> new PrometheusMeterRegistry(PrometheusConfig.DEFAULT))
+			.withUserConfiguration(MeteredService.class)
+			.run((context) -> {
+				context.getBean(MeteredService.class).ship("scraped", () -> {
+				});
+				scrape = context.getBean(PrometheusMeterRegistry.class).scrape();
+			});
+		scraped = scrape.lines()
+			.filter((line) -> line.startsWith("distributed_lock"))
+			.collect(Collectors.toMap((line) -> line.replaceAll("[{ ].*", ""), ObservabilityTests::labels,
+					(labels, same) -> labels));
+	}
+
+	private static Set<String> labels(String line) {
+		return Pattern.compile("(\\w+)=\"")
+			.matcher(line)
+			.results()
+			.map((label) -> label.group(1))
+			.collect(Collectors.toSet());
+	}
+
+	@Test
+	void pageListsEveryMeterWithItsTypeAndTags() {
+		assertThat(rows("## Meters")).containsExactlyElementsOf(Arrays.stream(LockMeterDocumentation.values())
+			.map((meter) -> List.of(code(meter.getName()), meter.getType().name().toLowerCase(Locale.ROOT),
+					codes(meter.getKeyNames())))
+			.toList());
+	}
+
+	@Test
+	void pageListsEveryObservationAndItsValues() {
+		assertThat(rows("## Traces").stream().map((row) -> row.get(0)))
+			.containsExactlyElementsOf(Arrays.stream(LockObservationDocumentation.values())
+				.map((observation) -> code(observation.getName()))
+				.toList());
+		Stream<KeyName> values = Arrays.stream(LockObservationDocumentation.values())
+			.flatMap((observation) -> Stream.of(observation.getLowCardinalityKeyNames(),
+					observation.getHighCardinalityKeyNames()))
+			.flatMap(Arrays::stream);
+		assertThat(values).allSatisfy(
+				(value) -> assertThat(PAGE).anyMatch((line) -> line.startsWith("| " + code(value.asString()) + " | ")));
+	}
+
+	@Test
+	void aScrapeHasTheLinesThatThePageShows() {
+		List<String> shown = Stream.of(PAGE, Documentation.lines("README.md"))
+			.flatMap(List::stream)
+			.filter((line) -> line.startsWith("distributed_lock"))
+			.toList();
+		assertThat(shown).hasSizeGreaterThan(5)
+			.allSatisfy((line) -> assertThat(scrape.lines()).anyMatch((scraped) -> scraped.startsWith(line + " ")));
+	}
+
+	@Test
+	void aScrapeHasEveryMetricOfTheAlerts() {
+		assertThat(metrics(String.join("\n", PAGE))).isNotEmpty().isSubsetOf(scraped.keySet());
+	}
+
+	@Test
+	void aScrapeHasEveryMetricOfTheDashboardAndItsLabels() {
+		Map<String, Object> dashboard = JsonParserFactory.getJsonParser()
+			.parseMap(String.join("\n", Documentation.lines("docs/observability/grafana-dashboard.json")));
+		List<String> expressions = maps(dashboard.get("panels")).flatMap((panel) -> maps(panel.get("targets")))
+			.map((target) -> (String) target.get("expr"))
+			.toList();
+		assertThat(expressions).hasSizeGreaterThan(15).allSatisfy((expression) -> {
+			assertThat(metrics(expression)).isNotEmpty().isSubsetOf(scraped.keySet());
+			Set<String> known = metrics(expression).stream()
+				.flatMap((metric) -> scraped.get(metric).stream())
+				.collect(Collectors.toSet());
+			assertThat(usedLabels(expression)).isSubsetOf(known);
+		});
+		Set<String> shown = metrics(String.join("\n", expressions));
+		assertThat(scraped.keySet()).isEqualTo(shown);
+	}
+
+	private static Set<String> metrics(String text) {
+		return METRIC.matcher(text).results().map(MatchResult::group).collect(Collectors.toCollection(TreeSet::new));
+	}
+
+	private static Set<String> usedLabels(String expression) {
+		return LABELS.matcher(expression)
+			.results()
+			.flatMap((labels) -> Arrays.stream(labels.group(1).split(",")))
+			.map((label) -> label.replaceAll("[=~].*", "").trim())
+			.collect(Collectors.toSet());
+	}
+
+	@SuppressWarnings("unchecked")
+	private static Stream<Map<String, Object>> maps(Object list) {
+		return (list != null) ? ((List<Map<String, Object>>) list).stream() : Stream.empty();
+	}
+
+	/** The first three cells of each row of a table. */
+	private static List<List<String>> rows(String heading) {
+		return Documentation.table(PAGE, heading).stream().skip(2).map((row) -> row.subList(0, 3)).toList();
+	}
+
+	private static String codes(KeyName[] names) {
+		return Arrays.stream(names).map((name) -> code(name.asString())).collect(Collectors.joining(", "));
+	}
+
+	private static String code(String text) {
+		return "`" + text + "`";
+	}
+
+}
