@@ -8,7 +8,9 @@ import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.engine.support.MeasuredStore;
 import io.github.lockspring.store.AcquireResult;
+import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.ReleaseResult;
 import io.github.lockspring.store.RenewResult;
 import org.junit.jupiter.api.Test;
@@ -198,6 +200,14 @@ class LockRecorderTests extends EngineFixture {
 		assertThat(Thread.interrupted()).isTrue();
 		assertThat(this.recorder.lines()).contains("lost order STOPPED");
 		assertNothingHeldOrWaitedFor();
+	}
+
+	@Test
+	void storeThatIsMeasuredHidesNothingThatTheStoreCan() {
+		assertThat(LockStore.class.getMethods()).allSatisfy((method) -> assertThat(
+				MeasuredStore.class.getMethod(method.getName(), method.getParameterTypes()).getDeclaringClass())
+			.as(method.getName())
+			.isEqualTo(MeasuredStore.class));
 	}
 
 }

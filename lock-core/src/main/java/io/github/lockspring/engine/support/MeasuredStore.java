@@ -10,10 +10,12 @@ import io.github.lockspring.store.AcquireResult;
 import io.github.lockspring.store.Inbox;
 import io.github.lockspring.store.InboxListener;
 import io.github.lockspring.store.LockStore;
+import io.github.lockspring.store.LockStoreInspector;
 import io.github.lockspring.store.ReleaseRequest;
 import io.github.lockspring.store.ReleaseResult;
 import io.github.lockspring.store.RenewRequest;
 import io.github.lockspring.store.RenewResult;
+import io.github.lockspring.store.StoreHealth;
 
 /**
  * A store whose commands are timed. Thread-safe.
@@ -110,6 +112,16 @@ public final class MeasuredStore implements LockStore {
 	@Override
 	public Optional<Inbox> inbox(String instance, InboxListener listener) {
 		return this.store.inbox(instance, listener);
+	}
+
+	@Override
+	public Optional<LockStoreInspector> inspector() {
+		return this.store.inspector();
+	}
+
+	@Override
+	public Optional<StoreHealth> health(Duration timeout) {
+		return this.store.health(timeout);
 	}
 
 	@Override

@@ -189,7 +189,6 @@ public final class StoreClient {
 	}
 
 	/**
-<<<<<<< HEAD
 	 * Who holds a lock.
 	 *
 	 * @param info the instance
@@ -241,7 +240,10 @@ public final class StoreClient {
 		}
 		catch (RuntimeException ex) {
 			throw unexpected(ex);
-=======
+		}
+	}
+
+	/**
 	 * A request had no result, and that is to be logged: as a warning if it is the first
 	 * one of an outage of its server.
 	 * @param key the key of the request
@@ -263,7 +265,6 @@ public final class StoreClient {
 				.execute(() -> logger.info("The store{} answers again: {} requests of locks had no result in {}s",
 						shard.isEmpty() ? "" : " at " + shard, ended.failures(),
 						(now - ended.since()) / 1_000_000_000));
->>>>>>> 743b0d1 (Observation: fields and fewer lines in the log; documentation and dashboard)
 		}
 	}
 

@@ -4,11 +4,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-<<<<<<< HEAD
 import java.util.concurrent.Executor;
-=======
 import java.util.concurrent.locks.Lock;
->>>>>>> 743b0d1 (Observation: fields and fewer lines in the log; documentation and dashboard)
 
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockLostException;
