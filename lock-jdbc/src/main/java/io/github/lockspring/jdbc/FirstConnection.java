@@ -87,6 +87,9 @@ final class FirstConnection {
 			}
 			catch (RuntimeException | Error ex) {
 				logger.debug("Not connected", ex);
+				if (ex instanceof LockUnavailableException unavailable && unavailable.isPermanent()) {
+					return false;
+				}
 			}
 			if (end - System.nanoTime() <= 0) {
 				return false;

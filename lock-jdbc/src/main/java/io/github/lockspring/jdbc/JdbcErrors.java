@@ -52,9 +52,14 @@ final class JdbcErrors {
 	/**
 	 * Describes a failure.
 	 * @param table the table of locks
+	 * @param database the address of the database, or empty
 	 */
-	static LockUnavailableException unavailable(SQLException ex, String table) {
+	static LockUnavailableException unavailable(SQLException ex, String table, String database) {
 		Throwable cause = NestedExceptionUtils.getMostSpecificCause(ex);
+		if (isLoginRefusal(ex)) {
+			return new LockUnavailableException("The database of the locks" + database + " refuses the login: "
+					+ cause.getMessage() + ". Check the user and the password", ex, true);
+		}
 		if (translate(ex) instanceof BadSqlGrammarException) {
 			return new LockUnavailableException("The table of locks '" + table
 					+ "', or that of waiters, cannot be used: " + cause.getMessage()
@@ -64,10 +69,11 @@ final class JdbcErrors {
 					+ "_waiter', DELETE", ex, true);
 		}
 		if (isReadOnly(cause)) {
-			return new LockUnavailableException("The database of the locks is read-only: " + cause.getMessage()
+			return new LockUnavailableException("The database of the locks" + database + " is read-only: " + cause.getMessage()
 					+ ". Locks have to be written: connect to the primary server", ex);
 		}
-		return new LockUnavailableException("The database of the locks cannot be used: " + cause.getMessage(), ex);
+		return new LockUnavailableException(
+				"The database of the locks" + database + " cannot be used: " + cause.getMessage(), ex);
 	}
 
 	private static boolean isReadOnly(Throwable cause) {
@@ -76,11 +82,21 @@ final class JdbcErrors {
 						|| READ_ONLY_CODES.contains(refused.getErrorCode()));
 	}
 
-	static LockUnavailableException timeout(Duration timeout) {
+	/** Whether the user or the password is wrong (class 28 of the SQL states). */
+	private static boolean isLoginRefusal(Throwable failure) {
+		Throwable next = failure;
+		while (next != null && !(next instanceof SQLException sql && sql.getSQLState() != null
+				&& sql.getSQLState().startsWith("28"))) {
+			next = next.getCause();
+		}
+		return next != null;
+	}
+
+	static LockUnavailableException timeout(Duration timeout, String database) {
 		return new LockUnavailableException(String.format(Locale.ROOT,
-				"The database of the locks did not answer within %d ms. Its statements are slow, it cannot be reached, or"
+				"The database of the locks%s did not answer within %d ms. Its statements are slow, it cannot be reached, or"
 						+ " all connections of the lock store are in use",
-				timeout.toMillis()));
+				database, timeout.toMillis()));
 	}
 
 	static LockUnavailableException unknownDatabase(String product) {

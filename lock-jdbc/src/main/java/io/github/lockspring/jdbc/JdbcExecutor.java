@@ -45,11 +45,21 @@ final class JdbcExecutor implements AutoCloseable {
 
 	private final String table;
 
+	private final String database;
+
+	/** Why there was no connection last; null if there was one. */
+	private volatile @Nullable SQLException notConnected;
+
 	private final ThreadPoolExecutor threads;
 
-	JdbcExecutor(DataSource dataSource, String table, String name, int threads) {
+	/**
+	 * Creates an executor. Does not connect.
+	 * @param database the address of the database, for messages, or empty
+	 */
+	JdbcExecutor(DataSource dataSource, String table, String database, String name, int threads) {
 		this.dataSource = dataSource;
 		this.table = table;
+		this.database = database;
 		this.threads = new ThreadPoolExecutor(threads, threads, IDLE_SECONDS, TimeUnit.SECONDS,
 				new LinkedBlockingQueue<>(), new DaemonThreadFactory(name));
 		this.threads.allowCoreThreadTimeOut(true);
@@ -72,7 +82,10 @@ final class JdbcExecutor implements AutoCloseable {
 			throw new LockUnavailableException("The lock store is closed", ex);
 		}
 		catch (TimeoutException ex) {
-			throw JdbcErrors.timeout(timeout);
+			// pools wait for a connection as long as callers for a result, or longer
+			SQLException notConnected = this.notConnected;
+			throw (notConnected != null) ? JdbcErrors.unavailable(notConnected, this.table, this.database)
+					: JdbcErrors.timeout(timeout, this.database);
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
@@ -114,7 +127,7 @@ final class JdbcExecutor implements AutoCloseable {
 			return known;
 		}
 		if (cause instanceof SQLException failure) {
-			return JdbcErrors.unavailable(failure, this.table);
+			return JdbcErrors.unavailable(failure, this.table, this.database);
 		}
 		return new LockUnavailableException("The driver of the database failed: " + cause, cause);
 	}
@@ -135,12 +148,24 @@ final class JdbcExecutor implements AutoCloseable {
 
 	private <T> T once(Request<T> request, long remainingNanos) throws SQLException {
 		int seconds = (int) Math.max(1, TimeUnit.NANOSECONDS.toSeconds(remainingNanos) + 1);
-		try (Connection connection = this.dataSource.getConnection()) {
+		try (Connection connection = connect()) {
 			if (!connection.getAutoCommit()) {
 				connection.setAutoCommit(true);
 			}
 			boundSocket(connection, seconds + 1);
 			return request.execute(new JdbcCall(connection, seconds));
+		}
+	}
+
+	private Connection connect() throws SQLException {
+		try {
+			Connection connection = this.dataSource.getConnection();
+			this.notConnected = null;
+			return connection;
+		}
+		catch (SQLException ex) {
+			this.notConnected = ex;
+			throw ex;
 		}
 	}
 

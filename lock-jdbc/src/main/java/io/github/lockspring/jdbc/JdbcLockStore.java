@@ -80,11 +80,13 @@ public final class JdbcLockStore implements LockStore {
 
 	private volatile @Nullable LockTable table;
 
-	private JdbcLockStore(DataSource dataSource, JdbcStoreSettings settings) {
+	private JdbcLockStore(DataSource dataSource, @Nullable String name, JdbcStoreSettings settings) {
 		this.dataSource = dataSource;
 		this.settings = settings;
-		this.requests = new JdbcExecutor(dataSource, settings.table(), "lock-jdbc", settings.connections() - 1);
-		this.renewals = new JdbcExecutor(dataSource, settings.table(), "lock-jdbc-renewal", 1);
+		String database = (name != null) ? " (" + name + ")" : "";
+		this.requests = new JdbcExecutor(dataSource, settings.table(), database, "lock-jdbc",
+				settings.connections() - 1);
+		this.renewals = new JdbcExecutor(dataSource, settings.table(), database, "lock-jdbc-renewal", 1);
 		this.firstConnection = new FirstConnection(() -> this.requests.execute(this::probe, settings.connectTimeout()),
 				settings.connectTimeout());
 	}
@@ -109,7 +111,19 @@ public final class JdbcLockStore implements LockStore {
 	 * @return the store, to be closed by the caller
 	 */
 	public static JdbcLockStore create(DataSource dataSource, JdbcStoreSettings settings) {
-		return new JdbcLockStore(Objects.requireNonNull(dataSource, "dataSource"), settings);
+		return create(dataSource, null, settings);
+	}
+
+	/**
+	 * Creates a store whose errors name its database. Does not connect.
+	 * @param dataSource the source of connections, best a pool used by this store only;
+	 * it stays the caller's to close, after the store
+	 * @param name the name of the database in messages, without a password, or null
+	 * @param settings the settings
+	 * @return the store, to be closed by the caller
+	 */
+	public static JdbcLockStore create(DataSource dataSource, @Nullable String name, JdbcStoreSettings settings) {
+		return new JdbcLockStore(Objects.requireNonNull(dataSource, "dataSource"), name, settings);
 	}
 
 	@Override

@@ -136,6 +136,26 @@ class JdbcLockStoreAutoConfigurationTests {
 	}
 
 	@Test
+	void wrongPasswordIsReportedAtOnceWithTheDatabase() throws SQLException {
+		String url = "jdbc:h2:mem:wrong-password";
+		try (Connection owner = new DriverManagerDataSource(url, "app", "correct-horse").getConnection()) {
+			Applications.withoutRedis()
+				.withConfiguration(AutoConfigurations.of(DataSourceAutoConfiguration.class))
+				.withPropertyValues("distributed-lock.store=jdbc", "distributed-lock.jdbc.initialize-schema=never",
+						"distributed-lock.wait-time=5m", "spring.datasource.url=" + url + ";IFEXISTS=TRUE",
+						"spring.datasource.username=app", "spring.datasource.password=battery-staple")
+				.run((context) -> assertThatExceptionOfType(LockUnavailableException.class)
+					.isThrownBy(() -> context.getBean(LockTemplate.class).acquire(LockRequest.of("key")))
+					.withMessageStartingWith("Lock 'key' could not be requested: The database of the locks (" + url
+							+ ", user 'app') refuses the login: ")
+					.withMessageEndingWith("Check the user and the password")
+					.withMessageNotContaining("battery-staple")
+					.matches(LockUnavailableException::isPermanent));
+			assertThat(owner.isValid(1)).isTrue();
+		}
+	}
+
+	@Test
 	void severalDataSourcesStopTheStart() {
 		FailureAnalysis failure = StartupFailures
 			.of(this.jdbc.withUserConfiguration(TwoDataSources.class, LockedService.class));

@@ -58,7 +58,8 @@ public final class JdbcLockStoreAutoConfiguration {
 	@DependsOnDatabaseInitialization
 	JdbcLockStore lockspringJdbcLockStore(LockConnectionPool connections, ObjectProvider<JdbcDialect> dialect,
 			DistributedLockProperties properties) {
-		return JdbcLockStore.create(connections.dataSource(), settings(properties, dialect.getIfUnique()));
+		return JdbcLockStore.create(connections.dataSource(), connections.name(),
+				settings(properties, dialect.getIfUnique()));
 	}
 
 	@Bean

@@ -39,10 +39,13 @@ final class LockConnectionPool implements DisposableBean {
 
 	private final DataSource dataSource;
 
+	private final String name;
+
 	private final Runnable closing;
 
-	private LockConnectionPool(DataSource dataSource, Runnable closing) {
+	private LockConnectionPool(DataSource dataSource, String name, Runnable closing) {
 		this.dataSource = dataSource;
+		this.name = name;
 		this.closing = closing;
 	}
 
@@ -50,7 +53,9 @@ final class LockConnectionPool implements DisposableBean {
 	 * Uses a source of the application, which remains the application's to close.
 	 */
 	static LockConnectionPool of(DataSource dataSource) {
-		return new LockConnectionPool(dataSource, () -> {
+		HikariDataSource pool = unwrap(dataSource);
+		String name = (pool != null) ? name(pool) : "@LockDataSource " + dataSource.getClass().getName();
+		return new LockConnectionPool(dataSource, name, () -> {
 		});
 	}
 
@@ -85,7 +90,7 @@ final class LockConnectionPool implements DisposableBean {
 		config.setReadOnly(false);
 		config.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
 		HikariDataSource pool = new HikariDataSource(config);
-		return new LockConnectionPool(pool, pool::close);
+		return new LockConnectionPool(pool, name(config), pool::close);
 	}
 
 	private static HikariConfig copy(DataSource application) {
@@ -97,8 +102,7 @@ final class LockConnectionPool implements DisposableBean {
 					+ " need one for all", OWN_SOURCE, null);
 		}
 		HikariConfig config = new HikariConfig();
-		HikariDataSource pool = DataSourceUnwrapper.unwrap(application, HikariConfigMXBean.class,
-				HikariDataSource.class);
+		HikariDataSource pool = unwrap(application);
 		if (pool != null) {
 			pool.copyStateTo(config);
 			return config;
@@ -113,12 +117,31 @@ final class LockConnectionPool implements DisposableBean {
 		return config;
 	}
 
+	private static @Nullable HikariDataSource unwrap(DataSource dataSource) {
+		return DataSourceUnwrapper.unwrap(dataSource, HikariConfigMXBean.class, HikariDataSource.class);
+	}
+
+	/**
+	 * Returns the address and the user, without what may be a password: parameters, and
+	 * credentials before an @.
+	 */
+	static String name(HikariConfig config) {
+		String url = String.valueOf(config.getJdbcUrl())
+			.replaceFirst("[?;]\\w+=.*", "")
+			.replaceFirst("^(jdbc:\\w+:(?:thin:)?/{0,2}).*@", "$1");
+		return (config.getUsername() != null) ? url + ", user '" + config.getUsername() + "'" : url;
+	}
+
 	static LockPropertyException refused(String problem, String remedy, @Nullable Exception cause) {
 		LockPropertyException refused = new LockPropertyException("store", "jdbc", problem, remedy);
 		if (cause != null) {
 			refused.initCause(cause);
 		}
 		return refused;
+	}
+
+	String name() {
+		return this.name;
 	}
 
 	DataSource dataSource() {
