@@ -69,8 +69,8 @@ final class JdbcErrors {
 					+ "_waiter', DELETE", ex, true);
 		}
 		if (isReadOnly(cause)) {
-			return new LockUnavailableException("The database of the locks" + database + " is read-only: " + cause.getMessage()
-					+ ". Locks have to be written: connect to the primary server", ex);
+			return new LockUnavailableException("The database of the locks" + database + " is read-only: "
+					+ cause.getMessage() + ". Locks have to be written: connect to the primary server", ex);
 		}
 		return new LockUnavailableException(
 				"The database of the locks" + database + " cannot be used: " + cause.getMessage(), ex);
