@@ -59,7 +59,22 @@ public enum AdapterKind {
 	/**
 	 * Curator's {@code InterProcessMutex} on ZooKeeper.
 	 */
-	CURATOR(CuratorAdapter::new, true, Set.of(), Ability.UNCONTENDED, Ability.CONTENDED);
+	CURATOR(CuratorAdapter::new, true, Set.of(), Ability.UNCONTENDED, Ability.CONTENDED),
+
+	/**
+	 * This project's locks in a table of PostgreSQL.
+	 */
+	LOCKSPRING_JDBC(LockspringJdbcAdapter::new, true, Set.of(), Ability.UNCONTENDED, Ability.CONTENDED),
+
+	/**
+	 * ShedLock's {@code JdbcTemplateLockProvider} with the clock of the server.
+	 */
+	SHEDLOCK_JDBC(ShedLockJdbcAdapter::new, true, Set.of(), Ability.UNCONTENDED),
+
+	/**
+	 * Spring Integration's {@code JdbcLockRegistry}.
+	 */
+	SPRING_INTEGRATION_JDBC(SpringIntegrationJdbcAdapter::new, true, Set.of(), Ability.UNCONTENDED, Ability.CONTENDED);
 
 	/**
 	 * What an adapter can do.
@@ -97,6 +112,14 @@ public enum AdapterKind {
 		this.comparesOwner = comparesOwner;
 		this.directCommands = directCommands;
 		this.abilities = Set.of(abilities);
+	}
+
+	/**
+	 * Returns whether it locks in PostgreSQL.
+	 * @return whether it needs that server
+	 */
+	public boolean isJdbc() {
+		return this == LOCKSPRING_JDBC || this == SHEDLOCK_JDBC || this == SPRING_INTEGRATION_JDBC;
 	}
 
 	/**

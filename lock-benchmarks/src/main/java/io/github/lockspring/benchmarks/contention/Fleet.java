@@ -10,8 +10,11 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 import io.github.lockspring.benchmarks.adapter.AdapterKind;
+import io.github.lockspring.testsupport.jdbc.PostgresServer;
 import io.github.lockspring.testsupport.process.JavaProcess;
 import io.github.lockspring.testsupport.redis.RedisServer;
+
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.FileSystemUtils;
 
@@ -42,6 +45,8 @@ final class Fleet implements AutoCloseable {
 
 	private final JavaProcess zooKeeper;
 
+	private final @Nullable PostgresServer postgres;
+
 	/**
 	 * Starts the servers and workers.
 	 * @param logs where the processes write what goes wrong
@@ -54,15 +59,26 @@ final class Fleet implements AutoCloseable {
 		this.redis = RedisServer.start();
 		this.zooKeeper = new JavaProcess("zookeeper", logs, List.of("-Xmx512m"), ZooKeeper.class,
 				List.of(this.directory.resolve("zookeeper").toString()));
+		this.postgres = adapters.stream().anyMatch(AdapterKind::isJdbc) ? startPostgres() : null;
 		startWorkers(processes, this.zooKeeper.hear(PATIENCE), adapters, logs);
+	}
+
+	private static PostgresServer startPostgres() {
+		PostgresServer server = PostgresServer.start();
+		for (String script : List.of("io/github/lockspring/jdbc/lock-lease-postgresql.sql", "shedlock-postgresql.sql",
+				"org/springframework/integration/jdbc/schema-postgresql.sql")) {
+			server.database().run(script);
+		}
+		return server;
 	}
 
 	private void startWorkers(int processes, String zooKeeper, Set<AdapterKind> adapters, Path logs) {
 		String ids = adapters.stream().map(AdapterKind::id).collect(Collectors.joining(","));
 		for (int i = 0; i < processes; i++) {
 			this.workers.add(new JavaProcess("worker-" + (i + 1), logs, List.of("-Xmx1g"), Worker.class,
-					List.of(String.valueOf(this.redis.port()), zooKeeper, String.valueOf(TTL.toMillis()),
-							this.file.toString(), ids)));
+					List.of(String.valueOf(this.redis.port()), zooKeeper,
+							(this.postgres != null) ? this.postgres.database().url() : "",
+							String.valueOf(TTL.toMillis()), this.file.toString(), ids)));
 		}
 		this.workers.forEach((worker) -> worker.await(Worker.READY));
 	}
@@ -101,6 +117,9 @@ final class Fleet implements AutoCloseable {
 	public void close() throws IOException {
 		this.workers.forEach(JavaProcess::close);
 		this.zooKeeper.close();
+		if (this.postgres != null) {
+			this.postgres.close();
+		}
 		this.redis.close();
 		FileSystemUtils.deleteRecursively(this.directory);
 	}

@@ -1,0 +1,50 @@
+package io.github.lockspring.benchmarks.adapter;
+
+import java.time.Duration;
+import java.util.List;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.lockspring.LockRequest;
+import io.github.lockspring.engine.EngineSettings;
+import io.github.lockspring.engine.LockEngine;
+import io.github.lockspring.jdbc.JdbcLockStore;
+import io.github.lockspring.jdbc.JdbcStoreSettings;
+
+/**
+ * This project's locks in a table. The store has ten connections as the others have, one
+ * of which is for renewals and one for notifications.
+ */
+final class LockspringJdbcAdapter implements LockAdapter {
+
+	private static final Duration WAIT_TIME = Duration.ofMinutes(1);
+
+	private final HikariDataSource pool;
+
+	private final JdbcLockStore store;
+
+	private final LockEngine engine;
+
+	LockspringJdbcAdapter(Servers servers) {
+		EngineSettings defaults = EngineSettings.defaults();
+		EngineSettings settings = new EngineSettings(servers.ttl(), WAIT_TIME, defaults.maxHold(),
+				defaults.commandTimeout(), defaults.renewalInterval(), defaults.renewalBatchSize(),
+				defaults.maxHandoffTime(), defaults.shutdownTimeout());
+		this.pool = JdbcPool.open(servers);
+		this.store = JdbcLockStore.create(this.pool,
+				new JdbcStoreSettings("lock:", JdbcStoreSettings.DEFAULT_TABLE, 9, Duration.ofSeconds(10), null));
+		this.engine = new LockEngine(this.store, settings, List.of());
+	}
+
+	@Override
+	public void runLocked(String key, Runnable section) {
+		this.engine.template().executeWithoutResult(LockRequest.of(key), (lock) -> section.run());
+	}
+
+	@Override
+	public void close() {
+		this.engine.close();
+		this.store.close();
+		this.pool.close();
+	}
+
+}
