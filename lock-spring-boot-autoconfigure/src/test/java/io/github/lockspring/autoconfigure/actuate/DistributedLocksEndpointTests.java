@@ -97,6 +97,16 @@ class DistributedLocksEndpointTests {
 	}
 
 	@Test
+	void instanceRegistersItselfInMemoryToo() {
+		this.memory.withPropertyValues("HOSTNAME=shop-7c9f").run((context) -> {
+			try (HeldLock lock = template(context).acquire(LockRequest.of(this.key))) {
+				await().until(() -> "shop-7c9f".equals(key(context, this.key).store().owner().host()));
+				assertThat(lock.isHeld()).isTrue();
+			}
+		});
+	}
+
+	@Test
 	void renewalsAreCounted() {
 		this.memory.run((context) -> context.getBean(LockTemplate.class)
 			.executeWithoutResult(LockRequest.of(this.key).ttl(Duration.ofMillis(600)).renew(),

@@ -1,0 +1,8 @@
+/**
+ * For the tests of applications that lock: locks in test slices, assertions, and locks
+ * that are busy, unavailable or lost on purpose.
+ */
+@NullMarked
+package io.github.lockspring.test;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,97 @@
+package io.github.lockspring.test;
+
+import io.github.lockspring.LockTemplate;
+import io.github.lockspring.store.LockStore;
+import io.github.lockspring.store.memory.MemoryLockStore;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+import org.mockito.Mockito;
+
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.boot.webmvc.test.autoconfigure.WebMvcTest;
+import org.springframework.context.ApplicationContext;
+import org.springframework.test.context.bean.override.mockito.MockitoBean;
+import org.springframework.test.web.servlet.assertj.MockMvcTester;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The kit in a slice, switched off, and beside a mock.
+ */
+class SliceTests {
+
+	@Nested
+	@WebMvcTest(TestApplication.Pages.class)
+	@AutoConfigureDistributedLocks
+	class InASlice {
+
+		@Autowired
+		private MockMvcTester mvc;
+
+		@Autowired
+		private LockTester locks;
+
+		@Autowired
+		private ApplicationContext context;
+
+		@Test
+		void methodIsLockedInMemory() {
+			assertThat(this.mvc.post().uri("/pages/7")).hasStatusOk().bodyText().isEqualTo("written 7");
+			this.locks.assertTaken("page:7");
+			assertThat(this.context.getBean(LockStore.class)).isInstanceOf(MemoryLockStore.class);
+		}
+
+		@Test
+		void busyIsAConflict() {
+			this.locks.makeBusy("page:7");
+			assertThat(this.mvc.post().uri("/pages/7")).hasStatus(409);
+		}
+
+	}
+
+	@Nested
+	@WebMvcTest(TestApplication.Pages.class)
+	@AutoConfigureDistributedLocks(enabled = false)
+	class SwitchedOff {
+
+		@Autowired
+		private MockMvcTester mvc;
+
+		@Autowired
+		private LockTester locks;
+
+		@Test
+		void methodRunsWithoutItsLock() {
+			this.locks.makeBusy("page:7");
+			assertThat(this.mvc.post().uri("/pages/7")).hasStatusOk();
+			this.locks.assertNotTaken("page:7");
+		}
+
+	}
+
+	@Nested
+	@SpringBootTest
+	@AutoConfigureDistributedLocks
+	class BesideAMock {
+
+		@MockitoBean
+		private LockTemplate template;
+
+		@Autowired
+		private LockTester locks;
+
+		@Autowired
+		private TestApplication.Jobs jobs;
+
+		@Test
+		void mockStaysAMock() {
+			Mockito.when(this.template.tryAcquire(Mockito.any())).thenReturn(java.util.Optional.empty());
+			assertThat(this.jobs.run("job")).isFalse();
+			Mockito.verify(this.template).tryAcquire(Mockito.any());
+			this.locks.assertNotTaken("job");
+		}
+
+	}
+
+}
