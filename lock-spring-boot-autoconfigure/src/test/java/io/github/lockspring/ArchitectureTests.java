@@ -143,10 +143,11 @@ class ArchitectureTests {
 	}
 
 	@Test
-	void annotationNeedsNothingOfSpringButAliases() {
+	void annotationNeedsNothingOfSpringButAliasesAndHints() {
 		classes().that(resideInAPackage(packageOf("annotation")))
 			.should()
 			.onlyDependOnClassesThat(resideInAnyPackage("java..").or(type(AliasFor.class))
+				.or(resideInAPackage("org.springframework.aot.hint.annotation"))
 				.or(type(NullMarked.class))
 				.or(resideInAPackage(ROOT + "..")))
 			.check(CLASSES);

@@ -10,6 +10,7 @@ import java.lang.annotation.Target;
 
 import io.github.lockspring.OnBusy;
 import io.github.lockspring.OnLost;
+import org.springframework.aot.hint.annotation.Reflective;
 import org.springframework.core.annotation.AliasFor;
 
 /**
@@ -48,6 +49,7 @@ import org.springframework.core.annotation.AliasFor;
  */
 @Target({ ElementType.METHOD, ElementType.TYPE })
 @Retention(RetentionPolicy.RUNTIME)
+@Reflective
 @Inherited
 @Documented
 @Repeatable(DistributedLocks.class)

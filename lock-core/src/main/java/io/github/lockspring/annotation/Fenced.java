@@ -7,6 +7,8 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
+import org.springframework.aot.hint.annotation.Reflective;
+
 /**
  * Lets the database refuse this method if another holder has taken its lock meanwhile. At
  * the start of the method, inside its transaction, the fencing token of its lock is
@@ -37,6 +39,7 @@ import java.lang.annotation.Target;
  */
 @Target({ ElementType.METHOD, ElementType.TYPE })
 @Retention(RetentionPolicy.RUNTIME)
+@Reflective
 @Documented
 @Inherited
 public @interface Fenced {

@@ -8,6 +8,7 @@ import org.junit.jupiter.api.Test;
 
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
+import org.springframework.aot.hint.annotation.ReflectiveRuntimeHintsRegistrar;
 import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.core.io.support.SpringFactoriesLoader;
@@ -26,8 +27,8 @@ class LockRuntimeHintsTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "acquire", "release", "renew", "publish", "write", "redlock/acquire", "redlock/confirm",
-			"redlock/renew", "redlock/withdraw" })
+	@ValueSource(strings = { "acquire", "release", "renew", "publish", "write", "inspect", "redlock/acquire",
+			"redlock/confirm", "redlock/renew", "redlock/withdraw" })
 	void scriptsAreKept(String script) {
 		String resource = "io/github/lockspring/redis/" + script + ".lua";
 		assertThat(new ClassPathResource(resource).exists()).isTrue();
@@ -46,6 +47,32 @@ class LockRuntimeHintsTests {
 	void fieldThatSaysWhereRedisIsCanBeRead() throws Exception {
 		assertThat(RuntimeHintsPredicates.reflection()
 			.onFieldAccess(LettuceConnectionFactory.class.getDeclaredField("configuration"))).accepts(this.hints);
+	}
+
+	@Test
+	void annotatedMethodCanBeInvoked() throws Exception {
+		new ReflectiveRuntimeHintsRegistrar().registerRuntimeHints(this.hints, Annotated.class);
+		assertThat(RuntimeHintsPredicates.reflection().onMethodInvocation(Annotated.class.getDeclaredMethod("locked")))
+			.accepts(this.hints);
+		assertThat(RuntimeHintsPredicates.reflection().onMethodInvocation(Annotated.class.getDeclaredMethod("fenced")))
+			.accepts(this.hints);
+		assertThat(RuntimeHintsPredicates.reflection().onMethodInvocation(Annotated.class.getDeclaredMethod("other")))
+			.rejects(this.hints);
+	}
+
+	static class Annotated {
+
+		@DistributedLock(key = "'k'")
+		void locked() {
+		}
+
+		@Fenced
+		void fenced() {
+		}
+
+		void other() {
+		}
+
 	}
 
 	@Test
