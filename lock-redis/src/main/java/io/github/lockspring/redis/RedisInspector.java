@@ -109,8 +109,8 @@ final class RedisInspector implements LockStoreInspector {
 		}
 		List<String> distinct = instances.stream().distinct().toList();
 		List<String> names = distinct.stream().map(this.keys::instance).toList();
-		List<@Nullable String> values = this.commands.run(names.get(0),
-				(template) -> template.opsForValue().multiGet(names), timeout);
+		List<String> values = this.commands.run(names.get(0), (template) -> template.opsForValue().multiGet(names),
+				timeout);
 		Map<String, InstanceInfo> known = new HashMap<>();
 		for (int i = 0; values != null && i < values.size(); i++) {
 			InstanceInfo info = parse(values.get(i));
