@@ -22,7 +22,7 @@ class ScriptCommandsTests {
 
 	/** Since when each of them is as it is used here; none is younger than 6.2. */
 	private static final Set<String> EVERYWHERE = Set.of("DEL", "EXISTS", "GET", "INFO", "PEXPIRE", "PTTL", "PUBLISH",
-			"PUBSUB", "SET", "TIME", "ZADD", "ZCARD", "ZPOPMIN", "ZREM");
+			"PUBSUB", "SET", "TIME", "ZADD", "ZCARD", "ZPOPMIN", "ZRANGE", "ZREM");
 
 	private static final Pattern CALL = Pattern.compile("\\bp?call\\(\\s*(?:'([A-Za-z]+)'|(\\S))");
 

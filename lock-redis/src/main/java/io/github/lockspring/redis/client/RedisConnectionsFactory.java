@@ -136,7 +136,8 @@ public final class RedisConnectionsFactory {
 			RedisConfiguration configuration = jedis.getSentinelConfiguration();
 			configuration = (configuration != null) ? configuration : jedis.getClusterConfiguration();
 			configuration = (configuration != null) ? configuration : jedis.getStandaloneConfiguration();
-			return RedisEndpoint.of(configuration, jedis.getClientConfiguration().isUseSsl(), false, beanName);
+			return (configuration == null) ? null
+					: RedisEndpoint.of(configuration, jedis.getClientConfiguration().isUseSsl(), false, beanName);
 		}
 
 		private static RedisConnections.Topology topology(JedisConnectionFactory jedis) {
