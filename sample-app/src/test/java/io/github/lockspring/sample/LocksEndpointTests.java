@@ -23,6 +23,7 @@ import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
 import org.springframework.boot.test.web.server.LocalServerPort;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 /**
  * The endpoint over HTTP, as people ask it.
@@ -60,6 +61,14 @@ class LocksEndpointTests {
 			HttpResponse<String> again = send("DELETE", this.port, key);
 			assertThat(again.statusCode()).isEqualTo(404);
 			assertThat(again.body()).contains("\"reason\":\"Lock '");
+		}
+
+		@Test
+		void ownerIsNamed() {
+			HeldLock lock = this.locks.acquire(LockRequest.of("order:owner"));
+			await().untilAsserted(() -> assertThat(send("GET", this.port, "order:owner").body())
+				.contains("\"pid\":" + ProcessHandle.current().pid()));
+			lock.close();
 		}
 
 		@Test
