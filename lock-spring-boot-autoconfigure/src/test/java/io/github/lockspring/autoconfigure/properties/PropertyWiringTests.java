@@ -78,6 +78,9 @@ class PropertyWiringTests {
 				(properties) -> properties.jdbc().commandTimeout());
 		bound("jdbc.initialize-schema", "never", DistributedLockProperties.InitializeSchema.NEVER,
 				(properties) -> properties.jdbc().initializeSchema());
+		// LockObservationTests use these two
+		bound("observation.enabled", "true", true, (properties) -> properties.observation().enabled());
+		bound("observation.include-key", "true", true, (properties) -> properties.observation().includeKey());
 		context("enabled", "false", true, (context) -> context.getBeansOfType(LockInterceptor.class).isEmpty());
 		context("store", "memory", true, (context) -> context.getBeansOfType(MemoryLockStore.class).size() == 1);
 		context("order", "47", 47, (context) -> context.getBean(LockOperationSourceAdvisor.class).getOrder());
