@@ -40,7 +40,12 @@ final class ShedLockAdapter implements LockAdapter {
 
 	@Override
 	public void runLocked(String key, Runnable section) {
-		SimpleLock lock = this.provider.lock(new LockConfiguration(Instant.now(), key, this.ttl, Duration.ZERO))
+		runLocked(this.provider, this.ttl, key, section);
+	}
+
+	/** Runs a section under a lock of any provider. */
+	static void runLocked(LockProvider provider, Duration ttl, String key, Runnable section) {
+		SimpleLock lock = provider.lock(new LockConfiguration(Instant.now(), key, ttl, Duration.ZERO))
 			.orElseThrow(() -> new IllegalStateException("Lock '" + key + "' is busy: ShedLock does not wait"));
 		try {
 			section.run();

@@ -1,12 +1,9 @@
 package io.github.lockspring.benchmarks.adapter;
 
 import java.time.Duration;
-import java.time.Instant;
 
 import com.zaxxer.hikari.HikariDataSource;
-import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.LockProvider;
-import net.javacrumbs.shedlock.core.SimpleLock;
 import net.javacrumbs.shedlock.provider.jdbctemplate.JdbcTemplateLockProvider;
 
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -33,14 +30,7 @@ final class ShedLockJdbcAdapter implements LockAdapter {
 
 	@Override
 	public void runLocked(String key, Runnable section) {
-		SimpleLock lock = this.provider.lock(new LockConfiguration(Instant.now(), key, this.ttl, Duration.ZERO))
-			.orElseThrow(() -> new IllegalStateException("Lock '" + key + "' is busy: ShedLock does not wait"));
-		try {
-			section.run();
-		}
-		finally {
-			lock.unlock();
-		}
+		ShedLockAdapter.runLocked(this.provider, this.ttl, key, section);
 	}
 
 	@Override

@@ -3,6 +3,7 @@ package io.github.lockspring.engine.support;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 import io.github.lockspring.engine.support.LockRecorder.Command;
 import io.github.lockspring.store.AcquireRequest;
@@ -59,49 +60,31 @@ public final class MeasuredStore implements LockStore {
 
 	@Override
 	public AcquireResult acquire(AcquireRequest request, Duration timeout) {
-		long sent = this.time.nanoTime();
-		boolean answered = false;
-		try {
-			AcquireResult result = this.store.acquire(request, timeout);
-			answered = true;
-			return result;
-		}
-		finally {
-			record(Command.ACQUIRE, request.key(), answered, sent);
-		}
+		return measured(Command.ACQUIRE, request.key(), () -> this.store.acquire(request, timeout));
 	}
 
 	@Override
 	public ReleaseResult release(ReleaseRequest request, Duration timeout) {
-		long sent = this.time.nanoTime();
-		boolean answered = false;
-		try {
-			ReleaseResult result = this.store.release(request, timeout);
-			answered = true;
-			return result;
-		}
-		finally {
-			record(Command.RELEASE, request.key(), answered, sent);
-		}
+		return measured(Command.RELEASE, request.key(), () -> this.store.release(request, timeout));
 	}
 
 	@Override
 	public List<RenewResult> renew(List<RenewRequest> requests, Duration timeout) {
+		// all of them are for one shard, as far as was known when they were collected
+		return measured(Command.RENEW, requests.get(0).key(), () -> this.store.renew(requests, timeout));
+	}
+
+	private <T> T measured(Command command, String key, Supplier<T> request) {
 		long sent = this.time.nanoTime();
 		boolean answered = false;
 		try {
-			List<RenewResult> results = this.store.renew(requests, timeout);
+			T result = request.get();
 			answered = true;
-			return results;
+			return result;
 		}
 		finally {
-			// all of them are for one shard, as far as was known when they were collected
-			record(Command.RENEW, requests.get(0).key(), answered, sent);
+			this.recorder.commanded(command, this.store.shard(key), answered, this.time.nanoTime() - sent);
 		}
-	}
-
-	private void record(Command command, String key, boolean answered, long sent) {
-		this.recorder.commanded(command, this.store.shard(key), answered, this.time.nanoTime() - sent);
 	}
 
 	@Override
