@@ -57,7 +57,7 @@ final class LockExpressionValidator {
 	/** Text, and then a parameter. */
 	private static final Pattern MIXED = Pattern.compile("([\\w:./ -]*[:./ -])(#\\w[\\w.?()]*)");
 
-	private static final PropertyTypes PROPERTIES = new PropertyTypes();
+	static final PropertyTypes PROPERTIES = new PropertyTypes();
 
 	private final LockOperation operation;
 
@@ -277,11 +277,11 @@ final class LockExpressionValidator {
 	/**
 	 * The properties that expressions read, found as SpEL itself finds them.
 	 */
-	private static final class PropertyTypes extends ReflectivePropertyAccessor {
+	static final class PropertyTypes extends ReflectivePropertyAccessor {
 
 		private static final Pattern GETTER = Pattern.compile("(?:get|is)(\\p{Lu}.*)");
 
-		PropertyTypes() {
+		private PropertyTypes() {
 			super(false);
 		}
 

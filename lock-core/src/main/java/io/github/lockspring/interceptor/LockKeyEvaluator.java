@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.context.expression.BeanFactoryResolver;
 import org.springframework.core.DefaultParameterNameDiscoverer;
+import org.springframework.core.NativeDetector;
 import org.springframework.core.ParameterNameDiscoverer;
 import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.Expression;
@@ -56,8 +57,10 @@ final class LockKeyEvaluator {
 		ClassLoader classLoader = beanFactory.getBeanClassLoader();
 		this.beanFactory = beanFactory;
 		// MIXED and not IMMEDIATE: compiled code expects the types of the first calls,
-		// and only MIXED goes back to interpreting when others come
-		this.parser = new SpelExpressionParser(new SpelParserConfiguration(SpelCompilerMode.MIXED, classLoader));
+		// and only MIXED goes back to interpreting when others come. A native image
+		// cannot define classes
+		this.parser = new SpelExpressionParser(new SpelParserConfiguration(
+				NativeDetector.inNativeImage() ? SpelCompilerMode.OFF : SpelCompilerMode.MIXED, classLoader));
 		this.beans = new BeanFactoryResolver(beanFactory);
 		this.types = new StandardTypeLocator(classLoader);
 	}

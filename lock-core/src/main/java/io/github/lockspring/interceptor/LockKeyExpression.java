@@ -3,6 +3,7 @@ package io.github.lockspring.interceptor;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.IntPredicate;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -88,6 +89,13 @@ final class LockKeyExpression {
 	 */
 	@Nullable String constantKey() {
 		return (this.parts.isEmpty()) ? this.literals.get(0) : null;
+	}
+
+	/**
+	 * Returns the expressions in their order.
+	 */
+	Stream<Expression> expressions() {
+		return this.parts.stream().map(Part::expression);
 	}
 
 	/**

@@ -3,6 +3,7 @@ package io.github.lockspring.interceptor;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
@@ -11,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.EvaluationException;
 import org.springframework.expression.Expression;
+import org.springframework.expression.spel.standard.SpelExpression;
 
 /**
  * An annotated method with everything that is known before its first call, checked.
@@ -101,6 +103,13 @@ record LockedMethod(List<Lock> locks, LockKeyEvaluator evaluator, Map<String, In
 			String constant = key.constantKey();
 			return new Lock(operation, key, condition,
 					(constant != null) ? forKeys(operation, List.of(constant)) : null);
+		}
+
+		/** Returns all expressions that a call evaluates. */
+		Stream<SpelExpression> expressions() {
+			return Stream.concat(this.key.expressions(), Stream.ofNullable(this.condition))
+				.filter(SpelExpression.class::isInstance)
+				.map(SpelExpression.class::cast);
 		}
 
 		@Nullable LockRequest request(EvaluationContext context) {
