@@ -19,6 +19,8 @@ import io.github.lockspring.testsupport.redis.RedisProcess;
 import io.github.lockspring.testsupport.redis.RedisServer;
 import io.github.lockspring.testsupport.redis.SentinelGroup;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -31,8 +33,10 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * The first lock of a JVM waits until there is a connection, which takes longer than a
- * command may; later ones do not.
+ * command may; later ones do not. Each test waits for servers of its own most of the
+ * time: several at once.
  */
+@Execution(ExecutionMode.CONCURRENT)
 class FirstLockTests {
 
 	private static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(2);
