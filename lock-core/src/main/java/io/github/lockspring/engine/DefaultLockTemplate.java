@@ -128,7 +128,7 @@ final class DefaultLockTemplate implements LockTemplate {
 			for (LockSpec spec : request.locks()) {
 				DefaultHeldLock outer = reenter ? DefaultHeldLock.ofCallChain(present, spec.key()) : null;
 				LockParameters parameters = LockParameters.of(spec, request.onLost(), present.settings(),
-						outlasting && outer == null);
+						present.client().traits(), outlasting && outer == null);
 				if (outer != null) {
 					acquisition.reenter(outer, parameters);
 				}

@@ -248,12 +248,13 @@ final class KeyLock {
 				busy(waiter, asking, attempt.sent(), busy, missed, now);
 			}
 			else {
-				acquired(waiter, asking, attempt, ((AcquireResult.Acquired) result).fencingToken(), now);
+				acquired(waiter, asking, attempt, (AcquireResult.Acquired) result, now);
 			}
 		}
 	}
 
-	private void acquired(Waiter waiter, Ownership asking, AcquireAttempt attempt, long fencingToken, long now) {
+	private void acquired(Waiter waiter, Ownership asking, AcquireAttempt attempt, AcquireResult.Acquired result,
+			long now) {
 		Grant pending = asking.takePendingGrant();
 		asking.othersWait(pending != null && pending.othersWait(), now);
 		if (this.port.isStopped()) {
@@ -261,9 +262,9 @@ final class KeyLock {
 			asking.late(now);
 			return;
 		}
-		long ttl = attempt.request().ttl().toNanos();
+		long ttl = result.lease(attempt.request()).toNanos();
 		if (now - RenewalPolicy.deadline(attempt.sent(), ttl) < 0) {
-			grant(asking, fencingToken, attempt.sent(), ttl, now);
+			grant(asking, result.fencingToken(), attempt.sent(), ttl, now);
 			return;
 		}
 		asking.late(now);

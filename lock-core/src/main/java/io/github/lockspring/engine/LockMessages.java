@@ -5,6 +5,7 @@ import java.time.Duration;
 import io.github.lockspring.LockEvent.Lost.Cause;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.store.InstanceInfo;
+import io.github.lockspring.store.StoreTraits;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.spi.LoggingEventBuilder;
 
@@ -71,13 +72,18 @@ final class LockMessages {
 		return (minutes < 120) ? minutes + "m" : minutes / 60 + "h";
 	}
 
+	static String ttlTooShort(String key, Duration ttl, StoreTraits traits) {
+		return "Lock '" + key + "' was requested with ttl = " + duration(ttl) + ", and the store cannot give less than "
+				+ duration(traits.shortestTtl()) + ": choose at least that, or another store";
+	}
+
 	static String duration(long nanos) {
 		return duration(Duration.ofNanos(Math.max(0, nanos)));
 	}
 
 	static String lost(LockParameters lock, Cause cause, long fencingToken) {
 		String remedy = (lock.renew() || cause == Cause.FORCED) ? "" : " Its lease lasted for its ttl of "
-				+ duration(lock.ttl()) + " only: add renew = true, or set a longer ttl.";
+				+ duration(lock.maxHold()) + " only: add renew = true, or set a longer ttl.";
 		return lock(lock) + " was lost: " + reason(cause)
 				+ ". The work done under it may have overlapped the work of another holder (fencing token "
 				+ fencingToken + ")." + remedy;

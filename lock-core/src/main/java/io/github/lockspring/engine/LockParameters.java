@@ -5,6 +5,7 @@ import java.time.Duration;
 import io.github.lockspring.LockSpec;
 import io.github.lockspring.OnLost;
 import io.github.lockspring.engine.support.Time;
+import io.github.lockspring.store.StoreTraits;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,10 +14,10 @@ import org.jspecify.annotations.Nullable;
  *
  * @param key the key
  * @param name the label, or null
- * @param ttl length of the lease
+ * @param ttl length of the lease to request
  * @param renew whether the lease is renewed
  * @param maxHold time from the acquisition to the end of renewal, {@link Time#FOREVER}
- * for none
+ * for none; the requested ttl of a lease that is not renewed beyond it
  * @param minHold time from the acquisition before which the lock is not released
  * @param onLost what happens on a loss
  */
@@ -26,11 +27,13 @@ record LockParameters(String key, @Nullable String name, Duration ttl, boolean r
 	private static final long MAX_GRANT = Duration.ofSeconds(5).toNanos();
 
 	/**
-	 * Applies the defaults.
+	 * Applies the defaults, and what the store can give.
 	 * @param outlasting whether the lock belongs to a unit of work, whose end is unknown:
 	 * its lease is then renewed whatever was requested
+	 * @throws IllegalArgumentException if the store cannot give so short a ttl
 	 */
-	static LockParameters of(LockSpec spec, OnLost onLost, EngineSettings settings, boolean outlasting) {
+	static LockParameters of(LockSpec spec, OnLost onLost, EngineSettings settings, StoreTraits traits,
+			boolean outlasting) {
 		Duration maxHold = (spec.maxHold() != null) ? spec.maxHold() : settings.maxHold();
 		Duration ttl = spec.ttl();
 		if (ttl == null) {
@@ -46,8 +49,19 @@ record LockParameters(String key, @Nullable String name, Duration ttl, boolean r
 		if (renew && ttl.compareTo(LockSpec.MIN_RENEWED_TTL) < 0) {
 			ttl = LockSpec.MIN_RENEWED_TTL;
 		}
-		return new LockParameters(spec.key(), spec.name(), ttl, renew,
-				(renew && maxHold != null) ? maxHold.toNanos() : Time.FOREVER, spec.minHold().toNanos(), onLost);
+		long longest = (maxHold != null) ? maxHold.toNanos() : Time.FOREVER;
+		return new LockParameters(spec.key(), spec.name(), lease(spec, ttl, traits), renew,
+				renew ? longest : ttl.toNanos(), spec.minHold().toNanos(), onLost);
+	}
+
+	private static Duration lease(LockSpec spec, Duration ttl, StoreTraits traits) {
+		if (ttl.compareTo(traits.shortestTtl()) >= 0) {
+			return traits.lease(ttl);
+		}
+		if (spec.ttl() != null) {
+			throw new IllegalArgumentException(LockMessages.ttlTooShort(spec.key(), ttl, traits));
+		}
+		return traits.shortestTtl();
 	}
 
 	long ttlNanos() {
@@ -58,7 +72,7 @@ record LockParameters(String key, @Nullable String name, Duration ttl, boolean r
 	 * Returns when a hold that starts at the given time must end.
 	 */
 	long limitFrom(long start) {
-		return start + (this.renew ? this.maxHold : ttlNanos());
+		return start + this.maxHold;
 	}
 
 	/**

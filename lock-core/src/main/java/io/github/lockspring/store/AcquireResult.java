@@ -1,5 +1,9 @@
 package io.github.lockspring.store;
 
+import java.time.Duration;
+
+import org.jspecify.annotations.Nullable;
+
 /**
  * The result of an {@link AcquireRequest}.
  *
@@ -12,8 +16,19 @@ public sealed interface AcquireResult {
 	 *
 	 * @param fencingToken the fencing token, larger than all earlier ones of the key
 	 * @param alreadyOwned whether the token owned the lock before this request
+	 * @param granted length of the lease, counted from before the request was sent, where
+	 * it is not the requested one; null if it is
 	 */
-	record Acquired(long fencingToken, boolean alreadyOwned) implements AcquireResult {
+	record Acquired(long fencingToken, boolean alreadyOwned, @Nullable Duration granted) implements AcquireResult {
+
+		/**
+		 * Creates the result of a request that was given the lease that it asked for.
+		 * @param fencingToken the fencing token
+		 * @param alreadyOwned whether the token owned the lock before
+		 */
+		public Acquired(long fencingToken, boolean alreadyOwned) {
+			this(fencingToken, alreadyOwned, null);
+		}
 
 		/**
 		 * Creates the result of a request that found the lock free.
@@ -21,6 +36,16 @@ public sealed interface AcquireResult {
 		 */
 		public Acquired(long fencingToken) {
 			this(fencingToken, false);
+		}
+
+		/**
+		 * Returns the length of the lease.
+		 * @param request the request
+		 * @return what was granted, which may be shorter or longer than what was
+		 * requested
+		 */
+		public Duration lease(AcquireRequest request) {
+			return (this.granted != null) ? this.granted : request.ttl();
 		}
 
 	}

@@ -22,6 +22,13 @@ import io.github.lockspring.LockUnavailableException;
 public interface LockStore extends AutoCloseable {
 
 	/**
+	 * Returns what this store is like. Never blocks, and creates no object. The traits
+	 * may change once, when there is the first connection.
+	 * @return the traits
+	 */
+	StoreTraits traits();
+
+	/**
 	 * Begins to connect in the background, unless that has been done. Never blocks, and
 	 * never fails: the first request reports why there is no connection.
 	 */
@@ -40,8 +47,8 @@ public interface LockStore extends AutoCloseable {
 
 	/**
 	 * Acquires the lock for a token if the lock is free or the token owns it already. The
-	 * lease then lasts for at least {@code ttl} and is never shortened. Otherwise queues
-	 * the token if the request says so.
+	 * lease then lasts for at least {@code ttl}, or for what the result says, and is
+	 * never shortened. Otherwise queues the token if the request says so.
 	 * @param request the request
 	 * @param timeout maximum time to wait for the result
 	 * @return the result

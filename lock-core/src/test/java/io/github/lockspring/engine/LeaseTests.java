@@ -11,8 +11,10 @@ import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.store.AcquireResult;
 import io.github.lockspring.store.ReleaseResult;
 import io.github.lockspring.store.RenewResult;
+import io.github.lockspring.store.StoreTraits;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -42,6 +44,45 @@ class LeaseTests extends EngineFixture {
 		assertThat(lock.remaining()).isEqualTo(TTL.minus(DRIFT));
 		pass(THIRD);
 		assertThat(this.store.renewed).hasSize(2);
+	}
+
+	@Test
+	void shorterGrantIsTheLeaseUntilARenewalLengthensIt() {
+		Running<HeldLock> running = acquire(LockRequest.of(KEY).ttl(TTL));
+		this.store.nextLook().answer().complete(new AcquireResult.Acquired(1, false, Duration.ofSeconds(6)));
+		HeldLock lock = running.get();
+		assertThat(lock.remaining()).isBetween(Duration.ofMillis(5900), Duration.ofSeconds(6));
+		pass(Duration.ofSeconds(2));
+		assertThat(this.store.renewed).hasSize(1);
+		assertThat(this.store.renewed.get(0).get(0).ttl()).isEqualTo(Duration.ofSeconds(28));
+		pass(Duration.ofSeconds(20));
+		assertThat(lock.isHeld()).isTrue();
+	}
+
+	@Test
+	void shorterGrantThatIsNotRenewedEndsTheHold() {
+		Running<HeldLock> running = acquire(request());
+		this.store.nextLook().answer().complete(new AcquireResult.Acquired(1, false, Duration.ofSeconds(6)));
+		HeldLock lock = running.get();
+		advance(Duration.ofSeconds(6));
+		assertThat(lock.isHeld()).isFalse();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::close);
+	}
+
+	@Test
+	void longestLeaseOfTheStoreIsRequestedAndALongerFixedTtlIsReachedByRenewals() {
+		this.store.traits = new StoreTraits(Duration.ofSeconds(1), Duration.ofMillis(1), Duration.ofSeconds(9),
+				StoreTraits.Waiting.NOTIFIED_QUEUE, null);
+		HeldLock lock = take(LockRequest.of(KEY).ttl(TTL));
+		assertThat(this.store.looks.get(0).ttl()).isEqualTo(Duration.ofSeconds(9));
+		for (int i = 0; i < 29; i++) {
+			pass(Duration.ofSeconds(1));
+			assertThat(lock.isHeld()).as("after %s s", i + 1).isTrue();
+		}
+		pass(Duration.ofSeconds(1));
+		assertThat(lock.isHeld()).isFalse();
+		assertThat(this.store.renewed)
+			.allSatisfy((requests) -> assertThat(requests.get(0).ttl()).isLessThanOrEqualTo(Duration.ofSeconds(9)));
 	}
 
 	@Test

@@ -6,10 +6,12 @@ import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockSpec;
 import io.github.lockspring.OnLost;
 import io.github.lockspring.engine.support.Time;
+import io.github.lockspring.store.StoreTraits;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
  * How the options of a lock and the defaults of the application go together.
@@ -17,6 +19,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 class LockParametersTests {
 
 	private static final Duration GLOBAL_TTL = Duration.ofSeconds(30);
+
+	private static final StoreTraits ANY = StoreTraits.exact(StoreTraits.Waiting.NOTIFIED_QUEUE);
 
 	private static final LockRequest REQUEST = LockRequest.of("a");
 
@@ -63,9 +67,11 @@ class LockParametersTests {
 	void f08GlobalMaximumHoldBoundsALeaseThatIsRenewedForItsTransaction() {
 		LockRequest request = REQUEST.ttl(Duration.ofMinutes(2));
 		assertThat(of(request, Duration.ofMinutes(1)).limitFrom(0)).isEqualTo(Duration.ofMinutes(2).toNanos());
-		assertThat(LockParameters.of(spec(request), OnLost.THROW, settings(Duration.ofMinutes(5)), true).limitFrom(0))
+		assertThat(
+				LockParameters.of(spec(request), OnLost.THROW, settings(Duration.ofMinutes(5)), ANY, true).limitFrom(0))
 			.isEqualTo(Duration.ofMinutes(5).toNanos());
-		assertThat(LockParameters.of(spec(request), OnLost.THROW, settings(Duration.ofMinutes(1)), true).limitFrom(0))
+		assertThat(
+				LockParameters.of(spec(request), OnLost.THROW, settings(Duration.ofMinutes(1)), ANY, true).limitFrom(0))
 			.isEqualTo(Duration.ofMinutes(2).toNanos());
 	}
 
@@ -76,8 +82,43 @@ class LockParametersTests {
 		assertThat(parameters.limitFrom(0)).isEqualTo(Duration.ofSeconds(10).toNanos());
 	}
 
+	@Test
+	void ttlThatTheStoreCannotGiveIsRefusedWithBothNumbers() {
+		StoreTraits traits = traits(Duration.ofSeconds(2), null);
+		assertThatIllegalArgumentException().isThrownBy(() -> on(traits, REQUEST.ttl(Duration.ofMillis(500))))
+			.withMessage("Lock 'a' was requested with ttl = 500ms, and the store cannot give less than 2s:"
+					+ " choose at least that, or another store");
+		assertThat(on(traits, REQUEST.ttl(Duration.ofSeconds(2))).ttl()).isEqualTo(Duration.ofSeconds(2));
+	}
+
+	@Test
+	void maximumHoldBelowTheStoresShortestTtlStillEndsTheHold() {
+		LockParameters parameters = on(traits(Duration.ofSeconds(2), null), REQUEST.maxHold(Duration.ofSeconds(1)));
+		assertThat(parameters.ttl()).isEqualTo(Duration.ofSeconds(2));
+		assertThat(parameters.limitFrom(0)).isEqualTo(Duration.ofSeconds(1).toNanos());
+	}
+
+	@Test
+	void ttlBeyondTheLongestLeaseIsReachedByRenewalsAndEndsTheHold() {
+		StoreTraits traits = traits(Duration.ofSeconds(1), Duration.ofSeconds(10));
+		LockParameters fixed = on(traits, REQUEST.ttl(Duration.ofSeconds(25)));
+		assertThat(fixed.ttl()).isEqualTo(Duration.ofSeconds(10));
+		assertThat(fixed.limitFrom(0)).isEqualTo(Duration.ofSeconds(25).toNanos());
+		LockParameters renewed = on(traits, REQUEST);
+		assertThat(renewed.ttl()).isEqualTo(Duration.ofSeconds(10));
+		assertThat(renewed.maxHold()).isEqualTo(Time.FOREVER);
+	}
+
+	private static StoreTraits traits(Duration shortest, @Nullable Duration longest) {
+		return new StoreTraits(shortest, shortest, longest, StoreTraits.Waiting.QUEUE, null);
+	}
+
+	private static LockParameters on(StoreTraits traits, LockRequest request) {
+		return LockParameters.of(spec(request), OnLost.THROW, settings(null), traits, false);
+	}
+
 	private static LockParameters of(LockRequest request, @Nullable Duration maxHold) {
-		return LockParameters.of(spec(request), OnLost.THROW, settings(maxHold), false);
+		return LockParameters.of(spec(request), OnLost.THROW, settings(maxHold), ANY, false);
 	}
 
 	private static LockSpec spec(LockRequest request) {

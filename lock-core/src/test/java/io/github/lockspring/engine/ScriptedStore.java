@@ -25,6 +25,7 @@ import io.github.lockspring.store.ReleaseRequest;
 import io.github.lockspring.store.ReleaseResult;
 import io.github.lockspring.store.RenewRequest;
 import io.github.lockspring.store.RenewResult;
+import io.github.lockspring.store.StoreTraits;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.ReflectionUtils;
@@ -67,6 +68,9 @@ public class ScriptedStore implements LockStore {
 	}
 
 	private final BlockingQueue<Asked> asked = new LinkedBlockingQueue<>();
+
+	/** What this store claims to be like. */
+	public volatile StoreTraits traits = StoreTraits.exact(StoreTraits.Waiting.NOTIFIED_QUEUE);
 
 	/** The acquisitions that were requested. */
 	public final List<AcquireRequest> looks = new CopyOnWriteArrayList<>();
@@ -139,6 +143,11 @@ public class ScriptedStore implements LockStore {
 	@Override
 	public void awaitConnection() {
 		this.onAwaitConnection.run();
+	}
+
+	@Override
+	public StoreTraits traits() {
+		return this.traits;
 	}
 
 	@Override

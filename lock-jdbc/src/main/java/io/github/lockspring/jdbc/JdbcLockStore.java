@@ -29,6 +29,7 @@ import io.github.lockspring.store.RenewRequest;
 import io.github.lockspring.store.RenewResult;
 import io.github.lockspring.store.StoreHealth;
 import io.github.lockspring.store.StoredLock;
+import io.github.lockspring.store.StoreTraits;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -61,6 +62,9 @@ import org.springframework.util.ClassUtils;
 public final class JdbcLockStore implements LockStore {
 
 	private static final Logger logger = LoggerFactory.getLogger(JdbcLockStore.class);
+
+	/* Rows keep the fencing tokens */
+	private static final StoreTraits TRAITS = StoreTraits.exact(StoreTraits.Waiting.NOTIFIED_QUEUE);
 
 	private static final boolean POSTGRES_DRIVER = ClassUtils.isPresent("org.postgresql.PGConnection",
 			JdbcLockStore.class.getClassLoader());
@@ -124,6 +128,11 @@ public final class JdbcLockStore implements LockStore {
 	 */
 	public static JdbcLockStore create(DataSource dataSource, @Nullable String name, JdbcStoreSettings settings) {
 		return new JdbcLockStore(Objects.requireNonNull(dataSource, "dataSource"), name, settings);
+	}
+
+	@Override
+	public StoreTraits traits() {
+		return TRAITS;
 	}
 
 	@Override

@@ -31,6 +31,8 @@ import io.github.lockspring.store.ReleaseResult;
 import io.github.lockspring.store.RenewRequest;
 import io.github.lockspring.store.RenewResult;
 import io.github.lockspring.store.StoreHealth;
+import io.github.lockspring.store.StoreTraits.Waiting;
+import io.github.lockspring.store.StoreTraits;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -59,6 +61,8 @@ public final class RedisLockStore implements LockStore {
 	/** Messages that wait to be published; later ones would be too late. */
 	private static final int MAX_MESSAGES = 1000;
 
+	private static final Duration TOKEN_MEMORY = Duration.ofMinutes(10);
+
 	private static final int ACQUIRE_THREADS = 16;
 
 	// for the watchdog, and for checks before a hand-off or a commit
@@ -69,6 +73,8 @@ public final class RedisLockStore implements LockStore {
 	private final RedisKeys keys;
 
 	private final RedisStoreSettings settings;
+
+	private final StoreTraits traits;
 
 	private final RedisConnections connections;
 
@@ -101,6 +107,8 @@ public final class RedisLockStore implements LockStore {
 		this.connections = connections;
 		this.endpoint = endpoint;
 		this.settings = settings;
+		this.traits = new StoreTraits(Duration.ofMillis(1), Duration.ofMillis(1), null,
+				settings.notifications() ? Waiting.NOTIFIED_QUEUE : Waiting.QUEUE, TOKEN_MEMORY);
 		this.keys = new RedisKeys(settings.keyPrefix());
 		this.commands = new RedisCommands(connections, endpoint, settings.commandTimeout());
 		int replicas = settings.replicaAcks();
@@ -161,6 +169,11 @@ public final class RedisLockStore implements LockStore {
 		}
 		return new RedisLockStore(connections, RedisConnectionsFactory.endpoint(applicationFactory, beanName),
 				settings);
+	}
+
+	@Override
+	public StoreTraits traits() {
+		return this.traits;
 	}
 
 	@Override

@@ -66,6 +66,7 @@ public final class LockEngineAutoConfiguration {
 		LockStore store = stores.getIfAvailable(() -> {
 			throw MissingLockStoreException.explaining(beanFactory, properties.store());
 		});
+		properties.checkTtl(store.traits().shortestTtl());
 		LockEngine engine = new LockEngine(store, settings(properties), listeners.orderedStream().toList(),
 				unitsOfWork.getIfAvailable(() -> UnitOfWork.NONE), recorders.getIfAvailable(() -> LockRecorder.NONE),
 				new InstanceDescription(environment));

@@ -5,6 +5,7 @@ import io.github.lockspring.autoconfigure.properties.DistributedLockProperties;
 import io.github.lockspring.interceptor.LockAnnotationValidator;
 import io.github.lockspring.interceptor.LockInterceptor;
 import io.github.lockspring.interceptor.LockOperationSourceAdvisor;
+import io.github.lockspring.store.LockStore;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
@@ -57,6 +58,15 @@ public final class LockInterceptorAutoConfiguration {
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static LockAnnotationValidator lockspringLockAnnotationValidator() {
 		return new LockAnnotationValidator();
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static ShortestTtlValidator lockspringShortestTtlValidator(ObjectProvider<LockStore> stores) {
+		return new ShortestTtlValidator(() -> {
+			LockStore store = stores.getIfAvailable();
+			return (store != null) ? store.traits() : null;
+		});
 	}
 
 }

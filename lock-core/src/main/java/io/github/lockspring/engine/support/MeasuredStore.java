@@ -17,6 +17,7 @@ import io.github.lockspring.store.ReleaseResult;
 import io.github.lockspring.store.RenewRequest;
 import io.github.lockspring.store.RenewResult;
 import io.github.lockspring.store.StoreHealth;
+import io.github.lockspring.store.StoreTraits;
 
 /**
  * A store whose commands are timed. Thread-safe.
@@ -46,6 +47,11 @@ public final class MeasuredStore implements LockStore {
 	 */
 	public static LockStore of(LockStore store, LockRecorder recorder, Time time) {
 		return (recorder != LockRecorder.NONE) ? new MeasuredStore(store, recorder, time) : store;
+	}
+
+	@Override
+	public StoreTraits traits() {
+		return this.store.traits();
 	}
 
 	@Override

@@ -19,6 +19,7 @@ import io.github.lockspring.store.ReleaseRequest;
 import io.github.lockspring.store.ReleaseResult;
 import io.github.lockspring.store.RenewRequest;
 import io.github.lockspring.store.RenewResult;
+import io.github.lockspring.store.StoreTraits;
 import io.github.lockspring.store.StoredLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -64,6 +65,14 @@ public final class StoreClient {
 		this.commandTimeout = commandTimeout;
 		this.reports = reports;
 		this.time = time;
+	}
+
+	/**
+	 * Returns what the store is like.
+	 * @return the traits
+	 */
+	public StoreTraits traits() {
+		return this.store.traits();
 	}
 
 	/**

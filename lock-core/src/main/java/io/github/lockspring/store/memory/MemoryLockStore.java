@@ -27,6 +27,7 @@ import io.github.lockspring.store.RenewRequest;
 import io.github.lockspring.store.RenewResult;
 import io.github.lockspring.store.StoreHealth;
 import io.github.lockspring.store.StoredLock;
+import io.github.lockspring.store.StoreTraits;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -56,6 +57,8 @@ public final class MemoryLockStore implements LockStore {
 	 * Fencing tokens come from one counter for all keys, so nothing has to be remembered
 	 * about unused keys.
 	 */
+
+	private static final StoreTraits TRAITS = StoreTraits.exact(StoreTraits.Waiting.NOTIFIED_QUEUE);
 
 	private static final int MIN_SIZE_TO_SWEEP = 64;
 
@@ -92,6 +95,11 @@ public final class MemoryLockStore implements LockStore {
 		this.nanoTime = nanoTime;
 		this.startNanos = nanoTime.getAsLong();
 		this.startMicros = TimeUnit.MILLISECONDS.toMicros(System.currentTimeMillis());
+	}
+
+	@Override
+	public StoreTraits traits() {
+		return TRAITS;
 	}
 
 	@Override

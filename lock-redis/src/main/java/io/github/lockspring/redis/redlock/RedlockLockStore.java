@@ -36,6 +36,7 @@ import io.github.lockspring.store.RenewRequest;
 import io.github.lockspring.store.RenewResult;
 import io.github.lockspring.store.StoreHealth;
 import io.github.lockspring.store.StoreHealth.Server;
+import io.github.lockspring.store.StoreTraits;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -73,6 +74,9 @@ public final class RedlockLockStore implements LockStore {
 	 */
 
 	private static final Logger logger = LoggerFactory.getLogger(RedlockLockStore.class);
+
+	private static final StoreTraits TRAITS = new StoreTraits(Duration.ofMillis(1), Duration.ofMillis(1), null,
+			StoreTraits.Waiting.NONE, Duration.ofMinutes(10));
 
 	/** Allowance for times that are measured in milliseconds. */
 	private static final long ROUNDING_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
@@ -160,6 +164,11 @@ public final class RedlockLockStore implements LockStore {
 		if (first != null && first.await()) {
 			this.first = null;
 		}
+	}
+
+	@Override
+	public StoreTraits traits() {
+		return TRAITS;
 	}
 
 	@Override

@@ -88,6 +88,19 @@ public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @
 	}
 
 	/**
+	 * Checks that the store can give the ttl.
+	 * @param shortest the shortest ttl of the store
+	 * @throws LockPropertyException if the ttl is shorter
+	 */
+	public void checkTtl(Duration shortest) {
+		if (this.ttl.compareTo(shortest) < 0) {
+			throw new LockPropertyException("ttl", PropertyRange.text(this.ttl),
+					"the store of this application cannot give less than " + PropertyRange.text(shortest),
+					"Choose at least that, or another store.");
+		}
+	}
+
+	/**
 	 * Stores of locks.
 	 */
 	public enum Store {

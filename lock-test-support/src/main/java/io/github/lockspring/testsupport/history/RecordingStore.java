@@ -16,6 +16,7 @@ import io.github.lockspring.store.ReleaseRequest;
 import io.github.lockspring.store.ReleaseResult;
 import io.github.lockspring.store.RenewRequest;
 import io.github.lockspring.store.RenewResult;
+import io.github.lockspring.store.StoreTraits;
 
 /**
  * Records when a store grants a lock, before the engine knows it. Holders cannot record
@@ -40,6 +41,11 @@ public final class RecordingStore implements LockStore {
 	}
 
 	@Override
+	public StoreTraits traits() {
+		return this.store.traits();
+	}
+
+	@Override
 	public void connect() {
 		this.store.connect();
 	}
@@ -57,7 +63,7 @@ public final class RecordingStore implements LockStore {
 		}
 		AcquireResult answer = this.store.acquire(request, timeout);
 		if (answer instanceof AcquireResult.Acquired acquired) {
-			this.events.acquired(request.key(), acquired.fencingToken(), asked, request.ttl());
+			this.events.acquired(request.key(), acquired.fencingToken(), asked, acquired.lease(request));
 		}
 		return answer;
 	}

@@ -27,6 +27,7 @@ import io.github.lockspring.store.ReleaseResult.Released;
 import io.github.lockspring.store.RenewRequest;
 import io.github.lockspring.store.RenewResult;
 import io.github.lockspring.store.StoredLock;
+import io.github.lockspring.store.StoreTraits;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -146,6 +147,28 @@ public abstract class AbstractLockStoreTests {
 		OwnerToken token = token();
 		assertThat(acquire(token, LONG)).isInstanceOf(Acquired.class);
 		assertThat(remainingMillis(this.key)).isBetween(LONG.toMillis() - 5000, LONG.toMillis());
+	}
+
+	@Test
+	void leaseIsTheRequestedOneWithinTheTraits() {
+		StoreTraits traits = this.store.traits();
+		Duration shortest = traits.shortestTtl().compareTo(BRIEF) > 0 ? traits.shortestTtl() : BRIEF;
+		AcquireRequest request = new AcquireRequest(this.key, token(), shortest.plusMillis(1), QueueMode.NONE);
+		Acquired acquired = (Acquired) this.store.acquire(request, TIMEOUT);
+		Duration rounding = traits.granularity();
+		assertThat(acquired.lease(request)).isBetween(traits.lease(request.ttl()),
+				traits.lease(request.ttl()).plus(rounding));
+		this.store.release(new ReleaseRequest(this.key, request.token()), TIMEOUT);
+		AcquireRequest longer = new AcquireRequest(this.key, token(), LONG.multipliedBy(1000), QueueMode.NONE);
+		assertThat(((Acquired) this.store.acquire(longer, TIMEOUT)).lease(longer)).isBetween(traits.lease(longer.ttl()),
+				traits.lease(longer.ttl()).plus(rounding));
+	}
+
+	@Test
+	void inboxExistsIfTheStoreQueuesWaiters() {
+		StoreTraits.Waiting waiting = this.store.traits().waiting();
+		assertThat(this.store.inbox(instance('9'), new RecordingListener()).isPresent())
+			.isEqualTo(waiting != StoreTraits.Waiting.NONE);
 	}
 
 	@Test

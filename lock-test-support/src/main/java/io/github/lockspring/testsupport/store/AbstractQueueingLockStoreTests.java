@@ -13,6 +13,7 @@ import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.ReleaseRequest;
 import io.github.lockspring.store.ReleaseResult.NotOwner;
 import io.github.lockspring.store.RenewResult;
+import io.github.lockspring.store.StoreTraits;
 import io.github.lockspring.testsupport.store.RecordingListener.Grant;
 import io.github.lockspring.testsupport.store.RecordingListener.Wanted;
 import org.junit.jupiter.api.AfterEach;
@@ -53,6 +54,11 @@ public abstract class AbstractQueueingLockStoreTests extends AbstractLockStoreTe
 	@AfterEach
 	void closeInboxes() {
 		this.inboxes.forEach(Inbox::close);
+	}
+
+	@Test
+	void traitsSayThatTheStoreQueuesWaiters() {
+		assertThat(this.store.traits().waiting()).isNotEqualTo(StoreTraits.Waiting.NONE);
 	}
 
 	@Test
