@@ -1,5 +1,7 @@
 package io.github.lockspring.sample;
 
+import io.github.lockspring.sample.lab.worker.WorkerMain;
+
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.scheduling.annotation.EnableScheduling;
@@ -14,6 +16,10 @@ import org.springframework.scheduling.annotation.EnableScheduling;
 public class SampleApplication {
 
 	public static void main(String[] args) {
+		if (args.length > 0 && args[0].equals(WorkerMain.ARGUMENT)) {
+			WorkerMain.run();
+			return;
+		}
 		// the instance that serves the shop's database to the others accepts local
 		// connections only
 		System.setProperty("h2.bindAddress", "127.0.0.1");

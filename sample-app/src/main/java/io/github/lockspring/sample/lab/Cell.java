@@ -1,0 +1,16 @@
+package io.github.lockspring.sample.lab;
+
+import io.github.lockspring.sample.lab.history.Code;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A recipe under a fault, and what theory expects.
+ *
+ * @param recipe the recipe
+ * @param fault the fault
+ * @param expected the expected outcome
+ * @param theory why
+ * @param failure the row in {@code docs/failures.md}, or null
+ */
+record Cell(String recipe, String fault, Code expected, String theory, @Nullable String failure) {
+}

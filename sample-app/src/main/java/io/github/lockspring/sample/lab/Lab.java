@@ -1,0 +1,162 @@
+package io.github.lockspring.sample.lab;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+
+import io.github.lockspring.sample.lab.history.History;
+import io.github.lockspring.sample.lab.server.LabProcesses;
+import io.github.lockspring.sample.lab.worker.WorkerPool;
+import jakarta.annotation.PreDestroy;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.stereotype.Component;
+
+/**
+ * The failure lab: runs one sale at a time, and keeps the latest ones. Starts its first
+ * process at the first run. Thread-safe.
+ */
+@Component
+@ConditionalOnBooleanProperty(name = "lab.enabled", matchIfMissing = true)
+public class Lab {
+
+	/** The most shops of a run. */
+	public static final int MAX_SHOPS = 4;
+
+	private static final int MAX_RUNS = 200;
+
+	private final Deque<LabRun> runs = new ArrayDeque<>();
+
+	private final ExecutorService thread = Executors.newSingleThreadExecutor((task) -> {
+		Thread created = new Thread(task, "failure-lab");
+		created.setDaemon(true);
+		return created;
+	});
+
+	private int number;
+
+	private @Nullable LabProcesses processes;
+
+	private @Nullable WorkerPool pool;
+
+	private @Nullable LabRun present;
+
+	/**
+	 * Starts a run.
+	 * @param recipe the recipe
+	 * @param fault the fault
+	 * @param shops the number of shops
+	 * @return the run, or empty while another one is going on
+	 * @throws IllegalArgumentException if there is no such cell
+	 */
+	public synchronized Optional<RunState> start(String recipe, String fault, int shops) {
+		return begin(cell(recipe, fault), shops).map((run) -> run.state(false));
+	}
+
+	private static Cell cell(String recipe, String fault) {
+		return Catalogue.cell(recipe, fault)
+			.orElseThrow(() -> new IllegalArgumentException("The fault '" + fault + "' does not apply to the recipe '"
+					+ recipe + "', or there is no such recipe or fault; see /lab/api/catalogue"));
+	}
+
+	synchronized Optional<LabRun> begin(Cell cell, int shops) {
+		if (this.present != null && !this.present.isFinished()) {
+			return Optional.empty();
+		}
+		LabRun run = new LabRun("r" + ++this.number, Catalogue.recipe(cell.recipe()).orElseThrow(),
+				Catalogue.fault(cell.fault()).orElseThrow(), cell, shops);
+		this.present = run;
+		this.runs.addFirst(run);
+		if (this.runs.size() > MAX_RUNS) {
+			this.runs.removeLast();
+		}
+		this.thread.submit(() -> run.play(processes(), pool()));
+		return Optional.of(run);
+	}
+
+	private synchronized LabProcesses processes() {
+		LabProcesses started = this.processes;
+		if (started == null) {
+			started = new LabProcesses();
+			this.processes = started;
+		}
+		return started;
+	}
+
+	private synchronized WorkerPool pool() {
+		WorkerPool created = this.pool;
+		if (created == null) {
+			created = new WorkerPool(processes());
+			this.pool = created;
+		}
+		return created;
+	}
+
+	/**
+	 * Cancels a run, if it is going on.
+	 * @param id the run
+	 * @return whether there is such a run
+	 */
+	public boolean cancel(String id) {
+		Optional<LabRun> run = run(id);
+		run.ifPresent(LabRun::cancel);
+		return run.isPresent();
+	}
+
+	/**
+	 * Returns the latest runs.
+	 * @param limit how many at most
+	 * @return the runs without their events, the latest first
+	 */
+	public synchronized List<RunState> runs(int limit) {
+		return this.runs.stream().limit(limit).map((run) -> run.state(false)).toList();
+	}
+
+	/**
+	 * Returns a run.
+	 * @param id the run
+	 * @param withEvents whether to include its events
+	 * @return the run, if it is known
+	 */
+	public Optional<RunState> run(String id, boolean withEvents) {
+		return run(id).map((run) -> run.state(withEvents));
+	}
+
+	/**
+	 * Returns the history of a run.
+	 * @param id the run
+	 * @return its history, if it is known
+	 */
+	public Optional<History> history(String id) {
+		return run(id).map(LabRun::history);
+	}
+
+	/**
+	 * Returns what the lock of a run has on the servers, or had at its end.
+	 * @param id the run
+	 * @return the keys, if the run is known
+	 */
+	public Optional<ServerKeys> keys(String id) {
+		return run(id).map(LabRun::keys);
+	}
+
+	private synchronized Optional<LabRun> run(String id) {
+		return new ArrayList<>(this.runs).stream().filter((run) -> run.id().equals(id)).findFirst();
+	}
+
+	@PreDestroy
+	void close() {
+		this.thread.shutdownNow();
+		synchronized (this) {
+			if (this.processes != null) {
+				this.processes.close();
+			}
+		}
+	}
+
+}

@@ -1,0 +1,27 @@
+package io.github.lockspring.sample.lab.web;
+
+import java.security.SecureRandom;
+import java.util.HexFormat;
+
+import org.springframework.stereotype.Component;
+
+/**
+ * The token that requests which change something must carry. A page of another origin
+ * cannot read it.
+ */
+@Component
+class LabToken {
+
+	private final String value;
+
+	LabToken() {
+		byte[] bytes = new byte[16];
+		new SecureRandom().nextBytes(bytes);
+		this.value = HexFormat.of().formatHex(bytes);
+	}
+
+	String value() {
+		return this.value;
+	}
+
+}

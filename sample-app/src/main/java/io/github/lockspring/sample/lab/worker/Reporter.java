@@ -1,0 +1,43 @@
+package io.github.lockspring.sample.lab.worker;
+
+import java.io.PrintStream;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * Tells the lab what happens in this process, one line of JSON for each event.
+ * Thread-safe.
+ */
+final class Reporter {
+
+	private final JsonMapper json;
+
+	private final PrintStream out;
+
+	Reporter(JsonMapper json, PrintStream out) {
+		this.json = json;
+		this.out = out;
+	}
+
+	/**
+	 * Reports an event that happens now. {@code System.nanoTime()} counts from the start
+	 * of the machine on Linux and macOS (CLOCK_MONOTONIC, mach_absolute_time), so times
+	 * of different processes can be compared.
+	 * @param type the type of the event
+	 * @param details names and values; null values are left out
+	 */
+	void report(String type, Object... details) {
+		Map<String, Object> event = new LinkedHashMap<>();
+		event.put("type", type);
+		event.put("at", System.nanoTime());
+		for (int i = 0; i < details.length; i += 2) {
+			if (details[i + 1] != null) {
+				event.put((String) details[i], details[i + 1]);
+			}
+		}
+		this.out.println(this.json.writeValueAsString(event));
+	}
+
+}

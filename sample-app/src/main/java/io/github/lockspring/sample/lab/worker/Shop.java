@@ -1,0 +1,298 @@
+package io.github.lockspring.sample.lab.worker;
+
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+
+import javax.sql.DataSource;
+
+import org.h2.jdbcx.JdbcConnectionPool;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/**
+ * A shop in one run: what a recipe needs to sell a seat, and to say what it does.
+ */
+public final class Shop implements AutoCloseable {
+
+	private static final AtomicInteger HOLDS = new AtomicInteger();
+
+	private static final long PAYMENT_MILLIS = 40;
+
+	private final RunSetup setup;
+
+	private final Reporter reporter;
+
+	private final Points points;
+
+	private final ShopClock clock;
+
+	private final JdbcConnectionPool database;
+
+	private final JdbcTemplate jdbc;
+
+	private final List<Redis> connections = new ArrayList<>();
+
+	private final AtomicReference<@Nullable String> hold = new AtomicReference<>();
+
+	private int orders;
+
+	private boolean waiting;
+
+	private boolean busy;
+
+	private volatile boolean failingWork;
+
+	private volatile boolean soldOut;
+
+	Shop(RunSetup setup, Reporter reporter, Points points, ShopClock clock) {
+		this.setup = setup;
+		this.reporter = reporter;
+		this.points = points;
+		this.clock = clock;
+		this.database = JdbcConnectionPool.create(setup.database(), "sa", "");
+		this.jdbc = new JdbcTemplate(this.database);
+	}
+
+	/**
+	 * Returns the name of this shop.
+	 * @return the name, such as {@code shop-1}
+	 */
+	public String name() {
+		return this.setup.shop();
+	}
+
+	/**
+	 * Returns the lease of the lock.
+	 * @return the lease
+	 */
+	public Duration ttl() {
+		return Duration.ofMillis(this.setup.ttlMillis());
+	}
+
+	/**
+	 * Returns the wall clock of this shop.
+	 * @return the clock
+	 */
+	public Clock clock() {
+		return this.clock;
+	}
+
+	/**
+	 * Returns the properties of Lockspring in this run.
+	 * @return names and values
+	 */
+	public Map<String, String> properties() {
+		return this.setup.properties();
+	}
+
+	/**
+	 * Returns the ports of the Redis servers.
+	 * @return the ports
+	 */
+	public List<Integer> ports() {
+		return this.setup.servers().stream().map(RunSetup.ServerAddress::port).toList();
+	}
+
+	/**
+	 * Returns the database of the sale.
+	 * @return the data source
+	 */
+	public DataSource database() {
+		return this.database;
+	}
+
+	/**
+	 * Opens a connection to the first Redis server.
+	 * @return the connection
+	 */
+	public Redis connect() {
+		return connect(0, Duration.ofSeconds(5));
+	}
+
+	/**
+	 * Opens a connection to a Redis server.
+	 * @param server the number of the server, from 0
+	 * @param timeout the maximum wait for an answer
+	 * @return the connection
+	 */
+	public Redis connect(int server, Duration timeout) {
+		Redis connection = new Redis(this.setup.servers().get(server), timeout, this.reporter, this.points);
+		this.connections.add(connection);
+		return connection;
+	}
+
+	void ask() {
+		if (!this.waiting) {
+			this.waiting = true;
+			this.busy = false;
+			this.reporter.report("asked");
+		}
+	}
+
+	/** Says that another shop is inside. */
+	public void busy() {
+		if (!this.busy) {
+			this.busy = true;
+			this.reporter.report("busy");
+		}
+	}
+
+	/**
+	 * Says that this shop is inside.
+	 * @param leaseEnd the end of its lease, in the time of {@code System.nanoTime()}
+	 */
+	public void acquired(long leaseEnd) {
+		acquired(leaseEnd, null, false);
+	}
+
+	/**
+	 * Says that this shop is inside.
+	 * @param leaseEnd the end of its lease, in the time of {@code System.nanoTime()}
+	 * @param token the fencing token, if there is one
+	 * @param watched whether the shop knows by its own clock when its lease is over
+	 */
+	public void acquired(long leaseEnd, @Nullable Long token, boolean watched) {
+		this.waiting = false;
+		String name = name() + "/" + HOLDS.incrementAndGet();
+		this.hold.set(name);
+		this.reporter.report("acquired", "hold", name, "token", token, "leaseMillis", this.setup.ttlMillis(),
+				"leaseEnd", leaseEnd, "watched", watched ? true : null);
+		this.points.reach("acquired");
+	}
+
+	/**
+	 * Says that the lease of the hold was renewed.
+	 * @param leaseEnd the end of the lease, in the time of {@code System.nanoTime()}
+	 */
+	public void renewed(long leaseEnd) {
+		this.reporter.report("renewed", "hold", this.hold.get(), "leaseEnd", leaseEnd);
+	}
+
+	/** Says that the work is done and this shop leaves. */
+	public void released() {
+		this.reporter.report("released", "hold", this.hold.getAndSet(null));
+		this.points.reach("released");
+	}
+
+	/**
+	 * Says that this shop was told that it has lost its lock.
+	 * @param text by what
+	 */
+	public void lost(String text) {
+		String present = this.hold.getAndSet(null);
+		if (present != null) {
+			this.reporter.report("lost", "hold", present, "text", text);
+		}
+	}
+
+	/**
+	 * Says that this shop is no longer inside, without a release.
+	 * @param text why
+	 */
+	public void left(String text) {
+		this.reporter.report("believes", "hold", this.hold.getAndSet(null), "text", text);
+	}
+
+	/**
+	 * Says that a write was refused.
+	 * @param seat the seat
+	 * @param text by whom
+	 */
+	public void refused(@Nullable Integer seat, String text) {
+		this.reporter.report("refused", "hold", this.hold.getAndSet(null), "seat", seat, "text", text);
+	}
+
+	void failed(Throwable ex) {
+		this.reporter.report("failed", "text", ex.getClass().getSimpleName() + ": " + ex.getMessage());
+	}
+
+	/**
+	 * Waits here if the lab holds this shop at this point.
+	 * @param point the name of the point
+	 */
+	public void reach(String point) {
+		this.points.reach(point);
+	}
+
+	/**
+	 * Sells a seat: offers the lowest one that is free, waits for the payment, and writes
+	 * the sale.
+	 */
+	public void sellSeat() {
+		Integer seat = offerSeat();
+		if (seat != null) {
+			writeSale(seat);
+		}
+	}
+
+	/**
+	 * Offers the lowest seat that is free, and waits for the payment.
+	 * @return the seat, or null if all are sold
+	 */
+	public @Nullable Integer offerSeat() {
+		Integer seat = this.jdbc.queryForObject(
+				"SELECT MIN(number) FROM seats WHERE NOT EXISTS (SELECT 1 FROM sales WHERE seat = seats.number)",
+				Integer.class);
+		if (seat == null) {
+			this.soldOut = true;
+			return null;
+		}
+		this.points.reach("paying");
+		pause(PAYMENT_MILLIS);
+		if (this.failingWork) {
+			this.failingWork = false;
+			throw new IllegalStateException("The payment was declined");
+		}
+		return seat;
+	}
+
+	/**
+	 * Writes that a seat was sold.
+	 * @param seat the seat
+	 */
+	public void writeSale(int seat) {
+		this.points.reach("writing");
+		String order = name() + "/" + ++this.orders;
+		this.jdbc.update("INSERT INTO sales (seat, sold_to) VALUES (?, ?)", seat, order);
+		this.reporter.report("sold", "hold", this.hold.get(), "seat", seat, "order", order);
+	}
+
+	/**
+	 * Reports an event of another kind.
+	 * @param type the type of the event
+	 * @param details names and values
+	 */
+	public void report(String type, Object... details) {
+		this.reporter.report(type, details);
+	}
+
+	void failNextWork() {
+		this.failingWork = true;
+	}
+
+	boolean isSoldOut() {
+		return this.soldOut;
+	}
+
+	static void pause(long millis) {
+		try {
+			Thread.sleep(millis);
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException("Interrupted", ex);
+		}
+	}
+
+	@Override
+	public void close() {
+		this.connections.forEach(Redis::close);
+		this.database.dispose();
+	}
+
+}
