@@ -36,7 +36,7 @@ class ReadmeTests {
 	void everyLineOfJavaOnThePageStandsInTheSample() throws IOException {
 		Set<String> compiled = compiled(Path.of("src", "main", "java"));
 		Matcher blocks = Pattern.compile("<pre[^>]*><code>(.*?)</code></pre>", Pattern.DOTALL)
-			.matcher(Files.readString(Path.of("src", "main", "resources", "static", "index.html")));
+			.matcher(Files.readString(Path.of("src", "main", "resources", "static", "shop.html")));
 		List<String> shown = blocks.results().flatMap((block) -> block.group(1).lines()).map(String::strip).toList();
 		assertThat(shown).hasSizeGreaterThan(5);
 		assertThat(compiled).containsAll(shown);

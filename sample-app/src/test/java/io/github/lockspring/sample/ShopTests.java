@@ -137,8 +137,9 @@ class ShopTests {
 	}
 
 	@Test
-	void servesThePageAndWhatAllInstancesShare() {
-		assertThat(this.shop.get("/")).contains("<h1>Lockspring shop</h1>");
+	void servesThePagesAndWhatAllInstancesShare() {
+		assertThat(this.shop.get("/shop.html")).contains("<h1>Lockspring shop</h1>");
+		assertThat(this.shop.get("/")).contains("<title>Lockspring failure lab</title>").contains("href=\"shop.html\"");
 		assertThat(this.shop.get("/api/shop")).contains("\"tea\":1000").contains("\"instances\":[" + this.port + "]");
 	}
 

@@ -1,0 +1,194 @@
+package io.github.lockspring.sample.lab.page;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+
+import org.openqa.selenium.By;
+import org.openqa.selenium.Dimension;
+import org.openqa.selenium.Keys;
+import org.openqa.selenium.OutputType;
+import org.openqa.selenium.WebElement;
+import org.openqa.selenium.chrome.ChromeDriver;
+import org.openqa.selenium.chrome.ChromeDriverService;
+import org.openqa.selenium.chrome.ChromeOptions;
+import org.openqa.selenium.interactions.Actions;
+import org.openqa.selenium.support.ui.Select;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * A Chromium without a window. Elements are named by CSS selectors.
+ */
+final class Browser implements AutoCloseable {
+
+	static final String BROWSER = "chromium";
+
+	static final String DRIVER = "chromedriver";
+
+	private static final String AXE = "/axe.min.js";
+
+	private final ChromeDriver driver;
+
+	Browser() {
+		// paths are given, or Selenium would look for a driver to download
+		ChromeDriverService service = new ChromeDriverService.Builder().usingDriverExecutable(path(DRIVER).toFile())
+			.usingAnyFreePort()
+			.build();
+		ChromeOptions options = new ChromeOptions();
+		options.setBinary(path(BROWSER).toFile());
+		options.addArguments("--headless=new", "--no-sandbox", "--disable-background-networking",
+				"--disable-dev-shm-usage", "--disable-gpu", "--no-first-run", "--force-color-profile=srgb");
+		this.driver = new ChromeDriver(service, options);
+		this.driver.manage().timeouts().scriptTimeout(Duration.ofMinutes(1));
+		size(1280, 900);
+	}
+
+	private static Path path(String command) {
+		return RequiresBrowser.Condition.find(command, System.getenv("PATH"))
+			.orElseThrow(() -> new IllegalStateException("Install " + command + ", or unset LOCKSPRING_REQUIRE"));
+	}
+
+	/** Loads a page, even if it is open already. */
+	void open(String url) {
+		this.driver.get("about:blank");
+		this.driver.get(url);
+	}
+
+	String url() {
+		return String.valueOf(this.driver.getCurrentUrl());
+	}
+
+	/** Sets the size of the page; it can be narrower than a window. */
+	void size(int width, int height) {
+		this.driver.manage().window().setSize(new Dimension(Math.max(width, 500), height));
+		this.driver.executeCdpCommand("Emulation.setDeviceMetricsOverride",
+				Map.of("width", width, "height", height, "deviceScaleFactor", 1, "mobile", false));
+	}
+
+	/** Sets what the system prefers, {@code light} or {@code dark}. */
+	void prefers(String scheme) {
+		this.driver.executeCdpCommand("Emulation.setEmulatedMedia",
+				Map.of("features", List.of(Map.of("name", "prefers-color-scheme", "value", scheme))));
+	}
+
+	/**
+	 * Returns all texts at one moment: the page may draw its elements anew at the next.
+	 */
+	@SuppressWarnings("unchecked")
+	List<String> texts(String selector) {
+		return (List<String>) run(
+				"return [...document.querySelectorAll(arguments[0])].map((one) => one.innerText.trim())", selector);
+	}
+
+	String text(String selector) {
+		List<String> texts = texts(selector);
+		assertThat(texts).as(selector).isNotEmpty();
+		return texts.get(0);
+	}
+
+	int count(String selector) {
+		return this.driver.findElements(By.cssSelector(selector)).size();
+	}
+
+	boolean isShown(String selector) {
+		return Boolean.TRUE.equals(
+				run("""
+						return [...document.querySelectorAll(arguments[0])].some((one) => one.checkVisibility({ visibilityProperty: true }))
+						""",
+						selector));
+	}
+
+	String attribute(String selector, String name) {
+		return String
+			.valueOf(run("return document.querySelector(arguments[0]).getAttribute(arguments[1])", selector, name));
+	}
+
+	/** Waits until a text contains these words. */
+	void awaitText(String selector, String words) {
+		await().untilAsserted(() -> assertThat(String.join("\n", texts(selector))).contains(words));
+	}
+
+	void awaitShown(String selector) {
+		await().untilAsserted(() -> assertThat(isShown(selector)).as(selector + " is shown").isTrue());
+	}
+
+	void click(String selector) {
+		find(selector).click();
+	}
+
+	void choose(String selector, String value) {
+		new Select(find(selector)).selectByValue(value);
+	}
+
+	void type(String selector, CharSequence... keys) {
+		find(selector).sendKeys(keys);
+	}
+
+	/** Presses keys where the focus is. */
+	void press(Keys... keys) {
+		new Actions(this.driver).sendKeys(keys).perform();
+	}
+
+	void pointAt(String selector) {
+		new Actions(this.driver).moveToElement(find(selector)).perform();
+	}
+
+	/** Runs a script, and returns what it returns. */
+	Object run(String script, Object... arguments) {
+		return this.driver.executeScript(script, arguments);
+	}
+
+	/** Runs a script whose last argument is a function that takes its result. */
+	Object runAsync(String script, Object... arguments) {
+		return this.driver.executeAsyncScript(script, arguments);
+	}
+
+	/** Returns what axe calls serious or critical, as "rule: elements". */
+	@SuppressWarnings("unchecked")
+	List<String> seriousViolations() throws IOException {
+		try (InputStream axe = Browser.class.getResourceAsStream(AXE)) {
+			run(new String(axe.readAllBytes(), StandardCharsets.UTF_8));
+		}
+		return (List<String>) runAsync("""
+				const done = arguments[arguments.length - 1];
+				axe.run(document, { resultTypes: ['violations'] }).then((result) => done(result.violations
+					.filter((one) => ['serious', 'critical'].includes(one.impact))
+					.map((one) => one.id + ': ' + one.nodes.map((node) => node.target.join(' ')).join(', '))),
+					(error) => done([String(error)]));
+				""");
+	}
+
+	/** Returns what scripts threw, and what they could not load. */
+	List<String> errors() {
+		return this.driver.manage()
+			.logs()
+			.get("browser")
+			.getAll()
+			.stream()
+			.filter((entry) -> entry.getLevel().intValue() >= java.util.logging.Level.SEVERE.intValue())
+			.map((entry) -> entry.getMessage())
+			.toList();
+	}
+
+	void screenshot(Path file) throws IOException {
+		Files.createDirectories(file.getParent());
+		Files.write(file, this.driver.getScreenshotAs(OutputType.BYTES));
+	}
+
+	private WebElement find(String selector) {
+		return this.driver.findElement(By.cssSelector(selector));
+	}
+
+	@Override
+	public void close() {
+		this.driver.quit();
+	}
+
+}
