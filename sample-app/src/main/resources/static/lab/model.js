@@ -110,13 +110,17 @@ function takeBand(model, open, event) {
 
 /** The counters and the seats as they were at a moment. */
 export function saleAt(model, seats, at) {
-	const sold = new Map();
-	let refused = 0;
+	const bySeat = new Map();
+	let [sold, refused] = [0, 0];
 	for (const event of model.sales) {
 		if (event.at > at) break;
-		if (event.type === "refused") refused++;
-		else sold.set(event.seat, (sold.get(event.seat) ?? 0) + 1);
+		if (event.type === "refused") {
+			refused++;
+			continue;
+		}
+		sold++;
+		bySeat.set(Number(event.seat), (bySeat.get(Number(event.seat)) ?? 0) + 1);
 	}
-	const twice = [...sold.values()].filter((times) => times > 1).length;
-	return { seats, sold: sold.size, soldTwice: twice, refused, bySeat: sold };
+	const soldTwice = [...bySeat.values()].filter((times) => times > 1).length;
+	return { seats, sold, soldTwice, refused, bySeat };
 }

@@ -40,7 +40,7 @@ const english = {
 	"trouble.replace": "Cancel it and run this one",
 	"trouble.dismiss": "Close",
 	"pair.none": "This fault cannot happen to this recipe. {reason}",
-	"sale.seats": "{sold} of {seats} seats sold, {twice} of them sold twice",
+	"sale.seats": "{sold} sales of {seats} seats; sold twice: {twice}",
 	"sale.seat": "Seat {seat}",
 	"lane.pid": "pid {pid}",
 	"lane.summary": "{title}: {holds} times holder of the lock, {faults} faults",
