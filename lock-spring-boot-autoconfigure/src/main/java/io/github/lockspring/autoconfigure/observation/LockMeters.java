@@ -48,15 +48,20 @@ final class LockMeters implements LockRecorder, MeterBinder, ApplicationListener
 
 	private final Supplier<? extends Iterable<String>> names;
 
+	private final Runnable registries;
+
 	/**
 	 * Creates meters that are in no registry yet.
 	 * @param store supplies the name of the store, called when the first meter is created
 	 * @param names supplies the labels whose meters exist from the start, called when the
 	 * application has started
+	 * @param registries creates the registries of the application if they do not exist by
+	 * then, since beans may be lazy
 	 */
-	LockMeters(Supplier<String> store, Supplier<? extends Iterable<String>> names) {
+	LockMeters(Supplier<String> store, Supplier<? extends Iterable<String>> names, Runnable registries) {
 		this.store = SingletonSupplier.of(store);
 		this.names = names;
+		this.registries = registries;
 	}
 
 	@Override
@@ -66,6 +71,7 @@ final class LockMeters implements LockRecorder, MeterBinder, ApplicationListener
 
 	@Override
 	public void onApplicationEvent(ContextRefreshedEvent event) {
+		this.registries.run();
 		this.names.get().forEach(this::named);
 	}
 

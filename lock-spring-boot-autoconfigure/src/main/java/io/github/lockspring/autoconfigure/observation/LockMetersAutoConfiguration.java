@@ -46,11 +46,12 @@ public final class LockMetersAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean(LockRecorder.class)
-	LockMeters lockspringLockMeters(ListableBeanFactory beanFactory, ObjectProvider<LockInterceptor> interceptors) {
+	LockMeters lockspringLockMeters(ListableBeanFactory beanFactory, ObjectProvider<LockInterceptor> interceptors,
+			ObjectProvider<MeterRegistry> registries) {
 		return new LockMeters(new LockStoreName(beanFactory), () -> {
 			LockInterceptor interceptor = interceptors.getIfAvailable();
 			return (interceptor != null) ? interceptor.lockNames() : Set.of();
-		});
+		}, () -> registries.stream().toList());
 	}
 
 }
