@@ -18,8 +18,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Answers questions about the locks of a {@link RedisLockStore}. Thread-safe.
+ *
+ * @since 0.1
  */
-final class RedisInspector implements LockStoreInspector {
+public final class RedisInspector implements LockStoreInspector {
 
 	private final RedisKeys keys;
 
@@ -95,7 +97,7 @@ final class RedisInspector implements LockStoreInspector {
 	@Override
 	public void register(String instance, InstanceInfo info, Duration ttl, Duration timeout) {
 		String key = this.keys.instance(instance);
-		String value = info.pid() + " " + info.host() + " " + info.application();
+		String value = text(info);
 		this.commands.run(key, (template) -> {
 			template.opsForValue().set(key, value, ttl);
 			return true;
@@ -113,7 +115,7 @@ final class RedisInspector implements LockStoreInspector {
 				timeout);
 		Map<String, InstanceInfo> known = new HashMap<>();
 		for (int i = 0; values != null && i < values.size(); i++) {
-			InstanceInfo info = parse(values.get(i));
+			InstanceInfo info = info(values.get(i));
 			if (info != null) {
 				known.put(distinct.get(i), info);
 			}
@@ -121,7 +123,21 @@ final class RedisInspector implements LockStoreInspector {
 		return known;
 	}
 
-	private static @Nullable InstanceInfo parse(@Nullable String value) {
+	/**
+	 * Returns the text that an instance registers.
+	 * @param info describes the instance
+	 * @return the value of its key
+	 */
+	public static String text(InstanceInfo info) {
+		return info.pid() + " " + info.host() + " " + info.application();
+	}
+
+	/**
+	 * Reads the text that an instance has registered.
+	 * @param value the value of its key, or null
+	 * @return the description, or null if the value is none
+	 */
+	public static @Nullable InstanceInfo info(@Nullable String value) {
 		String[] words = (value != null) ? value.split(" ", 3) : new String[0];
 		return (words.length == 3 && words[0].matches("\\d{1,18}"))
 				? new InstanceInfo(words[2], words[1], Long.parseLong(words[0])) : null;

@@ -75,8 +75,10 @@ public final class RedisKeys {
 
 	/**
 	 * Returns the name of the key that says who an instance is; all are in one slot.
+	 * @param instance the instance
+	 * @return the name of its key
 	 */
-	String instance(String instance) {
+	public String instance(String instance) {
 		return sibling(this.prefix, "instance:" + instance);
 	}
 

@@ -27,6 +27,7 @@ import io.github.lockspring.store.AcquireResult.Acquired;
 import io.github.lockspring.store.Inbox;
 import io.github.lockspring.store.InboxListener;
 import io.github.lockspring.store.LockStore;
+import io.github.lockspring.store.LockStoreInspector;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.ReleaseRequest;
 import io.github.lockspring.store.ReleaseResult;
@@ -384,6 +385,14 @@ public final class RedlockLockStore implements LockStore {
 					Server.unusable(node.toString(), "Redis did not reply within " + RedisErrors.format(limit))))
 			.toList();
 		return Optional.of(new StoreHealth(all, this.quorum.majority(), false));
+	}
+
+	/**
+	 * Returns what says which locks a majority of the nodes has.
+	 */
+	@Override
+	public Optional<LockStoreInspector> inspector() {
+		return Optional.of(new RedlockInspector(this.quorum, this.settings));
 	}
 
 	private static Server server(NodeResult<Server> result) {

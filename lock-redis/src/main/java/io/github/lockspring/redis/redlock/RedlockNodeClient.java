@@ -9,6 +9,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
+import java.util.function.Function;
 
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.redis.RedisServerCheck;
@@ -21,6 +22,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.data.redis.core.script.RedisScript;
 
 /**
@@ -158,6 +160,13 @@ final class RedlockNodeClient {
 	 */
 	<T> T execute(RedisScript<T> script, List<String> keys, Object[] args, Duration timeout, AtomicInteger sends) {
 		return this.commands.execute(script, keys, args, timeout, sends);
+	}
+
+	/**
+	 * Executes a command on the calling thread.
+	 */
+	<T> T run(String key, Function<StringRedisTemplate, T> command, Duration timeout) {
+		return this.commands.run(key, command, timeout);
 	}
 
 	/**

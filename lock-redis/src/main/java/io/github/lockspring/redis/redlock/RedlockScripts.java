@@ -20,6 +20,10 @@ final class RedlockScripts {
 
 	static final RedisScript<List<Object>> RENEW = LuaScripts.returningList(RedlockScripts.class, "renew.lua");
 
+	static final RedisScript<List<Object>> INSPECT = LuaScripts.returningList(RedlockScripts.class, "inspect.lua");
+
+	static final RedisScript<String> FORCE = LuaScripts.returningText(RedlockScripts.class, "force.lua");
+
 	private RedlockScripts() {
 	}
 

@@ -245,7 +245,7 @@ class RedlockScriptsTests {
 	@Test
 	void headersSayWhatScriptsTakeAndReturn() {
 		for (RedisScript<?> script : List.of(RedlockScripts.ACQUIRE, RedlockScripts.CONFIRM, RedlockScripts.WITHDRAW,
-				RedlockScripts.RENEW)) {
+				RedlockScripts.RENEW, RedlockScripts.INSPECT, RedlockScripts.FORCE)) {
 			assertThat(script.getScriptAsString()).startsWith("-- ")
 				.contains("-- KEYS", "-- ARGV", "-- Returns", "ever ");
 		}
