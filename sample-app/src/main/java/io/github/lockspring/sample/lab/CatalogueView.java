@@ -54,14 +54,14 @@ public record CatalogueView(String token, Map<String, Integer> limits, List<Reci
 	 */
 	public static CatalogueView of(String token) {
 		return new CatalogueView(token, Map.of("shops", Lab.MAX_SHOPS, "seconds", MAX_SECONDS),
-				Catalogue.RECIPES.stream()
+				Recipes.ALL.stream()
 					.map((recipe) -> new Recipe(recipe.id(), recipe.title(), recipe.summary(), recipe.source(),
 							code(recipe.type()), recipe.ours()))
 					.toList(),
-				Catalogue.FAULTS.stream()
+				Faults.ALL.stream()
 					.map((fault) -> new FaultView(fault.id(), fault.title(), fault.summary(), fault.notApplicable()))
 					.toList(),
-				Catalogue.CELLS);
+				Catalogue.cells());
 	}
 
 	/** The sources of the recipes are resources, see the module's pom. */

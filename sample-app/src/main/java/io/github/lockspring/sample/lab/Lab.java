@@ -1,5 +1,6 @@
 package io.github.lockspring.sample.lab;
 
+import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -38,7 +39,11 @@ public class Lab {
 		return created;
 	});
 
+	private final Outcomes outcomes = new Outcomes();
+
 	private int number;
+
+	private boolean reserved;
 
 	private @Nullable LabProcesses processes;
 
@@ -55,7 +60,8 @@ public class Lab {
 	 * @throws IllegalArgumentException if there is no such cell
 	 */
 	public synchronized Optional<RunState> start(String recipe, String fault, int shops) {
-		return begin(cell(recipe, fault), shops).map((run) -> run.state(false));
+		Cell cell = cell(recipe, fault);
+		return isFree() ? Optional.of(begin(cell, shops).state(false)) : Optional.empty();
 	}
 
 	private static Cell cell(String recipe, String fault) {
@@ -64,19 +70,46 @@ public class Lab {
 					+ recipe + "', or there is no such recipe or fault; see /lab/api/catalogue"));
 	}
 
-	synchronized Optional<LabRun> begin(Cell cell, int shops) {
-		if (this.present != null && !this.present.isFinished()) {
-			return Optional.empty();
-		}
-		LabRun run = new LabRun("r" + ++this.number, Catalogue.recipe(cell.recipe()).orElseThrow(),
-				Catalogue.fault(cell.fault()).orElseThrow(), cell, shops);
+	private boolean isFree() {
+		return !this.reserved && (this.present == null || this.present.isFinished());
+	}
+
+	/** Keeps others from starting a run. */
+	synchronized boolean reserve() {
+		boolean free = isFree();
+		this.reserved |= free;
+		return free;
+	}
+
+	synchronized void free() {
+		this.reserved = false;
+	}
+
+	/** Starts a run for the one that has reserved the lab. */
+	synchronized LabRun beginReserved(Cell cell, int shops) {
+		return begin(cell, shops);
+	}
+
+	private LabRun begin(Cell cell, int shops) {
+		return begin(Catalogue.recipe(cell.recipe()).orElseThrow(), cell, shops);
+	}
+
+	synchronized LabRun begin(RecipeInfo recipe, Cell cell, int shops) {
+		LabRun run = new LabRun("r" + ++this.number, recipe, Catalogue.fault(cell.fault()).orElseThrow(), cell, shops);
 		this.present = run;
 		this.runs.addFirst(run);
 		if (this.runs.size() > MAX_RUNS) {
 			this.runs.removeLast();
 		}
-		this.thread.submit(() -> run.play(processes(), pool()));
-		return Optional.of(run);
+		this.thread.execute(() -> {
+			run.play(processes(), pool());
+			this.outcomes.add(run);
+		});
+		return run;
+	}
+
+	List<MatrixState.Outcome> outcomes() {
+		return this.outcomes.all();
 	}
 
 	private synchronized LabProcesses processes() {
@@ -147,6 +180,11 @@ public class Lab {
 
 	private synchronized Optional<LabRun> run(String id) {
 		return new ArrayList<>(this.runs).stream().filter((run) -> run.id().equals(id)).findFirst();
+	}
+
+	/** Returns the folder of this lab, which is there from its first run to its end. */
+	Path directory() {
+		return processes().directory();
 	}
 
 	@PreDestroy

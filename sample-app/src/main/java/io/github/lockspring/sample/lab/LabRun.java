@@ -109,11 +109,6 @@ final class LabRun {
 		return this.state.equals("finished");
 	}
 
-	/** Returns what changes only when the state does. */
-	String stateKey() {
-		return this.state;
-	}
-
 	RunState state(boolean withEvents) {
 		List<LabEvent> events = this.history.from(0);
 		long millis = Math.round(this.state.equals("running") ? this.history.millis(System.nanoTime()) : this.duration);
@@ -318,6 +313,9 @@ final class LabRun {
 			else {
 				worker.kill();
 			}
+		}
+		if (this.workers.size() == this.shops) {
+			pool.fill(this.shops);
 		}
 		this.state = "finished";
 	}

@@ -3,6 +3,7 @@ package io.github.lockspring.sample.lab;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 
 import io.github.lockspring.sample.lab.history.Code;
 import io.github.lockspring.sample.lab.history.Findings;
@@ -26,6 +27,9 @@ final class Verdicts {
 		List<String> why = new ArrayList<>();
 		why.add(what(code, findings, events));
 		overlap(findings, events, why);
+		if (code == Code.TWO_HOLDERS || code == Code.SOLD_TWICE) {
+			refusal(events).ifPresent(why::add);
+		}
 		why.add(cell.theory());
 		return new Verdict(code, seconds, cell.expected(), code == cell.expected(), why, cell.failure(),
 				Rules.of(cell.failure()), findings.overlaps());
@@ -49,14 +53,17 @@ final class Verdicts {
 					+ seconds(findings.stuckMillis()) + ", although shops asked.";
 			case UNAVAILABLE -> "From " + seconds(findings.stuckFrom()) + " on, shops got errors for "
 					+ seconds(findings.stuckMillis()) + ", and sold nothing.";
-			case REFUSED -> events.stream()
-				.filter((event) -> event.is("refused"))
-				.findFirst()
-				.map((event) -> title(event.lane()) + " wrote late at " + seconds(event.at()) + " and was refused: "
-						+ event.text("text"))
-				.orElse("A late write was refused.");
+			case REFUSED -> refusal(events).orElse("A late write was refused.");
 			default -> "No two shops were inside at the same time, and no seat was sold twice.";
 		};
+	}
+
+	private static Optional<String> refusal(List<LabEvent> events) {
+		return events.stream()
+			.filter((event) -> event.is("refused"))
+			.findFirst()
+			.map((event) -> title(event.lane()) + " wrote late at " + seconds(event.at()) + " and was refused: "
+					+ event.text("text"));
 	}
 
 	private static String soldTwice(Findings findings) {

@@ -1,5 +1,6 @@
 package io.github.lockspring.sample.lab.recipe;
 
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -10,10 +11,15 @@ import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockListener;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockNotAcquiredException;
+import io.github.lockspring.LockRequest;
+import io.github.lockspring.LockTemplate;
 import io.github.lockspring.annotation.DistributedLock;
 import io.github.lockspring.sample.lab.worker.Recipe;
 import io.github.lockspring.sample.lab.worker.Shop;
+import io.github.lockspring.store.LockStore;
 
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.Banner;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -39,18 +45,29 @@ class Lockspring implements Recipe {
 
 	Lockspring(Shop shop, Class<?> application) {
 		this.shop = shop;
-		Map<String, Object> properties = new HashMap<>(shop.properties());
-		properties.put("spring.data.redis.host", "127.0.0.1");
-		properties.put("spring.data.redis.port", shop.ports().get(0));
-		properties.put("distributed-lock.wait-time", "1s");
-		properties.put("distributed-lock.ttl", shop.ttl().toMillis() + "ms");
 		this.context = new SpringApplicationBuilder(application).web(WebApplicationType.NONE)
 			.bannerMode(Banner.Mode.OFF)
 			.registerShutdownHook(false)
 			.initializers((context) -> context.getBeanFactory().registerSingleton("shop", shop))
-			.properties(properties)
+			.properties(properties(shop))
 			.run();
 		this.office = this.context.getBean(BoxOffice.class);
+		this.context.getBean(LockTemplate.class)
+			.execute(LockRequest.of("opening").waitTime(Duration.ofSeconds(20)), (lock) -> true);
+	}
+
+	private static Map<String, Object> properties(Shop shop) {
+		Map<String, Object> properties = new HashMap<>(shop.properties());
+		if ("redlock".equals(properties.get("distributed-lock.store"))) {
+			for (int i = 0; i < shop.ports().size(); i++) {
+				properties.put("distributed-lock.redlock.nodes[" + i + "]", "redis://127.0.0.1:" + shop.ports().get(i));
+			}
+		}
+		properties.put("spring.data.redis.host", "127.0.0.1");
+		properties.put("spring.data.redis.port", shop.ports().get(0));
+		properties.put("distributed-lock.wait-time", "1s");
+		properties.put("distributed-lock.ttl", shop.ttl().toMillis() + "ms");
+		return properties;
 	}
 
 	@Override
@@ -62,7 +79,7 @@ class Lockspring implements Recipe {
 			this.shop.busy();
 		}
 		catch (LockLostException ex) {
-			this.shop.lost(ex.getMessage());
+			this.shop.lost(String.valueOf(ex.getMessage()));
 		}
 	}
 
@@ -76,17 +93,33 @@ class Lockspring implements Recipe {
 
 		private final Shop shop;
 
-		BoxOffice(Shop shop) {
+		private final Writer writer;
+
+		BoxOffice(Shop shop, Writer writer) {
 			this.shop = shop;
+			this.writer = writer;
 		}
 
 		@DistributedLock(name = "concert", key = "'1'", renew = true)
 		public void sell() {
+			long now = System.nanoTime();
 			HeldLock lock = HeldLock.current().orElseThrow();
-			this.shop.acquired(System.nanoTime() + lock.remaining().toNanos(), lock.fencingToken(), true);
-			this.shop.sellSeat();
+			this.shop.acquired(now + lock.remaining().toNanos(), lock.fencingToken(), true);
+			Integer seat = this.shop.lowestFreeSeat();
+			if (seat != null) {
+				this.shop.awaitPayment();
+				this.writer.write(seat);
+			}
 			this.shop.released();
 		}
+
+	}
+
+	/** How a sale is written. */
+	@FunctionalInterface
+	interface Writer {
+
+		void write(int seat);
 
 	}
 
@@ -94,8 +127,8 @@ class Lockspring implements Recipe {
 	static class Application {
 
 		@Bean
-		BoxOffice office(Shop shop) {
-			return new BoxOffice(shop);
+		BoxOffice office(Shop shop, ObjectProvider<Writer> writer) {
+			return new BoxOffice(shop, writer.getIfAvailable(() -> shop::writeSale));
 		}
 
 		@Bean
@@ -104,11 +137,23 @@ class Lockspring implements Recipe {
 		}
 
 		@Bean
-		static LockListener reports(Shop shop) {
+		static LockListener lossReports(Shop shop) {
 			return (event) -> {
 				if (event instanceof LockEvent.Lost lost) {
 					shop.lost(lost.reason());
 				}
+			};
+		}
+
+		@Bean
+		static BeanPostProcessor commandReports(Shop shop) {
+			return new BeanPostProcessor() {
+
+				@Override
+				public Object postProcessAfterInitialization(Object bean, String name) {
+					return (bean instanceof LockStore store) ? ReportingStore.around(store, shop) : bean;
+				}
+
 			};
 		}
 

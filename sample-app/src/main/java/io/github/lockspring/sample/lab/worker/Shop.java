@@ -14,6 +14,8 @@ import org.h2.jdbcx.JdbcConnectionPool;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
  * A shop in one run: what a recipe needs to sell a seat, and to say what it does.
@@ -42,7 +44,7 @@ public final class Shop implements AutoCloseable {
 
 	private int orders;
 
-	private boolean waiting;
+	private volatile boolean waiting;
 
 	private boolean busy;
 
@@ -143,6 +145,11 @@ public final class Shop implements AutoCloseable {
 		}
 	}
 
+	/** Says that this shop is inside, for as long as it likes. */
+	public void acquired() {
+		acquired(null, null, false);
+	}
+
 	/**
 	 * Says that this shop is inside.
 	 * @param leaseEnd the end of its lease, in the time of {@code System.nanoTime()}
@@ -153,16 +160,18 @@ public final class Shop implements AutoCloseable {
 
 	/**
 	 * Says that this shop is inside.
-	 * @param leaseEnd the end of its lease, in the time of {@code System.nanoTime()}
+	 * @param leaseEnd the end of its lease, in the time of {@code System.nanoTime()}, or
+	 * null if it has none
 	 * @param token the fencing token, if there is one
 	 * @param watched whether the shop knows by its own clock when its lease is over
 	 */
-	public void acquired(long leaseEnd, @Nullable Long token, boolean watched) {
+	public void acquired(@Nullable Long leaseEnd, @Nullable Long token, boolean watched) {
 		this.waiting = false;
 		String name = name() + "/" + HOLDS.incrementAndGet();
 		this.hold.set(name);
-		this.reporter.report("acquired", "hold", name, "token", token, "leaseMillis", this.setup.ttlMillis(),
-				"leaseEnd", leaseEnd, "watched", watched ? true : null);
+		this.reporter.report("acquired", "hold", name, "token", token, "leaseMillis",
+				(leaseEnd != null) ? this.setup.ttlMillis() : null, "leaseEnd", leaseEnd, "watched",
+				watched ? true : null);
 		this.points.reach("acquired");
 	}
 
@@ -192,23 +201,20 @@ public final class Shop implements AutoCloseable {
 	}
 
 	/**
-	 * Says that this shop is no longer inside, without a release.
-	 * @param text why
-	 */
-	public void left(String text) {
-		this.reporter.report("believes", "hold", this.hold.getAndSet(null), "text", text);
-	}
-
-	/**
 	 * Says that a write was refused.
 	 * @param seat the seat
 	 * @param text by whom
 	 */
 	public void refused(@Nullable Integer seat, String text) {
+		this.waiting = false;
 		this.reporter.report("refused", "hold", this.hold.getAndSet(null), "seat", seat, "text", text);
 	}
 
 	void failed(Throwable ex) {
+		String present = this.hold.getAndSet(null);
+		if (present != null) {
+			this.reporter.report("believes", "hold", present, "text", "An exception ended the work");
+		}
 		this.reporter.report("failed", "text", ex.getClass().getSimpleName() + ": " + ex.getMessage());
 	}
 
@@ -225,42 +231,58 @@ public final class Shop implements AutoCloseable {
 	 * the sale.
 	 */
 	public void sellSeat() {
-		Integer seat = offerSeat();
+		Integer seat = lowestFreeSeat();
 		if (seat != null) {
+			awaitPayment();
 			writeSale(seat);
 		}
 	}
 
 	/**
-	 * Offers the lowest seat that is free, and waits for the payment.
+	 * Returns the lowest seat that is free.
 	 * @return the seat, or null if all are sold
 	 */
-	public @Nullable Integer offerSeat() {
+	public @Nullable Integer lowestFreeSeat() {
 		Integer seat = this.jdbc.queryForObject(
 				"SELECT MIN(number) FROM seats WHERE NOT EXISTS (SELECT 1 FROM sales WHERE seat = seats.number)",
 				Integer.class);
-		if (seat == null) {
-			this.soldOut = true;
-			return null;
-		}
+		this.soldOut = seat == null;
+		return seat;
+	}
+
+	/** Waits until the customer has paid. */
+	public void awaitPayment() {
 		this.points.reach("paying");
 		pause(PAYMENT_MILLIS);
 		if (this.failingWork) {
 			this.failingWork = false;
 			throw new IllegalStateException("The payment was declined");
 		}
-		return seat;
 	}
 
 	/**
-	 * Writes that a seat was sold.
+	 * Writes that a seat was sold. In a transaction, this counts when it is committed.
 	 * @param seat the seat
 	 */
 	public void writeSale(int seat) {
-		this.points.reach("writing");
 		String order = name() + "/" + ++this.orders;
 		this.jdbc.update("INSERT INTO sales (seat, sold_to) VALUES (?, ?)", seat, order);
-		this.reporter.report("sold", "hold", this.hold.get(), "seat", seat, "order", order);
+		String present = this.hold.get();
+		Runnable report = () -> this.reporter.report("sold", "hold", present, "seat", seat, "order", order);
+		if (TransactionSynchronizationManager.isActualTransactionActive()) {
+			TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+				@Override
+				public void afterCommit() {
+					report.run();
+				}
+
+			});
+		}
+		else {
+			report.run();
+		}
+		this.waiting = false;
 	}
 
 	/**

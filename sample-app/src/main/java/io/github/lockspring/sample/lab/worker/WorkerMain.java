@@ -115,6 +115,7 @@ public final class WorkerMain {
 		}
 		while (!this.ended && !opened.isSoldOut()) {
 			try {
+				this.points.reach("asking");
 				opened.ask();
 				recipe.sell();
 			}

@@ -58,6 +58,17 @@ public final class WorkerPool {
 		}
 	}
 
+	/**
+	 * Starts processes until some are idle, so that the next run finds them.
+	 * @param number how many are wanted
+	 */
+	public synchronized void fill(int number) {
+		this.idle.removeIf((worker) -> !worker.isAlive());
+		while (this.idle.size() < number) {
+			this.idle.addLast(start());
+		}
+	}
+
 	private Worker start() {
 		return new Worker(this.processes, this.processes.start("worker-" + ++this.number, command()));
 	}

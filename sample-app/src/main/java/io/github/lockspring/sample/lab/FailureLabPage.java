@@ -1,0 +1,135 @@
+package io.github.lockspring.sample.lab;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.LocalDate;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+import io.github.lockspring.sample.lab.history.Code;
+import io.github.lockspring.sample.lab.history.Verdict;
+
+/**
+ * Runs every cell some times and writes {@code docs/failure-lab.md}. Writes it anew after
+ * each round.
+ */
+public final class FailureLabPage {
+
+	private static final int SHOPS = 2;
+
+	private final Map<Cell, List<Verdict>> verdicts = new LinkedHashMap<>();
+
+	private FailureLabPage() {
+	}
+
+	/**
+	 * Makes the page.
+	 * @param args the number of rounds, and the file to write
+	 * @throws Exception if the file cannot be written
+	 */
+	public static void main(String[] args) throws Exception {
+		int rounds = Integer.parseInt(args[0]);
+		FailureLabPage page = new FailureLabPage();
+		Lab lab = new Lab();
+		for (int round = 1; round <= rounds; round++) {
+			for (Cell cell : Catalogue.cells()) {
+				page.run(lab, cell);
+			}
+			Files.writeString(Path.of(args[1]), page.text(round));
+		}
+		lab.close();
+	}
+
+	private void run(Lab lab, Cell cell) throws InterruptedException {
+		LabRun run = lab.beginReserved(cell, SHOPS);
+		while (!run.isFinished()) {
+			Thread.sleep(20);
+		}
+		Verdict verdict = run.verdict();
+		if (verdict == null) {
+			throw new IllegalStateException("Run " + run.id() + " has no verdict");
+		}
+		this.verdicts.computeIfAbsent(cell, (key) -> new ArrayList<>()).add(verdict);
+		System.out.printf("%s %s: %s, %s expected%s%n", cell.recipe(), cell.fault(), verdict.code().id(),
+				cell.expected().id(), verdict.asExpected() ? "" : " <- " + verdict.why());
+	}
+
+	private String text(int rounds) throws IOException {
+		long runs = this.verdicts.values().stream().mapToLong(List::size).sum();
+		long expected = this.verdicts.values().stream().flatMap(List::stream).filter(Verdict::asExpected).count();
+		StringBuilder text = new StringBuilder();
+		text.append(INTRODUCTION.formatted(rounds, LocalDate.now(), Runtime.getRuntime().availableProcessors(),
+				Runtime.version().feature(), this.verdicts.size(), expected, runs));
+		text.append(unexpected());
+		for (RecipeInfo recipe : Recipes.ALL) {
+			text.append("\n## ").append(recipe.title()).append("\n\n").append(recipe.summary());
+			text.append(" Source: ").append(link(recipe)).append(".\n\n");
+			text.append(
+					"| fault | expected | outcomes | as expected | why | failure |\n| --- | --- | --- | --- | --- | --- |\n");
+			this.verdicts.forEach((cell, outcomes) -> {
+				if (cell.recipe().equals(recipe.id())) {
+					text.append(row(cell, outcomes));
+				}
+			});
+		}
+		return text.toString();
+	}
+
+	private static String link(RecipeInfo recipe) {
+		String url = recipe.source().url();
+		String relative = url.startsWith("docs/") ? url.substring("docs/".length()) : "../" + url;
+		return "[" + recipe.source().title() + "](" + (url.startsWith("http") ? url : relative) + ")";
+	}
+
+	private static String row(Cell cell, List<Verdict> outcomes) {
+		Map<Code, Long> counts = outcomes.stream()
+			.collect(Collectors.groupingBy(Verdict::code, () -> new EnumMap<>(Code.class), Collectors.counting()));
+		String list = counts.entrySet()
+			.stream()
+			.map((entry) -> entry.getValue() + " × " + words(entry.getKey()))
+			.collect(Collectors.joining(", "));
+		long expected = outcomes.stream().filter(Verdict::asExpected).count();
+		String failure = (cell.failure() == null) ? ""
+				: "[" + cell.failure() + "](failures.md#" + cell.failure().toLowerCase(java.util.Locale.ROOT) + ")";
+		return "| " + Catalogue.fault(cell.fault()).orElseThrow().title() + " | " + words(cell.expected()) + " | "
+				+ list + " | " + expected + " of " + outcomes.size() + " | " + cell.theory() + " | " + failure + " |\n";
+	}
+
+	private String unexpected() {
+		String list = this.verdicts.entrySet()
+			.stream()
+			.filter((entry) -> !entry.getValue().stream().allMatch(Verdict::asExpected))
+			.map((entry) -> "- " + entry.getKey().recipe() + ", " + entry.getKey().fault() + ": "
+					+ entry.getValue()
+						.stream()
+						.filter((verdict) -> !verdict.asExpected())
+						.map((verdict) -> words(verdict.code()) + " (" + verdict.why().get(0) + ")")
+						.collect(Collectors.joining("; "))
+					+ "\n")
+			.collect(Collectors.joining());
+		return list.isEmpty() ? "" : "\nNot as expected:\n\n" + list;
+	}
+
+	private static String words(Code code) {
+		return code.id().replace('-', ' ');
+	}
+
+	private static final String INTRODUCTION = """
+			# The failure lab
+
+			The sample's failure lab runs each known recipe for locks under each fault, for real: two shops in JVMs of their own sell the seats of one concert, servers and shops are stopped and killed by signals, and networks are proxies that hold bytes back. A lease is 1 s. Each fault strikes at the same point of the sale each time, and what follows is judged from the recorded events and the sales in the database alone (`Findings` has the rules, `FindingsTests` tests them). This page is written by the runs themselves; [CONTRIBUTING.md](../CONTRIBUTING.md) has the command.
+
+			- **safe**: no two shops were inside at the same time, and nothing was sold twice.
+			- **two holders**: two shops were inside at the same time. **sold twice**: they sold a seat twice.
+			- **stuck**: nobody sold for longer than a lease and a second, although shops asked. **unavailable**: the same, with errors.
+			- **refused**: the database refused a late sale, so nothing was sold twice.
+
+			%d runs in a row of each cell, %s, on %d processors with Java %d. Of %d cells, %d of %d runs ended as expected.
+			""";
+
+}

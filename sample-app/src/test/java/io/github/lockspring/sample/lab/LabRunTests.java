@@ -1,0 +1,151 @@
+package io.github.lockspring.sample.lab;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+import io.github.lockspring.sample.lab.history.Code;
+import io.github.lockspring.sample.lab.history.LabEvent;
+import io.github.lockspring.sample.lab.history.Verdict;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * A few cells, for real. {@code FailureLabPage} runs all of them.
+ */
+class LabRunTests {
+
+	private static final Duration RUN = Duration.ofSeconds(90);
+
+	private static Lab lab;
+
+	@BeforeAll
+	static void open() {
+		lab = new Lab();
+	}
+
+	@AfterAll
+	static void close() {
+		lab.close();
+	}
+
+	@Test
+	void f09StoppedShopSellsTwiceUnderANaiveLock() {
+		LabRun run = run("set-nx-del", "stopped");
+		Verdict verdict = verdict(run);
+		assertThat(verdict.code()).as("%s", verdict.why()).isEqualTo(Code.SOLD_TWICE);
+		assertThat(verdict.asExpected()).isTrue();
+		assertThat(verdict.why().get(0)).contains("Shop 1 sold it again");
+		assertThat(verdict.failure()).isEqualTo("F09");
+		assertThat(verdict.overlaps()).isNotEmpty();
+		assertThat(run.history().from(0)).extracting(LabEvent::type)
+			.contains("asked", "acquired", "released", "command", "stopped", "continued", "sold");
+		assertThat(run.keys().servers()).singleElement().satisfies((server) -> assertThat(server.up()).isTrue());
+	}
+
+	@Test
+	void f09StoppedShopIsRefusedByTheCommitGuard() {
+		Verdict verdict = verdict(run("lockspring-guard", "stopped"));
+		assertThat(verdict.code()).as("%s", verdict.why()).isEqualTo(Code.REFUSED);
+	}
+
+	@Test
+	void f01KeyWithoutExpiryIsStuck() {
+		Verdict verdict = verdict(run("setnx-expire-del", "killed"));
+		assertThat(verdict.code()).as("%s", verdict.why()).isEqualTo(Code.STUCK);
+		assertThat(verdict.stuckSeconds()).isGreaterThan(2);
+	}
+
+	/** The verdict follows what happens, not what is expected. */
+	@Test
+	void cellOfARecipeThatWasMadeCorrectTurns() {
+		RecipeInfo naive = Catalogue.recipe("set-nx-del").orElseThrow();
+		Verdict verdict = verdict(run(with(naive, "CarefulSetNx", Map.of()), "stopped"));
+		assertThat(verdict.code()).as("%s", verdict.why()).isNotEqualTo(Code.SOLD_TWICE);
+		assertThat(verdict.asExpected()).isFalse();
+	}
+
+	/** Each shop has locks of its own here, which exclude no other. */
+	@Test
+	void cellOfLockspringMadeWrongTurns() {
+		RecipeInfo ours = Catalogue.recipe("lockspring").orElseThrow();
+		Verdict verdict = verdict(
+				run(with(ours, ours.type(), Map.of("distributed-lock.key-prefix", "${random.uuid}:")), "none"));
+		assertThat(verdict.code()).as("%s", verdict.why()).isEqualTo(Code.SOLD_TWICE);
+		assertThat(verdict.asExpected()).isFalse();
+	}
+
+	@Test
+	void secondLabRunsBesideTheFirstAndLeavesNothing() {
+		Lab other = new Lab();
+		Path directory;
+		List<ProcessHandle> children;
+		try {
+			LabRun here = begin(Catalogue.recipe("compare-and-delete").orElseThrow(), "none", lab);
+			LabRun there = begin(Catalogue.recipe("compare-and-delete").orElseThrow(), "none", other);
+			assertThat(verdict(here).code()).isEqualTo(Code.SAFE);
+			assertThat(verdict(there).code()).isEqualTo(Code.SAFE);
+			directory = other.directory();
+			children = ProcessHandle.current()
+				.descendants()
+				.filter((child) -> there.state(false)
+					.lanes()
+					.stream()
+					.anyMatch((lane) -> lane.pid() != null && lane.pid() == child.pid()))
+				.toList();
+			assertThat(children).isNotEmpty();
+			assertThat(directory).exists();
+		}
+		finally {
+			other.close();
+		}
+		await().until(() -> children.stream().noneMatch(ProcessHandle::isAlive));
+		await().until(() -> Files.notExists(directory));
+	}
+
+	@Test
+	void cancelledRunEndsAtOnceAndTheNextOneStarts() {
+		LabRun run = begin(Catalogue.recipe("set-nx-del").orElseThrow(), "work-outlasts", lab);
+		await().atMost(RUN).until(() -> run.history().size() > 10);
+		assertThat(lab.start("set-nx-del", "none", 2)).as("one run at a time").isEmpty();
+		lab.cancel(run.id());
+		assertThat(verdict(run).code()).isEqualTo(Code.CANCELLED);
+		assertThat(verdict(run("set-nx-del", "none")).code()).isEqualTo(Code.SAFE);
+	}
+
+	private static RecipeInfo with(RecipeInfo recipe, String type, Map<String, String> more) {
+		Map<String, String> properties = new HashMap<>(recipe.properties());
+		properties.putAll(more);
+		return new RecipeInfo(recipe.id(), recipe.title(), recipe.summary(), recipe.source(), type, recipe.ours(),
+				recipe.topology(), properties, recipe.points());
+	}
+
+	private static LabRun run(String recipe, String fault) {
+		return run(Catalogue.recipe(recipe).orElseThrow(), fault);
+	}
+
+	private static LabRun run(RecipeInfo recipe, String fault) {
+		LabRun run = begin(recipe, fault, lab);
+		await().atMost(RUN).until(run::isFinished);
+		return run;
+	}
+
+	private static LabRun begin(RecipeInfo recipe, String fault, Lab lab) {
+		return lab.begin(recipe, Catalogue.cell(recipe.id(), fault).orElseThrow(), 2);
+	}
+
+	private static Verdict verdict(LabRun run) {
+		await().atMost(RUN).until(run::isFinished);
+		Verdict verdict = run.verdict();
+		assertThat(verdict).isNotNull();
+		return verdict;
+	}
+
+}
