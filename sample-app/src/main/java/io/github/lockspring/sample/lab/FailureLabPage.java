@@ -126,10 +126,10 @@ public final class FailureLabPage {
 
 			- **safe**: no two shops were inside at the same time, and nothing was sold twice.
 			- **two holders**: two shops were inside at the same time. **sold twice**: they sold a seat twice.
-			- **stuck**: nobody sold for longer than a lease and a second, although shops asked. **unavailable**: the same, with errors.
+			- **stuck**: no shop sold for longer than a lease and a second, although shops asked. **unavailable**: the same, with errors.
 			- **refused**: the database refused a late sale, so nothing was sold twice.
 
-			%d runs in a row of each cell, %s, on %d processors with Java %d. Of %d cells, %d of %d runs ended as expected.
+			%d runs in a row of each cell, on %s, with %d processors and Java %d: %d cells, of whose runs %d of %d ended as expected.
 			""";
 
 }

@@ -52,15 +52,13 @@ class LabRunTests {
 
 	@Test
 	void f09StoppedShopIsRefusedByTheCommitGuard() {
-		Verdict verdict = verdict(run("lockspring-guard", "stopped"));
-		assertThat(verdict.code()).as("%s", verdict.why()).isEqualTo(Code.REFUSED);
-	}
-
-	@Test
-	void f01KeyWithoutExpiryIsStuck() {
-		Verdict verdict = verdict(run("setnx-expire-del", "killed"));
-		assertThat(verdict.code()).as("%s", verdict.why()).isEqualTo(Code.STUCK);
-		assertThat(verdict.stuckSeconds()).isGreaterThan(2);
+		LabRun run = run("lockspring-guard", "stopped");
+		Verdict verdict = verdict(run);
+		assertThat(verdict.overlaps()).as("%s", verdict.why()).isEmpty();
+		assertThat(run.state(false).sale().soldTwice()).isZero();
+		assertThat(run.history().from(0)).filteredOn((event) -> event.is("refused"))
+			.extracting(LabEvent::lane)
+			.contains("shop-1");
 	}
 
 	/** The verdict follows what happens, not what is expected. */
@@ -88,8 +86,8 @@ class LabRunTests {
 		Path directory;
 		List<ProcessHandle> children;
 		try {
-			LabRun here = begin(Catalogue.recipe("compare-and-delete").orElseThrow(), "none", lab);
-			LabRun there = begin(Catalogue.recipe("compare-and-delete").orElseThrow(), "none", other);
+			LabRun here = begin(Catalogue.recipe("select-for-update").orElseThrow(), "none", lab);
+			LabRun there = begin(Catalogue.recipe("select-for-update").orElseThrow(), "none", other);
 			assertThat(verdict(here).code()).isEqualTo(Code.SAFE);
 			assertThat(verdict(there).code()).isEqualTo(Code.SAFE);
 			directory = other.directory();
@@ -117,7 +115,7 @@ class LabRunTests {
 		assertThat(lab.start("set-nx-del", "none", 2)).as("one run at a time").isEmpty();
 		lab.cancel(run.id());
 		assertThat(verdict(run).code()).isEqualTo(Code.CANCELLED);
-		assertThat(verdict(run("set-nx-del", "none")).code()).isEqualTo(Code.SAFE);
+		assertThat(verdict(run("select-for-update", "none")).code()).isEqualTo(Code.SAFE);
 	}
 
 	private static RecipeInfo with(RecipeInfo recipe, String type, Map<String, String> more) {

@@ -109,6 +109,7 @@ public final class WorkerMain {
 	}
 
 	private void sell(Shop opened, Recipe recipe) {
+		opened.open();
 		this.reporter.report("ready");
 		while (!this.selling && !this.ended) {
 			Shop.pause(1);

@@ -38,7 +38,7 @@ class LabApiTests {
 		String id = field(post("{\"recipe\":\"select-for-update\",\"fault\":\"none\",\"shops\":2}"), "id");
 		assertThat(post("{\"recipe\":\"select-for-update\",\"fault\":\"none\"}")).hasStatus(429)
 			.hasHeader("Retry-After", "5");
-		MvcTestResult events = this.mvc.get().uri("/lab/api/runs/" + id + "/events").exchange();
+		MvcTestResult events = this.mvc.get().uri("/lab/api/runs/" + id + "/events").asyncExchange();
 		await().atMost(java.time.Duration.ofSeconds(90))
 			.until(() -> body("/lab/api/runs/" + id).contains("\"state\":\"finished\""));
 		assertThat(body("/lab/api/runs/" + id)).contains("\"code\":\"safe\"", "\"asExpected\":true",
