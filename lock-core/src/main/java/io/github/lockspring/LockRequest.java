@@ -29,13 +29,17 @@ public final class LockRequest {
 
 	private final OnLost onLost;
 
+	private final @Nullable Boolean asyncRelease;
+
 	/** Whether {@link #renew()} was called, which a later ttl leaves on. */
 	private final boolean renewed;
 
-	private LockRequest(List<LockSpec> locks, @Nullable Duration waitTime, OnLost onLost, boolean renewed) {
+	private LockRequest(List<LockSpec> locks, @Nullable Duration waitTime, OnLost onLost,
+			@Nullable Boolean asyncRelease, boolean renewed) {
 		this.locks = locks;
 		this.waitTime = waitTime;
 		this.onLost = onLost;
+		this.asyncRelease = asyncRelease;
 		this.renewed = renewed;
 	}
 
@@ -50,7 +54,7 @@ public final class LockRequest {
 	 */
 	public static LockRequest of(String key, String... more) {
 		if (more.length == 0) {
-			return new LockRequest(List.of(spec(key)), null, OnLost.THROW, false);
+			return new LockRequest(List.of(spec(key)), null, OnLost.THROW, null, false);
 		}
 		return of(Stream.concat(Stream.of(key), Arrays.stream(more)).toList());
 	}
@@ -64,12 +68,13 @@ public final class LockRequest {
 	 * there is no key
 	 */
 	public static LockRequest of(Collection<String> keys) {
-		return new LockRequest(ordered(keys.stream().map(LockRequest::spec).toList()), null, OnLost.THROW, false);
+		return new LockRequest(ordered(keys.stream().map(LockRequest::spec).toList()), null, OnLost.THROW, null, false);
 	}
 
 	/**
 	 * Merges requests into one. Each key keeps its own name, ttl, renewal, maxHold and
-	 * minHold; the smallest wait time that is given counts.
+	 * minHold; the smallest wait time that is given counts, and the caller waits for the
+	 * release unless all requests agree that it does not.
 	 * @param requests the requests, at least one
 	 * @return the request
 	 * @throws IllegalArgumentException if there is none, if they differ in onLost, or if
@@ -90,7 +95,10 @@ public final class LockRequest {
 			}
 			onLost = request.onLost;
 		}
-		return new LockRequest(ordered(locks), waitTime, (onLost != null) ? onLost : OnLost.THROW, false);
+		return new LockRequest(ordered(locks), waitTime, (onLost != null) ? onLost : OnLost.THROW,
+				requests.stream().map(LockRequest::asyncRelease).distinct().count() == 1
+						? requests.iterator().next().asyncRelease : Boolean.FALSE,
+				false);
 	}
 
 	private static LockSpec spec(String key) {
@@ -120,7 +128,7 @@ public final class LockRequest {
 
 	/**
 	 * Requests other keys with the same options (name, ttl, renewal, maxHold, minHold,
-	 * waitTime and onLost).
+	 * waitTime, onLost and asyncRelease).
 	 * @param keys the keys, at least one; duplicates count once
 	 * @return the new request
 	 * @throws IllegalArgumentException as for {@link #of(Collection)}
@@ -170,7 +178,8 @@ public final class LockRequest {
 	 * {@link LockSpec#MIN_RENEWED_TTL}
 	 */
 	public LockRequest renew() {
-		return new LockRequest(changed((lock) -> lock.withLease(lock.ttl(), true)), this.waitTime, this.onLost, true);
+		return new LockRequest(changed((lock) -> lock.withLease(lock.ttl(), true)), this.waitTime, this.onLost,
+				this.asyncRelease, true);
 	}
 
 	/**
@@ -204,7 +213,7 @@ public final class LockRequest {
 	 */
 	public LockRequest waitTime(Duration waitTime) {
 		LockSpec.checkBounds("waitTime", waitTime, Duration.ZERO, "");
-		return new LockRequest(this.locks, waitTime, this.onLost, this.renewed);
+		return new LockRequest(this.locks, waitTime, this.onLost, this.asyncRelease, this.renewed);
 	}
 
 	/**
@@ -213,7 +222,20 @@ public final class LockRequest {
 	 * @return the new request
 	 */
 	public LockRequest onLost(OnLost onLost) {
-		return new LockRequest(this.locks, this.waitTime, Objects.requireNonNull(onLost, "onLost"), this.renewed);
+		return new LockRequest(this.locks, this.waitTime, Objects.requireNonNull(onLost, "onLost"), this.asyncRelease,
+				this.renewed);
+	}
+
+	/**
+	 * Chooses whether the caller waits for the result of the release. A caller that does
+	 * not wait goes on when the release is on its way; the next caller of the same
+	 * instance still comes after it. It is no longer told if only the release finds that
+	 * the lock was lost: that is an event.
+	 * @param async whether it goes on; {@code distributed-lock.async-release} by default
+	 * @return the new request
+	 */
+	public LockRequest asyncRelease(boolean async) {
+		return new LockRequest(this.locks, this.waitTime, this.onLost, async, this.renewed);
 	}
 
 	private List<LockSpec> changed(UnaryOperator<LockSpec> change) {
@@ -227,7 +249,7 @@ public final class LockRequest {
 	}
 
 	private LockRequest with(List<LockSpec> locks) {
-		return new LockRequest(locks, this.waitTime, this.onLost, this.renewed);
+		return new LockRequest(locks, this.waitTime, this.onLost, this.asyncRelease, this.renewed);
 	}
 
 	/**
@@ -252,6 +274,14 @@ public final class LockRequest {
 	 */
 	public OnLost onLost() {
 		return this.onLost;
+	}
+
+	/**
+	 * Returns whether the caller goes on when the release is on its way.
+	 * @return null for the property {@code distributed-lock.async-release}
+	 */
+	public @Nullable Boolean asyncRelease() {
+		return this.asyncRelease;
 	}
 
 	@Override

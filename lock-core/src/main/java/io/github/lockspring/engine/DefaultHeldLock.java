@@ -227,7 +227,7 @@ final class DefaultHeldLock implements HeldLock {
 		if (request != null && (lost || inBackground || this.registry.dispatcher().isSilent(key()))) {
 			this.registry.release(request, this.lock);
 		}
-		else if (request != null) {
+		else if (request != null && !(parameters().asyncRelease() && releaseAsync(request))) {
 			lost = !release(request);
 		}
 		if (!lost && end.outcome() == Hold.End.Outcome.ENDED && this.registry.events().hasListeners()) {
@@ -281,17 +281,45 @@ final class DefaultHeldLock implements HeldLock {
 		}
 	}
 
+	/**
+	 * Releases in the store without waiting for the result.
+	 * @return false if nothing was done
+	 */
+	private boolean releaseAsync(ReleaseRequest request) {
+		return this.registry.asyncReleases().release(request, () -> this.lock.released(request.token()), (result) -> {
+			// after the deadline another owner is no sign that this one was too late
+			if (result instanceof ReleaseResult.NotOwner notOwner && now() - this.hold.deadline() < 0) {
+				if (notOwner.fencingToken() > fencingToken()) {
+					foundLost();
+				}
+				else {
+					this.registry.events().execute(this::foundGone);
+				}
+			}
+		});
+	}
+
 	private boolean isLost(ReleaseResult.NotOwner result) {
-		if (now() - this.hold.deadline() < 0 && result.fencingToken() <= fencingToken()) {
-			// a repeated release, or data lost meanwhile: not known to be a loss
-			LockMessages.about(logger.atWarn(), parameters(), fencingToken())
-				.log("{} was gone when it was released, before its lease was over; no other owner is known to"
-						+ " have held it meanwhile", LockMessages.lock(parameters()));
-			return false;
+		boolean lost = now() - this.hold.deadline() >= 0 || result.fencingToken() > fencingToken();
+		if (lost) {
+			foundLost();
 		}
+		else {
+			foundGone();
+		}
+		return lost;
+	}
+
+	private void foundLost() {
 		this.hold.lostUnnoticed(Cause.FOUND_AT_RELEASE);
 		this.registry.reportLoss(this.hold, Cause.FOUND_AT_RELEASE, this.hold.heldFor(now()));
-		return true;
+	}
+
+	/** A repeated release, or data lost meanwhile: not known to be a loss. */
+	private void foundGone() {
+		LockMessages.about(logger.atWarn(), parameters(), fencingToken())
+			.log("{} was gone when it was released, before its lease was over; no other owner is known to"
+					+ " have held it meanwhile", LockMessages.lock(parameters()));
 	}
 
 	@Override

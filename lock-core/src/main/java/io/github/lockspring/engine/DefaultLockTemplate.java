@@ -127,7 +127,7 @@ final class DefaultLockTemplate implements LockTemplate {
 		try {
 			for (LockSpec spec : request.locks()) {
 				DefaultHeldLock outer = reenter ? DefaultHeldLock.ofCallChain(present, spec.key()) : null;
-				LockParameters parameters = LockParameters.of(spec, request.onLost(), present.settings(),
+				LockParameters parameters = LockParameters.of(spec, request, present.settings(),
 						present.client().traits(), outlasting && outer == null);
 				if (outer != null) {
 					acquisition.reenter(outer, parameters);

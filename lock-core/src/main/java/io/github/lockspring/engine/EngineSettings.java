@@ -19,10 +19,13 @@ import org.jspecify.annotations.Nullable;
  * another instance waits for it
  * @param shutdownTimeout how long {@link LockEngine#stop()} waits for work under a lock
  * to end
+ * @param asyncRelease whether a caller goes on when its release is on its way, where the
+ * request does not say
  * @since 0.1
  */
 public record EngineSettings(Duration ttl, Duration waitTime, @Nullable Duration maxHold, Duration commandTimeout,
-		double renewalInterval, int renewalBatchSize, Duration maxHandoffTime, Duration shutdownTimeout) {
+		double renewalInterval, int renewalBatchSize, Duration maxHandoffTime, Duration shutdownTimeout,
+		boolean asyncRelease) {
 
 	/**
 	 * Checks the values.
@@ -59,7 +62,7 @@ public record EngineSettings(Duration ttl, Duration waitTime, @Nullable Duration
 	 */
 	public static EngineSettings defaults() {
 		return new EngineSettings(Duration.ofSeconds(30), Duration.ofSeconds(5), null, Duration.ofSeconds(1), 1.0 / 3,
-				100, Duration.ofMillis(10), Duration.ofSeconds(10));
+				100, Duration.ofMillis(10), Duration.ofSeconds(10), false);
 	}
 
 }

@@ -16,6 +16,7 @@ import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockEvent.Lost.Cause;
 import io.github.lockspring.LockListener;
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.engine.support.AsyncReleases;
 import io.github.lockspring.engine.support.InstanceRegistration;
 import io.github.lockspring.engine.support.LockEvents;
 import io.github.lockspring.engine.support.LockRecorder;
@@ -62,6 +63,8 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 
 	private final StoreDispatcher dispatcher;
 
+	private final AsyncReleases asyncReleases;
+
 	private final Watchdog<Ownership> watchdog;
 
 	private final LockEvents events;
@@ -107,6 +110,7 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 				time);
 		this.dispatcher = new StoreDispatcher(this.client, settings.renewalBatchSize(), time, dispatcherThreads,
 				this.events);
+		this.asyncReleases = new AsyncReleases(this.client, this.dispatcher, time, this.events);
 		this.registration = new InstanceRegistration(this.instance, this.client, time, dispatcherThreads);
 		this.watchdog = new Watchdog<>(time, watchdogThread, this.dispatcher::renew, this.registration, this.events);
 		this.renewal = new RenewalPolicy(settings.renewalInterval());
@@ -140,6 +144,10 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 
 	StoreDispatcher dispatcher() {
 		return this.dispatcher;
+	}
+
+	AsyncReleases asyncReleases() {
+		return this.asyncReleases;
 	}
 
 	Watchdog<Ownership> watchdog() {
@@ -240,7 +248,7 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 
 	@Override
 	public void release(ReleaseRequest request, @Nullable KeyLock lock) {
-		this.dispatcher.release(request, (lock != null) ? () -> lock.released(request.token()) : null);
+		this.dispatcher.release(request, (lock != null) ? (result) -> lock.released(request.token()) : null);
 	}
 
 	@Override

@@ -185,7 +185,8 @@ public final class LockEngine implements AutoCloseable {
 		stopping.dispatcher().endRepetitions();
 		releaseAll(stopping);
 		stopping.closeInbox();
-		await(stopping, () -> stopping.dispatcher().isIdle() && stopping.events().isIdle(),
+		await(stopping,
+				() -> stopping.asyncReleases().isIdle() && stopping.dispatcher().isIdle() && stopping.events().isIdle(),
 				stopping.settings().commandTimeout());
 		stopping.watchdog().wake();
 		this.threads.keepIdle(false);

@@ -2,6 +2,7 @@ package io.github.lockspring.engine;
 
 import java.time.Duration;
 
+import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockSpec;
 import io.github.lockspring.OnLost;
 import io.github.lockspring.engine.support.Time;
@@ -20,9 +21,10 @@ import org.jspecify.annotations.Nullable;
  * for none; the requested ttl of a lease that is not renewed beyond it
  * @param minHold time from the acquisition before which the lock is not released
  * @param onLost what happens on a loss
+ * @param asyncRelease whether the holder goes on when the release is on its way
  */
 record LockParameters(String key, @Nullable String name, Duration ttl, boolean renew, long maxHold, long minHold,
-		OnLost onLost) {
+		OnLost onLost, boolean asyncRelease) {
 
 	private static final long MAX_GRANT = Duration.ofSeconds(5).toNanos();
 
@@ -32,7 +34,7 @@ record LockParameters(String key, @Nullable String name, Duration ttl, boolean r
 	 * its lease is then renewed whatever was requested
 	 * @throws IllegalArgumentException if the store cannot give so short a ttl
 	 */
-	static LockParameters of(LockSpec spec, OnLost onLost, EngineSettings settings, StoreTraits traits,
+	static LockParameters of(LockSpec spec, LockRequest request, EngineSettings settings, StoreTraits traits,
 			boolean outlasting) {
 		Duration maxHold = (spec.maxHold() != null) ? spec.maxHold() : settings.maxHold();
 		Duration ttl = spec.ttl();
@@ -51,7 +53,9 @@ record LockParameters(String key, @Nullable String name, Duration ttl, boolean r
 		}
 		long longest = (maxHold != null) ? maxHold.toNanos() : Time.FOREVER;
 		return new LockParameters(spec.key(), spec.name(), lease(spec, ttl, traits), renew,
-				renew ? longest : ttl.toNanos(), spec.minHold().toNanos(), onLost);
+				renew ? longest : ttl.toNanos(), spec.minHold().toNanos(), request.onLost(),
+				Boolean.TRUE.equals(request.asyncRelease())
+						|| (request.asyncRelease() == null && settings.asyncRelease()));
 	}
 
 	private static Duration lease(LockSpec spec, Duration ttl, StoreTraits traits) {

@@ -3,6 +3,7 @@ package io.github.lockspring.store;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletionStage;
 
 import io.github.lockspring.LockUnavailableException;
 
@@ -66,6 +67,19 @@ public interface LockStore extends AutoCloseable {
 	 * @throws LockUnavailableException if there is no result
 	 */
 	ReleaseResult release(ReleaseRequest request, Duration timeout);
+
+	/**
+	 * Sends a release without waiting for its result. Requests for the same key that this
+	 * instance sends after this method has returned are carried out after the release.
+	 * Never blocks.
+	 * @param request the request
+	 * @return the result, which fails where the one of {@link #release} would throw an
+	 * exception, and may come at any time; empty if this store cannot do that, now or
+	 * ever
+	 */
+	default Optional<CompletionStage<ReleaseResult>> releaseAsync(ReleaseRequest request) {
+		return Optional.empty();
+	}
 
 	/**
 	 * Extends leases, each only for its owner. Never shortens a lease.

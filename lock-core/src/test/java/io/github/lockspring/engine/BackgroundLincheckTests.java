@@ -127,7 +127,7 @@ class BackgroundLincheckTests {
 			Thread poster = Thread.currentThread();
 			AtomicInteger done = new AtomicInteger();
 			OwnerToken token = new OwnerToken(this.registry.instance(), this.posted.incrementAndGet(), 5000);
-			this.registry.dispatcher().release(new ReleaseRequest(KEY, token), () -> {
+			this.registry.dispatcher().release(new ReleaseRequest(KEY, token), (result) -> {
 				done.incrementAndGet();
 				this.time.unpark(poster);
 			});

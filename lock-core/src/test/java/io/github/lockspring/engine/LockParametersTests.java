@@ -4,7 +4,6 @@ import java.time.Duration;
 
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockSpec;
-import io.github.lockspring.OnLost;
 import io.github.lockspring.engine.support.Time;
 import io.github.lockspring.store.StoreTraits;
 import org.jspecify.annotations.Nullable;
@@ -67,11 +66,9 @@ class LockParametersTests {
 	void f08GlobalMaximumHoldBoundsALeaseThatIsRenewedForItsTransaction() {
 		LockRequest request = REQUEST.ttl(Duration.ofMinutes(2));
 		assertThat(of(request, Duration.ofMinutes(1)).limitFrom(0)).isEqualTo(Duration.ofMinutes(2).toNanos());
-		assertThat(
-				LockParameters.of(spec(request), OnLost.THROW, settings(Duration.ofMinutes(5)), ANY, true).limitFrom(0))
+		assertThat(LockParameters.of(spec(request), request, settings(Duration.ofMinutes(5)), ANY, true).limitFrom(0))
 			.isEqualTo(Duration.ofMinutes(5).toNanos());
-		assertThat(
-				LockParameters.of(spec(request), OnLost.THROW, settings(Duration.ofMinutes(1)), ANY, true).limitFrom(0))
+		assertThat(LockParameters.of(spec(request), request, settings(Duration.ofMinutes(1)), ANY, true).limitFrom(0))
 			.isEqualTo(Duration.ofMinutes(2).toNanos());
 	}
 
@@ -114,11 +111,11 @@ class LockParametersTests {
 	}
 
 	private static LockParameters on(StoreTraits traits, LockRequest request) {
-		return LockParameters.of(spec(request), OnLost.THROW, settings(null), traits, false);
+		return LockParameters.of(spec(request), request, settings(null), traits, false);
 	}
 
 	private static LockParameters of(LockRequest request, @Nullable Duration maxHold) {
-		return LockParameters.of(spec(request), OnLost.THROW, settings(maxHold), ANY, false);
+		return LockParameters.of(spec(request), request, settings(maxHold), ANY, false);
 	}
 
 	private static LockSpec spec(LockRequest request) {
@@ -129,7 +126,7 @@ class LockParametersTests {
 		EngineSettings defaults = EngineSettings.defaults();
 		return new EngineSettings(GLOBAL_TTL, defaults.waitTime(), maxHold, defaults.commandTimeout(),
 				defaults.renewalInterval(), defaults.renewalBatchSize(), defaults.maxHandoffTime(),
-				defaults.shutdownTimeout());
+				defaults.shutdownTimeout(), false);
 	}
 
 }

@@ -440,10 +440,17 @@ final class PlayedInstance implements KeyLockPort {
 			PlayedWorld.check(end.outcome() != Hold.End.Outcome.ENDED || !this.over, "lost, and not told");
 			ReleaseRequest request = end.request();
 			PlayedInstance.this.world.trace("%s: ends, %s", this, end);
+			boolean async = held().parameters().asyncRelease();
 			this.done = true;
 			this.hold = null;
 			if (request != null && (inBackground || end.outcome() == Hold.End.Outcome.LOST)) {
 				release(request, mine());
+			}
+			else if (request != null && async) {
+				// it may even overtake what is sent after it
+				PlayedInstance.this.world.release(PlayedInstance.this, request, (result) -> {
+				});
+				mine().released(request.token());
 			}
 			else if (request != null) {
 				this.calling = true;

@@ -328,7 +328,7 @@ final class PlayedWorld {
 		boolean renew = this.random.nextBoolean();
 		long minHold = (choice == 9) ? Duration.ofMillis(500).toNanos() : 0;
 		LockParameters parameters = new LockParameters("order:42", null, ttl, renew, Time.FOREVER, minHold,
-				OnLost.THROW);
+				OnLost.THROW, this.random.nextInt(3) == 0);
 		long waitTime = (choice < 5) ? PATIENCE : Duration.ofMillis(this.random.nextInt(3000)).toNanos();
 		boolean once = choice == 5;
 		trace("%s: new waiter, ttl %s, renew %s, for %s", instance, ttl, renew, once ? "one attempt" : waitTime);

@@ -200,8 +200,8 @@ class ReentryTests extends EngineFixture {
 	@Test
 	void eachEntryEndsItsOwnRenewalAlsoIfTwoThreadsShareAHandle() {
 		long now = this.time.nanoTime();
-		LockSpec spec = LockRequest.of(KEY).ttl(TTL).locks().get(0);
-		LockParameters parameters = LockParameters.of(spec, OnLost.THROW, EngineSettings.defaults(),
+		LockRequest request = LockRequest.of(KEY).ttl(TTL);
+		LockParameters parameters = LockParameters.of(request.locks().get(0), request, EngineSettings.defaults(),
 				this.store.traits(), false);
 		Waiter.WaitOptions options = new Waiter.WaitOptions(now, false, Long.MAX_VALUE, true, false);
 		Hold hold = new Hold(new ThreadWaiter(this.registry, parameters, options), new OwnerToken("i", 1, 5000),
@@ -218,8 +218,8 @@ class ReentryTests extends EngineFixture {
 
 	private LockParameters inner(Duration maxHold) {
 		LockRequest request = LockRequest.of(KEY).ttl(TTL).renew().maxHold(maxHold);
-		return LockParameters.of(request.locks().get(0), request.onLost(), EngineSettings.defaults(),
-				this.store.traits(), false);
+		return LockParameters.of(request.locks().get(0), request, EngineSettings.defaults(), this.store.traits(),
+				false);
 	}
 
 	@Test

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -86,6 +87,9 @@ public class ScriptedStore implements LockStore {
 
 	/** Answers releases. */
 	public volatile Function<ReleaseRequest, ReleaseResult> onRelease = (request) -> new ReleaseResult.Released();
+
+	/** Answers releases that are not waited for; null: the store cannot do that. */
+	public volatile @Nullable Function<ReleaseRequest, CompletionStage<ReleaseResult>> onReleaseAsync;
 
 	/** Answers renewals. */
 	public volatile Function<RenewRequest, RenewResult> onRenew = (request) -> RenewResult.RENEWED;
@@ -202,6 +206,16 @@ public class ScriptedStore implements LockStore {
 		this.released.add(request);
 		beforeAnswer(timeout);
 		return this.onRelease.apply(request);
+	}
+
+	@Override
+	public Optional<CompletionStage<ReleaseResult>> releaseAsync(ReleaseRequest request) {
+		Function<ReleaseRequest, CompletionStage<ReleaseResult>> answering = this.onReleaseAsync;
+		if (answering == null) {
+			return Optional.empty();
+		}
+		this.released.add(request);
+		return Optional.of(answering.apply(request));
 	}
 
 	List<OwnerToken> releasedTokens() {

@@ -168,7 +168,7 @@ class JdbcHistoryTests {
 			EngineSettings defaults = EngineSettings.defaults();
 			EngineSettings settings = new EngineSettings(defaults.ttl(), defaults.waitTime(), null,
 					Duration.ofMillis(500), defaults.renewalInterval(), defaults.renewalBatchSize(),
-					defaults.maxHandoffTime(), Duration.ofSeconds(5));
+					defaults.maxHandoffTime(), Duration.ofSeconds(5), false);
 			List<Duration> ttls = Stream.of(400, 700, 1500).map(Duration::ofMillis).toList();
 			try (HikariDataSource pool = JdbcInstance.pool(new Database("postgresql", args[0], "postgres", ""));
 					EventLog events = new EventLog(Path.of(args[1]));

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -236,15 +237,30 @@ public final class RedisLockStore implements LockStore {
 
 	@Override
 	public ReleaseResult release(ReleaseRequest request, Duration timeout) {
-		boolean exactCount = this.connections.topology().isOneServer();
-		Object[] args = { request.token().toString(), String.valueOf(request.lastFencingToken()),
-				millis(request.keep()), fencingKeep(request.ttl()), this.keys.inboxPrefix(), exactCount ? "1" : "0" };
 		// a lock that is kept must survive a failover, like an acquired one
 		RedisScriptExecutor scripts = request.keep().isZero() ? this.releaseScripts : this.acquireScripts;
 		AtomicInteger sends = new AtomicInteger();
-		String reply = scripts.execute(RedisScripts.RELEASE, this.keys.all(request.key()), args, timeout, sends);
+		String reply = scripts.execute(RedisScripts.RELEASE, this.keys.all(request.key()), releaseArgs(request),
+				timeout, sends);
+		return released(reply, sends.get());
+	}
+
+	@Override
+	public Optional<CompletionStage<ReleaseResult>> releaseAsync(ReleaseRequest request) {
+		return request.keep().isZero() ? this.releaseScripts
+			.executeAsync(RedisScripts.RELEASE, this.keys.all(request.key()), releaseArgs(request))
+			.map((reply) -> reply.thenApply((text) -> released(text, 1))) : Optional.empty();
+	}
+
+	private Object[] releaseArgs(ReleaseRequest request) {
+		boolean exactCount = this.connections.topology().isOneServer();
+		return new Object[] { request.token().toString(), String.valueOf(request.lastFencingToken()),
+				millis(request.keep()), fencingKeep(request.ttl()), this.keys.inboxPrefix(), exactCount ? "1" : "0" };
+	}
+
+	private ReleaseResult released(String reply, int sends) {
 		return RedisErrors.parse(reply, 3, (words) -> switch (words[0]) {
-			case "0" -> ReleaseResult.NotOwner.of(Long.parseLong(words[1]), sends.get());
+			case "0" -> ReleaseResult.NotOwner.of(Long.parseLong(words[1]), sends);
 			case "1" -> new ReleaseResult.Released();
 			case "2" -> {
 				if (words[1].equals("0")) {

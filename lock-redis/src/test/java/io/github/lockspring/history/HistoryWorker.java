@@ -59,7 +59,7 @@ final class HistoryWorker {
 		EngineSettings defaults = EngineSettings.defaults();
 		EngineSettings settings = new EngineSettings(defaults.ttl(), defaults.waitTime(), null, Place.COMMAND_TIMEOUT,
 				defaults.renewalInterval(), defaults.renewalBatchSize(), defaults.maxHandoffTime(),
-				Duration.ofSeconds(5));
+				Duration.ofSeconds(5), false);
 		try (EventLog events = new EventLog(Path.of(args[1]));
 				LockStore store = Place.parse(args[0]).store(Collections.max(ttls));
 				LockEngine engine = new LockEngine(new RecordingStore(store, events), settings, List.of())) {

@@ -84,7 +84,7 @@ public final class Instance implements AutoCloseable {
 		EngineSettings d = EngineSettings.defaults();
 		return new Instance(
 				driver, where, replicaAcks, new EngineSettings(d.ttl(), d.waitTime(), d.maxHold(), commandTimeout,
-						d.renewalInterval(), d.renewalBatchSize(), d.maxHandoffTime(), Duration.ofSeconds(1)),
+						d.renewalInterval(), d.renewalBatchSize(), d.maxHandoffTime(), Duration.ofSeconds(1), false),
 				connectTimeout);
 	}
 

@@ -86,7 +86,7 @@ public final class LockEngineAutoConfiguration {
 		return new EngineSettings(properties.ttl(), properties.waitTime(), properties.maxHold(),
 				(jdbc) ? properties.jdbc().commandTimeout() : properties.redis().commandTimeout(),
 				properties.renewal().interval(), properties.renewal().batchSize(),
-				properties.fairness().maxHandoffTime(), properties.shutdown().timeout());
+				properties.fairness().maxHandoffTime(), properties.shutdown().timeout(), properties.asyncRelease());
 	}
 
 }

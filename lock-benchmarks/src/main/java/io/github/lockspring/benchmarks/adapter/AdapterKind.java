@@ -19,7 +19,12 @@ public enum AdapterKind {
 	/**
 	 * This project's {@code LockTemplate.execute}.
 	 */
-	LOCKSPRING(LockspringAdapter::new, true, Set.of(), Ability.UNCONTENDED, Ability.CONTENDED, Ability.HELD),
+	LOCKSPRING(LockspringAdapter::waiting, true, Set.of(), Ability.UNCONTENDED, Ability.CONTENDED, Ability.HELD),
+
+	/**
+	 * The same with releases that callers do not wait for.
+	 */
+	LOCKSPRING_ASYNC(LockspringAdapter::notWaiting, true, Set.of(), Ability.UNCONTENDED, Ability.CONTENDED),
 
 	/**
 	 * Redisson's {@code RLock}.

@@ -31,11 +31,19 @@ final class LockspringAdapter implements LockAdapter {
 
 	private final LockTemplate locks;
 
-	LockspringAdapter(Servers servers) {
+	static LockspringAdapter waiting(Servers servers) {
+		return new LockspringAdapter(servers, false);
+	}
+
+	static LockspringAdapter notWaiting(Servers servers) {
+		return new LockspringAdapter(servers, true);
+	}
+
+	private LockspringAdapter(Servers servers, boolean asyncRelease) {
 		EngineSettings defaults = EngineSettings.defaults();
 		EngineSettings settings = new EngineSettings(servers.ttl(), WAIT_TIME, defaults.maxHold(),
 				defaults.commandTimeout(), defaults.renewalInterval(), defaults.renewalBatchSize(),
-				defaults.maxHandoffTime(), defaults.shutdownTimeout());
+				defaults.maxHandoffTime(), defaults.shutdownTimeout(), asyncRelease);
 		this.factory = LettuceFactories.started(servers);
 		this.store = RedisLockStore.create(this.factory,
 				new RedisStoreSettings(PREFIX, settings.commandTimeout(), true));

@@ -28,7 +28,7 @@ final class LockspringJdbcAdapter implements LockAdapter {
 		EngineSettings defaults = EngineSettings.defaults();
 		EngineSettings settings = new EngineSettings(servers.ttl(), WAIT_TIME, defaults.maxHold(),
 				defaults.commandTimeout(), defaults.renewalInterval(), defaults.renewalBatchSize(),
-				defaults.maxHandoffTime(), defaults.shutdownTimeout());
+				defaults.maxHandoffTime(), defaults.shutdownTimeout(), false);
 		this.pool = JdbcPool.open(servers);
 		this.store = JdbcLockStore.create(this.pool,
 				new JdbcStoreSettings("lock:", JdbcStoreSettings.DEFAULT_TABLE, 9, Duration.ofSeconds(10), null));

@@ -3,6 +3,7 @@ package io.github.lockspring.engine.support;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 
 import io.github.lockspring.engine.support.LockRecorder.Command;
@@ -72,6 +73,14 @@ public final class MeasuredStore implements LockStore {
 	@Override
 	public ReleaseResult release(ReleaseRequest request, Duration timeout) {
 		return measured(Command.RELEASE, request.key(), () -> this.store.release(request, timeout));
+	}
+
+	@Override
+	public Optional<CompletionStage<ReleaseResult>> releaseAsync(ReleaseRequest request) {
+		long sent = this.time.nanoTime();
+		return this.store.releaseAsync(request)
+			.map((result) -> result.whenComplete((answer, failure) -> this.recorder.commanded(Command.RELEASE,
+					this.store.shard(request.key()), failure == null, this.time.nanoTime() - sent)));
 	}
 
 	@Override

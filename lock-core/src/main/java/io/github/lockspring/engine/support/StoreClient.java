@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
@@ -198,6 +199,22 @@ public final class StoreClient {
 	}
 
 	/**
+	 * Sends a release without waiting for its result.
+	 * @param request the request
+	 * @return the result, or empty if the store cannot do that now
+	 */
+	public Optional<CompletionStage<ReleaseResult>> releaseAsync(ReleaseRequest request) {
+		try {
+			return this.store.releaseAsync(request);
+		}
+		catch (RuntimeException ex) {
+			// it may have been sent, and may be repeated
+			logger.debug("The store failed unexpectedly", ex);
+			return Optional.empty();
+		}
+	}
+
+	/**
 	 * Who holds a lock.
 	 *
 	 * @param info the instance
@@ -262,7 +279,11 @@ public final class StoreClient {
 		return this.outages.failed(shard(key), this.time.nanoTime());
 	}
 
-	private void answered(String key) {
+	/**
+	 * The store has answered a request.
+	 * @param key the key of the request
+	 */
+	public void answered(String key) {
 		if (this.outages.isEmpty()) {
 			return;
 		}

@@ -14,6 +14,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
 import io.github.lockspring.store.ReleaseRequest;
+import io.github.lockspring.store.ReleaseResult;
 import io.github.lockspring.store.RenewRequest;
 import io.github.lockspring.store.RenewResult;
 import org.jspecify.annotations.Nullable;
@@ -86,14 +87,15 @@ public final class StoreDispatcher {
 	/**
 	 * A release in the background.
 	 *
-	 * @param afterwards runs once; null if it has run, or there is nothing to run
+	 * @param afterwards receives the result once, or null if the first try had none; null
+	 * if that has happened, or is not wanted
 	 * @param until when the lease is over
 	 */
-	private record Release(ReleaseRequest request, @Nullable Runnable afterwards, long until) {
+	private record Release(ReleaseRequest request, @Nullable Consumer<@Nullable ReleaseResult> afterwards, long until) {
 
-		void done() {
+		void done(@Nullable ReleaseResult result) {
 			if (this.afterwards != null) {
-				this.afterwards.run();
+				this.afterwards.accept(result);
 			}
 		}
 
@@ -155,9 +157,9 @@ public final class StoreDispatcher {
 	 * Releases in the background, and repeats that until it has a result or the lease is
 	 * over.
 	 * @param request the request
-	 * @param afterwards runs when there is a result, or the first try had none; or null
+	 * @param afterwards receives the result, or null if the first try had none; or null
 	 */
-	public void release(ReleaseRequest request, @Nullable Runnable afterwards) {
+	public void release(ReleaseRequest request, @Nullable Consumer<@Nullable ReleaseResult> afterwards) {
 		long until = this.time.nanoTime() + request.ttl().toNanos();
 		Release release = new Release(request, afterwards, until);
 		put(this.client.shard(request.key()), (queue) -> queue.add(release));
@@ -384,8 +386,9 @@ public final class StoreDispatcher {
 				return false;
 			}
 			long sent = now();
+			ReleaseResult result;
 			try {
-				StoreDispatcher.this.client.release(release.request,
+				result = StoreDispatcher.this.client.release(release.request,
 						StoreDispatcher.this.client.timeout(release.request.ttl()));
 			}
 			catch (RuntimeException | Error ex) {
@@ -399,7 +402,7 @@ public final class StoreDispatcher {
 				return false;
 			}
 			answered();
-			release.done();
+			release.done(result);
 			return true;
 		}
 
@@ -412,7 +415,7 @@ public final class StoreDispatcher {
 				.filter((release) -> now() - release.until < 0 && !StoreDispatcher.this.stopping)
 				.limit(MAX_REPEATED)
 				.forEach((release) -> this.releases.add(release.withoutAfterwards()));
-			present.forEach(Release::done);
+			present.forEach((release) -> release.done(null));
 		}
 
 		private List<Release> takeReleases() {
@@ -438,7 +441,7 @@ public final class StoreDispatcher {
 			while ((renewal = this.renewals.poll()) != null) {
 				renewal.renewed(RenewResult.UNKNOWN, now(), 0, now());
 			}
-			present.forEach(Release::done);
+			present.forEach((release) -> release.done(null));
 		}
 
 		private long now() {

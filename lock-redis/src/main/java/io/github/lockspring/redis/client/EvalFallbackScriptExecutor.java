@@ -65,7 +65,7 @@ final class EvalFallbackScriptExecutor extends DefaultScriptExecutor<String> {
 	}
 
 	// a server names the command, a proxy may not know it
-	private static boolean isRefusal(RuntimeException failure) {
+	static boolean isRefusal(Throwable failure) {
 		String message = RedisErrors.message(failure).toLowerCase(Locale.ROOT);
 		return message.contains("evalsha") && REFUSALS.stream().anyMatch(message::contains);
 	}

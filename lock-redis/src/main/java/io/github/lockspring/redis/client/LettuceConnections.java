@@ -2,7 +2,10 @@ package io.github.lockspring.redis.client;
 
 import java.time.Duration;
 import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -22,6 +25,7 @@ import org.springframework.data.redis.connection.RedisClusterNode;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.core.StringRedisTemplate;
+import org.springframework.data.redis.core.script.RedisScript;
 
 /**
  * A Lettuce client beside the application's.
@@ -86,6 +90,9 @@ final class LettuceConnections implements RedisConnections {
 
 	private volatile long reconnectedAt = System.nanoTime() - MIN_CONNECTION_AGE.toNanos();
 
+	/** Whether a server has refused a script that was sent by its digest. */
+	private volatile boolean refusesAsync;
+
 	private volatile boolean closed;
 
 	private final AtomicBoolean disconnected = new AtomicBoolean();
@@ -148,6 +155,26 @@ final class LettuceConnections implements RedisConnections {
 			}
 			LockSupport.parkNanos(PAUSE.toNanos());
 		}
+	}
+
+	/*
+	 * On the connection that all commands to that server share, so they keep their order.
+	 */
+	@Override
+	public Optional<CompletionStage<String>> executeAsync(RedisScript<String> script, List<String> keys,
+			Object[] args) {
+		CompletableFuture<Void> connected = this.attempt.get();
+		if (this.refusesAsync || connected == null || !connected.isDone() || connected.isCompletedExceptionally()) {
+			return Optional.empty();
+		}
+		return this.factory.evalsha(script.getSha1(), keys, args).map((reply) -> reply.whenComplete((text, failure) -> {
+			if (failure != null && EvalFallbackScriptExecutor.isRefusal(failure)) {
+				this.refusesAsync = true;
+			}
+			else if (failure == null) {
+				this.unresponsive.replied(shard(keys.get(0)));
+			}
+		}));
 	}
 
 	private <T extends @Nullable Object> T send(String shard, Function<StringRedisTemplate, T> commands,

@@ -2,6 +2,8 @@ package io.github.lockspring.redis.client;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
@@ -54,6 +56,12 @@ public final class RedisCommands implements RedisScriptExecutor {
 	@Override
 	public <T> T executeOnce(RedisScript<T> script, List<String> keys, Object[] args, Duration timeout) {
 		return execute(script, keys, args, timeout, null, false);
+	}
+
+	@Override
+	public Optional<CompletionStage<String>> executeAsync(RedisScript<String> script, List<String> keys,
+			Object[] args) {
+		return this.connections.executeAsync(script, keys, args);
 	}
 
 	private <T> T execute(RedisScript<T> script, List<String> keys, Object[] args, Duration timeout,

@@ -1,12 +1,16 @@
 package io.github.lockspring.redis.client;
 
 import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.core.StringRedisTemplate;
+import org.springframework.data.redis.core.script.RedisScript;
 
 /**
  * A store's own connections to the application's Redis. Thread-safe; does not connect
@@ -34,6 +38,19 @@ public interface RedisConnections extends AutoCloseable {
 	 * @throws RuntimeException as the driver or Spring Data throws it
 	 */
 	<T extends @Nullable Object> T call(String shard, Function<StringRedisTemplate, T> commands, Duration timeout);
+
+	/**
+	 * Sends a script without waiting for its reply. Commands that are sent later to the
+	 * server of its keys are executed after it. Never blocks.
+	 * @param script the script
+	 * @param keys its keys, all of them in one hash slot
+	 * @param args its arguments, as text
+	 * @return the reply as text, or a failure; empty if that is not possible, now or ever
+	 */
+	default Optional<CompletionStage<String>> executeAsync(RedisScript<String> script, List<String> keys,
+			Object[] args) {
+		return Optional.empty();
+	}
 
 	/**
 	 * Names the server that holds a key, as far as is known. Never blocks.

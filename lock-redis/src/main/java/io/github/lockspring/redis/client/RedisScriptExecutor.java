@@ -2,6 +2,8 @@ package io.github.lockspring.redis.client;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.lockspring.LockUnavailableException;
@@ -60,6 +62,19 @@ public interface RedisScriptExecutor extends AutoCloseable {
 	 */
 	default <T> T executeOnce(RedisScript<T> script, List<String> keys, Object[] args, Duration timeout) {
 		return execute(script, keys, args, timeout);
+	}
+
+	/**
+	 * Sends a script without waiting for its reply. Scripts that are executed or sent
+	 * later for the same keys follow it. Never blocks.
+	 * @param script the script
+	 * @param keys its keys, all of them in one hash slot
+	 * @param args its arguments, as text
+	 * @return the reply, or a failure; empty if that is not possible, now or ever
+	 */
+	default Optional<CompletionStage<String>> executeAsync(RedisScript<String> script, List<String> keys,
+			Object[] args) {
+		return Optional.empty();
 	}
 
 	/**

@@ -1,10 +1,16 @@
 package io.github.lockspring.redis.client;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 
 import io.lettuce.core.RedisChannelHandler;
+import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.api.async.RedisScriptingAsyncCommands;
 import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
 import io.lettuce.core.protocol.DefaultEndpoint;
 import org.jspecify.annotations.Nullable;
@@ -12,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.ClusterCommandExecutor;
 import org.springframework.data.redis.connection.ClusterTopologyProvider;
 import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisNode;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClusterConnection;
@@ -60,6 +67,36 @@ final class TimedLettuceConnectionFactory extends LettuceConnectionFactory {
 		Long callTimeout = TIMEOUT.get();
 		return super.doCreateLettuceClusterConnection(sharedConnection, connectionProvider, topologyProvider,
 				clusterCommandExecutor, (callTimeout != null) ? Duration.ofMillis(callTimeout) : commandTimeout);
+	}
+
+	/**
+	 * Sends a script by its digest on the shared connection, and does not wait.
+	 * @return the reply as text; empty if there is no shared connection now
+	 */
+	@SuppressWarnings("FutureReturnValueIgnored")
+	Optional<CompletionStage<String>> evalsha(String digest, List<String> keys, Object[] args) {
+		RedisConnection handle = getConnection();
+		try {
+			if (!(handle.getNativeConnection() instanceof RedisScriptingAsyncCommands<?, ?> scripts)) {
+				return Optional.empty();
+			}
+			@SuppressWarnings("unchecked")
+			RedisScriptingAsyncCommands<byte[], byte[]> commands = (RedisScriptingAsyncCommands<byte[], byte[]>) scripts;
+			return Optional
+				.of(commands.<byte[]>evalsha(digest, ScriptOutputType.VALUE, bytes(keys.toArray()), bytes(args))
+					.thenApply((reply) -> new String(reply, StandardCharsets.UTF_8)));
+		}
+		finally {
+			handle.close();
+		}
+	}
+
+	private static byte[][] bytes(Object[] texts) {
+		byte[][] bytes = new byte[texts.length][];
+		for (int i = 0; i < texts.length; i++) {
+			bytes[i] = texts[i].toString().getBytes(StandardCharsets.UTF_8);
+		}
+		return bytes;
 	}
 
 	/**

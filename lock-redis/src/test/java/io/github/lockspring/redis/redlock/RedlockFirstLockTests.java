@@ -64,7 +64,8 @@ class RedlockFirstLockTests {
 	private static LockEngine engine(RedlockLockStore store) {
 		EngineSettings d = EngineSettings.defaults();
 		return new LockEngine(store, new EngineSettings(d.ttl(), d.waitTime(), d.maxHold(), COMMAND_TIMEOUT,
-				d.renewalInterval(), d.renewalBatchSize(), d.maxHandoffTime(), Duration.ofSeconds(1)), List.of());
+				d.renewalInterval(), d.renewalBatchSize(), d.maxHandoffTime(), Duration.ofSeconds(1), false),
+				List.of());
 	}
 
 	private static void acquireAndRelease(LockEngine engine) {

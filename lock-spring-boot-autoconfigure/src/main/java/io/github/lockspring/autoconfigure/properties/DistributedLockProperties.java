@@ -28,6 +28,9 @@ import org.springframework.core.Ordered;
  * @param maxHold Time after the acquisition at which renewal ends where the annotation or
  * the request sets none; the lease then runs out. Without it, a lease is renewed until
  * the work ends.
+ * @param asyncRelease Whether a caller goes on when the release of its lock is on its
+ * way, instead of waiting for the result. A loss that only the release would have found
+ * is then an event, and no exception.
  * @param order Order of the lock's advisor among the advisors of a method; a smaller
  * order is further outside. The default is outside of transactions and caches, whose own
  * default is the largest number.
@@ -45,10 +48,11 @@ import org.springframework.core.Ordered;
 @ConfigurationProperties("distributed-lock")
 public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @Nullable Store store,
 		@DefaultValue("lock:") String keyPrefix, @DefaultValue("30s") Duration ttl,
-		@DefaultValue("5s") Duration waitTime, @Nullable Duration maxHold, @DefaultValue(DEFAULT_ORDER) int order,
-		@DefaultValue Renewal renewal, @DefaultValue Redis redis, @DefaultValue Redlock redlock,
-		@DefaultValue Jdbc jdbc, @DefaultValue Fairness fairness, @DefaultValue Shutdown shutdown,
-		@DefaultValue Transaction transaction, @DefaultValue Fencing fencing, @DefaultValue Observation observation) {
+		@DefaultValue("5s") Duration waitTime, @Nullable Duration maxHold, @DefaultValue("false") boolean asyncRelease,
+		@DefaultValue(DEFAULT_ORDER) int order, @DefaultValue Renewal renewal, @DefaultValue Redis redis,
+		@DefaultValue Redlock redlock, @DefaultValue Jdbc jdbc, @DefaultValue Fairness fairness,
+		@DefaultValue Shutdown shutdown, @DefaultValue Transaction transaction, @DefaultValue Fencing fencing,
+		@DefaultValue Observation observation) {
 
 	private static final String DEFAULT_ORDER = "" + (Ordered.LOWEST_PRECEDENCE - 100);
 

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 
 import io.github.lockspring.store.AcquireRequest;
@@ -72,6 +73,12 @@ public final class RecordingStore implements LockStore {
 	public ReleaseResult release(ReleaseRequest request, Duration timeout) {
 		this.asked.remove(request.token());
 		return this.store.release(request, timeout);
+	}
+
+	@Override
+	public Optional<CompletionStage<ReleaseResult>> releaseAsync(ReleaseRequest request) {
+		this.asked.remove(request.token());
+		return this.store.releaseAsync(request);
 	}
 
 	@Override

@@ -168,6 +168,7 @@ public final class Workload {
 		if (random.nextInt(30) == 0) {
 			request = request.minHold(Duration.ofMillis(random.nextInt(200)));
 		}
+		request = request.asyncRelease(random.nextInt(3) == 0);
 		// while one key is held to wait for another, nothing happens to it
 		return request.waitTime((some.size() == 1) ? waitTime(random) : Duration.ofMillis(random.nextInt(200)));
 	}
