@@ -76,7 +76,7 @@ final class Cells {
 		add(both(NAIVE, List.of("copied-redlock")), "stopped", Code.SOLD_TWICE, "F09",
 				"The lease ends while the process is stopped, and another shop takes the lock. The stopped one does not know it and goes on.");
 		add(List.of("select-for-update"), "stopped", Code.STUCK, "F09",
-				"A transaction has no lease: nobody sells while the process is stopped, and nothing is sold twice.");
+				"A transaction has no lease: no shop sells while the process is stopped, and nothing is sold twice.");
 		add(List.of("lockspring", "lockspring-redlock", "lockspring-replica"), "stopped", Code.SOLD_TWICE, "F09", TOLD);
 		add(REFUSING, "stopped", Code.REFUSED, "F09", REFUSED);
 		add(RENEWED, "renewal-starved", Code.SOLD_TWICE, "F07",
@@ -132,8 +132,8 @@ final class Cells {
 			add(NAIVE, fault, Code.SOLD_TWICE, "F10",
 					"The lock is gone while its holder works, and another shop takes it.");
 			add(List.of("lockspring"), fault, Code.SOLD_TWICE, "F10", TOLD);
-			add(REFUSING, fault, Code.TWO_HOLDERS, "F10",
-					"Without the key, two shops hold the lock until the next renewal. The late write is refused, and nothing is sold twice.");
+			add(REFUSING, fault, Code.REFUSED, Code.TWO_HOLDERS, "F10",
+					"Without the key, two shops may hold the lock until the next renewal. The late write is refused, and nothing is sold twice.");
 		}
 	}
 
@@ -148,13 +148,18 @@ final class Cells {
 				"A node that was restarted does not vote until the longest lease is over.");
 	}
 
-	/** Only where the recipe has what the fault strikes. */
 	private void add(List<String> recipes, String fault, Code expected, @Nullable String failure, String theory) {
+		add(recipes, fault, expected, null, failure, theory);
+	}
+
+	/** Only where the recipe has what the fault strikes. */
+	private void add(List<String> recipes, String fault, Code expected, @Nullable Code alternative,
+			@Nullable String failure, String theory) {
 		for (String recipe : recipes) {
 			boolean replicated = Catalogue.recipe(recipe).orElseThrow().topology() == Topology.REPLICATED;
 			if (!replicated
 					|| List.of("none", "killed", "stopped", "redis-killed", "replica-promoted").contains(fault)) {
-				this.cells.add(new Cell(recipe, fault, expected, theory, failure));
+				this.cells.add(new Cell(recipe, fault, expected, alternative, theory, failure));
 			}
 		}
 	}

@@ -96,8 +96,8 @@ public final class FailureLabPage {
 		long expected = outcomes.stream().filter(Verdict::asExpected).count();
 		String failure = (cell.failure() == null) ? ""
 				: "[" + cell.failure() + "](failures.md#" + cell.failure().toLowerCase(java.util.Locale.ROOT) + ")";
-		return "| " + Catalogue.fault(cell.fault()).orElseThrow().title() + " | " + words(cell.expected()) + " | "
-				+ list + " | " + expected + " of " + outcomes.size() + " | " + cell.theory() + " | " + failure + " |\n";
+		return "| " + Catalogue.fault(cell.fault()).orElseThrow().title() + " | " + expected(cell) + " | " + list
+				+ " | " + expected + " of " + outcomes.size() + " | " + cell.theory() + " | " + failure + " |\n";
 	}
 
 	private String unexpected() {
@@ -113,6 +113,11 @@ public final class FailureLabPage {
 					+ "\n")
 			.collect(Collectors.joining());
 		return list.isEmpty() ? "" : "\nNot as expected:\n\n" + list;
+	}
+
+	private static String expected(Cell cell) {
+		Code alternative = cell.alternative();
+		return words(cell.expected()) + ((alternative != null) ? " or " + words(alternative) : "");
 	}
 
 	private static String words(Code code) {

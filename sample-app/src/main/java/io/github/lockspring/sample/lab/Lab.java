@@ -102,7 +102,7 @@ public class Lab {
 			this.runs.removeLast();
 		}
 		this.thread.execute(() -> {
-			run.play(processes(), pool());
+			run.play(this::processes, this::pool);
 			this.outcomes.add(run);
 		});
 		return run;

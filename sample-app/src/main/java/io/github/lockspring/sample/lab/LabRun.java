@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 import io.github.lockspring.sample.lab.RunState.Lane;
 import io.github.lockspring.sample.lab.RunState.Sale;
@@ -146,14 +147,14 @@ final class LabRun {
 	}
 
 	/** Runs the sale. Returns when it is over and judged. */
-	void play(LabProcesses processes, WorkerPool pool) {
+	void play(Supplier<LabProcesses> processes, Supplier<WorkerPool> pool) {
 		boolean cancelled = false;
 		playedBy(Thread.currentThread());
 		try (SeatDatabase database = new SeatDatabase("sale-" + this.id + "-" + ProcessHandle.current().pid(), SEATS);
-				LabServers started = new LabServers(processes, this.recipe.topology(), this.shops)) {
+				LabServers started = new LabServers(processes.get(), this.recipe.topology(), this.shops)) {
 			this.servers = started;
 			for (int shop = 1; shop <= this.shops; shop++) {
-				this.workers.add(pool.take());
+				this.workers.add(pool.get().take());
 			}
 			this.lanes = lanes(started);
 			prepare(started, database);
@@ -177,6 +178,7 @@ final class LabRun {
 			this.servers = null;
 			playedBy(null);
 			finish(pool, cancelled);
+			this.state = "finished";
 		}
 	}
 
@@ -300,7 +302,7 @@ final class LabRun {
 		this.verdict = Verdicts.of(this.cell, findings, events, database.soldTwice());
 	}
 
-	private void finish(WorkerPool pool, boolean cancelled) {
+	private void finish(Supplier<WorkerPool> pool, boolean cancelled) {
 		this.history.complete();
 		if (cancelled) {
 			this.verdict = Verdicts.cancelled(this.cell);
@@ -308,16 +310,15 @@ final class LabRun {
 		for (int shop = 1; shop <= this.workers.size(); shop++) {
 			Worker worker = this.workers.get(shop - 1);
 			if (worker.isAlive() && "idle".equals(this.words.get(Stage.name(shop)))) {
-				pool.giveBack(worker);
+				pool.get().giveBack(worker);
 			}
 			else {
 				worker.kill();
 			}
 		}
 		if (this.workers.size() == this.shops) {
-			pool.fill(this.shops);
+			pool.get().fill(this.shops);
 		}
-		this.state = "finished";
 	}
 
 }

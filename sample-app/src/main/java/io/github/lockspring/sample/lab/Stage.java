@@ -2,6 +2,7 @@ package io.github.lockspring.sample.lab;
 
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 
 import io.github.lockspring.sample.lab.history.History;
@@ -20,6 +21,13 @@ final class Stage {
 
 	/** A shop gets its turn within this time. */
 	static final long TURN_MILLIS = 4_000;
+
+	/**
+	 * A script that takes longer does not wait any more, so that the run ends in time.
+	 */
+	private static final long MAX_MILLIS = 11_000;
+
+	private final long begin = System.nanoTime();
 
 	private final RecipeInfo recipe;
 
@@ -100,11 +108,11 @@ final class Stage {
 	boolean awaitOther(String type, int from, long millis) throws InterruptedException {
 		Predicate<LabEvent> other = (event) -> event.is(type) && !event.lane().equals(name(1))
 				&& event.lane().startsWith("shop");
-		return this.history.await(from, other, millis);
+		return this.history.await(from, other, bounded(millis));
 	}
 
 	boolean awaitShop(int shop, String type, int from, long millis) throws InterruptedException {
-		return this.history.await(from, (event) -> event.is(type) && event.lane().equals(name(shop)), millis);
+		return this.history.await(from, (event) -> event.is(type) && event.lane().equals(name(shop)), bounded(millis));
 	}
 
 	/** Returns a position in the history, to wait for what comes after it. */
@@ -155,7 +163,12 @@ final class Stage {
 	}
 
 	void pause(long millis) throws InterruptedException {
-		Thread.sleep(millis);
+		Thread.sleep(bounded(millis));
+	}
+
+	private long bounded(long millis) {
+		long left = MAX_MILLIS - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - this.begin);
+		return Math.max(0, Math.min(millis, left));
 	}
 
 	void report(String lane, String type, String text) {

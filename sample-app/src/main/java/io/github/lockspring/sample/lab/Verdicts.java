@@ -31,7 +31,7 @@ final class Verdicts {
 			refusal(events).ifPresent(why::add);
 		}
 		why.add(cell.theory());
-		return new Verdict(code, seconds, cell.expected(), code == cell.expected(), why, cell.failure(),
+		return new Verdict(code, seconds, cell.expected(), cell.allows(code), why, cell.failure(),
 				Rules.of(cell.failure()), findings.overlaps());
 	}
 

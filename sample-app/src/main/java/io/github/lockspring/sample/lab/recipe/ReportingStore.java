@@ -8,7 +8,9 @@ import java.util.List;
 
 import io.github.lockspring.sample.lab.worker.Shop;
 import io.github.lockspring.store.AcquireRequest;
+import io.github.lockspring.store.InboxListener;
 import io.github.lockspring.store.LockStore;
+import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.ReleaseRequest;
 import io.github.lockspring.store.RenewRequest;
 import io.github.lockspring.store.RenewResult;
@@ -35,6 +37,9 @@ final class ReportingStore {
 	}
 
 	private @Nullable Object invoke(Method method, Object @Nullable [] arguments) throws Throwable {
+		if (arguments != null && method.getName().equals("inbox")) {
+			return call(method, new Object[] { arguments[0], reporting((InboxListener) arguments[1]) });
+		}
 		if (arguments == null || arguments.length != 2 || !(arguments[1] instanceof Duration)) {
 			return call(method, arguments);
 		}
@@ -55,8 +60,32 @@ final class ReportingStore {
 		}
 		finally {
 			this.shop.report("command", "command", method.getName() + ".lua " + describe(arguments[0]), "answer",
-					answer, "tookMillis", (System.nanoTime() - sent) / 1e6, "to", "Redis");
+					answer, "tookMillis", (System.nanoTime() - sent) / 1e6, "to", this.shop.server());
 		}
+	}
+
+	private InboxListener reporting(InboxListener listener) {
+		return new InboxListener() {
+
+			@Override
+			public void granted(String key, OwnerToken token, long fencingToken, boolean othersWait) {
+				ReportingStore.this.shop.report("message", "text", "granted " + key + " to " + token, "token",
+						fencingToken);
+				listener.granted(key, token, fencingToken, othersWait);
+			}
+
+			@Override
+			public void wanted(String key, OwnerToken token) {
+				ReportingStore.this.shop.report("message", "text", "another instance waits for " + key);
+				listener.wanted(key, token);
+			}
+
+			@Override
+			public void opened() {
+				listener.opened();
+			}
+
+		};
 	}
 
 	private @Nullable Object call(Method method, Object @Nullable [] arguments) throws Throwable {

@@ -105,6 +105,14 @@ public final class Shop implements AutoCloseable {
 	}
 
 	/**
+	 * Returns the Redis server that has the lock.
+	 * @return its name, or null if there are several
+	 */
+	public @Nullable String server() {
+		return (this.setup.servers().size() == 1) ? this.setup.servers().get(0).id() : null;
+	}
+
+	/**
 	 * Returns the database of the sale.
 	 * @return the data source
 	 */
@@ -205,7 +213,10 @@ public final class Shop implements AutoCloseable {
 
 	/** Says that the work is done and this shop leaves. */
 	public void released() {
-		this.reporter.report("released", "hold", this.hold.getAndSet(null));
+		String present = this.hold.getAndSet(null);
+		if (present != null) {
+			this.reporter.report("released", "hold", present);
+		}
 		this.points.reach("released");
 	}
 
@@ -231,11 +242,16 @@ public final class Shop implements AutoCloseable {
 	}
 
 	void failed(Throwable ex) {
+		leave();
+		this.reporter.report("failed", "text", ex.getClass().getSimpleName() + ": " + ex.getMessage());
+	}
+
+	/** The work has failed: this shop does no more inside. */
+	private void leave() {
 		String present = this.hold.getAndSet(null);
 		if (present != null) {
 			this.reporter.report("believes", "hold", present, "text", "An exception ended the work");
 		}
-		this.reporter.report("failed", "text", ex.getClass().getSimpleName() + ": " + ex.getMessage());
 	}
 
 	/**
@@ -276,6 +292,7 @@ public final class Shop implements AutoCloseable {
 		pause(PAYMENT_MILLIS);
 		if (this.failingWork) {
 			this.failingWork = false;
+			leave();
 			throw new IllegalStateException("The payment was declined");
 		}
 	}

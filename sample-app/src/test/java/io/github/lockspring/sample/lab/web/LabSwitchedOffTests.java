@@ -1,25 +1,30 @@
 package io.github.lockspring.sample.lab.web;
 
+import io.github.lockspring.sample.lab.Lab;
+import io.github.lockspring.sample.lab.Matrix;
 import org.junit.jupiter.api.Test;
 
-import org.springframework.beans.factory.annotation.Autowired;
-import org.springframework.boot.test.context.SpringBootTest;
-import org.springframework.boot.webmvc.test.autoconfigure.AutoConfigureMockMvc;
-import org.springframework.test.web.servlet.assertj.MockMvcTester;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-@SpringBootTest(properties = { "shop.report.cron=-", "distributed-lock.store=memory", "lab.enabled=false" })
-@AutoConfigureMockMvc
 class LabSwitchedOffTests {
 
-	@Autowired
-	private MockMvcTester mvc;
+	private final ApplicationContextRunner runner = new ApplicationContextRunner().withUserConfiguration(Lab.class,
+			Matrix.class, LabToken.class, LabStreams.class, LabController.class, MatrixController.class);
 
 	@Test
-	void labThatIsSwitchedOffIsNotThere() {
-		assertThat(this.mvc.get().uri("/lab/api/catalogue")).hasStatus(404);
-		assertThat(this.mvc.get().uri("/lab/api/matrix")).hasStatus(404);
+	void labThatIsSwitchedOffHasNoEndpoint() {
+		this.runner.withPropertyValues("lab.enabled=false")
+			.run((context) -> assertThat(context).doesNotHaveBean(LabController.class)
+				.doesNotHaveBean(MatrixController.class)
+				.doesNotHaveBean(Lab.class));
+	}
+
+	@Test
+	void labIsThereByDefault() {
+		this.runner.run((context) -> assertThat(context).hasSingleBean(LabController.class)
+			.hasSingleBean(MatrixController.class));
 	}
 
 }
