@@ -429,7 +429,9 @@ async function begin() {
 	document.body.classList.remove("loading");
 	fillLists();
 	matrix = new Matrix(state.catalogue, chooseCell);
-	const first = state.catalogue.cells.find((cell) => cell.expected === "sold-twice") ?? state.catalogue.cells[0];
+	// the lock of most blog posts, and the fault that no lease survives, if they are there
+	const { cells } = state.catalogue;
+	const first = cells.find((cell) => cell.recipe === "set-nx-del" && cell.fault === "stopped") ?? cells.find((cell) => cell.expected === "sold-twice") ?? cells[0];
 	choose(first?.recipe, first?.fault);
 	drawRun(true);
 	listen();

@@ -40,7 +40,8 @@ export function read(run, byNumber) {
 	}
 	for (const hold of model.holds) finish(hold, end);
 	for (const band of openBands.values()) band.to = end;
-	model.lanes = [...lanes.values()];
+	const used = new Set(events.map((event) => event.lane));
+	model.lanes = [...lanes.values()].filter((lane) => lane.kind !== "network" || used.has(lane.id));
 	return model;
 }
 

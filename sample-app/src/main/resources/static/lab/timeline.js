@@ -205,12 +205,14 @@ export class Timeline {
 	renderMarks(content) {
 		const last = new Map();
 		const marks = [];
+		const database = this.model.lanes.find((lane) => lane.kind === "database")?.id;
 		for (const event of this.events) {
 			if (event.at < this.view[0] || event.at > this.view[1]) continue;
 			const kind = group(event.type);
 			if (this.hidden.has(kind)) continue;
 			this.mark(marks, last, event, event.lane, kind);
-			if (event.to && this.lanes.has(event.to) && event.to !== event.lane) this.mark(marks, last, event, event.to, kind);
+			const other = event.to ?? (kind === "sale" ? database : null);
+			if (other && other !== event.lane && this.lanes.has(other)) this.mark(marks, last, event, other, kind);
 		}
 		for (const mark of marks) {
 			content.get(mark.lane).push(mark.kind === "fault" ? this.faultMark(mark) : this.plainMark(mark));

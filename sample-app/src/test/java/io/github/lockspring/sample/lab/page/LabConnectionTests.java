@@ -43,7 +43,7 @@ class LabConnectionTests {
 	@Test
 	void connectsAgainWhenTheSampleIsBackAndForgetsItsRuns() throws IOException {
 		this.lab.holdRunsFrom(2);
-		this.lab.add("del-blind-stopped.json");
+		this.lab.add("set-nx-del-stopped.json");
 		browser.open(this.lab.url());
 		browser.awaitText("#matrix-state", "1 of ");
 		browser.click("#run");
@@ -86,8 +86,8 @@ class LabConnectionTests {
 			this.lab.holdRunsFrom(Integer.MAX_VALUE);
 			other.awaitText("#verdict-text", "Cancelled");
 			other.click("#run");
-			other.awaitText("#verdict-text", "Safe");
-			browser.awaitText("#matrix button.chosen", "Safe");
+			other.awaitText("#verdict-text", "Sold twice");
+			browser.awaitText("#matrix button.chosen", "Sold twice");
 			assertThat(browser.text("#run-number")).isEqualTo("r1");
 		}
 	}

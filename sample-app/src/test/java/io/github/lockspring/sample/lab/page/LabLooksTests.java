@@ -35,7 +35,7 @@ class LabLooksTests {
 	static void open() throws IOException {
 		browser = new Browser();
 		lab = new LabStub(0, 0.2);
-		lab.add("del-blind-stopped.json");
+		lab.add("set-nx-del-stopped.json");
 	}
 
 	@AfterAll
@@ -179,7 +179,7 @@ class LabLooksTests {
 
 	/** Two shops in turns, with a command before and after each hold. */
 	private static ObjectNode longRun(int events) {
-		ObjectNode run = (ObjectNode) LabStub.read("del-blind-stopped.json");
+		ObjectNode run = (ObjectNode) LabStub.read("set-nx-del-stopped.json");
 		((ObjectNode) run.get("verdict")).putArray("overlaps");
 		ArrayNode all = run.putArray("events");
 		for (int i = 0; i < events; i++) {

@@ -19,7 +19,7 @@ import static org.awaitility.Awaitility.await;
 @RequiresBrowser
 class LabPageTests {
 
-	private static final String SOLD_TWICE = "del-blind-stopped.json";
+	private static final String SOLD_TWICE = "set-nx-del-stopped.json";
 
 	private static final String CELL = "#matrix tbody tr:nth-child(%d) td:nth-of-type(%d) button";
 

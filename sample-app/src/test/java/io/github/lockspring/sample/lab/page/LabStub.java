@@ -75,7 +75,7 @@ final class LabStub implements AutoCloseable {
 	/** To look at the page: the port is the argument. */
 	public static void main(String[] args) throws Exception {
 		LabStub stub = new LabStub(Integer.parseInt(args[0]), 1);
-		stub.add("del-blind-stopped.json");
+		stub.add("set-nx-del-stopped.json");
 		Thread.currentThread().join();
 	}
 

@@ -1,0 +1,85 @@
+package io.github.lockspring.sample.lab.page;
+
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
+import org.springframework.boot.test.web.server.LocalServerPort;
+import org.springframework.test.annotation.DirtiesContext;
+import org.springframework.test.context.ActiveProfiles;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * The page over the sample's own lab: real processes that fail, seen in a browser. What
+ * each cell comes to, {@code FailureLabPage} runs; here it is whether the page shows it.
+ */
+@RequiresBrowser
+@SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT)
+@ActiveProfiles("jdbc")
+@DirtiesContext
+class LabInBrowserTests {
+
+	private static Browser browser;
+
+	@LocalServerPort
+	private int port;
+
+	@BeforeAll
+	static void openBrowser() {
+		browser = new Browser();
+	}
+
+	@AfterAll
+	static void closeBrowser() {
+		browser.close();
+	}
+
+	@BeforeEach
+	void openPage() {
+		browser.open("http://localhost:" + this.port + "/");
+		browser.awaitShown("#matrix button");
+	}
+
+	@Test
+	void f09StoppedShopSellsASeatTwiceAndThePageShowsWhenAndWhy() {
+		run("set-nx-del", "stopped");
+		browser.awaitText("#verdict-text", "Sold twice");
+		assertThat(browser.texts(".tl-fault")).contains("stopped", "continues");
+		assertThat(browser.count("#seats .twice")).isPositive();
+		assertThat(browser.count(".tl-both")).isPositive();
+		assertThat(browser.count(".tl-bar .over")).isPositive();
+		browser.awaitText("#why", "Failure F09");
+		assertThat(browser.text("#why")).contains("the protected resource refuses an older one");
+		assertThat(browser.text("#keys")).contains("redis-1");
+		assertThat(browser.text("#code")).contains("class SetNxThenDel");
+		browser.awaitText("#matrix button.chosen", "Sold twice");
+		browser.click("#why .clash");
+		browser.awaitText("#moment", "acquires the lock");
+		String moment = browser.url();
+		browser.open(moment);
+		browser.awaitText("#moment", "acquires the lock");
+		assertThat(browser.url()).isEqualTo(moment);
+	}
+
+	@Test
+	void runGoesOnBeforeTheEyesAndCanBeCancelled() {
+		run("lockspring", "none");
+		await().untilAsserted(() -> assertThat(browser.count(".tl-bar")).isPositive());
+		browser.click("#cancel");
+		browser.awaitText("#verdict-text", "Cancelled");
+		browser.awaitShown("#run");
+	}
+
+	private void run(String recipe, String fault) {
+		browser.choose("#recipe", recipe);
+		browser.choose("#fault", fault);
+		browser.click("#run");
+		await().untilAsserted(() -> assertThat(browser.url()).contains("#run=r"));
+	}
+
+}
