@@ -39,8 +39,9 @@ public class LockDefinitionException extends LockException {
 	 *
 	 * @param annotation the annotation's name as written, such as {@code @Fenced}
 	 * @param method the annotated method or class, as one would search for it
-	 * @param attribute the attribute at fault
-	 * @param value the attribute's value as written
+	 * @param attribute the attribute at fault, or "return type"; empty if it is the
+	 * method as a whole
+	 * @param value the attribute's value as written, or the return type
 	 * @param problem what is wrong with it, without a full stop
 	 * @param remedy what to do about it, a sentence
 	 * @since 0.1
@@ -50,8 +51,8 @@ public class LockDefinitionException extends LockException {
 
 		@Override
 		public String toString() {
-			return "%s on %s: %s = \"%s\": %s. %s".formatted(this.annotation, this.method, this.attribute, this.value,
-					this.problem, this.remedy);
+			String subject = this.attribute.isEmpty() ? "" : "%s = \"%s\": ".formatted(this.attribute, this.value);
+			return "%s on %s: %s%s. %s".formatted(this.annotation, this.method, subject, this.problem, this.remedy);
 		}
 
 	}

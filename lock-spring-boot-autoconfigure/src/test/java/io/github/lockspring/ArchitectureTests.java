@@ -70,7 +70,7 @@ class ArchitectureTests {
 			Map.entry("redis.client", List.of("", "store")),
 			Map.entry("redis.redlock", List.of("", "store", "redis", "redis.client")),
 			Map.entry("jdbc", List.of("", "store", "fencing")),
-			Map.entry("autoconfigure.properties", List.of("", "transaction")),
+			Map.entry("autoconfigure.properties", List.of("", "aop", "transaction")),
 			Map.entry("autoconfigure",
 					List.of("", "annotation", "store", "store.memory", "interceptor", "engine", "engine.support",
 							"transaction", "fencing", "autoconfigure.properties")),

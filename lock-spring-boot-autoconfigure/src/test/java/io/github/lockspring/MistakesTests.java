@@ -43,16 +43,16 @@ class MistakesTests {
 	static final List<Mistake> START = List.of(
 			// keys
 			key("nightly-report"), key("order-#id"), key("order:#id"), key("order.id"), key("#ordr.id"),
-			key("#order.nme"), key("#order."), key("42"), key("#root.arg[0]"), key("@nobody.id(#id)"),
-			key("#{#id}#{#order.id}"), key("${nowhere}"), attribute("name", "#id"),
+			key("#order.nme"), key("#order.ids"), key("#order."), key("42"), key("#root.arg[0]"),
+			key("@nobody.id(#id)"), key("#{#id}#{#order.id}"), key("${nowhere}"), attribute("name", "#id"),
 			// durations and conditions
 			attribute("ttl", "30"), attribute("ttl", "30sec"), attribute("ttl", "50ms"), attribute("ttl", "-5s"),
 			attribute("waitTime", "400d"), attribute("maxHold", "10ms"), attribute("condition", "id"),
 			attribute("condition", "#{#id} != null"), attribute("fallback", "missing"),
 			// properties
-			property("tll=30s"), property("ttl=45"), property("wait-time=-1s"), property("max-hold=10s"),
-			property("key-prefix={shop}"), property("store=redlok"), property("renewal.interval=0.9"),
-			property("redlock.node[0]=redis://a"), property("command-timeout=2s"),
+			property("tll=30s"), property("wait-time=5sec"), property("ttl=45"), property("wait-time=-1s"),
+			property("max-hold=10s"), property("key-prefix={shop}"), property("store=redlok"),
+			property("renewal.interval=0.9"), property("redlock.node[0]=redis://a"), property("command-timeout=2s"),
 			// methods
 			method("private void ship()", PrivateMethod.class), method("static void ship()", StaticMethod.class),
 			method("final void ship()", FinalMethod.class), method("final class Orders", FinalClass.class),
@@ -94,6 +94,27 @@ class MistakesTests {
 			assertThat(documented("## At a call").get(mistake.what()))
 				.isEqualTo(row(details.problem(), details.remedy()));
 		});
+	}
+
+	@Test
+	void reportHasTheMistakesOfAllMethods() {
+		FailureAnalysis failure = StartupFailures.of(Applications.inMemory()
+			.withUserConfiguration(ReturnsFuture.class, FinalMethod.class, TwoMistakes.class));
+		assertThat(failure.getDescription()).containsSubsequence("ReturnsFuture.ship()",
+				"Return type: CompletableFuture", "FinalMethod.ship()", "Problem: no proxy can override a final method",
+				"Remedy: Remove final", "TwoMistakes.one(String)", "Did you mean '#order'?", "TwoMistakes.two()",
+				"ttl = \"30\"");
+		assertThat(failure.getDescription()).doesNotContain("Attribute: key = \"'x'\"");
+		assertThat(failure.getAction()).isEqualTo("Correct these 4 methods as described.");
+	}
+
+	@Test
+	void reportHasAllPropertiesThatDoNotExist() {
+		FailureAnalysis failure = StartupFailures
+			.of(Applications.inMemory().withPropertyValues("distributed-lock.tll=30s", "distributed-lock.wait-tim=1s"));
+		assertThat(failure.getDescription()).contains("'distributed-lock.tll'", "'distributed-lock.wait-tim'");
+		assertThat(failure.getAction()).contains("Did you mean 'distributed-lock.ttl'?",
+				"Did you mean 'distributed-lock.wait-time'?");
 	}
 
 	@Test
@@ -232,6 +253,18 @@ class MistakesTests {
 		@DistributedLock("'x'")
 		public CompletableFuture<String> ship() {
 			return new CompletableFuture<>();
+		}
+
+	}
+
+	static class TwoMistakes {
+
+		@DistributedLock("#ordr")
+		public void one(String order) {
+		}
+
+		@DistributedLock(key = "'x'", ttl = "30")
+		public void two() {
 		}
 
 	}

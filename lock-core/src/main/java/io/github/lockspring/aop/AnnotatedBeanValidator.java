@@ -88,7 +88,13 @@ public abstract class AnnotatedBeanValidator implements BeanFactoryPostProcessor
 		}
 	}
 
-	private static @Nullable Class<?> typeOf(String name, ConfigurableListableBeanFactory beanFactory) {
+	/**
+	 * Returns the class of a bean that may not exist yet.
+	 * @param name the name of the bean
+	 * @param beanFactory the bean factory
+	 * @return the class, or null if it is not known
+	 */
+	protected static @Nullable Class<?> typeOf(String name, ConfigurableListableBeanFactory beanFactory) {
 		try {
 			Class<?> type = beanFactory.getType(name, false);
 			// The class of an instance is unknown unless this one can be instantiated

@@ -29,7 +29,7 @@ public record AnnotatedMethod(AnnotationModel<?> model, Class<?> type, Method me
 	 * @return the exception to throw
 	 */
 	public LockDefinitionException error(String problem, String remedy) {
-		return error(this.model.attribute(), this.value, problem, remedy, null);
+		return error("", "", problem, remedy, null);
 	}
 
 	/**

@@ -3,10 +3,13 @@ package io.github.lockspring.aop;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
+
+import io.github.lockspring.LockDefinitionException;
 
 import org.springframework.aop.ClassFilter;
 import org.springframework.aop.support.StaticMethodMatcherPointcut;
@@ -59,16 +62,42 @@ public final class AnnotatedMethodPointcut extends StaticMethodMatcherPointcut i
 		Boolean known = this.checked.get(userClass);
 		if (known == null) {
 			List<AnnotatedMethod> annotated = this.methods.in(userClass);
-			for (AnnotatedMethod method : annotated) {
-				checkReachable(method, userClass);
-				this.methods.get(method.method(), userClass);
-			}
+			annotated.forEach((method) -> check(method, userClass));
 			known = !annotated.isEmpty();
 			if (this.checked.putIfAbsent(userClass, known) == null && known) {
 				SelfInvocationDetector.warn(userClass, annotated, this.methods);
 			}
 		}
 		return known;
+	}
+
+	/**
+	 * Returns what is wrong with the annotations of a class.
+	 * @param type a bean's class
+	 * @return the errors, at most one for each method
+	 */
+	public List<LockDefinitionException> mistakes(Class<?> type) {
+		Class<?> userClass = ClassUtils.getUserClass(type);
+		List<LockDefinitionException> mistakes = new ArrayList<>();
+		try {
+			for (AnnotatedMethod method : this.methods.in(userClass)) {
+				try {
+					check(method, userClass);
+				}
+				catch (LockDefinitionException ex) {
+					mistakes.add(ex);
+				}
+			}
+		}
+		catch (LockDefinitionException ex) {
+			mistakes.add(ex);
+		}
+		return mistakes;
+	}
+
+	private void check(AnnotatedMethod method, Class<?> userClass) {
+		checkReachable(method, userClass);
+		this.methods.get(method.method(), userClass);
 	}
 
 	private void checkReachable(AnnotatedMethod method, Class<?> userClass) {

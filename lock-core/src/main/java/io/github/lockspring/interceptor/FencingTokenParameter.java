@@ -38,14 +38,15 @@ record FencingTokenParameter(LockOperation operation, int position) {
 			return null;
 		}
 		if (positions.size() > 1) {
-			throw operation.error("it has " + positions.size() + " parameters of the type FencingToken, and one token",
-					"Leave one of them; other locks' tokens are given by HeldLock.current(key)");
+			throw operation.annotated()
+				.error("it has " + positions.size() + " parameters of the type FencingToken, and one token",
+						"Leave one of them; other locks' tokens are given by HeldLock.current(key)");
 		}
 		// those with conditions may be alternatives to each other
 		if (operations.stream().filter((each) -> each.condition().isBlank()).count() > 1) {
-			throw operation.error(
-					"it has a parameter of the type FencingToken, and several locks, each with a token of its own",
-					"Remove the parameter, and get the token of each lock from HeldLock.current(key)");
+			throw operation.annotated()
+				.error("it has a parameter of the type FencingToken, and several locks, each with a token of its own",
+						"Remove the parameter, and get the token of each lock from HeldLock.current(key)");
 		}
 		return new FencingTokenParameter(operation, positions.get(0));
 	}
@@ -61,10 +62,10 @@ record FencingTokenParameter(LockOperation operation, int position) {
 	 */
 	void checkOneKey(LockRequest request) {
 		if (request.locks().size() > 1) {
-			throw this.operation.error(
-					"this call locks " + request.locks().stream().map(LockSpec::key).toList()
-							+ ", each with a token of its own, and has one parameter of the type FencingToken",
-					"Remove the parameter, and get the token of each lock from HeldLock.current(key)");
+			throw this.operation.annotated()
+				.error("this call locks " + request.locks().stream().map(LockSpec::key).toList()
+						+ ", each with a token of its own, and has one parameter of the type FencingToken",
+						"Remove the parameter, and get the token of each lock from HeldLock.current(key)");
 		}
 	}
 

@@ -1,5 +1,6 @@
 package io.github.lockspring.interceptor;
 
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -7,7 +8,9 @@ import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
+import io.github.lockspring.LockDefinitionException;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.aop.AnnotatedBeanValidator;
 import io.github.lockspring.aop.AnnotatedMethod;
@@ -48,6 +51,21 @@ public final class LockAnnotationValidator extends AnnotatedBeanValidator {
 		unnamed.warn();
 		// Added last, it sees what the others have made of a bean
 		beanFactory.addBeanPostProcessor(order);
+	}
+
+	/**
+	 * Returns everything that is wrong with annotations: a start fails at the first one.
+	 * Creates none of the application's beans.
+	 * @param beanFactory the bean factory, also of a start that has failed
+	 * @return the errors, at most one for each method
+	 */
+	public static List<LockDefinitionException> mistakes(ConfigurableListableBeanFactory beanFactory) {
+		AnnotatedMethodPointcut pointcut = new LockOperationSource(beanFactory).pointcut();
+		return Arrays.stream(beanFactory.getBeanDefinitionNames())
+			.flatMap((name) -> Stream.ofNullable(typeOf(name, beanFactory)))
+			.distinct()
+			.flatMap((type) -> pointcut.mistakes(type).stream())
+			.toList();
 	}
 
 	private static boolean validate(Bean bean, LockOperationSourceAdvisor advisor, AdvisorOrderValidator order,

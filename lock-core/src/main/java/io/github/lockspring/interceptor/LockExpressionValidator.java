@@ -15,6 +15,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.github.lockspring.LockDefinitionException;
+import io.github.lockspring.aop.Suggestions;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.ResolvableType;
@@ -165,12 +166,17 @@ final class LockExpressionValidator {
 			ResolvableType read = PROPERTIES.read(type, property.getName());
 			if (read == null) {
 				throw error(owner.getSimpleName() + " has no property '" + property.getName() + "'",
-						"Its properties are " + PropertyTypes.names(owner)
+						meant(property.getName(), PropertyTypes.names(owner), "") + "Its properties are "
+								+ String.join(", ", PropertyTypes.names(owner))
 								+ ". One that only a subclass has needs a method of a bean, as in @keys.of("
 								+ node.getChild(0).toStringAST() + ")");
 			}
 			type = read;
 		}
+	}
+
+	private static String meant(String wrong, List<String> known, String prefix) {
+		return Suggestions.name(wrong, known).map((name) -> "Did you mean '" + prefix + name + "'? ").orElse("");
 	}
 
 	private void checkRootProperty(String name, @Nullable SpelNode next) {
@@ -210,11 +216,10 @@ final class LockExpressionValidator {
 			throw error("there is no parameter '" + name + "': the names of the parameters are not in the class file",
 					"Compile with -parameters, or write #p0 for the first parameter");
 		}
+		List<String> names = this.parameterNames.stream().map(String::valueOf).toList();
 		throw error("there is no parameter '" + name + "'",
-				(this.parameterNames.isEmpty()) ? "The method has no parameters"
-						: "The parameters are " + this.parameterNames.stream()
-							.map((parameter) -> "#" + parameter)
-							.collect(Collectors.joining(", ")));
+				(names.isEmpty()) ? "The method has no parameters" : meant(name, names, "#") + "The parameters are "
+						+ names.stream().map((parameter) -> "#" + parameter).collect(Collectors.joining(", ")));
 	}
 
 	/** There is no token before there is a lock, and no lock before there is a key. */
@@ -296,7 +301,7 @@ final class LockExpressionValidator {
 					: null;
 		}
 
-		static String names(Class<?> owner) {
+		static List<String> names(Class<?> owner) {
 			Stream<String> methods = Arrays.stream(owner.getMethods())
 				.filter((method) -> isGetter(method)
 						&& (owner.isRecord() || GETTER.matcher(method.getName()).matches()))
@@ -304,7 +309,7 @@ final class LockExpressionValidator {
 			return Stream.concat(methods, Arrays.stream(owner.getFields()).map(Field::getName))
 				.distinct()
 				.sorted()
-				.collect(Collectors.joining(", "));
+				.toList();
 		}
 
 		private static boolean isGetter(Method method) {

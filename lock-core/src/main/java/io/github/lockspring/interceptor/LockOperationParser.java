@@ -1,12 +1,8 @@
 package io.github.lockspring.interceptor;
 
 import java.time.Duration;
-import java.util.Locale;
-import java.util.Map;
 import java.util.function.BiFunction;
 import java.util.function.Function;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 import io.github.lockspring.LockDefinitionException;
 import io.github.lockspring.LockOptionException;
@@ -16,6 +12,7 @@ import io.github.lockspring.OnBusy;
 import io.github.lockspring.OnLost;
 import io.github.lockspring.annotation.DistributedLock;
 import io.github.lockspring.aop.AnnotatedMethod;
+import io.github.lockspring.aop.Suggestions;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.annotation.MergedAnnotation;
@@ -35,11 +32,6 @@ record LockOperationParser(MergedAnnotation<DistributedLock> annotation, Annotat
 
 	private static final String DURATION_FORM = "Write a number and a unit (ms, s, m, h or d), as in \"30s\","
 			+ " or the ISO form, as in \"PT30S\"";
-
-	private static final Map<String, String> UNIT_WORDS = Map.of("milli", "ms", "msec", "ms", "sec", "s", "min", "m",
-			"hour", "h", "hr", "h", "day", "d");
-
-	private static final Pattern NUMBER_AND_WORD = Pattern.compile("(\\d+)([a-z]+)");
 
 	/**
 	 * Parses the annotation.
@@ -129,19 +121,10 @@ record LockOperationParser(MergedAnnotation<DistributedLock> annotation, Annotat
 				// More than a Duration can hold is refused as too long
 				return LockSpec.MAX_DURATION.plusNanos(1);
 			}
-			throw this.method.error(attribute, text, "it is not a duration", suggestion(duration) + DURATION_FORM, ex);
+			throw this.method.error(attribute, text, "it is not a duration",
+					Suggestions.duration(duration).map("Did you mean \"%s\"? "::formatted).orElse("") + DURATION_FORM,
+					ex);
 		}
-	}
-
-	private static String suggestion(String duration) {
-		Matcher words = NUMBER_AND_WORD.matcher(duration.toLowerCase(Locale.ROOT));
-		return !words.matches() ? ""
-				: UNIT_WORDS.entrySet()
-					.stream()
-					.filter((unit) -> words.group(2).startsWith(unit.getKey()))
-					.map((unit) -> "Did you mean \"" + words.group(1) + unit.getValue() + "\"? ")
-					.findFirst()
-					.orElse("");
 	}
 
 }

@@ -71,11 +71,13 @@ record ReturnTypeValidator(BeanFactoryInspector inspector) {
 		Method method = operation.method();
 		Class<?>[] parameters = method.getParameterTypes();
 		if (parameters.length > 0 && CONTINUATION.equals(parameters[parameters.length - 1].getName())) {
-			throw error(operation, "it is a suspend function");
+			throw operation.annotated()
+				.error("it is a suspend function: the lock would be released before the work runs", REMEDY);
 		}
 		if (this.inspector.weavesAsyncMethods() && isAsync(operation, targetClass)) {
-			throw operation.error(AsyncOrderRule.PROBLEM,
-					"Leave out the mode of @EnableAsync: with a proxy it is outside of the lock");
+			throw operation.annotated()
+				.error(AsyncOrderRule.PROBLEM,
+						"Leave out the mode of @EnableAsync: with a proxy it is outside of the lock");
 		}
 		ResolvableType type = ResolvableType.forMethodReturnType(method, targetClass);
 		checkType(operation, type, targetClass);
@@ -89,7 +91,7 @@ record ReturnTypeValidator(BeanFactoryInspector inspector) {
 	static void validate(LockOperation operation, @Nullable Object value) {
 		Object content = (value instanceof Optional<?> optional) ? optional.orElse(null) : value;
 		if (content != null && RETURNED_EARLY.get(content.getClass())) {
-			throw operation.error("it returned an object of the type " + ClassUtils.getShortName(content.getClass())
+			throw error(operation, "it returned an object of the type " + ClassUtils.getShortName(content.getClass())
 					+ ": the lock was released before that object's work was done", REMEDY);
 		}
 	}
@@ -127,7 +129,7 @@ record ReturnTypeValidator(BeanFactoryInspector inspector) {
 				throw error(operation, what);
 			}
 			if (!this.inspector.runsAsyncMethods()) {
-				throw operation.error(
+				throw error(operation,
 						what + ", and nothing here runs @Async methods on another thread: "
 								+ "the lock would be released before the work runs",
 						"Add @EnableAsync to a configuration");
@@ -145,7 +147,13 @@ record ReturnTypeValidator(BeanFactoryInspector inspector) {
 	}
 
 	private static LockDefinitionException error(LockOperation operation, String what) {
-		return operation.error(what + ": the lock would be released before the work runs", REMEDY);
+		return error(operation, what + ": the lock would be released before the work runs", REMEDY);
+	}
+
+	private static LockDefinitionException error(LockOperation operation, String problem, String remedy) {
+		return operation.error("return type",
+				ResolvableType.forMethodReturnType(operation.method(), operation.type()).toClass().getSimpleName(),
+				problem, remedy);
 	}
 
 }

@@ -67,7 +67,7 @@ class LockExpressionValidatorTests {
 			"2024-01-01 | it is a constant, but no text in quotes | quote it: key = \"\"'2024-01-01'\"\"",
 			"42 | it is a constant, but no text in quotes | quote it",
 			"order:#{42} | it is a constant, but no text in quotes | template",
-			"#ordr.id | there is no parameter 'ordr' | The parameters are #order, #ids, #orders",
+			"#ordr.id | there is no parameter 'ordr' | Did you mean '#order'? The parameters are #order, #ids, #orders",
 			"#p3 | there is no parameter 'p3' | The parameters are #order, #ids, #orders",
 			"#order.find(#ordr) | there is no parameter 'ordr' | The parameters are",
 			"#ids.![#elem] | there is no parameter 'elem' | The parameters are",
@@ -80,7 +80,7 @@ class LockExpressionValidatorTests {
 					+ "needs a method of a bean, as in @keys.of(#order)",
 			"order:#{#order.nme} | Order has no property 'nme' | Its properties are customer, id",
 			"#order?.customer.nme | Customer has no property 'nme' | Its properties are name, vip, zone",
-			"#ids.?[#this != #p0.idd] | Order has no property 'idd' | Its properties are customer, id",
+			"#ids.?[#this != #p0.idd] | Order has no property 'idd' | Did you mean 'id'? Its properties are customer, id",
 			"order:#{#order.id | it is no valid expression | Write SpEL",
 			"#{#order.id}#{#ids} | two expressions stand side by side | Put a separator between them",
 			"#{#order.id}%#{#ids} | % stands between two expressions | Put another separator between them" })
@@ -116,7 +116,7 @@ class LockExpressionValidatorTests {
 		LockDefinitionException error = LockContexts
 			.failure(LockContexts.properties(Map.of("key", "#oder.id"), Service.class));
 		assertThat(error).hasMessage("@DistributedLock on " + METHOD + ": key = \"#oder.id\": "
-				+ "there is no parameter 'oder'. The parameters are #order, #ids, #orders");
+				+ "there is no parameter 'oder'. Did you mean '#order'? The parameters are #order, #ids, #orders");
 	}
 
 	@Test

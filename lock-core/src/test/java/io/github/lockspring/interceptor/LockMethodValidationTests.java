@@ -1,5 +1,6 @@
 package io.github.lockspring.interceptor;
 
+import java.lang.reflect.Method;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -35,8 +36,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.reactivestreams.Publisher;
 
+import org.springframework.core.ResolvableType;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.scheduling.annotation.EnableAsync;
+import org.springframework.util.ReflectionUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -113,7 +116,10 @@ class LockMethodValidationTests {
 			ReturnsSupplier.class, ReturnsIterator.class, ReturnsOptionalFuture.class, ReturnsFutures.class,
 			ReturnsNestedCallables.class, ReturnsArrayOfFutures.class })
 	void refusesMethodsThatReturnBeforeTheirWorkIsDone(Class<?> type) {
-		refused(type, "run()", "key", "'x'", "the lock would be released before the work runs",
+		Method method = ReflectionUtils.findMethod(type, "run");
+		assertThat(method).isNotNull();
+		String returned = ResolvableType.forMethodReturnType(method, type).toClass().getSimpleName();
+		refused(type, "run()", "return type", returned, "the lock would be released before the work runs",
 				"Lock a method that does the work");
 	}
 
@@ -131,7 +137,8 @@ class LockMethodValidationTests {
 			.intercept(StubMethod.INSTANCE)
 			.annotateMethod(AnnotationDescription.Builder.ofType(DistributedLock.class).build())
 			.make(), deferred.getClassLoader());
-		refused(service, "run()", "key", "", "its return type is " + deferred.getSimpleName(), "LockTemplate");
+		refused(service, "run()", "return type", deferred.getSimpleName(),
+				"its return type is " + deferred.getSimpleName(), "LockTemplate");
 	}
 
 	@Test
@@ -145,12 +152,12 @@ class LockMethodValidationTests {
 			.intercept(StubMethod.INSTANCE)
 			.annotateMethod(AnnotationDescription.Builder.ofType(DistributedLock.class).build())
 			.make(), continuation.getClassLoader());
-		refused(service, "run(Continuation)", "key", "", "it is a suspend function", "LockTemplate");
+		refused(service, "run(Continuation)", "", "", "it is a suspend function", "LockTemplate");
 	}
 
 	@Test
 	void namesWhatTheReturnTypeContains() {
-		refused(ReturnsNestedCallables.class, "run()", "key", "'x'", "its return type List contains Callable",
+		refused(ReturnsNestedCallables.class, "run()", "return type", "Map", "its return type List contains Callable",
 				"Lock a method that does the work");
 	}
 
@@ -166,33 +173,34 @@ class LockMethodValidationTests {
 
 	@Test
 	void refusesFutureOfAsyncMethodWhereAsyncIsNotEnabled() {
-		refused(AsyncFuture.class, "run()", "key", "'x'", "nothing here runs @Async methods", "@EnableAsync");
+		refused(AsyncFuture.class, "run()", "return type", "CompletableFuture", "nothing here runs @Async methods",
+				"@EnableAsync");
 	}
 
 	@Test
 	void refusesMethodsThatNoProxyCanOverride() {
-		refused(PrivateMethod.class, "run()", "key", "'x'", "a private method is never called through a proxy",
+		refused(PrivateMethod.class, "run()", "", "", "a private method is never called through a proxy",
 				"Make it a public method");
-		refused(StaticMethod.class, "run()", "key", "'x'", "a static method is never called through a proxy",
+		refused(StaticMethod.class, "run()", "", "", "a static method is never called through a proxy",
 				"Make it a public method");
-		refused(FinalMethod.class, "run()", "key", "'x'", "no proxy can override a final method",
+		refused(FinalMethod.class, "run()", "", "", "no proxy can override a final method",
 				"Remove final from the method");
-		refused(FinalMethodOfLockedClass.class, "run()", "key", "'x'", "no proxy can override a final method",
+		refused(FinalMethodOfLockedClass.class, "run()", "", "", "no proxy can override a final method",
 				"Remove final from the method");
-		refused(InheritedPrivateMethod.class, "run()", "key", "'x'", "a private method", "Make it a public method");
+		refused(InheritedPrivateMethod.class, "run()", "", "", "a private method", "Make it a public method");
 	}
 
 	@Test
 	void refusesFinalClass() {
-		refused(FinalClass.class, "run()", "key", "'x'", "no proxy can extend a final class", "on an interface");
-		refused(FinalClassWithInterface.class, "run()", "key", "'x'", "no proxy can extend a final class",
+		refused(FinalClass.class, "run()", "", "", "no proxy can extend a final class", "on an interface");
+		refused(FinalClassWithInterface.class, "run()", "", "", "no proxy can extend a final class",
 				"interface proxies");
 		LockContexts.startWithInterfaceProxies(FinalClassWithInterface.class).close();
 	}
 
 	@Test
 	void refusesFinalInterfaceMethodOnlyUnderClassProxies() {
-		refused(FinalInterfaceMethod.class, "run()", "key", "'x'", "cannot override a final method",
+		refused(FinalInterfaceMethod.class, "run()", "", "", "cannot override a final method",
 				"Remove final from the method");
 		LockContexts.startWithInterfaceProxies(FinalInterfaceMethod.class).close();
 	}
@@ -226,9 +234,9 @@ class LockMethodValidationTests {
 
 	@Test
 	void refusesTokenParameterWhereItIsNotClearWhichTokenItGets() {
-		refused(TwoTokens.class, "run(FencingToken, FencingToken)", "key", "'x'",
-				"2 parameters of the type FencingToken", "HeldLock.current(key)");
-		refused(TokenOfRepeated.class, "run(String, String, FencingToken)", "key", "#a",
+		refused(TwoTokens.class, "run(FencingToken, FencingToken)", "", "", "2 parameters of the type FencingToken",
+				"HeldLock.current(key)");
+		refused(TokenOfRepeated.class, "run(String, String, FencingToken)", "", "",
 				"several locks, each with a token of its own", "HeldLock.current(key)");
 	}
 

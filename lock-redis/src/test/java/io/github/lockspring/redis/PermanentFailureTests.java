@@ -91,7 +91,8 @@ class PermanentFailureTests {
 	void missingPasswordIsReportedAtOnce(Driver driver) {
 		assertThat(permanent(store(driver, at(closed, null, null))))
 			.contains("Redis at " + closed.address() + " (database 0, no password): ")
-			.endsWith("Set the password of the server");
+			.endsWith(
+					"Set the password of the server: spring.data.redis.password, or with Redlock in the URL of the node");
 	}
 
 	@ParameterizedTest
@@ -99,7 +100,8 @@ class PermanentFailureTests {
 	void wrongPasswordIsReportedAtOnce(Driver driver, @Nullable String user, String told) {
 		assertThat(permanent(store(driver, at(closed, user, WRONG_PASSWORD))))
 			.contains("Redis at " + closed.address() + " (database 0, user '" + told + "'): WRONGPASS ")
-			.endsWith(". Check the user and the password");
+			.endsWith(
+					". Check the user and the password: spring.data.redis.username and password, or with Redlock the URL of the node");
 	}
 
 	@ParameterizedTest
@@ -149,8 +151,8 @@ class PermanentFailureTests {
 		assertThat(permanent(store(driver, new RedisClusterConfiguration(List.of(open.address())))))
 			.contains("Redis Cluster at " + open.address() + " (no password): ")
 			.endsWith("configure its host and port instead of cluster nodes");
-		assertThat(permanent(store(driver, new RedisClusterConfiguration(List.of(closed.address())))))
-			.endsWith(". Set the password of the server");
+		assertThat(permanent(store(driver, new RedisClusterConfiguration(List.of(closed.address()))))).endsWith(
+				". Set the password of the server: spring.data.redis.password, or with Redlock in the URL of the node");
 	}
 
 	@Test
@@ -169,6 +171,22 @@ class PermanentFailureTests {
 	void refusedConnectionIsWaitedFor(Driver driver) {
 		assertThat(temporary(store(driver, new RedisStandaloneConfiguration("127.0.0.1", 1)))).contains(" within ")
 			.contains("Redis at 127.0.0.1:1 (database 0, no password): Connection refused");
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void firstConnectionThatIsRefusedIsOneWarningBeforeAnyRequest(Driver driver, CapturedOutput output) {
+		try (LockStore refused = store(driver, at(closed, null, null));
+				LockStore missing = store(driver, new RedisStandaloneConfiguration("127.0.0.1", 1))) {
+			refused.connect();
+			missing.connect();
+			await().until(() -> output.getOut().split("Not connected: ").length == 3);
+			assertThat(output).contains("Not connected: Redis at " + closed.address() + " (database 0, no password): ")
+				.contains("Not connected: Redis at 127.0.0.1:1 (database 0, no password): ");
+			refused.connect();
+			missing.connect();
+		}
+		assertThat(output.getOut().split("Not connected: ")).hasSize(3);
 	}
 
 	@ParameterizedTest
@@ -218,7 +236,8 @@ class PermanentFailureTests {
 			List<CompletableFuture<String>> callers = IntStream.range(0, 8)
 				.mapToObj((i) -> CompletableFuture.supplyAsync(() -> message(engine, WAIT_TIME, true)))
 				.toList();
-			callers.forEach((caller) -> assertThat(caller.join()).endsWith("Set the password of the server"));
+			callers.forEach((caller) -> assertThat(caller.join()).endsWith(
+					"Set the password of the server: spring.data.redis.password, or with Redlock in the URL of the node"));
 			Logger logger = (Logger) LoggerFactory.getLogger(InboxSubscription.class);
 			logger.setLevel(Level.DEBUG);
 			store.inbox(StoreFixture.instance(1), new RecordingListener()).orElseThrow().open();

@@ -6,9 +6,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
+import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.store.DaemonThreadFactory;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -52,6 +54,9 @@ public final class FirstConnections {
 	private final AtomicReference<@Nullable Attempt> attempt = new AtomicReference<>();
 
 	private volatile boolean impatient;
+
+	/** One warning: requests report later failures. */
+	private final AtomicBoolean warned = new AtomicBoolean();
 
 	/**
 	 * Creates an object that has not connected.
@@ -107,6 +112,13 @@ public final class FirstConnections {
 		return outcome == Outcome.CONNECTED;
 	}
 
+	private void warn(@Nullable Throwable refusal) {
+		if (refusal != null && this.warned.compareAndSet(false, true)) {
+			logger.warn("Not connected: {}. Requests for locks fail, or wait, until that is corrected",
+					refusal.getMessage());
+		}
+	}
+
 	/**
 	 * One attempt to get a reply of each server.
 	 */
@@ -117,6 +129,8 @@ public final class FirstConnections {
 		private final AtomicInteger connected = new AtomicInteger();
 
 		private final AtomicInteger refused = new AtomicInteger();
+
+		private volatile @Nullable Throwable refusal;
 
 		private final AtomicInteger open = new AtomicInteger(FirstConnections.this.commands.size());
 
@@ -149,9 +163,16 @@ public final class FirstConnections {
 				catch (RuntimeException | Error ex) {
 					logger.debug("Not connected", ex);
 					if (RedisErrors.isErrorReply(ex)) {
+						// of several servers, the store itself reports those it can do
+						// without
+						if (FirstConnections.this.commands.size() == 1
+								&& ex instanceof LockUnavailableException unavailable && unavailable.isPermanent()) {
+							warn(unavailable);
+						}
 						return Outcome.CONNECTED;
 					}
 					if (!RedisErrors.isTimeout(ex)) {
+						this.refusal = ex;
 						return Outcome.REFUSED;
 					}
 				}
@@ -167,6 +188,7 @@ public final class FirstConnections {
 			}
 			if (one == Outcome.REFUSED && this.refused.incrementAndGet() > servers - FirstConnections.this.required) {
 				this.outcome.complete(Outcome.REFUSED);
+				warn(this.refusal);
 			}
 			if (this.open.decrementAndGet() == 0) {
 				this.outcome.complete(Outcome.NO_REPLY);

@@ -49,6 +49,10 @@ public final class RedisErrors {
 
 	private static final String GRANT = "Grant the user the rights that docs/topologies.md lists";
 
+	private static final String SET_PASSWORD = "Set the password of the server: spring.data.redis.password, or with Redlock in the URL of the node";
+
+	private static final String CHECK_LOGIN = "Check the user and the password: spring.data.redis.username and password, or with Redlock the URL of the node";
+
 	private static final int MAX_PROBLEMS = 3;
 
 	private static final String OTHER_PROTOCOL = "its reply is not Redis protocol";
@@ -74,11 +78,10 @@ public final class RedisErrors {
 	record KnownError(String words, Topic topic, String remedy) {
 	}
 
-	static final List<KnownError> KNOWN = List.of(
-			new KnownError("NOAUTH", Topic.LOGIN, "Set the password of the server"),
-			new KnownError("unauthenticated", Topic.LOGIN, "Set the password of the server"),
-			new KnownError("WRONGPASS", Topic.LOGIN, "Check the user and the password"),
-			new KnownError("invalid password", Topic.LOGIN, "Check the user and the password"),
+	static final List<KnownError> KNOWN = List.of(new KnownError("NOAUTH", Topic.LOGIN, SET_PASSWORD),
+			new KnownError("unauthenticated", Topic.LOGIN, SET_PASSWORD),
+			new KnownError("WRONGPASS", Topic.LOGIN, CHECK_LOGIN),
+			new KnownError("invalid password", Topic.LOGIN, CHECK_LOGIN),
 			new KnownError("without any password configured", Topic.LOGIN,
 					"Leave out the password, or check the address"),
 			new KnownError("NOPERM", Topic.SETTING, GRANT),

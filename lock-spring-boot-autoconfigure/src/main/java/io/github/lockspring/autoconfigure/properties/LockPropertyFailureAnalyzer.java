@@ -1,5 +1,10 @@
 package io.github.lockspring.autoconfigure.properties;
 
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.source.ConfigurationProperty;
@@ -31,12 +36,19 @@ class LockPropertyFailureAnalyzer extends AbstractFailureAnalyzer<LockPropertyEx
 
 	@Override
 	protected FailureAnalysis analyze(Throwable rootFailure, LockPropertyException cause) {
-		ConfigurationProperty property = find(ConfigurationPropertyName.of(cause.details().property()));
+		List<LockPropertyException.Details> all = Stream.concat(Stream.of(cause), Arrays.stream(cause.getSuppressed()))
+			.filter(LockPropertyException.class::isInstance)
+			.map((mistake) -> ((LockPropertyException) mistake).details())
+			.toList();
+		return new FailureAnalysis(all.stream().map(this::describe).collect(Collectors.joining("\n")),
+				all.stream().map(LockPropertyException.Details::remedy).collect(Collectors.joining("\n")), rootFailure);
+	}
+
+	private String describe(LockPropertyException.Details details) {
+		ConfigurationProperty property = find(ConfigurationPropertyName.of(details.property()));
 		Origin origin = Origin.from(property);
-		String description = "The property '%s'%s%s: %s.".formatted(cause.details().property(),
-				value(cause.details(), property), (origin != null) ? " (from " + origin + ")" : "",
-				cause.details().problem());
-		return new FailureAnalysis(description, cause.details().remedy(), rootFailure);
+		return "The property '%s'%s%s: %s.".formatted(details.property(), value(details, property),
+				(origin != null) ? " (from " + origin + ")" : "", details.problem());
 	}
 
 	private static String value(LockPropertyException.Details details, @Nullable ConfigurationProperty property) {

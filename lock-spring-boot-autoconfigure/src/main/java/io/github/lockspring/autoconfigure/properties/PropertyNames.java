@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
+import io.github.lockspring.aop.Suggestions;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.bind.DataObjectPropertyName;
@@ -74,8 +75,8 @@ final class PropertyNames {
 		String left = uniform(name);
 		String right = uniform(known);
 		String last = left.substring(left.lastIndexOf('.') + 1);
-		int edits = edits(last, right.substring(right.lastIndexOf('.') + 1));
-		return Math.min(edits(left, right), (edits <= last.length() / 3) ? 1 + edits : Integer.MAX_VALUE);
+		int edits = Suggestions.edits(last, right.substring(right.lastIndexOf('.') + 1));
+		return Math.min(Suggestions.edits(left, right), (edits <= last.length() / 3) ? 1 + edits : Integer.MAX_VALUE);
 	}
 
 	/**
@@ -88,20 +89,6 @@ final class PropertyNames {
 
 	private static String uniform(String name) {
 		return INDEX.matcher(name.replace("-", "")).replaceAll(ANY_INDEX);
-	}
-
-	private static int edits(String left, String right) {
-		int[] above = new int[right.length() + 1];
-		for (int i = 0; i <= left.length(); i++) {
-			int[] row = new int[right.length() + 1];
-			row[0] = i;
-			for (int j = 1; j <= right.length(); j++) {
-				row[j] = (i == 0) ? j : Math.min(Math.min(above[j], row[j - 1]) + 1,
-						above[j - 1] + ((left.charAt(i - 1) != right.charAt(j - 1)) ? 1 : 0));
-			}
-			above = row;
-		}
-		return above[right.length()];
 	}
 
 }

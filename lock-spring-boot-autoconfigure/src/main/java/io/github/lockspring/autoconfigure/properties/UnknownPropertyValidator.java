@@ -2,6 +2,8 @@ package io.github.lockspring.autoconfigure.properties;
 
 import java.util.Comparator;
 import java.util.List;
+import java.util.stream.Stream;
+import java.util.stream.StreamSupport;
 
 import org.jspecify.annotations.Nullable;
 
@@ -37,7 +39,7 @@ public final class UnknownPropertyValidator implements ConfigurationPropertiesBi
 				// before the values, whose errors may be due to the unknown name
 				if (name.equals(PREFIX) && target.getType().resolve() == DistributedLockProperties.class) {
 					List<String> known = PropertyNames.of(DistributedLockProperties.class);
-					context.getSources().forEach((source) -> validate(source, known));
+					validate(context.getSources(), known);
 				}
 				return super.onStart(name, target, context);
 			}
@@ -45,17 +47,28 @@ public final class UnknownPropertyValidator implements ConfigurationPropertiesBi
 		};
 	}
 
-	private static void validate(ConfigurationPropertySource source, List<String> known) {
+	private static void validate(Iterable<ConfigurationPropertySource> sources, List<String> known) {
+		List<LockPropertyException> unknown = StreamSupport.stream(sources.spliterator(), false)
+			.flatMap((source) -> unknown(source, known))
+			.map(UnknownPropertyValidator::text)
+			.distinct()
+			.map((name) -> unknown(name, known))
+			.toList();
+		if (!unknown.isEmpty()) {
+			LockPropertyException first = unknown.get(0);
+			unknown.stream().skip(1).forEach(first::addSuppressed);
+			throw first;
+		}
+	}
+
+	private static Stream<ConfigurationPropertyName> unknown(ConfigurationPropertySource source, List<String> known) {
 		if (source instanceof IterableConfigurationPropertySource names
 				&& !(source.getUnderlyingSource() instanceof SystemEnvironmentPropertySource)) {
-			names.stream()
+			return names.stream()
 				.filter((name) -> PREFIX.isAncestorOf(name) && !PropertyNames.contains(known, text(name))
-						&& !isEmptyGroup(source, name, known))
-				.findFirst()
-				.ifPresent((name) -> {
-					throw unknown(text(name), known);
-				});
+						&& !isEmptyGroup(source, name, known));
 		}
+		return Stream.empty();
 	}
 
 	/**
