@@ -1,6 +1,5 @@
 package io.github.lockspring.interceptor;
 
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -8,7 +7,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 import io.github.lockspring.LockDefinitionException;
 import io.github.lockspring.LockTemplate;
@@ -61,11 +59,14 @@ public final class LockAnnotationValidator extends AnnotatedBeanValidator {
 	 */
 	public static List<LockDefinitionException> mistakes(ConfigurableListableBeanFactory beanFactory) {
 		AnnotatedMethodPointcut pointcut = new LockOperationSource(beanFactory).pointcut();
-		return Arrays.stream(beanFactory.getBeanDefinitionNames())
-			.flatMap((name) -> Stream.ofNullable(typeOf(name, beanFactory)))
-			.distinct()
-			.flatMap((type) -> pointcut.mistakes(type).stream())
-			.toList();
+		Set<Class<?>> types = new LinkedHashSet<>();
+		for (String name : beanFactory.getBeanDefinitionNames()) {
+			Class<?> type = typeOf(name, beanFactory);
+			if (type != null) {
+				types.add(type);
+			}
+		}
+		return types.stream().flatMap((type) -> pointcut.mistakes(type).stream()).toList();
 	}
 
 	private static boolean validate(Bean bean, LockOperationSourceAdvisor advisor, AdvisorOrderValidator order,

@@ -56,12 +56,19 @@ final class LockHintsAotProcessor implements BeanFactoryInitializationAotProcess
 		hints.registerType(LockEvaluationContext.Root.class, MemberCategory.INVOKE_PUBLIC_METHODS);
 		for (String name : beanFactory.getBeanDefinitionNames()) {
 			Class<?> type = beanFactory.getType(name, false);
-			for (AnnotatedMethod method : (type != null) ? advisor.methods().in(type) : List.<AnnotatedMethod>of()) {
-				hints.registerMethod(method.method(), ExecutableMode.INVOKE);
-				LockedMethod locked = advisor.methods().get(method.method(), type);
-				if (locked != null) {
-					contribute(locked, ClassUtils.getUserClass(type), beanFactory, hints);
-				}
+			if (type != null) {
+				contribute(advisor, ClassUtils.getUserClass(type), beanFactory, hints);
+			}
+		}
+	}
+
+	private static void contribute(LockOperationSourceAdvisor advisor, Class<?> type,
+			ConfigurableListableBeanFactory beanFactory, ReflectionHints hints) {
+		for (AnnotatedMethod method : advisor.methods().in(type)) {
+			hints.registerMethod(method.method(), ExecutableMode.INVOKE);
+			LockedMethod locked = advisor.methods().get(method.method(), type);
+			if (locked != null) {
+				contribute(locked, type, beanFactory, hints);
 			}
 		}
 	}
