@@ -30,13 +30,13 @@ final class FaultScripts {
 	}
 
 	static void killed(Stage stage) throws InterruptedException {
-		stage.holdAt(1, stage.points().kill());
+		stage.holdFirstAt(stage.points().kill());
 		stage.kill(1);
 		stage.pause(LONG_MILLIS);
 	}
 
 	static void stopped(Stage stage) throws InterruptedException {
-		stage.holdAt(1, PAYING);
+		stage.holdFirstAt(PAYING);
 		int from = stage.now();
 		stage.stop(1);
 		stage.letGo(1, PAYING);
@@ -45,8 +45,8 @@ final class FaultScripts {
 	}
 
 	static void renewalStarved(Stage stage) throws InterruptedException {
+		stage.holdFirstAt(PAYING);
 		int from = stage.now();
-		stage.holdAt(1, PAYING);
 		stage.arm(1, stage.points().renewing());
 		stage.awaitHeld(1, stage.points().renewing(), from, Stage.TURN_MILLIS);
 		awaitSaleOfOther(stage, from);
@@ -57,7 +57,7 @@ final class FaultScripts {
 
 	static void answerLost(Stage stage) throws InterruptedException {
 		stage.holdOthers();
-		stage.holdAt(1, stage.points().acquiring());
+		stage.holdFirstAlone(stage.points().acquiring());
 		stage.servers().networks(1).forEach(NetworkProxy::loseNextAnswer);
 		stage.report("network", "cut",
 				"Shop 1's connection breaks when Redis has executed its command, before the answer arrives");
@@ -68,8 +68,8 @@ final class FaultScripts {
 	}
 
 	static void cut(Stage stage) throws InterruptedException {
+		stage.holdFirstAt(PAYING);
 		int from = stage.now();
-		stage.holdAt(1, PAYING);
 		stage.hold(1, Direction.values());
 		awaitSaleOfOther(stage, from);
 		stage.letGo(1, PAYING);
@@ -80,7 +80,7 @@ final class FaultScripts {
 	/** The answer arrives when another shop is inside. */
 	static void answersDelayed(Stage stage) throws InterruptedException {
 		stage.holdOthers();
-		stage.holdAt(1, stage.points().acquiring());
+		stage.holdFirstAlone(stage.points().acquiring());
 		stage.hold(1, Direction.TO_CLIENT);
 		stage.letGo(1, stage.points().acquiring());
 		stage.pause(50);
@@ -101,7 +101,7 @@ final class FaultScripts {
 	}
 
 	static void redisRestarted(Stage stage) throws InterruptedException {
-		stage.holdAt(1, PAYING);
+		stage.holdFirstAt(PAYING);
 		int from = stage.now();
 		RedisNode node = stage.servers().nodes().get(0);
 		stage.kill(node);
@@ -112,7 +112,7 @@ final class FaultScripts {
 
 	/** Writes other keys until Redis evicts the lock, and another shop takes it. */
 	static void evicted(Stage stage) throws InterruptedException {
-		stage.holdAt(1, PAYING);
+		stage.holdFirstAt(PAYING);
 		int from = stage.now();
 		RedisNode node = stage.servers().nodes().get(0);
 		node.call("CONFIG", "SET", "maxmemory-policy", "allkeys-random");
@@ -129,7 +129,7 @@ final class FaultScripts {
 
 	static void replicaPromoted(Stage stage) throws InterruptedException {
 		stage.holdOthers();
-		stage.holdAt(1, ASKING);
+		stage.holdFirstAlone(ASKING);
 		stage.servers().cutReplication();
 		stage.report("network", "cut", "Nothing passes between the master and its replica");
 		int from = stage.arm(1, PAYING);
@@ -149,7 +149,7 @@ final class FaultScripts {
 	/** Shop 1 has the votes of the nodes 1, 2 and 3, and 3 forgets. */
 	static void nodeRestarted(Stage stage) throws InterruptedException {
 		stage.holdOthers();
-		stage.holdAt(1, ASKING);
+		stage.holdFirstAlone(ASKING);
 		List<NetworkProxy> unreachable = stage.servers().networks(1).subList(3, 5);
 		unreachable.forEach(NetworkProxy::refuse);
 		stage.report("network", "cut", "Shop 1 cannot reach Redis 4 and Redis 5");
@@ -169,7 +169,7 @@ final class FaultScripts {
 	}
 
 	static void clockJump(Stage stage) throws InterruptedException {
-		stage.holdAt(1, PAYING);
+		stage.holdFirstAt(PAYING);
 		int from = stage.now();
 		stage.order(2, "clock", Map.of("millis", 60_000));
 		stage.report(Stage.name(2), "clock", "The clock of this process is a minute ahead");
@@ -178,7 +178,7 @@ final class FaultScripts {
 	}
 
 	static void workOutlasts(Stage stage) throws InterruptedException {
-		stage.holdAt(1, PAYING);
+		stage.holdFirstAt(PAYING);
 		int from = stage.now();
 		stage.report(Stage.name(1), "note", "This customer takes long to pay");
 		awaitSaleOfOther(stage, from);
@@ -194,7 +194,7 @@ final class FaultScripts {
 
 	/** The command that frees the lock arrives when another shop is inside. */
 	static void releaseLate(Stage stage) throws InterruptedException {
-		stage.holdAt(1, stage.points().releasing());
+		stage.holdFirstAt(stage.points().releasing());
 		stage.hold(1, Direction.TO_SERVER);
 		int from = stage.arm(2, PAYING);
 		stage.letGo(1, stage.points().releasing());

@@ -63,10 +63,20 @@ final class Stage {
 		}
 	}
 
-	/** Holds a shop when it reaches a point, and waits until it has. */
-	boolean holdAt(int shop, String point) throws InterruptedException {
-		int from = arm(shop, point);
-		return awaitHeld(shop, point, from, TURN_MILLIS);
+	/** Gives the first shop its turn, and holds it when it reaches a point. */
+	void holdFirstAt(String point) throws InterruptedException {
+		holdOthers();
+		holdFirstAlone(point);
+		letOthersGo();
+	}
+
+	/** The same, where the others are held already. They stay so. */
+	void holdFirstAlone(String point) throws InterruptedException {
+		int from = arm(1, point);
+		if (!awaitHeld(1, point, from, TURN_MILLIS)) {
+			throw new IllegalStateException(
+					"Shop 1 did not get to '" + point + "' within " + TURN_MILLIS + " ms. Is this machine very busy?");
+		}
 	}
 
 	/** Holds a shop when it reaches a point. Does not wait. */

@@ -1,6 +1,6 @@
 package io.github.lockspring.sample.lab.recipe;
 
-import java.util.Map;
+import java.util.List;
 
 import io.github.lockspring.sample.lab.worker.Recipe;
 import io.github.lockspring.sample.lab.worker.Shop;
@@ -31,22 +31,28 @@ final class VersionColumn implements Recipe {
 	public void sell() {
 		// the seat and its version in one statement: a version that is read later is that
 		// of a seat which may have been sold in between
-		Map<String, Object> free = this.jdbc.queryForMap(
+		List<Seat> free = this.jdbc.query(
 				"SELECT number, version FROM seats WHERE NOT EXISTS (SELECT 1 FROM sales WHERE seat = seats.number)"
-						+ " ORDER BY number FETCH FIRST ROW ONLY");
-		int seat = (int) free.get("number");
-		int version = (int) free.get("version");
+						+ " ORDER BY number FETCH FIRST ROW ONLY",
+				(row, index) -> new Seat(row.getInt("number"), row.getInt("version")));
+		if (free.isEmpty()) {
+			return;
+		}
+		Seat seat = free.get(0);
 		this.shop.awaitPayment();
 		this.transaction.executeWithoutResult((status) -> {
 			int updated = this.jdbc.update("UPDATE seats SET version = version + 1 WHERE number = ? AND version = ?",
-					seat, version);
+					seat.number(), seat.version());
 			if (updated == 1) {
-				this.shop.writeSale(seat);
+				this.shop.writeSale(seat.number());
 			}
 			else {
-				this.shop.refused(seat, "the version of the seat has changed");
+				this.shop.refused(seat.number(), "the version of the seat has changed");
 			}
 		});
+	}
+
+	private record Seat(int number, int version) {
 	}
 
 }

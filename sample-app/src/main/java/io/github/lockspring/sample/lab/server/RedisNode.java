@@ -7,6 +7,7 @@ import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import org.jspecify.annotations.Nullable;
 import redis.embedded.RedisExecProvider;
@@ -16,6 +17,9 @@ import redis.embedded.RedisExecProvider;
  * again. Used by one thread.
  */
 public final class RedisNode implements AutoCloseable {
+
+	/** Numbers the starts: a server must not find the file of an earlier one. */
+	private static final AtomicInteger STARTS = new AtomicInteger();
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
@@ -103,7 +107,7 @@ public final class RedisNode implements AutoCloseable {
 		try {
 			List<String> command = new ArrayList<>(List.of(RedisExecProvider.defaultProvider().get().getPath(),
 					"--bind", "127.0.0.1", "--port", String.valueOf(this.port), "--save", "", "--appendonly", "no",
-					"--logfile", this.id + ".log"));
+					"--logfile", this.id + ".log", "--dbfilename", "redis-" + STARTS.incrementAndGet() + ".rdb"));
 			command.addAll(List.of(options));
 			Process started = this.processes.start(this.id, command);
 			awaitAnswer(started);

@@ -4,6 +4,7 @@ import java.io.PrintStream;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
@@ -28,13 +29,14 @@ final class Reporter {
 	 * @param type the type of the event
 	 * @param details names and values; null values are left out
 	 */
-	void report(String type, Object... details) {
+	void report(String type, @Nullable Object... details) {
 		Map<String, Object> event = new LinkedHashMap<>();
 		event.put("type", type);
 		event.put("at", System.nanoTime());
 		for (int i = 0; i < details.length; i += 2) {
-			if (details[i + 1] != null) {
-				event.put((String) details[i], details[i + 1]);
+			Object value = details[i + 1];
+			if (value != null) {
+				event.put(String.valueOf(details[i]), value);
 			}
 		}
 		this.out.println(this.json.writeValueAsString(event));

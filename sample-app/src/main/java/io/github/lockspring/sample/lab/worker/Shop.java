@@ -327,7 +327,7 @@ public final class Shop implements AutoCloseable {
 	 * @param type the type of the event
 	 * @param details names and values
 	 */
-	public void report(String type, Object... details) {
+	public void report(String type, @Nullable Object... details) {
 		this.reporter.report(type, details);
 	}
 
