@@ -196,15 +196,16 @@ final class DefaultHeldLock implements HeldLock {
 
 	private void renew(Duration ttl, boolean extend) {
 		long sent = now();
+		Duration lease = this.registry.lease(ttl);
 		RenewResult result;
 		try {
-			result = this.registry.client().renew(new RenewRequest(key(), this.hold.token(), ttl));
+			result = this.registry.client().renew(new RenewRequest(key(), this.hold.token(), lease));
 		}
 		catch (LockUnavailableException ex) {
 			throw new LockUnavailableException(
 					LockMessages.lock(parameters()) + " could not be renewed: " + ex.getMessage(), ex);
 		}
-		this.lock.renewedByHolder(this.hold, result, sent, ttl.toNanos(), extend, now());
+		this.lock.renewedByHolder(this.hold, result, sent, lease.toNanos(), extend ? ttl.toNanos() : 0, now());
 	}
 
 	@Override

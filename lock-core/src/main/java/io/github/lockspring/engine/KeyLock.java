@@ -141,7 +141,8 @@ final class KeyLock {
 		else if (first && present != null && present.state() == State.HANDING_OFF) {
 			if (waiter.parameters().ttl().equals(present.ttl())) {
 				present.startHandoffRenewal();
-				return new HandoffRenewal(new RenewRequest(this.key, present.token(), present.ttl()), now);
+				return new HandoffRenewal(new RenewRequest(this.key, present.token(), this.port.lease(present.ttl())),
+						now);
 			}
 			releaseInBackground(present);
 		}
@@ -585,7 +586,7 @@ final class KeyLock {
 			if (held.state() != State.HELD || hold == null || hold.isOver(now) || !hold.needsRenewal()) {
 				return null;
 			}
-			return new RenewRequest(this.key, held.token(), hold.ttlToRequest(now));
+			return new RenewRequest(this.key, held.token(), this.port.lease(hold.ttlToRequest(now)));
 		}
 	}
 
@@ -600,20 +601,21 @@ final class KeyLock {
 
 	/**
 	 * A renewal by the holder has a result.
-	 * @param extend whether the hold may last that long, whatever its limit was
+	 * @param lease the lease that was requested
+	 * @param extension how long the hold may last, whatever its limit was; 0: as before
 	 */
-	void renewedByHolder(Hold hold, RenewResult result, long sent, long ttl, boolean extend, long now) {
+	void renewedByHolder(Hold hold, RenewResult result, long sent, long lease, long extension, long now) {
 		try (Monitor entered = this.monitor.enter()) {
 			Ownership held = this.ownership;
 			if (held == null || held.hold() != hold) {
 				return;
 			}
-			if (extend && result == RenewResult.RENEWED && isStillHeld(hold, now)) {
+			if (extension > 0 && result == RenewResult.RENEWED && isStillHeld(hold, now)) {
 				// not a moment later than the lease, which would then need a renewal
-				hold.extend(RenewalPolicy.deadline(sent, ttl));
+				hold.extend(RenewalPolicy.deadline(sent, extension));
 				limitChanged(hold);
 			}
-			apply(held, result, sent, ttl, now);
+			apply(held, result, sent, lease, now);
 		}
 	}
 

@@ -1,5 +1,7 @@
 package io.github.lockspring.engine;
 
+import java.time.Duration;
+
 import io.github.lockspring.LockEvent.Lost.Cause;
 import io.github.lockspring.engine.support.Watchdog;
 import io.github.lockspring.store.OwnerToken;
@@ -60,6 +62,9 @@ interface KeyLockPort {
 
 	/** Whether the store queues waiters. */
 	boolean hasQueue();
+
+	/** The length of the lease to request for a ttl: what the store can give at once. */
+	Duration lease(Duration ttl);
 
 	/** Whether messages of other instances arrive. */
 	boolean isInformed();

@@ -308,6 +308,11 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 	}
 
 	@Override
+	public Duration lease(Duration ttl) {
+		return this.client.traits().lease(ttl);
+	}
+
+	@Override
 	public boolean isInformed() {
 		return this.inbox.isPresent() && this.inbox.get().isConfirmed();
 	}

@@ -24,7 +24,7 @@ public interface LockStore extends AutoCloseable {
 
 	/**
 	 * Returns what this store is like. Never blocks, and creates no object. The traits
-	 * may change once, when there is the first connection.
+	 * may change with a connection.
 	 * @return the traits
 	 */
 	StoreTraits traits();

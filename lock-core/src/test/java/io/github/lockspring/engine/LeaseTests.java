@@ -86,6 +86,23 @@ class LeaseTests extends EngineFixture {
 	}
 
 	@Test
+	void longestLeaseThatBecomesShorterCountsFromTheNextRenewalOn() {
+		HeldLock lock = take(request());
+		this.store.traits = new StoreTraits(Duration.ofSeconds(1), Duration.ofMillis(1), Duration.ofSeconds(9),
+				StoreTraits.Waiting.NOTIFIED_QUEUE, null);
+		pass(THIRD);
+		assertThat(this.store.renewed.get(0).get(0).ttl()).isEqualTo(Duration.ofSeconds(9));
+		lock.verify();
+		assertThat(this.store.renewed.get(1).get(0).ttl()).isEqualTo(Duration.ofSeconds(9));
+		lock.extend(Duration.ofMinutes(2));
+		assertThat(this.store.renewed.get(2).get(0).ttl()).isEqualTo(Duration.ofSeconds(9));
+		for (int i = 0; i < 60; i++) {
+			pass(Duration.ofSeconds(2));
+			assertThat(lock.isHeld()).isTrue();
+		}
+	}
+
+	@Test
 	void fixedLeaseTakenDirectlyIsNeverRenewed() {
 		HeldLock lock = take(LockRequest.of(KEY).ttl(TTL));
 		for (int i = 0; i < 29; i++) {

@@ -260,6 +260,11 @@ final class PlayedInstance implements KeyLockPort {
 	}
 
 	@Override
+	public Duration lease(Duration ttl) {
+		return ttl;
+	}
+
+	@Override
 	public boolean isInformed() {
 		return this.informed;
 	}
@@ -428,7 +433,7 @@ final class PlayedInstance implements KeyLockPort {
 			PlayedInstance.this.world.renew(PlayedInstance.this, request, (result) -> {
 				if (result != null) {
 					mine().renewedByHolder(present, result, sent, parameters().ttlNanos(),
-							PlayedInstance.this.world.random().nextBoolean(), now());
+							PlayedInstance.this.world.random().nextBoolean() ? parameters().ttlNanos() : 0, now());
 				}
 			});
 		}
