@@ -61,11 +61,13 @@ class ArchitectureTests {
 	 */
 	private static final Map<String, List<String>> ROOMS = Map.ofEntries(Map.entry("", List.of()),
 			Map.entry("annotation", List.of("")), Map.entry("store", List.of("")),
-			Map.entry("store.memory", List.of("", "store")), Map.entry("aop", List.of("")),
-			Map.entry("interceptor", List.of("", "annotation", "aop")),
+			Map.entry("store.memory", List.of("", "store")), Map.entry("store.queue", List.of("", "store")),
+			Map.entry("aop", List.of("")), Map.entry("interceptor", List.of("", "annotation", "aop")),
 			Map.entry("engine", List.of("", "store", "engine.support")),
 			Map.entry("engine.support", List.of("", "store")), Map.entry("transaction", List.of("")),
 			Map.entry("fencing", List.of("", "annotation", "aop")),
+			Map.entry("zookeeper", List.of("", "store", "store.queue")),
+			Map.entry("etcd", List.of("", "store", "store.queue")),
 			Map.entry("redis", List.of("", "store", "fencing", "redis.client")),
 			Map.entry("redis.client", List.of("", "store")),
 			Map.entry("redis.redlock", List.of("", "store", "redis", "redis.client")),
@@ -83,6 +85,8 @@ class ArchitectureTests {
 					List.of("", "engine.support", "fencing", "jdbc", "autoconfigure", "autoconfigure.jdbc",
 							"autoconfigure.properties")),
 			Map.entry("autoconfigure.actuate", List.of("", "store", "engine", "autoconfigure")),
+			Map.entry("autoconfigure.zookeeper",
+					List.of("", "store", "zookeeper", "autoconfigure", "autoconfigure.properties")),
 			Map.entry("autoconfigure.jdbc", List.of("", "store", "jdbc", "autoconfigure", "autoconfigure.properties")));
 
 	private static final JavaClasses CLASSES = new ClassFileImporter()

@@ -33,7 +33,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class SizeTests {
 
 	private static final List<Path> SOURCES = Stream
-		.of("lock-core", "lock-redis", "lock-jdbc", "lock-spring-boot-autoconfigure")
+		.of("lock-core", "lock-redis", "lock-jdbc", "lock-zookeeper", "lock-etcd", "lock-spring-boot-autoconfigure")
 		.map((module) -> Path.of("..", module, "src", "main", "java"))
 		.toList();
 

@@ -1,9 +1,12 @@
 package io.github.lockspring.autoconfigure;
 
+import java.time.Duration;
+
 import io.github.lockspring.LockListener;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.UnitOfWork;
 import io.github.lockspring.autoconfigure.properties.DistributedLockProperties;
+import io.github.lockspring.autoconfigure.properties.DistributedLockProperties.Store;
 import io.github.lockspring.autoconfigure.properties.DurationUnitValidator;
 import io.github.lockspring.autoconfigure.properties.UnknownPropertyValidator;
 import io.github.lockspring.engine.EngineSettings;
@@ -80,13 +83,17 @@ public final class LockEngineAutoConfiguration {
 	}
 
 	private static EngineSettings settings(DistributedLockProperties properties) {
-		boolean jdbc = LockStoreModules.select(properties.store(), null)
-			.filter(DistributedLockProperties.Store.JDBC::equals)
-			.isPresent();
 		return new EngineSettings(properties.ttl(), properties.waitTime(), properties.maxHold(),
-				(jdbc) ? properties.jdbc().commandTimeout() : properties.redis().commandTimeout(),
-				properties.renewal().interval(), properties.renewal().batchSize(),
+				commandTimeout(properties), properties.renewal().interval(), properties.renewal().batchSize(),
 				properties.fairness().maxHandoffTime(), properties.shutdown().timeout(), properties.asyncRelease());
+	}
+
+	private static Duration commandTimeout(DistributedLockProperties properties) {
+		return switch (LockStoreModules.select(properties.store(), null).orElse(Store.REDIS)) {
+			case JDBC -> properties.jdbc().commandTimeout();
+			case ZOOKEEPER -> properties.zookeeper().commandTimeout();
+			case REDIS, REDLOCK, MEMORY -> properties.redis().commandTimeout();
+		};
 	}
 
 }

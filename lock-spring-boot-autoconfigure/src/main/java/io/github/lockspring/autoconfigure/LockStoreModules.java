@@ -2,6 +2,7 @@ package io.github.lockspring.autoconfigure;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 
 import io.github.lockspring.autoconfigure.properties.DistributedLockProperties.Store;
@@ -13,17 +14,19 @@ import org.springframework.util.ClassUtils;
  * The stores on the class path.
  * <p>
  * The module of the JDBC store also has the fencing guard and therefore comes with every
- * starter. Beside another store it counts only if its own starter is there too, which has
- * a file for this purpose.
+ * starter. Beside another store, it and that of ZooKeeper count only if their own starter
+ * is there too, which has a file for this purpose.
  */
 final class LockStoreModules {
 
 	static final String REDIS_STORE = "io.github.lockspring.redis.RedisLockStore";
 
+	static final String ZOOKEEPER_STORE = "io.github.lockspring.zookeeper.ZooKeeperLockStore";
+
 	static final String JDBC_STORE = "io.github.lockspring.jdbc.JdbcLockStore";
 
-	/** In lock-spring-boot-starter-jdbc. */
-	private static final String JDBC_STARTER = "META-INF/lockspring/starter-jdbc";
+	/** In lock-spring-boot-starter-jdbc and others. */
+	private static final String STARTER = "META-INF/lockspring/starter-";
 
 	private LockStoreModules() {
 	}
@@ -37,11 +40,16 @@ final class LockStoreModules {
 		if (ClassUtils.isPresent(REDIS_STORE, loader)) {
 			stores.add(Store.REDIS);
 		}
-		boolean jdbcStarter = loader != null && loader.getResource(JDBC_STARTER) != null;
-		if (ClassUtils.isPresent(JDBC_STORE, loader) && (stores.isEmpty() || jdbcStarter)) {
-			stores.add(Store.JDBC);
-		}
+		addIfChosen(Store.ZOOKEEPER, ZOOKEEPER_STORE, stores, loader);
+		addIfChosen(Store.JDBC, JDBC_STORE, stores, loader);
 		return stores;
+	}
+
+	private static void addIfChosen(Store store, String type, List<Store> stores, @Nullable ClassLoader loader) {
+		boolean starter = loader != null && loader.getResource(STARTER + store.name().toLowerCase(Locale.ROOT)) != null;
+		if (ClassUtils.isPresent(type, loader) && (stores.isEmpty() || starter)) {
+			stores.add(store);
+		}
 	}
 
 	/**

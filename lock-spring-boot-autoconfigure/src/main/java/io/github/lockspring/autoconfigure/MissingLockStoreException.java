@@ -53,6 +53,7 @@ class MissingLockStoreException extends RuntimeException {
 		return LockStoreModules.select(store, classLoader).map((selected) -> switch (selected) {
 			case MEMORY -> leftOut("MemoryLockStoreAutoConfiguration");
 			case JDBC -> withoutJdbc(beanFactory, classLoader);
+			case ZOOKEEPER -> withoutZooKeeper(classLoader);
 			case REDIS, REDLOCK -> withoutRedis(beanFactory, selected, classLoader);
 		}).orElseGet(() -> undecided(LockStoreModules.present(classLoader)));
 	}
@@ -61,7 +62,8 @@ class MissingLockStoreException extends RuntimeException {
 		if (stores.isEmpty()) {
 			return new MissingLockStoreException("there is no module of a store on the class path",
 					"Add the dependency io.github.lockspring:lock-spring-boot-starter, for Redis, or"
-							+ " io.github.lockspring:lock-spring-boot-starter-jdbc, for a database.");
+							+ " io.github.lockspring:lock-spring-boot-starter-jdbc, for a database, or"
+							+ " io.github.lockspring:lock-spring-boot-starter-zookeeper.");
 		}
 		String names = stores.stream()
 			.map((store) -> store.name().toLowerCase(Locale.ROOT))
@@ -89,6 +91,15 @@ class MissingLockStoreException extends RuntimeException {
 					"Set spring.datasource.url, and add the driver of the database or an embedded database such as H2.");
 		}
 		return leftOut("JdbcLockStoreAutoConfiguration");
+	}
+
+	private static MissingLockStoreException withoutZooKeeper(@Nullable ClassLoader classLoader) {
+		if (!ClassUtils.isPresent(LockStoreModules.ZOOKEEPER_STORE, classLoader)) {
+			return new MissingLockStoreException(
+					"distributed-lock.store=zookeeper needs the module lock-zookeeper, which is not on the class path",
+					"Add the dependency io.github.lockspring:lock-spring-boot-starter-zookeeper.");
+		}
+		return leftOut("ZooKeeperLockStoreAutoConfiguration");
 	}
 
 	private static MissingLockStoreException withoutRedis(ConfigurableListableBeanFactory beanFactory,

@@ -49,7 +49,8 @@ class LockStoreAutoConfigurationTests {
 	private static final FilteredClassLoader WITHOUT_REDIS = new FilteredClassLoader("org.springframework.data.redis",
 			"io.lettuce", "redis.clients");
 
-	private static final FilteredClassLoader WITHOUT_MODULE = new FilteredClassLoader("io.github.lockspring.redis");
+	private static final FilteredClassLoader WITHOUT_MODULE = new FilteredClassLoader("io.github.lockspring.redis",
+			"io.github.lockspring.zookeeper");
 
 	@ParameterizedTest
 	@ValueSource(strings = { "lettuce", "jedis" })
@@ -336,8 +337,8 @@ class LockStoreAutoConfigurationTests {
 	void unknownStoreStopsTheStartWithTheListOfStores() {
 		FailureAnalysis failure = StartupFailures.of(Applications.onSharedServer()
 			.withUserConfiguration(LockedService.class)
-			.withPropertyValues("distributed-lock.store=zookeeper"));
-		assertThat(failure.getDescription()).contains("distributed-lock.store").contains("zookeeper");
+			.withPropertyValues("distributed-lock.store=consul"));
+		assertThat(failure.getDescription()).contains("distributed-lock.store").contains("consul");
 		assertThat(failure.getAction()).contains("MEMORY").contains("REDIS");
 	}
 

@@ -38,6 +38,7 @@ import org.springframework.core.Ordered;
  * @param redis Communication with Redis.
  * @param redlock Servers of the store redlock.
  * @param jdbc The store in a database.
+ * @param zookeeper The store in ZooKeeper.
  * @param fairness Sharing of locks between instances.
  * @param shutdown Locks when the application stops.
  * @param transaction Locks in transactions.
@@ -50,9 +51,9 @@ public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @
 		@DefaultValue("lock:") String keyPrefix, @DefaultValue("30s") Duration ttl,
 		@DefaultValue("5s") Duration waitTime, @Nullable Duration maxHold, @DefaultValue("false") boolean asyncRelease,
 		@DefaultValue(DEFAULT_ORDER) int order, @DefaultValue Renewal renewal, @DefaultValue Redis redis,
-		@DefaultValue Redlock redlock, @DefaultValue Jdbc jdbc, @DefaultValue Fairness fairness,
-		@DefaultValue Shutdown shutdown, @DefaultValue Transaction transaction, @DefaultValue Fencing fencing,
-		@DefaultValue Observation observation) {
+		@DefaultValue Redlock redlock, @DefaultValue Jdbc jdbc, @DefaultValue Zookeeper zookeeper,
+		@DefaultValue Fairness fairness, @DefaultValue Shutdown shutdown, @DefaultValue Transaction transaction,
+		@DefaultValue Fencing fencing, @DefaultValue Observation observation) {
 
 	private static final String DEFAULT_ORDER = "" + (Ordered.LOWEST_PRECEDENCE - 100);
 
@@ -125,6 +126,12 @@ public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @
 		 * {@code @LockDataSource}.
 		 */
 		JDBC,
+
+		/**
+		 * The ZooKeeper of the application's CuratorFramework, or that of
+		 * distributed-lock.zookeeper.connect-string.
+		 */
+		ZOOKEEPER,
 
 		/**
 		 * The memory of this process, for tests and for applications with one instance.
@@ -311,6 +318,69 @@ public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @
 			PropertyRange.check("jdbc.command-timeout", commandTimeout, Duration.ofMillis(10), Duration.ofMinutes(1));
 			PropertyRange.check("jdbc.connect-timeout", connectTimeout, Duration.ofMillis(10), Duration.ofMinutes(1));
 			PropertyRange.check("jdbc.connections", connections, MIN_CONNECTIONS, MAX_CONNECTIONS);
+		}
+
+	}
+
+	/**
+	 * The store in ZooKeeper.
+	 *
+	 * @param connectString Servers, as host:port, separated by commas. The connection of
+	 * a CuratorFramework bean of the application is used instead if there is one.
+	 * @param sessionTimeout Session timeout to request, 1 second to 10 minutes. No ttl
+	 * may be shorter. A lease lasts for two thirds of it, and longer ones are renewed.
+	 * The server may decide on another one.
+	 * @param commandTimeout Maximum wait for a response of ZooKeeper, 10 milliseconds to
+	 * 1 minute, and never more than a third of the ttl.
+	 * @param connectTimeout Maximum wait of the first lock for a connection, 10
+	 * milliseconds to 1 minute.
+	 * @param root Path below which the locks are. It is created, and removed when it is
+	 * empty.
+	 * @param auth Credentials in the form scheme:value, such as digest:user:password.
+	 * Without it, the connection has none.
+	 * @param acl Who may use the nodes of locks.
+	 */
+	public record Zookeeper(@DefaultValue("localhost:2181") String connectString,
+			@DefaultValue("15s") Duration sessionTimeout, @DefaultValue("2s") Duration commandTimeout,
+			@DefaultValue("5s") Duration connectTimeout, @DefaultValue("/lockspring") String root,
+			@Nullable String auth, @DefaultValue("open") Acl acl) {
+
+		/**
+		 * Validates the values.
+		 * @throws LockPropertyException if a value is invalid
+		 */
+		public Zookeeper {
+			PropertyRange.check("zookeeper.session-timeout", sessionTimeout, Duration.ofSeconds(1),
+					Duration.ofMinutes(10));
+			PropertyRange.check("zookeeper.command-timeout", commandTimeout, Duration.ofMillis(10),
+					Duration.ofMinutes(1));
+			PropertyRange.check("zookeeper.connect-timeout", connectTimeout, Duration.ofMillis(10),
+					Duration.ofMinutes(1));
+			if (!root.matches("(/[^/]+)+")) {
+				throw new LockPropertyException("zookeeper.root", root, "it is not a path below /",
+						"Choose a path such as /lockspring or /teams/billing/locks.");
+			}
+			if (auth != null && auth.indexOf(':') <= 0) {
+				throw new LockPropertyException("zookeeper.auth", "(not shown)", "it has no scheme",
+						"Write the scheme, a colon and its value, such as digest:user:password.");
+			}
+		}
+
+		/**
+		 * Who may use the nodes of locks.
+		 */
+		public enum Acl {
+
+			/**
+			 * All clients.
+			 */
+			OPEN,
+
+			/**
+			 * Clients with the credentials of this application.
+			 */
+			CREATOR
+
 		}
 
 	}

@@ -52,7 +52,7 @@ class ConfigurationMetadataTests {
 			.orElseThrow();
 		assertThat((String) property.get("description")).isNotBlank().endsWith(".");
 		if (name.endsWith(".max-hold") || name.endsWith(".longest-ttl") || name.endsWith(".store")
-				|| name.endsWith("observation.enabled")) {
+				|| name.endsWith("observation.enabled") || name.endsWith(".auth")) {
 			assertThat((String) property.get("description")).contains("Without it");
 		}
 		else if (!name.endsWith(".nodes")) {

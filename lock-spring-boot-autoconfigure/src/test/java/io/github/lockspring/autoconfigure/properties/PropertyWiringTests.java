@@ -15,6 +15,7 @@ import io.github.lockspring.autoconfigure.jdbc.JdbcLockStoreAutoConfiguration;
 import io.github.lockspring.autoconfigure.redis.RedisLockStoreAutoConfiguration;
 import io.github.lockspring.autoconfigure.redis.RedlockLockStoreAutoConfiguration;
 import io.github.lockspring.engine.EngineSettings;
+import io.github.lockspring.autoconfigure.zookeeper.ZooKeeperLockStoreAutoConfiguration;
 import io.github.lockspring.interceptor.LockInterceptor;
 import io.github.lockspring.interceptor.LockOperationSourceAdvisor;
 import io.github.lockspring.jdbc.JdbcFencingGuard;
@@ -25,6 +26,8 @@ import io.github.lockspring.store.memory.MemoryLockStore;
 import io.github.lockspring.transaction.CommitGuard;
 import io.github.lockspring.transaction.TransactionListenerRegistrar;
 import io.github.lockspring.transaction.Verification;
+import io.github.lockspring.zookeeper.ZooKeeperStoreSettings;
+import org.apache.zookeeper.ZooDefs;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -79,6 +82,15 @@ class PropertyWiringTests {
 				(properties) -> properties.jdbc().commandTimeout());
 		bound("jdbc.initialize-schema", "never", DistributedLockProperties.InitializeSchema.NEVER,
 				(properties) -> properties.jdbc().initializeSchema());
+		zookeeper("zookeeper.session-timeout", "57s", Duration.ofSeconds(57), ZooKeeperStoreSettings::sessionTimeout);
+		zookeeper("zookeeper.connect-timeout", "58s", Duration.ofSeconds(58), ZooKeeperStoreSettings::connectTimeout);
+		zookeeper("zookeeper.root", "/other", "/other", ZooKeeperStoreSettings::root);
+		zookeeper("zookeeper.acl", "creator", ZooDefs.Ids.CREATOR_ALL_ACL, ZooKeeperStoreSettings::acl);
+		bound("zookeeper.command-timeout", "59ms", Duration.ofMillis(59),
+				(properties) -> properties.zookeeper().commandTimeout());
+		// ZooKeeperLockStoreAutoConfigurationTests use these two
+		bound("zookeeper.connect-string", "zoo:1", "zoo:1", (properties) -> properties.zookeeper().connectString());
+		bound("zookeeper.auth", "digest:me:secret", "digest:me:secret", (properties) -> properties.zookeeper().auth());
 		// LockObservationTests use these two
 		bound("observation.enabled", "true", true, (properties) -> properties.observation().enabled());
 		bound("observation.include-key", "true", true, (properties) -> properties.observation().includeKey());
@@ -139,6 +151,12 @@ class PropertyWiringTests {
 	private static void jdbc(String name, String value, Object expected, Function<JdbcStoreSettings, Object> setting) {
 		bound(name, value, expected, (properties) -> setting.apply(Objects.requireNonNull(ReflectionTestUtils
 			.invokeMethod(JdbcLockStoreAutoConfiguration.class, "settings", properties, (Object) null))));
+	}
+
+	private static void zookeeper(String name, String value, Object expected,
+			Function<ZooKeeperStoreSettings, Object> setting) {
+		bound(name, value, expected,
+				(properties) -> setting.apply(settings(ZooKeeperLockStoreAutoConfiguration.class, properties)));
 	}
 
 	private static void everyStore(String name, String value, Object expected,

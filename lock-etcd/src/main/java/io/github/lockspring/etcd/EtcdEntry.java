@@ -1,0 +1,92 @@
+package io.github.lockspring.etcd;
+
+import java.util.concurrent.TimeUnit;
+
+import io.etcd.jetcd.ByteSequence;
+import io.github.lockspring.store.queue.Entry;
+
+/**
+ * A key in the queue of a lock.
+ *
+ * @param name the key
+ * @param token the owner token that it stands for
+ * @param order the revision of its creation
+ * @param lease its lease
+ */
+record EtcdEntry(ByteSequence name, String token, long order, long lease) implements Entry {
+
+	/**
+	 * A key of this process. Thread-safe.
+	 */
+	static final class Mine implements Entry.Own {
+
+		private final ByteSequence name;
+
+		private final String token;
+
+		private final long order;
+
+		private volatile long lease;
+
+		private volatile long seconds;
+
+		private volatile long validUntil;
+
+		private volatile boolean over;
+
+		Mine(EtcdEntry entry) {
+			this.name = entry.name();
+			this.token = entry.token();
+			this.order = entry.order();
+			this.lease = entry.lease();
+			this.validUntil = System.nanoTime();
+		}
+
+		/**
+		 * Has a lease that was granted or renewed by a request sent at the given time.
+		 */
+		void leased(long id, long seconds, long sent) {
+			this.lease = id;
+			this.seconds = seconds;
+			this.validUntil = sent + TimeUnit.SECONDS.toNanos(seconds);
+		}
+
+		void end() {
+			this.over = true;
+		}
+
+		ByteSequence name() {
+			return this.name;
+		}
+
+		long lease() {
+			return this.lease;
+		}
+
+		long seconds() {
+			return this.seconds;
+		}
+
+		@Override
+		public String token() {
+			return this.token;
+		}
+
+		@Override
+		public long order() {
+			return this.order;
+		}
+
+		@Override
+		public long validUntil() {
+			return this.validUntil;
+		}
+
+		@Override
+		public boolean isOver() {
+			return this.over;
+		}
+
+	}
+
+}

@@ -1,0 +1,124 @@
+package io.github.lockspring.etcd;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
+
+import io.etcd.jetcd.Client;
+import io.etcd.jetcd.kv.TxnResponse;
+import io.etcd.jetcd.op.Op;
+import io.etcd.jetcd.options.GetOption;
+import io.github.lockspring.store.RenewResult;
+import io.github.lockspring.store.queue.EntryServer.Renewal;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Renews leases, several at a time, and verifies that their keys are there.
+ */
+/*
+ * For maintainers: a leader that was replaced without knowing it may renew a lease that
+ * its successor lets expire. A read of the keys that follows is answered only by a leader
+ * that has a majority; if the term is still that of the renewal, it is the same leader.
+ */
+final class LeaseRenewal {
+
+	/** The requests under way, and the keys in one read. */
+	private static final int AT_A_TIME = 32;
+
+	private final Client client;
+
+	private final Bounds bounds;
+
+	LeaseRenewal(Client client, Bounds bounds) {
+		this.client = client;
+		this.bounds = bounds;
+	}
+
+	/**
+	 * Ends the wait for a response.
+	 */
+	interface Bounds {
+
+		<T> CompletionStage<T> bounded(CompletableFuture<T> response);
+
+	}
+
+	/**
+	 * Renews leases.
+	 * @param before what has to be written before; null if nothing. Its result is whether
+	 * the key is there
+	 */
+	CompletionStage<List<RenewResult>> renew(List<Renewal> renewals,
+			Function<Renewal, @Nullable CompletionStage<Boolean>> before) {
+		CompletionStage<List<RenewResult>> results = CompletableFuture.completedFuture(new ArrayList<>());
+		for (int i = 0; i < renewals.size(); i += AT_A_TIME) {
+			List<Renewal> some = renewals.subList(i, Math.min(i + AT_A_TIME, renewals.size()));
+			results = results.thenCompose((earlier) -> renewSome(some, before).thenApply((later) -> {
+				earlier.addAll(later);
+				return earlier;
+			}));
+		}
+		return results;
+	}
+
+	private CompletionStage<List<RenewResult>> renewSome(List<Renewal> some,
+			Function<Renewal, @Nullable CompletionStage<Boolean>> before) {
+		long sent = System.nanoTime();
+		List<CompletableFuture<Long>> terms = new ArrayList<>();
+		for (Renewal renewal : some) {
+			CompletionStage<Boolean> written = before.apply(renewal);
+			terms.add(((written != null) ? written : CompletableFuture.completedFuture(true))
+				.thenCompose((there) -> there ? keepAlive((EtcdEntry.Mine) renewal.entry())
+						: CompletableFuture.completedFuture(-1L))
+				.exceptionally((ex) -> 0L)
+				.toCompletableFuture());
+		}
+		return CompletableFuture.allOf(terms.toArray(new CompletableFuture<?>[0]))
+			.thenCompose((done) -> verify(some, terms.stream().map(CompletableFuture::join).toList(), sent));
+	}
+
+	/** Returns the term in which it was renewed; -1 if there is no lease. */
+	private CompletionStage<Long> keepAlive(EtcdEntry.Mine entry) {
+		return this.bounds.bounded(this.client.getLeaseClient().keepAliveOnce(entry.lease()).handle((response, ex) -> {
+			if (ex == null) {
+				return CompletableFuture
+					.completedFuture((response.getTTL() > 0) ? response.getHeader().getRaftTerm() : -1L);
+			}
+			return EtcdErrors.isNotFound(ex) ? CompletableFuture.completedFuture(-1L)
+					: CompletableFuture.<Long>failedFuture(ex);
+		}).thenCompose(Function.identity()));
+	}
+
+	private CompletionStage<List<RenewResult>> verify(List<Renewal> some, List<Long> terms, long sent) {
+		GetOption keysOnly = GetOption.builder().withKeysOnly(true).build();
+		Op[] reads = some.stream()
+			.map((renewal) -> (Op) Op.get(((EtcdEntry.Mine) renewal.entry()).name(), keysOnly))
+			.toArray(Op[]::new);
+		return this.bounds.bounded(this.client.getKVClient().txn().Then(reads).commit()).thenApply((response) -> {
+			List<RenewResult> results = new ArrayList<>();
+			for (int i = 0; i < some.size(); i++) {
+				results.add(result((EtcdEntry.Mine) some.get(i).entry(), terms.get(i), response, i, sent));
+			}
+			return results;
+		});
+	}
+
+	private static RenewResult result(EtcdEntry.Mine entry, long term, TxnResponse response, int index, long sent) {
+		boolean there = response.getGetResponses()
+			.get(index)
+			.getKvs()
+			.stream()
+			.anyMatch((found) -> found.getCreateRevision() == entry.order());
+		if (!there || term < 0) {
+			return RenewResult.NOT_OWNER;
+		}
+		if (term != response.getHeader().getRaftTerm()) {
+			return RenewResult.UNKNOWN;
+		}
+		entry.leased(entry.lease(), entry.seconds(), sent);
+		return RenewResult.RENEWED;
+	}
+
+}

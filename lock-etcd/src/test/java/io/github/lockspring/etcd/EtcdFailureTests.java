@@ -1,0 +1,163 @@
+package io.github.lockspring.etcd;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+
+import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockLostException;
+import io.github.lockspring.LockRequest;
+import io.github.lockspring.LockTemplate;
+import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.engine.EngineSettings;
+import io.github.lockspring.engine.LockEngine;
+import io.github.lockspring.testsupport.network.TcpProxy;
+import io.github.lockspring.testsupport.network.TcpProxy.Cut;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * What happens to locks when the server, the network or a majority fails.
+ */
+@RequiresEtcd
+class EtcdFailureTests {
+
+	private static final Duration PATIENT = Duration.ofSeconds(60);
+
+	private static final Duration TTL = Duration.ofSeconds(3);
+
+	private final List<AutoCloseable> opened = new ArrayList<>();
+
+	private final ExecutorService threads = Executors.newCachedThreadPool();
+
+	private final LockRequest request = LockRequest.of("failure-" + UUID.randomUUID())
+		.ttl(TTL)
+		.renew()
+		.waitTime(PATIENT);
+
+	@AfterEach
+	void stop() throws Exception {
+		for (int i = this.opened.size() - 1; i >= 0; i--) {
+			this.opened.get(i).close();
+		}
+		this.threads.shutdownNow();
+	}
+
+	private LockTemplate instance(String... addresses) {
+		EtcdLockStore store = EtcdLockStore.createOwning(EtcdTestServer.client(addresses), new EtcdStoreSettings());
+		EngineSettings defaults = EngineSettings.defaults();
+		LockEngine engine = new LockEngine(store,
+				new EngineSettings(defaults.ttl(), defaults.waitTime(), null, Duration.ofSeconds(2),
+						defaults.renewalInterval(), defaults.renewalBatchSize(), defaults.maxHandoffTime(),
+						Duration.ofMillis(100), false),
+				List.of());
+		this.opened.add(store);
+		this.opened.add(engine);
+		return engine.template();
+	}
+
+	private EtcdTestServer server() {
+		EtcdTestServer server = EtcdTestServer.alone();
+		this.opened.add(server);
+		return server;
+	}
+
+	@Test
+	void f22ServerThatIsKilledIsUnavailableAndLocksWorkWhenItIsBack() {
+		EtcdTestServer server = server();
+		LockTemplate locks = instance(server.address());
+		HeldLock held = locks.acquire(this.request);
+		server.kill();
+		assertThatExceptionOfType(LockUnavailableException.class)
+			.isThrownBy(() -> locks.acquire(LockRequest.of("other").waitTime(Duration.ofMillis(500))))
+			.withMessageContaining("etcd");
+		await().atMost(PATIENT).until(() -> !held.isHeld());
+		server.start();
+		server.awaitUsable();
+		try (HeldLock next = instance(server.address()).acquire(this.request)) {
+			assertThat(next.fencingToken()).isGreaterThan(held.fencingToken());
+		}
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(held::close);
+	}
+
+	@Test
+	void f22ServerThatIsPausedEndsNoWaitLateAndLosesALeaseThatItOutlives() {
+		EtcdTestServer server = server();
+		LockTemplate locks = instance(server.address());
+		HeldLock held = locks.acquire(this.request);
+		server.pause();
+		try {
+			assertThatExceptionOfType(LockUnavailableException.class)
+				.isThrownBy(() -> locks.acquire(LockRequest.of("other").waitTime(Duration.ofMillis(500))));
+			await().atMost(PATIENT).until(() -> !held.isHeld());
+		}
+		finally {
+			server.resume();
+		}
+		try (HeldLock next = instance(server.address()).acquire(this.request)) {
+			assertThat(next.fencingToken()).isGreaterThan(held.fencingToken());
+		}
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(held::close);
+	}
+
+	@Test
+	void f07HolderThatIsCutOffLosesItsLockBeforeAnotherGetsIt() {
+		EtcdTestServer server = EtcdTestServer.shared();
+		try (TcpProxy proxy = new TcpProxy(server.port())) {
+			HeldLock held = instance("http://127.0.0.1:" + proxy.port()).acquire(this.request);
+			proxy.stall();
+			try (HeldLock next = instance(server.address()).acquire(this.request)) {
+				assertThat(held.isHeld()).isFalse();
+				assertThat(next.fencingToken()).isGreaterThan(held.fencingToken());
+			}
+			proxy.restore();
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(held::close);
+		}
+	}
+
+	@Test
+	void f24WaiterThatIsCutOffInTheQueueFindsItsTurnWhenItIsBack() throws Exception {
+		EtcdTestServer server = server();
+		try (TcpProxy proxy = new TcpProxy(server.port())) {
+			HeldLock held = instance(server.address()).acquire(this.request);
+			LockTemplate waiting = instance("http://127.0.0.1:" + proxy.port());
+			Future<HeldLock> waits = this.threads.submit(() -> waiting.acquire(this.request));
+			await().atMost(PATIENT).until(() -> server.entries(this.request.locks().get(0).key()) == 2);
+			proxy.cut(Cut.RST);
+			held.close();
+			waits.get(1, TimeUnit.MINUTES).close();
+			await().atMost(PATIENT).until(() -> server.entries(this.request.locks().get(0).key()) == 0);
+		}
+	}
+
+	@Test
+	void f11LeaderThatIsKilledCostsNoLockAndALostMajorityIsUnavailable() {
+		List<EtcdTestServer> members = EtcdTestServer.members(3);
+		this.opened.addAll(members);
+		members.forEach(EtcdTestServer::awaitUsable);
+		String[] addresses = members.stream().map(EtcdTestServer::address).toArray(String[]::new);
+		LockTemplate locks = instance(addresses);
+		EtcdTestServer leader = members.stream().filter(EtcdTestServer::isLeader).findFirst().orElseThrow();
+		HeldLock held = locks.acquire(this.request.ttl(Duration.ofSeconds(30)));
+		leader.kill();
+		await().atMost(PATIENT).ignoreException(LockUnavailableException.class).untilAsserted(held::verify);
+		members.stream().filter((member) -> member != leader).findFirst().orElseThrow().kill();
+		assertThatExceptionOfType(LockUnavailableException.class)
+			.isThrownBy(() -> locks.acquire(LockRequest.of("other").waitTime(Duration.ofSeconds(1))));
+		leader.start();
+		leader.awaitUsable();
+		await().atMost(PATIENT)
+			.ignoreException(LockUnavailableException.class)
+			.untilAsserted(() -> locks.acquire(LockRequest.of("other")).close());
+	}
+
+}

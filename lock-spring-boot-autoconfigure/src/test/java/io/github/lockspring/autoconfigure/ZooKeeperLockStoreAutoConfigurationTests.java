@@ -1,0 +1,145 @@
+package io.github.lockspring.autoconfigure;
+
+import java.util.List;
+import java.util.Map;
+
+import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockRequest;
+import io.github.lockspring.LockTemplate;
+import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.annotation.DistributedLock;
+import io.github.lockspring.store.LockStore;
+import io.github.lockspring.zookeeper.ZooKeeperLockStore;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.retry.RetryOneTime;
+import org.apache.curator.test.InstanceSpec;
+import org.apache.curator.test.TestingServer;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * The store in ZooKeeper in an application.
+ */
+class ZooKeeperLockStoreAutoConfigurationTests {
+
+	private static final FilteredClassLoader WITHOUT_OTHERS = new FilteredClassLoader("io.github.lockspring.redis",
+			"io.github.lockspring.jdbc");
+
+	private static TestingServer server;
+
+	private final ApplicationContextRunner runner = Applications.withoutRedis()
+		.withPropertyValues("distributed-lock.store=zookeeper",
+				"distributed-lock.zookeeper.connect-string=" + server.getConnectString(),
+				"distributed-lock.zookeeper.session-timeout=10s");
+
+	@BeforeAll
+	static void start() throws Exception {
+		server = new TestingServer(
+				new InstanceSpec(null, -1, -1, -1, true, 1, 1000, 100, Map.of("admin.enableServer", "false")), true);
+	}
+
+	@AfterAll
+	static void stop() throws Exception {
+		server.close();
+	}
+
+	@Test
+	void locksAreBelowTheRoot() {
+		this.runner.withPropertyValues("distributed-lock.zookeeper.root=/shop/locks").run((context) -> {
+			assertThat(context).hasSingleBean(LockStore.class)
+				.hasSingleBean(ZooKeeperLockStore.class)
+				.doesNotHaveBean(CuratorFramework.class);
+			try (HeldLock lock = context.getBean(LockTemplate.class).acquire(LockRequest.of("a/b"))) {
+				assertThat(lock.isHeld()).isTrue();
+				assertThat(children("/shop/locks/lock:a%2Fb")).hasSize(1);
+			}
+			assertThat(children("/shop/locks/lock:a%2Fb")).isEmpty();
+		});
+	}
+
+	@Test
+	void clientOfTheApplicationIsUsedAndNotClosed() {
+		try (CuratorFramework client = CuratorFrameworkFactory.builder()
+			.connectString(server.getConnectString())
+			.namespace("theirs")
+			.retryPolicy(new RetryOneTime(100))
+			.build()) {
+			client.start();
+			this.runner
+				.withPropertyValues("distributed-lock.zookeeper.connect-string=localhost:1", "distributed-lock.ttl=2m")
+				.withBean(CuratorFramework.class, () -> client)
+				.run((context) -> {
+					try (HeldLock lock = context.getBean(LockTemplate.class).acquire(LockRequest.of("a"))) {
+						assertThat(lock.isHeld()).isTrue();
+						assertThat(children("/theirs/lockspring/lock:a")).hasSize(1);
+					}
+				});
+		}
+	}
+
+	@Test
+	void onlyStoreOnTheClassPathNeedsNoProperty() {
+		Applications.withoutRedis()
+			.withClassLoader(WITHOUT_OTHERS)
+			.run((context) -> assertThat(context).hasSingleBean(ZooKeeperLockStore.class));
+	}
+
+	@Test
+	void annotationWithATtlBelowTheSessionTimeoutStopsTheStartWithBothNumbers() {
+		FailureAnalysis failure = StartupFailures.of(this.runner.withUserConfiguration(Brief.class));
+		assertThat(failure.getDescription()).contains("ttl = \"5s\"")
+			.contains("the store of this application cannot give less than 10s");
+	}
+
+	@Test
+	void nodesOfTheCreatorAreClosedToOthersWhoReadWhatToDo() {
+		this.runner
+			.withPropertyValues("distributed-lock.zookeeper.auth=digest:me:secret",
+					"distributed-lock.zookeeper.acl=creator", "distributed-lock.zookeeper.root=/closed")
+			.run((context) -> {
+				try (HeldLock lock = context.getBean(LockTemplate.class).acquire(LockRequest.of("a"))) {
+					assertThat(lock.isHeld()).isTrue();
+					this.runner.withPropertyValues("distributed-lock.zookeeper.root=/closed")
+						.run((other) -> assertThatExceptionOfType(LockUnavailableException.class)
+							.isThrownBy(() -> other.getBean(LockTemplate.class).acquire(LockRequest.of("a")))
+							.withMessageContaining("Check distributed-lock.zookeeper.auth")
+							.matches(LockUnavailableException::isPermanent));
+				}
+			});
+	}
+
+	@Test
+	void missingModuleIsNamed() {
+		FailureAnalysis failure = StartupFailures.of(Applications.withoutRedis()
+			.withPropertyValues("distributed-lock.store=zookeeper")
+			.withUserConfiguration(LockedService.class)
+			.withClassLoader(new FilteredClassLoader("io.github.lockspring.zookeeper")));
+		assertThat(failure.getAction()).contains("lock-spring-boot-starter-zookeeper");
+	}
+
+	private static List<String> children(String path) throws Exception {
+		try (CuratorFramework client = CuratorFrameworkFactory.newClient(server.getConnectString(),
+				new RetryOneTime(100))) {
+			client.start();
+			return client.getChildren().forPath(path);
+		}
+	}
+
+	static class Brief {
+
+		@DistributedLock(key = "'a'", ttl = "5s")
+		void run() {
+		}
+
+	}
+
+}

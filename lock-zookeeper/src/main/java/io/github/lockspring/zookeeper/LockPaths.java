@@ -1,0 +1,63 @@
+package io.github.lockspring.zookeeper;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+
+/**
+ * The names of nodes. Immutable.
+ *
+ * @param root the path of all locks, with the client's namespace
+ * @param keyPrefix the prefix of all keys
+ */
+record LockPaths(String root, String keyPrefix) {
+
+	private static final int SEQUENCE_DIGITS = 10;
+
+	private static final String PLAIN = "-_.:@,;=+~!$&'()*#";
+
+	/** The container of a lock. Keys stay readable, and any of them is a valid name. */
+	String lock(String key) {
+		StringBuilder path = new StringBuilder(this.root).append('/');
+		String name = this.keyPrefix + key;
+		boolean dots = name.equals(".") || name.equals("..");
+		for (byte each : name.getBytes(StandardCharsets.UTF_8)) {
+			char letter = (char) (each & 0xff);
+			boolean plain = letter < 128 && (Character.isLetterOrDigit(letter) || PLAIN.indexOf(letter) >= 0);
+			if (plain && !(dots && letter == '.')) {
+				path.append(letter);
+			}
+			else {
+				path.append('%').append(String.format("%02X", (int) letter));
+			}
+		}
+		return path.toString();
+	}
+
+	/** The beginning of the path of an entry, before its number. */
+	String entry(String key, String token) {
+		return lock(key) + "/" + token + "-";
+	}
+
+	/** The containers to create, the outer ones first. */
+	List<String> containers(String key) {
+		List<String> paths = new ArrayList<>();
+		for (int i = this.root.indexOf('/', 1); i > 0; i = this.root.indexOf('/', i + 1)) {
+			paths.add(this.root.substring(0, i));
+		}
+		paths.add(this.root);
+		paths.add(lock(key));
+		return paths;
+	}
+
+	/** The entries of a lock in their order; nodes of others are left out. */
+	static List<Node> sorted(String lock, List<String> children) {
+		return children.stream()
+			.filter((name) -> name.matches(".+-\\d{" + SEQUENCE_DIGITS + "}"))
+			.sorted(Comparator.comparing((name) -> name.substring(name.length() - SEQUENCE_DIGITS)))
+			.map((name) -> new Node(lock + "/" + name, name.substring(0, name.length() - SEQUENCE_DIGITS - 1)))
+			.toList();
+	}
+
+}

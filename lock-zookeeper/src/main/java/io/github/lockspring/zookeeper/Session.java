@@ -1,0 +1,62 @@
+package io.github.lockspring.zookeeper;
+
+import org.apache.zookeeper.ZooKeeper;
+
+/**
+ * A session. Its handle never gets another one, so what is sent through it never touches
+ * what belongs to the next session. Thread-safe.
+ */
+final class Session {
+
+	private final ZooKeeper handle;
+
+	private long proven;
+
+	private boolean used;
+
+	Session(ZooKeeper handle) {
+		this.handle = handle;
+	}
+
+	ZooKeeper handle() {
+		return this.handle;
+	}
+
+	long id() {
+		return this.handle.getSessionId();
+	}
+
+	boolean isOver() {
+		return !this.handle.getState().isAlive();
+	}
+
+	/**
+	 * A write was sent at the given time and has been carried out: the leader had the
+	 * session then.
+	 */
+	synchronized void wrote(long sent) {
+		if (!this.used || sent - this.proven > 0) {
+			this.proven = sent;
+			this.used = true;
+		}
+	}
+
+	/**
+	 * Returns until when the session certainly lasts. A server tells the leader at each
+	 * half tick which sessions are alive, and a session timeout has two ticks at least: a
+	 * third of it is for what the leader has not been told when they lose each other.
+	 */
+	synchronized long validUntil() {
+		return this.used ? this.proven + lease(this.handle.getSessionTimeout()) : System.nanoTime();
+	}
+
+	/**
+	 * Returns the longest lease of a session.
+	 * @param timeoutMillis its timeout
+	 * @return nanoseconds
+	 */
+	static long lease(long timeoutMillis) {
+		return timeoutMillis * 2 / 3 * 1_000_000;
+	}
+
+}

@@ -1,0 +1,70 @@
+package io.github.lockspring.zookeeper;
+
+import io.github.lockspring.LockUnavailableException;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.KeeperException.Code;
+
+/**
+ * Describes failures of ZooKeeper in sentences.
+ */
+final class ZooKeeperErrors {
+
+	private ZooKeeperErrors() {
+	}
+
+	/**
+	 * Describes a failure.
+	 * @param code what the server or the client says
+	 * @param path the node that was used, or empty
+	 */
+	static LockUnavailableException unavailable(int code, String path) {
+		KeeperException cause = KeeperException.create(Code.get(code), path);
+		return switch (Code.get(code)) {
+			case NOAUTH, AUTHFAILED, INVALIDACL, SESSIONCLOSEDREQUIRESASLAUTH -> new LockUnavailableException(
+					"ZooKeeper does not let this application use " + path + ": " + cause.getMessage()
+							+ ". Check distributed-lock.zookeeper.auth and the ACL of the nodes; locks need the rights"
+							+ " to create, read, write and delete",
+					cause, true);
+			case CONNECTIONLOSS -> new LockUnavailableException("There is no connection to ZooKeeper: "
+					+ cause.getMessage() + ". Check distributed-lock.zookeeper.connect-string and the servers", cause);
+			case UNIMPLEMENTED -> new LockUnavailableException(
+					"This ZooKeeper is too old: containers need version 3.5.3 or later", cause, true);
+			default -> new LockUnavailableException("ZooKeeper cannot be used: " + cause.getMessage(), cause);
+		};
+	}
+
+	static Failure failure(int code, String path) {
+		return new Failure(Code.get(code), path);
+	}
+
+	static LockUnavailableException unavailable(Throwable ex) {
+		return (ex instanceof Failure failure) ? unavailable(failure.code().intValue(), failure.path())
+				: new LockUnavailableException("ZooKeeper cannot be used: " + ex, ex);
+	}
+
+	/** What a request for a node has come to. */
+	static final class Failure extends Exception {
+
+		private static final long serialVersionUID = 1L;
+
+		private final Code code;
+
+		private final String path;
+
+		Failure(Code code, String path) {
+			super(code + " " + path);
+			this.code = code;
+			this.path = path;
+		}
+
+		Code code() {
+			return this.code;
+		}
+
+		String path() {
+			return this.path;
+		}
+
+	}
+
+}

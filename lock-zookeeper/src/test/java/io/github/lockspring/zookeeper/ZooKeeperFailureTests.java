@@ -1,0 +1,197 @@
+package io.github.lockspring.zookeeper;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+
+import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockLostException;
+import io.github.lockspring.LockRequest;
+import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.testsupport.network.TcpProxy;
+import io.github.lockspring.testsupport.network.TcpProxy.Cut;
+import io.github.lockspring.testsupport.network.TcpProxy.Direction;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * What happens to locks when the server, the network or a session fails.
+ */
+class ZooKeeperFailureTests {
+
+	private static final Duration SESSION = Duration.ofSeconds(3);
+
+	private static final Duration PATIENT = Duration.ofSeconds(60);
+
+	private final ZooKeeperTestServer server = ZooKeeperTestServer.start();
+
+	private final List<ZooKeeperInstance> instances = new ArrayList<>();
+
+	private final ExecutorService threads = Executors.newCachedThreadPool();
+
+	private final LockRequest request = LockRequest.of("failure-" + UUID.randomUUID()).waitTime(PATIENT);
+
+	@AfterEach
+	void stop() {
+		this.instances.forEach(ZooKeeperInstance::close);
+		this.threads.shutdownNow();
+		this.server.close();
+	}
+
+	private ZooKeeperInstance instance() {
+		return instance(this.server.port());
+	}
+
+	private ZooKeeperInstance instance(int port) {
+		ZooKeeperInstance instance = ZooKeeperInstance.on("127.0.0.1:" + port, SESSION);
+		this.instances.add(instance);
+		return instance;
+	}
+
+	@Test
+	void f22ServerThatIsKilledIsUnavailableAndLocksWorkWhenItIsBack() {
+		ZooKeeperInstance holder = instance();
+		HeldLock held = holder.locks().acquire(this.request);
+		this.server.stop();
+		assertThatExceptionOfType(LockUnavailableException.class)
+			.isThrownBy(() -> holder.locks().acquire(LockRequest.of("other").waitTime(Duration.ofMillis(500))))
+			.withMessageContaining("ZooKeeper");
+		await().atMost(PATIENT).until(() -> !held.isHeld());
+		this.server.restart();
+		try (HeldLock next = instance().locks().acquire(this.request)) {
+			assertThat(next.fencingToken()).isGreaterThan(held.fencingToken());
+		}
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(held::close);
+		await().atMost(PATIENT)
+			.ignoreException(LockUnavailableException.class)
+			.untilAsserted(() -> holder.locks().acquire(this.request).close());
+	}
+
+	@Test
+	void f22ServerThatIsBackWithinTheLeaseCostsNoLock() {
+		Duration tick = Duration.ofSeconds(2);
+		try (ZooKeeperTestServer patient = ZooKeeperTestServer.start(tick);
+				ZooKeeperInstance holder = ZooKeeperInstance.on("127.0.0.1:" + patient.port(), tick.multipliedBy(20));
+				HeldLock held = holder.locks().acquire(this.request)) {
+			patient.stop();
+			patient.restart();
+			await().atMost(PATIENT).ignoreException(LockUnavailableException.class).untilAsserted(held::verify);
+		}
+	}
+
+	@Test
+	void f07HolderThatIsCutOffLosesItsLockBeforeAnotherGetsIt() {
+		try (TcpProxy proxy = new TcpProxy(this.server.port())) {
+			ZooKeeperInstance holder = instance(proxy.port());
+			ZooKeeperInstance other = instance();
+			HeldLock held = holder.locks().acquire(this.request);
+			proxy.stall();
+			try (HeldLock next = other.locks().acquire(this.request)) {
+				assertThat(held.isHeld()).isFalse();
+				assertThat(next.fencingToken()).isGreaterThan(held.fencingToken());
+			}
+			proxy.restore();
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(held::close);
+		}
+	}
+
+	@Test
+	void f09SessionThatTheServerHasEndedIsFoundByTheNextRenewalAndTheNextOneKeepsItsLocks() {
+		ZooKeeperInstance holder = instance();
+		ZooKeeperInstance other = instance();
+		HeldLock held = holder.locks().acquire(this.request);
+		this.server.expire(holder.session());
+		try (HeldLock next = other.locks().acquire(this.request)) {
+			assertThat(next.fencingToken()).isGreaterThan(held.fencingToken());
+			await().atMost(PATIENT).until(() -> !held.isHeld());
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(held::close);
+			next.verify();
+		}
+		try (HeldLock again = holder.locks().acquire(this.request)) {
+			again.verify();
+		}
+	}
+
+	@Test
+	void f24WaiterWhoseSessionEndsQueuesAgain() throws Exception {
+		ZooKeeperInstance holder = instance();
+		ZooKeeperInstance waiting = instance();
+		HeldLock held = holder.locks().acquire(this.request);
+		Future<HeldLock> waits = this.threads.submit(() -> waiting.locks().acquire(this.request));
+		await().atMost(PATIENT).until(() -> this.server.entries() == 2);
+		this.server.expire(waiting.session());
+		await().atMost(PATIENT).until(() -> this.server.entries() == 2);
+		held.close();
+		waits.get(1, TimeUnit.MINUTES).close();
+	}
+
+	@Test
+	void f24WaiterThatIsCutOffInTheQueueFindsItsTurnWhenItIsBack() throws Exception {
+		try (TcpProxy proxy = new TcpProxy(this.server.port())) {
+			ZooKeeperInstance holder = instance();
+			ZooKeeperInstance waiting = instance(proxy.port());
+			HeldLock held = holder.locks().acquire(this.request);
+			Future<HeldLock> waits = this.threads.submit(() -> waiting.locks().acquire(this.request));
+			await().atMost(PATIENT).until(() -> this.server.entries() == 2);
+			proxy.cut(Cut.RST);
+			held.close();
+			waits.get(1, TimeUnit.MINUTES).close();
+		}
+	}
+
+	/** The node is created, and its caller does not learn of it. */
+	@Test
+	void f20NodeWhoseCreationGotNoAnswerIsRemoved() {
+		try (TcpProxy proxy = new TcpProxy(this.server.port())) {
+			ZooKeeperInstance deaf = instance(proxy.port());
+			deaf.locks().acquire(LockRequest.of("first")).close();
+			proxy.stall(Direction.TO_CLIENT);
+			assertThatExceptionOfType(LockUnavailableException.class)
+				.isThrownBy(() -> deaf.locks().acquire(this.request.waitTime(Duration.ofSeconds(1))));
+			proxy.restore();
+			instance().locks().acquire(this.request).close();
+			await().atMost(PATIENT).until(() -> this.server.entries() == 0);
+		}
+	}
+
+	@Test
+	void f23InstanceThatDiesLeavesItsLockWhenItsSessionEnds() {
+		ZooKeeperInstance dies = instance();
+		dies.locks().acquire(this.request);
+		try (TcpProxy proxy = new TcpProxy(this.server.port())) {
+			ZooKeeperInstance silent = instance(proxy.port());
+			this.threads.submit(() -> silent.locks().acquire(this.request));
+			await().atMost(PATIENT).until(() -> this.server.entries() == 2);
+			proxy.stall();
+			dies.store().close();
+			instance().locks().acquire(this.request).close();
+		}
+	}
+
+	@Test
+	void containersGoWithTheirLastEntry() {
+		instance().locks().acquire(this.request).close();
+		assertThat(this.server.entries()).isZero();
+		await().atMost(PATIENT).until(() -> this.server.locks().isEmpty());
+	}
+
+	@Test
+	void fixedTtlBeyondTheLeaseOfASessionIsReachedAndEnds() {
+		ZooKeeperInstance instance = instance();
+		HeldLock held = instance.locks().acquire(this.request.ttl(Duration.ofSeconds(6)));
+		await().pollDelay(Duration.ofSeconds(4)).until(held::isHeld);
+		await().atMost(PATIENT).until(() -> !held.isHeld());
+		instance().locks().acquire(this.request.ttl(Duration.ofSeconds(5))).close();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(held::close);
+	}
+
+}

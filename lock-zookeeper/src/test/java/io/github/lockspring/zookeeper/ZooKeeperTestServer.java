@@ -1,0 +1,160 @@
+package io.github.lockspring.zookeeper;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.retry.RetryOneTime;
+import org.apache.curator.test.InstanceSpec;
+import org.apache.curator.test.TestingServer;
+import org.apache.zookeeper.ZooKeeper;
+
+/**
+ * A server in this JVM, whose sessions may be short or long.
+ */
+final class ZooKeeperTestServer implements AutoCloseable {
+
+	/** Sessions last for two ticks at least. */
+	private static final int TICK_MILLIS = 200;
+
+	private static final String ROOT = "/lockspring";
+
+	private final TestingServer server;
+
+	private final CuratorFramework admin;
+
+	private ZooKeeperTestServer(int tickMillis) {
+		// how often containers that are empty are looked for
+		System.setProperty("znode.container.checkIntervalMs", "1000");
+		try {
+			this.server = new TestingServer(new InstanceSpec(null, -1, -1, -1, true, 1, tickMillis, 1000,
+					Map.of("maxSessionTimeout", "600000", "admin.enableServer", "false")), true);
+		}
+		catch (Exception ex) {
+			throw new IllegalStateException(ex);
+		}
+		this.admin = client(Duration.ofSeconds(30));
+		this.admin.start();
+	}
+
+	private static final class Shared {
+
+		private static final ZooKeeperTestServer SERVER = start();
+
+	}
+
+	/** The server of tests that neither stop it nor count its nodes. */
+	static ZooKeeperTestServer shared() {
+		return Shared.SERVER;
+	}
+
+	/** A server of its own. */
+	static ZooKeeperTestServer start() {
+		return new ZooKeeperTestServer(TICK_MILLIS);
+	}
+
+	/** A server whose sessions may last for 20 ticks, also after a restart. */
+	static ZooKeeperTestServer start(Duration tick) {
+		return new ZooKeeperTestServer((int) tick.toMillis());
+	}
+
+	int port() {
+		return this.server.getPort();
+	}
+
+	/** A client that was not started. */
+	CuratorFramework client(Duration sessionTimeout) {
+		return client(this.server.getConnectString(), sessionTimeout);
+	}
+
+	static CuratorFramework client(String connectString, Duration sessionTimeout) {
+		return CuratorFrameworkFactory.builder()
+			.connectString(connectString)
+			.sessionTimeoutMs((int) sessionTimeout.toMillis())
+			.connectionTimeoutMs(2000)
+			.retryPolicy(new RetryOneTime(100))
+			.build();
+	}
+
+	/** Counts the entries of all locks; containers go without help. */
+	int entries() {
+		return locks().stream().mapToInt((lock) -> children(ROOT + "/" + lock).size()).sum();
+	}
+
+	List<String> locks() {
+		return children(ROOT);
+	}
+
+	private List<String> children(String path) {
+		try {
+			return (this.admin.checkExists().forPath(path) != null) ? this.admin.getChildren().forPath(path)
+					: List.of();
+		}
+		catch (Exception ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	void deleteAll() {
+		for (String lock : locks()) {
+			children(ROOT + "/" + lock).forEach((entry) -> delete(ROOT + "/" + lock + "/" + entry));
+		}
+	}
+
+	private void delete(String path) {
+		try {
+			this.admin.delete().quietly().forPath(path);
+		}
+		catch (Exception ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	/** Makes the server end a session, as it does when it has heard nothing of it. */
+	void expire(ZooKeeper victim) {
+		CountDownLatch connected = new CountDownLatch(1);
+		try (ZooKeeper twin = new ZooKeeper(this.server.getConnectString(), victim.getSessionTimeout(),
+				(event) -> connected.countDown(), victim.getSessionId(), victim.getSessionPasswd())) {
+			connected.await();
+		}
+		catch (IOException | InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	/** The server is down, with its data. */
+	void stop() {
+		try {
+			this.server.stop();
+		}
+		catch (Exception ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	/** The server is back, on the same port and with its data. */
+	void restart() {
+		try {
+			this.server.restart();
+		}
+		catch (Exception ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	@Override
+	public void close() {
+		this.admin.close();
+		try {
+			this.server.close();
+		}
+		catch (Exception ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+}
