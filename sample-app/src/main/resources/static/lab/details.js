@@ -13,7 +13,8 @@ export function showVerdict(run, elapsed) {
 	banner.querySelector(".sign").replaceChildren(icon(code ? VERDICTS[code] : run ? "hourglass" : "play"));
 	setText($("verdict-text"), code ? verdictText(code, verdict.stuckSeconds) : t("state." + (run?.state === "running" ? "running" : run ? "starting" : "idle"),
 		{ seconds: Math.floor(elapsed / 1000) }));
-	setText($("verdict-tell"), code ? t("tell." + code) : run ? "" : t("state.hint"));
+	const most = code === "safe" ? "" : verdict?.why?.[0] ?? "";
+	setText($("verdict-tell"), code ? `${t("tell." + code)} ${most}`.trim() : run ? "" : t("state.hint"));
 	setText($("verdict-expected"), verdict?.expected ? t(verdict.asExpected ? "expected.same" : "expected.other",
 		{ expected: t("verdict." + verdict.expected) }) : "");
 	$("verdict-expected").className = "expected" + (verdict && verdict.asExpected === false ? " otherwise" : "");
@@ -115,7 +116,7 @@ async function failureRow(id) {
 	const line = (await failures).split("\n").find((one) => one.startsWith("| <a id=\"" + id.toLowerCase() + "\">"));
 	if (!line) return null;
 	const cells = line.split(" | ").map((cell) => cell.replace(/`|\[([^\]]*)\]\([^)]*\)/g, "$1"));
-	return { what: cells[1], remedy: cells[3] };
+	return { what: cells[1] + ".", remedy: cells[3] + "." };
 }
 
 /** What the lock has on the servers, with a sentence on each key. */

@@ -126,7 +126,7 @@ const english = {
 	"matrix.dash": "does not apply",
 	"matrix.ours": "ours",
 	"event.row": "Show this moment",
-	"unit.s": "{seconds} s"
+	"unit.s": "{seconds}\u00a0s"
 };
 
 const tables = { en: english };

@@ -84,7 +84,8 @@ final class Browser implements AutoCloseable {
 	@SuppressWarnings("unchecked")
 	List<String> texts(String selector) {
 		return (List<String>) run(
-				"return [...document.querySelectorAll(arguments[0])].map((one) => one.innerText.trim())", selector);
+				"return [...document.querySelectorAll(arguments[0])].map((one) => one.innerText.trim().replaceAll('\\u00a0', ' '))",
+				selector);
 	}
 
 	String text(String selector) {
@@ -107,7 +108,8 @@ final class Browser implements AutoCloseable {
 
 	String attribute(String selector, String name) {
 		return String
-			.valueOf(run("return document.querySelector(arguments[0]).getAttribute(arguments[1])", selector, name));
+			.valueOf(run("return document.querySelector(arguments[0]).getAttribute(arguments[1])", selector, name))
+			.replace('\u00a0', ' ');
 	}
 
 	/** Waits until a text contains these words. */
