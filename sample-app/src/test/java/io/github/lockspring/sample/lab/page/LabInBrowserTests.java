@@ -4,6 +4,9 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
@@ -73,6 +76,37 @@ class LabInBrowserTests {
 		browser.click("#cancel");
 		browser.awaitText("#verdict-text", "Cancelled");
 		browser.awaitShown("#run");
+	}
+
+	@Test
+	void matrixRunsWhatCanHappenToOneRecipe() {
+		browser.choose("#recipe", "replica");
+		browser.click("#matrix-row");
+		browser.awaitText("#matrix-state", "of 2");
+		browser.awaitText("#run-title", "One master with a replica");
+		String cells = "#matrix tbody tr:nth-child(8) button";
+		await().untilAsserted(() -> assertThat(browser.texts(cells)).hasSize(2));
+		await().untilAsserted(() -> assertThat(browser.count(cells + ".unknown")).isZero());
+		browser.awaitText("#matrix-state", "cells have run");
+		assertThat(browser.texts(cells + ".failed")).isEmpty();
+		browser.awaitText("#verdict-text", browser.text(cells + ".chosen").split("\n")[0]);
+	}
+
+	/** The main failure of each published recipe, which takes a minute: by request. */
+	@ParameterizedTest
+	@EnabledIfSystemProperty(named = "lab.recipes", matches = "all", disabledReason = "-Dlab.recipes=all runs them")
+	@CsvSource({ "setnx-expire-del, killed, Stuck", "setnx-getset, clock-jump, Sold twice",
+			"compare-in-client, release-late, Sold twice", "compare-and-delete, work-outlasts, Sold twice",
+			"blind-renewal, renewal-starved, Sold twice", "orphan-renewal, work-fails, Stuck",
+			"replica, replica-promoted, Sold twice", "copied-redlock, node-restarted, Sold twice",
+			"select-for-update, stopped, Stuck", "version-column, stopped, Refused",
+			"lockspring, redis-restarted, as expected", "lockspring-fenced, stopped, Refused" })
+	void everyRecipeFailsInItsWay(String recipe, String fault, String verdict) {
+		run(recipe, fault);
+		await().untilAsserted(() -> assertThat(String.join(" ", browser.texts("#verdict-text, #verdict-expected")))
+			.contains(verdict));
+		assertThat(browser.count(".tl-fault") + browser.count(".tl-bar")).isPositive();
+		assertThat(browser.isShown("#why .sentences p")).isTrue();
 	}
 
 	private void run(String recipe, String fault) {
