@@ -73,7 +73,7 @@ final class ZooKeeperServer implements EntryServer {
 	}
 
 	/** Sends a request through the present session. */
-	private <T> CompletionStage<T> send(Function<Session, CompletionStage<T>> request) {
+	private <T extends @Nullable Object> CompletionStage<T> send(Function<Session, CompletionStage<T>> request) {
 		try {
 			return request.apply(this.sessions.present());
 		}
@@ -166,14 +166,18 @@ final class ZooKeeperServer implements EntryServer {
 
 	@Override
 	public CompletionStage<Entry.@Nullable Own> find(String key, OwnerToken token) {
-		return send((present) -> list(present, key).thenCompose((queue) -> {
+		return this.<Entry.@Nullable Own>send((present) -> find(present, key, token.toString()));
+	}
+
+	private CompletionStage<Entry.@Nullable Own> find(Session present, String key, String token) {
+		return list(present, key).<Entry.@Nullable Own>thenCompose((queue) -> {
 			for (Entry entry : queue) {
-				if (entry.token().equals(token.toString())) {
+				if (entry.token().equals(token)) {
 					return own(present, (Node) entry);
 				}
 			}
 			return CompletableFuture.<Entry.@Nullable Own>completedFuture(null);
-		}));
+		});
 	}
 
 	/** A node of an earlier session is none of this process any more. */

@@ -185,14 +185,14 @@ public abstract class QueueLockStore implements LockStore {
 		}
 	}
 
-	private LockUnavailableException unavailable(Throwable failure) {
+	private LockUnavailableException unavailable(@Nullable Throwable failure) {
 		Throwable cause = failure;
 		while (cause instanceof CompletionException && cause.getCause() != null) {
 			cause = cause.getCause();
 		}
 		if (cause instanceof LockUnavailableException known) {
 			// with the stack of the caller
-			return new LockUnavailableException(known.getMessage(), known, known.isPermanent());
+			return new LockUnavailableException(String.valueOf(known.getMessage()), known, known.isPermanent());
 		}
 		return new LockUnavailableException("The client of " + this.name + " failed: " + cause, cause);
 	}
