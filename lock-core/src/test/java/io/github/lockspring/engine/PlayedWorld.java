@@ -43,6 +43,8 @@ final class PlayedWorld {
 	/** Tokens follow the server's clock: what raises one by 1 takes more than 1 µs. */
 	private static final long EVENT_NANOS = 5_000;
 
+	private static final long RESTART_NANOS = 1_000_000;
+
 	private static final long PATIENCE = Duration.ofDays(1).toNanos();
 
 	/** Something on its way. */
@@ -157,6 +159,8 @@ final class PlayedWorld {
 	/** The store forgets who owns the lock: those that had it may not know. */
 	private void loseData() {
 		trace("the store loses its data");
+		// a server does not start again within the microsecond of its last token
+		pass(RESTART_NANOS);
 		waiters(PlayedWaiter::isHolding).forEach((waiter) -> this.forgotten.add(waiter.token()));
 		OwnerToken owner = this.store.loseData();
 		if (owner != null) {
