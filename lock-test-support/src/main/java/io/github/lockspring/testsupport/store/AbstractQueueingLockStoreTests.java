@@ -282,10 +282,12 @@ public abstract class AbstractQueueingLockStoreTests extends AbstractLockStoreTe
 		assertThat(inbox.isConfirmed()).as("not yet opened").isFalse();
 		inbox.open();
 		await().until(inbox::isConfirmed);
-		await().until(() -> listener.opened.get() == 1);
+		await().until(() -> listener.opened.get() >= 1);
+		// a connection that broke meanwhile has been another doubt
+		int opened = listener.opened.get();
 		inbox.probe();
 		await().until(inbox::isConfirmed);
-		await().until(() -> listener.opened.get() == 2);
+		await().until(() -> listener.opened.get() > opened);
 	}
 
 	@Test
