@@ -49,7 +49,7 @@ record PostgresListener(DataSource dataSource, JdbcExecutor requests, String ins
 	}
 
 	private void receive(JdbcInbox.Opening opening, PGConnection connection) throws SQLException {
-		Delivery delivery = new Delivery(opening, this.prefix);
+		Delivery delivery = new Delivery(opening, this.prefix, this.instance);
 		long needed = System.nanoTime();
 		while (opening.isOpen()) {
 			PGNotification @Nullable [] notifications = connection.getNotifications(SLICE_MILLIS);
@@ -86,12 +86,17 @@ record PostgresListener(DataSource dataSource, JdbcExecutor requests, String ins
 	}
 
 	/**
-	 * Hands notifications to the listener.
+	 * Hands notifications to the listener. The driver may still have some for the former
+	 * user of a pooled connection.
 	 */
-	private record Delivery(JdbcInbox.Opening opening, String prefix) implements PostgresNotifications.Receiver {
+	private record Delivery(JdbcInbox.Opening opening, String prefix,
+			String instance) implements PostgresNotifications.Receiver {
 
 		@Override
 		public void granted(String row, OwnerToken token, long fencingToken, boolean othersWait) {
+			if (!token.instance().equals(this.instance)) {
+				return;
+			}
 			String waiting = this.opening.waiting().remove(token);
 			String key = (waiting != null) ? waiting : key(row);
 			this.opening.deliver((listener) -> listener.granted(key, token, fencingToken, othersWait));
@@ -99,7 +104,9 @@ record PostgresListener(DataSource dataSource, JdbcExecutor requests, String ins
 
 		@Override
 		public void wanted(String row, OwnerToken token) {
-			this.opening.deliver((listener) -> listener.wanted(key(row), token));
+			if (token.instance().equals(this.instance)) {
+				this.opening.deliver((listener) -> listener.wanted(key(row), token));
+			}
 		}
 
 		@Override
