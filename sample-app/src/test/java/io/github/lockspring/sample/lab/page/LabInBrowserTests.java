@@ -70,9 +70,10 @@ class LabInBrowserTests {
 		assertThat(browser.url()).isEqualTo(moment);
 	}
 
+	/** By request: on a busy machine the run is over before the browser has clicked. */
 	@Test
+	@EnabledIfSystemProperty(named = "lab.recipes", matches = "all", disabledReason = "-Dlab.recipes=all runs it")
 	void runCanBeCancelled() {
-		// one that takes some seconds: the browser may be slow
 		run("setnx-expire-del", "killed");
 		browser.awaitShown("#cancel");
 		browser.click("#cancel");
