@@ -66,8 +66,7 @@ public final class AsyncReleases {
 			return false;
 		}
 		long sent = this.time.nanoTime();
-		CompletionStage<ReleaseResult> reply = this.dispatcher.isSilent(request.key()) ? null
-				: this.client.releaseAsync(request).orElse(null);
+		CompletionStage<ReleaseResult> reply = this.client.releaseAsync(request).orElse(null);
 		if (reply != null) {
 			reply.whenComplete((result, failure) -> answered(request, sent, result, failure, afterwards));
 			inOrder.run();

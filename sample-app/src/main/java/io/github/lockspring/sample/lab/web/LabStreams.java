@@ -11,6 +11,7 @@ import io.github.lockspring.sample.lab.history.LabEvent;
 
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.http.HttpStatus;
+import org.springframework.http.MediaType;
 import org.springframework.stereotype.Component;
 import org.springframework.web.server.ResponseStatusException;
 import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
@@ -104,7 +105,7 @@ class LabStreams {
 	}
 
 	static SseEventBuilder event(String name, Object data) {
-		return SseEmitter.event().name(name).data(data, org.springframework.http.MediaType.APPLICATION_JSON);
+		return SseEmitter.event().name(name).data(data, MediaType.APPLICATION_JSON);
 	}
 
 	/**
