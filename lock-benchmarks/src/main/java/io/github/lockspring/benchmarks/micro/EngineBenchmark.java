@@ -67,7 +67,8 @@ public class EngineBenchmark {
 	@State(Scope.Thread)
 	public static class Engine {
 
-		@Param({ MicroApplication.MEMORY, MicroApplication.MEMORY_SILENT, MicroApplication.MEMORY_METERED })
+		@Param({ MicroApplication.MEMORY, MicroApplication.MEMORY_SILENT, MicroApplication.MEMORY_METERED,
+				MicroApplication.MEMORY_OBSERVED })
 		public String locks = "";
 
 		final LockRequest request = LockRequest.of("order:4711");

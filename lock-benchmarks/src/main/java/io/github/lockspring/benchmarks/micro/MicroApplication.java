@@ -8,7 +8,9 @@ import io.github.lockspring.autoconfigure.LockEventAutoConfiguration;
 import io.github.lockspring.autoconfigure.LockInterceptorAutoConfiguration;
 import io.github.lockspring.autoconfigure.MemoryLockStoreAutoConfiguration;
 import io.github.lockspring.autoconfigure.observation.LockMetersAutoConfiguration;
+import io.github.lockspring.autoconfigure.observation.LockObservationAutoConfiguration;
 import io.github.lockspring.autoconfigure.redis.RedisLockStoreAutoConfiguration;
+import io.micrometer.observation.ObservationRegistry;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 
@@ -35,8 +37,8 @@ import org.springframework.context.annotation.Role;
 @Configuration(proxyBeanMethods = false)
 @ImportAutoConfiguration({ AopAutoConfiguration.class, DataRedisAutoConfiguration.class,
 		RedisLockStoreAutoConfiguration.class, MemoryLockStoreAutoConfiguration.class,
-		LockEngineAutoConfiguration.class, LockInterceptorAutoConfiguration.class, MetricsAutoConfiguration.class,
-		CompositeMeterRegistryAutoConfiguration.class, LockMetersAutoConfiguration.class })
+		LockEngineAutoConfiguration.class, LockInterceptorAutoConfiguration.class,
+		LockObservationAutoConfiguration.class })
 class MicroApplication {
 
 	/** No locks at all. */
@@ -51,9 +53,17 @@ class MicroApplication {
 	/** The engine over the store in memory, with events and meters. */
 	static final String MEMORY_METERED = "memory-metered";
 
+	/**
+	 * The same with an observation of each wait and hold, and a handler that does nothing
+	 * with it.
+	 */
+	static final String MEMORY_OBSERVED = "memory-observed";
+
 	static ConfigurableApplicationContext start(String locks) {
 		return start(Map.of("distributed-lock.store", "memory", "benchmark.nothing", locks.equals(NOTHING),
-				"benchmark.silent", locks.equals(MEMORY_SILENT), "benchmark.metered", locks.equals(MEMORY_METERED)));
+				"benchmark.silent", locks.equals(MEMORY_SILENT), "benchmark.metered",
+				locks.equals(MEMORY_METERED) || locks.equals(MEMORY_OBSERVED), "distributed-lock.observation.enabled",
+				locks.equals(MEMORY_OBSERVED)));
 	}
 
 	static ConfigurableApplicationContext start(Map<String, Object> properties) {
@@ -82,9 +92,10 @@ class MicroApplication {
 	}
 
 	@Bean
-	@ConditionalOnBooleanProperty("benchmark.metered")
-	PrometheusMeterRegistry meterRegistry() {
-		return new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+	static ObservationRegistry observationRegistry() {
+		ObservationRegistry registry = ObservationRegistry.create();
+		registry.observationConfig().observationHandler((context) -> true);
+		return registry;
 	}
 
 	/**
@@ -94,6 +105,22 @@ class MicroApplication {
 	@ConditionalOnBooleanProperty(name = "benchmark.silent", havingValue = false, matchIfMissing = true)
 	@ImportAutoConfiguration(LockEventAutoConfiguration.class)
 	static class Events {
+
+	}
+
+	/**
+	 * Meters in a Prometheus registry.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnBooleanProperty("benchmark.metered")
+	@ImportAutoConfiguration({ MetricsAutoConfiguration.class, CompositeMeterRegistryAutoConfiguration.class,
+			LockMetersAutoConfiguration.class })
+	static class Meters {
+
+		@Bean
+		PrometheusMeterRegistry meterRegistry() {
+			return new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+		}
 
 	}
 
