@@ -8,17 +8,12 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.AppenderBase;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockLostException;
@@ -27,15 +22,9 @@ import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.OnLost;
 import io.github.lockspring.store.ReleaseRequest;
 import io.github.lockspring.store.ReleaseResult;
-import io.github.lockspring.store.RenewRequest;
-import io.github.lockspring.store.RenewResult;
-import io.github.lockspring.store.memory.MemoryLockStore;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.slf4j.LoggerFactory;
-
-import org.springframework.test.util.ReflectionTestUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -48,8 +37,8 @@ import static org.awaitility.Awaitility.await;
 @Timeout(60)
 class EngineThreadsTests {
 
-	private static final EngineSettings SETTINGS = new EngineSettings(Duration.ofSeconds(2), Duration.ofSeconds(30),
-			null, Duration.ofMillis(200), 1.0 / 3, 100, Duration.ofMillis(10), Duration.ofMillis(300), false);
+	static final EngineSettings SETTINGS = new EngineSettings(Duration.ofSeconds(2), Duration.ofSeconds(30), null,
+			Duration.ofMillis(200), 1.0 / 3, 100, Duration.ofMillis(10), Duration.ofMillis(300), false);
 
 	private final Set<Thread> before = threads();
 
@@ -100,31 +89,6 @@ class EngineThreadsTests {
 	}
 
 	@Test
-	void f07ShardThatHangsDelaysTheRenewalsAndReleasesOfNoOther() {
-		HeldLock dead = this.engine.template().acquire(LockRequest.of("dead/order:42").onLost(OnLost.NOTIFY));
-		List<HeldLock> healthy = new ArrayList<>();
-		for (int i = 0; i < 10; i++) {
-			healthy.add(this.engine.template().acquire(LockRequest.of("healthy/order:" + i)));
-		}
-		this.store.hangRenewals("dead/");
-		await().atMost(Duration.ofSeconds(20)).until(() -> !dead.isHeld());
-		int renewals = this.store.renewed.size();
-		await().atMost(Duration.ofSeconds(20)).until(() -> this.store.renewed.size() > renewals + 6);
-		assertThat(healthy).allMatch(HeldLock::isHeld);
-		// somebody gives up waiting, which releases in the background
-		assertThat(this.engine.template().tryAcquire(LockRequest.of("healthy/order:0").waitTime(Duration.ofMillis(50))))
-			.isEmpty();
-		healthy.forEach(HeldLock::close);
-		assertThat(this.events)
-			.noneMatch((event) -> event instanceof LockEvent.Lost lost && lost.key().startsWith("healthy/"));
-		this.store.answerAgain();
-		dead.close();
-		await().until(this.engine.registry()::isEmpty);
-		await().until(() -> ReflectionTestUtils.getField(this.engine.registry().dispatcher(), "queues"),
-				Map.of()::equals);
-	}
-
-	@Test
 	void f07LossInterruptsWorkWhileTheStoreIsSilent() {
 		LockRequest request = LockRequest.of("order:42").onLost(OnLost.INTERRUPT);
 		assertThatExceptionOfType(InterruptedException.class)
@@ -147,98 +111,6 @@ class EngineThreadsTests {
 			assertThat(hung.isHeld()).isFalse();
 		}
 		other.close();
-	}
-
-	/** An appender that blocks whoever writes to it. */
-	private static final class BlockingAppender extends AppenderBase<ILoggingEvent> {
-
-		private final Logger logger = (Logger) LoggerFactory.getLogger("io.github.lockspring");
-
-		private final CountDownLatch released = new CountDownLatch(1);
-
-		final Set<String> threads = ConcurrentHashMap.newKeySet();
-
-		BlockingAppender() {
-			setContext(this.logger.getLoggerContext());
-			start();
-			this.logger.addAppender(this);
-		}
-
-		/** Not the one of the base class, which lets one thread in at a time. */
-		@Override
-		public void doAppend(ILoggingEvent event) {
-			this.threads.add(Thread.currentThread().getName());
-			try {
-				this.released.await();
-			}
-			catch (InterruptedException ex) {
-				Thread.currentThread().interrupt();
-			}
-		}
-
-		@Override
-		protected void append(ILoggingEvent event) {
-		}
-
-		void release() {
-			this.logger.detachAppender(this);
-			this.released.countDown();
-		}
-
-	}
-
-	private void assertRenewedMeanwhile(HeldLock lock, Runnable loss, Callable<Boolean> noticed) {
-		loss.run();
-		await().atMost(Duration.ofSeconds(20)).until(noticed);
-		int renewals = this.store.renewed.size();
-		await().atMost(Duration.ofSeconds(20)).until(() -> this.store.renewed.size() >= renewals + 6);
-		assertThat(lock.isHeld()).isTrue();
-	}
-
-	@Test
-	void appenderThatBlocksCostsNoOtherLockItsLease() {
-		HeldLock other = this.engine.template().acquire(LockRequest.of("other"));
-		HeldLock renewed = this.engine.template().acquire(LockRequest.of("lost").onLost(OnLost.NOTIFY));
-		HeldLock fixed = this.engine.template()
-			.acquire(LockRequest.of("fixed").ttl(Duration.ofMillis(500)).onLost(OnLost.NOTIFY));
-		BlockingAppender appender = new BlockingAppender();
-		try {
-			// one is found by the dispatcher's thread, the other one by the watchdog
-			assertRenewedMeanwhile(other, () -> this.store.lose("lost"), () -> !appender.threads.isEmpty());
-			await().atMost(Duration.ofSeconds(20)).until(() -> !fixed.isHeld() && !renewed.isHeld());
-			assertRenewedMeanwhile(other, () -> {
-			}, () -> true);
-			assertThat(appender.threads).containsExactly("lockspring-events");
-		}
-		finally {
-			appender.release();
-		}
-		await().atMost(Duration.ofSeconds(20))
-			.until(() -> this.events.stream().filter(LockEvent.Lost.class::isInstance).count() == 2);
-		other.close();
-	}
-
-	@Test
-	void listenerThatBlocksWhenALockIsLostCostsNoOtherLockItsLease() {
-		CountDownLatch released = new CountDownLatch(1);
-		CountDownLatch blocked = new CountDownLatch(1);
-		try (LockEngine own = new LockEngine(this.store, SETTINGS, List.of((event) -> {
-			if (event instanceof LockEvent.Lost) {
-				blocked.countDown();
-				try {
-					released.await();
-				}
-				catch (InterruptedException ex) {
-					Thread.currentThread().interrupt();
-				}
-			}
-		}))) {
-			HeldLock other = own.template().acquire(LockRequest.of("other"));
-			own.template().acquire(LockRequest.of("lost").onLost(OnLost.NOTIFY));
-			assertRenewedMeanwhile(other, () -> this.store.lose("lost"), () -> blocked.getCount() == 0);
-			released.countDown();
-			other.close();
-		}
 	}
 
 	@Test
@@ -444,100 +316,6 @@ class EngineThreadsTests {
 		this.store.answerAgain();
 		this.engine.template().acquire(LockRequest.of("order:42")).close();
 		await().until(this.engine.registry()::isEmpty);
-	}
-
-	/** Locks in memory that can be made to hang, each area ({@code area/key}) a shard. */
-	private static final class FaultyStore extends ScriptedStore {
-
-		private volatile CountDownLatch silence = new CountDownLatch(0);
-
-		private volatile CountDownLatch hangingRenewals = new CountDownLatch(0);
-
-		private volatile String hangingShard = "";
-
-		private final Set<String> lost = ConcurrentHashMap.newKeySet();
-
-		private volatile Runnable look = () -> {
-		};
-
-		final Set<Thread> renewingThreads = ConcurrentHashMap.newKeySet();
-
-		/** The thread of each release. */
-		final List<Thread> releases = new CopyOnWriteArrayList<>();
-
-		FaultyStore() {
-			super(new MemoryLockStore());
-			Function<RenewRequest, RenewResult> answer = this.onRenew;
-			this.onRenew = (request) -> {
-				this.renewingThreads.add(Thread.currentThread());
-				this.look.run();
-				if (this.lost.contains(request.key())) {
-					return RenewResult.NOT_OWNER;
-				}
-				while (request.key().startsWith(this.hangingShard) && this.hangingRenewals.getCount() > 0) {
-					try {
-						this.hangingRenewals.await();
-					}
-					catch (InterruptedException ex) {
-						// hangs all the same
-					}
-				}
-				return answer.apply(request);
-			};
-		}
-
-		/** From now on this lock belongs to another owner. */
-		void lose(String key) {
-			this.lost.add(key);
-		}
-
-		/** Runs on each thread that renews. */
-		void onThread(Runnable look) {
-			this.look = look;
-		}
-
-		/** From now on requests wait out their timeouts. */
-		void fallSilent() {
-			this.silence = new CountDownLatch(1);
-		}
-
-		/**
-		 * From now on renewals of keys with this prefix hang, whatever their timeouts.
-		 */
-		void hangRenewals(String shard) {
-			this.hangingShard = shard;
-			this.hangingRenewals = new CountDownLatch(1);
-		}
-
-		void answerAgain() {
-			this.silence.countDown();
-			this.hangingRenewals.countDown();
-		}
-
-		@Override
-		void beforeAnswer(Duration timeout) {
-			try {
-				if (!this.silence.await(timeout.toNanos(), TimeUnit.NANOSECONDS)) {
-					throw new LockUnavailableException("no answer within " + timeout);
-				}
-			}
-			catch (InterruptedException ex) {
-				Thread.currentThread().interrupt();
-				throw new LockUnavailableException("interrupted", ex);
-			}
-		}
-
-		@Override
-		public ReleaseResult release(ReleaseRequest request, Duration timeout) {
-			this.releases.add(Thread.currentThread());
-			return super.release(request, timeout);
-		}
-
-		@Override
-		public String shard(String key) {
-			return key.substring(0, key.indexOf('/') + 1);
-		}
-
 	}
 
 }
