@@ -87,6 +87,7 @@ class ArchitectureTests {
 			Map.entry("autoconfigure.actuate", List.of("", "store", "engine", "autoconfigure")),
 			Map.entry("autoconfigure.zookeeper",
 					List.of("", "store", "zookeeper", "autoconfigure", "autoconfigure.properties")),
+			Map.entry("autoconfigure.etcd", List.of("", "store", "etcd", "autoconfigure", "autoconfigure.properties")),
 			Map.entry("autoconfigure.jdbc", List.of("", "store", "jdbc", "autoconfigure", "autoconfigure.properties")));
 
 	private static final JavaClasses CLASSES = new ClassFileImporter()

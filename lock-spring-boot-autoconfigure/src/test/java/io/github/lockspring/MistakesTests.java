@@ -1,5 +1,6 @@
 package io.github.lockspring;
 
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -16,10 +17,13 @@ import java.util.stream.Stream;
 import io.github.lockspring.annotation.DistributedLock;
 import io.github.lockspring.autoconfigure.Applications;
 import io.github.lockspring.autoconfigure.StartupFailures;
+import io.github.lockspring.testsupport.etcd.EtcdProcess;
+import io.github.lockspring.testsupport.etcd.RequiresEtcd;
 import org.jspecify.annotations.NonNull;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.FieldSource;
 
 import org.springframework.boot.diagnostics.FailureAnalysis;
@@ -53,6 +57,7 @@ class MistakesTests {
 			property("tll=30s"), property("wait-time=5sec"), property("ttl=45"), property("wait-time=-1s"),
 			property("max-hold=10s"), property("key-prefix={shop}"), property("store=redlok"),
 			property("renewal.interval=0.9"), property("redlock.node[0]=redis://a"), property("command-timeout=2s"),
+			property("etcd.endpoints=etcd:2379"), property("ttl=1s", "store=etcd"),
 			// methods
 			method("private void ship()", PrivateMethod.class), method("static void ship()", StaticMethod.class),
 			method("final void ship()", FinalMethod.class), method("final class Orders", FinalClass.class),
@@ -94,6 +99,43 @@ class MistakesTests {
 			assertThat(documented("## At a call").get(mistake.what()))
 				.isEqualTo(row(details.problem(), details.remedy()));
 		});
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "http://127.0.0.1:1, Connection refused, no", ", authentication is not enabled, yes",
+			", authentication failed, yes" })
+	@RequiresEtcd
+	void mistakeWithEtcdEndsTheCallWithWhatThePageSays(@Nullable String address, String words, String atOnce) {
+		EtcdProcess server = Etcd.SERVER;
+		if (words.equals("authentication failed")) {
+			server.authenticate("shop", "right");
+		}
+		Applications.withoutRedis()
+			.withPropertyValues("distributed-lock.store=etcd",
+					"distributed-lock.etcd.endpoints=" + ((address != null) ? address : server.address()),
+					"distributed-lock.etcd.username=shop", "distributed-lock.etcd.password=wrong",
+					"distributed-lock.wait-time=100ms")
+			.run((context) -> {
+				Throwable error = catchThrowable(
+						() -> context.getBean(LockTemplate.class).acquire(LockRequest.of("a")));
+				List<String> row = Documentation.table(Documentation.lines(PAGE), "## When etcd is unavailable")
+					.stream()
+					.filter((cells) -> cells.get(0).contains("`" + words + "`"))
+					.findFirst()
+					.orElseThrow();
+				assertThat(row.get(1)).isEqualTo(atOnce);
+				assertThat(error).isInstanceOf(LockUnavailableException.class)
+					.hasMessageContaining(words)
+					.hasMessageContaining(row.get(2).replace("`", ""))
+					.satisfies((ex) -> assertThat(((LockUnavailableException) ex).isPermanent())
+						.isEqualTo(atOnce.equals("yes")));
+			});
+	}
+
+	private static final class Etcd {
+
+		private static final EtcdProcess SERVER = EtcdProcess.alone();
+
 	}
 
 	@Test
@@ -149,8 +191,11 @@ class MistakesTests {
 		return new Mistake(attribute + " = \"" + value + "\"", Attributes.class, "test." + attribute + "=" + value);
 	}
 
-	private static Mistake property(String property) {
-		return new Mistake("distributed-lock." + property, Attributes.class, "distributed-lock." + property);
+	private static Mistake property(String... properties) {
+		String all = Arrays.stream(properties)
+			.map((property) -> "distributed-lock." + property)
+			.collect(Collectors.joining(" "));
+		return new Mistake(all, Attributes.class, all.replace(" ", "\n"));
 	}
 
 	private static Mistake method(String what, Class<?> bean) {
@@ -172,7 +217,7 @@ class MistakesTests {
 			ApplicationContextRunner runner = (this.bean != NoStore.class) ? Applications.inMemory()
 					: Applications.withoutRedis();
 			return runner.withUserConfiguration(this.bean)
-				.withPropertyValues(this.property.isEmpty() ? new String[0] : new String[] { this.property });
+				.withPropertyValues(this.property.isEmpty() ? new String[0] : this.property.split("\n"));
 		}
 
 		@Override

@@ -11,6 +11,8 @@ import io.github.lockspring.LockUnavailableException;
  */
 final class EtcdErrors {
 
+	private static final String CHECK = ". Check distributed-lock.etcd.endpoints and the servers";
+
 	private EtcdErrors() {
 	}
 
@@ -20,7 +22,7 @@ final class EtcdErrors {
 	}
 
 	private static boolean says(Throwable cause, String part) {
-		return String.valueOf(cause.getMessage()).contains(part);
+		return reason(cause).contains(part);
 	}
 
 	static LockUnavailableException unavailable(Throwable failure) {
@@ -30,15 +32,36 @@ final class EtcdErrors {
 		}
 		if (cause instanceof TimeoutException) {
 			return new LockUnavailableException(
-					"etcd did not answer in time: it is slow, cannot be reached, or has no leader", cause);
+					"etcd did not answer in time: it is slow, cannot be reached, or has no leader" + CHECK, cause);
 		}
-		if (says(cause, "PERMISSION_DENIED") || says(cause, "permission denied") || says(cause, "UNAUTHENTICATED")
-				|| says(cause, "authentication failed") || says(cause, "user name is empty")) {
-			return new LockUnavailableException("etcd does not let this application use locks: " + cause.getMessage()
-					+ ". Check the user, the password, and its role, which needs to read and write the keys of locks",
+		if (says(cause, "authentication is not enabled")) {
+			return new LockUnavailableException(
+					"etcd knows no users: " + reason(cause)
+							+ ". Leave out distributed-lock.etcd.username and password, or check the address",
 					cause, true);
 		}
-		return new LockUnavailableException("etcd cannot be used: " + cause.getMessage(), cause);
+		if (says(cause, "permission denied") || says(cause, "authentication failed")
+				|| says(cause, "user name is empty")) {
+			return new LockUnavailableException("etcd does not let this application use locks: " + reason(cause)
+					+ ". Check distributed-lock.etcd.username and password, and the role of the user, which needs to read"
+					+ " and write the keys that begin with distributed-lock.etcd.root and a slash", cause, true);
+		}
+		return new LockUnavailableException("etcd cannot be used: " + reason(cause) + CHECK, cause);
+	}
+
+	/**
+	 * A status of gRPC says little: what the server, the network or TLS says is below it.
+	 * A login that fails is UNAUTHENTICATED whatever the reason, an outage included.
+	 */
+	private static String reason(Throwable failure) {
+		StringBuilder reason = new StringBuilder();
+		for (Throwable each = failure; each != null; each = each.getCause()) {
+			String said = String.valueOf(each.getMessage()).lines().findFirst().orElse("");
+			if (reason.indexOf(said) < 0) {
+				reason.append(reason.isEmpty() ? "" : ": ").append(said);
+			}
+		}
+		return reason.toString();
 	}
 
 	private static Throwable cause(Throwable failure) {

@@ -84,7 +84,7 @@ final class EtcdServer implements EntryServer {
 		}
 		try {
 			this.client.getKVClient()
-				.get(bytes(this.settings.root()), GetOption.builder().withCountOnly(true).build())
+				.get(bytes(this.settings.root() + "/"), GetOption.builder().withCountOnly(true).build())
 				.get(this.settings.connectTimeout().toMillis(), TimeUnit.MILLISECONDS);
 		}
 		catch (InterruptedException ex) {
@@ -297,7 +297,7 @@ final class EtcdServer implements EntryServer {
 	@Override
 	public CompletionStage<Void> ping() {
 		return bounded(this.client.getKVClient()
-			.get(bytes(this.settings.root()), GetOption.builder().withCountOnly(true).build()))
+			.get(bytes(this.settings.root() + "/"), GetOption.builder().withCountOnly(true).build()))
 			.thenApply((response) -> null);
 	}
 

@@ -16,6 +16,9 @@ import io.github.lockspring.LockTemplate;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.engine.EngineSettings;
 import io.github.lockspring.engine.LockEngine;
+import io.github.lockspring.store.StoreHealth;
+import io.github.lockspring.testsupport.etcd.EtcdProcess;
+import io.github.lockspring.testsupport.etcd.RequiresEtcd;
 import io.github.lockspring.testsupport.network.TcpProxy;
 import io.github.lockspring.testsupport.network.TcpProxy.Cut;
 import org.junit.jupiter.api.AfterEach;
@@ -53,7 +56,10 @@ class EtcdFailureTests {
 	}
 
 	private LockTemplate instance(String... addresses) {
-		EtcdLockStore store = EtcdLockStore.createOwning(EtcdTestServer.client(addresses), new EtcdStoreSettings());
+		return instance(EtcdLockStore.createOwning(Clients.of(addresses), new EtcdStoreSettings()));
+	}
+
+	private LockTemplate instance(EtcdLockStore store) {
 		EngineSettings defaults = EngineSettings.defaults();
 		LockEngine engine = new LockEngine(store,
 				new EngineSettings(defaults.ttl(), defaults.waitTime(), null, Duration.ofSeconds(2),
@@ -65,15 +71,15 @@ class EtcdFailureTests {
 		return engine.template();
 	}
 
-	private EtcdTestServer server() {
-		EtcdTestServer server = EtcdTestServer.alone();
+	private EtcdProcess server() {
+		EtcdProcess server = EtcdProcess.alone();
 		this.opened.add(server);
 		return server;
 	}
 
 	@Test
 	void f22ServerThatIsKilledIsUnavailableAndLocksWorkWhenItIsBack() {
-		EtcdTestServer server = server();
+		EtcdProcess server = server();
 		LockTemplate locks = instance(server.address());
 		HeldLock held = locks.acquire(this.request);
 		server.kill();
@@ -91,7 +97,7 @@ class EtcdFailureTests {
 
 	@Test
 	void f22ServerThatIsPausedEndsNoWaitLateAndLosesALeaseThatItOutlives() {
-		EtcdTestServer server = server();
+		EtcdProcess server = server();
 		LockTemplate locks = instance(server.address());
 		HeldLock held = locks.acquire(this.request);
 		server.pause();
@@ -111,7 +117,7 @@ class EtcdFailureTests {
 
 	@Test
 	void f07HolderThatIsCutOffLosesItsLockBeforeAnotherGetsIt() {
-		EtcdTestServer server = EtcdTestServer.shared();
+		EtcdProcess server = EtcdProcess.shared();
 		try (TcpProxy proxy = new TcpProxy(server.port())) {
 			HeldLock held = instance("http://127.0.0.1:" + proxy.port()).acquire(this.request);
 			proxy.stall();
@@ -126,7 +132,7 @@ class EtcdFailureTests {
 
 	@Test
 	void f24WaiterThatIsCutOffInTheQueueFindsItsTurnWhenItIsBack() throws Exception {
-		EtcdTestServer server = server();
+		EtcdProcess server = server();
 		try (TcpProxy proxy = new TcpProxy(server.port())) {
 			HeldLock held = instance(server.address()).acquire(this.request);
 			LockTemplate waiting = instance("http://127.0.0.1:" + proxy.port());
@@ -141,18 +147,23 @@ class EtcdFailureTests {
 
 	@Test
 	void f11LeaderThatIsKilledCostsNoLockAndALostMajorityIsUnavailable() {
-		List<EtcdTestServer> members = EtcdTestServer.members(3);
+		List<EtcdProcess> members = EtcdProcess.members(3);
 		this.opened.addAll(members);
-		members.forEach(EtcdTestServer::awaitUsable);
-		String[] addresses = members.stream().map(EtcdTestServer::address).toArray(String[]::new);
-		LockTemplate locks = instance(addresses);
-		EtcdTestServer leader = members.stream().filter(EtcdTestServer::isLeader).findFirst().orElseThrow();
+		members.forEach(EtcdProcess::awaitUsable);
+		String[] addresses = members.stream().map(EtcdProcess::address).toArray(String[]::new);
+		EtcdLockStore store = EtcdLockStore.createOwning(Clients.of(addresses), new EtcdStoreSettings());
+		LockTemplate locks = instance(store);
+		EtcdProcess leader = members.stream().filter(EtcdProcess::isLeader).findFirst().orElseThrow();
 		HeldLock held = locks.acquire(this.request.ttl(Duration.ofSeconds(30)));
 		leader.kill();
 		await().atMost(PATIENT).ignoreException(LockUnavailableException.class).untilAsserted(held::verify);
 		members.stream().filter((member) -> member != leader).findFirst().orElseThrow().kill();
 		assertThatExceptionOfType(LockUnavailableException.class)
 			.isThrownBy(() -> locks.acquire(LockRequest.of("other").waitTime(Duration.ofSeconds(1))));
+		StoreHealth health = store.health(Duration.ofSeconds(5)).orElseThrow();
+		assertThat(health.isUsable()).isFalse();
+		assertThat(health.servers()).singleElement()
+			.satisfies((server) -> assertThat(server.problem()).contains("Check distributed-lock.etcd.endpoints"));
 		leader.start();
 		leader.awaitUsable();
 		await().atMost(PATIENT)

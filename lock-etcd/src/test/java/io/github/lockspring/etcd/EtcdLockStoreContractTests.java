@@ -3,6 +3,8 @@ package io.github.lockspring.etcd;
 import java.time.Duration;
 
 import io.github.lockspring.store.LockStore;
+import io.github.lockspring.testsupport.etcd.EtcdProcess;
+import io.github.lockspring.testsupport.etcd.RequiresEtcd;
 import io.github.lockspring.testsupport.store.AbstractQueueingLockStoreTests;
 
 /**
@@ -11,11 +13,11 @@ import io.github.lockspring.testsupport.store.AbstractQueueingLockStoreTests;
 @RequiresEtcd
 class EtcdLockStoreContractTests extends AbstractQueueingLockStoreTests {
 
-	private final EtcdTestServer server = EtcdTestServer.shared();
+	private final EtcdProcess server = EtcdProcess.shared();
 
 	@Override
 	protected LockStore createStore() {
-		return EtcdLockStore.createOwning(this.server.client(),
+		return EtcdLockStore.createOwning(Clients.of(this.server.address()),
 				new EtcdStoreSettings("lock:", "lockspring", Duration.ofSeconds(5), Duration.ofSeconds(10)));
 	}
 

@@ -1,13 +1,9 @@
 package io.github.lockspring.redis;
 
-import java.io.IOException;
 import java.lang.reflect.Proxy;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.KeyStore;
-import java.security.PrivateKey;
 import java.util.ArrayList;
-import java.util.Base64;
 import java.util.List;
 import java.util.Objects;
 
@@ -18,6 +14,7 @@ import io.github.lockspring.store.AcquireResult.Acquired;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.RenewRequest;
 import io.github.lockspring.store.RenewResult;
+import io.github.lockspring.testsupport.network.TestCertificate;
 import io.github.lockspring.testsupport.redis.RedisCluster;
 import io.github.lockspring.testsupport.redis.RedisServer;
 import io.lettuce.core.ClientOptions;
@@ -53,12 +50,10 @@ import static org.awaitility.Awaitility.await;
  */
 class ApplicationSettingsTests {
 
-	private static final String PASSWORD = "changeit";
-
 	@ParameterizedTest
 	@EnumSource
 	void tlsUserAndDatabaseAreThoseOfTheApplication(Driver driver, @TempDir Path directory) throws Exception {
-		Certificate certificate = Certificate.make(directory);
+		TestCertificate certificate = TestCertificate.make(directory);
 		int tlsPort = RedisServer.freePort();
 		try (RedisServer server = RedisServer.start("--tls-port", String.valueOf(tlsPort), "--tls-cert-file",
 				certificate.certificate().toString(), "--tls-key-file", certificate.privateKey().toString(),
@@ -226,10 +221,10 @@ class ApplicationSettingsTests {
 		return ((String) Objects.requireNonNull(server.command("CLIENT", "LIST"))).lines().count();
 	}
 
-	private static LettuceClientConfiguration lettuce(Certificate certificate) {
+	private static LettuceClientConfiguration lettuce(TestCertificate certificate) {
 		SslOptions ssl = SslOptions.builder()
 			.jdkSslProvider()
-			.truststore(certificate.store().toFile(), PASSWORD)
+			.truststore(certificate.store().toFile(), TestCertificate.PASSWORD)
 			.build();
 		return LettuceClientConfiguration.builder()
 			.clientOptions(ClientOptions.builder().sslOptions(ssl).build())
@@ -237,8 +232,8 @@ class ApplicationSettingsTests {
 			.build();
 	}
 
-	private static JedisClientConfiguration jedis(Certificate certificate) throws Exception {
-		KeyStore store = KeyStore.getInstance(certificate.store().toFile(), PASSWORD.toCharArray());
+	private static JedisClientConfiguration jedis(TestCertificate certificate) throws Exception {
+		KeyStore store = KeyStore.getInstance(certificate.store().toFile(), TestCertificate.PASSWORD.toCharArray());
 		TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
 		trust.init(store);
 		SSLContext context = SSLContext.getInstance("TLS");
@@ -262,40 +257,6 @@ class ApplicationSettingsTests {
 		else {
 			((JedisConnectionFactory) factory).destroy();
 		}
-	}
-
-	/**
-	 * A self-signed one, made by the keytool of the JDK that runs the test.
-	 */
-	private record Certificate(Path store, Path certificate, Path privateKey) {
-
-		static Certificate make(Path directory) throws Exception {
-			Path store = directory.resolve("store.p12");
-			Path keytool = Path.of(System.getProperty("java.home"), "bin", "keytool");
-			Process process = new ProcessBuilder(keytool.toString(), "-genkeypair", "-keyalg", "RSA", "-keysize",
-					"2048", "-alias", "test", "-dname", "CN=localhost", "-ext", "san=dns:localhost,ip:127.0.0.1",
-					"-validity", "2", "-storetype", "PKCS12", "-keystore", store.toString(), "-storepass", PASSWORD)
-				.redirectErrorStream(true)
-				.redirectOutput(directory.resolve("keytool.log").toFile())
-				.start();
-			assertThat(process.waitFor()).isZero();
-			KeyStore keys = KeyStore.getInstance(store.toFile(), PASSWORD.toCharArray());
-			PrivateKey key = (PrivateKey) keys.getKey("test", PASSWORD.toCharArray());
-			byte[] certificate = keys.getCertificate("test").getEncoded();
-			// the same certificate as one to trust: a private key entry is none
-			keys.setCertificateEntry("trusted", keys.getCertificate("test"));
-			try (var out = Files.newOutputStream(store)) {
-				keys.store(out, PASSWORD.toCharArray());
-			}
-			return new Certificate(store, pem(directory.resolve("cert.pem"), "CERTIFICATE", certificate),
-					pem(directory.resolve("key.pem"), "PRIVATE KEY", key.getEncoded()));
-		}
-
-		private static Path pem(Path file, String type, byte[] content) throws IOException {
-			String text = Base64.getMimeEncoder(64, "\n".getBytes()).encodeToString(content);
-			return Files.writeString(file, "-----BEGIN " + type + "-----\n" + text + "\n-----END " + type + "-----\n");
-		}
-
 	}
 
 }

@@ -92,6 +92,7 @@ public final class LockEngineAutoConfiguration {
 		return switch (LockStoreModules.select(properties.store(), null).orElse(Store.REDIS)) {
 			case JDBC -> properties.jdbc().commandTimeout();
 			case ZOOKEEPER -> properties.zookeeper().commandTimeout();
+			case ETCD -> properties.etcd().commandTimeout();
 			case REDIS, REDLOCK, MEMORY -> properties.redis().commandTimeout();
 		};
 	}

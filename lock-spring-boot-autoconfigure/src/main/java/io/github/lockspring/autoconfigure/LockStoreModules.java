@@ -14,14 +14,16 @@ import org.springframework.util.ClassUtils;
  * The stores on the class path.
  * <p>
  * The module of the JDBC store also has the fencing guard and therefore comes with every
- * starter. Beside another store, it and that of ZooKeeper count only if their own starter
- * is there too, which has a file for this purpose.
+ * starter. Beside another store, it and those of ZooKeeper and etcd count only if their
+ * own starter is there too, which has a file for this purpose.
  */
 final class LockStoreModules {
 
 	static final String REDIS_STORE = "io.github.lockspring.redis.RedisLockStore";
 
 	static final String ZOOKEEPER_STORE = "io.github.lockspring.zookeeper.ZooKeeperLockStore";
+
+	static final String ETCD_STORE = "io.github.lockspring.etcd.EtcdLockStore";
 
 	static final String JDBC_STORE = "io.github.lockspring.jdbc.JdbcLockStore";
 
@@ -41,6 +43,7 @@ final class LockStoreModules {
 			stores.add(Store.REDIS);
 		}
 		addIfChosen(Store.ZOOKEEPER, ZOOKEEPER_STORE, stores, loader);
+		addIfChosen(Store.ETCD, ETCD_STORE, stores, loader);
 		addIfChosen(Store.JDBC, JDBC_STORE, stores, loader);
 		return stores;
 	}

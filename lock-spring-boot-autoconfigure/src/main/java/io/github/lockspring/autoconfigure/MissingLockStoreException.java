@@ -53,7 +53,10 @@ class MissingLockStoreException extends RuntimeException {
 		return LockStoreModules.select(store, classLoader).map((selected) -> switch (selected) {
 			case MEMORY -> leftOut("MemoryLockStoreAutoConfiguration");
 			case JDBC -> withoutJdbc(beanFactory, classLoader);
-			case ZOOKEEPER -> withoutZooKeeper(classLoader);
+			case ZOOKEEPER -> withoutModule(selected, LockStoreModules.ZOOKEEPER_STORE,
+					"ZooKeeperLockStoreAutoConfiguration", classLoader);
+			case ETCD ->
+				withoutModule(selected, LockStoreModules.ETCD_STORE, "EtcdLockStoreAutoConfiguration", classLoader);
 			case REDIS, REDLOCK -> withoutRedis(beanFactory, selected, classLoader);
 		}).orElseGet(() -> undecided(LockStoreModules.present(classLoader)));
 	}
@@ -63,7 +66,8 @@ class MissingLockStoreException extends RuntimeException {
 			return new MissingLockStoreException("there is no module of a store on the class path",
 					"Add the dependency io.github.lockspring:lock-spring-boot-starter, for Redis, or"
 							+ " io.github.lockspring:lock-spring-boot-starter-jdbc, for a database, or"
-							+ " io.github.lockspring:lock-spring-boot-starter-zookeeper.");
+							+ " io.github.lockspring:lock-spring-boot-starter-zookeeper, or"
+							+ " io.github.lockspring:lock-spring-boot-starter-etcd.");
 		}
 		String names = stores.stream()
 			.map((store) -> store.name().toLowerCase(Locale.ROOT))
@@ -93,13 +97,16 @@ class MissingLockStoreException extends RuntimeException {
 		return leftOut("JdbcLockStoreAutoConfiguration");
 	}
 
-	private static MissingLockStoreException withoutZooKeeper(@Nullable ClassLoader classLoader) {
-		if (!ClassUtils.isPresent(LockStoreModules.ZOOKEEPER_STORE, classLoader)) {
+	private static MissingLockStoreException withoutModule(DistributedLockProperties.Store store, String type,
+			String autoConfiguration, @Nullable ClassLoader classLoader) {
+		if (!ClassUtils.isPresent(type, classLoader)) {
+			String name = store.name().toLowerCase(Locale.ROOT);
 			return new MissingLockStoreException(
-					"distributed-lock.store=zookeeper needs the module lock-zookeeper, which is not on the class path",
-					"Add the dependency io.github.lockspring:lock-spring-boot-starter-zookeeper.");
+					"distributed-lock.store=%1$s needs the module lock-%1$s, which is not on the class path"
+						.formatted(name),
+					"Add the dependency io.github.lockspring:lock-spring-boot-starter-%s.".formatted(name));
 		}
-		return leftOut("ZooKeeperLockStoreAutoConfiguration");
+		return leftOut(autoConfiguration);
 	}
 
 	private static MissingLockStoreException withoutRedis(ConfigurableListableBeanFactory beanFactory,

@@ -65,7 +65,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 class JdbcLockStoreAutoConfigurationTests {
 
 	private static final FilteredClassLoader WITHOUT_REDIS_MODULE = new FilteredClassLoader(
-			"io.github.lockspring.zookeeper", "io.github.lockspring.redis");
+			"io.github.lockspring.zookeeper", "io.github.lockspring.etcd", "io.github.lockspring.redis");
 
 	private final ApplicationContextRunner runner = Applications.withoutRedis()
 		.withConfiguration(AutoConfigurations.of(DataSourceAutoConfiguration.class,
@@ -112,10 +112,13 @@ class JdbcLockStoreAutoConfigurationTests {
 	void noStoreOnTheClassPathIsAnErrorThatNamesTheStarters() {
 		FailureAnalysis failure = StartupFailures.of(this.runner
 			.withClassLoader(new FilteredClassLoader("io.github.lockspring.redis", "io.github.lockspring.jdbc",
-					"io.github.lockspring.zookeeper"))
+					"io.github.lockspring.zookeeper", "io.github.lockspring.etcd"))
 			.withUserConfiguration(LockedService.class));
 		assertThat(failure.getDescription()).contains("there is no module of a store on the class path");
-		assertThat(failure.getAction()).contains("lock-spring-boot-starter,").contains("lock-spring-boot-starter-jdbc");
+		assertThat(failure.getAction()).contains("lock-spring-boot-starter,")
+			.contains("lock-spring-boot-starter-jdbc")
+			.contains("lock-spring-boot-starter-zookeeper")
+			.contains("lock-spring-boot-starter-etcd");
 	}
 
 	@Test

@@ -50,7 +50,7 @@ class LockStoreAutoConfigurationTests {
 			"io.lettuce", "redis.clients");
 
 	private static final FilteredClassLoader WITHOUT_MODULE = new FilteredClassLoader("io.github.lockspring.redis",
-			"io.github.lockspring.zookeeper");
+			"io.github.lockspring.zookeeper", "io.github.lockspring.etcd");
 
 	@ParameterizedTest
 	@ValueSource(strings = { "lettuce", "jedis" })

@@ -32,7 +32,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 class ZooKeeperLockStoreAutoConfigurationTests {
 
 	private static final FilteredClassLoader WITHOUT_OTHERS = new FilteredClassLoader("io.github.lockspring.redis",
-			"io.github.lockspring.jdbc");
+			"io.github.lockspring.jdbc", "io.github.lockspring.etcd");
 
 	private static TestingServer server;
 

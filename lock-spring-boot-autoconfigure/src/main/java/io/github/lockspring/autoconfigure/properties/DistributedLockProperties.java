@@ -39,6 +39,7 @@ import org.springframework.core.Ordered;
  * @param redlock Servers of the store redlock.
  * @param jdbc The store in a database.
  * @param zookeeper The store in ZooKeeper.
+ * @param etcd The store in etcd.
  * @param fairness Sharing of locks between instances.
  * @param shutdown Locks when the application stops.
  * @param transaction Locks in transactions.
@@ -52,8 +53,8 @@ public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @
 		@DefaultValue("5s") Duration waitTime, @Nullable Duration maxHold, @DefaultValue("false") boolean asyncRelease,
 		@DefaultValue(DEFAULT_ORDER) int order, @DefaultValue Renewal renewal, @DefaultValue Redis redis,
 		@DefaultValue Redlock redlock, @DefaultValue Jdbc jdbc, @DefaultValue Zookeeper zookeeper,
-		@DefaultValue Fairness fairness, @DefaultValue Shutdown shutdown, @DefaultValue Transaction transaction,
-		@DefaultValue Fencing fencing, @DefaultValue Observation observation) {
+		@DefaultValue Etcd etcd, @DefaultValue Fairness fairness, @DefaultValue Shutdown shutdown,
+		@DefaultValue Transaction transaction, @DefaultValue Fencing fencing, @DefaultValue Observation observation) {
 
 	private static final String DEFAULT_ORDER = "" + (Ordered.LOWEST_PRECEDENCE - 100);
 
@@ -132,6 +133,12 @@ public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @
 		 * distributed-lock.zookeeper.connect-string.
 		 */
 		ZOOKEEPER,
+
+		/**
+		 * The etcd of the application's jetcd Client, or that of
+		 * distributed-lock.etcd.endpoints.
+		 */
+		ETCD,
 
 		/**
 		 * The memory of this process, for tests and for applications with one instance.
@@ -361,7 +368,7 @@ public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @
 						"Choose a path such as /lockspring or /teams/billing/locks.");
 			}
 			if (auth != null && auth.indexOf(':') <= 0) {
-				throw new LockPropertyException("zookeeper.auth", "(not shown)", "it has no scheme",
+				throw new LockPropertyException("zookeeper.auth", LockPropertyException.SECRET, "it has no scheme",
 						"Write the scheme, a colon and its value, such as digest:user:password.");
 			}
 		}
@@ -381,6 +388,65 @@ public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @
 			 */
 			CREATOR
 
+		}
+
+	}
+
+	/**
+	 * The store in etcd.
+	 *
+	 * @param endpoints URLs of the servers, such as http://host:2379 or, with TLS,
+	 * https://host:2379. The client of a Client bean of the application is used instead
+	 * if there is one.
+	 * @param username Login username. Without it, the client does not authenticate.
+	 * @param password Login password. Without it, the client does not authenticate.
+	 * @param ssl Encryption of the connections.
+	 * @param root Beginning of the names of all keys. A slash follows it.
+	 * @param commandTimeout Maximum wait for a response of etcd, 10 milliseconds to 1
+	 * minute, and never more than a third of the ttl.
+	 * @param connectTimeout Maximum wait of the first lock for a connection, 10
+	 * milliseconds to 1 minute. Also applies to each attempt to connect.
+	 */
+	public record Etcd(@DefaultValue("http://localhost:2379") List<String> endpoints, @Nullable String username,
+			@Nullable String password, @DefaultValue Ssl ssl, @DefaultValue("lockspring") String root,
+			@DefaultValue("2s") Duration commandTimeout, @DefaultValue("5s") Duration connectTimeout) {
+
+		/**
+		 * Validates the values.
+		 * @throws LockPropertyException if a value is invalid
+		 */
+		public Etcd {
+			PropertyRange.check("etcd.command-timeout", commandTimeout, Duration.ofMillis(10), Duration.ofMinutes(1));
+			PropertyRange.check("etcd.connect-timeout", connectTimeout, Duration.ofMillis(10), Duration.ofMinutes(1));
+			EtcdEndpointsValidator.validate(endpoints, ssl.bundle());
+			if (root.isBlank()) {
+				throw new LockPropertyException("etcd.root", root,
+						"it is empty, so locks could be mistaken for other keys",
+						"Choose a name such as lockspring, or leave the property out.");
+			}
+			if ((username == null) != (password == null)) {
+				throw new LockPropertyException((username != null) ? "etcd.username" : "etcd.password",
+						(username != null) ? username : LockPropertyException.SECRET,
+						"user and password need each other", "Set both of them, or none.");
+			}
+		}
+
+		/**
+		 * Returns the values without the password.
+		 */
+		@Override
+		public String toString() {
+			return "Etcd[endpoints=%s, username=%s, ssl=%s, root=%s]".formatted(this.endpoints, this.username, this.ssl,
+					this.root);
+		}
+
+		/**
+		 * Encryption of the connections.
+		 *
+		 * @param bundle Name of the SSL bundle to use. Without it, the trust store of the
+		 * JVM applies.
+		 */
+		public record Ssl(@Nullable String bundle) {
 		}
 
 	}

@@ -11,6 +11,9 @@ public class LockPropertyException extends RuntimeException {
 
 	private static final long serialVersionUID = 1L;
 
+	/** In the place of a value that may be a password. */
+	static final String SECRET = "(not shown)";
+
 	private static final String PREFIX = "distributed-lock.";
 
 	private final transient Details details;

@@ -56,7 +56,8 @@ class LockPropertyFailureAnalyzer extends AbstractFailureAnalyzer<LockPropertyEx
 			// of an unknown property, it could be a password
 			return "";
 		}
-		String value = String.valueOf((property != null) ? property.getValue() : details.value());
+		boolean asItIs = property == null || LockPropertyException.SECRET.equals(details.value());
+		String value = String.valueOf(asItIs ? details.value() : property.getValue());
 		return " has the value '%s'"
 			.formatted(details.property().contains(NODES) ? RedlockNodeProperties.withoutPassword(value) : value);
 	}

@@ -52,7 +52,9 @@ final class PropertyNames {
 			names.add(name);
 			if (element != null) {
 				names.add(name + ANY_INDEX);
-				collect(element, name + ANY_INDEX + '.', names);
+				if (element.isRecord()) {
+					collect(element, name + ANY_INDEX + '.', names);
+				}
 			}
 		}
 	}

@@ -314,7 +314,9 @@ class LockMetersTests {
 	@ParameterizedTest
 	@CsvSource({ "io.github.lockspring.redis.RedisLockStore, redis",
 			"io.github.lockspring.redis.redlock.RedlockLockStore, redlock",
-			"io.github.lockspring.jdbc.JdbcLockStore, jdbc", "io.github.lockspring.store.LockStore, custom",
+			"io.github.lockspring.jdbc.JdbcLockStore, jdbc",
+			"io.github.lockspring.zookeeper.ZooKeeperLockStore, zookeeper",
+			"io.github.lockspring.etcd.EtcdLockStore, etcd", "io.github.lockspring.store.LockStore, custom",
 			"io.github.lockspring.testsupport.history.RecordingStore, custom", "java.lang.String, none" })
 	void tagOfTheStoreIsThatOfItsClass(Class<?> type, String tag) {
 		DefaultListableBeanFactory beans = new DefaultListableBeanFactory();

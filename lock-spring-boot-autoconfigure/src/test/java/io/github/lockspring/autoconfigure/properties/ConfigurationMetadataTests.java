@@ -52,7 +52,8 @@ class ConfigurationMetadataTests {
 			.orElseThrow();
 		assertThat((String) property.get("description")).isNotBlank().endsWith(".");
 		if (name.endsWith(".max-hold") || name.endsWith(".longest-ttl") || name.endsWith(".store")
-				|| name.endsWith("observation.enabled") || name.endsWith(".auth")) {
+				|| name.endsWith("observation.enabled") || name.endsWith(".auth") || name.endsWith("etcd.username")
+				|| name.endsWith("etcd.password") || name.endsWith(".bundle")) {
 			assertThat((String) property.get("description")).contains("Without it");
 		}
 		else if (!name.endsWith(".nodes")) {

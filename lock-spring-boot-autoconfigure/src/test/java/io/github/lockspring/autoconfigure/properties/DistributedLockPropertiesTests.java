@@ -65,28 +65,30 @@ class DistributedLockPropertiesTests {
 
 	@Test
 	void everyPropertyCanBeSet() {
-		this.runner
-			.withPropertyValues("distributed-lock.enabled=false", "distributed-lock.store=memory",
-					"distributed-lock.key-prefix=shop:lock:", "distributed-lock.ttl=1m", "distributed-lock.wait-time=0",
-					"distributed-lock.max-hold=PT1H", "distributed-lock.async-release=true", "distributed-lock.order=7",
-					"distributed-lock.renewal.interval=0.25", "distributed-lock.renewal.batch-size=10",
-					"distributed-lock.redis.command-timeout=250ms", "distributed-lock.redis.connect-timeout=8s",
-					"distributed-lock.redis.notifications=false", "distributed-lock.redis.replica-acks=2",
-					"distributed-lock.redis.replica-ack-timeout=100ms", "distributed-lock.redlock.nodes=redis://a",
-					"distributed-lock.redlock.node-timeout=70ms", "distributed-lock.redlock.clock-drift=0.02",
-					"distributed-lock.redlock.longest-ttl=2m", "distributed-lock.redlock.durable=true",
-					"distributed-lock.jdbc.table=shop.locks", "distributed-lock.jdbc.initialize-schema=always",
-					"distributed-lock.jdbc.command-timeout=300ms", "distributed-lock.jdbc.connect-timeout=9s",
-					"distributed-lock.jdbc.connections=3", "distributed-lock.fairness.max-handoff-time=0s",
-					"distributed-lock.zookeeper.connect-string=zoo:1", "distributed-lock.zookeeper.session-timeout=20s",
-					"distributed-lock.zookeeper.command-timeout=400ms", "distributed-lock.zookeeper.connect-timeout=7s",
-					"distributed-lock.zookeeper.root=/shop", "distributed-lock.zookeeper.auth=digest:a:b",
-					"distributed-lock.zookeeper.acl=creator", "distributed-lock.shutdown.timeout=1s",
-					"distributed-lock.transaction.release-after-completion=false",
-					"distributed-lock.transaction.verify-before-commit=off",
-					"distributed-lock.transaction.min-remaining=2s", "distributed-lock.fencing.table=shop.fences",
-					"distributed-lock.fencing.initialize-schema=never", "distributed-lock.observation.enabled=true",
-					"distributed-lock.observation.include-key=true")
+		this.runner.withPropertyValues("distributed-lock.enabled=false", "distributed-lock.store=memory",
+				"distributed-lock.key-prefix=shop:lock:", "distributed-lock.ttl=1m", "distributed-lock.wait-time=0",
+				"distributed-lock.max-hold=PT1H", "distributed-lock.async-release=true", "distributed-lock.order=7",
+				"distributed-lock.renewal.interval=0.25", "distributed-lock.renewal.batch-size=10",
+				"distributed-lock.redis.command-timeout=250ms", "distributed-lock.redis.connect-timeout=8s",
+				"distributed-lock.redis.notifications=false", "distributed-lock.redis.replica-acks=2",
+				"distributed-lock.redis.replica-ack-timeout=100ms", "distributed-lock.redlock.nodes=redis://a",
+				"distributed-lock.redlock.node-timeout=70ms", "distributed-lock.redlock.clock-drift=0.02",
+				"distributed-lock.redlock.longest-ttl=2m", "distributed-lock.redlock.durable=true",
+				"distributed-lock.jdbc.table=shop.locks", "distributed-lock.jdbc.initialize-schema=always",
+				"distributed-lock.jdbc.command-timeout=300ms", "distributed-lock.jdbc.connect-timeout=9s",
+				"distributed-lock.jdbc.connections=3", "distributed-lock.fairness.max-handoff-time=0s",
+				"distributed-lock.zookeeper.connect-string=zoo:1", "distributed-lock.zookeeper.session-timeout=20s",
+				"distributed-lock.zookeeper.command-timeout=400ms", "distributed-lock.zookeeper.connect-timeout=7s",
+				"distributed-lock.zookeeper.root=/shop", "distributed-lock.zookeeper.auth=digest:a:b",
+				"distributed-lock.zookeeper.acl=creator", "distributed-lock.etcd.endpoints=https://a:1,https://b:2",
+				"distributed-lock.etcd.username=me", "distributed-lock.etcd.password=secret",
+				"distributed-lock.etcd.ssl.bundle=etcd", "distributed-lock.etcd.root=shop",
+				"distributed-lock.etcd.command-timeout=500ms", "distributed-lock.etcd.connect-timeout=6s",
+				"distributed-lock.shutdown.timeout=1s", "distributed-lock.transaction.release-after-completion=false",
+				"distributed-lock.transaction.verify-before-commit=off",
+				"distributed-lock.transaction.min-remaining=2s", "distributed-lock.fencing.table=shop.fences",
+				"distributed-lock.fencing.initialize-schema=never", "distributed-lock.observation.enabled=true",
+				"distributed-lock.observation.include-key=true")
 			.run((context) -> assertThat(context.getBean(DistributedLockProperties.class))
 				.isEqualTo(new DistributedLockProperties(false, DistributedLockProperties.Store.MEMORY, "shop:lock:",
 						Duration.ofMinutes(1), Duration.ZERO, Duration.ofHours(1), true, 7,
@@ -101,6 +103,9 @@ class DistributedLockPropertiesTests {
 						new DistributedLockProperties.Zookeeper("zoo:1", Duration.ofSeconds(20), Duration.ofMillis(400),
 								Duration.ofSeconds(7), "/shop", "digest:a:b",
 								DistributedLockProperties.Zookeeper.Acl.CREATOR),
+						new DistributedLockProperties.Etcd(List.of("https://a:1", "https://b:2"), "me", "secret",
+								new DistributedLockProperties.Etcd.Ssl("etcd"), "shop", Duration.ofMillis(500),
+								Duration.ofSeconds(6)),
 						new DistributedLockProperties.Fairness(Duration.ZERO),
 						new DistributedLockProperties.Shutdown(Duration.ofSeconds(1)),
 						new DistributedLockProperties.Transaction(false, Verification.OFF, Duration.ofSeconds(2)),
@@ -141,6 +146,15 @@ class DistributedLockPropertiesTests {
 			redlock.clock-drift     | -0.1 | it is not between 0.0 and 0.5
 			redlock.clock-drift     | 1 | it is not between 0.0 and 0.5
 			redlock.longest-ttl     | 50ms | it is not between 100ms and 365d
+			etcd.endpoints          | "" | there is no server
+			etcd.endpoints          | etcd:2379 | it is not a URL of a server
+			etcd.endpoints          | http://etcd:2379/v3 | it is not a URL of a server
+			etcd.endpoints          | https://a,http://b | some of them are without TLS
+			etcd.root               | "" | it is empty
+			etcd.ssl.bundle         | mine | nothing would be encrypted
+			etcd.username           | me | user and password need each other
+			etcd.command-timeout    | 9ms | it is not between 10ms and 1m
+			etcd.connect-timeout    | 61s | it is not between 10ms and 1m
 			fairness.max-handoff-time     | -10ms | a negative time has no meaning
 			fairness.max-handoff-time     | 1h | it is not between 0s and 1m
 			shutdown.timeout        | -1s | a negative time has no meaning
@@ -155,6 +169,18 @@ class DistributedLockPropertiesTests {
 			.contains("'" + value + "'")
 			.contains(problem);
 		assertThat(failure.getAction()).isNotBlank().endsWith(".");
+	}
+
+	@ParameterizedTest
+	@ValueSource(
+			strings = { "etcd.endpoints=http://me:secret@etcd:2379", "etcd.password=secret", "zookeeper.auth=secret" })
+	void passwordIsNotShown(String property) {
+		FailureAnalysis failure = StartupFailures.of(this.runner.withPropertyValues("distributed-lock." + property));
+		assertThat(failure.getDescription()).contains("(not shown)").doesNotContain("secret");
+		assertThat(failure.getAction()).doesNotContain("secret");
+		assertThat(new DistributedLockProperties.Etcd(List.of("http://a"), "me", "secret",
+				new DistributedLockProperties.Etcd.Ssl(null), "locks", Duration.ofSeconds(1), Duration.ofSeconds(1)))
+			.hasToString("Etcd[endpoints=[http://a], username=me, ssl=Ssl[bundle=null], root=locks]");
 	}
 
 	@Test

@@ -2,6 +2,7 @@ package io.github.lockspring.autoconfigure.properties;
 
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
@@ -11,11 +12,13 @@ import java.util.function.Supplier;
 import io.github.lockspring.UnitOfWork;
 import io.github.lockspring.autoconfigure.Applications;
 import io.github.lockspring.autoconfigure.LockEngineAutoConfiguration;
+import io.github.lockspring.autoconfigure.etcd.EtcdLockStoreAutoConfiguration;
 import io.github.lockspring.autoconfigure.jdbc.JdbcLockStoreAutoConfiguration;
 import io.github.lockspring.autoconfigure.redis.RedisLockStoreAutoConfiguration;
 import io.github.lockspring.autoconfigure.redis.RedlockLockStoreAutoConfiguration;
 import io.github.lockspring.engine.EngineSettings;
 import io.github.lockspring.autoconfigure.zookeeper.ZooKeeperLockStoreAutoConfiguration;
+import io.github.lockspring.etcd.EtcdStoreSettings;
 import io.github.lockspring.interceptor.LockInterceptor;
 import io.github.lockspring.interceptor.LockOperationSourceAdvisor;
 import io.github.lockspring.jdbc.JdbcFencingGuard;
@@ -91,6 +94,15 @@ class PropertyWiringTests {
 		// ZooKeeperLockStoreAutoConfigurationTests use these two
 		bound("zookeeper.connect-string", "zoo:1", "zoo:1", (properties) -> properties.zookeeper().connectString());
 		bound("zookeeper.auth", "digest:me:secret", "digest:me:secret", (properties) -> properties.zookeeper().auth());
+		etcd("etcd.root", "others", "others", EtcdStoreSettings::root);
+		etcd("etcd.command-timeout", "61ms", Duration.ofMillis(61), EtcdStoreSettings::commandTimeout);
+		etcd("etcd.connect-timeout", "27s", Duration.ofSeconds(27), EtcdStoreSettings::connectTimeout);
+		// EtcdLockStoreAutoConfigurationTests use these
+		bound("etcd.endpoints", "https://a:1,https://b:2", List.of("https://a:1", "https://b:2"),
+				(properties) -> properties.etcd().endpoints());
+		bound("etcd.username", "me", "me", (properties) -> properties.etcd().username());
+		bound("etcd.password", "secret", "secret", (properties) -> properties.etcd().password());
+		bound("etcd.ssl.bundle", "mine", "mine", (properties) -> properties.etcd().ssl().bundle());
 		// LockObservationTests use these two
 		bound("observation.enabled", "true", true, (properties) -> properties.observation().enabled());
 		bound("observation.include-key", "true", true, (properties) -> properties.observation().includeKey());
@@ -157,6 +169,11 @@ class PropertyWiringTests {
 			Function<ZooKeeperStoreSettings, Object> setting) {
 		bound(name, value, expected,
 				(properties) -> setting.apply(settings(ZooKeeperLockStoreAutoConfiguration.class, properties)));
+	}
+
+	private static void etcd(String name, String value, Object expected, Function<EtcdStoreSettings, Object> setting) {
+		bound(name, value, expected,
+				(properties) -> setting.apply(settings(EtcdLockStoreAutoConfiguration.class, properties)));
 	}
 
 	private static void everyStore(String name, String value, Object expected,

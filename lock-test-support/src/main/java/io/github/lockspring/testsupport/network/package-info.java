@@ -1,5 +1,5 @@
 /**
- * Network faults for tests.
+ * Network faults and certificates for tests.
  */
 @NullMarked
 package io.github.lockspring.testsupport.network;

@@ -1,4 +1,4 @@
-package io.github.lockspring.etcd;
+package io.github.lockspring.testsupport.etcd;
 
 import java.io.File;
 import java.lang.annotation.ElementType;
@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.extension.ConditionEvaluationResult;
 import org.junit.jupiter.api.extension.ExecutionCondition;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -18,11 +19,13 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 /**
  * Skips tests where there is no {@code etcd} on the PATH; where
  * {@code LOCKSPRING_REQUIRE} names it, they fail instead.
+ *
+ * @since 0.1
  */
-@Target(ElementType.TYPE)
+@Target({ ElementType.TYPE, ElementType.METHOD })
 @Retention(RetentionPolicy.RUNTIME)
 @ExtendWith(RequiresEtcd.Condition.class)
-@interface RequiresEtcd {
+public @interface RequiresEtcd {
 
 	/**
 	 * Looks for the binary.
@@ -34,7 +37,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 			return evaluate(System.getenv("PATH"), System.getenv("LOCKSPRING_REQUIRE"));
 		}
 
-		static ConditionEvaluationResult evaluate(String path, String required) {
+		static ConditionEvaluationResult evaluate(@Nullable String path, @Nullable String required) {
 			boolean present = path != null && Arrays.stream(path.split(File.pathSeparator))
 				.anyMatch((directory) -> Files.isExecutable(Path.of(directory, "etcd")));
 			if (present) {

@@ -1,4 +1,4 @@
-package io.github.lockspring.etcd;
+package io.github.lockspring.testsupport.etcd;
 
 import java.nio.file.Path;
 
