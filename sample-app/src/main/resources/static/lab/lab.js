@@ -6,7 +6,7 @@ import { read } from "./model.js";
 import { seconds, t, translatePage } from "./strings.js";
 import { Timeline } from "./timeline.js";
 
-const state = { catalogue: null, run: null, events: new Map(), model: null, now: null, selected: null, matrix: {}, following: false };
+const state = { catalogue: null, run: null, events: new Map(), model: null, now: null, selected: null, matrix: {}, following: false, requested: null };
 const sale = new Sale();
 const timeline = new Timeline($("timeline"), select);
 let matrix;
@@ -75,12 +75,14 @@ function fillLists() {
 // running
 
 async function run() {
-	const [recipe, fault] = [$("recipe").value, $("fault").value];
+	if (state.requested) return;
+	const requested = state.requested = { cancelled: false };
 	trouble("");
-	$("run").disabled = true;
+	showControls();
 	try {
-		const started = await api.startRun(recipe, fault, Number($("shops").value));
+		const started = await api.startRun($("recipe").value, $("fault").value, Number($("shops").value));
 		state.following = false;
+		if (requested.cancelled) await api.cancelRun(started.id);
 		watch(started);
 	}
 	catch (problem) {
@@ -91,7 +93,8 @@ async function run() {
 			failed(problem);
 		}
 	}
-	$("run").disabled = false;
+	state.requested = null;
+	showControls();
 }
 
 async function watchLatest() {
@@ -115,8 +118,13 @@ async function replaceRun() {
 	}
 }
 
-/** Cancels what is going on, of whatever page. */
+/** Cancels what is going on, of whatever page; a run that is still being requested when its number is known. */
 async function cancel() {
+	if (state.requested) {
+		state.requested.cancelled = true;
+		showControls();
+		return;
+	}
 	try {
 		if (state.matrix.running) await api.cancelMatrix();
 		const latest = await latestRun();
@@ -213,8 +221,7 @@ function drawRun(fresh) {
 	const { run } = state;
 	document.body.classList.toggle("empty", !run);
 	document.body.classList.toggle("going", Boolean(going()));
-	$("cancel").hidden = !going();
-	$("run").hidden = Boolean(going());
+	showControls();
 	setText($("run-title"), run ? pair(run) : "");
 	setText($("run-number"), run ? run.id : "");
 	matrix?.mark(undefined, going() ? run.recipe + " " + run.fault : null);
@@ -229,6 +236,14 @@ function drawRun(fresh) {
 	sale.show(run, state.model, state.now);
 	showReplay();
 	drawWhy();
+}
+
+/** Run, or Cancel from the moment at which a run is requested. */
+function showControls() {
+	const busy = Boolean(state.requested || going());
+	$("cancel").hidden = !busy;
+	$("cancel").disabled = Boolean(state.requested?.cancelled);
+	$("run").hidden = busy;
 }
 
 let whyShown;

@@ -80,7 +80,7 @@ final class LabRun {
 
 	private @Nullable Thread player;
 
-	private boolean cancelled;
+	private volatile boolean cancelled;
 
 	LabRun(String id, RecipeInfo recipe, Fault fault, Cell cell, int shops) {
 		this.id = id;
@@ -141,14 +141,17 @@ final class LabRun {
 			// the thread also plays the next run
 			Thread.interrupted();
 		}
-		else if (this.cancelled) {
-			thread.interrupt();
+	}
+
+	/** What starts processes, servers and databases may swallow an interrupt. */
+	private void checkCancelled() throws InterruptedException {
+		if (this.cancelled) {
+			throw new InterruptedException("The run was cancelled");
 		}
 	}
 
 	/** Runs the sale. Returns when it is over and judged. */
 	void play(Supplier<LabProcesses> processes, Supplier<WorkerPool> pool) {
-		boolean cancelled = false;
 		playedBy(Thread.currentThread());
 		try (SeatDatabase database = new SeatDatabase("sale-" + this.id + "-" + ProcessHandle.current().pid(), SEATS);
 				LabServers started = new LabServers(processes.get(), this.recipe.topology(), this.shops)) {
@@ -157,27 +160,33 @@ final class LabRun {
 				this.workers.add(pool.get().take());
 			}
 			this.lanes = lanes(started);
+			checkCancelled();
 			prepare(started, database);
+			checkCancelled();
 			begin();
 			Stage stage = new Stage(this.recipe, this.workers, started, this.history);
 			stage.open();
 			stage.pause(400);
 			this.fault.script().play(stage);
 			stage.pause(500);
+			checkCancelled();
 			close(started);
 			judge(database);
 		}
 		catch (InterruptedException ex) {
-			cancelled = true;
+			this.verdict = Verdicts.cancelled(this.cell);
 		}
 		catch (RuntimeException ex) {
-			logger.warn("Run {} of the failure lab failed", this.id, ex);
-			this.verdict = Verdicts.failed(this.cell, String.valueOf(ex.getMessage()));
+			if (!this.cancelled) {
+				logger.warn("Run {} of the failure lab failed", this.id, ex);
+			}
+			this.verdict = this.cancelled ? Verdicts.cancelled(this.cell)
+					: Verdicts.failed(this.cell, String.valueOf(ex.getMessage()));
 		}
 		finally {
 			this.servers = null;
 			playedBy(null);
-			finish(pool, cancelled);
+			finish(pool);
 			this.state = "finished";
 		}
 	}
@@ -237,6 +246,7 @@ final class LabRun {
 		String word;
 		while ((word = this.words.get(Stage.name(shop))) == null && this.workers.get(shop - 1).isAlive()
 				&& System.nanoTime() - deadline < 0) {
+			checkCancelled();
 			Thread.sleep(5);
 		}
 		return word;
@@ -302,11 +312,8 @@ final class LabRun {
 		this.verdict = Verdicts.of(this.cell, findings, events, database.soldTwice());
 	}
 
-	private void finish(Supplier<WorkerPool> pool, boolean cancelled) {
+	private void finish(Supplier<WorkerPool> pool) {
 		this.history.complete();
-		if (cancelled) {
-			this.verdict = Verdicts.cancelled(this.cell);
-		}
 		for (int shop = 1; shop <= this.workers.size(); shop++) {
 			Worker worker = this.workers.get(shop - 1);
 			if (worker.isAlive() && "idle".equals(this.words.get(Stage.name(shop)))) {

@@ -13,6 +13,8 @@ import io.github.lockspring.sample.lab.history.Verdict;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -116,6 +118,16 @@ class LabRunTests {
 		lab.cancel(run.id());
 		assertThat(verdict(run).code()).isEqualTo(Code.CANCELLED);
 		assertThat(verdict(run("select-for-update", "none")).code()).isEqualTo(Code.SAFE);
+	}
+
+	/** At once, and while its processes and servers start. */
+	@ParameterizedTest
+	@ValueSource(ints = { 0, 40 })
+	void runThatHasNotBegunIsCancelledToo(int millis) throws InterruptedException {
+		LabRun run = begin(Catalogue.recipe("setnx-expire-del").orElseThrow(), "killed", lab);
+		Thread.sleep(millis);
+		lab.cancel(run.id());
+		assertThat(verdict(run).code()).isEqualTo(Code.CANCELLED);
 	}
 
 	private static RecipeInfo with(RecipeInfo recipe, String type, Map<String, String> more) {

@@ -2,6 +2,8 @@ package io.github.lockspring.sample.lab.web;
 
 import java.io.IOException;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.lockspring.sample.lab.Lab;
@@ -10,6 +12,8 @@ import io.github.lockspring.sample.lab.history.History;
 import io.github.lockspring.sample.lab.history.LabEvent;
 
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.context.event.ContextClosedEvent;
+import org.springframework.context.event.EventListener;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import org.springframework.stereotype.Component;
@@ -34,6 +38,8 @@ class LabStreams {
 	private final Lab lab;
 
 	private final AtomicInteger open = new AtomicInteger();
+
+	private final CountDownLatch closed = new CountDownLatch(1);
 
 	LabStreams(Lab lab) {
 		this.lab = lab;
@@ -90,18 +96,27 @@ class LabStreams {
 				emitter.send(event("state", state));
 			}
 			sent = state;
-			if (state.state().equals("finished")) {
+			if (state.state().equals("finished") || !breathe(emitter, look)) {
 				return;
 			}
-			breathe(emitter, look);
 		}
 	}
 
-	static void breathe(SseEmitter emitter, int look) throws IOException, InterruptedException {
+	/**
+	 * Waits until it is time to look again.
+	 * @return false if the sample ends, and the stream has to
+	 */
+	boolean breathe(SseEmitter emitter, int look) throws IOException, InterruptedException {
 		if (look % LOOKS_PER_COMMENT == 0) {
 			emitter.send(SseEmitter.event().comment("still here"));
 		}
-		Thread.sleep(LOOK_MILLIS);
+		return !this.closed.await(LOOK_MILLIS, TimeUnit.MILLISECONDS);
+	}
+
+	/** Before the web server, which waits for the end of all requests. */
+	@EventListener(ContextClosedEvent.class)
+	void close() {
+		this.closed.countDown();
 	}
 
 	static SseEventBuilder event(String name, Object data) {

@@ -57,14 +57,15 @@ class MatrixController {
 	SseEmitter events() {
 		return this.streams.open("lab-matrix", (emitter) -> {
 			MatrixState sent = null;
-			for (int look = 1;; look++) {
+			int look = 1;
+			do {
 				MatrixState state = this.matrix.state();
 				if (!state.equals(sent)) {
 					emitter.send(LabStreams.event("matrix", state));
 					sent = state;
 				}
-				LabStreams.breathe(emitter, look);
 			}
+			while (this.streams.breathe(emitter, look++));
 		});
 	}
 

@@ -34,7 +34,25 @@ final class Browser implements AutoCloseable {
 
 	private static final String AXE = "/axe.min.js";
 
+	private static Browser shared;
+
 	private final ChromeDriver driver;
+
+	/**
+	 * Returns the browser that the classes of a JVM share, with an empty page. It ends
+	 * with the JVM.
+	 */
+	static synchronized Browser shared() {
+		if (shared == null) {
+			shared = new Browser();
+			Runtime.getRuntime().addShutdownHook(new Thread(shared::close, "close-browser"));
+		}
+		shared.open("about:blank");
+		shared.size(1280, 900);
+		shared.prefers("light");
+		shared.errors();
+		return shared;
+	}
 
 	Browser() {
 		// paths are given, or Selenium would look for a driver to download
@@ -44,7 +62,9 @@ final class Browser implements AutoCloseable {
 		ChromeOptions options = new ChromeOptions();
 		options.setBinary(path(BROWSER).toFile());
 		options.addArguments("--headless=new", "--no-sandbox", "--disable-background-networking",
-				"--disable-dev-shm-usage", "--disable-gpu", "--no-first-run", "--force-color-profile=srgb");
+				"--disable-dev-shm-usage", "--disable-gpu", "--no-first-run", "--force-color-profile=srgb",
+				// without a graphics card, what turns costs more than all tests
+				"--force-prefers-reduced-motion");
 		this.driver = new ChromeDriver(service, options);
 		this.driver.manage().timeouts().scriptTimeout(Duration.ofMinutes(1));
 		size(1280, 900);
@@ -57,8 +77,15 @@ final class Browser implements AutoCloseable {
 
 	/** Loads a page, even if it is open already. */
 	void open(String url) {
-		this.driver.get("about:blank");
+		if (document(url).equals(document(url()))) {
+			// only another hash would load nothing
+			this.driver.get("about:blank");
+		}
 		this.driver.get(url);
+	}
+
+	private static String document(String url) {
+		return url.replaceAll("#.*", "");
 	}
 
 	String url() {
@@ -152,19 +179,24 @@ final class Browser implements AutoCloseable {
 		return this.driver.executeAsyncScript(script, arguments);
 	}
 
-	/** Returns what axe calls serious or critical, as "rule: elements". */
+	/**
+	 * Returns what axe calls serious or critical, as "rule: elements".
+	 * @param rules the rules, all if there is none
+	 */
 	@SuppressWarnings("unchecked")
-	List<String> seriousViolations() throws IOException {
+	List<String> seriousViolations(String... rules) throws IOException {
 		try (InputStream axe = Browser.class.getResourceAsStream(AXE)) {
 			run(new String(axe.readAllBytes(), StandardCharsets.UTF_8));
 		}
 		return (List<String>) runAsync("""
 				const done = arguments[arguments.length - 1];
-				axe.run(document, { resultTypes: ['violations'] }).then((result) => done(result.violations
+				const options = { resultTypes: ['violations'] };
+				if (arguments[0].length) options.runOnly = { type: 'rule', values: arguments[0] };
+				axe.run(document, options).then((result) => done(result.violations
 					.filter((one) => ['serious', 'critical'].includes(one.impact))
 					.map((one) => one.id + ': ' + one.nodes.map((node) => node.target.join(' ')).join(', '))),
 					(error) => done([String(error)]));
-				""");
+				""", List.of(rules));
 	}
 
 	/** Returns what scripts threw, and what they could not load. */

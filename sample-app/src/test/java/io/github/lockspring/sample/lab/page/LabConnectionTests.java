@@ -2,7 +2,6 @@ package io.github.lockspring.sample.lab.page;
 
 import java.io.IOException;
 
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -22,12 +21,7 @@ class LabConnectionTests {
 
 	@BeforeAll
 	static void openBrowser() {
-		browser = new Browser();
-	}
-
-	@AfterAll
-	static void closeBrowser() {
-		browser.close();
+		browser = Browser.shared();
 	}
 
 	@BeforeEach

@@ -3,7 +3,6 @@ package io.github.lockspring.sample.lab.page;
 import java.io.IOException;
 import java.util.List;
 
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -29,12 +28,7 @@ class LabPageTests {
 
 	@BeforeAll
 	static void openBrowser() {
-		browser = new Browser();
-	}
-
-	@AfterAll
-	static void closeBrowser() {
-		browser.close();
+		browser = Browser.shared();
 	}
 
 	@BeforeEach
@@ -250,6 +244,37 @@ class LabPageTests {
 		browser.awaitText("#run-title", "SETNX, then EXPIRE");
 		browser.click("#cancel");
 		browser.awaitText("#verdict-text", "Cancelled");
+	}
+
+	@Test
+	void runThatIsStillRequestedCanBeCancelled() {
+		this.lab.holdRunsFrom(1);
+		this.lab.holdAnswers(true);
+		browser.open(this.lab.url());
+		browser.awaitShown("#matrix button");
+		browser.click("#run");
+		browser.awaitShown("#cancel");
+		browser.click("#cancel");
+		assertThat(browser.isShown("#run")).isFalse();
+		this.lab.holdAnswers(false);
+		browser.awaitText("#verdict-text", "Cancelled");
+		assertThat(browser.text("#run-number")).isEqualTo("r1");
+		browser.awaitShown("#run");
+	}
+
+	/** Among them those of the verdict, of the recipe's source and of the other page. */
+	@Test
+	void everyLinkOfThePageLeadsSomewhere() {
+		browser.open(this.lab.url() + "#run=" + this.lab.add(SOLD_TWICE));
+		browser.awaitText("#why", "Failure F09");
+		Object dead = browser.runAsync("""
+				const done = arguments[arguments.length - 1];
+				const links = [...new Set([...document.querySelectorAll('a[href]')].map((one) => one.href)
+					.filter((url) => url.startsWith(location.origin)))];
+				Promise.all(links.map((url) => fetch(url).then((answer) => answer.ok ? [] : [url])))
+					.then((all) => done([links.length > 3 ? 'many' : 'few', ...all.flat()].join(' ')));
+				""");
+		assertThat(dead).isEqualTo("many");
 	}
 
 	@Test

@@ -58,6 +58,8 @@ final class LabStub implements AutoCloseable {
 
 	private int holdFrom = Integer.MAX_VALUE;
 
+	private boolean answersHeld;
+
 	/**
 	 * Opens it.
 	 * @param port its port, or 0
@@ -104,6 +106,12 @@ final class LabStub implements AutoCloseable {
 	/** Lets runs go on for ever, from the one with this number. */
 	synchronized void holdRunsFrom(int number) {
 		this.holdFrom = number;
+	}
+
+	/** Lets requests for runs wait, or go. */
+	synchronized void holdAnswers(boolean held) {
+		this.answersHeld = held;
+		notifyAll();
 	}
 
 	/** Reads one of the hand-written runs. */
@@ -200,6 +208,11 @@ final class LabStub implements AutoCloseable {
 			exchange.getResponseHeaders().set("Retry-After", "5");
 			problem(exchange, 429, "Another run is going on.");
 			return;
+		}
+		synchronized (this) {
+			while (this.answersHeld && !this.closed) {
+				pauseForNews();
+			}
 		}
 		ObjectNode run = begin(asked.path("recipe").stringValue(), asked.path("fault").stringValue());
 		this.threads.execute(() -> play(run));
