@@ -9,6 +9,7 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 
@@ -82,6 +83,9 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 
 	private final String instance;
 
+	/** What to add to the engine's time for microseconds of the wall clock. */
+	private final long epochMicros;
+
 	private final AtomicLong sequence = new AtomicLong();
 
 	private final ConcurrentHashMap<String, KeyLock> locks = new ConcurrentHashMap<>();
@@ -103,6 +107,7 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 		this.settings = settings;
 		this.time = time;
 		this.instance = newInstance(time.nanoTime());
+		this.epochMicros = time.wallMicros() - micros();
 		this.events = new LockEvents(listeners, eventThread);
 		this.recorder = recorder;
 		this.timed = recorder != LockRecorder.NONE || !listeners.isEmpty();
@@ -230,10 +235,15 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 
 	@Override
 	public Ownership newOwnership(KeyLock lock, int grantMillis) {
-		long number = this.sequence.incrementAndGet();
+		long number = this.sequence.accumulateAndGet(this.epochMicros + micros(),
+				(last, present) -> Math.max(last + 1, present));
 		Ownership ownership = new Ownership(lock, new OwnerToken(this.instance, number, grantMillis), this.renewal);
 		this.known.put(number, ownership);
 		return ownership;
+	}
+
+	private long micros() {
+		return TimeUnit.NANOSECONDS.toMicros(this.time.nanoTime());
 	}
 
 	@Override

@@ -10,7 +10,9 @@ import java.util.regex.Pattern;
  *
  * @param instance 22 characters of base64url: 128 random bits drawn when the instance
  * started
- * @param sequence the number of the ownership in the instance
+ * @param sequence the number of the ownership in the instance: the time at which it was
+ * requested first, in microseconds since 1970 by the clock that the instance had when it
+ * started, or more if that number is taken
  * @param grantMillis length in milliseconds of the lease that a hand-over to this token
  * grants, 1 to 9,999
  * @since 0.1

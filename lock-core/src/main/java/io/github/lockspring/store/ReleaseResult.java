@@ -19,7 +19,9 @@ public sealed interface ReleaseResult {
 	 * The token did not own the lock. Nothing was changed except that it has left the
 	 * queue.
 	 *
-	 * @param fencingToken the largest fencing token issued for the key, 0 if not known
+	 * @param fencingToken the largest fencing token issued for the key, or for several
+	 * keys that share it; 0 if not known. If it is larger than that of the request's
+	 * owner, another owner may have held the lock
 	 */
 	record NotOwner(long fencingToken) implements ReleaseResult {
 

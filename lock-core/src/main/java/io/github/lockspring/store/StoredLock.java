@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
  * @param owner the text by which the store identifies the owner: an owner token, perhaps
  * with an addition of the store, or what another client has written
  * @param remaining time until the lease ends unless it is renewed; null if it never ends
- * @param age time since the lock was acquired, for an owner token; null if it is not
+ * @param age time since the lock was acquired, for an owner token; where the store does
+ * not know it, time since the owner requested it by its own clock; null if neither is
  * known
  * @param fencingToken a number that is at least as large as each fencing token of the
  * owner

@@ -149,6 +149,10 @@ enum Event {
 			(world, index) -> world.store().owner() == Tokens.PLAIN_CLIENT,
 			(world, index) -> world.store().deleteByPlainClient()),
 
+	OTHER_LOCK_ACQUIRED("another lock with the same last fencing token is acquired", null, Scope.WORLD,
+			(world, index) -> world.scenario().has(Option.OTHER_LOCKS),
+			(world, index) -> world.store().acquireOtherLock()),
+
 	TICK("a tick passes", null, Scope.WORLD, (world, index) -> true, (world, index) -> world.tick());
 
 	/**

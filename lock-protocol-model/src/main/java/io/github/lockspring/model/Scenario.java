@@ -50,7 +50,9 @@ record Scenario(List<Role> roles, Map<Fault, Integer> faults, Set<Rule> off, Set
 		/** The server knows every subscriber, as a single one does. */
 		EXACT_COUNT,
 		/** Every waiter gets on also while others want the lock again and again. */
-		CONTENDED
+		CONTENDED,
+		/** Other locks share the last fencing token. */
+		OTHER_LOCKS
 
 	}
 

@@ -235,6 +235,12 @@ final class Store {
 		return next;
 	}
 
+	/** Another lock, whose fencing tokens come from the same last one. */
+	void acquireOtherLock() {
+		readClock();
+		nextFencingToken();
+	}
+
 	void letClockRun() {
 		this.clockStands = false;
 	}

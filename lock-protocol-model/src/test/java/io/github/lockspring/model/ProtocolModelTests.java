@@ -69,6 +69,11 @@ class ProtocolModelTests {
 		scenarios.put("a plain client", two.with(Fault.PLAIN_CLIENT, 1).with(Fault.LOSS, 1));
 		scenarios.put("the store loses its data", two.with(Fault.DATA_LOSS, 1).withHandoffs(1).withMaxIdle(RETRIED));
 		scenarios.put("the server's clock stands", two.with(Fault.CLOCK, 1).withHandoffs(1));
+		Scenario shared = two.with(Option.OTHER_LOCKS).withHandoffs(1);
+		scenarios.put("other locks share the fencing token, a loss", shared.with(Fault.LOSS, 1).withMaxIdle(RETRIED));
+		scenarios.put("other locks share the fencing token, the store loses its data",
+				shared.with(Fault.DATA_LOSS, 1).withMaxIdle(RETRIED));
+		scenarios.put("other locks share the fencing token, the server's clock stands", shared.with(Fault.CLOCK, 1));
 		scenarios.put("local callers all the time",
 				Scenario.of(Role.BUSY, Role.WAITS)
 					.with(Option.EXACT_COUNT, Option.RENEWALS)

@@ -3,21 +3,26 @@ package io.github.lockspring.redis;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicIntegerArray;
 
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.connection.ClusterSlotHashUtil;
 
 /**
- * Names and lifetimes of the keys, and names of the channels. Each lock has two siblings
- * in its own hash slot; no two locks have a sibling in common. For internal use by the
- * stores on Redis.
+ * Names and lifetimes of the keys, and names of the channels. All keys of a lock are in
+ * its hash slot: its queue, and the last fencing token, which it shares with all locks of
+ * the slot. For internal use by the stores on Redis.
  *
  * @since 0.1
  */
 public final class RedisKeys {
 
-	private static final Duration MIN_FENCING_KEEP = Duration.ofMinutes(10);
+	/**
+	 * For how many milliseconds the last fencing token of a slot is kept after the last
+	 * acquisition: a day. The same for all locks, since each of them sets it anew.
+	 */
+	public static final String FENCING_KEEP = String.valueOf(Duration.ofDays(1).toMillis());
 
 	private final String prefix;
 
@@ -46,31 +51,26 @@ public final class RedisKeys {
 	}
 
 	/**
-	 * Returns the names of a lock and of its last fencing token.
+	 * Returns the names of a lock and of the last fencing token of its slot.
 	 * @param key the user's key
 	 * @return the two keys in Redis
 	 */
 	public List<String> lockAndFencingToken(String key) {
 		String lock = lock(key);
-		return List.of(lock, sibling(lock, "fence"));
+		return List.of(lock, lastFencingToken(lock));
 	}
 
 	/**
-	 * Returns the names of a lock and its siblings in the order that the scripts expect.
+	 * Returns the names of a lock, of the last fencing token and of the queue, in the
+	 * order that the scripts expect.
 	 */
 	List<String> all(String key) {
 		String lock = lock(key);
-		return List.of(lock, sibling(lock, "fence"), sibling(lock, "queue"));
+		return List.of(lock, lastFencingToken(lock), sibling(lock, "queue"));
 	}
 
-	/**
-	 * Returns how long the last fencing token of a lock is kept.
-	 * @param ttl the ttl of the lock
-	 * @return twice the ttl, and at least ten minutes
-	 */
-	public static Duration fencingKeep(Duration ttl) {
-		Duration twice = ttl.plus(ttl);
-		return (twice.compareTo(MIN_FENCING_KEEP) > 0) ? twice : MIN_FENCING_KEEP;
+	private String lastFencingToken(String lock) {
+		return '{' + SlotNumbers.in(slot(lock)) + "}:fence:" + this.prefix;
 	}
 
 	/**
@@ -107,7 +107,7 @@ public final class RedisKeys {
 		if (tag == null && lock.indexOf('}') < 0) {
 			return '{' + lock + "}:" + kind;
 		}
-		return '{' + ((tag != null) ? tag : SlotNumbers.BY_SLOT[slot(lock)]) + "}:" + kind + ':' + lock;
+		return '{' + ((tag != null) ? tag : SlotNumbers.in(slot(lock))) + "}:" + kind + ':' + lock;
 	}
 
 	static int slot(String key) {
@@ -121,23 +121,27 @@ public final class RedisKeys {
 	}
 
 	/**
-	 * The smallest number in each slot. Created for the first key that needs it, which
-	 * hardly any application has.
+	 * The smallest number in each slot, searched for when it is needed first: for all
+	 * slots it takes some ten milliseconds, which no application needs.
 	 */
 	private static final class SlotNumbers {
 
-		private static final String[] BY_SLOT = new String[ClusterSlotHashUtil.SLOT_COUNT];
+		private static final AtomicIntegerArray BY_SLOT = new AtomicIntegerArray(ClusterSlotHashUtil.SLOT_COUNT);
 
-		static {
-			int missing = BY_SLOT.length;
-			for (int number = 0; missing > 0; number++) {
-				String text = String.valueOf(number);
-				int slot = slot(text);
-				if (BY_SLOT[slot] == null) {
-					BY_SLOT[slot] = text;
-					missing--;
-				}
+		/** From 1, since 0 means unknown. */
+		private static int next = 1;
+
+		static String in(int slot) {
+			int number = BY_SLOT.get(slot);
+			return String.valueOf((number != 0) ? number : search(slot));
+		}
+
+		private static synchronized int search(int slot) {
+			while (BY_SLOT.get(slot) == 0) {
+				BY_SLOT.compareAndSet(slot(String.valueOf(next)), 0, next);
+				next++;
 			}
+			return BY_SLOT.get(slot);
 		}
 
 	}

@@ -209,7 +209,7 @@ public final class RedisLockStore implements LockStore {
 	@Override
 	public AcquireResult acquire(AcquireRequest request, Duration timeout) {
 		Object[] args = { request.token().toString(), millis(request.ttl()), queueMode(request.queueMode()),
-				fencingKeep(request.ttl()), this.keys.inboxPrefix() };
+				RedisKeys.FENCING_KEEP, this.keys.inboxPrefix() };
 		String reply = this.acquireScripts.execute(RedisScripts.ACQUIRE, this.keys.all(request.key()), args, timeout);
 		return RedisErrors.parse(reply, 5, (words) -> switch (words[0]) {
 			case "0" -> busy(words);
@@ -255,7 +255,7 @@ public final class RedisLockStore implements LockStore {
 	private Object[] releaseArgs(ReleaseRequest request) {
 		boolean exactCount = this.connections.topology().isOneServer();
 		return new Object[] { request.token().toString(), String.valueOf(request.lastFencingToken()),
-				millis(request.keep()), fencingKeep(request.ttl()), this.keys.inboxPrefix(), exactCount ? "1" : "0" };
+				millis(request.keep()), RedisKeys.FENCING_KEEP, this.keys.inboxPrefix(), exactCount ? "1" : "0" };
 	}
 
 	private ReleaseResult released(String reply, int sends) {
@@ -354,10 +354,6 @@ public final class RedisLockStore implements LockStore {
 	// a duration below a millisecond is still one: zero would mean none
 	private static String millis(Duration duration) {
 		return String.valueOf(duration.isZero() ? 0 : Math.max(1, duration.toMillis()));
-	}
-
-	private static String fencingKeep(Duration ttl) {
-		return millis(RedisKeys.fencingKeep(ttl));
 	}
 
 }

@@ -1,6 +1,6 @@
 -- Acquires a lock for an owner token if it is free or that token owns it already. Otherwise queues the token if requested.
 --
--- KEYS  lock, last fencing token, queue
+-- KEYS  lock, last fencing token of its slot, queue
 -- ARGV  token        owner token
 --       ttl          length of the lease in milliseconds
 --       queueMode    0: does not queue · 1, 2: first, later acquire attempt of a token that waits

@@ -1,11 +1,12 @@
 -- Says who owns a lock and who waits for it. Changes nothing.
 --
--- KEYS  lock, last fencing token, queue
+-- KEYS  lock, last fencing token of its slot, queue
 -- ARGV  most  how many members of the queue to return
 --
 -- Returns an empty list   the lock is free
---         owner, milliseconds left or -1, microseconds since the last fencing token or -1, a number that is at least as
---         large as each fencing token of the owner, length of the queue, first members of the queue: as text
+--         owner, milliseconds left or -1, microseconds since the owner requested the lock by its clock or -1, a number
+--         that is at least as large as each fencing token of the owner, length of the queue, first members of the queue:
+--         as text
 
 local lock, fencingKey, queue = KEYS[1], KEYS[2], KEYS[3]
 local most = tonumber(ARGV[1])
@@ -21,7 +22,8 @@ end
 local time = call('TIME')
 local now = tonumber(time[1] .. string.format('%06d', time[2]))
 local last = tonumber(call('GET', fencingKey) or 0) or 0
-local reply = { owner, text(call('PTTL', lock)), last > 0 and text(math.max(0, now - last)) or '-1',
+local requested = tonumber(string.match(owner, '^[%w_-]+%.(%d+)%.'))
+local reply = { owner, text(call('PTTL', lock)), requested and text(math.max(0, now - requested)) or '-1',
   text(math.max(last, now)), text(call('ZCARD', queue)) }
 for _, member in ipairs(call('ZRANGE', queue, 0, most - 1)) do
   reply[#reply + 1] = member

@@ -1,6 +1,6 @@
 -- Releases a lock: deletes it, hands it over to the first in the queue, or keeps it for a while. Leaves the queue.
 --
--- KEYS  lock, last fencing token, queue
+-- KEYS  lock, last fencing token of its slot, queue
 -- ARGV  token             owner token
 --       lastFencingToken  largest fencing token of this ownership if it was raised outside of Redis, else 0
 --       keep              how long the lock stays held, in milliseconds; 0: it is free immediately

@@ -22,6 +22,7 @@ import io.github.lockspring.fencing.StaleFencingTokenException;
 import io.github.lockspring.jdbc.JdbcFencingGuard;
 import io.github.lockspring.redis.Driver;
 import io.github.lockspring.redis.Instance;
+import io.github.lockspring.redis.RedisKeys;
 import io.github.lockspring.testsupport.jdbc.Databases;
 import io.github.lockspring.testsupport.network.TcpProxy;
 import io.github.lockspring.testsupport.network.TcpProxy.Cut;
@@ -192,7 +193,7 @@ class ReplicaFailureTests {
 	}
 
 	private String fencingToken() {
-		return String.valueOf(this.master.get("{lock:" + KEY + "}:fence"));
+		return String.valueOf(this.master.get(new RedisKeys("lock:").lockAndFencingToken(KEY).get(1)));
 	}
 
 	@Test

@@ -26,7 +26,7 @@ abstract class AbstractReplicaAcksLockStoreTests extends AbstractSentinelLockSto
 	protected long awaitGrant(RecordingListener listener, OwnerToken token, boolean othersWait) {
 		await().until(() -> listener.wanted.contains(new Wanted(this.key, token)));
 		assertThat(listener.grants).isEmpty();
-		return Long.parseLong(get("{lock:" + this.key + "}:fence"));
+		return Long.parseLong(get(new RedisKeys("lock:").lockAndFencingToken(this.key).get(1)));
 	}
 
 }

@@ -209,7 +209,7 @@ class RedisClusterTests {
 	@EnumSource
 	void locksWorkForAUserWithTheRightsThatAreNeededAndNoMore(Driver driver) {
 		for (RedisServer node : cluster.nodes()) {
-			node.command(("ACL SETUSER locks reset on >secret ~lock:* ~{*}:fence ~{*}:queue ~{*}:fence:lock:* "
+			node.command(("ACL SETUSER locks reset on >secret ~lock:* ~{*}:queue ~{*}:fence:lock:* "
 					+ "~{*}:queue:lock:* &lock:inbox:* +evalsha +eval +publish +subscribe +unsubscribe +pubsub +set +get "
 					+ "+del +exists +pexpire +pttl +time +zadd +zcard +zpopmin +zrem +ping "
 					+ "+cluster +readonly +asking +info")

@@ -73,13 +73,29 @@ class RedisFailureTests {
 			do {
 				commands.add((String) monitor.read());
 			}
-			while (!commands.get(commands.size() - 1).contains("\"SET\" \"{lock:k}:fence\""));
+			while (!commands.get(commands.size() - 1).matches(".*\"SET\" \"\\{\\d+}:fence:lock:\".*"));
 			assertThat(commands).filteredOn((line) -> line.contains("lua] \"SET\" \"lock:k\""))
 				.hasSize(1)
 				.allMatch((line) -> line.endsWith("\"NX\" \"PX\" \"30000\""));
 			assertThat(commands).noneMatch((line) -> line.contains("EXPIRE") || line.contains("SETNX"));
 		}
 		assertThat(server.keys()).hasSize(2).allMatch((key) -> server.pttl(key) > 0);
+	}
+
+	/** Both locks are in one slot, and share their last fencing token. */
+	@ParameterizedTest
+	@EnumSource
+	void lockThatWasDeletedMayHaveHadAnotherOwnerOnceAnyLockOfItsSlotWasAcquired(Driver driver) {
+		try (RedisLockStore store = driver.store(server.port(), SETTINGS)) {
+			OwnerToken token = token();
+			Acquired acquired = (Acquired) acquire(store, "{slot}a", token);
+			server.command("DEL", "lock:{slot}a");
+			ReleaseRequest release = new ReleaseRequest("{slot}a", token, TTL, 0, Duration.ZERO);
+			assertThat(store.release(release, PATIENT)).isEqualTo(new ReleaseResult.NotOwner(acquired.fencingToken()));
+			Acquired other = (Acquired) acquire(store, "{slot}b", token());
+			assertThat(other.fencingToken()).isGreaterThan(acquired.fencingToken());
+			assertThat(store.release(release, PATIENT)).isEqualTo(new ReleaseResult.NotOwner(other.fencingToken()));
+		}
 	}
 
 	@ParameterizedTest
@@ -199,7 +215,8 @@ class RedisFailureTests {
 			assertThat(store.release(new ReleaseRequest("passed-on", passedOn, TTL, last, Duration.ZERO), PATIENT))
 				.isEqualTo(new ReleaseResult.Released());
 			assertThat(server.exists("lock:passed-on")).isFalse();
-			assertThat(server.get("{lock:passed-on}:fence")).isEqualTo(String.valueOf(last));
+			assertThat(server.get(new RedisKeys("lock:").lockAndFencingToken("passed-on").get(1)))
+				.isEqualTo(String.valueOf(last));
 			assertThat(store.release(new ReleaseRequest("kept", kept, TTL, 0, Duration.ofMinutes(1)), PATIENT))
 				.isEqualTo(new ReleaseResult.Released());
 			assertThat(server.get("lock:kept")).isEqualTo(kept + ".kept");

@@ -16,25 +16,40 @@ class RedisKeysTests {
 	private final RedisKeys keys = new RedisKeys("lock:");
 
 	@Test
-	void plainKeyIsTheTagOfItsSiblings() {
-		assertThat(this.keys.all("order:42")).containsExactly("lock:order:42", "{lock:order:42}:fence",
-				"{lock:order:42}:queue");
+	void plainKeyIsTheTagOfItsQueue() {
+		assertThat(this.keys.all("order:42")).startsWith("lock:order:42").endsWith("{lock:order:42}:queue");
 	}
 
 	@Test
-	void keyWithATagSharesItWithItsSiblings() {
-		assertThat(this.keys.all("order:{42}:x")).containsExactly("lock:order:{42}:x", "{42}:fence:lock:order:{42}:x",
+	void keyWithATagSharesItWithItsQueue() {
+		assertThat(this.keys.all("order:{42}:x")).containsExactly("lock:order:{42}:x", fence("42"),
 				"{42}:queue:lock:order:{42}:x");
+	}
+
+	/** 42 is the smallest number in its slot. */
+	private static String fence(String number) {
+		return '{' + number + "}:fence:lock:";
 	}
 
 	@Test
 	void keyThatCannotStandInBracesGetsANumberOfItsSlot() {
-		String sibling = this.keys.all("a}b").get(1);
-		assertThat(sibling).matches("\\{\\d+}:fence:lock:a}b");
+		assertThat(this.keys.all("a}b").get(2)).matches("\\{\\d+}:queue:lock:a}b");
 	}
 
 	@Test
-	void siblingsOfAllKeysAreInTheSlotOfTheirLockAndNoTwoAreTheSame() throws Exception {
+	void locksOfASlotShareTheirLastFencingTokenUnderAtMostSixteenThousandNames() {
+		Map<Integer, String> bySlot = new HashMap<>();
+		for (int i = 0; i < 200_000; i++) {
+			List<String> names = this.keys.lockAndFencingToken("order:" + i);
+			int slot = RedisKeys.slot(names.get(0));
+			assertThat(RedisKeys.slot(names.get(1))).isEqualTo(slot);
+			assertThat(bySlot.putIfAbsent(slot, names.get(1))).isIn(null, names.get(1));
+		}
+		assertThat(bySlot).hasSizeBetween(16_000, 16_384);
+	}
+
+	@Test
+	void allNamesAreInTheSlotOfTheirLockAndNoTwoLocksHaveOneQueue() throws Exception {
 		Random random = new Random(42);
 		Map<String, String> seen = new HashMap<>();
 		try (RedisServer server = RedisServer.start("--cluster-enabled", "yes"); RespClient client = server.connect()) {
@@ -45,8 +60,10 @@ class RedisKeysTests {
 				assertThat(slot).isEqualTo((long) RedisKeys.slot(all.get(0)));
 				for (String name : all) {
 					assertThat(client.command("CLUSTER", "KEYSLOT", name)).as(name).isEqualTo(slot);
-					assertThat(seen.putIfAbsent(name, key)).as(name).isIn(null, key);
 				}
+				assertThat(seen.putIfAbsent(all.get(0), key)).as(key).isIn(null, key);
+				assertThat(seen.putIfAbsent(all.get(1), "")).as("a fencing token is no lock or queue").isIn(null, "");
+				assertThat(seen.putIfAbsent(all.get(2), key)).as(key).isIn(null, key);
 			}
 		}
 	}

@@ -21,7 +21,7 @@ class RedisScriptsTests {
 
 	private static final String LOCK = "lock:a b";
 
-	private static final String FENCE = "{lock:a b}:fence";
+	private static final String FENCE = new RedisKeys("lock:").lockAndFencingToken("a b").get(1);
 
 	private static final String QUEUE = "{lock:a b}:queue";
 

@@ -27,7 +27,7 @@ public final class StoreFixture {
 
 	public static final RedisStoreSettings SETTINGS = new RedisStoreSettings("lock:", PATIENT, true);
 
-	private static final AtomicLong SEQUENCE = new AtomicLong();
+	private static final AtomicLong SEQUENCE = new AtomicLong(System.currentTimeMillis() * 1000);
 
 	private static final String INSTANCE = "fixture%015d".formatted(ThreadLocalRandom.current().nextInt(1 << 30));
 

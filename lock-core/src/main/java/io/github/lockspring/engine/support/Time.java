@@ -1,5 +1,6 @@
 package io.github.lockspring.engine.support;
 
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -24,6 +25,15 @@ public interface Time {
 	 * @return nanoseconds since an arbitrary moment
 	 */
 	long nanoTime();
+
+	/**
+	 * Returns the time of the wall clock, which people are shown and which decides
+	 * nothing.
+	 * @return microseconds since 1970
+	 */
+	default long wallMicros() {
+		return TimeUnit.MILLISECONDS.toMicros(System.currentTimeMillis());
+	}
 
 	/**
 	 * Parks the present thread as {@link LockSupport#parkNanos(Object, long)} does: until

@@ -100,9 +100,7 @@ final class RedlockInspector implements LockStoreInspector {
 	@Override
 	public boolean forceRelease(StoredLock seen, Duration timeout) {
 		List<String> keys = this.keys.lockAndFencingToken(seen.key());
-		@Nullable Duration remaining = seen.remaining();
-		Object[] args = { seen.owner(), String.valueOf(seen.fencingToken() + 1),
-				String.valueOf(RedisKeys.fencingKeep((remaining != null) ? remaining : Duration.ZERO).toMillis()) };
+		Object[] args = { seen.owner(), String.valueOf(seen.fencingToken() + 1), RedisKeys.FENCING_KEEP };
 		List<String> replies = new ArrayList<>();
 		QuorumRequest<String> request = send((node, limit) -> node.execute(RedlockScripts.FORCE, keys, args, limit),
 				timeout);

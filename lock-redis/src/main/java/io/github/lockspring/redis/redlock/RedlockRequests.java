@@ -59,7 +59,7 @@ final class RedlockRequests {
 	BiFunction<RedlockNodeClient, Duration, Boolean> confirm(AcquireRequest request, long attempt, long fencingToken) {
 		List<String> keys = this.keys.lockAndFencingToken(request.key());
 		Object[] args = { request.token().toString(), String.valueOf(attempt), lease(request.ttl()),
-				String.valueOf(fencingToken), fencingKeep(request.ttl()) };
+				String.valueOf(fencingToken), RedisKeys.FENCING_KEEP };
 		return (node, timeout) -> node.execute(RedlockScripts.CONFIRM, keys, args, timeout).equals("1");
 	}
 
@@ -79,7 +79,7 @@ final class RedlockRequests {
 			long lastFencingToken) {
 		List<String> keys = this.keys.lockAndFencingToken(request.key());
 		Object[] args = { request.token().toString(), String.valueOf(attempt), String.valueOf(lastFencingToken),
-				request.keep().isZero() ? "0" : lease(request.keep()), fencingKeep(request.ttl()) };
+				request.keep().isZero() ? "0" : lease(request.keep()), RedisKeys.FENCING_KEEP };
 		return (node, timeout) -> {
 			AtomicInteger sends = new AtomicInteger();
 			String reply = repeat(timeout, () -> node.execute(RedlockScripts.WITHDRAW, keys, args, timeout, sends));
@@ -130,7 +130,7 @@ final class RedlockRequests {
 			Held held = owned.get(i);
 			keys.addAll(this.keys.lockAndFencingToken(request.key()));
 			Collections.addAll(args, request.token().toString(), String.valueOf(held.attempt()), lease(request.ttl()),
-					String.valueOf(held.fencingToken()), fencingKeep(request.ttl()));
+					String.valueOf(held.fencingToken()), RedisKeys.FENCING_KEEP);
 		}
 		return (node, timeout) -> {
 			List<Object> reply = node.execute(RedlockScripts.RENEW, keys, args.toArray(), timeout);
@@ -144,10 +144,6 @@ final class RedlockRequests {
 	// a node whose clock is fast must not end a lease before its holder does
 	private String lease(Duration lease) {
 		return String.valueOf(millis(lease.plus(this.settings.drift(lease))));
-	}
-
-	private static String fencingKeep(Duration ttl) {
-		return String.valueOf(millis(RedisKeys.fencingKeep(ttl)));
 	}
 
 	private static long millis(Duration duration) {

@@ -1,6 +1,6 @@
 -- Redlock: acquires a lock on one node, which is its vote, if the lock is free or already the owner token's.
 --
--- KEYS  lock, last fencing token
+-- KEYS  lock, last fencing token of its slot
 -- ARGV  token     owner token
 --       attempt   number of the attempt, larger than those of all earlier attempts of this token; to restore a vote
 --                 of a held lock, the one that acquired it

@@ -1,6 +1,6 @@
 -- Redlock: confirms an acquisition on one node. Stores the fencing token and lengthens the lease.
 --
--- KEYS  lock, last fencing token
+-- KEYS  lock, last fencing token of its slot
 -- ARGV  token         owner token
 --       attempt       number of the attempt that a majority voted for
 --       ttl           time that must be left of the lease, in milliseconds

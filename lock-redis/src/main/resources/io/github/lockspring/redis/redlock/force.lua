@@ -1,6 +1,6 @@
 -- Redlock: ends on one node, for somebody else, an ownership that was seen.
 --
--- KEYS  lock, last fencing token
+-- KEYS  lock, last fencing token of its slot
 -- ARGV  owner             owner token, whichever of its attempts has the vote; or the whole value, as of a lock that is kept
 --       fencingToken      larger than those of the ownership
 --       fencingKeep       how long the fencing token is kept, in milliseconds

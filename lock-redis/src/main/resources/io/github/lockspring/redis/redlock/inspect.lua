@@ -1,11 +1,11 @@
 -- Redlock: says which owner a lock has on one node. Never changes anything.
 --
--- KEYS  lock, last fencing token
+-- KEYS  lock, last fencing token of its slot
 -- ARGV  none
 --
 -- Returns an empty list   no vote here
---         owner, milliseconds left or -1, microseconds since the last fencing token or -1, a number that is at least as
---         large as the fencing token that this node knows of the owner: as text
+--         owner, milliseconds left or -1, microseconds since the owner requested the lock by its clock or -1, a number
+--         that is at least as large as the fencing token that this node knows of the owner: as text
 
 local lock, fencingKey = KEYS[1], KEYS[2]
 local call = redis.call
@@ -20,4 +20,6 @@ end
 local time = call('TIME')
 local now = tonumber(time[1] .. string.format('%06d', time[2]))
 local last = tonumber(call('GET', fencingKey) or 0) or 0
-return { owner, text(call('PTTL', lock)), last > 0 and text(math.max(0, now - last)) or '-1', text(math.max(last, now)) }
+local requested = tonumber(string.match(owner, '^[%w_-]+%.(%d+)%.'))
+return { owner, text(call('PTTL', lock)), requested and text(math.max(0, now - requested)) or '-1',
+  text(math.max(last, now)) }

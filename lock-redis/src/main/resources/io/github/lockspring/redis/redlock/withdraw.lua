@@ -1,6 +1,6 @@
 -- Redlock: withdraws a vote, or releases a lock, on one node.
 --
--- KEYS  lock, last fencing token
+-- KEYS  lock, last fencing token of its slot
 -- ARGV  token             owner token
 --       attempt           the last attempt whose vote may be withdrawn; a release passes a larger number than any
 --       lastFencingToken  largest fencing token of this ownership if it was raised outside of Redis, else 0

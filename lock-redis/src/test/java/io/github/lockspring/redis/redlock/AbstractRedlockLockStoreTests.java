@@ -89,7 +89,7 @@ abstract class AbstractRedlockLockStoreTests extends AbstractLockStoreTests {
 			assertThat(server.keys()).noneMatch((key) -> server.pttl(key) == -1);
 			server.keys()
 				.stream()
-				.filter((key) -> !key.endsWith(":fence"))
+				.filter((key) -> !key.endsWith("}:fence:lock:"))
 				.forEach((key) -> left.add(server.port() + " has " + key + " of " + server.get(key)));
 		}
 		return left;

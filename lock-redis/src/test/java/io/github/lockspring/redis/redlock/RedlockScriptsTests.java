@@ -3,6 +3,7 @@ package io.github.lockspring.redis.redlock;
 import java.util.ArrayList;
 import java.util.List;
 
+import io.github.lockspring.redis.RedisKeys;
 import io.github.lockspring.testsupport.redis.RedisServer;
 import io.github.lockspring.testsupport.redis.RedisVersion;
 import io.github.lockspring.testsupport.redis.RespClient;
@@ -23,7 +24,7 @@ class RedlockScriptsTests {
 
 	private static final String LOCK = "lock:a b";
 
-	private static final String FENCE = "{lock:a b}:fence";
+	private static final String FENCE = new RedisKeys("lock:").lockAndFencingToken("a b").get(1);
 
 	private static final String ONE = "AAAAAAAAAAAAAAAAAAAAA1.7.5000";
 

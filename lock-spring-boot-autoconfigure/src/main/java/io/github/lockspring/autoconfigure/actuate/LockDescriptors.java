@@ -91,7 +91,7 @@ public final class LockDescriptors {
 	 *
 	 * @param owner who owns it; null for a client that is not of this library
 	 * @param foreignOwner what such a client has written, or null
-	 * @param since when it was acquired, or null if it is not known
+	 * @param since when it was acquired or, on Redis, requested; null if it is not known
 	 * @param leaseLeft time until the lease ends unless it is renewed; null if it never
 	 * ends
 	 * @param kept whether its holder is done, and the lock is kept because of its minHold

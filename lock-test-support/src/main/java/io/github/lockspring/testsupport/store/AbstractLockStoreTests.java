@@ -10,6 +10,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 import io.github.lockspring.store.AcquireRequest;
@@ -80,7 +81,7 @@ public abstract class AbstractLockStoreTests {
 	protected static final Duration LONG = Duration.ofSeconds(30);
 
 	/** A lease that ends during a test. */
-	protected static final Duration BRIEF = Duration.ofMillis(150);
+	protected static final Duration BRIEF = Duration.ofMillis(500);
 
 	private static final AtomicLong SEQUENCE = new AtomicLong();
 
@@ -487,7 +488,10 @@ public abstract class AbstractLockStoreTests {
 
 	/** Creates an owner token of an instance that has no inbox. */
 	protected final OwnerToken token() {
-		return new OwnerToken(instance('0'), SEQUENCE.incrementAndGet(), 1000);
+		return new OwnerToken(instance('0'),
+				SEQUENCE.accumulateAndGet(TimeUnit.MILLISECONDS.toMicros(System.currentTimeMillis()),
+						(last, now) -> Math.max(last + 1, now)),
+				1000);
 	}
 
 	/** Returns the name of an instance, which differs in each test. */

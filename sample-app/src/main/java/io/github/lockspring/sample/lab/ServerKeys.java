@@ -87,7 +87,7 @@ public record ServerKeys(List<Server> servers, @Nullable String script) {
 
 	private static String meaning(String name) {
 		if (name.contains("fence")) {
-			return "The last fencing token, kept so that the next one is larger.";
+			return "The last fencing token of all locks in this hash slot, kept so that the next one is larger.";
 		}
 		if (name.contains("queue")) {
 			return "The owner tokens that wait, in the order in which they get the lock.";
