@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
@@ -38,13 +39,18 @@ final class EmbeddedRedis implements ApplicationListener<ApplicationEnvironmentP
 			users=$1
 			shift
 			rm -f "$users"/*
-			if command -v setsid > /dev/null; then
-				setsid "$@" &
-			else
-				perl -e 'setpgrp; exec @ARGV' "$@" &
-			fi
-			server=$!
-			cat
+			start() {
+				if command -v setsid > /dev/null; then
+					setsid "$@" &
+				else
+					perl -e 'setpgrp; exec @ARGV' "$@" &
+				fi
+				server=$!
+			}
+			start "$@"
+			while read -r again; do
+				start "$@"
+			done
 			used() {
 				for user in "$users"/*; do
 					kill -0 "${user##*/}" 2> /dev/null && return
@@ -60,10 +66,9 @@ final class EmbeddedRedis implements ApplicationListener<ApplicationEnvironmentP
 			""";
 
 	/**
-	 * Never closed, since the server stops when the pipe to it is closed.
+	 * Not closed, since the server stops when the pipe to it is closed.
 	 */
-	@SuppressWarnings("unused")
-	private static @Nullable Process server;
+	private static volatile @Nullable Process server;
 
 	@Override
 	public void onApplicationEvent(ApplicationEnvironmentPreparedEvent event) {
@@ -136,6 +141,39 @@ final class EmbeddedRedis implements ApplicationListener<ApplicationEnvironmentP
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 			throw new IllegalStateException("Interrupted while the embedded redis-server started", ex);
+		}
+	}
+
+	/** Returns the redis-server that this instance has started, if it runs. */
+	static Optional<ProcessHandle> process() {
+		Process keeper = server;
+		return (keeper != null) ? process(keeper) : Optional.empty();
+	}
+
+	private static Optional<ProcessHandle> process(Process keeper) {
+		return keeper.children().filter((child) -> child.info().command().orElse("").contains("redis")).findFirst();
+	}
+
+	/** Starts the server of this instance again after it was killed, without data. */
+	static void startAgain() {
+		Process keeper = server;
+		if (keeper != null) {
+			try {
+				keeper.getOutputStream().write("again\n".getBytes(StandardCharsets.US_ASCII));
+				keeper.getOutputStream().flush();
+			}
+			catch (IOException ex) {
+				throw new UncheckedIOException(ex);
+			}
+		}
+	}
+
+	/** Ends the server of this instance early. */
+	static void close() throws IOException {
+		Process keeper = server;
+		if (keeper != null) {
+			server = null;
+			keeper.getOutputStream().close();
 		}
 	}
 

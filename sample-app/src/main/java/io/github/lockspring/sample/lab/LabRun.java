@@ -82,6 +82,8 @@ final class LabRun {
 
 	private volatile boolean cancelled;
 
+	private boolean prepared;
+
 	LabRun(String id, RecipeInfo recipe, Fault fault, Cell cell, int shops) {
 		this.id = id;
 		this.recipe = recipe;
@@ -207,6 +209,7 @@ final class LabRun {
 	}
 
 	private void prepare(LabServers started, SeatDatabase database) throws InterruptedException {
+		this.prepared = true;
 		for (int shop = 1; shop <= this.shops; shop++) {
 			String name = Stage.name(shop);
 			List<ServerAddress> addresses = new ArrayList<>();
@@ -316,7 +319,7 @@ final class LabRun {
 		this.history.complete();
 		for (int shop = 1; shop <= this.workers.size(); shop++) {
 			Worker worker = this.workers.get(shop - 1);
-			if (worker.isAlive() && "idle".equals(this.words.get(Stage.name(shop)))) {
+			if (worker.isAlive() && (!this.prepared || "idle".equals(this.words.get(Stage.name(shop))))) {
 				pool.get().giveBack(worker);
 			}
 			else {

@@ -16,8 +16,9 @@ import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 
 /**
- * Protects the lab, which starts and kills processes: requests come from this machine,
- * under a name of this machine, and those that change something carry the page's token.
+ * Protects the lab and the experiments, which start and kill processes: requests come
+ * from this machine, under a name of this machine, and those that change something carry
+ * the page's token.
  */
 @Component
 class LabAccess implements WebMvcConfigurer, HandlerInterceptor {
@@ -35,20 +36,20 @@ class LabAccess implements WebMvcConfigurer, HandlerInterceptor {
 
 	@Override
 	public void addInterceptors(InterceptorRegistry registry) {
-		registry.addInterceptor(this).addPathPatterns("/lab/api/**");
+		registry.addInterceptor(this).addPathPatterns("/lab/api/**", "/api/experiments/**");
 	}
 
 	@Override
 	public boolean preHandle(HttpServletRequest request, HttpServletResponse response, Object handler) {
 		if (!this.remote && !isLocal(request)) {
 			throw new ResponseStatusException(HttpStatus.FORBIDDEN,
-					"The failure lab starts and kills processes, so it answers this machine only (http://localhost)."
+					"The failure lab and the experiments start and kill processes, so they answer this machine only (http://localhost)."
 							+ " Set lab.remote-access=true to open it to others");
 		}
 		boolean reads = Set.of("GET", "HEAD", "OPTIONS").contains(request.getMethod());
 		if (!reads && !this.token.value().equals(request.getHeader("X-Lab-Token"))) {
 			throw new ResponseStatusException(HttpStatus.FORBIDDEN,
-					"The header X-Lab-Token must have the token of /lab/api/catalogue. If the sample was restarted, reload the page");
+					"The header X-Lab-Token must have the token of /lab/api/catalogue or /api/experiments. If the sample was restarted, reload the page");
 		}
 		return true;
 	}

@@ -10,17 +10,22 @@ import org.springframework.stereotype.Component;
  * cannot read it.
  */
 @Component
-class LabToken {
+public class LabToken {
 
 	private final String value;
 
-	LabToken() {
+	/** Makes up a token. */
+	public LabToken() {
 		byte[] bytes = new byte[16];
 		new SecureRandom().nextBytes(bytes);
 		this.value = HexFormat.of().formatHex(bytes);
 	}
 
-	String value() {
+	/**
+	 * Returns the token.
+	 * @return the token
+	 */
+	public String value() {
 		return this.value;
 	}
 

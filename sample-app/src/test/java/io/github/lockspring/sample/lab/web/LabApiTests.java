@@ -1,5 +1,6 @@
 package io.github.lockspring.sample.lab.web;
 
+import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -72,6 +73,41 @@ class LabApiTests {
 			.contains("X-Lab-Token");
 		assertThat(this.mvc.delete().uri("/lab/api/runs/r1")).hasStatus(403);
 		assertThat(this.mvc.delete().uri("/lab/api/matrix").header("X-Lab-Token", "guessed")).hasStatus(403);
+	}
+
+	/** They signal processes too. */
+	@Test
+	void experimentsOfTheShopAreProtectedLikeTheLab() {
+		String stop = "/api/experiments/redis/stop?seconds=1";
+		assertThat(this.mvc.post().uri(stop)).hasStatus(403).bodyText().contains("X-Lab-Token");
+		assertThat(this.mvc.post().uri("/api/experiments/instance/kill").header("X-Lab-Token", "guessed"))
+			.hasStatus(403);
+		assertThat(this.mvc.post().uri(stop).header("X-Lab-Token", token()).with((request) -> {
+			request.setRemoteAddr("192.0.2.1");
+			return request;
+		})).hasStatus(403);
+		assertThat(this.mvc.post().uri(stop).header("X-Lab-Token", token())).hasStatus(409)
+			.bodyText()
+			.contains("This instance has not started the Redis server");
+		assertThat(body("/api/experiments")).contains(token(), "\"redis\":false");
+	}
+
+	/** Also those that the lab's page shows: of recipes, and of the rules in verdicts. */
+	@Test
+	void relativeLinksOfTheCatalogueLeadToADocumentAndItsHeading() {
+		Matcher links = Pattern.compile("\"(docs/[a-z-]+\\.md)(?:#([a-z0-9-]+))?\"")
+			.matcher(body("/lab/api/catalogue"));
+		int found = 0;
+		while (links.find()) {
+			found++;
+			assertThat(this.mvc.get().uri("/" + links.group(1))).as(links.group(1)).hasStatusOk();
+			if (links.group(2) != null) {
+				String heading = links.group(2).replace('-', ' ');
+				assertThat(body("/" + links.group(1)).toLowerCase(Locale.ROOT)).contains("# " + heading + "\n");
+			}
+		}
+		assertThat(found).isGreaterThanOrEqualTo(5);
+		assertThat(body("/docs/failures.md")).contains("<a id=\"f01\"></a>", "<a id=\"f22\"></a>");
 	}
 
 	@Test

@@ -1,0 +1,83 @@
+package io.github.lockspring.sample;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+
+import io.github.lockspring.sample.lab.web.LabToken;
+import io.github.lockspring.testsupport.redis.RedisServer;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.bootstrap.DefaultBootstrapContext;
+import org.springframework.boot.context.event.ApplicationEnvironmentPreparedEvent;
+import org.springframework.mock.env.MockEnvironment;
+import org.springframework.web.server.ResponseStatusException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * The experiments of the page, on real processes.
+ */
+class ExperimentsTests {
+
+	private static final int PORT = RedisServer.freePort();
+
+	private final Experiments experiments = new Experiments(new LabToken());
+
+	@BeforeAll
+	static void startRedis() {
+		MockEnvironment environment = new MockEnvironment().withProperty("shop.redis.port", String.valueOf(PORT));
+		new EmbeddedRedis().onApplicationEvent(new ApplicationEnvironmentPreparedEvent(new DefaultBootstrapContext(),
+				new SpringApplication(), new String[0], environment));
+	}
+
+	@AfterAll
+	static void stopRedis() throws IOException {
+		EmbeddedRedis.close();
+		await().until(() -> !EmbeddedRedis.answersPing(PORT));
+	}
+
+	@Test
+	void redisIsStoppedAndContinuesThenIsKilledAndComesBack() {
+		long first = EmbeddedRedis.process().orElseThrow().pid();
+		this.experiments.stop("redis", 2);
+		assertThatExceptionOfType(ResponseStatusException.class).isThrownBy(() -> this.experiments.kill("redis"))
+			.withMessageContaining("Another experiment is going on");
+		await().until(() -> state(first).startsWith("T"));
+		await().until(() -> EmbeddedRedis.answersPing(PORT));
+		await().ignoreExceptions().until(() -> this.experiments.kill("redis").containsKey("killed"));
+		await().until(() -> EmbeddedRedis.process().filter((server) -> server.pid() != first).isPresent());
+		await().until(() -> EmbeddedRedis.answersPing(PORT));
+	}
+
+	/** So that no experiment leaves a process that stands for ever. */
+	@Test
+	void processContinuesAndIsKilledOnlyThen() throws Exception {
+		Process sleep = new ProcessBuilder("sleep", "600").start();
+		Process shell = Experiments.strike("STOP", sleep.toHandle(), 1).start();
+		await().until(() -> state(sleep.pid()).startsWith("T"));
+		assertThat(shell.waitFor()).isZero();
+		assertThat(state(sleep.pid())).startsWith("S");
+		assertThat(sleep.isAlive()).isTrue();
+		Experiments.strike("KILL", sleep.toHandle(), 0).start();
+		assertThat(sleep.waitFor()).isEqualTo(128 + 9);
+	}
+
+	@Test
+	void wrongTargetsAndTimesAreRefused() {
+		assertThatExceptionOfType(ResponseStatusException.class).isThrownBy(() -> this.experiments.stop("redis", 61))
+			.withMessageContaining("1 to 60 seconds, not 61");
+		assertThatExceptionOfType(ResponseStatusException.class).isThrownBy(() -> this.experiments.kill("init"))
+			.withMessageContaining("only redis and instance");
+	}
+
+	private static String state(long pid) throws IOException {
+		Process ps = new ProcessBuilder("ps", "-o", "state=", "-p", String.valueOf(pid)).start();
+		return new String(ps.getInputStream().readAllBytes(), StandardCharsets.US_ASCII).strip();
+	}
+
+}
