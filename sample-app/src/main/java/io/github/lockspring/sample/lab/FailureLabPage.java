@@ -134,6 +134,8 @@ public final class FailureLabPage {
 			- **stuck**: no shop sold for longer than a lease and a second, although shops asked. **unavailable**: the same, with errors.
 			- **refused**: the database refused a late sale, so nothing was sold twice.
 
+			The wall clock of a process is the one that the lab gives to its recipe. That of a Redis server cannot be shifted without shifting it for the whole machine, so [F15](failures.md#f15) is not among the faults; its tests are named there.
+
 			%d runs in a row of each cell, on %s, with %d processors and Java %d: %d cells, of whose runs %d of %d ended as expected.
 			""";
 

@@ -91,6 +91,13 @@ public final class LabServers implements AutoCloseable {
 		}
 	}
 
+	/** Lets the replica hear of the master again. */
+	public void healReplication() {
+		if (this.replication != null) {
+			this.replication.heal();
+		}
+	}
+
 	/**
 	 * Promotes the replica, and leads all shops to it. The old master comes back as its
 	 * replica, without data.

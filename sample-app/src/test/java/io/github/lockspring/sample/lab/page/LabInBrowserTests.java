@@ -64,6 +64,19 @@ class LabInBrowserTests {
 		assertThat(browser.url()).isEqualTo(moment);
 	}
 
+	@Test
+	void shopOffersTheExperimentsThatItsInstanceCanDoAndSendsTheToken() {
+		browser.open("http://localhost:" + this.port + "/shop.html");
+		await().untilAsserted(() -> assertThat(browser.attribute("#try-redis-stop", "title"))
+			.contains("has not started a redis-server"));
+		assertThat(browser.count("#try:enabled")).isOne();
+		assertThat(browser.count("#try button:enabled")).isZero();
+		assertThat(browser.runAsync("""
+				const done = arguments[arguments.length - 1];
+				signal("redis/stop?seconds=1").then((answer) => done(answer.status + " " + answer.body.detail));
+				""").toString()).startsWith("409 This instance has not started the Redis server");
+	}
+
 	/** Both clicks in one script: on a busy machine a run may be over between two. */
 	@Test
 	void runCanBeCancelled() {
@@ -74,18 +87,20 @@ class LabInBrowserTests {
 		browser.awaitShown("#run");
 	}
 
+	/** The first two cells; the third one is cancelled. */
 	@Test
 	void matrixRunsWhatCanHappenToOneRecipe() {
 		browser.choose("#recipe", "replica");
 		browser.click("#matrix-row");
-		browser.awaitText("#matrix-state", "of 2");
-		browser.awaitText("#run-title", "One master with a replica");
 		String cells = "#matrix tbody tr:nth-child(8) button";
-		await().untilAsserted(() -> assertThat(browser.texts(cells)).hasSize(2));
-		await().untilAsserted(() -> assertThat(browser.count(cells + ".unknown")).isZero());
+		browser.awaitText("#matrix-state", "of " + browser.count(cells));
+		browser.awaitText("#run-title", "One master with a replica");
+		await().untilAsserted(() -> assertThat(browser.count(cells + ":not(.unknown)")).isGreaterThanOrEqualTo(2));
+		browser.click("#matrix-cancel");
 		browser.awaitText("#matrix-state", "cells have run");
-		assertThat(browser.texts(cells + ".failed")).isEmpty();
-		browser.awaitText("#verdict-text", browser.text(cells + ".chosen").split("\n")[0]);
+		assertThat(browser.count(cells + ".failed")).isZero();
+		assertThat(browser.texts(cells + ":not(.unknown)")).startsWith("Safe", "Safe");
+		browser.awaitText("#verdict-text", "Cancelled");
 	}
 
 	/** The main failure of each published recipe, which takes a minute: by request. */
