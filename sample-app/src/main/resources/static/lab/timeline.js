@@ -2,7 +2,8 @@ import { h, icon, onceAFrame } from "./dom.js";
 import { FAULTS, group } from "./model.js";
 import { seconds, t } from "./strings.js";
 
-const BUCKET = 9;
+const BUCKET = 12;
+const BESIDE = [[0, -5], [0, 5], [-2, 0], [2, 0], [-2, -5], [2, 5], [-2, 5], [2, -5]];
 const PILL = 84;
 const SMALL = 4;
 const LABEL = 76;
@@ -309,7 +310,7 @@ export class Timeline {
 		this.root.addEventListener("pointermove", (e) => this.point(e));
 		this.root.addEventListener("pointerleave", () => this.tip.hidden = true);
 		this.root.addEventListener("click", (e) => {
-			const mark = e.target.closest("[data-i]");
+			const mark = this.markAt(e);
 			if (mark && !this.dragged) this.select(Number(mark.dataset.i));
 		});
 		this.root.addEventListener("wheel", (e) => {
@@ -373,8 +374,15 @@ export class Timeline {
 		addEventListener("pointercancel", () => removeEventListener("pointermove", move), { once: true });
 	}
 
+	/** A mark is small, so it counts from a few pixels beside it. Boxes for that would double what each frame draws. */
+	markAt(e) {
+		const under = e.target.closest("[data-i]");
+		if (under || !e.target.closest(".tl-track")) return under;
+		return BESIDE.map(([x, y]) => document.elementFromPoint(e.clientX + x, e.clientY + y)?.closest(".tl-mark[data-i]")).find(Boolean);
+	}
+
 	point(e) {
-		const mark = this.model && e.target.closest("[data-i]");
+		const mark = this.model && this.markAt(e);
 		if (!mark) {
 			this.tip.hidden = true;
 			return;

@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 
 import org.openqa.selenium.By;
 import org.openqa.selenium.Dimension;
@@ -169,6 +170,10 @@ final class Browser implements AutoCloseable {
 		new Actions(this.driver).moveToElement(find(selector)).perform();
 	}
 
+	void pointBeside(String selector, int right, int down) {
+		new Actions(this.driver).moveToElement(find(selector), right, down).perform();
+	}
+
 	/** Runs a script, and returns what it returns. */
 	Object run(String script, Object... arguments) {
 		return this.driver.executeScript(script, arguments);
@@ -197,6 +202,22 @@ final class Browser implements AutoCloseable {
 					.map((one) => one.id + ': ' + one.nodes.map((node) => node.target.join(' ')).join(', '))),
 					(error) => done([String(error)]));
 				""", List.of(rules));
+	}
+
+	/**
+	 * Returns the time that the page's thread has spent since it was loaded, in
+	 * milliseconds: for scripts, styles and layout, and in all.
+	 */
+	@SuppressWarnings("unchecked")
+	Map<String, Double> work() {
+		this.driver.executeCdpCommand("Performance.enable", Map.of());
+		Map<String, Double> work = new TreeMap<>();
+		((List<Map<String, Object>>) this.driver.executeCdpCommand("Performance.getMetrics", Map.of()).get("metrics"))
+			.stream()
+			.filter((metric) -> String.valueOf(metric.get("name")).matches("(Script|RecalcStyle|Layout|Task)Duration"))
+			.forEach((metric) -> work.put(String.valueOf(metric.get("name")).replace("Duration", ""),
+					((Number) metric.get("value")).doubleValue() * 1000));
+		return work;
 	}
 
 	/** Returns what scripts threw, and what they could not load. */

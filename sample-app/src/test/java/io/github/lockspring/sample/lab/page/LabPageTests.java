@@ -102,6 +102,11 @@ class LabPageTests {
 		browser.pointAt("[data-lane=redis-1] .tl-mark.command");
 		browser.awaitText(".tl-tip", "SET lock:sale locked NX PX 600");
 		assertThat(browser.text(".tl-tip")).contains("→ OK");
+		browser.pointAt(".tl-axis");
+		assertThat(browser.isShown(".tl-tip")).isFalse();
+		// a finger is wider than a mark
+		browser.pointBeside("[data-lane=redis-1] .tl-mark.command", 0, -7);
+		browser.awaitText(".tl-tip", "SET lock:sale locked NX PX 600");
 		browser.pointAt("[data-hold=h10]");
 		browser.awaitText(".tl-tip", "Its lease is over from");
 		browser.click("[data-hold=h10]");
