@@ -56,8 +56,8 @@ class LockPropertyFailureAnalyzer extends AbstractFailureAnalyzer<LockPropertyEx
 			// of an unknown property, it could be a password
 			return "";
 		}
-		boolean asItIs = property == null || LockPropertyException.SECRET.equals(details.value());
-		String value = String.valueOf(asItIs ? details.value() : property.getValue());
+		boolean shown = !LockPropertyException.SECRET.equals(details.value());
+		String value = String.valueOf((property != null && shown) ? property.getValue() : details.value());
 		return " has the value '%s'"
 			.formatted(details.property().contains(NODES) ? RedlockNodeProperties.withoutPassword(value) : value);
 	}
