@@ -67,6 +67,21 @@ public enum AdapterKind {
 	CURATOR(CuratorAdapter::new, true, Set.of(), Ability.UNCONTENDED, Ability.CONTENDED),
 
 	/**
+	 * This project's locks in ZooKeeper.
+	 */
+	LOCKSPRING_ZOOKEEPER(LockspringQueueAdapter::onZooKeeper, true, Set.of(), Ability.UNCONTENDED, Ability.CONTENDED),
+
+	/**
+	 * jetcd's {@code Lock} on etcd.
+	 */
+	JETCD(JetcdAdapter::new, true, Set.of(), Ability.UNCONTENDED, Ability.CONTENDED),
+
+	/**
+	 * This project's locks in etcd.
+	 */
+	LOCKSPRING_ETCD(LockspringQueueAdapter::onEtcd, true, Set.of(), Ability.UNCONTENDED, Ability.CONTENDED),
+
+	/**
 	 * This project's locks in a table of PostgreSQL.
 	 */
 	LOCKSPRING_JDBC(LockspringJdbcAdapter::new, true, Set.of(), Ability.UNCONTENDED, Ability.CONTENDED),
@@ -120,11 +135,41 @@ public enum AdapterKind {
 	}
 
 	/**
-	 * Returns whether it locks in PostgreSQL.
-	 * @return whether it needs that server
+	 * Returns where its locks are.
+	 * @return the kind of server that it needs
 	 */
-	public boolean isJdbc() {
-		return this == LOCKSPRING_JDBC || this == SHEDLOCK_JDBC || this == SPRING_INTEGRATION_JDBC;
+	public Server server() {
+		return switch (this) {
+			case LOCKSPRING_JDBC, SHEDLOCK_JDBC, SPRING_INTEGRATION_JDBC -> Server.POSTGRESQL;
+			case CURATOR, LOCKSPRING_ZOOKEEPER -> Server.ZOOKEEPER;
+			case JETCD, LOCKSPRING_ETCD -> Server.ETCD;
+			default -> Server.REDIS;
+		};
+	}
+
+	/**
+	 * Returns whether it takes part without being named.
+	 * @return false for those that have a table of their own
+	 */
+	public boolean isDefault() {
+		return server() == Server.REDIS || this == CURATOR;
+	}
+
+	/**
+	 * Returns whether it is a lock of this project.
+	 * @return false for the peers
+	 */
+	public boolean isOurs() {
+		return id().startsWith("lockspring");
+	}
+
+	/**
+	 * Where locks are.
+	 */
+	public enum Server {
+
+		REDIS, POSTGRESQL, ZOOKEEPER, ETCD
+
 	}
 
 	/**

@@ -8,9 +8,10 @@ import java.time.Duration;
  * @param redisPort port of the redis-server on the loopback interface
  * @param zooKeeper connect string of ZooKeeper, empty if it was not started
  * @param postgres JDBC URL of PostgreSQL, empty if it was not started
+ * @param etcd URL of etcd, empty if it was not started
  * @param ttl lease of a lock
  */
-public record Servers(int redisPort, String zooKeeper, String postgres, Duration ttl) {
+public record Servers(int redisPort, String zooKeeper, String postgres, String etcd, Duration ttl) {
 
 	static final String HOST = "127.0.0.1";
 

@@ -10,6 +10,8 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 import io.github.lockspring.benchmarks.adapter.AdapterKind;
+import io.github.lockspring.benchmarks.adapter.AdapterKind.Server;
+import io.github.lockspring.testsupport.etcd.EtcdProcess;
 import io.github.lockspring.testsupport.jdbc.PostgresServer;
 import io.github.lockspring.testsupport.process.JavaProcess;
 import io.github.lockspring.testsupport.redis.RedisServer;
@@ -47,6 +49,8 @@ final class Fleet implements AutoCloseable {
 
 	private final @Nullable PostgresServer postgres;
 
+	private final @Nullable EtcdProcess etcd;
+
 	/**
 	 * Starts the servers and workers.
 	 * @param logs where the processes write what goes wrong
@@ -59,8 +63,13 @@ final class Fleet implements AutoCloseable {
 		this.redis = RedisServer.start();
 		this.zooKeeper = new JavaProcess("zookeeper", logs, List.of("-Xmx512m"), ZooKeeper.class,
 				List.of(this.directory.resolve("zookeeper").toString()));
-		this.postgres = adapters.stream().anyMatch(AdapterKind::isJdbc) ? startPostgres() : null;
+		this.postgres = needs(adapters, Server.POSTGRESQL) ? startPostgres() : null;
+		this.etcd = needs(adapters, Server.ETCD) ? EtcdProcess.alone() : null;
 		startWorkers(processes, this.zooKeeper.hear(PATIENCE), adapters, logs);
+	}
+
+	private static boolean needs(Set<AdapterKind> adapters, Server server) {
+		return adapters.stream().anyMatch((adapter) -> adapter.server() == server);
 	}
 
 	private static PostgresServer startPostgres() {
@@ -78,7 +87,8 @@ final class Fleet implements AutoCloseable {
 			this.workers.add(new JavaProcess("worker-" + (i + 1), logs, List.of("-Xmx1g"), Worker.class,
 					List.of(String.valueOf(this.redis.port()), zooKeeper,
 							(this.postgres != null) ? this.postgres.database().url() : "",
-							String.valueOf(TTL.toMillis()), this.file.toString(), ids)));
+							(this.etcd != null) ? this.etcd.address() : "", String.valueOf(TTL.toMillis()),
+							this.file.toString(), ids)));
 		}
 		this.workers.forEach((worker) -> worker.await(Worker.READY));
 	}
@@ -98,7 +108,7 @@ final class Fleet implements AutoCloseable {
 		this.cells.clear();
 		List<JavaProcess> wanted = this.workers.subList(0, scenario.processes());
 		CommandStats before = CommandStats.of(this.redis);
-		Duration zooKeeperBefore = this.zooKeeper.cpuTime();
+		Duration serverBefore = cpuTime(adapter.server());
 		long measureMillis = Math.round(seconds * 1000);
 		Order order = new Order(adapter, scenario, System.currentTimeMillis() + START_MILLIS, warmUp.toMillis(),
 				measureMillis);
@@ -106,7 +116,16 @@ final class Fleet implements AutoCloseable {
 		List<Answer> answers = wanted.stream().map((worker) -> Answer.parse(worker.hear(PATIENCE))).toList();
 		return new Measurement(scenario, adapter, repetition, measureMillis / 1000.0, answers, this.cells.counted(),
 				CommandStats.of(this.redis).since(before),
-				this.zooKeeper.cpuTime().minus(zooKeeperBefore).toMillis() / 1000.0);
+				cpuTime(adapter.server()).minus(serverBefore).toMillis() / 1000.0);
+	}
+
+	/** Redis says itself what it has used. */
+	private Duration cpuTime(Server server) {
+		return switch (server) {
+			case ZOOKEEPER -> this.zooKeeper.cpuTime();
+			case ETCD -> (this.etcd != null) ? this.etcd.cpuTime() : Duration.ZERO;
+			case REDIS, POSTGRESQL -> Duration.ZERO;
+		};
 	}
 
 	String redisVersion() {
@@ -119,6 +138,9 @@ final class Fleet implements AutoCloseable {
 		this.zooKeeper.close();
 		if (this.postgres != null) {
 			this.postgres.close();
+		}
+		if (this.etcd != null) {
+			this.etcd.close();
 		}
 		this.redis.close();
 		FileSystemUtils.deleteRecursively(this.directory);

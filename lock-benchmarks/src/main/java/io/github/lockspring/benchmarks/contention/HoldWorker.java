@@ -55,7 +55,8 @@ public final class HoldWorker {
 	 */
 	public static void main(String[] args) throws Exception {
 		Conversation benchmark = new Conversation();
-		Servers servers = new Servers(Integer.parseInt(args[0]), "", "", Duration.ofMillis(Long.parseLong(args[1])));
+		Servers servers = new Servers(Integer.parseInt(args[0]), "", "", "",
+				Duration.ofMillis(Long.parseLong(args[1])));
 		HoldWorker worker = new HoldWorker(AdapterKind.of(args[2]).connect(servers), Integer.parseInt(args[3]));
 
 		worker.release(worker.take("warm-up-", 0, worker.locks / 10));

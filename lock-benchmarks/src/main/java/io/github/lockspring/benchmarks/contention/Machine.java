@@ -21,7 +21,7 @@ import com.sun.management.OperatingSystemMXBean;
 public record Machine(Map<String, String> facts) {
 
 	private static final Pattern JAR = Pattern.compile(
-			"(lettuce-core|redisson|spring-integration-redis|lock4j-core|shedlock-core|curator-recipes|zookeeper|spring-data-redis)-(\\d[^/\\\\]*)\\.jar");
+			"(lettuce-core|redisson|spring-integration-redis|lock4j-core|shedlock-core|curator-recipes|jetcd-core|zookeeper|spring-data-redis)-(\\d[^/\\\\]*)\\.jar");
 
 	public static Machine here(String redisVersion) {
 		OperatingSystemMXBean system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();

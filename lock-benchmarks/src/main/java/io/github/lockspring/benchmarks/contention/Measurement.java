@@ -19,10 +19,10 @@ import org.HdrHistogram.Histogram;
  * @param answers what the processes said
  * @param counted the sections that the shared memory counted
  * @param stats what Redis did during the whole run
- * @param zooKeeperSeconds CPU time of ZooKeeper during the whole run
+ * @param serverSeconds CPU time of ZooKeeper or etcd during the whole run, if it was used
  */
 record Measurement(Scenario scenario, AdapterKind adapter, int repetition, double seconds, List<Answer> answers,
-		long counted, CommandStats stats, double zooKeeperSeconds) {
+		long counted, CommandStats stats, double serverSeconds) {
 
 	double rate() {
 		return measured() / this.seconds;
@@ -96,11 +96,12 @@ record Measurement(Scenario scenario, AdapterKind adapter, int repetition, doubl
 	}
 
 	/**
-	 * CPU time of the server's process for one lock, in microseconds: Redis', and
-	 * ZooKeeper's where it was used.
+	 * CPU time of the server's process for one lock, in microseconds: Redis', ZooKeeper's
+	 * or etcd's; it is not known of PostgreSQL.
 	 */
 	double serverCpuMicros() {
-		double seconds = (this.adapter == AdapterKind.CURATOR) ? this.zooKeeperSeconds : this.stats.cpuSeconds();
+		double seconds = (this.adapter.server() == AdapterKind.Server.REDIS) ? this.stats.cpuSeconds()
+				: this.serverSeconds;
 		return seconds * 1e6 / sections();
 	}
 

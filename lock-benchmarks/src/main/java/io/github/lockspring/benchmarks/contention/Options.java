@@ -71,8 +71,7 @@ record Options(List<Scenario> scenarios, Set<AdapterKind> adapters, double secon
 		Set<AdapterKind> adapters = EnumSet.noneOf(AdapterKind.class);
 		if (ids == null) {
 			adapters.addAll(EnumSet.allOf(AdapterKind.class));
-			// a table of their own, on another server
-			adapters.removeIf(AdapterKind::isJdbc);
+			adapters.removeIf((kind) -> !kind.isDefault());
 		}
 		else {
 			list(ids).stream().map(AdapterKind::of).forEach(adapters::add);

@@ -52,7 +52,7 @@ final class Report {
 				ratios in each repetition; the best peer is the one with the highest median rate among those that compare \
 				the owner. "Sent" are the commands that clients sent for one lock acquired and released, "executed" \
 				also counts those that scripts called. "Redis" is the time Redis spent in them, "server CPU" what its process \
-				(ZooKeeper's for Curator) used, "worker CPU" what the JVMs used, all for one lock. "Violations" are sections \
+				(or that of ZooKeeper or etcd) used, "worker CPU" what the JVMs used, all for one lock. "Violations" are sections \
 				that were not alone, as seen in shared memory.
 				"""
 			.formatted(this.options.repetitions(), this.options.seconds(), this.options.warmUp().toMillis());
@@ -67,7 +67,7 @@ final class Report {
 		Summary floor = Summary.find(rows, AdapterKind.FLOOR);
 		Summary peer = bestPeer(rows);
 		for (Summary row : rows) {
-			boolean onRedis = row.adapter() != AdapterKind.CURATOR;
+			boolean onRedis = row.adapter().server() == AdapterKind.Server.REDIS;
 			List<String> cells = new ArrayList<>();
 			cells.add(row.adapter().id() + (row.adapter().comparesOwner() ? "" : " (does not compare the owner)"));
 			cells.add(String.format("%,.0f", row.rate()));
@@ -141,7 +141,7 @@ final class Report {
 	static @Nullable Summary bestPeer(List<Summary> rows) {
 		Summary best = null;
 		for (Summary row : rows) {
-			boolean peer = row.adapter() != AdapterKind.FLOOR && row.adapter() != AdapterKind.LOCKSPRING
+			boolean peer = row.adapter() != AdapterKind.FLOOR && !row.adapter().isOurs()
 					&& row.adapter().comparesOwner();
 			if (peer && (best == null || row.rate() > best.rate())) {
 				best = row;

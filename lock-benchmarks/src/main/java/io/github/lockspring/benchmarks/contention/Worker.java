@@ -30,16 +30,16 @@ public final class Worker {
 
 	/**
 	 * Connects and waits for orders.
-	 * @param args Redis' port, ZooKeeper's connect string or "-", PostgreSQL's URL, the
-	 * lease in milliseconds, the file of cells, the adapters
+	 * @param args Redis' port, ZooKeeper's connect string or "-", PostgreSQL's URL,
+	 * etcd's URL, the lease in milliseconds, the file of cells, the adapters
 	 * @throws Exception if something cannot be reached
 	 */
 	public static void main(String[] args) throws Exception {
 		Conversation benchmark = new Conversation();
-		Servers servers = new Servers(Integer.parseInt(args[0]), args[1].equals("-") ? "" : args[1], args[2],
-				Duration.ofMillis(Long.parseLong(args[3])));
-		Worker worker = new Worker(Cells.map(Path.of(args[4]), ContentionBenchmark.CELLS));
-		for (String id : args[5].split(",")) {
+		Servers servers = new Servers(Integer.parseInt(args[0]), args[1].equals("-") ? "" : args[1], args[2], args[3],
+				Duration.ofMillis(Long.parseLong(args[4])));
+		Worker worker = new Worker(Cells.map(Path.of(args[5]), ContentionBenchmark.CELLS));
+		for (String id : args[6].split(",")) {
 			AdapterKind kind = AdapterKind.of(id);
 			worker.adapters.put(kind, kind.connect(servers));
 		}

@@ -264,6 +264,11 @@ public final class EtcdProcess implements AutoCloseable {
 		return number.find() ? number.group(1) : "no " + field;
 	}
 
+	/** Returns the CPU time that the process has used, or zero if it is not known. */
+	public Duration cpuTime() {
+		return this.process.info().totalCpuDuration().orElse(Duration.ZERO);
+	}
+
 	/** Sends SIGKILL, and waits until the process has ended. */
 	public void kill() {
 		this.process.destroyForcibly().onExit().join();

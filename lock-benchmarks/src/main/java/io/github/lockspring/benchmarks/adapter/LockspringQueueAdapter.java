@@ -1,0 +1,65 @@
+package io.github.lockspring.benchmarks.adapter;
+
+import java.time.Duration;
+import java.util.List;
+
+import io.etcd.jetcd.Client;
+import io.github.lockspring.LockRequest;
+import io.github.lockspring.engine.EngineSettings;
+import io.github.lockspring.engine.LockEngine;
+import io.github.lockspring.etcd.EtcdLockStore;
+import io.github.lockspring.etcd.EtcdStoreSettings;
+import io.github.lockspring.store.LockStore;
+import io.github.lockspring.zookeeper.ZooKeeperLockStore;
+import io.github.lockspring.zookeeper.ZooKeeperStoreSettings;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.retry.ExponentialBackoffRetry;
+
+/**
+ * This project's locks in ZooKeeper and in etcd, with the settings of an application that
+ * sets nothing, except that callers wait for longer.
+ */
+final class LockspringQueueAdapter implements LockAdapter {
+
+	private static final Duration WAIT_TIME = Duration.ofMinutes(1);
+
+	private static final Duration SESSION = Duration.ofSeconds(15);
+
+	private final LockStore store;
+
+	private final LockEngine engine;
+
+	private LockspringQueueAdapter(LockStore store, Servers servers) {
+		EngineSettings defaults = EngineSettings.defaults();
+		this.store = store;
+		this.engine = new LockEngine(store,
+				new EngineSettings(servers.ttl(), WAIT_TIME, defaults.maxHold(), Duration.ofSeconds(2),
+						defaults.renewalInterval(), defaults.renewalBatchSize(), defaults.maxHandoffTime(),
+						defaults.shutdownTimeout(), false),
+				List.of());
+	}
+
+	static LockspringQueueAdapter onZooKeeper(Servers servers) {
+		return new LockspringQueueAdapter(ZooKeeperLockStore.createOwning(CuratorFrameworkFactory
+			.newClient(servers.zooKeeper(), (int) SESSION.toMillis(), 5000, new ExponentialBackoffRetry(1000, 3)),
+				new ZooKeeperStoreSettings(SESSION)), servers);
+	}
+
+	static LockspringQueueAdapter onEtcd(Servers servers) {
+		return new LockspringQueueAdapter(EtcdLockStore.createOwning(
+				Client.builder().endpoints(servers.etcd()).waitForReady(false).retryMaxAttempts(1).build(),
+				new EtcdStoreSettings()), servers);
+	}
+
+	@Override
+	public void runLocked(String key, Runnable section) {
+		this.engine.template().executeWithoutResult(LockRequest.of(key), (lock) -> section.run());
+	}
+
+	@Override
+	public void close() {
+		this.engine.close();
+		this.store.close();
+	}
+
+}
