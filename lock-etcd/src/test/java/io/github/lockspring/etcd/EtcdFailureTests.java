@@ -1,5 +1,6 @@
 package io.github.lockspring.etcd;
 
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,8 +22,12 @@ import io.github.lockspring.testsupport.etcd.EtcdProcess;
 import io.github.lockspring.testsupport.etcd.RequiresEtcd;
 import io.github.lockspring.testsupport.network.TcpProxy;
 import io.github.lockspring.testsupport.network.TcpProxy.Cut;
+import io.github.lockspring.testsupport.network.TcpProxy.Direction;
+import io.github.lockspring.testsupport.process.HolderProcess;
+import io.github.lockspring.testsupport.process.JavaProcess;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -127,6 +132,66 @@ class EtcdFailureTests {
 			}
 			proxy.restore();
 			assertThatExceptionOfType(LockLostException.class).isThrownBy(held::close);
+		}
+	}
+
+	@Test
+	void f09HolderThatWasStoppedBeyondItsLeaseKnowsItAndTouchesNoLaterLock(@TempDir Path directory) {
+		EtcdProcess server = EtcdProcess.shared();
+		String key = this.request.locks().get(0).key();
+		try (JavaProcess holder = new JavaProcess("holder", directory, Holder.class, List.of(server.address(), key))) {
+			long first = Long.parseLong(holder.await("token"));
+			holder.signal("STOP");
+			try (HeldLock next = instance(server.address()).acquire(this.request)) {
+				holder.signal("CONT");
+				assertThat(holder.ask("held")).isEqualTo("false");
+				assertThat(holder.ask("close")).isEqualTo("lost");
+				next.verify();
+				assertThat(next.fencingToken()).isGreaterThan(first);
+			}
+		}
+	}
+
+	/** A process that holds a lock. */
+	static final class Holder {
+
+		private Holder() {
+		}
+
+		public static void main(String[] args) {
+			EtcdLockStore store = EtcdLockStore.createOwning(Clients.of(args[0]), new EtcdStoreSettings());
+			HolderProcess.hold(new LockEngine(store, EngineSettings.defaults(), List.of()).template(), args[1], TTL);
+		}
+
+	}
+
+	/** The key is created, and its caller does not learn of it. */
+	@Test
+	void f20KeyWhoseCreationGotNoAnswerIsRemoved() {
+		EtcdProcess server = EtcdProcess.shared();
+		try (TcpProxy proxy = new TcpProxy(server.port())) {
+			LockTemplate deaf = instance("http://127.0.0.1:" + proxy.port());
+			deaf.acquire(LockRequest.of("first")).close();
+			proxy.stall(Direction.TO_CLIENT);
+			assertThatExceptionOfType(LockUnavailableException.class)
+				.isThrownBy(() -> deaf.acquire(this.request.waitTime(Duration.ofSeconds(1))));
+			proxy.restore();
+			instance(server.address()).acquire(this.request).close();
+			await().atMost(PATIENT).until(() -> server.entries(this.request.locks().get(0).key()) == 0);
+		}
+	}
+
+	@Test
+	void f23InstancesThatDieLeaveTheQueueWhenTheirLeasesEnd() {
+		EtcdProcess server = EtcdProcess.shared();
+		try (TcpProxy proxy = new TcpProxy(server.port())) {
+			LockTemplate dies = instance("http://127.0.0.1:" + proxy.port());
+			LockTemplate waits = instance("http://127.0.0.1:" + proxy.port());
+			dies.acquire(this.request);
+			this.threads.submit(() -> waits.acquire(this.request));
+			await().atMost(PATIENT).until(() -> server.entries(this.request.locks().get(0).key()) == 2);
+			proxy.stall();
+			instance(server.address()).acquire(this.request).close();
 		}
 	}
 

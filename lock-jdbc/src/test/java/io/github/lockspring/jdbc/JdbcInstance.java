@@ -53,6 +53,9 @@ final class JdbcInstance implements AutoCloseable {
 		pool.setMinimumIdle(1);
 		pool.setConnectionTimeout(1000);
 		pool.setInitializationFailTimeout(-1);
+		// HikariCP that loses its first connection while it reads the default never has
+		// one
+		pool.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
 		return pool;
 	}
 

@@ -68,6 +68,7 @@ class EtcdLockStoreAutoConfigurationTests {
 				assertThat(server.entries("a/b")).isOne();
 			}
 			assertThat(server.entries("a/b")).isZero();
+			assertThat(server.leases()).isZero();
 		});
 	}
 
@@ -149,6 +150,8 @@ class EtcdLockStoreAutoConfigurationTests {
 					assertThat(server.entries("a")).isOne();
 				}
 				assertThat(server.entries("a")).isZero();
+				assertThat(context.getBean(DistributedLocksHealthIndicator.class).health().getStatus())
+					.isEqualTo(Status.UP);
 			});
 			refused(application);
 			refused(user(application, "wrong"));

@@ -84,8 +84,7 @@ final class Sessions {
 			handle = this.client.getZookeeperClient().getZooKeeper();
 		}
 		catch (Exception ex) {
-			throw new LockUnavailableException("There is no connection to ZooKeeper: " + ex.getMessage()
-					+ ". Check distributed-lock.zookeeper.connect-string and the servers", ex);
+			throw ZooKeeperErrors.notConnected(ex);
 		}
 		Session present = this.session;
 		if (present == null || present.handle() != handle) {

@@ -25,12 +25,18 @@ final class ZooKeeperErrors {
 							+ ". Check distributed-lock.zookeeper.auth and the ACL of the nodes; locks need the rights"
 							+ " to create, read, write and delete",
 					cause, true);
-			case CONNECTIONLOSS -> new LockUnavailableException("There is no connection to ZooKeeper: "
-					+ cause.getMessage() + ". Check distributed-lock.zookeeper.connect-string and the servers", cause);
+			case CONNECTIONLOSS -> notConnected(cause);
 			case UNIMPLEMENTED -> new LockUnavailableException(
 					"This ZooKeeper is too old: containers need version 3.5.3 or later", cause, true);
 			default -> new LockUnavailableException("ZooKeeper cannot be used: " + cause.getMessage(), cause);
 		};
+	}
+
+	/** Servers without a quorum close connections, and do not say why. */
+	static LockUnavailableException notConnected(Exception cause) {
+		return new LockUnavailableException("There is no connection to ZooKeeper: " + cause.getMessage()
+				+ ". Its servers cannot be reached, or the ensemble is without quorum. Check"
+				+ " distributed-lock.zookeeper.connect-string and the servers", cause);
 	}
 
 	static Failure failure(int code, String path) {

@@ -1,5 +1,6 @@
 package io.github.lockspring.zookeeper;
 
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,11 +14,16 @@ import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.store.StoreHealth;
 import io.github.lockspring.testsupport.network.TcpProxy;
 import io.github.lockspring.testsupport.network.TcpProxy.Cut;
 import io.github.lockspring.testsupport.network.TcpProxy.Direction;
+import io.github.lockspring.testsupport.process.HolderProcess;
+import io.github.lockspring.testsupport.process.JavaProcess;
+import org.apache.curator.test.TestingZooKeeperServer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -118,6 +124,76 @@ class ZooKeeperFailureTests {
 		}
 		try (HeldLock again = holder.locks().acquire(this.request)) {
 			again.verify();
+		}
+	}
+
+	@Test
+	void f09HolderThatWasStoppedBeyondItsSessionKnowsItAndTouchesNoLockOfTheNextOne(@TempDir Path directory) {
+		String key = this.request.locks().get(0).key();
+		ZooKeeperInstance other = instance();
+		try (JavaProcess holder = new JavaProcess("holder", directory, Holder.class,
+				List.of("127.0.0.1:" + this.server.port(), key))) {
+			long first = Long.parseLong(holder.await("token"));
+			holder.signal("STOP");
+			try (HeldLock next = other.locks().acquire(this.request)) {
+				holder.signal("CONT");
+				assertThat(holder.ask("held")).isEqualTo("false");
+				assertThat(holder.ask("close")).isEqualTo("lost");
+				next.verify();
+				assertThat(next.fencingToken()).isGreaterThan(first);
+				next.close();
+				assertThat(Long.parseLong(holder.ask("acquire"))).isGreaterThan(next.fencingToken());
+			}
+			assertThat(holder.ask("held")).isEqualTo("true");
+			assertThat(holder.ask("close")).isEqualTo("released");
+		}
+	}
+
+	/** A process that holds a lock. */
+	static final class Holder {
+
+		private Holder() {
+		}
+
+		public static void main(String[] args) {
+			// the session counts, not the ttl
+			HolderProcess.hold(ZooKeeperInstance.on(args[0], SESSION).locks(), args[1], PATIENT);
+			System.exit(0);
+		}
+
+	}
+
+	@Test
+	void f11LeaderThatIsKilledCostsNoLockAndALostMajorityIsUnavailable() throws Exception {
+		try (ZooKeeperEnsemble ensemble = new ZooKeeperEnsemble();
+				ZooKeeperInstance patient = ZooKeeperInstance.on(ensemble.addresses(), PATIENT);
+				ZooKeeperInstance brief = ZooKeeperInstance.on(ensemble.addresses(), SESSION)) {
+			HeldLock held = patient.locks().acquire(this.request.ttl(PATIENT));
+			TestingZooKeeperServer leader = ensemble.leader();
+			leader.kill();
+			await().atMost(PATIENT).ignoreException(LockUnavailableException.class).untilAsserted(held::verify);
+			HeldLock lost = await().atMost(PATIENT)
+				.ignoreException(LockUnavailableException.class)
+				.until(() -> brief.locks().acquire(LockRequest.of("brief")), HeldLock::isHeld);
+			ensemble.follower().kill();
+			// by the clock of this process, since no server can end the session
+			await().atMost(SESSION.multipliedBy(4)).until(() -> !lost.isHeld());
+			assertThatExceptionOfType(LockUnavailableException.class)
+				.isThrownBy(() -> patient.locks().acquire(LockRequest.of("other").waitTime(Duration.ofSeconds(1))))
+				.withMessageContaining("quorum");
+			StoreHealth health = patient.store().health(Duration.ofSeconds(2)).orElseThrow();
+			assertThat(health.isUsable()).isFalse();
+			assertThat(health.servers()).singleElement()
+				.satisfies((server) -> assertThat(server.problem()).contains("quorum"));
+			leader.restart();
+			await().atMost(PATIENT).ignoreException(LockUnavailableException.class).untilAsserted(() -> {
+				try (HeldLock next = patient.locks().acquire(LockRequest.of("brief"))) {
+					assertThat(next.fencingToken()).isGreaterThan(lost.fencingToken());
+				}
+			});
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(lost::close);
+			held.verify();
+			held.close();
 		}
 	}
 

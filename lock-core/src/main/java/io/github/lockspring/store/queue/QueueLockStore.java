@@ -173,7 +173,7 @@ public abstract class QueueLockStore implements LockStore {
 		}
 		catch (TimeoutException ex) {
 			throw new LockUnavailableException(this.name + " did not answer within " + timeout.toMillis()
-					+ " ms: it is slow, or cannot be reached");
+					+ " ms: it is slow, cannot be reached, or has lost its quorum");
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();

@@ -1,0 +1,43 @@
+package io.github.lockspring.zookeeper;
+
+import java.time.Duration;
+
+import io.github.lockspring.store.LockStore;
+import io.github.lockspring.testsupport.history.StoreHistory;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The history of locks in ZooKeeper while processes, connections and the server fail.
+ */
+class ZooKeeperHistoryTests {
+
+	private static final Duration SESSION = Duration.ofSeconds(1);
+
+	/** The server is stopped and started again instead of paused. */
+	@Test
+	void noTwoHoldersOverlapAndTokensGrowWhateverFails() throws Exception {
+		try (ZooKeeperTestServer server = ZooKeeperTestServer.start();
+				StoreHistory history = new StoreHistory("zookeeper-history", new StoreHistory.Server(server.port(),
+						(port) -> "127.0.0.1:" + port, server::stop, server::restart), Worker.class)) {
+			history.check();
+		}
+	}
+
+	/**
+	 * A process: an instance of an application.
+	 */
+	static final class Worker {
+
+		private Worker() {
+		}
+
+		public static void main(String[] args) throws Exception {
+			try (LockStore store = ZooKeeperLockStore.createOwning(ZooKeeperTestServer.client(args[0], SESSION),
+					new ZooKeeperStoreSettings(SESSION))) {
+				StoreHistory.work(args, store, Duration.ofMillis(300), SESSION, SESSION.multipliedBy(5));
+			}
+		}
+
+	}
+
+}
