@@ -35,7 +35,8 @@ class OptionalModulesTests {
 			"spring-boot-data-jpa", "spring-data-jpa", "spring-orm");
 
 	@ParameterizedTest
-	@ValueSource(strings = { "lock-redis", "lock-jdbc",
+	@ValueSource(strings = { "lock-redis", "lock-jdbc", "lock-zookeeper curator-framework zookeeper",
+			"lock-etcd jetcd-core",
 			"micrometer-core spring-boot-micrometer-metrics spring-boot-micrometer-observation micrometer-tracing",
 			"spring-boot-actuator-autoconfigure spring-boot-actuator spring-boot-health",
 			"lock-redis spring-data-redis spring-boot-data-redis lettuce-core jedis lock-jdbc spring-jdbc spring-boot-jdbc" })
@@ -53,6 +54,12 @@ class OptionalModulesTests {
 			thread.setContextClassLoader(isolated);
 			if (missing.contains("lock-redis")) {
 				assertThat(ClassUtils.isPresent("io.github.lockspring.redis.RedisLockStore", isolated)).isFalse();
+			}
+			if (missing.contains("lock-zookeeper")) {
+				assertThat(ClassUtils.isPresent("org.apache.curator.framework.CuratorFramework", isolated)).isFalse();
+			}
+			if (missing.contains("lock-etcd")) {
+				assertThat(ClassUtils.isPresent("io.etcd.jetcd.Client", isolated)).isFalse();
 			}
 			if (missing.contains("lock-jdbc")) {
 				assertThat(ClassUtils.isPresent("io.github.lockspring.jdbc.JdbcFencingGuard", isolated)).isFalse();
