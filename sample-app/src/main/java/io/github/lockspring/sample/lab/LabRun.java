@@ -166,7 +166,7 @@ final class LabRun {
 			prepare(started, database);
 			checkCancelled();
 			begin();
-			Stage stage = new Stage(this.recipe, this.workers, started, this.history);
+			Stage stage = new Stage(this.recipe, this.workers, started, this.history, Stage.MAX_MILLIS);
 			stage.open();
 			stage.pause(400);
 			this.fault.script().play(stage);

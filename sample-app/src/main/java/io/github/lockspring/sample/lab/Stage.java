@@ -25,7 +25,7 @@ final class Stage {
 	/**
 	 * A script that takes longer does not wait any more, so that the run ends in time.
 	 */
-	private static final long MAX_MILLIS = 11_000;
+	static final long MAX_MILLIS = 11_000;
 
 	private final long begin = System.nanoTime();
 
@@ -37,7 +37,10 @@ final class Stage {
 
 	private final History history;
 
-	Stage(RecipeInfo recipe, List<Worker> workers, LabServers servers, History history) {
+	private final long maxMillis;
+
+	Stage(RecipeInfo recipe, List<Worker> workers, LabServers servers, History history, long maxMillis) {
+		this.maxMillis = maxMillis;
 		this.recipe = recipe;
 		this.workers = workers;
 		this.servers = servers;
@@ -177,7 +180,7 @@ final class Stage {
 	}
 
 	private long bounded(long millis) {
-		long left = MAX_MILLIS - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - this.begin);
+		long left = this.maxMillis - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - this.begin);
 		return Math.max(0, Math.min(millis, left));
 	}
 

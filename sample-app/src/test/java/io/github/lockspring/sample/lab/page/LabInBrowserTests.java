@@ -40,6 +40,8 @@ class LabInBrowserTests {
 	void openPage() {
 		browser.open("http://localhost:" + this.port + "/");
 		browser.awaitShown("#matrix button");
+		// before that, it opens the latest run, and would choose its recipe again
+		browser.awaitText("#live", "Live");
 	}
 
 	@Test
