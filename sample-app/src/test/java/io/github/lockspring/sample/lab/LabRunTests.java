@@ -49,7 +49,6 @@ class LabRunTests {
 		assertThat(verdict.overlaps()).isNotEmpty();
 		assertThat(run.history().from(0)).extracting(LabEvent::type)
 			.contains("asked", "acquired", "released", "command", "stopped", "continued", "sold");
-		assertThat(run.state(false).durationMillis()).isBetween(2_000L, 15_000L);
 		assertThat(run.keys().servers()).singleElement().satisfies((server) -> assertThat(server.up()).isTrue());
 	}
 
