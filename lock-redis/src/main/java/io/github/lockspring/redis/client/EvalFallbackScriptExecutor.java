@@ -2,6 +2,7 @@ package io.github.lockspring.redis.client;
 
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -27,10 +28,20 @@ final class EvalFallbackScriptExecutor extends DefaultScriptExecutor<String> {
 	private static final List<String> REFUSALS = List.of("noperm", "unknown command", "unsupported", "not supported",
 			"not allowed", "disabled");
 
-	private volatile boolean refused;
+	private final AtomicBoolean refused;
 
 	EvalFallbackScriptExecutor(RedisTemplate<String, ?> template) {
+		this(template, new AtomicBoolean());
+	}
+
+	/**
+	 * Creates an executor.
+	 * @param refused whether the server has refused {@code EVALSHA}, perhaps shared with
+	 * others of the same server
+	 */
+	EvalFallbackScriptExecutor(RedisTemplate<String, ?> template, AtomicBoolean refused) {
 		super(template);
+		this.refused = refused;
 	}
 
 	/**
@@ -38,16 +49,20 @@ final class EvalFallbackScriptExecutor extends DefaultScriptExecutor<String> {
 	 * itself: a proxy would be created for each command.
 	 */
 	static StringRedisTemplate template(RedisConnectionFactory factory) {
+		return template(factory, new AtomicBoolean());
+	}
+
+	static StringRedisTemplate template(RedisConnectionFactory factory, AtomicBoolean refused) {
 		StringRedisTemplate template = new StringRedisTemplate(factory);
 		template.setExposeConnection(true);
-		template.setScriptExecutor(new EvalFallbackScriptExecutor(template));
+		template.setScriptExecutor(new EvalFallbackScriptExecutor(template, refused));
 		return template;
 	}
 
 	@Override
 	protected <T> @Nullable T eval(RedisConnection connection, RedisScript<T> script, @Nullable ReturnType returnType,
 			int numKeys, byte[][] keysAndArgs, RedisSerializer<T> resultSerializer) {
-		if (!this.refused) {
+		if (!this.refused.get()) {
 			try {
 				return super.eval(connection, script, returnType, numKeys, keysAndArgs, resultSerializer);
 			}
@@ -56,7 +71,7 @@ final class EvalFallbackScriptExecutor extends DefaultScriptExecutor<String> {
 					throw ex;
 				}
 				logger.info("Redis refuses EVALSHA. Scripts are sent as text from now on");
-				this.refused = true;
+				this.refused.set(true);
 			}
 		}
 		Object result = connection.scriptingCommands()

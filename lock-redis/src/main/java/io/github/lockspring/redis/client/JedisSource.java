@@ -6,9 +6,15 @@ import java.time.Duration;
 import java.util.Objects;
 
 import org.apache.commons.pool2.impl.GenericObjectPoolConfig;
+import redis.clients.jedis.Jedis;
 import redis.clients.jedis.exceptions.JedisConnectionException;
+import redis.clients.jedis.exceptions.JedisDataException;
+import redis.clients.jedis.exceptions.JedisException;
 
+import org.springframework.core.NestedExceptionUtils;
+import org.springframework.dao.QueryTimeoutException;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
+import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
@@ -65,8 +71,16 @@ final class JedisSource implements BlockingRedisConnections.Source {
 		return new JedisDedicatedConnections(this, size);
 	}
 
+	@Override
+	public BlockingRedisConnections.CallerSource forCallers() {
+		return new CallerSource();
+	}
+
 	private JedisConnectionFactory newFactory(int connections) {
-		JedisClientConfiguration configuration = configuration(connections);
+		return newFactory(ours().usePooling().poolConfig(pool(connections)).build());
+	}
+
+	private JedisConnectionFactory newFactory(JedisClientConfiguration configuration) {
 		RedisSentinelConfiguration sentinel = this.application.getSentinelConfiguration();
 		if (sentinel != null) {
 			return new JedisConnectionFactory(sentinel, configuration);
@@ -80,7 +94,7 @@ final class JedisSource implements BlockingRedisConnections.Source {
 		return new JedisConnectionFactory(standalone, configuration);
 	}
 
-	private JedisClientConfiguration configuration(int connections) {
+	private JedisClientConfigurationBuilder ours() {
 		JedisClientConfiguration theirs = this.application.getClientConfiguration();
 		Duration configured = theirs.getConnectTimeout();
 		Duration connectTimeout = (!configured.isZero() && configured.compareTo(this.commandTimeout) < 0) ? configured
@@ -101,7 +115,7 @@ final class JedisSource implements BlockingRedisConnections.Source {
 			theirs.getSslParameters().ifPresent(ssl::sslParameters);
 			theirs.getHostnameVerifier().ifPresent(ssl::hostnameVerifier);
 		}
-		return ours.usePooling().poolConfig(pool(connections)).build();
+		return ours;
 	}
 
 	private GenericObjectPoolConfig<?> pool(int connections) {
@@ -134,6 +148,65 @@ final class JedisSource implements BlockingRedisConnections.Source {
 		}
 		// for a name with several addresses, the causes are suppressed exceptions
 		return found != null && !String.valueOf(found.getMessage()).startsWith(NOT_CONNECTED);
+	}
+
+	/**
+	 * Connections without a pool, which would connect anew when a broken one is returned,
+	 * on the thread that returns it.
+	 */
+	private final class CallerSource implements BlockingRedisConnections.CallerSource {
+
+		private final LazyReference<RedisConnectionFactory> factory = new LazyReference<>(() -> {
+			JedisConnectionFactory unpooled = newFactory(ours().build());
+			unpooled.setUseUnifiedJedis(false);
+			return start(unpooled);
+		});
+
+		@Override
+		public RedisConnection connect() {
+			RedisConnection connection = this.factory.get().getConnection();
+			jedis(connection).getConnection().connect();
+			return connection;
+		}
+
+		@Override
+		public void disconnect(RedisConnection connection) {
+			try {
+				jedis(connection).disconnect();
+			}
+			catch (JedisException ex) {
+				// it is closed as far as possible
+			}
+		}
+
+		@Override
+		public void setTimeout(RedisConnection connection, Duration timeout) {
+			if (timeout.isNegative() || timeout.isZero()) {
+				throw new QueryTimeoutException("No time left for a command");
+			}
+			// 0 would be no timeout
+			jedis(connection).getConnection().setSoTimeout(Math.toIntExact(Math.max(1, timeout.toMillis())));
+		}
+
+		@Override
+		public boolean isTimeout(RuntimeException failure) {
+			return NestedExceptionUtils.getMostSpecificCause(failure) instanceof SocketTimeoutException;
+		}
+
+		@Override
+		public boolean isErrorReply(RuntimeException failure) {
+			return NestedExceptionUtils.getMostSpecificCause(failure) instanceof JedisDataException;
+		}
+
+		@Override
+		public void close() {
+			this.factory.close(JedisSource.this::close);
+		}
+
+		private static Jedis jedis(RedisConnection connection) {
+			return (Jedis) connection.getNativeConnection();
+		}
+
 	}
 
 }
