@@ -199,8 +199,8 @@ final class HistoryRun implements AutoCloseable {
 	void assertOnlySiblingsAreLeft() {
 		for (RedisServer keeper : this.fleet.servers.keepers()) {
 			await().atMost(RECOVERY)
-				.untilAsserted(
-						() -> assertThat(keeper.keys()).allMatch((key) -> key.matches("\\{lock:\\w+}:(fence|queue)")));
+				.untilAsserted(() -> assertThat(keeper.keys())
+					.allMatch((key) -> key.matches("\\{lock:\\w+}:queue|\\{\\d+}:fence:lock:")));
 			assertThat(keeper.keys()).allSatisfy((key) -> assertThat(keeper.pttl(key)).isPositive());
 		}
 	}

@@ -27,6 +27,16 @@ public enum AdapterKind {
 	LOCKSPRING_ASYNC(LockspringAdapter::notWaiting, true, Set.of(), Ability.UNCONTENDED, Ability.CONTENDED),
 
 	/**
+	 * The least that a lock costs over Jedis, with a connection for each thread.
+	 */
+	FLOOR_JEDIS(JedisFloorAdapter::new, true, Set.of("set"), Ability.UNCONTENDED),
+
+	/**
+	 * This project's {@code LockTemplate.execute} over Jedis.
+	 */
+	LOCKSPRING_JEDIS(LockspringAdapter::overJedis, true, Set.of(), Ability.UNCONTENDED, Ability.CONTENDED),
+
+	/**
 	 * Redisson's {@code RLock}.
 	 */
 	REDISSON(RedissonAdapter::plain, true, Set.of(), Ability.UNCONTENDED, Ability.CONTENDED, Ability.HELD),

@@ -16,7 +16,7 @@ import io.lettuce.core.api.sync.RedisCommands;
  */
 final class FloorAdapter implements LockAdapter {
 
-	private static final String RELEASE = """
+	static final String RELEASE = """
 			if redis.call('GET', KEYS[1]) == ARGV[1] then
 				return redis.call('DEL', KEYS[1])
 			end

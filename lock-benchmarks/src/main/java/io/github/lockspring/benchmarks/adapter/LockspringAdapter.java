@@ -11,6 +11,9 @@ import io.github.lockspring.engine.LockEngine;
 import io.github.lockspring.redis.RedisLockStore;
 import io.github.lockspring.redis.RedisStoreSettings;
 
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
@@ -23,7 +26,7 @@ final class LockspringAdapter implements LockAdapter {
 
 	private static final Duration WAIT_TIME = Duration.ofMinutes(1);
 
-	private final LettuceConnectionFactory factory;
+	private final Runnable closeFactory;
 
 	private final RedisLockStore store;
 
@@ -32,21 +35,34 @@ final class LockspringAdapter implements LockAdapter {
 	private final LockTemplate locks;
 
 	static LockspringAdapter waiting(Servers servers) {
-		return new LockspringAdapter(servers, false);
+		return overLettuce(servers, false);
 	}
 
 	static LockspringAdapter notWaiting(Servers servers) {
-		return new LockspringAdapter(servers, true);
+		return overLettuce(servers, true);
 	}
 
-	private LockspringAdapter(Servers servers, boolean asyncRelease) {
+	private static LockspringAdapter overLettuce(Servers servers, boolean asyncRelease) {
+		LettuceConnectionFactory factory = LettuceFactories.started(servers);
+		return new LockspringAdapter(servers, factory, factory::destroy, asyncRelease);
+	}
+
+	static LockspringAdapter overJedis(Servers servers) {
+		JedisConnectionFactory factory = new JedisConnectionFactory(
+				new RedisStandaloneConfiguration(Servers.HOST, servers.redisPort()));
+		factory.afterPropertiesSet();
+		factory.start();
+		return new LockspringAdapter(servers, factory, factory::destroy, false);
+	}
+
+	private LockspringAdapter(Servers servers, RedisConnectionFactory factory, Runnable closeFactory,
+			boolean asyncRelease) {
 		EngineSettings defaults = EngineSettings.defaults();
 		EngineSettings settings = new EngineSettings(servers.ttl(), WAIT_TIME, defaults.maxHold(),
 				defaults.commandTimeout(), defaults.renewalInterval(), defaults.renewalBatchSize(),
 				defaults.maxHandoffTime(), defaults.shutdownTimeout(), asyncRelease);
-		this.factory = LettuceFactories.started(servers);
-		this.store = RedisLockStore.create(this.factory,
-				new RedisStoreSettings(PREFIX, settings.commandTimeout(), true));
+		this.closeFactory = closeFactory;
+		this.store = RedisLockStore.create(factory, new RedisStoreSettings(PREFIX, settings.commandTimeout(), true));
 		this.engine = new LockEngine(this.store, settings, List.of());
 		this.locks = this.engine.template();
 	}
@@ -66,7 +82,7 @@ final class LockspringAdapter implements LockAdapter {
 	public void close() {
 		this.engine.close();
 		this.store.close();
-		this.factory.destroy();
+		this.closeFactory.run();
 	}
 
 }

@@ -141,8 +141,8 @@ final class Report {
 	static @Nullable Summary bestPeer(List<Summary> rows) {
 		Summary best = null;
 		for (Summary row : rows) {
-			boolean peer = row.adapter() != AdapterKind.FLOOR && !row.adapter().isOurs()
-					&& row.adapter().comparesOwner();
+			boolean peer = row.adapter() != AdapterKind.FLOOR && row.adapter() != AdapterKind.FLOOR_JEDIS
+					&& !row.adapter().isOurs() && row.adapter().comparesOwner();
 			if (peer && (best == null || row.rate() > best.rate())) {
 				best = row;
 			}
