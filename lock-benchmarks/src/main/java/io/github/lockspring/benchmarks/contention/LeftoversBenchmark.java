@@ -67,6 +67,7 @@ public final class LeftoversBenchmark {
 						adapter.runLocked("order:" + lock, () -> {
 						});
 					}
+					return locks;
 				}));
 			}
 			for (Future<?> each : done) {
