@@ -15,6 +15,16 @@ import io.github.lockspring.store.queue.Entry;
  */
 record EtcdEntry(ByteSequence name, String token, long order, long lease) implements Entry {
 
+	@Override
+	public String id() {
+		return id(this.name, this.order);
+	}
+
+	/** A key that was deleted and created again is another entry. */
+	private static String id(ByteSequence name, long order) {
+		return order + " " + name;
+	}
+
 	/**
 	 * A key of this process. Thread-safe.
 	 */
@@ -70,6 +80,11 @@ record EtcdEntry(ByteSequence name, String token, long order, long lease) implem
 		@Override
 		public String token() {
 			return this.token;
+		}
+
+		@Override
+		public String id() {
+			return EtcdEntry.id(this.name, this.order);
 		}
 
 		@Override

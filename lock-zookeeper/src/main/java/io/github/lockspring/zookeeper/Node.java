@@ -10,6 +10,11 @@ import io.github.lockspring.store.queue.Entry;
  */
 record Node(String path, String token) implements Entry {
 
+	@Override
+	public String id() {
+		return this.path;
+	}
+
 	/**
 	 * A node of this process.
 	 *
@@ -19,6 +24,11 @@ record Node(String path, String token) implements Entry {
 	 * @param session the session that it ends with
 	 */
 	record Mine(String path, String token, long order, Session session) implements Entry.Own {
+
+		@Override
+		public String id() {
+			return this.path;
+		}
 
 		@Override
 		public long validUntil() {

@@ -170,13 +170,16 @@ final class ZooKeeperServer implements EntryServer {
 	}
 
 	private CompletionStage<Entry.@Nullable Own> find(Session present, String key, String token) {
-		return list(present, key).<Entry.@Nullable Own>thenCompose((queue) -> {
+		return list(present, key).thenCompose((queue) -> {
+			CompletionStage<Entry.@Nullable Own> own = CompletableFuture.completedFuture(null);
 			for (Entry entry : queue) {
 				if (entry.token().equals(token)) {
-					return own(present, (Node) entry);
+					own = own.thenCompose(
+							(found) -> (found != null) ? CompletableFuture.<Entry.@Nullable Own>completedFuture(found)
+									: own(present, (Node) entry));
 				}
 			}
-			return CompletableFuture.<Entry.@Nullable Own>completedFuture(null);
+			return own;
 		});
 	}
 

@@ -14,13 +14,21 @@ import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.store.AcquireRequest;
+import io.github.lockspring.store.AcquireRequest.QueueMode;
+import io.github.lockspring.store.AcquireResult.Acquired;
+import io.github.lockspring.store.AcquireResult.Busy;
+import io.github.lockspring.store.LockStore;
+import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.StoreHealth;
 import io.github.lockspring.testsupport.network.TcpProxy;
 import io.github.lockspring.testsupport.network.TcpProxy.Cut;
 import io.github.lockspring.testsupport.network.TcpProxy.Direction;
 import io.github.lockspring.testsupport.process.HolderProcess;
 import io.github.lockspring.testsupport.process.JavaProcess;
+import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.test.TestingZooKeeperServer;
+import org.apache.zookeeper.CreateMode;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -124,6 +132,28 @@ class ZooKeeperFailureTests {
 		}
 		try (HeldLock again = holder.locks().acquire(this.request)) {
 			again.verify();
+		}
+	}
+
+	/** The server has not noticed yet that the earlier session is over. */
+	@Test
+	void f09NodeThatAnEarlierSessionHasLeftIsNotTakenForTheOwnOne() throws Exception {
+		String key = this.request.locks().get(0).key();
+		OwnerToken token = new OwnerToken("A".repeat(22), 1, 5000);
+		AcquireRequest request = new AcquireRequest(key, token, Duration.ofSeconds(30), QueueMode.JOIN);
+		ZooKeeperStoreSettings settings = new ZooKeeperStoreSettings(SESSION);
+		CuratorFramework earlier = this.server.client(SESSION);
+		earlier.start();
+		try (LockStore store = ZooKeeperLockStore.createOwning(this.server.client(SESSION), settings)) {
+			earlier.create()
+				.creatingParentContainersIfNeeded()
+				.withMode(CreateMode.EPHEMERAL_SEQUENTIAL)
+				.forPath(new LockPaths(settings.root(), settings.keyPrefix()).entry(key, token.toString()));
+			await().ignoreException(LockUnavailableException.class)
+				.untilAsserted(() -> assertThat(store.acquire(request, PATIENT)).isInstanceOf(Busy.class));
+			assertThat(store.acquire(request, PATIENT)).isInstanceOf(Busy.class);
+			earlier.close();
+			await().untilAsserted(() -> assertThat(store.acquire(request, PATIENT)).isInstanceOf(Acquired.class));
 		}
 	}
 

@@ -17,6 +17,13 @@ public interface Entry {
 	String token();
 
 	/**
+	 * Returns what identifies the entry, which no other entry of the lock has. One token
+	 * may have several entries, such as one of an earlier session that the server still
+	 * keeps.
+	 */
+	String id();
+
+	/**
 	 * An entry of this process.
 	 *
 	 * @since 0.1

@@ -130,10 +130,10 @@ final class QueueSteps {
 	private CompletionStage<AcquireResult> waits(Place place, AcquireRequest request, Entry.Own entry,
 			List<? extends Entry> queue, int index, long start, boolean added) {
 		Entry before = queue.get(index - 1);
-		if (place.isBehind(before.token())) {
+		if (place.isBehind(before.id())) {
 			return keepAlive(place, entry, request).thenCompose((alive) -> busy(queue, entry.order(), added));
 		}
-		place.waitsBehind(before.token());
+		place.waitsBehind(before.id());
 		return this.server.watch(before, () -> look(place, entry)).thenCompose((content) -> {
 			if (content.isEmpty()) {
 				place.waitsBehind("");
@@ -213,7 +213,7 @@ final class QueueSteps {
 
 	private static int index(List<? extends Entry> queue, Entry.Own entry) {
 		for (int i = 0; i < queue.size(); i++) {
-			if (queue.get(i).token().equals(entry.token())) {
+			if (queue.get(i).id().equals(entry.id())) {
 				return i;
 			}
 		}
@@ -245,7 +245,7 @@ final class QueueSteps {
 				place.left();
 				return done(false);
 			}
-			place.waitsBehind(queue.get(index - 1).token());
+			place.waitsBehind(queue.get(index - 1).id());
 			return this.server.watch(queue.get(index - 1), () -> look(place, entry))
 				.thenCompose((content) -> content.isPresent() ? done(true) : lookAgain(place, entry));
 		});

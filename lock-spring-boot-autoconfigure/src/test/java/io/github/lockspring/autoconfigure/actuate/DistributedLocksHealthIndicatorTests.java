@@ -53,6 +53,8 @@ class DistributedLocksHealthIndicatorTests {
 		try (RedisServer server = RedisServer.start()) {
 			on(server).run((context) -> {
 				use(context);
+				// written in the background
+				await().until(() -> server.keys().stream().anyMatch((key) -> key.contains(":instance:")));
 				server.flushAll();
 				Health health = health(context);
 				assertThat(health.getStatus()).isEqualTo(Status.UP);

@@ -34,6 +34,13 @@ public final class JavaProcess implements AutoCloseable {
 
 	private static final String END = "";
 
+	/**
+	 * Waits until a process has stopped; one that has ended meanwhile has another state,
+	 * or none.
+	 */
+	private static final String STOPPED = " && while case $({ cut -d ' ' -f 3 /proc/%1$d/stat"
+			+ " || ps -o stat= -p %1$d; } 2> /dev/null) in T*|Z*|'') false;; esac; do :; done";
+
 	private static @Nullable Process shell;
 
 	private final String name;
@@ -175,7 +182,7 @@ public final class JavaProcess implements AutoCloseable {
 	}
 
 	/**
-	 * Sends a signal; it has been sent when this returns.
+	 * Sends a signal as {@link #signal(Process, String)} does.
 	 * @param signal its name, such as STOP or CONT
 	 */
 	public void signal(String signal) {
@@ -183,7 +190,8 @@ public final class JavaProcess implements AutoCloseable {
 	}
 
 	/**
-	 * Sends a signal to any process; it has been sent when this returns.
+	 * Sends a signal to any process. It has been sent when this returns; after STOP the
+	 * process has also stopped, which takes the process a turn on a processor.
 	 * @param process the receiver
 	 * @param signal its name, such as STOP or CONT
 	 * @throws IllegalStateException if the process has ended
@@ -197,7 +205,8 @@ public final class JavaProcess implements AutoCloseable {
 				shell = new ProcessBuilder("sh").redirectError(ProcessBuilder.Redirect.INHERIT).start();
 				JavaProcess.shell = shell;
 			}
-			shell.outputWriter().write("kill -" + signal + ' ' + process.pid() + "; echo $?\n");
+			String stopped = signal.equals("STOP") ? STOPPED.formatted(process.pid()) : "";
+			shell.outputWriter().write("kill -" + signal + ' ' + process.pid() + stopped + "; echo $?\n");
 			shell.outputWriter().flush();
 			if (!"0".equals(shell.inputReader().readLine())) {
 				throw new IllegalStateException("kill -" + signal + " failed for process " + process.pid());
