@@ -76,13 +76,17 @@ final class Browser implements AutoCloseable {
 			.orElseThrow(() -> new IllegalStateException("Install " + command + ", or unset LOCKSPRING_REQUIRE"));
 	}
 
-	/** Loads a page, even if it is open already. */
+	/** Loads a page, even if it is open already, and waits until it is there. */
 	void open(String url) {
 		if (document(url).equals(document(url()))) {
 			// only another hash would load nothing
 			this.driver.get("about:blank");
 		}
 		this.driver.get(url);
+		await().ignoreExceptions()
+			.until(() -> Boolean.TRUE
+				.equals(run("return document.readyState === 'complete' && location.href.split('#')[0] === arguments[0]",
+						document(url))));
 	}
 
 	private static String document(String url) {
