@@ -170,16 +170,19 @@ final class ZooKeeperServer implements EntryServer {
 	}
 
 	private CompletionStage<Entry.@Nullable Own> find(Session present, String key, String token) {
-		return list(present, key).thenCompose((queue) -> {
-			CompletionStage<Entry.@Nullable Own> own = CompletableFuture.completedFuture(null);
-			for (Entry entry : queue) {
-				if (entry.token().equals(token)) {
-					own = own.thenCompose(
-							(found) -> (found != null) ? CompletableFuture.<Entry.@Nullable Own>completedFuture(found)
-									: own(present, (Node) entry));
-				}
+		return list(present, key).<Entry.@Nullable Own>thenCompose((queue) -> firstOwn(present,
+				queue.stream().filter((entry) -> entry.token().equals(token)).toList(), 0));
+	}
+
+	private CompletionStage<Entry.@Nullable Own> firstOwn(Session present, List<? extends Entry> nodes, int index) {
+		if (index == nodes.size()) {
+			return CompletableFuture.<Entry.@Nullable Own>completedFuture(null);
+		}
+		return own(present, (Node) nodes.get(index)).<Entry.@Nullable Own>thenCompose((found) -> {
+			if (found != null) {
+				return CompletableFuture.<Entry.@Nullable Own>completedFuture(found);
 			}
-			return own;
+			return firstOwn(present, nodes, index + 1);
 		});
 	}
 
