@@ -170,19 +170,15 @@ final class ZooKeeperServer implements EntryServer {
 	}
 
 	private CompletionStage<Entry.@Nullable Own> find(Session present, String key, String token) {
-		return list(present, key).<Entry.@Nullable Own>thenCompose((queue) -> firstOwn(present,
-				queue.stream().filter((entry) -> entry.token().equals(token)).toList(), 0));
-	}
-
-	private CompletionStage<Entry.@Nullable Own> firstOwn(Session present, List<? extends Entry> nodes, int index) {
-		if (index == nodes.size()) {
-			return CompletableFuture.<Entry.@Nullable Own>completedFuture(null);
-		}
-		return own(present, (Node) nodes.get(index)).<Entry.@Nullable Own>thenCompose((found) -> {
-			if (found != null) {
-				return CompletableFuture.<Entry.@Nullable Own>completedFuture(found);
+		return list(present, key).<Entry.@Nullable Own>thenCompose((queue) -> {
+			CompletionStage<Entry.@Nullable Own> own = CompletableFuture.<Entry.@Nullable Own>completedFuture(null);
+			for (Entry entry : queue) {
+				if (entry.token().equals(token)) {
+					own = own.<Entry.@Nullable Own, Entry.@Nullable Own>thenCombine(own(present, (Node) entry),
+							(first, next) -> (first != null) ? first : next);
+				}
 			}
-			return firstOwn(present, nodes, index + 1);
+			return own;
 		});
 	}
 
