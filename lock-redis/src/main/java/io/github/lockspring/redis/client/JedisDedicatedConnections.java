@@ -3,9 +3,7 @@ package io.github.lockspring.redis.client;
 import java.util.Objects;
 
 import redis.clients.jedis.Jedis;
-import redis.clients.jedis.exceptions.JedisDataException;
 
-import org.springframework.core.NestedExceptionUtils;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 /**
@@ -66,7 +64,7 @@ final class JedisDedicatedConnections implements DedicatedConnections {
 
 	@Override
 	public boolean isErrorReply(RuntimeException failure) {
-		return NestedExceptionUtils.getMostSpecificCause(failure) instanceof JedisDataException;
+		return JedisSource.isErrorReply(failure);
 	}
 
 	@Override

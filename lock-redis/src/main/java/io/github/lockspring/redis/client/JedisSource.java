@@ -150,6 +150,10 @@ final class JedisSource implements BlockingRedisConnections.Source {
 		return found != null && !String.valueOf(found.getMessage()).startsWith(NOT_CONNECTED);
 	}
 
+	static boolean isErrorReply(RuntimeException failure) {
+		return NestedExceptionUtils.getMostSpecificCause(failure) instanceof JedisDataException;
+	}
+
 	/**
 	 * Connections without a pool, which would connect anew when a broken one is returned,
 	 * on the thread that returns it.
@@ -195,7 +199,7 @@ final class JedisSource implements BlockingRedisConnections.Source {
 
 		@Override
 		public boolean isErrorReply(RuntimeException failure) {
-			return NestedExceptionUtils.getMostSpecificCause(failure) instanceof JedisDataException;
+			return JedisSource.isErrorReply(failure);
 		}
 
 		@Override
