@@ -5,6 +5,7 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -39,6 +40,10 @@ import org.springframework.util.ReflectionUtils;
  * @since 0.1
  */
 public final class AnnotatedMethods<A extends Annotation, T> {
+
+	/** The order of a virtual machine may differ from start to start. */
+	private static final Comparator<Method> BY_NAME = Comparator.comparing(Method::getName)
+		.thenComparing(Method::toString);
 
 	private final Map<MethodClassKey, Optional<T>> known = new ConcurrentHashMap<>();
 
@@ -100,7 +105,7 @@ public final class AnnotatedMethods<A extends Annotation, T> {
 	 * Returns the annotated methods of a class, inherited ones, those of interfaces and
 	 * those that no proxy intercepts included.
 	 * @param targetClass a bean's class
-	 * @return the methods, those of the class itself first
+	 * @return the methods, those of the class itself first, in the order of their names
 	 * @throws io.github.lockspring.LockDefinitionException if an annotation cannot be
 	 * read
 	 */
@@ -112,7 +117,9 @@ public final class AnnotatedMethods<A extends Annotation, T> {
 		Map<Method, AnnotatedMethod> found = new LinkedHashMap<>();
 		for (Class<?> type : ClassHierarchy.of(userClass)) {
 			// A JDK proxy is described by its interfaces
-			for (Method method : Proxy.isProxyClass(type) ? new Method[0] : ReflectionUtils.getDeclaredMethods(type)) {
+			Method[] methods = Proxy.isProxyClass(type) ? new Method[0] : ReflectionUtils.getDeclaredMethods(type);
+			Arrays.sort(methods, BY_NAME);
+			for (Method method : methods) {
 				Nearest<A> nearest = (method.isBridge() || method.isSynthetic()) ? null : find(method, userClass);
 				if (nearest != null) {
 					found.putIfAbsent(nearest.method().method(), nearest.method());

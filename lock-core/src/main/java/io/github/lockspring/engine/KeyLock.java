@@ -65,7 +65,7 @@ final class KeyLock {
 
 	private final RetrySchedule retry;
 
-	private final ArrayDeque<Waiter> waiters = new ArrayDeque<>();
+	private final ArrayDeque<Waiter> waiters = new ArrayDeque<>(1);
 
 	private @Nullable Ownership ownership;
 
@@ -393,6 +393,7 @@ final class KeyLock {
 	private void hold(Ownership held, long now) {
 		Waiter waiter = this.waiters.removeFirst();
 		Hold hold = held.holdFor(waiter, now);
+		held.lease().prepareFor(this.waiters.peekFirst(), now);
 		held.watch(this.port);
 		// not before: a lock that cannot be watched is not acquired
 		waiter.tell(hold);
@@ -489,7 +490,7 @@ final class KeyLock {
 		long keep = hold.keepFor(now);
 		Waiter next = this.waiters.peekFirst();
 		if (next != null && keep <= 0 && mayHandOff(owned, hold, next, now)) {
-			if (LocalHandoff.needsRenewal(owned.lease().deadline() - now, next.parameters())) {
+			if (owned.lease().isTooShortFor(next.parameters(), now)) {
 				owned.handOffAfterRenewal();
 				owned.unwatch(this.port);
 				this.monitor.afterwards(next);
@@ -653,9 +654,6 @@ final class KeyLock {
 	}
 
 	private void lose(Ownership lost, Cause cause, long now) {
-		if (!lost.owns()) {
-			return;
-		}
 		ReleaseRequest release = lost.releaseRequest(Duration.ZERO);
 		lost.lose();
 		lost.unwatch(this.port);
@@ -690,6 +688,7 @@ final class KeyLock {
 	private void releaseInBackground(Ownership owned) {
 		ReleaseRequest request = owned.releaseRequest(Duration.ZERO);
 		owned.release();
+		this.port.releasing(request.token());
 		this.monitor.afterwards(() -> this.port.release(request, this));
 	}
 
@@ -706,11 +705,11 @@ final class KeyLock {
 	/**
 	 * Reads the present ownership, if there is one, and the number of waiters.
 	 */
-	<T> T read(BiFunction<@Nullable Ownership, Integer, T> reader) {
+	<T extends @Nullable Object> T read(BiFunction<@Nullable Ownership, Integer, T> reader) {
 		return inside(() -> reader.apply(this.ownership, this.waiters.size()));
 	}
 
-	private <T> T inside(Supplier<T> action) {
+	private <T extends @Nullable Object> T inside(Supplier<T> action) {
 		try (Monitor entered = this.monitor.enter()) {
 			return action.get();
 		}
@@ -718,7 +717,6 @@ final class KeyLock {
 
 	/** Forgets an ownership that has nothing to release. */
 	private void drop(OwnerToken token) {
-		this.port.forget(token);
 		if (this.ownership != null && this.ownership.token().equals(token)) {
 			this.ownership = null;
 		}

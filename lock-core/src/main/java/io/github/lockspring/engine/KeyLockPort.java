@@ -15,14 +15,15 @@ import org.jspecify.annotations.Nullable;
 interface KeyLockPort {
 
 	/**
-	 * Makes a new ownership with a token of its own, and knows the token from now on.
+	 * Makes a new ownership with a token of its own.
 	 */
 	Ownership newOwnership(KeyLock lock, int grantMillis);
 
 	/**
-	 * Knows the token no more: a message about it is answered with a release.
+	 * Knows a token until its release in the background has a result, also if the lock
+	 * drops the ownership before: no message about it is answered with a release.
 	 */
-	void forget(OwnerToken token);
+	void releasing(OwnerToken token);
 
 	/**
 	 * Drops a lock that has neither waiters nor an ownership.

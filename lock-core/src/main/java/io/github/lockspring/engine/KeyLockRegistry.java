@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.Base64;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
@@ -39,12 +40,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The locks of one instance: one for each key that is in use here, and the tokens of its
- * ownerships. Connects the locks with the store, its messages, and the machinery.
- * Thread-safe.
+ * The locks of one instance: one for each key that is in use here. Connects the locks
+ * with the store, its messages, and the machinery. Thread-safe.
  * <p>
  * For maintainers: a token is <em>known</em> from before its first request is sent until
- * its release has a result or was given up, or until its lease is lost. A message about a
+ * its release has a result or was given up, or until its lease is lost: as the token of
+ * its key's present ownership, or as one whose release is under way. A message about a
  * token that is not known is answered with a release: this is how the store gets rid of
  * orphans. A lock removes itself, under its monitor, when it has neither an ownership nor
  * waiters. A monitor is never entered inside another one, nor held during a request.
@@ -90,7 +91,8 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 
 	private final ConcurrentHashMap<String, KeyLock> locks = new ConcurrentHashMap<>();
 
-	private final ConcurrentHashMap<Long, Ownership> known = new ConcurrentHashMap<>();
+	/** Tokens whose release in the background has no result yet. */
+	private final Set<OwnerToken> releasing = ConcurrentHashMap.newKeySet();
 
 	private final Optional<Inbox> inbox;
 
@@ -190,10 +192,6 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 		return this.locks.values();
 	}
 
-	Iterable<Ownership> ownerships() {
-		return this.known.values();
-	}
-
 	/** Lets other instances know who this one is. */
 	KeyLockRegistry describedBy(Supplier<InstanceInfo> description) {
 		this.registration.describe(description);
@@ -201,7 +199,7 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 	}
 
 	boolean isEmpty() {
-		return this.locks.isEmpty() && this.known.isEmpty();
+		return this.locks.isEmpty() && this.releasing.isEmpty();
 	}
 
 	void checkRunning() {
@@ -224,7 +222,7 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 
 	/** Returns whether messages arrive; empty as long as none were needed. */
 	Optional<Boolean> inboxState() {
-		return this.inboxOpened ? this.inbox.map(Inbox::isConfirmed) : Optional.empty();
+		return this.inbox.map(Inbox::isConfirmed).filter((confirmed) -> confirmed || this.inboxOpened);
 	}
 
 	void closeInbox() {
@@ -237,9 +235,7 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 	public Ownership newOwnership(KeyLock lock, int grantMillis) {
 		long number = this.sequence.accumulateAndGet(this.epochMicros + micros(),
 				(last, present) -> Math.max(last + 1, present));
-		Ownership ownership = new Ownership(lock, new OwnerToken(this.instance, number, grantMillis), this.renewal);
-		this.known.put(number, ownership);
-		return ownership;
+		return new Ownership(lock, new OwnerToken(this.instance, number, grantMillis), this.renewal);
 	}
 
 	private long micros() {
@@ -247,8 +243,8 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 	}
 
 	@Override
-	public void forget(OwnerToken token) {
-		this.known.remove(token.sequence());
+	public void releasing(OwnerToken token) {
+		this.releasing.add(token);
 	}
 
 	@Override
@@ -258,7 +254,10 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 
 	@Override
 	public void release(ReleaseRequest request, @Nullable KeyLock lock) {
-		this.dispatcher.release(request, (lock != null) ? (result) -> lock.released(request.token()) : null);
+		this.dispatcher.release(request, (lock != null) ? (result) -> {
+			this.releasing.remove(request.token());
+			lock.released(request.token());
+		} : null);
 	}
 
 	@Override
@@ -373,11 +372,16 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 		if (!token.instance().equals(this.instance)) {
 			return null;
 		}
-		Ownership ownership = this.known.get(token.sequence());
-		if (ownership == null) {
+		KeyLock lock = this.locks.get(key);
+		Ownership present = (lock != null) ? lock.read((ownership, waiting) -> ownership) : null;
+		if (present != null && present.token().equals(token)) {
+			return present;
+		}
+		// looked up last: a lock says that it releases before it drops the ownership
+		if (!this.releasing.contains(token)) {
 			this.dispatcher.release(new ReleaseRequest(key, token), null);
 		}
-		return ownership;
+		return null;
 	}
 
 	@Override

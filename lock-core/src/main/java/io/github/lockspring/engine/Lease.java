@@ -1,10 +1,16 @@
 package io.github.lockspring.engine;
 
+import io.github.lockspring.engine.support.Time;
+import org.jspecify.annotations.Nullable;
+
 /**
  * The time for which the store has given the lock to this instance. Changes under the
  * monitor of the key's lock; the deadline may be read without it.
  */
 final class Lease {
+
+	/** Into a hold that is shorter, the renewal for the next one does not fit. */
+	private static final long PREPARE_AFTER = 1_000_000;
 
 	private final RenewalPolicy policy;
 
@@ -56,6 +62,23 @@ final class Lease {
 	 */
 	void renewing(long now) {
 		this.renewAt = RenewalPolicy.repeatAt(now, this.length);
+	}
+
+	/**
+	 * Returns whether the lease has to be renewed before the next waiter may get it.
+	 */
+	boolean isTooShortFor(LockParameters next, long now) {
+		return LocalHandoff.needsRenewal(this.deadline - now, next);
+	}
+
+	/**
+	 * Renews the lease during the hold that begins now, if the next waiter would
+	 * otherwise have to: after a hand-over from another instance.
+	 */
+	void prepareFor(@Nullable Waiter next, long now) {
+		if (next != null && isTooShortFor(next.parameters(), now)) {
+			this.renewAt = Time.earlier(this.renewAt, now + PREPARE_AFTER);
+		}
 	}
 
 	void extend() {

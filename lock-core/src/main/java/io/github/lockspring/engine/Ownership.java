@@ -1,6 +1,7 @@
 package io.github.lockspring.engine;
 
 import java.time.Duration;
+import java.util.Objects;
 
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.engine.WaiterAction.AcquireAttempt;
@@ -56,6 +57,23 @@ final class Ownership implements Watchdog.Watched, StoreDispatcher.Renewal {
 	record Grant(long fencingToken, boolean othersWait) {
 	}
 
+	/**
+	 * The last attempt that found the lock busy.
+	 *
+	 * @param sent when it was sent
+	 * @param pollsFrom from when on the token polls if the inbox is not confirmed
+	 * @param lastFencingToken the last fencing token of the key
+	 * @param until when the owner's lease ends, as far as is known; null if it has no end
+	 */
+	private record BusyAttempt(long sent, long pollsFrom, long lastFencingToken, @Nullable Long until) {
+	}
+
+	/**
+	 * Why the store gives no results, and since when.
+	 */
+	private record Failure(LockUnavailableException error, long since) {
+	}
+
 	private final KeyLock lock;
 
 	private final OwnerToken token;
@@ -87,18 +105,8 @@ final class Ownership implements Watchdog.Watched, StoreDispatcher.Renewal {
 	/** Whether a message, or a new subscription, has called for the last attempt. */
 	private boolean prompted;
 
-	/** Whether an attempt found the lock busy; the next two are of the last such one. */
-	private boolean foundBusy;
-
-	private long busySent;
-
-	/** From when on the token polls if the inbox is not confirmed. */
-	private long pollsFrom;
-
-	private long lastFencingToken;
-
-	/** When the owner's lease ends, as far as is known; null if it has no end. */
-	private @Nullable Long busyUntil;
+	/** Null while no attempt has found the lock busy. */
+	private @Nullable BusyAttempt busy;
 
 	private long nextAttempt;
 
@@ -109,9 +117,7 @@ final class Ownership implements Watchdog.Watched, StoreDispatcher.Renewal {
 
 	private @Nullable Grant pendingGrant;
 
-	private @Nullable LockUnavailableException failure;
-
-	private long failingSince;
+	private @Nullable Failure failure;
 
 	// while it owns the lock
 
@@ -125,10 +131,10 @@ final class Ownership implements Watchdog.Watched, StoreDispatcher.Renewal {
 	/** Whether another instance is known to wait. */
 	private boolean othersWait;
 
-	/** Since when this instance has held the lock although another one waits. */
-	private long othersSince;
-
-	private long heldSince;
+	/**
+	 * Since when another instance has waited; while none is known to, since the start.
+	 */
+	private long contendedSince;
 
 	private Watchdog.@Nullable Slot slot;
 
@@ -149,7 +155,7 @@ final class Ownership implements Watchdog.Watched, StoreDispatcher.Renewal {
 	AcquireAttempt startAttempt(Duration ttl, boolean queue, boolean informed, long now) {
 		QueueMode mode = QueueMode.NONE;
 		this.queued = queue;
-		this.polls |= queue && !informed && this.foundBusy && (this.joined || now - this.pollsFrom >= 0);
+		this.polls |= queue && !informed && this.busy != null && (this.joined || now - this.busy.pollsFrom >= 0);
 		if (queue && this.polls) {
 			mode = QueueMode.POLL;
 		}
@@ -188,13 +194,11 @@ final class Ownership implements Watchdog.Watched, StoreDispatcher.Renewal {
 
 	void busy(AcquireResult.Busy result, long sent, RetrySchedule retry, boolean informed, long now) {
 		this.failure = null;
-		this.pollsFrom = this.foundBusy ? this.pollsFrom : now + RetrySchedule.TIME_TO_OPEN_INBOX;
-		this.foundBusy = true;
-		this.busySent = sent;
-		this.lastFencingToken = result.lastFencingToken();
+		long pollsFrom = (this.busy != null) ? this.busy.pollsFrom : now + RetrySchedule.TIME_TO_OPEN_INBOX;
 		// other clients may give a key more time than nanoseconds can count
 		long remaining = Math.min(result.remainingMillis(), Time.FOREVER / 1_000_000) * 1_000_000;
-		this.busyUntil = (remaining < 0) ? null : now + remaining;
+		this.busy = new BusyAttempt(sent, pollsFrom, result.lastFencingToken(),
+				(remaining < 0) ? null : now + remaining);
 		this.nextAttempt = now + retry.afterBusy(remaining, this.queued, informed && !this.polls, grantNanos());
 	}
 
@@ -206,10 +210,7 @@ final class Ownership implements Watchdog.Watched, StoreDispatcher.Renewal {
 
 	/** Remembers why the store gives no results. */
 	void failing(LockUnavailableException error, long sent) {
-		if (this.failure == null) {
-			this.failingSince = sent;
-		}
-		this.failure = error;
+		this.failure = new Failure(error, (this.failure != null) ? this.failure.since : sent);
 	}
 
 	/** The waiter that sent the attempt is gone: the next one repeats it. */
@@ -276,8 +277,8 @@ final class Ownership implements Watchdog.Watched, StoreDispatcher.Renewal {
 	 */
 	boolean mayUse(Grant grant, long now) {
 		long given = grantNanos();
-		long left = RenewalPolicy.deadline(this.busySent, given) - now;
-		return this.foundBusy && grant.fencingToken() > this.lastFencingToken && left >= given / 2;
+		return this.busy != null && grant.fencingToken() > this.busy.lastFencingToken
+				&& RenewalPolicy.deadline(this.busy.sent, given) - now >= given / 2;
 	}
 
 	// ownership
@@ -287,16 +288,15 @@ final class Ownership implements Watchdog.Watched, StoreDispatcher.Renewal {
 		this.fencingToken = fencingToken;
 		this.state = State.HELD;
 		this.failure = null;
-		this.heldSince = now;
 		// it may be known already that others wait
-		this.othersSince = now;
+		this.contendedSince = now;
 	}
 
 	/** Counts from the first message that says so. */
 	void othersWait(boolean wait, long now) {
 		if (wait && !this.othersWait) {
 			this.othersWait = true;
-			this.othersSince = now;
+			this.contendedSince = now;
 		}
 	}
 
@@ -404,20 +404,20 @@ final class Ownership implements Watchdog.Watched, StoreDispatcher.Renewal {
 		return this.nextAttempt;
 	}
 
+	/** When the attempt was sent that found the lock busy last. */
 	long busySent() {
-		return this.busySent;
+		return Objects.requireNonNull(this.busy).sent;
 	}
 
 	/** Whether the store has failed for too long, or in a way that no wait mends. */
 	boolean isHopeless(Waiter.WaitOptions options, long now) {
-		return this.failure != null && (this.failure.isPermanent() || now - giveUpAt(options) >= 0);
+		return this.failure != null && (this.failure.error.isPermanent() || now - giveUpAt(options) >= 0);
 	}
 
 	/** When a waiter gives up, as far as is known. */
 	long giveUpAt(Waiter.WaitOptions options) {
-		boolean failing = this.failure != null && options.unavailableAfter() < Time.FOREVER;
-		return failing ? Time.earlier(options.until(), this.failingSince + options.unavailableAfter())
-				: options.until();
+		return (this.failure != null && options.unavailableAfter() < Time.FOREVER)
+				? Time.earlier(options.until(), this.failure.since + options.unavailableAfter()) : options.until();
 	}
 
 	/**
@@ -425,10 +425,11 @@ final class Ownership implements Watchdog.Watched, StoreDispatcher.Renewal {
 	 * held here.
 	 */
 	@Nullable LockUnavailableException unavailable(RetrySchedule retry, long now) {
-		if (this.hold != null || this.failure != null) {
-			return (this.hold != null) ? null : this.failure;
+		if (this.hold == null && this.failure != null) {
+			return this.failure.error;
 		}
-		boolean slow = this.attempt != null && !this.foundBusy && retry.isSlow(this.attempt.sent(), now);
+		boolean slow = this.hold == null && this.attempt != null && this.busy == null
+				&& retry.isSlow(this.attempt.sent(), now);
 		return slow ? new LockUnavailableException("The store has not answered yet") : null;
 	}
 
@@ -438,7 +439,7 @@ final class Ownership implements Watchdog.Watched, StoreDispatcher.Renewal {
 		if (present != null) {
 			return LockMessages.heldHere(waiter != null && present.opener() == waiter, present.expiry() - now);
 		}
-		return this.foundBusy ? LockMessages.heldElsewhere(this.busyUntil, now) : LockMessages.AHEAD_IN_QUEUE;
+		return (this.busy != null) ? LockMessages.heldElsewhere(this.busy.until, now) : LockMessages.AHEAD_IN_QUEUE;
 	}
 
 	/**
@@ -446,10 +447,7 @@ final class Ownership implements Watchdog.Watched, StoreDispatcher.Renewal {
 	 * that messages do not reach must assume one.
 	 */
 	long contendedFor(boolean informed, long now) {
-		if (this.othersWait) {
-			return now - this.othersSince;
-		}
-		return informed ? -1 : now - this.heldSince;
+		return (this.othersWait || !informed) ? now - this.contendedSince : -1;
 	}
 
 	int handoffs() {

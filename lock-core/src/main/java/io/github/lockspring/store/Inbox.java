@@ -3,6 +3,10 @@ package io.github.lockspring.store;
 /**
  * Receives the messages for one instance. Messages are hints: each may be lost, delayed
  * or duplicated. Implementations are thread-safe.
+ * <p>
+ * An inbox that needs nothing to receive messages, such as a connection of its own, may
+ * be open and confirmed from the beginning. First attempts to acquire then join the
+ * queue.
  *
  * @since 0.1
  */
@@ -17,8 +21,8 @@ public interface Inbox extends AutoCloseable {
 
 	/**
 	 * Returns whether messages that are sent now will arrive, as far as is known.
-	 * @return false before the inbox is open, and while a {@linkplain #probe() probe} has
-	 * not come back
+	 * @return false before the inbox is open or after it was closed, and while a
+	 * {@linkplain #probe() probe} has not come back
 	 */
 	boolean isConfirmed();
 

@@ -3,6 +3,7 @@ package io.github.lockspring.engine;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -19,7 +20,6 @@ import io.github.lockspring.engine.support.Time;
 import org.junit.jupiter.api.AfterEach;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.fail;
 
 /**
  * An engine whose clock, store, messages and background work are in a test's hand.
@@ -175,12 +175,13 @@ abstract class EngineFixture {
 
 	/** The ownership of a key that is in use. */
 	Ownership ownership(String key) {
-		for (Ownership ownership : this.registry.ownerships()) {
-			if (ownership.key().equals(key)) {
-				return ownership;
-			}
-		}
-		return fail("nothing of " + key);
+		return ownership(this.registry, key);
+	}
+
+	/** The ownership of a key that is in use in an instance. */
+	static Ownership ownership(KeyLockRegistry registry, String key) {
+		KeyLock lock = Objects.requireNonNull(registry.present(key), () -> "nothing of " + key);
+		return Objects.requireNonNull(lock.read((ownership, waiting) -> ownership), () -> "no ownership of " + key);
 	}
 
 	/** Starts a caller that waits behind others of this instance. */

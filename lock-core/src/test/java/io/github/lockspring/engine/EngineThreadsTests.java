@@ -106,7 +106,7 @@ class EngineThreadsTests {
 		LockRequest request = LockRequest.of("order:42").maxHold(Duration.ofSeconds(2));
 		HeldLock hung = this.engine.template().acquire(request);
 		LockEngine other = new LockEngine(this.store, SETTINGS, List.of());
-		try (HeldLock next = other.template().acquire(LockRequest.of("order:42"))) {
+		try (HeldLock next = other.template().acquire(LockRequest.of("order:42").ttl(Duration.ofMinutes(1)))) {
 			assertThat(next.fencingToken()).isGreaterThan(hung.fencingToken());
 			assertThat(hung.isHeld()).isFalse();
 		}
@@ -236,7 +236,7 @@ class EngineThreadsTests {
 
 	@Test
 	void f07ReleaseIsRepeatedNoLongerThanItsLeaseLasts() {
-		HeldLock lock = this.engine.template().acquire(LockRequest.of("a").ttl(Duration.ofMillis(1500)));
+		HeldLock lock = this.engine.template().acquire(LockRequest.of("a").ttl(Duration.ofSeconds(3)));
 		this.store.fallSilent();
 		lock.close();
 		await().atMost(Duration.ofSeconds(20)).until(() -> this.engine.registry().dispatcher().isIdle());
@@ -294,7 +294,7 @@ class EngineThreadsTests {
 	@Test
 	void f22HundredCallersAllLearnInTimeThatTheStoreIsSilent() {
 		this.store.fallSilent();
-		LockRequest request = LockRequest.of("order:42").waitTime(Duration.ofMillis(500));
+		LockRequest request = LockRequest.of("order:42").waitTime(Duration.ofSeconds(2));
 		List<CompletableFuture<Throwable>> callers = new ArrayList<>();
 		for (int i = 0; i < 100; i++) {
 			CompletableFuture<Throwable> result = new CompletableFuture<>();

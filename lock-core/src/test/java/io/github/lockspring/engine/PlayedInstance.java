@@ -2,9 +2,9 @@ package io.github.lockspring.engine;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 
 import io.github.lockspring.LockEvent.Lost.Cause;
@@ -43,7 +43,7 @@ final class PlayedInstance implements KeyLockPort {
 
 	private @Nullable KeyLock lock;
 
-	private final Map<Long, Ownership> known = new HashMap<>();
+	private final Set<OwnerToken> releasing = new HashSet<>();
 
 	private final TreeMap<Watchdog.Slot, Ownership> slots = new TreeMap<>();
 
@@ -85,8 +85,8 @@ final class PlayedInstance implements KeyLockPort {
 
 	/** Tells whether nothing is left of what it did. */
 	@Nullable String leftover() {
-		if (this.lock != null || !this.known.isEmpty() || !this.slots.isEmpty()) {
-			return this.name + " keeps " + this.lock + ", " + this.known.values() + ", " + this.slots.size() + " slots";
+		if (this.lock != null || !this.releasing.isEmpty() || !this.slots.isEmpty()) {
+			return this.name + " keeps " + this.lock + ", " + this.releasing + ", " + this.slots.size() + " slots";
 		}
 		return null;
 	}
@@ -110,7 +110,7 @@ final class PlayedInstance implements KeyLockPort {
 	void crash() {
 		this.dead = true;
 		this.waiters.clear();
-		this.known.clear();
+		this.releasing.clear();
 		this.slots.clear();
 		this.lock = null;
 	}
@@ -182,26 +182,26 @@ final class PlayedInstance implements KeyLockPort {
 	}
 
 	private @Nullable Ownership known(OwnerToken token) {
-		Ownership ownership = this.known.get(token.sequence());
-		if (ownership == null) {
+		Ownership present = (this.lock != null) ? this.lock.read((ownership, waiting) -> ownership) : null;
+		if (present != null && present.token().equals(token)) {
+			return present;
+		}
+		if (!this.releasing.contains(token)) {
 			release(new ReleaseRequest(KEY, token), null);
 		}
-		return ownership;
+		return null;
 	}
 
 	// the port
 
 	@Override
 	public Ownership newOwnership(KeyLock lock, int grantMillis) {
-		Ownership ownership = new Ownership(lock, new OwnerToken(this.name, ++this.numbers, grantMillis),
-				new RenewalPolicy(1.0 / 3));
-		this.known.put(this.numbers, ownership);
-		return ownership;
+		return new Ownership(lock, new OwnerToken(this.name, ++this.numbers, grantMillis), new RenewalPolicy(1.0 / 3));
 	}
 
 	@Override
-	public void forget(OwnerToken token) {
-		this.known.remove(token.sequence());
+	public void releasing(OwnerToken token) {
+		this.releasing.add(token);
 	}
 
 	@Override
@@ -214,6 +214,7 @@ final class PlayedInstance implements KeyLockPort {
 	public void release(ReleaseRequest request, @Nullable KeyLock told) {
 		this.world.release(this, request, (result) -> {
 			if (told != null) {
+				this.releasing.remove(request.token());
 				told.released(request.token());
 			}
 		});

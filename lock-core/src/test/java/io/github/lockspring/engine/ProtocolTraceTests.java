@@ -250,9 +250,26 @@ class ProtocolTraceTests extends EngineFixture {
 	}
 
 	@Test
+	void h12MessageAboutATokenThatIsLeavingTheQueueIsIgnored() {
+		Waiting waiting = waiting(request().waitTime(Duration.ofMillis(500)), 100);
+		OwnerToken token = waiting.attempt().token();
+		this.store.onRelease = (request) -> {
+			if (this.store.released.size() == 1) {
+				this.store.messages().granted(KEY, token, 101, false);
+			}
+			return new ReleaseResult.Released();
+		};
+		advance(Duration.ofMillis(500));
+		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(waiting.running()::get);
+		assertThat(this.registry.isEmpty()).as("the token is known").isFalse();
+		runBackground();
+		assertThat(this.store.releasedTokens()).containsExactly(token);
+	}
+
+	@Test
 	void h12MessageAboutALostTokenCausesARelease() {
 		held(request(), 1);
-		OwnerToken token = tokenOfOnlyHold();
+		OwnerToken token = ownership(KEY).token();
 		advance(TTL);
 		tick();
 		this.store.messages().wanted(KEY, token);
@@ -446,7 +463,7 @@ class ProtocolTraceTests extends EngineFixture {
 	@Test
 	void h15WaiterDoesNotWaitForALocalHolderWhoseLeaseIsOver() {
 		HeldLock hanging = held(request(), 1);
-		OwnerToken lost = tokenOfOnlyHold();
+		OwnerToken lost = ownership(KEY).token();
 		Running<HeldLock> second = acquire(request());
 		this.time.awaitParked(second.thread());
 		advance(TTL);
@@ -618,10 +635,6 @@ class ProtocolTraceTests extends EngineFixture {
 		assertThat(events(io.github.lockspring.LockEvent.Lost.class)).singleElement()
 			.satisfies((event) -> assertThat(event.reason()).contains("another owner"));
 		lock.close();
-	}
-
-	private OwnerToken tokenOfOnlyHold() {
-		return this.registry.ownerships().iterator().next().token();
 	}
 
 }

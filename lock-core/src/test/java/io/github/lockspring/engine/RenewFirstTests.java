@@ -119,6 +119,29 @@ class RenewFirstTests extends EngineFixture {
 	}
 
 	@Test
+	void h17GrantedLeaseIsRenewedDuringTheFirstHoldIfAnotherCallerWaits() {
+		Waiting first = waiting(request(), 100);
+		Running<HeldLock> second = waitingBehind(request());
+		this.store.messages().granted(KEY, first.attempt().token(), 101, false);
+		assertThat(first.running().get().remaining()).isLessThan(TTL.dividedBy(2));
+		pass(Duration.ofMillis(1));
+		assertThat(this.store.renewed).hasSize(1);
+		first.running().get().close();
+		assertThat(second.get().fencingToken()).isEqualTo(102);
+		assertThat(second.get().remaining()).isEqualTo(TTL.minus(DRIFT));
+		assertThat(this.store.renewed).hasSize(1);
+	}
+
+	@Test
+	void grantedLeaseIsNotRenewedAtOnceForASingleCaller() {
+		Waiting first = waiting(request(), 100);
+		this.store.messages().granted(KEY, first.attempt().token(), 101, false);
+		assertThat(first.running().get().isHeld()).isTrue();
+		pass(Duration.ofMillis(1));
+		assertThat(this.store.renewed).isEmpty();
+	}
+
+	@Test
 	void f10NextCallerRequestsAnewWhenTheStoreSaysThatTheLeaseIsGone() throws InterruptedException {
 		Running<HeldLock> second = renewing(request());
 		this.answer.complete(RenewResult.NOT_OWNER);

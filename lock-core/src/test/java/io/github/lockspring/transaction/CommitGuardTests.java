@@ -155,9 +155,11 @@ class CommitGuardTests {
 
 	@Test
 	void leaseThatMayBeRenewedIsRenewedBeforeItIsTooShort() {
-		this.bank.guarded(Verification.LOCAL, Duration.ofSeconds(4));
-		LockRequest request = LockRequest.of("a").ttl(Duration.ofSeconds(5)).renew();
-		run(request, (lock) -> await().until(() -> lock.remaining().compareTo(Duration.ofSeconds(4)) < 0));
+		// the watchdog would renew it nine seconds later
+		Duration minRemaining = Duration.ofSeconds(29);
+		this.bank.guarded(Verification.LOCAL, minRemaining);
+		LockRequest request = LockRequest.of("a").ttl(Duration.ofSeconds(30)).renew();
+		run(request, (lock) -> await().until(() -> lock.remaining().compareTo(minRemaining) < 0));
 		assertThat(this.bank.written()).isOne();
 		assertThat(this.bank.renewals()).isEqualTo(1);
 	}

@@ -182,7 +182,7 @@ class ReleaseAfterCompletionTests {
 
 	@Test
 	void fixedLeaseIsRenewedUntilTheTransactionEnds() {
-		LockRequest request = A.ttl(Duration.ofSeconds(2));
+		LockRequest request = A.ttl(Duration.ofSeconds(3));
 		this.bank.transaction().executeWithoutResult((status) -> {
 			HeldLock lock = this.bank.locks.execute(request, (held) -> held);
 			await().until(() -> this.bank.renewals() >= 3);
@@ -285,12 +285,12 @@ class ReleaseAfterCompletionTests {
 	@Test
 	void callThatWantsTheLockForLongerHasItUntilTheCommit() {
 		this.bank.guarded(Verification.LOCAL, Duration.ZERO);
-		LockRequest shorter = A.renew().ttl(Duration.ofSeconds(2)).maxHold(Duration.ofSeconds(3));
+		LockRequest shorter = A.renew().ttl(Duration.ofSeconds(3)).maxHold(Duration.ofSeconds(3));
 		this.bank.transaction().executeWithoutResult((status) -> {
 			this.bank.locks.executeWithoutResult(shorter, (lock) -> {
 			});
 			HeldLock lock = this.bank.locks.execute(shorter.maxHold(Duration.ofMinutes(1)), (held) -> held);
-			await().until(() -> this.bank.renewals() >= 5);
+			await().until(() -> this.bank.renewals() >= 4);
 			assertThat(lock.isHeld()).isTrue();
 			this.bank.write();
 		});
@@ -306,7 +306,7 @@ class ReleaseAfterCompletionTests {
 			this.bank.loseLocks();
 			assertThatExceptionOfType(LockLostException.class).isThrownBy(first::verify);
 			this.bank.store.onRenew = renewal;
-			HeldLock second = this.bank.locks.execute(request.ttl(Duration.ofSeconds(1)), (held) -> held);
+			HeldLock second = this.bank.locks.execute(request.ttl(Duration.ofSeconds(20)), (held) -> held);
 			assertThat(second).isNotSameAs(first);
 			assertThat(second.isHeld()).isTrue();
 		});

@@ -77,8 +77,7 @@ public final class RedisInspector implements LockStoreInspector {
 	 */
 	@Override
 	public boolean forceRelease(StoredLock seen, Duration timeout) {
-		Object[] args = { seen.owner(), String.valueOf(seen.fencingToken() + 1), "0", RedisKeys.FENCING_KEEP,
-				this.keys.inboxPrefix(), this.exactCount ? "1" : "0" };
+		Object[] args = { seen.owner(), String.valueOf(seen.fencingToken() + 1), "0", this.exactCount ? "1" : "0" };
 		String reply = this.releaseScripts.execute(RedisScripts.RELEASE, this.keys.all(seen.key()), args, timeout);
 		if (reply.startsWith("2 0 ")) {
 			String message = reply.substring(4);

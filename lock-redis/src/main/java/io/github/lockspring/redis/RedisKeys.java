@@ -1,7 +1,6 @@
 package io.github.lockspring.redis;
 
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 
@@ -17,12 +16,6 @@ import org.springframework.data.redis.connection.ClusterSlotHashUtil;
  * @since 0.1
  */
 public final class RedisKeys {
-
-	/**
-	 * For how many milliseconds the last fencing token of a slot is kept after the last
-	 * acquisition: a day. The same for all locks, since each of them sets it anew.
-	 */
-	public static final String FENCING_KEEP = String.valueOf(Duration.ofDays(1).toMillis());
 
 	private final String prefix;
 
@@ -82,12 +75,9 @@ public final class RedisKeys {
 		return sibling(this.prefix, "instance:" + instance);
 	}
 
-	String inboxPrefix() {
-		return this.prefix + "inbox:";
-	}
-
+	/** The scripts know it too: the name of the last fencing token ends in the prefix. */
 	String inbox(String instance) {
-		return inboxPrefix() + instance;
+		return this.prefix + "inbox:" + instance;
 	}
 
 	/*

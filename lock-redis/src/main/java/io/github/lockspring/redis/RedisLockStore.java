@@ -208,8 +208,7 @@ public final class RedisLockStore implements LockStore {
 
 	@Override
 	public AcquireResult acquire(AcquireRequest request, Duration timeout) {
-		Object[] args = { request.token().toString(), millis(request.ttl()), queueMode(request.queueMode()),
-				RedisKeys.FENCING_KEEP, this.keys.inboxPrefix() };
+		Object[] args = { request.token().toString(), millis(request.ttl()), queueMode(request.queueMode()) };
 		String reply = this.acquireScripts.execute(RedisScripts.ACQUIRE, this.keys.all(request.key()), args, timeout);
 		return RedisErrors.parse(reply, 5, (words) -> switch (words[0]) {
 			case "0" -> busy(words);
@@ -255,7 +254,7 @@ public final class RedisLockStore implements LockStore {
 	private Object[] releaseArgs(ReleaseRequest request) {
 		boolean exactCount = this.connections.topology().isOneServer();
 		return new Object[] { request.token().toString(), String.valueOf(request.lastFencingToken()),
-				millis(request.keep()), RedisKeys.FENCING_KEEP, this.keys.inboxPrefix(), exactCount ? "1" : "0" };
+				millis(request.keep()), exactCount ? "1" : "0" };
 	}
 
 	private ReleaseResult released(String reply, int sends) {

@@ -1,12 +1,10 @@
 -- Acquires a lock for an owner token if it is free or that token owns it already. Otherwise queues the token if requested.
 --
 -- KEYS  lock, last fencing token of its slot, queue
--- ARGV  token        owner token
---       ttl          length of the lease in milliseconds
---       queueMode    0: does not queue · 1, 2: first, later acquire attempt of a token that waits
---                    3: attempt of a token that waits and that no message reaches
---       fencingKeep  how long the last fencing token is kept, in milliseconds
---       inboxPrefix  prefix of the inbox names; the instance follows
+-- ARGV  token      owner token
+--       ttl        length of the lease in milliseconds
+--       queueMode  0: does not queue · 1, 2: first, later acquire attempt of a token that waits
+--                  3: attempt of a token that waits and that no message reaches
 --
 -- Returns '1 <fencing token> <owned>'   the token owns the lock; owned 1: it did before
 --         '0 <milliseconds left or -1> <last fencing token> <joined>'
@@ -19,15 +17,17 @@
 -- that this user may not run is refused before anything is changed.
 
 local lock, fencingKey, queue = KEYS[1], KEYS[2], KEYS[3]
-local token, ttl, queueMode, fencingKeep = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local token, ttl, queueMode = ARGV[1], ARGV[2], ARGV[3]
 local NONE, JOIN, REJOIN, POLL = '0', '1', '2', '3'
 local BUSY, ACQUIRED, BUSY_NOT_SENT = '0 ', '1 ', '2 '
 local POLLS = '.polls'
+-- a day, in milliseconds: how long the last fencing token is kept
+local FENCING_KEEP = '86400000'
 local call = redis.call
 
 -- seconds and six digits of microseconds, as text: the common case needs no arithmetic
 local time = call('TIME')
-local now = time[1] .. string.format('%06d', time[2])
+local now = time[1] .. (#time[2] == 6 and time[2] or string.format('%06d', time[2]))
 
 local owned = ' 0'
 if not call('SET', lock, token, 'NX', 'PX', ttl) then
@@ -36,7 +36,7 @@ if not call('SET', lock, token, 'NX', 'PX', ttl) then
     local notSent
     local joined = 0
     if queueMode ~= NONE then
-      local inboxPrefix = ARGV[5]
+      local inboxPrefix = string.match(fencingKey, '^{%d+}:fence:(.*)$') .. 'inbox:'
       local INSTANCE_LENGTH, QUEUE_KEEP, POLL_DELAY = 22, 60000, 1000000
       if queueMode == POLL then
         joined = call('ZADD', queue, 'NX', string.format('%.0f', now + POLL_DELAY), token .. POLLS)
@@ -76,9 +76,13 @@ elseif queueMode == POLL then
 end
 
 local fencingToken = now
-local last = tonumber(call('SET', fencingKey, fencingToken, 'PX', fencingKeep, 'GET') or 0) or 0
-if last >= tonumber(fencingToken) then
-  fencingToken = string.format('%.0f', last + 1)
-  call('SET', fencingKey, fencingToken, 'PX', fencingKeep)
+local last = call('SET', fencingKey, fencingToken, 'PX', FENCING_KEEP, 'GET')
+-- numbers of the same length compare as text, which is cheaper
+if last and (#last ~= #fencingToken or last >= fencingToken) then
+  last = tonumber(last) or 0
+  if last >= tonumber(fencingToken) then
+    fencingToken = string.format('%.0f', last + 1)
+    call('SET', fencingKey, fencingToken, 'PX', FENCING_KEEP)
+  end
 end
 return ACQUIRED .. fencingToken .. owned

@@ -4,8 +4,6 @@
 -- ARGV  token             owner token
 --       lastFencingToken  largest fencing token of this ownership if it was raised outside of Redis, else 0
 --       keep              how long the lock stays held, in milliseconds; 0: it is free immediately
---       fencingKeep       how long the last fencing token is kept, in milliseconds
---       inboxPrefix       prefix of the inbox names; the instance follows
 --       exactCount        '1' if this server knows every subscriber of an inbox
 --
 -- Returns '0 <last fencing token>'   the token was not the owner; 0: the fencing token is not known
@@ -16,9 +14,11 @@
 -- would hide from the caller what has already been written.
 
 local lock, fencingKey, queue = KEYS[1], KEYS[2], KEYS[3]
-local token, lastFencingToken, keep, fencingKeep = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local token, lastFencingToken, keep = ARGV[1], ARGV[2], ARGV[3]
 local NOT_OWNER, RELEASED = '0 ', '1'
 local POLLS = '.polls'
+-- a day, in milliseconds: how long the last fencing token is kept
+local FENCING_KEEP = '86400000'
 local call = redis.call
 
 local owner = call('GET', lock)
@@ -41,7 +41,7 @@ if queued or lastFencingToken ~= '0' or keep ~= '0' then
 end
 
 if lastFencingToken ~= '0' and tonumber(lastFencingToken) > (tonumber(call('GET', fencingKey) or 0) or 0) then
-  call('SET', fencingKey, lastFencingToken, 'PX', fencingKeep)
+  call('SET', fencingKey, lastFencingToken, 'PX', FENCING_KEEP)
 end
 
 if keep ~= '0' then
@@ -55,7 +55,7 @@ if not queued then
   return RELEASED
 end
 
-local inboxPrefix, exactCount = ARGV[5], ARGV[6]
+local inboxPrefix, exactCount = string.match(fencingKey, '^{%d+}:fence:(.*)$') .. 'inbox:', ARGV[4]
 local SENT, NOT_SENT = '2 1 ', '2 0 '
 local INSTANCE_LENGTH, MICROS_PER_SECOND, MAX_DEAD_WAITERS, MAX_POLL_GRANT = 22, 1000000, 32, 500
 
@@ -93,7 +93,7 @@ for _ = 1, MAX_DEAD_WAITERS do
     local time = call('TIME')
     local last = tonumber(call('GET', fencingKey) or 0) or 0
     local fencingToken = string.format('%.0f', math.max(last + 1, time[1] * MICROS_PER_SECOND + time[2]))
-    call('SET', fencingKey, fencingToken, 'PX', fencingKeep)
+    call('SET', fencingKey, fencingToken, 'PX', FENCING_KEEP)
     call('SET', lock, waiter, 'PX', polls and math.min(grant, MAX_POLL_GRANT) or grant)
     if polls then
       return RELEASED

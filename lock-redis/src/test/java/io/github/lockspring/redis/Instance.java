@@ -2,10 +2,13 @@ package io.github.lockspring.redis;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
+import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockEvent;
+import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.engine.EngineSettings;
 import io.github.lockspring.engine.LockEngine;
@@ -20,6 +23,8 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+import static org.awaitility.Awaitility.await;
 
 /**
  * One instance of an application: a driver with its own defaults, a store, an engine.
@@ -77,6 +82,15 @@ public final class Instance implements AutoCloseable {
 	}
 
 	/**
+	 * One that waits ten seconds for a reply, where timeouts are not the point: a server
+	 * of a busy machine may not run for a second.
+	 */
+	public static Instance patient(Driver driver, int port) {
+		return on(driver, new RedisStandaloneConfiguration("127.0.0.1", port), 0, Duration.ofSeconds(10),
+				RedisStoreSettings.DEFAULT_CONNECT_TIMEOUT);
+	}
+
+	/**
 	 * One with other timeouts than an application's.
 	 */
 	public static Instance on(Driver driver, RedisConfiguration where, int replicaAcks, Duration commandTimeout,
@@ -94,6 +108,25 @@ public final class Instance implements AutoCloseable {
 
 	public LockEngine engine() {
 		return this.engine;
+	}
+
+	/**
+	 * Opens the inbox, as the first wait does; a wait that begins half a second before it
+	 * is confirmed would poll.
+	 */
+	public void openInbox() {
+		LockRequest request = LockRequest.of("open the inbox " + System.nanoTime());
+		try (HeldLock held = locks().acquire(request.waitTime(Duration.ofMinutes(1)))) {
+			held.ensureHeld();
+			locks().tryAcquire(request.waitTime(Duration.ofMillis(1))).ifPresent(HeldLock::close);
+		}
+	}
+
+	/** Waits until messages arrive. */
+	public void awaitInbox() {
+		await().atMost(Duration.ofMinutes(1))
+			.pollDelay(Duration.ZERO)
+			.until(() -> this.engine.health().map(LockEngine.EngineHealth::inbox), Optional.of(true)::equals);
 	}
 
 	public Queue<LockEvent> events() {

@@ -106,7 +106,7 @@ class RedisClusterFailoverTests {
 			fail.run();
 			// a stopped master may carry out, or pass on, what it was asked before it was
 			// replaced: a lock that is taken so late ends with its ttl, and not before
-			LockRequest again = LockRequest.of(brief.get(0).key()).ttl(Duration.ofSeconds(2)).waitTime(PATIENCE);
+			LockRequest again = LockRequest.of(brief.get(0).key()).ttl(Duration.ofSeconds(5)).waitTime(PATIENCE);
 			HeldLock next = engine.template().acquire(again);
 			System.out.printf(
 					"%s: a lock of a master that failed is taken again after %.1f s, of which %.1f s are the "

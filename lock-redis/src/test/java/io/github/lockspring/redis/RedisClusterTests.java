@@ -153,7 +153,7 @@ class RedisClusterTests {
 				String key = driver + " renewed " + i;
 				boolean onFirst = !isOnSecond(key);
 				LockRequest request = LockRequest.of(key)
-					.ttl(Duration.ofSeconds(onFirst ? 3 : 6))
+					.ttl(Duration.ofSeconds(onFirst ? 4 : 6))
 					.renew()
 					.onLost(OnLost.NOTIFY);
 				if ((onFirst ? healthy : stopped).size() < 10) {

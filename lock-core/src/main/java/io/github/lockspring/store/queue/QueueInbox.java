@@ -9,7 +9,8 @@ import io.github.lockspring.store.InboxListener;
 
 /**
  * The messages for one instance. They come from the watches of its own entries, so they
- * arrive as long as the server replies. Thread-safe.
+ * arrive as long as the server replies, and the inbox needs nothing to be open: it is
+ * from the beginning, so a first attempt may already join the queue. Thread-safe.
  */
 final class QueueInbox implements Inbox {
 
@@ -26,9 +27,9 @@ final class QueueInbox implements Inbox {
 	/** Counts the openings and doubts; an answer counts for the present one only. */
 	private long doubt;
 
-	private boolean open;
+	private boolean open = true;
 
-	private boolean confirmed;
+	private boolean confirmed = true;
 
 	QueueInbox(EntryServer server, InboxListener listener, ScheduledExecutorService timer) {
 		this.server = server;

@@ -88,11 +88,12 @@ final class QueueSteps {
 	private CompletionStage<AcquireResult> enter(Place place, AcquireRequest request, long start) {
 		QueueMode mode = request.queueMode();
 		boolean polls = mode == QueueMode.POLL;
-		long millis = (mode == QueueMode.NONE) ? millis(request.ttl()) : grantMillis(place, polls);
+		long ttl = millis(request.ttl());
+		long millis = (mode == QueueMode.NONE) ? ttl : grantMillis(place, polls);
 		boolean repeated = place.isUnsure();
 		place.unsure();
 		return this.server
-			.add(place.key(), place.token(), repeated, millis(request.ttl()), Entry.Content.text(millis, false))
+			.add(place.key(), place.token(), repeated, ttl, Entry.Content.text(polls ? millis : ttl, false))
 			.thenCompose((added) -> {
 				place.entered(added.entry(), polls, millis);
 				return position(place, request, added.entry(), added.queue(), start, true);
@@ -133,14 +134,22 @@ final class QueueSteps {
 		if (place.isBehind(before.id())) {
 			return keepAlive(place, entry, request).thenCompose((alive) -> busy(queue, entry.order(), added));
 		}
-		place.waitsBehind(before.id());
-		return this.server.watch(before, () -> look(place, entry)).thenCompose((content) -> {
+		return watch(place, before, entry).thenCompose((content) -> {
 			if (content.isEmpty()) {
-				place.waitsBehind("");
 				return this.server.list(place.key())
 					.thenCompose((later) -> position(place, request, entry, later, start, added));
 			}
 			return (index == 1) ? done(busy(content, entry.order(), added)) : busy(queue, entry.order(), added);
+		});
+	}
+
+	/** A watch that may not have begun is begun again by the next attempt. */
+	private CompletionStage<Optional<Entry.Content>> watch(Place place, Entry before, Entry.Own entry) {
+		place.waitsBehind(before.id());
+		return this.server.watch(before, () -> look(place, entry)).whenComplete((content, ex) -> {
+			if (ex != null || content.isEmpty()) {
+				place.waitsBehind("");
+			}
 		});
 	}
 
@@ -164,7 +173,11 @@ final class QueueSteps {
 		long millis = millis(request.ttl());
 		String text = (place.millis() < millis) ? Entry.Content.text(millis, false) : null;
 		if (entry.validUntil() - start >= (already ? lease / 2 : 1)) {
-			if (text != null && already) {
+			if (!already) {
+				// as it was added
+				place.millis(millis);
+			}
+			else if (text != null) {
 				// nobody waits for it: it is for those who ask how long the lock is taken
 				this.server.write(entry, text, 0).exceptionally((ex) -> false);
 				place.millis(millis);
@@ -245,8 +258,7 @@ final class QueueSteps {
 				place.left();
 				return done(false);
 			}
-			place.waitsBehind(queue.get(index - 1).id());
-			return this.server.watch(queue.get(index - 1), () -> look(place, entry))
+			return watch(place, queue.get(index - 1), entry)
 				.thenCompose((content) -> content.isPresent() ? done(true) : lookAgain(place, entry));
 		});
 	}

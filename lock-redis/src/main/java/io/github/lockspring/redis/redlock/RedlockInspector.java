@@ -100,7 +100,7 @@ final class RedlockInspector implements LockStoreInspector {
 	@Override
 	public boolean forceRelease(StoredLock seen, Duration timeout) {
 		List<String> keys = this.keys.lockAndFencingToken(seen.key());
-		Object[] args = { seen.owner(), String.valueOf(seen.fencingToken() + 1), RedisKeys.FENCING_KEEP };
+		Object[] args = { seen.owner(), String.valueOf(seen.fencingToken() + 1) };
 		List<String> replies = new ArrayList<>();
 		QuorumRequest<String> request = send((node, limit) -> node.execute(RedlockScripts.FORCE, keys, args, limit),
 				timeout);

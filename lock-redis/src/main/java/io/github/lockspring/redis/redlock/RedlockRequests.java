@@ -59,7 +59,7 @@ final class RedlockRequests {
 	BiFunction<RedlockNodeClient, Duration, Boolean> confirm(AcquireRequest request, long attempt, long fencingToken) {
 		List<String> keys = this.keys.lockAndFencingToken(request.key());
 		Object[] args = { request.token().toString(), String.valueOf(attempt), lease(request.ttl()),
-				String.valueOf(fencingToken), RedisKeys.FENCING_KEEP };
+				String.valueOf(fencingToken) };
 		return (node, timeout) -> node.execute(RedlockScripts.CONFIRM, keys, args, timeout).equals("1");
 	}
 
@@ -79,7 +79,7 @@ final class RedlockRequests {
 			long lastFencingToken) {
 		List<String> keys = this.keys.lockAndFencingToken(request.key());
 		Object[] args = { request.token().toString(), String.valueOf(attempt), String.valueOf(lastFencingToken),
-				request.keep().isZero() ? "0" : lease(request.keep()), RedisKeys.FENCING_KEEP };
+				request.keep().isZero() ? "0" : lease(request.keep()) };
 		return (node, timeout) -> {
 			AtomicInteger sends = new AtomicInteger();
 			String reply = repeat(timeout, () -> node.execute(RedlockScripts.WITHDRAW, keys, args, timeout, sends));
@@ -114,7 +114,7 @@ final class RedlockRequests {
 	 */
 	BiFunction<RedlockNodeClient, Duration, ?> first() {
 		List<String> keys = this.keys.lockAndFencingToken("");
-		Object[] args = { "-", "1", "1", "0", "1" };
+		Object[] args = { "-", "1", "1", "0" };
 		return (node, timeout) -> node.execute(RedlockScripts.RENEW, keys, args, timeout);
 	}
 
@@ -124,13 +124,13 @@ final class RedlockRequests {
 	 */
 	BiFunction<RedlockNodeClient, Duration, List<Boolean>> renew(List<RenewRequest> requests, List<Held> owned) {
 		List<String> keys = new ArrayList<>(2 * requests.size());
-		List<String> args = new ArrayList<>(5 * requests.size());
+		List<String> args = new ArrayList<>(4 * requests.size());
 		for (int i = 0; i < requests.size(); i++) {
 			RenewRequest request = requests.get(i);
 			Held held = owned.get(i);
 			keys.addAll(this.keys.lockAndFencingToken(request.key()));
 			Collections.addAll(args, request.token().toString(), String.valueOf(held.attempt()), lease(request.ttl()),
-					String.valueOf(held.fencingToken()), RedisKeys.FENCING_KEEP);
+					String.valueOf(held.fencingToken()));
 		}
 		return (node, timeout) -> {
 			List<Object> reply = node.execute(RedlockScripts.RENEW, keys, args.toArray(), timeout);

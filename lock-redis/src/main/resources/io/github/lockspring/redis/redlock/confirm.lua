@@ -5,7 +5,6 @@
 --       attempt       number of the attempt that a majority voted for
 --       ttl           time that must be left of the lease, in milliseconds
 --       fencingToken  the largest fencing token of the majority
---       fencingKeep   how long the fencing token is kept, in milliseconds
 --
 -- Returns '1' if the token owns the lock here by this attempt or a later one, '0' if it does not.
 --
@@ -15,8 +14,10 @@
 -- command would remove it.
 
 local lock, fencingKey = KEYS[1], KEYS[2]
-local token, attempt, ttl, fencingToken, fencingKeep = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local token, attempt, ttl, fencingToken = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local NOT_OWNER, CONFIRMED = '0', '1'
+-- a day, in milliseconds: how long the last fencing token is kept
+local FENCING_KEEP = '86400000'
 local call = redis.call
 
 local owner = call('GET', lock)
@@ -32,8 +33,8 @@ end
 
 local last = tonumber(call('GET', fencingKey) or 0) or 0
 if last < tonumber(fencingToken) then
-  call('SET', fencingKey, fencingToken, 'PX', fencingKeep)
+  call('SET', fencingKey, fencingToken, 'PX', FENCING_KEEP)
 else
-  call('PEXPIRE', fencingKey, fencingKeep)
+  call('PEXPIRE', fencingKey, FENCING_KEEP)
 end
 return CONFIRMED

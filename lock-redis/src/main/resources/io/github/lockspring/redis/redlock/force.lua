@@ -3,7 +3,6 @@
 -- KEYS  lock, last fencing token of its slot
 -- ARGV  owner             owner token, whichever of its attempts has the vote; or the whole value, as of a lock that is kept
 --       fencingToken      larger than those of the ownership
---       fencingKeep       how long the fencing token is kept, in milliseconds
 --
 -- Returns '1'   deleted
 --         '0'   another owner, or none, has the lock here
@@ -11,8 +10,10 @@
 -- Never changes a lock of another owner, and never lowers the fencing token.
 
 local lock, fencingKey = KEYS[1], KEYS[2]
-local owner, fencingToken, fencingKeep = ARGV[1], ARGV[2], ARGV[3]
+local owner, fencingToken = ARGV[1], ARGV[2]
 local OTHER_OWNER, DELETED = '0', '1'
+-- a day, in milliseconds: how long the last fencing token is kept
+local FENCING_KEEP = '86400000'
 local call = redis.call
 
 local present = call('GET', lock)
@@ -23,6 +24,6 @@ end
 -- first, since it needs no memory: a server without memory refuses only a script's first write
 call('DEL', lock)
 if tonumber(fencingToken) > (tonumber(call('GET', fencingKey) or 0) or 0) then
-  call('SET', fencingKey, fencingToken, 'PX', fencingKeep)
+  call('SET', fencingKey, fencingToken, 'PX', FENCING_KEEP)
 end
 return DELETED

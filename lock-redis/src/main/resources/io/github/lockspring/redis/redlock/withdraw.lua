@@ -5,7 +5,6 @@
 --       attempt           the last attempt whose vote may be withdrawn; a release passes a larger number than any
 --       lastFencingToken  largest fencing token of this ownership if it was raised outside of Redis, else 0
 --       keep              how long the lock stays taken, in milliseconds; 0: it is free at once
---       fencingKeep       how long the fencing token is kept, in milliseconds
 --
 -- Returns '1'                        deleted, or kept
 --         '0 <last fencing token>'   the token had no vote here; 0: the fencing token is not known
@@ -14,8 +13,10 @@
 -- run long after it was sent.
 
 local lock, fencingKey = KEYS[1], KEYS[2]
-local token, attempt, lastFencingToken, keep, fencingKeep = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local token, attempt, lastFencingToken, keep = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local NOT_OWNER, WITHDRAWN = '0 ', '1'
+-- a day, in milliseconds: how long the last fencing token is kept
+local FENCING_KEEP = '86400000'
 local call = redis.call
 
 local owner = call('GET', lock)
@@ -31,7 +32,7 @@ end
 call('DEL', lock)
 
 if lastFencingToken ~= '0' and tonumber(lastFencingToken) > (tonumber(call('GET', fencingKey) or 0) or 0) then
-  call('SET', fencingKey, lastFencingToken, 'PX', fencingKeep)
+  call('SET', fencingKey, lastFencingToken, 'PX', FENCING_KEEP)
 end
 
 if keep ~= '0' then

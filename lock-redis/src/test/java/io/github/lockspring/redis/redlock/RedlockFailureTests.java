@@ -193,7 +193,8 @@ class RedlockFailureTests {
 				.withMessageContaining("2 of 5 nodes can vote, 3 needed: " + name(0) + ": READONLY")
 				.withMessageContaining(name(1) + ": OOM")
 				.withMessageContaining(name(2) + ": WRONGTYPE");
-			assertThat(servers.having(LOCK)).containsExactly(servers.server(2));
+			// a vote that came after the outcome is taken back in the background
+			await().untilAsserted(() -> assertThat(servers.having(LOCK)).containsExactly(servers.server(2)));
 		}
 		finally {
 			servers.server(0).command("REPLICAOF", "NO", "ONE");
@@ -266,10 +267,10 @@ class RedlockFailureTests {
 		OwnerToken token = token();
 		acquire(store, token);
 		assertThat(servers.having(LOCK)).hasSizeGreaterThanOrEqualTo(3)
-			.allMatch((server) -> server.pttl(LOCK) > 31_000 && server.pttl(LOCK) <= 33_000);
+			.allMatch((server) -> server.pttl(LOCK) > 30_000 && server.pttl(LOCK) <= 33_000);
 		servers.all().forEach((server) -> server.command("PEXPIRE", LOCK, "10000"));
 		renew(store, KEY, token);
-		assertThat(servers.all().stream().filter((server) -> server.pttl(LOCK) > 31_000))
+		assertThat(servers.all().stream().filter((server) -> server.pttl(LOCK) > 30_000))
 			.hasSizeGreaterThanOrEqualTo(3);
 	}
 
@@ -433,6 +434,9 @@ class RedlockFailureTests {
 		servers.server(1).command("DEL", LOCK);
 		assertThat(acquire(store, token)).isInstanceOf(Acquired.class);
 		release(store, KEY, token);
+		// a request of the acquisition may still be on its way to a node that was not
+		// needed
+		awaitQuiet();
 		servers.server(0).command("CONFIG", "RESETSTAT");
 		for (int node = 0; node < 3; node++) {
 			servers.server(node).command("SET", LOCK, token + ".kept", "PX", "30000");

@@ -11,6 +11,8 @@ import io.github.lockspring.engine.EngineSettings;
 import io.github.lockspring.engine.LockEngine;
 import io.github.lockspring.redis.Driver;
 import io.github.lockspring.testsupport.redis.RedlockServers;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -18,11 +20,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * The first lock of a JVM waits for connections to a majority of the nodes, and no
- * longer.
+ * longer. Several tests at once, since each waits most of the time.
  */
+@Execution(ExecutionMode.CONCURRENT)
 class RedlockFirstLockTests {
 
-	private static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(3);
+	private static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(6);
 
 	private static final Duration CONNECT_TIMEOUT = Duration.ofMinutes(1);
 
@@ -36,7 +39,7 @@ class RedlockFirstLockTests {
 				servers.proxy(node).hold();
 			}
 			try (RedlockLockStore store = store(driver, servers); LockEngine engine = engine(store)) {
-				CompletableFuture.delayedExecutor(4, TimeUnit.SECONDS).execute(servers::restore);
+				CompletableFuture.delayedExecutor(7, TimeUnit.SECONDS).execute(servers::restore);
 				acquireAndRelease(engine);
 			}
 		}

@@ -33,7 +33,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Instances that all want the same lock on five servers, round after round. In the build
  * they are few rounds in one JVM; at length four JVMs, with
- * {@code mvn -Ptopologies -pl lock-redis -am test}.
+ * {@code mvn -Ptopologies -pl lock-failure-tests -am test}.
  */
 class RedlockRoundsTests {
 

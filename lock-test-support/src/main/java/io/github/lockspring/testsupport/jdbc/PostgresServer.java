@@ -4,12 +4,11 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 import io.github.lockspring.testsupport.jdbc.Databases.Database;
+import io.github.lockspring.testsupport.process.JavaProcess;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 
 /**
@@ -101,24 +100,35 @@ public final class PostgresServer implements AutoCloseable {
 		signal("CONT");
 	}
 
+	/**
+	 * Signals all processes: first the one that starts others, then those that it had,
+	 * and one that it was starting.
+	 */
 	private void signal(String name) {
+		ProcessHandle postmaster = postmaster();
+		List<ProcessHandle> children = postmaster.descendants().toList();
+		JavaProcess.signal(postmaster.pid(), name);
+		Stream.concat(children.stream(), postmaster.descendants()).distinct().forEach((child) -> signal(child, name));
+	}
+
+	private static void signal(ProcessHandle child, String name) {
 		try {
-			long postmaster = Long.parseLong(Files.readAllLines(this.data.resolve("postmaster.pid")).get(0).trim());
-			List<String> command = new ArrayList<>(List.of("kill", "-" + name, String.valueOf(postmaster)));
-			ProcessHandle.of(postmaster)
-				.stream()
-				.flatMap(ProcessHandle::descendants)
-				.map(ProcessHandle::pid)
-				.map(String::valueOf)
-				.forEach(command::add);
-			// a process that has ended meanwhile makes it fail
-			new ProcessBuilder(command).start().waitFor(10, TimeUnit.SECONDS);
+			JavaProcess.signal(child.pid(), name);
+		}
+		catch (IllegalStateException ex) {
+			if (child.isAlive()) {
+				throw ex;
+			}
+		}
+	}
+
+	private ProcessHandle postmaster() {
+		try {
+			String pid = Files.readAllLines(this.data.resolve("postmaster.pid")).get(0).trim();
+			return ProcessHandle.of(Long.parseLong(pid)).orElseThrow();
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
-		}
-		catch (InterruptedException ex) {
-			throw new IllegalStateException(ex);
 		}
 	}
 

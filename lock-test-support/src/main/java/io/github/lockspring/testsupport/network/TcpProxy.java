@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
+import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -76,11 +77,20 @@ public final class TcpProxy implements AutoCloseable {
 	 */
 	public TcpProxy(int target) {
 		this.target = target;
-		try {
-			this.port = listen(0);
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
+		this.port = listen();
+	}
+
+	private int listen() {
+		while (true) {
+			try {
+				return listen(ServerPorts.any());
+			}
+			catch (BindException ex) {
+				// taken: another one
+			}
+			catch (IOException ex) {
+				throw new UncheckedIOException(ex);
+			}
 		}
 	}
 
@@ -215,8 +225,14 @@ public final class TcpProxy implements AutoCloseable {
 
 	private int listen(int port) throws IOException {
 		ServerSocket listener = new ServerSocket();
-		listener.setReuseAddress(true);
-		listener.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 500);
+		try {
+			listener.setReuseAddress(true);
+			listener.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 500);
+		}
+		catch (IOException ex) {
+			closeQuietly(listener);
+			throw ex;
+		}
 		this.listener = listener;
 		this.acceptor = daemon("accept", () -> accept(listener));
 		return listener.getLocalPort();

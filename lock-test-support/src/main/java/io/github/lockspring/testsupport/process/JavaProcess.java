@@ -196,7 +196,14 @@ public final class JavaProcess implements AutoCloseable {
 	 * @param signal its name, such as STOP or CONT
 	 * @throws IllegalStateException if the process has ended
 	 */
-	public static synchronized void signal(Process process, String signal) {
+	public static void signal(Process process, String signal) {
+		signal(process.pid(), signal);
+	}
+
+	/**
+	 * As {@link #signal(Process, String)}, for a process that was started by others.
+	 */
+	public static synchronized void signal(long pid, String signal) {
 		try {
 			// a shell that waits for commands reacts at once; a new process takes
 			// milliseconds
@@ -205,11 +212,11 @@ public final class JavaProcess implements AutoCloseable {
 				shell = new ProcessBuilder("sh").redirectError(ProcessBuilder.Redirect.INHERIT).start();
 				JavaProcess.shell = shell;
 			}
-			String stopped = signal.equals("STOP") ? STOPPED.formatted(process.pid()) : "";
-			shell.outputWriter().write("kill -" + signal + ' ' + process.pid() + stopped + "; echo $?\n");
+			String stopped = signal.equals("STOP") ? STOPPED.formatted(pid) : "";
+			shell.outputWriter().write("kill -" + signal + ' ' + pid + stopped + "; echo $?\n");
 			shell.outputWriter().flush();
 			if (!"0".equals(shell.inputReader().readLine())) {
-				throw new IllegalStateException("kill -" + signal + " failed for process " + process.pid());
+				throw new IllegalStateException("kill -" + signal + " failed for process " + pid);
 			}
 		}
 		catch (IOException ex) {

@@ -10,11 +10,11 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
+import io.github.lockspring.testsupport.network.ServerPorts;
 import io.github.lockspring.testsupport.process.JavaProcess;
 import org.jspecify.annotations.Nullable;
 
@@ -34,11 +34,6 @@ public abstract class RedisProcess implements AutoCloseable {
 	 * on.
 	 */
 	private static final Path MEMORY = Path.of("/dev/shm");
-
-	private static final int FIRST_PORT = 10_000;
-
-	/** Linux gives clients ports from 32,768 on, macOS from 49,152 on. */
-	private static final int LAST_PORT = 32_000;
 
 	private final RedisVersion version;
 
@@ -78,8 +73,7 @@ public abstract class RedisProcess implements AutoCloseable {
 	 */
 	public static int freePort() {
 		while (true) {
-			int port = ThreadLocalRandom.current().nextInt(FIRST_PORT, LAST_PORT);
-			try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+			try (ServerSocket socket = new ServerSocket(ServerPorts.any(), 1, InetAddress.getLoopbackAddress())) {
 				return socket.getLocalPort();
 			}
 			catch (IOException ex) {
@@ -156,7 +150,7 @@ public abstract class RedisProcess implements AutoCloseable {
 			Process process = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log).start();
 			this.process = process;
 			long start = System.nanoTime();
-			while (!answers()) {
+			while (!answers(process)) {
 				if (!process.isAlive() || System.nanoTime() - start > PATIENCE.toNanos()) {
 					kill();
 					throw new IOException("redis-server did not start:\n" + Files.readString(log.toPath()));
@@ -169,9 +163,10 @@ public abstract class RedisProcess implements AutoCloseable {
 		}
 	}
 
-	private boolean answers() {
+	private boolean answers(Process process) {
 		try {
-			return "PONG".equals(command("PING"));
+			// not those of another process that got the port first
+			return text("INFO", "server").contains("process_id:" + process.pid() + "\r");
 		}
 		catch (UncheckedIOException | RespClient.RedisError ex) {
 			return false;

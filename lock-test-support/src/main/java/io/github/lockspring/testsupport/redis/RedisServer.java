@@ -1,5 +1,6 @@
 package io.github.lockspring.testsupport.redis;
 
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -42,9 +43,20 @@ public final class RedisServer extends RedisProcess {
 	 * @param config further arguments
 	 */
 	public static RedisServer start(RedisVersion version, String... config) {
-		RedisServer server = new RedisServer(version, List.of(config));
-		server.restart();
-		return server;
+		for (int attempt = 1;; attempt++) {
+			RedisServer server = new RedisServer(version, List.of(config));
+			try {
+				server.restart();
+				return server;
+			}
+			catch (UncheckedIOException ex) {
+				server.close();
+				// another process may have got the port first
+				if (attempt == 3) {
+					throw ex;
+				}
+			}
+		}
 	}
 
 	/**

@@ -1,5 +1,6 @@
 package io.github.lockspring.failure;
 
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -45,7 +46,7 @@ final class Contender implements AutoCloseable {
 		this.contest = contest;
 		for (String key : contest.keys()) {
 			for (int i = 0; i < contest.threads(); i++) {
-				Thread thread = new Thread(() -> run(key), "contender-" + key + "-" + i);
+				Thread thread = new Thread(() -> runUntilTheEnd(key), "contender-" + key + "-" + i);
 				thread.setDaemon(true);
 				this.threads.add(thread);
 			}
@@ -54,6 +55,18 @@ final class Contender implements AutoCloseable {
 
 	void begin() {
 		this.threads.forEach(Thread::start);
+	}
+
+	private void runUntilTheEnd(String key) {
+		try {
+			run(key);
+		}
+		catch (UncheckedIOException ex) {
+			// the file is closed. Uncaught, it would fail the next await()
+			if (!this.stopping) {
+				throw ex;
+			}
+		}
 	}
 
 	private void run(String key) {

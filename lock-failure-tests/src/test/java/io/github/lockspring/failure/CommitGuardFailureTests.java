@@ -14,6 +14,7 @@ import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.redis.Driver;
 import io.github.lockspring.redis.Instance;
 import io.github.lockspring.testsupport.redis.RedisServer;
 import io.github.lockspring.transaction.CommitGuard;
@@ -69,12 +70,17 @@ class CommitGuardFailureTests {
 
 	@BeforeEach
 	void start() {
-		this.mine = instance();
-		this.other = instance();
+		this.mine = instance(Instance.patient(Driver.LETTUCE, this.redis.port()));
+		this.other = instance(Instance.patient(Driver.LETTUCE, this.redis.port()));
 	}
 
-	private Instance instance() {
-		Instance instance = Instance.on(this.redis.port());
+	/** For a server that does not reply: with the timeout of an application. */
+	private void becomeImpatient() {
+		this.mine.close();
+		this.mine = instance(Instance.on(this.redis.port()));
+	}
+
+	private static Instance instance(Instance instance) {
 		instance.locks().acquire(LockRequest.of("warm-up").waitTime(Duration.ofMinutes(1))).close();
 		instance.events().clear();
 		return instance;
@@ -106,8 +112,9 @@ class CommitGuardFailureTests {
 	@ParameterizedTest
 	@EnumSource(names = { "LOCAL", "REMOTE" })
 	void f03WorkUnderARenewedLockIsCommittedHoweverLongItTakes(Verification verification) {
-		write(verification, RENEWED,
-				(lock) -> assertThat(this.other.locks().tryAcquire(REQUEST.waitTime(SHORT.plus(SHORT)))).isEmpty());
+		Duration ttl = Duration.ofSeconds(4);
+		write(verification, REQUEST.ttl(ttl).renew(),
+				(lock) -> assertThat(this.other.locks().tryAcquire(REQUEST.waitTime(ttl.plusSeconds(1)))).isEmpty());
 		assertThat(this.database.written()).isOne();
 	}
 
@@ -155,7 +162,7 @@ class CommitGuardFailureTests {
 
 	@Test
 	void f10LossOfDataThatARenewalFoundIsNotCommitted() {
-		LockRequest request = REQUEST.ttl(Duration.ofSeconds(3)).renew();
+		LockRequest request = REQUEST.ttl(Duration.ofSeconds(6)).renew();
 		assertThatExceptionOfType(LockLostException.class)
 			.isThrownBy(() -> write(Verification.LOCAL, request, (lock) -> {
 				this.redis.flushAll();
@@ -207,6 +214,7 @@ class CommitGuardFailureTests {
 	@ParameterizedTest
 	@EnumSource(names = { "OFF", "LOCAL" })
 	void f22WorkIsCommittedWithoutRedisAsLongAsItsLeaseLasts(Verification verification) {
+		becomeImpatient();
 		write(verification, LONG, (lock) -> this.redis.pause());
 		assertThat(this.database.written()).isOne();
 		this.redis.resume();
@@ -214,6 +222,7 @@ class CommitGuardFailureTests {
 
 	@Test
 	void f22WorkIsNotCommittedWhenRemoteVerificationGetsNoReply() {
+		becomeImpatient();
 		assertThatExceptionOfType(LockUnavailableException.class)
 			.isThrownBy(() -> write(Verification.REMOTE, LONG, (lock) -> this.redis.pause()));
 		assertThat(this.database.written()).isZero();
@@ -229,7 +238,7 @@ class CommitGuardFailureTests {
 
 	@Test
 	void evictedLockIsFoundByTheNextRenewal() {
-		LockRequest request = REQUEST.ttl(Duration.ofSeconds(3)).renew();
+		LockRequest request = REQUEST.ttl(Duration.ofSeconds(6)).renew();
 		assertThatExceptionOfType(LockLostException.class)
 			.isThrownBy(() -> write(Verification.LOCAL, request, (lock) -> {
 				this.redis.evict("lock:order:42");

@@ -11,7 +11,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Several processes lock behind Sentinel while masters are killed and stopped. Short by
- * default; a hundred failovers with {@code mvn -Ptopologies -pl lock-redis -am test}.
+ * default; a hundred failovers with
+ * {@code mvn -Ptopologies -pl lock-failure-tests -am test}.
  */
 class SentinelHistoryTests {
 

@@ -94,7 +94,7 @@ class SuspendedClockTests {
 
 	@Test
 	void holderWhoseClockWasStoppedLearnsFromItsNextRenewal() {
-		HeldLock lock = this.suspended.template().acquire(FIXED.ttl(Duration.ofSeconds(3)).renew());
+		HeldLock lock = this.suspended.template().acquire(FIXED.ttl(Duration.ofSeconds(6)).renew());
 		HeldLock next = overtake();
 		assertThat(lock.isHeld()).isTrue();
 		this.time.goOn();

@@ -12,7 +12,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Several processes lock on five independent servers while one or two of these fail.
- * Short by default; at length with {@code mvn -Ptopologies -pl lock-redis -am test}.
+ * Short by default; at length with
+ * {@code mvn -Ptopologies -pl lock-failure-tests -am test}.
  */
 class RedlockHistoryTests {
 

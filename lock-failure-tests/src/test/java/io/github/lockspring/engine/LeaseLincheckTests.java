@@ -27,7 +27,7 @@ class LeaseLincheckTests {
 
 		private final HeldLock lock = this.locks.acquire(patiently());
 
-		private final OwnerToken token = this.registry.ownerships().iterator().next().token();
+		private final OwnerToken token = EngineFixture.ownership(this.registry, KEY).token();
 
 		private final AtomicInteger told = new AtomicInteger();
 

@@ -28,7 +28,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Rounds in which something happens to one of several instances that all contend for one
  * lock without a pause. Few by default; a thousand of each kind with
- * {@code mvn -Prounds -pl lock-redis -am test}.
+ * {@code mvn -Prounds -pl lock-failure-tests -am test}.
  * <p>
  * The bounds are those of the protocol's timers, with {@code g} for the lease that a
  * hand-over gives and {@code S} for the time between two looks of a waiter. The lease is
@@ -108,8 +108,12 @@ class WaitingRoundsTests {
 							Fault.MESSAGES_LOST));
 			// the release and the first look of whoever waits next; the message that
 			// gives the lock, and the word of the first in the queue
-			assertThat(medianForAGrant(rounds, Round::scripts)).isBetween(1.5, 2.5);
-			assertThat(medianForAGrant(rounds, Round::messages)).isBetween(0.9, 2.5);
+			assertThat(medianForAGrant(rounds, Round::scripts)).isGreaterThan(1.5);
+			assertThat(medianForAGrant(rounds, Round::messages)).isGreaterThan(0.9);
+			// on a busy machine a turn comes late, and all who wait look again meanwhile
+			double looks = count / (double) MANY.lookInterval().toNanos();
+			assertThat(medianForAGrant(rounds, (round) -> round.scripts() - looks * round.length())).isLessThan(2.5);
+			assertThat(medianForAGrant(rounds, (round) -> round.messages() - looks * round.length())).isLessThan(2.5);
 		}
 	}
 

@@ -1,6 +1,7 @@
 package io.github.lockspring.failure;
 
 import java.io.IOException;
+import java.net.SocketTimeoutException;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -38,15 +39,23 @@ final class GrantWatch implements AutoCloseable {
 	private void run() {
 		try {
 			while (true) {
-				String message = (String) ((List<?>) this.client.read()).get(3);
-				if (message.startsWith("g ")) {
-					String[] words = message.split(" ");
-					granted(words[1].substring(0, words[1].indexOf('.')), words[4]);
+				try {
+					receive((String) ((List<?>) this.client.read()).get(3));
+				}
+				catch (SocketTimeoutException ex) {
+					// processes that take long to start send nothing
 				}
 			}
 		}
 		catch (IOException ex) {
 			// closed
+		}
+	}
+
+	private void receive(String message) {
+		if (message.startsWith("g ")) {
+			String[] words = message.split(" ");
+			granted(words[1].substring(0, words[1].indexOf('.')), words[4]);
 		}
 	}
 

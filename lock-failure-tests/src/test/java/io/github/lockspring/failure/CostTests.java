@@ -98,19 +98,25 @@ class CostTests {
 			instance.locks().acquire(request).close();
 			List<HeldLock> held = new ArrayList<>();
 			held.add(instance.locks().acquire(LockRequest.of("first").ttl(Duration.ofSeconds(6)).renew()));
-			long scripts = this.redis.calls("evalsha");
-			await().atMost(Duration.ofSeconds(30)).until(() -> this.redis.calls("evalsha") > scripts);
+			long before = this.redis.calls("evalsha");
+			await().atMost(Duration.ofSeconds(30)).until(() -> this.redis.calls("evalsha") > before);
 			Set<String> withOne = threads();
+			long begin = System.nanoTime();
 			for (int i = 0; i < locks; i++) {
 				held.add(instance.locks().acquire(LockRequest.of("order:" + i).ttl(Duration.ofSeconds(6)).renew()));
 			}
-			long before = this.redis.calls("pexpire");
-			await().atMost(Duration.ofSeconds(30)).until(() -> this.redis.calls("pexpire") - before >= locks);
-			long renewals = this.redis.calls("evalsha");
+			// what is due within a second is renewed together
+			long groups = 1 + TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - begin);
+			long first = this.redis.calls("pexpire");
+			await().atMost(Duration.ofSeconds(30)).until(() -> this.redis.calls("pexpire") - first >= locks);
+			// in this order: a script between the two counts must not count alone
 			long renewed = this.redis.calls("pexpire");
+			long sent = this.redis.calls("evalsha");
 			await().atMost(Duration.ofSeconds(30)).until(() -> this.redis.calls("pexpire") - renewed >= locks + 1);
-			// 1,001 locks in batches of 100
-			assertThat(this.redis.calls("evalsha") - renewals).isLessThanOrEqualTo(12);
+			long scripts = this.redis.calls("evalsha") - sent;
+			// in batches of 100; the last of each group is smaller, in up to two rounds
+			long renewals = this.redis.calls("pexpire") - renewed;
+			assertThat(scripts).isLessThanOrEqualTo(renewals / 100 + 2 * groups);
 			assertThat(threads()).isEqualTo(withOne);
 			assertThat(held).allMatch(HeldLock::isHeld);
 			held.forEach(HeldLock::close);
@@ -150,7 +156,8 @@ class CostTests {
 			}
 			assertThat(renewed.isHeld()).isTrue();
 			renewed.close();
-			assertOnlyFencingTokensAreLeft();
+			// a release that got no reply in time is repeated in the background
+			await().untilAsserted(this::assertOnlyFencingTokensAreLeft);
 			instance.engine().stop();
 			await().until(() -> threads().stream().noneMatch((name) -> name.startsWith("lockspring")));
 			instance.events().clear();

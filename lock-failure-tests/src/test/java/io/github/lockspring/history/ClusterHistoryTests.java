@@ -12,7 +12,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Several processes lock on a cluster while slots are moved and masters killed and
  * stopped. Short by default; at length with
- * {@code mvn -Ptopologies -pl lock-redis -am test}.
+ * {@code mvn -Ptopologies -pl lock-failure-tests -am test}.
  */
 class ClusterHistoryTests {
 

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Timeout;
 /**
  * Several processes, many faults, a few locks on one server: no two of them hold one at
  * the same time, and tokens grow. Short by default; at length with
- * {@code mvn -Phistory -pl lock-redis -am test}.
+ * {@code mvn -Phistory -pl lock-failure-tests -am test}.
  */
 class HistoryTests {
 

@@ -1,0 +1,41 @@
+package io.github.lockspring.testsupport.store;
+
+import io.github.lockspring.store.queue.QueueLockStore;
+
+/**
+ * The contract of a {@link QueueLockStore}.
+ */
+public abstract class AbstractQueueOfEntriesTests extends AbstractQueueingLockStoreTests {
+
+	/** The places of later entries come from the server, and leave room for as many. */
+	@Override
+	protected long tokensOfAnOwnership() {
+		return 1000;
+	}
+
+	@Override
+	protected boolean knowsSubscribers() {
+		return false;
+	}
+
+	@Override
+	protected boolean showsGrants() {
+		return false;
+	}
+
+	@Override
+	protected boolean needsOpenInbox() {
+		return false;
+	}
+
+	@Override
+	protected boolean knowsWaiters() {
+		return false;
+	}
+
+	@Override
+	protected boolean handsOverExpiredLocks() {
+		return true;
+	}
+
+}
