@@ -3,6 +3,7 @@ package io.github.lockspring.etcd;
 import java.util.concurrent.TimeUnit;
 
 import io.etcd.jetcd.ByteSequence;
+import io.github.lockspring.etcd.LeasePool.Lease;
 import io.github.lockspring.store.queue.Entry;
 
 /**
@@ -14,6 +15,8 @@ import io.github.lockspring.store.queue.Entry;
  * @param lease its lease
  */
 record EtcdEntry(ByteSequence name, String token, long order, long lease) implements Entry {
+
+	static final long NO_LEASE = 0;
 
 	@Override
 	public String id() {
@@ -53,12 +56,34 @@ record EtcdEntry(ByteSequence name, String token, long order, long lease) implem
 		}
 
 		/**
-		 * Has a lease that was granted or renewed by a request sent at the given time.
+		 * Has a lease that was renewed by a request sent at the given time.
 		 */
-		void leased(long id, long seconds, long sent) {
-			this.lease = id;
-			this.seconds = seconds;
-			this.validUntil = sent + TimeUnit.SECONDS.toNanos(seconds);
+		synchronized void renewed(long sent) {
+			this.validUntil = sent + TimeUnit.SECONDS.toNanos(this.seconds);
+		}
+
+		/**
+		 * Has another lease.
+		 * @return false if that before was replaced or taken meanwhile
+		 */
+		synchronized boolean replaceLease(long before, Lease next) {
+			if (this.lease != before) {
+				return false;
+			}
+			this.lease = next.id();
+			this.seconds = next.seconds();
+			this.validUntil = next.validUntil();
+			return true;
+		}
+
+		/**
+		 * Gives up the lease before the key is deleted. Only the caller may then revoke
+		 * the lease, or use it for another key.
+		 */
+		synchronized Lease takeLease() {
+			Lease taken = new Lease(this.lease, this.seconds, this.validUntil);
+			this.lease = NO_LEASE;
+			return taken;
 		}
 
 		void end() {

@@ -1,8 +1,11 @@
 package io.github.lockspring.etcd;
 
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
 
 import io.github.lockspring.LockUnavailableException;
 
@@ -16,9 +19,22 @@ final class EtcdErrors {
 	private EtcdErrors() {
 	}
 
-	/** Some failures are told as a status of gRPC, and others as an exception of etcd. */
-	static boolean isNotFound(Throwable failure) {
-		return says(cause(failure), "lease not found");
+	/**
+	 * Returns another result where the request failed because its lease is gone. Some
+	 * failures are told as a status of gRPC, and others as an exception of etcd.
+	 */
+	static <T> CompletionStage<T> ifNoLease(CompletionStage<T> result, Supplier<CompletionStage<T>> instead) {
+		return result.exceptionallyCompose(
+				(ex) -> says(cause(ex), "lease not found") ? instead.get() : CompletableFuture.failedFuture(ex));
+	}
+
+	/**
+	 * Returns whether no server has answered. What a server of etcd says, also that it
+	 * has no leader, begins with its name.
+	 */
+	static boolean isSilence(Throwable failure) {
+		Throwable cause = cause(failure);
+		return cause instanceof TimeoutException || (says(cause, "UNAVAILABLE") && !says(cause, "etcdserver:"));
 	}
 
 	private static boolean says(Throwable cause, String part) {

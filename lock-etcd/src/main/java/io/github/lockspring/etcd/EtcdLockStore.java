@@ -1,5 +1,10 @@
 package io.github.lockspring.etcd;
 
+import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
+import java.util.function.Supplier;
+
 import io.etcd.jetcd.Client;
 import io.github.lockspring.store.queue.QueueLockStore;
 
@@ -25,22 +30,28 @@ public final class EtcdLockStore extends QueueLockStore {
 
 	/**
 	 * Creates a store on a client that the caller closes after the store.
-	 * @param client the client; its namespace applies
+	 * @param client the client; its namespace applies. It is never replaced: after an
+	 * outage it decides when it connects again
 	 * @param settings the settings
 	 * @return the store, to be closed by the caller
 	 */
 	public static EtcdLockStore create(Client client, EtcdStoreSettings settings) {
-		return new EtcdLockStore(new EtcdServer(client, settings, false));
+		return new EtcdLockStore(new EtcdServer(new EtcdConnection(client, settings.commandTimeout()), settings));
 	}
 
 	/**
-	 * Creates a store with a client of its own, which it closes.
-	 * @param client the client
+	 * Creates a store with a client of its own, which it closes. When no request has had
+	 * an answer for 5 seconds, or for the connect timeout if that is longer, it replaces
+	 * the client by a new one.
+	 * @param clients makes a client each time; called at once, and by another thread for
+	 * each replacement. What it throws then is logged, and the present client remains
 	 * @param settings the settings
 	 * @return the store, to be closed by the caller
 	 */
-	public static EtcdLockStore createOwning(Client client, EtcdStoreSettings settings) {
-		return new EtcdLockStore(new EtcdServer(client, settings, true));
+	public static EtcdLockStore createOwning(Supplier<Client> clients, EtcdStoreSettings settings) {
+		Duration patience = Collections.max(List.of(EtcdConnection.PATIENCE, settings.connectTimeout()));
+		return new EtcdLockStore(
+				new EtcdServer(new EtcdConnection(clients, settings.commandTimeout(), patience), settings));
 	}
 
 }

@@ -8,16 +8,12 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeUnit;
-import java.util.function.Function;
+import java.util.concurrent.ExecutionException;
 
 import io.etcd.jetcd.ByteSequence;
-import io.etcd.jetcd.Client;
 import io.etcd.jetcd.KeyValue;
-import io.etcd.jetcd.Watch;
 import io.etcd.jetcd.kv.GetResponse;
 import io.etcd.jetcd.kv.TxnResponse;
-import io.etcd.jetcd.lease.LeaseGrantResponse;
 import io.etcd.jetcd.op.Cmp;
 import io.etcd.jetcd.op.CmpTarget;
 import io.etcd.jetcd.op.Op;
@@ -26,8 +22,7 @@ import io.etcd.jetcd.options.GetOption;
 import io.etcd.jetcd.options.GetOption.SortOrder;
 import io.etcd.jetcd.options.GetOption.SortTarget;
 import io.etcd.jetcd.options.PutOption;
-import io.etcd.jetcd.options.WatchOption;
-import io.etcd.jetcd.watch.WatchEvent.EventType;
+import io.github.lockspring.etcd.LeasePool.Lease;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.RenewResult;
 import io.github.lockspring.store.StoreTraits;
@@ -52,18 +47,18 @@ final class EtcdServer implements EntryServer {
 
 	private static final String TIME = " @";
 
-	private final Client client;
+	private final EtcdConnection connection;
+
+	private final LeasePool leases;
 
 	private final EtcdStoreSettings settings;
 
-	private final boolean owning;
-
 	private volatile boolean connected;
 
-	EtcdServer(Client client, EtcdStoreSettings settings, boolean owning) {
-		this.client = client;
+	EtcdServer(EtcdConnection connection, EtcdStoreSettings settings) {
+		this.connection = connection;
+		this.leases = new LeasePool(connection);
 		this.settings = settings;
-		this.owning = owning;
 	}
 
 	@Override
@@ -83,27 +78,16 @@ final class EtcdServer implements EntryServer {
 			return;
 		}
 		try {
-			this.client.getKVClient()
-				.get(bytes(this.settings.root() + "/"), GetOption.builder().withCountOnly(true).build())
-				.get(this.settings.connectTimeout().toMillis(), TimeUnit.MILLISECONDS);
+			ping(this.settings.connectTimeout()).toCompletableFuture().get();
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 		}
-		catch (Exception ex) {
+		catch (ExecutionException ex) {
 			// the request that follows reports it
 			logger.debug("Not connected", ex);
 		}
 		this.connected = true;
-	}
-
-	private <T> CompletionStage<T> bounded(CompletableFuture<T> response) {
-		CompletableFuture<T> bounded = response.copy()
-			.orTimeout(this.settings.commandTimeout().toMillis(), TimeUnit.MILLISECONDS);
-		return bounded
-			.handle((value, ex) -> (ex == null) ? CompletableFuture.completedFuture(value)
-					: CompletableFuture.<T>failedFuture(EtcdErrors.unavailable(ex)))
-			.thenCompose(Function.identity());
 	}
 
 	private static long seconds(long ttlMillis) {
@@ -113,33 +97,36 @@ final class EtcdServer implements EntryServer {
 	/** A repeated request finds its key, whoever has created it. */
 	@Override
 	public CompletionStage<Added> add(String key, OwnerToken token, boolean repeated, long ttlMillis, String text) {
-		long sent = System.nanoTime();
 		ByteSequence name = bytes(prefix(key) + token);
-		return grant(ttlMillis).thenCompose((lease) -> bounded(this.client.getKVClient()
-			.txn()
-			.If(new Cmp(name, Cmp.Op.EQUAL, CmpTarget.createRevision(0)))
-			.Then(Op.put(name, timed(text), PutOption.builder().withLeaseId(lease.getID()).build()), queue(key))
-			.Else(queue(key))
-			.commit()).thenApply((response) -> added(key, name, response, lease, sent)).whenComplete((added, ex) -> {
-				if (ex != null || added.entry() instanceof EtcdEntry.Mine mine && mine.lease() != lease.getID()) {
+		long seconds = seconds(ttlMillis);
+		// one that was kept may be gone, such as with the data of the servers
+		return EtcdErrors.ifNoLease(this.leases.take(seconds).thenCompose((lease) -> add(key, name, text, lease)),
+				() -> this.leases.grant(seconds).thenCompose((lease) -> add(key, name, text, lease)));
+	}
+
+	private CompletionStage<Added> add(String key, ByteSequence name, String text, Lease lease) {
+		PutOption leased = PutOption.builder().withLeaseId(lease.id()).build();
+		return this.connection
+			.send((client) -> client.getKVClient()
+				.txn()
+				.If(new Cmp(name, Cmp.Op.EQUAL, CmpTarget.createRevision(0)))
+				.Then(Op.put(name, timed(text), leased), queue(key))
+				.Else(queue(key))
+				.commit())
+			.thenApply((response) -> added(key, name, response, lease))
+			.whenComplete((added, ex) -> {
+				if (ex != null || added.entry() instanceof EtcdEntry.Mine mine && mine.lease() != lease.id()) {
 					// not used, or it is not known: without the lease there is no key
-					// either
-					revoke(lease.getID());
+					this.leases.revoke(lease.id());
 				}
-			}));
+			});
 	}
 
-	private CompletionStage<LeaseGrantResponse> grant(long ttlMillis) {
-		return bounded(this.client.getLeaseClient().grant(seconds(ttlMillis)));
-	}
-
-	private Added added(String key, ByteSequence name, TxnResponse response, LeaseGrantResponse lease, long sent) {
+	private Added added(String key, ByteSequence name, TxnResponse response, Lease lease) {
 		List<EtcdEntry> queue = entries(key, response.getGetResponses().get(0));
 		EtcdEntry own = queue.stream().filter((entry) -> entry.name().equals(name)).findFirst().orElseThrow();
 		EtcdEntry.Mine mine = new EtcdEntry.Mine(own);
-		if (own.lease() == lease.getID()) {
-			mine.leased(lease.getID(), lease.getTTL(), sent);
-		}
+		mine.replaceLease(lease.id(), lease);
 		return new Added(mine, queue);
 	}
 
@@ -157,7 +144,7 @@ final class EtcdServer implements EntryServer {
 
 	@Override
 	public CompletionStage<List<? extends Entry>> list(String key) {
-		return bounded(this.client.getKVClient().get(bytes(prefix(key)), byCreation()))
+		return this.connection.send((client) -> client.getKVClient().get(bytes(prefix(key)), byCreation()))
 			.thenApply((response) -> entries(key, response));
 	}
 
@@ -173,17 +160,18 @@ final class EtcdServer implements EntryServer {
 	@Override
 	public CompletionStage<Entry.@Nullable Own> find(String key, OwnerToken token) {
 		ByteSequence name = bytes(prefix(key) + token);
-		return bounded(this.client.getKVClient().get(name)).thenApply((response) -> response.getKvs()
-			.stream()
-			.findFirst()
-			.map((found) -> new EtcdEntry.Mine(
-					new EtcdEntry(name, token.toString(), found.getCreateRevision(), found.getLease())))
-			.orElse(null));
+		return this.connection.send((client) -> client.getKVClient().get(name))
+			.thenApply((response) -> response.getKvs()
+				.stream()
+				.findFirst()
+				.map((found) -> new EtcdEntry.Mine(
+						new EtcdEntry(name, token.toString(), found.getCreateRevision(), found.getLease())))
+				.orElse(null));
 	}
 
 	@Override
 	public CompletionStage<Optional<Entry.Content>> read(Entry entry) {
-		return bounded(this.client.getKVClient().get(name(entry))).thenApply(EtcdServer::content);
+		return this.connection.send((client) -> client.getKVClient().get(name(entry))).thenApply(EtcdServer::content);
 	}
 
 	private static Optional<Entry.Content> content(GetResponse response) {
@@ -203,89 +191,84 @@ final class EtcdServer implements EntryServer {
 	@Override
 	public CompletionStage<Optional<Entry.Content>> watch(Entry entry, Runnable gone) {
 		ByteSequence name = name(entry);
-		return bounded(this.client.getKVClient().get(name)).thenApply((response) -> {
+		return this.connection.send((client) -> client.getKVClient().get(name)).thenApply((response) -> {
 			Optional<Entry.Content> content = content(response);
 			if (content.isPresent()) {
-				watch(name, response.getHeader().getRevision() + 1, gone);
+				this.connection.watch(name, response.getHeader().getRevision() + 1, gone);
 			}
 			return content;
 		});
 	}
 
-	private void watch(ByteSequence name, long revision, Runnable gone) {
-		CompletableFuture<Watch.Watcher> watcher = new CompletableFuture<>();
-		Runnable end = () -> {
-			// on another thread: the client's own may not wait for itself
-			watcher.thenAcceptAsync(Watch.Watcher::close);
-			gone.run();
-		};
-		watcher.complete(this.client.getWatchClient()
-			.watch(name, WatchOption.builder().withRevision(revision).withNoPut(true).build(), (response) -> {
-				if (response.getEvents().stream().anyMatch((event) -> event.getEventType() == EventType.DELETE)) {
-					end.run();
-				}
-			}, (ex) -> end.run()));
-	}
-
 	@Override
 	public CompletionStage<Boolean> write(Entry.Own entry, String text, long ttlMillis) {
 		EtcdEntry.Mine mine = (EtcdEntry.Mine) entry;
-		if (ttlMillis == 0) {
-			return put(mine, text, mine.lease());
-		}
-		long sent = System.nanoTime();
 		long before = mine.lease();
-		return grant(ttlMillis).thenCompose((lease) -> put(mine, text, lease.getID()).thenApply((there) -> {
-			if (there) {
-				mine.leased(lease.getID(), lease.getTTL(), sent);
-			}
-			revoke(there ? before : lease.getID());
-			return there;
-		}));
+		if (before == EtcdEntry.NO_LEASE) {
+			// it is being removed
+			return CompletableFuture.completedFuture(false);
+		}
+		if (ttlMillis == 0) {
+			return put(mine, text, before);
+		}
+		return this.leases.grant(seconds(ttlMillis))
+			.thenCompose((lease) -> put(mine, text, lease.id()).thenApply((there) -> {
+				boolean replaced = there && mine.replaceLease(before, lease);
+				this.leases.revoke(replaced ? before : lease.id());
+				return replaced;
+			}));
 	}
 
 	private CompletionStage<Boolean> put(EtcdEntry.Mine mine, String text, long lease) {
-		return bounded(this.client.getKVClient()
-			.txn()
-			.If(new Cmp(mine.name(), Cmp.Op.EQUAL, CmpTarget.createRevision(mine.order())))
-			.Then(Op.put(mine.name(), timed(text), PutOption.builder().withLeaseId(lease).build()))
-			.commit()).thenApply(TxnResponse::isSucceeded);
+		return change(mine.name(), mine.order(),
+				Op.put(mine.name(), timed(text), PutOption.builder().withLeaseId(lease).build()));
 	}
 
-	/** The key goes with its lease, which no other key has. */
+	/** Changes no key that was created again since: a request may be late. */
+	private CompletionStage<Boolean> change(ByteSequence name, long order, Op op) {
+		return this.connection
+			.send((client) -> client.getKVClient()
+				.txn()
+				.If(new Cmp(name, Cmp.Op.EQUAL, CmpTarget.createRevision(order)))
+				.Then(op)
+				.commit())
+			.thenApply(TxnResponse::isSucceeded);
+	}
+
+	/**
+	 * A key goes with its lease, unless the lease is kept for the next key. The lease of
+	 * another process may have another key by now.
+	 */
 	@Override
 	public CompletionStage<Boolean> remove(Entry entry) {
-		long lease = (entry instanceof EtcdEntry.Mine mine) ? mine.lease() : ((EtcdEntry) entry).lease();
-		if (lease == 0) {
-			return bounded(this.client.getKVClient().delete(name(entry), DeleteOption.DEFAULT))
-				.thenApply((response) -> response.getDeleted() > 0);
+		if (!(entry instanceof EtcdEntry.Mine mine)) {
+			return delete(((EtcdEntry) entry).name(), ((EtcdEntry) entry).order());
 		}
-		return revoke(lease).thenApply((there) -> {
-			if (entry instanceof EtcdEntry.Mine mine) {
-				mine.end();
+		Lease lease = mine.takeLease();
+		boolean revoked = lease.id() != EtcdEntry.NO_LEASE && !lease.isFresh(System.nanoTime());
+		CompletionStage<Boolean> removed = revoked ? this.leases.revoke(lease.id()) : delete(mine.name(), mine.order());
+		return removed.thenApply((there) -> {
+			mine.end();
+			if (!revoked) {
+				this.leases.giveBack(lease, there);
 			}
 			return there;
 		});
 	}
 
-	private CompletionStage<Boolean> revoke(long lease) {
-		return bounded(this.client.getLeaseClient().revoke(lease).handle((response, ex) -> {
-			if (ex == null || EtcdErrors.isNotFound(ex)) {
-				return CompletableFuture.completedFuture(ex == null);
-			}
-			return CompletableFuture.<Boolean>failedFuture(ex);
-		}).thenCompose(Function.identity()));
+	private CompletionStage<Boolean> delete(ByteSequence name, long order) {
+		return change(name, order, Op.delete(name, DeleteOption.DEFAULT));
 	}
 
 	@Override
 	public CompletionStage<List<RenewResult>> renew(List<Renewal> renewals) {
-		return new LeaseRenewal(this.client, this::bounded).renew(renewals, (renewal) -> {
+		return new LeaseRenewal(this.connection).renew(renewals, (renewal) -> {
 			EtcdEntry.Mine mine = (EtcdEntry.Mine) renewal.entry();
 			String text = renewal.text();
 			if (seconds(renewal.ttlMillis()) > mine.seconds()) {
 				return write(mine, (text != null) ? text : renewal.ttlMillis() + "", renewal.ttlMillis());
 			}
-			return (text != null) ? put(mine, text, mine.lease()) : null;
+			return (text != null) ? write(mine, text, 0) : null;
 		});
 	}
 
@@ -296,8 +279,13 @@ final class EtcdServer implements EntryServer {
 
 	@Override
 	public CompletionStage<Void> ping() {
-		return bounded(this.client.getKVClient()
-			.get(bytes(this.settings.root() + "/"), GetOption.builder().withCountOnly(true).build()))
+		return ping(this.settings.commandTimeout());
+	}
+
+	private CompletionStage<Void> ping(Duration timeout) {
+		GetOption count = GetOption.builder().withCountOnly(true).build();
+		return this.connection
+			.send((client) -> client.getKVClient().get(bytes(this.settings.root() + "/"), count), timeout.toMillis())
 			.thenApply((response) -> null);
 	}
 
@@ -308,9 +296,8 @@ final class EtcdServer implements EntryServer {
 
 	@Override
 	public void close() {
-		if (this.owning) {
-			this.client.close();
-		}
+		this.leases.close();
+		this.connection.close();
 	}
 
 	private String prefix(String key) {

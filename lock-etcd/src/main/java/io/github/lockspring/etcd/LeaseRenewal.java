@@ -6,7 +6,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 
-import io.etcd.jetcd.Client;
 import io.etcd.jetcd.kv.TxnResponse;
 import io.etcd.jetcd.op.Op;
 import io.etcd.jetcd.options.GetOption;
@@ -27,22 +26,10 @@ final class LeaseRenewal {
 	/** The requests under way, and the keys in one read. */
 	private static final int AT_A_TIME = 32;
 
-	private final Client client;
+	private final EtcdConnection connection;
 
-	private final Bounds bounds;
-
-	LeaseRenewal(Client client, Bounds bounds) {
-		this.client = client;
-		this.bounds = bounds;
-	}
-
-	/**
-	 * Ends the wait for a response.
-	 */
-	interface Bounds {
-
-		<T> CompletionStage<T> bounded(CompletableFuture<T> response);
-
+	LeaseRenewal(EtcdConnection connection) {
+		this.connection = connection;
 	}
 
 	/**
@@ -81,14 +68,10 @@ final class LeaseRenewal {
 
 	/** Returns the term in which it was renewed; -1 if there is no lease. */
 	private CompletionStage<Long> keepAlive(EtcdEntry.Mine entry) {
-		return this.bounds.bounded(this.client.getLeaseClient().keepAliveOnce(entry.lease()).handle((response, ex) -> {
-			if (ex == null) {
-				return CompletableFuture
-					.completedFuture((response.getTTL() > 0) ? response.getHeader().getRaftTerm() : -1L);
-			}
-			return EtcdErrors.isNotFound(ex) ? CompletableFuture.completedFuture(-1L)
-					: CompletableFuture.<Long>failedFuture(ex);
-		}).thenCompose(Function.identity()));
+		return EtcdErrors.ifNoLease(
+				this.connection.send((client) -> client.getLeaseClient().keepAliveOnce(entry.lease()))
+					.thenApply((response) -> (response.getTTL() > 0) ? response.getHeader().getRaftTerm() : -1L),
+				() -> CompletableFuture.completedFuture(-1L));
 	}
 
 	private CompletionStage<List<RenewResult>> verify(List<Renewal> some, List<Long> terms, long sent) {
@@ -96,13 +79,14 @@ final class LeaseRenewal {
 		Op[] reads = some.stream()
 			.map((renewal) -> (Op) Op.get(((EtcdEntry.Mine) renewal.entry()).name(), keysOnly))
 			.toArray(Op[]::new);
-		return this.bounds.bounded(this.client.getKVClient().txn().Then(reads).commit()).thenApply((response) -> {
-			List<RenewResult> results = new ArrayList<>();
-			for (int i = 0; i < some.size(); i++) {
-				results.add(result((EtcdEntry.Mine) some.get(i).entry(), terms.get(i), response, i, sent));
-			}
-			return results;
-		});
+		return this.connection.send((client) -> client.getKVClient().txn().Then(reads).commit())
+			.thenApply((response) -> {
+				List<RenewResult> results = new ArrayList<>();
+				for (int i = 0; i < some.size(); i++) {
+					results.add(result((EtcdEntry.Mine) some.get(i).entry(), terms.get(i), response, i, sent));
+				}
+				return results;
+			});
 	}
 
 	private static RenewResult result(EtcdEntry.Mine entry, long term, TxnResponse response, int index, long sent) {
@@ -117,7 +101,7 @@ final class LeaseRenewal {
 		if (term != response.getHeader().getRaftTerm()) {
 			return RenewResult.UNKNOWN;
 		}
-		entry.leased(entry.lease(), entry.seconds(), sent);
+		entry.renewed(sent);
 		return RenewResult.RENEWED;
 	}
 

@@ -1,8 +1,15 @@
 package io.github.lockspring.etcd;
 
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 
 import io.etcd.jetcd.Client;
+import io.etcd.jetcd.ClientBuilder;
+
+import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Clients for tests.
@@ -13,12 +20,61 @@ final class Clients {
 	}
 
 	static Client of(String... addresses) {
+		return builder(addresses).build();
+	}
+
+	static ClientBuilder builder(String... addresses) {
 		return Client.builder()
 			.endpoints(addresses)
 			.connectTimeout(Duration.ofSeconds(2))
 			.retryMaxAttempts(1)
-			.waitForReady(false)
-			.build();
+			.waitForReady(false);
+	}
+
+	/**
+	 * Makes clients, and counts those that are open. Thread-safe.
+	 */
+	static final class Counted implements Supplier<Client>, AutoCloseable {
+
+		private final ClientBuilder builder;
+
+		private final AtomicInteger made = new AtomicInteger();
+
+		private final AtomicInteger open = new AtomicInteger();
+
+		Counted(ClientBuilder builder) {
+			this.builder = builder;
+		}
+
+		@Override
+		public Client get() {
+			Client client = this.builder.build();
+			this.made.incrementAndGet();
+			this.open.incrementAndGet();
+			InvocationHandler handler = (proxy, method, arguments) -> {
+				if (method.getName().equals("close")) {
+					this.open.decrementAndGet();
+				}
+				return method.invoke(client, arguments);
+			};
+			return (Client) Proxy.newProxyInstance(Client.class.getClassLoader(), new Class<?>[] { Client.class },
+					handler);
+		}
+
+		int made() {
+			return this.made.get();
+		}
+
+		int open() {
+			return this.open.get();
+		}
+
+		/** Fails if a client was not closed, or twice. */
+		@Override
+		public void close() {
+			assertThat(this.open).as("clients that are open, of %s", this.made).hasValue(0);
+		}
+
 	}
 
 }

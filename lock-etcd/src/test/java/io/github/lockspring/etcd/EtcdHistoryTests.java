@@ -1,12 +1,14 @@
 package io.github.lockspring.etcd;
 
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.testsupport.etcd.EtcdProcess;
 import io.github.lockspring.testsupport.etcd.RequiresEtcd;
 import io.github.lockspring.testsupport.history.StoreHistory;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /**
  * The history of locks in etcd while processes, connections and the server fail.
@@ -15,6 +17,7 @@ import org.junit.jupiter.api.Test;
 class EtcdHistoryTests {
 
 	@Test
+	@Timeout(value = 1, unit = TimeUnit.DAYS)
 	void noTwoHoldersOverlapAndTokensGrowWhateverFails() throws Exception {
 		try (EtcdProcess server = EtcdProcess.alone();
 				StoreHistory history = new StoreHistory("etcd-history", new StoreHistory.Server(server.port(),
@@ -32,7 +35,7 @@ class EtcdHistoryTests {
 		}
 
 		public static void main(String[] args) throws Exception {
-			try (LockStore store = EtcdLockStore.createOwning(Clients.of(args[0]), new EtcdStoreSettings())) {
+			try (LockStore store = EtcdLockStore.createOwning(() -> Clients.of(args[0]), new EtcdStoreSettings())) {
 				StoreHistory.work(args, store, Duration.ofMillis(500), Duration.ofSeconds(2), Duration.ofSeconds(3));
 			}
 		}

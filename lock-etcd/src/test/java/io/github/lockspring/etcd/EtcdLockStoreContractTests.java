@@ -5,19 +5,19 @@ import java.time.Duration;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.testsupport.etcd.EtcdProcess;
 import io.github.lockspring.testsupport.etcd.RequiresEtcd;
-import io.github.lockspring.testsupport.store.AbstractQueueingLockStoreTests;
+import io.github.lockspring.testsupport.store.AbstractQueueOfEntriesTests;
 
 /**
  * The contract, on a server.
  */
 @RequiresEtcd
-class EtcdLockStoreContractTests extends AbstractQueueingLockStoreTests {
+class EtcdLockStoreContractTests extends AbstractQueueOfEntriesTests {
 
 	private final EtcdProcess server = EtcdProcess.shared();
 
 	@Override
 	protected LockStore createStore() {
-		return EtcdLockStore.createOwning(Clients.of(this.server.address()),
+		return EtcdLockStore.createOwning(() -> Clients.of(this.server.address()),
 				new EtcdStoreSettings("lock:", "lockspring", Duration.ofSeconds(5), Duration.ofSeconds(10)));
 	}
 
@@ -29,27 +29,6 @@ class EtcdLockStoreContractTests extends AbstractQueueingLockStoreTests {
 	@Override
 	protected int leftovers() {
 		return this.server.entries(this.key);
-	}
-
-	/** The places of later entries come from the server, and leave room for as many. */
-	@Override
-	protected long tokensOfAnOwnership() {
-		return 1000;
-	}
-
-	@Override
-	protected boolean knowsSubscribers() {
-		return false;
-	}
-
-	@Override
-	protected boolean knowsWaiters() {
-		return false;
-	}
-
-	@Override
-	protected boolean handsOverExpiredLocks() {
-		return true;
 	}
 
 }
