@@ -54,6 +54,9 @@ class ZooKeeperFailureTests {
 
 	private final LockRequest request = LockRequest.of("failure-" + UUID.randomUUID()).waitTime(PATIENT);
 
+	/** For {@link #lasting() instances} that are not to lose the lock. */
+	private final LockRequest lasting = this.request.ttl(PATIENT);
+
 	@AfterEach
 	void stop() {
 		this.instances.forEach(ZooKeeperInstance::close);
@@ -66,7 +69,16 @@ class ZooKeeperFailureTests {
 	}
 
 	private ZooKeeperInstance instance(int port) {
-		ZooKeeperInstance instance = ZooKeeperInstance.on("127.0.0.1:" + port, SESSION);
+		return instance(port, SESSION);
+	}
+
+	/** An instance whose session does not end although this machine is busy. */
+	private ZooKeeperInstance lasting() {
+		return instance(this.server.port(), PATIENT);
+	}
+
+	private ZooKeeperInstance instance(int port, Duration session) {
+		ZooKeeperInstance instance = ZooKeeperInstance.on("127.0.0.1:" + port, session);
 		this.instances.add(instance);
 		return instance;
 	}
@@ -81,7 +93,7 @@ class ZooKeeperFailureTests {
 			.withMessageContaining("ZooKeeper");
 		await().atMost(PATIENT).until(() -> !held.isHeld());
 		this.server.restart();
-		try (HeldLock next = instance().locks().acquire(this.request)) {
+		try (HeldLock next = lasting().locks().acquire(this.lasting)) {
 			assertThat(next.fencingToken()).isGreaterThan(held.fencingToken());
 		}
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(held::close);
@@ -106,10 +118,10 @@ class ZooKeeperFailureTests {
 	void f07HolderThatIsCutOffLosesItsLockBeforeAnotherGetsIt() {
 		try (TcpProxy proxy = new TcpProxy(this.server.port())) {
 			ZooKeeperInstance holder = instance(proxy.port());
-			ZooKeeperInstance other = instance();
+			ZooKeeperInstance other = lasting();
 			HeldLock held = holder.locks().acquire(this.request);
 			proxy.stall();
-			try (HeldLock next = other.locks().acquire(this.request)) {
+			try (HeldLock next = other.locks().acquire(this.lasting)) {
 				assertThat(held.isHeld()).isFalse();
 				assertThat(next.fencingToken()).isGreaterThan(held.fencingToken());
 			}
@@ -118,20 +130,25 @@ class ZooKeeperFailureTests {
 		}
 	}
 
+	/** Again, if a request had no answer in time. */
+	private static void verify(HeldLock lock) {
+		await().ignoreException(LockUnavailableException.class).untilAsserted(lock::verify);
+	}
+
 	@Test
 	void f09SessionThatTheServerHasEndedIsFoundByTheNextRenewalAndTheNextOneKeepsItsLocks() {
 		ZooKeeperInstance holder = instance();
-		ZooKeeperInstance other = instance();
+		ZooKeeperInstance other = lasting();
 		HeldLock held = holder.locks().acquire(this.request);
 		this.server.expire(holder.session());
-		try (HeldLock next = other.locks().acquire(this.request)) {
+		try (HeldLock next = other.locks().acquire(this.lasting)) {
 			assertThat(next.fencingToken()).isGreaterThan(held.fencingToken());
 			await().atMost(PATIENT).until(() -> !held.isHeld());
 			assertThatExceptionOfType(LockLostException.class).isThrownBy(held::close);
-			next.verify();
+			verify(next);
 		}
 		try (HeldLock again = holder.locks().acquire(this.request)) {
-			again.verify();
+			verify(again);
 		}
 	}
 
@@ -142,7 +159,7 @@ class ZooKeeperFailureTests {
 		OwnerToken token = new OwnerToken("A".repeat(22), 1, 5000);
 		AcquireRequest request = new AcquireRequest(key, token, Duration.ofSeconds(30), QueueMode.JOIN);
 		ZooKeeperStoreSettings settings = new ZooKeeperStoreSettings(SESSION);
-		CuratorFramework earlier = this.server.client(SESSION);
+		CuratorFramework earlier = this.server.client(PATIENT);
 		earlier.start();
 		try (LockStore store = ZooKeeperLockStore.createOwning(this.server.client(SESSION), settings)) {
 			earlier.create()
@@ -160,22 +177,22 @@ class ZooKeeperFailureTests {
 	@Test
 	void f09HolderThatWasStoppedBeyondItsSessionKnowsItAndTouchesNoLockOfTheNextOne(@TempDir Path directory) {
 		String key = this.request.locks().get(0).key();
-		ZooKeeperInstance other = instance();
+		ZooKeeperInstance other = lasting();
 		try (JavaProcess holder = new JavaProcess("holder", directory, Holder.class,
 				List.of("127.0.0.1:" + this.server.port(), key))) {
 			long first = Long.parseLong(holder.await("token"));
 			holder.signal("STOP");
-			try (HeldLock next = other.locks().acquire(this.request)) {
+			try (HeldLock next = other.locks().acquire(this.lasting)) {
 				holder.signal("CONT");
 				assertThat(holder.ask("held")).isEqualTo("false");
 				assertThat(holder.ask("close")).isEqualTo("lost");
-				next.verify();
+				verify(next);
 				assertThat(next.fencingToken()).isGreaterThan(first);
 				next.close();
-				assertThat(Long.parseLong(holder.ask("acquire"))).isGreaterThan(next.fencingToken());
+				// again, if the session of the holder ends while it is not stopped
+				await().until(() -> Long.parseLong(holder.ask("acquire")) > next.fencingToken()
+						&& holder.ask("close").equals("released"));
 			}
-			assertThat(holder.ask("held")).isEqualTo("true");
-			assertThat(holder.ask("close")).isEqualTo("released");
 		}
 	}
 
@@ -208,13 +225,16 @@ class ZooKeeperFailureTests {
 			ensemble.follower().kill();
 			// by the clock of this process, since no server can end the session
 			await().atMost(SESSION.multipliedBy(4)).until(() -> !lost.isHeld());
-			assertThatExceptionOfType(LockUnavailableException.class)
+			// a request that is late on a busy machine has another reason
+			await().untilAsserted(() -> assertThatExceptionOfType(LockUnavailableException.class)
 				.isThrownBy(() -> patient.locks().acquire(LockRequest.of("other").waitTime(Duration.ofSeconds(1))))
-				.withMessageContaining("quorum");
-			StoreHealth health = patient.store().health(Duration.ofSeconds(2)).orElseThrow();
-			assertThat(health.isUsable()).isFalse();
-			assertThat(health.servers()).singleElement()
-				.satisfies((server) -> assertThat(server.problem()).contains("quorum"));
+				.withMessageContaining("quorum"));
+			await().untilAsserted(() -> {
+				StoreHealth health = patient.store().health(Duration.ofSeconds(2)).orElseThrow();
+				assertThat(health.isUsable()).isFalse();
+				assertThat(health.servers()).singleElement()
+					.satisfies((server) -> assertThat(server.problem()).contains("quorum"));
+			});
 			leader.restart();
 			await().atMost(PATIENT).ignoreException(LockUnavailableException.class).untilAsserted(() -> {
 				try (HeldLock next = patient.locks().acquire(LockRequest.of("brief"))) {
@@ -222,16 +242,16 @@ class ZooKeeperFailureTests {
 				}
 			});
 			assertThatExceptionOfType(LockLostException.class).isThrownBy(lost::close);
-			held.verify();
+			verify(held);
 			held.close();
 		}
 	}
 
 	@Test
 	void f24WaiterWhoseSessionEndsQueuesAgain() throws Exception {
-		ZooKeeperInstance holder = instance();
+		ZooKeeperInstance holder = lasting();
 		ZooKeeperInstance waiting = instance();
-		HeldLock held = holder.locks().acquire(this.request);
+		HeldLock held = holder.locks().acquire(this.lasting);
 		Future<HeldLock> waits = this.threads.submit(() -> waiting.locks().acquire(this.request));
 		await().atMost(PATIENT).until(() -> this.server.entries() == 2);
 		this.server.expire(waiting.session());
@@ -243,9 +263,9 @@ class ZooKeeperFailureTests {
 	@Test
 	void f24WaiterThatIsCutOffInTheQueueFindsItsTurnWhenItIsBack() throws Exception {
 		try (TcpProxy proxy = new TcpProxy(this.server.port())) {
-			ZooKeeperInstance holder = instance();
+			ZooKeeperInstance holder = lasting();
 			ZooKeeperInstance waiting = instance(proxy.port());
-			HeldLock held = holder.locks().acquire(this.request);
+			HeldLock held = holder.locks().acquire(this.lasting);
 			Future<HeldLock> waits = this.threads.submit(() -> waiting.locks().acquire(this.request));
 			await().atMost(PATIENT).until(() -> this.server.entries() == 2);
 			proxy.cut(Cut.RST);
@@ -271,8 +291,8 @@ class ZooKeeperFailureTests {
 
 	@Test
 	void f23InstanceThatDiesLeavesItsLockWhenItsSessionEnds() {
-		ZooKeeperInstance dies = instance();
-		dies.locks().acquire(this.request);
+		ZooKeeperInstance dies = lasting();
+		dies.locks().acquire(this.lasting);
 		try (TcpProxy proxy = new TcpProxy(this.server.port())) {
 			ZooKeeperInstance silent = instance(proxy.port());
 			this.threads.submit(() -> silent.locks().acquire(this.request));
@@ -286,16 +306,18 @@ class ZooKeeperFailureTests {
 	@Test
 	void containersGoWithTheirLastEntry() {
 		instance().locks().acquire(this.request).close();
-		assertThat(this.server.entries()).isZero();
+		await().until(() -> this.server.entries() == 0);
 		await().atMost(PATIENT).until(() -> this.server.locks().isEmpty());
 	}
 
 	@Test
 	void fixedTtlBeyondTheLeaseOfASessionIsReachedAndEnds() {
 		ZooKeeperInstance instance = instance();
+		long begin = System.nanoTime();
 		HeldLock held = instance.locks().acquire(this.request.ttl(Duration.ofSeconds(6)));
-		await().pollDelay(Duration.ofSeconds(4)).until(held::isHeld);
 		await().atMost(PATIENT).until(() -> !held.isHeld());
+		// a look that comes late sees no lock end earlier
+		assertThat(Duration.ofNanos(System.nanoTime() - begin)).isGreaterThan(Duration.ofSeconds(4));
 		instance().locks().acquire(this.request.ttl(Duration.ofSeconds(5))).close();
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(held::close);
 	}

@@ -1,10 +1,12 @@
 package io.github.lockspring.zookeeper;
 
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.testsupport.history.StoreHistory;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /**
  * The history of locks in ZooKeeper while processes, connections and the server fail.
@@ -15,6 +17,7 @@ class ZooKeeperHistoryTests {
 
 	/** The server is stopped and started again instead of paused. */
 	@Test
+	@Timeout(value = 1, unit = TimeUnit.DAYS)
 	void noTwoHoldersOverlapAndTokensGrowWhateverFails() throws Exception {
 		try (ZooKeeperTestServer server = ZooKeeperTestServer.start();
 				StoreHistory history = new StoreHistory("zookeeper-history", new StoreHistory.Server(server.port(),

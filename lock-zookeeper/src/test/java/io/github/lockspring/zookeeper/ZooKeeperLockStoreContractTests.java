@@ -3,12 +3,12 @@ package io.github.lockspring.zookeeper;
 import java.time.Duration;
 
 import io.github.lockspring.store.LockStore;
-import io.github.lockspring.testsupport.store.AbstractQueueingLockStoreTests;
+import io.github.lockspring.testsupport.store.AbstractQueueOfEntriesTests;
 
 /**
  * The contract, on a server with sessions that are long enough for its longest leases.
  */
-class ZooKeeperLockStoreContractTests extends AbstractQueueingLockStoreTests {
+class ZooKeeperLockStoreContractTests extends AbstractQueueOfEntriesTests {
 
 	private static final Duration SESSION = Duration.ofSeconds(150);
 
@@ -27,27 +27,6 @@ class ZooKeeperLockStoreContractTests extends AbstractQueueingLockStoreTests {
 	@Override
 	protected int leftovers() {
 		return this.server.entries();
-	}
-
-	/** The places of later entries come from the server, and leave room for as many. */
-	@Override
-	protected long tokensOfAnOwnership() {
-		return 1000;
-	}
-
-	@Override
-	protected boolean knowsSubscribers() {
-		return false;
-	}
-
-	@Override
-	protected boolean knowsWaiters() {
-		return false;
-	}
-
-	@Override
-	protected boolean handsOverExpiredLocks() {
-		return true;
 	}
 
 }
