@@ -57,7 +57,7 @@ final class FenceTable {
 
 	FenceTable(JdbcOperations jdbc, String name) {
 		this.jdbc = jdbc;
-		this.name = TableName.check(name);
+		this.name = NamedStatement.checkTable(name);
 		this.update = "UPDATE " + name
 				+ " SET fencing_token = ?, uses = uses + 1, updated_at = CURRENT_TIMESTAMP WHERE resource = ? AND fencing_token <= ?";
 		this.insert = "INSERT INTO " + name

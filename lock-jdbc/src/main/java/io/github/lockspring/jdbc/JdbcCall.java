@@ -4,19 +4,54 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.SQLTimeoutException;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Executes statements on one connection, each with a timeout. Used by one thread.
  *
  * @param connection the connection, which commits each statement separately
- * @param timeoutSeconds the longest time that the server works on one of them
+ * @param deadline until when the caller waits for all of them, by the monotonic clock
+ * @param ownThread whether the caller's own thread executes them: then the timeout of the
+ * socket ends them at the deadline. Otherwise the server does, later, in whole seconds
  */
-record JdbcCall(Connection connection, int timeoutSeconds) {
+record JdbcCall(Connection connection, long deadline, boolean ownThread) {
+
+	/**
+	 * Begins to use a connection, whose statements commit separately from now on.
+	 */
+	static JdbcCall on(Connection connection, long deadline, boolean ownThread) throws SQLException {
+		if (!connection.getAutoCommit()) {
+			connection.setAutoCommit(true);
+		}
+		return new JdbcCall(connection, deadline, ownThread);
+	}
+
+	/**
+	 * Lets a read of the socket end after a time.
+	 * @return whether the driver can
+	 */
+	static boolean boundSocket(Connection connection, long millis) {
+		try {
+			connection.setNetworkTimeout(Runnable::run, (int) millis);
+			return connection.getNetworkTimeout() == millis;
+		}
+		catch (SQLException | RuntimeException | AbstractMethodError ex) {
+			return false;
+		}
+	}
+
+	/**
+	 * Returns the longest time that the server works on a statement.
+	 */
+	int seconds() {
+		return (int) Math.max(1, TimeUnit.NANOSECONDS.toSeconds(this.deadline - System.nanoTime()) + 1);
+	}
 
 	/**
 	 * Executes an INSERT, UPDATE or DELETE and returns the number of changed rows.
@@ -83,9 +118,17 @@ record JdbcCall(Connection connection, int timeoutSeconds) {
 	}
 
 	private PreparedStatement prepare(NamedStatement statement) throws SQLException {
+		if (this.ownThread) {
+			long millis = TimeUnit.NANOSECONDS.toMillis(this.deadline - System.nanoTime());
+			if (millis <= 0) {
+				throw new SQLTimeoutException("There is no time left for a statement");
+			}
+			this.connection.setNetworkTimeout(Runnable::run, (int) millis);
+			return this.connection.prepareStatement(statement.sql());
+		}
 		PreparedStatement prepared = this.connection.prepareStatement(statement.sql());
 		try {
-			prepared.setQueryTimeout(this.timeoutSeconds);
+			prepared.setQueryTimeout(seconds());
 			return prepared;
 		}
 		catch (SQLException | RuntimeException ex) {

@@ -31,6 +31,16 @@ public interface JdbcDialect {
 	}
 
 	/**
+	 * Returns a query for the first rows of another one.
+	 * @param query a SELECT with an ORDER BY
+	 * @param rows the largest number of rows
+	 * @return the query; the placeholders are the same
+	 */
+	default String first(String query, int rows) {
+		return query + " FETCH FIRST " + rows + " ROWS ONLY";
+	}
+
+	/**
 	 * Returns a query that executes a statement and returns a column of the row that was
 	 * changed or inserted, or no row if there was none.
 	 * @param statement an UPDATE, or the result of {@link #insertIfAbsent(String)}

@@ -45,6 +45,15 @@ final class JdbcErrors {
 		return translate(ex) instanceof ConcurrencyFailureException;
 	}
 
+	/**
+	 * Whether the connection has ended, or the server has ended it: SQL states of class
+	 * 08, and those of a server that shuts down.
+	 */
+	static boolean isConnectionLost(SQLException ex) {
+		String state = String.valueOf(ex.getSQLState());
+		return state.startsWith("08") || state.startsWith("57P0");
+	}
+
 	private static @Nullable DataAccessException translate(SQLException ex) {
 		return TRANSLATOR.translate("request to the lock store", null, ex);
 	}

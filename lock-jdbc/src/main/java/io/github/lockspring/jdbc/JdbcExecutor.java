@@ -13,6 +13,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import javax.sql.DataSource;
 
@@ -23,19 +24,24 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Executes requests on threads and connections of its own, in no transaction of the
- * caller. The caller waits no longer than its timeout, whatever the driver does, and an
- * interrupt of the caller does not reach the driver (H2 would close its database).
- * Thread-safe.
+ * Executes requests on connections of its own, in no transaction of the caller. The
+ * caller waits no longer than its timeout, whatever the driver does. What the database
+ * refuses because of a conflict is repeated until then. Thread-safe.
  * <p>
- * A thread takes a connection for one request and gives it back. What the database
- * refuses because of a conflict is repeated until the caller's timeout.
+ * A worker thread takes a connection for one request and gives it back. Where the driver
+ * can end a read of the socket after a time, half of the workers do nothing but lend
+ * their connections to callers, which then execute their requests themselves: two changes
+ * of threads less. Everything whose timeout is another one (a place in the pool,
+ * connecting, the check of a pooled connection) stays with the workers, and so does H2,
+ * which would close its database when a caller is interrupted.
  */
 final class JdbcExecutor implements AutoCloseable {
 
 	private static final Logger logger = LoggerFactory.getLogger(JdbcExecutor.class);
 
 	private static final long IDLE_SECONDS = 30;
+
+	private static final long CLOSE_MILLIS = 500;
 
 	private static final long MIN_PAUSE_MILLIS = 1;
 
@@ -50,19 +56,26 @@ final class JdbcExecutor implements AutoCloseable {
 	/** Why there was no connection last; null if there was one. */
 	private volatile @Nullable SQLException notConnected;
 
+	/** How many workers wait for a connection. */
+	private final AtomicInteger connecting = new AtomicInteger();
+
 	private final ThreadPoolExecutor threads;
+
+	private final LentConnections lent;
 
 	/**
 	 * Creates an executor. Does not connect.
 	 * @param database the address of the database, for messages, or empty
+	 * @param lent the connections that callers of all executors of the store may use
 	 */
-	JdbcExecutor(DataSource dataSource, String table, String database, String name, int threads) {
+	JdbcExecutor(DataSource dataSource, String table, String database, String name, int threads, LentConnections lent) {
 		this.dataSource = dataSource;
 		this.table = table;
 		this.database = database;
 		this.threads = new ThreadPoolExecutor(threads, threads, IDLE_SECONDS, TimeUnit.SECONDS,
 				new LinkedBlockingQueue<>(), new DaemonThreadFactory(name));
 		this.threads.allowCoreThreadTimeOut(true);
+		this.lent = lent;
 	}
 
 	/**
@@ -73,10 +86,38 @@ final class JdbcExecutor implements AutoCloseable {
 	 */
 	<T> T execute(Request<T> request, Duration timeout) {
 		long deadline = System.nanoTime() + timeout.toNanos();
+		LentConnections.Loan loan = this.lent.take();
+		if (loan == null) {
+			T result = executeOnWorker(request, timeout, deadline);
+			if (this.threads.getMaximumPoolSize() > 1) {
+				this.lent.offer(this.threads, this::connect);
+			}
+			return result;
+		}
+		try {
+			return loan.execute(request, deadline);
+		}
+		catch (SQLException ex) {
+			boolean repeatable = JdbcErrors.isConflict(ex) || JdbcErrors.isConnectionLost(ex);
+			if (repeatable && deadline - System.nanoTime() > 0) {
+				// a pool would have found out that the connection was dead
+				return executeOnWorker(request, timeout, deadline);
+			}
+			if (Thread.currentThread().isInterrupted()) {
+				throw interrupted(ex);
+			}
+			throw (deadline - System.nanoTime() <= 0) ? JdbcErrors.timeout(timeout, this.database) : unavailable(ex);
+		}
+		catch (RuntimeException ex) {
+			throw unavailable(ex);
+		}
+	}
+
+	private <T> T executeOnWorker(Request<T> request, Duration timeout, long deadline) {
 		FutureTask<T> task = new FutureTask<>(() -> repeat(request, deadline));
 		try {
 			this.threads.execute(task);
-			return task.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+			return get(task, timeout, deadline);
 		}
 		catch (RejectedExecutionException ex) {
 			throw new LockUnavailableException("The lock store is closed", ex);
@@ -89,9 +130,7 @@ final class JdbcExecutor implements AutoCloseable {
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
-			throw new LockUnavailableException(
-					"interrupted while waiting for the database, which may have executed the statement all the same",
-					ex);
+			throw interrupted(ex);
 		}
 		catch (ExecutionException ex) {
 			throw unavailable(ex.getCause());
@@ -105,6 +144,19 @@ final class JdbcExecutor implements AutoCloseable {
 			if (task.cancel(false)) {
 				this.threads.remove(task);
 			}
+		}
+	}
+
+	private <T> T get(FutureTask<T> task, Duration timeout, long deadline)
+			throws InterruptedException, ExecutionException, TimeoutException {
+		try {
+			return task.get(timeout.toNanos() / 4, TimeUnit.NANOSECONDS);
+		}
+		catch (TimeoutException ex) {
+			if (this.connecting.get() > 0) {
+				this.lent.recall();
+			}
+			return task.get(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
 		}
 	}
 
@@ -122,6 +174,12 @@ final class JdbcExecutor implements AutoCloseable {
 		}
 	}
 
+	private static LockUnavailableException interrupted(Exception cause) {
+		return new LockUnavailableException(
+				"interrupted while waiting for the database, which may have executed the statement all the same",
+				cause);
+	}
+
 	private LockUnavailableException unavailable(@Nullable Throwable cause) {
 		if (cause instanceof LockUnavailableException known) {
 			return known;
@@ -135,7 +193,7 @@ final class JdbcExecutor implements AutoCloseable {
 	private <T> T repeat(Request<T> request, long deadline) throws SQLException, InterruptedException {
 		while (true) {
 			try {
-				return once(request, deadline - System.nanoTime());
+				return once(request, deadline);
 			}
 			catch (SQLException ex) {
 				if (!JdbcErrors.isConflict(ex) || deadline - System.nanoTime() <= 0) {
@@ -146,18 +204,18 @@ final class JdbcExecutor implements AutoCloseable {
 		}
 	}
 
-	private <T> T once(Request<T> request, long remainingNanos) throws SQLException {
-		int seconds = (int) Math.max(1, TimeUnit.NANOSECONDS.toSeconds(remainingNanos) + 1);
+	private <T> T once(Request<T> request, long deadline) throws SQLException {
 		try (Connection connection = connect()) {
-			if (!connection.getAutoCommit()) {
-				connection.setAutoCommit(true);
-			}
-			boundSocket(connection, seconds + 1);
-			return request.execute(new JdbcCall(connection, seconds));
+			JdbcCall call = JdbcCall.on(connection, deadline, false);
+			// a silent server must not keep this thread for ever; where the driver has no
+			// such timeout, that of the statement remains
+			JdbcCall.boundSocket(connection, TimeUnit.SECONDS.toMillis(call.seconds() + 1));
+			return request.execute(call);
 		}
 	}
 
 	private Connection connect() throws SQLException {
+		this.connecting.incrementAndGet();
 		try {
 			Connection connection = this.dataSource.getConnection();
 			this.notConnected = null;
@@ -167,30 +225,33 @@ final class JdbcExecutor implements AutoCloseable {
 			this.notConnected = ex;
 			throw ex;
 		}
-	}
-
-	/**
-	 * A connection to a server that has fallen silent must not keep its thread for ever.
-	 */
-	private static void boundSocket(Connection connection, int seconds) {
-		try {
-			connection.setNetworkTimeout(Runnable::run, (int) TimeUnit.SECONDS.toMillis(seconds));
-		}
-		catch (SQLException | RuntimeException | AbstractMethodError ex) {
-			// not every driver can; the timeout of the statement remains
+		finally {
+			this.connecting.decrementAndGet();
 		}
 	}
 
 	/**
 	 * Ends the waits of callers. Statements that have begun go on: an interrupt could
-	 * close the database of H2.
+	 * close the database of H2. Waits a moment for the end of those, and for lent
+	 * connections to come back: the pool is usually closed next.
 	 */
 	@Override
 	public void close() {
 		this.threads.shutdown();
 		List<Runnable> waiting = new ArrayList<>();
 		this.threads.getQueue().drainTo(waiting);
-		waiting.forEach((task) -> ((FutureTask<?>) task).cancel(false));
+		for (Runnable task : waiting) {
+			// others lend a connection, which nobody takes any more
+			if (task instanceof FutureTask<?> request) {
+				request.cancel(false);
+			}
+		}
+		try {
+			this.threads.awaitTermination(CLOSE_MILLIS, TimeUnit.MILLISECONDS);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
 	}
 
 	/**

@@ -38,15 +38,16 @@ import org.springframework.util.ClassUtils;
 
 /**
  * Stores locks in a table. Each lock has a row, which is inserted when it is acquired for
- * the first time and stays: it carries the last fencing token. Only the clock of the
- * database server counts. The scripts that create the table are next to this class
- * ({@code lock-lease-postgresql.sql} and others), to be run by Flyway, Liquibase or by
- * hand.
+ * the first time and stays, at least for {@link JdbcStoreSettings#purgeAfter()}: it
+ * carries the last fencing token. Only the clock of the database server counts. The
+ * scripts that create the table are next to this class ({@code lock-lease-postgresql.sql}
+ * and others), to be run by Flyway, Liquibase or by hand.
  * <p>
- * Every request is executed on a connection and a thread of the store, commits by itself,
- * and never takes part in a transaction of the caller. The {@link DataSource} should be
- * used by this store only: callers that wait for a lock with all connections of a shared
- * pool in their hands would keep the holder from releasing it.
+ * Every request is executed on a connection of the store, commits by itself, and never
+ * takes part in a transaction of the caller. Up to half of the connections stay open for
+ * callers that execute their requests themselves. The {@link DataSource} should be used
+ * by this store only: callers that wait for a lock with all connections of a shared pool
+ * in their hands would keep the holder from releasing it.
  * <p>
  * Waiters stand in a table too. A release hands the lock over to the first of them in the
  * statement that ends its own ownership. PostgreSQL notifies its instance; with other
@@ -73,12 +74,17 @@ public final class JdbcLockStore implements LockStore {
 
 	private final JdbcStoreSettings settings;
 
+	private final LentConnections lent;
+
 	private final JdbcExecutor requests;
 
 	/* Separate, so a lease is not lost while callers keep all other connections busy */
 	private final JdbcExecutor renewals;
 
 	private final FirstConnection firstConnection;
+
+	/** Null to keep all rows. */
+	private final @Nullable LockTablePurge purge;
 
 	private final Map<String, JdbcInbox> inboxes = new ConcurrentHashMap<>();
 
@@ -87,12 +93,17 @@ public final class JdbcLockStore implements LockStore {
 	private JdbcLockStore(DataSource dataSource, @Nullable String name, JdbcStoreSettings settings) {
 		this.dataSource = dataSource;
 		this.settings = settings;
+		this.lent = new LentConnections((settings.connections() - 1) / 2);
 		String database = (name != null) ? " (" + name + ")" : "";
 		this.requests = new JdbcExecutor(dataSource, settings.table(), database, "lock-jdbc",
-				settings.connections() - 1);
-		this.renewals = new JdbcExecutor(dataSource, settings.table(), database, "lock-jdbc-renewal", 1);
+				settings.connections() - 1, this.lent);
+		this.renewals = new JdbcExecutor(dataSource, settings.table(), database, "lock-jdbc-renewal", 1, this.lent);
 		this.firstConnection = new FirstConnection(() -> this.requests.execute(this::probe, settings.connectTimeout()),
 				settings.connectTimeout());
+		Duration purgeAfter = settings.purgeAfter();
+		this.purge = (purgeAfter != null)
+				? LockTablePurge.start(this.requests, settings.table(), settings.keyPrefix(), purgeAfter, this::dialect)
+				: null;
 	}
 
 	private boolean probe(JdbcCall call) throws SQLException {
@@ -233,7 +244,7 @@ public final class JdbcLockStore implements LockStore {
 		if (present == null) {
 			JdbcDialect dialect = dialect(call);
 			present = new LockTable(this.settings.table(), dialect,
-					(dialect == KnownDialect.POSTGRESQL) ? new PostgresNotifications() : LockNotifications.NONE);
+					(dialect == KnownDialect.POSTGRESQL) ? new PostgresNotifications() : LockTable.Notifications.NONE);
 			this.table = present;
 		}
 		return present;
@@ -296,7 +307,11 @@ public final class JdbcLockStore implements LockStore {
 	 */
 	@Override
 	public void close() {
+		if (this.purge != null) {
+			this.purge.close();
+		}
 		this.inboxes.values().forEach(JdbcInbox::close);
+		this.lent.close();
 		this.requests.close();
 		this.renewals.close();
 	}

@@ -60,6 +60,11 @@ enum KnownDialect implements JdbcDialect {
 			return insert + " ON DUPLICATE KEY UPDATE lock_key = lock_key";
 		}
 
+		@Override
+		public String first(String query, int rows) {
+			return query + " LIMIT " + rows;
+		}
+
 	};
 
 	private final List<String> products;

@@ -47,7 +47,7 @@ final class LockTable {
 
 	private final LockQueue queue;
 
-	private final LockNotifications notifications;
+	private final Notifications notifications;
 
 	private final NamedStatement acquire;
 
@@ -63,7 +63,7 @@ final class LockTable {
 
 	private final NamedStatement renew;
 
-	LockTable(String table, JdbcDialect dialect, LockNotifications notifications) {
+	LockTable(String table, JdbcDialect dialect, Notifications notifications) {
 		String now = dialect.nowMicros();
 		String owned = " WHERE lock_key = :key AND owner = :token AND expires_at > " + now;
 		String acquire = "UPDATE " + table + " SET expires_at = CASE WHEN owner = :token AND expires_at > " + now
@@ -117,7 +117,7 @@ final class LockTable {
 				row = read(call, key);
 			}
 			if (row == null) {
-				OptionalLong fencingToken = insert(call, values, token);
+				OptionalLong fencingToken = insert(call, values, token, mayBeQueued);
 				if (fencingToken.isPresent()) {
 					return new Acquired(fencingToken.getAsLong());
 				}
@@ -143,9 +143,15 @@ final class LockTable {
 		OwnerToken.parse(row.owner()).ifPresent((owner) -> this.notifications.wanted(call, key, owner));
 	}
 
-	private OptionalLong insert(JdbcCall call, Map<String, Object> values, String token) throws SQLException {
+	private OptionalLong insert(JdbcCall call, Map<String, Object> values, String token, boolean mayBeQueued)
+			throws SQLException {
 		try {
-			return execute(call, this.insert, values, token);
+			OptionalLong fencingToken = execute(call, this.insert, values, token);
+			if (mayBeQueued && fencingToken.isPresent()) {
+				// the row of the lock was deleted while it waited
+				this.queue.remove(call, String.valueOf(values.get("key")), token);
+			}
+			return fencingToken;
 		}
 		catch (SQLException ex) {
 			if (JdbcErrors.isDuplicateKey(ex)) {
@@ -281,6 +287,39 @@ final class LockTable {
 	 */
 	@Nullable LockRow read(JdbcCall call, String key) throws SQLException {
 		return call.query(this.read, Map.of("key", key), LockRow::of).orElse(null);
+	}
+
+	/**
+	 * Notifies other instances through the database. Notifications are hints: a failure
+	 * to send one is no failure of the request. Implementations are immutable.
+	 */
+	interface Notifications {
+
+		/** For databases that cannot notify. */
+		Notifications NONE = new Notifications() {
+
+			@Override
+			public void granted(JdbcCall call, String row, OwnerToken token, long fencingToken, boolean othersWait) {
+				// the instance polls
+			}
+
+			@Override
+			public void wanted(JdbcCall call, String row, OwnerToken owner) {
+				// the instance assumes it
+			}
+
+		};
+
+		/**
+		 * Notifies an instance that a lock was handed over to it.
+		 */
+		void granted(JdbcCall call, String row, OwnerToken token, long fencingToken, boolean othersWait);
+
+		/**
+		 * Notifies an instance that others wait for a lock that it owns.
+		 */
+		void wanted(JdbcCall call, String row, OwnerToken owner);
+
 	}
 
 }

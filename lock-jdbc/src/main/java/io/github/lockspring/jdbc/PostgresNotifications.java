@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
  * the whole database until its transaction has committed, so each has a transaction of
  * its own, which writes nothing.
  */
-final class PostgresNotifications implements LockNotifications {
+final class PostgresNotifications implements LockTable.Notifications {
 
 	private static final Logger logger = LoggerFactory.getLogger(PostgresNotifications.class);
 

@@ -1,6 +1,7 @@
 package io.github.lockspring.jdbc;
 
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.lockspring.store.LockStore;
@@ -8,6 +9,7 @@ import io.github.lockspring.testsupport.history.StoreHistory;
 import io.github.lockspring.testsupport.jdbc.Databases.Database;
 import io.github.lockspring.testsupport.jdbc.PostgresServer;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /**
  * The history of locks in PostgreSQL while processes, connections and the server fail.
@@ -15,6 +17,7 @@ import org.junit.jupiter.api.Test;
 class JdbcHistoryTests {
 
 	@Test
+	@Timeout(value = 1, unit = TimeUnit.DAYS)
 	void noTwoHoldersOverlapAndTokensGrowWhateverFails() throws Exception {
 		try (PostgresServer server = PostgresServer.start();
 				StoreHistory history = new StoreHistory("jdbc-history", new StoreHistory.Server(server.port(),

@@ -1,5 +1,6 @@
 package io.github.lockspring.jdbc;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -7,12 +8,16 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockTemplate;
+import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.engine.EngineSettings;
 import io.github.lockspring.engine.LockEngine;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.testsupport.jdbc.Databases.Database;
+
+import static org.awaitility.Awaitility.await;
 
 /**
  * One instance of an application: a pool, a store, an engine.
@@ -30,7 +35,13 @@ final class JdbcInstance implements AutoCloseable {
 	private JdbcInstance(HikariDataSource pool, DataSource source) {
 		this.pool = pool;
 		this.store = JdbcLockStore.create(source, new JdbcStoreSettings());
-		this.engine = new LockEngine(this.store, EngineSettings.defaults(), List.of(this.events::add));
+		EngineSettings defaults = EngineSettings.defaults();
+		// long leases are renewed soon
+		this.engine = new LockEngine(this.store,
+				new EngineSettings(defaults.ttl(), defaults.waitTime(), defaults.maxHold(), defaults.commandTimeout(),
+						0.1, defaults.renewalBatchSize(), defaults.maxHandoffTime(), defaults.shutdownTimeout(),
+						defaults.asyncRelease()),
+				List.of(this.events::add));
 		this.engine.start();
 	}
 
@@ -57,6 +68,11 @@ final class JdbcInstance implements AutoCloseable {
 		// one
 		pool.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
 		return pool;
+	}
+
+	/** Verifies a lock, again if a request had no answer in time. */
+	static void verify(HeldLock lock) {
+		await().pollDelay(Duration.ZERO).ignoreException(LockUnavailableException.class).untilAsserted(lock::verify);
 	}
 
 	LockTemplate locks() {
