@@ -19,6 +19,14 @@ import org.springframework.util.ClassUtils;
  */
 public final class Applications {
 
+	/**
+	 * More patient than the defaults, so that a test does not fail where a server or this
+	 * machine is slow.
+	 */
+	private static final String[] PATIENT = { "distributed-lock.wait-time=1m",
+			"distributed-lock.redis.command-timeout=20s", "distributed-lock.zookeeper.command-timeout=20s",
+			"distributed-lock.etcd.command-timeout=20s" };
+
 	private Applications() {
 	}
 
@@ -42,7 +50,8 @@ public final class Applications {
 	/** With Spring Boot's auto-configuration of AOP only. */
 	public static ApplicationContextRunner withoutRedis() {
 		return new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class))
-			.withConfiguration(AutoConfigurations.of(registered()));
+			.withConfiguration(AutoConfigurations.of(registered()))
+			.withPropertyValues(PATIENT);
 	}
 
 	/**

@@ -94,7 +94,7 @@ class LockEngineLifecycleTests {
 		assertThat(closing.isDone()).isFalse();
 		mayEnd.countDown();
 		closing.get(30, TimeUnit.SECONDS);
-		assertThat(work.get(1, TimeUnit.SECONDS)).isTrue();
+		assertThat(work.get(30, TimeUnit.SECONDS)).isTrue();
 		assertThat(this.server.exists("lock:key")).isFalse();
 	}
 
@@ -133,7 +133,8 @@ class LockEngineLifecycleTests {
 	void f26ContextClosesInTimeWhileRedisIsStopped(String clientType) throws Exception {
 		this.server = RedisServer.start();
 		ConfigurableApplicationContext context = start("spring.data.redis.client-type=" + clientType,
-				"distributed-lock.shutdown.timeout=1s", "distributed-lock.ttl=3s");
+				"distributed-lock.shutdown.timeout=1s", "distributed-lock.ttl=3s",
+				"distributed-lock.redis.command-timeout=1s");
 		LockTemplate locks = context.getBean(LockTemplate.class);
 		CountDownLatch end = new CountDownLatch(1);
 		Future<?> lost = runUntil(end, locks, LockRequest.of("lost"));
@@ -258,7 +259,8 @@ class LockEngineLifecycleTests {
 	private ConfigurableApplicationContext refresh(Class<?> configuration, String... properties) {
 		AnnotationConfigApplicationContext started = new AnnotationConfigApplicationContext();
 		TestPropertyValues
-			.of("spring.data.redis.host=" + this.server.host(), "spring.data.redis.port=" + this.server.port())
+			.of("spring.data.redis.host=" + this.server.host(), "spring.data.redis.port=" + this.server.port(),
+					"distributed-lock.redis.command-timeout=20s", "distributed-lock.wait-time=20s")
 			.and(properties)
 			.applyTo(started);
 		started.register(configuration);

@@ -209,6 +209,8 @@ class LockStoreAutoConfigurationTests {
 	@Test
 	void applicationWithoutLocksConnectsToNothing() {
 		RedisServer server = RedisServer.shared();
+		// those of other tests, which the server may not have seen end
+		Awaitility.await().until(() -> !((String) server.command("CLIENT", "LIST")).contains("name=lock"));
 		Applications.onSharedServer().run((context) -> {
 			assertThat(context).hasNotFailed();
 			assertThat(context.getSourceApplicationContext()

@@ -28,7 +28,7 @@ final class Branches implements AutoCloseable {
 	 * So long a transfer is held up at most that somebody else may overtake: until its
 	 * lease is over, the next one has looked, and a busy machine has found the time.
 	 */
-	private static final Duration PATIENCE = Duration.ofSeconds(10);
+	private static final Duration PATIENCE = Duration.ofSeconds(30);
 
 	final RedisServer redis = RedisServer.start();
 

@@ -65,7 +65,6 @@ class ObservabilityPageTests {
 			await().until(() -> shop.get(key).contains("\"waiting\":1") && shop.get(key).contains("\"pid\""));
 			assertThat(lock.isHeld()).isTrue();
 			List<String> shown = blocks("json");
-			Files.writeString(Path.of("target", "o2.json"), shop.get(key));
 			assertThat(shown).hasSize(2);
 			assertThat(shape(shop.get("/actuator/distributedlocks"))).isEqualTo(shape(shown.get(0)));
 			assertThat(shape(shop.get(key))).isEqualTo(shape(shown.get(1)));

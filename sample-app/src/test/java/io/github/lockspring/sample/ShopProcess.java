@@ -63,7 +63,8 @@ final class ShopProcess implements AutoCloseable {
 
 	private Shop open(int port) {
 		Shop shop = new Shop(port);
-		await().atMost(Duration.ofSeconds(90)).ignoreExceptions().until(() -> {
+		// two applications start, one after the other
+		await().atMost(Duration.ofSeconds(150)).ignoreExceptions().until(() -> {
 			assertThat(this.process.isAlive()).as("the shop lives; see " + this.log).isTrue();
 			return shop.get("/api/instance").contains("\"port\":" + port);
 		});

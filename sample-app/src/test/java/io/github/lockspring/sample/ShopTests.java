@@ -133,7 +133,8 @@ class ShopTests {
 		HttpResponse<String> counting = this.shop.post("/api/stock/count").join();
 		assertThat(counting.statusCode()).isEqualTo(500);
 		assertThat(counting.body()).contains("\"outcome\":\"lost\"").contains("stocktaking");
-		assertThat(this.shop.get("/api/instance")).contains("\"lost\":1");
+		// losses are told on a thread of their own
+		await().untilAsserted(() -> assertThat(this.shop.get("/api/instance")).contains("\"lost\":1"));
 	}
 
 	@Test

@@ -77,7 +77,7 @@ class StoppedShopTests {
 		HttpResponse<String> late = shipWhileStandingStill(others.careful());
 		assertThat(late.statusCode()).as(late.body()).isEqualTo(409);
 		assertThat(late.body()).contains("\"outcome\":\"refused\"", this.order);
-		assertThat(others.careful().get("/api/instance")).contains("\"refused\":1");
+		assertThat(others.careful().get("/api/instance")).containsPattern("\"refused\":[1-9]");
 		assertThat(orders.parcels()).isOne();
 		assertThat(stock.levels()).containsEntry("tea", 999);
 		assertThat(orders.statusOf(this.order)).contains("parcel 1, shipped by " + here.getBean(Instance.class).name());
@@ -100,15 +100,17 @@ class StoppedShopTests {
 		try {
 			if (orders.statusOf(this.order) == null) {
 				HttpResponse<String> inTime = shop.post(ship()).join();
-				assertThat(inTime.statusCode()).as(inTime.body()).isEqualTo(200);
-				others.signal("CONT");
-				return late.join();
+				if (!inTime.body().contains("\"outcome\":\"lost\"")) {
+					assertThat(inTime.statusCode()).as(inTime.body()).isEqualTo(200);
+					others.signal("CONT");
+					return late.join();
+				}
 			}
 		}
 		finally {
 			others.signal("CONT");
 		}
-		// it was quicker than the signal: once more
+		// it was quicker than the signal, or this JVM slower than its lease: once more
 		late.join();
 		clear();
 		return shipWhileStandingStill(other);

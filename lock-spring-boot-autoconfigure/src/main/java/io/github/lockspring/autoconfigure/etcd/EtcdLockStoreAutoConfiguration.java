@@ -56,7 +56,7 @@ public final class EtcdLockStoreAutoConfiguration {
 			DistributedLockProperties properties) {
 		Client client = clients.getIfAvailable();
 		return (client != null) ? EtcdLockStore.create(client, settings(properties))
-				: EtcdLockStore.createOwning(client(properties.etcd(), bundles), settings(properties));
+				: EtcdLockStore.createOwning(() -> client(properties.etcd(), bundles), settings(properties));
 	}
 
 	private static EtcdStoreSettings settings(DistributedLockProperties properties) {

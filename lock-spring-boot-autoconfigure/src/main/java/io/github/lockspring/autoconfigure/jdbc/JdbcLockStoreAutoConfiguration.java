@@ -76,7 +76,7 @@ public final class JdbcLockStoreAutoConfiguration {
 		String table = properties.jdbc().table();
 		try {
 			return new JdbcStoreSettings(properties.keyPrefix(), table, properties.jdbc().connections(),
-					properties.jdbc().connectTimeout(), dialect);
+					properties.jdbc().connectTimeout(), dialect, properties.jdbc().purgeAfter());
 		}
 		catch (IllegalArgumentException ex) {
 			throw new LockPropertyException("jdbc.table", table, "it is not the name of a table",

@@ -308,10 +308,14 @@ public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @
 	 * @param connections Maximum number of connections of the store, 2 to 100, of which
 	 * one is for renewals only. They are in a pool of their own, with the settings of the
 	 * application's pool, unless there is a DataSource bean with {@code @LockDataSource}.
+	 * @param purgeAfter Deletes the rows of free locks that were acquired last longer ago
+	 * than this, 1 hour to 10 years, in the background. Longer than the clock of the
+	 * server may ever be set back. Without it, all rows stay.
 	 */
 	public record Jdbc(@DefaultValue("lock_lease") String table,
 			@DefaultValue("embedded") InitializeSchema initializeSchema, @DefaultValue("2s") Duration commandTimeout,
-			@DefaultValue("5s") Duration connectTimeout, @DefaultValue("5") int connections) {
+			@DefaultValue("5s") Duration connectTimeout, @DefaultValue("5") int connections,
+			@Nullable Duration purgeAfter) {
 
 		private static final int MIN_CONNECTIONS = 2;
 
@@ -325,6 +329,9 @@ public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @
 			PropertyRange.check("jdbc.command-timeout", commandTimeout, Duration.ofMillis(10), Duration.ofMinutes(1));
 			PropertyRange.check("jdbc.connect-timeout", connectTimeout, Duration.ofMillis(10), Duration.ofMinutes(1));
 			PropertyRange.check("jdbc.connections", connections, MIN_CONNECTIONS, MAX_CONNECTIONS);
+			if (purgeAfter != null) {
+				PropertyRange.check("jdbc.purge-after", purgeAfter, Duration.ofHours(1), Duration.ofDays(3650));
+			}
 		}
 
 	}

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
 import io.github.lockspring.HeldLock;
@@ -108,9 +109,10 @@ class DistributedLocksEndpointTests {
 
 	@Test
 	void renewalsAreCounted() {
-		this.memory.run((context) -> context.getBean(LockTemplate.class)
-			.executeWithoutResult(LockRequest.of(this.key).ttl(Duration.ofMillis(600)).renew(),
-					(lock) -> await().until(() -> page(context, null, null).locks().get(0).renewals() > 1)));
+		this.memory.withPropertyValues("distributed-lock.renewal.interval=0.1")
+			.run((context) -> context.getBean(LockTemplate.class)
+				.executeWithoutResult(LockRequest.of(this.key).ttl(Duration.ofSeconds(5)).renew(),
+						(lock) -> await().until(() -> page(context, null, null).locks().get(0).renewals() > 1)));
 	}
 
 	@Test
@@ -122,17 +124,18 @@ class DistributedLocksEndpointTests {
 				held.add(locks.acquire(LockRequest.of("order:" + i).ttl(Duration.ofMinutes(30))));
 			}
 			AtomicLong rounds = new AtomicLong();
-			Thread other = new Thread(() -> {
-				while (!Thread.currentThread().isInterrupted()) {
+			AtomicBoolean stopping = new AtomicBoolean();
+			CompletableFuture<Void> other = CompletableFuture.runAsync(() -> {
+				while (!stopping.get()) {
 					locks.executeWithoutResult(LockRequest.of("busy"), (lock) -> rounds.incrementAndGet());
 				}
-			});
-			other.setDaemon(true);
-			other.start();
+			}, (task) -> new Thread(task).start());
 			// on a busy machine a thread may wait for long for its turn
 			ThreadMXBean threads = ManagementFactory.getThreadMXBean();
 			Duration best = Duration.ofDays(1);
-			for (int tries = 0; tries < 5; tries++) {
+			int pages = 0;
+			for (int undisturbed = 0; undisturbed < 5; pages++) {
+				assertThat(pages).as("pages, of which %d let the other thread go on", undisturbed).isLessThan(100);
 				long before = rounds.get();
 				long start = threads.getCurrentThreadCpuTime();
 				Locks page = page(context, 499, 100);
@@ -140,9 +143,11 @@ class DistributedLocksEndpointTests {
 				best = (took.compareTo(best) < 0) ? took : best;
 				assertThat(page.held()).isBetween(50_000, 50_001);
 				assertThat(page.locks()).hasSize(100);
-				assertThat(rounds.get()).isGreaterThan(before);
+				// one more may have been about to end
+				undisturbed += (rounds.get() - before > 1) ? 1 : 0;
 			}
-			other.interrupt();
+			stopping.set(true);
+			other.join();
 			assertThat(best).isLessThan(Duration.ofSeconds(1));
 			held.forEach(HeldLock::close);
 		});
@@ -215,9 +220,10 @@ class DistributedLocksEndpointTests {
 
 	@Test
 	void forcedReleaseIsALossOfARenewedLeaseAtItsNextRenewal() {
-		redis("billing").run((holder) -> redis("shop").run((other) -> {
+		ApplicationContextRunner billing = redis("billing").withPropertyValues("distributed-lock.renewal.interval=0.1");
+		billing.run((holder) -> redis("shop").run((other) -> {
 			template(other).acquire(LockRequest.of(this.key + "first").waitTime(PATIENCE)).close();
-			LockRequest renewed = LockRequest.of(this.key).ttl(Duration.ofSeconds(3)).renew();
+			LockRequest renewed = LockRequest.of(this.key).ttl(Duration.ofSeconds(10)).renew();
 			assertThatExceptionOfType(LockLostException.class)
 				.isThrownBy(() -> template(holder).executeWithoutResult(renewed, (lock) -> {
 					assertThat(status(endpoint(other).release(this.key, SecurityContext.NONE))).isEqualTo(200);

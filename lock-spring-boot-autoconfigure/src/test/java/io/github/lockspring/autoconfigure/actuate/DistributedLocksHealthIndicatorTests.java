@@ -33,8 +33,7 @@ class DistributedLocksHealthIndicatorTests {
 
 	private static ApplicationContextRunner on(RedisServer server) {
 		return Applications.withRedis()
-			.withPropertyValues("spring.data.redis.host=" + server.host(), "spring.data.redis.port=" + server.port(),
-					"distributed-lock.redis.command-timeout=500ms");
+			.withPropertyValues("spring.data.redis.host=" + server.host(), "spring.data.redis.port=" + server.port());
 	}
 
 	@Test
@@ -69,7 +68,7 @@ class DistributedLocksHealthIndicatorTests {
 	@Test
 	void storeThatDoesNotReplyIsDown() {
 		try (RedisServer server = RedisServer.start()) {
-			on(server).run((context) -> {
+			on(server).withPropertyValues("distributed-lock.redis.command-timeout=500ms").run((context) -> {
 				use(context);
 				server.pause();
 				Health health = health(context);
@@ -171,6 +170,7 @@ class DistributedLocksHealthIndicatorTests {
 			int[] ports = servers.ports();
 			Applications.withRedis()
 				.withPropertyValues("distributed-lock.store=redlock", "distributed-lock.redlock.durable=true",
+						"distributed-lock.redlock.node-timeout=3s",
 						"distributed-lock.redlock.nodes=redis://127.0.0.1:%d,redis://127.0.0.1:%d,redis://127.0.0.1:%d"
 							.formatted(ports[0], ports[1], ports[2]))
 				.run((context) -> {

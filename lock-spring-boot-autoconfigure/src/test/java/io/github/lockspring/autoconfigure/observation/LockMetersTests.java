@@ -236,13 +236,15 @@ class LockMetersTests {
 	@Test
 	void renewalsAndLossesOnARealServer() {
 		try (RedisServer server = RedisServer.start()) {
-			strict(Applications.withRedis()).withPropertyValues("spring.data.redis.port=" + server.port())
+			strict(Applications.withRedis())
+				.withPropertyValues("spring.data.redis.port=" + server.port(), "distributed-lock.renewal.interval=0.1")
 				.run((context) -> {
 					HeldLock lock = locks(context)
-						.acquire(LockRequest.of("a").name("short").ttl(Duration.ofSeconds(2)).renew());
+						.acquire(LockRequest.of("a").name("short").ttl(Duration.ofSeconds(6)).renew());
 					awaitValue(context, 1, "renewals", "name", "short", "outcome", "renewed");
 					server.flushAll();
 					awaitValue(context, 1, "lost", "name", "short", "cause", "not_owner");
+					awaitValue(context, 1, "renewals", "name", "short", "outcome", "refused");
 					assertThat(value(context, "renewals", "name", "short", "outcome", "refused")).isOne();
 					assertThat(value(context, "held", "name", "short")).isZero();
 					assertThat(value(context, "store.commands", "store", "redis", "command", "renew", "outcome",

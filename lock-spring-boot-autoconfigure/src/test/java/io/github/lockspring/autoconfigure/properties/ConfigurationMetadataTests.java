@@ -53,7 +53,7 @@ class ConfigurationMetadataTests {
 		assertThat((String) property.get("description")).isNotBlank().endsWith(".");
 		if (name.endsWith(".max-hold") || name.endsWith(".longest-ttl") || name.endsWith(".store")
 				|| name.endsWith("observation.enabled") || name.endsWith(".auth") || name.endsWith("etcd.username")
-				|| name.endsWith("etcd.password") || name.endsWith(".bundle")) {
+				|| name.endsWith("etcd.password") || name.endsWith(".bundle") || name.endsWith(".purge-after")) {
 			assertThat((String) property.get("description")).contains("Without it");
 		}
 		else if (!name.endsWith(".nodes")) {

@@ -37,7 +37,7 @@ class DistributedLockPropertiesTests {
 			assertThat(properties.store()).isNull();
 			assertThat(properties.jdbc()).isEqualTo(new DistributedLockProperties.Jdbc("lock_lease",
 					DistributedLockProperties.InitializeSchema.EMBEDDED, Duration.ofSeconds(2), Duration.ofSeconds(5),
-					5));
+					5, null));
 			assertThat(properties.keyPrefix()).isEqualTo("lock:");
 			assertThat(properties.ttl()).hasSeconds(30);
 			assertThat(properties.waitTime()).hasSeconds(5);
@@ -76,15 +76,16 @@ class DistributedLockPropertiesTests {
 				"distributed-lock.redlock.longest-ttl=2m", "distributed-lock.redlock.durable=true",
 				"distributed-lock.jdbc.table=shop.locks", "distributed-lock.jdbc.initialize-schema=always",
 				"distributed-lock.jdbc.command-timeout=300ms", "distributed-lock.jdbc.connect-timeout=9s",
-				"distributed-lock.jdbc.connections=3", "distributed-lock.fairness.max-handoff-time=0s",
-				"distributed-lock.zookeeper.connect-string=zoo:1", "distributed-lock.zookeeper.session-timeout=20s",
-				"distributed-lock.zookeeper.command-timeout=400ms", "distributed-lock.zookeeper.connect-timeout=7s",
-				"distributed-lock.zookeeper.root=/shop", "distributed-lock.zookeeper.auth=digest:a:b",
-				"distributed-lock.zookeeper.acl=creator", "distributed-lock.etcd.endpoints=https://a:1,https://b:2",
-				"distributed-lock.etcd.username=me", "distributed-lock.etcd.password=secret",
-				"distributed-lock.etcd.ssl.bundle=etcd", "distributed-lock.etcd.root=shop",
-				"distributed-lock.etcd.command-timeout=500ms", "distributed-lock.etcd.connect-timeout=6s",
-				"distributed-lock.shutdown.timeout=1s", "distributed-lock.transaction.release-after-completion=false",
+				"distributed-lock.jdbc.connections=3", "distributed-lock.jdbc.purge-after=8d",
+				"distributed-lock.fairness.max-handoff-time=0s", "distributed-lock.zookeeper.connect-string=zoo:1",
+				"distributed-lock.zookeeper.session-timeout=20s", "distributed-lock.zookeeper.command-timeout=400ms",
+				"distributed-lock.zookeeper.connect-timeout=7s", "distributed-lock.zookeeper.root=/shop",
+				"distributed-lock.zookeeper.auth=digest:a:b", "distributed-lock.zookeeper.acl=creator",
+				"distributed-lock.etcd.endpoints=https://a:1,https://b:2", "distributed-lock.etcd.username=me",
+				"distributed-lock.etcd.password=secret", "distributed-lock.etcd.ssl.bundle=etcd",
+				"distributed-lock.etcd.root=shop", "distributed-lock.etcd.command-timeout=500ms",
+				"distributed-lock.etcd.connect-timeout=6s", "distributed-lock.shutdown.timeout=1s",
+				"distributed-lock.transaction.release-after-completion=false",
 				"distributed-lock.transaction.verify-before-commit=off",
 				"distributed-lock.transaction.min-remaining=2s", "distributed-lock.fencing.table=shop.fences",
 				"distributed-lock.fencing.initialize-schema=never", "distributed-lock.observation.enabled=true",
@@ -99,7 +100,7 @@ class DistributedLockPropertiesTests {
 								Duration.ofMillis(70), 0.02, Duration.ofMinutes(2), true),
 						new DistributedLockProperties.Jdbc("shop.locks",
 								DistributedLockProperties.InitializeSchema.ALWAYS, Duration.ofMillis(300),
-								Duration.ofSeconds(9), 3),
+								Duration.ofSeconds(9), 3, Duration.ofDays(8)),
 						new DistributedLockProperties.Zookeeper("zoo:1", Duration.ofSeconds(20), Duration.ofMillis(400),
 								Duration.ofSeconds(7), "/shop", "digest:a:b",
 								DistributedLockProperties.Zookeeper.Acl.CREATOR),
@@ -146,6 +147,7 @@ class DistributedLockPropertiesTests {
 			redlock.clock-drift     | -0.1 | it is not between 0.0 and 0.5
 			redlock.clock-drift     | 1 | it is not between 0.0 and 0.5
 			redlock.longest-ttl     | 50ms | it is not between 100ms and 365d
+			jdbc.purge-after        | 59m | it is not between 1h and 3650d
 			etcd.endpoints          | "" | there is no server
 			etcd.endpoints          | etcd:2379 | it is not a URL of a server
 			etcd.endpoints          | http://etcd:2379/v3 | it is not a URL of a server

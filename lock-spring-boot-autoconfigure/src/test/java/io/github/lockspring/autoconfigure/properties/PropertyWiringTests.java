@@ -81,6 +81,7 @@ class PropertyWiringTests {
 		jdbc("jdbc.table", "other_lease", "other_lease", JdbcStoreSettings::table);
 		jdbc("jdbc.connections", "54", 54, JdbcStoreSettings::connections);
 		jdbc("jdbc.connect-timeout", "55s", Duration.ofSeconds(55), JdbcStoreSettings::connectTimeout);
+		jdbc("jdbc.purge-after", "31d", Duration.ofDays(31), JdbcStoreSettings::purgeAfter);
 		bound("jdbc.command-timeout", "56ms", Duration.ofMillis(56),
 				(properties) -> properties.jdbc().commandTimeout());
 		bound("jdbc.initialize-schema", "never", DistributedLockProperties.InitializeSchema.NEVER,

@@ -9,7 +9,13 @@ import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.github.lockspring.sample.lab.history.Code;
 import io.github.lockspring.sample.lab.history.Verdict;
@@ -25,31 +31,48 @@ public final class FailureLabPage {
 	private final Map<Cell, List<Verdict>> verdicts = new LinkedHashMap<>();
 
 	private FailureLabPage() {
+		// in the order of the page, whatever the order of the runs
+		Catalogue.cells().forEach((cell) -> this.verdicts.put(cell, new ArrayList<>()));
 	}
 
 	/**
 	 * Makes the page.
-	 * @param args the number of rounds, and the file to write
-	 * @throws Exception if the file cannot be written
+	 * @param args the number of rounds, the file to write, and how many cells are run
+	 * side by side, each in a lab of its own
+	 * @throws Exception if the file cannot be written, or a run ends without a verdict
 	 */
 	public static void main(String[] args) throws Exception {
 		int rounds = Integer.parseInt(args[0]);
 		FailureLabPage page = new FailureLabPage();
-		Lab lab = new Lab();
+		List<Lab> labs = Stream.generate(Lab::new).limit(Integer.parseInt(args[2])).toList();
 		for (int round = 1; round <= rounds; round++) {
-			for (Cell cell : Catalogue.cells()) {
-				page.run(lab, cell);
-			}
+			page.run(labs);
 			Files.writeString(Path.of(args[1]), page.text(round));
 		}
-		lab.close();
+		labs.forEach(Lab::close);
 	}
 
-	private void run(Lab lab, Cell cell) throws InterruptedException {
-		LabRun run = lab.beginReserved(cell, SHOPS);
-		while (!run.isFinished()) {
-			Thread.sleep(20);
+	private void run(List<Lab> labs) {
+		Queue<Cell> cells = new ConcurrentLinkedQueue<>(Catalogue.cells());
+		CompletableFuture
+			.allOf(labs.stream()
+				.map((lab) -> CompletableFuture.runAsync(() -> run(lab, cells), (task) -> new Thread(task).start()))
+				.toArray(CompletableFuture[]::new))
+			.join();
+	}
+
+	private void run(Lab lab, Queue<Cell> cells) {
+		Cell cell;
+		while ((cell = cells.poll()) != null) {
+			LabRun run = lab.beginReserved(cell, SHOPS);
+			while (!run.isFinished()) {
+				LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));
+			}
+			record(cell, run);
 		}
+	}
+
+	private synchronized void record(Cell cell, LabRun run) {
 		Verdict verdict = run.verdict();
 		if (verdict == null) {
 			throw new IllegalStateException("Run " + run.id() + " has no verdict");

@@ -155,7 +155,7 @@ final class LabRun {
 	/** Runs the sale. Returns when it is over and judged. */
 	void play(Supplier<LabProcesses> processes, Supplier<WorkerPool> pool) {
 		playedBy(Thread.currentThread());
-		try (SeatDatabase database = new SeatDatabase("sale-" + this.id + "-" + ProcessHandle.current().pid(), SEATS);
+		try (SeatDatabase database = new SeatDatabase(SEATS);
 				LabServers started = new LabServers(processes.get(), this.recipe.topology(), this.shops)) {
 			this.servers = started;
 			for (int shop = 1; shop <= this.shops; shop++) {

@@ -17,7 +17,10 @@ import java.util.List;
  */
 public final class LabProcesses implements AutoCloseable {
 
-	/** Reads orders: a child's begin and end, or a signal to send. */
+	/**
+	 * Reads orders: a child's begin and end, or a signal to send. A process goes on for a
+	 * moment after SIGSTOP; it has stopped when its state says so.
+	 */
 	private static final String KEEPER = """
 			trap '' INT HUP TERM
 			folder=$1
@@ -26,6 +29,12 @@ public final class LabProcesses implements AutoCloseable {
 				case $order in
 					begun) children="$children$pid " ;;
 					ended) children="${children%% $pid *} ${children#* $pid }" ;;
+					STOP)
+						kill -STOP "$pid"; status=$?
+						while case $({ cut -d ' ' -f 3 "/proc/$pid/stat" || ps -o stat= -p "$pid"; } 2> /dev/null) in
+							T*|Z*|'') false ;;
+						esac; do :; done
+						echo $status ;;
 					*) kill "-$order" "$pid"; echo $? ;;
 				esac
 			done
@@ -92,7 +101,8 @@ public final class LabProcesses implements AutoCloseable {
 	}
 
 	/**
-	 * Sends a signal; it has been sent when this returns.
+	 * Sends a signal; it has been sent when this returns, and after STOP the process has
+	 * stopped.
 	 * @param signal its name, such as STOP
 	 * @param process the receiver
 	 */

@@ -23,6 +23,13 @@ public final class RedisNode implements AutoCloseable {
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
+	/**
+	 * The file of the server, unpacked once. Unpacked at each start, it could still be
+	 * open for writing in a process that another thread has just begun, and could not be
+	 * run.
+	 */
+	private static @Nullable String executable;
+
 	private final LabProcesses processes;
 
 	private final String id;
@@ -105,9 +112,9 @@ public final class RedisNode implements AutoCloseable {
 
 	private Process launch(String... options) {
 		try {
-			List<String> command = new ArrayList<>(List.of(RedisExecProvider.defaultProvider().get().getPath(),
-					"--bind", "127.0.0.1", "--port", String.valueOf(this.port), "--save", "", "--appendonly", "no",
-					"--logfile", this.id + ".log", "--dbfilename", "redis-" + STARTS.incrementAndGet() + ".rdb"));
+			List<String> command = new ArrayList<>(List.of(executable(), "--bind", "127.0.0.1", "--port",
+					String.valueOf(this.port), "--save", "", "--appendonly", "no", "--logfile", this.id + ".log",
+					"--dbfilename", "redis-" + STARTS.incrementAndGet() + ".rdb"));
 			command.addAll(List.of(options));
 			Process started = this.processes.start(this.id, command);
 			awaitAnswer(started);
@@ -137,6 +144,15 @@ public final class RedisNode implements AutoCloseable {
 				Thread.sleep(10);
 			}
 		}
+	}
+
+	private static synchronized String executable() throws IOException {
+		String path = executable;
+		if (path == null) {
+			path = RedisExecProvider.defaultProvider().get().getPath();
+			executable = path;
+		}
+		return path;
 	}
 
 	private static int freePort() {

@@ -5,6 +5,7 @@ import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import org.h2.tools.Server;
 
@@ -15,6 +16,9 @@ import org.h2.tools.Server;
  */
 public final class SeatDatabase implements AutoCloseable {
 
+	/** Labs of the same JVM share its databases. */
+	private static final AtomicInteger NUMBER = new AtomicInteger();
+
 	private final String name;
 
 	private final Server server;
@@ -23,11 +27,10 @@ public final class SeatDatabase implements AutoCloseable {
 
 	/**
 	 * Opens the database.
-	 * @param name a name that no other database in this JVM has
 	 * @param seats the number of seats
 	 */
-	public SeatDatabase(String name, int seats) {
-		this.name = name;
+	public SeatDatabase(int seats) {
+		this.name = "sale-" + ProcessHandle.current().pid() + "-" + NUMBER.incrementAndGet();
 		try {
 			this.connection = DriverManager.getConnection("jdbc:h2:mem:" + name + ";DB_CLOSE_DELAY=-1", "sa", "");
 			try (Statement statement = this.connection.createStatement()) {

@@ -4,6 +4,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
+import java.lang.reflect.InvocationTargetException;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.ThreadLocalRandom;
 
@@ -92,7 +93,7 @@ public final class WorkerMain {
 			}
 			catch (Throwable ex) {
 				ex.printStackTrace();
-				this.reporter.report("failed", "text", "The shop cannot open: " + ex);
+				this.reporter.report("failed", "text", "The shop cannot open: " + ex.getMessage());
 			}
 			this.shop = null;
 			this.clock.shift(0);
@@ -105,7 +106,12 @@ public final class WorkerMain {
 	private static Recipe recipe(RunSetup setup, Shop shop) throws ReflectiveOperationException {
 		var constructor = Class.forName(setup.recipe()).getDeclaredConstructor(Shop.class);
 		constructor.setAccessible(true);
-		return (Recipe) constructor.newInstance(shop);
+		try {
+			return (Recipe) constructor.newInstance(shop);
+		}
+		catch (InvocationTargetException ex) {
+			throw new IllegalStateException(ex.getTargetException().getMessage(), ex.getTargetException());
+		}
 	}
 
 	private void sell(Shop opened, Recipe recipe) {

@@ -9,11 +9,13 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 
 import org.openqa.selenium.By;
 import org.openqa.selenium.Dimension;
 import org.openqa.selenium.Keys;
 import org.openqa.selenium.OutputType;
+import org.openqa.selenium.StaleElementReferenceException;
 import org.openqa.selenium.WebElement;
 import org.openqa.selenium.chrome.ChromeDriver;
 import org.openqa.selenium.chrome.ChromeDriverService;
@@ -27,7 +29,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * A Chromium without a window. Elements are named by CSS selectors.
  */
-final class Browser implements AutoCloseable {
+public final class Browser implements AutoCloseable {
 
 	static final String BROWSER = "chromium";
 
@@ -43,7 +45,7 @@ final class Browser implements AutoCloseable {
 	 * Returns the browser that the classes of a JVM share, with an empty page. It ends
 	 * with the JVM.
 	 */
-	static synchronized Browser shared() {
+	public static synchronized Browser shared() {
 		if (shared == null) {
 			shared = new Browser();
 			Runtime.getRuntime().addShutdownHook(new Thread(shared::close, "close-browser"));
@@ -59,6 +61,7 @@ final class Browser implements AutoCloseable {
 		// paths are given, or Selenium would look for a driver to download
 		ChromeDriverService service = new ChromeDriverService.Builder().usingDriverExecutable(path(DRIVER).toFile())
 			.usingAnyFreePort()
+			.withTimeout(Duration.ofMinutes(2))
 			.build();
 		ChromeOptions options = new ChromeOptions();
 		options.setBinary(path(BROWSER).toFile());
@@ -77,7 +80,7 @@ final class Browser implements AutoCloseable {
 	}
 
 	/** Loads a page, even if it is open already, and waits until it is there. */
-	void open(String url) {
+	public void open(String url) {
 		if (document(url).equals(document(url()))) {
 			// only another hash would load nothing
 			this.driver.get("about:blank");
@@ -120,17 +123,17 @@ final class Browser implements AutoCloseable {
 				selector);
 	}
 
-	String text(String selector) {
+	public String text(String selector) {
 		List<String> texts = texts(selector);
 		assertThat(texts).as(selector).isNotEmpty();
 		return texts.get(0);
 	}
 
-	int count(String selector) {
+	public int count(String selector) {
 		return this.driver.findElements(By.cssSelector(selector)).size();
 	}
 
-	boolean isShown(String selector) {
+	public boolean isShown(String selector) {
 		return Boolean.TRUE.equals(
 				run("""
 						return [...document.querySelectorAll(arguments[0])].some((one) => one.checkVisibility({ visibilityProperty: true }))
@@ -145,7 +148,7 @@ final class Browser implements AutoCloseable {
 	}
 
 	/** Waits until a text contains these words. */
-	void awaitText(String selector, String words) {
+	public void awaitText(String selector, String words) {
 		await().untilAsserted(() -> assertThat(String.join("\n", texts(selector))).contains(words));
 	}
 
@@ -153,16 +156,16 @@ final class Browser implements AutoCloseable {
 		await().untilAsserted(() -> assertThat(isShown(selector)).as(selector + " is shown").isTrue());
 	}
 
-	void click(String selector) {
-		find(selector).click();
+	public void click(String selector) {
+		act(selector, WebElement::click);
 	}
 
 	void choose(String selector, String value) {
-		new Select(find(selector)).selectByValue(value);
+		act(selector, (element) -> new Select(element).selectByValue(value));
 	}
 
 	void type(String selector, CharSequence... keys) {
-		find(selector).sendKeys(keys);
+		act(selector, (element) -> element.sendKeys(keys));
 	}
 
 	/** Presses keys where the focus is. */
@@ -171,11 +174,11 @@ final class Browser implements AutoCloseable {
 	}
 
 	void pointAt(String selector) {
-		new Actions(this.driver).moveToElement(find(selector)).perform();
+		act(selector, (element) -> new Actions(this.driver).moveToElement(element).perform());
 	}
 
 	void pointBeside(String selector, int right, int down) {
-		new Actions(this.driver).moveToElement(find(selector), right, down).perform();
+		act(selector, (element) -> new Actions(this.driver).moveToElement(element, right, down).perform());
 	}
 
 	/** Runs a script, and returns what it returns. */
@@ -241,8 +244,15 @@ final class Browser implements AutoCloseable {
 		Files.write(file, this.driver.getScreenshotAs(OutputType.BYTES));
 	}
 
-	private WebElement find(String selector) {
-		return this.driver.findElement(By.cssSelector(selector));
+	/**
+	 * Does something with an element, and begins again if the page has replaced it since
+	 * it was found: then nothing was done.
+	 */
+	private void act(String selector, Consumer<WebElement> action) {
+		await().pollDelay(Duration.ZERO).ignoreException(StaleElementReferenceException.class).until(() -> {
+			action.accept(this.driver.findElement(By.cssSelector(selector)));
+			return true;
+		});
 	}
 
 	@Override

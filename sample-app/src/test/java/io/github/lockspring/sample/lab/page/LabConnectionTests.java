@@ -2,6 +2,7 @@ package io.github.lockspring.sample.lab.page;
 
 import java.io.IOException;
 
+import io.github.lockspring.testsupport.redis.RedisServer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -26,7 +27,8 @@ class LabConnectionTests {
 
 	@BeforeEach
 	void openLab() throws IOException {
-		this.lab = new LabStub(0, 0.2);
+		// none that the system gives to a client while the lab is away
+		this.lab = new LabStub(RedisServer.freePort(), 0.2);
 	}
 
 	@AfterEach

@@ -1,5 +1,8 @@
 package io.github.lockspring.sample.lab.page;
 
+import java.time.Duration;
+
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -34,6 +37,8 @@ class LabInBrowserTests {
 	@BeforeAll
 	static void openBrowser() {
 		browser = Browser.shared();
+		// each run starts processes and servers
+		Awaitility.setDefaultTimeout(Duration.ofSeconds(150));
 	}
 
 	@BeforeEach

@@ -103,9 +103,14 @@ final class LabStub implements AutoCloseable {
 		return run.get("id").stringValue();
 	}
 
-	/** Lets runs go on for ever, from the one with this number. */
+	/** Holds runs, from the one with this number, until a larger number is given. */
 	synchronized void holdRunsFrom(int number) {
 		this.holdFrom = number;
+		notifyAll();
+	}
+
+	private synchronized boolean isHeld(ObjectNode run) {
+		return Integer.parseInt(run.get("id").stringValue().substring(1)) >= this.holdFrom;
 	}
 
 	/** Lets requests for runs wait, or go. */
@@ -246,8 +251,7 @@ final class LabStub implements AutoCloseable {
 				}
 				((ArrayNode) run.get("events")).add(event);
 				notifyAll();
-				boolean held = Integer.parseInt(run.get("id").stringValue().substring(1)) >= this.holdFrom;
-				while (held && !this.closed && !finished(run)) {
+				while (isHeld(run) && !this.closed && !finished(run)) {
 					pauseForNews();
 				}
 			}

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 @Retention(RetentionPolicy.RUNTIME)
 @Inherited
 @ExtendWith(RequiresBrowser.Condition.class)
-@interface RequiresBrowser {
+public @interface RequiresBrowser {
 
 	/** Looks for the two commands on the PATH. */
 	class Condition implements ExecutionCondition {
