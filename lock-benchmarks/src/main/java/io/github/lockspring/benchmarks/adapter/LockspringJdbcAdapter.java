@@ -31,7 +31,7 @@ final class LockspringJdbcAdapter implements LockAdapter {
 				defaults.maxHandoffTime(), defaults.shutdownTimeout(), false);
 		this.pool = JdbcPool.open(servers);
 		this.store = JdbcLockStore.create(this.pool,
-				new JdbcStoreSettings("lock:", JdbcStoreSettings.DEFAULT_TABLE, 9, Duration.ofSeconds(10), null));
+				new JdbcStoreSettings("lock:", JdbcStoreSettings.DEFAULT_TABLE, 9, Duration.ofSeconds(10), null, null));
 		this.engine = new LockEngine(this.store, settings, List.of());
 	}
 

@@ -47,7 +47,7 @@ final class LockspringQueueAdapter implements LockAdapter {
 
 	static LockspringQueueAdapter onEtcd(Servers servers) {
 		return new LockspringQueueAdapter(EtcdLockStore.createOwning(
-				Client.builder().endpoints(servers.etcd()).waitForReady(false).retryMaxAttempts(1).build(),
+				() -> Client.builder().endpoints(servers.etcd()).waitForReady(false).retryMaxAttempts(1).build(),
 				new EtcdStoreSettings()), servers);
 	}
 

@@ -43,15 +43,17 @@ record HeldLocks(int locks, Duration ttl, Duration time) {
 			double seconds = (System.nanoTime() - start) / 1e9;
 			CommandStats.Command sent = CommandStats.of(redis).since(before).sent(adapter.directCommands());
 
+			worker.say("heap");
+			long heap = Long.parseLong(worker.hear(Fleet.PATIENCE));
+
 			worker.say("release");
-			String[] released = worker.hear(Fleet.PATIENCE).split(" ");
-			String failure = worker.hear(Fleet.PATIENCE);
+			String[] released = worker.hear(Fleet.PATIENCE).split(" ", 3);
 			long[] left = left(redis, adapter);
 			worker.say("end");
 			return new HeldResult(adapter, this.locks, this.ttl.toMillis(), seconds, Long.parseLong(taken[1]),
-					Long.parseLong(released[0]), (Long.parseLong(held[0]) - cpuBefore) / 1e9, sent.micros() / 1e6,
+					Long.parseLong(released[0]), (Long.parseLong(held[0]) - cpuBefore) / 1e9, heap, sent.micros() / 1e6,
 					sent.calls(), Integer.parseInt(taken[0]), Integer.parseInt(held[1]), leases,
-					Long.parseLong(released[1]), failure, left[0], left[1], left[2]);
+					Long.parseLong(released[1]), released[2], left[0], left[1], left[2]);
 		}
 	}
 

@@ -15,6 +15,8 @@ import io.github.lockspring.benchmarks.adapter.AdapterKind;
  * @param takenMillis time to take all of them
  * @param releasedMillis time to give all of them back
  * @param workerCpuSeconds CPU time of the process while it held them
+ * @param heapBytes what the heap of the process contains with all locks and not with one,
+ * the benchmark's own list of them and their keys included
  * @param redisSeconds Redis' time in the commands that the process sent meanwhile
  * @param commands how many these were
  * @param threadsWithOne threads of the process with one lock
@@ -27,15 +29,19 @@ import io.github.lockspring.benchmarks.adapter.AdapterKind;
  * @param immortalsLeft those of either kind without a TTL
  */
 record HeldResult(AdapterKind adapter, int locks, long ttlMillis, double heldSeconds, long takenMillis,
-		long releasedMillis, double workerCpuSeconds, double redisSeconds, long commands, int threadsWithOne,
-		int threadsWithAll, Leases leases, long failures, String firstFailure, long keysLeft, long siblingsLeft,
-		long immortalsLeft) {
+		long releasedMillis, double workerCpuSeconds, long heapBytes, double redisSeconds, long commands,
+		int threadsWithOne, int threadsWithAll, Leases leases, long failures, String firstFailure, long keysLeft,
+		long siblingsLeft, long immortalsLeft) {
 
 	/** What the locks' keys begin with. */
 	static final String KEY = "held-";
 
 	boolean isBroken() {
 		return this.leases.missing > 0 || this.failures > 0 || this.keysLeft > 0;
+	}
+
+	long heapBytesPerLock() {
+		return this.heapBytes / (this.locks - 1);
 	}
 
 	Map<String, Object> toMap() {
@@ -48,6 +54,7 @@ record HeldResult(AdapterKind adapter, int locks, long ttlMillis, double heldSec
 		line.put("takenMillis", this.takenMillis);
 		line.put("releasedMillis", this.releasedMillis);
 		line.put("workerCpuSeconds", this.workerCpuSeconds);
+		line.put("heapBytes", this.heapBytes);
 		line.put("redisSeconds", this.redisSeconds);
 		line.put("commandsSent", this.commands);
 		line.put("threadsWithOne", this.threadsWithOne);

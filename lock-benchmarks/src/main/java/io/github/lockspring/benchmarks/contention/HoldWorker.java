@@ -29,6 +29,9 @@ public final class HoldWorker {
 	/** Enough to keep the connection busy; the same number before and after. */
 	private static final int THREADS = 32;
 
+	/** What one collection enqueues for clean-up, the next ones free. */
+	private static final int COLLECTIONS = 3;
+
 	private final LockAdapter adapter;
 
 	private final int locks;
@@ -63,6 +66,7 @@ public final class HoldWorker {
 		List<List<Hold>> first = worker.take(HeldResult.KEY, 0, 1);
 		TimeUnit.SECONDS.sleep(1);
 		int threadsWithOne = threadCount();
+		long heapWithOne = usedHeap();
 
 		long start = System.nanoTime();
 		List<List<Hold>> others = worker.take(HeldResult.KEY, 1, worker.locks);
@@ -73,12 +77,14 @@ public final class HoldWorker {
 		benchmark.hear();
 		benchmark.say(WorkerRun.cpuNanos() + " " + threadCount());
 		benchmark.hear();
+		benchmark.say(usedHeap() - heapWithOne);
+		benchmark.hear();
 
 		start = System.nanoTime();
 		worker.release(first);
 		worker.release(others);
-		benchmark.say(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start) + " " + worker.failures);
-		benchmark.say(worker.firstFailure);
+		benchmark.say(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start) + " " + worker.failures + " "
+				+ worker.firstFailure);
 		benchmark.hear();
 		System.exit(0);
 	}
@@ -127,6 +133,14 @@ public final class HoldWorker {
 			results.add(one.get());
 		}
 		return results;
+	}
+
+	/** Without what no longer is reachable, as far as the collector finds it. */
+	private static long usedHeap() {
+		for (int i = 0; i < COLLECTIONS; i++) {
+			System.gc();
+		}
+		return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
 	}
 
 	private static int threadCount() {

@@ -98,17 +98,17 @@ final class Report {
 		text.append(
 				"One JVM holds %,d locks with a renewed lease of %d s for %d s; all keys' TTLs are read each second.%n%n"
 					.formatted(held.locks(), held.ttl().toSeconds(), held.time().toSeconds()));
-		text.append(
-				"| lock | acquired in | released in | worker CPU | Redis' time | commands | threads with one lock | with all "
-						+ "| shortest TTL seen | below half | lost | keys left | other keys left | without a TTL |\n");
-		text.append("| --- |" + " ---: |".repeat(13) + "\n");
+		text.append("| lock | acquired in | released in | worker CPU | heap of a lock | Redis' time | commands "
+				+ "| threads with one lock | with all | shortest TTL seen | below half | lost | keys left | other keys left | without a TTL |\n");
+		text.append("| --- |" + " ---: |".repeat(14) + "\n");
 		for (HeldResult row : results) {
-			text.append("| %s | %.1f s | %.1f s | %.2f s | %.2f s | %,d | %d | %d | %.1f s | %d | %d | %d | %d | %d |%n"
+			text.append(("| %s | %.1f s | %.1f s | %.2f s | %,d bytes | %.2f s | %,d "
+					+ "| %d | %d | %.1f s | %d | %d | %d | %d | %d |%n")
 				.formatted(row.adapter().id(), row.takenMillis() / 1000.0, row.releasedMillis() / 1000.0,
-						row.workerCpuSeconds(), row.redisSeconds(), row.commands(), row.threadsWithOne(),
-						row.threadsWithAll(), row.leases().shortestMillis() / 1000.0, row.leases().belowHalf(),
-						row.leases().missing() + row.failures(), row.keysLeft(), row.siblingsLeft(),
-						row.immortalsLeft()));
+						row.workerCpuSeconds(), row.heapBytesPerLock(), row.redisSeconds(), row.commands(),
+						row.threadsWithOne(), row.threadsWithAll(), row.leases().shortestMillis() / 1000.0,
+						row.leases().belowHalf(), row.leases().missing() + row.failures(), row.keysLeft(),
+						row.siblingsLeft(), row.immortalsLeft()));
 		}
 		text.append("\nOther keys are those beside the locks' own, which run out by their TTL.\n");
 		results.stream()

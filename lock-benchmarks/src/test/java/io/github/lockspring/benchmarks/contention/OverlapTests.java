@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Predicate;
 
 import io.github.lockspring.benchmarks.adapter.AdapterKind;
 import io.github.lockspring.benchmarks.adapter.LockAdapter;
@@ -21,6 +22,8 @@ class OverlapTests {
 
 	private static final Scenario SECTIONS_OF_5_MS = Scenario.of("hot-4x8-5ms");
 
+	private static final int MAX_RUNS = 20;
+
 	@TempDir
 	private Path directory;
 
@@ -33,7 +36,7 @@ class OverlapTests {
 
 	@Test
 	void seesThatAnAdapterDoesNotLock() throws Exception {
-		Answer answer = run(new NoLock());
+		Answer answer = run(new NoLock(), (each) -> each.violations() > 0);
 		assertThat(answer.sections()).isPositive();
 		assertThat(answer.violations()).isPositive();
 		assertThat(measurement(answer).violations()).isPositive();
@@ -41,7 +44,7 @@ class OverlapTests {
 
 	@Test
 	void isSilentWhenAnAdapterLocks() throws Exception {
-		Answer answer = run(new LocalLock());
+		Answer answer = run(new LocalLock(), OverlapTests::hasWaits);
 		assertThat(answer.sections()).isPositive().isEqualTo(this.cells.counted());
 		assertThat(answer.waits().getTotalCount()).isPositive();
 		assertThat(measurement(answer).violations()).isZero();
@@ -49,7 +52,7 @@ class OverlapTests {
 
 	@Test
 	void countsAnUpdateThatWasLost() throws Exception {
-		Answer answer = run(new LocalLock());
+		Answer answer = run(new LocalLock(), OverlapTests::hasWaits);
 		this.cells.count(1);
 		assertThat(measurement(answer).violations()).isOne();
 	}
@@ -65,10 +68,24 @@ class OverlapTests {
 		assertThat(other.enter(0, 2)).isTrue();
 	}
 
-	private Answer run(LockAdapter adapter) throws InterruptedException {
-		return new WorkerRun(adapter, this.cells,
-				new Order(AdapterKind.FLOOR, SECTIONS_OF_5_MS, System.currentTimeMillis(), 50, 250))
-			.call();
+	/**
+	 * Again, if a busy machine let too few threads run in the time of the measurement.
+	 */
+	private Answer run(LockAdapter adapter, Predicate<Answer> enough) throws InterruptedException {
+		Answer answer;
+		int runs = 0;
+		do {
+			this.cells.clear();
+			answer = new WorkerRun(adapter, this.cells,
+					new Order(AdapterKind.FLOOR, SECTIONS_OF_5_MS, System.currentTimeMillis(), 50, 250))
+				.call();
+		}
+		while (!enough.test(answer) && ++runs < MAX_RUNS);
+		return answer;
+	}
+
+	private static boolean hasWaits(Answer answer) {
+		return answer.waits().getTotalCount() > 0;
 	}
 
 	private Measurement measurement(Answer answer) {

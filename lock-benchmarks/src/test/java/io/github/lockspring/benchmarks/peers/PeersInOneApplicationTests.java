@@ -103,7 +103,7 @@ class PeersInOneApplicationTests {
 	private static void assertPeersLocksWork(ConfigurableApplicationContext application) {
 		String key = UUID.randomUUID().toString();
 		com.baomidou.lock.LockTemplate lock4j = application.getBean(com.baomidou.lock.LockTemplate.class);
-		LockInfo lock = lock4j.lock(key, 30_000, 1_000);
+		LockInfo lock = lock4j.lock(key, 30_000, 60_000);
 		assertThat(lock).isNotNull();
 		assertThat(lock4j.lock(key, 30_000, 0)).isNull();
 		assertThat(lock4j.releaseLock(lock)).isTrue();
@@ -125,7 +125,8 @@ class PeersInOneApplicationTests {
 		try (ConfigurableApplicationContext application = new SpringApplicationBuilder(Application.class)
 			.web(WebApplicationType.NONE)
 			.properties("spring.main.banner-mode=off", "spring.data.redis.host=" + server.host(),
-					"spring.data.redis.port=" + server.port())
+					"spring.data.redis.port=" + server.port(), "distributed-lock.wait-time=1m",
+					"distributed-lock.redis.command-timeout=20s")
 			.properties(properties)
 			.run()) {
 			test.accept(application);
