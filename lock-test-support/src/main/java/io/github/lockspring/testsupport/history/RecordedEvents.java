@@ -66,6 +66,11 @@ public record RecordedEvents(List<RecordedHold> holds, List<Acquisition> acquisi
 		return events;
 	}
 
+	/** Returns the holds that were valid for some time. */
+	public List<RecordedHold> validHolds() {
+		return this.holds.stream().filter(RecordedHold::wasValid).toList();
+	}
+
 	void add(String worker, String text) {
 		Map<Long, RecordedHold> begun = new LinkedHashMap<>();
 		Set<Long> ended = new HashSet<>();

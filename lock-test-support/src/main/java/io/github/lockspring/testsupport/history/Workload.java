@@ -98,7 +98,7 @@ public final class Workload {
 		this.handedOver.acquire(MOST_HANDED_OVER);
 		this.threads.shutdown();
 		this.interrupts.shutdown();
-		if (!this.threads.awaitTermination(20, TimeUnit.SECONDS)) {
+		if (!this.threads.awaitTermination(2, TimeUnit.MINUTES)) {
 			this.events.fault("The workload did not end");
 		}
 	}
