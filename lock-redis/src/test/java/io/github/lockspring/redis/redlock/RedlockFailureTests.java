@@ -329,6 +329,9 @@ class RedlockFailureTests {
 	@Test
 	void h27TokenThatNoMajorityKnowsIsNotUsed() {
 		RedlockLockStore store = store(Driver.LETTUCE, Duration.ofMillis(2500));
+		// connected, so that the time is that of one request
+		awaitAllNodes(store);
+		awaitQuiet();
 		OwnerToken token = token();
 		// the votes come, and then nothing more: the confirmation finds no majority
 		servers.all().forEach((server) -> server.command("CONFIG", "RESETSTAT"));
