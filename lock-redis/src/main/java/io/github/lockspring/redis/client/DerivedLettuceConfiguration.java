@@ -14,7 +14,11 @@ import io.lettuce.core.event.DefaultEventPublisherOptions;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.DefaultClientResources;
 import io.lettuce.core.resource.Delay;
+import io.lettuce.core.resource.NettyCustomizer;
 import io.lettuce.core.tracing.Tracing;
+import io.netty.bootstrap.Bootstrap;
+import io.netty.channel.Channel;
+import io.netty.handler.flush.FlushConsolidationHandler;
 
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
@@ -65,6 +69,9 @@ final class DerivedLettuceConfiguration {
 			.map(DerivedLettuceConfiguration::sharing)
 			.orElseGet(() -> DefaultClientResources.builder().ioThreadPoolSize(2).computationThreadPoolSize(2))
 			.reconnectDelay(Delay.exponential(Duration.ZERO, MAX_RECONNECT_DELAY, 2, TimeUnit.MILLISECONDS))
+			.nettyCustomizer(consolidatingFlushes(application.getClientResources()
+				.map(ClientResources::nettyCustomizer)
+				.orElse(DefaultClientResources.DEFAULT_NETTY_CUSTOMIZER)))
 			.build();
 	}
 
@@ -82,10 +89,33 @@ final class DerivedLettuceConfiguration {
 			.eventBus(application.eventBus())
 			.eventExecutorGroup(application.eventExecutorGroup())
 			.eventLoopGroupProvider(application.eventLoopGroupProvider())
-			.nettyCustomizer(application.nettyCustomizer())
 			.socketAddressResolver(application.socketAddressResolver())
 			.timer(application.timer())
 			.tracing(Tracing.disabled());
+	}
+
+	/*
+	 * Lettuce flushes after each command. Commands that callers send at the same time
+	 * reach the server in one segment if the flush waits until the event loop has written
+	 * all of them.
+	 */
+	private static NettyCustomizer consolidatingFlushes(NettyCustomizer application) {
+		return new NettyCustomizer() {
+
+			@Override
+			public void afterBootstrapInitialized(Bootstrap bootstrap) {
+				application.afterBootstrapInitialized(bootstrap);
+			}
+
+			@Override
+			public void afterChannelInitialized(Channel channel) {
+				channel.pipeline()
+					.addFirst(new FlushConsolidationHandler(
+							FlushConsolidationHandler.DEFAULT_EXPLICIT_FLUSH_AFTER_FLUSHES, true));
+				application.afterChannelInitialized(channel);
+			}
+
+		};
 	}
 
 	RedisConfiguration redisConfiguration() {

@@ -3,11 +3,19 @@ package io.github.lockspring.redis.client;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 import io.lettuce.core.resource.ClientResources;
+import io.lettuce.core.resource.NettyCustomizer;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOutboundHandlerAdapter;
+import io.netty.channel.ChannelPromise;
 import io.netty.channel.EventLoopGroup;
+import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.channel.nio.NioEventLoopGroup;
 import org.junit.jupiter.api.Test;
 
@@ -19,7 +27,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class DerivedLettuceConfigurationTests {
 
 	private static final Set<String> CHANGED = Set.of("reconnectDelay", "commandLatencyPublisherOptions", "mutate",
-			"shutdown");
+			"nettyCustomizer", "shutdown");
 
 	@Test
 	void sharesAllClientResourcesOfTheApplicationAndDoesNotShutThemDown() throws Exception {
@@ -45,6 +53,53 @@ class DerivedLettuceConfigurationTests {
 			}, 1, TimeUnit.MINUTES).cancel()).isTrue();
 		}
 		finally {
+			application.shutdown(0, 0, TimeUnit.SECONDS);
+		}
+	}
+
+	@Test
+	void commandsThatAreSentAtTheSameTimeAreFlushedOnceAndTheCustomizerOfTheApplicationIsCalled() {
+		List<Channel> customized = new ArrayList<>();
+		ClientResources application = ClientResources.builder().nettyCustomizer(new NettyCustomizer() {
+
+			@Override
+			public void afterChannelInitialized(Channel channel) {
+				customized.add(channel);
+			}
+
+		}).build();
+		EmbeddedChannel channel = new EmbeddedChannel();
+		List<Object> reached = new ArrayList<>();
+		DerivedLettuceConfiguration derived = new DerivedLettuceConfiguration(
+				LettuceClientConfiguration.builder().clientResources(application).build(),
+				new RedisStandaloneConfiguration(), Duration.ofSeconds(1), Duration.ofSeconds(5));
+		try {
+			derived.reconnecting()
+				.getClientResources()
+				.orElseThrow()
+				.nettyCustomizer()
+				.afterChannelInitialized(channel);
+			channel.pipeline().addFirst(new ChannelOutboundHandlerAdapter() {
+
+				@Override
+				public void write(ChannelHandlerContext context, Object message, ChannelPromise promise) {
+					reached.add(message);
+				}
+
+				@Override
+				public void flush(ChannelHandlerContext context) {
+					reached.add("flush");
+				}
+
+			});
+			List.of("one", "two", "three").forEach((command) -> channel.pipeline().writeAndFlush(command));
+			channel.runPendingTasks();
+			assertThat(reached).containsExactly("one", "two", "three", "flush");
+			assertThat(customized).containsExactly(channel);
+		}
+		finally {
+			channel.finishAndReleaseAll();
+			derived.shutdownResources();
 			application.shutdown(0, 0, TimeUnit.SECONDS);
 		}
 	}
