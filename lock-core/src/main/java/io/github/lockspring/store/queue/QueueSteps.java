@@ -139,7 +139,8 @@ final class QueueSteps {
 				return this.server.list(place.key())
 					.thenCompose((later) -> position(place, request, entry, later, start, added));
 			}
-			return (index == 1) ? done(busy(content, entry.order(), added)) : busy(queue, entry.order(), added);
+			// a request less than to ask what the owner has
+			return done(busy(content, entry.order(), added));
 		});
 	}
 
