@@ -1,8 +1,11 @@
 package io.github.lockspring.etcd;
 
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 import io.etcd.jetcd.ByteSequence;
+import io.etcd.jetcd.KeyValue;
 import io.github.lockspring.etcd.LeasePool.Lease;
 import io.github.lockspring.store.queue.Entry;
 
@@ -17,6 +20,39 @@ import io.github.lockspring.store.queue.Entry;
 record EtcdEntry(ByteSequence name, String token, long order, long lease) implements Entry {
 
 	static final long NO_LEASE = 0;
+
+	/*
+	 * The value: the token, what the queue stores, and when that was written.
+	 */
+
+	private static final String AFTER_TOKEN = " ";
+
+	private static final String TIME = " @";
+
+	static String value(String token, String text) {
+		return token + AFTER_TOKEN + text + TIME + System.currentTimeMillis();
+	}
+
+	static EtcdEntry of(KeyValue found) {
+		return new EtcdEntry(found.getKey(), text(found).split(AFTER_TOKEN, 2)[0], found.getCreateRevision(),
+				found.getLease());
+	}
+
+	/** The age is for people, so it does not matter that two clocks are compared. */
+	static Content content(KeyValue found) {
+		String value = text(found);
+		int start = value.indexOf(AFTER_TOKEN) + 1;
+		int time = value.lastIndexOf(TIME);
+		int end = (time >= start) ? time : value.length();
+		String written = (time >= start) ? value.substring(time + TIME.length()) : "";
+		Duration age = written.matches("\\d{1,18}")
+				? Duration.ofMillis(Math.max(0, System.currentTimeMillis() - Long.parseLong(written))) : null;
+		return Content.parse(found.getCreateRevision(), value.substring(start, end), age);
+	}
+
+	private static String text(KeyValue found) {
+		return found.getValue().toString(StandardCharsets.UTF_8);
+	}
 
 	@Override
 	public String id() {

@@ -11,7 +11,6 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 
 import io.etcd.jetcd.ByteSequence;
-import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.kv.GetResponse;
 import io.etcd.jetcd.kv.TxnResponse;
 import io.etcd.jetcd.op.Cmp;
@@ -44,8 +43,6 @@ final class EtcdServer implements EntryServer {
 
 	private static final StoreTraits TRAITS = new StoreTraits(Duration.ofSeconds(MIN_SECONDS), Duration.ofSeconds(1),
 			null, StoreTraits.Waiting.NOTIFIED_QUEUE, null);
-
-	private static final String TIME = " @";
 
 	private final EtcdConnection connection;
 
@@ -97,23 +94,23 @@ final class EtcdServer implements EntryServer {
 	/** A repeated request finds its key, whoever has created it. */
 	@Override
 	public CompletionStage<Added> add(String key, OwnerToken token, boolean repeated, long ttlMillis, String text) {
-		ByteSequence name = bytes(prefix(key) + token);
 		long seconds = seconds(ttlMillis);
 		// one that was kept may be gone, such as with the data of the servers
-		return EtcdErrors.ifNoLease(this.leases.take(seconds).thenCompose((lease) -> add(key, name, text, lease)),
-				() -> this.leases.grant(seconds).thenCompose((lease) -> add(key, name, text, lease)));
+		return EtcdErrors.ifNoLease(this.leases.take(seconds).thenCompose((lease) -> add(key, token, text, lease)),
+				() -> this.leases.grant(seconds).thenCompose((lease) -> add(key, token, text, lease)));
 	}
 
-	private CompletionStage<Added> add(String key, ByteSequence name, String text, Lease lease) {
-		PutOption leased = PutOption.builder().withLeaseId(lease.id()).build();
-		return this.connection
-			.send((client) -> client.getKVClient()
-				.txn()
-				.If(new Cmp(name, Cmp.Op.EQUAL, CmpTarget.createRevision(0)))
-				.Then(Op.put(name, timed(text), leased), queue(key))
-				.Else(queue(key))
-				.commit())
-			.thenApply((response) -> added(key, name, response, lease))
+	/**
+	 * Servers keep the name of each key that ever was until they are compacted, and read
+	 * all of them when they look for a prefix. So the keys of an instance have the same
+	 * name, unless one of them is still there.
+	 */
+	private CompletionStage<Added> add(String key, OwnerToken token, String text, Lease lease) {
+		ByteSequence name = bytes(prefix(key) + token.instance());
+		ByteSequence other = bytes(prefix(key) + token);
+		return add(key, token, text, lease, List.of(name, other))
+			.thenCompose((added) -> added.map(EtcdServer::done)
+				.orElseGet(() -> add(key, token, text, lease, List.of(other)).thenApply(Optional::orElseThrow)))
 			.whenComplete((added, ex) -> {
 				if (ex != null || added.entry() instanceof EtcdEntry.Mine mine && mine.lease() != lease.id()) {
 					// not used, or it is not known: without the lease there is no key
@@ -122,12 +119,38 @@ final class EtcdServer implements EntryServer {
 			});
 	}
 
-	private Added added(String key, ByteSequence name, TxnResponse response, Lease lease) {
-		List<EtcdEntry> queue = entries(key, response.getGetResponses().get(0));
-		EtcdEntry own = queue.stream().filter((entry) -> entry.name().equals(name)).findFirst().orElseThrow();
-		EtcdEntry.Mine mine = new EtcdEntry.Mine(own);
-		mine.replaceLease(lease.id(), lease);
-		return new Added(mine, queue);
+	/**
+	 * Creates a key unless one of some names is there.
+	 * @param names the first of them is that of the key
+	 * @return empty if another token has the first name
+	 */
+	private CompletionStage<Optional<Added>> add(String key, OwnerToken token, String text, Lease lease,
+			List<ByteSequence> names) {
+		Cmp[] absent = names.stream()
+			.map((name) -> new Cmp(name, Cmp.Op.EQUAL, CmpTarget.createRevision(0)))
+			.toArray(Cmp[]::new);
+		PutOption leased = PutOption.builder().withLeaseId(lease.id()).build();
+		return this.connection
+			.send((client) -> client.getKVClient()
+				.txn()
+				.If(absent)
+				.Then(Op.put(names.get(0), value(token.toString(), text), leased), queue(key))
+				.Else(queue(key))
+				.commit())
+			.thenApply((response) -> {
+				List<EtcdEntry> queue = entries(response.getGetResponses().get(0));
+				return own(queue, token).map((own) -> {
+					own.replaceLease(lease.id(), lease);
+					return new Added(own, queue);
+				});
+			});
+	}
+
+	private static Optional<EtcdEntry.Mine> own(List<EtcdEntry> queue, OwnerToken token) {
+		return queue.stream()
+			.filter((entry) -> entry.token().equals(token.toString()))
+			.findFirst()
+			.map(EtcdEntry.Mine::new);
 	}
 
 	private Op queue(String key) {
@@ -145,54 +168,39 @@ final class EtcdServer implements EntryServer {
 	@Override
 	public CompletionStage<List<? extends Entry>> list(String key) {
 		return this.connection.send((client) -> client.getKVClient().get(bytes(prefix(key)), byCreation()))
-			.thenApply((response) -> entries(key, response));
+			.thenApply(EtcdServer::entries);
 	}
 
-	private List<EtcdEntry> entries(String key, GetResponse response) {
-		int start = prefix(key).length();
-		return response.getKvs()
-			.stream()
-			.map((each) -> new EtcdEntry(each.getKey(), text(each.getKey()).substring(start), each.getCreateRevision(),
-					each.getLease()))
-			.toList();
+	private static List<EtcdEntry> entries(GetResponse response) {
+		return response.getKvs().stream().map(EtcdEntry::of).toList();
 	}
 
 	@Override
 	public CompletionStage<Entry.@Nullable Own> find(String key, OwnerToken token) {
-		ByteSequence name = bytes(prefix(key) + token);
-		return this.connection.send((client) -> client.getKVClient().get(name))
-			.thenApply((response) -> response.getKvs()
-				.stream()
-				.findFirst()
-				.map((found) -> new EtcdEntry.Mine(
-						new EtcdEntry(name, token.toString(), found.getCreateRevision(), found.getLease())))
-				.orElse(null));
+		return this.connection.send((client) -> client.getKVClient().get(bytes(prefix(key)), byCreation()))
+			.thenApply((response) -> own(entries(response), token).orElse(null));
 	}
 
 	@Override
 	public CompletionStage<Optional<Entry.Content>> read(Entry entry) {
-		return this.connection.send((client) -> client.getKVClient().get(name(entry))).thenApply(EtcdServer::content);
+		return this.connection.send((client) -> client.getKVClient().get(name(entry)))
+			.thenApply((response) -> content(entry, response));
 	}
 
-	private static Optional<Entry.Content> content(GetResponse response) {
-		return response.getKvs().stream().findFirst().map(EtcdServer::content);
-	}
-
-	/** The age is for people, so it does not matter that two clocks are compared. */
-	private static Entry.Content content(KeyValue found) {
-		String value = text(found.getValue());
-		int time = value.lastIndexOf(TIME);
-		String written = (time >= 0) ? value.substring(time + TIME.length()) : "";
-		Duration age = written.matches("\\d{1,18}")
-				? Duration.ofMillis(Math.max(0, System.currentTimeMillis() - Long.parseLong(written))) : null;
-		return Entry.Content.parse(found.getCreateRevision(), (time >= 0) ? value.substring(0, time) : value, age);
+	/** Its key may have been created again, which is another entry. */
+	private static Optional<Entry.Content> content(Entry entry, GetResponse response) {
+		return response.getKvs()
+			.stream()
+			.filter((found) -> EtcdEntry.of(found).id().equals(entry.id()))
+			.findFirst()
+			.map(EtcdEntry::content);
 	}
 
 	@Override
 	public CompletionStage<Optional<Entry.Content>> watch(Entry entry, Runnable gone) {
 		ByteSequence name = name(entry);
 		return this.connection.send((client) -> client.getKVClient().get(name)).thenApply((response) -> {
-			Optional<Entry.Content> content = content(response);
+			Optional<Entry.Content> content = content(entry, response);
 			if (content.isPresent()) {
 				this.connection.watch(name, response.getHeader().getRevision() + 1, gone);
 			}
@@ -221,7 +229,7 @@ final class EtcdServer implements EntryServer {
 
 	private CompletionStage<Boolean> put(EtcdEntry.Mine mine, String text, long lease) {
 		return change(mine.name(), mine.order(),
-				Op.put(mine.name(), timed(text), PutOption.builder().withLeaseId(lease).build()));
+				Op.put(mine.name(), value(mine.token(), text), PutOption.builder().withLeaseId(lease).build()));
 	}
 
 	/** Changes no key that was created again since: a request may be late. */
@@ -309,16 +317,16 @@ final class EtcdServer implements EntryServer {
 		return (entry instanceof EtcdEntry.Mine mine) ? mine.name() : ((EtcdEntry) entry).name();
 	}
 
-	private static ByteSequence timed(String text) {
-		return bytes(text + TIME + System.currentTimeMillis());
+	private static ByteSequence value(String token, String text) {
+		return bytes(EtcdEntry.value(token, text));
 	}
 
 	private static ByteSequence bytes(String text) {
 		return ByteSequence.from(text, StandardCharsets.UTF_8);
 	}
 
-	private static String text(ByteSequence bytes) {
-		return bytes.toString(StandardCharsets.UTF_8);
+	private static <T> CompletionStage<T> done(T value) {
+		return CompletableFuture.completedFuture(value);
 	}
 
 }
