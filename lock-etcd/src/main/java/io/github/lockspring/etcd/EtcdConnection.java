@@ -141,22 +141,40 @@ final class EtcdConnection implements AutoCloseable {
 	}
 
 	/**
-	 * Watches a key.
-	 * @param revision the first revision that counts
-	 * @param gone called once when the key was deleted or when the watch ends
-	 * @throws LockUnavailableException if the client was closed
+	 * Watches a key. Only a watch without a revision is told of changes at once: one that
+	 * begins in the past waits until the server has read what has happened since, which
+	 * it does ten times a second.
+	 * @param gone called once when the key was deleted or when the watch ends, if it has
+	 * begun
+	 * @return what ends the watch, which is there when changes from then on count; fails
+	 * with {@link LockUnavailableException}
 	 */
-	void watch(ByteSequence name, long revision, Runnable gone) {
+	CompletionStage<Runnable> watch(ByteSequence name, Runnable gone) {
+		CompletableFuture<Runnable> begun = new CompletableFuture<>();
 		CompletableFuture<@Nullable Void> ended = new CompletableFuture<>();
+		Runnable end = () -> ended.cancel(false);
 		ended.thenRun(gone);
-		WatchOption option = WatchOption.builder().withRevision(revision).withNoPut(true).build();
-		Watch.Watcher watcher = this.link.get().watch((watches) -> watches.watch(name, option, (response) -> {
-			if (response.getEvents().stream().anyMatch((event) -> event.getEventType() == EventType.DELETE)) {
-				ended.complete(null);
+		WatchOption option = WatchOption.builder().withCreateNotify(true).withNoPut(true).build();
+		return send((client) -> {
+			Watch.Watcher watcher = this.link.get().watch((watches) -> watches.watch(name, option, (response) -> {
+				if (response.isCreatedNotify()) {
+					begun.complete(end);
+				}
+				if (response.getEvents().stream().anyMatch((event) -> event.getEventType() == EventType.DELETE)) {
+					ended.complete(null);
+				}
+			}, (ex) -> {
+				begun.completeExceptionally(ex);
+				ended.completeAsync(() -> null, this.thread);
+			}, () -> ended.completeAsync(() -> null, this.thread)));
+			// on another thread: the client's own may not wait for itself
+			ended.whenCompleteAsync((done, ex) -> watcher.close(), this.thread);
+			return begun;
+		}).whenComplete((ending, ex) -> {
+			if (ex != null) {
+				end.run();
 			}
-		}, (ex) -> ended.completeAsync(() -> null, this.thread), () -> ended.completeAsync(() -> null, this.thread)));
-		// on another thread: the client's own may not wait for itself
-		ended.thenRunAsync(watcher::close, this.thread);
+		});
 	}
 
 	/** Closes the client, if it is this object's own. */

@@ -2,12 +2,14 @@ package io.github.lockspring.etcd;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.KeyValue;
 import io.github.lockspring.etcd.LeasePool.Lease;
 import io.github.lockspring.store.queue.Entry;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A key in the queue of a lock.
@@ -81,7 +83,7 @@ record EtcdEntry(ByteSequence name, String token, long order, long lease) implem
 
 		private volatile long validUntil;
 
-		private volatile boolean over;
+		private final CompletableFuture<@Nullable Void> over = new CompletableFuture<>();
 
 		Mine(EtcdEntry entry) {
 			this.name = entry.name();
@@ -123,7 +125,11 @@ record EtcdEntry(ByteSequence name, String token, long order, long lease) implem
 		}
 
 		void end() {
-			this.over = true;
+			this.over.complete(null);
+		}
+
+		void onEnd(Runnable action) {
+			this.over.thenRun(action);
 		}
 
 		ByteSequence name() {
@@ -160,7 +166,7 @@ record EtcdEntry(ByteSequence name, String token, long order, long lease) implem
 
 		@Override
 		public boolean isOver() {
-			return this.over;
+			return this.over.isDone();
 		}
 
 	}

@@ -198,14 +198,11 @@ final class EtcdServer implements EntryServer {
 
 	@Override
 	public CompletionStage<Optional<Entry.Content>> watch(Entry entry, Runnable gone) {
-		ByteSequence name = name(entry);
-		return this.connection.send((client) -> client.getKVClient().get(name)).thenApply((response) -> {
-			Optional<Entry.Content> content = content(entry, response);
-			if (content.isPresent()) {
-				this.connection.watch(name, response.getHeader().getRevision() + 1, gone);
+		return this.connection.watch(name(entry), gone).thenCompose((end) -> read(entry).whenComplete((content, ex) -> {
+			if (ex != null || content.isEmpty()) {
+				end.run();
 			}
-			return content;
-		});
+		}));
 	}
 
 	@Override
@@ -222,7 +219,13 @@ final class EtcdServer implements EntryServer {
 		return this.leases.grant(seconds(ttlMillis))
 			.thenCompose((lease) -> put(mine, text, lease.id()).thenApply((there) -> {
 				boolean replaced = there && mine.replaceLease(before, lease);
-				this.leases.revoke(replaced ? before : lease.id());
+				if (there && !replaced) {
+					// the key has this lease now, but its removal must find it
+					mine.onEnd(() -> this.leases.revoke(lease.id()));
+				}
+				else {
+					this.leases.revoke(replaced ? before : lease.id());
+				}
 				return replaced;
 			}));
 	}

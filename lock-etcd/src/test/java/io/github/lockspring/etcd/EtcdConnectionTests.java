@@ -126,7 +126,7 @@ class EtcdConnectionTests {
 			await().atMost(PATIENT).until(() -> isAnswered(connection));
 			int before = clients.made();
 			CountDownLatch gone = new CountDownLatch(1);
-			connection.watch(KEY, 1, gone::countDown);
+			assertThat(connection.watch(KEY, gone::countDown)).succeedsWithin(PATIENT);
 			proxy.stall();
 			long start = System.nanoTime();
 			await().atMost(PATIENT).until(() -> !isAnswered(connection) && clients.made() >= before + 2);

@@ -1,0 +1,118 @@
+package io.github.lockspring.etcd;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+import io.etcd.jetcd.ByteSequence;
+import io.etcd.jetcd.Client;
+import io.github.lockspring.store.OwnerToken;
+import io.github.lockspring.store.queue.Entry;
+import io.github.lockspring.store.queue.EntryServer.Added;
+import io.github.lockspring.testsupport.etcd.EtcdProcess;
+import io.github.lockspring.testsupport.etcd.RequiresEtcd;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The names of keys, on a real server.
+ */
+@RequiresEtcd
+class EtcdServerTests {
+
+	private static final Duration TIMEOUT = Duration.ofSeconds(20);
+
+	private static final String INSTANCE = "etcd-server-tests-0001";
+
+	private static final String OTHER = "etcd-server-tests-0002";
+
+	private final String key = "names-" + UUID.randomUUID();
+
+	private final Client client = Clients.of(EtcdProcess.shared().address());
+
+	private final EtcdServer server = new EtcdServer(new EtcdConnection(this.client, TIMEOUT),
+			new EtcdStoreSettings("lock:", "lockspring", TIMEOUT, TIMEOUT));
+
+	@AfterEach
+	void close() {
+		this.server.close();
+		this.client.close();
+	}
+
+	private static <T> T get(CompletionStage<T> stage) throws Exception {
+		return stage.toCompletableFuture().get(TIMEOUT.toSeconds(), TimeUnit.SECONDS);
+	}
+
+	private static OwnerToken token(String instance, int sequence) {
+		return new OwnerToken(instance, sequence, 5000);
+	}
+
+	private Added add(OwnerToken token) throws Exception {
+		return get(this.server.add(this.key, token, false, 60_000, "60000"));
+	}
+
+	private static ByteSequence name(Added added) {
+		return ((EtcdEntry.Mine) added.entry()).name();
+	}
+
+	private List<String> tokens() throws Exception {
+		return get(this.server.list(this.key)).stream().map(Entry::token).toList();
+	}
+
+	/** Servers keep names that were used once until they are compacted. */
+	@Test
+	void keysOfAnInstanceHaveTheSameNameOneAfterTheOther() throws Exception {
+		Added first = add(token(INSTANCE, 1));
+		assertThat(get(this.server.remove(first.entry()))).isTrue();
+		Added second = add(token(INSTANCE, 2));
+		assertThat(name(second)).isEqualTo(name(first));
+		assertThat(second.entry().order()).isGreaterThan(first.entry().order());
+		assertThat(tokens()).containsExactly(token(INSTANCE, 2).toString());
+		// what is late changes nothing
+		assertThat(get(this.server.remove(first.entry()))).isFalse();
+		assertThat(get(this.server.write(second.entry(), "1000", 0))).isTrue();
+		assertThat(get(this.server.read(second.entry())).orElseThrow().millis()).isEqualTo(1000);
+		assertThat(get(this.server.remove(second.entry()))).isTrue();
+	}
+
+	@Test
+	void secondKeyOfAnInstanceHasANameOfItsOwnAndIsFoundAgain() throws Exception {
+		Added first = add(token(INSTANCE, 1));
+		Added second = add(token(INSTANCE, 2));
+		assertThat(name(second)).isNotEqualTo(name(first));
+		assertThat(tokens()).containsExactly(token(INSTANCE, 1).toString(), token(INSTANCE, 2).toString());
+		get(this.server.remove(first.entry()));
+		// its answer was lost, and the name of all is free by now
+		Added again = add(token(INSTANCE, 2));
+		assertThat(again.entry().id()).isEqualTo(second.entry().id());
+		assertThat(get(this.server.find(this.key, token(INSTANCE, 2))).id()).isEqualTo(second.entry().id());
+		assertThat(tokens()).containsExactly(token(INSTANCE, 2).toString());
+		get(this.server.remove(again.entry()));
+		assertThat(tokens()).isEmpty();
+	}
+
+	/** Otherwise two instances could wait for each other. */
+	@Test
+	void keyThatWasCreatedAgainIsNotWaitedFor() throws Exception {
+		Added first = add(token(INSTANCE, 1));
+		Added waiter = add(token(OTHER, 1));
+		Entry before = waiter.queue().get(0);
+		CountDownLatch gone = new CountDownLatch(1);
+		assertThat(get(this.server.watch(before, gone::countDown))).isPresent();
+		get(this.server.remove(first.entry()));
+		assertThat(gone.await(TIMEOUT.toSeconds(), TimeUnit.SECONDS)).isTrue();
+		Added again = add(token(INSTANCE, 2));
+		assertThat(name(again)).isEqualTo(name(first));
+		assertThat(get(this.server.read(before))).isEmpty();
+		assertThat(get(this.server.watch(before, gone::countDown))).isEmpty();
+		assertThat(tokens()).containsExactly(token(OTHER, 1).toString(), token(INSTANCE, 2).toString());
+		get(this.server.remove(waiter.entry()));
+		get(this.server.remove(again.entry()));
+	}
+
+}
