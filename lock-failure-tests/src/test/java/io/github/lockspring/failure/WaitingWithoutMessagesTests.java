@@ -122,7 +122,8 @@ class WaitingWithoutMessagesTests {
 			return acquired;
 		});
 		assertThat(waits.get(2, TimeUnit.MINUTES)).isEqualTo(5);
-		assertThat(this.holds.get() - before).as("holds of the others meanwhile").isGreaterThan(20);
+		// a turn of each between two of its own
+		assertThat(this.holds.get() - before).as("holds of the others meanwhile").isGreaterThan(10);
 	}
 
 	/** An instance whose inbox is open, since it has waited before. */
