@@ -11,6 +11,7 @@ import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.RetryOneTime;
 import org.apache.curator.test.InstanceSpec;
 import org.apache.curator.test.TestingServer;
+import org.apache.zookeeper.KeeperException.NoNodeException;
 import org.apache.zookeeper.ZooKeeper;
 
 /**
@@ -91,8 +92,10 @@ final class ZooKeeperTestServer implements AutoCloseable {
 
 	private List<String> children(String path) {
 		try {
-			return (this.admin.checkExists().forPath(path) != null) ? this.admin.getChildren().forPath(path)
-					: List.of();
+			return this.admin.getChildren().forPath(path);
+		}
+		catch (NoNodeException ex) {
+			return List.of();
 		}
 		catch (Exception ex) {
 			throw new IllegalStateException(ex);
