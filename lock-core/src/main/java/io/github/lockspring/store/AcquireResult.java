@@ -54,7 +54,8 @@ public sealed interface AcquireResult {
 	 * Another owner holds the lock.
 	 *
 	 * @param remainingMillis milliseconds until its lease ends unless it is renewed;
-	 * negative if it never ends
+	 * negative if it never ends. For a token in a queue it may be the lease of the one
+	 * before it
 	 * @param lastFencingToken a number that is at least as large as the fencing token of
 	 * every grant before this result, and smaller than that of every later one
 	 * @param newInQueue whether this request put the token into the queue; false if it

@@ -6,6 +6,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
@@ -92,9 +93,13 @@ final class EtcdConnection implements AutoCloseable {
 	}
 
 	<T> CompletionStage<T> send(Function<Client, CompletableFuture<T>> request, long timeoutMillis) {
+		return sendOver((link) -> request.apply(link.client()), timeoutMillis);
+	}
+
+	private <T> CompletionStage<T> sendOver(Function<Link, CompletableFuture<T>> request, long timeoutMillis) {
 		Link link = this.link.get();
 		// an answer that is late is one
-		return begin(request, link.client()).whenComplete((value, ex) -> {
+		return begin(request, link).whenComplete((value, ex) -> {
 			if (ex == null || !EtcdErrors.isSilence(ex)) {
 				link.answered();
 			}
@@ -105,9 +110,9 @@ final class EtcdConnection implements AutoCloseable {
 			.thenCompose(Function.identity());
 	}
 
-	private static <T> CompletableFuture<T> begin(Function<Client, CompletableFuture<T>> request, Client client) {
+	private static <T> CompletableFuture<T> begin(Function<Link, CompletableFuture<T>> request, Link link) {
 		try {
-			return request.apply(client);
+			return request.apply(link);
 		}
 		catch (RuntimeException ex) {
 			return CompletableFuture.failedFuture(ex);
@@ -155,26 +160,30 @@ final class EtcdConnection implements AutoCloseable {
 		Runnable end = () -> ended.cancel(false);
 		ended.thenRun(gone);
 		WatchOption option = WatchOption.builder().withCreateNotify(true).withNoPut(true).build();
-		return send((client) -> {
-			Watch.Watcher watcher = this.link.get().watch((watches) -> watches.watch(name, option, (response) -> {
+		return sendOver((link) -> {
+			Watch.Watcher watcher = link.watch((watches) -> watches.watch(name, option, (response) -> {
 				if (response.isCreatedNotify()) {
 					begun.complete(end);
 				}
 				if (response.getEvents().stream().anyMatch((event) -> event.getEventType() == EventType.DELETE)) {
 					ended.complete(null);
 				}
-			}, (ex) -> {
-				begun.completeExceptionally(ex);
-				ended.completeAsync(() -> null, this.thread);
-			}, () -> ended.completeAsync(() -> null, this.thread)));
+			}, (ex) -> this.thread.execute(() -> end(begun, ended, ex)),
+					() -> this.thread.execute(() -> end(begun, ended, new TimeoutException("The watch was closed")))));
 			// on another thread: the client's own may not wait for itself
 			ended.whenCompleteAsync((done, ex) -> watcher.close(), this.thread);
 			return begun;
-		}).whenComplete((ending, ex) -> {
+		}, this.timeoutMillis).whenComplete((ending, ex) -> {
 			if (ex != null) {
 				end.run();
 			}
 		});
+	}
+
+	/** A watch that has not begun has failed; nothing else is told then. */
+	private static void end(CompletableFuture<Runnable> begun, CompletableFuture<@Nullable Void> ended, Throwable ex) {
+		begun.completeExceptionally(ex);
+		ended.complete(null);
 	}
 
 	/** Closes the client, if it is this object's own. */

@@ -7,6 +7,8 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
+import io.etcd.jetcd.common.exception.ErrorCode;
+import io.etcd.jetcd.common.exception.EtcdException;
 import io.github.lockspring.LockUnavailableException;
 
 /**
@@ -34,7 +36,10 @@ final class EtcdErrors {
 	 */
 	static boolean isSilence(Throwable failure) {
 		Throwable cause = cause(failure);
-		return cause instanceof TimeoutException || (says(cause, "UNAVAILABLE") && !says(cause, "etcdserver:"));
+		// a watch is told the code alone, and a request its name
+		boolean unavailable = says(cause, "UNAVAILABLE")
+				|| (cause instanceof EtcdException known && known.getErrorCode() == ErrorCode.UNAVAILABLE);
+		return cause instanceof TimeoutException || (unavailable && !says(cause, "etcdserver:"));
 	}
 
 	private static boolean says(Throwable cause, String part) {

@@ -21,6 +21,7 @@ import io.etcd.jetcd.options.GetOption;
 import io.etcd.jetcd.options.GetOption.SortOrder;
 import io.etcd.jetcd.options.GetOption.SortTarget;
 import io.etcd.jetcd.options.PutOption;
+import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.etcd.LeasePool.Lease;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.RenewResult;
@@ -100,50 +101,49 @@ final class EtcdServer implements EntryServer {
 				() -> this.leases.grant(seconds).thenCompose((lease) -> add(key, token, text, lease)));
 	}
 
+	private CompletionStage<Added> add(String key, OwnerToken token, String text, Lease lease) {
+		return add(key, token, text, lease, 0).whenComplete((added, ex) -> {
+			if (ex != null || added.entry() instanceof EtcdEntry.Mine mine && mine.lease() != lease.id()) {
+				// not used, or it is not known: without the lease there is no key
+				this.leases.revoke(lease.id());
+			}
+		});
+	}
+
 	/**
 	 * Servers keep the name of each key that ever was until they are compacted, and read
 	 * all of them when they look for a prefix. So the keys of an instance have the same
 	 * name, unless one of them is still there.
+	 * @param taken the creation's revision of the key that has this name; 0 if none has
 	 */
-	private CompletionStage<Added> add(String key, OwnerToken token, String text, Lease lease) {
+	private CompletionStage<Added> add(String key, OwnerToken token, String text, Lease lease, long taken) {
 		ByteSequence name = bytes(prefix(key) + token.instance());
 		ByteSequence other = bytes(prefix(key) + token);
-		return add(key, token, text, lease, List.of(name, other))
-			.thenCompose((added) -> added.map(EtcdServer::done)
-				.orElseGet(() -> add(key, token, text, lease, List.of(other)).thenApply(Optional::orElseThrow)))
-			.whenComplete((added, ex) -> {
-				if (ex != null || added.entry() instanceof EtcdEntry.Mine mine && mine.lease() != lease.id()) {
-					// not used, or it is not known: without the lease there is no key
-					this.leases.revoke(lease.id());
-				}
-			});
-	}
-
-	/**
-	 * Creates a key unless one of some names is there.
-	 * @param names the first of them is that of the key
-	 * @return empty if another token has the first name
-	 */
-	private CompletionStage<Optional<Added>> add(String key, OwnerToken token, String text, Lease lease,
-			List<ByteSequence> names) {
-		Cmp[] absent = names.stream()
-			.map((name) -> new Cmp(name, Cmp.Op.EQUAL, CmpTarget.createRevision(0)))
-			.toArray(Cmp[]::new);
 		PutOption leased = PutOption.builder().withLeaseId(lease.id()).build();
 		return this.connection
 			.send((client) -> client.getKVClient()
 				.txn()
-				.If(absent)
-				.Then(Op.put(names.get(0), value(token.toString(), text), leased), queue(key))
+				.If(new Cmp(name, Cmp.Op.EQUAL, CmpTarget.createRevision(taken)),
+						new Cmp(other, Cmp.Op.EQUAL, CmpTarget.createRevision(0)))
+				.Then(Op.put((taken == 0) ? name : other, value(token.toString(), text), leased), queue(key))
 				.Else(queue(key))
 				.commit())
-			.thenApply((response) -> {
+			.thenCompose((response) -> {
 				List<EtcdEntry> queue = entries(response.getGetResponses().get(0));
 				return own(queue, token).map((own) -> {
 					own.replaceLease(lease.id(), lease);
-					return new Added(own, queue);
+					return done(new Added(own, queue));
+				}).orElseGet(() -> {
+					long present = order(queue, name);
+					return (present != taken) ? add(key, token, text, lease, present)
+							: CompletableFuture.failedFuture(new LockUnavailableException(
+									"Another client has changed the keys of lock '" + key + "' in etcd"));
 				});
 			});
+	}
+
+	private static long order(List<EtcdEntry> queue, ByteSequence name) {
+		return queue.stream().filter((entry) -> entry.name().equals(name)).findFirst().map(EtcdEntry::order).orElse(0L);
 	}
 
 	private static Optional<EtcdEntry.Mine> own(List<EtcdEntry> queue, OwnerToken token) {
@@ -217,7 +217,12 @@ final class EtcdServer implements EntryServer {
 			return put(mine, text, before);
 		}
 		return this.leases.grant(seconds(ttlMillis))
-			.thenCompose((lease) -> put(mine, text, lease.id()).thenApply((there) -> {
+			.thenCompose((lease) -> put(mine, text, lease.id()).whenComplete((there, ex) -> {
+				if (ex != null) {
+					// the key may have this lease
+					mine.onEnd(() -> this.leases.revoke(lease.id()));
+				}
+			}).thenApply((there) -> {
 				boolean replaced = there && mine.replaceLease(before, lease);
 				if (there && !replaced) {
 					// the key has this lease now, but its removal must find it

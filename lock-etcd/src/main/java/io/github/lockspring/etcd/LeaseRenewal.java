@@ -2,10 +2,12 @@ package io.github.lockspring.etcd;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 
+import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.kv.TxnResponse;
 import io.etcd.jetcd.op.Op;
 import io.etcd.jetcd.options.GetOption;
@@ -90,15 +92,17 @@ final class LeaseRenewal {
 	}
 
 	private static RenewResult result(EtcdEntry.Mine entry, long term, TxnResponse response, int index, long sent) {
-		boolean there = response.getGetResponses()
+		Optional<KeyValue> there = response.getGetResponses()
 			.get(index)
 			.getKvs()
 			.stream()
-			.anyMatch((found) -> found.getCreateRevision() == entry.order());
-		if (!there || term < 0) {
+			.filter((found) -> found.getCreateRevision() == entry.order())
+			.findFirst();
+		if (there.isEmpty() || term < 0) {
 			return RenewResult.NOT_OWNER;
 		}
-		if (term != response.getHeader().getRaftTerm()) {
+		// a write whose answer was lost may have given it another lease
+		if (term != response.getHeader().getRaftTerm() || there.get().getLease() != entry.lease()) {
 			return RenewResult.UNKNOWN;
 		}
 		entry.renewed(sent);

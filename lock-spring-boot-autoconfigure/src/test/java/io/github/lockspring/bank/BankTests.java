@@ -151,10 +151,16 @@ class BankTests {
 	void f09TransactionOfAStoppedHolderDoesNotCommit(BankDatabase database) throws Exception {
 		Figures figures = new Figures(database + ", commit guard alone, holder stopped");
 		Audit audit = begin(database, Verification.LOCAL, false);
-		Round round = new Plan(Moment.IN_SECTION, Harm.STOPPED).play(this.branches, audit, false);
-		figures.add(round);
+		Round round;
+		do {
+			round = new Plan(Moment.IN_SECTION, Harm.STOPPED).play(this.branches, audit, false);
+			figures.add(round);
+			assertThat(round.overtaken()).isTrue();
+			assertThat(round.outcome()).matches((outcome) -> !outcome.isCommitted());
+		}
+		// on a busy machine the database may give up before the guard is asked
+		while (round.outcome() == Outcome.DATABASE && figures.rounds() < MOST_ROUNDS_UNTIL_LOSS);
 		end(audit, figures);
-		assertThat(round.overtaken()).isTrue();
 		assertThat(round.outcome()).isEqualTo(Outcome.LOST_BEFORE_COMMIT);
 	}
 

@@ -83,8 +83,7 @@ public interface EntryServer extends AutoCloseable {
 	/**
 	 * Reads an entry, and calls when it is gone.
 	 * @param entry the entry
-	 * @param gone called, perhaps more than once and perhaps in vain, unless the result
-	 * is empty
+	 * @param gone called, perhaps more than once and perhaps in vain
 	 * @return what is in it; empty if it is gone already
 	 */
 	CompletionStage<Optional<Entry.Content>> watch(Entry entry, Runnable gone);
