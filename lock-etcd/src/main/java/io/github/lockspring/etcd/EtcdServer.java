@@ -103,8 +103,8 @@ final class EtcdServer implements EntryServer {
 
 	private CompletionStage<Added> add(String key, OwnerToken token, String text, Lease lease) {
 		return add(key, token, text, lease, 0).whenComplete((added, ex) -> {
-			if (ex != null || added.entry() instanceof EtcdEntry.Mine mine && mine.lease() != lease.id()) {
-				// not used, or it is not known: without the lease there is no key
+			if (ex != null) {
+				// without the lease there is no key
 				this.leases.revoke(lease.id());
 			}
 		});
@@ -130,16 +130,27 @@ final class EtcdServer implements EntryServer {
 				.commit())
 			.thenCompose((response) -> {
 				List<EtcdEntry> queue = entries(response.getGetResponses().get(0));
-				return own(queue, token).map((own) -> {
-					own.replaceLease(lease.id(), lease);
-					return done(new Added(own, queue));
-				}).orElseGet(() -> {
-					long present = order(queue, name);
-					return (present != taken) ? add(key, token, text, lease, present)
-							: CompletableFuture.failedFuture(new LockUnavailableException(
-									"Another client has changed the keys of lock '" + key + "' in etcd"));
-				});
+				Optional<EtcdEntry.Mine> own = own(queue, token);
+				if (own.isPresent()) {
+					return relying(own.get(), text, lease).thenCompose(
+							(there) -> there ? done(new Added(own.get(), queue)) : add(key, token, text, lease, 0));
+				}
+				long present = order(queue, name);
+				return (present != taken) ? add(key, token, text, lease, present)
+						: CompletableFuture.failedFuture(new LockUnavailableException(
+								"Another client has changed the keys of lock '" + key + "' in etcd"));
 			});
+	}
+
+	/**
+	 * Gives a key that an earlier request has created a lease to rely on: that of the
+	 * earlier request is being revoked, since nothing was known of its key.
+	 * @return false if the key is gone
+	 */
+	private CompletionStage<Boolean> relying(EtcdEntry.Mine own, String text, Lease lease) {
+		long before = own.lease();
+		CompletionStage<Boolean> put = (before == lease.id()) ? done(true) : put(own, text, lease.id());
+		return put.thenApply((there) -> there && own.replaceLease(before, lease));
 	}
 
 	private static long order(List<EtcdEntry> queue, ByteSequence name) {

@@ -96,6 +96,20 @@ class EtcdServerTests {
 		assertThat(tokens()).isEmpty();
 	}
 
+	/** The lease of a request that got no answer is revoked, perhaps late. */
+	@Test
+	void keyThatIsFoundAgainDoesNotGoWithTheLeaseOfTheFirstRequest() throws Exception {
+		Added first = add(token(INSTANCE, 1));
+		long lease = ((EtcdEntry.Mine) first.entry()).lease();
+		Added again = add(token(INSTANCE, 1));
+		assertThat(again.entry().id()).isEqualTo(first.entry().id());
+		this.client.getLeaseClient().revoke(lease).get(TIMEOUT.toSeconds(), TimeUnit.SECONDS);
+		assertThat(tokens()).containsExactly(token(INSTANCE, 1).toString());
+		assertThat(again.entry().validUntil() - System.nanoTime()).isPositive();
+		get(this.server.remove(again.entry()));
+		assertThat(tokens()).isEmpty();
+	}
+
 	/** Otherwise two instances could wait for each other. */
 	@Test
 	void keyThatWasCreatedAgainIsNotWaitedFor() throws Exception {
