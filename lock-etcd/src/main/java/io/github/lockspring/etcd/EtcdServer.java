@@ -9,6 +9,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
+import java.util.function.Function;
 
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.kv.GetResponse;
@@ -119,13 +120,12 @@ final class EtcdServer implements EntryServer {
 	private CompletionStage<Added> add(String key, OwnerToken token, String text, Lease lease, long taken) {
 		ByteSequence name = bytes(prefix(key) + token.instance());
 		ByteSequence other = bytes(prefix(key) + token);
-		PutOption leased = PutOption.builder().withLeaseId(lease.id()).build();
 		return this.connection
 			.send((client) -> client.getKVClient()
 				.txn()
 				.If(new Cmp(name, Cmp.Op.EQUAL, CmpTarget.createRevision(taken)),
 						new Cmp(other, Cmp.Op.EQUAL, CmpTarget.createRevision(0)))
-				.Then(Op.put((taken == 0) ? name : other, value(token.toString(), text), leased), queue(key))
+				.Then(put((taken == 0) ? name : other, token.toString(), text, lease.id()), queue(key))
 				.Else(queue(key))
 				.commit())
 			.thenCompose((response) -> {
@@ -178,6 +178,10 @@ final class EtcdServer implements EntryServer {
 
 	@Override
 	public CompletionStage<List<? extends Entry>> list(String key) {
+		return entries(key).thenApply(Function.identity());
+	}
+
+	private CompletionStage<List<EtcdEntry>> entries(String key) {
 		return this.connection.send((client) -> client.getKVClient().get(bytes(prefix(key)), byCreation()))
 			.thenApply(EtcdServer::entries);
 	}
@@ -188,8 +192,7 @@ final class EtcdServer implements EntryServer {
 
 	@Override
 	public CompletionStage<Entry.@Nullable Own> find(String key, OwnerToken token) {
-		return this.connection.send((client) -> client.getKVClient().get(bytes(prefix(key)), byCreation()))
-			.thenApply((response) -> own(entries(response), token).orElse(null));
+		return entries(key).thenApply((queue) -> own(queue, token).orElse(null));
 	}
 
 	@Override
@@ -247,8 +250,7 @@ final class EtcdServer implements EntryServer {
 	}
 
 	private CompletionStage<Boolean> put(EtcdEntry.Mine mine, String text, long lease) {
-		return change(mine.name(), mine.order(),
-				Op.put(mine.name(), value(mine.token(), text), PutOption.builder().withLeaseId(lease).build()));
+		return change(mine.name(), mine.order(), put(mine.name(), mine.token(), text, lease));
 	}
 
 	/** Changes no key that was created again since: a request may be late. */
@@ -336,8 +338,8 @@ final class EtcdServer implements EntryServer {
 		return (entry instanceof EtcdEntry.Mine mine) ? mine.name() : ((EtcdEntry) entry).name();
 	}
 
-	private static ByteSequence value(String token, String text) {
-		return bytes(EtcdEntry.value(token, text));
+	private static Op put(ByteSequence name, String token, String text, long lease) {
+		return Op.put(name, bytes(EtcdEntry.value(token, text)), PutOption.builder().withLeaseId(lease).build());
 	}
 
 	private static ByteSequence bytes(String text) {
