@@ -11,8 +11,7 @@ import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.annotation.DistributedLock;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.cache.CacheManager;
@@ -34,25 +33,20 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 class FencingTokenParameterTests {
 
-	private static AnnotationConfigApplicationContext context;
+	private final AnnotationConfigApplicationContext context = LockContexts.start(LockedCallTests.Engine.class,
+			Outside.class, Shop.class);
 
-	private static Shop shop;
+	private final Shop shop = this.context.getBean(Shop.class);
 
-	@BeforeAll
-	static void start() {
-		context = LockContexts.start(LockedCallTests.Engine.class, Outside.class, Shop.class);
-		shop = context.getBean(Shop.class);
-	}
-
-	@AfterAll
-	static void stop() {
-		context.close();
+	@AfterEach
+	void stop() {
+		this.context.close();
 	}
 
 	@Test
 	void methodIsGivenTheTokenOfItsLock() {
-		FencingToken first = shop.sell("tea", null);
-		FencingToken second = shop.sell("tea", null);
+		FencingToken first = this.shop.sell("tea", null);
+		FencingToken second = this.shop.sell("tea", null);
 		assertThat(first.key()).isEqualTo("stock:tea");
 		assertThat(second.value()).isGreaterThan(first.value());
 	}
@@ -60,51 +54,51 @@ class FencingTokenParameterTests {
 	@Test
 	void whatTheCallerPassedIsReplaced() {
 		FencingToken own = new FencingToken("other", 1);
-		assertThat(shop.sell("tea", own)).isNotEqualTo(own);
+		assertThat(this.shop.sell("tea", own)).isNotEqualTo(own);
 	}
 
 	@Test
 	void adviceOutsideOfTheLockSeesWhatTheCallerPassed() {
-		FencingToken token = shop.remembered("a", null);
-		assertThat(context.getBean(CacheManager.class).getCache("tokens").get(new SimpleKey("a", null)).get())
+		FencingToken token = this.shop.remembered("a", null);
+		assertThat(this.context.getBean(CacheManager.class).getCache("tokens").get(new SimpleKey("a", null)).get())
 			.isEqualTo(token);
 	}
 
 	@Test
 	void callWithoutLockKeepsWhatTheCallerPassed() {
 		FencingToken own = new FencingToken("other", 1);
-		assertThat(shop.sellSome(0, own)).isSameAs(own);
-		assertThat(shop.sellSome(0, null)).isNull();
-		assertThat(shop.sellSome(1, null)).isNotNull();
+		assertThat(this.shop.sellSome(0, own)).isSameAs(own);
+		assertThat(this.shop.sellSome(0, null)).isNull();
+		assertThat(this.shop.sellSome(1, null)).isNotNull();
 	}
 
 	@Test
 	void fallbackGetsWhatTheCallerPassed() {
 		FencingToken own = new FencingToken("other", 1);
-		try (HeldLock other = context.getBean(LockTemplate.class)
+		try (HeldLock other = this.context.getBean(LockTemplate.class)
 			.acquire(LockRequest.of("busy").waitTime(Duration.ZERO))) {
 			assertThat(other.isHeld()).isTrue();
-			assertThat(shop.orElse("busy", own)).isSameAs(own);
-			assertThat(shop.orElse("busy", null)).isNull();
+			assertThat(this.shop.orElse("busy", own)).isSameAs(own);
+			assertThat(this.shop.orElse("busy", null)).isNull();
 		}
-		assertThat(shop.orElse("busy", null)).isNotNull();
+		assertThat(this.shop.orElse("busy", null)).isNotNull();
 	}
 
 	@Test
 	void repeatedAnnotationsMayGiveOneKeyEach() {
-		assertThat(shop.quickOrSlow("a", true, null).key()).isEqualTo("a");
-		assertThat(shop.quickOrSlow("a", false, null).key()).isEqualTo("a");
+		assertThat(this.shop.quickOrSlow("a", true, null).key()).isEqualTo("a");
+		assertThat(this.shop.quickOrSlow("a", false, null).key()).isEqualTo("a");
 	}
 
 	@Test
 	void callWithSeveralKeysIsRefusedBeforeTheyAreTaken() {
-		assertThat(shop.transfer(List.of("a"), null).key()).isEqualTo("account:a");
-		assertThat(shop.transfer(List.of("a", "a"), null).key()).isEqualTo("account:a");
-		try (HeldLock other = context.getBean(LockTemplate.class)
+		assertThat(this.shop.transfer(List.of("a"), null).key()).isEqualTo("account:a");
+		assertThat(this.shop.transfer(List.of("a", "a"), null).key()).isEqualTo("account:a");
+		try (HeldLock other = this.context.getBean(LockTemplate.class)
 			.acquire(LockRequest.of("account:b").waitTime(Duration.ZERO))) {
 			assertThat(other.isHeld()).isTrue();
 			assertThatExceptionOfType(LockDefinitionException.class)
-				.isThrownBy(() -> shop.transfer(List.of("b", "a"), null))
+				.isThrownBy(() -> this.shop.transfer(List.of("b", "a"), null))
 				.withMessageContainingAll("Shop.transfer(List, FencingToken)", "[account:a, account:b]",
 						"each with a token of its own", "HeldLock.current(key)");
 		}
@@ -112,8 +106,8 @@ class FencingTokenParameterTests {
 
 	@Test
 	void eachRetryIsGivenTheTokenOfTheLockThatItTook() {
-		shop.retried(null);
-		assertThat(shop.tokens()).hasSize(3).doesNotContainNull().doesNotHaveDuplicates();
+		this.shop.retried(null);
+		assertThat(this.shop.tokens()).hasSize(3).doesNotContainNull().doesNotHaveDuplicates();
 	}
 
 	@Test

@@ -25,11 +25,12 @@ import io.github.lockspring.OnBusy;
 import io.github.lockspring.OnLost;
 import io.github.lockspring.annotation.DistributedLock;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -41,227 +42,240 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
  */
 class LockInterceptorTests {
 
-	private static AnnotationConfigApplicationContext context;
+	private final AnnotationConfigApplicationContext context = LockContexts.start(LockContexts
+		.properties(Map.of("test.key", "#id", "test.ttl", "10s", "test.busy", "whenBusy"), Service.class));
 
-	private static RecordingLocks locks;
+	private final RecordingLocks locks = this.context.getBean(RecordingLocks.class);
 
-	private static Service service;
+	private final Service service = this.context.getBean(Service.class);
 
-	@BeforeAll
-	static void start() {
-		context = LockContexts.start(LockContexts
-			.properties(Map.of("test.key", "#id", "test.ttl", "10s", "test.busy", "whenBusy"), Service.class));
-		locks = context.getBean(RecordingLocks.class);
-		service = context.getBean(Service.class);
-	}
-
-	@AfterAll
-	static void stop() {
-		context.close();
-	}
-
-	@BeforeEach
-	void reset() {
-		locks.requests.clear();
-		locks.everythingBusy = false;
-		locks.unavailable = false;
-		locks.busy.clear();
-		service.calls().clear();
+	@AfterEach
+	void stop() {
+		this.context.close();
 	}
 
 	@Test
 	void runsMethodUnderLock() {
-		assertThat(service.plain("42")).isEqualTo("plain 42 under 42");
-		LockSpec lock = locks.last().locks().get(0);
+		assertThat(this.service.plain("42")).isEqualTo("plain 42 under 42");
+		LockSpec lock = this.locks.last().locks().get(0);
 		assertThat(lock).isEqualTo(new LockSpec("42", "Service.plain", null, true, null, Duration.ZERO));
-		assertThat(locks.last().waitTime()).isNull();
-		assertThat(locks.last().onLost()).isEqualTo(OnLost.THROW);
+		assertThat(this.locks.last().waitTime()).isNull();
+		assertThat(this.locks.last().onLost()).isEqualTo(OnLost.THROW);
 	}
 
 	@Test
 	void forwardsAllAttributes() {
-		service.attributes("42");
-		LockSpec lock = locks.last().locks().get(0);
+		this.service.attributes("42");
+		LockSpec lock = this.locks.last().locks().get(0);
 		assertThat(lock).isEqualTo(new LockSpec("jobs:42", "jobs", Duration.ofSeconds(30), true, Duration.ofHours(1),
 				Duration.ofMillis(1500)));
-		assertThat(locks.last().waitTime()).isEqualTo(Duration.ofMinutes(2));
-		assertThat(locks.last().onLost()).isEqualTo(OnLost.INTERRUPT);
+		assertThat(this.locks.last().waitTime()).isEqualTo(Duration.ofMinutes(2));
+		assertThat(this.locks.last().onLost()).isEqualTo(OnLost.INTERRUPT);
+	}
+
+	@Test
+	void namesOfLocksAreThoseOfAllBeans() {
+		assertThat(this.context.getBean(LockInterceptor.class).lockNames()).contains("jobs", "account", "Service.plain")
+			.doesNotContain("");
 	}
 
 	@Test
 	void leaseWithTtlIsNotRenewedUnlessRequested() {
-		service.unrenewed("42");
-		assertThat(locks.last().locks().get(0).renew()).isFalse();
+		this.service.unrenewed("42");
+		assertThat(this.locks.last().locks().get(0).renew()).isFalse();
 	}
 
 	@Test
 	void resolvesPlaceholdersInEveryText() {
-		service.placeholders("42");
-		assertThat(locks.lastKeys()).containsExactly("42");
-		assertThat(locks.last().locks().get(0).ttl()).isEqualTo(Duration.ofSeconds(10));
-		assertThat(locks.last().waitTime()).isNull();
+		this.service.placeholders("42");
+		assertThat(this.locks.lastKeys()).containsExactly("42");
+		assertThat(this.locks.last().locks().get(0).ttl()).isEqualTo(Duration.ofSeconds(10));
+		assertThat(this.locks.last().waitTime()).isNull();
 	}
 
 	@Test
 	void runsWithoutLockWhereConditionIsFalse() {
-		assertThat(service.conditional(-1)).isEqualTo("unlocked");
-		assertThat(locks.requests).isEmpty();
-		assertThat(service.conditional(1)).isEqualTo("locked");
-		assertThat(locks.requests).hasSize(1);
+		assertThat(this.service.conditional(-1)).isEqualTo("unlocked");
+		assertThat(this.locks.requests).isEmpty();
+		assertThat(this.service.conditional(1)).isEqualTo("locked");
+		assertThat(this.locks.requests).hasSize(1);
 	}
 
 	@Test
 	void takesAllKeysOfRepeatedAnnotationsTogether() {
-		service.repeated("b", "a");
-		assertThat(locks.requests).hasSize(1);
-		assertThat(locks.lastKeys()).containsExactly("account:a", "account:b");
-		assertThat(locks.last().locks()).extracting(LockSpec::ttl)
+		this.service.repeated("b", "a");
+		assertThat(this.locks.requests).hasSize(1);
+		assertThat(this.locks.lastKeys()).containsExactly("account:a", "account:b");
+		assertThat(this.locks.last().locks()).extracting(LockSpec::ttl)
 			.containsExactly(Duration.ofSeconds(20), Duration.ofSeconds(10));
-		assertThat(locks.last().waitTime()).isEqualTo(Duration.ofSeconds(1));
+		assertThat(this.locks.last().waitTime()).isEqualTo(Duration.ofSeconds(1));
 	}
 
 	@Test
 	void conditionBelongsToEachKey() {
-		service.repeated("b", "none");
-		assertThat(locks.lastKeys()).containsExactly("account:b");
+		this.service.repeated("b", "none");
+		assertThat(this.locks.lastKeys()).containsExactly("account:b");
 	}
 
 	@Test
 	void busyLockThrowsAndMethodDoesNotRun() {
-		locks.everythingBusy = true;
-		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> service.plain("42"))
+		this.locks.everythingBusy = true;
+		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> this.service.plain("42"))
 			.withMessage("Lock '42' (Service.plain)");
-		assertThat(service.calls()).isEmpty();
+		assertThat(this.service.calls()).isEmpty();
 	}
 
 	@Test
 	void skipReturnsEmptyValueOfReturnType() {
-		locks.everythingBusy = true;
-		service.skipVoid();
-		assertThat(service.skipObject()).isNull();
-		assertThat(service.skipOptional()).isEmpty();
-		assertThat(service.skipOptionalLong()).isEmpty();
-		assertThat(service.skipList()).isEmpty();
-		assertThat(service.skipSet()).isEmpty();
-		assertThat(service.skipMap()).isEmpty();
-		assertThat(service.skipIterable()).isEmpty();
-		assertThat(service.skipArrayList()).isEmpty();
-		assertThat(service.skipDeque()).isNull();
-		assertThat(service.skipArray()).isEmpty();
-		assertThat(service.skipInt()).isZero();
-		assertThat(service.skipLong()).isZero();
-		assertThat(service.skipBoolean()).isFalse();
-		assertThat(service.skipBooleanObject()).isFalse();
-		assertThat(service.skipChar()).isEqualTo((char) 0);
-		assertThat(service.calls()).isEmpty();
+		this.locks.everythingBusy = true;
+		this.service.skipVoid();
+		assertThat(this.service.skipObject()).isNull();
+		assertThat(this.service.skipOptional()).isEmpty();
+		assertThat(this.service.skipOptionalLong()).isEmpty();
+		assertThat(this.service.skipList()).isEmpty();
+		assertThat(this.service.skipSet()).isEmpty();
+		assertThat(this.service.skipMap()).isEmpty();
+		assertThat(this.service.skipIterable()).isEmpty();
+		assertThat(this.service.skipArrayList()).isEmpty();
+		assertThat(this.service.skipDeque()).isNull();
+		assertThat(this.service.skipArray()).isEmpty();
+		assertThat(this.service.skipInt()).isZero();
+		assertThat(this.service.skipLong()).isZero();
+		assertThat(this.service.skipBoolean()).isFalse();
+		assertThat(this.service.skipBooleanObject()).isFalse();
+		assertThat(this.service.skipChar()).isEqualTo((char) 0);
+		assertThat(this.service.calls()).isEmpty();
 	}
 
 	@Test
 	void skipMakesOneAttemptUnlessItHasWaitTime() {
-		service.skipVoid();
-		assertThat(locks.last().waitTime()).isEqualTo(Duration.ZERO);
-		service.skipAfterWaiting();
-		assertThat(locks.last().waitTime()).isEqualTo(Duration.ofSeconds(3));
+		this.service.skipVoid();
+		assertThat(this.locks.last().waitTime()).isEqualTo(Duration.ZERO);
+		this.service.skipAfterWaiting();
+		assertThat(this.locks.last().waitTime()).isEqualTo(Duration.ofSeconds(3));
 	}
 
 	@Test
 	void skippedCollectionsAreTheCallersOwn() {
-		locks.everythingBusy = true;
-		service.skipList().add("x");
-		assertThat(service.skipList()).isEmpty();
+		this.locks.everythingBusy = true;
+		this.service.skipList().add("x");
+		assertThat(this.service.skipList()).isEmpty();
 	}
 
 	@Test
 	void fallbackIsCalledOnTargetWhenBusy() {
-		locks.everythingBusy = true;
-		assertThat(service.withFallback("42")).isEqualTo("busy 42");
-		assertThat(service.calls()).containsExactly("whenBusy");
+		this.locks.everythingBusy = true;
+		assertThat(this.service.withFallback("42")).isEqualTo("busy 42");
+		assertThat(this.service.calls()).containsExactly("whenBusy");
 	}
 
 	@Test
 	void fallbackMayTakeTheException() {
-		locks.everythingBusy = true;
-		assertThat(service.withFallbackAndException("42"))
+		this.locks.everythingBusy = true;
+		assertThat(this.service.withFallbackAndException("42"))
 			.isEqualTo("42: Lock '42' (Service.withFallbackAndException)");
 	}
 
 	@Test
 	void fallbackMayBePrivateAndItsExceptionReachesCaller() {
-		locks.everythingBusy = true;
-		assertThatThrownBy(() -> service.withFailingFallback("42")).isInstanceOf(IOException.class)
+		this.locks.everythingBusy = true;
+		assertThatThrownBy(() -> this.service.withFailingFallback("42")).isInstanceOf(IOException.class)
 			.hasMessage("fallback 42")
 			.hasNoCause();
 	}
 
 	@Test
 	void f22FallbackIsNotCalledWhenTheLockIsUnavailable() {
-		locks.unavailable = true;
-		assertThatThrownBy(() -> service.withFallback("42")).isInstanceOf(LockUnavailableException.class);
-		assertThatThrownBy(() -> service.withFallbackAndException("42")).isInstanceOf(LockUnavailableException.class);
-		assertThat(service.calls()).isEmpty();
+		this.locks.unavailable = true;
+		assertThatThrownBy(() -> this.service.withFallback("42")).isInstanceOf(LockUnavailableException.class);
+		assertThatThrownBy(() -> this.service.withFallbackAndException("42"))
+			.isInstanceOf(LockUnavailableException.class);
+		assertThat(this.service.calls()).isEmpty();
 	}
 
 	@Test
 	void fallbackIsNotCalledWhenFree() {
-		assertThat(service.withFallback("42")).isEqualTo("free 42");
+		assertThat(this.service.withFallback("42")).isEqualTo("free 42");
 	}
 
 	@Test
 	void busyLockInsideTheWorkIsTheWorksOwnFailure() {
-		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> service.otherBusy("42"))
+		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> this.service.otherBusy("42"))
 			.withMessage("inner");
-		assertThat(service.calls()).isEmpty();
-		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> service.otherBusySkip("42"))
+		assertThat(this.service.calls()).isEmpty();
+		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> this.service.otherBusySkip("42"))
 			.withMessage("inner");
 	}
 
 	@Test
 	void worksOwnExceptionReachesCallerAsItIs() {
 		IOException checked = new IOException("disk");
-		assertThatThrownBy(() -> service.fail(checked)).isSameAs(checked);
+		assertThatThrownBy(() -> this.service.fail(checked)).isSameAs(checked);
 		IllegalStateException unchecked = new IllegalStateException();
-		assertThatThrownBy(() -> service.fail(unchecked)).isSameAs(unchecked);
+		assertThatThrownBy(() -> this.service.fail(unchecked)).isSameAs(unchecked);
 		Error error = new StackOverflowError();
-		assertThatThrownBy(() -> service.fail(error)).isSameAs(error);
+		assertThatThrownBy(() -> this.service.fail(error)).isSameAs(error);
 	}
 
 	@Test
 	void conditionThatIsNoBooleanFailsTheCall() {
-		assertThatThrownBy(() -> service.oddCondition(null)).hasMessageContainingAll("Service.oddCondition(Boolean)",
-				"condition = \"#flag\"", "gives null", "true or false");
+		assertThatThrownBy(() -> this.service.oddCondition(null)).hasMessageContainingAll(
+				"Service.oddCondition(Boolean)", "condition = \"#flag\"", "gives null", "true or false");
 	}
 
 	@Test
 	void sameKeyRequestedInDifferentWaysFailsTheCall() {
-		assertThatThrownBy(() -> service.repeated("a", "a")).hasMessageContainingAll("Service.repeated(String, String)",
-				"key = ", "requested twice", "different keys");
+		assertThatThrownBy(() -> this.service.repeated("a", "a"))
+			.hasMessageContainingAll("Service.repeated(String, String)", "key = ", "requested twice", "different keys");
 	}
 
 	@Test
 	void packagePrivateAndProtectedMethodsAreLockedThroughClassProxies() {
-		service.packagePrivate();
-		assertThat(locks.requests).hasSize(1);
-		service.protectedMethod();
-		assertThat(locks.requests).hasSize(2);
+		this.service.packagePrivate();
+		assertThat(this.locks.requests).hasSize(1);
+		this.service.protectedMethod();
+		assertThat(this.locks.requests).hasSize(2);
 	}
 
 	@Test
 	void skipsWhenUnavailableOnlyWhereTheAnnotationSaysSo() {
-		locks.unavailable = true;
-		assertThatThrownBy(() -> service.skipped("42")).isInstanceOf(LockUnavailableException.class);
-		assertThat(service.skippedAlsoUnavailable("42")).isEmpty();
-		assertThat(service.skippedAlsoUnavailable("42")).isEmpty();
-		locks.unavailable = false;
-		locks.everythingBusy = true;
-		assertThat(service.skippedAlsoUnavailable("42")).isEmpty();
-		locks.everythingBusy = false;
-		assertThat(service.skippedAlsoUnavailable("42")).hasValue("42");
-		assertThat(locks.last().waitTime()).isEqualTo(Duration.ZERO);
+		this.locks.unavailable = true;
+		assertThatThrownBy(() -> this.service.skipped("42")).isInstanceOf(LockUnavailableException.class);
+		assertThat(this.service.skippedAlsoUnavailable("42")).isEmpty();
+		this.locks.unavailable = false;
+		this.locks.everythingBusy = true;
+		assertThat(this.service.skippedAlsoUnavailable("42")).isEmpty();
+		this.locks.everythingBusy = false;
+		assertThat(this.service.skippedAlsoUnavailable("42")).hasValue("42");
+		assertThat(this.locks.last().waitTime()).isEqualTo(Duration.ZERO);
+	}
+
+	@Test
+	@ExtendWith(OutputCaptureExtension.class)
+	void outageIsLoggedOnceUntilTheLockIsRequestedAgain(CapturedOutput output) {
+		this.service.skippedAlsoUnavailable("before");
+		List<Runnable> answers = List.of(() -> this.service.skippedAlsoUnavailable("free"), () -> {
+			this.locks.everythingBusy = true;
+			this.service.skippedAlsoUnavailable("busy");
+			this.locks.everythingBusy = false;
+		});
+		for (int outage = 1; outage <= 4; outage++) {
+			this.locks.unavailable = true;
+			this.service.skippedAlsoUnavailable("42");
+			this.service.skippedAlsoUnavailable("42");
+			assertThat(output.getOut()
+				.lines()
+				.filter((line) -> line.contains(
+						"Service.skippedAlsoUnavailable(String) is skipped until its lock can be requested again")))
+				.hasSize(outage);
+			this.locks.unavailable = false;
+			answers.get(outage % 2).run();
+		}
 	}
 
 	@Test
 	void unavailableLockOfTheWorkItselfIsNotSkipped() {
-		assertThatThrownBy(() -> service.skippedAlsoUnavailable("unavailable"))
+		assertThatThrownBy(() -> this.service.skippedAlsoUnavailable("unavailable"))
 			.isInstanceOf(LockUnavailableException.class);
 	}
 
@@ -271,26 +285,26 @@ class LockInterceptorTests {
 				Stream.of("a"), (Supplier<String>) () -> "a", List.of("a").iterator(),
 				Optional.of(new FutureTask<>(() -> "a")));
 		for (Object result : unfinished) {
-			assertThatThrownBy(() -> service.anything(result)).isInstanceOf(LockDefinitionException.class)
+			assertThatThrownBy(() -> this.service.anything(result)).isInstanceOf(LockDefinitionException.class)
 				.hasMessageContainingAll("Service.anything(Object)", "it returned an object of the type ",
 						"the lock was released before", "LockTemplate");
 		}
-		assertThatThrownBy(() -> service.maybe(unfinished.get(0))).isInstanceOf(LockDefinitionException.class)
+		assertThatThrownBy(() -> this.service.maybe(unfinished.get(0))).isInstanceOf(LockDefinitionException.class)
 			.hasMessageContaining("it returned an object of the type CompletableFuture");
 	}
 
 	@Test
 	void otherResultsOfAMethodThatReturnsAnythingAreReturned() {
-		assertThat(service.anything("a")).isEqualTo("a");
-		assertThat(service.anything(List.of("a"))).isEqualTo(List.of("a"));
-		assertThat(service.anything(null)).isNull();
-		assertThat(service.maybe(null)).isEmpty();
-		assertThat((Object) service.maybe("a")).isEqualTo(Optional.of("a"));
+		assertThat(this.service.anything("a")).isEqualTo("a");
+		assertThat(this.service.anything(List.of("a"))).isEqualTo(List.of("a"));
+		assertThat(this.service.anything(null)).isNull();
+		assertThat(this.service.maybe(null)).isEmpty();
+		assertThat((Object) this.service.maybe("a")).isEqualTo(Optional.of("a"));
 	}
 
 	@Test
 	void innermostLockNeedsNoKey() {
-		assertThat(service.innermost("42")).isEqualTo("42");
+		assertThat(this.service.innermost("42")).isEqualTo("42");
 		assertThat(HeldLock.current()).isEmpty();
 	}
 

@@ -1,5 +1,7 @@
 package io.github.lockspring.interceptor;
 
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.nio.file.Path;
 import java.sql.Timestamp;
 import java.time.Instant;
@@ -28,8 +30,7 @@ import io.github.lockspring.LockDefinitionException;
 import io.github.lockspring.LockSpec;
 import io.github.lockspring.annotation.DistributedLock;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
@@ -42,108 +43,104 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 /**
  * From the arguments of a call to its keys.
  */
-class LockKeyTests {
+public class LockKeyTests {
 
-	private static AnnotationConfigApplicationContext context;
+	private final AnnotationConfigApplicationContext context = LockContexts.start(Keys.class, Names.class, Job.class,
+			OtherJob.class);
 
-	private static RecordingLocks locks;
+	private final RecordingLocks locks = this.context.getBean(RecordingLocks.class);
 
-	private static Keys keys;
+	private final Keys keys = this.context.getBean(Keys.class);
 
-	@BeforeAll
-	static void start() {
-		context = LockContexts.start(Keys.class, Names.class, Job.class, OtherJob.class);
-		locks = context.getBean(RecordingLocks.class);
-		keys = context.getBean(Keys.class);
-	}
-
-	@AfterAll
-	static void stop() {
-		context.close();
+	@AfterEach
+	void stop() {
+		this.context.close();
 	}
 
 	@Test
 	void readsPropertyOfParameter() {
-		keys.property(new Order("42"));
-		assertThat(locks.lastKeys()).containsExactly("42");
+		this.keys.property(new Order("42"));
+		assertThat(this.locks.lastKeys()).containsExactly("42");
 	}
 
 	@Test
 	void knowsParametersByPosition() {
-		keys.position("a", "b");
-		assertThat(locks.lastKeys()).containsExactly("b/a");
+		this.keys.position("a", "b");
+		assertThat(this.locks.lastKeys()).containsExactly("b/a");
 	}
 
 	@Test
 	void readsMethodTargetAndArgumentsOfRoot() {
-		keys.root("x");
-		assertThat(locks.lastKeys()).containsExactly("root:tenant-1:x");
+		this.keys.root("x");
+		assertThat(this.locks.lastKeys()).containsExactly("root:tenant-1:x");
 	}
 
 	@Test
 	void asksBeans() {
-		keys.bean("42");
-		assertThat(locks.lastKeys()).containsExactly("bean-42");
+		this.keys.bean("42");
+		assertThat(this.locks.lastKeys()).containsExactly("bean-42");
 	}
 
 	@Test
 	void leavesSingleExpressionOfTemplateAsItIs() {
-		keys.template("a:b%c");
-		assertThat(locks.lastKeys()).containsExactly("order:a:b%c!");
+		this.keys.template("a:b%c");
+		assertThat(this.locks.lastKeys()).containsExactly("order:a:b%c!");
 	}
 
 	@Test
 	void locksTextInQuotes() {
-		keys.text();
-		assertThat(locks.lastKeys()).containsExactly("nightly-report");
+		this.keys.text();
+		assertThat(this.locks.lastKeys()).containsExactly("nightly-report");
 	}
 
 	@Test
 	void locksMethodItselfWithoutKey() {
-		keys.itself(List.of(), 1);
-		assertThat(locks.lastKeys()).containsExactly(Keys.class.getName() + ".itself(java.util.List,int)");
-		assertThat(locks.last().locks().get(0).name()).isEqualTo("Keys.itself");
+		this.keys.itself(List.of(), 1);
+		assertThat(this.locks.lastKeys()).containsExactly(Keys.class.getName() + ".itself(java.util.List,int)");
+		assertThat(this.locks.last().locks().get(0).name()).isEqualTo("Keys.itself");
 	}
 
 	@Test
 	void inheritedMethodIsAnotherOneInEachClass() {
-		context.getBean(Job.class).run();
-		assertThat(locks.lastKeys()).containsExactly(Job.class.getName() + ".run()");
-		context.getBean(OtherJob.class).run();
-		assertThat(locks.lastKeys()).containsExactly(OtherJob.class.getName() + ".run()");
+		this.context.getBean(Job.class).run();
+		assertThat(this.locks.lastKeys()).containsExactly(Job.class.getName() + ".run()");
+		this.context.getBean(OtherJob.class).run();
+		assertThat(this.locks.lastKeys()).containsExactly(OtherJob.class.getName() + ".run()");
 	}
 
 	@Test
 	void putsNameBeforeKey() {
-		keys.named("42");
-		assertThat(locks.lastKeys()).containsExactly("orders:42");
-		assertThat(locks.last().locks().get(0).name()).isEqualTo("orders");
+		this.keys.named("42");
+		assertThat(this.locks.lastKeys()).containsExactly("orders:42");
+		assertThat(this.locks.last().locks().get(0).name()).isEqualTo("orders");
 	}
 
 	@Test
 	void nameAndKeyAreComposedInjectively() {
-		keys.nameWithColon("c");
-		assertThat(locks.lastKeys()).containsExactly("a%3Ab:c");
-		keys.nameWithoutColon("b:c");
-		assertThat(locks.lastKeys()).containsExactly("a:b:c");
-		keys.nameWithPercent("c");
-		assertThat(locks.lastKeys()).containsExactly("a%253Ab:c");
+		this.keys.nameWithColon("c");
+		assertThat(this.locks.lastKeys()).containsExactly("a%3Ab:c");
+		this.keys.nameWithoutColon("b:c");
+		assertThat(this.locks.lastKeys()).containsExactly("a:b:c");
+		this.keys.nameWithPercent("c");
+		assertThat(this.locks.lastKeys()).containsExactly("a%253Ab:c");
 	}
 
 	@Test
 	void twoExpressionsAreComposedInjectively() {
-		keys.two("a:b", "c");
-		assertThat(locks.lastKeys()).containsExactly("a%3Ab:c");
-		keys.two("a", "b:c");
-		assertThat(locks.lastKeys()).containsExactly("a:b%3Ac");
-		keys.two("a%3Ab", "c");
-		assertThat(locks.lastKeys()).containsExactly("a%253Ab:c");
+		this.keys.two("a:b", "c");
+		assertThat(this.locks.lastKeys()).containsExactly("a%3Ab:c");
+		this.keys.two("a", "b:c");
+		assertThat(this.locks.lastKeys()).containsExactly("a:b%3Ac");
+		this.keys.two("a%3Ab", "c");
+		assertThat(this.locks.lastKeys()).containsExactly("a%253Ab:c");
 	}
 
 	@Test
 	void separatorsOfAnyKindAreEscaped() {
-		keys.oddSeparators("2…", "b", "2");
-		assertThat(locks.lastKeys()).containsExactly("%32%u20262b…%32");
+		this.keys.oddSeparators("2…", "b", "2");
+		assertThat(this.locks.lastKeys()).containsExactly("%32%u20262b…%32");
+		this.keys.separatorOfOneByte("aÿ", "b");
+		assertThat(this.locks.lastKeys()).containsExactly("a%FFÿb");
 	}
 
 	@Test
@@ -153,8 +150,8 @@ class LockKeyTests {
 		for (String a : values) {
 			for (String b : values) {
 				for (String c : values) {
-					keys.oddSeparators(a, b, c);
-					assertThat(seen.add(locks.lastKeys().get(0))).as("%s %s %s", a, b, c).isTrue();
+					this.keys.oddSeparators(a, b, c);
+					assertThat(seen.add(this.locks.lastKeys().get(0))).as("%s %s %s", a, b, c).isTrue();
 				}
 			}
 		}
@@ -162,30 +159,32 @@ class LockKeyTests {
 
 	@Test
 	void locksEachElementOfCollection() {
-		keys.any(List.of("b", "a", "b"));
-		assertThat(locks.lastKeys()).containsExactly("a", "b");
-		keys.any(Set.of(1L));
-		assertThat(locks.lastKeys()).containsExactly("1");
+		this.keys.any(List.of("b", "a", "b"));
+		assertThat(this.locks.lastKeys()).containsExactly("a", "b");
+		this.keys.any(Set.of(1L));
+		assertThat(this.locks.lastKeys()).containsExactly("1");
 	}
 
 	@Test
 	void locksEachElementOfArray() {
-		keys.any(new String[] { "b", "a" });
-		assertThat(locks.lastKeys()).containsExactly("a", "b");
-		keys.any(new int[] { 2, 1 });
-		assertThat(locks.lastKeys()).containsExactly("1", "2");
+		this.keys.any(new String[] { "b", "a" });
+		assertThat(this.locks.lastKeys()).containsExactly("a", "b");
+		this.keys.any(new int[] { 2, 1 });
+		assertThat(this.locks.lastKeys()).containsExactly("1", "2");
 	}
 
 	@Test
 	void locksEachElementOfProjection() {
-		keys.projection(List.of(new Order("1"), new Order("2")));
-		assertThat(locks.lastKeys()).containsExactly("order:1", "order:2");
+		this.keys.projection(List.of(new Order("1"), new Order("2")));
+		assertThat(this.locks.lastKeys()).containsExactly("order:1", "order:2");
 	}
 
 	@Test
 	void oneCollectionIsCombinedWithOtherExpressions() {
-		keys.mixed("t", List.of("b", "a:"));
-		assertThat(locks.lastKeys()).containsExactly("t:a%3A", "t:b");
+		this.keys.mixed("t", List.of("b", "a:"));
+		assertThat(this.locks.lastKeys()).containsExactly("t:a%3A", "t:b");
+		this.keys.two(List.of("c", "b"), "t");
+		assertThat(this.locks.lastKeys()).containsExactly("b:t", "c:t");
 	}
 
 	@Test
@@ -220,7 +219,8 @@ class LockKeyTests {
 		assertThat(refused("")).hasMessageContainingAll("Keys.any(Object)", "key = \"#value\"", "empty text",
 				"condition");
 		assertThat(refused(List.of(""))).hasMessageContaining("empty text");
-		LockDefinitionException error = catchThrowableOfType(LockDefinitionException.class, () -> keys.template(""));
+		LockDefinitionException error = catchThrowableOfType(LockDefinitionException.class,
+				() -> this.keys.template(""));
 		assertThat(error).hasMessageContainingAll("Keys.template(String)", "#value: it gives an empty text");
 	}
 
@@ -260,7 +260,8 @@ class LockKeyTests {
 
 	@Test
 	void f28PropertyOfNullNamesMethodAndExpression() {
-		LockDefinitionException error = catchThrowableOfType(LockDefinitionException.class, () -> keys.property(null));
+		LockDefinitionException error = catchThrowableOfType(LockDefinitionException.class,
+				() -> this.keys.property(null));
 		assertThat(error).hasMessageContainingAll("Keys.property(Order)", "key = \"#order.id\"", "cannot be evaluated",
 				"null", "condition");
 		assertThat(error).hasCauseInstanceOf(EvaluationException.class);
@@ -269,21 +270,21 @@ class LockKeyTests {
 	@Test
 	void secondCollectionInOneTemplateIsRefused() {
 		LockDefinitionException error = catchThrowableOfType(LockDefinitionException.class,
-				() -> keys.two(List.of("a", "b"), List.of("c", "d")));
+				() -> this.keys.two(List.of("a", "b"), List.of("c", "d")));
 		assertThat(error).hasMessageContainingAll("Keys.two(Object, Object)", "#b: it gives a collection",
 				"only one expression");
 	}
 
 	@Test
 	void keyThatAssignsIsRefused() {
-		assertThat(catchThrowableOfType(LockDefinitionException.class, () -> keys.assigning(new Order("42"))))
+		assertThat(catchThrowableOfType(LockDefinitionException.class, () -> this.keys.assigning(new Order("42"))))
 			.hasMessageContainingAll("Keys.assigning(Order)", "cannot be evaluated");
 	}
 
 	@Test
 	void duplicatesInSecondCollectionCountOnce() {
-		keys.two("a", List.of("b", "c", "b"));
-		assertThat(locks.lastKeys()).containsExactly("a:b", "a:c");
+		this.keys.two("a", List.of("b", "c", "b"));
+		assertThat(this.locks.lastKeys()).containsExactly("a:b", "a:c");
 	}
 
 	@Test
@@ -349,44 +350,78 @@ class LockKeyTests {
 	}
 
 	@Test
+	void namesWhatIdentifiesAValueOrItsPart() {
+		Date date = new Date(0);
+		assertThat(refused(date)).hasMessageEndingWith("use #value.time");
+		assertThat(refused(new Parcel("p", date)))
+			.hasMessageEndingWith("use #value.id, or whatever its identifier is, and .time of a date");
+		assertThat(refused(new Parcel("p", new LinkedHashMap<>(Map.of("a", date))))).hasMessageContaining("time zone");
+		assertThat(refused(new Parcel("p", new LinkedHashMap<>(Map.of(date, "a"))))).hasMessageContaining("time zone");
+	}
+
+	@Test
+	void classesAreThoseOfTheApplicationWhateverTheThread() throws Exception {
+		Thread thread = Thread.currentThread();
+		ClassLoader before = thread.getContextClassLoader();
+		try (URLClassLoader other = new URLClassLoader(new URL[0], null)) {
+			thread.setContextClassLoader(other);
+			this.keys.type("42");
+			assertThat(this.locks.lastKeys()).containsExactly("name of 42");
+		}
+		finally {
+			thread.setContextClassLoader(before);
+		}
+	}
+
+	public static String name(String id) {
+		return "name of " + id;
+	}
+
+	@Test
 	void locksEachElementOfOptionalCollection() {
-		keys.any(Optional.of(new HashSet<>(List.of("b", "a"))));
-		assertThat(locks.lastKeys()).containsExactly("a", "b");
+		this.keys.any(List.of(Optional.of("a"), Optional.of(2)));
+		assertThat(this.locks.lastKeys()).containsExactly("2", "a");
+		this.keys.any(Optional.of(new HashSet<>(List.of("b", "a"))));
+		assertThat(this.locks.lastKeys()).containsExactly("a", "b");
 		assertThat(refused(List.of(Optional.of(List.of("a"))))).hasMessageContaining("a collection inside");
 	}
 
 	@Test
 	void methodDoesNotRunWhenKeyIsRefused() {
 		refused(null);
-		assertThat(keys.ran()).doesNotContainNull();
+		assertThat(this.keys.ran()).doesNotContainNull();
 	}
 
 	@Test
 	void compiledExpressionCopesWithOtherTypesThanAtFirst() {
 		for (int i = 0; i < 300; i++) {
-			keys.dynamic(new Order("a" + i));
-			assertThat(locks.lastKeys()).containsExactly("a" + i);
+			this.keys.dynamic(new Order("a" + i));
+			assertThat(this.locks.lastKeys()).containsExactly("a" + i);
 		}
-		keys.dynamic(new OtherOrder(7));
-		assertThat(locks.lastKeys()).containsExactly("7");
-		keys.dynamic(new Order("z"));
-		assertThat(locks.lastKeys()).containsExactly("z");
+		this.keys.dynamic(new OtherOrder(7));
+		assertThat(this.locks.lastKeys()).containsExactly("7");
+		this.keys.dynamic(new Order("z"));
+		assertThat(this.locks.lastKeys()).containsExactly("z");
 	}
 
-	private static String keyOf(Object value) {
-		keys.any(value);
-		return locks.lastKeys().get(0);
+	private String keyOf(Object value) {
+		this.keys.any(value);
+		return this.locks.lastKeys().get(0);
 	}
 
-	private static LockDefinitionException refused(@Nullable Object value) {
-		return catchThrowableOfType(LockDefinitionException.class, () -> keys.any(value));
+	private LockDefinitionException refused(@Nullable Object value) {
+		return catchThrowableOfType(LockDefinitionException.class, () -> this.keys.any(value));
 	}
 
 	public static class Order {
 
-		private final String id;
+		private String id;
 
 		Order(String id) {
+			this.id = id;
+		}
+
+		public void setId(String id) {
 			this.id = id;
 		}
 
@@ -537,6 +572,14 @@ class LockKeyTests {
 
 		@DistributedLock(key = "#{#a}2#{#b}…#{#c}")
 		public void oddSeparators(String a, String b, String c) {
+		}
+
+		@DistributedLock(key = "#{#a}ÿ#{#b}")
+		public void separatorOfOneByte(String a, String b) {
+		}
+
+		@DistributedLock(key = "T(io.github.lockspring.interceptor.LockKeyTests).name(#id)")
+		public void type(String id) {
 		}
 
 		@DistributedLock(key = "#value")

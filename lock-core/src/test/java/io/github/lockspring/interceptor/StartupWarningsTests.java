@@ -1,16 +1,20 @@
-package io.github.lockspring.autoconfigure;
+package io.github.lockspring.interceptor;
 
 import java.util.List;
 import java.util.function.Supplier;
 
+import io.github.lockspring.LockDefinitionException;
 import io.github.lockspring.annotation.DistributedLock;
 import jakarta.annotation.PostConstruct;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
+import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -40,6 +44,19 @@ class StartupWarningsTests {
 	void bareKeysOfOneClassAreNoMistake(CapturedOutput output) {
 		start(Orders.class, Named.class, Texts.class);
 		assertThat(warnings(output, SHARED)).isEmpty();
+	}
+
+	@Test
+	void wrongAnnotationsAreAllNamedWithoutCreatingABean() {
+		try (AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext()) {
+			context.register(Orders.class, Wrong.class, WrongToo.class);
+			context.registerBean("untyped", BeanOfAnyType.class);
+			List<LockDefinitionException> mistakes = LockAnnotationValidator.mistakes(context.getBeanFactory());
+			assertThat(mistakes).hasSize(3)
+				.anyMatch((mistake) -> mistake.getMessage().contains("Wrong.first(String)"))
+				.anyMatch((mistake) -> mistake.getMessage().contains("Wrong.second(String)"))
+				.anyMatch((mistake) -> mistake.getMessage().contains("WrongToo.run(String)"));
+		}
 	}
 
 	@Test
@@ -74,7 +91,7 @@ class StartupWarningsTests {
 	}
 
 	private static void start(Class<?>... beans) {
-		Applications.inMemory().withUserConfiguration(beans).run((context) -> assertThat(context).hasNotFailed());
+		LockContexts.start(beans).close();
 	}
 
 	private static List<String> warnings(CapturedOutput output, String text) {
@@ -100,6 +117,45 @@ class StartupWarningsTests {
 
 		@DistributedLock(key = "#customer.id")
 		public void update(Customer customer) {
+		}
+
+	}
+
+	static class Wrong {
+
+		Wrong() {
+			throw new IllegalStateException("created");
+		}
+
+		@DistributedLock("id")
+		public void first(String id) {
+		}
+
+		@DistributedLock(key = "#id", ttl = "soon")
+		public void second(String id) {
+		}
+
+	}
+
+	static class WrongToo {
+
+		@DistributedLock("#other")
+		public void run(String id) {
+		}
+
+	}
+
+	/** Its objects are of a type that is not known before they are created. */
+	static class BeanOfAnyType implements FactoryBean<Object> {
+
+		@Override
+		public Object getObject() {
+			return new Object();
+		}
+
+		@Override
+		public @Nullable Class<?> getObjectType() {
+			return null;
 		}
 
 	}

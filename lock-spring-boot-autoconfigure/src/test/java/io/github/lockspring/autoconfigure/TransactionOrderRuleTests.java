@@ -1,11 +1,7 @@
 package io.github.lockspring.autoconfigure;
 
-import java.util.concurrent.CompletableFuture;
-
 import io.github.lockspring.LockDefinitionException;
-import io.github.lockspring.OnBusy;
 import io.github.lockspring.annotation.DistributedLock;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -17,18 +13,9 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.cache.annotation.CacheEvict;
-import org.springframework.cache.annotation.CachePut;
-import org.springframework.cache.annotation.Cacheable;
-import org.springframework.cache.annotation.EnableCaching;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.core.Ordered;
-import org.springframework.resilience.annotation.EnableResilientMethods;
-import org.springframework.resilience.annotation.Retryable;
-import org.springframework.scheduling.annotation.Async;
-import org.springframework.scheduling.annotation.EnableAsync;
-import org.springframework.scheduling.config.TaskManagementConfigUtils;
 import org.springframework.transaction.TransactionManager;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
 import org.springframework.transaction.annotation.Propagation;
@@ -40,11 +27,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * What is refused, warned about and left alone when other advice stands where it defeats
+ * What is refused, warned about and left alone when a transaction stands where it defeats
  * the lock.
  */
 @ExtendWith(OutputCaptureExtension.class)
-class AdvisorOrderRuleTests {
+class TransactionOrderRuleTests {
 
 	private static final String NOT_KEPT = "distributed-lock.transaction.release-after-completion=false";
 
@@ -120,64 +107,6 @@ class AdvisorOrderRuleTests {
 		assertThat(output).doesNotContain("@DistributedLock on");
 	}
 
-	@Test
-	void asyncInsideOfTheLockIsRefused() {
-		OrderedApplication.with(AsyncFirst.class, Asynchronous.class)
-			.run((context) -> assertThat(context).hasFailed()
-				.getFailure()
-				.isInstanceOf(LockDefinitionException.class)
-				.hasMessageContainingAll("Asynchronous.run(String)", "@Async is inside of its lock",
-						"order of @EnableAsync"));
-	}
-
-	@Test
-	void wovenAsyncIsRefused() {
-		OrderedApplication.with(Asynchronous.class)
-			.withBean(TaskManagementConfigUtils.ASYNC_EXECUTION_ASPECT_BEAN_NAME, Object.class)
-			.run((context) -> assertThat(context).hasFailed()
-				.getFailure()
-				.rootCause()
-				.isInstanceOf(LockDefinitionException.class)
-				.hasMessageContainingAll("Asynchronous.run(String)", "@Async is inside of its lock",
-						"mode of @EnableAsync"));
-	}
-
-	@Test
-	void asyncAndRetryOutsideOfTheLockAreLeftAlone(CapturedOutput output) {
-		OrderedApplication.with(AsyncLast.class, Asynchronous.class)
-			.run((context) -> assertThat(context).hasNotFailed());
-		assertThat(output).doesNotContain("@DistributedLock on");
-	}
-
-	@ParameterizedTest
-	@ValueSource(classes = { CachedFuture.class, SynchronizedCachedFuture.class })
-	void cacheInsideOfTheLockOfAFutureIsRefused(Class<?> type) {
-		OrderedApplication.with(AsyncLast.class, Caches.class, type)
-			.run((context) -> assertThat(context).hasFailed()
-				.getFailure()
-				.isInstanceOf(LockDefinitionException.class)
-				.hasMessageContainingAll(type.getSimpleName() + ".run(String)", "@Cacheable is inside of its lock",
-						"another bean's method"));
-	}
-
-	@Test
-	void cacheOutsideOfTheLockThatKeepsBusyResultsIsWarnedAbout(CapturedOutput output) {
-		OrderedApplication.with(CachesFirst.class, CachedResults.class)
-			.run((context) -> assertThat(context).hasNotFailed());
-		assertThat(output.getOut().lines().filter((line) -> line.contains("@DistributedLock on"))).hasSize(3)
-			.anyMatch((line) -> line
-				.contains("CachedResults.skipped(String): the cache is outside of the lock and keeps"))
-			.anyMatch((line) -> line
-				.contains("CachedResults.replaced(String): the cache is outside of the lock and keeps"))
-			.anyMatch((line) -> line.contains("CachedResults.put(String): @CachePut is outside of the lock"));
-	}
-
-	@Test
-	void cacheInsideOfTheLockIsLeftAlone(CapturedOutput output) {
-		OrderedApplication.with(Caches.class, CachedResults.class).run((context) -> assertThat(context).hasNotFailed());
-		assertThat(output).doesNotContain("@DistributedLock on");
-	}
-
 	@EnableTransactionManagement(proxyTargetClass = true, order = Ordered.HIGHEST_PRECEDENCE)
 	static class TransactionsFirst {
 
@@ -185,27 +114,6 @@ class AdvisorOrderRuleTests {
 
 	@EnableTransactionManagement(proxyTargetClass = true, order = 0)
 	static class OrderedTransactions {
-
-	}
-
-	@EnableAsync(proxyTargetClass = true, order = Ordered.HIGHEST_PRECEDENCE)
-	static class AsyncFirst {
-
-	}
-
-	@EnableAsync(proxyTargetClass = true)
-	@EnableResilientMethods(proxyTargetClass = true)
-	static class AsyncLast {
-
-	}
-
-	@EnableCaching(proxyTargetClass = true)
-	static class Caches {
-
-	}
-
-	@EnableCaching(proxyTargetClass = true, order = Ordered.HIGHEST_PRECEDENCE)
-	static class CachesFirst {
 
 	}
 
@@ -358,81 +266,6 @@ class AdvisorOrderRuleTests {
 		@Bean
 		OnMethod other() {
 			return new OnMethod();
-		}
-
-	}
-
-	static class Asynchronous {
-
-		@Async
-		@Retryable
-		@DistributedLock("#id")
-		public void run(String id) {
-		}
-
-	}
-
-	static class CachedFuture {
-
-		@Async
-		@Cacheable("futures")
-		@DistributedLock("#id")
-		public CompletableFuture<String> run(String id) {
-			return CompletableFuture.completedFuture(id);
-		}
-
-	}
-
-	static class SynchronizedCachedFuture {
-
-		@Async
-		@Cacheable(cacheNames = "futures", sync = true)
-		@DistributedLock("#id")
-		public CompletableFuture<String> run(String id) {
-			return CompletableFuture.completedFuture(id);
-		}
-
-	}
-
-	static class CachedResults {
-
-		@Cacheable("answers")
-		@DistributedLock(key = "#id", onBusy = OnBusy.SKIP)
-		public @Nullable String skipped(String id) {
-			return id;
-		}
-
-		@Cacheable("answers")
-		@DistributedLock(key = "#id", fallback = "instead")
-		public String replaced(String id) {
-			return id;
-		}
-
-		String instead(String id) {
-			return "";
-		}
-
-		@CachePut("answers")
-		@DistributedLock("#id")
-		public String put(String id) {
-			return id;
-		}
-
-		@Cacheable(cacheNames = "answers", unless = "#result == null")
-		@DistributedLock(key = "#id", onBusy = OnBusy.SKIP)
-		public @Nullable String skippedAndNotKept(String id) {
-			return id;
-		}
-
-		@Cacheable("answers")
-		@DistributedLock("#id")
-		public String get(String id) {
-			return id;
-		}
-
-		@CacheEvict("answers")
-		@DistributedLock("#id")
-		public void forget(String id) {
 		}
 
 	}
