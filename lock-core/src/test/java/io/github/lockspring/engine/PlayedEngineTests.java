@@ -2,6 +2,8 @@ package io.github.lockspring.engine;
 
 import java.util.List;
 
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
@@ -24,8 +26,16 @@ class PlayedEngineTests {
 
 	private static final Long SEED = Long.getLong("lockspring.played.seed");
 
-	static {
-		((Logger) LoggerFactory.getLogger("io.github.lockspring")).setLevel(Level.ERROR);
+	private static final Logger LOGGER = (Logger) LoggerFactory.getLogger("io.github.lockspring");
+
+	@BeforeEach
+	void logOnlyErrors() {
+		LOGGER.setLevel(Level.ERROR);
+	}
+
+	@AfterEach
+	void logAsBefore() {
+		LOGGER.setLevel(null);
 	}
 
 	@Test
