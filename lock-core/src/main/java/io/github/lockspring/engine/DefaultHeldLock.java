@@ -104,18 +104,17 @@ final class DefaultHeldLock implements HeldLock {
 
 	/**
 	 * Lets a loss interrupt the present thread.
-	 * @return whether to disarm; false if a loss interrupts a thread already
+	 * @return ends that: no interrupt of the loss arrives after it, and one that arrived
+	 * is cleared; null if a loss interrupts a thread already
 	 */
-	boolean arm() {
-		return this.lock.arm(this.hold);
+	@Nullable Runnable arm() {
+		Hold.LossInterrupt armed = this.lock.arm(this.hold);
+		return (armed != null) ? () -> disarm(armed) : null;
 	}
 
-	/**
-	 * Ends {@link #arm}: no interrupt of a loss arrives after it, and one that arrived is
-	 * cleared.
-	 */
-	void disarm() {
-		if (this.lock.disarm(this.hold)) {
+	private void disarm(Hold.LossInterrupt armed) {
+		this.lock.disarm(this.hold, armed);
+		if (armed.end()) {
 			Thread.interrupted();
 		}
 	}
@@ -226,7 +225,7 @@ final class DefaultHeldLock implements HeldLock {
 		ReleaseRequest request = end.request();
 		boolean lost = end.outcome() == Hold.End.Outcome.LOST;
 		if (request != null && (lost || inBackground || this.registry.dispatcher().isSilent(key()))) {
-			this.registry.release(request, this.lock);
+			this.registry.release(request, this.lock, false);
 		}
 		else if (request != null && !(parameters().asyncRelease() && releaseAsync(request))) {
 			lost = !release(request);
@@ -263,23 +262,32 @@ final class DefaultHeldLock implements HeldLock {
 	 */
 	private boolean release(ReleaseRequest request) {
 		long sent = now();
+		ReleaseResult result = null;
+		LockUnavailableException failure = null;
 		try {
 			StoreClient client = this.registry.client();
-			ReleaseResult result = client.release(request, client.timeout(request.ttl()));
-			return !(result instanceof ReleaseResult.NotOwner notOwner) || !isLost(notOwner);
+			result = client.release(request, client.timeout(request.ttl()));
 		}
 		catch (LockUnavailableException ex) {
-			Level level = this.registry.client().beginsOutage(key()) ? Level.WARN : Level.DEBUG;
-			LockMessages.about(logger.atLevel(level), parameters(), fencingToken())
-				.log("{} could not be released, which will be tried again; it expires in at most {}: {}",
-						LockMessages.lock(parameters()), LockMessages.duration(this.hold.deadline() - now()),
-						ex.getMessage());
+			failure = ex;
 			this.registry.dispatcher().repeat(request, sent);
-			return true;
 		}
 		finally {
+			// before anything is logged: the next local caller waits for it
 			this.lock.released(request.token());
 		}
+		if (failure != null) {
+			notReleased(failure);
+		}
+		return !(result instanceof ReleaseResult.NotOwner notOwner) || !isLost(notOwner);
+	}
+
+	private void notReleased(LockUnavailableException reason) {
+		Level level = this.registry.client().beginsOutage(key()) ? Level.WARN : Level.DEBUG;
+		LockMessages.about(logger.atLevel(level), parameters(), fencingToken())
+			.log("{} could not be released, which will be tried again; it expires in at most {}: {}",
+					LockMessages.lock(parameters()), LockMessages.duration(this.hold.deadline() - now()),
+					reason.getMessage());
 	}
 
 	/**

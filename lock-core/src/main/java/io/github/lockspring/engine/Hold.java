@@ -101,8 +101,11 @@ final class Hold implements Waiter.Outcome {
 
 	private volatile OnLost onLost;
 
-	/** Interrupted by a loss. */
-	private @Nullable Thread worker;
+	/** Sent by a loss to the thread that has armed it. */
+	private @Nullable LossInterrupt armed;
+
+	/** The one that the loss has to send. */
+	private volatile @Nullable LossInterrupt lossInterrupt;
 
 	/** The thread that opened a handle, for the message that names it. */
 	private volatile @Nullable Thread opener;
@@ -190,7 +193,8 @@ final class Hold implements Waiter.Outcome {
 		this.lossCause = cause;
 		this.lateRelease = lateRelease;
 		this.state = State.LOST;
-		interruptWorker();
+		this.lossInterrupt = this.armed;
+		this.armed = null;
 		return true;
 	}
 
@@ -205,33 +209,27 @@ final class Hold implements Waiter.Outcome {
 
 	/**
 	 * Lets a loss interrupt the present thread, from now on; at once if the lock is lost.
-	 * @return false if a loss interrupts a thread already, because of an outer call
+	 * @return what it sends, or null if a loss interrupts a thread already, because of an
+	 * outer call
 	 */
-	boolean arm() {
-		boolean armed = this.worker == null;
-		if (armed) {
-			this.worker = Thread.currentThread();
+	@Nullable LossInterrupt arm() {
+		if (this.armed != null) {
+			return null;
 		}
+		LossInterrupt interrupt = new LossInterrupt(Thread.currentThread());
 		if (this.state == State.LOST) {
-			interruptWorker();
+			interrupt.send();
 		}
-		return armed;
+		else {
+			this.armed = interrupt;
+		}
+		return interrupt;
 	}
 
-	/**
-	 * Ends {@link #arm}.
-	 * @return whether a loss has interrupted the thread
-	 */
-	boolean disarm() {
-		boolean interrupted = this.worker == null;
-		this.worker = null;
-		return interrupted;
-	}
-
-	private void interruptWorker() {
-		if (this.worker != null) {
-			this.worker.interrupt();
-			this.worker = null;
+	/** Ends {@link #arm}. The interrupt is to be ended too, outside of the lock. */
+	void disarm(LossInterrupt interrupt) {
+		if (this.armed == interrupt) {
+			this.armed = null;
 		}
 	}
 
@@ -343,6 +341,11 @@ final class Hold implements Waiter.Outcome {
 		return this.lossCause;
 	}
 
+	/** What the loss has to send, or null. */
+	@Nullable LossInterrupt lossInterrupt() {
+		return this.lossInterrupt;
+	}
+
 	@Nullable ReleaseRequest lateRelease() {
 		return this.lateRelease;
 	}
@@ -354,6 +357,40 @@ final class Hold implements Waiter.Outcome {
 	@Override
 	public String toString() {
 		return "Lock '" + this.parameters.key() + "' (" + this.fencingToken + ", " + this.state + ")";
+	}
+
+	/**
+	 * The interrupt of the thread that works under the lock, at its loss. To send it may
+	 * block: it closes the channel that the thread reads or writes.
+	 */
+	static final class LossInterrupt {
+
+		private final Thread worker;
+
+		private boolean sent;
+
+		private boolean ended;
+
+		private LossInterrupt(Thread worker) {
+			this.worker = worker;
+		}
+
+		synchronized void send() {
+			if (!this.ended) {
+				this.sent = true;
+				this.worker.interrupt();
+			}
+		}
+
+		/**
+		 * Ends it: it is not sent any more. Called by the thread itself.
+		 * @return whether it was sent
+		 */
+		synchronized boolean end() {
+			this.ended = true;
+			return this.sent;
+		}
+
 	}
 
 	/**

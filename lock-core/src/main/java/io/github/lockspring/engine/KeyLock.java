@@ -129,7 +129,8 @@ final class KeyLock {
 		}
 		if (this.port.isClosing() || now - waiter.options().until() >= 0
 				|| (present != null && present.isHopeless(waiter.options(), now))) {
-			return giveUp(waiter, failure(waiter, present, now));
+			LockUnavailableException error = (present != null) ? present.unavailable(this.retry, now) : null;
+			return giveUp(waiter, (error != null) ? new Unavailable(error) : busy(waiter, present, now));
 		}
 		long until = (present != null) ? present.giveUpAt(waiter.options()) : waiter.options().until();
 		if (first && present != null && present.isWaiting()) {
@@ -160,11 +161,6 @@ final class KeyLock {
 		}
 		boolean queue = !waiter.options().once() && !this.port.isClosing() && this.port.hasQueue();
 		return asking.startAttempt(waiter.parameters().ttl(), queue, this.port.isInformed(), now);
-	}
-
-	private AcquireFailure failure(Waiter waiter, @Nullable Ownership present, long now) {
-		LockUnavailableException error = (present != null) ? present.unavailable(this.retry, now) : null;
-		return (error != null) ? new Unavailable(error) : busy(waiter, present, now);
 	}
 
 	private Busy busy(Waiter waiter, @Nullable Ownership present, long now) {
@@ -394,8 +390,15 @@ final class KeyLock {
 		Waiter waiter = this.waiters.removeFirst();
 		Hold hold = held.holdFor(waiter, now);
 		held.lease().prepareFor(this.waiters.peekFirst(), now);
-		held.watch(this.port);
-		// not before: a lock that cannot be watched is not acquired
+		try {
+			held.watch(this.port);
+		}
+		catch (RuntimeException | Error ex) {
+			// a lock that cannot be watched is not acquired: the waiter looks again when
+			// its lease is over
+			this.waiters.addFirst(waiter);
+			throw ex;
+		}
 		waiter.tell(hold);
 		this.monitor.afterwards(waiter);
 	}
@@ -441,15 +444,17 @@ final class KeyLock {
 	/**
 	 * As {@link Hold#arm()}.
 	 */
-	boolean arm(Hold hold) {
+	Hold.@Nullable LossInterrupt arm(Hold hold) {
 		return inside(hold::arm);
 	}
 
 	/**
-	 * As {@link Hold#disarm()}: after it no interrupt of a loss arrives.
+	 * As {@link Hold#disarm}.
 	 */
-	boolean disarm(Hold hold) {
-		return inside(hold::disarm);
+	void disarm(Hold hold, Hold.LossInterrupt armed) {
+		try (Monitor entered = this.monitor.enter()) {
+			hold.disarm(armed);
+		}
 	}
 
 	/**
@@ -661,7 +666,7 @@ final class KeyLock {
 		Hold hold = lost.hold();
 		if (hold == null) {
 			// no hold's end will release it, and a renewal may have been carried out
-			this.monitor.afterwards(() -> this.port.release(release, null));
+			this.monitor.afterwards(() -> this.port.release(release, null, false));
 		}
 		else if (hold.lose(cause, release)) {
 			this.monitor.afterwards(() -> this.port.lost(hold, cause, now));
@@ -687,9 +692,10 @@ final class KeyLock {
 
 	private void releaseInBackground(Ownership owned) {
 		ReleaseRequest request = owned.releaseRequest(Duration.ZERO);
+		boolean expectsMessage = owned.expectsMessage();
 		owned.release();
 		this.port.releasing(request.token());
-		this.monitor.afterwards(() -> this.port.release(request, this));
+		this.monitor.afterwards(() -> this.port.release(request, this, expectsMessage));
 	}
 
 	/**

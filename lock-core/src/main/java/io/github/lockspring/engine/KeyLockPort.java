@@ -34,8 +34,10 @@ interface KeyLockPort {
 	 * Releases in the background. Called without the lock's monitor.
 	 * @param request the request
 	 * @param lock is told by {@link KeyLock#released}, or null
+	 * @param expectsMessage whether a message should have arrived if the token turns out
+	 * to own the lock
 	 */
-	void release(ReleaseRequest request, @Nullable KeyLock lock);
+	void release(ReleaseRequest request, @Nullable KeyLock lock, boolean expectsMessage);
 
 	/**
 	 * Looks at an ownership at a time, instead of at the time of another slot.
@@ -51,7 +53,8 @@ interface KeyLockPort {
 	void renewed(Hold hold, RenewResult result, long left);
 
 	/**
-	 * Reports a loss. Called without the lock's monitor.
+	 * Reports a loss, and interrupts the thread that works under the lock if that is
+	 * wanted. Called without the lock's monitor.
 	 */
 	void lost(Hold hold, Cause cause, long now);
 

@@ -19,6 +19,7 @@ import io.github.lockspring.LockEvent.Lost.Cause;
 import io.github.lockspring.LockListener;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.engine.support.AsyncReleases;
+import io.github.lockspring.engine.support.GuardedRecorder;
 import io.github.lockspring.engine.support.InstanceRegistration;
 import io.github.lockspring.engine.support.LockEvents;
 import io.github.lockspring.engine.support.LockRecorder;
@@ -34,6 +35,7 @@ import io.github.lockspring.store.InstanceInfo;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.ReleaseRequest;
+import io.github.lockspring.store.ReleaseResult;
 import io.github.lockspring.store.RenewResult;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -68,6 +70,8 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 	private final AsyncReleases asyncReleases;
 
 	private final Watchdog<Ownership> watchdog;
+
+	private final Executor ioThreads;
 
 	private final LockEvents events;
 
@@ -105,20 +109,20 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 	private volatile boolean stopped;
 
 	KeyLockRegistry(LockStore store, EngineSettings settings, List<LockListener> listeners, LockRecorder recorder,
-			Time time, Executor dispatcherThreads, Executor eventThread, Executor watchdogThread) {
+			Time time, Executor ioThreads, Executor eventThread, Executor watchdogThread) {
 		this.settings = settings;
 		this.time = time;
+		this.ioThreads = ioThreads;
 		this.instance = newInstance(time.nanoTime());
 		this.epochMicros = time.wallMicros() - micros();
 		this.events = new LockEvents(listeners, eventThread);
-		this.recorder = recorder;
+		this.recorder = GuardedRecorder.of(recorder, this.events);
 		this.timed = recorder != LockRecorder.NONE || !listeners.isEmpty();
-		this.client = new StoreClient(MeasuredStore.of(store, recorder, time), settings.commandTimeout(), this.events,
-				time);
-		this.dispatcher = new StoreDispatcher(this.client, settings.renewalBatchSize(), time, dispatcherThreads,
-				this.events);
+		this.client = new StoreClient(MeasuredStore.of(store, this.recorder, time), settings.commandTimeout(),
+				this.events, time);
+		this.dispatcher = new StoreDispatcher(this.client, settings.renewalBatchSize(), time, ioThreads, this.events);
 		this.asyncReleases = new AsyncReleases(this.client, this.dispatcher, time, this.events);
-		this.registration = new InstanceRegistration(this.instance, this.client, time, dispatcherThreads);
+		this.registration = new InstanceRegistration(this.instance, this.client, time, ioThreads);
 		this.watchdog = new Watchdog<>(time, watchdogThread, this.dispatcher::renew, this.registration, this.events);
 		this.renewal = new RenewalPolicy(settings.renewalInterval());
 		this.handoff = new LocalHandoff(settings.maxHandoffTime().toNanos());
@@ -253,9 +257,13 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 	}
 
 	@Override
-	public void release(ReleaseRequest request, @Nullable KeyLock lock) {
+	public void release(ReleaseRequest request, @Nullable KeyLock lock, boolean expectsMessage) {
 		this.dispatcher.release(request, (lock != null) ? (result) -> {
 			this.releasing.remove(request.token());
+			if (expectsMessage && result instanceof ReleaseResult.Released) {
+				// perhaps it is only on its way, and then a probe does no harm
+				probeInbox();
+			}
 			lock.released(request.token());
 		} : null);
 	}
@@ -281,9 +289,24 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 
 	@Override
 	public void lost(Hold hold, Cause cause, long now) {
+		Hold.LossInterrupt interrupt = hold.lossInterrupt();
+		if (interrupt != null) {
+			interrupt(interrupt);
+		}
 		Duration heldFor = hold.heldFor(now);
 		this.recorder.ended(hold.parameters().name(), heldFor.toNanos());
 		reportLoss(hold, cause, heldFor);
+	}
+
+	/** On a thread of its own: an interrupt closes the channel that the thread reads. */
+	private void interrupt(Hold.LossInterrupt interrupt) {
+		try {
+			this.ioThreads.execute(interrupt::send);
+		}
+		catch (RuntimeException | Error ex) {
+			// an error too: the machine may be out of threads
+			interrupt.send();
+		}
 	}
 
 	/**

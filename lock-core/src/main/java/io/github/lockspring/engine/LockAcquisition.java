@@ -56,7 +56,7 @@ final class LockAcquisition {
 
 	private final List<Part> parts = new ArrayList<>(1);
 
-	private final List<DefaultHeldLock> armed = new ArrayList<>(0);
+	private final List<Runnable> armed = new ArrayList<>(0);
 
 	void add(DefaultHeldLock lock) {
 		this.parts.add(new Part(lock, lock.parameters(), null));
@@ -154,8 +154,9 @@ final class LockAcquisition {
 	/** Lets a loss interrupt the present thread, where that was requested. */
 	void armInterrupts() {
 		for (Part part : this.parts) {
-			if (part.parameters.onLost() == OnLost.INTERRUPT && part.lock.arm()) {
-				this.armed.add(part.lock);
+			Runnable disarm = (part.parameters.onLost() == OnLost.INTERRUPT) ? part.lock.arm() : null;
+			if (disarm != null) {
+				this.armed.add(disarm);
 			}
 		}
 	}
@@ -168,7 +169,7 @@ final class LockAcquisition {
 	 * suppressed into it; null if there is none
 	 */
 	@Nullable LockLostException end(boolean inBackground) {
-		this.armed.forEach(DefaultHeldLock::disarm);
+		this.armed.forEach(Runnable::run);
 		boolean last = isLastUser();
 		LockLostException lost = null;
 		for (int i = this.parts.size() - 1; i >= 0; i--) {

@@ -261,6 +261,13 @@ final class Ownership implements Watchdog.Watched, StoreDispatcher.Renewal {
 		return this.attemptAgain;
 	}
 
+	/**
+	 * Returns whether it waits, and a message would have told it of the lock.
+	 */
+	boolean expectsMessage() {
+		return this.state == State.WAITING && this.joined && !this.polls && !this.unanswered;
+	}
+
 	void keepForResult(Grant grant) {
 		this.pendingGrant = grant;
 	}

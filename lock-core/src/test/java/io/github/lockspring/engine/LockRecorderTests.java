@@ -1,6 +1,8 @@
 package io.github.lockspring.engine;
 
+import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.util.List;
 
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockInterruptedException;
@@ -8,6 +10,8 @@ import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.UnitOfWork;
+import io.github.lockspring.engine.support.LockRecorder;
 import io.github.lockspring.engine.support.MeasuredStore;
 import io.github.lockspring.store.AcquireResult;
 import io.github.lockspring.store.LockStore;
@@ -68,6 +72,27 @@ class LockRecorderTests extends EngineFixture {
 					(outer) -> this.engine.template().executeWithoutResult(request(), (inner) -> {
 					}));
 		assertThat(this.recorder.lines()).hasSize(3);
+	}
+
+	@Test
+	void lockIsAcquiredAndReleasedAlsoWhenNothingCanBeRecorded() {
+		LockRecorder failing = (LockRecorder) Proxy.newProxyInstance(getClass().getClassLoader(),
+				new Class<?>[] { LockRecorder.class }, (proxy, method, arguments) -> {
+					if (method.getDeclaringClass() == Object.class) {
+						return "a recorder";
+					}
+					throw new IllegalStateException(method.getName());
+				});
+		this.store.free();
+		try (LockEngine engine = new LockEngine(this.store, EngineThreadsTests.SETTINGS, List.of(), UnitOfWork.NONE,
+				failing, null)) {
+			HeldLock lock = engine.template().acquire(request().ttl(TTL).renew());
+			lock.verify();
+			lock.close();
+			engine.template().acquire(request()).close();
+			assertThat(engine.registry().isEmpty()).isTrue();
+		}
+		assertThat(this.store.released).hasSize(2);
 	}
 
 	@Test

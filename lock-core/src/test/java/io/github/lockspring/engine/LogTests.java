@@ -7,6 +7,7 @@ import java.util.List;
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.AppenderBase;
 import ch.qos.logback.core.read.ListAppender;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockRequest;
@@ -86,6 +87,34 @@ class LogTests extends EngineFixture {
 		lock.close();
 		assertThat(lines()).singleElement().asString().startsWith("WARN Lock 'order:42' could not be released");
 		assertThat(fields()).containsExactlyInAnyOrder("lock.key=order:42", "lock.token=7");
+	}
+
+	@Test
+	void lockIsFreeForTheNextLocalCallerBeforeItsReleaseIsLogged() {
+		List<Boolean> known = new ArrayList<>();
+		AppenderBase<ILoggingEvent> appender = new AppenderBase<>() {
+
+			@Override
+			protected void append(ILoggingEvent line) {
+				known.add(LogTests.this.registry.present(KEY) != null);
+			}
+
+		};
+		appender.start();
+		LOGGER.addAppender(appender);
+		try {
+			HeldLock lock = held(request(), 7);
+			this.store.onRelease = (request) -> new ReleaseResult.NotOwner(7);
+			lock.close();
+			lock = held(request(), 8);
+			failEverything();
+			lock.close();
+		}
+		finally {
+			LOGGER.detachAppender(appender);
+		}
+		assertThat(lines()).hasSize(2);
+		assertThat(known).containsExactly(false, false);
 	}
 
 	@Test

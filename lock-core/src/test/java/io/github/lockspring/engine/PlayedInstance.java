@@ -187,7 +187,7 @@ final class PlayedInstance implements KeyLockPort {
 			return present;
 		}
 		if (!this.releasing.contains(token)) {
-			release(new ReleaseRequest(KEY, token), null);
+			release(new ReleaseRequest(KEY, token), null, false);
 		}
 		return null;
 	}
@@ -211,10 +211,13 @@ final class PlayedInstance implements KeyLockPort {
 	}
 
 	@Override
-	public void release(ReleaseRequest request, @Nullable KeyLock told) {
+	public void release(ReleaseRequest request, @Nullable KeyLock told, boolean expectsMessage) {
 		this.world.release(this, request, (result) -> {
 			if (told != null) {
 				this.releasing.remove(request.token());
+				if (expectsMessage && result instanceof ReleaseResult.Released) {
+					probeInbox();
+				}
 				told.released(request.token());
 			}
 		});
@@ -450,7 +453,7 @@ final class PlayedInstance implements KeyLockPort {
 			this.done = true;
 			this.hold = null;
 			if (request != null && (inBackground || end.outcome() == Hold.End.Outcome.LOST)) {
-				release(request, mine());
+				release(request, mine(), false);
 			}
 			else if (request != null && async) {
 				// it may even overtake what is sent after it

@@ -15,6 +15,7 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.AppenderBase;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockEvent;
+import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.OnLost;
 import org.junit.jupiter.api.AfterEach;
@@ -165,6 +166,60 @@ class RenewalIsolationTests {
 			released.countDown();
 			other.close();
 		}
+	}
+
+	/** Its interrupt blocks, as that of a thread does whose file is on a dead server. */
+	private static final class UninterruptibleWorker extends Thread {
+
+		private final CountDownLatch interrupted = new CountDownLatch(1);
+
+		private final CountDownLatch released = new CountDownLatch(1);
+
+		UninterruptibleWorker(Runnable work) {
+			super(work);
+		}
+
+		@Override
+		public void interrupt() {
+			this.interrupted.countDown();
+			try {
+				this.released.await();
+			}
+			catch (InterruptedException ex) {
+				Thread.currentThread().interrupt();
+			}
+		}
+
+	}
+
+	@Test
+	void interruptThatBlocksCostsNoOtherLockItsLease() throws Exception {
+		HeldLock other = this.engine.template().acquire(LockRequest.of("other").ttl(LASTING).renew());
+		CountDownLatch working = new CountDownLatch(1);
+		CountDownLatch done = new CountDownLatch(1);
+		UninterruptibleWorker worker = new UninterruptibleWorker(() -> {
+			try {
+				this.engine.template().executeWithoutResult(LockRequest.of("lost").onLost(OnLost.INTERRUPT), (lock) -> {
+					working.countDown();
+					done.await();
+				});
+			}
+			catch (LockLostException ex) {
+				// as expected
+			}
+			catch (InterruptedException ex) {
+				throw new IllegalStateException(ex);
+			}
+		});
+		worker.start();
+		working.await();
+		assertRenewedMeanwhile(other, () -> this.store.lose("lost"), () -> worker.interrupted.getCount() == 0);
+		assertThat(this.engine.template().tryAcquire(LockRequest.of("lost").waitTime(Duration.ZERO)))
+			.hasValueSatisfying(HeldLock::close);
+		worker.released.countDown();
+		done.countDown();
+		worker.join();
+		other.close();
 	}
 
 }

@@ -7,6 +7,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.redis.client.RedisCommands;
@@ -63,6 +64,13 @@ final class InboxSubscription {
 
 	private static final Duration CHECK_INTERVAL = Duration.ofSeconds(2);
 
+	/**
+	 * From the ping that answered one probe to the next probe, since after each of them
+	 * all waiters of this instance look: a key that the server refuses, or a shard that
+	 * is down, must not keep them looking.
+	 */
+	private static final Duration PROBE_INTERVAL = Duration.ofSeconds(2);
+
 	private final RedisConnections connections;
 
 	private final RedisCommands commands;
@@ -78,6 +86,11 @@ final class InboxSubscription {
 	private final ScheduledThreadPoolExecutor keeper;
 
 	private final InboxConfirmation confirmation = new InboxConfirmation();
+
+	/** When a probe may follow the last one; null: at once. */
+	private volatile @Nullable Long nextProbe;
+
+	private final AtomicBoolean probePostponed = new AtomicBoolean();
 
 	private volatile boolean ended;
 
@@ -119,8 +132,18 @@ final class InboxSubscription {
 	}
 
 	void probe() {
-		this.confirmation.revoke();
-		schedule(Duration.ZERO, this::beginPinging);
+		Long next = this.nextProbe;
+		long early = (next != null) ? next - System.nanoTime() : 0;
+		if (early <= 0) {
+			this.confirmation.revoke();
+			schedule(Duration.ZERO, this::beginPinging);
+		}
+		else if (this.probePostponed.compareAndSet(false, true)) {
+			schedule(Duration.ofNanos(early).plusMillis(1), () -> {
+				this.probePostponed.set(false);
+				probe();
+			});
+		}
 	}
 
 	void end() {
@@ -316,6 +339,7 @@ final class InboxSubscription {
 				inbox.messages.receive(text);
 			}
 			else if (!inbox.ended && inbox.confirmation.confirm(text)) {
+				inbox.nextProbe = System.nanoTime() + PROBE_INTERVAL.toNanos();
 				inbox.messages.opened();
 			}
 		}

@@ -1,5 +1,6 @@
 package io.github.lockspring.engine.support;
 
+import java.util.ArrayDeque;
 import java.util.concurrent.locks.ReentrantLock;
 
 import org.jspecify.annotations.Nullable;
@@ -17,6 +18,9 @@ public final class Monitor implements AutoCloseable {
 
 	private @Nullable Runnable effect;
 
+	/** What follows the effect: null unless there is more than one. */
+	private @Nullable ArrayDeque<Runnable> more;
+
 	/**
 	 * Enters the monitor.
 	 * @return this monitor, to be closed
@@ -28,31 +32,58 @@ public final class Monitor implements AutoCloseable {
 
 	/**
 	 * Runs something on the present thread when it has left the monitor. Called inside.
-	 * @param effect what to run
+	 * What is added twice in a row runs once.
+	 * @param added what to run
 	 */
-	public void afterwards(Runnable effect) {
-		Runnable before = this.effect;
-		this.effect = (before == null || before == effect) ? effect : () -> {
-			try {
-				before.run();
+	public void afterwards(Runnable added) {
+		if (this.effect == null) {
+			this.effect = added;
+		}
+		else if (this.more != null) {
+			if (this.more.peekLast() != added) {
+				this.more.addLast(added);
 			}
-			finally {
-				// a waiter that is not woken would wait for ever
-				effect.run();
-			}
-		};
+		}
+		else if (this.effect != added) {
+			this.more = new ArrayDeque<>();
+			this.more.addLast(added);
+		}
 	}
 
 	/**
-	 * Leaves the monitor, and runs the effects: all of them, even if one fails.
+	 * Leaves the monitor, and runs the effects in their order: all of them, even if one
+	 * fails.
 	 */
 	@Override
 	public void close() {
-		Runnable last = this.effect;
+		Runnable first = this.effect;
+		ArrayDeque<Runnable> others = this.more;
 		this.effect = null;
+		this.more = null;
 		this.lock.unlock();
-		if (last != null) {
-			last.run();
+		if (first == null) {
+			return;
+		}
+		if (others == null) {
+			first.run();
+			return;
+		}
+		others.addFirst(first);
+		runAll(others);
+	}
+
+	/** A waiter that is not woken would wait for ever. */
+	private static void runAll(ArrayDeque<Runnable> effects) {
+		try {
+			// a loop: there are as many as there are waiters
+			while (!effects.isEmpty()) {
+				effects.removeFirst().run();
+			}
+		}
+		finally {
+			if (!effects.isEmpty()) {
+				runAll(effects);
+			}
 		}
 	}
 
