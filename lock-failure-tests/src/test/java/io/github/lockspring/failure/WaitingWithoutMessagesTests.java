@@ -4,6 +4,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -14,6 +16,7 @@ import java.util.concurrent.locks.LockSupport;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockException;
 import io.github.lockspring.LockRequest;
+import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.redis.Driver;
 import io.github.lockspring.redis.Instance;
 import io.github.lockspring.testsupport.network.TcpProxy;
@@ -27,6 +30,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -176,6 +180,56 @@ class WaitingWithoutMessagesTests {
 				return lastSubscription() > before;
 			});
 		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void f24SubscriptionThatOnlySeemsAliveIsReplacedAlsoWhereAllWaitsAreShort(Driver driver) throws Exception {
+		try (TcpProxy proxy = new TcpProxy(this.redis.port())) {
+			Instance instance = informed(driver, proxy);
+			Instance owner = instance(Driver.LETTUCE, server());
+			long before = lastSubscription();
+			proxy.killSubscribersSilently();
+			await().atMost(Duration.ofSeconds(60)).until(() -> {
+				HeldLock held = owner.locks().acquire(LockRequest.of("order").waitTime(Duration.ofSeconds(15)));
+				Future<Optional<HeldLock>> waits = this.threads.submit(
+						() -> instance.locks().tryAcquire(LockRequest.of("order").waitTime(Duration.ofMillis(400))));
+				TimeUnit.MILLISECONDS.sleep(200);
+				// is handed over, and nobody learns of it
+				held.close();
+				waits.get(60, TimeUnit.SECONDS).ifPresent(HeldLock::close);
+				return lastSubscription() > before;
+			});
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void h09KeyThatTheServerRefusesLeavesTheInboxAndTheOtherWaitersAlone(Driver driver) throws Exception {
+		try (TcpProxy proxy = new TcpProxy(this.redis.port())) {
+			Instance instance = informed(driver, proxy);
+			long subscription = lastSubscription();
+			this.redis.command("HSET", "lock:foreign", "a", "lock of another library");
+			this.redis.command("SET", "lock:busy", "a plain client", "PX", "60000");
+			this.threads.submit(() -> instance.locks().acquire(LockRequest.of("busy").waitTime(Duration.ofMinutes(1))));
+			TimeUnit.SECONDS.sleep(1);
+			long before = scripts();
+			Future<HeldLock> waits = this.threads
+				.submit(() -> instance.locks().acquire(LockRequest.of("foreign").waitTime(Duration.ofSeconds(6))));
+			assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> waits.get(60, TimeUnit.SECONDS))
+				.withCauseInstanceOf(LockUnavailableException.class)
+				.withMessageContaining("WRONGTYPE");
+			assertThat(lastSubscription()).as("the subscription").isEqualTo(subscription);
+			assertThat(scripts() - before).as("scripts in six seconds").isLessThan(25);
+		}
+	}
+
+	/** How many scripts the server has run. */
+	private long scripts() {
+		return ((String) Objects.requireNonNull(this.redis.command("INFO", "commandstats"))).lines()
+			.filter((line) -> line.startsWith("cmdstat_eval"))
+			.mapToLong((line) -> Long.parseLong(line.replaceAll(".*:calls=(\\d+),.*", "$1")))
+			.sum();
 	}
 
 }
