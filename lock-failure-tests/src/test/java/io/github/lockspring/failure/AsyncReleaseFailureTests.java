@@ -66,6 +66,34 @@ class AsyncReleaseFailureTests {
 		assertThat(instance.events(LockEvent.Lost.class)).isEmpty();
 	}
 
+	@Test
+	void f27NextCallerFindsTheLockFreeAlsoWhereTheServerDoesNotKnowTheRelease() {
+		Instance instance = instance(Driver.LETTUCE);
+		for (int i = 0; i < 20; i++) {
+			instance.locks().acquire(REQUEST).close();
+			assertThat(instance.locks().tryAcquire(REQUEST.waitTime(Duration.ZERO))).as("lock " + i)
+				.hasValueSatisfying(HeldLock::close);
+			await().until(() -> !this.redis.exists("lock:order:42"));
+			// a new server, as after a failover
+			this.redis.command("SCRIPT", "FLUSH");
+			this.redis.command("CLIENT", "KILL", "TYPE", "normal");
+		}
+		assertThat(instance.events(LockEvent.Lost.class)).isEmpty();
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void f27ReleaseThatTheServerDoesNotKnowIsSentAgain(Driver driver) {
+		Instance instance = instance(driver);
+		for (int i = 0; i < 5; i++) {
+			HeldLock lock = instance.locks().acquire(REQUEST);
+			this.redis.command("SCRIPT", "FLUSH");
+			lock.close();
+			await().until(() -> !this.redis.exists("lock:order:42"));
+		}
+		assertThat(instance.events(LockEvent.Lost.class)).isEmpty();
+	}
+
 	@ParameterizedTest
 	@EnumSource
 	void callerDoesNotWaitForAServerThatIsStopped(Driver driver) {

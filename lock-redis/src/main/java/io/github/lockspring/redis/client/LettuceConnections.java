@@ -1,11 +1,14 @@
 package io.github.lockspring.redis.client;
 
+import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -15,6 +18,9 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 
 import io.github.lockspring.store.DaemonThreadFactory;
+import io.lettuce.core.AbstractRedisClient;
+import io.lettuce.core.RedisChannelHandler;
+import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.cluster.RedisClusterClient;
 import org.jspecify.annotations.Nullable;
 
@@ -89,6 +95,22 @@ final class LettuceConnections implements RedisConnections {
 	private final AtomicInteger subscriptions = new AtomicInteger(ThreadLocalRandom.current().nextInt());
 
 	private volatile long reconnectedAt = System.nanoTime() - MIN_CONNECTION_AGE.toNanos();
+
+	/**
+	 * The shards that have run a script without a wait, and know it. Sent by its digest
+	 * to one that does not, it would be carried out after the commands that follow it.
+	 */
+	private final Set<String> loaded = ConcurrentHashMap.newKeySet();
+
+	/** At the other end of a new connection there may be a new server. */
+	private final RedisConnectionStateListener forgetting = new RedisConnectionStateListener() {
+
+		@Override
+		public void onRedisConnected(RedisChannelHandler<?, ?> connection, SocketAddress address) {
+			LettuceConnections.this.loaded.clear();
+		}
+
+	};
 
 	/** Whether a server has refused a script that was sent by its digest. */
 	private volatile boolean refusesAsync;
@@ -167,14 +189,28 @@ final class LettuceConnections implements RedisConnections {
 		if (this.refusesAsync || connected == null || !connected.isDone() || connected.isCompletedExceptionally()) {
 			return Optional.empty();
 		}
-		return this.factory.evalsha(script.getSha1(), keys, args).map((reply) -> reply.whenComplete((text, failure) -> {
-			if (failure != null && EvalFallbackScriptExecutor.isRefusal(failure)) {
-				this.refusesAsync = true;
-			}
-			else if (failure == null) {
-				this.unresponsive.replied(shard(keys.get(0)));
-			}
-		}));
+		String shard = shard(keys.get(0));
+		boolean known = this.loaded.contains(shard);
+		return this.factory.eval(script, known, keys, args).map((reply) -> {
+			CompletionStage<String> answered = reply.exceptionallyCompose((failure) -> {
+				if (RedisErrors.isUnknownScript(failure)) {
+					// a new server, or one that was restarted
+					return this.factory.eval(script, false, keys, args).orElse(CompletableFuture.failedStage(failure));
+				}
+				return CompletableFuture.failedStage(failure);
+			});
+			return answered.whenComplete((text, failure) -> replied(shard, failure));
+		});
+	}
+
+	private void replied(String shard, @Nullable Throwable failure) {
+		if (failure == null) {
+			this.loaded.add(shard);
+			this.unresponsive.replied(shard);
+		}
+		else if (EvalFallbackScriptExecutor.isRefusal(failure)) {
+			this.refusesAsync = true;
+		}
 	}
 
 	private <T extends @Nullable Object> T send(String shard, Function<StringRedisTemplate, T> commands,
@@ -235,6 +271,9 @@ final class LettuceConnections implements RedisConnections {
 			throw new IllegalStateException("The lock store is closed");
 		}
 		this.factory.start();
+		AbstractRedisClient client = this.factory.getRequiredNativeClient();
+		client.removeListener(this.forgetting);
+		client.addListener(this.forgetting);
 		LettuceErrors.connect(this.factory::getConnection).close();
 		mine.complete(null);
 		disconnectIfClosed();

@@ -8,6 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 import io.lettuce.core.RedisChannelHandler;
+import io.lettuce.core.RedisFuture;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.async.RedisScriptingAsyncCommands;
@@ -25,6 +26,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceClusterConnectio
 import org.springframework.data.redis.connection.lettuce.LettuceConnection;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionProvider;
+import org.springframework.data.redis.core.script.RedisScript;
 
 /**
  * Creates connection objects with the timeout of the calling thread.
@@ -70,11 +72,13 @@ final class TimedLettuceConnectionFactory extends LettuceConnectionFactory {
 	}
 
 	/**
-	 * Sends a script by its digest on the shared connection, and does not wait.
+	 * Sends a script on the shared connection, and does not wait.
+	 * @param known whether the server knows it by its digest
 	 * @return the reply as text; empty if there is no shared connection now
 	 */
 	@SuppressWarnings("FutureReturnValueIgnored")
-	Optional<CompletionStage<String>> evalsha(String digest, List<String> keys, Object[] args) {
+	Optional<CompletionStage<String>> eval(RedisScript<String> script, boolean known, List<String> keys,
+			Object[] args) {
 		RedisConnection handle = getConnection();
 		try {
 			if (!(handle.getNativeConnection() instanceof RedisScriptingAsyncCommands<?, ?> scripts)) {
@@ -82,9 +86,11 @@ final class TimedLettuceConnectionFactory extends LettuceConnectionFactory {
 			}
 			@SuppressWarnings("unchecked")
 			RedisScriptingAsyncCommands<byte[], byte[]> commands = (RedisScriptingAsyncCommands<byte[], byte[]>) scripts;
-			return Optional
-				.of(commands.<byte[]>evalsha(digest, ScriptOutputType.VALUE, bytes(keys.toArray()), bytes(args))
-					.thenApply((reply) -> new String(reply, StandardCharsets.UTF_8)));
+			byte[][] keyBytes = bytes(keys.toArray());
+			RedisFuture<byte[]> reply = known
+					? commands.evalsha(script.getSha1(), ScriptOutputType.VALUE, keyBytes, bytes(args))
+					: commands.eval(script.getScriptAsString(), ScriptOutputType.VALUE, keyBytes, bytes(args));
+			return Optional.of(reply.thenApply((text) -> new String(text, StandardCharsets.UTF_8)));
 		}
 		finally {
 			handle.close();
