@@ -113,8 +113,7 @@ final class DefaultHeldLock implements HeldLock {
 	}
 
 	private void disarm(Hold.LossInterrupt armed) {
-		this.lock.disarm(this.hold, armed);
-		if (armed.end()) {
+		if (this.hold.disarm(armed)) {
 			Thread.interrupted();
 		}
 	}

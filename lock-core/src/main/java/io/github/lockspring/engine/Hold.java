@@ -102,7 +102,7 @@ final class Hold implements Waiter.Outcome {
 	private volatile OnLost onLost;
 
 	/** Sent by a loss to the thread that has armed it. */
-	private @Nullable LossInterrupt armed;
+	private volatile @Nullable LossInterrupt armed;
 
 	/** The one that the loss has to send. */
 	private volatile @Nullable LossInterrupt lossInterrupt;
@@ -226,11 +226,17 @@ final class Hold implements Waiter.Outcome {
 		return interrupt;
 	}
 
-	/** Ends {@link #arm}. The interrupt is to be ended too, outside of the lock. */
-	void disarm(LossInterrupt interrupt) {
+	/**
+	 * Ends {@link #arm}: the interrupt does not arrive any more. Called by its thread,
+	 * without the lock's monitor: one that is being sent is waited for.
+	 * @return whether it was sent
+	 */
+	boolean disarm(LossInterrupt interrupt) {
+		// no other thread can have replaced it
 		if (this.armed == interrupt) {
 			this.armed = null;
 		}
+		return interrupt.end();
 	}
 
 	/**
@@ -382,10 +388,6 @@ final class Hold implements Waiter.Outcome {
 			}
 		}
 
-		/**
-		 * Ends it: it is not sent any more. Called by the thread itself.
-		 * @return whether it was sent
-		 */
 		synchronized boolean end() {
 			this.ended = true;
 			return this.sent;

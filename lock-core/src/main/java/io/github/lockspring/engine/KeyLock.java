@@ -449,15 +449,6 @@ final class KeyLock {
 	}
 
 	/**
-	 * As {@link Hold#disarm}.
-	 */
-	void disarm(Hold hold, Hold.LossInterrupt armed) {
-		try (Monitor entered = this.monitor.enter()) {
-			hold.disarm(armed);
-		}
-	}
-
-	/**
 	 * Decides about a lease that seems to be over: it is lengthened in this moment, or is
 	 * lost from now on. Once a caller has seen it end, it is never held again.
 	 */

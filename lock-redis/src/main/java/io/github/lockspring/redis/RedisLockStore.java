@@ -62,7 +62,7 @@ public final class RedisLockStore implements LockStore {
 	/** Messages that wait to be published; later ones would be too late. */
 	private static final int MAX_MESSAGES = 1000;
 
-	private static final Duration TOKEN_MEMORY = Duration.ofMinutes(10);
+	static final Duration TOKEN_MEMORY = Duration.ofDays(1);
 
 	private static final int ACQUIRE_THREADS = 16;
 

@@ -26,11 +26,27 @@ class ScriptCommandsTests {
 
 	private static final Pattern CALL = Pattern.compile("\\bp?call\\(\\s*(?:'([A-Za-z]+)'|(\\S))");
 
+	private static final Pattern FENCING_KEEP = Pattern.compile("local FENCING_KEEP = '(\\d+)'");
+
+	@Test
+	void fencingTokensAreKeptAsLongAsTheTraitsSay() throws IOException {
+		Set<String> kept = new TreeSet<>();
+		for (Resource script : scripts()) {
+			FENCING_KEEP.matcher(script.getContentAsString(StandardCharsets.UTF_8))
+				.results()
+				.forEach((keep) -> kept.add(keep.group(1)));
+		}
+		assertThat(kept).containsExactly(Long.toString(RedisLockStore.TOKEN_MEMORY.toMillis()));
+	}
+
+	private static Resource[] scripts() throws IOException {
+		return new PathMatchingResourcePatternResolver().getResources("classpath*:io/github/lockspring/**/*.lua");
+	}
+
 	@Test
 	void scriptsCallOnlyWhatEachSupportedServerHas() throws IOException {
 		Set<String> called = new TreeSet<>();
-		Resource[] scripts = new PathMatchingResourcePatternResolver()
-			.getResources("classpath*:io/github/lockspring/**/*.lua");
+		Resource[] scripts = scripts();
 		assertThat(Arrays.stream(scripts).map(Resource::getFilename)).contains("acquire.lua", "release.lua",
 				"renew.lua", "write.lua");
 		for (Resource script : scripts) {

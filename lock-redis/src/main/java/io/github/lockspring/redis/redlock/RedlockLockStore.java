@@ -77,7 +77,7 @@ public final class RedlockLockStore implements LockStore {
 	private static final Logger logger = LoggerFactory.getLogger(RedlockLockStore.class);
 
 	private static final StoreTraits TRAITS = new StoreTraits(Duration.ofMillis(1), Duration.ofMillis(1), null,
-			StoreTraits.Waiting.NONE, Duration.ofMinutes(10));
+			StoreTraits.Waiting.NONE, Duration.ofDays(1));
 
 	/** Allowance for times that are measured in milliseconds. */
 	private static final long ROUNDING_NANOS = TimeUnit.MILLISECONDS.toNanos(2);

@@ -37,10 +37,9 @@ final class RedlockRenewal {
 	 * that may still exist. An ownership that ended while no node replied may never be
 	 * reported: when there are too many tokens, those whose lease is over are removed.
 	 *
-	 * Renewals and releases carry the fencing token too. A node remembers one for ten
-	 * minutes, and a hold may last longer than that; the next holder's token would then
-	 * come from the clocks of its majority, which may be behind the clock that this one
-	 * came from.
+	 * Renewals and releases carry the fencing token too. A node remembers one for a day,
+	 * and a hold may last longer than that; the next holder's token would then come from
+	 * the clocks of its majority, which may be behind the clock that this one came from.
 	 */
 
 	private static final int MIN_CAPACITY = 1000;
