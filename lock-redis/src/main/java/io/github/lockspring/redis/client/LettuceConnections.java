@@ -191,16 +191,8 @@ final class LettuceConnections implements RedisConnections {
 		}
 		String shard = shard(keys.get(0));
 		boolean known = this.loaded.contains(shard);
-		return this.factory.eval(script, known, keys, args).map((reply) -> {
-			CompletionStage<String> answered = reply.exceptionallyCompose((failure) -> {
-				if (RedisErrors.isUnknownScript(failure)) {
-					// a new server, or one that was restarted
-					return this.factory.eval(script, false, keys, args).orElse(CompletableFuture.failedStage(failure));
-				}
-				return CompletableFuture.failedStage(failure);
-			});
-			return answered.whenComplete((text, failure) -> replied(shard, failure));
-		});
+		return this.factory.eval(script, known, keys, args)
+			.map((reply) -> reply.whenComplete((text, failure) -> replied(shard, failure)));
 	}
 
 	private void replied(String shard, @Nullable Throwable failure) {
@@ -210,6 +202,9 @@ final class LettuceConnections implements RedisConnections {
 		}
 		else if (EvalFallbackScriptExecutor.isRefusal(failure)) {
 			this.refusesAsync = true;
+		}
+		else {
+			this.loaded.remove(shard);
 		}
 	}
 

@@ -314,11 +314,6 @@ public final class RedisErrors {
 	/**
 	 * Returns the message of the most specific cause, "null" if it has none.
 	 */
-	/** Whether a script was sent by its digest to a server that does not know it. */
-	static boolean isUnknownScript(Throwable failure) {
-		return message(failure).startsWith("NOSCRIPT");
-	}
-
 	static String message(Throwable failure) {
 		return String.valueOf(NestedExceptionUtils.getMostSpecificCause(failure).getMessage());
 	}
