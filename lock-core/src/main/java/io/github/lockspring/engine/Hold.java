@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
  * For maintainers: {@code state} goes from ACTIVE to LOST or to CLOSED, and from LOST to
  * CLOSED; a hold that is not ACTIVE never becomes so again. The hold ends at the deadline
  * of the lease or at its own limit, whichever is earlier. All changes happen under the
- * monitor of the key's lock; what is volatile is also read without it.
+ * monitor of the key's lock, except that the end of an interrupt does not need it; what
+ * is volatile is also read without it.
  */
 final class Hold implements Waiter.Outcome {
 

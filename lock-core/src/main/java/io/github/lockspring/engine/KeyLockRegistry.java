@@ -5,8 +5,8 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.Base64;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
@@ -95,8 +95,11 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 
 	private final ConcurrentHashMap<String, KeyLock> locks = new ConcurrentHashMap<>();
 
-	/** Tokens whose release in the background has no result yet. */
-	private final Set<OwnerToken> releasing = ConcurrentHashMap.newKeySet();
+	/**
+	 * Tokens whose release in the background has no result yet, and whether a message has
+	 * given them the lock meanwhile.
+	 */
+	private final Map<OwnerToken, Boolean> releasing = new ConcurrentHashMap<>();
 
 	private final Optional<Inbox> inbox;
 
@@ -248,7 +251,7 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 
 	@Override
 	public void releasing(OwnerToken token) {
-		this.releasing.add(token);
+		this.releasing.put(token, false);
 	}
 
 	@Override
@@ -259,9 +262,8 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 	@Override
 	public void release(ReleaseRequest request, @Nullable KeyLock lock, boolean expectsMessage) {
 		this.dispatcher.release(request, (lock != null) ? (result) -> {
-			this.releasing.remove(request.token());
-			if (expectsMessage && result instanceof ReleaseResult.Released) {
-				// perhaps it is only on its way, and then a probe does no harm
+			Boolean told = this.releasing.remove(request.token());
+			if (expectsMessage && result instanceof ReleaseResult.Released && !Boolean.TRUE.equals(told)) {
 				probeInbox();
 			}
 			lock.released(request.token());
@@ -378,7 +380,10 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 	@Override
 	public void granted(String key, OwnerToken token, long fencingToken, boolean othersWait) {
 		Ownership ownership = known(key, token);
-		if (ownership != null) {
+		if (ownership == null) {
+			this.releasing.replace(token, true);
+		}
+		else {
 			ownership.granted(new Ownership.Grant(fencingToken, othersWait), this.time.nanoTime());
 		}
 	}
@@ -401,7 +406,7 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 			return present;
 		}
 		// looked up last: a lock says that it releases before it drops the ownership
-		if (!this.releasing.contains(token)) {
+		if (!this.releasing.containsKey(token)) {
 			this.dispatcher.release(new ReleaseRequest(key, token), null);
 		}
 		return null;

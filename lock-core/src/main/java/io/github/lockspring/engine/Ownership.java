@@ -102,6 +102,9 @@ final class Ownership implements Watchdog.Watched, StoreDispatcher.Renewal {
 	/** Whether it may be there as one that polls, until it owns the lock. */
 	private boolean polls;
 
+	/** Whether messages did not arrive at the last attempt. */
+	private boolean uninformed;
+
 	/** Whether a message, or a new subscription, has called for the last attempt. */
 	private boolean prompted;
 
@@ -150,16 +153,19 @@ final class Ownership implements Watchdog.Watched, StoreDispatcher.Renewal {
 	 * Starts an attempt.
 	 * @param queue whether the token waits in the store's queue if the lock is busy
 	 * @param informed whether messages arrive; otherwise the token polls once the inbox
-	 * has had time to open, and until it owns the lock
+	 * has had time to open or to be confirmed again, and until it owns the lock
 	 */
 	AcquireAttempt startAttempt(Duration ttl, boolean queue, boolean informed, long now) {
 		QueueMode mode = QueueMode.NONE;
 		this.queued = queue;
-		this.polls |= queue && !informed && this.busy != null && (this.joined || now - this.busy.pollsFrom >= 0);
+		boolean uninformed = queue && !informed && this.busy != null;
+		// one such attempt may have met a probe of the inbox
+		this.polls |= uninformed && (this.joined ? this.uninformed : now - this.busy.pollsFrom >= 0);
+		this.uninformed = uninformed;
 		if (queue && this.polls) {
 			mode = QueueMode.POLL;
 		}
-		else if (queue && informed) {
+		else if (queue && (informed || this.joined)) {
 			mode = this.joined ? QueueMode.REJOIN : QueueMode.JOIN;
 			this.joined = true;
 		}

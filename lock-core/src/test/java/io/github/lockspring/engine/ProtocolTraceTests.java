@@ -396,11 +396,35 @@ class ProtocolTraceTests extends EngineFixture {
 		Waiting waiting = waiting(request(), 100);
 		this.store.inboxConfirmed = false;
 		advance(Duration.ofSeconds(1));
-		ScriptedStore.Asked second = this.store.nextLook();
-		assertThat(second.request().queueMode()).isEqualTo(QueueMode.POLL);
-		second.busy(TTL, 100);
-		assertThat(this.time.awaitParked(waiting.running().thread())).isLessThanOrEqualTo(Duration.ofMillis(150));
-		advance(Duration.ofMillis(150));
+		for (QueueMode mode : List.of(QueueMode.REJOIN, QueueMode.POLL, QueueMode.POLL)) {
+			ScriptedStore.Asked next = this.store.nextLook();
+			assertThat(next.request().queueMode()).isEqualTo(mode);
+			next.busy(TTL, 100);
+			assertThat(this.time.awaitParked(waiting.running().thread())).isLessThanOrEqualTo(Duration.ofMillis(150));
+			advance(Duration.ofMillis(150));
+		}
+		this.store.nextLook().acquired(101);
+		waiting.running().get();
+	}
+
+	@Test
+	void h09QueuedWaiterDoesNotPollBecauseOfOneProbe() {
+		Waiting waiting = waiting(request(), 100);
+		for (int i = 0; i < 3; i++) {
+			this.store.inboxConfirmed = false;
+			advance(Duration.ofSeconds(1));
+			ScriptedStore.Asked during = this.store.nextLook();
+			assertThat(during.request().queueMode()).isEqualTo(QueueMode.REJOIN);
+			during.busy(TTL, 100);
+			this.time.awaitParked(waiting.running().thread());
+			this.store.inboxConfirmed = true;
+			advance(Duration.ofMillis(150));
+			ScriptedStore.Asked after = this.store.nextLook();
+			assertThat(after.request().queueMode()).isEqualTo(QueueMode.REJOIN);
+			after.busy(TTL, 100);
+			this.time.awaitParked(waiting.running().thread());
+		}
+		advance(Duration.ofSeconds(1));
 		this.store.nextLook().acquired(101);
 		waiting.running().get();
 	}

@@ -177,6 +177,7 @@ class RenewalIsolationTests {
 
 		UninterruptibleWorker(Runnable work) {
 			super(work);
+			setDaemon(true);
 		}
 
 		@Override

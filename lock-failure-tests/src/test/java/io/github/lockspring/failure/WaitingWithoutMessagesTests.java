@@ -212,7 +212,7 @@ class WaitingWithoutMessagesTests {
 			this.redis.command("HSET", "lock:foreign", "a", "lock of another library");
 			this.redis.command("SET", "lock:busy", "a plain client", "PX", "60000");
 			this.threads.submit(() -> instance.locks().acquire(LockRequest.of("busy").waitTime(Duration.ofMinutes(1))));
-			TimeUnit.SECONDS.sleep(1);
+			TimeUnit.MILLISECONDS.sleep(1500);
 			long before = scripts();
 			Future<HeldLock> waits = this.threads
 				.submit(() -> instance.locks().acquire(LockRequest.of("foreign").waitTime(Duration.ofSeconds(6))));

@@ -190,7 +190,8 @@ final class LettuceConnections implements RedisConnections {
 			return Optional.empty();
 		}
 		String shard = shard(keys.get(0));
-		boolean known = this.loaded.contains(shard);
+		// in a cluster whose nodes are not known this may be any of them
+		boolean known = (this.nodes == null || !shard.equals(ANY_SHARD)) && this.loaded.contains(shard);
 		return this.factory.eval(script, known, keys, args)
 			.map((reply) -> reply.whenComplete((text, failure) -> replied(shard, failure)));
 	}
