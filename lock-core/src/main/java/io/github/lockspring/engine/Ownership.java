@@ -158,10 +158,14 @@ final class Ownership implements Watchdog.Watched, StoreDispatcher.Renewal {
 	AcquireAttempt startAttempt(Duration ttl, boolean queue, boolean informed, long now) {
 		QueueMode mode = QueueMode.NONE;
 		this.queued = queue;
-		boolean uninformed = queue && !informed && this.busy != null;
-		// one such attempt may have met a probe of the inbox
-		this.polls |= uninformed && (this.joined ? this.uninformed : now - this.busy.pollsFrom >= 0);
-		this.uninformed = uninformed;
+		if (queue && !informed && this.busy != null) {
+			// one such attempt may have met a probe of the inbox
+			this.polls |= this.joined ? this.uninformed : now - this.busy.pollsFrom >= 0;
+			this.uninformed = true;
+		}
+		else {
+			this.uninformed = false;
+		}
 		if (queue && this.polls) {
 			mode = QueueMode.POLL;
 		}
