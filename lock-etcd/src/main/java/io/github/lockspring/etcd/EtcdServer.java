@@ -211,12 +211,16 @@ final class EtcdServer implements EntryServer {
 	}
 
 	@Override
-	public CompletionStage<Optional<Entry.Content>> watch(Entry entry, Runnable gone) {
-		return this.connection.watch(name(entry), gone).thenCompose((end) -> read(entry).whenComplete((content, ex) -> {
-			if (ex != null || content.isEmpty()) {
-				end.run();
-			}
-		}));
+	public CompletionStage<Optional<Entry.Content>> watch(Entry entry, Entry.Own waiter, Runnable gone) {
+		return this.connection.watch(name(entry), gone).thenCompose((end) -> {
+			// each is a stream of its own, and the entry before may stay for long
+			((EtcdEntry.Mine) waiter).onEnd(end);
+			return read(entry).whenComplete((content, ex) -> {
+				if (ex != null || content.isEmpty()) {
+					end.run();
+				}
+			});
+		});
 	}
 
 	@Override

@@ -1,5 +1,9 @@
 package io.github.lockspring.etcd;
 
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
@@ -18,6 +22,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 /**
  * The names of keys, on a real server.
@@ -117,16 +122,45 @@ class EtcdServerTests {
 		Added waiter = add(token(OTHER, 1));
 		Entry before = waiter.queue().get(0);
 		CountDownLatch gone = new CountDownLatch(1);
-		assertThat(get(this.server.watch(before, gone::countDown))).isPresent();
+		assertThat(get(this.server.watch(before, waiter.entry(), gone::countDown))).isPresent();
 		get(this.server.remove(first.entry()));
 		assertThat(gone.await(TIMEOUT.toSeconds(), TimeUnit.SECONDS)).isTrue();
 		Added again = add(token(INSTANCE, 2));
 		assertThat(name(again)).isEqualTo(name(first));
 		assertThat(get(this.server.read(before))).isEmpty();
-		assertThat(get(this.server.watch(before, gone::countDown))).isEmpty();
+		assertThat(get(this.server.watch(before, waiter.entry(), gone::countDown))).isEmpty();
 		assertThat(tokens()).containsExactly(token(OTHER, 1).toString(), token(INSTANCE, 2).toString());
 		get(this.server.remove(waiter.entry()));
 		get(this.server.remove(again.entry()));
+	}
+
+	/** Many short waits behind a long hold would gather them. */
+	@Test
+	void watchEndsWithTheEntryThatWaits() throws Exception {
+		Added owner = add(token(INSTANCE, 1));
+		long before = watchers();
+		for (int i = 1; i <= 5; i++) {
+			Added waiter = add(token(OTHER, i));
+			assertThat(get(this.server.watch(owner.entry(), waiter.entry(), () -> {
+			}))).isPresent();
+			assertThat(watchers()).isGreaterThan(before);
+			get(this.server.remove(waiter.entry()));
+			// the watch may begin when its waiter is gone already
+			assertThat(get(this.server.watch(owner.entry(), waiter.entry(), () -> {
+			}))).isPresent();
+			await().atMost(TIMEOUT).until(this::watchers, (present) -> present == before);
+		}
+		get(this.server.remove(owner.entry()));
+	}
+
+	private long watchers() throws Exception {
+		HttpRequest request = HttpRequest.newBuilder(URI.create(EtcdProcess.shared().address() + "/metrics")).build();
+		return HttpClient.newHttpClient()
+			.send(request, BodyHandlers.ofLines())
+			.body()
+			.filter((line) -> line.startsWith("etcd_debugging_mvcc_watcher_total "))
+			.mapToLong((line) -> (long) Double.parseDouble(line.substring(line.indexOf(' ') + 1)))
+			.sum();
 	}
 
 }

@@ -202,7 +202,7 @@ final class ZooKeeperServer implements EntryServer {
 	}
 
 	@Override
-	public CompletionStage<Optional<Entry.Content>> watch(Entry entry, Runnable gone) {
+	public CompletionStage<Optional<Entry.Content>> watch(Entry entry, Entry.Own waiter, Runnable gone) {
 		return send((present) -> read(present, path(entry), gone));
 	}
 

@@ -83,10 +83,12 @@ public interface EntryServer extends AutoCloseable {
 	/**
 	 * Reads an entry, and calls when it is gone.
 	 * @param entry the entry
+	 * @param waiter the entry of this process that waits for that: when it was removed,
+	 * nothing needs to be called any more
 	 * @param gone called, perhaps more than once and perhaps in vain
 	 * @return what is in it; empty if it is gone already
 	 */
-	CompletionStage<Optional<Entry.Content>> watch(Entry entry, Runnable gone);
+	CompletionStage<Optional<Entry.Content>> watch(Entry entry, Entry.Own waiter, Runnable gone);
 
 	/**
 	 * Writes to an entry of this process.

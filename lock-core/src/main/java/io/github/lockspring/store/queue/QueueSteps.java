@@ -147,7 +147,7 @@ final class QueueSteps {
 	/** A watch that may not have begun is begun again by the next attempt. */
 	private CompletionStage<Optional<Entry.Content>> watch(Place place, Entry before, Entry.Own entry) {
 		place.waitsBehind(before.id());
-		return this.server.watch(before, () -> look(place, entry)).whenComplete((content, ex) -> {
+		return this.server.watch(before, entry, () -> look(place, entry)).whenComplete((content, ex) -> {
 			if (ex != null || content.isEmpty()) {
 				place.waitsBehind("");
 			}

@@ -147,7 +147,7 @@ class QueueLockStoreTests {
 		}
 
 		@Override
-		public CompletionStage<Optional<Entry.Content>> watch(Entry entry, Runnable gone) {
+		public CompletionStage<Optional<Entry.Content>> watch(Entry entry, Entry.Own waiter, Runnable gone) {
 			if (this.failingWatches.getAndDecrement() > 0) {
 				return CompletableFuture.failedFuture(new LockUnavailableException("no answer"));
 			}
