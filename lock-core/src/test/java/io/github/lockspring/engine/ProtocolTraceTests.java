@@ -410,18 +410,12 @@ class ProtocolTraceTests extends EngineFixture {
 	@Test
 	void h09QueuedWaiterDoesNotPollBecauseOfOneProbe() {
 		Waiting waiting = waiting(request(), 100);
-		for (int i = 0; i < 3; i++) {
-			this.store.inboxConfirmed = false;
-			advance(Duration.ofSeconds(1));
-			ScriptedStore.Asked during = this.store.nextLook();
-			assertThat(during.request().queueMode()).isEqualTo(QueueMode.REJOIN);
-			during.busy(TTL, 100);
-			this.time.awaitParked(waiting.running().thread());
-			this.store.inboxConfirmed = true;
-			advance(Duration.ofMillis(150));
-			ScriptedStore.Asked after = this.store.nextLook();
-			assertThat(after.request().queueMode()).isEqualTo(QueueMode.REJOIN);
-			after.busy(TTL, 100);
+		for (boolean confirmed : new boolean[] { false, true, false, true, false, true }) {
+			this.store.inboxConfirmed = confirmed;
+			advance(confirmed ? Duration.ofMillis(150) : Duration.ofSeconds(1));
+			ScriptedStore.Asked next = this.store.nextLook();
+			assertThat(next.request().queueMode()).isEqualTo(QueueMode.REJOIN);
+			next.busy(TTL, 100);
 			this.time.awaitParked(waiting.running().thread());
 		}
 		advance(Duration.ofSeconds(1));

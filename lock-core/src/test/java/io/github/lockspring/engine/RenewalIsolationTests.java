@@ -76,6 +76,15 @@ class RenewalIsolationTests {
 				Map.of()::equals);
 	}
 
+	private static void blockUntil(CountDownLatch released) {
+		try {
+			released.await();
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
 	/** An appender that blocks whoever writes to it. */
 	private static final class BlockingAppender extends AppenderBase<ILoggingEvent> {
 
@@ -95,12 +104,7 @@ class RenewalIsolationTests {
 		@Override
 		public void doAppend(ILoggingEvent event) {
 			this.threads.add(Thread.currentThread().getName());
-			try {
-				this.released.await();
-			}
-			catch (InterruptedException ex) {
-				Thread.currentThread().interrupt();
-			}
+			blockUntil(this.released);
 		}
 
 		@Override
@@ -152,12 +156,7 @@ class RenewalIsolationTests {
 		try (LockEngine own = new LockEngine(this.store, EngineThreadsTests.SETTINGS, List.of((event) -> {
 			if (event instanceof LockEvent.Lost) {
 				blocked.countDown();
-				try {
-					released.await();
-				}
-				catch (InterruptedException ex) {
-					Thread.currentThread().interrupt();
-				}
+				blockUntil(released);
 			}
 		}))) {
 			HeldLock other = own.template().acquire(LockRequest.of("other").ttl(LASTING).renew());
@@ -183,12 +182,7 @@ class RenewalIsolationTests {
 		@Override
 		public void interrupt() {
 			this.interrupted.countDown();
-			try {
-				this.released.await();
-			}
-			catch (InterruptedException ex) {
-				Thread.currentThread().interrupt();
-			}
+			blockUntil(this.released);
 		}
 
 	}
