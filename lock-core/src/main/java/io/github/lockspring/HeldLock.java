@@ -103,8 +103,9 @@ public interface HeldLock extends AutoCloseable {
 	void extend(Duration duration);
 
 	/**
-	 * Releases the lock. Does nothing the second time. If the store cannot be reached, a
-	 * warning is logged and the lease runs out.
+	 * Releases the lock. Does nothing the second time. If the store cannot be reached, this
+	 * logs a warning, and the release is repeated in the background until the store replies
+	 * or the lease ends.
 	 * @throws LockLostException if the lock was lost before, unless the request said
 	 * {@link OnLost#NOTIFY}
 	 */

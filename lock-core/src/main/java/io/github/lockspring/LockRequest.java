@@ -149,7 +149,9 @@ public final class LockRequest {
 	}
 
 	/**
-	 * Names all keys of this request.
+	 * Labels all keys of this request, in messages and metrics. Unlike the name of the
+	 * annotation, the label is no prefix of a key: write the whole key, as in
+	 * {@code LockRequest.of("order:42").name("order")}.
 	 * @param name a label with few distinct values, for messages and metrics
 	 * @return the new request
 	 */

@@ -12,7 +12,8 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Checks that the pages in {@code docs/adr} follow one template and are in its index.
+ * Checks that the pages in {@code docs/adr} follow one template, are in its index, and name
+ * tests that exist.
  */
 class DecisionRecordsTests {
 
@@ -36,6 +37,15 @@ class DecisionRecordsTests {
 		List<String> expected = records().stream().map(DecisionRecordsTests::indexRow).toList();
 		assertThat(Documentation.lines("docs/adr/README.md").stream().filter((line) -> line.matches("\\| \\d.*")))
 			.containsExactlyElementsOf(expected);
+	}
+
+	@Test
+	void everyTestThatARecordNamesExists() throws IOException {
+		List<String> named = records().stream()
+			.flatMap((name) -> Documentation.namedTests(Documentation.lines("docs/adr/" + name)).stream())
+			.toList();
+		assertThat(named).isNotEmpty();
+		assertThat(Documentation.existingTests()).containsAll(named);
 	}
 
 	private static String indexRow(String name) {

@@ -82,11 +82,22 @@ final class LockMessages {
 	}
 
 	static String lost(LockParameters lock, Cause cause, long fencingToken) {
-		String remedy = (lock.renew() || cause == Cause.FORCED) ? "" : " Its lease lasted for its ttl of "
-				+ duration(lock.maxHold()) + " only: add renew = true, or set a longer ttl.";
 		return lock(lock) + " was lost: " + reason(cause)
 				+ ". The work done under it may have overlapped the work of another holder (fencing token "
-				+ fencingToken + ")." + remedy;
+				+ fencingToken + ")." + remedy(lock, cause);
+	}
+
+	private static String remedy(LockParameters lock, Cause cause) {
+		return switch (cause) {
+			case EXPIRED -> lock.renew()
+					? " Look for a pause of the process or an outage of the store that lasted longer than the ttl of "
+							+ duration(lock.ttl()) + ", or for a maxHold that ended; or set a longer ttl."
+					: " Its lease lasted for its ttl of " + duration(lock.maxHold())
+							+ " only: add renew = true, or set a longer ttl.";
+			case NOT_OWNER, FOUND_AT_RELEASE -> " Look for a restart, a failover or an eviction of the store.";
+			case STOPPED -> " Raise distributed-lock.shutdown.timeout if the work may take longer.";
+			case FORCED, THREAD_ENDED -> "";
+		};
 	}
 
 	/**

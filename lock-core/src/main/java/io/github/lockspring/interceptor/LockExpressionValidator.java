@@ -89,7 +89,7 @@ final class LockExpressionValidator {
 		SpelNode ast = expression.getAST();
 		visit(ast, true);
 		if ("key".equals(this.attribute) && !this.variable && !isText(ast)) {
-			throw error("it is a constant, but no text in quotes", quote());
+			throw error("it is a constant, but no text in quotes", StringUtils.capitalize(quote()));
 		}
 	}
 

@@ -46,7 +46,13 @@ class EngineThreadsTests {
 
 	private final List<LockEvent> events = new CopyOnWriteArrayList<>();
 
-	private final LockEngine engine = new LockEngine(this.store, SETTINGS, List.of(this.events::add));
+	private volatile Runnable onEvent = () -> {
+	};
+
+	private final LockEngine engine = new LockEngine(this.store, SETTINGS, List.of((event) -> {
+		this.events.add(event);
+		this.onEvent.run();
+	}));
 
 	@AfterEach
 	void stop() {
@@ -117,22 +123,27 @@ class EngineThreadsTests {
 	void threadsHaveNothingOfTheThreadThatNeedsThemFirst() throws Exception {
 		InheritableThreadLocal<String> user = new InheritableThreadLocal<>();
 		Map<String, String> seen = new ConcurrentHashMap<>();
+		Set<Thread> running = ConcurrentHashMap.newKeySet();
 		ClassLoader other = new URLClassLoader(new URL[0]);
 		Runnable look = () -> seen.put(Thread.currentThread().getName(),
 				user.get() + " " + (Thread.currentThread().getContextClassLoader() == other));
 		this.store.onThread(look);
+		this.onEvent = look;
 		Thread first = new Thread(() -> {
 			user.set("alice");
 			Thread.currentThread().setContextClassLoader(other);
 			HeldLock lock = this.engine.template().acquire(LockRequest.of("lost").onLost(OnLost.NOTIFY));
 			await().until(() -> !this.store.renewed.isEmpty());
+			running.addAll(ownThreads());
 			this.store.lose("lost");
 			await().until(() -> !lock.isHeld());
 		});
 		first.start();
 		first.join();
-		await().until(() -> seen.containsKey("lockspring-io"));
-		assertThat(seen.get("lockspring-io")).isEqualTo("null false");
+		await().until(() -> seen.keySet().containsAll(List.of("lockspring-io", "lockspring-events")));
+		assertThat(seen).containsEntry("lockspring-io", "null false").containsEntry("lockspring-events", "null false");
+		assertThat(running).extracting(Thread::getName).contains("lockspring-watchdog");
+		assertThat(running).extracting(Thread::getContextClassLoader).doesNotContain(other);
 	}
 
 	@Test

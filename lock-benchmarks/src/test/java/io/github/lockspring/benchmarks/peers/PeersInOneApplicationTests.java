@@ -13,6 +13,7 @@ import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.annotation.DistributedLock;
+import io.github.lockspring.annotation.OnBusy;
 import io.github.lockspring.testsupport.redis.RedisServer;
 import net.javacrumbs.shedlock.core.LockAssert;
 import net.javacrumbs.shedlock.core.LockConfiguration;
@@ -21,6 +22,7 @@ import net.javacrumbs.shedlock.core.SimpleLock;
 import net.javacrumbs.shedlock.provider.redis.spring.RedisLockProvider;
 import net.javacrumbs.shedlock.spring.annotation.EnableSchedulerLock;
 import net.javacrumbs.shedlock.spring.annotation.SchedulerLock;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.redisson.api.RLock;
@@ -86,6 +88,25 @@ class PeersInOneApplicationTests {
 			assertThat(application.getBeanNamesForType(com.baomidou.lock.LockTemplate.class))
 				.containsExactly("lockTemplate");
 		});
+	}
+
+	@Test
+	void methodWithTwoAnnotationsHasBothLocks() {
+		run((application) -> {
+			Jobs jobs = application.getBean(Jobs.class);
+			assertThat(jobs.withLock4jAndLockspring(UUID.randomUUID().toString())).isTrue();
+			assertThat(jobs.withShedLockAndLockspring()).isEqualTo("done");
+			LockProvider provider = application.getBean(LockProvider.class);
+			SimpleLock old = provider
+				.lock(new LockConfiguration(Instant.now(), "switch", Duration.ofSeconds(30), Duration.ZERO))
+				.orElseThrow();
+			assertThat(jobs.withShedLockAndLockspring()).isNull();
+			old.unlock();
+			try (HeldLock other = application.getBean(LockTemplate.class).acquire(LockRequest.of("job:switch"))) {
+				assertThat(jobs.withShedLockAndLockspring()).isNull();
+			}
+			assertThat(jobs.withShedLockAndLockspring()).isEqualTo("done");
+		}, "spring.autoconfigure.exclude=" + String.join(",", REDISSON));
 	}
 
 	private static void assertLocksWork(ConfigurableApplicationContext application) {
@@ -167,6 +188,19 @@ class PeersInOneApplicationTests {
 		@Lock4j(keys = "#key")
 		public boolean withLock4j(String key) {
 			return RedisServer.shared().keys().stream().anyMatch((name) -> name.startsWith("lock4j:"));
+		}
+
+		@Lock4j(keys = "#key")
+		@DistributedLock(key = "#key")
+		public boolean withLock4jAndLockspring(String key) {
+			return withLock4j(key) && withLockspring(key);
+		}
+
+		@SchedulerLock(name = "switch")
+		@DistributedLock(name = "job", key = "'switch'", onBusy = OnBusy.SKIP)
+		public @Nullable String withShedLockAndLockspring() {
+			LockAssert.assertLocked();
+			return HeldLock.current("job:switch").isPresent() ? "done" : "without a lock";
 		}
 
 		@SchedulerLock(name = "job")

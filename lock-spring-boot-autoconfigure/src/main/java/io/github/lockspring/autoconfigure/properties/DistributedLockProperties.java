@@ -306,7 +306,7 @@ public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @
 	 * @param connectTimeout Maximum wait of the first lock for a connection, 10
 	 * milliseconds to 1 minute. Later ones wait for the command timeout only.
 	 * @param connections Maximum number of connections of the store, 2 to 100, of which
-	 * one is for renewals only. They are in a pool of their own, with the settings of the
+	 * one is for renewals only. On PostgreSQL one more is open while callers wait. They are in a pool of their own, with the settings of the
 	 * application's pool, unless there is a DataSource bean with {@code @LockDataSource}.
 	 * @param purgeAfter Deletes the rows of free locks that were acquired last longer ago
 	 * than this, 1 hour to 10 years, in the background. Longer than the clock of the
@@ -378,6 +378,15 @@ public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @
 				throw new LockPropertyException("zookeeper.auth", LockPropertyException.SECRET, "it has no scheme",
 						"Write the scheme, a colon and its value, such as digest:user:password.");
 			}
+		}
+
+		/**
+		 * Leaves out the credentials.
+		 */
+		@Override
+		public String toString() {
+			return "Zookeeper[connectString=%s, sessionTimeout=%s, root=%s, acl=%s]".formatted(this.connectString,
+					this.sessionTimeout, this.root, this.acl);
 		}
 
 		/**
