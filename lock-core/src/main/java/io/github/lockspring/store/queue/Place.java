@@ -36,6 +36,9 @@ final class Place {
 
 	private volatile boolean kept;
 
+	/** Whether its release has failed. */
+	private boolean released;
+
 	private boolean polls;
 
 	/** The predecessor that is watched. */
@@ -101,6 +104,8 @@ final class Place {
 		this.polls = polls;
 		this.millis = millis;
 		this.watched = null;
+		this.released = false;
+		timedBy(null);
 	}
 
 	void left() {
@@ -120,6 +125,7 @@ final class Place {
 
 	void own() {
 		this.owned = true;
+		this.released = false;
 		this.watched = null;
 	}
 
@@ -134,6 +140,14 @@ final class Place {
 
 	boolean isOwned() {
 		return this.owned;
+	}
+
+	void release() {
+		this.released = true;
+	}
+
+	boolean isReleased() {
+		return this.released;
 	}
 
 	boolean isPolling() {

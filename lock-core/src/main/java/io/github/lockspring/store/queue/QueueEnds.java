@@ -20,6 +20,8 @@ final class QueueEnds {
 
 	private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
+	private static final long BETWEEN_RETRIES_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
+
 	private final EntryServer server;
 
 	private final Map<OwnerToken, Place> places;
@@ -43,6 +45,16 @@ final class QueueEnds {
 	// release
 
 	CompletionStage<ReleaseResult> release(Place place, ReleaseRequest request) {
+		return tryRelease(place, request).whenComplete((result, ex) -> {
+			if (ex != null && !place.isOwned() && !place.isKept()) {
+				// no lease ends it otherwise
+				place.release();
+				endLater(place);
+			}
+		});
+	}
+
+	private CompletionStage<ReleaseResult> tryRelease(Place place, ReleaseRequest request) {
 		Entry.Own entry = place.entry();
 		if (entry == null && place.isUnsure()) {
 			return this.server.find(place.key(), place.token())
@@ -120,24 +132,41 @@ final class QueueEnds {
 
 	private void end(Place place) {
 		place.then(() -> {
-			Entry.Own entry = place.entry();
-			if (entry == null) {
+			if (place.entry() == null && !place.isUnsure()) {
 				leave(place);
 				return done(true);
 			}
-			if (place.until() - System.nanoTime() > 0 || !(place.isOwned() || place.isKept())) {
+			if (!place.isReleased() && !place.isOwned() && !place.isKept()) {
+				// it has lost its entry since, and waits again
+				return done(true);
+			}
+			if (!place.isReleased() && place.until() - System.nanoTime() > 0) {
 				time(place);
 				return done(true);
 			}
-			return this.server.remove(entry).whenComplete((removed, ex) -> {
+			return remove(place).whenComplete((removed, ex) -> {
 				if (ex == null) {
 					leave(place);
 				}
-				else if (!this.timer.isShutdown()) {
-					place.timedBy(this.timer.schedule(() -> end(place), RETRY_NANOS, TimeUnit.NANOSECONDS));
+				else {
+					endLater(place);
 				}
 			});
 		});
+	}
+
+	private CompletionStage<Boolean> remove(Place place) {
+		Entry.Own entry = place.entry();
+		return (entry != null) ? this.server.remove(entry) : this.server.find(place.key(), place.token())
+			.thenCompose((found) -> (found != null) ? this.server.remove(found) : done(true));
+	}
+
+	/** Seldom if there are many: a server that comes back has other things to do. */
+	private void endLater(Place place) {
+		if (!this.timer.isShutdown()) {
+			long delay = Math.max(RETRY_NANOS, this.places.size() * BETWEEN_RETRIES_NANOS);
+			place.timedBy(this.timer.schedule(() -> end(place), delay, TimeUnit.NANOSECONDS));
+		}
 	}
 
 	void close() {

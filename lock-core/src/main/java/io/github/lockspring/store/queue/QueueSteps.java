@@ -91,6 +91,10 @@ final class QueueSteps {
 		long ttl = millis(request.ttl());
 		long millis = (mode == QueueMode.NONE) ? ttl : grantMillis(place, polls);
 		boolean repeated = place.isUnsure();
+		Place present = this.places.putIfAbsent(place.token(), place);
+		if (present != null && present != place) {
+			return present.then(() -> attempt(present, request));
+		}
 		place.unsure();
 		return this.server
 			.add(place.key(), place.token(), repeated, ttl, Entry.Content.text(polls ? millis : ttl, false))
@@ -238,6 +242,9 @@ final class QueueSteps {
 
 	private void look(Place place, Entry.Own entry) {
 		place.then(() -> {
+			if (this.places.get(place.token()) != place) {
+				return done(true);
+			}
 			if (place.entry() == null) {
 				// its session has ended: an attempt adds it anew
 				tell(place, (inbox) -> inbox.deliver((to) -> to.wanted(place.key(), place.token())));
@@ -297,7 +304,7 @@ final class QueueSteps {
 		if (result != RenewResult.RENEWED) {
 			return result;
 		}
-		if (place.until() - System.nanoTime() <= 0 || place.entry() != renewal.entry()) {
+		if (place.until() - System.nanoTime() <= 0 || place.entry() != renewal.entry() || !place.isOwned()) {
 			return RenewResult.NOT_OWNER;
 		}
 		place.lengthen(start + TimeUnit.MILLISECONDS.toNanos(renewal.ttlMillis()));

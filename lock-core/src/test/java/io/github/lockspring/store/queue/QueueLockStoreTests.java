@@ -8,8 +8,11 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.store.AcquireRequest;
@@ -20,13 +23,16 @@ import io.github.lockspring.store.AcquireResult.Busy;
 import io.github.lockspring.store.InboxListener;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.ReleaseRequest;
+import io.github.lockspring.store.RenewRequest;
 import io.github.lockspring.store.RenewResult;
 import io.github.lockspring.store.StoreTraits;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
 
 /**
  * What a server that fails a single request leaves behind, which no real one does on
@@ -47,25 +53,45 @@ class QueueLockStoreTests {
 	private final QueueLockStore store = new QueueLockStore("memory", this.server) {
 	};
 
+	private final OwnerToken holder = new OwnerToken(HOLDER, 1, 5000);
+
+	private final OwnerToken waiter = new OwnerToken(WAITER, 1, 5000);
+
+	private final List<OwnerToken> granted = new CopyOnWriteArrayList<>();
+
+	private final List<OwnerToken> wanted = new CopyOnWriteArrayList<>();
+
+	private final ExecutorService threads = Executors.newCachedThreadPool();
+
+	@AfterEach
+	void close() {
+		this.threads.shutdownNow();
+		this.store.close();
+	}
+
 	private AcquireResult acquire(OwnerToken token, QueueMode mode) {
 		return this.store.acquire(new AcquireRequest("key", token, TTL, mode), TIMEOUT);
 	}
 
-	@Test
-	void watchThatFailedIsBegunAgainByTheNextAttempt() {
-		OwnerToken holder = new OwnerToken(HOLDER, 1, 5000);
-		OwnerToken waiter = new OwnerToken(WAITER, 1, 5000);
-		AtomicReference<OwnerToken> granted = new AtomicReference<>();
+	private void release(OwnerToken token) {
+		this.store.release(new ReleaseRequest("key", token), TIMEOUT);
+	}
+
+	private List<String> tokens() {
+		return this.server.entries.stream().map(MemoryEntry::token).toList();
+	}
+
+	private void openInbox() {
 		this.store.inbox(WAITER, new InboxListener() {
 
 			@Override
 			public void granted(String key, OwnerToken token, long fencingToken, boolean othersWait) {
-				granted.set(token);
+				QueueLockStoreTests.this.granted.add(token);
 			}
 
 			@Override
 			public void wanted(String key, OwnerToken token) {
-				// the holder's
+				QueueLockStoreTests.this.wanted.add(token);
 			}
 
 			@Override
@@ -74,15 +100,96 @@ class QueueLockStoreTests {
 			}
 
 		});
-		assertThat(acquire(holder, QueueMode.JOIN)).isInstanceOf(Acquired.class);
+	}
+
+	@Test
+	void watchThatFailedIsBegunAgainByTheNextAttempt() {
+		openInbox();
+		assertThat(acquire(this.holder, QueueMode.JOIN)).isInstanceOf(Acquired.class);
 		this.server.failingWatches.set(1);
-		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> acquire(waiter, QueueMode.JOIN));
-		assertThat(acquire(waiter, QueueMode.REJOIN)).isInstanceOf(Busy.class);
-		this.store.release(new ReleaseRequest("key", holder), TIMEOUT);
-		assertThat(granted.get()).isEqualTo(waiter);
-		this.store.release(new ReleaseRequest("key", waiter), TIMEOUT);
+		assertThatExceptionOfType(LockUnavailableException.class)
+			.isThrownBy(() -> acquire(this.waiter, QueueMode.JOIN));
+		assertThat(acquire(this.waiter, QueueMode.REJOIN)).isInstanceOf(Busy.class);
+		release(this.holder);
+		assertThat(this.granted).containsExactly(this.waiter);
+		release(this.waiter);
 		assertThat(this.server.entries).isEmpty();
-		this.store.close();
+	}
+
+	@Test
+	void watchOfAWaiterThatHasLeftTellsNothing() {
+		openInbox();
+		assertThat(acquire(this.holder, QueueMode.JOIN)).isInstanceOf(Acquired.class);
+		assertThat(acquire(this.waiter, QueueMode.JOIN)).isInstanceOf(Busy.class);
+		release(this.waiter);
+		release(this.holder);
+		assertThat(this.wanted).isEmpty();
+		assertThat(this.granted).isEmpty();
+	}
+
+	@Test
+	void waiterWhoseReleaseFailedLeavesByItself() {
+		assertThat(acquire(this.holder, QueueMode.JOIN)).isInstanceOf(Acquired.class);
+		assertThat(acquire(this.waiter, QueueMode.JOIN)).isInstanceOf(Busy.class);
+		this.server.failingRemovals.set(2);
+		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> release(this.waiter));
+		assertThat(tokens()).contains(this.waiter.toString());
+		await().atMost(TIMEOUT).until(() -> !tokens().contains(this.waiter.toString()));
+		assertThat(tokens()).containsExactly(this.holder.toString());
+	}
+
+	@Test
+	void entryThatNothingIsKnownOfIsRemovedAlsoWhenItsReleaseFails() {
+		this.server.lostAdditions.set(1);
+		assertThatExceptionOfType(LockUnavailableException.class)
+			.isThrownBy(() -> acquire(this.waiter, QueueMode.JOIN));
+		this.server.failingSearches.set(2);
+		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> release(this.waiter));
+		assertThat(tokens()).containsExactly(this.waiter.toString());
+		await().atMost(TIMEOUT).until(() -> tokens().isEmpty());
+	}
+
+	@Test
+	void waiterThatComesAgainAfterAFailedReleaseIsNotRemoved() {
+		assertThat(acquire(this.holder, QueueMode.JOIN)).isInstanceOf(Acquired.class);
+		assertThat(acquire(this.waiter, QueueMode.JOIN)).isInstanceOf(Busy.class);
+		this.server.failingRemovals.set(1);
+		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> release(this.waiter));
+		release(this.holder);
+		assertThat(acquire(this.waiter, QueueMode.REJOIN)).isInstanceOf(Acquired.class);
+		await().pollDelay(Duration.ofMillis(700)).until(() -> tokens().contains(this.waiter.toString()));
+	}
+
+	@Test
+	void renewalThatIsAnsweredLateDoesNotLengthenWhatIsKept() throws Exception {
+		assertThat(acquire(this.holder, QueueMode.JOIN)).isInstanceOf(Acquired.class);
+		CompletableFuture<Boolean> answer = new CompletableFuture<>();
+		this.server.renewals = answer;
+		Future<List<RenewResult>> renewed = this.threads
+			.submit(() -> this.store.renew(List.of(new RenewRequest("key", this.holder, TTL)), TIMEOUT));
+		await().atMost(TIMEOUT).until(() -> answer.getNumberOfDependents() > 0);
+		this.store.release(new ReleaseRequest("key", this.holder, TTL, 0, Duration.ofMillis(300)), TIMEOUT);
+		answer.complete(true);
+		assertThat(renewed.get(20, TimeUnit.SECONDS)).containsExactly(RenewResult.NOT_OWNER);
+		await().atMost(TIMEOUT).until(() -> tokens().isEmpty());
+	}
+
+	@Test
+	void attemptBehindTheEndOfALeaseIsKnownToLaterRequests() throws Exception {
+		AcquireRequest request = new AcquireRequest("key", this.holder, Duration.ofMillis(300), QueueMode.JOIN);
+		CompletableFuture<Boolean> answer = new CompletableFuture<>();
+		this.server.removals = answer;
+		assertThat(this.store.acquire(request, TIMEOUT)).isInstanceOf(Acquired.class);
+		await().atMost(TIMEOUT).until(() -> answer.getNumberOfDependents() > 0);
+		Future<AcquireResult> again = this.threads.submit(() -> acquire(this.holder, QueueMode.REJOIN));
+		await().pollDelay(Duration.ofMillis(200)).until(() -> true);
+		this.server.removals = CompletableFuture.completedFuture(true);
+		answer.complete(true);
+		assertThat(again.get(20, TimeUnit.SECONDS)).isInstanceOf(Acquired.class);
+		assertThat(this.store.renew(List.of(new RenewRequest("key", this.holder, TTL)), TIMEOUT))
+			.containsExactly(RenewResult.RENEWED);
+		release(this.holder);
+		assertThat(tokens()).isEmpty();
 	}
 
 	/** Entries of this process, kept for ever. */
@@ -91,6 +198,19 @@ class QueueLockStoreTests {
 		final List<MemoryEntry> entries = new CopyOnWriteArrayList<>();
 
 		final AtomicInteger failingWatches = new AtomicInteger();
+
+		final AtomicInteger failingRemovals = new AtomicInteger();
+
+		final AtomicInteger failingSearches = new AtomicInteger();
+
+		/** Carried out, without an answer. */
+		final AtomicInteger lostAdditions = new AtomicInteger();
+
+		/** When renewals are answered. */
+		volatile CompletableFuture<Boolean> renewals = CompletableFuture.completedFuture(true);
+
+		/** When removals are carried out. */
+		volatile CompletableFuture<Boolean> removals = CompletableFuture.completedFuture(true);
 
 		private final AtomicInteger order = new AtomicInteger();
 
@@ -117,6 +237,9 @@ class QueueLockStoreTests {
 			if (!this.entries.contains(entry)) {
 				this.entries.add(entry);
 			}
+			if (this.lostAdditions.getAndDecrement() > 0) {
+				return failed();
+			}
 			return done(new Added(entry, sorted()));
 		}
 
@@ -133,10 +256,11 @@ class QueueLockStoreTests {
 
 		@Override
 		public CompletionStage<Entry.@Nullable Own> find(String key, OwnerToken token) {
-			return done(this.entries.stream()
-				.filter((each) -> each.token.equals(token.toString()))
-				.findFirst()
-				.orElse(null));
+			return (this.failingSearches.getAndDecrement() > 0) ? failed()
+					: done(this.entries.stream()
+						.filter((each) -> each.token.equals(token.toString()))
+						.findFirst()
+						.orElse(null));
 		}
 
 		@Override
@@ -149,7 +273,7 @@ class QueueLockStoreTests {
 		@Override
 		public CompletionStage<Optional<Entry.Content>> watch(Entry entry, Entry.Own waiter, Runnable gone) {
 			if (this.failingWatches.getAndDecrement() > 0) {
-				return CompletableFuture.failedFuture(new LockUnavailableException("no answer"));
+				return failed();
 			}
 			((MemoryEntry) entry).gone.add(gone);
 			return read(entry);
@@ -162,14 +286,20 @@ class QueueLockStoreTests {
 
 		@Override
 		public CompletionStage<Boolean> remove(Entry entry) {
-			boolean there = this.entries.remove((MemoryEntry) entry);
-			((MemoryEntry) entry).gone.forEach(Runnable::run);
-			return done(there);
+			if (this.failingRemovals.getAndDecrement() > 0) {
+				return failed();
+			}
+			return this.removals.thenApply((carriedOut) -> {
+				boolean there = this.entries.remove((MemoryEntry) entry);
+				((MemoryEntry) entry).gone.forEach(Runnable::run);
+				return there;
+			});
 		}
 
 		@Override
 		public CompletionStage<List<RenewResult>> renew(List<Renewal> renewals) {
-			return done(renewals.stream().map((renewal) -> RenewResult.RENEWED).toList());
+			return this.renewals
+				.thenApply((answered) -> renewals.stream().map((renewal) -> RenewResult.RENEWED).toList());
 		}
 
 		@Override
@@ -188,6 +318,10 @@ class QueueLockStoreTests {
 
 		@Override
 		public void close() {
+		}
+
+		private static <T> CompletionStage<T> failed() {
+			return CompletableFuture.failedFuture(new LockUnavailableException("no answer"));
 		}
 
 		private static <T> CompletionStage<T> done(T value) {
