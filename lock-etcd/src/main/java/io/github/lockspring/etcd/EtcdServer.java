@@ -269,8 +269,9 @@ final class EtcdServer implements EntryServer {
 	}
 
 	/**
-	 * A key goes with its lease, unless the lease is kept for the next key. The lease of
-	 * another process may have another key by now.
+	 * Deletes the key and not its lease: whether the key was there is the answer, the
+	 * lease of another process may have another key by now, and the own one is kept for
+	 * the next.
 	 */
 	@Override
 	public CompletionStage<Boolean> remove(Entry entry) {
@@ -278,14 +279,12 @@ final class EtcdServer implements EntryServer {
 			return delete(((EtcdEntry) entry).name(), ((EtcdEntry) entry).order());
 		}
 		Lease lease = mine.takeLease();
-		boolean revoked = lease.id() != EtcdEntry.NO_LEASE && !lease.isFresh(System.nanoTime());
-		CompletionStage<Boolean> removed = revoked ? this.leases.revoke(lease.id()) : delete(mine.name(), mine.order());
-		return removed.thenApply((there) -> {
-			mine.end();
-			if (!revoked) {
-				this.leases.giveBack(lease, there);
+		return delete(mine.name(), mine.order()).whenComplete((there, ex) -> {
+			if (ex == null) {
+				mine.end();
 			}
-			return there;
+			// without an answer, the key may still have it
+			this.leases.giveBack(lease, ex == null && there);
 		});
 	}
 

@@ -153,6 +153,18 @@ class EtcdServerTests {
 		get(this.server.remove(owner.entry()));
 	}
 
+	/** Such as a key that was released by force: its owner has lost the lock. */
+	@Test
+	void removalFindsThatTheKeyIsGoneAlsoWhenItsLeaseIsOld() throws Exception {
+		Added owner = get(this.server.add(this.key, token(INSTANCE, 1), false, 4_000, "4000"));
+		get(this.server.remove(owner.queue().get(0)));
+		Added next = add(token(OTHER, 1));
+		long old = TimeUnit.SECONDS.toNanos(3);
+		await().atMost(TIMEOUT).until(() -> owner.entry().validUntil() - System.nanoTime() < old);
+		assertThat(get(this.server.remove(owner.entry()))).isFalse();
+		assertThat(get(this.server.remove(next.entry()))).isTrue();
+	}
+
 	private long watchers() throws Exception {
 		HttpRequest request = HttpRequest.newBuilder(URI.create(EtcdProcess.shared().address() + "/metrics")).build();
 		return HttpClient.newHttpClient()
