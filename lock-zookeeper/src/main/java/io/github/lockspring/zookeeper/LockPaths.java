@@ -15,6 +15,8 @@ record LockPaths(String root, String keyPrefix) {
 
 	private static final int SEQUENCE_DIGITS = 10;
 
+	private static final String LAST = "2000000000";
+
 	private static final String PLAIN = "-_.:@,;=+~!$&'()*#";
 
 	/** The container of a lock. Keys stay readable, and any of them is a valid name. */
@@ -49,6 +51,21 @@ record LockPaths(String root, String keyPrefix) {
 		paths.add(this.root);
 		paths.add(lock(key));
 		return paths;
+	}
+
+	/**
+	 * The server counts the entries of a container with an int. Before it overflows,
+	 * entries are not added any more: the server deletes the container when the last one
+	 * is gone, and counts anew in the next one.
+	 */
+	static boolean isTooLate(String entry) {
+		String number = entry.substring(entry.length() - SEQUENCE_DIGITS);
+		return number.compareTo(LAST) > 0 || !Character.isDigit(number.charAt(0));
+	}
+
+	static String tooLate(String key) {
+		return "Lock '" + key + "' has had two billion entries in ZooKeeper without a minute in which nobody held it or"
+				+ " waited for it: it can be acquired again when the server has deleted its empty container";
 	}
 
 	/** The entries of a lock in their order; nodes of others are left out. */

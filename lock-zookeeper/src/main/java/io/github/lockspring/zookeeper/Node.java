@@ -1,6 +1,9 @@
 package io.github.lockspring.zookeeper;
 
+import java.util.concurrent.CompletableFuture;
+
 import io.github.lockspring.store.queue.Entry;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A node in the queue of a lock.
@@ -16,14 +19,20 @@ record Node(String path, String token) implements Entry {
 	}
 
 	/**
-	 * A node of this process.
+	 * A node of this process. Thread-safe.
 	 *
 	 * @param path its path
 	 * @param token the owner token that it stands for
 	 * @param order its czxid
 	 * @param session the session that it ends with
+	 * @param removed is complete when this process has removed it
 	 */
-	record Mine(String path, String token, long order, Session session) implements Entry.Own {
+	record Mine(String path, String token, long order, Session session,
+			CompletableFuture<@Nullable Void> removed) implements Entry.Own {
+
+		Mine(String path, String token, long order, Session session) {
+			this(path, token, order, session, new CompletableFuture<>());
+		}
 
 		@Override
 		public String id() {

@@ -42,9 +42,11 @@ final class Session {
 	}
 
 	/**
-	 * Returns until when the session certainly lasts. A server tells the leader at each
-	 * half tick which sessions are alive, and a session timeout has two ticks at least: a
-	 * third of it is for what the leader has not been told when they lose each other.
+	 * Returns until when the session certainly lasts. When a server loses its leader,
+	 * that has not been told what the server heard in the last half tick; before that,
+	 * the client may have been silent for a third of the timeout, after which it sends a
+	 * ping. Half of the timeout is enough for both as long as a tick is at most a third
+	 * of it.
 	 */
 	synchronized long validUntil() {
 		return this.used ? this.proven + lease(this.handle.getSessionTimeout()) : System.nanoTime();
@@ -56,7 +58,7 @@ final class Session {
 	 * @return nanoseconds
 	 */
 	static long lease(long timeoutMillis) {
-		return timeoutMillis * 2 / 3 * 1_000_000;
+		return timeoutMillis * 1_000_000 / 2;
 	}
 
 }

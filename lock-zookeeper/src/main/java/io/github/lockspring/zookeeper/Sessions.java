@@ -1,6 +1,8 @@
 package io.github.lockspring.zookeeper;
 
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.concurrent.TimeUnit;
 
 import io.github.lockspring.LockUnavailableException;
@@ -17,6 +19,8 @@ import org.slf4j.LoggerFactory;
  */
 final class Sessions {
 
+	private static final int RECENT = 4;
+
 	private static final Logger logger = LoggerFactory.getLogger(Sessions.class);
 
 	private final CuratorFramework client;
@@ -26,6 +30,9 @@ final class Sessions {
 	private final boolean owning;
 
 	private volatile @Nullable Session session;
+
+	/** A thread may be late, with a handle of before. */
+	private final Deque<Session> recent = new ArrayDeque<>();
 
 	private volatile StoreTraits traits;
 
@@ -88,14 +95,28 @@ final class Sessions {
 		}
 		Session present = this.session;
 		if (present == null || present.handle() != handle) {
-			present = new Session(handle);
-			this.session = present;
+			present = session(handle);
 		}
 		int timeout = handle.getSessionTimeout();
 		if (handle.getState().isConnected() && timeout != this.traits.shortestTtl().toMillis()) {
 			this.traits = traits(timeout);
 		}
 		return present;
+	}
+
+	/** One for each handle: entries are compared with the present one. */
+	private synchronized Session session(ZooKeeper handle) {
+		Session session = this.recent.stream()
+			.filter((each) -> each.handle() == handle)
+			.findFirst()
+			.orElseGet(() -> new Session(handle));
+		this.recent.remove(session);
+		this.recent.addFirst(session);
+		while (this.recent.size() > RECENT) {
+			this.recent.removeLast();
+		}
+		this.session = session;
+		return session;
 	}
 
 	void close() {

@@ -44,6 +44,9 @@ final class ZooKeeperErrors {
 	}
 
 	static LockUnavailableException unavailable(Throwable ex) {
+		if (ex instanceof LockUnavailableException known) {
+			return known;
+		}
 		return (ex instanceof Failure failure) ? unavailable(failure.code().intValue(), failure.path())
 				: new LockUnavailableException("ZooKeeper cannot be used: " + ex, ex);
 	}

@@ -10,7 +10,7 @@ import org.apache.curator.framework.CuratorFramework;
  * of the owner's node.
  * <p>
  * The lease is the session: a process that dies keeps its locks until its session ends,
- * and no ttl below the session timeout can be given. A lease lasts for two thirds of the
+ * and no ttl below the session timeout can be given. A lease lasts for half of the
  * session timeout, from before the last write that the session has certainly made; so it
  * ends by the clock of this process before the server can end the session. Beyond that, a
  * living process removes its nodes when their ttl is over.

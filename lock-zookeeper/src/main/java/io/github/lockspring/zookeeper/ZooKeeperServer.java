@@ -22,8 +22,7 @@ import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
-import org.apache.zookeeper.Watcher.Event.EventType;
-import org.apache.zookeeper.Watcher.Event.KeeperState;
+import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
@@ -98,7 +97,12 @@ final class ZooKeeperServer implements EntryServer {
 		present.handle()
 			.create(this.paths.entry(key, token.toString()), bytes(text), this.settings.acl(),
 					CreateMode.EPHEMERAL_SEQUENTIAL, (code, path, context, name, stat) -> {
-						if (code == Code.OK.intValue()) {
+						if (code == Code.OK.intValue() && LockPaths.isTooLate(name)) {
+							present.handle().delete(name, -1, (deleted, node, ignored) -> {
+							}, null);
+							created.completeExceptionally(new LockUnavailableException(LockPaths.tooLate(key)));
+						}
+						else if (code == Code.OK.intValue()) {
 							present.wrote(sent);
 							created.complete(new Node.Mine(name, token.toString(), stat.getCzxid(), present));
 						}
@@ -170,6 +174,9 @@ final class ZooKeeperServer implements EntryServer {
 	}
 
 	private CompletionStage<Entry.@Nullable Own> find(Session present, String key, String token) {
+		// a server that was reached since may not have heard yet what another one began
+		present.handle().sync(this.paths.lock(key), (code, path, context) -> {
+		}, null);
 		return list(present, key).<Entry.@Nullable Own>thenCompose((queue) -> {
 			CompletionStage<Entry.@Nullable Own> own = CompletableFuture.<Entry.@Nullable Own>completedFuture(null);
 			for (Entry entry : queue) {
@@ -203,25 +210,17 @@ final class ZooKeeperServer implements EntryServer {
 
 	@Override
 	public CompletionStage<Optional<Entry.Content>> watch(Entry entry, Entry.Own waiter, Runnable gone) {
-		return send((present) -> read(present, path(entry), gone));
+		String node = path(entry);
+		return send((present) -> new NodeWatch(present, node, (Node.Mine) waiter, gone,
+				(watch) -> read(present, node, watch))
+			.begin());
 	}
 
-	private CompletionStage<Optional<Entry.Content>> read(Session present, String node, @Nullable Runnable gone) {
+	private CompletionStage<Optional<Entry.Content>> read(Session present, String node, @Nullable Watcher watcher) {
 		CompletableFuture<Optional<Entry.Content>> result = new CompletableFuture<>();
-		present.handle().getData(node, (gone == null) ? null : (event) -> {
-			if (event.getType() == EventType.NodeDataChanged) {
-				read(present, node, gone).whenComplete((content, ex) -> {
-					if (ex != null || content.isEmpty()) {
-						gone.run();
-					}
-				});
-			}
-			else if (event.getType() == EventType.NodeDeleted || event.getState() == KeeperState.Expired
-					|| event.getState() == KeeperState.Closed) {
-				gone.run();
-			}
-		}, (code, path, context, data, stat) -> complete(result, code, path,
-				(data != null && stat != null) ? content(data, stat) : null), null);
+		present.handle()
+			.getData(node, watcher, (code, path, context, data, stat) -> complete(result, code, path,
+					(data != null && stat != null) ? content(data, stat) : null), null);
 		return result;
 	}
 
@@ -264,7 +263,10 @@ final class ZooKeeperServer implements EntryServer {
 			long sent = System.nanoTime();
 			used.handle()
 				.delete(path(entry), -1, (code, path, context) -> written(result, used, code, path, sent), null);
-			return result;
+			return (entry instanceof Node.Mine mine) ? result.thenApply((there) -> {
+				mine.removed().complete(null);
+				return there;
+			}) : result;
 		});
 	}
 
@@ -331,7 +333,8 @@ final class ZooKeeperServer implements EntryServer {
 							});
 						}
 						else {
-							outcome.completeExceptionally(ZooKeeperErrors.unavailable(code, path));
+							outcome.completeExceptionally(ZooKeeperErrors.unavailable(code,
+									((Node.Mine) renewals.get(asked.get(0)).entry()).path()));
 						}
 					}, null);
 		return outcome;

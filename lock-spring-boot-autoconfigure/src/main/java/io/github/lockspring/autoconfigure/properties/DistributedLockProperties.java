@@ -306,8 +306,9 @@ public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @
 	 * @param connectTimeout Maximum wait of the first lock for a connection, 10
 	 * milliseconds to 1 minute. Later ones wait for the command timeout only.
 	 * @param connections Maximum number of connections of the store, 2 to 100, of which
-	 * one is for renewals only. On PostgreSQL one more is open while callers wait. They are in a pool of their own, with the settings of the
-	 * application's pool, unless there is a DataSource bean with {@code @LockDataSource}.
+	 * one is for renewals only. On PostgreSQL one more is open while callers wait. They
+	 * are in a pool of their own, with the settings of the application's pool, unless
+	 * there is a DataSource bean with {@code @LockDataSource}.
 	 * @param purgeAfter Deletes the rows of free locks that were acquired last longer ago
 	 * than this, 1 hour to 10 years, in the background. Longer than the clock of the
 	 * server may ever be set back. Without it, all rows stay.
@@ -342,8 +343,8 @@ public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @
 	 * @param connectString Servers, as host:port, separated by commas. The connection of
 	 * a CuratorFramework bean of the application is used instead if there is one.
 	 * @param sessionTimeout Session timeout to request, 1 second to 10 minutes. No ttl
-	 * may be shorter. A lease lasts for two thirds of it, and longer ones are renewed.
-	 * The server may decide on another one.
+	 * may be shorter. A lease lasts for half of it, and longer ones are renewed. The
+	 * server may decide on another one.
 	 * @param commandTimeout Maximum wait for a response of ZooKeeper, 10 milliseconds to
 	 * 1 minute, and never more than a third of the ttl.
 	 * @param connectTimeout Maximum wait of the first lock for a connection, 10

@@ -1,0 +1,83 @@
+package io.github.lockspring.zookeeper;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.github.lockspring.store.OwnerToken;
+import io.github.lockspring.store.queue.EntryServer.Added;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.zookeeper.DataWatches;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * The nodes of locks, on a real server.
+ */
+class ZooKeeperServerTests {
+
+	private static final Duration TIMEOUT = Duration.ofSeconds(20);
+
+	private final String key = "nodes-" + UUID.randomUUID();
+
+	private final CuratorFramework client = ZooKeeperTestServer.shared().client(TIMEOUT);
+
+	private final ZooKeeperServer server = new ZooKeeperServer(this.client, new ZooKeeperStoreSettings(TIMEOUT), true);
+
+	@AfterEach
+	void close() {
+		this.server.close();
+	}
+
+	private static <T> T get(CompletionStage<T> stage) throws Exception {
+		return stage.toCompletableFuture().get(TIMEOUT.toSeconds(), TimeUnit.SECONDS);
+	}
+
+	private Added add(int sequence) throws Exception {
+		OwnerToken token = new OwnerToken("zk-server-tests-000001", sequence, 5000);
+		return get(this.server.add(this.key, token, false, 60_000, "60000"));
+	}
+
+	/** Many short waits behind a long hold would gather them. */
+	@Test
+	void watchEndsWithTheNodeThatWaits() throws Exception {
+		this.server.awaitConnection();
+		Added owner = add(1);
+		AtomicInteger inVain = new AtomicInteger();
+		for (int i = 2; i < 7; i++) {
+			Added waiter = add(i);
+			assertThat(get(this.server.watch(owner.entry(), waiter.entry(), inVain::incrementAndGet))).isPresent();
+			get(this.server.remove(waiter.entry()));
+			await().atMost(TIMEOUT)
+				.untilAsserted(() -> assertThat(DataWatches.of(this.client.getZookeeperClient().getZooKeeper()))
+					.noneMatch((path) -> path.contains(this.key)));
+		}
+		CountDownLatch gone = new CountDownLatch(1);
+		Added last = add(7);
+		assertThat(get(this.server.watch(owner.entry(), last.entry(), gone::countDown))).isPresent();
+		get(this.server.write(owner.entry(), "50000", 0));
+		get(this.server.remove(owner.entry()));
+		assertThat(gone.await(TIMEOUT.toSeconds(), TimeUnit.SECONDS)).isTrue();
+		assertThat(inVain).hasValue(0);
+		get(this.server.remove(last.entry()));
+	}
+
+	/**
+	 * The server counts with an int, and what comes after the last number is not in
+	 * order.
+	 */
+	@Test
+	void nodesAreNotAddedWhenTheirNumbersAreUsedUp() {
+		assertThat(List.of("token-0000000000", "token-1999999999", "token-2000000000")).noneMatch(LockPaths::isTooLate);
+		assertThat(List.of("token-2000000001", "token-2147483647", "token--2147483648", "token--000000001"))
+			.allMatch(LockPaths::isTooLate);
+	}
+
+}
