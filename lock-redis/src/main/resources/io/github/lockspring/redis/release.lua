@@ -25,6 +25,8 @@ local owner = call('GET', lock)
 if owner ~= token then
   call('ZREM', queue, token, token .. POLLS)
   if owner == token .. '.kept' then
+    -- written again: replicas acknowledge only what is written
+    call('PEXPIRE', lock, math.max(1, call('PTTL', lock)))
     return RELEASED
   end
   return NOT_OWNER .. string.format('%.0f', tonumber(call('GET', fencingKey) or 0) or 0)

@@ -15,9 +15,8 @@ for index, lock in ipairs(KEYS) do
   local token, ttl = ARGV[index * ARGUMENTS_PER_LOCK - 1], ARGV[index * ARGUMENTS_PER_LOCK]
   results[index] = NOT_OWNER
   if redis.call('GET', lock) == token then
-    if redis.call('PTTL', lock) < tonumber(ttl) then
-      redis.call('PEXPIRE', lock, ttl)
-    end
+    -- written also if enough is left: replicas acknowledge only what is written
+    redis.call('PEXPIRE', lock, math.max(redis.call('PTTL', lock), tonumber(ttl)))
     results[index] = RENEWED
   end
 end

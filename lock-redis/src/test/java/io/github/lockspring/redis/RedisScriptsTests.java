@@ -300,6 +300,30 @@ class RedisScriptsTests {
 		assertThat(server.keys()).containsExactlyInAnyOrder("lock:1", "lock:2", "lock:3");
 	}
 
+	/** What was not written says nothing about the replicas. */
+	@Test
+	void renewalAndRepeatedReleaseOfAKeptLockAreWrittenAlsoIfNothingChanges() {
+		acquire(ONE, 90_000, 0);
+		server.command("CONFIG", "RESETSTAT");
+		assertThat(eval(RedisScripts.RENEW, List.of(LOCK), ONE, "30000")).isEqualTo(List.of(1L));
+		assertThat(server.calls("pexpire")).isEqualTo(1);
+		assertThat(server.pttl(LOCK)).isBetween(85_000L, 90_000L);
+		assertThat(release(ONE, "0", 60_000)).isEqualTo("1");
+		server.command("CONFIG", "RESETSTAT");
+		assertThat(release(ONE, "0", 60_000)).isEqualTo("1");
+		assertThat(server.calls("pexpire")).isEqualTo(1);
+		assertThat(server.pttl(LOCK)).isBetween(55_000L, 60_000L);
+	}
+
+	/** The clock of the server is behind the last token, so only that counts. */
+	@Test
+	void inspectionTellsANumberAboveTheTokensOfLocalHandOffs() {
+		server.command("SET", FENCE, "8000000000000000", "PX", "60000");
+		long acquired = Long.parseLong(acquire(ONE, 30_000, 0)[1]);
+		List<?> lock = (List<?>) eval(RedisScripts.INSPECT, List.of(LOCK, FENCE, QUEUE), "1");
+		assertThat(Long.parseLong((String) lock.get(3))).isGreaterThanOrEqualTo(acquired + 1000);
+	}
+
 	@Test
 	void uncontendedScriptsMakeThreeCallsEach() {
 		release(ONE, "0", 0);
