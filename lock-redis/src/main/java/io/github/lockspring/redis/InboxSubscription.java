@@ -71,6 +71,11 @@ final class InboxSubscription {
 	 */
 	private static final Duration PROBE_INTERVAL = Duration.ofSeconds(2);
 
+	/**
+	 * Connect, TLS, log in, say the name, subscribe: each may take as long as a command.
+	 */
+	private static final int REGISTRATION_STEPS = 5;
+
 	private final RedisConnections connections;
 
 	private final RedisCommands commands;
@@ -94,7 +99,7 @@ final class InboxSubscription {
 
 	private volatile boolean ended;
 
-	private @Nullable Container container;
+	private volatile @Nullable Container container;
 
 	private @Nullable RedisConnectionFactory factory;
 
@@ -192,8 +197,8 @@ final class InboxSubscription {
 			// TCP gives up
 			container.setSubscriptionExecutor(
 					(task) -> new DaemonThreadFactory("lock-redis-inbox-subscriber").newThread(task).start());
-			container.setMaxSubscriptionRegistrationWaitingTime(this.commandTimeout.toMillis());
-			container.addMessageListener(new Listener(), new ChannelTopic(this.channel));
+			container.setMaxSubscriptionRegistrationWaitingTime(REGISTRATION_STEPS * this.commandTimeout.toMillis());
+			container.addMessageListener(new Listener(container), new ChannelTopic(this.channel));
 			container.afterPropertiesSet();
 			container.start();
 			this.refusals = 0;
@@ -330,6 +335,12 @@ final class InboxSubscription {
 
 	private final class Listener implements MessageListener, SubscriptionListener {
 
+		private final Container container;
+
+		Listener(Container container) {
+			this.container = container;
+		}
+
 		@Override
 		public void onMessage(Message message, byte @Nullable [] pattern) {
 			InboxSubscription inbox = InboxSubscription.this;
@@ -347,7 +358,12 @@ final class InboxSubscription {
 		@Override
 		public void onChannelSubscribed(byte[] channel, long count) {
 			InboxSubscription inbox = InboxSubscription.this;
-			if (!inbox.ended) {
+			if (inbox.ended || inbox.container != this.container) {
+				// later than anybody waited for it: a driver may keep its thread for ever
+				new DaemonThreadFactory("lock-redis-inbox-end").newThread(() -> closeQuietly(this.container::stop))
+					.start();
+			}
+			else {
 				inbox.confirmation.subscribed();
 				inbox.messages.opened();
 			}

@@ -90,6 +90,29 @@ class RedisInboxTests {
 		}
 	}
 
+	/** Each step is in time for itself, and all of them together take longer. */
+	@ParameterizedTest
+	@EnumSource
+	void subscriptionOverASlowNetworkIsMadeOnce(Driver driver) {
+		RedisStoreSettings settings = new RedisStoreSettings("slow:", Duration.ofMillis(700), true);
+		try (TcpProxy proxy = new TcpProxy(RedisServer.shared().port());
+				RedisLockStore store = driver.store(proxy.port(), settings)) {
+			proxy.delay(Duration.ofMillis(250));
+			Inbox inbox = store.inbox(instance(1), this.listener).orElseThrow();
+			inbox.open();
+			await().atMost(Duration.ofMinutes(1)).until(inbox::isConfirmed);
+			await().during(Duration.ofSeconds(3)).atMost(Duration.ofMinutes(1)).until(() -> subscribers() == 1);
+			inbox.close();
+			await().atMost(Duration.ofMinutes(1)).until(() -> subscribers() == 0);
+		}
+	}
+
+	private static long subscribers() {
+		List<?> reply = (List<?>) Objects
+			.requireNonNull(RedisServer.shared().command("PUBSUB", "NUMSUB", "slow:inbox:" + instance(1)));
+		return (Long) reply.get(1);
+	}
+
 	@ParameterizedTest
 	@EnumSource
 	void restartedServerIsSubscribedAgain(Driver driver) {
