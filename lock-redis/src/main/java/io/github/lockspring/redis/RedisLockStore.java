@@ -339,6 +339,10 @@ public final class RedisLockStore implements LockStore {
 
 	@Override
 	public void close() {
+		FirstConnections first = this.first;
+		if (first != null) {
+			first.close();
+		}
 		this.openInboxes.forEach(RedisInbox::close);
 		this.publisher.shutdownNow();
 		this.acquireScripts.close();

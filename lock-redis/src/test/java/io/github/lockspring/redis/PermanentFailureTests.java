@@ -23,6 +23,8 @@ import io.github.lockspring.redis.redlock.RedlockLockStore;
 import io.github.lockspring.redis.redlock.RedlockNode;
 import io.github.lockspring.redis.redlock.RedlockSettings;
 import io.github.lockspring.store.LockStore;
+import io.github.lockspring.testsupport.network.TcpProxy;
+import io.github.lockspring.testsupport.network.TcpProxy.Direction;
 import io.github.lockspring.testsupport.redis.RedisServer;
 import io.github.lockspring.testsupport.store.RecordingListener;
 import ch.qos.logback.classic.Level;
@@ -171,6 +173,24 @@ class PermanentFailureTests {
 	void refusedConnectionIsWaitedFor(Driver driver) {
 		assertThat(temporary(store(driver, new RedisStandaloneConfiguration("127.0.0.1", 1)))).contains(" within ")
 			.contains("Redis at 127.0.0.1:1 (database 0, no password): Connection refused");
+	}
+
+	/** Such as an application that starts and stops within a test. */
+	@ParameterizedTest
+	@EnumSource
+	void storeThatIsClosedWhileItConnectsWarnsOfNothing(Driver driver, CapturedOutput output) throws IOException {
+		try (TcpProxy proxy = new TcpProxy(closed.port())) {
+			proxy.hold(Direction.values());
+			LockStore store = store(driver, new RedisStandaloneConfiguration("127.0.0.1", proxy.port()));
+			store.connect();
+			store.close();
+			await().atMost(Duration.ofMinutes(1))
+				.until(() -> Thread.getAllStackTraces()
+					.keySet()
+					.stream()
+					.noneMatch((thread) -> thread.getName().equals("lock-redis-connect")));
+		}
+		assertThat(output).doesNotContain("Not connected");
 	}
 
 	@ParameterizedTest

@@ -55,6 +55,8 @@ public final class FirstConnections {
 
 	private volatile boolean impatient;
 
+	private volatile boolean closed;
+
 	/** One warning: requests report later failures. */
 	private final AtomicBoolean warned = new AtomicBoolean();
 
@@ -112,8 +114,15 @@ public final class FirstConnections {
 		return outcome == Outcome.CONNECTED;
 	}
 
+	/**
+	 * Connects no more, and says nothing about attempts that are under way.
+	 */
+	public void close() {
+		this.closed = true;
+	}
+
 	private void warn(@Nullable Throwable refusal) {
-		if (refusal != null && this.warned.compareAndSet(false, true)) {
+		if (refusal != null && !this.closed && this.warned.compareAndSet(false, true)) {
 			logger.warn("Not connected: {}. Requests for locks fail, or wait, until that is corrected",
 					refusal.getMessage());
 		}
@@ -177,7 +186,7 @@ public final class FirstConnections {
 					}
 				}
 			}
-			while (this.end - System.nanoTime() > 0);
+			while (this.end - System.nanoTime() > 0 && !FirstConnections.this.closed);
 			return Outcome.NO_REPLY;
 		}
 

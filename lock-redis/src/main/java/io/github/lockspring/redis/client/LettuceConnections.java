@@ -164,11 +164,12 @@ final class LettuceConnections implements RedisConnections {
 		while (true) {
 			Duration passed = Duration.ofNanos(System.nanoTime() - start);
 			awaitConnection(timeout.minus(passed));
+			long sent = System.nanoTime();
 			try {
-				return send(shard, commands, timeout.minus(passed));
+				return send(shard, commands, timeout.minusNanos(sent - start));
 			}
 			catch (RuntimeException ex) {
-				boolean repeatable = handle(ex, shard, start, start + passed.toNanos());
+				boolean repeatable = handle(ex, shard, start, sent);
 				outageStart = (outageStart != null) ? outageStart : Duration.ofNanos(System.nanoTime() - start);
 				if (!repeatable || passed.compareTo(timeout.dividedBy(2)) > 0
 						|| passed.minus(outageStart).compareTo(MAX_OUTAGE) > 0) {

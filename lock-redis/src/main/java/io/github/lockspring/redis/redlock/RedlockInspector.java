@@ -68,10 +68,11 @@ final class RedlockInspector implements LockStoreInspector {
 		try {
 			String value = reply.get(0);
 			String token = value.substring(0, Math.max(0, value.lastIndexOf(':')));
+			long left = Long.parseLong(reply.get(1));
 			long age = Long.parseLong(reply.get(2));
 			return new StoredLock(key, OwnerToken.parse(token).isPresent() ? token : value,
-					Duration.ofMillis(Long.parseLong(reply.get(1))),
-					(age < 0) ? null : Duration.of(age, ChronoUnit.MICROS), Long.parseLong(reply.get(3)), 0, List.of());
+					(left < 0) ? null : Duration.ofMillis(left), (age < 0) ? null : Duration.of(age, ChronoUnit.MICROS),
+					Long.parseLong(reply.get(3)), 0, List.of());
 		}
 		catch (IndexOutOfBoundsException | NumberFormatException ex) {
 			throw RedisErrors.unexpected(reply);

@@ -410,6 +410,10 @@ public final class RedlockLockStore implements LockStore {
 
 	@Override
 	public void close() {
+		FirstConnections first = this.first;
+		if (first != null) {
+			first.close();
+		}
 		// slower nodes may still release locks, all of them at the same time
 		long end = System.nanoTime() + this.settings.nodeTimeout().toNanos();
 		this.quorum.nodes().forEach(RedlockNodeClient::shutdown);

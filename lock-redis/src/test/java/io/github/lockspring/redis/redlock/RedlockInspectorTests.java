@@ -69,6 +69,14 @@ class RedlockInspectorTests {
 	}
 
 	@Test
+	void keyWithoutExpiryNeverEnds() {
+		for (int node : List.of(0, 1, 2)) {
+			servers.all().get(node).command("SET", "lock:" + KEY, "foreign");
+		}
+		assertThat(inspector().find(KEY, TIMEOUT).orElseThrow().remaining()).isNull();
+	}
+
+	@Test
 	void ownerIsTheOneThatAMajorityNamesWhicheverItsAttempts() {
 		vote(this.owner, 1, 60_000, 0, 1);
 		vote(this.owner, 2, 30_000, 2);
