@@ -92,6 +92,8 @@ class RedlockLockStoreAutoConfigurationTests {
 			.run((context) -> assertThat(context).hasNotFailed());
 		runner.withPropertyValues("distributed-lock.redlock.durable=true")
 			.run((context) -> assertThat(context).hasNotFailed());
+		runner.withPropertyValues("distributed-lock.redlock.durable=no")
+			.run((context) -> assertThat(context).hasFailed());
 	}
 
 	@Test
