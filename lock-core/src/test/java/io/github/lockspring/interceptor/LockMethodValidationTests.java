@@ -167,6 +167,11 @@ class LockMethodValidationTests {
 	}
 
 	@Test
+	void acceptsContainerThatIsASupplierToo() {
+		LockContexts.start(ReturnsPage.class).close();
+	}
+
+	@Test
 	void acceptsFutureOfAsyncMethod() {
 		LockContexts.start(AsyncConfiguration.class, AsyncFuture.class).close();
 	}
@@ -581,6 +586,25 @@ class LockMethodValidationTests {
 		@DistributedLock("'x'")
 		public Future<?>[] run() {
 			return new Future<?>[0];
+		}
+
+	}
+
+	/** As Spring Data's Page is. */
+	interface Results<T> extends Iterable<T>, Supplier<Stream<T>> {
+
+	}
+
+	static class ReturnsPage {
+
+		@DistributedLock("'page'")
+		public @Nullable Results<String> run() {
+			return null;
+		}
+
+		@DistributedLock("'pages'")
+		public List<Results<String>> all() {
+			return List.of();
 		}
 
 	}
