@@ -72,7 +72,7 @@ public final class LockInterceptor implements MethodInterceptor {
 			token.checkOneKey(request);
 		}
 		BusyHandler handler = locked.busyHandler();
-		Work work = new Work(invocation, token, handler);
+		Work work = new Work(invocation, locked);
 		try {
 			LockTemplate template = this.locks.get();
 			Object result = template.execute(request, work);
@@ -95,31 +95,30 @@ public final class LockInterceptor implements MethodInterceptor {
 
 		private final MethodInvocation invocation;
 
-		private final @Nullable FencingTokenParameter token;
-
-		private final @Nullable BusyHandler handler;
+		private final LockedMethod locked;
 
 		private boolean started;
 
-		Work(MethodInvocation invocation, @Nullable FencingTokenParameter token, @Nullable BusyHandler handler) {
+		Work(MethodInvocation invocation, LockedMethod locked) {
 			this.invocation = invocation;
-			this.token = token;
-			this.handler = handler;
+			this.locked = locked;
 		}
 
 		@Override
 		public @Nullable Object doUnderLock(HeldLock lock) throws Throwable {
 			this.started = true;
-			if (this.handler != null) {
-				this.handler.acquired();
+			BusyHandler handler = this.locked.busyHandler();
+			if (handler != null) {
+				handler.acquired();
 			}
-			if (this.token != null) {
+			FencingTokenParameter token = this.locked.token();
+			if (token != null) {
 				Assert.state(this.invocation instanceof ProxyMethodInvocation,
 						"Arguments can be replaced only in a call through a proxy of Spring's");
 				((ProxyMethodInvocation) this.invocation)
-					.setArguments(this.token.fill(this.invocation.getArguments(), lock));
+					.setArguments(token.fill(this.invocation.getArguments(), lock));
 			}
-			return this.invocation.proceed();
+			return this.locked.awaited(this.invocation.proceed());
 		}
 
 	}

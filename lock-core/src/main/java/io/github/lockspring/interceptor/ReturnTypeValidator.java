@@ -69,10 +69,29 @@ record ReturnTypeValidator(BeanFactoryInspector inspector) {
 	};
 
 	/**
-	 * Validates the declared type.
-	 * @return whether values have to be validated too
+	 * What to do with the values that a method returns.
 	 */
-	boolean validate(LockOperation operation, Class<?> targetClass) {
+	enum Values {
+
+		/** Nothing: their work is done. */
+		RETURN,
+
+		/** Their type says whether their work is done. */
+		VALIDATE,
+
+		/**
+		 * Wait under the lock: the thread of an {@code @Async} method would otherwise
+		 * wait for its future after the release.
+		 */
+		AWAIT
+
+	}
+
+	/**
+	 * Validates the declared type.
+	 * @return what to do with values
+	 */
+	Values validate(LockOperation operation, Class<?> targetClass) {
 		Method method = operation.method();
 		Class<?>[] parameters = method.getParameterTypes();
 		if (parameters.length > 0 && CONTINUATION.equals(parameters[parameters.length - 1].getName())) {
@@ -87,7 +106,10 @@ record ReturnTypeValidator(BeanFactoryInspector inspector) {
 		ResolvableType type = ResolvableType.forMethodReturnType(method, targetClass);
 		checkType(operation, type, targetClass);
 		checkContents(operation, type, MAX_DEPTH);
-		return OPAQUE.contains(type.toClass()) && !isAsync(operation, targetClass);
+		if (isAsync(operation, targetClass)) {
+			return is(type.toClass(), FUTURES) ? Values.AWAIT : Values.RETURN;
+		}
+		return OPAQUE.contains(type.toClass()) ? Values.VALIDATE : Values.RETURN;
 	}
 
 	/**
