@@ -1,5 +1,6 @@
 package io.github.lockspring.interceptor;
 
+import java.lang.annotation.Annotation;
 import java.lang.invoke.MethodType;
 import java.lang.reflect.Array;
 import java.lang.reflect.Method;
@@ -22,12 +23,16 @@ import java.util.stream.IntStream;
 
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.OnBusy;
+import io.github.lockspring.annotation.DistributedLock;
+import io.github.lockspring.annotation.Fenced;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.CollectionFactory;
 import org.springframework.core.Nullness;
 import org.springframework.core.GenericTypeResolver;
 import org.springframework.core.ResolvableType;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
@@ -132,15 +137,31 @@ final class BusyHandlerFactory {
 					"Give the one that is meant a name of its own");
 		}
 		Method fallback = fitting.get(0);
-		Class<?> wanted = GenericTypeResolver.resolveReturnType(method, targetClass);
+		check(fallback, operation, targetClass);
+		ReflectionUtils.makeAccessible(fallback);
+		return fallback;
+	}
+
+	private static void check(Method fallback, LockOperation operation, Class<?> targetClass) {
+		Class<?> wanted = GenericTypeResolver.resolveReturnType(operation.method(), targetClass);
 		Class<?> returned = GenericTypeResolver.resolveReturnType(fallback, targetClass);
 		if (wanted != returned
 				&& (wanted.isPrimitive() || returned.isPrimitive() || !wanted.isAssignableFrom(returned))) {
-			throw operation.error("fallback", name, "'" + name + "' returns " + returned.getSimpleName(),
+			throw operation.error("fallback", operation.fallback(),
+					"'" + operation.fallback() + "' returns " + returned.getSimpleName(),
 					"Declare it as " + wanted(operation, targetClass));
 		}
-		ReflectionUtils.makeAccessible(fallback);
-		return fallback;
+		MergedAnnotations annotations = MergedAnnotations.from(fallback, SearchStrategy.TYPE_HIERARCHY);
+		for (Class<? extends Annotation> type : List.of(DistributedLock.class, Fenced.class)) {
+			if (annotations.isPresent(type)) {
+				throw operation.error("fallback", operation.fallback(), "'" + operation.fallback() + "' has @"
+						+ type.getSimpleName()
+						+ ", which has no effect on a fallback: it is called on the object itself and not through"
+						+ " its proxy",
+						"Remove the annotation, or let '" + operation.fallback()
+								+ "' call the annotated method of another bean");
+			}
+		}
 	}
 
 	private static boolean takesArguments(Method fallback, Method method, Class<?> targetClass) {
