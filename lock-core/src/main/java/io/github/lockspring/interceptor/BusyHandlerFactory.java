@@ -4,6 +4,7 @@ import java.lang.annotation.Annotation;
 import java.lang.invoke.MethodType;
 import java.lang.reflect.Array;
 import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
@@ -114,16 +115,13 @@ final class BusyHandlerFactory {
 	private static Method fallback(LockOperation operation, Class<?> targetClass) {
 		Method method = operation.method();
 		String name = operation.fallback();
-		Method[] named = ReflectionUtils.getUniqueDeclaredMethods(targetClass,
-				(each) -> each.getName().equals(name) && !each.isBridge() && !each.isSynthetic());
-		if (named.length == 0) {
+		List<Method> named = methods(name, targetClass);
+		if (named.isEmpty()) {
 			throw operation.error("fallback", name,
-					"there is no method '" + name + "' in " + targetClass.getSimpleName(),
+					"there is no method '" + name + "' in " + operation.type().getSimpleName(),
 					"Add " + wanted(operation, targetClass));
 		}
-		List<Method> fitting = Arrays.stream(named)
-			.filter((each) -> takesArguments(each, method, targetClass))
-			.toList();
+		List<Method> fitting = named.stream().filter((each) -> takesArguments(each, method, targetClass)).toList();
 		if (fitting.contains(method)) {
 			throw operation.error("fallback", name,
 					"it is the locked method itself, which would then run without the lock", "Name another method");
@@ -140,6 +138,16 @@ final class BusyHandlerFactory {
 		check(fallback, operation, targetClass);
 		ReflectionUtils.makeAccessible(fallback);
 		return fallback;
+	}
+
+	private static List<Method> methods(String name, Class<?> targetClass) {
+		boolean proxy = Proxy.isProxyClass(targetClass);
+		return Arrays
+			.stream(ReflectionUtils.getUniqueDeclaredMethods(targetClass,
+					(each) -> each.getName().equals(name) && !each.isBridge() && !each.isSynthetic()))
+			// The generated class of a JDK proxy need not be accessible
+			.map((each) -> proxy ? ClassUtils.getInterfaceMethodIfPossible(each, targetClass) : each)
+			.toList();
 	}
 
 	private static void check(Method fallback, LockOperation operation, Class<?> targetClass) {

@@ -9,7 +9,6 @@ import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.aop.ProxyChain;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -63,8 +62,8 @@ public final class LockInterceptor implements MethodInterceptor {
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
 		Object target = invocation.getThis();
 		LockedMethod locked = this.source.methods().get(invocation);
-		LockRequest request = (locked != null) ? locked.request(target, invocation.getArguments()) : null;
-		if (locked == null || request == null) {
+		LockRequest request = locked.request(target, invocation.getArguments());
+		if (request == null) {
 			return invocation.proceed();
 		}
 		FencingTokenParameter token = locked.token();
@@ -87,7 +86,7 @@ public final class LockInterceptor implements MethodInterceptor {
 			if (handler == null || work.started || !handler.handles(ex)) {
 				throw ex;
 			}
-			return handler.handle((target != null) ? ProxyChain.targetOf(target) : null, invocation.getArguments(), ex);
+			return handler.handle(target, invocation.getArguments(), ex);
 		}
 	}
 
