@@ -26,6 +26,7 @@ import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.OnBusy;
 import io.github.lockspring.annotation.DistributedLock;
 import io.github.lockspring.annotation.Fenced;
+import io.github.lockspring.aop.ClassHierarchy;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.CollectionFactory;
@@ -146,7 +147,8 @@ final class BusyHandlerFactory {
 			.stream(ReflectionUtils.getUniqueDeclaredMethods(targetClass,
 					(each) -> each.getName().equals(name) && !each.isBridge() && !each.isSynthetic()))
 			// The generated class of a JDK proxy need not be accessible
-			.map((each) -> proxy ? ClassUtils.getInterfaceMethodIfPossible(each, targetClass) : each)
+			.map((each) -> proxy ? ClassHierarchy.specificMethod(each, targetClass) : each)
+			.distinct()
 			.toList();
 	}
 
