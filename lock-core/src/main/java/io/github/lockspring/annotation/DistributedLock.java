@@ -135,8 +135,9 @@ public @interface DistributedLock {
 	/**
 	 * Name of a method of the same class that is called instead when the lock is busy:
 	 * the same parameters, optionally followed by
-	 * {@link io.github.lockspring.LockNotAcquiredException}. Not with an
-	 * {@link #onBusy()} that skips.
+	 * {@link io.github.lockspring.LockNotAcquiredException}. It is called on the object
+	 * itself, without the advice of its own annotations. Not with an {@link #onBusy()}
+	 * that skips.
 	 * @return the method's name
 	 */
 	String fallback() default "";

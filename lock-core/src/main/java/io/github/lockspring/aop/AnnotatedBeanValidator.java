@@ -16,13 +16,14 @@ import org.slf4j.LoggerFactory;
 
 import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.AopInfrastructureBean;
-import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.BeansException;
+import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.core.PriorityOrdered;
 import org.springframework.util.Assert;
 
 /**
@@ -31,17 +32,24 @@ import org.springframework.util.Assert;
  * <p>
  * To be defined by a static {@code @Bean} method, since it is a
  * {@link BeanFactoryPostProcessor}: beans that are created too early to be proxied are
- * noticed only if this is created before them.
+ * noticed only if this is created before them. It is called before the other ones, which
+ * may create beans.
  *
  * @since 0.1
  */
-public abstract class AnnotatedBeanValidator implements BeanFactoryPostProcessor, SmartInitializingSingleton {
+public abstract class AnnotatedBeanValidator
+		implements BeanFactoryPostProcessor, PriorityOrdered, SmartInitializingSingleton {
 
 	private static final Logger logger = LoggerFactory.getLogger(AnnotatedBeanValidator.class);
 
 	private final CreatedBeans createdBeans = new CreatedBeans();
 
 	private @Nullable ConfigurableListableBeanFactory beanFactory;
+
+	@Override
+	public final int getOrder() {
+		return HIGHEST_PRECEDENCE;
+	}
 
 	/**
 	 * Begins to note which beans are created.
@@ -69,8 +77,9 @@ public abstract class AnnotatedBeanValidator implements BeanFactoryPostProcessor
 	protected abstract void validate(ConfigurableListableBeanFactory beanFactory);
 
 	/**
-	 * Visits every bean whose class is known. A scoped proxy is left out: it passes calls
-	 * on to beans that are proxied themselves.
+	 * Visits every bean whose class is known, twice if it has two classes, and the
+	 * products of factory beans that exist already. A scoped proxy is left out: it passes
+	 * calls on to beans that are proxied themselves.
 	 * @param beanFactory the bean factory
 	 * @param action what to do with a bean
 	 */
@@ -78,12 +87,27 @@ public abstract class AnnotatedBeanValidator implements BeanFactoryPostProcessor
 		Set<String> names = new LinkedHashSet<>(Arrays.asList(beanFactory.getBeanDefinitionNames()));
 		names.addAll(Arrays.asList(beanFactory.getSingletonNames()));
 		for (String name : names) {
+			boolean defined = beanFactory.containsBeanDefinition(name);
 			Object instance = beanFactory.containsSingleton(name) ? beanFactory.getSingleton(name) : null;
-			Class<?> type = (instance != null) ? AopProxyUtils.ultimateTargetClass(instance)
-					: typeOf(name, beanFactory);
-			if (type != null && !(instance instanceof AopInfrastructureBean)) {
-				action.accept(new Bean(name, type, instance, this.createdBeans.contains(name),
-						beanFactory.containsBeanDefinition(name)));
+			if (instance == null) {
+				Class<?> type = typeOf(name, beanFactory);
+				if (type != null) {
+					action.accept(new Bean(name, type, null, this.createdBeans.contains(name), defined));
+				}
+				continue;
+			}
+			visit(name, instance, this.createdBeans.contains(name), defined, action);
+			if (instance instanceof FactoryBean<?> factory && factory.isSingleton()
+					&& this.createdBeans.containsProduct(name)) {
+				visit(name, beanFactory.getBean(name), true, defined, action);
+			}
+		}
+	}
+
+	private static void visit(String name, Object instance, boolean created, boolean defined, Consumer<Bean> action) {
+		if (!(instance instanceof AopInfrastructureBean)) {
+			for (Class<?> type : ProxyChain.typesOf(instance)) {
+				action.accept(new Bean(name, type, instance, created, defined));
 			}
 		}
 	}
@@ -110,7 +134,7 @@ public abstract class AnnotatedBeanValidator implements BeanFactoryPostProcessor
 	 * A bean to check.
 	 *
 	 * @param name its name
-	 * @param type its class, or the one that it will have
+	 * @param type its class, one of two, or the one that it will have
 	 * @param instance the bean, or null if it is created later
 	 * @param created whether the container has created it, which is not so for the mock
 	 * of a test
@@ -196,10 +220,22 @@ public abstract class AnnotatedBeanValidator implements BeanFactoryPostProcessor
 
 		private volatile @Nullable Set<String> names = ConcurrentHashMap.newKeySet();
 
+		private volatile @Nullable Set<String> products = ConcurrentHashMap.newKeySet();
+
 		@Override
 		public Object postProcessBeforeInitialization(Object bean, String beanName) throws BeansException {
 			Set<String> known = this.names;
 			if (known != null) {
+				known.add(beanName);
+			}
+			return bean;
+		}
+
+		/** What a factory bean gives is not initialized before. */
+		@Override
+		public Object postProcessAfterInitialization(Object bean, String beanName) throws BeansException {
+			Set<String> known = this.products;
+			if (known != null && !(bean instanceof FactoryBean)) {
 				known.add(beanName);
 			}
 			return bean;
@@ -210,8 +246,15 @@ public abstract class AnnotatedBeanValidator implements BeanFactoryPostProcessor
 			return known != null && known.contains(beanName);
 		}
 
+		/** Tells whether a factory bean has given its product. */
+		boolean containsProduct(String factoryName) {
+			Set<String> known = this.products;
+			return known != null && known.contains(factoryName);
+		}
+
 		void stop() {
 			this.names = null;
+			this.products = null;
 		}
 
 	}

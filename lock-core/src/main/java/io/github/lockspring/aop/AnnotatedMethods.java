@@ -85,15 +85,31 @@ public final class AnnotatedMethods<A extends Annotation, T> {
 	}
 
 	/**
-	 * Returns what the reader made of the annotations of the method that is called.
-	 * @param invocation the call
-	 * @return the reader's result, or null if the method is not annotated
-	 * @throws io.github.lockspring.LockDefinitionException if an annotation is wrong
+	 * Returns what the reader made of the annotations of the method that is called. A
+	 * proxy such as a repository handles calls of an interface that the object behind it
+	 * does not implement: then it is the target.
+	 * @param invocation the call of an annotated method
+	 * @return the reader's result
+	 * @throws io.github.lockspring.LockDefinitionException if an annotation is wrong, or
+	 * if there is none
 	 */
-	public @Nullable T get(MethodInvocation invocation) {
+	public T get(MethodInvocation invocation) {
 		Method method = invocation.getMethod();
 		Object target = invocation.getThis();
-		return get(method, (target != null) ? AopProxyUtils.ultimateTargetClass(target) : method.getDeclaringClass());
+		Class<?> type = (target != null) ? AopProxyUtils.ultimateTargetClass(target) : method.getDeclaringClass();
+		T found = get(method, type);
+		if (found == null && target != null) {
+			// the class that the pointcut has seen
+			found = get(method, target.getClass());
+		}
+		if (found == null) {
+			throw new AnnotatedMethod(this.model, type, method, method, "").error(
+					"its interceptor was called, but the annotation is not found on the method, and it "
+							+ this.model.consequence(),
+					"Let the interceptor be applied by its own advisor, or " + this.model.alternative()
+							+ " inside the method");
+		}
+		return found;
 	}
 
 	private @Nullable T read(Method method, Class<?> userClass) {

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Set;
 
 import org.springframework.aop.support.AopUtils;
+import org.springframework.core.BridgeMethodResolver;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -50,9 +51,10 @@ public final class ClassHierarchy {
 	 * @param userClass the bean's class
 	 * @return the implementation, or the interface method where the bean is a JDK proxy
 	 */
-	static Method specificMethod(Method method, Class<?> userClass) {
+	public static Method specificMethod(Method method, Class<?> userClass) {
 		if (Proxy.isProxyClass(userClass)) {
-			return ClassUtils.getInterfaceMethodIfPossible(method, userClass);
+			// An interface that overrides a generic method has a bridge, too
+			return BridgeMethodResolver.findBridgedMethod(ClassUtils.getInterfaceMethodIfPossible(method, userClass));
 		}
 		return AopUtils.getMostSpecificMethod(method, userClass);
 	}

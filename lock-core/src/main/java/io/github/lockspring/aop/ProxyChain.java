@@ -1,13 +1,17 @@
 package io.github.lockspring.aop;
 
+import java.lang.reflect.Proxy;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.stream.Stream;
 
 import org.springframework.aop.Advisor;
 import org.springframework.aop.SpringProxy;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.core.DecoratingProxy;
 
 /**
  * Looks through the proxies of a bean, one behind another.
@@ -15,6 +19,9 @@ import org.springframework.aop.framework.AopProxyUtils;
  * @since 0.1
  */
 public final class ProxyChain {
+
+	/** What Spring adds to the interfaces of a proxy. */
+	private static final Set<Class<?>> PROXY_TYPES = Set.of(SpringProxy.class, Advised.class, DecoratingProxy.class);
 
 	private ProxyChain() {
 	}
@@ -37,6 +44,21 @@ public final class ProxyChain {
 	 */
 	public static Object targetOf(Object bean) {
 		return of(bean).reduce(bean, (outer, inner) -> inner);
+	}
+
+	/**
+	 * Returns the classes whose annotations count for a bean: that of its innermost
+	 * object and, where a proxy handles calls of an interface itself, as that of a
+	 * repository does, the class of the proxy.
+	 * @param bean a bean
+	 * @return one class or two
+	 */
+	public static List<Class<?>> typesOf(Object bean) {
+		Class<?> target = AopProxyUtils.ultimateTargetClass(bean);
+		Class<?> type = bean.getClass();
+		boolean handlesCalls = Proxy.isProxyClass(type) && Arrays.stream(type.getInterfaces())
+			.anyMatch((each) -> !PROXY_TYPES.contains(each) && !each.isAssignableFrom(target));
+		return handlesCalls ? List.of(target, type) : List.of(target);
 	}
 
 	/**

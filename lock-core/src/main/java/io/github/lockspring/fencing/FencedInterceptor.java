@@ -31,10 +31,7 @@ final class FencedInterceptor implements MethodInterceptor {
 
 	@Override
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
-		FencedMethod method = this.methods.get(invocation);
-		if (method != null) {
-			checkTokens(method);
-		}
+		checkTokens(this.methods.get(invocation));
 		return invocation.proceed();
 	}
 

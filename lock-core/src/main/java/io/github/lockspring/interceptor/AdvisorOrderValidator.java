@@ -9,7 +9,6 @@ import io.github.lockspring.aop.AnnotatedMethod;
 import io.github.lockspring.aop.ProxyChain;
 
 import org.springframework.aop.Advisor;
-import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopInfrastructureBean;
 import org.springframework.beans.factory.config.BeanPostProcessor;
@@ -37,7 +36,7 @@ final class AdvisorOrderValidator implements BeanPostProcessor {
 	@Override
 	public Object postProcessAfterInitialization(Object bean, String beanName) {
 		if (bean instanceof Advised && !(bean instanceof AopInfrastructureBean)) {
-			validate(bean, AopProxyUtils.ultimateTargetClass(bean));
+			ProxyChain.typesOf(bean).forEach((type) -> validate(bean, type));
 		}
 		return bean;
 	}
@@ -45,7 +44,7 @@ final class AdvisorOrderValidator implements BeanPostProcessor {
 	/**
 	 * Validates the advice of a bean.
 	 * @param bean the bean
-	 * @param type its class
+	 * @param type its class, or one of two
 	 * @throws io.github.lockspring.LockDefinitionException if some of it defeats the lock
 	 */
 	void validate(Object bean, Class<?> type) {
@@ -56,7 +55,8 @@ final class AdvisorOrderValidator implements BeanPostProcessor {
 		for (AnnotatedMethod method : this.lock.methods().in(type)) {
 			LockedMethod locked = this.lock.methods().get(method.method(), type);
 			if (locked != null) {
-				AdvisorChain chain = AdvisorChain.of(locked.locks().get(0).operation(), advisors, this.lock);
+				AdvisorChain chain = AdvisorChain.of(locked.locks().stream().map(LockedMethod.Lock::operation).toList(),
+						advisors, this.lock);
 				this.rules.forEach((rule) -> rule.validate(chain));
 			}
 		}

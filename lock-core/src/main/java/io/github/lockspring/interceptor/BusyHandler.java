@@ -8,6 +8,7 @@ import java.util.function.Supplier;
 
 import io.github.lockspring.LockException;
 import io.github.lockspring.LockNotAcquiredException;
+import io.github.lockspring.aop.ProxyChain;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,7 +36,8 @@ interface BusyHandler {
 
 	/**
 	 * Handles a call.
-	 * @param target the object that the method would have been called on
+	 * @param target the object that the method would have been called on, or a proxy of
+	 * it
 	 * @param arguments the arguments
 	 * @param failure the exception
 	 * @return the method's result
@@ -100,11 +102,17 @@ interface BusyHandler {
 				values[arguments.length] = failure;
 			}
 			try {
-				return this.method.invoke(target, values);
+				return this.method.invoke(receiver(target), values);
 			}
 			catch (InvocationTargetException ex) {
 				throw ex.getTargetException();
 			}
+		}
+
+		/** A proxy such as a repository has methods that the object behind it has not. */
+		private @Nullable Object receiver(@Nullable Object target) {
+			Object innermost = (target != null) ? ProxyChain.targetOf(target) : null;
+			return this.method.getDeclaringClass().isInstance(innermost) ? innermost : target;
 		}
 
 	}

@@ -1,8 +1,10 @@
 package io.github.lockspring.interceptor;
 
+import java.lang.annotation.Annotation;
 import java.lang.invoke.MethodType;
 import java.lang.reflect.Array;
 import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
@@ -22,12 +24,17 @@ import java.util.stream.IntStream;
 
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.OnBusy;
+import io.github.lockspring.annotation.DistributedLock;
+import io.github.lockspring.annotation.Fenced;
+import io.github.lockspring.aop.ClassHierarchy;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.CollectionFactory;
 import org.springframework.core.Nullness;
 import org.springframework.core.GenericTypeResolver;
 import org.springframework.core.ResolvableType;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
@@ -109,16 +116,13 @@ final class BusyHandlerFactory {
 	private static Method fallback(LockOperation operation, Class<?> targetClass) {
 		Method method = operation.method();
 		String name = operation.fallback();
-		Method[] named = ReflectionUtils.getUniqueDeclaredMethods(targetClass,
-				(each) -> each.getName().equals(name) && !each.isBridge() && !each.isSynthetic());
-		if (named.length == 0) {
+		List<Method> named = methods(name, targetClass);
+		if (named.isEmpty()) {
 			throw operation.error("fallback", name,
-					"there is no method '" + name + "' in " + targetClass.getSimpleName(),
+					"there is no method '" + name + "' in " + operation.type().getSimpleName(),
 					"Add " + wanted(operation, targetClass));
 		}
-		List<Method> fitting = Arrays.stream(named)
-			.filter((each) -> takesArguments(each, method, targetClass))
-			.toList();
+		List<Method> fitting = named.stream().filter((each) -> takesArguments(each, method, targetClass)).toList();
 		if (fitting.contains(method)) {
 			throw operation.error("fallback", name,
 					"it is the locked method itself, which would then run without the lock", "Name another method");
@@ -132,15 +136,42 @@ final class BusyHandlerFactory {
 					"Give the one that is meant a name of its own");
 		}
 		Method fallback = fitting.get(0);
-		Class<?> wanted = GenericTypeResolver.resolveReturnType(method, targetClass);
+		check(fallback, operation, targetClass);
+		ReflectionUtils.makeAccessible(fallback);
+		return fallback;
+	}
+
+	private static List<Method> methods(String name, Class<?> targetClass) {
+		boolean proxy = Proxy.isProxyClass(targetClass);
+		return Arrays
+			.stream(ReflectionUtils.getUniqueDeclaredMethods(targetClass,
+					(each) -> each.getName().equals(name) && !each.isBridge() && !each.isSynthetic()))
+			// The generated class of a JDK proxy need not be accessible
+			.map((each) -> proxy ? ClassHierarchy.specificMethod(each, targetClass) : each)
+			.distinct()
+			.toList();
+	}
+
+	private static void check(Method fallback, LockOperation operation, Class<?> targetClass) {
+		Class<?> wanted = GenericTypeResolver.resolveReturnType(operation.method(), targetClass);
 		Class<?> returned = GenericTypeResolver.resolveReturnType(fallback, targetClass);
 		if (wanted != returned
 				&& (wanted.isPrimitive() || returned.isPrimitive() || !wanted.isAssignableFrom(returned))) {
-			throw operation.error("fallback", name, "'" + name + "' returns " + returned.getSimpleName(),
+			throw operation.error("fallback", operation.fallback(),
+					"'" + operation.fallback() + "' returns " + returned.getSimpleName(),
 					"Declare it as " + wanted(operation, targetClass));
 		}
-		ReflectionUtils.makeAccessible(fallback);
-		return fallback;
+		MergedAnnotations annotations = MergedAnnotations.from(fallback, SearchStrategy.TYPE_HIERARCHY);
+		for (Class<? extends Annotation> type : List.of(DistributedLock.class, Fenced.class)) {
+			if (annotations.isPresent(type)) {
+				throw operation.error("fallback", operation.fallback(), "'" + operation.fallback() + "' has @"
+						+ type.getSimpleName()
+						+ ", which has no effect on a fallback: it is called on the object itself and not through"
+						+ " its proxy",
+						"Remove the annotation, or let '" + operation.fallback()
+								+ "' call the annotated method of another bean");
+			}
+		}
 	}
 
 	private static boolean takesArguments(Method fallback, Method method, Class<?> targetClass) {

@@ -34,7 +34,7 @@ final class LockEvaluationContext extends StandardEvaluationContext {
 
 	/**
 	 * The positions of a method's arguments by their names: {@code p0}, {@code a0} and,
-	 * if it is known, the parameter's name.
+	 * if it is known, the parameter's name, which wins over both.
 	 * @param count how many parameters there are
 	 * @param names their names, or null
 	 * @return an immutable map
@@ -44,7 +44,10 @@ final class LockEvaluationContext extends StandardEvaluationContext {
 		for (int i = 0; i < count; i++) {
 			positions.put("a" + i, i);
 			positions.put("p" + i, i);
-			String name = (names != null) ? names[i] : null;
+		}
+		// After all aliases: the first parameter may be named p1
+		for (int i = 0; names != null && i < count; i++) {
+			String name = names[i];
 			if (name != null) {
 				positions.put(name, i);
 			}

@@ -9,7 +9,6 @@ import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.aop.ProxyChain;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -63,8 +62,8 @@ public final class LockInterceptor implements MethodInterceptor {
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
 		Object target = invocation.getThis();
 		LockedMethod locked = this.source.methods().get(invocation);
-		LockRequest request = (locked != null) ? locked.request(target, invocation.getArguments()) : null;
-		if (locked == null || request == null) {
+		LockRequest request = locked.request(target, invocation.getArguments());
+		if (request == null) {
 			return invocation.proceed();
 		}
 		FencingTokenParameter token = locked.token();
@@ -72,7 +71,7 @@ public final class LockInterceptor implements MethodInterceptor {
 			token.checkOneKey(request);
 		}
 		BusyHandler handler = locked.busyHandler();
-		Work work = new Work(invocation, token, handler);
+		Work work = new Work(invocation, locked);
 		try {
 			LockTemplate template = this.locks.get();
 			Object result = template.execute(request, work);
@@ -87,7 +86,7 @@ public final class LockInterceptor implements MethodInterceptor {
 			if (handler == null || work.started || !handler.handles(ex)) {
 				throw ex;
 			}
-			return handler.handle((target != null) ? ProxyChain.targetOf(target) : null, invocation.getArguments(), ex);
+			return handler.handle(target, invocation.getArguments(), ex);
 		}
 	}
 
@@ -95,31 +94,30 @@ public final class LockInterceptor implements MethodInterceptor {
 
 		private final MethodInvocation invocation;
 
-		private final @Nullable FencingTokenParameter token;
-
-		private final @Nullable BusyHandler handler;
+		private final LockedMethod locked;
 
 		private boolean started;
 
-		Work(MethodInvocation invocation, @Nullable FencingTokenParameter token, @Nullable BusyHandler handler) {
+		Work(MethodInvocation invocation, LockedMethod locked) {
 			this.invocation = invocation;
-			this.token = token;
-			this.handler = handler;
+			this.locked = locked;
 		}
 
 		@Override
 		public @Nullable Object doUnderLock(HeldLock lock) throws Throwable {
 			this.started = true;
-			if (this.handler != null) {
-				this.handler.acquired();
+			BusyHandler handler = this.locked.busyHandler();
+			if (handler != null) {
+				handler.acquired();
 			}
-			if (this.token != null) {
+			FencingTokenParameter token = this.locked.token();
+			if (token != null) {
 				Assert.state(this.invocation instanceof ProxyMethodInvocation,
 						"Arguments can be replaced only in a call through a proxy of Spring's");
 				((ProxyMethodInvocation) this.invocation)
-					.setArguments(this.token.fill(this.invocation.getArguments(), lock));
+					.setArguments(token.fill(this.invocation.getArguments(), lock));
 			}
-			return this.invocation.proceed();
+			return this.locked.awaited(this.invocation.proceed());
 		}
 
 	}

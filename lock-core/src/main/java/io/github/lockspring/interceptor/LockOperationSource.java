@@ -74,7 +74,7 @@ final class LockOperationSource {
 			.map((annotation) -> new LockOperationParser(annotation, method, this.placeholders).parse())
 			.toList();
 		LockOperation first = operations.get(0);
-		boolean resultChecked = new ReturnTypeValidator(this.inspector).validate(first, userClass);
+		ReturnTypeValidator.Values values = new ReturnTypeValidator(this.inspector).validate(first, userClass);
 		List<LockedMethod.Lock> locks = new ArrayList<>(operations.size());
 		for (LockOperation operation : operations) {
 			locks.add(LockedMethod.Lock.of(operation, this.evaluator.parseKey(operation),
@@ -85,7 +85,7 @@ final class LockOperationSource {
 		}
 		locks.stream().map((lock) -> lock.operation().lock().name()).filter(Objects::nonNull).forEach(this.names::add);
 		return new LockedMethod(List.copyOf(locks), this.evaluator, this.evaluator.argumentPositions(first),
-				FencingTokenParameter.of(operations), BusyHandlerFactory.create(first, userClass), resultChecked);
+				FencingTokenParameter.of(operations), BusyHandlerFactory.create(first, userClass), values);
 	}
 
 	private static void checkRepeated(List<LockedMethod.Lock> locks) {

@@ -3,6 +3,8 @@ package io.github.lockspring.interceptor;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
 import java.util.stream.Stream;
 
 import io.github.lockspring.LockRequest;
@@ -24,11 +26,10 @@ import org.springframework.expression.spel.standard.SpelExpression;
  * @param token the parameter that receives the fencing token, or null for none
  * @param busyHandler handles calls when the lock is busy, or null if the exception
  * reaches the caller
- * @param resultChecked whether only the value that a call returns shows whether its work
- * is done
+ * @param values what to do with the value that a call returns
  */
 record LockedMethod(List<Lock> locks, LockKeyEvaluator evaluator, Map<String, Integer> positions,
-		@Nullable FencingTokenParameter token, @Nullable BusyHandler busyHandler, boolean resultChecked) {
+		@Nullable FencingTokenParameter token, @Nullable BusyHandler busyHandler, ReturnTypeValidator.Values values) {
 
 	/**
 	 * Returns the request of one call.
@@ -70,13 +71,31 @@ record LockedMethod(List<Lock> locks, LockKeyEvaluator evaluator, Map<String, In
 	}
 
 	/**
+	 * Returns a result when its work is done, called while the lock is held.
+	 * @param result what the method returned
+	 * @return the result
+	 * @throws Throwable the exception of its work
+	 */
+	@Nullable Object awaited(@Nullable Object result) throws Throwable {
+		if (this.values == ReturnTypeValidator.Values.AWAIT && result instanceof Future<?> future) {
+			try {
+				future.get();
+			}
+			catch (ExecutionException ex) {
+				throw (ex.getCause() != null) ? ex.getCause() : ex;
+			}
+		}
+		return result;
+	}
+
+	/**
 	 * Refuses a result whose work is not done: the lock is released already.
 	 * @param result what the method returned
 	 * @throws io.github.lockspring.LockDefinitionException if it is a future, a publisher
 	 * or the like
 	 */
 	void checkResult(@Nullable Object result) {
-		if (this.resultChecked) {
+		if (this.values == ReturnTypeValidator.Values.VALIDATE) {
 			ReturnTypeValidator.validate(this.locks.get(0).operation(), result);
 		}
 	}

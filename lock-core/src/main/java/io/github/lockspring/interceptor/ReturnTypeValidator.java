@@ -27,14 +27,19 @@ record ReturnTypeValidator(BeanFactoryInspector inspector) {
 	/** By name: most of these types need not be there. */
 	private static final Set<String> DEFERRED = Set.of("org.reactivestreams.Publisher",
 			"java.util.concurrent.Flow$Publisher", "java.util.stream.BaseStream", "java.util.Iterator",
-			"java.util.function.Supplier", "java.util.concurrent.Callable",
-			"org.springframework.web.context.request.async.DeferredResult",
+			"java.util.concurrent.Callable", "org.springframework.web.context.request.async.DeferredResult",
 			"org.springframework.web.context.request.async.WebAsyncTask",
 			"org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter",
 			"org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody",
 			"io.reactivex.rxjava3.core.ObservableSource", "io.reactivex.rxjava3.core.SingleSource",
 			"io.reactivex.rxjava3.core.MaybeSource", "io.reactivex.rxjava3.core.CompletableSource",
 			"kotlinx.coroutines.flow.Flow", "kotlin.sequences.Sequence");
+
+	/**
+	 * Not in an Iterable: Spring Data's Page has its elements, and gives a stream of
+	 * them.
+	 */
+	private static final Set<String> SUPPLIERS = Set.of("java.util.function.Supplier");
 
 	private static final Set<String> FUTURES = Set.of("java.util.concurrent.Future",
 			"java.util.concurrent.CompletionStage", "kotlinx.coroutines.Job");
@@ -58,16 +63,35 @@ record ReturnTypeValidator(BeanFactoryInspector inspector) {
 
 		@Override
 		protected Boolean computeValue(Class<?> type) {
-			return is(type, DEFERRED) || is(type, FUTURES);
+			return isDeferred(type) || is(type, FUTURES);
 		}
 
 	};
 
 	/**
-	 * Validates the declared type.
-	 * @return whether values have to be validated too
+	 * What to do with the values that a method returns.
 	 */
-	boolean validate(LockOperation operation, Class<?> targetClass) {
+	enum Values {
+
+		/** Nothing: their work is done. */
+		RETURN,
+
+		/** Their type says whether their work is done. */
+		VALIDATE,
+
+		/**
+		 * Wait under the lock: the thread of an {@code @Async} method would otherwise
+		 * wait for its future after the release.
+		 */
+		AWAIT
+
+	}
+
+	/**
+	 * Validates the declared type.
+	 * @return what to do with values
+	 */
+	Values validate(LockOperation operation, Class<?> targetClass) {
 		Method method = operation.method();
 		Class<?>[] parameters = method.getParameterTypes();
 		if (parameters.length > 0 && CONTINUATION.equals(parameters[parameters.length - 1].getName())) {
@@ -82,7 +106,10 @@ record ReturnTypeValidator(BeanFactoryInspector inspector) {
 		ResolvableType type = ResolvableType.forMethodReturnType(method, targetClass);
 		checkType(operation, type, targetClass);
 		checkContents(operation, type, MAX_DEPTH);
-		return OPAQUE.contains(type.toClass()) && !isAsync(operation, targetClass);
+		if (isAsync(operation, targetClass)) {
+			return is(type.toClass(), FUTURES) ? Values.AWAIT : Values.RETURN;
+		}
+		return OPAQUE.contains(type.toClass()) ? Values.VALIDATE : Values.RETURN;
 	}
 
 	/**
@@ -99,7 +126,7 @@ record ReturnTypeValidator(BeanFactoryInspector inspector) {
 	private static void checkContents(LockOperation operation, ResolvableType type, int depth) {
 		for (ResolvableType content : (depth > 0) ? contents(type) : new ResolvableType[0]) {
 			Class<?> contained = content.toClass();
-			if (is(contained, DEFERRED) || is(contained, FUTURES)) {
+			if (isDeferred(contained) || is(contained, FUTURES)) {
 				throw error(operation,
 						"its return type " + type.toClass().getSimpleName() + " contains " + contained.getSimpleName());
 			}
@@ -121,7 +148,7 @@ record ReturnTypeValidator(BeanFactoryInspector inspector) {
 	private void checkType(LockOperation operation, ResolvableType type, Class<?> targetClass) {
 		Class<?> returned = type.toClass();
 		String what = "its return type is " + returned.getSimpleName();
-		if (is(returned, DEFERRED)) {
+		if (isDeferred(returned)) {
 			throw error(operation, what);
 		}
 		if (is(returned, FUTURES)) {
@@ -140,6 +167,10 @@ record ReturnTypeValidator(BeanFactoryInspector inspector) {
 	private static boolean isAsync(LockOperation operation, Class<?> targetClass) {
 		return Stream.of(operation.method(), operation.annotated().declared(), targetClass)
 			.anyMatch((each) -> AnnotatedElementUtils.hasAnnotation(each, Async.class));
+	}
+
+	private static boolean isDeferred(Class<?> type) {
+		return is(type, DEFERRED) || (is(type, SUPPLIERS) && !Iterable.class.isAssignableFrom(type));
 	}
 
 	private static boolean is(Class<?> type, Set<String> names) {

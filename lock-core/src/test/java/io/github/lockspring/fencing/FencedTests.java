@@ -26,6 +26,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
@@ -217,6 +218,20 @@ class FencedTests {
 	void proxyThatHandlesCallsItselfStopsTheStart() {
 		assertThat(failure(Guard.class, RepositoryConfiguration.class))
 			.hasMessageContainingAll("FencedMethodWork.work()", "'repository'", "service");
+	}
+
+	@Test
+	void repositoryOfAFactoryBeanStopsTheStart() {
+		assertThat(failure(Guard.class, RepositoryFactory.class, UserOfTheRepository.class))
+			.hasMessageContainingAll("FencedMethodWork.work()", "RepositoryFactory'", "service");
+	}
+
+	@Test
+	void repositoryThatIsMadeLateIsNotCalledWithoutALock() {
+		try (AnnotationConfigApplicationContext context = start(true, Guard.class, RepositoryFactory.class)) {
+			FencedMethodWork repository = context.getBean(FencedMethodWork.class);
+			assertThatIllegalStateException().isThrownBy(repository::work).withMessageContaining("holds no lock");
+		}
 	}
 
 	@Test
@@ -545,6 +560,23 @@ class FencedTests {
 			return (FencedMethodWork) factory.getProxy();
 		}
 
+	}
+
+	static class RepositoryFactory implements FactoryBean<FencedMethodWork> {
+
+		@Override
+		public FencedMethodWork getObject() {
+			return new RepositoryConfiguration().repository();
+		}
+
+		@Override
+		public Class<?> getObjectType() {
+			return FencedMethodWork.class;
+		}
+
+	}
+
+	record UserOfTheRepository(FencedMethodWork repository) {
 	}
 
 	@Configuration(proxyBeanMethods = false)

@@ -3,17 +3,23 @@ package io.github.lockspring.interceptor;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 
+import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockContext;
 import io.github.lockspring.LockDefinitionException;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.annotation.DistributedLock;
+import org.aopalliance.intercept.MethodInterceptor;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
@@ -22,9 +28,11 @@ import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Primary;
 import org.springframework.context.annotation.Scope;
 import org.springframework.context.annotation.ScopedProxyMode;
+import org.springframework.core.Ordered;
 import org.springframework.core.PriorityOrdered;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
@@ -94,6 +102,83 @@ class LockAnnotationValidatorTests {
 		try (AnnotationConfigApplicationContext context = LockContexts.start(ApiFactory.class)) {
 			context.getBean(Api.class).run("42");
 			assertThat(context.getBean(RecordingLocks.class).lastKeys()).containsExactly("42");
+		}
+	}
+
+	@Test
+	void methodsOfARepositoryAreLocked() {
+		for (boolean classProxies : new boolean[] { true, false }) {
+			try (AnnotationConfigApplicationContext context = classProxies ? LockContexts.start(RepositoryFactory.class)
+					: LockContexts.startWithInterfaceProxies(RepositoryFactory.class)) {
+				Repository repository = context.getBean(Repository.class);
+				RecordingLocks locks = context.getBean(RecordingLocks.class);
+				assertThat(repository.find("42")).isEqualTo("find under [42]");
+				assertThat(repository.count()).isEqualTo("count under []");
+				locks.everythingBusy = true;
+				assertThat(repository.find("43")).isEqualTo("none under []");
+				assertThat(locks.requests).hasSize(2);
+			}
+		}
+	}
+
+	@Test
+	void adviceOfARepositoryIsChecked() {
+		List<AdvisorChain> chains = new ArrayList<>();
+		Consumer<AnnotationConfigApplicationContext> application = (context) -> {
+			context.registerBean(AdvisorOrderRule.class, () -> chains::add);
+			context.register(RepositoryFactory.class, UserOfTheRepository.class);
+		};
+		LockContexts.start(application).close();
+		assertThat(chains).singleElement()
+			.satisfies(
+					(chain) -> assertThat(chain.method()).isEqualTo(Repository.class.getTypeName() + ".find(String)"));
+	}
+
+	@Test
+	void adviceOfARepositoryThatIsMadeLateIsChecked() {
+		List<AdvisorChain> chains = new ArrayList<>();
+		Consumer<AnnotationConfigApplicationContext> application = (context) -> {
+			context.registerBean(AdvisorOrderRule.class, () -> chains::add);
+			context.register(RepositoryFactory.class);
+		};
+		try (AnnotationConfigApplicationContext context = LockContexts.start(application)) {
+			assertThat(chains).isEmpty();
+			context.getBean(Repository.class);
+			assertThat(chains).hasSize(1);
+		}
+	}
+
+	@Test
+	void callIsRefusedWhereTheInterceptorFindsNoAnnotation() {
+		try (AnnotationConfigApplicationContext context = LockContexts.start(Good.class)) {
+			ProxyFactory factory = new ProxyFactory(new Plain());
+			factory.setProxyTargetClass(true);
+			factory.addAdvice(context.getBean(LockInterceptor.class));
+			Plain plain = (Plain) factory.getProxy();
+			assertThatExceptionOfType(LockDefinitionException.class).isThrownBy(() -> plain.run("42"))
+				.withMessageContainingAll(Plain.class.getTypeName() + ".run(String)", "would run without the lock",
+						"by its own advisor");
+		}
+	}
+
+	@Test
+	void refusesBeanThatAnotherPostProcessorOfTheFactoryHasCreated() {
+		LockDefinitionException error = LockContexts.failure(Good.class, EarlyFactoryPostProcessor.class);
+		assertThat(error).hasMessageContainingAll("Good' is not proxied, and would run without the lock",
+				"created too early");
+	}
+
+	@Test
+	void refusesProductOfAFactoryBeanThatWasCreatedTooEarly() {
+		LockDefinitionException error = LockContexts.failure(ApiFactory.class, TooEarlyProduct.class);
+		assertThat(error).hasMessageContainingAll(Api.class.getTypeName() + ".run(String)",
+				"ApiFactory' is not proxied, and would run without the lock");
+	}
+
+	@Test
+	void productThatDoesNotExistYetIsNotCreated() {
+		try (AnnotationConfigApplicationContext context = LockContexts.start(ApiFactory.class)) {
+			assertThat(context.getBean(ApiFactory.class).created).isZero();
 		}
 	}
 
@@ -264,8 +349,11 @@ class LockAnnotationValidatorTests {
 
 	static class ApiFactory implements FactoryBean<Api> {
 
+		private int created;
+
 		@Override
 		public Api getObject() {
+			this.created++;
 			return (Api) Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] { Api.class },
 					(proxy, method, arguments) -> null);
 		}
@@ -275,6 +363,67 @@ class LockAnnotationValidatorTests {
 			return Api.class;
 		}
 
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class TooEarlyProduct {
+
+		@Bean
+		static EarlyProcessor greedy(Api api) {
+			return new EarlyProcessor();
+		}
+
+	}
+
+	static class EarlyFactoryPostProcessor implements BeanFactoryPostProcessor, Ordered {
+
+		@Override
+		public void postProcessBeanFactory(ConfigurableListableBeanFactory beanFactory) {
+			beanFactory.getBean(Good.class);
+		}
+
+		@Override
+		public int getOrder() {
+			return HIGHEST_PRECEDENCE;
+		}
+
+	}
+
+	interface Repository {
+
+		@DistributedLock(key = "#id", fallback = "none")
+		String find(String id);
+
+		String none(String id);
+
+		String count();
+
+	}
+
+	/**
+	 * As Spring Data makes repositories: the object behind the proxy does not implement
+	 * the interface.
+	 */
+	static class RepositoryFactory implements FactoryBean<Repository> {
+
+		@Override
+		public Repository getObject() {
+			ProxyFactory factory = new ProxyFactory();
+			factory.setTarget(new Plain());
+			factory.addInterface(Repository.class);
+			factory.addAdvice((MethodInterceptor) (invocation) -> invocation.getMethod().getName() + " under "
+					+ LockContext.currentLocks().stream().map(HeldLock::key).toList());
+			return (Repository) factory.getProxy();
+		}
+
+		@Override
+		public Class<?> getObjectType() {
+			return Repository.class;
+		}
+
+	}
+
+	record UserOfTheRepository(Repository repository) {
 	}
 
 	static class Witness implements BeanPostProcessor {

@@ -70,6 +70,12 @@ public class LockKeyTests {
 	}
 
 	@Test
+	void namesOfParametersWinOverPositions() {
+		this.keys.crossed("one", "two", "three");
+		assertThat(this.locks.lastKeys()).containsExactly("one/two/two/three");
+	}
+
+	@Test
 	void readsMethodTargetAndArgumentsOfRoot() {
 		this.keys.root("x");
 		assertThat(this.locks.lastKeys()).containsExactly("root:tenant-1:x");
@@ -528,6 +534,10 @@ public class LockKeyTests {
 
 		@DistributedLock(key = "#p1 + '/' + #a0")
 		public void position(String first, String second) {
+		}
+
+		@DistributedLock("#{#p1}/#{#a0}/#{#a1}/#{#p2}")
+		public void crossed(String p1, String a0, String x) {
 		}
 
 		@DistributedLock(key = "#{#root.method.name}:#{#root.target.tenant}:#{#root.args[0]}")

@@ -22,6 +22,7 @@ import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.OnBusy;
 import io.github.lockspring.OnLost;
 import io.github.lockspring.annotation.DistributedLock;
+import io.github.lockspring.annotation.Fenced;
 import net.bytebuddy.ByteBuddy;
 import net.bytebuddy.description.annotation.AnnotationDescription;
 import net.bytebuddy.description.modifier.Visibility;
@@ -88,6 +89,14 @@ class LockMethodValidationTests {
 	void refusesFallbackTogetherWithSkip() {
 		refused(FallbackAndSkip.class, "run(String)", "fallback", "other", "onBusy = SKIP says that nothing runs",
 				"either the fallback or onBusy = SKIP");
+	}
+
+	@Test
+	void refusesFallbackWhoseOwnAnnotationWouldHaveNoEffect() {
+		refused(LockedFallback.class, "run(String)", "fallback", "other", "'other' has @DistributedLock",
+				"the annotated method of another bean");
+		refused(FencedFallback.class, "run(String)", "fallback", "other", "'other' has @Fenced",
+				"Remove the annotation");
 	}
 
 	@Test
@@ -164,6 +173,11 @@ class LockMethodValidationTests {
 	@Test
 	void acceptsTypeThatContainsItself() {
 		LockContexts.start(ReturnsPath.class).close();
+	}
+
+	@Test
+	void acceptsContainerThatIsASupplierToo() {
+		LockContexts.start(ReturnsPage.class).close();
 	}
 
 	@Test
@@ -340,6 +354,41 @@ class LockMethodValidationTests {
 		@DistributedLock(key = "#id", fallback = "run")
 		public String run(String id) {
 			return id;
+		}
+
+	}
+
+	static class LockedFallback {
+
+		@DistributedLock(key = "#id", fallback = "other")
+		public String run(String id) {
+			return id;
+		}
+
+		@DistributedLock(name = "other", key = "#id")
+		public String other(String id) {
+			return "";
+		}
+
+	}
+
+	interface FencedApi {
+
+		@Fenced
+		String other(String id);
+
+	}
+
+	static class FencedFallback implements FencedApi {
+
+		@DistributedLock(key = "#id", fallback = "other")
+		public String run(String id) {
+			return id;
+		}
+
+		@Override
+		public String other(String id) {
+			return "";
 		}
 
 	}
@@ -581,6 +630,25 @@ class LockMethodValidationTests {
 		@DistributedLock("'x'")
 		public Future<?>[] run() {
 			return new Future<?>[0];
+		}
+
+	}
+
+	/** As Spring Data's Page is. */
+	interface Results<T> extends Iterable<T>, Supplier<Stream<T>> {
+
+	}
+
+	static class ReturnsPage {
+
+		@DistributedLock("'page'")
+		public @Nullable Results<String> run() {
+			return null;
+		}
+
+		@DistributedLock("'pages'")
+		public List<Results<String>> all() {
+			return List.of();
 		}
 
 	}

@@ -1,5 +1,6 @@
 package io.github.lockspring.interceptor;
 
+import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -63,6 +64,36 @@ class LockedCallTests {
 				.withThrowableThat()
 				.withCauseInstanceOf(LockNotAcquiredException.class);
 			assertThat(context.getBean(Jobs.class).skip("42")).succeedsWithin(Duration.ofSeconds(10)).isNull();
+		}
+	}
+
+	@Test
+	void asyncMethodKeepsItsLockUntilItsFutureIsDone() throws Exception {
+		try (AnnotationConfigApplicationContext context = LockContexts.start(Engine.class, Asynchronous.class,
+				Jobs.class)) {
+			Jobs jobs = context.getBean(Jobs.class);
+			LockTemplate locks = context.getBean(LockTemplate.class);
+			CompletableFuture<String> result = jobs.later("42");
+			assertThat(jobs.begun().await(10, TimeUnit.SECONDS)).isTrue();
+			assertThat(locks.tryAcquire(LockRequest.of("42").waitTime(Duration.ofMillis(200)))).isEmpty();
+			jobs.remote().complete("done");
+			assertThat(result).succeedsWithin(Duration.ofSeconds(10)).isEqualTo("done");
+			locks.acquire(once("42")).close();
+		}
+	}
+
+	@Test
+	void asyncMethodWhoseFutureFailsFailsWithTheSameException() {
+		try (AnnotationConfigApplicationContext context = LockContexts.start(Engine.class, Asynchronous.class,
+				Jobs.class)) {
+			Jobs jobs = context.getBean(Jobs.class);
+			jobs.remote().completeExceptionally(new IOException("remote"));
+			assertThat(jobs.later("42")).failsWithin(Duration.ofSeconds(10))
+				.withThrowableThat()
+				.havingCause()
+				.isExactlyInstanceOf(IOException.class)
+				.withMessage("remote");
+			context.getBean(LockTemplate.class).acquire(once("42")).close();
 		}
 	}
 
@@ -166,6 +197,25 @@ class LockedCallTests {
 	}
 
 	static class Jobs {
+
+		private final CountDownLatch begun = new CountDownLatch(1);
+
+		private final CompletableFuture<String> remote = new CompletableFuture<>();
+
+		CountDownLatch begun() {
+			return this.begun;
+		}
+
+		CompletableFuture<String> remote() {
+			return this.remote;
+		}
+
+		@Async
+		@DistributedLock("#id")
+		public CompletableFuture<String> later(String id) {
+			this.begun.countDown();
+			return this.remote;
+		}
 
 		@Async
 		@DistributedLock(key = "#id", waitTime = "0s")

@@ -6,7 +6,7 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import io.github.lockspring.autoconfigure.properties.ConditionalOnFlag;
 
 /**
  * Matches unless locks are switched off with {@code distributed-lock.enabled=false}.
@@ -16,7 +16,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProp
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)
 @Documented
-@ConditionalOnBooleanProperty(name = "distributed-lock.enabled", matchIfMissing = true)
+@ConditionalOnFlag(name = "distributed-lock.enabled", byDefault = true)
 public @interface ConditionalOnLocksEnabled {
 
 }

@@ -1,6 +1,7 @@
 package io.github.lockspring.autoconfigure;
 
 import io.github.lockspring.UnitOfWork;
+import io.github.lockspring.autoconfigure.properties.ConditionalOnFlag;
 import io.github.lockspring.autoconfigure.properties.DistributedLockProperties;
 import io.github.lockspring.engine.support.LockRecorder;
 import io.github.lockspring.transaction.CommitGuard;
@@ -10,7 +11,6 @@ import io.github.lockspring.transaction.TransactionUnitOfWork;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
@@ -30,7 +30,7 @@ public final class LockTransactionAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	@ConditionalOnBooleanProperty(name = "distributed-lock.transaction.release-after-completion", matchIfMissing = true)
+	@ConditionalOnFlag(name = "distributed-lock.transaction.release-after-completion", byDefault = true)
 	UnitOfWork lockspringUnitOfWork() {
 		return new TransactionUnitOfWork();
 	}

@@ -1,5 +1,6 @@
 package io.github.lockspring.autoconfigure;
 
+import io.github.lockspring.autoconfigure.properties.ConditionalOnFlag;
 import io.github.lockspring.fencing.FencingGuard;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.memory.MemoryLockStore;
@@ -7,7 +8,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Lazy;
@@ -21,7 +21,7 @@ import org.springframework.context.annotation.Lazy;
  * @since 0.1
  */
 @AutoConfiguration
-@ConditionalOnBooleanProperty(name = "distributed-lock.enabled", havingValue = false)
+@ConditionalOnFlag(name = "distributed-lock.enabled", byDefault = true, havingValue = false)
 public final class LocksDisabledAutoConfiguration {
 
 	private static final Logger logger = LoggerFactory.getLogger(LocksDisabledAutoConfiguration.class);

@@ -5,6 +5,8 @@ import io.github.lockspring.autoconfigure.properties.DistributedLockProperties.S
 import org.springframework.boot.autoconfigure.condition.ConditionMessage;
 import org.springframework.boot.autoconfigure.condition.ConditionOutcome;
 import org.springframework.boot.autoconfigure.condition.SpringBootCondition;
+import org.springframework.boot.context.properties.bind.BindResult;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.annotation.ConditionContext;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 
@@ -17,11 +19,10 @@ class OnLockStoreCondition extends SpringBootCondition {
 	public ConditionOutcome getMatchOutcome(ConditionContext context, AnnotatedTypeMetadata metadata) {
 		Store store = metadata.getAnnotations().get(ConditionalOnLockStore.class).getEnum("value", Store.class);
 		ConditionMessage.Builder message = ConditionMessage.forCondition(ConditionalOnLockStore.class, store);
-		String property = context.getEnvironment().getProperty("distributed-lock.store");
-		if (property != null) {
-			// the text, since a value that is no store is reported by the properties
-			return new ConditionOutcome(property.trim().equalsIgnoreCase(store.name()),
-					message.because("distributed-lock.store is " + property));
+		BindResult<Store> property = Binder.get(context.getEnvironment()).bind("distributed-lock.store", Store.class);
+		if (property.isBound()) {
+			return new ConditionOutcome(property.get() == store,
+					message.because("distributed-lock.store is " + property.get()));
 		}
 		boolean only = LockStoreModules.select(null, context.getClassLoader()).filter(store::equals).isPresent();
 		return new ConditionOutcome(only, message.because("the stores on the class path are "

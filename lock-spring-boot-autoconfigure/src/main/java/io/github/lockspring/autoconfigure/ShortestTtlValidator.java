@@ -5,6 +5,7 @@ import java.util.function.Supplier;
 
 import io.github.lockspring.interceptor.AdvisorChain;
 import io.github.lockspring.interceptor.AdvisorOrderRule;
+import io.github.lockspring.interceptor.LockOperation;
 import io.github.lockspring.store.StoreTraits;
 import org.jspecify.annotations.Nullable;
 
@@ -21,13 +22,16 @@ record ShortestTtlValidator(Supplier<@Nullable StoreTraits> traits) implements A
 
 	@Override
 	public void validate(AdvisorChain chain) {
-		Duration ttl = chain.operation().lock().ttl();
+		chain.operations().forEach(this::validate);
+	}
+
+	private void validate(LockOperation operation) {
+		Duration ttl = operation.lock().ttl();
 		StoreTraits present = (ttl != null) ? this.traits.get() : null;
 		if (ttl != null && present != null && ttl.compareTo(present.shortestTtl()) < 0) {
-			throw chain.operation()
-				.error("ttl", text(ttl),
-						"the store of this application cannot give less than " + text(present.shortestTtl()),
-						"Choose at least that, or another store: docs/stores.md says what each of them can give");
+			throw operation.error("ttl", text(ttl),
+					"the store of this application cannot give less than " + text(present.shortestTtl()),
+					"Choose at least that, or another store: docs/stores.md says what each of them can give");
 		}
 	}
 

@@ -3,6 +3,7 @@ package io.github.lockspring.autoconfigure;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 
 import ch.qos.logback.classic.Level;
@@ -33,6 +34,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Primary;
+import org.springframework.core.env.MapPropertySource;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
@@ -180,6 +182,23 @@ class LockStoreAutoConfigurationTests {
 		Applications.onSharedServer()
 			.withPropertyValues("distributed-lock.store=memory")
 			.run((context) -> assertThat(context).getBean(LockStore.class).isInstanceOf(MemoryLockStore.class));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "MEMORY", "mem-ory", " memory " })
+	void storeIsReadAsThePropertiesReadIt(String store) {
+		Applications.onSharedServer()
+			.withInitializer((context) -> context.getEnvironment()
+				.getPropertySources()
+				.addFirst(new MapPropertySource("store", Map.of("distributed-lock.store", store))))
+			.run((context) -> assertThat(context).getBean(LockStore.class).isInstanceOf(MemoryLockStore.class));
+	}
+
+	@Test
+	void emptyStoreIsNone() {
+		Applications.onSharedServer()
+			.withPropertyValues("distributed-lock.store=")
+			.run((context) -> assertThat(context).getBean(LockStore.class).isInstanceOf(RedisLockStore.class));
 	}
 
 	@ParameterizedTest

@@ -16,6 +16,8 @@ import io.github.lockspring.transaction.TransactionUnitOfWork;
 import org.h2.jdbcx.JdbcConnectionPool;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
@@ -130,6 +132,13 @@ class LockTransactionAutoConfigurationTests {
 		this.runner.withPropertyValues("distributed-lock.transaction.release-after-completion=false")
 			.run((context) -> assertThat(context).doesNotHaveBean(UnitOfWork.class)
 				.hasSingleBean(TransactionListenerRegistrar.class));
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "yes, 1", "on, 1", "no, 0", "off, 0" })
+	void releaseAfterCompletionIsReadAsThePropertiesReadIt(String value, int unitsOfWork) {
+		this.runner.withPropertyValues("distributed-lock.transaction.release-after-completion=" + value)
+			.run((context) -> assertThat(context.getBeansOfType(UnitOfWork.class)).hasSize(unitsOfWork));
 	}
 
 	@Test

@@ -1,15 +1,23 @@
 package io.github.lockspring.autoconfigure;
 
+import java.util.Map;
+
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ApplicationContextInitializer;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.core.env.MapPropertySource;
 import org.springframework.util.StringUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -32,6 +40,41 @@ class LocksDisabledAutoConfigurationTests {
 				assertThat(output.toString().lines().filter((line) -> line.contains(WARNING)))
 					.allSatisfy((line) -> assertThat(line).contains("WARN"));
 			});
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "true", "TRUE", "true ", "yes", "on", "1" })
+	void locksAreOnWithEveryWordForTrue(String value, CapturedOutput output) {
+		this.runner.withUserConfiguration(LockedService.class)
+			.withPropertyValues("distributed-lock.store=memory")
+			.withInitializer(enabled(value))
+			.run((context) -> {
+				assertThat(context.getBean(LockedService.class).work()).isTrue();
+				assertThat(output).doesNotContain(WARNING);
+			});
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "FALSE", "false ", "no", "off", "0" })
+	void locksAreOffWithEveryWordForFalseAndNeverSilently(String value, CapturedOutput output) {
+		this.runner.withUserConfiguration(LockedService.class).withInitializer(enabled(value)).run((context) -> {
+			assertThat(context.getBean(LockedService.class).work()).isFalse();
+			assertThat(output).contains(WARNING);
+		});
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "", " ", "maybe", "tru" })
+	void otherValuesStopTheStart(String value) {
+		FailureAnalysis failure = StartupFailures
+			.of(Applications.inMemory().withUserConfiguration(LockedService.class).withInitializer(enabled(value)));
+		assertThat(failure.getDescription()).contains("distributed-lock.enabled").contains("\"" + value + "\"");
+	}
+
+	private static ApplicationContextInitializer<ConfigurableApplicationContext> enabled(String value) {
+		return (context) -> context.getEnvironment()
+			.getPropertySources()
+			.addFirst(new MapPropertySource("value", Map.of("distributed-lock.enabled", value)));
 	}
 
 	@Test

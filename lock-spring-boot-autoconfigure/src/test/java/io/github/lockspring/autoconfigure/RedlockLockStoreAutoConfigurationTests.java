@@ -80,18 +80,19 @@ class RedlockLockStoreAutoConfigurationTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "ttl", "minHold" })
-	void annotationWithALongerLeaseThanTheLongestStopsTheStart(String attribute) {
-		ApplicationContextRunner runner = on(Applications.withoutRedis())
-			.withUserConfiguration(attribute.equals("ttl") ? LongLease.class : LongHold.class)
+	@ValueSource(classes = { LongLease.class, LongHold.class, SecondLeaseIsLong.class })
+	void annotationWithALongerLeaseThanTheLongestStopsTheStart(Class<?> type) {
+		ApplicationContextRunner runner = on(Applications.withoutRedis()).withUserConfiguration(type)
 			.withPropertyValues("distributed-lock.redlock.durable=false", "distributed-lock.redlock.longest-ttl=2m");
 		FailureAnalysis failure = StartupFailures.of(runner);
-		assertThat(failure.getDescription()).contains("Attribute: " + attribute + " = \"3m\"")
+		assertThat(failure.getDescription()).containsPattern("Attribute: (ttl|minHold) = \"3m\"")
 			.contains("it is longer than distributed-lock.redlock.longest-ttl = 2m");
 		runner.withPropertyValues("distributed-lock.redlock.longest-ttl=3m")
 			.run((context) -> assertThat(context).hasNotFailed());
 		runner.withPropertyValues("distributed-lock.redlock.durable=true")
 			.run((context) -> assertThat(context).hasNotFailed());
+		runner.withPropertyValues("distributed-lock.redlock.durable=no")
+			.run((context) -> assertThat(context).hasFailed());
 	}
 
 	@Test
@@ -151,6 +152,16 @@ class RedlockLockStoreAutoConfigurationTests {
 	static class LongLease {
 
 		@DistributedLock(key = "'work'", ttl = "3m")
+		public void work() {
+			// never called
+		}
+
+	}
+
+	static class SecondLeaseIsLong {
+
+		@DistributedLock(key = "'work'", ttl = "1m")
+		@DistributedLock(key = "'more'", ttl = "3m")
 		public void work() {
 			// never called
 		}

@@ -37,6 +37,12 @@ class ShortestTtlTests {
 	}
 
 	@Test
+	void eachOfSeveralAnnotationsIsChecked() {
+		FailureAnalysis failure = StartupFailures.of(this.runner.withUserConfiguration(SecondIsBrief.class));
+		assertThat(failure.getDescription()).contains("ttl = \"3s\"").contains("cannot give less than 10s");
+	}
+
+	@Test
 	void propertyWithAShorterTtlStopsTheStartWithBothNumbers() {
 		FailureAnalysis failure = StartupFailures
 			.of(this.runner.withUserConfiguration(Patient.class).withPropertyValues("distributed-lock.ttl=9s"));
@@ -80,6 +86,15 @@ class ShortestTtlTests {
 	static class Brief {
 
 		@DistributedLock(key = "'a'", ttl = "2s")
+		void run() {
+		}
+
+	}
+
+	static class SecondIsBrief {
+
+		@DistributedLock(key = "'a'", ttl = "10s")
+		@DistributedLock(key = "'b'", ttl = "3s")
 		void run() {
 		}
 

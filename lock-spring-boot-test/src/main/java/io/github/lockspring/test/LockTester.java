@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Supplier;
 
 import io.github.lockspring.LockException;
 import io.github.lockspring.LockNotAcquiredException;
@@ -12,8 +13,6 @@ import io.github.lockspring.LockSpec;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.engine.LockEngine;
 import org.jspecify.annotations.Nullable;
-
-import org.springframework.beans.factory.ObjectProvider;
 
 /**
  * Asserts which locks a test has taken, and makes locks busy, unavailable or lost. A
@@ -34,7 +33,7 @@ public final class LockTester {
 
 	}
 
-	private final ObjectProvider<LockEngine> engine;
+	private final Supplier<@Nullable LockEngine> engine;
 
 	private final List<String> taken = new CopyOnWriteArrayList<>();
 
@@ -42,9 +41,9 @@ public final class LockTester {
 
 	/**
 	 * Creates a tester.
-	 * @param engine the engine, which need not exist
+	 * @param engine gives the engine, or null as long as nothing has needed one
 	 */
-	LockTester(ObjectProvider<LockEngine> engine) {
+	LockTester(Supplier<@Nullable LockEngine> engine) {
 		this.engine = engine;
 	}
 
@@ -132,7 +131,10 @@ public final class LockTester {
 	 */
 	public LockTester lose(String key) {
 		assertHeld(key);
-		this.engine.getObject().forceRelease(key);
+		LockEngine present = this.engine.get();
+		if (present != null) {
+			present.forceRelease(key);
+		}
 		return this;
 	}
 
@@ -143,7 +145,7 @@ public final class LockTester {
 	public void reset() {
 		this.taken.clear();
 		this.failures.clear();
-		LockEngine present = this.engine.getIfAvailable();
+		LockEngine present = this.engine.get();
 		if (present != null) {
 			present.locks()
 				.stream()
@@ -179,7 +181,7 @@ public final class LockTester {
 	}
 
 	private boolean isHeld(String key) {
-		@Nullable LockEngine present = this.engine.getIfAvailable();
+		LockEngine present = this.engine.get();
 		return present != null && present.lock(key).filter((lock) -> lock.hold() != null).isPresent();
 	}
 

@@ -1,11 +1,15 @@
 package io.github.lockspring.test;
 
+import java.util.Arrays;
+
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.engine.LockEngine;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Role;
@@ -20,8 +24,19 @@ import org.springframework.context.annotation.Role;
 public final class LockTesterAutoConfiguration {
 
 	@Bean
-	LockTester lockspringLockTester(ObjectProvider<LockEngine> engine) {
-		return new LockTester(engine);
+	LockTester lockspringLockTester(ConfigurableListableBeanFactory beanFactory) {
+		return new LockTester(() -> createdEngine(beanFactory));
+	}
+
+	/**
+	 * Returns the engine if it exists: a test without locks needs neither it nor a store.
+	 */
+	private static @Nullable LockEngine createdEngine(ConfigurableListableBeanFactory beanFactory) {
+		return Arrays.stream(beanFactory.getBeanNamesForType(LockEngine.class, false, false))
+			.filter(beanFactory::containsSingleton)
+			.map((name) -> beanFactory.getBean(name, LockEngine.class))
+			.findFirst()
+			.orElse(null);
 	}
 
 	/* Wraps real templates: one that a test has replaced by a mock stays the mock */

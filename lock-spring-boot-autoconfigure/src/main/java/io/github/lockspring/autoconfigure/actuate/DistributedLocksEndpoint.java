@@ -34,7 +34,11 @@ import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 /**
  * Shows the locks that this instance holds or waits for and, asked for one key, what the
  * store says about it. Releases a lock by force where
- * {@code management.endpoint.distributedlocks.access=unrestricted}. Thread-safe.
+ * {@code management.endpoint.distributedlocks.access=unrestricted} or another setting of
+ * Spring Boot that means the same:
+ * {@code management.endpoint.distributedlocks.enabled=true} and, for all endpoints that
+ * say nothing else, {@code management.endpoints.access.default=unrestricted} and
+ * {@code management.endpoints.enabled-by-default=true}. Thread-safe.
  * <p>
  * The key is a query parameter and no part of the path: servers refuse encoded slashes in
  * a path, and {@code a//b} would arrive as the key {@code a/b}, which is another lock.

@@ -4,6 +4,7 @@ import java.time.Duration;
 
 import io.github.lockspring.interceptor.AdvisorChain;
 import io.github.lockspring.interceptor.AdvisorOrderRule;
+import io.github.lockspring.interceptor.LockOperation;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.format.annotation.DurationFormat;
@@ -19,17 +20,18 @@ record RedlockLeaseValidator(Duration longest) implements AdvisorOrderRule {
 
 	@Override
 	public void validate(AdvisorChain chain) {
-		refuseIfLonger(chain, "ttl", chain.operation().lock().ttl());
-		refuseIfLonger(chain, "minHold", chain.operation().lock().minHold());
+		for (LockOperation operation : chain.operations()) {
+			refuseIfLonger(operation, "ttl", operation.lock().ttl());
+			refuseIfLonger(operation, "minHold", operation.lock().minHold());
+		}
 	}
 
-	private void refuseIfLonger(AdvisorChain chain, String attribute, @Nullable Duration lease) {
+	private void refuseIfLonger(LockOperation operation, String attribute, @Nullable Duration lease) {
 		if (lease != null && lease.compareTo(this.longest) > 0) {
-			throw chain.operation()
-				.error(attribute, text(lease),
-						"it is longer than distributed-lock.redlock.longest-ttl = " + text(this.longest)
-								+ ", for which a restarted node does not vote",
-						"Set that property to the longest lease, or make this lease shorter");
+			throw operation.error(attribute, text(lease),
+					"it is longer than distributed-lock.redlock.longest-ttl = " + text(this.longest)
+							+ ", for which a restarted node does not vote",
+					"Set that property to the longest lease, or make this lease shorter");
 		}
 	}
 

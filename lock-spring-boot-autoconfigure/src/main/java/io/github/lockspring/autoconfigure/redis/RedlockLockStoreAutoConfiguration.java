@@ -5,6 +5,7 @@ import java.util.List;
 
 import io.github.lockspring.autoconfigure.ConditionalOnLockStore;
 import io.github.lockspring.autoconfigure.ConditionalOnLocksEnabled;
+import io.github.lockspring.autoconfigure.properties.ConditionalOnFlag;
 import io.github.lockspring.autoconfigure.properties.DistributedLockProperties;
 import io.github.lockspring.redis.redlock.RedlockLockStore;
 import io.github.lockspring.redis.redlock.RedlockNode;
@@ -13,7 +14,6 @@ import io.github.lockspring.store.LockStore;
 
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
@@ -53,7 +53,7 @@ public final class RedlockLockStoreAutoConfiguration {
 	}
 
 	@Bean
-	@ConditionalOnBooleanProperty(name = "distributed-lock.redlock.durable", havingValue = false, matchIfMissing = true)
+	@ConditionalOnFlag(name = "distributed-lock.redlock.durable", byDefault = false, havingValue = false)
 	RedlockLeaseValidator lockspringRedlockLeaseValidator(DistributedLockProperties properties) {
 		return new RedlockLeaseValidator(longestTtl(properties));
 	}

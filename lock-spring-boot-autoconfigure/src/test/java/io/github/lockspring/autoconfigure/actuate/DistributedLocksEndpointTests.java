@@ -25,13 +25,22 @@ import io.github.lockspring.autoconfigure.actuate.LockDescriptors.Stored;
 import io.github.lockspring.testsupport.redis.RedisServer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.boot.actuate.autoconfigure.endpoint.PropertiesEndpointAccessResolver;
+import org.springframework.boot.actuate.endpoint.Access;
+import org.springframework.boot.actuate.endpoint.EndpointId;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
+import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
+import org.springframework.boot.convert.ApplicationConversionService;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ApplicationContext;
+import org.springframework.core.env.Environment;
+import org.springframework.mock.env.MockEnvironment;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -216,6 +225,27 @@ class DistributedLocksEndpointTests {
 				assertThat(next.fencingToken()).isGreaterThan(lock.fencingToken());
 			}
 		}));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "management.endpoint.distributedlocks.access=unrestricted",
+			"management.endpoint.distributedlocks.enabled=true", "management.endpoints.access.default=unrestricted",
+			"management.endpoints.enabled-by-default=true" })
+	void forcedReleaseIsOpenWithTheSettingsOfThePageOnly(String setting) {
+		MockEnvironment environment = new MockEnvironment();
+		environment.setConversionService(new ApplicationConversionService());
+		assertThat(access(environment)).isEqualTo(Access.READ_ONLY);
+		String[] property = setting.split("=");
+		environment.setProperty(property[0], property[1]);
+		assertThat(access(environment)).isEqualTo(Access.UNRESTRICTED);
+		environment.setProperty("management.endpoints.access.max-permitted", "read-only");
+		assertThat(access(environment)).isEqualTo(Access.READ_ONLY);
+	}
+
+	private static Access access(Environment environment) {
+		WebEndpoint endpoint = DistributedLocksEndpoint.class.getAnnotation(WebEndpoint.class);
+		return new PropertiesEndpointAccessResolver(environment).accessFor(EndpointId.of(endpoint.id()),
+				endpoint.defaultAccess());
 	}
 
 	@Test
