@@ -103,9 +103,9 @@ public interface HeldLock extends AutoCloseable {
 	void extend(Duration duration);
 
 	/**
-	 * Releases the lock. Does nothing the second time. If the store cannot be reached, this
-	 * logs a warning, and the release is repeated in the background until the store replies
-	 * or the lease ends.
+	 * Releases the lock. Does nothing the second time. If the store cannot be reached,
+	 * this logs a warning, and the release is repeated in the background until the store
+	 * replies or the lease ends.
 	 * @throws LockLostException if the lock was lost before, unless the request said
 	 * {@link OnLost#NOTIFY}
 	 */

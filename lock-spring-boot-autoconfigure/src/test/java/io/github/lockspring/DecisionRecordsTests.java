@@ -12,8 +12,8 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Checks that the pages in {@code docs/adr} follow one template, are in its index, and name
- * tests that exist.
+ * Checks that the pages in {@code docs/adr} follow one template, are in its index, and
+ * name tests that exist.
  */
 class DecisionRecordsTests {
 

@@ -14,8 +14,8 @@ import org.springframework.util.ClassUtils;
  * The stores on the class path.
  * <p>
  * The module of the JDBC store also has the fencing guard and therefore comes with the
- * starter for Redis too. Beside another store, it and those of ZooKeeper and etcd count only if their
- * own starter is there too, which has a file for this purpose.
+ * starter for Redis too. Beside another store, it and those of ZooKeeper and etcd count
+ * only if their own starter is there too, which has a file for this purpose.
  */
 final class LockStoreModules {
 

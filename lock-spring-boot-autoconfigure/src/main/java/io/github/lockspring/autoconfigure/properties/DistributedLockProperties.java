@@ -306,8 +306,9 @@ public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @
 	 * @param connectTimeout Maximum wait of the first lock for a connection, 10
 	 * milliseconds to 1 minute. Later ones wait for the command timeout only.
 	 * @param connections Maximum number of connections of the store, 2 to 100, of which
-	 * one is for renewals only. On PostgreSQL one more is open while callers wait. They are in a pool of their own, with the settings of the
-	 * application's pool, unless there is a DataSource bean with {@code @LockDataSource}.
+	 * one is for renewals only. On PostgreSQL one more is open while callers wait. They
+	 * are in a pool of their own, with the settings of the application's pool, unless
+	 * there is a DataSource bean with {@code @LockDataSource}.
 	 * @param purgeAfter Deletes the rows of free locks that were acquired last longer ago
 	 * than this, 1 hour to 10 years, in the background. Longer than the clock of the
 	 * server may ever be set back. Without it, all rows stay.
