@@ -13,7 +13,8 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Executes statements on one connection, each with a timeout. Used by one thread.
+ * Executes statements on one connection, each with a timeout, until the caller has given
+ * up. Used by one thread.
  *
  * @param connection the connection, which commits each statement separately
  * @param deadline until when the caller waits for all of them, by the monotonic clock
@@ -118,12 +119,14 @@ record JdbcCall(Connection connection, long deadline, boolean ownThread) {
 	}
 
 	private PreparedStatement prepare(NamedStatement statement) throws SQLException {
+		long left = this.deadline - System.nanoTime();
+		if (left <= 0) {
+			// the caller has given up: what it does not expect any more is not carried
+			// out
+			throw new SQLTimeoutException("There is no time left for a statement");
+		}
 		if (this.ownThread) {
-			long millis = TimeUnit.NANOSECONDS.toMillis(this.deadline - System.nanoTime());
-			if (millis <= 0) {
-				throw new SQLTimeoutException("There is no time left for a statement");
-			}
-			this.connection.setNetworkTimeout(Runnable::run, (int) millis);
+			this.connection.setNetworkTimeout(Runnable::run, (int) Math.max(1, TimeUnit.NANOSECONDS.toMillis(left)));
 			return this.connection.prepareStatement(statement.sql());
 		}
 		PreparedStatement prepared = this.connection.prepareStatement(statement.sql());

@@ -2,6 +2,7 @@ package io.github.lockspring.jdbc;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.SQLTimeoutException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -82,7 +83,7 @@ final class JdbcExecutor implements AutoCloseable {
 	 * Executes a request and waits for its result.
 	 * @param timeout how long to wait
 	 * @throws LockUnavailableException if there is no result; the request may have been
-	 * carried out, or may yet be
+	 * carried out, in part too, and a statement that has begun may yet be
 	 */
 	<T> T execute(Request<T> request, Duration timeout) {
 		long deadline = System.nanoTime() + timeout.toNanos();
@@ -133,7 +134,8 @@ final class JdbcExecutor implements AutoCloseable {
 			throw interrupted(ex);
 		}
 		catch (ExecutionException ex) {
-			throw unavailable(ex.getCause());
+			boolean late = ex.getCause() instanceof SQLTimeoutException && deadline - System.nanoTime() <= 0;
+			throw late ? JdbcErrors.timeout(timeout, this.database) : unavailable(ex.getCause());
 		}
 		catch (OutOfMemoryError ex) {
 			throw new LockUnavailableException("There is no thread for a request to the database: " + ex.getMessage(),
