@@ -77,7 +77,7 @@ final class JdbcErrors {
 					+ " the user of the database needs the rights to SELECT, INSERT, UPDATE and, of '" + table
 					+ "_waiter', DELETE", ex, true);
 		}
-		if (isReadOnly(cause)) {
+		if (isReadOnly(ex)) {
 			return new LockUnavailableException("The database of the locks" + database + " is read-only: "
 					+ cause.getMessage() + ". Locks have to be written: connect to the primary server", ex);
 		}
@@ -85,8 +85,12 @@ final class JdbcErrors {
 				"The database of the locks" + database + " cannot be used: " + cause.getMessage(), ex);
 	}
 
-	private static boolean isReadOnly(Throwable cause) {
-		return cause instanceof SQLException refused
+	/**
+	 * Whether the server writes nothing at all, such as a copy, or one that was a primary
+	 * before.
+	 */
+	static boolean isReadOnly(SQLException ex) {
+		return NestedExceptionUtils.getMostSpecificCause(ex) instanceof SQLException refused
 				&& (READ_ONLY_STATES.contains(String.valueOf(refused.getSQLState()))
 						|| READ_ONLY_CODES.contains(refused.getErrorCode()));
 	}

@@ -212,7 +212,7 @@ final class JdbcExecutor implements AutoCloseable {
 			// a silent server must not keep this thread for ever; where the driver has no
 			// such timeout, that of the statement remains
 			JdbcCall.boundSocket(connection, TimeUnit.SECONDS.toMillis(call.seconds() + 1));
-			return request.execute(call);
+			return call.execute(request);
 		}
 	}
 
