@@ -9,11 +9,16 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import com.zaxxer.hikari.HikariDataSource;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.store.AcquireRequest;
+import io.github.lockspring.store.AcquireRequest.QueueMode;
+import io.github.lockspring.store.LockStore;
+import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.testsupport.jdbc.Databases.Database;
 import io.github.lockspring.testsupport.jdbc.PostgresServer;
 import io.github.lockspring.testsupport.network.TcpProxy;
@@ -214,6 +219,26 @@ class JdbcFailureTests {
 				.withStackTraceContaining("read-only")
 				.withStackTraceContaining("connect to the primary"));
 		instance.locks().acquire(this.request).close();
+	}
+
+	/** Behind PgBouncer in transaction mode, for example. */
+	@Test
+	void preparedStatementsOfOthersAreNamedWithTheSettingThatAvoidsThem() {
+		try (HikariDataSource pool = JdbcInstance.pool(server.database().with("?prepareThreshold=1"))) {
+			pool.setConnectionInitSql("DO $$ BEGIN FOR i IN 3..99 LOOP"
+					+ " EXECUTE format('PREPARE %I AS SELECT 1', 'S_' || i); END LOOP; END $$");
+			try (LockStore store = JdbcLockStore.create(pool, new JdbcStoreSettings())) {
+				assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> {
+					for (int i = 0; i < 20; i++) {
+						OwnerToken token = new OwnerToken("jdbc-failure-tests-000", i, 1000);
+						store.acquire(new AcquireRequest(this.key + i, token, PATIENT, QueueMode.NONE), PATIENT);
+					}
+				})
+					.withMessageContaining("already exists")
+					.withMessageContaining("prepareThreshold=0")
+					.matches((ex) -> !ex.isPermanent());
+			}
+		}
 	}
 
 	@Test
