@@ -1,6 +1,7 @@
 package io.github.lockspring.jdbc;
 
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
@@ -36,9 +37,16 @@ final class JdbcInbox implements Inbox {
 
 	private static final AtomicLong OPENINGS = new AtomicLong();
 
+	/** The inboxes of the store that are open, by instance. */
+	private final Map<String, JdbcInbox> open;
+
+	private final String instance;
+
 	private final InboxListener listener;
 
 	private final Supplier<Transport> transports;
+
+	private final long idleNanos;
 
 	private final Object delivery = new Object();
 
@@ -47,25 +55,40 @@ final class JdbcInbox implements Inbox {
 
 	private volatile @Nullable Opening present;
 
-	JdbcInbox(InboxListener listener, Supplier<Transport> transports) {
+	/** When a caller has waited, or a message has arrived, last. */
+	private volatile long neededAt;
+
+	/**
+	 * Creates an inbox that is closed.
+	 * @param open the inboxes that are open, by instance, for this one to be among while
+	 * it is
+	 * @param idle how long an inbox stays open that nobody needs
+	 */
+	JdbcInbox(Map<String, JdbcInbox> open, String instance, InboxListener listener, Supplier<Transport> transports,
+			Duration idle) {
+		this.open = open;
+		this.instance = instance;
 		this.listener = listener;
 		this.transports = transports;
+		this.idleNanos = idle.toNanos();
 	}
 
 	@Override
 	public synchronized void open() {
+		this.neededAt = System.nanoTime();
 		if (this.present != null) {
 			return;
 		}
 		Opening opening = new Opening();
 		this.present = opening;
+		this.open.put(this.instance, this);
 		try {
 			new DaemonThreadFactory("lock-jdbc-inbox").newThread(opening).start();
 		}
 		catch (Error ex) {
 			// no thread at present; waiters poll, and open the inbox again
 			logger.debug("The inbox was not opened", ex);
-			this.present = null;
+			close();
 		}
 	}
 
@@ -88,14 +111,15 @@ final class JdbcInbox implements Inbox {
 	public synchronized void close() {
 		Opening opening = this.present;
 		this.present = null;
+		this.open.remove(this.instance, this);
 		this.waiting.clear();
 		if (opening != null) {
 			opening.wake();
 		}
 	}
 
-	private synchronized void close(Opening opening) {
-		if (this.present == opening) {
+	private synchronized void closeIfIdle(Opening opening) {
+		if (this.present == opening && this.waiting.isEmpty() && System.nanoTime() - this.neededAt > this.idleNanos) {
 			close();
 		}
 	}
@@ -105,7 +129,7 @@ final class JdbcInbox implements Inbox {
 		Opening opening = this.present;
 		if (opening != null) {
 			this.waiting.put(token, key);
-			opening.wake();
+			opening.needed();
 		}
 	}
 
@@ -198,6 +222,7 @@ final class JdbcInbox implements Inbox {
 				}
 				doubt();
 				pauseAfterFailure();
+				closeIfIdle();
 			}
 		}
 
@@ -274,9 +299,15 @@ final class JdbcInbox implements Inbox {
 			return JdbcInbox.this.waiting;
 		}
 
-		/** Ends an opening that is not needed at present. */
-		void close() {
-			JdbcInbox.this.close(this);
+		/** A caller waits, or a message has arrived. */
+		void needed() {
+			JdbcInbox.this.neededAt = System.nanoTime();
+			wake();
+		}
+
+		/** Ends an opening that nobody has needed for a while. */
+		void closeIfIdle() {
+			JdbcInbox.this.closeIfIdle(this);
 		}
 
 		/** One message at a time, as the listener may expect. */

@@ -23,6 +23,7 @@ import io.github.lockspring.store.Inbox;
 import io.github.lockspring.store.InboxListener;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.LockStoreInspector;
+import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.ReleaseRequest;
 import io.github.lockspring.store.ReleaseResult;
 import io.github.lockspring.store.RenewRequest;
@@ -67,6 +68,8 @@ public final class JdbcLockStore implements LockStore {
 	/* Rows keep the fencing tokens */
 	private static final StoreTraits TRAITS = StoreTraits.exact(StoreTraits.Waiting.NOTIFIED_QUEUE);
 
+	private static final Duration INBOX_IDLE = Duration.ofSeconds(60);
+
 	private static final boolean POSTGRES_DRIVER = ClassUtils.isPresent("org.postgresql.PGConnection",
 			JdbcLockStore.class.getClassLoader());
 
@@ -86,6 +89,7 @@ public final class JdbcLockStore implements LockStore {
 	/** Null to keep all rows. */
 	private final @Nullable LockTablePurge purge;
 
+	/** Those that are open. */
 	private final Map<String, JdbcInbox> inboxes = new ConcurrentHashMap<>();
 
 	private volatile @Nullable LockTable table;
@@ -261,9 +265,7 @@ public final class JdbcLockStore implements LockStore {
 
 	@Override
 	public Optional<Inbox> inbox(String instance, InboxListener listener) {
-		JdbcInbox inbox = new JdbcInbox(listener, () -> transport(instance));
-		this.inboxes.put(instance, inbox);
-		return Optional.of(inbox);
+		return Optional.of(new JdbcInbox(this.inboxes, instance, listener, () -> transport(instance), INBOX_IDLE));
 	}
 
 	/** Notifications need this database, this driver, and a connection to it. */

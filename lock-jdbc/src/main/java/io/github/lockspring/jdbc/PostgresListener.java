@@ -4,7 +4,6 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
-import java.util.concurrent.TimeUnit;
 
 import javax.sql.DataSource;
 
@@ -31,8 +30,6 @@ record PostgresListener(DataSource dataSource, JdbcExecutor requests, String ins
 
 	private static final Duration PROBE_TIMEOUT = Duration.ofSeconds(2);
 
-	private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(60);
-
 	static boolean canListen(Connection connection) throws SQLException {
 		return connection.isWrapperFor(PGConnection.class);
 	}
@@ -50,24 +47,18 @@ record PostgresListener(DataSource dataSource, JdbcExecutor requests, String ins
 
 	private void receive(JdbcInbox.Opening opening, PGConnection connection) throws SQLException {
 		Delivery delivery = new Delivery(opening, this.prefix, this.instance);
-		long needed = System.nanoTime();
 		while (opening.isOpen()) {
 			PGNotification @Nullable [] notifications = connection.getNotifications(SLICE_MILLIS);
 			if (notifications != null) {
 				for (PGNotification notification : notifications) {
-					needed = System.nanoTime();
+					opening.needed();
 					PostgresNotifications.receive(notification.getParameter(), delivery);
 				}
 			}
 			if (opening.doubtfulFor() > PROBE_TIMEOUT.toNanos()) {
 				throw new SQLException("A message of this instance to itself has not arrived");
 			}
-			if (!opening.waiting().isEmpty()) {
-				needed = System.nanoTime();
-			}
-			else if (System.nanoTime() - needed > IDLE_NANOS) {
-				opening.close();
-			}
+			opening.closeIfIdle();
 		}
 	}
 

@@ -1,0 +1,185 @@
+package io.github.lockspring.jdbc;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+
+import javax.sql.DataSource;
+
+import com.zaxxer.hikari.HikariDataSource;
+import com.zaxxer.hikari.HikariPoolMXBean;
+import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.store.AcquireRequest;
+import io.github.lockspring.store.AcquireRequest.QueueMode;
+import io.github.lockspring.store.Inbox;
+import io.github.lockspring.store.InboxListener;
+import io.github.lockspring.store.LockStore;
+import io.github.lockspring.store.OwnerToken;
+import io.github.lockspring.testsupport.jdbc.Databases;
+import io.github.lockspring.testsupport.jdbc.Databases.Database;
+import io.github.lockspring.testsupport.jdbc.RecordingDataSource;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.test.util.ReflectionTestUtils;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * The connection on which an instance learns what happens to its locks: when it is
+ * opened, confirmed, and given back.
+ */
+class PostgresListenerTests {
+
+	private static final Duration TIMEOUT = Duration.ofSeconds(20);
+
+	private static final Duration LONG = Duration.ofMinutes(1);
+
+	private static final Duration BRIEF = Duration.ofMillis(400);
+
+	private static final String INSTANCE = "listener-tests-instanc";
+
+	private final Database database = Databases.postgres();
+
+	private final HikariDataSource pool = JdbcInstance.pool(this.database);
+
+	private final Map<String, JdbcInbox> open = new ConcurrentHashMap<>();
+
+	private final RecordingListener listener = new RecordingListener();
+
+	private JdbcExecutor requests = requests(this.database.dataSource());
+
+	private Inbox inbox = inbox(this.pool, LONG, Integer.MAX_VALUE);
+
+	@AfterEach
+	void close() {
+		this.inbox.close();
+		this.requests.close();
+		this.pool.close();
+	}
+
+	private static JdbcExecutor requests(DataSource source) {
+		return new JdbcExecutor(source, "lock_lease", "", "listener-tests", 1, new LentConnections(0));
+	}
+
+	/**
+	 * Creates an inbox.
+	 * @param openings after how many attempts to listen it fails to make another
+	 */
+	private JdbcInbox inbox(DataSource source, Duration idle, int openings) {
+		AtomicInteger left = new AtomicInteger(openings);
+		return new JdbcInbox(this.open, INSTANCE, this.listener, () -> {
+			if (left.getAndDecrement() <= 0) {
+				throw new LockUnavailableException("no more openings in this test");
+			}
+			return new PostgresListener(source, this.requests, INSTANCE, "lock:");
+		}, idle);
+	}
+
+	private int listening() {
+		HikariPoolMXBean started = this.pool.getHikariPoolMXBean();
+		return (started != null) ? started.getActiveConnections() : 0;
+	}
+
+	private List<String> channelsOfThePool() {
+		return new JdbcTemplate(this.pool).queryForList("SELECT pg_listening_channels()", String.class);
+	}
+
+	@Test
+	void connectionIsGivenBackWhenNobodyHasNeededItForAWhile() throws InterruptedException {
+		this.pool.setMaximumPoolSize(1);
+		JdbcInbox brief = inbox(this.pool, BRIEF, Integer.MAX_VALUE);
+		this.inbox = brief;
+		OwnerToken waiting = new OwnerToken(INSTANCE, 1, 1000);
+		brief.open();
+		await().until(brief::isConfirmed);
+		brief.waits("order 1", waiting);
+		TimeUnit.MILLISECONDS.sleep(3 * BRIEF.toMillis());
+		assertThat(brief.isConfirmed()).isTrue();
+		brief.forget(waiting);
+		await().until(() -> !brief.isConfirmed());
+		assertThat(this.open).isEmpty();
+		await().until(() -> listening() == 0);
+		assertThat(channelsOfThePool()).isEmpty();
+		brief.open();
+		await().until(brief::isConfirmed);
+	}
+
+	/** As behind a pooler, which loses notifications. */
+	@Test
+	void instanceWithoutNotificationsStopsToTryWhenNobodyWaits() throws InterruptedException {
+		this.requests.close();
+		this.requests = requests(Databases.postgres().dataSource());
+		this.inbox = inbox(this.pool, BRIEF, Integer.MAX_VALUE);
+		this.inbox.open();
+		await().until(this.open::isEmpty);
+		this.inbox.open();
+		for (long end = System.nanoTime() + 6 * BRIEF.toNanos(); System.nanoTime() - end < 0;) {
+			// as a waiter does that polls
+			this.inbox.open();
+			assertThat(this.open).isNotEmpty();
+			TimeUnit.MILLISECONDS.sleep(50);
+		}
+		await().until(this.open::isEmpty);
+		await().until(() -> listening() == 0);
+	}
+
+	@Test
+	void instanceWithoutAConnectionStopsToTryWhenNobodyWaits() {
+		this.inbox = inbox(this.pool, BRIEF, 0);
+		this.inbox.open();
+		assertThat(this.open).isNotEmpty();
+		await().until(this.open::isEmpty);
+	}
+
+	@Test
+	void storeForgetsTheInboxOfAnEngineThatHasStopped() {
+		try (LockStore store = JdbcLockStore.create(this.pool, new JdbcStoreSettings())) {
+			Inbox first = store.inbox(INSTANCE, this.listener).orElseThrow();
+			first.open();
+			assertThat((Map<?, ?>) ReflectionTestUtils.getField(store, "inboxes")).hasSize(1);
+			first.close();
+			assertThat((Map<?, ?>) ReflectionTestUtils.getField(store, "inboxes")).isEmpty();
+		}
+	}
+
+	private static void acquire(LockStore store, String key, OwnerToken token) {
+		store.acquire(new AcquireRequest(key, token, LONG, QueueMode.JOIN), TIMEOUT);
+	}
+
+	private static final class RecordingListener implements InboxListener {
+
+		private final List<String> wanted = new CopyOnWriteArrayList<>();
+
+		@Override
+		public void granted(String key, OwnerToken token, long fencingToken, boolean othersWait) {
+			// no test waits for it
+		}
+
+		@Override
+		public void wanted(String key, OwnerToken token) {
+			this.wanted.add(key);
+		}
+
+		@Override
+		public void opened() {
+			// isConfirmed() says so too
+		}
+
+	}
+
+}
