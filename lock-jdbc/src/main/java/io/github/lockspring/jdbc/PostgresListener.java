@@ -11,6 +11,8 @@ import io.github.lockspring.store.OwnerToken;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.PGConnection;
 import org.postgresql.PGNotification;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Receives notifications of PostgreSQL, by LISTEN on a connection of its own. Gives the
@@ -26,6 +28,8 @@ import org.postgresql.PGNotification;
 record PostgresListener(DataSource dataSource, JdbcExecutor requests, String instance,
 		String prefix) implements JdbcInbox.Transport {
 
+	private static final Logger logger = LoggerFactory.getLogger(PostgresListener.class);
+
 	private static final int SLICE_MILLIS = 200;
 
 	private static final Duration PROBE_TIMEOUT = Duration.ofSeconds(2);
@@ -36,12 +40,34 @@ record PostgresListener(DataSource dataSource, JdbcExecutor requests, String ins
 
 	@Override
 	public void receive(JdbcInbox.Opening opening) throws SQLException {
-		try (Connection connection = this.dataSource.getConnection(); Statement listen = connection.createStatement()) {
+		try (Connection connection = this.dataSource.getConnection()) {
 			connection.setAutoCommit(true);
-			listen.execute("LISTEN \"" + PostgresNotifications.channel(this.instance) + '"');
-			probe(opening);
-			receive(opening, connection.unwrap(PGConnection.class));
-			listen.execute("UNLISTEN *");
+			JdbcCall.boundSocket(connection, PROBE_TIMEOUT.toMillis());
+			try {
+				execute(connection, "LISTEN \"" + PostgresNotifications.channel(this.instance) + '"');
+				probe(opening);
+				receive(opening, connection.unwrap(PGConnection.class));
+			}
+			finally {
+				unlisten(connection);
+			}
+		}
+	}
+
+	private static void execute(Connection connection, String sql) throws SQLException {
+		try (Statement statement = connection.createStatement()) {
+			statement.execute(sql);
+		}
+	}
+
+	/** Somebody else gets the connection from the pool next, or nobody. */
+	private static void unlisten(Connection connection) {
+		try {
+			execute(connection, "UNLISTEN *");
+		}
+		catch (SQLException | RuntimeException ex) {
+			logger.debug("The connection is closed, since it may still listen", ex);
+			JdbcCall.abort(connection);
 		}
 	}
 

@@ -147,6 +147,68 @@ class PostgresListenerTests {
 	}
 
 	@Test
+	void connectionThatWasNotConfirmedListensNoMoreWhenItIsGivenBack() {
+		this.pool.setMaximumPoolSize(1);
+		this.requests.close();
+		this.requests = requests(Databases.postgres().dataSource());
+		this.inbox = inbox(this.pool, LONG, 1);
+		this.inbox.open();
+		await().until(() -> listening() == 1);
+		await().until(() -> listening() == 0);
+		assertThat(channelsOfThePool()).isEmpty();
+	}
+
+	@Test
+	void connectionThatMayStillListenIsClosed() throws SQLException {
+		try (Connection target = this.database.dataSource().getConnection()) {
+			CountDownLatch given = new CountDownLatch(1);
+			DataSource source = new DelegatingDataSource(this.pool) {
+				@Override
+				public Connection getConnection() {
+					return pooled(target, given);
+				}
+			};
+			this.inbox = inbox(source, BRIEF, 1);
+			this.inbox.open();
+			await().until(this.inbox::isConfirmed);
+			await().until(() -> given.getCount() == 0);
+			assertThat(target.isClosed()).isTrue();
+		}
+	}
+
+	/** A connection that goes back to a pool, and refuses to end its listening. */
+	private static Connection pooled(Connection target, CountDownLatch given) {
+		return proxy(Connection.class, target, (name, argument) -> {
+			if (name.equals("close")) {
+				given.countDown();
+				return false;
+			}
+			return true;
+		});
+	}
+
+	private static <T> T proxy(Class<T> type, T target, Call call) {
+		return type
+			.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type }, (proxy, method, arguments) -> {
+				String argument = (arguments != null && arguments.length > 0) ? String.valueOf(arguments[0]) : "";
+				if (argument.startsWith("UNLISTEN")) {
+					throw new SQLException("refused by this test");
+				}
+				if (!call.isPassedOn(method.getName(), argument)) {
+					return null;
+				}
+				try {
+					Object result = method.invoke(target, arguments);
+					return (result instanceof Statement statement)
+							? proxy(Statement.class, statement, (name, text) -> true) : result;
+				}
+				catch (InvocationTargetException ex) {
+					throw ex.getTargetException();
+				}
+			}));
+	}
+
+	@Test
 	void storeForgetsTheInboxOfAnEngineThatHasStopped() {
 		try (LockStore store = JdbcLockStore.create(this.pool, new JdbcStoreSettings())) {
 			Inbox first = store.inbox(INSTANCE, this.listener).orElseThrow();
@@ -159,6 +221,12 @@ class PostgresListenerTests {
 
 	private static void acquire(LockStore store, String key, OwnerToken token) {
 		store.acquire(new AcquireRequest(key, token, LONG, QueueMode.JOIN), TIMEOUT);
+	}
+
+	private interface Call {
+
+		boolean isPassedOn(String method, String argument);
+
 	}
 
 	private static final class RecordingListener implements InboxListener {
