@@ -24,8 +24,8 @@ import org.slf4j.LoggerFactory;
 /*
  * For maintainers: each opening has a thread, which looks for the transport of the
  * database and lets it receive messages until the inbox is closed. `doubts` counts the
- * reasons to doubt that messages arrive: the opening, probes, failures of the transport.
- * A confirmation belongs to one of them.
+ * reasons to doubt that messages arrive: the opening, probes, failures of the transport,
+ * its beginning to listen. A confirmation belongs to one of them.
  */
 final class JdbcInbox implements Inbox {
 
@@ -259,6 +259,12 @@ final class JdbcInbox implements Inbox {
 
 		synchronized long doubts() {
 			return this.doubts;
+		}
+
+		/** Messages can arrive from now on; those of earlier doubts could not. */
+		synchronized void listens() {
+			this.doubts++;
+			this.doubtedAt = System.nanoTime();
 		}
 
 		synchronized void doubt() {

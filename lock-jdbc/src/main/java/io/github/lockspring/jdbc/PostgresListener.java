@@ -45,6 +45,7 @@ record PostgresListener(DataSource dataSource, JdbcExecutor requests, String ins
 			JdbcCall.boundSocket(connection, PROBE_TIMEOUT.toMillis());
 			try {
 				execute(connection, "LISTEN \"" + PostgresNotifications.channel(this.instance) + '"');
+				opening.listens();
 				probe(opening);
 				receive(opening, connection.unwrap(PGConnection.class));
 			}

@@ -208,6 +208,35 @@ class PostgresListenerTests {
 			}));
 	}
 
+	/** The first message to itself is lost, and the next one takes a while. */
+	@Test
+	void eachAttemptToListenHasTimeToBeConfirmed() {
+		DataSource elsewhere = Databases.postgres().dataSource();
+		AtomicInteger probes = new AtomicInteger();
+		this.requests.close();
+		this.requests = requests(new DelegatingDataSource(this.database.dataSource()) {
+			@Override
+			public Connection getConnection() throws SQLException {
+				if (probes.getAndIncrement() == 0) {
+					return elsewhere.getConnection();
+				}
+				sleep(700);
+				return super.getConnection();
+			}
+		});
+		this.inbox.open();
+		await().atMost(TIMEOUT).until(this.inbox::isConfirmed);
+	}
+
+	private static void sleep(long millis) {
+		try {
+			TimeUnit.MILLISECONDS.sleep(millis);
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
 	@Test
 	void storeForgetsTheInboxOfAnEngineThatHasStopped() {
 		try (LockStore store = JdbcLockStore.create(this.pool, new JdbcStoreSettings())) {
