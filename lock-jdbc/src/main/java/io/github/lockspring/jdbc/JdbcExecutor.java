@@ -165,14 +165,21 @@ final class JdbcExecutor implements AutoCloseable {
 	/**
 	 * Executes a request in the background. A failure has no effect.
 	 * @param timeout how long to repeat it
+	 * @param end called when that is over, whatever came of it
 	 */
-	void start(Request<?> request, Duration timeout) {
+	void start(Request<?> request, Duration timeout, Runnable end) {
 		long deadline = System.nanoTime() + timeout.toNanos();
 		try {
-			this.threads.execute(new FutureTask<>(() -> repeat(request, deadline)));
+			this.threads.execute(new FutureTask<Object>(() -> repeat(request, deadline)) {
+				@Override
+				protected void done() {
+					end.run();
+				}
+			});
 		}
 		catch (RejectedExecutionException | OutOfMemoryError ex) {
 			logger.debug("A request was not sent", ex);
+			end.run();
 		}
 	}
 

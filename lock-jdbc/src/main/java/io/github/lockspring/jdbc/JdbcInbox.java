@@ -25,7 +25,8 @@ import org.slf4j.LoggerFactory;
  * For maintainers: each opening has a thread, which looks for the transport of the
  * database and lets it receive messages until the inbox is closed. `doubts` counts the
  * reasons to doubt that messages arrive: the opening, probes, failures of the transport,
- * its beginning to listen. A confirmation belongs to one of them.
+ * its beginning to listen. A confirmation belongs to one of them. However many there are,
+ * one message that confirms is under way at most; the next one is about the last of them.
  */
 final class JdbcInbox implements Inbox {
 
@@ -200,6 +201,9 @@ final class JdbcInbox implements Inbox {
 
 		private long doubtedAt = System.nanoTime();
 
+		/** What the probe under way is for; 0 if there is none. */
+		private long probed;
+
 		private volatile Transport transport = Transport.NONE;
 
 		private long pause = MIN_PAUSE_MILLIS;
@@ -257,6 +261,7 @@ final class JdbcInbox implements Inbox {
 			return (this.confirmed == this.doubts) ? 0 : System.nanoTime() - this.doubtedAt;
 		}
 
+		/** Returns the number of the last doubt, which is positive. */
 		synchronized long doubts() {
 			return this.doubts;
 		}
@@ -265,6 +270,28 @@ final class JdbcInbox implements Inbox {
 		synchronized void listens() {
 			this.doubts++;
 			this.doubtedAt = System.nanoTime();
+		}
+
+		/**
+		 * Begins a probe.
+		 * @return the doubt that it is for; 0 while another probe is under way
+		 */
+		synchronized long beginProbe() {
+			if (this.probed != 0) {
+				return 0;
+			}
+			this.probed = this.doubts;
+			return this.probed;
+		}
+
+		/**
+		 * A probe was sent, or could not be.
+		 * @return whether there is another doubt since
+		 */
+		synchronized boolean endProbe() {
+			boolean again = isOpen() && this.probed != this.doubts;
+			this.probed = 0;
+			return again;
 		}
 
 		synchronized void doubt() {

@@ -91,11 +91,18 @@ record PostgresListener(DataSource dataSource, JdbcExecutor requests, String ins
 
 	@Override
 	public void probe(JdbcInbox.Opening opening) {
-		long doubt = opening.doubts();
+		long doubt = opening.beginProbe();
+		if (doubt == 0) {
+			return;
+		}
 		this.requests.start((call) -> {
 			PostgresNotifications.probe(call, this.instance, doubt);
 			return true;
-		}, PROBE_TIMEOUT);
+		}, PROBE_TIMEOUT, () -> {
+			if (opening.endProbe()) {
+				probe(opening);
+			}
+		});
 	}
 
 	@Override

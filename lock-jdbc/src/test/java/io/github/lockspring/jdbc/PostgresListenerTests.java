@@ -238,6 +238,36 @@ class PostgresListenerTests {
 	}
 
 	@Test
+	void manyDoubtsAreAnsweredByTwoMessages() {
+		AtomicReference<CountDownLatch> answering = new AtomicReference<>(new CountDownLatch(0));
+		RecordingDataSource recording = new RecordingDataSource(new DelegatingDataSource(this.database.dataSource()) {
+			@Override
+			public Connection getConnection() throws SQLException {
+				try {
+					answering.get().await();
+				}
+				catch (InterruptedException ex) {
+					throw new SQLException(ex);
+				}
+				return super.getConnection();
+			}
+		});
+		this.requests.close();
+		this.requests = requests(recording);
+		this.inbox.open();
+		await().until(this.inbox::isConfirmed);
+		answering.set(new CountDownLatch(1));
+		recording.statements().clear();
+		for (int i = 0; i < 100; i++) {
+			this.inbox.probe();
+		}
+		assertThat(this.inbox.isConfirmed()).isFalse();
+		answering.get().countDown();
+		await().until(this.inbox::isConfirmed);
+		assertThat(recording.statements()).hasSizeBetween(1, 2);
+	}
+
+	@Test
 	void storeForgetsTheInboxOfAnEngineThatHasStopped() {
 		try (LockStore store = JdbcLockStore.create(this.pool, new JdbcStoreSettings())) {
 			Inbox first = store.inbox(INSTANCE, this.listener).orElseThrow();
