@@ -3,11 +3,13 @@ package io.github.lockspring.jdbc;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.WeakHashMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -92,6 +94,12 @@ public final class JdbcLockStore implements LockStore {
 	/** Those that are open. */
 	private final Map<String, JdbcInbox> inboxes = new ConcurrentHashMap<>();
 
+	/**
+	 * The keys of users that their rows do not tell, for as long as the engine has the
+	 * token.
+	 */
+	private final Map<OwnerToken, String> hashedKeys = Collections.synchronizedMap(new WeakHashMap<>());
+
 	private volatile @Nullable LockTable table;
 
 	private JdbcLockStore(DataSource dataSource, @Nullable String name, JdbcStoreSettings settings) {
@@ -162,15 +170,19 @@ public final class JdbcLockStore implements LockStore {
 
 	@Override
 	public AcquireResult acquire(AcquireRequest request, Duration timeout) {
+		String row = row(request.key());
+		if (!row.equals(this.settings.keyPrefix() + request.key())) {
+			this.hashedKeys.put(request.token(), request.key());
+		}
 		JdbcInbox inbox = this.inboxes.get(request.token().instance());
 		if (inbox == null) {
-			return send(request, timeout);
+			return send(request, row, timeout);
 		}
 		// no message about what this request does
 		inbox.forget(request.token());
 		boolean acquired = false;
 		try {
-			AcquireResult result = send(request, timeout);
+			AcquireResult result = send(request, row, timeout);
 			acquired = result instanceof AcquireResult.Acquired;
 			return result;
 		}
@@ -185,8 +197,8 @@ public final class JdbcLockStore implements LockStore {
 		}
 	}
 
-	private AcquireResult send(AcquireRequest request, Duration timeout) {
-		return this.requests.execute((call) -> table(call).acquire(call, row(request.key()), request.token().toString(),
+	private AcquireResult send(AcquireRequest request, String row, Duration timeout) {
+		return this.requests.execute((call) -> table(call).acquire(call, row, request.token().toString(),
 				micros(request.ttl()), request.queueMode()), timeout);
 	}
 
@@ -274,7 +286,8 @@ public final class JdbcLockStore implements LockStore {
 			JdbcDialect dialect = dialect(call);
 			if (dialect == KnownDialect.POSTGRESQL && POSTGRES_DRIVER
 					&& PostgresListener.canListen(call.connection())) {
-				return new PostgresListener(this.dataSource, this.requests, instance, this.settings.keyPrefix());
+				return new PostgresListener(this.dataSource, this.requests, instance, this.settings.keyPrefix(),
+						this.hashedKeys);
 			}
 			return GrantPoller.of(this.requests, this.settings.table(), dialect, this::row);
 		}, this.settings.connectTimeout());

@@ -4,6 +4,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.Map;
 
 import javax.sql.DataSource;
 
@@ -24,9 +25,10 @@ import org.slf4j.LoggerFactory;
  * of the same one would arrive
  * @param instance the instance
  * @param prefix the prefix of keys
+ * @param hashedKeys the keys of users that their rows do not tell
  */
-record PostgresListener(DataSource dataSource, JdbcExecutor requests, String instance,
-		String prefix) implements JdbcInbox.Transport {
+record PostgresListener(DataSource dataSource, JdbcExecutor requests, String instance, String prefix,
+		Map<OwnerToken, String> hashedKeys) implements JdbcInbox.Transport {
 
 	private static final Logger logger = LoggerFactory.getLogger(PostgresListener.class);
 
@@ -73,7 +75,7 @@ record PostgresListener(DataSource dataSource, JdbcExecutor requests, String ins
 	}
 
 	private void receive(JdbcInbox.Opening opening, PGConnection connection) throws SQLException {
-		Delivery delivery = new Delivery(opening, this.prefix, this.instance);
+		Delivery delivery = new Delivery(opening, this);
 		while (opening.isOpen()) {
 			PGNotification @Nullable [] notifications = connection.getNotifications(SLICE_MILLIS);
 			if (notifications != null) {
@@ -114,23 +116,24 @@ record PostgresListener(DataSource dataSource, JdbcExecutor requests, String ins
 	 * Hands notifications to the listener. The driver may still have some for the former
 	 * user of a pooled connection.
 	 */
-	private record Delivery(JdbcInbox.Opening opening, String prefix,
-			String instance) implements PostgresNotifications.Receiver {
+	private record Delivery(JdbcInbox.Opening opening,
+			PostgresListener owner) implements PostgresNotifications.Receiver {
 
 		@Override
 		public void granted(String row, OwnerToken token, long fencingToken, boolean othersWait) {
-			if (!token.instance().equals(this.instance)) {
+			if (!token.instance().equals(this.owner.instance)) {
 				return;
 			}
-			String waiting = this.opening.waiting().remove(token);
-			String key = (waiting != null) ? waiting : key(row);
+			String key = key(row, token);
+			this.opening.waiting().remove(token);
 			this.opening.deliver((listener) -> listener.granted(key, token, fencingToken, othersWait));
 		}
 
 		@Override
 		public void wanted(String row, OwnerToken token) {
-			if (token.instance().equals(this.instance)) {
-				this.opening.deliver((listener) -> listener.wanted(key(row), token));
+			if (token.instance().equals(this.owner.instance)) {
+				String key = key(row, token);
+				this.opening.deliver((listener) -> listener.wanted(key, token));
 			}
 		}
 
@@ -140,11 +143,13 @@ record PostgresListener(DataSource dataSource, JdbcExecutor requests, String ins
 		}
 
 		/**
-		 * Returns the key of a user. That of a row with a hash is not known, and has no
-		 * effect if the token is not known either.
+		 * Returns the key of a user. That of a row with a hash is not known if the token
+		 * is not, and then has no effect.
 		 */
-		private String key(String row) {
-			return row.startsWith(this.prefix) ? row.substring(this.prefix.length()) : row;
+		private String key(String row, OwnerToken token) {
+			String hashed = this.owner.hashedKeys.get(token);
+			String key = row.startsWith(this.owner.prefix) ? row.substring(this.owner.prefix.length()) : row;
+			return (hashed != null) ? hashed : key;
 		}
 
 	}

@@ -86,7 +86,7 @@ class PostgresListenerTests {
 			if (left.getAndDecrement() <= 0) {
 				throw new LockUnavailableException("no more openings in this test");
 			}
-			return new PostgresListener(source, this.requests, INSTANCE, "lock:");
+			return new PostgresListener(source, this.requests, INSTANCE, "lock:", Map.of());
 		}, idle);
 	}
 
@@ -265,6 +265,37 @@ class PostgresListenerTests {
 		answering.get().countDown();
 		await().until(this.inbox::isConfirmed);
 		assertThat(recording.statements()).hasSizeBetween(1, 2);
+	}
+
+	/** Its row has a hash in the place of the key. */
+	@Test
+	void ownerOfALongKeyIsToldThatOthersWait() {
+		this.database.withLocks();
+		String key = "k".repeat(300);
+		try (LockStore store = JdbcLockStore.create(this.pool, new JdbcStoreSettings())) {
+			OwnerToken owner = new OwnerToken(INSTANCE, 1, 1000);
+			this.inbox = store.inbox(INSTANCE, this.listener).orElseThrow();
+			this.inbox.open();
+			await().until(this.inbox::isConfirmed);
+			acquire(store, key, owner);
+			acquire(store, key, new OwnerToken("another-instance-00000", 1, 1000));
+			await().until(() -> !this.listener.wanted.isEmpty());
+			assertThat(this.listener.wanted).containsExactly(key);
+		}
+	}
+
+	@Test
+	void longKeysAreForgottenWithTheirTokens() {
+		this.database.withLocks();
+		try (LockStore store = JdbcLockStore.create(this.pool, new JdbcStoreSettings())) {
+			for (int i = 0; i < 20; i++) {
+				acquire(store, "k".repeat(300) + i, new OwnerToken(INSTANCE, i, 1000));
+			}
+			await().until(() -> {
+				System.gc();
+				return ((Map<?, ?>) ReflectionTestUtils.getField(store, "hashedKeys")).isEmpty();
+			});
+		}
 	}
 
 	@Test
