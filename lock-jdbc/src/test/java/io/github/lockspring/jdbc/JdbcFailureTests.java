@@ -3,6 +3,7 @@ package io.github.lockspring.jdbc;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -154,16 +155,25 @@ class JdbcFailureTests {
 	@Test
 	void f20LockWhoseAcquisitionGotNoAnswerIsReleased() {
 		try (TcpProxy proxy = new TcpProxy(server.port())) {
-			JdbcInstance deaf = instance(server.database(proxy.port()));
 			JdbcInstance other = instance();
+			other.locks().acquire(this.request).close();
+			long before = lastFencingToken();
+			// a connection that was used a moment ago is not checked first
+			JdbcInstance deaf = instance(server.database(proxy.port()));
 			proxy.stall(Direction.TO_CLIENT);
 			assertUnavailable(deaf, Duration.ofSeconds(1));
+			assertThat(lastFencingToken()).as("it was acquired").isGreaterThan(before);
 			proxy.restore();
 			long start = System.nanoTime();
 			other.locks().acquire(this.request).close();
 			assertThat(Duration.ofNanos(System.nanoTime() - start)).as("its ttl is 30 s")
 				.isLessThan(Duration.ofSeconds(25));
 		}
+	}
+
+	private long lastFencingToken() {
+		return Objects.requireNonNull(new JdbcTemplate(server.database().dataSource())
+			.queryForObject("SELECT fencing_token FROM lock_lease WHERE lock_key = ?", Long.class, "lock:" + this.key));
 	}
 
 	/** The release is committed, and repeated since its result was lost. */
