@@ -12,8 +12,13 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
+import io.github.lockspring.jdbc.JdbcExecutor.Request;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
 /**
- * Executes statements on one connection, each with a timeout. Used by one thread.
+ * Executes statements on one connection, each with a timeout, until the caller has given
+ * up. Used by one thread.
  *
  * @param connection the connection, which commits each statement separately
  * @param deadline until when the caller waits for all of them, by the monotonic clock
@@ -21,6 +26,8 @@ import java.util.concurrent.TimeUnit;
  * socket ends them at the deadline. Otherwise the server does, later, in whole seconds
  */
 record JdbcCall(Connection connection, long deadline, boolean ownThread) {
+
+	private static final Logger logger = LoggerFactory.getLogger(JdbcCall.class);
 
 	/**
 	 * Begins to use a connection, whose statements commit separately from now on.
@@ -43,6 +50,32 @@ record JdbcCall(Connection connection, long deadline, boolean ownThread) {
 		}
 		catch (SQLException | RuntimeException | AbstractMethodError ex) {
 			return false;
+		}
+	}
+
+	/** Closes a connection that no pool may keep. */
+	static void abort(Connection connection) {
+		try {
+			connection.abort(Runnable::run);
+		}
+		catch (SQLException | RuntimeException | AbstractMethodError ex) {
+			logger.debug("A connection could not be closed", ex);
+		}
+	}
+
+	/**
+	 * Executes a request. A server that turns out to be read-only has given its place to
+	 * another one, perhaps: the next connection may reach that.
+	 */
+	<T> T execute(Request<T> request) throws SQLException {
+		try {
+			return request.execute(this);
+		}
+		catch (SQLException ex) {
+			if (JdbcErrors.isReadOnly(ex)) {
+				abort(this.connection);
+			}
+			throw ex;
 		}
 	}
 
@@ -118,12 +151,14 @@ record JdbcCall(Connection connection, long deadline, boolean ownThread) {
 	}
 
 	private PreparedStatement prepare(NamedStatement statement) throws SQLException {
+		long left = this.deadline - System.nanoTime();
+		if (left <= 0) {
+			// the caller has given up: what it does not expect any more is not carried
+			// out
+			throw new SQLTimeoutException("There is no time left for a statement");
+		}
 		if (this.ownThread) {
-			long millis = TimeUnit.NANOSECONDS.toMillis(this.deadline - System.nanoTime());
-			if (millis <= 0) {
-				throw new SQLTimeoutException("There is no time left for a statement");
-			}
-			this.connection.setNetworkTimeout(Runnable::run, (int) millis);
+			this.connection.setNetworkTimeout(Runnable::run, (int) Math.max(1, TimeUnit.NANOSECONDS.toMillis(left)));
 			return this.connection.prepareStatement(statement.sql());
 		}
 		PreparedStatement prepared = this.connection.prepareStatement(statement.sql());

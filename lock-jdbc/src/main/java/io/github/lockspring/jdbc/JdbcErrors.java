@@ -30,6 +30,9 @@ final class JdbcErrors {
 	/** MariaDB and MySQL: the server, and the transaction. */
 	private static final Set<Integer> READ_ONLY_CODES = Set.of(1290, 1792);
 
+	/** PostgreSQL: a prepared statement that exists, and one that does not. */
+	private static final Set<String> PREPARED_STATES = Set.of("42P05", "26000");
+
 	private JdbcErrors() {
 	}
 
@@ -69,6 +72,12 @@ final class JdbcErrors {
 			return new LockUnavailableException("The database of the locks" + database + " refuses the login: "
 					+ cause.getMessage() + ". Check the user and the password", ex, true);
 		}
+		if (isOfAnotherSession(cause)) {
+			return new LockUnavailableException(
+					"The database of the locks" + database + " is behind a pooler that mixes up prepared statements: "
+							+ cause.getMessage() + ". Add prepareThreshold=0 to the JDBC URL",
+					ex);
+		}
 		if (translate(ex) instanceof BadSqlGrammarException) {
 			return new LockUnavailableException("The table of locks '" + table
 					+ "', or that of waiters, cannot be used: " + cause.getMessage()
@@ -77,7 +86,7 @@ final class JdbcErrors {
 					+ " the user of the database needs the rights to SELECT, INSERT, UPDATE and, of '" + table
 					+ "_waiter', DELETE", ex, true);
 		}
-		if (isReadOnly(cause)) {
+		if (isReadOnly(ex)) {
 			return new LockUnavailableException("The database of the locks" + database + " is read-only: "
 					+ cause.getMessage() + ". Locks have to be written: connect to the primary server", ex);
 		}
@@ -85,10 +94,19 @@ final class JdbcErrors {
 				"The database of the locks" + database + " cannot be used: " + cause.getMessage(), ex);
 	}
 
-	private static boolean isReadOnly(Throwable cause) {
-		return cause instanceof SQLException refused
+	/**
+	 * Whether the server writes nothing at all, such as a copy, or one that was a primary
+	 * before.
+	 */
+	static boolean isReadOnly(SQLException ex) {
+		return NestedExceptionUtils.getMostSpecificCause(ex) instanceof SQLException refused
 				&& (READ_ONLY_STATES.contains(String.valueOf(refused.getSQLState()))
 						|| READ_ONLY_CODES.contains(refused.getErrorCode()));
+	}
+
+	/** Whether PostgreSQL has a prepared statement already, or not any more. */
+	private static boolean isOfAnotherSession(Throwable cause) {
+		return cause instanceof SQLException failure && PREPARED_STATES.contains(String.valueOf(failure.getSQLState()));
 	}
 
 	/** Whether the user or the password is wrong (class 28 of the SQL states). */

@@ -2,6 +2,7 @@ package io.github.lockspring.jdbc;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.SQLTimeoutException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -82,7 +83,7 @@ final class JdbcExecutor implements AutoCloseable {
 	 * Executes a request and waits for its result.
 	 * @param timeout how long to wait
 	 * @throws LockUnavailableException if there is no result; the request may have been
-	 * carried out, or may yet be
+	 * carried out, in part too, and a statement that has begun may yet be
 	 */
 	<T> T execute(Request<T> request, Duration timeout) {
 		long deadline = System.nanoTime() + timeout.toNanos();
@@ -133,7 +134,8 @@ final class JdbcExecutor implements AutoCloseable {
 			throw interrupted(ex);
 		}
 		catch (ExecutionException ex) {
-			throw unavailable(ex.getCause());
+			boolean late = ex.getCause() instanceof SQLTimeoutException && deadline - System.nanoTime() <= 0;
+			throw late ? JdbcErrors.timeout(timeout, this.database) : unavailable(ex.getCause());
 		}
 		catch (OutOfMemoryError ex) {
 			throw new LockUnavailableException("There is no thread for a request to the database: " + ex.getMessage(),
@@ -163,14 +165,21 @@ final class JdbcExecutor implements AutoCloseable {
 	/**
 	 * Executes a request in the background. A failure has no effect.
 	 * @param timeout how long to repeat it
+	 * @param end called when that is over, whatever came of it
 	 */
-	void start(Request<?> request, Duration timeout) {
+	void start(Request<?> request, Duration timeout, Runnable end) {
 		long deadline = System.nanoTime() + timeout.toNanos();
 		try {
-			this.threads.execute(new FutureTask<>(() -> repeat(request, deadline)));
+			this.threads.execute(new FutureTask<Object>(() -> repeat(request, deadline)) {
+				@Override
+				protected void done() {
+					end.run();
+				}
+			});
 		}
 		catch (RejectedExecutionException | OutOfMemoryError ex) {
 			logger.debug("A request was not sent", ex);
+			end.run();
 		}
 	}
 
@@ -210,7 +219,7 @@ final class JdbcExecutor implements AutoCloseable {
 			// a silent server must not keep this thread for ever; where the driver has no
 			// such timeout, that of the statement remains
 			JdbcCall.boundSocket(connection, TimeUnit.SECONDS.toMillis(call.seconds() + 1));
-			return request.execute(call);
+			return call.execute(request);
 		}
 	}
 

@@ -1,6 +1,7 @@
 package io.github.lockspring.jdbc;
 
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
@@ -23,8 +24,9 @@ import org.slf4j.LoggerFactory;
 /*
  * For maintainers: each opening has a thread, which looks for the transport of the
  * database and lets it receive messages until the inbox is closed. `doubts` counts the
- * reasons to doubt that messages arrive: the opening, probes, failures of the transport.
- * A confirmation belongs to one of them.
+ * reasons to doubt that messages arrive: the opening, probes, failures of the transport,
+ * its beginning to listen. A confirmation belongs to one of them. However many there are,
+ * one message that confirms is under way at most; the next one is about the last of them.
  */
 final class JdbcInbox implements Inbox {
 
@@ -36,9 +38,16 @@ final class JdbcInbox implements Inbox {
 
 	private static final AtomicLong OPENINGS = new AtomicLong();
 
+	/** The inboxes of the store that are open, by instance. */
+	private final Map<String, JdbcInbox> open;
+
+	private final String instance;
+
 	private final InboxListener listener;
 
 	private final Supplier<Transport> transports;
+
+	private final long idleNanos;
 
 	private final Object delivery = new Object();
 
@@ -47,25 +56,40 @@ final class JdbcInbox implements Inbox {
 
 	private volatile @Nullable Opening present;
 
-	JdbcInbox(InboxListener listener, Supplier<Transport> transports) {
+	/** When a caller has waited, or a message has arrived, last. */
+	private volatile long neededAt;
+
+	/**
+	 * Creates an inbox that is closed.
+	 * @param open the inboxes that are open, by instance, for this one to be among while
+	 * it is
+	 * @param idle how long an inbox stays open that nobody needs
+	 */
+	JdbcInbox(Map<String, JdbcInbox> open, String instance, InboxListener listener, Supplier<Transport> transports,
+			Duration idle) {
+		this.open = open;
+		this.instance = instance;
 		this.listener = listener;
 		this.transports = transports;
+		this.idleNanos = idle.toNanos();
 	}
 
 	@Override
 	public synchronized void open() {
+		this.neededAt = System.nanoTime();
 		if (this.present != null) {
 			return;
 		}
 		Opening opening = new Opening();
 		this.present = opening;
+		this.open.put(this.instance, this);
 		try {
 			new DaemonThreadFactory("lock-jdbc-inbox").newThread(opening).start();
 		}
 		catch (Error ex) {
 			// no thread at present; waiters poll, and open the inbox again
 			logger.debug("The inbox was not opened", ex);
-			this.present = null;
+			close();
 		}
 	}
 
@@ -88,14 +112,15 @@ final class JdbcInbox implements Inbox {
 	public synchronized void close() {
 		Opening opening = this.present;
 		this.present = null;
+		this.open.remove(this.instance, this);
 		this.waiting.clear();
 		if (opening != null) {
 			opening.wake();
 		}
 	}
 
-	private synchronized void close(Opening opening) {
-		if (this.present == opening) {
+	private synchronized void closeIfIdle(Opening opening) {
+		if (this.present == opening && this.waiting.isEmpty() && System.nanoTime() - this.neededAt > this.idleNanos) {
 			close();
 		}
 	}
@@ -105,7 +130,7 @@ final class JdbcInbox implements Inbox {
 		Opening opening = this.present;
 		if (opening != null) {
 			this.waiting.put(token, key);
-			opening.wake();
+			opening.needed();
 		}
 	}
 
@@ -176,6 +201,9 @@ final class JdbcInbox implements Inbox {
 
 		private long doubtedAt = System.nanoTime();
 
+		/** What the probe under way is for; 0 if there is none. */
+		private long probed;
+
 		private volatile Transport transport = Transport.NONE;
 
 		private long pause = MIN_PAUSE_MILLIS;
@@ -198,6 +226,7 @@ final class JdbcInbox implements Inbox {
 				}
 				doubt();
 				pauseAfterFailure();
+				closeIfIdle();
 			}
 		}
 
@@ -232,8 +261,37 @@ final class JdbcInbox implements Inbox {
 			return (this.confirmed == this.doubts) ? 0 : System.nanoTime() - this.doubtedAt;
 		}
 
+		/** Returns the number of the last doubt, which is positive. */
 		synchronized long doubts() {
 			return this.doubts;
+		}
+
+		/** Messages can arrive from now on; those of earlier doubts could not. */
+		synchronized void listens() {
+			this.doubts++;
+			this.doubtedAt = System.nanoTime();
+		}
+
+		/**
+		 * Begins a probe.
+		 * @return the doubt that it is for; 0 while another probe is under way
+		 */
+		synchronized long beginProbe() {
+			if (this.probed != 0) {
+				return 0;
+			}
+			this.probed = this.doubts;
+			return this.probed;
+		}
+
+		/**
+		 * A probe was sent, or could not be.
+		 * @return whether there is another doubt since
+		 */
+		synchronized boolean endProbe() {
+			boolean again = isOpen() && this.probed != this.doubts;
+			this.probed = 0;
+			return again;
 		}
 
 		synchronized void doubt() {
@@ -274,9 +332,15 @@ final class JdbcInbox implements Inbox {
 			return JdbcInbox.this.waiting;
 		}
 
-		/** Ends an opening that is not needed at present. */
-		void close() {
-			JdbcInbox.this.close(this);
+		/** A caller waits, or a message has arrived. */
+		void needed() {
+			JdbcInbox.this.neededAt = System.nanoTime();
+			wake();
+		}
+
+		/** Ends an opening that nobody has needed for a while. */
+		void closeIfIdle() {
+			JdbcInbox.this.closeIfIdle(this);
 		}
 
 		/** One message at a time, as the listener may expect. */

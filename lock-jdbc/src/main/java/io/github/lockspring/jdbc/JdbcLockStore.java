@@ -3,11 +3,13 @@ package io.github.lockspring.jdbc;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.WeakHashMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -23,6 +25,7 @@ import io.github.lockspring.store.Inbox;
 import io.github.lockspring.store.InboxListener;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.LockStoreInspector;
+import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.ReleaseRequest;
 import io.github.lockspring.store.ReleaseResult;
 import io.github.lockspring.store.RenewRequest;
@@ -67,6 +70,8 @@ public final class JdbcLockStore implements LockStore {
 	/* Rows keep the fencing tokens */
 	private static final StoreTraits TRAITS = StoreTraits.exact(StoreTraits.Waiting.NOTIFIED_QUEUE);
 
+	private static final Duration INBOX_IDLE = Duration.ofSeconds(60);
+
 	private static final boolean POSTGRES_DRIVER = ClassUtils.isPresent("org.postgresql.PGConnection",
 			JdbcLockStore.class.getClassLoader());
 
@@ -86,7 +91,14 @@ public final class JdbcLockStore implements LockStore {
 	/** Null to keep all rows. */
 	private final @Nullable LockTablePurge purge;
 
+	/** Those that are open. */
 	private final Map<String, JdbcInbox> inboxes = new ConcurrentHashMap<>();
+
+	/**
+	 * The keys of users that their rows do not tell, for as long as the engine has the
+	 * token.
+	 */
+	private final Map<OwnerToken, String> hashedKeys = Collections.synchronizedMap(new WeakHashMap<>());
 
 	private volatile @Nullable LockTable table;
 
@@ -158,15 +170,19 @@ public final class JdbcLockStore implements LockStore {
 
 	@Override
 	public AcquireResult acquire(AcquireRequest request, Duration timeout) {
+		String row = row(request.key());
+		if (!row.equals(this.settings.keyPrefix() + request.key())) {
+			this.hashedKeys.put(request.token(), request.key());
+		}
 		JdbcInbox inbox = this.inboxes.get(request.token().instance());
 		if (inbox == null) {
-			return send(request, timeout);
+			return send(request, row, timeout);
 		}
 		// no message about what this request does
 		inbox.forget(request.token());
 		boolean acquired = false;
 		try {
-			AcquireResult result = send(request, timeout);
+			AcquireResult result = send(request, row, timeout);
 			acquired = result instanceof AcquireResult.Acquired;
 			return result;
 		}
@@ -181,8 +197,8 @@ public final class JdbcLockStore implements LockStore {
 		}
 	}
 
-	private AcquireResult send(AcquireRequest request, Duration timeout) {
-		return this.requests.execute((call) -> table(call).acquire(call, row(request.key()), request.token().toString(),
+	private AcquireResult send(AcquireRequest request, String row, Duration timeout) {
+		return this.requests.execute((call) -> table(call).acquire(call, row, request.token().toString(),
 				micros(request.ttl()), request.queueMode()), timeout);
 	}
 
@@ -261,9 +277,7 @@ public final class JdbcLockStore implements LockStore {
 
 	@Override
 	public Optional<Inbox> inbox(String instance, InboxListener listener) {
-		JdbcInbox inbox = new JdbcInbox(listener, () -> transport(instance));
-		this.inboxes.put(instance, inbox);
-		return Optional.of(inbox);
+		return Optional.of(new JdbcInbox(this.inboxes, instance, listener, () -> transport(instance), INBOX_IDLE));
 	}
 
 	/** Notifications need this database, this driver, and a connection to it. */
@@ -272,7 +286,8 @@ public final class JdbcLockStore implements LockStore {
 			JdbcDialect dialect = dialect(call);
 			if (dialect == KnownDialect.POSTGRESQL && POSTGRES_DRIVER
 					&& PostgresListener.canListen(call.connection())) {
-				return new PostgresListener(this.dataSource, this.requests, instance, this.settings.keyPrefix());
+				return new PostgresListener(this.dataSource, this.requests, instance, this.settings.keyPrefix(),
+						this.hashedKeys);
 			}
 			return GrantPoller.of(this.requests, this.settings.table(), dialect, this::row);
 		}, this.settings.connectTimeout());

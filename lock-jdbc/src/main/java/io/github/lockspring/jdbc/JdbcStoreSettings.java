@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  * needed
  * @param connections the largest number of connections in use at the same time, at least
  * two, of which one is for renewals only; the {@code DataSource} should offer as many
+ * and, for PostgreSQL, one more
  * @param connectTimeout how long the first request waits for a connection
  * @param dialect the dialect of the database; null to find it by the database's name
  * @param purgeAfter how long ago a free lock was acquired last when its row is deleted;

@@ -174,7 +174,7 @@ final class LentConnections implements AutoCloseable {
 		<T> T execute(Request<T> request, long deadline) throws SQLException {
 			boolean usable = false;
 			try {
-				T result = request.execute(JdbcCall.on(this.connection, deadline, true));
+				T result = JdbcCall.on(this.connection, deadline, true).execute(request);
 				// a notification that failed is no failure, and may have ended it
 				usable = !this.connection.isClosed();
 				return result;

@@ -57,6 +57,8 @@ final class LockTable {
 
 	private final NamedStatement free;
 
+	private final NamedStatement letGo;
+
 	private final NamedStatement keep;
 
 	private final NamedStatement handOver;
@@ -81,9 +83,11 @@ final class LockTable {
 		this.handOver = NamedStatement.parse(dialect.returning(handOver, "fencing_token").orElse(handOver));
 		this.read = NamedStatement
 			.parse("SELECT " + LockRow.columns(now) + " FROM " + table + " l WHERE l.lock_key = :key");
-		this.free = NamedStatement.parse("UPDATE " + table
-				+ " SET expires_at = 0, fencing_token = GREATEST(fencing_token, :fencing), queued_until = 0, owner = '"
-				+ LockRow.NOBODY + "'" + owned + " AND (queued_until <= " + now + " OR queued_until = :queued)");
+		String free = "UPDATE " + table + " SET expires_at = 0, fencing_token = GREATEST(fencing_token, :fencing), ";
+		String ownedByNobody = "owner = '" + LockRow.NOBODY + "'" + owned;
+		this.free = NamedStatement.parse(free + "queued_until = 0, " + ownedByNobody + " AND (queued_until <= " + now
+				+ " OR queued_until = :queued)");
+		this.letGo = NamedStatement.parse(free + ownedByNobody);
 		this.keep = NamedStatement.parse("UPDATE " + table + " SET expires_at = " + now
 				+ " + :keep, fencing_token = GREATEST(fencing_token, :fencing), owner = :kept" + owned);
 		// a microsecond more, since MySQL counts only changed rows with
@@ -213,8 +217,12 @@ final class LockTable {
 				return new Released();
 			}
 		}
-		throw new LockUnavailableException(
-				"The lock could not be handed over, since waiters came and went all the time");
+		// waiters came and went all the time: those who are queued find it free when they
+		// look next
+		if (keep == 0 && call.update(this.letGo, Map.of("key", key, "token", token, "fencing", fencingToken)) > 0) {
+			return new Released();
+		}
+		throw new LockUnavailableException("The row of the lock was changed again and again");
 	}
 
 	private boolean keep(JdbcCall call, String key, String token, long fencingToken, long keep) throws SQLException {

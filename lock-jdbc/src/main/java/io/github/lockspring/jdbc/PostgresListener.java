@@ -4,7 +4,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
-import java.util.concurrent.TimeUnit;
+import java.util.Map;
 
 import javax.sql.DataSource;
 
@@ -12,6 +12,8 @@ import io.github.lockspring.store.OwnerToken;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.PGConnection;
 import org.postgresql.PGNotification;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Receives notifications of PostgreSQL, by LISTEN on a connection of its own. Gives the
@@ -23,15 +25,16 @@ import org.postgresql.PGNotification;
  * of the same one would arrive
  * @param instance the instance
  * @param prefix the prefix of keys
+ * @param hashedKeys the keys of users that their rows do not tell
  */
-record PostgresListener(DataSource dataSource, JdbcExecutor requests, String instance,
-		String prefix) implements JdbcInbox.Transport {
+record PostgresListener(DataSource dataSource, JdbcExecutor requests, String instance, String prefix,
+		Map<OwnerToken, String> hashedKeys) implements JdbcInbox.Transport {
+
+	private static final Logger logger = LoggerFactory.getLogger(PostgresListener.class);
 
 	private static final int SLICE_MILLIS = 200;
 
 	private static final Duration PROBE_TIMEOUT = Duration.ofSeconds(2);
-
-	private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(60);
 
 	static boolean canListen(Connection connection) throws SQLException {
 		return connection.isWrapperFor(PGConnection.class);
@@ -39,45 +42,69 @@ record PostgresListener(DataSource dataSource, JdbcExecutor requests, String ins
 
 	@Override
 	public void receive(JdbcInbox.Opening opening) throws SQLException {
-		try (Connection connection = this.dataSource.getConnection(); Statement listen = connection.createStatement()) {
+		try (Connection connection = this.dataSource.getConnection()) {
 			connection.setAutoCommit(true);
-			listen.execute("LISTEN \"" + PostgresNotifications.channel(this.instance) + '"');
-			probe(opening);
-			receive(opening, connection.unwrap(PGConnection.class));
-			listen.execute("UNLISTEN *");
+			JdbcCall.boundSocket(connection, PROBE_TIMEOUT.toMillis());
+			try {
+				execute(connection, "LISTEN \"" + PostgresNotifications.channel(this.instance) + '"');
+				opening.listens();
+				probe(opening);
+				receive(opening, connection.unwrap(PGConnection.class));
+			}
+			finally {
+				unlisten(connection);
+			}
+		}
+	}
+
+	private static void execute(Connection connection, String sql) throws SQLException {
+		try (Statement statement = connection.createStatement()) {
+			statement.execute(sql);
+		}
+	}
+
+	/** Somebody else gets the connection from the pool next, or nobody. */
+	private static void unlisten(Connection connection) {
+		try {
+			execute(connection, "UNLISTEN *");
+		}
+		catch (SQLException | RuntimeException ex) {
+			logger.debug("The connection is closed, since it may still listen", ex);
+			JdbcCall.abort(connection);
 		}
 	}
 
 	private void receive(JdbcInbox.Opening opening, PGConnection connection) throws SQLException {
-		Delivery delivery = new Delivery(opening, this.prefix, this.instance);
-		long needed = System.nanoTime();
+		Delivery delivery = new Delivery(opening, this);
 		while (opening.isOpen()) {
 			PGNotification @Nullable [] notifications = connection.getNotifications(SLICE_MILLIS);
 			if (notifications != null) {
 				for (PGNotification notification : notifications) {
-					needed = System.nanoTime();
+					opening.needed();
 					PostgresNotifications.receive(notification.getParameter(), delivery);
 				}
 			}
 			if (opening.doubtfulFor() > PROBE_TIMEOUT.toNanos()) {
 				throw new SQLException("A message of this instance to itself has not arrived");
 			}
-			if (!opening.waiting().isEmpty()) {
-				needed = System.nanoTime();
-			}
-			else if (System.nanoTime() - needed > IDLE_NANOS) {
-				opening.close();
-			}
+			opening.closeIfIdle();
 		}
 	}
 
 	@Override
 	public void probe(JdbcInbox.Opening opening) {
-		long doubt = opening.doubts();
+		long doubt = opening.beginProbe();
+		if (doubt == 0) {
+			return;
+		}
 		this.requests.start((call) -> {
 			PostgresNotifications.probe(call, this.instance, doubt);
 			return true;
-		}, PROBE_TIMEOUT);
+		}, PROBE_TIMEOUT, () -> {
+			if (opening.endProbe()) {
+				probe(opening);
+			}
+		});
 	}
 
 	@Override
@@ -89,23 +116,24 @@ record PostgresListener(DataSource dataSource, JdbcExecutor requests, String ins
 	 * Hands notifications to the listener. The driver may still have some for the former
 	 * user of a pooled connection.
 	 */
-	private record Delivery(JdbcInbox.Opening opening, String prefix,
-			String instance) implements PostgresNotifications.Receiver {
+	private record Delivery(JdbcInbox.Opening opening,
+			PostgresListener owner) implements PostgresNotifications.Receiver {
 
 		@Override
 		public void granted(String row, OwnerToken token, long fencingToken, boolean othersWait) {
-			if (!token.instance().equals(this.instance)) {
+			if (!token.instance().equals(this.owner.instance)) {
 				return;
 			}
-			String waiting = this.opening.waiting().remove(token);
-			String key = (waiting != null) ? waiting : key(row);
+			String key = key(row, token);
+			this.opening.waiting().remove(token);
 			this.opening.deliver((listener) -> listener.granted(key, token, fencingToken, othersWait));
 		}
 
 		@Override
 		public void wanted(String row, OwnerToken token) {
-			if (token.instance().equals(this.instance)) {
-				this.opening.deliver((listener) -> listener.wanted(key(row), token));
+			if (token.instance().equals(this.owner.instance)) {
+				String key = key(row, token);
+				this.opening.deliver((listener) -> listener.wanted(key, token));
 			}
 		}
 
@@ -115,11 +143,13 @@ record PostgresListener(DataSource dataSource, JdbcExecutor requests, String ins
 		}
 
 		/**
-		 * Returns the key of a user. That of a row with a hash is not known, and has no
-		 * effect if the token is not known either.
+		 * Returns the key of a user. That of a row with a hash is not known if the token
+		 * is not, and then has no effect.
 		 */
-		private String key(String row) {
-			return row.startsWith(this.prefix) ? row.substring(this.prefix.length()) : row;
+		private String key(String row, OwnerToken token) {
+			String hashed = this.owner.hashedKeys.get(token);
+			String key = row.startsWith(this.owner.prefix) ? row.substring(this.owner.prefix.length()) : row;
+			return (hashed != null) ? hashed : key;
 		}
 
 	}

@@ -3,17 +3,23 @@ package io.github.lockspring.jdbc;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import com.zaxxer.hikari.HikariDataSource;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.store.AcquireRequest;
+import io.github.lockspring.store.AcquireRequest.QueueMode;
+import io.github.lockspring.store.LockStore;
+import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.testsupport.jdbc.Databases.Database;
 import io.github.lockspring.testsupport.jdbc.PostgresServer;
 import io.github.lockspring.testsupport.network.TcpProxy;
@@ -149,16 +155,25 @@ class JdbcFailureTests {
 	@Test
 	void f20LockWhoseAcquisitionGotNoAnswerIsReleased() {
 		try (TcpProxy proxy = new TcpProxy(server.port())) {
-			JdbcInstance deaf = instance(server.database(proxy.port()));
 			JdbcInstance other = instance();
+			other.locks().acquire(this.request).close();
+			long before = lastFencingToken();
+			// a connection that was used a moment ago is not checked first
+			JdbcInstance deaf = instance(server.database(proxy.port()));
 			proxy.stall(Direction.TO_CLIENT);
 			assertUnavailable(deaf, Duration.ofSeconds(1));
+			assertThat(lastFencingToken()).as("it was acquired").isGreaterThan(before);
 			proxy.restore();
 			long start = System.nanoTime();
 			other.locks().acquire(this.request).close();
 			assertThat(Duration.ofNanos(System.nanoTime() - start)).as("its ttl is 30 s")
 				.isLessThan(Duration.ofSeconds(25));
 		}
+	}
+
+	private long lastFencingToken() {
+		return Objects.requireNonNull(new JdbcTemplate(server.database().dataSource())
+			.queryForObject("SELECT fencing_token FROM lock_lease WHERE lock_key = ?", Long.class, "lock:" + this.key));
 	}
 
 	/** The release is committed, and repeated since its result was lost. */
@@ -214,6 +229,26 @@ class JdbcFailureTests {
 				.withStackTraceContaining("read-only")
 				.withStackTraceContaining("connect to the primary"));
 		instance.locks().acquire(this.request).close();
+	}
+
+	/** Behind PgBouncer in transaction mode, for example. */
+	@Test
+	void preparedStatementsOfOthersAreNamedWithTheSettingThatAvoidsThem() {
+		try (HikariDataSource pool = JdbcInstance.pool(server.database().with("?prepareThreshold=1"))) {
+			pool.setConnectionInitSql("DO $$ BEGIN FOR i IN 3..99 LOOP"
+					+ " EXECUTE format('PREPARE %I AS SELECT 1', 'S_' || i); END LOOP; END $$");
+			try (LockStore store = JdbcLockStore.create(pool, new JdbcStoreSettings())) {
+				assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> {
+					for (int i = 0; i < 20; i++) {
+						OwnerToken token = new OwnerToken("jdbc-failure-tests-000", i, 1000);
+						store.acquire(new AcquireRequest(this.key + i, token, PATIENT, QueueMode.NONE), PATIENT);
+					}
+				})
+					.withMessageContaining("already exists")
+					.withMessageContaining("prepareThreshold=0")
+					.matches((ex) -> !ex.isPermanent());
+			}
+		}
 	}
 
 	@Test

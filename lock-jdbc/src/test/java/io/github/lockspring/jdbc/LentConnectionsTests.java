@@ -18,6 +18,8 @@ import io.github.lockspring.testsupport.jdbc.PostgresServer;
 import io.github.lockspring.testsupport.network.TcpProxy;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.jdbc.core.JdbcTemplate;
 
@@ -241,6 +243,24 @@ class LentConnectionsTests {
 			int expected = i;
 			assertThat(executor.<Integer>execute((call) -> number(call, expected), PATIENT)).isEqualTo(i);
 		}
+	}
+
+	/** After a failover: the next connection may reach the new primary. */
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void f11ConnectionToAServerThatHasBecomeReadOnlyIsNotUsedAgain(boolean ownThread) {
+		JdbcExecutor executor = executor(Databases.postgres(), ownThread ? 4 : 1);
+		this.pools.get(0).setMaximumPoolSize(1);
+		await().atMost(PATIENT).until(() -> isOwnThread(executor) == ownThread);
+		update(executor, "SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY");
+		assertThatExceptionOfType(LockUnavailableException.class)
+			.isThrownBy(() -> update(executor, "CREATE TABLE written (id INT)"))
+			.withMessageContaining("read-only");
+		update(executor, "CREATE TABLE written (id INT)");
+	}
+
+	private static void update(JdbcExecutor executor, String sql) {
+		executor.execute((call) -> call.update(NamedStatement.parse(sql), Map.of()), PATIENT);
 	}
 
 	/** Notifications of others are no part of a request. */

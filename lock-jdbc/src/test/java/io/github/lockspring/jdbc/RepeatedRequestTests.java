@@ -22,12 +22,14 @@ import io.github.lockspring.testsupport.jdbc.Databases;
 import io.github.lockspring.testsupport.jdbc.Databases.Database;
 import org.junit.jupiter.api.Test;
 
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A request of several statements is repeated after a conflict in the last of them.
+ * A request of several statements meets others between two of them, and is repeated after
+ * a conflict in the last.
  */
 class RepeatedRequestTests {
 
@@ -50,6 +52,54 @@ class RepeatedRequestTests {
 			assertThat(this.conflicts).hasValue(1);
 			assertThat(result).isEqualTo(new ReleaseResult.NotOwner(0));
 		}
+	}
+
+	/**
+	 * With so many waiters that another one looks during each attempt to hand it over.
+	 */
+	@Test
+	void lockIsFreeInTheEndIfEachHandOverIsOvertakenByAWaiter() {
+		JdbcTemplate jdbc = new JdbcTemplate(this.database.dataSource());
+		try (LockStore store = JdbcLockStore.create(
+				before("fencing_token = GREATEST(fencing_token + 1, ? + 1",
+						() -> jdbc.update("UPDATE lock_lease SET queued_until = queued_until + 1")),
+				new JdbcStoreSettings())) {
+			OwnerToken owner = new OwnerToken(INSTANCE, 1, 5000);
+			Acquired first = (Acquired) acquire(store, owner);
+			OwnerToken waiter = new OwnerToken(INSTANCE, 2, 5000);
+			assertThat(acquire(store, waiter)).isInstanceOf(Busy.class);
+			assertThat(store.release(new ReleaseRequest("order 1", owner), TIMEOUT))
+				.isInstanceOf(ReleaseResult.Released.class);
+			assertThat(jdbc.queryForMap("SELECT owner, expires_at FROM lock_lease")).containsEntry("OWNER", "-")
+				.containsEntry("EXPIRES_AT", 0L);
+			assertThat(jdbc.queryForObject("SELECT queued_until FROM lock_lease", Long.class))
+				.as("others may still be queued")
+				.isPositive();
+			assertThat(acquire(store, waiter)).isInstanceOfSatisfying(Acquired.class,
+					(next) -> assertThat(next.fencingToken()).isGreaterThan(first.fencingToken()));
+		}
+	}
+
+	/** A source that does something before each statement of this kind. */
+	private DataSource before(String sql, Runnable action) {
+		return new DelegatingDataSource(this.database.dataSource()) {
+			@Override
+			public Connection getConnection() throws SQLException {
+				Connection target = super.getConnection();
+				return (Connection) Proxy.newProxyInstance(Connection.class.getClassLoader(),
+						new Class<?>[] { Connection.class }, (proxy, method, arguments) -> {
+							if (method.getName().equals("prepareStatement") && ((String) arguments[0]).contains(sql)) {
+								action.run();
+							}
+							try {
+								return method.invoke(target, arguments);
+							}
+							catch (InvocationTargetException ex) {
+								throw ex.getTargetException();
+							}
+						});
+			}
+		};
 	}
 
 	private static Object acquire(LockStore store, OwnerToken token) {

@@ -49,8 +49,9 @@ public final class JdbcLockStoreAutoConfiguration {
 			ObjectProvider<DataSource> dataSources, ObjectProvider<JdbcDialect> dialect,
 			DistributedLockProperties properties) {
 		DataSource own = lockDataSource.getIfAvailable();
-		return (own != null) ? LockConnectionPool.of(own) : LockConnectionPool.derivedFrom(unique(dataSources),
-				properties.jdbc().connections(), properties.jdbc().commandTimeout(), dialect.getIfUnique() != null);
+		int connections = properties.jdbc().connections();
+		return (own != null) ? LockConnectionPool.of(own, connections) : LockConnectionPool.derivedFrom(
+				unique(dataSources), connections, properties.jdbc().commandTimeout(), dialect.getIfUnique() != null);
 	}
 
 	@Bean

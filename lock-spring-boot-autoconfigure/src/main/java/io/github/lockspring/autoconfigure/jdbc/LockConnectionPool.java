@@ -10,6 +10,8 @@ import com.zaxxer.hikari.HikariConfigMXBean;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.lockspring.autoconfigure.properties.LockPropertyException;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.boot.jdbc.DataSourceBuilder;
@@ -26,6 +28,8 @@ import org.springframework.util.ClassUtils;
  * type would end injection by type.
  */
 final class LockConnectionPool implements DisposableBean {
+
+	private static final Logger logger = LoggerFactory.getLogger(LockConnectionPool.class);
 
 	private static final String NAME = "lockspring";
 
@@ -50,10 +54,23 @@ final class LockConnectionPool implements DisposableBean {
 	}
 
 	/**
-	 * Uses a source of the application, which remains the application's to close.
+	 * Uses a source of the application, which remains the application's to close. Warns
+	 * if it is too small.
+	 * @param connections the largest number of connections that requests use
 	 */
-	static LockConnectionPool of(DataSource dataSource) {
+	static LockConnectionPool of(DataSource dataSource, int connections) {
 		HikariDataSource pool = unwrap(dataSource);
+		if (pool != null) {
+			int needed = connections + listening(DatabaseDriver.fromJdbcUrl(pool.getJdbcUrl()));
+			// not positive: not set, which means ten
+			if (pool.getMaximumPoolSize() > 0 && pool.getMaximumPoolSize() < needed) {
+				logger
+					.warn("The pool of the @LockDataSource ({}) has {} connections at most, and the locks use up to {}:"
+							+ " requests wait for each other, and renewals too. Set its maximumPoolSize to {}, or lower"
+							+ " distributed-lock.jdbc.connections", name(pool), pool.getMaximumPoolSize(), needed,
+							needed);
+			}
+		}
 		String name = (pool != null) ? name(pool) : "@LockDataSource " + dataSource.getClass().getName();
 		return new LockConnectionPool(dataSource, name, () -> {
 		});
@@ -77,8 +94,7 @@ final class LockConnectionPool implements DisposableBean {
 					null);
 		}
 		config.setPoolName(NAME);
-		// one more listens to notifications while callers wait
-		config.setMaximumPoolSize((driver == DatabaseDriver.POSTGRESQL) ? connections + 1 : connections);
+		config.setMaximumPoolSize(connections + listening(driver));
 		config.setMinimumIdle(1);
 		config.setConnectionTimeout(Math.max(MIN_TIMEOUT_MILLIS, timeout.toMillis()));
 		config.setValidationTimeout(Math.min(config.getValidationTimeout(), config.getConnectionTimeout()));
@@ -91,6 +107,14 @@ final class LockConnectionPool implements DisposableBean {
 		config.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
 		HikariDataSource pool = new HikariDataSource(config);
 		return new LockConnectionPool(pool, name(config), pool::close);
+	}
+
+	/**
+	 * Returns how many more connections listen to notifications while callers wait. An
+	 * unknown driver may be that of PostgreSQL in another's clothes.
+	 */
+	private static int listening(DatabaseDriver driver) {
+		return (driver == DatabaseDriver.POSTGRESQL || driver == DatabaseDriver.UNKNOWN) ? 1 : 0;
 	}
 
 	private static HikariConfig copy(DataSource application) {

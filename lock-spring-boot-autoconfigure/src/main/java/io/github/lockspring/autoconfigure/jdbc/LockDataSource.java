@@ -11,8 +11,9 @@ import org.springframework.beans.factory.annotation.Qualifier;
 /**
  * Marks the {@link javax.sql.DataSource} bean whose database has the locks. It should be
  * used for nothing else, with at least {@code distributed-lock.jdbc.connections}
- * connections. Best declared with {@code @Bean(defaultCandidate = false)}, so the rest of
- * the application does not find it.
+ * connections and, on PostgreSQL, one more. Best declared with
+ * {@code @Bean(defaultCandidate = false)}, so the rest of the application does not find
+ * it.
  *
  * @since 0.1
  */

@@ -1,14 +1,23 @@
 package io.github.lockspring.autoconfigure.jdbc;
 
+import java.time.Duration;
+
 import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * How messages name a database.
+ * How messages name a database, and how many connections a pool has to have.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class LockConnectionPoolTests {
 
 	@ParameterizedTest
@@ -22,6 +31,39 @@ class LockConnectionPoolTests {
 		assertThat(LockConnectionPool.name(config)).isEqualTo(name);
 		config.setUsername("app");
 		assertThat(LockConnectionPool.name(config)).isEqualTo(name + ", user 'app'");
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "jdbc:postgresql://db/shop, 6", "jdbc:otel:postgresql://db/shop, 6", "jdbc:mariadb://db/shop, 5" })
+	void poolOfTheApplicationThatIsTooSmallIsNamedWithTheNumberItNeeds(String url, int needed, CapturedOutput output) {
+		try (HikariDataSource pool = new HikariDataSource()) {
+			pool.setJdbcUrl(url);
+			LockConnectionPool.of(pool, 5);
+			pool.setMaximumPoolSize(needed);
+			LockConnectionPool.of(pool, 5);
+			assertThat(output).doesNotContain("@LockDataSource");
+			pool.setMaximumPoolSize(needed - 1);
+			LockConnectionPool.of(pool, 5);
+			assertThat(output).contains(url)
+				.contains("has " + (needed - 1) + " connections at most")
+				.contains("Set its maximumPoolSize to " + needed);
+		}
+	}
+
+	/** It may be that of PostgreSQL behind a driver of another name. */
+	@Test
+	void derivedPoolWithAnUnknownDriverHasAConnectionThatListens() throws Exception {
+		try (HikariDataSource application = new HikariDataSource()) {
+			application.setDataSourceClassName("org.h2.jdbcx.JdbcDataSource");
+			application.addDataSourceProperty("URL", "jdbc:h2:mem:unknown-driver");
+			LockConnectionPool derived = LockConnectionPool.derivedFrom(application, 3, Duration.ofSeconds(1), false);
+			try {
+				assertThat(derived.dataSource().unwrap(HikariDataSource.class).getMaximumPoolSize()).isEqualTo(4);
+			}
+			finally {
+				derived.destroy();
+			}
+		}
 	}
 
 }

@@ -1,0 +1,343 @@
+package io.github.lockspring.jdbc;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+
+import javax.sql.DataSource;
+
+import com.zaxxer.hikari.HikariDataSource;
+import com.zaxxer.hikari.HikariPoolMXBean;
+import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.store.AcquireRequest;
+import io.github.lockspring.store.AcquireRequest.QueueMode;
+import io.github.lockspring.store.Inbox;
+import io.github.lockspring.store.InboxListener;
+import io.github.lockspring.store.LockStore;
+import io.github.lockspring.store.OwnerToken;
+import io.github.lockspring.testsupport.jdbc.Databases;
+import io.github.lockspring.testsupport.jdbc.Databases.Database;
+import io.github.lockspring.testsupport.jdbc.RecordingDataSource;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.test.util.ReflectionTestUtils;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * The connection on which an instance learns what happens to its locks: when it is
+ * opened, confirmed, and given back.
+ */
+class PostgresListenerTests {
+
+	private static final Duration TIMEOUT = Duration.ofSeconds(20);
+
+	private static final Duration LONG = Duration.ofMinutes(1);
+
+	private static final Duration BRIEF = Duration.ofMillis(400);
+
+	private static final String INSTANCE = "listener-tests-instanc";
+
+	private final Database database = Databases.postgres();
+
+	private final HikariDataSource pool = JdbcInstance.pool(this.database);
+
+	private final Map<String, JdbcInbox> open = new ConcurrentHashMap<>();
+
+	private final RecordingListener listener = new RecordingListener();
+
+	private JdbcExecutor requests = requests(this.database.dataSource());
+
+	private Inbox inbox = inbox(this.pool, LONG, Integer.MAX_VALUE);
+
+	@AfterEach
+	void close() {
+		this.inbox.close();
+		this.requests.close();
+		this.pool.close();
+	}
+
+	private static JdbcExecutor requests(DataSource source) {
+		return new JdbcExecutor(source, "lock_lease", "", "listener-tests", 1, new LentConnections(0));
+	}
+
+	/**
+	 * Creates an inbox.
+	 * @param openings after how many attempts to listen it fails to make another
+	 */
+	private JdbcInbox inbox(DataSource source, Duration idle, int openings) {
+		AtomicInteger left = new AtomicInteger(openings);
+		return new JdbcInbox(this.open, INSTANCE, this.listener, () -> {
+			if (left.getAndDecrement() <= 0) {
+				throw new LockUnavailableException("no more openings in this test");
+			}
+			return new PostgresListener(source, this.requests, INSTANCE, "lock:", Map.of());
+		}, idle);
+	}
+
+	private int listening() {
+		HikariPoolMXBean started = this.pool.getHikariPoolMXBean();
+		return (started != null) ? started.getActiveConnections() : 0;
+	}
+
+	private List<String> channelsOfThePool() {
+		return new JdbcTemplate(this.pool).queryForList("SELECT pg_listening_channels()", String.class);
+	}
+
+	@Test
+	void connectionIsGivenBackWhenNobodyHasNeededItForAWhile() throws InterruptedException {
+		this.pool.setMaximumPoolSize(1);
+		JdbcInbox brief = inbox(this.pool, BRIEF, Integer.MAX_VALUE);
+		this.inbox = brief;
+		OwnerToken waiting = new OwnerToken(INSTANCE, 1, 1000);
+		brief.open();
+		await().until(brief::isConfirmed);
+		brief.waits("order 1", waiting);
+		TimeUnit.MILLISECONDS.sleep(3 * BRIEF.toMillis());
+		assertThat(brief.isConfirmed()).isTrue();
+		brief.forget(waiting);
+		await().until(() -> !brief.isConfirmed());
+		assertThat(this.open).isEmpty();
+		await().until(() -> listening() == 0);
+		assertThat(channelsOfThePool()).isEmpty();
+		brief.open();
+		await().until(brief::isConfirmed);
+	}
+
+	/** As behind a pooler, which loses notifications. */
+	@Test
+	void instanceWithoutNotificationsStopsToTryWhenNobodyWaits() throws InterruptedException {
+		this.requests.close();
+		this.requests = requests(Databases.postgres().dataSource());
+		this.inbox = inbox(this.pool, BRIEF, Integer.MAX_VALUE);
+		this.inbox.open();
+		await().until(this.open::isEmpty);
+		this.inbox.open();
+		for (long end = System.nanoTime() + 6 * BRIEF.toNanos(); System.nanoTime() - end < 0;) {
+			// as a waiter does that polls
+			this.inbox.open();
+			assertThat(this.open).isNotEmpty();
+			TimeUnit.MILLISECONDS.sleep(50);
+		}
+		await().until(this.open::isEmpty);
+		await().until(() -> listening() == 0);
+	}
+
+	@Test
+	void instanceWithoutAConnectionStopsToTryWhenNobodyWaits() {
+		this.inbox = inbox(this.pool, BRIEF, 0);
+		this.inbox.open();
+		assertThat(this.open).isNotEmpty();
+		await().until(this.open::isEmpty);
+	}
+
+	@Test
+	void connectionThatWasNotConfirmedListensNoMoreWhenItIsGivenBack() {
+		this.pool.setMaximumPoolSize(1);
+		this.requests.close();
+		this.requests = requests(Databases.postgres().dataSource());
+		this.inbox = inbox(this.pool, LONG, 1);
+		this.inbox.open();
+		await().until(() -> listening() == 1);
+		await().until(() -> listening() == 0);
+		assertThat(channelsOfThePool()).isEmpty();
+	}
+
+	@Test
+	void connectionThatMayStillListenIsClosed() throws SQLException {
+		try (Connection target = this.database.dataSource().getConnection()) {
+			CountDownLatch given = new CountDownLatch(1);
+			DataSource source = new DelegatingDataSource(this.pool) {
+				@Override
+				public Connection getConnection() {
+					return pooled(target, given);
+				}
+			};
+			this.inbox = inbox(source, BRIEF, 1);
+			this.inbox.open();
+			await().until(this.inbox::isConfirmed);
+			await().until(() -> given.getCount() == 0);
+			assertThat(target.isClosed()).isTrue();
+		}
+	}
+
+	/** A connection that goes back to a pool, and refuses to end its listening. */
+	private static Connection pooled(Connection target, CountDownLatch given) {
+		return proxy(Connection.class, target, (name, argument) -> {
+			if (name.equals("close")) {
+				given.countDown();
+				return false;
+			}
+			return true;
+		});
+	}
+
+	private static <T> T proxy(Class<T> type, T target, Call call) {
+		return type
+			.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type }, (proxy, method, arguments) -> {
+				String argument = (arguments != null && arguments.length > 0) ? String.valueOf(arguments[0]) : "";
+				if (argument.startsWith("UNLISTEN")) {
+					throw new SQLException("refused by this test");
+				}
+				if (!call.isPassedOn(method.getName(), argument)) {
+					return null;
+				}
+				try {
+					Object result = method.invoke(target, arguments);
+					return (result instanceof Statement statement)
+							? proxy(Statement.class, statement, (name, text) -> true) : result;
+				}
+				catch (InvocationTargetException ex) {
+					throw ex.getTargetException();
+				}
+			}));
+	}
+
+	/** The first message to itself is lost, and the next one takes a while. */
+	@Test
+	void eachAttemptToListenHasTimeToBeConfirmed() {
+		DataSource elsewhere = Databases.postgres().dataSource();
+		AtomicInteger probes = new AtomicInteger();
+		this.requests.close();
+		this.requests = requests(new DelegatingDataSource(this.database.dataSource()) {
+			@Override
+			public Connection getConnection() throws SQLException {
+				if (probes.getAndIncrement() == 0) {
+					return elsewhere.getConnection();
+				}
+				sleep(700);
+				return super.getConnection();
+			}
+		});
+		this.inbox.open();
+		await().atMost(TIMEOUT).until(this.inbox::isConfirmed);
+	}
+
+	private static void sleep(long millis) {
+		try {
+			TimeUnit.MILLISECONDS.sleep(millis);
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	@Test
+	void manyDoubtsAreAnsweredByTwoMessages() {
+		AtomicReference<CountDownLatch> answering = new AtomicReference<>(new CountDownLatch(0));
+		RecordingDataSource recording = new RecordingDataSource(new DelegatingDataSource(this.database.dataSource()) {
+			@Override
+			public Connection getConnection() throws SQLException {
+				try {
+					answering.get().await();
+				}
+				catch (InterruptedException ex) {
+					throw new SQLException(ex);
+				}
+				return super.getConnection();
+			}
+		});
+		this.requests.close();
+		this.requests = requests(recording);
+		this.inbox.open();
+		await().until(this.inbox::isConfirmed);
+		answering.set(new CountDownLatch(1));
+		recording.statements().clear();
+		for (int i = 0; i < 100; i++) {
+			this.inbox.probe();
+		}
+		assertThat(this.inbox.isConfirmed()).isFalse();
+		answering.get().countDown();
+		await().until(this.inbox::isConfirmed);
+		assertThat(recording.statements()).hasSizeBetween(1, 2);
+	}
+
+	/** Its row has a hash in the place of the key. */
+	@Test
+	void ownerOfALongKeyIsToldThatOthersWait() {
+		this.database.withLocks();
+		String key = "k".repeat(300);
+		try (LockStore store = JdbcLockStore.create(this.pool, new JdbcStoreSettings())) {
+			OwnerToken owner = new OwnerToken(INSTANCE, 1, 1000);
+			this.inbox = store.inbox(INSTANCE, this.listener).orElseThrow();
+			this.inbox.open();
+			await().until(this.inbox::isConfirmed);
+			acquire(store, key, owner);
+			acquire(store, key, new OwnerToken("another-instance-00000", 1, 1000));
+			await().until(() -> !this.listener.wanted.isEmpty());
+			assertThat(this.listener.wanted).containsExactly(key);
+		}
+	}
+
+	@Test
+	void longKeysAreForgottenWithTheirTokens() {
+		this.database.withLocks();
+		try (LockStore store = JdbcLockStore.create(this.pool, new JdbcStoreSettings())) {
+			for (int i = 0; i < 20; i++) {
+				acquire(store, "k".repeat(300) + i, new OwnerToken(INSTANCE, i, 1000));
+			}
+			await().until(() -> {
+				System.gc();
+				return ((Map<?, ?>) ReflectionTestUtils.getField(store, "hashedKeys")).isEmpty();
+			});
+		}
+	}
+
+	@Test
+	void storeForgetsTheInboxOfAnEngineThatHasStopped() {
+		try (LockStore store = JdbcLockStore.create(this.pool, new JdbcStoreSettings())) {
+			Inbox first = store.inbox(INSTANCE, this.listener).orElseThrow();
+			first.open();
+			assertThat((Map<?, ?>) ReflectionTestUtils.getField(store, "inboxes")).hasSize(1);
+			first.close();
+			assertThat((Map<?, ?>) ReflectionTestUtils.getField(store, "inboxes")).isEmpty();
+		}
+	}
+
+	private static void acquire(LockStore store, String key, OwnerToken token) {
+		store.acquire(new AcquireRequest(key, token, LONG, QueueMode.JOIN), TIMEOUT);
+	}
+
+	private interface Call {
+
+		boolean isPassedOn(String method, String argument);
+
+	}
+
+	private static final class RecordingListener implements InboxListener {
+
+		private final List<String> wanted = new CopyOnWriteArrayList<>();
+
+		@Override
+		public void granted(String key, OwnerToken token, long fencingToken, boolean othersWait) {
+			// no test waits for it
+		}
+
+		@Override
+		public void wanted(String key, OwnerToken token) {
+			this.wanted.add(key);
+		}
+
+		@Override
+		public void opened() {
+			// isConfirmed() says so too
+		}
+
+	}
+
+}
