@@ -13,6 +13,10 @@ import org.jspecify.annotations.Nullable;
  */
 record Node(String path, String token) implements Entry {
 
+	static String pathOf(Entry entry) {
+		return (entry instanceof Mine mine) ? mine.path() : ((Node) entry).path();
+	}
+
 	@Override
 	public String id() {
 		return this.path;

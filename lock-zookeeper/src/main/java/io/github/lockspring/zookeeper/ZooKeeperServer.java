@@ -205,12 +205,12 @@ final class ZooKeeperServer implements EntryServer {
 
 	@Override
 	public CompletionStage<Optional<Entry.Content>> read(Entry entry) {
-		return send((present) -> read(present, path(entry), null));
+		return send((present) -> read(present, Node.pathOf(entry), null));
 	}
 
 	@Override
 	public CompletionStage<Optional<Entry.Content>> watch(Entry entry, Entry.Own waiter, Runnable gone) {
-		String node = path(entry);
+		String node = Node.pathOf(entry);
 		return send((present) -> new NodeWatch(present, node, (Node.Mine) waiter, gone,
 				(watch) -> read(present, node, watch))
 			.begin());
@@ -262,7 +262,7 @@ final class ZooKeeperServer implements EntryServer {
 			Session used = (entry instanceof Node.Mine mine) ? mine.session() : present;
 			long sent = System.nanoTime();
 			used.handle()
-				.delete(path(entry), -1, (code, path, context) -> written(result, used, code, path, sent), null);
+				.delete(Node.pathOf(entry), -1, (code, path, context) -> written(result, used, code, path, sent), null);
 			return (entry instanceof Node.Mine mine) ? result.thenApply((there) -> {
 				mine.removed().complete(null);
 				return there;
@@ -377,10 +377,6 @@ final class ZooKeeperServer implements EntryServer {
 	public void close() {
 		this.listeners.clear();
 		this.sessions.close();
-	}
-
-	private static String path(Entry entry) {
-		return (entry instanceof Node.Mine mine) ? mine.path() : ((Node) entry).path();
 	}
 
 	private static byte[] bytes(String text) {
