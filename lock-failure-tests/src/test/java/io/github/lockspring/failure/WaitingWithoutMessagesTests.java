@@ -213,23 +213,17 @@ class WaitingWithoutMessagesTests {
 			this.redis.command("SET", "lock:busy", "a plain client", "PX", "60000");
 			this.threads.submit(() -> instance.locks().acquire(LockRequest.of("busy").waitTime(Duration.ofMinutes(1))));
 			TimeUnit.MILLISECONDS.sleep(1500);
-			long before = scripts();
+			long before = this.redis.calls("publish");
 			Future<HeldLock> waits = this.threads
 				.submit(() -> instance.locks().acquire(LockRequest.of("foreign").waitTime(Duration.ofSeconds(6))));
 			assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> waits.get(60, TimeUnit.SECONDS))
 				.withCauseInstanceOf(LockUnavailableException.class)
 				.withMessageContaining("WRONGTYPE");
 			assertThat(lastSubscription()).as("the subscription").isEqualTo(subscription);
-			assertThat(scripts() - before).as("scripts in six seconds").isLessThan(25);
+			// each makes all waiters try; on a busy machine one is repeated until it has
+			// arrived
+			assertThat(this.redis.calls("publish") - before).as("pings in six seconds").isLessThan(12);
 		}
-	}
-
-	/** How many scripts the server has run. */
-	private long scripts() {
-		return ((String) Objects.requireNonNull(this.redis.command("INFO", "commandstats"))).lines()
-			.filter((line) -> line.startsWith("cmdstat_eval"))
-			.mapToLong((line) -> Long.parseLong(line.replaceAll(".*:calls=(\\d+),.*", "$1")))
-			.sum();
 	}
 
 }
