@@ -97,7 +97,7 @@ public final class RedisLockStore implements LockStore {
 	private final RedisInspector inspector;
 
 	/** Null once there has been a connection. */
-	private volatile @Nullable FirstConnections first;
+	private final FirstConnections first;
 
 	// one for each instance that uses the store, so hardly ever more than one
 	private final Set<RedisInbox> openInboxes = ConcurrentHashMap.newKeySet();
@@ -179,18 +179,12 @@ public final class RedisLockStore implements LockStore {
 
 	@Override
 	public void connect() {
-		FirstConnections first = this.first;
-		if (first != null) {
-			first.open();
-		}
+		this.first.open();
 	}
 
 	@Override
 	public void awaitConnection() {
-		FirstConnections first = this.first;
-		if (first != null && first.await()) {
-			this.first = null;
-		}
+		this.first.await();
 	}
 
 	/**
@@ -339,10 +333,7 @@ public final class RedisLockStore implements LockStore {
 
 	@Override
 	public void close() {
-		FirstConnections first = this.first;
-		if (first != null) {
-			first.close();
-		}
+		this.first.close();
 		this.openInboxes.forEach(RedisInbox::close);
 		this.publisher.shutdownNow();
 		this.acquireScripts.close();

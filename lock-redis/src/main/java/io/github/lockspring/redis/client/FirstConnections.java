@@ -55,6 +55,8 @@ public final class FirstConnections {
 
 	private volatile boolean impatient;
 
+	private volatile boolean connected;
+
 	private volatile boolean closed;
 
 	/** One warning: requests report later failures. */
@@ -97,9 +99,11 @@ public final class FirstConnections {
 	/**
 	 * Connects and waits until enough servers have replied, or cannot reply, or the
 	 * timeout is over.
-	 * @return whether enough servers have replied
 	 */
-	public boolean await() {
+	public void await() {
+		if (this.connected) {
+			return;
+		}
 		long end = System.nanoTime() + this.timeout.toNanos();
 		Outcome outcome;
 		do {
@@ -111,7 +115,9 @@ public final class FirstConnections {
 		if (!Thread.currentThread().isInterrupted()) {
 			this.impatient = outcome == Outcome.NO_REPLY;
 		}
-		return outcome == Outcome.CONNECTED;
+		if (outcome == Outcome.CONNECTED) {
+			this.connected = true;
+		}
 	}
 
 	/**

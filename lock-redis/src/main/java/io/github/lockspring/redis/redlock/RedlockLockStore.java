@@ -104,7 +104,7 @@ public final class RedlockLockStore implements LockStore {
 	private final Map<OwnerToken, QuorumAcquisition> pending = new ConcurrentHashMap<>();
 
 	/** Null once there have been connections to a majority. */
-	private volatile @Nullable FirstConnections first;
+	private final FirstConnections first;
 
 	RedlockLockStore(List<RedlockNodeClient> nodes, RedlockSettings settings, LongSupplier nanoTime) {
 		this.quorum = new Quorum(nodes);
@@ -149,10 +149,7 @@ public final class RedlockLockStore implements LockStore {
 
 	@Override
 	public void connect() {
-		FirstConnections first = this.first;
-		if (first != null) {
-			first.open();
-		}
+		this.first.open();
 	}
 
 	/**
@@ -161,10 +158,7 @@ public final class RedlockLockStore implements LockStore {
 	 */
 	@Override
 	public void awaitConnection() {
-		FirstConnections first = this.first;
-		if (first != null && first.await()) {
-			this.first = null;
-		}
+		this.first.await();
 	}
 
 	@Override
@@ -410,10 +404,7 @@ public final class RedlockLockStore implements LockStore {
 
 	@Override
 	public void close() {
-		FirstConnections first = this.first;
-		if (first != null) {
-			first.close();
-		}
+		this.first.close();
 		// slower nodes may still release locks, all of them at the same time
 		long end = System.nanoTime() + this.settings.nodeTimeout().toNanos();
 		this.quorum.nodes().forEach(RedlockNodeClient::shutdown);
