@@ -84,7 +84,8 @@ public final class LockAnnotationValidator extends AnnotatedBeanValidator {
 			AnnotatedMethod method = advisor.methods().in(bean.type()).get(0);
 			throw method.error("there is no LockTemplate to take the lock with",
 					"Add lock-spring-boot-starter, for Redis, or lock-spring-boot-starter-jdbc, for a database, "
-							+ "lock-spring-boot-starter-zookeeper or lock-spring-boot-starter-etcd, or set distributed-lock.store=memory, "
+							+ "lock-spring-boot-starter-zookeeper or lock-spring-boot-starter-etcd, "
+							+ "or set distributed-lock.store=memory, "
 							+ "or switch all locks off with distributed-lock.enabled=false");
 		}
 		return true;

@@ -4,6 +4,7 @@ import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import io.github.lockspring.LockDefinitionException;
@@ -34,12 +35,6 @@ record ReturnTypeValidator(BeanFactoryInspector inspector) {
 			"io.reactivex.rxjava3.core.ObservableSource", "io.reactivex.rxjava3.core.SingleSource",
 			"io.reactivex.rxjava3.core.MaybeSource", "io.reactivex.rxjava3.core.CompletableSource",
 			"kotlinx.coroutines.flow.Flow", "kotlin.sequences.Sequence");
-
-	/**
-	 * Not in an Iterable: Spring Data's Page has its elements, and gives a stream of
-	 * them.
-	 */
-	private static final Set<String> SUPPLIERS = Set.of("java.util.function.Supplier");
 
 	private static final Set<String> FUTURES = Set.of("java.util.concurrent.Future",
 			"java.util.concurrent.CompletionStage", "kotlinx.coroutines.Job");
@@ -126,7 +121,7 @@ record ReturnTypeValidator(BeanFactoryInspector inspector) {
 	private static void checkContents(LockOperation operation, ResolvableType type, int depth) {
 		for (ResolvableType content : (depth > 0) ? contents(type) : new ResolvableType[0]) {
 			Class<?> contained = content.toClass();
-			if (isDeferred(contained) || is(contained, FUTURES)) {
+			if (RETURNED_EARLY.get(contained)) {
 				throw error(operation,
 						"its return type " + type.toClass().getSimpleName() + " contains " + contained.getSimpleName());
 			}
@@ -169,8 +164,12 @@ record ReturnTypeValidator(BeanFactoryInspector inspector) {
 			.anyMatch((each) -> AnnotatedElementUtils.hasAnnotation(each, Async.class));
 	}
 
+	/**
+	 * A supplier that is an Iterable has its elements: Spring Data's Page also gives a
+	 * stream of them.
+	 */
 	private static boolean isDeferred(Class<?> type) {
-		return is(type, DEFERRED) || (is(type, SUPPLIERS) && !Iterable.class.isAssignableFrom(type));
+		return is(type, DEFERRED) || (Supplier.class.isAssignableFrom(type) && !Iterable.class.isAssignableFrom(type));
 	}
 
 	private static boolean is(Class<?> type, Set<String> names) {

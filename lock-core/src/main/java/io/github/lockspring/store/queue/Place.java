@@ -195,10 +195,6 @@ final class Place {
 		return this.until;
 	}
 
-	synchronized boolean isTimed() {
-		return this.timer != null;
-	}
-
 	synchronized void timedBy(@Nullable ScheduledFuture<?> next) {
 		if (this.timer != null) {
 			this.timer.cancel(false);

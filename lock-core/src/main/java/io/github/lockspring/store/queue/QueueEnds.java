@@ -124,10 +124,7 @@ final class QueueEnds {
 	// the end of a lease
 
 	void time(Place place) {
-		if (!this.timer.isShutdown()) {
-			place.timedBy(this.timer.schedule(() -> end(place), Math.max(0, place.until() - System.nanoTime()),
-					TimeUnit.NANOSECONDS));
-		}
+		endIn(place, Math.max(0, place.until() - System.nanoTime()));
 	}
 
 	private void end(Place place) {
@@ -163,9 +160,12 @@ final class QueueEnds {
 
 	/** Seldom if there are many: a server that comes back has other things to do. */
 	private void endLater(Place place) {
+		endIn(place, Math.max(RETRY_NANOS, this.places.size() * BETWEEN_RETRIES_NANOS));
+	}
+
+	private void endIn(Place place, long nanos) {
 		if (!this.timer.isShutdown()) {
-			long delay = Math.max(RETRY_NANOS, this.places.size() * BETWEEN_RETRIES_NANOS);
-			place.timedBy(this.timer.schedule(() -> end(place), delay, TimeUnit.NANOSECONDS));
+			place.timedBy(this.timer.schedule(() -> end(place), nanos, TimeUnit.NANOSECONDS));
 		}
 	}
 

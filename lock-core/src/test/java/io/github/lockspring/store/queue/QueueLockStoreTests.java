@@ -73,6 +73,11 @@ class QueueLockStoreTests {
 		return this.store.acquire(new AcquireRequest("key", token, TTL, mode), TIMEOUT);
 	}
 
+	private void waitBehindTheHolder() {
+		assertThat(acquire(this.holder, QueueMode.JOIN)).isInstanceOf(Acquired.class);
+		assertThat(acquire(this.waiter, QueueMode.JOIN)).isInstanceOf(Busy.class);
+	}
+
 	private void release(OwnerToken token) {
 		this.store.release(new ReleaseRequest("key", token), TIMEOUT);
 	}
@@ -119,8 +124,7 @@ class QueueLockStoreTests {
 	@Test
 	void watchOfAWaiterThatHasLeftTellsNothing() {
 		openInbox();
-		assertThat(acquire(this.holder, QueueMode.JOIN)).isInstanceOf(Acquired.class);
-		assertThat(acquire(this.waiter, QueueMode.JOIN)).isInstanceOf(Busy.class);
+		waitBehindTheHolder();
 		release(this.waiter);
 		release(this.holder);
 		assertThat(this.wanted).isEmpty();
@@ -129,8 +133,7 @@ class QueueLockStoreTests {
 
 	@Test
 	void waiterWhoseReleaseFailedLeavesByItself() {
-		assertThat(acquire(this.holder, QueueMode.JOIN)).isInstanceOf(Acquired.class);
-		assertThat(acquire(this.waiter, QueueMode.JOIN)).isInstanceOf(Busy.class);
+		waitBehindTheHolder();
 		this.server.failingRemovals.set(2);
 		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> release(this.waiter));
 		assertThat(tokens()).contains(this.waiter.toString());
@@ -151,8 +154,7 @@ class QueueLockStoreTests {
 
 	@Test
 	void waiterThatComesAgainAfterAFailedReleaseIsNotRemoved() {
-		assertThat(acquire(this.holder, QueueMode.JOIN)).isInstanceOf(Acquired.class);
-		assertThat(acquire(this.waiter, QueueMode.JOIN)).isInstanceOf(Busy.class);
+		waitBehindTheHolder();
 		this.server.failingRemovals.set(1);
 		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> release(this.waiter));
 		release(this.holder);
