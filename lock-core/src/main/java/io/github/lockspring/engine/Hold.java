@@ -185,18 +185,13 @@ final class Hold implements Waiter.Outcome {
 	 * Declares the loss.
 	 * @param lateRelease what is released when the hold ends; a renewal that was given up
 	 * may have been carried out
-	 * @return whether the hold was active
 	 */
-	boolean lose(Cause cause, ReleaseRequest lateRelease) {
-		if (this.state != State.ACTIVE) {
-			return false;
-		}
+	void lose(Cause cause, ReleaseRequest lateRelease) {
 		this.lossCause = cause;
 		this.lateRelease = lateRelease;
 		this.state = State.LOST;
 		this.lossInterrupt = this.armed;
 		this.armed = null;
-		return true;
 	}
 
 	/** The store says, after the end of the hold, that it was lost. */

@@ -256,7 +256,6 @@ final class KeyLock {
 		asking.othersWait(pending != null && pending.othersWait(), now);
 		if (this.port.isStopped()) {
 			// what is held has been released; the waiter goes away and releases this
-			asking.late(now);
 			return;
 		}
 		long ttl = result.lease(attempt.request()).toNanos();
@@ -610,7 +609,6 @@ final class KeyLock {
 			if (extension > 0 && result == RenewResult.RENEWED && isStillHeld(hold, now)) {
 				// not a moment later than the lease, which would then need a renewal
 				hold.extend(RenewalPolicy.deadline(sent, extension));
-				limitChanged(hold);
 			}
 			apply(held, result, sent, lease, now);
 		}
@@ -659,7 +657,8 @@ final class KeyLock {
 			// no hold's end will release it, and a renewal may have been carried out
 			this.monitor.afterwards(() -> this.port.release(release, null, false));
 		}
-		else if (hold.lose(cause, release)) {
+		else {
+			hold.lose(cause, release);
 			this.monitor.afterwards(() -> this.port.lost(hold, cause, now));
 		}
 		settle();
