@@ -651,6 +651,7 @@ final class KeyLock {
 		ReleaseRequest release = lost.releaseRequest(Duration.ZERO);
 		lost.lose();
 		lost.unwatch(this.port);
+		this.port.losing(release, now);
 		drop(lost.token());
 		Hold hold = lost.hold();
 		if (hold == null) {

@@ -24,6 +24,7 @@ import io.github.lockspring.engine.support.InstanceRegistration;
 import io.github.lockspring.engine.support.LockEvents;
 import io.github.lockspring.engine.support.LockRecorder;
 import io.github.lockspring.engine.support.LockRecorder.Renewal;
+import io.github.lockspring.engine.support.LostReleases;
 import io.github.lockspring.engine.support.MeasuredStore;
 import io.github.lockspring.engine.support.StoreClient;
 import io.github.lockspring.engine.support.StoreDispatcher;
@@ -100,6 +101,8 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 	 * given them the lock meanwhile.
 	 */
 	private final Map<OwnerToken, Boolean> releasing = new ConcurrentHashMap<>();
+
+	private final LostReleases lostReleases = new LostReleases();
 
 	private final Optional<Inbox> inbox;
 
@@ -255,6 +258,11 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 	}
 
 	@Override
+	public void losing(ReleaseRequest release, long now) {
+		this.lostReleases.add(release, now);
+	}
+
+	@Override
 	public void retire(KeyLock lock) {
 		this.locks.remove(lock.key(), lock);
 	}
@@ -405,9 +413,10 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 		if (present != null && present.token().equals(token)) {
 			return present;
 		}
-		// looked up last: a lock says that it releases before it drops the ownership
+		// looked up last: a lock says that it releases or loses before it drops the
+		// ownership
 		if (!this.releasing.containsKey(token)) {
-			this.dispatcher.release(new ReleaseRequest(key, token), null);
+			this.dispatcher.release(this.lostReleases.release(key, token), null);
 		}
 		return null;
 	}

@@ -518,6 +518,8 @@ class KeyLockTests {
 
 		private final List<Cause> lost = new ArrayList<>();
 
+		private final List<ReleaseRequest> losing = new ArrayList<>();
+
 		private int tokens;
 
 		private int opened;
@@ -544,6 +546,11 @@ class KeyLockTests {
 
 		@Override
 		public void releasing(OwnerToken token) {
+		}
+
+		@Override
+		public void losing(ReleaseRequest release, long now) {
+			this.losing.add(release);
 		}
 
 		@Override

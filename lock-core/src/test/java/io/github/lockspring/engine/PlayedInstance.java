@@ -13,6 +13,7 @@ import io.github.lockspring.engine.WaiterAction.AcquireAttempt;
 import io.github.lockspring.engine.WaiterAction.Done;
 import io.github.lockspring.engine.WaiterAction.HandoffRenewal;
 import io.github.lockspring.engine.WaiterAction.Park;
+import io.github.lockspring.engine.support.LostReleases;
 import io.github.lockspring.engine.support.Time;
 import io.github.lockspring.engine.support.Watchdog;
 import io.github.lockspring.store.OwnerToken;
@@ -44,6 +45,8 @@ final class PlayedInstance implements KeyLockPort {
 	private @Nullable KeyLock lock;
 
 	private final Set<OwnerToken> releasing = new HashSet<>();
+
+	private final LostReleases lostReleases = new LostReleases();
 
 	private final TreeMap<Watchdog.Slot, Ownership> slots = new TreeMap<>();
 
@@ -187,7 +190,7 @@ final class PlayedInstance implements KeyLockPort {
 			return present;
 		}
 		if (!this.releasing.contains(token)) {
-			release(new ReleaseRequest(KEY, token), null, false);
+			release(this.lostReleases.release(KEY, token), null, false);
 		}
 		return null;
 	}
@@ -202,6 +205,11 @@ final class PlayedInstance implements KeyLockPort {
 	@Override
 	public void releasing(OwnerToken token) {
 		this.releasing.add(token);
+	}
+
+	@Override
+	public void losing(ReleaseRequest release, long now) {
+		this.lostReleases.add(release, now);
 	}
 
 	@Override

@@ -15,12 +15,14 @@ import io.github.lockspring.store.AcquireRequest.QueueMode;
 import io.github.lockspring.store.AcquireResult;
 import io.github.lockspring.store.InboxListener;
 import io.github.lockspring.store.OwnerToken;
+import io.github.lockspring.store.ReleaseRequest;
 import io.github.lockspring.store.ReleaseResult;
 import io.github.lockspring.store.RenewResult;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.tuple;
 
 /**
  * The counter-examples that the protocol's rules are there for, one by one: each is the
@@ -275,6 +277,30 @@ class ProtocolTraceTests extends EngineFixture {
 		this.store.messages().wanted(KEY, token);
 		runBackground();
 		assertThat(this.store.releasedTokens()).containsExactly(token);
+	}
+
+	@Test
+	void h37ReleaseThatAMessageAboutALostLockCausesReportsItsLastFencingToken() {
+		HeldLock first = held(request(), 1);
+		Running<HeldLock> second = acquire(request());
+		this.time.awaitParked(second.thread());
+		OwnerToken token = ownership(KEY).token();
+		first.close();
+		assertThat(second.get().fencingToken()).isEqualTo(2);
+		advance(TTL);
+		tick();
+		this.store.messages().wanted(KEY, token);
+		runBackground();
+		assertThat(this.store.released).extracting(ReleaseRequest::token, ReleaseRequest::lastFencingToken)
+			.containsExactly(tuple(token, 2L));
+		// twice the lease later the store cannot take it for the owner any more
+		advance(TTL.multipliedBy(2).plusSeconds(1));
+		HeldLock other = held(request(), 3);
+		advance(TTL);
+		assertThat(other.isHeld()).isFalse();
+		this.store.messages().wanted(KEY, token);
+		runBackground();
+		assertThat(this.store.released.get(1).lastFencingToken()).isZero();
 	}
 
 	@Test

@@ -516,9 +516,13 @@ final class Instance {
 		forget();
 	}
 
-	/** The lease is lost: the token is unknown from now on, and the work ends later. */
+	/**
+	 * The lease is lost, and the work ends later. A message about its token causes the
+	 * release that the end of the work sends.
+	 */
 	void lose() {
-		this.world.sendInBackground(releaseCommand());
+		this.world.sendInBackground(
+				new Command(Command.Kind.RELEASE, this.token, lastUsed(), this.scenario.has(Rule.LOST_TOKEN_REPORTED)));
 		forget();
 	}
 

@@ -67,7 +67,9 @@ enum Rule {
 	/** Without it a block of fencing tokens is reserved for hand-offs. */
 	ONE_BY_ONE,
 	/** Without it the store does not learn which tokens hand-offs have used. */
-	LAST_TOKEN_REPORTED;
+	LAST_TOKEN_REPORTED,
+	/** Without it a message about a lost lock is answered as one about an unknown one. */
+	LOST_TOKEN_REPORTED;
 
 	/** Name of the rule's anchor in {@code docs/protocol.md}. */
 	String anchor() {
