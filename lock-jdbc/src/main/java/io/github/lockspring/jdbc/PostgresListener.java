@@ -12,6 +12,7 @@ import io.github.lockspring.store.OwnerToken;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.PGConnection;
 import org.postgresql.PGNotification;
+import org.postgresql.jdbc.PgConnection;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -63,10 +64,13 @@ record PostgresListener(DataSource dataSource, JdbcExecutor requests, String ins
 		}
 	}
 
-	/** Somebody else gets the connection from the pool next, or nobody. */
+	/**
+	 * Somebody else gets the connection from the pool next, or nobody. A pool that was
+	 * closed meanwhile has closed it, of which it would warn if it saw the statement.
+	 */
 	private static void unlisten(Connection connection) {
 		try {
-			execute(connection, "UNLISTEN *");
+			execute(connection.unwrap(PgConnection.class), "UNLISTEN *");
 		}
 		catch (SQLException | RuntimeException ex) {
 			logger.debug("The connection is closed, since it may still listen", ex);
