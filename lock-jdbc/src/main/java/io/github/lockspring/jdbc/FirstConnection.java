@@ -5,6 +5,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.lockspring.LockUnavailableException;
@@ -35,6 +36,8 @@ final class FirstConnection {
 	private final Duration timeout;
 
 	private final AtomicReference<@Nullable CompletableFuture<Boolean>> attempt = new AtomicReference<>();
+
+	private final AtomicBoolean warned = new AtomicBoolean();
 
 	private volatile boolean impatient;
 
@@ -88,6 +91,9 @@ final class FirstConnection {
 			catch (RuntimeException | Error ex) {
 				logger.debug("Not connected", ex);
 				if (ex instanceof LockUnavailableException unavailable && unavailable.isPermanent()) {
+					if (this.warned.compareAndSet(false, true)) {
+						logger.warn("{}. Requests for locks fail until that is corrected", ex.getMessage());
+					}
 					return false;
 				}
 			}

@@ -34,8 +34,6 @@ import io.github.lockspring.store.StoreHealth;
 import io.github.lockspring.store.StoredLock;
 import io.github.lockspring.store.StoreTraits;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import org.springframework.util.ClassUtils;
 
@@ -64,8 +62,6 @@ import org.springframework.util.ClassUtils;
  * @since 0.1
  */
 public final class JdbcLockStore implements LockStore {
-
-	private static final Logger logger = LoggerFactory.getLogger(JdbcLockStore.class);
 
 	/* Rows keep the fencing tokens */
 	private static final StoreTraits TRAITS = StoreTraits.exact(StoreTraits.Waiting.NOTIFIED_QUEUE);
@@ -118,16 +114,9 @@ public final class JdbcLockStore implements LockStore {
 				: null;
 	}
 
+	/** Reads both tables, so that a missing one is known before the first lock. */
 	private boolean probe(JdbcCall call) throws SQLException {
-		LockTable present = table(call);
-		try {
-			present.read(call, "");
-		}
-		catch (SQLException ex) {
-			// there is a connection; the request that follows reports the error
-			logger.debug("The table of locks cannot be read", ex);
-		}
-		return true;
+		return table(call).rows(call, "").isEmpty();
 	}
 
 	/**

@@ -48,7 +48,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestInstance.Lifecycle;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.junit.jupiter.api.extension.ExtendWith;
 
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
@@ -65,6 +68,7 @@ import static org.awaitility.Awaitility.await;
  * What the store does beyond the contract, on each database: statements, transactions,
  * clocks, timeouts, messages.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class JdbcLockStoreTests {
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(20);
@@ -551,6 +555,16 @@ class JdbcLockStoreTests {
 					.withMessageContaining("The table of locks 'lock_lease', or that of waiters, cannot be used")
 					.withMessageContaining("lock-lease-*.sql")
 					.withMessageContaining("distributed-lock.jdbc.initialize-schema");
+			}
+		}
+
+		@Test
+		void missingTablesAreWarnedOfBeforeTheFirstLock(CapturedOutput output) {
+			try (LockStore store = JdbcLockStore.create(this.empty.dataSource(), new JdbcStoreSettings())) {
+				store.connect();
+				await().untilAsserted(() -> assertThat(output).contains("WARN")
+					.contains("The table of locks 'lock_lease', or that of waiters, cannot be used")
+					.contains("Requests for locks fail until that is corrected"));
 			}
 		}
 
