@@ -12,12 +12,17 @@ import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.store.ReleaseResult;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Releases whose result the caller does not wait for.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class AsyncReleaseTests extends EngineFixture {
 
 	private final List<CompletableFuture<ReleaseResult>> sent = new ArrayList<>();
@@ -143,6 +148,18 @@ class AsyncReleaseTests extends EngineFixture {
 		held(request().minHold(Duration.ofSeconds(5)), 1).close();
 		assertThat(this.store.released).singleElement()
 			.satisfies((release) -> assertThat(release.keep()).isGreaterThan(Duration.ofSeconds(4)));
+	}
+
+	@Test
+	void anotherOwnerAtTheDeadlineIsNoLossAndNoOtherTokenIsNone(CapturedOutput output) {
+		held(request(), 1).close();
+		advance(TTL.minus(DRIFT));
+		this.sent.get(0).complete(ReleaseResult.NotOwner.of(2, 1));
+		assertThat(output).doesNotContain("was gone when it was released");
+		held(request(), 3).close();
+		this.sent.get(1).complete(ReleaseResult.NotOwner.of(3, 1));
+		assertThat(events(LockEvent.Lost.class)).isEmpty();
+		assertThat(output).contains("was gone when it was released");
 	}
 
 }

@@ -6,6 +6,7 @@ import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.LockSpec;
 import io.github.lockspring.OnLost;
 import io.github.lockspring.store.RenewResult;
 import org.junit.jupiter.api.BeforeEach;
@@ -226,6 +227,25 @@ class HandleTests extends EngineFixture {
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(locks::close)
 			.satisfies((ex) -> assertThat(ex.getSuppressed()).hasSize(1));
 		locks.close();
+	}
+
+	@Test
+	void lossThatIsKnownCostsNoCommandToVerify() {
+		HeldLock lock = this.engine.template().acquire(request().name("orders"));
+		assertThat(lock.name()).isEqualTo("orders");
+		assertThat(lock).hasToString("Lock '" + KEY + "' (1, ACTIVE)");
+		advance(TTL);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::verify);
+		assertThat(this.store.renewed).isEmpty();
+	}
+
+	@Test
+	void shortestExtensionIsAllowed() {
+		HeldLock lock = this.engine.template().acquire(request());
+		lock.extend(LockSpec.MIN_TTL);
+		assertThat(this.store.renewed).hasSize(1);
+		lock.extend(LockSpec.MAX_DURATION);
+		assertThat(this.store.renewed).hasSize(2);
 	}
 
 }

@@ -10,6 +10,7 @@ import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.OnLost;
 import io.github.lockspring.store.RenewResult;
 import org.junit.jupiter.api.Test;
 
@@ -186,6 +187,32 @@ class SeveralKeysTests extends EngineFixture {
 		assertThat(this.store.looks).extracting("ttl").containsExactly(Duration.ofSeconds(10), TTL);
 		locks.close();
 		assertThat(this.store.released).extracting("keep").containsExactly(Duration.ofMillis(5001), Duration.ZERO);
+	}
+
+	@Test
+	void optionsAndChecksConcernAllOfThem() {
+		this.store.free();
+		HeldLock locks = this.engine.template().acquire(FIXED.name("orders"));
+		assertThat(locks.name()).isEqualTo("orders");
+		assertThat(locks.onLost()).isEqualTo(OnLost.THROW);
+		locks.verify();
+		assertThat(this.store.renewed).extracting((requests) -> requests.get(0).key()).containsExactly("a", "b");
+		locks.extend(Duration.ofMinutes(2));
+		assertThat(locks.remaining()).isGreaterThan(Duration.ofSeconds(110));
+		assertThat(this.store.renewed).hasSize(4);
+		locks.ensureHeld();
+		this.store.onRenew = (request) -> request.key().equals("b") ? RenewResult.NOT_OWNER : RenewResult.RENEWED;
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(locks::verify)
+			.satisfies((ex) -> assertThat(ex.getKey()).isEqualTo("b"));
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(locks::ensureHeld);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> locks.extend(TTL));
+	}
+
+	@Test
+	void lossIsOnlyNotifiedOfWhereThatIsWantedForAll() {
+		this.store.free();
+		HeldLock locks = this.engine.template().acquire(FIXED.onLost(OnLost.NOTIFY));
+		assertThat(locks.onLost()).isEqualTo(OnLost.NOTIFY);
 	}
 
 }

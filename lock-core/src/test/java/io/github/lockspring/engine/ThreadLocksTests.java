@@ -9,6 +9,7 @@ import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.store.AcquireRequest;
 import io.github.lockspring.store.AcquireResult;
 import org.junit.jupiter.api.Test;
 
@@ -286,6 +287,29 @@ class ThreadLocksTests extends EngineFixture {
 		this.time.awaitParked(waiting.thread());
 		this.engine.stopWaiting();
 		assertThat(waiting.get().result).isInstanceOf(LockNotAcquiredException.class);
+	}
+
+	@Test
+	void interruptedThreadDoesNotEnterAgainInAWayThatCanBeInterrupted() throws InterruptedException {
+		this.store.free();
+		Lock lock = this.engine.template().asLock(KEY);
+		lock.lock();
+		Thread.currentThread().interrupt();
+		assertThatExceptionOfType(InterruptedException.class).isThrownBy(lock::lockInterruptibly);
+		Thread.currentThread().interrupt();
+		assertThatExceptionOfType(InterruptedException.class).isThrownBy(() -> lock.tryLock(1, TimeUnit.SECONDS));
+		assertThat(lock).hasToString("Lock '" + KEY + "' held by this thread");
+		lock.unlock();
+		assertThat(this.store.released).hasSize(1);
+		assertThat(lock).hasToString("Lock '" + KEY + "'");
+	}
+
+	@Test
+	void tryLockWithoutTimeDoesNotQueue() throws InterruptedException {
+		this.store.onAcquire = (request) -> new AcquireResult.Busy(1000, 1);
+		assertThat(this.engine.template().asLock(KEY).tryLock(0, TimeUnit.SECONDS)).isFalse();
+		assertThat(this.store.looks).extracting(AcquireRequest::queueMode)
+			.containsExactly(AcquireRequest.QueueMode.NONE);
 	}
 
 }
