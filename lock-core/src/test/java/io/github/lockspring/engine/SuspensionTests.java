@@ -3,6 +3,8 @@ package io.github.lockspring.engine;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockEvent;
@@ -115,6 +117,32 @@ class SuspensionTests {
 		assertThat(this.time.nanoTime() - start).isEqualTo(Duration.ofSeconds(20).toNanos());
 		assertThat(this.time.nanoTime() - start).isEqualTo(Duration.ofSeconds(20).toNanos());
 		assertThat(lock.isHeld()).isTrue();
+	}
+
+	@Test
+	void timeIsThatOfTheMonotonicClockUntilASuspension() {
+		assertThat(this.time.nanoTime()).isEqualTo(this.monotonic);
+		suspend(Duration.ofSeconds(20));
+		assertThat(this.time.nanoTime()).isEqualTo(this.monotonic + Duration.ofSeconds(20).toNanos());
+		pass(Duration.ofSeconds(5));
+		assertThat(this.time.nanoTime()).isEqualTo(this.monotonic + Duration.ofSeconds(20).toNanos());
+		this.pause = Duration.ofSeconds(20).toNanos();
+		assertThat(this.time.nanoTime()).isEqualTo(this.monotonic + Duration.ofSeconds(20).toNanos());
+	}
+
+	@Test
+	void suspensionThatTwoThreadsSeeCountsOnce() {
+		AtomicReference<SystemTime> seen = new AtomicReference<>();
+		AtomicInteger reads = new AtomicInteger();
+		SystemTime time = new SystemTime(() -> 0, () -> {
+			if (reads.incrementAndGet() == 3) {
+				// between the two comparisons of the clocks another thread compares them
+				assertThat(seen.get().nanoTime()).isEqualTo(Duration.ofSeconds(20).toNanos());
+			}
+			return (reads.get() > 1) ? 20_000 : 0;
+		});
+		seen.set(time);
+		assertThat(time.nanoTime()).isEqualTo(Duration.ofSeconds(20).toNanos());
 	}
 
 }
