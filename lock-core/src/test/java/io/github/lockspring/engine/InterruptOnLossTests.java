@@ -229,4 +229,16 @@ class InterruptOnLossTests extends EngineFixture {
 		}
 	}
 
+	@Test
+	void lossInterruptsTheWorkAlsoWhereNoThreadCanBeStarted() {
+		Running<Outcome> running = start(() -> call(this.interrupting, (lock) -> sleep()));
+		awaitWork();
+		this.background = (task) -> {
+			throw new OutOfMemoryError("no thread");
+		};
+		advance(TTL);
+		tick();
+		assertThat(running.get().thrown).isInstanceOf(InterruptedException.class);
+	}
+
 }

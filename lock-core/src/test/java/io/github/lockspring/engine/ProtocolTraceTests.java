@@ -681,4 +681,32 @@ class ProtocolTraceTests extends EngineFixture {
 		lock.close();
 	}
 
+	@Test
+	void f24LockThatALeavingWaiterOwnsWithoutAMessageMakesItProbeItsInbox() {
+		this.store.onRelease = (request) -> ReleaseResult.NotOwner.of(0, 1);
+		leave();
+		assertThat(this.store.inboxDoubted).isZero();
+		this.store.onRelease = (request) -> {
+			this.store.messages().granted(KEY, request.token(), 101, false);
+			return new ReleaseResult.Released();
+		};
+		leave();
+		assertThat(this.store.inboxDoubted).isZero();
+		this.store.onRelease = (request) -> new ReleaseResult.Released();
+		leave();
+		assertThat(this.store.inboxDoubted).isEqualTo(1);
+		this.store.inboxConfirmed = false;
+		leave();
+		assertThat(this.store.inboxDoubted).isEqualTo(1);
+	}
+
+	/** A caller waits in vain. */
+	private void leave() {
+		Waiting waiting = waiting(request().waitTime(Duration.ofMillis(40)), 100);
+		advance(Duration.ofMillis(40));
+		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(waiting.running()::get);
+		runBackground();
+		assertThat(this.registry.isEmpty()).isTrue();
+	}
+
 }

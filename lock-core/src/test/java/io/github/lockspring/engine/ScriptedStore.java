@@ -118,6 +118,12 @@ public class ScriptedStore implements LockStore {
 
 	volatile int inboxDoubted;
 
+	volatile int inboxClosed;
+
+	/** Called when an inbox is opened. */
+	volatile Runnable onOpenInbox = () -> {
+	};
+
 	/** The instances that inboxes were created for. */
 	final List<String> inboxes = new CopyOnWriteArrayList<>();
 
@@ -251,6 +257,7 @@ public class ScriptedStore implements LockStore {
 		@Override
 		public void open() {
 			ScriptedStore.this.inboxOpened++;
+			ScriptedStore.this.onOpenInbox.run();
 		}
 
 		@Override
@@ -266,6 +273,7 @@ public class ScriptedStore implements LockStore {
 
 		@Override
 		public void close() {
+			ScriptedStore.this.inboxClosed++;
 		}
 
 	}

@@ -1,6 +1,7 @@
 package io.github.lockspring.engine;
 
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockEvent;
@@ -298,6 +299,57 @@ class ShutdownTests extends EngineFixture {
 			this.engine.stopWaiting();
 			this.engine.template().executeWithoutResult(request(), (inner) -> assertThat(inner.isHeld()).isTrue());
 		});
+	}
+
+	@Test
+	void f26StopEndsTheWaitsAndClosesTheInbox() {
+		Waiting waiting = waiting(request(), 100);
+		Running<Boolean> stopping = start(() -> {
+			this.engine.close();
+			return true;
+		});
+		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(waiting.running()::get)
+			.withMessageContaining("stopping");
+		finished(stopping);
+		assertThat(this.store.inboxClosed).isEqualTo(1);
+		assertThatExceptionOfType(LockUnavailableException.class)
+			.isThrownBy(() -> this.engine.template().acquire(request()))
+			.withMessageContaining("stopped");
+	}
+
+	@Test
+	void f26StopWaitsForReleasesWithoutAResultForACommandTimeout() {
+		CompletableFuture<ReleaseResult> result = new CompletableFuture<>();
+		this.store.onReleaseAsync = (request) -> result;
+		held(request().asyncRelease(true), 1).close();
+		Running<Boolean> stopping = stopping();
+		advance(EngineSettings.defaults().commandTimeout().minusNanos(1));
+		this.time.awaitParked(stopping.thread());
+		assertThat(stopping.result()).isNotDone();
+		result.complete(new ReleaseResult.Released());
+		finished(stopping);
+	}
+
+	@Test
+	void inboxThatIsOpenedWhileTheEngineStopsIsClosed() {
+		this.store.inboxConfirmed = false;
+		this.store.onOpenInbox = this.registry::setStopped;
+		Running<HeldLock> running = acquire(request());
+		this.store.nextLook().busy(TTL, 100);
+		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(running::get);
+		assertThat(this.store.inboxOpened).isEqualTo(1);
+		assertThat(this.store.inboxClosed).isEqualTo(1);
+	}
+
+	@Test
+	void startLetsCallersWaitAgain() {
+		HeldLock lock = held(request(), 1);
+		this.engine.stopWaiting();
+		this.engine.start();
+		Running<HeldLock> next = waitingBehind(request());
+		lock.close();
+		next.get().close();
+		assertNothingLeft();
 	}
 
 }
