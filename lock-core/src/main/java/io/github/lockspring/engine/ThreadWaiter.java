@@ -149,6 +149,7 @@ final class ThreadWaiter extends Waiter {
 			lock().failed(this, attempt, ex, this.thread.isInterrupted(), now());
 			return;
 		}
+		this.registry.dispatcher().answered(attempt.request().key());
 		// the lock that an earlier attempt took without an answer was free too
 		this.foundFree = result instanceof AcquireResult.Acquired acquired
 				&& (this.unanswered || !acquired.alreadyOwned());

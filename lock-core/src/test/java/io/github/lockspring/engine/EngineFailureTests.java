@@ -7,11 +7,13 @@ import io.github.lockspring.engine.support.LockRecorder;
 import io.github.lockspring.engine.support.StoreDispatcher;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.ReleaseRequest;
+import io.github.lockspring.store.ReleaseResult;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
 
 import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.engine.support.Monitor;
 import io.github.lockspring.engine.support.Watchdog;
@@ -357,6 +359,22 @@ class EngineFailureTests extends EngineFixture {
 		assertThat(look.request().ttl()).isEqualTo(Duration.ofSeconds(3));
 		look.answer().complete(new AcquireResult.Acquired(101));
 		assertThat(second.get().remaining()).isLessThan(Duration.ofSeconds(3));
+	}
+
+	@Test
+	void f22ReleaseIsNotHeldUpByAnEarlierOneOnceTheServerHasAnswered() {
+		HeldLock first = held(request(), 1);
+		this.store.onRelease = (request) -> {
+			advance(EngineSettings.defaults().commandTimeout());
+			throw new LockUnavailableException("no answer");
+		};
+		first.close();
+		this.store.onRelease = (request) -> new ReleaseResult.Released();
+		HeldLock second = held(LockRequest.of("order:43").ttl(TTL), 2);
+		second.close();
+		assertThat(this.store.released).extracting(ReleaseRequest::key).containsExactly(KEY, "order:43");
+		runBackground();
+		assertThat(this.store.released).extracting(ReleaseRequest::key).containsExactly(KEY, "order:43", KEY);
 	}
 
 }

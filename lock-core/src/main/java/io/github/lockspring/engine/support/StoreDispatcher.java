@@ -40,7 +40,8 @@ import org.slf4j.LoggerFactory;
  * for one of them are told at once that it was given up, but it is repeated, until it has
  * a result or the lease that it ends is over: otherwise the lock would be busy for that
  * long to those who do not wait. A shard whose last request took all of its time is
- * <em>silent</em>; callers then leave their releases to the background.
+ * <em>silent</em>; callers then leave their releases to the background. An answer to any
+ * request ends both.
  *
  * @since 0.1
  */
@@ -123,6 +124,9 @@ public final class StoreDispatcher {
 	/** The shards whose last request took all of its time. */
 	private final Set<String> silent = ConcurrentHashMap.newKeySet();
 
+	/** The shards whose releases wait for a moment before they are repeated. */
+	private final Set<String> repeating = ConcurrentHashMap.newKeySet();
+
 	private volatile boolean stopping;
 
 	/**
@@ -189,6 +193,22 @@ public final class StoreDispatcher {
 	 */
 	public boolean isSilent(String key) {
 		return !this.silent.isEmpty() && this.silent.contains(this.client.shard(key));
+	}
+
+	/**
+	 * The server of a key has answered a request of a caller, so its releases wait no
+	 * longer. Costs next to nothing unless one had no result.
+	 * @param key the key
+	 */
+	public void answered(String key) {
+		if (this.silent.isEmpty() && this.repeating.isEmpty()) {
+			return;
+		}
+		String shard = this.client.shard(key);
+		this.silent.remove(shard);
+		if (this.repeating.contains(shard)) {
+			put(shard, ServerQueue::answered);
+		}
 	}
 
 	/**
@@ -259,7 +279,7 @@ public final class StoreDispatcher {
 		private @Nullable Thread pausing;
 
 		/** When releases may be tried again; null if they may now. */
-		private @Nullable Long repeatAt;
+		private volatile @Nullable Long repeatAt;
 
 		ServerQueue(String shard) {
 			this.shard = shard;
@@ -291,6 +311,7 @@ public final class StoreDispatcher {
 				}
 				this.running.set(false);
 				StoreDispatcher.this.queues.remove(this.shard, this);
+				StoreDispatcher.this.repeating.remove(this.shard);
 				StoreDispatcher.this.silent.remove(this.shard);
 				return true;
 			}
@@ -333,6 +354,7 @@ public final class StoreDispatcher {
 
 		private void answered() {
 			this.repeatAt = null;
+			StoreDispatcher.this.repeating.remove(this.shard);
 			StoreDispatcher.this.silent.remove(this.shard);
 		}
 
@@ -409,6 +431,7 @@ public final class StoreDispatcher {
 		/** Those that wait for a release are told, and all are tried again. */
 		private void repeatLater(Release failed) {
 			this.repeatAt = now() + REPEAT_INTERVAL_NANOS;
+			StoreDispatcher.this.repeating.add(this.shard);
 			List<Release> present = takeReleases();
 			present.add(failed);
 			present.stream()

@@ -129,6 +129,23 @@ class StoreDispatcherTests {
 	}
 
 	@Test
+	void answerToACallerEndsThePauseAndTheSilence() {
+		this.dispatcher.answered("a");
+		assertThat(this.tasks).isEmpty();
+		silent(TIMEOUT);
+		release(request(TTL));
+		run();
+		assertThat(this.dispatcher.isSilent("a")).isTrue();
+		answer();
+		this.dispatcher.answered("a");
+		assertThat(this.dispatcher.isSilent("a")).isFalse();
+		run();
+		assertThat(this.store.released).hasSize(2);
+		this.dispatcher.answered("a");
+		assertThat(this.tasks).isEmpty();
+	}
+
+	@Test
 	void oneReleaseWithoutAResultHoldsUpTheOthersWhichAreTold() {
 		silent(Duration.ZERO);
 		release(request(TTL));
