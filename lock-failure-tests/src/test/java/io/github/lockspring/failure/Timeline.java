@@ -87,6 +87,9 @@ final class Timeline {
 
 	}
 
+	/** The contest was over before. */
+	private static final long NEVER = Long.MAX_VALUE;
+
 	private final List<RecordedHold> holds;
 
 	private final List<Round> rounds;
@@ -118,7 +121,7 @@ final class Timeline {
 						.mapToLong(RecordedHold::granted)
 						.filter((granted) -> granted >= round.to())
 						.min()
-						.orElse(Long.MAX_VALUE));
+						.orElse(NEVER));
 		}
 	}
 
@@ -134,7 +137,10 @@ final class Timeline {
 
 	/** How long it took until whom something was done to had the lock again. */
 	List<Long> returns() {
-		return this.rounds.stream().map((round) -> this.back.get(round) - round.to()).toList();
+		return this.rounds.stream()
+			.filter((round) -> this.back.get(round) != NEVER)
+			.map((round) -> this.back.get(round) - round.to())
+			.toList();
 	}
 
 	List<Round> rounds() {
