@@ -48,6 +48,9 @@ record PostgresListener(DataSource dataSource, JdbcExecutor requests, String ins
 			JdbcCall.boundSocket(connection, PROBE_TIMEOUT.toMillis());
 			try {
 				execute(connection, "LISTEN \"" + PostgresNotifications.channel(this.instance) + '"');
+				// those before the confirmation are not relied on, and may be for a
+				// former user
+				connection.unwrap(PGConnection.class).getNotifications();
 				opening.listens();
 				probe(opening);
 				receive(opening, connection.unwrap(PGConnection.class));
@@ -117,8 +120,7 @@ record PostgresListener(DataSource dataSource, JdbcExecutor requests, String ins
 	}
 
 	/**
-	 * Hands notifications to the listener. The driver may still have some for the former
-	 * user of a pooled connection.
+	 * Hands notifications to the listener.
 	 */
 	private record Delivery(JdbcInbox.Opening opening,
 			PostgresListener owner) implements PostgresNotifications.Receiver {

@@ -4,6 +4,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -121,6 +122,24 @@ class PostgresListenerTests {
 		assertThat(channelsOfThePool()).isEmpty();
 		brief.open();
 		await().until(brief::isConfirmed);
+	}
+
+	/** A driver may still have messages for the one who had the connection before. */
+	@Test
+	void messageForAFormerOpeningIsNotTakenForOneOfTheNext() throws SQLException {
+		this.pool.setMaximumPoolSize(1);
+		OwnerToken waiting = new OwnerToken(INSTANCE, 1, 1000);
+		String channel = PostgresNotifications.channel(INSTANCE);
+		try (Connection connection = this.pool.getConnection(); Statement statement = connection.createStatement()) {
+			statement.execute("LISTEN \"" + channel + '"');
+			new JdbcTemplate(this.database.dataSource()).queryForList("SELECT pg_notify(?, ?)", channel,
+					"w " + waiting + " lock:order 1");
+			statement.execute("SELECT 1");
+			statement.execute("UNLISTEN *");
+		}
+		this.inbox.open();
+		await().until(this.inbox::isConfirmed);
+		assertThat(this.listener.wanted).isEmpty();
 	}
 
 	/** An application that ends closes the store, and the pool right after it. */

@@ -172,7 +172,9 @@ class ZooKeeperFailureTests {
 				.untilAsserted(() -> assertThat(store.acquire(request, PATIENT)).isInstanceOf(Busy.class));
 			assertThat(store.acquire(request, PATIENT)).isInstanceOf(Busy.class);
 			earlier.close();
-			await().untilAsserted(() -> assertThat(store.acquire(request, PATIENT)).isInstanceOf(Acquired.class));
+			// on a busy machine the session's last answer may be too old for a lease
+			await().ignoreException(LockUnavailableException.class)
+				.untilAsserted(() -> assertThat(store.acquire(request, PATIENT)).isInstanceOf(Acquired.class));
 		}
 	}
 
