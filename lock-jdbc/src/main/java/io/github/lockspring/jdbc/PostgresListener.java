@@ -50,10 +50,11 @@ record PostgresListener(DataSource dataSource, JdbcExecutor requests, String ins
 				execute(connection, "LISTEN \"" + PostgresNotifications.channel(this.instance) + '"');
 				// those before the confirmation are not relied on, and may be for a
 				// former user
-				connection.unwrap(PGConnection.class).getNotifications();
+				PGConnection driver = connection.unwrap(PGConnection.class);
+				driver.getNotifications();
 				opening.listens();
 				probe(opening);
-				receive(opening, connection.unwrap(PGConnection.class));
+				receive(opening, driver);
 			}
 			finally {
 				unlisten(connection);

@@ -215,23 +215,22 @@ class PostgresListenerTests {
 
 	/** A connection that goes back to a pool, and on which listening cannot be ended. */
 	private static Connection pooled(Connection target, CountDownLatch given) {
-		Class<Connection> type = Connection.class;
-		return type
-			.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type }, (proxy, method, arguments) -> {
-				if (method.getName().equals("unwrap") && arguments[0] == PgConnection.class) {
-					throw new SQLException("refused by this test");
-				}
-				if (method.getName().equals("close")) {
-					given.countDown();
-					return null;
-				}
-				try {
-					return method.invoke(target, arguments);
-				}
-				catch (InvocationTargetException ex) {
-					throw ex.getTargetException();
-				}
-			}));
+		return (Connection) Proxy.newProxyInstance(Connection.class.getClassLoader(),
+				new Class<?>[] { Connection.class }, (proxy, method, arguments) -> {
+					if (method.getName().equals("unwrap") && arguments[0] == PgConnection.class) {
+						throw new SQLException("refused by this test");
+					}
+					if (method.getName().equals("close")) {
+						given.countDown();
+						return null;
+					}
+					try {
+						return method.invoke(target, arguments);
+					}
+					catch (InvocationTargetException ex) {
+						throw ex.getTargetException();
+					}
+				});
 	}
 
 	/** The first message to itself is lost, and the next one takes a while. */

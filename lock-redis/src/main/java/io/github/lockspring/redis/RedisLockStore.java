@@ -96,7 +96,6 @@ public final class RedisLockStore implements LockStore {
 
 	private final RedisInspector inspector;
 
-	/** Null once there has been a connection. */
 	private final FirstConnections first;
 
 	// one for each instance that uses the store, so hardly ever more than one

@@ -103,7 +103,7 @@ public final class RedlockLockStore implements LockStore {
 
 	private final Map<OwnerToken, QuorumAcquisition> pending = new ConcurrentHashMap<>();
 
-	/** Null once there have been connections to a majority. */
+	/** To a majority. */
 	private final FirstConnections first;
 
 	RedlockLockStore(List<RedlockNodeClient> nodes, RedlockSettings settings, LongSupplier nanoTime) {
