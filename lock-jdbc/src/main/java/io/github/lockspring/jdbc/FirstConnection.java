@@ -54,8 +54,8 @@ final class FirstConnection {
 
 	/**
 	 * Begins to connect, unless that is done or under way.
-	 * @return completed with true when there is a connection, with false when the timeout
-	 * is over
+	 * @return completed with true when there is a connection, though a table may be
+	 * missing; with false when the timeout is over, or the login is refused
 	 */
 	CompletableFuture<Boolean> open() {
 		CompletableFuture<Boolean> present = this.attempt.get();
@@ -92,9 +92,11 @@ final class FirstConnection {
 				logger.debug("Not connected", ex);
 				if (ex instanceof LockUnavailableException unavailable && unavailable.isPermanent()) {
 					if (this.warned.compareAndSet(false, true)) {
-						logger.warn("{}. Requests for locks fail until that is corrected", ex.getMessage());
+						logger.warn("{}. Requests for locks, or at least waits for them, fail until that is corrected",
+								ex.getMessage());
 					}
-					return false;
+					// otherwise the database has answered: there is a connection
+					return !JdbcErrors.isLoginRefusal(unavailable);
 				}
 			}
 			if (end - System.nanoTime() <= 0) {

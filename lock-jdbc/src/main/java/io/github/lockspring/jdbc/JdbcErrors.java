@@ -110,7 +110,7 @@ final class JdbcErrors {
 	}
 
 	/** Whether the user or the password is wrong (class 28 of the SQL states). */
-	private static boolean isLoginRefusal(Throwable failure) {
+	static boolean isLoginRefusal(Throwable failure) {
 		Throwable next = failure;
 		while (next != null && !(next instanceof SQLException sql && sql.getSQLState() != null
 				&& sql.getSQLState().startsWith("28"))) {

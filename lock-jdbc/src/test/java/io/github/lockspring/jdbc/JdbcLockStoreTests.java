@@ -26,6 +26,7 @@ import java.util.stream.Stream;
 import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.store.AcquireRequest;
 import io.github.lockspring.store.AcquireRequest.QueueMode;
@@ -96,6 +97,21 @@ class JdbcLockStoreTests {
 		@Test
 		void startOfTheTransactionIsNotTheTime() {
 			assertThat(KnownDialect.POSTGRESQL.nowMicros()).contains("clock_timestamp()").doesNotContain("now()");
+		}
+
+		/** Another database refuses it before it is executed, and recorded. */
+		@Test
+		void missingTableOfWaitersIsReadOnceAndFreeLocksDoNotNeedIt(CapturedOutput output) {
+			Database database = Databases.postgres().withLocks();
+			new JdbcTemplate(database.dataSource()).execute("DROP TABLE lock_lease_waiter");
+			RecordingDataSource source = new RecordingDataSource(database.dataSource());
+			try (JdbcInstance instance = JdbcInstance.on(database, source)) {
+				for (int i = 0; i < 20; i++) {
+					instance.locks().acquire(LockRequest.of("free " + i)).close();
+				}
+			}
+			assertThat(source.statements().stream().filter((sql) -> sql.contains("lock_lease_waiter"))).hasSize(1);
+			assertThat(output).containsOnlyOnce("or at least waits for them, fail until that is corrected");
 		}
 
 	}
@@ -564,7 +580,7 @@ class JdbcLockStoreTests {
 				store.connect();
 				await().untilAsserted(() -> assertThat(output).contains("WARN")
 					.contains("The table of locks 'lock_lease', or that of waiters, cannot be used")
-					.contains("Requests for locks fail until that is corrected"));
+					.contains("Requests for locks, or at least waits for them, fail until that is corrected"));
 			}
 		}
 
