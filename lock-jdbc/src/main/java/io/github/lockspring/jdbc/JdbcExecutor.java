@@ -151,8 +151,14 @@ final class JdbcExecutor implements AutoCloseable {
 
 	private <T> T get(FutureTask<T> task, Duration timeout, long deadline)
 			throws InterruptedException, ExecutionException, TimeoutException {
+		long patience = timeout.toNanos() / 4;
+		long left = deadline - System.nanoTime();
+		if (left <= patience) {
+			// a lent connection was lost late
+			return task.get(left, TimeUnit.NANOSECONDS);
+		}
 		try {
-			return task.get(timeout.toNanos() / 4, TimeUnit.NANOSECONDS);
+			return task.get(patience, TimeUnit.NANOSECONDS);
 		}
 		catch (TimeoutException ex) {
 			if (this.connecting.get() > 0) {

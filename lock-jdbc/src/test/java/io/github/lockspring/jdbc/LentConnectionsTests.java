@@ -1,5 +1,6 @@
 package io.github.lockspring.jdbc;
 
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -8,7 +9,10 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
+
+import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.lockspring.LockUnavailableException;
@@ -22,6 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -52,7 +57,11 @@ class LentConnectionsTests {
 		HikariDataSource pool = JdbcInstance.pool(database);
 		pool.setConnectionTimeout(PATIENT.toMillis());
 		this.pools.add(pool);
-		JdbcExecutor executor = new JdbcExecutor(pool, "lock_lease", "", "lending-tests", threads, this.lent);
+		return executor(pool, threads);
+	}
+
+	private JdbcExecutor executor(DataSource source, int threads) {
+		JdbcExecutor executor = new JdbcExecutor(source, "lock_lease", "", "lending-tests", threads, this.lent);
 		this.executors.add(executor);
 		return executor;
 	}
@@ -228,6 +237,48 @@ class LentConnectionsTests {
 				.execute((call) -> call.update(NamedStatement.parse("DROP nothing"), Map.of()), PATIENT));
 		}
 		await().atMost(PATIENT).until(() -> isOwnThread(executor));
+	}
+
+	/** The pool has none, perhaps since the server is down. */
+	@Test
+	void f22ConnectionThatIsLostLateDoesNotProlongTheTimeout() {
+		CountDownLatch end = new CountDownLatch(1);
+		AtomicBoolean blocked = new AtomicBoolean();
+		JdbcExecutor executor = executor(blocking(Databases.postgres().dataSource(), blocked, end), 4);
+		await().atMost(PATIENT).until(() -> isOwnThread(executor));
+		blocked.set(true);
+		long begin = System.nanoTime();
+		try {
+			assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> executor.execute((call) -> {
+				await().pollDelay(Duration.ofMillis(3900)).until(() -> true);
+				throw new SQLException("connection lost", "08006");
+			}, Duration.ofSeconds(4)));
+			// a quarter more without the end of the first wait
+			assertThat(Duration.ofNanos(System.nanoTime() - begin)).isBetween(Duration.ofMillis(3900),
+					Duration.ofMillis(4600));
+		}
+		finally {
+			end.countDown();
+		}
+	}
+
+	private static DataSource blocking(DataSource target, AtomicBoolean blocked, CountDownLatch end) {
+		return new DelegatingDataSource(target) {
+
+			@Override
+			public Connection getConnection() throws SQLException {
+				try {
+					if (blocked.get()) {
+						end.await();
+					}
+				}
+				catch (InterruptedException ex) {
+					throw new SQLException(ex);
+				}
+				return super.getConnection();
+			}
+
+		};
 	}
 
 	/** As after a restart of the server. A pool checks a connection before it is used. */
