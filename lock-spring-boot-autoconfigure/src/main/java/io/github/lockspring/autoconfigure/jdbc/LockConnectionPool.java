@@ -41,6 +41,13 @@ final class LockConnectionPool implements DisposableBean {
 	private static final Set<DatabaseDriver> KNOWN = Set.of(DatabaseDriver.H2, DatabaseDriver.POSTGRESQL,
 			DatabaseDriver.MARIADB, DatabaseDriver.MYSQL, DatabaseDriver.UNKNOWN);
 
+	/** Those of any database: the first request tells which. */
+	private static final Set<DatabaseDriver> WRAPPERS = Set.of(DatabaseDriver.AWS_WRAPPER,
+			DatabaseDriver.TESTCONTAINERS);
+
+	/** HikariCP's default, which older versions do not tell. */
+	private static final int DEFAULT_SIZE = 10;
+
 	private final DataSource dataSource;
 
 	private final String name;
@@ -61,14 +68,13 @@ final class LockConnectionPool implements DisposableBean {
 	static LockConnectionPool of(DataSource dataSource, int connections) {
 		HikariDataSource pool = unwrap(dataSource);
 		if (pool != null) {
-			int needed = connections + listening(DatabaseDriver.fromJdbcUrl(pool.getJdbcUrl()));
-			// not positive: not set, which means ten
-			if (pool.getMaximumPoolSize() > 0 && pool.getMaximumPoolSize() < needed) {
+			int needed = connections + listening(driver(pool));
+			int size = (pool.getMaximumPoolSize() > 0) ? pool.getMaximumPoolSize() : DEFAULT_SIZE;
+			if (size < needed) {
 				logger
 					.warn("The pool of the @LockDataSource ({}) has {} connections at most, and the locks use up to {}:"
 							+ " requests wait for each other, and renewals too. Set its maximumPoolSize to {}, or lower"
-							+ " distributed-lock.jdbc.connections", name(pool), pool.getMaximumPoolSize(), needed,
-							needed);
+							+ " distributed-lock.jdbc.connections", name(pool), size, needed, needed);
 			}
 		}
 		String name = (pool != null) ? name(pool) : "@LockDataSource " + dataSource.getClass().getName();
@@ -86,7 +92,7 @@ final class LockConnectionPool implements DisposableBean {
 	static LockConnectionPool derivedFrom(DataSource application, int connections, Duration timeout,
 			boolean anyDatabase) {
 		HikariConfig config = copy(application);
-		DatabaseDriver driver = DatabaseDriver.fromJdbcUrl(config.getJdbcUrl());
+		DatabaseDriver driver = driver(config);
 		if (!anyDatabase && !KNOWN.contains(driver)) {
 			throw refused("there is no dialect for this database (" + driver + ")",
 					"Define a bean of the type JdbcDialect, or keep the locks in another database, of a DataSource bean"
@@ -107,6 +113,12 @@ final class LockConnectionPool implements DisposableBean {
 		config.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
 		HikariDataSource pool = new HikariDataSource(config);
 		return new LockConnectionPool(pool, name(config), pool::close);
+	}
+
+	/** Tells the database from the URL, as unknown if another driver is wrapped. */
+	private static DatabaseDriver driver(HikariConfig config) {
+		DatabaseDriver driver = DatabaseDriver.fromJdbcUrl(config.getJdbcUrl());
+		return WRAPPERS.contains(driver) ? DatabaseDriver.UNKNOWN : driver;
 	}
 
 	/**

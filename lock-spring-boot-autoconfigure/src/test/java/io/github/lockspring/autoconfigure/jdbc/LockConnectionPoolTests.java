@@ -1,6 +1,9 @@
 package io.github.lockspring.autoconfigure.jdbc;
 
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Properties;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
@@ -8,6 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -34,7 +38,9 @@ class LockConnectionPoolTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "jdbc:postgresql://db/shop, 6", "jdbc:otel:postgresql://db/shop, 6", "jdbc:mariadb://db/shop, 5" })
+	@CsvSource({ "jdbc:postgresql://db/shop, 6", "jdbc:otel:postgresql://db/shop, 6",
+			"jdbc:aws-wrapper:postgresql://db/shop, 6", "jdbc:tc:postgresql:14:///shop, 6",
+			"jdbc:mariadb://db/shop, 5" })
 	void poolOfTheApplicationThatIsTooSmallIsNamedWithTheNumberItNeeds(String url, int needed, CapturedOutput output) {
 		try (HikariDataSource pool = new HikariDataSource()) {
 			pool.setJdbcUrl(url);
@@ -47,6 +53,36 @@ class LockConnectionPoolTests {
 			assertThat(output).contains(url)
 				.contains("has " + (needed - 1) + " connections at most")
 				.contains("Set its maximumPoolSize to " + needed);
+		}
+	}
+
+	/** HikariCP's default is ten, and was -1 until the pool was used. */
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void poolOfTheApplicationWithoutASizeMayBeTooSmallToo(boolean old, CapturedOutput output) {
+		try (HikariDataSource pool = old ? new OldDataSource() : new HikariDataSource()) {
+			pool.setJdbcUrl("jdbc:mariadb://db/shop");
+			LockConnectionPool.of(pool, 10);
+			assertThat(output).doesNotContain("@LockDataSource");
+			LockConnectionPool.of(pool, 11);
+			assertThat(output).contains("has 10 connections at most").contains("Set its maximumPoolSize to 11");
+		}
+	}
+
+	/** The name of the product tells the database at the first request. */
+	@ParameterizedTest
+	@ValueSource(strings = { "jdbc:aws-wrapper:postgresql://db/shop", "jdbc:tc:postgresql:14:///shop" })
+	void derivedPoolWithAWrappedDriverHasAConnectionThatListens(String url) throws Exception {
+		try (HikariDataSource application = new HikariDataSource()) {
+			application.setJdbcUrl(url);
+			application.setDriverClassName(WrappingDriver.class.getName());
+			LockConnectionPool derived = LockConnectionPool.derivedFrom(application, 3, Duration.ofSeconds(1), false);
+			try {
+				assertThat(derived.dataSource().unwrap(HikariDataSource.class).getMaximumPoolSize()).isEqualTo(4);
+			}
+			finally {
+				derived.destroy();
+			}
 		}
 	}
 
@@ -64,6 +100,35 @@ class LockConnectionPoolTests {
 				derived.destroy();
 			}
 		}
+	}
+
+	/**
+	 * Has no size yet.
+	 */
+	private static final class OldDataSource extends HikariDataSource {
+
+		@Override
+		public int getMaximumPoolSize() {
+			return -1;
+		}
+
+	}
+
+	/**
+	 * Accepts each URL and connects to nothing.
+	 */
+	public static final class WrappingDriver extends org.h2.Driver {
+
+		@Override
+		public boolean acceptsURL(String url) {
+			return true;
+		}
+
+		@Override
+		public Connection connect(String url, Properties info) throws SQLException {
+			throw new SQLException("no server");
+		}
+
 	}
 
 }
