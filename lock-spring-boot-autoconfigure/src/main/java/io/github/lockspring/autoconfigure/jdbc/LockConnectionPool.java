@@ -164,7 +164,7 @@ final class LockConnectionPool implements DisposableBean {
 	static String name(HikariConfig config) {
 		String url = String.valueOf(config.getJdbcUrl())
 			.replaceFirst("[?;]\\w+=.*", "")
-			.replaceFirst("^(jdbc:\\w+:(?:thin:)?/{0,2}).*@", "$1");
+			.replaceFirst("^(jdbc:(?:aws-wrapper:)?\\w+:(?:thin:)?/{0,2}).*@", "$1");
 		return (config.getUsername() != null) ? url + ", user '" + config.getUsername() + "'" : url;
 	}
 

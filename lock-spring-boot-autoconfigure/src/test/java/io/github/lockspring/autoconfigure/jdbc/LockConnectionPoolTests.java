@@ -27,6 +27,7 @@ class LockConnectionPoolTests {
 	@ParameterizedTest
 	@CsvSource({ "jdbc:postgresql://db:5432/shop?user=app&password=secret, jdbc:postgresql://db:5432/shop",
 			"jdbc:mysql://app:secret@db/shop?user=a@b, jdbc:mysql://db/shop",
+			"jdbc:aws-wrapper:mysql://app:secret@db/shop, jdbc:aws-wrapper:mysql://db/shop",
 			"jdbc:h2:mem:shop;PASSWORD=secret, jdbc:h2:mem:shop",
 			"jdbc:oracle:thin:app/secret@//db:1521/shop, jdbc:oracle:thin://db:1521/shop" })
 	void nameOfADatabaseHasNoPassword(String url, String name) {
