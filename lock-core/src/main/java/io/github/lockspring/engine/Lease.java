@@ -1,5 +1,7 @@
 package io.github.lockspring.engine;
 
+import java.time.Duration;
+
 import io.github.lockspring.engine.support.Time;
 import org.jspecify.annotations.Nullable;
 
@@ -79,6 +81,13 @@ final class Lease {
 		if (next != null && isTooShortFor(next.parameters(), now)) {
 			this.renewAt = Time.earlier(this.renewAt, now + PREPARE_AFTER);
 		}
+	}
+
+	/**
+	 * Returns for how long the store may still know the lease, after an extension too.
+	 */
+	Duration longest(Duration ttl) {
+		return (this.extended && this.length > ttl.toNanos()) ? Duration.ofNanos(this.length) : ttl;
 	}
 
 	void extend() {

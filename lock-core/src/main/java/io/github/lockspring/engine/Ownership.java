@@ -351,8 +351,8 @@ final class Ownership implements Watchdog.Watched, StoreDispatcher.Renewal {
 
 	ReleaseRequest releaseRequest(Duration keep) {
 		// the store does not know the tokens of hand-offs inside the instance
-		return new ReleaseRequest(this.lock.key(), this.token, this.ttl, (this.handoffs > 0) ? this.fencingToken : 0,
-				keep);
+		return new ReleaseRequest(this.lock.key(), this.token, this.lease.longest(this.ttl),
+				(this.handoffs > 0) ? this.fencingToken : 0, keep);
 	}
 
 	/**

@@ -109,6 +109,21 @@ class AsyncReleaseTests extends EngineFixture {
 	}
 
 	@Test
+	void releaseThatCannotBeSentAtAllIsLeftToTheBackground() {
+		this.store.onReleaseAsync = (request) -> {
+			throw new NoClassDefFoundError("broken");
+		};
+		held(request(), 1).close();
+		Running<HeldLock> next = waitingBehind(request());
+		runBackground();
+		assertThat(this.store.released).hasSize(2);
+		this.store.nextLook().acquired(2);
+		this.store.onReleaseAsync = null;
+		next.get().close();
+		assertNothingLeft();
+	}
+
+	@Test
 	void lossThatTheBackgroundFindsIsAnEventToo() {
 		this.store.onReleaseAsync = null;
 		this.store.onRelease = (release) -> ReleaseResult.NotOwner.of(2, 1);

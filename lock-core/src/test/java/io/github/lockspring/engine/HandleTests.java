@@ -8,6 +8,7 @@ import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.LockSpec;
 import io.github.lockspring.OnLost;
+import io.github.lockspring.store.ReleaseRequest;
 import io.github.lockspring.store.RenewResult;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -105,6 +106,18 @@ class HandleTests extends EngineFixture {
 		assertThat(this.store.renewed).hasSize(1);
 		pass(Duration.ofMinutes(1));
 		assertThat(lock.isHeld()).isFalse();
+	}
+
+	@Test
+	void f22ReleaseOfAnExtendedLeaseIsRepeatedForAsLongAsItMayLast() {
+		HeldLock lock = handle(LockRequest.of(KEY).ttl(TTL));
+		lock.extend(Duration.ofHours(1));
+		lock.close();
+		assertThat(this.store.released).extracting(ReleaseRequest::ttl).containsExactly(Duration.ofHours(1));
+		HeldLock next = handle(LockRequest.of(KEY).ttl(TTL));
+		next.extend(Duration.ofMillis(500));
+		next.close();
+		assertThat(this.store.released).extracting(ReleaseRequest::ttl).containsExactly(Duration.ofHours(1), TTL);
 	}
 
 	@Test

@@ -3,6 +3,7 @@ package io.github.lockspring.engine.support;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.ReleaseRequest;
@@ -16,7 +17,12 @@ import io.github.lockspring.store.ReleaseRequest;
  */
 public final class LostReleases {
 
+	/** Between two removals of those that are not needed any more. */
+	private static final long SWEEP_NANOS = 1_000_000_000;
+
 	private final Map<OwnerToken, Lost> lost = new ConcurrentHashMap<>();
+
+	private final AtomicLong sweptAt = new AtomicLong();
 
 	/** Creates an empty collection. */
 	public LostReleases() {
@@ -28,7 +34,13 @@ public final class LostReleases {
 	 * @param now the present time, in nanoseconds
 	 */
 	public void add(ReleaseRequest release, long now) {
-		this.lost.values().removeIf((each) -> now - each.until() > 0);
+		if (this.lost.isEmpty()) {
+			this.sweptAt.set(now);
+		}
+		else if (now - this.sweptAt.get() >= SWEEP_NANOS) {
+			this.sweptAt.set(now);
+			this.lost.values().removeIf((each) -> now - each.until() > 0);
+		}
 		if (release.lastFencingToken() > 0) {
 			// a renewal that was given up may yet be carried out
 			Duration longest = release.ttl().multipliedBy(2);

@@ -207,7 +207,7 @@ public final class StoreClient {
 		try {
 			return this.store.releaseAsync(request);
 		}
-		catch (RuntimeException ex) {
+		catch (RuntimeException | Error ex) {
 			// it may have been sent, and may be repeated
 			logger.debug("The store failed unexpectedly", ex);
 			return Optional.empty();

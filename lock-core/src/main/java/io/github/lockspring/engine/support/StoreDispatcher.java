@@ -40,8 +40,9 @@ import org.slf4j.LoggerFactory;
  * for one of them are told at once that it was given up, but it is repeated, until it has
  * a result or the lease that it ends is over: otherwise the lock would be busy for that
  * long to those who do not wait. A shard whose last request took all of its time is
- * <em>silent</em>; callers then leave their releases to the background. An answer to any
- * request ends both.
+ * <em>silent</em>; callers then leave their releases to the background. An answer to an
+ * attempt or to a request in the background ends both; while attempts are answered and
+ * releases are refused, answers end one pause in half a second at most.
  *
  * @since 0.1
  */
@@ -205,9 +206,9 @@ public final class StoreDispatcher {
 			return;
 		}
 		String shard = this.client.shard(key);
-		this.silent.remove(shard);
+		boolean silence = this.silent.remove(shard);
 		if (this.repeating.contains(shard)) {
-			put(shard, ServerQueue::answered);
+			put(shard, (queue) -> queue.answered(silence));
 		}
 	}
 
@@ -281,6 +282,9 @@ public final class StoreDispatcher {
 		/** When releases may be tried again; null if they may now. */
 		private volatile @Nullable Long repeatAt;
 
+		/** When an answer to a caller may end a pause; null if it may now. */
+		private @Nullable Long answersFrom;
+
 		ServerQueue(String shard) {
 			this.shard = shard;
 		}
@@ -319,16 +323,20 @@ public final class StoreDispatcher {
 
 		/** A message may call for a release that is to be repeated anyway. */
 		void add(Release release) {
-			if (!release.request.ttl().isZero() || this.releases.stream()
-				.noneMatch((present) -> present.request.token().equals(release.request.token()))) {
+			ReleaseRequest request = release.request;
+			if (release.afterwards != null || this.releases.stream()
+				.map(Release::request)
+				.noneMatch((present) -> present.equals(request)
+						|| (request.ttl().isZero() && present.token().equals(request.token())))) {
 				this.releases.add(release);
 			}
 		}
 
 		/** Waits before releases are repeated. Returns false if this run is over. */
 		private boolean pause() {
-			Long until = this.repeatAt;
+			Long until;
 			try (Monitor entered = StoreDispatcher.this.monitor.enter()) {
+				until = this.repeatAt;
 				if (until == null || StoreDispatcher.this.stopping || this.releases.isEmpty()
 						|| !this.renewals.isEmpty()) {
 					return true;
@@ -349,6 +357,14 @@ public final class StoreDispatcher {
 		void wake() {
 			if (this.pausing != null) {
 				StoreDispatcher.this.time.unpark(this.pausing);
+			}
+		}
+
+		/** A caller has got an answer. Called under monitor. */
+		void answered(boolean silence) {
+			if (silence || this.answersFrom == null || now() - this.answersFrom >= 0) {
+				this.answersFrom = now() + REPEAT_INTERVAL_NANOS;
+				answered();
 			}
 		}
 
@@ -430,8 +446,10 @@ public final class StoreDispatcher {
 
 		/** Those that wait for a release are told, and all are tried again. */
 		private void repeatLater(Release failed) {
-			this.repeatAt = now() + REPEAT_INTERVAL_NANOS;
-			StoreDispatcher.this.repeating.add(this.shard);
+			try (Monitor entered = StoreDispatcher.this.monitor.enter()) {
+				this.repeatAt = now() + REPEAT_INTERVAL_NANOS;
+				StoreDispatcher.this.repeating.add(this.shard);
+			}
 			List<Release> present = takeReleases();
 			present.add(failed);
 			present.stream()

@@ -146,6 +146,22 @@ class StoreDispatcherTests {
 	}
 
 	@Test
+	void answersToCallersDoNotRepeatARefusedReleaseMoreThanTwiceInAPause() {
+		silent(Duration.ZERO);
+		release(request(TTL));
+		run();
+		for (int i = 0; i < 100; i++) {
+			this.dispatcher.answered("a");
+			run();
+		}
+		assertThat(this.store.released).hasSize(2);
+		this.time.advance(REPEATED);
+		this.dispatcher.answered("a");
+		run();
+		assertThat(this.store.released).hasSize(3);
+	}
+
+	@Test
 	void oneReleaseWithoutAResultHoldsUpTheOthersWhichAreTold() {
 		silent(Duration.ZERO);
 		release(request(TTL));
@@ -181,6 +197,16 @@ class StoreDispatcherTests {
 		run();
 		assertThat(this.store.released).extracting(ReleaseRequest::token)
 			.containsExactly(first.token(), new OwnerToken("AAAAAAAAAAAAAAAAAAAAAA", 2, 1000));
+	}
+
+	@Test
+	void messagesCallForOneReleaseOfALostLock() {
+		ReleaseRequest lost = new ReleaseRequest("a", request(TTL).token(), TTL, 7, Duration.ZERO);
+		for (int i = 0; i < 10; i++) {
+			this.dispatcher.release(lost, null);
+		}
+		run();
+		assertThat(this.store.released).containsExactly(lost);
 	}
 
 	@Test
