@@ -8,6 +8,7 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 import org.springframework.aop.Advisor;
+import org.springframework.aop.IntroductionAdvisor;
 import org.springframework.aop.SpringProxy;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopProxyUtils;
@@ -57,8 +58,15 @@ public final class ProxyChain {
 		Class<?> target = AopProxyUtils.ultimateTargetClass(bean);
 		Class<?> type = bean.getClass();
 		boolean handlesCalls = Proxy.isProxyClass(type) && Arrays.stream(type.getInterfaces())
-			.anyMatch((each) -> !PROXY_TYPES.contains(each) && !each.isAssignableFrom(target));
+			.anyMatch((each) -> !PROXY_TYPES.contains(each) && !each.isAssignableFrom(target)
+					&& !isIntroduced(each, bean));
 		return handlesCalls ? List.of(target, type) : List.of(target);
+	}
+
+	private static boolean isIntroduced(Class<?> type, Object bean) {
+		return advisorsOf(bean).stream()
+			.anyMatch((each) -> each instanceof IntroductionAdvisor introduction
+					&& List.of(introduction.getInterfaces()).contains(type));
 	}
 
 	/**

@@ -117,7 +117,7 @@ public final class LockInterceptor implements MethodInterceptor {
 				((ProxyMethodInvocation) this.invocation)
 					.setArguments(token.fill(this.invocation.getArguments(), lock));
 			}
-			return this.locked.awaited(this.invocation.proceed());
+			return this.locked.awaited(this.invocation.proceed(), lock);
 		}
 
 	}

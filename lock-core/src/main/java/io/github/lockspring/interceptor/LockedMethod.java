@@ -5,8 +5,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 
+import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
 import org.jspecify.annotations.Nullable;
@@ -30,6 +33,9 @@ import org.springframework.expression.spel.standard.SpelExpression;
  */
 record LockedMethod(List<Lock> locks, LockKeyEvaluator evaluator, Map<String, Integer> positions,
 		@Nullable FencingTokenParameter token, @Nullable BusyHandler busyHandler, ReturnTypeValidator.Values values) {
+
+	/** How soon a wait that was interrupted notices that the lock was lost. */
+	private static final long CHECK_MILLIS = 100;
 
 	/**
 	 * Returns the request of one call.
@@ -71,21 +77,45 @@ record LockedMethod(List<Lock> locks, LockKeyEvaluator evaluator, Map<String, In
 	}
 
 	/**
-	 * Returns a result when its work is done, called while the lock is held.
+	 * Returns a result when its work is done, called while the lock is held. An interrupt
+	 * does not end that work, so it ends the wait only when the lock is lost.
 	 * @param result what the method returned
+	 * @param lock the lock
 	 * @return the result
 	 * @throws Throwable the exception of its work
 	 */
-	@Nullable Object awaited(@Nullable Object result) throws Throwable {
+	@Nullable Object awaited(@Nullable Object result, HeldLock lock) throws Throwable {
 		if (this.values == ReturnTypeValidator.Values.AWAIT && result instanceof Future<?> future) {
+			boolean interrupted = false;
 			try {
-				future.get();
+				while (!isDone(future, interrupted)) {
+					interrupted = true;
+					if (!lock.isHeld()) {
+						throw new InterruptedException("interrupted, and the lock was lost");
+					}
+				}
 			}
-			catch (ExecutionException ex) {
-				throw (ex.getCause() != null) ? ex.getCause() : ex;
+			finally {
+				if (interrupted) {
+					Thread.currentThread().interrupt();
+				}
 			}
 		}
 		return result;
+	}
+
+	/** Waits; after an interrupt only for a while. */
+	private static boolean isDone(Future<?> future, boolean interrupted) throws Throwable {
+		try {
+			future.get(interrupted ? CHECK_MILLIS : Long.MAX_VALUE, TimeUnit.MILLISECONDS);
+			return true;
+		}
+		catch (InterruptedException | TimeoutException ex) {
+			return false;
+		}
+		catch (ExecutionException ex) {
+			throw (ex.getCause() != null) ? ex.getCause() : ex;
+		}
 	}
 
 	/**

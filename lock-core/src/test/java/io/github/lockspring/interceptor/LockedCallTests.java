@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -79,6 +80,35 @@ class LockedCallTests {
 			jobs.remote().complete("done");
 			assertThat(result).succeedsWithin(Duration.ofSeconds(10)).isEqualTo("done");
 			locks.acquire(once("42")).close();
+		}
+	}
+
+	@Test
+	void interruptEndsNeitherTheWorkOfAnAsyncMethodNorItsLock() throws Exception {
+		try (AnnotationConfigApplicationContext context = LockContexts.start(Engine.class, Asynchronous.class,
+				Jobs.class)) {
+			Jobs jobs = context.getBean(Jobs.class);
+			LockTemplate locks = context.getBean(LockTemplate.class);
+			Future<String> result = jobs.cancellable("42");
+			assertThat(jobs.begun().await(10, TimeUnit.SECONDS)).isTrue();
+			result.cancel(true);
+			assertThat(locks.tryAcquire(LockRequest.of("42").waitTime(Duration.ofMillis(400)))).isEmpty();
+			jobs.remote().complete("done");
+			locks.acquire(LockRequest.of("42").waitTime(Duration.ofSeconds(10))).close();
+		}
+	}
+
+	@Test
+	void interruptEndsTheWaitForAnAsyncMethodWhoseLockIsLost() throws Exception {
+		try (AnnotationConfigApplicationContext context = LockContexts.start(Engine.class, Asynchronous.class,
+				Jobs.class)) {
+			Jobs jobs = context.getBean(Jobs.class);
+			jobs.cancellable("42");
+			assertThat(jobs.begun().await(10, TimeUnit.SECONDS)).isTrue();
+			jobs.worker().interrupt();
+			context.getBean(LockEngine.class).stop();
+			jobs.worker().join(10_000);
+			assertThat(jobs.worker().isAlive()).isFalse();
 		}
 	}
 
@@ -202,6 +232,12 @@ class LockedCallTests {
 
 		private final CompletableFuture<String> remote = new CompletableFuture<>();
 
+		private volatile Thread worker = Thread.currentThread();
+
+		Thread worker() {
+			return this.worker;
+		}
+
 		CountDownLatch begun() {
 			return this.begun;
 		}
@@ -213,6 +249,14 @@ class LockedCallTests {
 		@Async
 		@DistributedLock("#id")
 		public CompletableFuture<String> later(String id) {
+			this.begun.countDown();
+			return this.remote;
+		}
+
+		@Async
+		@DistributedLock("#id")
+		public Future<String> cancellable(String id) {
+			this.worker = Thread.currentThread();
 			this.begun.countDown();
 			return this.remote;
 		}
