@@ -230,9 +230,10 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 		}
 	}
 
-	/** Returns whether messages arrive; empty as long as none were needed. */
+	/** Returns whether messages arrive; empty while none are needed. */
 	Optional<Boolean> inboxState() {
-		return this.inbox.map(Inbox::isConfirmed).filter((confirmed) -> confirmed || this.inboxOpened);
+		return this.inbox.filter((inbox) -> inbox.isConfirmed() || (this.inboxOpened && inbox.isOpen()))
+			.map(Inbox::isConfirmed);
 	}
 
 	void closeInbox() {

@@ -14,10 +14,18 @@ public interface Inbox extends AutoCloseable {
 
 	/**
 	 * Opens the inbox in the background and keeps it open, across lost connections, until
-	 * {@link #close()}. Returns immediately. Has no effect while the inbox is open or
-	 * opening.
+	 * {@link #close()}, or until it closes itself because no caller has waited for long.
+	 * Returns immediately. Has no effect while the inbox is open or opening.
 	 */
 	void open();
+
+	/**
+	 * Returns whether an inbox that was opened has not closed itself since.
+	 * @return false if {@link #open()} has to be called before messages can arrive again
+	 */
+	default boolean isOpen() {
+		return true;
+	}
 
 	/**
 	 * Returns whether messages that are sent now will arrive, as far as is known.

@@ -304,6 +304,19 @@ class ProtocolTraceTests extends EngineFixture {
 	}
 
 	@Test
+	void inboxThatHasClosedItselfIsNotMissed() {
+		this.store.inboxConfirmed = false;
+		assertThat(this.registry.inboxState()).as("never needed").isEmpty();
+		Waiting waiting = waiting(request(), 100);
+		assertThat(this.registry.inboxState()).contains(false);
+		this.store.inboxOpen = false;
+		assertThat(this.registry.inboxState()).as("closed by itself").isEmpty();
+		this.store.inboxConfirmed = true;
+		assertThat(this.registry.inboxState()).contains(true);
+		waiting.running().thread().interrupt();
+	}
+
+	@Test
 	void h12MessagesForOtherInstancesAreIgnored() {
 		this.store.messages().wanted(KEY, new OwnerToken("AAAAAAAAAAAAAAAAAAAAAA", 1, 5000));
 		runBackground();

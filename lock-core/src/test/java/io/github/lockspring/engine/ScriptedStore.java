@@ -116,6 +116,8 @@ public class ScriptedStore implements LockStore {
 
 	volatile int inboxOpened;
 
+	volatile boolean inboxOpen = true;
+
 	volatile int inboxDoubted;
 
 	volatile int inboxClosed;
@@ -258,6 +260,11 @@ public class ScriptedStore implements LockStore {
 		public void open() {
 			ScriptedStore.this.inboxOpened++;
 			ScriptedStore.this.onOpenInbox.run();
+		}
+
+		@Override
+		public boolean isOpen() {
+			return ScriptedStore.this.inboxOpen;
 		}
 
 		@Override

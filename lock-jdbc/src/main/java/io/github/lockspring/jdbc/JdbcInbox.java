@@ -94,6 +94,11 @@ final class JdbcInbox implements Inbox {
 	}
 
 	@Override
+	public boolean isOpen() {
+		return this.present != null;
+	}
+
+	@Override
 	public boolean isConfirmed() {
 		Opening opening = this.present;
 		return opening != null && opening.isConfirmed();

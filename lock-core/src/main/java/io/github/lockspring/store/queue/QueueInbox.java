@@ -101,7 +101,8 @@ final class QueueInbox implements Inbox {
 		}
 	}
 
-	private synchronized boolean isOpen() {
+	@Override
+	public synchronized boolean isOpen() {
 		return this.open;
 	}
 

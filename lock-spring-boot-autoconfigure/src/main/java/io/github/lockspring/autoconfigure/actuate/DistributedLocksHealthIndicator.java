@@ -91,7 +91,7 @@ public final class DistributedLocksHealthIndicator extends AbstractHealthIndicat
 		}
 		Boolean confirmed = health.inbox();
 		if (confirmed == null) {
-			return "not needed yet";
+			return "not needed";
 		}
 		if (!confirmed) {
 			warnings.add("messages do not arrive at this instance now: callers that wait poll, and wait longer");
