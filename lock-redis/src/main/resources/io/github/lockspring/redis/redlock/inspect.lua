@@ -5,9 +5,11 @@
 --
 -- Returns an empty list   no vote here
 --         owner, milliseconds left or -1, microseconds since the owner requested the lock by its clock or -1, a number
---         that is at least as large as the fencing token that this node knows of the owner: as text
+--         that is at least as large as each fencing token of the owner that began with one that this node knows: as text
 
 local lock, fencingKey = KEYS[1], KEYS[2]
+-- the hand-offs inside an instance within one ownership, which no node knows while it lasts
+local MAX_LOCAL_TOKENS = 1000
 local call = redis.call
 
 local owner = call('GET', lock)
@@ -22,4 +24,4 @@ local now = tonumber(time[1] .. string.format('%06d', time[2]))
 local last = tonumber(call('GET', fencingKey) or 0) or 0
 local requested = tonumber(string.match(owner, '^[%w_-]+%.(%d+)%.'))
 return { owner, text(call('PTTL', lock)), requested and text(math.max(0, now - requested)) or '-1',
-  text(math.max(last, now)) }
+  text(math.max(last + MAX_LOCAL_TOKENS, now)) }

@@ -94,6 +94,14 @@ class RedlockScriptsTests {
 	}
 
 	@Test
+	void inspectionTellsANumberAboveTheTokensOfLocalHandOffs() {
+		this.server.command("SET", FENCE, "8999999999990000", "PX", "60000");
+		vote(ONE, 1, 30_000);
+		List<?> lock = (List<?>) eval(RedlockScripts.INSPECT, List.of(LOCK, FENCE));
+		assertThat(lock.get(3)).isEqualTo("8999999999991000");
+	}
+
+	@Test
 	void f14ServerThatWasStartedRecentlyHasNoVoteAndSaysWhoItIs() {
 		String[] answer = vote(ONE, 1, 30_000, "100000000", "1");
 		assertThat(answer[0]).isEqualTo("2");
