@@ -202,6 +202,10 @@ final class InboxSubscription {
 			container.afterPropertiesSet();
 			container.start();
 			this.refusals = 0;
+			if (this.ended) {
+				// the end has not waited for so long
+				discard(true);
+			}
 		}
 		catch (RuntimeException | Error ex) {
 			// an error too: a machine may be out of threads for a moment
