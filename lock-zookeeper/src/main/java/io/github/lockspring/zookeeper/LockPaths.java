@@ -59,8 +59,9 @@ record LockPaths(String root, String keyPrefix) {
 	 * is gone, and counts anew in the next one.
 	 */
 	static boolean isTooLate(String entry) {
-		String number = entry.substring(entry.length() - SEQUENCE_DIGITS);
-		return number.compareTo(LAST) > 0 || !Character.isDigit(number.charAt(0));
+		int start = entry.length() - SEQUENCE_DIGITS;
+		boolean negative = entry.charAt(start) == '-' || entry.charAt(start - 2) == '-';
+		return negative || entry.substring(start).compareTo(LAST) > 0;
 	}
 
 	static String tooLate(String key) {
@@ -71,7 +72,7 @@ record LockPaths(String root, String keyPrefix) {
 	/** The entries of a lock in their order; nodes of others are left out. */
 	static List<Node> sorted(String lock, List<String> children) {
 		return children.stream()
-			.filter((name) -> name.matches(".+-\\d{" + SEQUENCE_DIGITS + "}"))
+			.filter((name) -> name.matches(".*[^-]-\\d{" + SEQUENCE_DIGITS + "}"))
 			.sorted(Comparator.comparing((name) -> name.substring(name.length() - SEQUENCE_DIGITS)))
 			.map((name) -> new Node(lock + "/" + name, name.substring(0, name.length() - SEQUENCE_DIGITS - 1)))
 			.toList();

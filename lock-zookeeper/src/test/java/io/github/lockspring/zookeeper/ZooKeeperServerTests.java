@@ -76,8 +76,12 @@ class ZooKeeperServerTests {
 	@Test
 	void nodesAreNotAddedWhenTheirNumbersAreUsedUp() {
 		assertThat(List.of("token-0000000000", "token-1999999999", "token-2000000000")).noneMatch(LockPaths::isTooLate);
-		assertThat(List.of("token-2000000001", "token-2147483647", "token--2147483648", "token--000000001"))
+		assertThat(List.of("token-2000000001", "token-2147483647", "token--2147483648", "token--1999999999",
+				"token--000000001"))
 			.allMatch(LockPaths::isTooLate);
+		assertThat(LockPaths.sorted("/lock", List.of("b-0000000002", "a-0000000010", "c--1999999999", "other")))
+			.extracting(Node::path)
+			.containsExactly("/lock/b-0000000002", "/lock/a-0000000010");
 	}
 
 }
