@@ -3,7 +3,6 @@ package io.github.lockspring.engine.support;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicLong;
 
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.ReleaseRequest;
@@ -22,7 +21,7 @@ public final class LostReleases {
 
 	private final Map<OwnerToken, Lost> lost = new ConcurrentHashMap<>();
 
-	private final AtomicLong sweptAt = new AtomicLong();
+	private volatile long sweptAt;
 
 	/** Creates an empty collection. */
 	public LostReleases() {
@@ -35,10 +34,10 @@ public final class LostReleases {
 	 */
 	public void add(ReleaseRequest release, long now) {
 		if (this.lost.isEmpty()) {
-			this.sweptAt.set(now);
+			this.sweptAt = now;
 		}
-		else if (now - this.sweptAt.get() >= SWEEP_NANOS) {
-			this.sweptAt.set(now);
+		else if (now - this.sweptAt >= SWEEP_NANOS) {
+			this.sweptAt = now;
 			this.lost.values().removeIf((each) -> now - each.until() > 0);
 		}
 		if (release.lastFencingToken() > 0) {
