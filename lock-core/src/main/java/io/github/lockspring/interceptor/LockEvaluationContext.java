@@ -2,10 +2,15 @@ package io.github.lockspring.interceptor;
 
 import java.lang.reflect.Method;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.expression.BeanResolver;
+import org.springframework.expression.EvaluationContext;
+import org.springframework.expression.PropertyAccessor;
+import org.springframework.expression.TypeLocator;
 import org.springframework.expression.spel.support.StandardEvaluationContext;
 
 /**
@@ -20,16 +25,13 @@ final class LockEvaluationContext extends StandardEvaluationContext {
 
 	private final @Nullable Object[] arguments;
 
-	/**
-	 * Creates the context of a call.
-	 * @param root what {@code #root} stands for
-	 * @param positions the positions of the arguments by their names
-	 * @param arguments the arguments
-	 */
-	LockEvaluationContext(Root root, Map<String, Integer> positions, @Nullable Object[] arguments) {
-		super(root);
-		this.positions = positions;
+	private LockEvaluationContext(Factory method, @Nullable Object target, @Nullable Object[] arguments) {
+		super(new Root(method.method, target, arguments));
+		this.positions = method.positions;
 		this.arguments = arguments;
+		setPropertyAccessors(method.shared.properties);
+		setTypeLocator(method.shared.types);
+		setBeanResolver(method.shared.beans);
 	}
 
 	/**
@@ -67,6 +69,37 @@ final class LockEvaluationContext extends StandardEvaluationContext {
 	@Override
 	public boolean isAssignmentEnabled() {
 		return false;
+	}
+
+	/**
+	 * Creates the contexts of the calls of a method. Immutable and thread-safe.
+	 *
+	 * @param method the method
+	 * @param positions the positions of its arguments by their names
+	 * @param shared what all methods have in common
+	 */
+	record Factory(Method method, Map<String, Integer> positions, Shared shared) {
+
+		/**
+		 * Creates the context of a call.
+		 * @param target the object that the method is called on
+		 * @param arguments the arguments
+		 * @return the context
+		 */
+		EvaluationContext create(@Nullable Object target, @Nullable Object[] arguments) {
+			return new LockEvaluationContext(this, target, arguments);
+		}
+
+	}
+
+	/**
+	 * What the calls of all methods share. Immutable and thread-safe.
+	 *
+	 * @param beans finds the beans that expressions name
+	 * @param types finds the classes that they name
+	 * @param properties reads properties, and remembers what reflection has found
+	 */
+	record Shared(BeanResolver beans, TypeLocator types, List<PropertyAccessor> properties) {
 	}
 
 	/**

@@ -79,7 +79,8 @@ final class LockHintsAotProcessor implements BeanFactoryInitializationAotProcess
 			hints.registerMethod(fallback.method(), ExecutableMode.INVOKE);
 		}
 		for (LockedMethod.Lock lock : locked.locks()) {
-			ExpressionTypes types = new ExpressionTypes(lock.operation(), type, locked.positions(), beanFactory, hints);
+			ExpressionTypes types = new ExpressionTypes(lock.operation(), type, locked.contexts().positions(),
+					beanFactory, hints);
 			lock.expressions().forEach((expression) -> types.visit(expression.getAST(), ResolvableType.NONE));
 		}
 	}

@@ -9,6 +9,8 @@ import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.annotation.DistributedLock;
+import io.github.lockspring.aop.AnnotatedMethods;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -29,6 +31,8 @@ public final class LockInterceptor implements MethodInterceptor {
 
 	private final LockOperationSource source;
 
+	private final AnnotatedMethods<DistributedLock, LockedMethod> methods;
+
 	private final Supplier<LockTemplate> locks;
 
 	/**
@@ -41,6 +45,7 @@ public final class LockInterceptor implements MethodInterceptor {
 	 */
 	public LockInterceptor(ConfigurableBeanFactory beanFactory, Supplier<LockTemplate> locks) {
 		this.source = new LockOperationSource(beanFactory);
+		this.methods = this.source.methods();
 		this.locks = SingletonSupplier.of(locks);
 	}
 
@@ -61,7 +66,7 @@ public final class LockInterceptor implements MethodInterceptor {
 	@Override
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
 		Object target = invocation.getThis();
-		LockedMethod locked = this.source.methods().get(invocation);
+		LockedMethod locked = this.methods.get(invocation);
 		LockRequest request = locked.request(target, invocation.getArguments());
 		if (request == null) {
 			return invocation.proceed();

@@ -38,7 +38,7 @@ final class LockOperationSource {
 
 	private final Function<String, @Nullable String> placeholders;
 
-	private final LockKeyEvaluator evaluator;
+	private final LockExpressionParser expressions;
 
 	/**
 	 * Creates a source.
@@ -47,7 +47,7 @@ final class LockOperationSource {
 	LockOperationSource(ConfigurableBeanFactory beanFactory) {
 		this.inspector = new BeanFactoryInspector(beanFactory);
 		this.placeholders = beanFactory::resolveEmbeddedValue;
-		this.evaluator = new LockKeyEvaluator(beanFactory);
+		this.expressions = new LockExpressionParser(beanFactory);
 	}
 
 	AnnotatedMethodPointcut pointcut() {
@@ -77,14 +77,14 @@ final class LockOperationSource {
 		ReturnTypeValidator.Values values = new ReturnTypeValidator(this.inspector).validate(first, userClass);
 		List<LockedMethod.Lock> locks = new ArrayList<>(operations.size());
 		for (LockOperation operation : operations) {
-			locks.add(LockedMethod.Lock.of(operation, this.evaluator.parseKey(operation),
-					this.evaluator.parseCondition(operation)));
+			locks.add(LockedMethod.Lock.of(operation, this.expressions.parseKey(operation),
+					this.expressions.parseCondition(operation)));
 		}
 		if (locks.size() > 1) {
 			checkRepeated(locks);
 		}
 		locks.stream().map((lock) -> lock.operation().lock().name()).filter(Objects::nonNull).forEach(this.names::add);
-		return new LockedMethod(List.copyOf(locks), this.evaluator, this.evaluator.argumentPositions(first),
+		return new LockedMethod(List.copyOf(locks), this.expressions.contexts(first),
 				FencingTokenParameter.of(operations), BusyHandlerFactory.create(first, userClass), values);
 	}
 

@@ -2,7 +2,6 @@ package io.github.lockspring.interceptor;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -24,15 +23,14 @@ import org.springframework.expression.spel.standard.SpelExpression;
  * Immutable and thread-safe.
  *
  * @param locks the method's annotations, at least one
- * @param evaluator evaluates the expressions
- * @param positions where they find the arguments, by name
+ * @param contexts creates what the expressions of a call are evaluated against
  * @param token the parameter that receives the fencing token, or null for none
  * @param busyHandler handles calls when the lock is busy, or null if the exception
  * reaches the caller
  * @param values what to do with the value that a call returns
  */
-record LockedMethod(List<Lock> locks, LockKeyEvaluator evaluator, Map<String, Integer> positions,
-		@Nullable FencingTokenParameter token, @Nullable BusyHandler busyHandler, ReturnTypeValidator.Values values) {
+record LockedMethod(List<Lock> locks, LockEvaluationContext.Factory contexts, @Nullable FencingTokenParameter token,
+		@Nullable BusyHandler busyHandler, ReturnTypeValidator.Values values) {
 
 	/** How soon a wait that was interrupted notices that the lock was lost. */
 	private static final long CHECK_MILLIS = 100;
@@ -47,11 +45,10 @@ record LockedMethod(List<Lock> locks, LockKeyEvaluator evaluator, Map<String, In
 	 */
 	@Nullable LockRequest request(@Nullable Object target, @Nullable Object[] arguments) {
 		Lock first = this.locks.get(0);
-		if (this.locks.size() == 1 && first.condition() == null && first.constant() != null) {
-			return first.constant();
+		if (this.locks.size() == 1 && first.isConstant() && first.condition() == null) {
+			return first.request();
 		}
-		EvaluationContext context = this.evaluator.context(first.operation().method(), this.positions, target,
-				arguments);
+		EvaluationContext context = this.contexts.create(target, arguments);
 		if (this.locks.size() == 1) {
 			return first.request(context);
 		}
@@ -143,15 +140,19 @@ record LockedMethod(List<Lock> locks, LockKeyEvaluator evaluator, Map<String, In
 	 * @param operation its values
 	 * @param key its key
 	 * @param condition its condition, or null for none
-	 * @param constant the request of every call, or null if the keys depend on the call
+	 * @param request the request of every call if the key is constant, otherwise the one
+	 * that gets the keys of a call
 	 */
-	record Lock(LockOperation operation, LockKeyExpression key, @Nullable Expression condition,
-			@Nullable LockRequest constant) {
+	record Lock(LockOperation operation, LockKeyExpression key, @Nullable Expression condition, LockRequest request) {
 
 		static Lock of(LockOperation operation, LockKeyExpression key, @Nullable Expression condition) {
+			Lock lock = new Lock(operation, key, condition, operation.request());
 			String constant = key.constantKey();
-			return new Lock(operation, key, condition,
-					(constant != null) ? forKeys(operation, List.of(constant)) : null);
+			return (constant != null) ? new Lock(operation, key, condition, lock.forKeys(List.of(constant))) : lock;
+		}
+
+		boolean isConstant() {
+			return this.key.constantKey() != null;
 		}
 
 		/** Returns all expressions that a call evaluates. */
@@ -165,15 +166,15 @@ record LockedMethod(List<Lock> locks, LockKeyEvaluator evaluator, Map<String, In
 			if (this.condition != null && !isTrue(this.condition, context)) {
 				return null;
 			}
-			return (this.constant != null) ? this.constant : forKeys(this.operation, this.key.keys(context));
+			return isConstant() ? this.request : forKeys(this.key.keys(context));
 		}
 
-		private static LockRequest forKeys(LockOperation operation, List<String> keys) {
+		private LockRequest forKeys(List<String> keys) {
 			try {
-				return operation.request().forKeys(keys);
+				return this.request.forKeys(keys);
 			}
 			catch (IllegalArgumentException ex) {
-				throw operation.error("it gives no usable key: " + ex.getMessage(),
+				throw this.operation.error("it gives no usable key: " + ex.getMessage(),
 						"Name an identifier, or a hash of the value", ex);
 			}
 		}

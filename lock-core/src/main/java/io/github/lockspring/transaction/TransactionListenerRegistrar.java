@@ -76,7 +76,7 @@ public final class TransactionListenerRegistrar
 	private void addListeners(Object bean) {
 		if (bean instanceof ConfigurableTransactionManager manager
 				&& !manager.getTransactionExecutionListeners().contains(this.guard)) {
-			manager.addListener(new OpenTransaction.Tracker(manager));
+			manager.addListener(new TransactionUnitOfWork.Tracker(manager));
 			manager.addListener(this.guard);
 		}
 	}

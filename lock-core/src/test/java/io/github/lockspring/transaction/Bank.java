@@ -66,7 +66,7 @@ final class Bank implements AutoCloseable {
 
 	/** Makes a manager known, as the application's are. */
 	<M extends ConfigurableTransactionManager> M known(M manager) {
-		manager.addListener(new OpenTransaction.Tracker(manager));
+		manager.addListener(new TransactionUnitOfWork.Tracker(manager));
 		return manager;
 	}
 

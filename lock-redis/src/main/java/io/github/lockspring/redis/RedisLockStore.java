@@ -79,6 +79,9 @@ public final class RedisLockStore implements LockStore {
 
 	private final RedisConnections connections;
 
+	/** Whether the server of a key knows every subscriber of an inbox, for the script. */
+	private final String exactCount;
+
 	private final RedisEndpoint endpoint;
 
 	private final RedisCommands commands;
@@ -105,6 +108,8 @@ public final class RedisLockStore implements LockStore {
 
 	private RedisLockStore(RedisConnections connections, RedisEndpoint endpoint, RedisStoreSettings settings) {
 		this.connections = connections;
+		boolean oneServer = connections.topology().isOneServer();
+		this.exactCount = oneServer ? "1" : "0";
 		this.endpoint = endpoint;
 		this.settings = settings;
 		this.traits = new StoreTraits(Duration.ofMillis(1), Duration.ofMillis(1), null,
@@ -120,8 +125,7 @@ public final class RedisLockStore implements LockStore {
 		this.renewScripts = scripts("lock-redis-renew", RENEW_THREADS, replicas);
 		this.releaseScripts = scripts("lock-redis-release", RELEASE_THREADS, 0);
 		this.renewal = new BatchRenewal(this.renewScripts, this.keys, connections);
-		this.inspector = new RedisInspector(this.keys, this.commands, this.releaseScripts,
-				connections.topology().isOneServer());
+		this.inspector = new RedisInspector(this.keys, this.commands, this.releaseScripts, oneServer);
 		this.first = new FirstConnections(List.of(this::sendFirst), 1, settings.connectTimeout());
 	}
 
@@ -245,9 +249,8 @@ public final class RedisLockStore implements LockStore {
 	}
 
 	private Object[] releaseArgs(ReleaseRequest request) {
-		boolean exactCount = this.connections.topology().isOneServer();
 		return new Object[] { request.token().toString(), String.valueOf(request.lastFencingToken()),
-				millis(request.keep()), exactCount ? "1" : "0" };
+				millis(request.keep()), this.exactCount };
 	}
 
 	private ReleaseResult released(String reply, int sends) {

@@ -1,9 +1,7 @@
 package io.github.lockspring.interceptor;
 
-import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
@@ -13,12 +11,9 @@ import org.springframework.context.expression.BeanFactoryResolver;
 import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.NativeDetector;
 import org.springframework.core.ParameterNameDiscoverer;
-import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.Expression;
 import org.springframework.expression.ExpressionParser;
 import org.springframework.expression.ParseException;
-import org.springframework.expression.PropertyAccessor;
-import org.springframework.expression.TypeLocator;
 import org.springframework.expression.common.CompositeStringExpression;
 import org.springframework.expression.common.TemplateParserContext;
 import org.springframework.expression.spel.SpelCompilerMode;
@@ -29,10 +24,9 @@ import org.springframework.expression.spel.support.ReflectivePropertyAccessor;
 import org.springframework.expression.spel.support.StandardTypeLocator;
 
 /**
- * Parses the expressions of annotations, once for each method, and creates the contexts
- * that they are evaluated in. Thread-safe.
+ * Parses and checks the expressions of annotations, once for each method. Thread-safe.
  */
-final class LockKeyEvaluator {
+final class LockExpressionParser {
 
 	private static final TemplateParserContext TEMPLATE = new TemplateParserContext();
 
@@ -42,18 +36,13 @@ final class LockKeyEvaluator {
 
 	private final ExpressionParser parser;
 
-	private final BeanFactoryResolver beans;
-
-	/** Shared by all calls: it remembers what reflection has found. */
-	private final List<PropertyAccessor> properties = List.of(new ReflectivePropertyAccessor(false));
-
-	private final TypeLocator types;
+	private final LockEvaluationContext.Shared shared;
 
 	/**
-	 * Creates an evaluator.
+	 * Creates a parser.
 	 * @param beanFactory holds the beans that expressions name
 	 */
-	LockKeyEvaluator(ConfigurableBeanFactory beanFactory) {
+	LockExpressionParser(ConfigurableBeanFactory beanFactory) {
 		ClassLoader classLoader = beanFactory.getBeanClassLoader();
 		this.beanFactory = beanFactory;
 		// MIXED and not IMMEDIATE: compiled code expects the types of the first calls,
@@ -61,8 +50,8 @@ final class LockKeyEvaluator {
 		// cannot define classes
 		this.parser = new SpelExpressionParser(new SpelParserConfiguration(
 				NativeDetector.inNativeImage() ? SpelCompilerMode.OFF : SpelCompilerMode.MIXED, classLoader));
-		this.beans = new BeanFactoryResolver(beanFactory);
-		this.types = new StandardTypeLocator(classLoader);
+		this.shared = new LockEvaluationContext.Shared(new BeanFactoryResolver(beanFactory),
+				new StandardTypeLocator(classLoader), List.of(new ReflectivePropertyAccessor(false)));
 	}
 
 	/**
@@ -151,31 +140,15 @@ final class LockKeyEvaluator {
 	}
 
 	/**
-	 * Where the expressions find the arguments, looked up once.
+	 * Creates what makes the contexts of a method's calls.
 	 * @param operation the operation
-	 * @return the positions of the arguments by their names
+	 * @return the factory
 	 */
-	Map<String, Integer> argumentPositions(LockOperation operation) {
-		return LockEvaluationContext.positions(operation.method().getParameterCount(),
-				this.parameterNames.getParameterNames(operation.annotated().declared()));
-	}
-
-	/**
-	 * What the expressions of a call are evaluated against.
-	 * @param method the method
-	 * @param positions the positions of its arguments by their names
-	 * @param target the object that the method is called on
-	 * @param arguments the arguments
-	 * @return the context of this call
-	 */
-	EvaluationContext context(Method method, Map<String, Integer> positions, @Nullable Object target,
-			@Nullable Object[] arguments) {
-		LockEvaluationContext context = new LockEvaluationContext(
-				new LockEvaluationContext.Root(method, target, arguments), positions, arguments);
-		context.setPropertyAccessors(this.properties);
-		context.setTypeLocator(this.types);
-		context.setBeanResolver(this.beans);
-		return context;
+	LockEvaluationContext.Factory contexts(LockOperation operation) {
+		return new LockEvaluationContext.Factory(operation.method(),
+				LockEvaluationContext.positions(operation.method().getParameterCount(),
+						this.parameterNames.getParameterNames(operation.annotated().declared())),
+				this.shared);
 	}
 
 }
