@@ -33,7 +33,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 class SizeTests {
 
 	private static final List<Path> SOURCES = Stream
-		.of("lock-core", "lock-redis", "lock-jdbc", "lock-zookeeper", "lock-etcd", "lock-spring-boot-autoconfigure")
+		.of("lock-core", "lock-redis", "lock-jdbc", "lock-zookeeper", "lock-etcd", "lock-spring-boot-autoconfigure",
+				"lock-spring-boot-test", "lock-protocol-model")
 		.map((module) -> Path.of("..", module, "src", "main", "java"))
 		.toList();
 
@@ -41,8 +42,8 @@ class SizeTests {
 
 	private static final int MAX_CLASS_LINES = 300;
 
-	/** A state machine whose state is private: one invariant needs one home. */
-	private static final Map<String, Integer> STATE_MACHINES = Map.of("KeyLock.java", 500);
+	/** State machines whose state is private: one invariant needs one home. */
+	private static final Map<String, Integer> STATE_MACHINES = Map.of("KeyLock.java", 500, "Instance.java", 500);
 
 	private static final int MAX_METHOD_LINES = 40;
 

@@ -46,4 +46,20 @@ record Command(Kind kind, int token, int lastFencingToken, boolean known) {
 		return ((this.kind == Kind.RELEASE) ? "release of " : "acquire of ") + Tokens.name(this.token);
 	}
 
+	/**
+	 * How an acquire attempt waits.
+	 */
+	enum QueueMode {
+
+		/** Does not wait. */
+		NONE,
+		/** First attempt of a token that waits. */
+		JOIN,
+		/** Later attempt. */
+		REJOIN,
+		/** Attempt of a token that polls. */
+		POLL
+
+	}
+
 }

@@ -1,6 +1,7 @@
 package io.github.lockspring.model;
 
 import io.github.lockspring.model.Instance.Phase;
+import io.github.lockspring.model.Scenario.Fault;
 import io.github.lockspring.model.Scenario.Option;
 import org.jspecify.annotations.Nullable;
 

@@ -7,6 +7,7 @@ import java.util.LinkedList;
 import java.util.List;
 import java.util.Map;
 
+import io.github.lockspring.model.World.LimitReached;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -146,6 +147,26 @@ final class Explorer {
 			occurred.put(event, this.events[event.ordinal()]);
 		}
 		return new Exploration(this.seen.size(), this.depth, complete, occurred, violation);
+	}
+
+	/**
+	 * What an exploration found.
+	 *
+	 * @param states number of states
+	 * @param depth number of steps to the states that are farthest away
+	 * @param complete whether all states were explored
+	 * @param events how often each event occurred
+	 * @param violation the shortest way to a violation; null: there is none
+	 */
+	record Exploration(int states, int depth, boolean complete, Map<Event, Long> events, @Nullable Trace violation) {
+
+		@Override
+		public String toString() {
+			String found = (this.violation != null) ? this.violation.toString() : "no violation";
+			return "%,d states, %d steps deep, %s: %s".formatted(this.states, this.depth,
+					this.complete ? "complete" : "not complete", found);
+		}
+
 	}
 
 }

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Set;
 
 import io.github.lockspring.model.Instance.Phase;
-
+import io.github.lockspring.model.World.LimitReached;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -119,4 +119,25 @@ record Scenario(List<Role> roles, Map<Fault, Integer> faults, Set<Rule> off, Set
 		return has(Rule.HAND_OFF_LIMIT) ? this.handoffs + 1 : 1;
 	}
 
+	/**
+	 * What may go wrong, each a limited number of times in one scenario. That anything
+	 * takes any amount of time is no fault: it happens in every scenario.
+	 */
+	enum Fault {
+
+		/** A command, a result or a message is lost, late or doubled. */
+		LOSS,
+		/** An instance dies. */
+		CRASH,
+		/** An instance is no longer subscribed to its inbox. */
+		SUBSCRIPTION,
+		/** The store loses all its data. */
+		DATA_LOSS,
+		/** The server's clock does not advance between two scripts. */
+		CLOCK,
+		/** A client without the protocol takes the lock, with {@code SET NX PX}. */
+		PLAIN_CLIENT
+
+	}
+
 }

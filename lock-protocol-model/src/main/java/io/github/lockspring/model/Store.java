@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.IntUnaryOperator;
 
+import io.github.lockspring.model.Command.QueueMode;
 import io.github.lockspring.model.Scenario.Option;
 
 /**

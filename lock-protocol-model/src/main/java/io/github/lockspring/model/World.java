@@ -5,6 +5,9 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.function.IntUnaryOperator;
 
+import io.github.lockspring.model.Command.QueueMode;
+import io.github.lockspring.model.Scenario.Fault;
+
 /**
  * A state of everything: the store, the instances, and what is on its way. A state is
  * kept as bytes; this is its form to change it. Not thread-safe.
@@ -332,6 +335,19 @@ final class World {
 	@Override
 	public String toString() {
 		return this.store.toString();
+	}
+
+	/**
+	 * A step leads to a state with more on its way than the model follows.
+	 */
+	static final class LimitReached extends RuntimeException {
+
+		private static final long serialVersionUID = 1L;
+
+		LimitReached() {
+			super(null, null, false, false);
+		}
+
 	}
 
 }

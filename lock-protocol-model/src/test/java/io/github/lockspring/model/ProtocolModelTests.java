@@ -5,6 +5,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 
+import io.github.lockspring.model.Explorer.Exploration;
+import io.github.lockspring.model.Scenario.Fault;
 import io.github.lockspring.model.Scenario.Option;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;

@@ -5,6 +5,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
+import io.github.lockspring.model.Explorer.Exploration;
+import io.github.lockspring.model.Scenario.Fault;
 import io.github.lockspring.model.Scenario.Option;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
