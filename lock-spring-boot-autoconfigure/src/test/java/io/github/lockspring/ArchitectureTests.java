@@ -20,6 +20,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.Dependency;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaFieldAccess;
@@ -229,16 +230,15 @@ class ArchitectureTests {
 
 	/**
 	 * Sets of classes of one package each of which reaches each other one; nested classes
-	 * count as their outer one.
+	 * count as their outer one. A sealed type needs those that it permits.
 	 */
 	private static List<Set<String>> circles() {
 		Map<String, Set<String>> reachable = new HashMap<>();
-		CLASSES.forEach((type) -> type.getDirectDependenciesFromSelf().forEach((dependency) -> {
-			JavaClass target = dependency.getTargetClass();
-			if (target.getPackageName().equals(type.getPackageName())) {
-				reachable.computeIfAbsent(outermost(type), (name) -> new HashSet<>()).add(outermost(target));
-			}
-		}));
+		CLASSES.forEach((type) -> Stream
+			.concat(type.getDirectDependenciesFromSelf().stream().map(Dependency::getTargetClass), permitted(type))
+			.filter((target) -> target.getPackageName().equals(type.getPackageName()))
+			.forEach((target) -> reachable.computeIfAbsent(outermost(type), (name) -> new HashSet<>())
+				.add(outermost(target))));
 		for (String via : reachable.keySet()) {
 			for (Set<String> targets : reachable.values()) {
 				if (targets.contains(via)) {
@@ -253,6 +253,11 @@ class ArchitectureTests {
 				.filter((target) -> reachable.getOrDefault(target, Set.of()).contains(entry.getKey()))
 				.collect(Collectors.toSet()))
 			.toList();
+	}
+
+	private static Stream<JavaClass> permitted(JavaClass type) {
+		Class<?>[] permitted = type.reflect().getPermittedSubclasses();
+		return (permitted != null) ? Arrays.stream(permitted).map(CLASSES::get) : Stream.empty();
 	}
 
 	private static String outermost(JavaClass type) {

@@ -388,7 +388,8 @@ final class KeyLock {
 	private void hold(Ownership held, long now) {
 		Waiter waiter = this.waiters.removeFirst();
 		Hold hold = held.holdFor(waiter, now);
-		held.lease().prepareFor(this.waiters.peekFirst(), now);
+		Waiter next = this.waiters.peekFirst();
+		held.lease().prepareFor((next != null) ? next.parameters() : null, now);
 		try {
 			held.watch(this.port);
 		}

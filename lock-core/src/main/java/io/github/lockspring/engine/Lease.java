@@ -77,8 +77,8 @@ final class Lease {
 	 * Renews the lease during the hold that begins now, if the next waiter would
 	 * otherwise have to: after a hand-over from another instance.
 	 */
-	void prepareFor(@Nullable Waiter next, long now) {
-		if (next != null && isTooShortFor(next.parameters(), now)) {
+	void prepareFor(@Nullable LockParameters next, long now) {
+		if (next != null && isTooShortFor(next, now)) {
 			this.renewAt = Time.earlier(this.renewAt, now + PREPARE_AFTER);
 		}
 	}

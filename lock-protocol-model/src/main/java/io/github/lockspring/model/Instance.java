@@ -40,7 +40,9 @@ final class Instance {
 
 	private static final Phase[] PHASES = Phase.values();
 
-	private final World world;
+	private final Store store;
+
+	private final Environment environment;
 
 	private final Scenario scenario;
 
@@ -108,9 +110,10 @@ final class Instance {
 
 	private List<Message> inbox = new ArrayList<>();
 
-	Instance(World world, int number) {
-		this.world = world;
-		this.scenario = world.scenario();
+	Instance(Scenario scenario, int number, Store store, Environment environment) {
+		this.scenario = scenario;
+		this.store = store;
+		this.environment = environment;
 		this.number = number;
 		this.role = this.scenario.roles().get(number);
 		this.subscribed = this.role.hasInbox();
@@ -196,7 +199,7 @@ final class Instance {
 	}
 
 	/** Drops messages and a renewal about a token that is gone. */
-	void forgetWhatChangesNothing(World present) {
+	void forgetWhatChangesNothing(Environment present) {
 		if (!this.inbox.isEmpty()) {
 			this.inbox.removeIf(
 					(message) -> present.isGone(message.token()) && !present.isKnownInBackground(message.token()));
@@ -299,7 +302,7 @@ final class Instance {
 
 	/** The acquire script runs. */
 	void attemptExecuted() {
-		this.result = this.world.store().acquire(this.token, queueMode());
+		this.result = this.store.acquire(this.token, queueMode());
 		this.queued |= queueMode() != QueueMode.NONE;
 		this.phase = Phase.REPLIED;
 	}
@@ -337,7 +340,7 @@ final class Instance {
 
 	private void acquired(int received) {
 		this.pendingGrant = 0;
-		this.world.store().setLease(this.token);
+		this.store.setLease(this.token);
 		int left = this.scenario.has(Rule.COUNTS_FROM_SENDING) ? Scenario.TTL - this.sentAge : Scenario.TTL;
 		if (left > 0 || !this.scenario.has(Rule.LATE_RESULT)) {
 			hold(received, left);
@@ -381,7 +384,7 @@ final class Instance {
 
 	/** The last caller goes away: what it may have in the store is released. */
 	void giveUp() {
-		this.world.sendInBackground(new Command(Command.Kind.RELEASE, this.token, 0, true));
+		this.environment.sendInBackground(new Command(Command.Kind.RELEASE, this.token, 0, true));
 		forget();
 	}
 
@@ -408,8 +411,9 @@ final class Instance {
 		if (usable) {
 			about(message);
 		}
-		else if (!this.world.isKnownInBackground(message.token()) && this.scenario.has(Rule.ORPHANS_ARE_RELEASED)) {
-			this.world.sendInBackground(new Command(Command.Kind.RELEASE, message.token(), 0, false));
+		else if (!this.environment.isKnownInBackground(message.token())
+				&& this.scenario.has(Rule.ORPHANS_ARE_RELEASED)) {
+			this.environment.sendInBackground(new Command(Command.Kind.RELEASE, message.token(), 0, false));
 		}
 	}
 
@@ -430,7 +434,7 @@ final class Instance {
 		}
 		boolean owns = this.phase == Phase.HELD || this.phase == Phase.RELEASING;
 		if (owns && !this.scenario.has(Rule.KNOWN_TOKENS_ARE_NOT_RELEASED)) {
-			this.world.sendInBackground(new Command(Command.Kind.RELEASE, message.token(), 0, true));
+			this.environment.sendInBackground(new Command(Command.Kind.RELEASE, message.token(), 0, true));
 		}
 	}
 
@@ -488,7 +492,7 @@ final class Instance {
 	private void startWork() {
 		Violation.check(this.deadlineLeft > 0, "work starts on a lease that is over");
 		this.worked = false;
-		this.world.useFencingToken(this.token, this.fencingToken);
+		this.environment.useFencingToken(this.token, this.fencingToken);
 	}
 
 	/** The next local caller gets the lock. */
@@ -513,7 +517,7 @@ final class Instance {
 
 	/** The release script runs, and its result arrives. */
 	void releaseExecuted(boolean miscount) {
-		this.world.store().release(this.token, lastUsed(), miscount);
+		this.store.release(this.token, lastUsed(), miscount);
 		forget();
 	}
 
@@ -522,7 +526,7 @@ final class Instance {
 	 * release that the end of the work sends.
 	 */
 	void lose() {
-		this.world.sendInBackground(
+		this.environment.sendInBackground(
 				new Command(Command.Kind.RELEASE, this.token, lastUsed(), this.scenario.has(Rule.LOST_TOKEN_REPORTED)));
 		forget();
 	}
@@ -555,7 +559,7 @@ final class Instance {
 	}
 
 	void renewalExecuted() {
-		boolean renewed = this.world.store().renew(this.renewal.token(), this.renewal.ttl());
+		boolean renewed = this.store.renew(this.renewal.token(), this.renewal.ttl());
 		this.renewal = this.renewal.executed(renewed);
 	}
 
@@ -601,7 +605,7 @@ final class Instance {
 	boolean isAttemptDue() {
 		boolean retries = this.scenario.has(Rule.RETRY) || !this.foundBusy;
 		// the interval of a token that polls is shorter than the lease that it is given
-		boolean found = this.polls && this.world.store().owner() == this.token;
+		boolean found = this.polls && this.store.owner() == this.token;
 		return this.phase == Phase.WAITING
 				&& (found || this.attemptNow || (retries && this.sentAge >= Scenario.RETRY_INTERVAL));
 	}

@@ -20,7 +20,7 @@ final class Store {
 	/** How many tokens are reserved if {@link Rule#ONE_BY_ONE} is off. */
 	private static final int BLOCK = 5;
 
-	private final World world;
+	private final Environment environment;
 
 	private final Scenario scenario;
 
@@ -41,9 +41,9 @@ final class Store {
 	/** Set before a script during which the clock does not advance. */
 	private boolean clockStands;
 
-	Store(World world) {
-		this.world = world;
-		this.scenario = world.scenario();
+	Store(Scenario scenario, Environment environment) {
+		this.scenario = scenario;
+		this.environment = environment;
 	}
 
 	void pass(Cells cells) {
@@ -101,7 +101,7 @@ final class Store {
 			boolean free = isFree();
 			this.owner = token;
 			this.granted = false;
-			this.world.acquired(token);
+			this.environment.acquired(token);
 			this.leaseLeft = free ? Scenario.TTL : longer(this.leaseLeft, Scenario.TTL);
 			if (!this.scenario.has(Rule.ONE_COMMAND) && free) {
 				this.leaseLeft = FOREVER;
@@ -122,7 +122,7 @@ final class Store {
 		boolean announce = (mode == QueueMode.JOIN) ? this.queue.get(0).token() == token
 				: this.scenario.has(Rule.WANTED_REPEATED);
 		if (announce && this.scenario.has(Rule.WANTED) && Tokens.isOurs(this.owner)) {
-			this.world.publish(Message.wanted(this.owner));
+			this.environment.publish(Message.wanted(this.owner));
 		}
 	}
 
@@ -166,7 +166,7 @@ final class Store {
 		while (isFree() && !this.queue.isEmpty() && this.scenario.has(Rule.HAND_OVER)) {
 			QueueMember next = this.queue.remove(0);
 			if (skip) {
-				this.world.publish(new Message(Message.Kind.GRANTED, next.token(),
+				this.environment.publish(new Message(Message.Kind.GRANTED, next.token(),
 						this.lastFencingToken + this.scenario.clockStep(), false));
 				skip = false;
 			}
@@ -177,18 +177,20 @@ final class Store {
 	}
 
 	private boolean isSubscribed(QueueMember member) {
-		return member.polls() || !this.scenario.has(Option.EXACT_COUNT) || this.world.isSubscribed(member.token());
+		return member.polls() || !this.scenario.has(Option.EXACT_COUNT)
+				|| this.environment.isSubscribed(member.token());
 	}
 
 	private void handOver(QueueMember next) {
 		readClock();
 		this.owner = next.token();
 		this.granted = true;
-		this.world.acquired(next.token());
+		this.environment.acquired(next.token());
 		this.leaseLeft = this.scenario.has(Rule.GRANT_TTL) ? Scenario.GRANT_TTL : Scenario.TTL;
 		int fencingToken = nextFencingToken();
 		if (!next.polls()) {
-			this.world.publish(new Message(Message.Kind.GRANTED, next.token(), fencingToken, !this.queue.isEmpty()));
+			this.environment
+				.publish(new Message(Message.Kind.GRANTED, next.token(), fencingToken, !this.queue.isEmpty()));
 		}
 	}
 

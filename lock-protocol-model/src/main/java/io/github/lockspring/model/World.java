@@ -12,7 +12,7 @@ import io.github.lockspring.model.Scenario.Fault;
  * A state of everything: the store, the instances, and what is on its way. A state is
  * kept as bytes; this is its form to change it. Not thread-safe.
  */
-final class World {
+final class World implements Environment {
 
 	/** States with more messages in one inbox are not explored. */
 	private static final int MAX_INBOX = 3;
@@ -56,9 +56,9 @@ final class World {
 
 	World(Scenario scenario) {
 		this.scenario = scenario;
-		this.store = new Store(this);
+		this.store = new Store(scenario, this);
 		for (int i = 0; i < scenario.roles().size(); i++) {
-			this.instances.add(new Instance(this, i));
+			this.instances.add(new Instance(scenario, i, this.store, this));
 		}
 		scenario.faults().forEach((fault, times) -> this.faultsLeft[fault.ordinal()] = times);
 	}
@@ -158,8 +158,8 @@ final class World {
 				"an instance holds the lock beside a plain client");
 	}
 
-	/** A holder begins to use a fencing token. */
-	void useFencingToken(int owner, int token) {
+	@Override
+	public void useFencingToken(int owner, int token) {
 		if (owner == this.staleOwner) {
 			Violation.check(this.firstTokenSinceLoss == 0 || token < this.firstTokenSinceLoss,
 					"a holder from before the loss of data uses a token as large as a later one");
@@ -175,10 +175,8 @@ final class World {
 
 	// what the parts do to each other
 
-	/**
-	 * @throws LimitReached if more messages are on their way than the model follows
-	 */
-	void publish(Message message) {
+	@Override
+	public void publish(Message message) {
 		Instance receiver = this.instances.get(Tokens.instance(message.token()));
 		receiver.deliver(message);
 		if (receiver.hasMessage(MAX_INBOX)) {
@@ -186,11 +184,13 @@ final class World {
 		}
 	}
 
-	boolean isSubscribed(int token) {
+	@Override
+	public boolean isSubscribed(int token) {
 		return this.instances.get(Tokens.instance(token)).isSubscribed();
 	}
 
-	void sendInBackground(Command command) {
+	@Override
+	public void sendInBackground(Command command) {
 		this.network.add(command);
 	}
 
@@ -198,7 +198,8 @@ final class World {
 		return this.network.size() < MAX_NETWORK;
 	}
 
-	boolean isKnownInBackground(int token) {
+	@Override
+	public boolean isKnownInBackground(int token) {
 		return this.network.stream().anyMatch((command) -> command.known() && command.token() == token);
 	}
 
@@ -210,8 +211,8 @@ final class World {
 		}
 	}
 
-	/** The store knows an owner, perhaps once more after it has lost its data. */
-	void acquired(int token) {
+	@Override
+	public void acquired(int token) {
 		if (token == this.staleOwner && !this.instance(Tokens.instance(token)).isHolder()) {
 			this.staleOwner = Tokens.NONE;
 			this.firstTokenSinceLoss = 0;
@@ -252,8 +253,8 @@ final class World {
 		this.instances.forEach((instance) -> instance.forgetWhatChangesNothing(this));
 	}
 
-	/** Whether neither the store nor a command that could bring it there has a token. */
-	boolean isGone(int token) {
+	@Override
+	public boolean isGone(int token) {
 		if (this.store.has(token) || this.instance(Tokens.instance(token)).token() == token) {
 			return false;
 		}

@@ -1,0 +1,30 @@
+package io.github.lockspring.model;
+
+import io.github.lockspring.model.World.LimitReached;
+
+/**
+ * What the store and an instance know of everything else.
+ */
+interface Environment {
+
+	/** A holder begins to use a fencing token. */
+	void useFencingToken(int owner, int token);
+
+	/** The store knows an owner, perhaps once more after it has lost its data. */
+	void acquired(int token);
+
+	/**
+	 * @throws LimitReached if more messages are on their way than the model follows
+	 */
+	void publish(Message message);
+
+	boolean isSubscribed(int token);
+
+	void sendInBackground(Command command);
+
+	boolean isKnownInBackground(int token);
+
+	/** Whether neither the store nor a command that could bring it there has a token. */
+	boolean isGone(int token);
+
+}
