@@ -16,7 +16,8 @@ import io.github.lockspring.store.OwnerToken;
 
 /**
  * Looks for what was handed over to the waiters of one instance, for databases that
- * cannot notify: one query for all keys, while at least one waiter is queued.
+ * cannot notify: one query for all keys, while at least one waiter is queued. Each query
+ * confirms the inbox.
  *
  * @param requests executes the queries
  * @param select the query without the list of keys
@@ -57,11 +58,6 @@ record GrantPoller(JdbcExecutor requests, String select, UnaryOperator<String> r
 		if (key != null) {
 			opening.deliver((listener) -> listener.granted(key, owner, fencingToken, true));
 		}
-	}
-
-	@Override
-	public void probe(JdbcInbox.Opening opening) {
-		// the next query confirms it
 	}
 
 	@Override

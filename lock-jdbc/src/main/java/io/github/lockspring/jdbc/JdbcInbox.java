@@ -158,26 +158,11 @@ final class JdbcInbox implements Inbox {
 	/**
 	 * Receives messages by the means of a database.
 	 */
+	@FunctionalInterface
 	interface Transport {
 
 		/** Before it is known: receives nothing. */
-		Transport NONE = new Transport() {
-
-			@Override
-			public void receive(Opening opening) {
-				// nothing arrives
-			}
-
-			@Override
-			public void probe(Opening opening) {
-				// not confirmed anyway
-			}
-
-			@Override
-			public boolean tellsOwners() {
-				return true;
-			}
-
+		Transport NONE = (opening) -> {
 		};
 
 		/**
@@ -186,11 +171,17 @@ final class JdbcInbox implements Inbox {
 		 */
 		void receive(Opening opening) throws SQLException, InterruptedException;
 
-		/** Confirms the opening soon if messages arrive. Does not block. */
-		void probe(Opening opening);
+		/**
+		 * Confirms the opening soon if messages arrive, unless receiving them does so
+		 * anyway. Does not block.
+		 */
+		default void probe(Opening opening) {
+		}
 
 		/** Whether an owner is told that others wait for its lock. */
-		boolean tellsOwners();
+		default boolean tellsOwners() {
+			return true;
+		}
 
 	}
 

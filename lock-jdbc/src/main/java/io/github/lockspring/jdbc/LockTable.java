@@ -305,28 +305,20 @@ final class LockTable {
 
 		/** For databases that cannot notify. */
 		Notifications NONE = new Notifications() {
-
-			@Override
-			public void granted(JdbcCall call, String row, OwnerToken token, long fencingToken, boolean othersWait) {
-				// the instance polls
-			}
-
-			@Override
-			public void wanted(JdbcCall call, String row, OwnerToken owner) {
-				// the instance assumes it
-			}
-
 		};
 
 		/**
-		 * Notifies an instance that a lock was handed over to it.
+		 * Notifies an instance that a lock was handed over to it. Otherwise it polls.
 		 */
-		void granted(JdbcCall call, String row, OwnerToken token, long fencingToken, boolean othersWait);
+		default void granted(JdbcCall call, String row, OwnerToken token, long fencingToken, boolean othersWait) {
+		}
 
 		/**
-		 * Notifies an instance that others wait for a lock that it owns.
+		 * Notifies an instance that others wait for a lock that it owns. Otherwise it
+		 * assumes that.
 		 */
-		void wanted(JdbcCall call, String row, OwnerToken owner);
+		default void wanted(JdbcCall call, String row, OwnerToken owner) {
+		}
 
 	}
 

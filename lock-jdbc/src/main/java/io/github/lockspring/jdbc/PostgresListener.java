@@ -115,11 +115,6 @@ record PostgresListener(DataSource dataSource, JdbcExecutor requests, String ins
 		});
 	}
 
-	@Override
-	public boolean tellsOwners() {
-		return true;
-	}
-
 	/**
 	 * Hands notifications to the listener.
 	 */
