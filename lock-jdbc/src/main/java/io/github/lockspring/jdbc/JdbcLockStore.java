@@ -283,16 +283,13 @@ public final class JdbcLockStore implements LockStore {
 	}
 
 	/**
-	 * Reads the table.
+	 * Reads both tables.
 	 */
 	@Override
 	public Optional<StoreHealth> health(Duration timeout) {
 		StoreHealth.Server server;
 		try {
-			this.requests.execute((call) -> {
-				table(call).read(call, "");
-				return true;
-			}, timeout);
+			this.requests.execute(this::probe, timeout);
 			server = new StoreHealth.Server("database", null, null, List.of());
 		}
 		catch (LockUnavailableException ex) {

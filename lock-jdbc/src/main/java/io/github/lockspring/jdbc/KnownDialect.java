@@ -1,5 +1,6 @@
 package io.github.lockspring.jdbc;
 
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -77,14 +78,11 @@ enum KnownDialect implements JdbcDialect {
 	 * Finds the dialect of a database.
 	 * @param product the name of the product that the driver reports
 	 */
-	static Optional<JdbcDialect> of(String product) {
+	static Optional<KnownDialect> of(String product) {
 		String name = product.toLowerCase(Locale.ROOT);
-		for (KnownDialect dialect : values()) {
-			if (dialect.products.stream().anyMatch(name::contains)) {
-				return Optional.of(dialect);
-			}
-		}
-		return Optional.empty();
+		return Arrays.stream(values())
+			.filter((dialect) -> dialect.products.stream().anyMatch(name::contains))
+			.findFirst();
 	}
 
 }

@@ -293,7 +293,7 @@ final class LockTable {
 	/**
 	 * Reads a row that need not exist.
 	 */
-	@Nullable LockRow read(JdbcCall call, String key) throws SQLException {
+	private @Nullable LockRow read(JdbcCall call, String key) throws SQLException {
 		return call.query(this.read, Map.of("key", key), LockRow::of).orElse(null);
 	}
 
