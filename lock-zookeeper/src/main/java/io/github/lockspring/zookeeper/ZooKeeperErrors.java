@@ -18,10 +18,13 @@ final class ZooKeeperErrors {
 	 * @param path the node that was used, or empty
 	 */
 	static LockUnavailableException unavailable(int code, String path) {
-		KeeperException cause = KeeperException.create(Code.get(code), path);
-		return switch (Code.get(code)) {
+		return unavailable(KeeperException.create(Code.get(code), path));
+	}
+
+	private static LockUnavailableException unavailable(KeeperException cause) {
+		return switch (cause.code()) {
 			case NOAUTH, AUTHFAILED, INVALIDACL, SESSIONCLOSEDREQUIRESASLAUTH -> new LockUnavailableException(
-					"ZooKeeper does not let this application use " + path + ": " + cause.getMessage()
+					"ZooKeeper does not let this application use " + cause.getPath() + ": " + cause.getMessage()
 							+ ". Check distributed-lock.zookeeper.auth and the ACL of the nodes; locks need the rights"
 							+ " to create, read, write and delete",
 					cause, true);
@@ -39,41 +42,12 @@ final class ZooKeeperErrors {
 				+ " distributed-lock.zookeeper.connect-string and the servers", cause);
 	}
 
-	static Failure failure(int code, String path) {
-		return new Failure(Code.get(code), path);
-	}
-
 	static LockUnavailableException unavailable(Throwable ex) {
 		if (ex instanceof LockUnavailableException known) {
 			return known;
 		}
-		return (ex instanceof Failure failure) ? unavailable(failure.code().intValue(), failure.path())
+		return (ex instanceof KeeperException failure) ? unavailable(failure)
 				: new LockUnavailableException("ZooKeeper cannot be used: " + ex, ex);
-	}
-
-	/** What a request for a node has come to. */
-	static final class Failure extends Exception {
-
-		private static final long serialVersionUID = 1L;
-
-		private final Code code;
-
-		private final String path;
-
-		Failure(Code code, String path) {
-			super(code + " " + path);
-			this.code = code;
-			this.path = path;
-		}
-
-		Code code() {
-			return this.code;
-		}
-
-		String path() {
-			return this.path;
-		}
-
 	}
 
 }

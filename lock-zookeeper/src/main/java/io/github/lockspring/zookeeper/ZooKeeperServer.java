@@ -19,6 +19,7 @@ import io.github.lockspring.store.queue.Entry;
 import io.github.lockspring.store.queue.EntryServer;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
@@ -107,7 +108,7 @@ final class ZooKeeperServer implements EntryServer {
 							created.complete(new Node.Mine(name, token.toString(), stat.getCzxid(), present));
 						}
 						else {
-							created.completeExceptionally(ZooKeeperErrors.failure(code, path));
+							created.completeExceptionally(KeeperException.create(Code.get(code), path));
 						}
 					}, null);
 		// executed after the node was created
@@ -116,7 +117,7 @@ final class ZooKeeperServer implements EntryServer {
 			if (entry != null) {
 				return queue.thenApply((entries) -> new Added(entry, entries));
 			}
-			if (ex instanceof ZooKeeperErrors.Failure failure && failure.code() == Code.NONODE && tries < MAX_TRIES) {
+			if (ex instanceof KeeperException.NoNodeException && tries < MAX_TRIES) {
 				return createContainers(present, this.paths.containers(key))
 					.thenCompose((done) -> create(present, key, token, text, tries + 1));
 			}
@@ -152,20 +153,11 @@ final class ZooKeeperServer implements EntryServer {
 	}
 
 	private CompletionStage<List<? extends Entry>> list(Session present, String key) {
-		CompletableFuture<List<? extends Entry>> result = new CompletableFuture<>();
+		CompletableFuture<Optional<List<String>>> result = new CompletableFuture<>();
 		String lock = this.paths.lock(key);
-		present.handle().getChildren(lock, false, (code, path, context, children) -> {
-			if (code == Code.OK.intValue()) {
-				result.complete(LockPaths.sorted(lock, children));
-			}
-			else if (code == Code.NONODE.intValue()) {
-				result.complete(List.of());
-			}
-			else {
-				result.completeExceptionally(ZooKeeperErrors.unavailable(code, path));
-			}
-		}, null);
-		return result;
+		present.handle()
+			.getChildren(lock, false, (code, path, context, children) -> complete(result, code, path, children), null);
+		return result.thenApply((children) -> LockPaths.sorted(lock, children.orElse(List.of())));
 	}
 
 	@Override
