@@ -58,12 +58,8 @@ record EtcdEntry(ByteSequence name, String token, long order, long lease) implem
 
 	@Override
 	public String id() {
-		return id(this.name, this.order);
-	}
-
-	/** A key that was deleted and created again is another entry. */
-	private static String id(ByteSequence name, long order) {
-		return order + " " + name;
+		// a key that was deleted and created again is another entry
+		return this.order + " " + this.name;
 	}
 
 	/**
@@ -71,33 +67,23 @@ record EtcdEntry(ByteSequence name, String token, long order, long lease) implem
 	 */
 	static final class Mine implements Entry.Own {
 
-		private final ByteSequence name;
+		private final EtcdEntry created;
 
-		private final String token;
-
-		private final long order;
-
-		private volatile long lease;
-
-		private volatile long seconds;
-
-		private volatile long validUntil;
+		private volatile Lease lease;
 
 		private final CompletableFuture<@Nullable Void> over = new CompletableFuture<>();
 
-		Mine(EtcdEntry entry) {
-			this.name = entry.name();
-			this.token = entry.token();
-			this.order = entry.order();
-			this.lease = entry.lease();
-			this.validUntil = System.nanoTime();
+		Mine(EtcdEntry created) {
+			this.created = created;
+			this.lease = new Lease(created.lease(), 0, System.nanoTime());
 		}
 
 		/**
 		 * Has a lease that was renewed by a request sent at the given time.
 		 */
 		synchronized void renewed(long sent) {
-			this.validUntil = sent + TimeUnit.SECONDS.toNanos(this.seconds);
+			long seconds = this.lease.seconds();
+			this.lease = new Lease(this.lease.id(), seconds, sent + TimeUnit.SECONDS.toNanos(seconds));
 		}
 
 		/**
@@ -105,12 +91,10 @@ record EtcdEntry(ByteSequence name, String token, long order, long lease) implem
 		 * @return false if that before was replaced or taken meanwhile
 		 */
 		synchronized boolean replaceLease(long before, Lease next) {
-			if (this.lease != before) {
+			if (this.lease.id() != before) {
 				return false;
 			}
-			this.lease = next.id();
-			this.seconds = next.seconds();
-			this.validUntil = next.validUntil();
+			this.lease = next;
 			return true;
 		}
 
@@ -119,8 +103,8 @@ record EtcdEntry(ByteSequence name, String token, long order, long lease) implem
 		 * the lease, or use it for another key.
 		 */
 		synchronized Lease takeLease() {
-			Lease taken = new Lease(this.lease, this.seconds, this.validUntil);
-			this.lease = NO_LEASE;
+			Lease taken = this.lease;
+			this.lease = new Lease(NO_LEASE, taken.seconds(), taken.validUntil());
 			return taken;
 		}
 
@@ -133,35 +117,35 @@ record EtcdEntry(ByteSequence name, String token, long order, long lease) implem
 		}
 
 		ByteSequence name() {
-			return this.name;
+			return this.created.name();
 		}
 
 		long lease() {
-			return this.lease;
+			return this.lease.id();
 		}
 
 		long seconds() {
-			return this.seconds;
+			return this.lease.seconds();
 		}
 
 		@Override
 		public String token() {
-			return this.token;
+			return this.created.token();
 		}
 
 		@Override
 		public String id() {
-			return EtcdEntry.id(this.name, this.order);
+			return this.created.id();
 		}
 
 		@Override
 		public long order() {
-			return this.order;
+			return this.created.order();
 		}
 
 		@Override
 		public long validUntil() {
-			return this.validUntil;
+			return this.lease.validUntil();
 		}
 
 		@Override
