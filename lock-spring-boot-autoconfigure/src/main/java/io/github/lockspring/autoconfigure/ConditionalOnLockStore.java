@@ -12,13 +12,14 @@ import org.springframework.context.annotation.Conditional;
 
 /**
  * Matches if {@code distributed-lock.store} names this store or, without the property, if
- * this is the only store on the class path.
+ * this is the only store on the class path, unless locks are switched off.
  *
  * @since 0.1
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)
 @Documented
+@ConditionalOnLocksEnabled
 @Conditional(OnLockStoreCondition.class)
 public @interface ConditionalOnLockStore {
 

@@ -15,7 +15,6 @@ import org.springframework.context.annotation.Lazy;
  * @since 0.1
  */
 @AutoConfiguration
-@ConditionalOnLocksEnabled
 @ConditionalOnLockStore(DistributedLockProperties.Store.MEMORY)
 public final class MemoryLockStoreAutoConfiguration {
 

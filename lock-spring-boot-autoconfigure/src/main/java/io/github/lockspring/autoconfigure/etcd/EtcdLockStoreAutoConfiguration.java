@@ -10,7 +10,6 @@ import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Client;
 import io.etcd.jetcd.ClientBuilder;
 import io.github.lockspring.autoconfigure.ConditionalOnLockStore;
-import io.github.lockspring.autoconfigure.ConditionalOnLocksEnabled;
 import io.github.lockspring.autoconfigure.properties.DistributedLockProperties;
 import io.github.lockspring.autoconfigure.properties.DistributedLockProperties.Etcd;
 import io.github.lockspring.autoconfigure.properties.LockPropertyException;
@@ -41,7 +40,6 @@ import org.springframework.context.annotation.Lazy;
  */
 @AutoConfiguration
 @ConditionalOnClass({ EtcdLockStore.class, Client.class })
-@ConditionalOnLocksEnabled
 @ConditionalOnLockStore(DistributedLockProperties.Store.ETCD)
 @ConditionalOnMissingBean(LockStore.class)
 @EnableConfigurationProperties(DistributedLockProperties.class)

@@ -4,7 +4,6 @@ import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.lockspring.autoconfigure.ConditionalOnLockStore;
-import io.github.lockspring.autoconfigure.ConditionalOnLocksEnabled;
 import io.github.lockspring.autoconfigure.properties.DistributedLockProperties;
 import io.github.lockspring.autoconfigure.properties.LockPropertyException;
 import io.github.lockspring.jdbc.JdbcDialect;
@@ -36,7 +35,6 @@ import org.springframework.jdbc.core.JdbcOperations;
 		"org.springframework.boot.jdbc.autoconfigure.XADataSourceAutoConfiguration" })
 @ConditionalOnClass({ JdbcLockStore.class, DataSource.class, JdbcOperations.class, HikariDataSource.class,
 		DataSourceBuilder.class, DataSourceScriptDatabaseInitializer.class })
-@ConditionalOnLocksEnabled
 @ConditionalOnLockStore(DistributedLockProperties.Store.JDBC)
 @ConditionalOnBean(DataSource.class)
 @ConditionalOnMissingBean(LockStore.class)

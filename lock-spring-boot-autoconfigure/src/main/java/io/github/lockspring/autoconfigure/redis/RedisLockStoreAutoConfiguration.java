@@ -1,7 +1,6 @@
 package io.github.lockspring.autoconfigure.redis;
 
 import io.github.lockspring.autoconfigure.ConditionalOnLockStore;
-import io.github.lockspring.autoconfigure.ConditionalOnLocksEnabled;
 import io.github.lockspring.autoconfigure.properties.DistributedLockProperties;
 import io.github.lockspring.autoconfigure.properties.LockPropertyException;
 import io.github.lockspring.redis.RedisLockStore;
@@ -27,7 +26,6 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
  */
 @AutoConfiguration(afterName = "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration")
 @ConditionalOnClass({ RedisConnectionFactory.class, RedisLockStore.class })
-@ConditionalOnLocksEnabled
 @ConditionalOnLockStore(DistributedLockProperties.Store.REDIS)
 @EnableConfigurationProperties(DistributedLockProperties.class)
 public final class RedisLockStoreAutoConfiguration {

@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.List;
 
 import io.github.lockspring.autoconfigure.ConditionalOnLockStore;
-import io.github.lockspring.autoconfigure.ConditionalOnLocksEnabled;
 import io.github.lockspring.autoconfigure.properties.ConditionalOnFlag;
 import io.github.lockspring.autoconfigure.properties.DistributedLockProperties;
 import io.github.lockspring.redis.redlock.RedlockLockStore;
@@ -29,7 +28,6 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
  */
 @AutoConfiguration(afterName = "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration")
 @ConditionalOnClass({ RedisConnectionFactory.class, RedlockLockStore.class })
-@ConditionalOnLocksEnabled
 @ConditionalOnLockStore(DistributedLockProperties.Store.REDLOCK)
 @EnableConfigurationProperties(DistributedLockProperties.class)
 public final class RedlockLockStoreAutoConfiguration {

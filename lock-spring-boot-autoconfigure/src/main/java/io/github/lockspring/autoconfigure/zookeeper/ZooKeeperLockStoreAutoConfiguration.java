@@ -3,7 +3,6 @@ package io.github.lockspring.autoconfigure.zookeeper;
 import java.nio.charset.StandardCharsets;
 
 import io.github.lockspring.autoconfigure.ConditionalOnLockStore;
-import io.github.lockspring.autoconfigure.ConditionalOnLocksEnabled;
 import io.github.lockspring.autoconfigure.properties.DistributedLockProperties;
 import io.github.lockspring.autoconfigure.properties.DistributedLockProperties.Zookeeper;
 import io.github.lockspring.store.LockStore;
@@ -30,7 +29,6 @@ import org.springframework.context.annotation.Lazy;
  */
 @AutoConfiguration
 @ConditionalOnClass({ ZooKeeperLockStore.class, CuratorFramework.class })
-@ConditionalOnLocksEnabled
 @ConditionalOnLockStore(DistributedLockProperties.Store.ZOOKEEPER)
 @ConditionalOnMissingBean(LockStore.class)
 @EnableConfigurationProperties(DistributedLockProperties.class)
