@@ -3,14 +3,12 @@ package io.github.lockspring.autoconfigure;
 import java.time.Duration;
 import java.util.function.Supplier;
 
+import io.github.lockspring.autoconfigure.properties.PropertyRange;
 import io.github.lockspring.interceptor.AdvisorChain;
 import io.github.lockspring.interceptor.AdvisorOrderRule;
 import io.github.lockspring.interceptor.LockOperation;
 import io.github.lockspring.store.StoreTraits;
 import org.jspecify.annotations.Nullable;
-
-import org.springframework.format.annotation.DurationFormat;
-import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
 /**
  * Refuses annotations whose ttl is shorter than the store can give: each of their calls
@@ -29,14 +27,10 @@ record ShortestTtlValidator(Supplier<@Nullable StoreTraits> traits) implements A
 		Duration ttl = operation.lock().ttl();
 		StoreTraits present = (ttl != null) ? this.traits.get() : null;
 		if (ttl != null && present != null && ttl.compareTo(present.shortestTtl()) < 0) {
-			throw operation.error("ttl", text(ttl),
-					"the store of this application cannot give less than " + text(present.shortestTtl()),
+			throw operation.error("ttl", PropertyRange.text(ttl),
+					"the store of this application cannot give less than " + PropertyRange.text(present.shortestTtl()),
 					"Choose at least that, or another store: docs/stores.md says what each of them can give");
 		}
-	}
-
-	private static String text(Duration duration) {
-		return DurationFormatterUtils.print(duration, DurationFormat.Style.COMPOSITE);
 	}
 
 }

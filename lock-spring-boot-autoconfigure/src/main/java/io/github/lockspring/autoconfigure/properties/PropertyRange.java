@@ -8,8 +8,10 @@ import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
 /**
  * Checks that the value of a property is within its range, both bounds included.
+ *
+ * @since 0.1
  */
-final class PropertyRange {
+public final class PropertyRange {
 
 	private PropertyRange() {
 	}
@@ -26,7 +28,12 @@ final class PropertyRange {
 		check(property, value, min, max, String::valueOf, "Choose a number between %s and %s.".formatted(min, max));
 	}
 
-	static String text(Duration value) {
+	/**
+	 * Writes a duration as properties and messages have it.
+	 * @param value the duration
+	 * @return the text, such as {@code 1m30s}
+	 */
+	public static String text(Duration value) {
 		return DurationFormatterUtils.print(value, DurationFormat.Style.COMPOSITE);
 	}
 

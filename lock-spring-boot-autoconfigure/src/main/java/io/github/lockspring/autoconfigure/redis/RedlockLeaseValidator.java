@@ -2,13 +2,11 @@ package io.github.lockspring.autoconfigure.redis;
 
 import java.time.Duration;
 
+import io.github.lockspring.autoconfigure.properties.PropertyRange;
 import io.github.lockspring.interceptor.AdvisorChain;
 import io.github.lockspring.interceptor.AdvisorOrderRule;
 import io.github.lockspring.interceptor.LockOperation;
 import org.jspecify.annotations.Nullable;
-
-import org.springframework.format.annotation.DurationFormat;
-import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
 /**
  * Refuses annotations whose lease is longer than the time for which a restarted node of
@@ -28,15 +26,11 @@ record RedlockLeaseValidator(Duration longest) implements AdvisorOrderRule {
 
 	private void refuseIfLonger(LockOperation operation, String attribute, @Nullable Duration lease) {
 		if (lease != null && lease.compareTo(this.longest) > 0) {
-			throw operation.error(attribute, text(lease),
-					"it is longer than distributed-lock.redlock.longest-ttl = " + text(this.longest)
+			throw operation.error(attribute, PropertyRange.text(lease),
+					"it is longer than distributed-lock.redlock.longest-ttl = " + PropertyRange.text(this.longest)
 							+ ", for which a restarted node does not vote",
 					"Set that property to the longest lease, or make this lease shorter");
 		}
-	}
-
-	private static String text(Duration duration) {
-		return DurationFormatterUtils.print(duration, DurationFormat.Style.COMPOSITE);
 	}
 
 }
