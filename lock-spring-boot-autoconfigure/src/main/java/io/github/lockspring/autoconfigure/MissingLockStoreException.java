@@ -3,6 +3,7 @@ package io.github.lockspring.autoconfigure;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 import javax.sql.DataSource;
@@ -52,12 +53,14 @@ class MissingLockStoreException extends RuntimeException {
 		ClassLoader classLoader = beanFactory.getBeanClassLoader();
 		return LockStoreModules.select(store, classLoader).map((selected) -> switch (selected) {
 			case MEMORY -> leftOut("MemoryLockStoreAutoConfiguration");
-			case JDBC -> withoutJdbc(beanFactory, classLoader);
-			case ZOOKEEPER -> withoutModule(selected, LockStoreModules.ZOOKEEPER_STORE,
-					"ZooKeeperLockStoreAutoConfiguration", classLoader);
-			case ETCD ->
-				withoutModule(selected, LockStoreModules.ETCD_STORE, "EtcdLockStoreAutoConfiguration", classLoader);
-			case REDIS, REDLOCK -> withoutRedis(beanFactory, selected, classLoader);
+			case JDBC -> withModule(selected, LockStoreModules.JDBC_STORE, "jdbc", classLoader,
+					() -> withoutJdbc(beanFactory, classLoader));
+			case ZOOKEEPER -> withModule(selected, LockStoreModules.ZOOKEEPER_STORE, "zookeeper", classLoader,
+					() -> leftOut("ZooKeeperLockStoreAutoConfiguration"));
+			case ETCD -> withModule(selected, LockStoreModules.ETCD_STORE, "etcd", classLoader,
+					() -> leftOut("EtcdLockStoreAutoConfiguration"));
+			case REDIS, REDLOCK -> withModule(selected, LockStoreModules.REDIS_STORE, "redis", classLoader,
+					() -> withoutRedis(beanFactory, selected, classLoader));
 		}).orElseGet(() -> undecided(LockStoreModules.present(classLoader)));
 	}
 
@@ -80,11 +83,6 @@ class MissingLockStoreException extends RuntimeException {
 
 	private static MissingLockStoreException withoutJdbc(ConfigurableListableBeanFactory beanFactory,
 			@Nullable ClassLoader classLoader) {
-		if (!ClassUtils.isPresent(LockStoreModules.JDBC_STORE, classLoader)) {
-			return new MissingLockStoreException(
-					"distributed-lock.store=jdbc needs the module lock-jdbc, which is not on the class path",
-					"Add the dependency io.github.lockspring:lock-spring-boot-starter-jdbc.");
-		}
 		if (!ClassUtils.isPresent(SPRING_BOOT_JDBC, classLoader) || !ClassUtils.isPresent(HIKARI, classLoader)) {
 			return new MissingLockStoreException("Spring Boot's JDBC support or HikariCP is not on the class path",
 					"Add the dependency org.springframework.boot:spring-boot-starter-jdbc.");
@@ -97,26 +95,20 @@ class MissingLockStoreException extends RuntimeException {
 		return leftOut("JdbcLockStoreAutoConfiguration");
 	}
 
-	private static MissingLockStoreException withoutModule(DistributedLockProperties.Store store, String type,
-			String autoConfiguration, @Nullable ClassLoader classLoader) {
-		if (!ClassUtils.isPresent(type, classLoader)) {
-			String name = store.name().toLowerCase(Locale.ROOT);
-			return new MissingLockStoreException(
-					"distributed-lock.store=%1$s needs the module lock-%1$s, which is not on the class path"
-						.formatted(name),
-					"Add the dependency io.github.lockspring:lock-spring-boot-starter-%s.".formatted(name));
+	private static MissingLockStoreException withModule(DistributedLockProperties.Store store, String type,
+			String module, @Nullable ClassLoader classLoader, Supplier<MissingLockStoreException> otherwise) {
+		if (ClassUtils.isPresent(type, classLoader)) {
+			return otherwise.get();
 		}
-		return leftOut(autoConfiguration);
+		return new MissingLockStoreException(
+				"distributed-lock.store=%s needs the module lock-%s, which is not on the class path"
+					.formatted(store.name().toLowerCase(Locale.ROOT), module),
+				"Add the dependency io.github.lockspring:lock-spring-boot-starter%s."
+					.formatted(module.equals("redis") ? "" : "-" + module));
 	}
 
 	private static MissingLockStoreException withoutRedis(ConfigurableListableBeanFactory beanFactory,
 			DistributedLockProperties.Store store, @Nullable ClassLoader classLoader) {
-		if (!ClassUtils.isPresent(LockStoreModules.REDIS_STORE, classLoader)) {
-			return new MissingLockStoreException(
-					"distributed-lock.store=" + store.name().toLowerCase(Locale.ROOT)
-							+ " needs the module lock-redis, which is not on the class path",
-					"Add the dependency io.github.lockspring:lock-spring-boot-starter.");
-		}
 		if (!ClassUtils.isPresent(CONNECTION_FACTORY, classLoader)) {
 			return new MissingLockStoreException("Spring Data Redis is not on the class path",
 					"Add the dependency org.springframework.boot:spring-boot-starter-data-redis.");
