@@ -14,24 +14,15 @@ import io.github.lockspring.store.StoredLock;
  * only. Thread-safe.
  *
  * @param server the server
- * @param client waits for results
+ * @param store waits for results
  */
-record QueueInspector(EntryServer server, Client client) implements LockStoreInspector {
+record QueueInspector(EntryServer server, QueueLockStore store) implements LockStoreInspector {
 
 	private static final String KEPT = ".kept";
 
-	/**
-	 * Waits for a result.
-	 */
-	interface Client {
-
-		<T> T await(CompletionStage<T> stage, Duration timeout);
-
-	}
-
 	@Override
 	public Optional<StoredLock> find(String key, Duration timeout) {
-		return this.client.await(this.server.list(key).thenCompose((queue) -> describe(key, queue)), timeout);
+		return this.store.await(this.server.list(key).thenCompose((queue) -> describe(key, queue)), timeout);
 	}
 
 	private CompletionStage<Optional<StoredLock>> describe(String key, List<? extends Entry> queue) {
@@ -52,7 +43,7 @@ record QueueInspector(EntryServer server, Client client) implements LockStoreIns
 
 	@Override
 	public boolean forceRelease(StoredLock seen, Duration timeout) {
-		return this.client.await(this.server.list(seen.key()).thenCompose((queue) -> remove(seen, queue)), timeout);
+		return this.store.await(this.server.list(seen.key()).thenCompose((queue) -> remove(seen, queue)), timeout);
 	}
 
 	/** An entry is for one ownership only, and its token says which. */

@@ -84,10 +84,9 @@ public abstract class QueueLockStore implements LockStore {
 	public final AcquireResult acquire(AcquireRequest request, Duration timeout) {
 		Place place = this.places.computeIfAbsent(request.token(), (token) -> new Place(request.key(), token));
 		AcquireResult result = await(place.then(() -> this.steps.attempt(place, request)), timeout);
-		QueueInbox inbox = this.inboxes.get(request.token().instance());
-		if (inbox != null && result instanceof AcquireResult.Acquired) {
+		if (result instanceof AcquireResult.Acquired) {
 			// owners are not told when others begin to wait, so they have to assume it
-			inbox.deliver((to) -> to.wanted(request.key(), request.token()));
+			this.steps.tell(place, (to) -> to.wanted(request.key(), request.token()));
 		}
 		return result;
 	}
@@ -140,7 +139,7 @@ public abstract class QueueLockStore implements LockStore {
 
 	@Override
 	public final Optional<LockStoreInspector> inspector() {
-		return Optional.of(new QueueInspector(this.server, this::await));
+		return Optional.of(new QueueInspector(this.server, this));
 	}
 
 	@Override
@@ -162,11 +161,12 @@ public abstract class QueueLockStore implements LockStore {
 	@Override
 	public void close() {
 		this.inboxes.values().forEach(QueueInbox::close);
-		this.steps.close();
+		this.steps.ends().close();
 		this.server.close();
 	}
 
-	private <T> T await(CompletionStage<T> stage, Duration timeout) {
+	/** Waits for a result of the server. */
+	final <T> T await(CompletionStage<T> stage, Duration timeout) {
 		CompletableFuture<T> future = stage.toCompletableFuture();
 		try {
 			return future.get(timeout.toNanos(), TimeUnit.NANOSECONDS);

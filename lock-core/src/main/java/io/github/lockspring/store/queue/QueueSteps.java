@@ -13,6 +13,7 @@ import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.store.AcquireRequest;
 import io.github.lockspring.store.AcquireRequest.QueueMode;
 import io.github.lockspring.store.AcquireResult;
+import io.github.lockspring.store.InboxListener;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.RenewResult;
 
@@ -247,7 +248,7 @@ final class QueueSteps {
 			}
 			if (place.entry() == null) {
 				// its session has ended: an attempt adds it anew
-				tell(place, (inbox) -> inbox.deliver((to) -> to.wanted(place.key(), place.token())));
+				tell(place, (to) -> to.wanted(place.key(), place.token()));
 				return done(true);
 			}
 			return (place.entry() == entry && !place.isOwned()) ? lookAgain(place, entry) : done(true);
@@ -281,20 +282,21 @@ final class QueueSteps {
 			return;
 		}
 		boolean certain = entry.validUntil() - place.attempted() >= grant;
-		tell(place, (inbox) -> inbox.deliver((to) -> {
+		tell(place, (to) -> {
 			if (certain) {
 				to.granted(place.key(), place.token(), entry.order() * TOKENS_PER_ENTRY, true);
 			}
 			else {
 				to.wanted(place.key(), place.token());
 			}
-		}));
+		});
 	}
 
-	private void tell(Place place, Consumer<QueueInbox> message) {
+	/** Sends a message to the instance of a token. */
+	void tell(Place place, Consumer<InboxListener> message) {
 		QueueInbox inbox = this.inboxes.get(place.token().instance());
 		if (inbox != null) {
-			message.accept(inbox);
+			inbox.deliver(message);
 		}
 	}
 
@@ -312,10 +314,6 @@ final class QueueSteps {
 			place.millis(renewal.ttlMillis());
 		}
 		return result;
-	}
-
-	void close() {
-		this.ends.close();
 	}
 
 	private static <T> CompletionStage<T> done(T value) {
