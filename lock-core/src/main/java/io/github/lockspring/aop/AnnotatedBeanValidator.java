@@ -218,15 +218,16 @@ public abstract class AnnotatedBeanValidator
 	 */
 	private static final class CreatedBeans implements BeanPostProcessor {
 
-		private volatile @Nullable Set<String> names = ConcurrentHashMap.newKeySet();
+		private final Set<String> names = ConcurrentHashMap.newKeySet();
 
-		private volatile @Nullable Set<String> products = ConcurrentHashMap.newKeySet();
+		private final Set<String> products = ConcurrentHashMap.newKeySet();
+
+		private volatile boolean stopped;
 
 		@Override
 		public Object postProcessBeforeInitialization(Object bean, String beanName) throws BeansException {
-			Set<String> known = this.names;
-			if (known != null) {
-				known.add(beanName);
+			if (!this.stopped) {
+				this.names.add(beanName);
 			}
 			return bean;
 		}
@@ -234,27 +235,25 @@ public abstract class AnnotatedBeanValidator
 		/** What a factory bean gives is not initialized before. */
 		@Override
 		public Object postProcessAfterInitialization(Object bean, String beanName) throws BeansException {
-			Set<String> known = this.products;
-			if (known != null && !(bean instanceof FactoryBean)) {
-				known.add(beanName);
+			if (!this.stopped && !(bean instanceof FactoryBean)) {
+				this.products.add(beanName);
 			}
 			return bean;
 		}
 
 		boolean contains(String beanName) {
-			Set<String> known = this.names;
-			return known != null && known.contains(beanName);
+			return this.names.contains(beanName);
 		}
 
 		/** Tells whether a factory bean has given its product. */
 		boolean containsProduct(String factoryName) {
-			Set<String> known = this.products;
-			return known != null && known.contains(factoryName);
+			return this.products.contains(factoryName);
 		}
 
 		void stop() {
-			this.names = null;
-			this.products = null;
+			this.stopped = true;
+			this.names.clear();
+			this.products.clear();
 		}
 
 	}

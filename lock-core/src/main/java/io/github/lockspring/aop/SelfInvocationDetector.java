@@ -141,8 +141,8 @@ final class SelfInvocationDetector {
 			String caller = name.startsWith("lambda$") ? Stream.of(name.split("\\$")).skip(1).findFirst().orElse(name)
 					: name;
 			String place = ClassUtils.getShortName(this.type) + '.' + caller + ':';
-			return new ThisTracker((access & Opcodes.ACC_STATIC) == 0, (called, line) -> this.calls
-				.add(new SelfInvocation(this.type, caller, called.name(), called.descriptor(), place + line)));
+			return new ThisTracker((access & Opcodes.ACC_STATIC) == 0, (called, parameters, line) -> this.calls
+				.add(new SelfInvocation(this.type, caller, called, parameters, place + line)));
 		}
 
 	}

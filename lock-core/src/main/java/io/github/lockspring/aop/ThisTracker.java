@@ -153,7 +153,7 @@ final class ThisTracker extends MethodVisitor {
 		replace(Type.getArgumentTypes(descriptor).length, false);
 		// INVOKESPECIAL calls constructors, private methods and those of the superclass
 		if (opcode != Opcodes.INVOKESTATIC && pop() && opcode != Opcodes.INVOKESPECIAL) {
-			this.calls.add(new Called(name, descriptor), this.line);
+			this.calls.add(name, descriptor, this.line);
 		}
 		pushResult(descriptor);
 	}
@@ -167,7 +167,7 @@ final class ThisTracker extends MethodVisitor {
 		for (Object argument : arguments) {
 			// this::ship
 			if (first && argument instanceof Handle handle && handle.getTag() != Opcodes.H_INVOKESTATIC) {
-				this.calls.add(new Called(handle.getName(), handle.getDesc()), this.line);
+				this.calls.add(handle.getName(), handle.getDesc(), this.line);
 			}
 		}
 		pushResult(descriptor);
@@ -224,17 +224,8 @@ final class ThisTracker extends MethodVisitor {
 	@FunctionalInterface
 	interface Calls {
 
-		void add(Called called, int line);
+		void add(String name, String descriptor, int line);
 
-	}
-
-	/**
-	 * A method that is called.
-	 *
-	 * @param name its name
-	 * @param descriptor its parameters and return type
-	 */
-	record Called(String name, String descriptor) {
 	}
 
 }
