@@ -7,8 +7,8 @@ import java.util.List;
 import io.github.lockspring.LockEvent.Lost.Cause;
 import io.github.lockspring.OnLost;
 import io.github.lockspring.engine.support.Time;
+import io.github.lockspring.store.LockStore.ReleaseRequest;
 import io.github.lockspring.store.OwnerToken;
-import io.github.lockspring.store.ReleaseRequest;
 import org.jspecify.annotations.Nullable;
 
 /**

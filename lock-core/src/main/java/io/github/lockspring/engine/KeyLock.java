@@ -17,11 +17,11 @@ import io.github.lockspring.engine.WaiterAction.Park;
 import io.github.lockspring.engine.support.Monitor;
 import io.github.lockspring.engine.support.Time;
 import io.github.lockspring.engine.support.Watchdog;
-import io.github.lockspring.store.AcquireResult;
+import io.github.lockspring.store.LockStore.AcquireResult;
+import io.github.lockspring.store.LockStore.ReleaseRequest;
+import io.github.lockspring.store.LockStore.RenewRequest;
+import io.github.lockspring.store.LockStore.RenewResult;
 import io.github.lockspring.store.OwnerToken;
-import io.github.lockspring.store.ReleaseRequest;
-import io.github.lockspring.store.RenewRequest;
-import io.github.lockspring.store.RenewResult;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -4,9 +4,9 @@ import java.time.Duration;
 
 import io.github.lockspring.LockEvent.Lost.Cause;
 import io.github.lockspring.engine.support.Watchdog;
+import io.github.lockspring.store.LockStore.ReleaseRequest;
+import io.github.lockspring.store.LockStore.RenewResult;
 import io.github.lockspring.store.OwnerToken;
-import io.github.lockspring.store.ReleaseRequest;
-import io.github.lockspring.store.RenewResult;
 import org.jspecify.annotations.Nullable;
 
 /**

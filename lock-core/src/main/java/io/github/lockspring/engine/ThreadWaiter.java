@@ -10,8 +10,8 @@ import io.github.lockspring.engine.WaiterAction.Done;
 import io.github.lockspring.engine.WaiterAction.HandoffRenewal;
 import io.github.lockspring.engine.WaiterAction.Park;
 import io.github.lockspring.engine.support.LockRecorder.Handover;
-import io.github.lockspring.store.AcquireResult;
-import io.github.lockspring.store.RenewResult;
+import io.github.lockspring.store.LockStore.AcquireResult;
+import io.github.lockspring.store.LockStore.RenewResult;
 import org.jspecify.annotations.Nullable;
 
 /**

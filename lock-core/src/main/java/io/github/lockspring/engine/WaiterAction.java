@@ -1,7 +1,7 @@
 package io.github.lockspring.engine;
 
-import io.github.lockspring.store.AcquireRequest;
-import io.github.lockspring.store.RenewRequest;
+import io.github.lockspring.store.LockStore.AcquireRequest;
+import io.github.lockspring.store.LockStore.RenewRequest;
 
 /**
  * What a waiter has to do next.

@@ -6,6 +6,7 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
+import io.github.lockspring.store.LockStore.ReleaseRequest;
 import org.jspecify.annotations.Nullable;
 
 /**

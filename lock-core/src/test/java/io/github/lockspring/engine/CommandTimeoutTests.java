@@ -6,9 +6,9 @@ import java.util.List;
 
 import io.github.lockspring.engine.support.StoreClient;
 import io.github.lockspring.engine.support.Time;
-import io.github.lockspring.store.AcquireRequest;
+import io.github.lockspring.store.LockStore.AcquireRequest;
+import io.github.lockspring.store.LockStore.RenewRequest;
 import io.github.lockspring.store.OwnerToken;
-import io.github.lockspring.store.RenewRequest;
 import io.github.lockspring.store.memory.MemoryLockStore;
 import org.junit.jupiter.api.Test;
 

@@ -17,7 +17,7 @@ import io.github.lockspring.engine.LockEngine.LocalHold;
 import io.github.lockspring.engine.LockEngine.LocalLock;
 import io.github.lockspring.engine.support.LockRecorder;
 import io.github.lockspring.store.InstanceInfo;
-import io.github.lockspring.store.ReleaseResult;
+import io.github.lockspring.store.LockStore.ReleaseResult;
 import io.github.lockspring.store.StoredLock;
 import io.github.lockspring.store.memory.MemoryLockStore;
 import org.junit.jupiter.api.AfterEach;

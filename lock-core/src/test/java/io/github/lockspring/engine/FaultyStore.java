@@ -10,10 +10,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.store.ReleaseRequest;
-import io.github.lockspring.store.ReleaseResult;
-import io.github.lockspring.store.RenewRequest;
-import io.github.lockspring.store.RenewResult;
+import io.github.lockspring.store.LockStore.ReleaseRequest;
+import io.github.lockspring.store.LockStore.ReleaseResult;
+import io.github.lockspring.store.LockStore.RenewRequest;
+import io.github.lockspring.store.LockStore.RenewResult;
 import io.github.lockspring.store.memory.MemoryLockStore;
 
 /**

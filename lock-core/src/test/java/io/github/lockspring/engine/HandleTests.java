@@ -5,11 +5,11 @@ import java.time.Duration;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
-import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.LockSpec;
+import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.OnLost;
-import io.github.lockspring.store.ReleaseRequest;
-import io.github.lockspring.store.RenewResult;
+import io.github.lockspring.store.LockStore.ReleaseRequest;
+import io.github.lockspring.store.LockStore.RenewResult;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 

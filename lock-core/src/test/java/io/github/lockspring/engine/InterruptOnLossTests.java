@@ -10,7 +10,8 @@ import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.OnLost;
-import io.github.lockspring.store.RenewResult;
+import io.github.lockspring.store.LockStore.ReleaseResult;
+import io.github.lockspring.store.LockStore.RenewResult;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -123,7 +124,7 @@ class InterruptOnLossTests extends EngineFixture {
 	void lossAfterTheWorkInterruptsNoThread() {
 		this.store.onRelease = (request) -> {
 			pass(TTL);
-			return new io.github.lockspring.store.ReleaseResult.Released();
+			return new ReleaseResult.Released();
 		};
 		Outcome outcome = call(this.interrupting, (lock) -> "done");
 		assertThat(outcome).isEqualTo(new Outcome(null, false));

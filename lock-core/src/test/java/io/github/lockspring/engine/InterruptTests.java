@@ -6,13 +6,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockEvent;
+import io.github.lockspring.LockInterruptedException;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.store.ReleaseResult;
-import io.github.lockspring.LockInterruptedException;
-import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.store.ReleaseResult;
-import io.github.lockspring.store.RenewResult;
+import io.github.lockspring.store.LockStore.AcquireResult;
+import io.github.lockspring.store.LockStore.ReleaseResult;
+import io.github.lockspring.store.LockStore.RenewResult;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -78,7 +77,7 @@ class InterruptTests extends EngineFixture {
 	void interruptThatTheDriverIgnoresDoesNotUndoTheAcquisition() {
 		this.store.onAcquire = (request) -> {
 			Thread.currentThread().interrupt();
-			return new io.github.lockspring.store.AcquireResult.Acquired(1);
+			return new AcquireResult.Acquired(1);
 		};
 		HeldLock lock = this.engine.template().acquire(request());
 		assertThat(Thread.interrupted()).isTrue();

@@ -16,11 +16,11 @@ import io.github.lockspring.engine.WaiterAction.HandoffRenewal;
 import io.github.lockspring.engine.WaiterAction.Park;
 import io.github.lockspring.engine.support.Time;
 import io.github.lockspring.engine.support.Watchdog;
-import io.github.lockspring.store.AcquireRequest.QueueMode;
-import io.github.lockspring.store.AcquireResult;
+import io.github.lockspring.store.LockStore.AcquireRequest.QueueMode;
+import io.github.lockspring.store.LockStore.AcquireResult;
+import io.github.lockspring.store.LockStore.ReleaseRequest;
+import io.github.lockspring.store.LockStore.RenewResult;
 import io.github.lockspring.store.OwnerToken;
-import io.github.lockspring.store.ReleaseRequest;
-import io.github.lockspring.store.RenewResult;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 

@@ -11,9 +11,9 @@ import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.store.AcquireResult;
-import io.github.lockspring.store.ReleaseResult;
-import io.github.lockspring.store.RenewResult;
+import io.github.lockspring.store.LockStore.AcquireResult;
+import io.github.lockspring.store.LockStore.ReleaseResult;
+import io.github.lockspring.store.LockStore.RenewResult;
 import io.github.lockspring.store.StoreTraits;
 import org.junit.jupiter.api.Test;
 

@@ -13,10 +13,10 @@ import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.UnitOfWork;
 import io.github.lockspring.engine.support.LockRecorder;
 import io.github.lockspring.engine.support.MeasuredStore;
-import io.github.lockspring.store.AcquireResult;
 import io.github.lockspring.store.LockStore;
-import io.github.lockspring.store.ReleaseResult;
-import io.github.lockspring.store.RenewResult;
+import io.github.lockspring.store.LockStore.AcquireResult;
+import io.github.lockspring.store.LockStore.ReleaseResult;
+import io.github.lockspring.store.LockStore.RenewResult;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;

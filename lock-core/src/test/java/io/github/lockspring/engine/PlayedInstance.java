@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeMap;
 
-import io.github.lockspring.LockEvent.Lost.Cause;
 import io.github.lockspring.LockEvent;
+import io.github.lockspring.LockEvent.Lost.Cause;
 import io.github.lockspring.engine.WaiterAction.AcquireAttempt;
 import io.github.lockspring.engine.WaiterAction.Done;
 import io.github.lockspring.engine.WaiterAction.HandoffRenewal;
@@ -16,11 +16,11 @@ import io.github.lockspring.engine.WaiterAction.Park;
 import io.github.lockspring.engine.support.LostReleases;
 import io.github.lockspring.engine.support.Time;
 import io.github.lockspring.engine.support.Watchdog;
+import io.github.lockspring.store.LockStore.ReleaseRequest;
+import io.github.lockspring.store.LockStore.ReleaseResult;
+import io.github.lockspring.store.LockStore.RenewRequest;
+import io.github.lockspring.store.LockStore.RenewResult;
 import io.github.lockspring.store.OwnerToken;
-import io.github.lockspring.store.ReleaseRequest;
-import io.github.lockspring.store.ReleaseResult;
-import io.github.lockspring.store.RenewRequest;
-import io.github.lockspring.store.RenewResult;
 import org.jspecify.annotations.Nullable;
 
 /**

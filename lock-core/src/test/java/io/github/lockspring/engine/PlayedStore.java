@@ -5,14 +5,14 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 
-import io.github.lockspring.store.AcquireRequest;
-import io.github.lockspring.store.AcquireRequest.QueueMode;
-import io.github.lockspring.store.AcquireResult;
+import io.github.lockspring.store.LockStore.AcquireRequest;
+import io.github.lockspring.store.LockStore.AcquireRequest.QueueMode;
+import io.github.lockspring.store.LockStore.AcquireResult;
+import io.github.lockspring.store.LockStore.ReleaseRequest;
+import io.github.lockspring.store.LockStore.ReleaseResult;
+import io.github.lockspring.store.LockStore.RenewRequest;
+import io.github.lockspring.store.LockStore.RenewResult;
 import io.github.lockspring.store.OwnerToken;
-import io.github.lockspring.store.ReleaseRequest;
-import io.github.lockspring.store.ReleaseResult;
-import io.github.lockspring.store.RenewRequest;
-import io.github.lockspring.store.RenewResult;
 import org.jspecify.annotations.Nullable;
 
 /**

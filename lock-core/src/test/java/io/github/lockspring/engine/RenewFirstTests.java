@@ -6,15 +6,15 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 
-import io.github.lockspring.LockEvent.Lost.Cause;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockEvent;
+import io.github.lockspring.LockEvent.Lost.Cause;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.OnLost;
-import io.github.lockspring.store.ReleaseResult;
-import io.github.lockspring.store.RenewResult;
+import io.github.lockspring.store.LockStore.ReleaseResult;
+import io.github.lockspring.store.LockStore.RenewResult;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;

@@ -3,7 +3,7 @@ package io.github.lockspring.engine;
 import java.time.Duration;
 
 import io.github.lockspring.HeldLock;
-import io.github.lockspring.store.AcquireRequest.QueueMode;
+import io.github.lockspring.store.LockStore.AcquireRequest.QueueMode;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;

@@ -13,7 +13,7 @@ import io.github.lockspring.LockTemplate;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.OnLost;
 import io.github.lockspring.engine.support.LockRecorder;
-import io.github.lockspring.store.AcquireResult;
+import io.github.lockspring.store.LockStore.AcquireResult;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;

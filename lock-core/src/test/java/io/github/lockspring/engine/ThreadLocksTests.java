@@ -9,8 +9,9 @@ import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.store.AcquireRequest;
-import io.github.lockspring.store.AcquireResult;
+import io.github.lockspring.store.LockStore.AcquireRequest;
+import io.github.lockspring.store.LockStore.AcquireResult;
+import io.github.lockspring.store.LockStore.RenewResult;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -245,7 +246,7 @@ class ThreadLocksTests extends EngineFixture {
 	void unlockAfterALossSaysSoOnce() {
 		this.store.free();
 		this.lock.lock();
-		this.store.onRenew = (request) -> io.github.lockspring.store.RenewResult.NOT_OWNER;
+		this.store.onRenew = (request) -> RenewResult.NOT_OWNER;
 		pass(TTL.dividedBy(3));
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(this.lock::unlock);
 		assertThatExceptionOfType(IllegalMonitorStateException.class).isThrownBy(this.lock::unlock);

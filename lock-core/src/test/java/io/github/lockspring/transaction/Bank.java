@@ -14,7 +14,7 @@ import io.github.lockspring.engine.EngineSettings;
 import io.github.lockspring.engine.LockEngine;
 import io.github.lockspring.engine.ScriptedStore;
 import io.github.lockspring.engine.support.LockRecorder;
-import io.github.lockspring.store.RenewResult;
+import io.github.lockspring.store.LockStore.RenewResult;
 import io.github.lockspring.store.memory.MemoryLockStore;
 import org.h2.jdbcx.JdbcConnectionPool;
 

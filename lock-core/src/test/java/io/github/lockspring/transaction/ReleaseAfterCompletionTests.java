@@ -14,8 +14,8 @@ import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.OnLost;
 import io.github.lockspring.UnitOfWork;
-import io.github.lockspring.store.RenewRequest;
-import io.github.lockspring.store.RenewResult;
+import io.github.lockspring.store.LockStore.RenewRequest;
+import io.github.lockspring.store.LockStore.RenewResult;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 

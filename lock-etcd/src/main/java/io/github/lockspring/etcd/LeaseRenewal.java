@@ -11,7 +11,7 @@ import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.kv.TxnResponse;
 import io.etcd.jetcd.op.Op;
 import io.etcd.jetcd.options.GetOption;
-import io.github.lockspring.store.RenewResult;
+import io.github.lockspring.store.LockStore.RenewResult;
 import io.github.lockspring.store.queue.EntryServer.Renewal;
 import org.jspecify.annotations.Nullable;
 

@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.lockspring.engine.support.Time;
 import io.github.lockspring.engine.support.Watchdog;
+import io.github.lockspring.store.LockStore.ReleaseRequest;
 import io.github.lockspring.store.OwnerToken;
-import io.github.lockspring.store.ReleaseRequest;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Validate;
 import org.jspecify.annotations.Nullable;

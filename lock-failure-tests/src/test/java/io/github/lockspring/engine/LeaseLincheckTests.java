@@ -3,13 +3,13 @@ package io.github.lockspring.engine;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import io.github.lockspring.LockEvent.Lost.Cause;
 import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockEvent.Lost.Cause;
 import io.github.lockspring.LockException;
 import io.github.lockspring.LockLostException;
+import io.github.lockspring.store.LockStore.ReleaseRequest;
+import io.github.lockspring.store.LockStore.RenewResult;
 import io.github.lockspring.store.OwnerToken;
-import io.github.lockspring.store.ReleaseRequest;
-import io.github.lockspring.store.RenewResult;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Validate;
 import org.junit.jupiter.api.Tag;

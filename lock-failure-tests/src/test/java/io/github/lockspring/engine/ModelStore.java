@@ -6,11 +6,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
-import io.github.lockspring.store.AcquireRequest;
-import io.github.lockspring.store.AcquireResult;
+import io.github.lockspring.store.LockStore.AcquireRequest;
+import io.github.lockspring.store.LockStore.AcquireResult;
+import io.github.lockspring.store.LockStore.ReleaseRequest;
+import io.github.lockspring.store.LockStore.ReleaseResult;
 import io.github.lockspring.store.OwnerToken;
-import io.github.lockspring.store.ReleaseRequest;
-import io.github.lockspring.store.ReleaseResult;
 
 /**
  * Store of a model: answers at once, so that every request is one step. Leases do not

@@ -3,7 +3,7 @@ package io.github.lockspring.jdbc;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 
-import io.github.lockspring.store.AcquireResult.Busy;
+import io.github.lockspring.store.LockStore.AcquireResult.Busy;
 
 /**
  * The row of a lock as it was read.

@@ -9,13 +9,13 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.store.AcquireRequest.QueueMode;
-import io.github.lockspring.store.AcquireResult;
-import io.github.lockspring.store.AcquireResult.Acquired;
+import io.github.lockspring.store.LockStore.AcquireRequest.QueueMode;
+import io.github.lockspring.store.LockStore.AcquireResult;
+import io.github.lockspring.store.LockStore.AcquireResult.Acquired;
+import io.github.lockspring.store.LockStore.ReleaseResult;
+import io.github.lockspring.store.LockStore.ReleaseResult.NotOwner;
+import io.github.lockspring.store.LockStore.ReleaseResult.Released;
 import io.github.lockspring.store.OwnerToken;
-import io.github.lockspring.store.ReleaseResult;
-import io.github.lockspring.store.ReleaseResult.NotOwner;
-import io.github.lockspring.store.ReleaseResult.Released;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -17,8 +17,8 @@ import io.github.lockspring.redis.client.RedisConnections;
 import io.github.lockspring.redis.client.RedisErrors;
 import io.github.lockspring.redis.client.RedisScriptExecutor;
 import io.github.lockspring.redis.client.ReplicatedScriptExecutor.TooFewReplicasException;
-import io.github.lockspring.store.RenewRequest;
-import io.github.lockspring.store.RenewResult;
+import io.github.lockspring.store.LockStore.RenewRequest;
+import io.github.lockspring.store.LockStore.RenewResult;
 
 /**
  * Renews many leases with few scripts: one, or in a cluster one for each hash slot, since

@@ -4,8 +4,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 
-import io.github.lockspring.store.AcquireRequest.QueueMode;
 import io.github.lockspring.store.Inbox;
+import io.github.lockspring.store.LockStore.AcquireRequest.QueueMode;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.testsupport.network.TcpProxy;
 import io.github.lockspring.testsupport.network.TcpProxy.Cut;

@@ -11,7 +11,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.store.AcquireRequest.QueueMode;
+import io.github.lockspring.store.LockStore.AcquireRequest.QueueMode;
 import io.github.lockspring.testsupport.network.TcpProxy;
 import io.github.lockspring.testsupport.redis.RedisServer;
 import org.junit.jupiter.params.ParameterizedTest;

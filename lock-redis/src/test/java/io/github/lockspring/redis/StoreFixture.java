@@ -5,16 +5,16 @@ import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 
-import io.github.lockspring.store.AcquireRequest;
-import io.github.lockspring.store.AcquireRequest.QueueMode;
-import io.github.lockspring.store.AcquireResult;
-import io.github.lockspring.store.AcquireResult.Acquired;
 import io.github.lockspring.store.LockStore;
+import io.github.lockspring.store.LockStore.AcquireRequest;
+import io.github.lockspring.store.LockStore.AcquireRequest.QueueMode;
+import io.github.lockspring.store.LockStore.AcquireResult;
+import io.github.lockspring.store.LockStore.AcquireResult.Acquired;
+import io.github.lockspring.store.LockStore.ReleaseRequest;
+import io.github.lockspring.store.LockStore.ReleaseResult;
+import io.github.lockspring.store.LockStore.RenewRequest;
+import io.github.lockspring.store.LockStore.RenewResult;
 import io.github.lockspring.store.OwnerToken;
-import io.github.lockspring.store.ReleaseRequest;
-import io.github.lockspring.store.ReleaseResult;
-import io.github.lockspring.store.RenewRequest;
-import io.github.lockspring.store.RenewResult;
 
 /**
  * Asks requests in few words.

@@ -12,8 +12,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Function;
 
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.store.LockStore.RenewResult;
 import io.github.lockspring.store.OwnerToken;
-import io.github.lockspring.store.RenewResult;
 import io.github.lockspring.store.StoreTraits;
 import io.github.lockspring.store.queue.Entry;
 import io.github.lockspring.store.queue.EntryServer;

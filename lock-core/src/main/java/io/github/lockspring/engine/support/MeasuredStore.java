@@ -7,16 +7,16 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 
 import io.github.lockspring.engine.support.LockRecorder.Command;
-import io.github.lockspring.store.AcquireRequest;
-import io.github.lockspring.store.AcquireResult;
 import io.github.lockspring.store.Inbox;
 import io.github.lockspring.store.InboxListener;
 import io.github.lockspring.store.LockStore;
+import io.github.lockspring.store.LockStore.AcquireRequest;
+import io.github.lockspring.store.LockStore.AcquireResult;
+import io.github.lockspring.store.LockStore.ReleaseRequest;
+import io.github.lockspring.store.LockStore.ReleaseResult;
+import io.github.lockspring.store.LockStore.RenewRequest;
+import io.github.lockspring.store.LockStore.RenewResult;
 import io.github.lockspring.store.LockStoreInspector;
-import io.github.lockspring.store.ReleaseRequest;
-import io.github.lockspring.store.ReleaseResult;
-import io.github.lockspring.store.RenewRequest;
-import io.github.lockspring.store.RenewResult;
 import io.github.lockspring.store.StoreHealth;
 import io.github.lockspring.store.StoreTraits;
 

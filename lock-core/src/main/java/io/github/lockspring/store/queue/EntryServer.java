@@ -5,8 +5,8 @@ import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.store.LockStore.RenewResult;
 import io.github.lockspring.store.OwnerToken;
-import io.github.lockspring.store.RenewResult;
 import io.github.lockspring.store.StoreTraits;
 import org.jspecify.annotations.Nullable;
 

@@ -10,12 +10,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.store.AcquireRequest;
-import io.github.lockspring.store.AcquireRequest.QueueMode;
-import io.github.lockspring.store.AcquireResult;
 import io.github.lockspring.store.InboxListener;
+import io.github.lockspring.store.LockStore.AcquireRequest;
+import io.github.lockspring.store.LockStore.AcquireRequest.QueueMode;
+import io.github.lockspring.store.LockStore.AcquireResult;
+import io.github.lockspring.store.LockStore.RenewResult;
 import io.github.lockspring.store.OwnerToken;
-import io.github.lockspring.store.RenewResult;
 
 /**
  * What is done with the entry of one token, step by step. Thread-safe.

@@ -8,7 +8,7 @@ import java.util.stream.Stream;
 
 import io.github.lockspring.redis.redlock.NodeAcquireResult.Granted;
 import io.github.lockspring.redis.redlock.NodeAcquireResult.OwnedByOther;
-import io.github.lockspring.store.AcquireResult.Busy;
+import io.github.lockspring.store.LockStore.AcquireResult.Busy;
 
 /**
  * Counts the votes of one attempt and derives its outcome. For one thread.

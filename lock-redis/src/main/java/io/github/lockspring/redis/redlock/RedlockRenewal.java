@@ -11,12 +11,12 @@ import java.util.stream.IntStream;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.redis.redlock.NodeAcquireResult.Granted;
 import io.github.lockspring.redis.redlock.RedlockNodeClient.NodeResult;
-import io.github.lockspring.store.AcquireRequest;
-import io.github.lockspring.store.AcquireRequest.QueueMode;
+import io.github.lockspring.store.LockStore.AcquireRequest;
+import io.github.lockspring.store.LockStore.AcquireRequest.QueueMode;
+import io.github.lockspring.store.LockStore.ReleaseRequest;
+import io.github.lockspring.store.LockStore.RenewRequest;
+import io.github.lockspring.store.LockStore.RenewResult;
 import io.github.lockspring.store.OwnerToken;
-import io.github.lockspring.store.ReleaseRequest;
-import io.github.lockspring.store.RenewRequest;
-import io.github.lockspring.store.RenewResult;
 
 /**
  * Renews leases on a majority of nodes, many of them with one request.

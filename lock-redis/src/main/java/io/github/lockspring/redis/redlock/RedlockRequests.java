@@ -14,12 +14,12 @@ import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.redis.RedisKeys;
 import io.github.lockspring.redis.client.RedisErrors;
 import io.github.lockspring.redis.redlock.RedlockRenewal.Held;
-import io.github.lockspring.store.AcquireRequest;
-import io.github.lockspring.store.ReleaseRequest;
-import io.github.lockspring.store.ReleaseResult;
-import io.github.lockspring.store.ReleaseResult.NotOwner;
-import io.github.lockspring.store.ReleaseResult.Released;
-import io.github.lockspring.store.RenewRequest;
+import io.github.lockspring.store.LockStore.AcquireRequest;
+import io.github.lockspring.store.LockStore.ReleaseRequest;
+import io.github.lockspring.store.LockStore.ReleaseResult;
+import io.github.lockspring.store.LockStore.ReleaseResult.NotOwner;
+import io.github.lockspring.store.LockStore.ReleaseResult.Released;
+import io.github.lockspring.store.LockStore.RenewRequest;
 
 /**
  * Creates the requests that are sent to single nodes, as scripts.
