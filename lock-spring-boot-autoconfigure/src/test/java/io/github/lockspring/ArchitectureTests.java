@@ -61,31 +61,31 @@ class ArchitectureTests {
 	 * import, Maven holds.
 	 */
 	private static final Map<String, List<String>> ROOMS = Map.ofEntries(Map.entry("", List.of()),
-			Map.entry("annotation", List.of("")), Map.entry("store", List.of("")),
-			Map.entry("store.memory", List.of("", "store")), Map.entry("store.queue", List.of("", "store")),
-			Map.entry("aop", List.of("")), Map.entry("interceptor", List.of("", "annotation", "aop")),
-			Map.entry("engine", List.of("", "store", "engine.support")),
-			Map.entry("engine.support", List.of("", "store")), Map.entry("transaction", List.of("")),
-			Map.entry("fencing", List.of("", "annotation", "aop")),
-			Map.entry("zookeeper", List.of("", "store", "store.queue")),
-			Map.entry("etcd", List.of("", "store", "store.queue")),
-			Map.entry("redis", List.of("", "store", "fencing", "redis.client")),
-			Map.entry("redis.client", List.of("", "store")),
-			Map.entry("redis.redlock", List.of("", "store", "redis", "redis.client")),
-			Map.entry("jdbc", List.of("", "store", "fencing")),
-			Map.entry("autoconfigure.properties", List.of("", "aop", "transaction")),
-			Map.entry("autoconfigure",
-					List.of("", "annotation", "store", "store.memory", "interceptor", "engine", "engine.support",
-							"transaction", "fencing", "autoconfigure.properties")),
+			Map.entry("store", List.of("")), Map.entry("store.memory", List.of("", "store")),
+			Map.entry("internal.queue", List.of("", "store")), Map.entry("internal.aop", List.of("")),
+			Map.entry("internal.interceptor", List.of("", "internal.aop")),
+			Map.entry("internal.engine", List.of("", "store", "internal.engine.support")),
+			Map.entry("internal.engine.support", List.of("", "store")), Map.entry("internal.transaction", List.of("")),
+			Map.entry("internal.fencing", List.of("", "internal.aop")),
+			Map.entry("zookeeper", List.of("", "store", "internal.queue")),
+			Map.entry("etcd", List.of("", "store", "internal.queue")),
+			Map.entry("redis", List.of("", "store", "internal.fencing", "redis.internal.client")),
+			Map.entry("redis.internal.client", List.of("", "store")),
+			Map.entry("redis.redlock", List.of("", "store", "redis", "redis.internal.client")),
+			Map.entry("jdbc", List.of("", "store", "internal.fencing")),
+			Map.entry("autoconfigure.properties", List.of("", "internal.aop", "internal.transaction")),
+			Map.entry("autoconfigure", List.of("", "store", "store.memory", "internal.interceptor", "internal.engine",
+					"internal.engine.support", "internal.transaction", "internal.fencing", "autoconfigure.properties")),
 			Map.entry("autoconfigure.observation",
-					List.of("", "store", "engine.support", "interceptor", "autoconfigure", "autoconfigure.properties")),
+					List.of("", "store", "internal.engine.support", "internal.interceptor", "autoconfigure",
+							"autoconfigure.properties")),
 			Map.entry("autoconfigure.redis",
-					List.of("", "store", "interceptor", "redis", "redis.redlock", "autoconfigure",
+					List.of("", "store", "internal.interceptor", "redis", "redis.redlock", "autoconfigure",
 							"autoconfigure.properties")),
 			Map.entry("autoconfigure.fencing",
-					List.of("", "engine.support", "fencing", "jdbc", "autoconfigure", "autoconfigure.jdbc",
-							"autoconfigure.properties")),
-			Map.entry("autoconfigure.actuate", List.of("", "store", "engine", "autoconfigure")),
+					List.of("", "internal.engine.support", "internal.fencing", "jdbc", "autoconfigure",
+							"autoconfigure.jdbc", "autoconfigure.properties")),
+			Map.entry("autoconfigure.actuate", List.of("", "store", "internal.engine", "autoconfigure")),
 			Map.entry("autoconfigure.zookeeper",
 					List.of("", "store", "zookeeper", "autoconfigure", "autoconfigure.properties")),
 			Map.entry("autoconfigure.etcd", List.of("", "store", "etcd", "autoconfigure", "autoconfigure.properties")),
@@ -99,7 +99,7 @@ class ArchitectureTests {
 	@Test
 	void f17NeitherStoreNorEngineReadsTheWallClock() {
 		noClasses().that()
-			.resideInAnyPackage(ROOT + ".redis..", ROOT + ".jdbc..", ROOT + ".engine..")
+			.resideInAnyPackage(ROOT + ".redis..", ROOT + ".jdbc..", ROOT + ".internal.engine..")
 			.and()
 			// compares the clocks, to find out that the machine was suspended
 			.doNotHaveSimpleName("Time")
@@ -140,8 +140,8 @@ class ArchitectureTests {
 	}
 
 	@Test
-	void vocabularyAndStoreNeedNothingButJava() {
-		classes().that(resideInAnyPackage(packageOf(""), packageOf("store")))
+	void storeNeedsNothingButJava() {
+		classes().that(resideInAPackage(packageOf("store")))
 			.should()
 			.onlyDependOnClassesThat(
 					resideInAnyPackage("java..", "org.jspecify..", "org.slf4j..").or(resideInAPackage(ROOT + "..")))
@@ -149,19 +149,18 @@ class ArchitectureTests {
 	}
 
 	@Test
-	void annotationNeedsNothingOfSpringButAliasesAndHints() {
-		classes().that(resideInAPackage(packageOf("annotation")))
+	void vocabularyNeedsNothingOfSpringButAliasesAndHints() {
+		classes().that(resideInAPackage(packageOf("")))
 			.should()
-			.onlyDependOnClassesThat(resideInAnyPackage("java..").or(type(AliasFor.class))
+			.onlyDependOnClassesThat(resideInAnyPackage("java..", "org.jspecify..").or(type(AliasFor.class))
 				.or(resideInAPackage("org.springframework.aot.hint.annotation"))
-				.or(type(NullMarked.class))
 				.or(resideInAPackage(ROOT + "..")))
 			.check(CLASSES);
 	}
 
 	@Test
 	void engineKnowsNothingOfSpringOrRedis() {
-		classes().that(resideInAPackage(packageOf("engine") + ".."))
+		classes().that(resideInAPackage(packageOf("internal.engine") + ".."))
 			.should()
 			.onlyDependOnClassesThat(
 					resideInAnyPackage("java..", "org.jspecify..", "org.slf4j..").or(resideInAPackage(ROOT + "..")))
@@ -170,7 +169,7 @@ class ArchitectureTests {
 
 	@Test
 	void interceptorKnowsNothingOfRedis() {
-		classes().that(resideInAPackage(packageOf("interceptor")))
+		classes().that(resideInAPackage(packageOf("internal.interceptor")))
 			.should()
 			.onlyDependOnClassesThat(
 					outsideOf("org.springframework.data", "org.springframework.boot", "io.lettuce", "redis.clients"))

@@ -5,9 +5,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 import javax.tools.JavaCompiler;
@@ -27,8 +24,7 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Holds the limits on the size of packages, classes and methods. A code line is one that
- * is not blank, a comment, an import or the package.
+ * Holds the limit on the length of methods.
  */
 class SizeTests {
 
@@ -38,34 +34,7 @@ class SizeTests {
 		.map((module) -> Path.of("..", module, "src", "main", "java"))
 		.toList();
 
-	private static final int MAX_TYPES = 22;
-
-	private static final int MAX_CLASS_LINES = 300;
-
-	/** State machines whose state is private: one invariant needs one home. */
-	private static final Map<String, Integer> STATE_MACHINES = Map.of("KeyLock.java", 500, "Instance.java", 500);
-
 	private static final int MAX_METHOD_LINES = 40;
-
-	private static final Pattern BLOCK_COMMENT = Pattern.compile("/\\*.*?\\*/", Pattern.DOTALL);
-
-	@Test
-	void packagesHaveFewTypes() throws IOException {
-		Map<Path, Integer> types = new TreeMap<>();
-		sources().forEach((source) -> types.merge(source.getParent(), 1, Integer::sum));
-		assertThat(types).isNotEmpty()
-			.allSatisfy((directory, number) -> assertThat(number).as("types of %s", directory)
-				.isLessThanOrEqualTo(MAX_TYPES));
-	}
-
-	@Test
-	void classesAreShort() throws IOException {
-		for (Path source : sources()) {
-			String name = source.getFileName().toString();
-			assertThat(codeLines(source)).as("code lines of %s", source)
-				.isLessThanOrEqualTo(STATE_MACHINES.getOrDefault(name, MAX_CLASS_LINES));
-		}
-	}
 
 	@Test
 	void methodsAreShort() throws IOException {
@@ -105,15 +74,6 @@ class SizeTests {
 			}
 		}
 		return sources;
-	}
-
-	private static int codeLines(Path source) throws IOException {
-		String text = BLOCK_COMMENT.matcher(Files.readString(source)).replaceAll("");
-		return (int) text.lines()
-			.map((line) -> line.contains("\"") ? line : line.replaceAll("//.*", ""))
-			.map(String::strip)
-			.filter((line) -> !line.isEmpty() && !line.startsWith("import ") && !line.startsWith("package "))
-			.count();
 	}
 
 }

@@ -8,7 +8,7 @@ import java.util.concurrent.TimeUnit;
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.KeyValue;
 import io.github.lockspring.etcd.LeasePool.Lease;
-import io.github.lockspring.store.queue.Entry;
+import io.github.lockspring.internal.queue.Entry;
 import org.jspecify.annotations.Nullable;
 
 /**

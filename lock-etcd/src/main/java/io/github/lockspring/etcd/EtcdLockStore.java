@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.function.Supplier;
 
 import io.etcd.jetcd.Client;
-import io.github.lockspring.store.queue.QueueLockStore;
+import io.github.lockspring.internal.queue.QueueLockStore;
 
 /**
  * Stores locks in etcd. The keys of one lock have a common prefix, in which the one that

@@ -17,7 +17,7 @@ import io.github.lockspring.store.LockStore.AcquireResult.Acquired;
 import io.github.lockspring.store.LockStore.ReleaseRequest;
 import io.github.lockspring.store.LockStore.ReleaseResult.Released;
 import io.github.lockspring.store.OwnerToken;
-import io.github.lockspring.store.queue.Entry;
+import io.github.lockspring.internal.queue.Entry;
 import io.github.lockspring.testsupport.etcd.EtcdProcess;
 import io.github.lockspring.testsupport.etcd.RequiresEtcd;
 import org.junit.jupiter.api.AfterEach;

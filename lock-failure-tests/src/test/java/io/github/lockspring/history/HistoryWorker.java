@@ -9,8 +9,8 @@ import java.util.SplittableRandom;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-import io.github.lockspring.engine.EngineSettings;
-import io.github.lockspring.engine.LockEngine;
+import io.github.lockspring.internal.engine.EngineSettings;
+import io.github.lockspring.internal.engine.LockEngine;
 import io.github.lockspring.redis.Driver;
 import io.github.lockspring.redis.RedisLockStore;
 import io.github.lockspring.redis.RedisStoreSettings;

@@ -6,8 +6,8 @@ import java.util.Objects;
 
 import javax.sql.DataSource;
 
-import io.github.lockspring.fencing.FencingGuard;
-import io.github.lockspring.fencing.StaleFencingTokenException;
+import io.github.lockspring.FencingGuard;
+import io.github.lockspring.StaleFencingTokenException;
 
 import org.jspecify.annotations.Nullable;
 

@@ -18,8 +18,8 @@ import javax.sql.XAConnection;
 import javax.transaction.xa.XAResource;
 import javax.transaction.xa.Xid;
 
-import io.github.lockspring.fencing.FencingGuard;
-import io.github.lockspring.fencing.StaleFencingTokenException;
+import io.github.lockspring.FencingGuard;
+import io.github.lockspring.StaleFencingTokenException;
 import io.github.lockspring.testsupport.jdbc.Databases;
 import io.github.lockspring.testsupport.jdbc.Databases.Database;
 import io.github.lockspring.testsupport.jdbc.RecordingDataSource;

@@ -12,8 +12,8 @@ import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.engine.EngineSettings;
-import io.github.lockspring.engine.LockEngine;
+import io.github.lockspring.internal.engine.EngineSettings;
+import io.github.lockspring.internal.engine.LockEngine;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.testsupport.jdbc.Databases.Database;
 

@@ -13,10 +13,10 @@ import java.util.function.IntUnaryOperator;
 import java.util.stream.IntStream;
 
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.redis.client.RedisConnections;
-import io.github.lockspring.redis.client.RedisErrors;
-import io.github.lockspring.redis.client.RedisScriptExecutor;
-import io.github.lockspring.redis.client.ReplicatedScriptExecutor.TooFewReplicasException;
+import io.github.lockspring.redis.internal.client.RedisConnections;
+import io.github.lockspring.redis.internal.client.RedisErrors;
+import io.github.lockspring.redis.internal.client.RedisScriptExecutor;
+import io.github.lockspring.redis.internal.client.ReplicatedScriptExecutor.TooFewReplicasException;
 import io.github.lockspring.store.LockStore.RenewRequest;
 import io.github.lockspring.store.LockStore.RenewResult;
 

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Objects;
 
 import io.github.lockspring.HeldLock;
-import io.github.lockspring.fencing.StaleFencingTokenException;
+import io.github.lockspring.StaleFencingTokenException;
 
 import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.data.redis.core.script.RedisScript;

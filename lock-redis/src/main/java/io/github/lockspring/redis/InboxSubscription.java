@@ -10,10 +10,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.redis.client.RedisCommands;
-import io.github.lockspring.redis.client.RedisConnections;
-import io.github.lockspring.redis.client.RedisEndpoint;
-import io.github.lockspring.redis.client.RedisErrors;
+import io.github.lockspring.redis.internal.client.RedisCommands;
+import io.github.lockspring.redis.internal.client.RedisConnections;
+import io.github.lockspring.redis.internal.client.RedisEndpoint;
+import io.github.lockspring.redis.internal.client.RedisErrors;
 import io.github.lockspring.store.DaemonThreadFactory;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;

@@ -8,9 +8,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-import io.github.lockspring.redis.client.RedisCommands;
-import io.github.lockspring.redis.client.RedisErrors;
-import io.github.lockspring.redis.client.RedisScriptExecutor;
+import io.github.lockspring.redis.internal.client.RedisCommands;
+import io.github.lockspring.redis.internal.client.RedisErrors;
+import io.github.lockspring.redis.internal.client.RedisScriptExecutor;
 import io.github.lockspring.store.InstanceInfo;
 import io.github.lockspring.store.LockStoreInspector;
 import io.github.lockspring.store.StoredLock;

@@ -8,8 +8,8 @@ import java.util.Properties;
 import java.util.concurrent.TimeUnit;
 
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.redis.client.RedisCommands;
-import io.github.lockspring.redis.client.RedisErrors;
+import io.github.lockspring.redis.internal.client.RedisCommands;
+import io.github.lockspring.redis.internal.client.RedisErrors;
 import io.github.lockspring.store.StoreHealth.Server;
 import org.jspecify.annotations.Nullable;
 

@@ -3,7 +3,7 @@ package io.github.lockspring.redis;
 import java.time.Duration;
 import java.util.List;
 
-import io.github.lockspring.fencing.StaleFencingTokenException;
+import io.github.lockspring.StaleFencingTokenException;
 import io.github.lockspring.testsupport.redis.RedisServer;
 import io.github.lockspring.testsupport.redis.RedisVersion;
 import org.junit.jupiter.api.AfterAll;

@@ -10,8 +10,8 @@ import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
-import io.github.lockspring.engine.EngineSettings;
-import io.github.lockspring.engine.LockEngine;
+import io.github.lockspring.internal.engine.EngineSettings;
+import io.github.lockspring.internal.engine.LockEngine;
 import io.github.lockspring.store.LockStore;
 import io.lettuce.core.resource.ClientResources;
 

@@ -17,8 +17,8 @@ import java.util.stream.IntStream;
 
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.engine.EngineSettings;
-import io.github.lockspring.engine.LockEngine;
+import io.github.lockspring.internal.engine.EngineSettings;
+import io.github.lockspring.internal.engine.LockEngine;
 import io.github.lockspring.redis.redlock.RedlockLockStore;
 import io.github.lockspring.redis.redlock.RedlockNode;
 import io.github.lockspring.redis.redlock.RedlockSettings;

@@ -13,8 +13,8 @@ import java.util.concurrent.TimeUnit;
 
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockRequest;
-import io.github.lockspring.engine.EngineSettings;
-import io.github.lockspring.engine.LockEngine;
+import io.github.lockspring.internal.engine.EngineSettings;
+import io.github.lockspring.internal.engine.LockEngine;
 import io.github.lockspring.store.Inbox;
 import io.github.lockspring.store.InstanceInfo;
 import io.github.lockspring.store.LockStore.AcquireRequest.QueueMode;

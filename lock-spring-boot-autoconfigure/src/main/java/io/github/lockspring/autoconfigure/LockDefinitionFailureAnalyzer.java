@@ -5,7 +5,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 import io.github.lockspring.LockDefinitionException;
-import io.github.lockspring.interceptor.LockAnnotationValidator;
+import io.github.lockspring.internal.interceptor.LockAnnotationValidator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

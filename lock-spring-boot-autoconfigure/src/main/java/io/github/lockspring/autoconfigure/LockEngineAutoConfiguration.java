@@ -9,9 +9,9 @@ import io.github.lockspring.autoconfigure.properties.DistributedLockProperties;
 import io.github.lockspring.autoconfigure.properties.DistributedLockProperties.Store;
 import io.github.lockspring.autoconfigure.properties.DurationUnitValidator;
 import io.github.lockspring.autoconfigure.properties.UnknownPropertyValidator;
-import io.github.lockspring.engine.EngineSettings;
-import io.github.lockspring.engine.LockEngine;
-import io.github.lockspring.engine.support.LockRecorder;
+import io.github.lockspring.internal.engine.EngineSettings;
+import io.github.lockspring.internal.engine.LockEngine;
+import io.github.lockspring.internal.engine.support.LockRecorder;
 import io.github.lockspring.store.LockStore;
 
 import org.springframework.beans.factory.ObjectProvider;

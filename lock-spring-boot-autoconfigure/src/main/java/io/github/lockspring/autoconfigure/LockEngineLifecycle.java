@@ -1,6 +1,6 @@
 package io.github.lockspring.autoconfigure;
 
-import io.github.lockspring.engine.LockEngine;
+import io.github.lockspring.internal.engine.LockEngine;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.context.ApplicationContext;

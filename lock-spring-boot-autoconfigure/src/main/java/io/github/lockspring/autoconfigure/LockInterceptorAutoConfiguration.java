@@ -2,9 +2,9 @@ package io.github.lockspring.autoconfigure;
 
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.autoconfigure.properties.DistributedLockProperties;
-import io.github.lockspring.interceptor.LockAnnotationValidator;
-import io.github.lockspring.interceptor.LockInterceptor;
-import io.github.lockspring.interceptor.LockOperationSourceAdvisor;
+import io.github.lockspring.internal.interceptor.LockAnnotationValidator;
+import io.github.lockspring.internal.interceptor.LockInterceptor;
+import io.github.lockspring.internal.interceptor.LockOperationSourceAdvisor;
 import io.github.lockspring.store.LockStore;
 
 import org.springframework.beans.factory.ObjectProvider;

@@ -2,9 +2,9 @@ package io.github.lockspring.autoconfigure;
 
 import java.util.List;
 
-import io.github.lockspring.annotation.DistributedLock;
-import io.github.lockspring.annotation.DistributedLocks;
-import io.github.lockspring.annotation.Fenced;
+import io.github.lockspring.DistributedLock;
+import io.github.lockspring.DistributedLocks;
+import io.github.lockspring.Fenced;
 import io.github.lockspring.autoconfigure.properties.RedlockNodeProperties;
 import org.jspecify.annotations.Nullable;
 

@@ -3,10 +3,10 @@ package io.github.lockspring.autoconfigure;
 import io.github.lockspring.UnitOfWork;
 import io.github.lockspring.autoconfigure.properties.ConditionalOnFlag;
 import io.github.lockspring.autoconfigure.properties.DistributedLockProperties;
-import io.github.lockspring.engine.support.LockRecorder;
-import io.github.lockspring.transaction.CommitGuard;
-import io.github.lockspring.transaction.TransactionListenerRegistrar;
-import io.github.lockspring.transaction.TransactionUnitOfWork;
+import io.github.lockspring.internal.engine.support.LockRecorder;
+import io.github.lockspring.internal.transaction.CommitGuard;
+import io.github.lockspring.internal.transaction.TransactionListenerRegistrar;
+import io.github.lockspring.internal.transaction.TransactionUnitOfWork;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;

@@ -1,7 +1,7 @@
 package io.github.lockspring.autoconfigure;
 
 import io.github.lockspring.autoconfigure.properties.ConditionalOnFlag;
-import io.github.lockspring.fencing.FencingGuard;
+import io.github.lockspring.FencingGuard;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.memory.MemoryLockStore;
 import org.slf4j.Logger;

@@ -4,9 +4,9 @@ import java.time.Duration;
 import java.util.function.Supplier;
 
 import io.github.lockspring.autoconfigure.properties.PropertyRange;
-import io.github.lockspring.interceptor.AdvisorChain;
-import io.github.lockspring.interceptor.AdvisorOrderRule;
-import io.github.lockspring.interceptor.LockOperation;
+import io.github.lockspring.internal.interceptor.AdvisorChain;
+import io.github.lockspring.internal.interceptor.AdvisorOrderRule;
+import io.github.lockspring.internal.interceptor.LockOperation;
 import io.github.lockspring.store.StoreTraits;
 import org.jspecify.annotations.Nullable;
 

@@ -3,8 +3,8 @@ package io.github.lockspring.autoconfigure;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
 
-import io.github.lockspring.interceptor.AdvisorChain;
-import io.github.lockspring.interceptor.AdvisorOrderRule;
+import io.github.lockspring.internal.interceptor.AdvisorChain;
+import io.github.lockspring.internal.interceptor.AdvisorOrderRule;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

@@ -10,7 +10,7 @@ import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
-import io.github.lockspring.annotation.DistributedLock;
+import io.github.lockspring.DistributedLock;
 import io.github.lockspring.autoconfigure.OrderedApplication.Trace;
 import org.junit.jupiter.api.Test;
 

@@ -2,7 +2,7 @@ package io.github.lockspring.autoconfigure;
 
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.annotation.DistributedLock;
+import io.github.lockspring.DistributedLock;
 import io.github.lockspring.testsupport.etcd.EtcdProcess;
 import io.github.lockspring.testsupport.etcd.RequiresEtcd;
 import org.junit.jupiter.api.Test;

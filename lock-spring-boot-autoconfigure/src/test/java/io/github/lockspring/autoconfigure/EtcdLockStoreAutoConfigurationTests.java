@@ -11,7 +11,7 @@ import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.annotation.DistributedLock;
+import io.github.lockspring.DistributedLock;
 import io.github.lockspring.autoconfigure.actuate.DistributedLocksHealthIndicator;
 import io.github.lockspring.etcd.EtcdLockStore;
 import io.github.lockspring.store.LockStore;

@@ -7,11 +7,11 @@ import javax.sql.DataSource;
 
 import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockListener;
-import io.github.lockspring.annotation.DistributedLock;
-import io.github.lockspring.annotation.Fenced;
-import io.github.lockspring.fencing.FencedBeanPostProcessor;
-import io.github.lockspring.fencing.FencingGuard;
-import io.github.lockspring.fencing.StaleFencingTokenException;
+import io.github.lockspring.DistributedLock;
+import io.github.lockspring.Fenced;
+import io.github.lockspring.internal.fencing.FencedBeanPostProcessor;
+import io.github.lockspring.FencingGuard;
+import io.github.lockspring.StaleFencingTokenException;
 import io.github.lockspring.jdbc.JdbcFencingGuard;
 import io.github.lockspring.testsupport.jdbc.Databases;
 import io.github.lockspring.testsupport.jdbc.Databases.Database;

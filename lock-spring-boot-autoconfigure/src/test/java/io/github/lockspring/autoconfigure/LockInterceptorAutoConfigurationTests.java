@@ -8,10 +8,10 @@ import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockListener;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.OnBusy;
-import io.github.lockspring.annotation.DistributedLock;
+import io.github.lockspring.DistributedLock;
 import io.github.lockspring.autoconfigure.properties.DistributedLockProperties;
-import io.github.lockspring.interceptor.LockInterceptor;
-import io.github.lockspring.interceptor.LockOperationSourceAdvisor;
+import io.github.lockspring.internal.interceptor.LockInterceptor;
+import io.github.lockspring.internal.interceptor.LockOperationSourceAdvisor;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 

@@ -1,7 +1,7 @@
 package io.github.lockspring.autoconfigure;
 
-import io.github.lockspring.annotation.DistributedLock;
-import io.github.lockspring.annotation.Fenced;
+import io.github.lockspring.DistributedLock;
+import io.github.lockspring.Fenced;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.junit.jupiter.api.Test;

@@ -15,7 +15,7 @@ import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.redis.RedisLockStore;
-import io.github.lockspring.redis.client.FirstConnections;
+import io.github.lockspring.redis.internal.client.FirstConnections;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.memory.MemoryLockStore;
 import io.github.lockspring.testsupport.redis.RedisServer;

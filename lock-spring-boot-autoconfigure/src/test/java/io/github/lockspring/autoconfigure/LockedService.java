@@ -1,7 +1,7 @@
 package io.github.lockspring.autoconfigure;
 
 import io.github.lockspring.LockContext;
-import io.github.lockspring.annotation.DistributedLock;
+import io.github.lockspring.DistributedLock;
 
 /**
  * Something to lock.

@@ -7,7 +7,7 @@ import java.util.stream.Collectors;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
-import io.github.lockspring.annotation.DistributedLock;
+import io.github.lockspring.DistributedLock;
 import io.github.lockspring.redis.RedisLockStore;
 import io.github.lockspring.redis.redlock.RedlockLockStore;
 import io.github.lockspring.store.LockStore;

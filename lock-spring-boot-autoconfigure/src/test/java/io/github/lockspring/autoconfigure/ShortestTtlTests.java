@@ -6,7 +6,7 @@ import java.time.Duration;
 
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
-import io.github.lockspring.annotation.DistributedLock;
+import io.github.lockspring.DistributedLock;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.StoreTraits;
 import io.github.lockspring.store.memory.MemoryLockStore;

@@ -1,7 +1,7 @@
 package io.github.lockspring.autoconfigure;
 
 import io.github.lockspring.LockDefinitionException;
-import io.github.lockspring.annotation.DistributedLock;
+import io.github.lockspring.DistributedLock;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -8,7 +8,7 @@ import java.util.stream.IntStream;
 
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
-import io.github.lockspring.annotation.DistributedLock;
+import io.github.lockspring.DistributedLock;
 import io.github.lockspring.autoconfigure.OrderedApplication.Trace;
 import org.junit.jupiter.api.Test;
 

@@ -9,8 +9,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 
-import io.github.lockspring.annotation.DistributedLock;
-import io.github.lockspring.annotation.Fenced;
+import io.github.lockspring.DistributedLock;
+import io.github.lockspring.Fenced;
 import io.github.lockspring.bank.BankApplication.Transfer.Step;
 import io.github.lockspring.bank.Round.Moment;
 import io.github.lockspring.testsupport.process.Conversation;

@@ -16,7 +16,7 @@ import io.github.lockspring.bank.Round.Moment;
 import io.github.lockspring.testsupport.jdbc.Databases;
 import io.github.lockspring.testsupport.jdbc.Databases.Database;
 import io.github.lockspring.testsupport.process.RunDirectory;
-import io.github.lockspring.transaction.Verification;
+import io.github.lockspring.internal.transaction.Verification;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;

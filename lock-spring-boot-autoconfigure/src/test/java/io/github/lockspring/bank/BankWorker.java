@@ -15,7 +15,7 @@ import io.github.lockspring.bank.BankApplication.Transfer.Step;
 import io.github.lockspring.bank.BankApplication.TransferService;
 import io.github.lockspring.bank.Round.Moment;
 import io.github.lockspring.testsupport.process.Conversation;
-import io.github.lockspring.transaction.Verification;
+import io.github.lockspring.internal.transaction.Verification;
 
 import org.springframework.boot.Banner;
 import org.springframework.boot.WebApplicationType;

@@ -10,7 +10,7 @@ import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.bank.BankApplication.Transfer;
 import io.github.lockspring.bank.BankApplication.Transfer.Step;
-import io.github.lockspring.fencing.StaleFencingTokenException;
+import io.github.lockspring.StaleFencingTokenException;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DataAccessException;

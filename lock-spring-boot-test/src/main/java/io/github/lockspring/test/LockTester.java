@@ -11,7 +11,7 @@ import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockSpec;
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.engine.LockEngine;
+import io.github.lockspring.internal.engine.LockEngine;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -3,7 +3,7 @@ package io.github.lockspring.test;
 import java.util.Arrays;
 
 import io.github.lockspring.LockTemplate;
-import io.github.lockspring.engine.LockEngine;
+import io.github.lockspring.internal.engine.LockEngine;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ObjectProvider;

@@ -3,7 +3,7 @@ package io.github.lockspring.test;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.autoconfigure.LockEngineAutoConfiguration;
 import io.github.lockspring.autoconfigure.MemoryLockStoreAutoConfiguration;
-import io.github.lockspring.engine.LockEngine;
+import io.github.lockspring.internal.engine.LockEngine;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;

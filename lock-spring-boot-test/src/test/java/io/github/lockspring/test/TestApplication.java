@@ -4,7 +4,7 @@ import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.LockRequest;
-import io.github.lockspring.annotation.DistributedLock;
+import io.github.lockspring.DistributedLock;
 
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.http.HttpStatus;

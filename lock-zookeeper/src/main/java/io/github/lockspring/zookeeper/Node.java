@@ -2,7 +2,7 @@ package io.github.lockspring.zookeeper;
 
 import java.util.concurrent.CompletableFuture;
 
-import io.github.lockspring.store.queue.Entry;
+import io.github.lockspring.internal.queue.Entry;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -4,7 +4,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 
-import io.github.lockspring.store.queue.Entry.Content;
+import io.github.lockspring.internal.queue.Entry.Content;
 import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.Watcher.Event.EventType;

@@ -1,6 +1,6 @@
 package io.github.lockspring.zookeeper;
 
-import io.github.lockspring.store.queue.QueueLockStore;
+import io.github.lockspring.internal.queue.QueueLockStore;
 import org.apache.curator.framework.CuratorFramework;
 
 /**

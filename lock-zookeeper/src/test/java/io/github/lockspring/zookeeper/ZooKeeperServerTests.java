@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.lockspring.store.OwnerToken;
-import io.github.lockspring.store.queue.EntryServer.Added;
+import io.github.lockspring.internal.queue.EntryServer.Added;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.zookeeper.DataWatches;
 import org.junit.jupiter.api.AfterEach;

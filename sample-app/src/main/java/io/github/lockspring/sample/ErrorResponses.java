@@ -3,7 +3,7 @@ package io.github.lockspring.sample;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.fencing.StaleFencingTokenException;
+import io.github.lockspring.StaleFencingTokenException;
 
 import org.springframework.dao.DataAccessException;
 import org.springframework.http.HttpStatus;

@@ -10,7 +10,7 @@ import java.util.TreeMap;
 
 import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockListener;
-import io.github.lockspring.fencing.StaleFencingTokenException;
+import io.github.lockspring.StaleFencingTokenException;
 
 import org.springframework.stereotype.Component;
 

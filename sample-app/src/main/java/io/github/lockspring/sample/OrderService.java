@@ -6,8 +6,8 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 
-import io.github.lockspring.annotation.DistributedLock;
-import io.github.lockspring.annotation.Fenced;
+import io.github.lockspring.DistributedLock;
+import io.github.lockspring.Fenced;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

@@ -1,9 +1,9 @@
 package io.github.lockspring.sample;
 
 import io.github.lockspring.HeldLock;
-import io.github.lockspring.annotation.DistributedLock;
-import io.github.lockspring.annotation.Fenced;
-import io.github.lockspring.fencing.FencingGuard;
+import io.github.lockspring.DistributedLock;
+import io.github.lockspring.Fenced;
+import io.github.lockspring.FencingGuard;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

@@ -3,8 +3,8 @@ package io.github.lockspring.sample;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-import io.github.lockspring.annotation.DistributedLock;
-import io.github.lockspring.annotation.Fenced;
+import io.github.lockspring.DistributedLock;
+import io.github.lockspring.Fenced;
 
 import org.springframework.stereotype.Service;
 import org.springframework.transaction.annotation.Transactional;

@@ -9,7 +9,7 @@ import io.github.lockspring.FencingToken;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
-import io.github.lockspring.annotation.DistributedLock;
+import io.github.lockspring.DistributedLock;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 

@@ -9,7 +9,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 
-import io.github.lockspring.fencing.FencingGuard;
+import io.github.lockspring.FencingGuard;
 import io.github.lockspring.testsupport.process.Conversation;
 import io.github.lockspring.testsupport.process.JavaProcess;
 import io.github.lockspring.testsupport.redis.RedisServer;

@@ -6,8 +6,8 @@ import java.util.List;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
-import io.github.lockspring.engine.EngineSettings;
-import io.github.lockspring.engine.LockEngine;
+import io.github.lockspring.internal.engine.EngineSettings;
+import io.github.lockspring.internal.engine.LockEngine;
 import io.github.lockspring.redis.RedisLockStore;
 import io.github.lockspring.redis.RedisStoreSettings;
 

@@ -5,8 +5,8 @@ import java.util.List;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.lockspring.LockRequest;
-import io.github.lockspring.engine.EngineSettings;
-import io.github.lockspring.engine.LockEngine;
+import io.github.lockspring.internal.engine.EngineSettings;
+import io.github.lockspring.internal.engine.LockEngine;
 import io.github.lockspring.jdbc.JdbcLockStore;
 import io.github.lockspring.jdbc.JdbcStoreSettings;
 

@@ -5,8 +5,8 @@ import java.util.List;
 
 import io.etcd.jetcd.Client;
 import io.github.lockspring.LockRequest;
-import io.github.lockspring.engine.EngineSettings;
-import io.github.lockspring.engine.LockEngine;
+import io.github.lockspring.internal.engine.EngineSettings;
+import io.github.lockspring.internal.engine.LockEngine;
 import io.github.lockspring.etcd.EtcdLockStore;
 import io.github.lockspring.etcd.EtcdStoreSettings;
 import io.github.lockspring.store.LockStore;

@@ -2,7 +2,7 @@ package io.github.lockspring.benchmarks.micro;
 
 import java.util.List;
 
-import io.github.lockspring.annotation.DistributedLock;
+import io.github.lockspring.DistributedLock;
 
 /**
  * Empty methods: what a call of one costs is the advice.

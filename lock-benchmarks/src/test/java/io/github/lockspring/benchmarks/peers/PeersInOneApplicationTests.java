@@ -13,7 +13,7 @@ import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.OnBusy;
-import io.github.lockspring.annotation.DistributedLock;
+import io.github.lockspring.DistributedLock;
 import io.github.lockspring.testsupport.redis.RedisServer;
 import net.javacrumbs.shedlock.core.LockAssert;
 import net.javacrumbs.shedlock.core.LockConfiguration;

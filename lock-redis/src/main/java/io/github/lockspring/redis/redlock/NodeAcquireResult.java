@@ -1,7 +1,7 @@
 package io.github.lockspring.redis.redlock;
 
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.redis.client.RedisErrors;
+import io.github.lockspring.redis.internal.client.RedisErrors;
 
 /**
  * The result of an acquire request to one node.

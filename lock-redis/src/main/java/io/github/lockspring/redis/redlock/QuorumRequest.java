@@ -14,7 +14,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.redis.client.RedisErrors;
+import io.github.lockspring.redis.internal.client.RedisErrors;
 import io.github.lockspring.redis.redlock.RedlockNodeClient.NodeResult;
 import org.jspecify.annotations.Nullable;
 

@@ -15,7 +15,7 @@ import java.util.function.Consumer;
 
 import io.github.lockspring.redis.RedisInspector;
 import io.github.lockspring.redis.RedisKeys;
-import io.github.lockspring.redis.client.RedisErrors;
+import io.github.lockspring.redis.internal.client.RedisErrors;
 import io.github.lockspring.redis.redlock.RedlockNodeClient.NodeResult;
 import io.github.lockspring.store.InstanceInfo;
 import io.github.lockspring.store.LockStoreInspector;

@@ -17,9 +17,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.redis.client.FirstConnections;
-import io.github.lockspring.redis.client.RedisConnectionsFactory;
-import io.github.lockspring.redis.client.RedisErrors;
+import io.github.lockspring.redis.internal.client.FirstConnections;
+import io.github.lockspring.redis.internal.client.RedisConnectionsFactory;
+import io.github.lockspring.redis.internal.client.RedisErrors;
 import io.github.lockspring.redis.redlock.RedlockNodeClient.NodeResult;
 import io.github.lockspring.store.Inbox;
 import io.github.lockspring.store.InboxListener;

@@ -13,10 +13,10 @@ import java.util.function.Function;
 
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.redis.RedisServerCheck;
-import io.github.lockspring.redis.client.DaemonThreads;
-import io.github.lockspring.redis.client.RedisCommands;
-import io.github.lockspring.redis.client.RedisConnections;
-import io.github.lockspring.redis.client.RedisEndpoint;
+import io.github.lockspring.redis.internal.client.DaemonThreads;
+import io.github.lockspring.redis.internal.client.RedisCommands;
+import io.github.lockspring.redis.internal.client.RedisConnections;
+import io.github.lockspring.redis.internal.client.RedisEndpoint;
 import io.github.lockspring.store.StoreHealth.Server;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;

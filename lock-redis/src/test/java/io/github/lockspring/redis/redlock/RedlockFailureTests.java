@@ -17,7 +17,7 @@ import io.github.lockspring.redis.Driver;
 import io.github.lockspring.redis.RedisKeys;
 import io.github.lockspring.redis.RedisStoreSettings;
 import io.github.lockspring.redis.StoreFixture;
-import io.github.lockspring.redis.client.RedisConnectionsFactory;
+import io.github.lockspring.redis.internal.client.RedisConnectionsFactory;
 import io.github.lockspring.store.LockStore.AcquireRequest;
 import io.github.lockspring.store.LockStore.AcquireRequest.QueueMode;
 import io.github.lockspring.store.LockStore.AcquireResult;

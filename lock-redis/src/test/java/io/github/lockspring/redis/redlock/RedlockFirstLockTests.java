@@ -7,8 +7,8 @@ import java.util.concurrent.TimeUnit;
 
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockRequest;
-import io.github.lockspring.engine.EngineSettings;
-import io.github.lockspring.engine.LockEngine;
+import io.github.lockspring.internal.engine.EngineSettings;
+import io.github.lockspring.internal.engine.LockEngine;
 import io.github.lockspring.redis.Driver;
 import io.github.lockspring.testsupport.redis.RedlockServers;
 import org.junit.jupiter.api.parallel.Execution;

@@ -3,7 +3,7 @@ package io.github.lockspring.autoconfigure.actuate;
 import java.util.Arrays;
 import java.util.Optional;
 
-import io.github.lockspring.engine.LockEngine;
+import io.github.lockspring.internal.engine.LockEngine;
 
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 

@@ -8,8 +8,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-import io.github.lockspring.engine.LockEngine;
-import io.github.lockspring.engine.LockEngine.EngineHealth;
+import io.github.lockspring.internal.engine.LockEngine;
+import io.github.lockspring.internal.engine.LockEngine.EngineHealth;
 import io.github.lockspring.store.StoreHealth;
 import io.github.lockspring.store.StoreHealth.Server;
 

@@ -6,8 +6,8 @@ import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
 
-import io.github.lockspring.engine.LockEngine.LocalHold;
-import io.github.lockspring.engine.LockEngine.LocalLock;
+import io.github.lockspring.internal.engine.LockEngine.LocalHold;
+import io.github.lockspring.internal.engine.LockEngine.LocalLock;
 import io.github.lockspring.store.InstanceInfo;
 import io.github.lockspring.store.StoredLock;
 import org.jspecify.annotations.Nullable;

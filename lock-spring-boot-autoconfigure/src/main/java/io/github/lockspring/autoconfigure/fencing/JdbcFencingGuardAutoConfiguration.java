@@ -5,7 +5,7 @@ import javax.sql.DataSource;
 import io.github.lockspring.autoconfigure.ConditionalOnLocksEnabled;
 import io.github.lockspring.autoconfigure.properties.DistributedLockProperties;
 import io.github.lockspring.autoconfigure.properties.LockPropertyException;
-import io.github.lockspring.fencing.FencingGuard;
+import io.github.lockspring.FencingGuard;
 import io.github.lockspring.jdbc.JdbcFencingGuard;
 
 import org.springframework.boot.autoconfigure.AutoConfiguration;

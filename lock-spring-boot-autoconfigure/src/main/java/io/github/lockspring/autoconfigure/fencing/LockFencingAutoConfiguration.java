@@ -1,9 +1,9 @@
 package io.github.lockspring.autoconfigure.fencing;
 
 import io.github.lockspring.autoconfigure.ConditionalOnLocksEnabled;
-import io.github.lockspring.engine.support.LockRecorder;
-import io.github.lockspring.fencing.FencedAnnotationValidator;
-import io.github.lockspring.fencing.FencedBeanPostProcessor;
+import io.github.lockspring.internal.engine.support.LockRecorder;
+import io.github.lockspring.internal.fencing.FencedAnnotationValidator;
+import io.github.lockspring.internal.fencing.FencedBeanPostProcessor;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;

@@ -11,7 +11,7 @@ import java.util.function.Supplier;
 
 import io.github.lockspring.LockEvent;
 import io.github.lockspring.autoconfigure.observation.LockMeterDocumentation.Tag;
-import io.github.lockspring.engine.support.LockRecorder;
+import io.github.lockspring.internal.engine.support.LockRecorder;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;

@@ -6,8 +6,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.github.lockspring.autoconfigure.ConditionalOnLocksEnabled;
-import io.github.lockspring.engine.support.LockRecorder;
-import io.github.lockspring.interceptor.LockInterceptor;
+import io.github.lockspring.internal.engine.support.LockRecorder;
+import io.github.lockspring.internal.interceptor.LockInterceptor;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.config.MeterFilter;
 

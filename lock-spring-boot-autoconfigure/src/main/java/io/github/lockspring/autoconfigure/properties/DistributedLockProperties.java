@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.List;
 
 import io.github.lockspring.LockSpec;
-import io.github.lockspring.transaction.Verification;
+import io.github.lockspring.internal.transaction.Verification;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;

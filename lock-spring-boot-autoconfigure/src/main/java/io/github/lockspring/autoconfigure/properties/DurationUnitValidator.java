@@ -3,7 +3,7 @@ package io.github.lockspring.autoconfigure.properties;
 import java.time.Duration;
 import java.util.regex.Pattern;
 
-import io.github.lockspring.aop.Suggestions;
+import io.github.lockspring.internal.aop.Suggestions;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.ConfigurationPropertiesBindHandlerAdvisor;

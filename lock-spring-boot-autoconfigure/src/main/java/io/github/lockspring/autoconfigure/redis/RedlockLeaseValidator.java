@@ -3,9 +3,9 @@ package io.github.lockspring.autoconfigure.redis;
 import java.time.Duration;
 
 import io.github.lockspring.autoconfigure.properties.PropertyRange;
-import io.github.lockspring.interceptor.AdvisorChain;
-import io.github.lockspring.interceptor.AdvisorOrderRule;
-import io.github.lockspring.interceptor.LockOperation;
+import io.github.lockspring.internal.interceptor.AdvisorChain;
+import io.github.lockspring.internal.interceptor.AdvisorOrderRule;
+import io.github.lockspring.internal.interceptor.LockOperation;
 import org.jspecify.annotations.Nullable;
 
 /**

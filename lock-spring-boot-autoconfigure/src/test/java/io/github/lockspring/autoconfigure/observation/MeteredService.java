@@ -1,6 +1,6 @@
 package io.github.lockspring.autoconfigure.observation;
 
-import io.github.lockspring.annotation.DistributedLock;
+import io.github.lockspring.DistributedLock;
 
 /**
  * Something to measure.

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Map;
 
 import io.github.lockspring.autoconfigure.StartupFailures;
-import io.github.lockspring.transaction.Verification;
+import io.github.lockspring.internal.transaction.Verification;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;

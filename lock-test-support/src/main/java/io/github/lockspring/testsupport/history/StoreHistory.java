@@ -14,8 +14,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.IntFunction;
 import java.util.stream.Stream;
 
-import io.github.lockspring.engine.EngineSettings;
-import io.github.lockspring.engine.LockEngine;
+import io.github.lockspring.internal.engine.EngineSettings;
+import io.github.lockspring.internal.engine.LockEngine;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.testsupport.network.TcpProxy;
 import io.github.lockspring.testsupport.network.TcpProxy.Cut;

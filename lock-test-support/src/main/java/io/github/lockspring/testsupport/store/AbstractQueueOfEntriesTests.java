@@ -1,6 +1,6 @@
 package io.github.lockspring.testsupport.store;
 
-import io.github.lockspring.store.queue.QueueLockStore;
+import io.github.lockspring.internal.queue.QueueLockStore;
 
 /**
  * The contract of a {@link QueueLockStore}.

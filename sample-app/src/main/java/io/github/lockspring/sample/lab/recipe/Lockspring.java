@@ -13,7 +13,7 @@ import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
-import io.github.lockspring.annotation.DistributedLock;
+import io.github.lockspring.DistributedLock;
 import io.github.lockspring.sample.lab.worker.Recipe;
 import io.github.lockspring.sample.lab.worker.Shop;
 import io.github.lockspring.store.LockStore;

@@ -1,7 +1,7 @@
 package io.github.lockspring.sample.lab.recipe;
 
-import io.github.lockspring.annotation.Fenced;
-import io.github.lockspring.fencing.StaleFencingTokenException;
+import io.github.lockspring.Fenced;
+import io.github.lockspring.StaleFencingTokenException;
 import io.github.lockspring.sample.lab.worker.Shop;
 
 import org.springframework.context.annotation.Bean;

@@ -1,0 +1,57 @@
+package io.github.lockspring;
+
+/**
+ * A resource has seen a later holder of the lock: this one has lost it, perhaps without
+ * noticing, and must not write.
+ *
+ * @since 0.1
+ */
+public class StaleFencingTokenException extends LockException {
+
+	private static final long serialVersionUID = 1L;
+
+	private final String resource;
+
+	private final long token;
+
+	private final long latest;
+
+	/**
+	 * Creates an exception.
+	 * @param resource the resource that was to be written
+	 * @param token the token that was refused
+	 * @param latest the highest token that the resource has seen
+	 */
+	public StaleFencingTokenException(String resource, long token, long latest) {
+		super("'" + resource + "' has seen the fencing token " + latest + ", which is later than " + token
+				+ ": the lock was lost, and another holder has had it since. Nothing may be written");
+		this.resource = resource;
+		this.token = token;
+		this.latest = latest;
+	}
+
+	/**
+	 * Returns the resource that was to be written.
+	 * @return the resource
+	 */
+	public String getResource() {
+		return this.resource;
+	}
+
+	/**
+	 * Returns the token that was refused.
+	 * @return the token
+	 */
+	public long getToken() {
+		return this.token;
+	}
+
+	/**
+	 * Returns the highest token that the resource has seen.
+	 * @return the token
+	 */
+	public long getLatest() {
+		return this.latest;
+	}
+
+}

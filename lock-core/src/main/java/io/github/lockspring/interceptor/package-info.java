@@ -1,8 +1,0 @@
-/**
- * Intercepts calls of annotated methods, and turns each one into a
- * {@link io.github.lockspring.LockRequest}.
- */
-@NullMarked
-package io.github.lockspring.interceptor;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,60 @@
+package io.github.lockspring.internal.aop;
+
+import java.lang.reflect.Method;
+import java.util.Arrays;
+import java.util.stream.Collectors;
+
+import io.github.lockspring.LockDefinitionException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Describes an annotated method for messages and checks. Immutable and thread-safe.
+ *
+ * @param model the annotation
+ * @param type the user's class that stands for the method in messages: the bean's class,
+ * never a generated one
+ * @param method the method that finally runs
+ * @param declared the method that carries the annotation or is covered by it; it differs
+ * from {@code method} where that is an interface method or an overridden one, whose
+ * parameter names then count
+ * @param value the value of the model's attribute, as written
+ * @since 0.1
+ */
+public record AnnotatedMethod(AnnotationModel<?> model, Class<?> type, Method method, Method declared, String value) {
+
+	/**
+	 * Creates an error about the method as a whole.
+	 * @param problem what is wrong, without a full stop
+	 * @param remedy what to do about it, a sentence without its full stop
+	 * @return the exception to throw
+	 */
+	public LockDefinitionException error(String problem, String remedy) {
+		return error("", "", problem, remedy, null);
+	}
+
+	/**
+	 * Creates an error about an attribute.
+	 * @param attribute the attribute at fault
+	 * @param value its value
+	 * @param problem what is wrong with it, without a full stop
+	 * @param remedy what to do about it, a sentence without its full stop
+	 * @param cause the underlying error, or null
+	 * @return the exception to throw
+	 */
+	public LockDefinitionException error(String attribute, String value, String problem, String remedy,
+			@Nullable Throwable cause) {
+		return new LockDefinitionException(new LockDefinitionException.Details('@' + this.model.type().getSimpleName(),
+				toString(), attribute, value, problem, remedy), cause);
+	}
+
+	/**
+	 * Returns the class, the name and the parameter types, as one would search for them.
+	 */
+	@Override
+	public String toString() {
+		return Arrays.stream(this.method.getParameterTypes())
+			.map(Class::getSimpleName)
+			.collect(Collectors.joining(", ", this.type.getTypeName() + '.' + this.method.getName() + '(', ")"));
+	}
+
+}

@@ -1,0 +1,127 @@
+package io.github.lockspring.internal.aop;
+
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.lang.reflect.Proxy;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BooleanSupplier;
+
+import io.github.lockspring.LockDefinitionException;
+
+import org.springframework.aop.ClassFilter;
+import org.springframework.aop.support.StaticMethodMatcherPointcut;
+import org.springframework.util.ClassUtils;
+
+/**
+ * Matches annotated methods. A class that has some is checked first: a wrong annotation
+ * fails when the bean is created, however late that is. Thread-safe.
+ *
+ * @since 0.1
+ */
+public final class AnnotatedMethodPointcut extends StaticMethodMatcherPointcut implements ClassFilter {
+
+	private final Map<Class<?>, Boolean> checked = new ConcurrentHashMap<>();
+
+	private final AnnotatedMethods<?, ?> methods;
+
+	private final BooleanSupplier classProxies;
+
+	/**
+	 * Creates a pointcut.
+	 * @param methods finds the annotated methods
+	 * @param classProxies whether beans are proxied by subclasses even if they have
+	 * interfaces
+	 */
+	public AnnotatedMethodPointcut(AnnotatedMethods<?, ?> methods, BooleanSupplier classProxies) {
+		this.methods = methods;
+		this.classProxies = classProxies;
+		setClassFilter(this);
+	}
+
+	AnnotatedMethods<?, ?> methods() {
+		return this.methods;
+	}
+
+	@Override
+	public boolean matches(Method method, Class<?> targetClass) {
+		return this.methods.get(method, targetClass) != null;
+	}
+
+	/**
+	 * Checks a class, once unless two threads do so at the same time.
+	 * @param type a bean's class
+	 * @return whether it has annotated methods
+	 * @throws io.github.lockspring.LockDefinitionException if an annotation is wrong
+	 */
+	@Override
+	public boolean matches(Class<?> type) {
+		Class<?> userClass = ClassUtils.getUserClass(type);
+		Boolean known = this.checked.get(userClass);
+		if (known == null) {
+			List<AnnotatedMethod> annotated = this.methods.in(userClass);
+			annotated.forEach((method) -> check(method, userClass));
+			known = !annotated.isEmpty();
+			if (this.checked.putIfAbsent(userClass, known) == null && known) {
+				SelfInvocationDetector.warn(userClass, annotated, this.methods);
+			}
+		}
+		return known;
+	}
+
+	/**
+	 * Returns what is wrong with the annotations of a class.
+	 * @param type a bean's class
+	 * @return the errors, at most one for each method
+	 */
+	public List<LockDefinitionException> mistakes(Class<?> type) {
+		Class<?> userClass = ClassUtils.getUserClass(type);
+		List<LockDefinitionException> mistakes = new ArrayList<>();
+		try {
+			for (AnnotatedMethod method : this.methods.in(userClass)) {
+				try {
+					check(method, userClass);
+				}
+				catch (LockDefinitionException ex) {
+					mistakes.add(ex);
+				}
+			}
+		}
+		catch (LockDefinitionException ex) {
+			mistakes.add(ex);
+		}
+		return mistakes;
+	}
+
+	private void check(AnnotatedMethod method, Class<?> userClass) {
+		checkReachable(method, userClass);
+		this.methods.get(method.method(), userClass);
+	}
+
+	private void checkReachable(AnnotatedMethod method, Class<?> userClass) {
+		int modifiers = method.method().getModifiers();
+		if (ClassHierarchy.isHidden(method.method())) {
+			throw method.error(
+					"a " + (Modifier.isStatic(modifiers) ? "static" : "private")
+							+ " method is never called through a proxy, and " + method.model().consequence(),
+					"Make it a public method of a bean, or " + method.model().alternative() + " inside it");
+		}
+		// The class of a JDK proxy is final, and so are its methods
+		if (Proxy.isProxyClass(userClass)) {
+			return;
+		}
+		boolean onInterface = !ClassHierarchy.interfaceMethods(method.method(), userClass).isEmpty();
+		if (Modifier.isFinal(modifiers) && !onInterface) {
+			throw method.error("no proxy can override a final method, and it " + method.model().consequence(),
+					"Remove final from the method");
+		}
+		if (Modifier.isFinal(userClass.getModifiers()) && (!onInterface || this.classProxies.getAsBoolean())) {
+			throw method.error("no proxy can extend a final class", (onInterface)
+					? "Remove final from the class, or use interface proxies (spring.aop.proxy-target-class=false)"
+					: "Remove final from the class, or declare the method on an interface");
+		}
+	}
+
+}

@@ -1,0 +1,294 @@
+package io.github.lockspring.internal.aop;
+
+import java.lang.annotation.Annotation;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.lang.reflect.Proxy;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.core.MethodClassKey;
+import org.springframework.core.annotation.AnnotationConfigurationException;
+import org.springframework.core.annotation.AnnotationUtils;
+import org.springframework.core.annotation.MergedAnnotation;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
+
+/**
+ * Finds annotated methods and keeps what was read from their annotations. The nearest
+ * place wins: the method (or one that it overrides), the class (or a superclass), the
+ * interface method, the interface. An annotation on a class covers its public methods,
+ * one on an interface the methods that the interface declares; neither covers what every
+ * object has, such as {@code toString()}.
+ * <p>
+ * Thread-safe: the caches hold values that depend on their key alone, and two threads may
+ * compute the same one.
+ *
+ * @param <A> the annotation
+ * @param <T> what is read from the annotations of a method
+ * @since 0.1
+ */
+public final class AnnotatedMethods<A extends Annotation, T> {
+
+	/** The order of a virtual machine may differ from start to start. */
+	private static final Comparator<Method> BY_NAME = Comparator.comparing(Method::getName)
+		.thenComparing(Method::toString);
+
+	private final Map<MethodClassKey, Optional<T>> known = new ConcurrentHashMap<>();
+
+	private final Map<Class<?>, Boolean> annotated = new ConcurrentHashMap<>();
+
+	private final AnnotationModel<A> model;
+
+	private final Reader<A, T> reader;
+
+	/**
+	 * Creates an empty collection.
+	 * @param model the annotation
+	 * @param reader reads the annotations of a method
+	 */
+	public AnnotatedMethods(AnnotationModel<A> model, Reader<A, T> reader) {
+		this.model = model;
+		this.reader = reader;
+	}
+
+	AnnotationModel<A> model() {
+		return this.model;
+	}
+
+	/**
+	 * Returns what the reader made of a method's annotations.
+	 * @param method the method, of the class or of one of its interfaces
+	 * @param targetClass the bean's class
+	 * @return the reader's result, or null if the method is not annotated
+	 * @throws io.github.lockspring.LockDefinitionException if an annotation is wrong
+	 */
+	public @Nullable T get(Method method, Class<?> targetClass) {
+		MethodClassKey key = new MethodClassKey(method, targetClass);
+		Optional<T> value = this.known.get(key);
+		if (value == null) {
+			value = Optional.ofNullable(read(method, ClassUtils.getUserClass(targetClass)));
+			this.known.put(key, value);
+		}
+		return value.orElse(null);
+	}
+
+	/**
+	 * Returns what the reader made of the annotations of the method that is called. A
+	 * proxy such as a repository handles calls of an interface that the object behind it
+	 * does not implement: then it is the target.
+	 * @param invocation the call of an annotated method
+	 * @return the reader's result
+	 * @throws io.github.lockspring.LockDefinitionException if an annotation is wrong, or
+	 * if there is none
+	 */
+	public T get(MethodInvocation invocation) {
+		Method method = invocation.getMethod();
+		Object target = invocation.getThis();
+		Class<?> type = (target != null) ? AopProxyUtils.ultimateTargetClass(target) : method.getDeclaringClass();
+		T found = get(method, type);
+		if (found == null && target != null) {
+			// the class that the pointcut has seen
+			found = get(method, target.getClass());
+		}
+		if (found == null) {
+			throw new AnnotatedMethod(this.model, type, method, method, "").error(
+					"its interceptor was called, but the annotation is not found on the method, and it "
+							+ this.model.consequence(),
+					"Let the interceptor be applied by its own advisor, or " + this.model.alternative()
+							+ " inside the method");
+		}
+		return found;
+	}
+
+	private @Nullable T read(Method method, Class<?> userClass) {
+		Nearest<A> nearest = isCandidate(userClass) ? find(method, userClass) : null;
+		return (nearest != null) ? this.reader.read(nearest.method(), userClass, nearest.annotations()) : null;
+	}
+
+	/**
+	 * Returns the annotated methods of a class, inherited ones, those of interfaces and
+	 * those that no proxy intercepts included.
+	 * @param targetClass a bean's class
+	 * @return the methods, those of the class itself first, in the order of their names
+	 * @throws io.github.lockspring.LockDefinitionException if an annotation cannot be
+	 * read
+	 */
+	public List<AnnotatedMethod> in(Class<?> targetClass) {
+		Class<?> userClass = ClassUtils.getUserClass(targetClass);
+		if (!isCandidate(userClass)) {
+			return List.of();
+		}
+		Map<Method, AnnotatedMethod> found = new LinkedHashMap<>();
+		for (Class<?> type : ClassHierarchy.of(userClass)) {
+			// A JDK proxy is described by its interfaces
+			Method[] methods = Proxy.isProxyClass(type) ? new Method[0] : ReflectionUtils.getDeclaredMethods(type);
+			Arrays.sort(methods, BY_NAME);
+			for (Method method : methods) {
+				Nearest<A> nearest = (method.isBridge() || method.isSynthetic()) ? null : find(method, userClass);
+				if (nearest != null) {
+					found.putIfAbsent(nearest.method().method(), nearest.method());
+				}
+			}
+		}
+		return List.copyOf(found.values());
+	}
+
+	/**
+	 * Returns whether a class or one of its types mentions the annotation at all. Few do,
+	 * and every bean is checked.
+	 */
+	boolean isCandidate(Class<?> userClass) {
+		return ClassHierarchy.of(userClass)
+			.stream()
+			.anyMatch((type) -> this.annotated.computeIfAbsent(type, this::mentionsAnnotation));
+	}
+
+	private boolean mentionsAnnotation(Class<?> type) {
+		if (!AnnotationUtils.isCandidateClass(type, this.model.type())) {
+			return false;
+		}
+		if (isPresent(MergedAnnotations.from(type))) {
+			return true;
+		}
+		try {
+			return Arrays.stream(ReflectionUtils.getDeclaredMethods(type))
+				.anyMatch((method) -> method.getAnnotations().length > 0 && isPresent(MergedAnnotations.from(method)));
+		}
+		catch (IllegalStateException ex) {
+			// It mentions a missing class. Spring has refused it already if it is a
+			// bean's own class; an optional interface must not stop the application
+			return false;
+		}
+	}
+
+	private boolean isPresent(MergedAnnotations annotations) {
+		try {
+			return annotations.isPresent(this.model.type());
+		}
+		catch (AnnotationConfigurationException ex) {
+			// Present and wrong, which is reported when its attributes are read
+			return true;
+		}
+	}
+
+	/**
+	 * Returns whether a method itself, or one that it overrides, is annotated.
+	 * @param method the method that finally runs
+	 * @return whether it is annotated other than by its class or an interface
+	 */
+	boolean isDirectlyAnnotated(Method method) {
+		return isPresent(MergedAnnotations.from(method, SearchStrategy.SUPERCLASS));
+	}
+
+	private @Nullable Nearest<A> find(Method method, Class<?> userClass) {
+		Method specific = ClassHierarchy.isHidden(method) ? method : ClassHierarchy.specificMethod(method, userClass);
+		// A JDK proxy (of a repository, say) has a generated class: its interface stands
+		// for it
+		Class<?> type = (Proxy.isProxyClass(userClass) || userClass.isHidden()) ? specific.getDeclaringClass()
+				: userClass;
+		try {
+			Place<A> place = nearest(this.model.type(), specific, userClass);
+			if (place == null) {
+				return null;
+			}
+			MergedAnnotation<A> first = place.annotations().get(0);
+			return new Nearest<>(new AnnotatedMethod(this.model, type, specific, place.declared(),
+					first.getString(this.model.attribute())), place.annotations());
+		}
+		catch (AnnotationConfigurationException ex) {
+			throw new AnnotatedMethod(this.model, type, specific, specific, "").error(this.model.attribute(), "",
+					"the annotation cannot be read: " + ex.getMessage(),
+					"Give either an attribute or its alias, and check the @AliasFor of composed annotations", ex);
+		}
+	}
+
+	/**
+	 * Returns the annotations of the nearest place.
+	 * @param <A> the annotation
+	 * @param annotation its type
+	 * @param specific the method that finally runs
+	 * @param userClass the bean's class
+	 * @return the place, or null if the method is not annotated
+	 * @throws AnnotationConfigurationException if an annotation contradicts itself
+	 */
+	public static <A extends Annotation> @Nullable Place<A> nearest(Class<A> annotation, Method specific,
+			Class<?> userClass) {
+		if (ClassHierarchy.isHidden(specific)) {
+			return place(annotation, MergedAnnotations.from(specific), specific);
+		}
+		boolean isPublic = Modifier.isPublic(specific.getModifiers());
+		boolean coverable = isPublic && !ReflectionUtils.isObjectMethod(specific);
+		Place<A> place = place(annotation, MergedAnnotations.from(specific, SearchStrategy.SUPERCLASS), specific);
+		if (place == null && coverable) {
+			place = place(annotation, MergedAnnotations.from(userClass, SearchStrategy.SUPERCLASS), specific);
+		}
+		List<Method> declarations = (place == null && isPublic) ? ClassHierarchy.interfaceMethods(specific, userClass)
+				: List.of();
+		for (int i = 0; place == null && i < declarations.size(); i++) {
+			place = place(annotation, MergedAnnotations.from(declarations.get(i)), declarations.get(i));
+		}
+		for (int i = 0; place == null && coverable && i < declarations.size(); i++) {
+			place = place(annotation, MergedAnnotations.from(declarations.get(i).getDeclaringClass()),
+					declarations.get(i));
+		}
+		return place;
+	}
+
+	private static <A extends Annotation> @Nullable Place<A> place(Class<A> annotation, MergedAnnotations annotations,
+			Method declared) {
+		List<MergedAnnotation<A>> all = annotations.stream(annotation).toList();
+		if (all.isEmpty()) {
+			return null;
+		}
+		MergedAnnotation<A> first = all.get(0);
+		return new Place<>((first.getSource() instanceof Method source) ? source : declared,
+				all.stream().filter((each) -> each.getAggregateIndex() == first.getAggregateIndex()).toList());
+	}
+
+	/**
+	 * Reads the annotations of a method.
+	 *
+	 * @param <A> the annotation
+	 * @param <T> the result
+	 */
+	@FunctionalInterface
+	public interface Reader<A extends Annotation, T> {
+
+		/**
+		 * Reads the annotations of a method.
+		 * @param method the method
+		 * @param userClass the bean's class, which resolves the generic types
+		 * @param annotations its annotations, more than one if they are repeated
+		 * @return the result
+		 * @throws io.github.lockspring.LockDefinitionException if one is wrong
+		 */
+		T read(AnnotatedMethod method, Class<?> userClass, List<MergedAnnotation<A>> annotations);
+
+	}
+
+	/**
+	 * The nearest place with annotations.
+	 *
+	 * @param <A> the annotation
+	 * @param declared the method that carries them or is covered by them
+	 * @param annotations the annotations, at least one
+	 */
+	public record Place<A extends Annotation>(Method declared, List<MergedAnnotation<A>> annotations) {
+	}
+
+	private record Nearest<A extends Annotation>(AnnotatedMethod method, List<MergedAnnotation<A>> annotations) {
+	}
+
+}

@@ -1,0 +1,18 @@
+package io.github.lockspring.internal.aop;
+
+import java.lang.annotation.Annotation;
+
+/**
+ * Describes an annotation that a proxy serves.
+ *
+ * @param <A> the annotation
+ * @param type its type
+ * @param attribute the attribute that errors about a whole method name
+ * @param consequence what befalls a method that no proxy intercepts, as in "would run
+ * without the lock"
+ * @param alternative what to use where no proxy can intercept, as in "use LockTemplate"
+ * @since 0.1
+ */
+public record AnnotationModel<A extends Annotation>(Class<A> type, String attribute, String consequence,
+		String alternative) {
+}

@@ -1,0 +1,61 @@
+package io.github.lockspring.internal.engine;
+
+import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.internal.engine.support.LockRecorder;
+
+/**
+ * Why a waiter does not get the lock.
+ */
+sealed interface AcquireFailure extends Waiter.Outcome {
+
+	/**
+	 * Returns how the request ended.
+	 */
+	LockRecorder.Outcome outcome();
+
+	/**
+	 * Another holder has it.
+	 *
+	 * @param detail what is known about the holder, a sentence
+	 * @param elsewhere whether it is known to be none of this instance
+	 */
+	record Busy(String detail, boolean elsewhere) implements AcquireFailure {
+
+		@Override
+		public LockRecorder.Outcome outcome() {
+			return LockRecorder.Outcome.BUSY;
+		}
+
+	}
+
+	/**
+	 * The store gave no result.
+	 *
+	 * @param cause the last failure
+	 */
+	record Unavailable(LockUnavailableException cause) implements AcquireFailure {
+
+		Unavailable(String message) {
+			this(new LockUnavailableException(message));
+		}
+
+		@Override
+		public LockRecorder.Outcome outcome() {
+			return LockRecorder.Outcome.UNAVAILABLE;
+		}
+
+	}
+
+	/**
+	 * The waiting thread was interrupted.
+	 */
+	record Interrupted() implements AcquireFailure {
+
+		@Override
+		public LockRecorder.Outcome outcome() {
+			return LockRecorder.Outcome.INTERRUPTED;
+		}
+
+	}
+
+}

@@ -1,0 +1,94 @@
+package io.github.lockspring.internal.engine;
+
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+
+import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockLostException;
+import io.github.lockspring.OnLost;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Several locks that one call has acquired.
+ *
+ * @param locks the lock of each key, at least two
+ */
+record CompositeHeldLock(List<HeldLock> locks) implements HeldLock {
+
+	@Override
+	public String key() {
+		return this.locks.get(0).key();
+	}
+
+	@Override
+	public @Nullable String name() {
+		return this.locks.get(0).name();
+	}
+
+	@Override
+	public long fencingToken() {
+		throw new IllegalStateException("Several keys are locked, and each has its own fencing token: use"
+				+ " locks(), or HeldLock.current(key). Keys: " + this.locks.stream().map(HeldLock::key).toList());
+	}
+
+	@Override
+	public Duration remaining() {
+		return this.locks.stream().map(HeldLock::remaining).min(Comparator.naturalOrder()).orElse(Duration.ZERO);
+	}
+
+	@Override
+	public boolean isHeld() {
+		return this.locks.stream().allMatch(HeldLock::isHeld);
+	}
+
+	@Override
+	public void ensureHeld() {
+		this.locks.forEach(HeldLock::ensureHeld);
+	}
+
+	@Override
+	public void verify() {
+		this.locks.forEach(HeldLock::verify);
+	}
+
+	@Override
+	public OnLost onLost() {
+		for (HeldLock lock : this.locks) {
+			if (lock.onLost() != OnLost.NOTIFY) {
+				return lock.onLost();
+			}
+		}
+		return OnLost.NOTIFY;
+	}
+
+	@Override
+	public void extend(Duration duration) {
+		this.locks.forEach((lock) -> lock.extend(duration));
+	}
+
+	@Override
+	public void close() {
+		LockLostException lost = null;
+		for (int i = this.locks.size() - 1; i >= 0; i--) {
+			try {
+				this.locks.get(i).close();
+			}
+			catch (LockLostException ex) {
+				lost = first(lost, ex);
+			}
+		}
+		if (lost != null) {
+			throw lost;
+		}
+	}
+
+	static LockLostException first(@Nullable LockLostException first, LockLostException next) {
+		if (first == null) {
+			return next;
+		}
+		first.addSuppressed(next);
+		return first;
+	}
+
+}

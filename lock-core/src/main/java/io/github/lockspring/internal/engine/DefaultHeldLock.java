@@ -1,0 +1,338 @@
+package io.github.lockspring.internal.engine;
+
+import java.time.Duration;
+import java.util.List;
+
+import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockContext;
+import io.github.lockspring.LockEvent;
+import io.github.lockspring.LockEvent.Lost.Cause;
+import io.github.lockspring.LockLostException;
+import io.github.lockspring.LockSpec;
+import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.OnLost;
+import io.github.lockspring.internal.engine.support.StoreClient;
+import io.github.lockspring.store.LockStore.ReleaseRequest;
+import io.github.lockspring.store.LockStore.ReleaseResult;
+import io.github.lockspring.store.LockStore.RenewRequest;
+import io.github.lockspring.store.LockStore.RenewResult;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
+
+/**
+ * The handle of one hold: what its holder asks, and the requests to the store that the
+ * holder sends. Thread-safe; {@code isHeld} and {@code remaining} answer without a
+ * request and, unless the lease seems to be over, without the monitor.
+ */
+final class DefaultHeldLock implements HeldLock {
+
+	private static final Logger logger = LoggerFactory.getLogger(DefaultHeldLock.class);
+
+	private static final long MIN_RENEWAL_NANOS = 1_000_000;
+
+	private final KeyLockRegistry registry;
+
+	private final KeyLock lock;
+
+	private final Hold hold;
+
+	DefaultHeldLock(KeyLockRegistry registry, KeyLock lock, Hold hold) {
+		this.registry = registry;
+		this.lock = lock;
+		this.hold = hold;
+	}
+
+	private long now() {
+		return this.registry.time().nanoTime();
+	}
+
+	/**
+	 * Returns the lock of the present call chain that a request for the key would enter
+	 * again. One that was lost counts only if its holder is to be told of that.
+	 */
+	static @Nullable DefaultHeldLock ofCallChain(KeyLockRegistry registry, String key) {
+		for (HeldLock lock : LockContext.currentLocks()) {
+			if (lock instanceof DefaultHeldLock held && held.registry == registry && held.key().equals(key)
+					&& (held.isHeld() || held.onLost() != OnLost.NOTIFY)) {
+				return held;
+			}
+		}
+		return null;
+	}
+
+	LockParameters parameters() {
+		return this.hold.parameters();
+	}
+
+	void openedBy(Thread thread, boolean bound) {
+		this.hold.openedBy(thread, bound);
+	}
+
+	/** It belongs to a unit of work from now on. */
+	void keep() {
+		this.hold.keep();
+	}
+
+	/**
+	 * Starts the limits of a hold that waited for the other keys of its request.
+	 */
+	void begin() {
+		this.lock.begin(this.hold, now());
+	}
+
+	/**
+	 * Renews the lease if it has less than half of its ttl left, and ends before the hold
+	 * may.
+	 * @throws LockUnavailableException if the store gives no result
+	 */
+	void renewIfShort() {
+		LockParameters parameters = parameters();
+		if (this.hold.needsRenewal() && remaining().toNanos() < parameters.ttlNanos() / 2) {
+			renew(parameters.ttl(), false);
+		}
+	}
+
+	Hold.Reentry enter(LockParameters inner) {
+		return this.lock.enter(this.hold, inner, now());
+	}
+
+	void exit(LockParameters inner) {
+		this.lock.exit(this.hold, inner);
+	}
+
+	/**
+	 * Lets a loss interrupt the present thread.
+	 * @return ends that: no interrupt of the loss arrives after it, and one that arrived
+	 * is cleared; null if a loss interrupts a thread already
+	 */
+	@Nullable Runnable arm() {
+		Hold.LossInterrupt armed = this.lock.arm(this.hold);
+		return (armed != null) ? () -> disarm(armed) : null;
+	}
+
+	private void disarm(Hold.LossInterrupt armed) {
+		if (this.hold.disarm(armed)) {
+			Thread.interrupted();
+		}
+	}
+
+	// the public side
+
+	@Override
+	public String key() {
+		return this.lock.key();
+	}
+
+	@Override
+	public @Nullable String name() {
+		return parameters().name();
+	}
+
+	@Override
+	public List<HeldLock> locks() {
+		return List.of(this);
+	}
+
+	@Override
+	public long fencingToken() {
+		return this.hold.fencingToken();
+	}
+
+	@Override
+	public Duration remaining() {
+		if (!isHeld()) {
+			return Duration.ZERO;
+		}
+		return Duration.ofNanos(Math.max(0, this.hold.expiry() - now()));
+	}
+
+	@Override
+	public boolean isHeld() {
+		return this.hold.isActive() && (!this.hold.isOver(now()) || this.lock.isHeld(this.hold, now()));
+	}
+
+	@Override
+	public void ensureHeld() {
+		if (!isHeld()) {
+			if (this.hold.state() == Hold.State.CLOSED) {
+				throw new IllegalStateException("Lock '" + key() + "' was closed");
+			}
+			throw lostException();
+		}
+	}
+
+	LockLostException lostException() {
+		Cause cause = this.hold.lossCause();
+		return new LockLostException(key(),
+				LockMessages.lost(parameters(), (cause != null) ? cause : Cause.EXPIRED, fencingToken()));
+	}
+
+	@Override
+	public OnLost onLost() {
+		return this.hold.onLost();
+	}
+
+	@Override
+	public void verify() {
+		ensureHeld();
+		renew(Duration.ofNanos(Math.max(this.hold.ttlToRequest(now()).toNanos(), MIN_RENEWAL_NANOS)), false);
+		ensureHeld();
+	}
+
+	@Override
+	public void extend(Duration duration) {
+		if (duration.compareTo(LockSpec.MIN_TTL) < 0 || duration.compareTo(LockSpec.MAX_DURATION) > 0) {
+			throw new IllegalArgumentException("A lease can be extended by " + LockSpec.MIN_TTL + " to "
+					+ LockSpec.MAX_DURATION + ", not by " + duration);
+		}
+		ensureHeld();
+		renew(duration, true);
+		ensureHeld();
+	}
+
+	private void renew(Duration ttl, boolean extend) {
+		long sent = now();
+		Duration lease = this.registry.lease(ttl);
+		RenewResult result;
+		try {
+			result = this.registry.client().renew(new RenewRequest(key(), this.hold.token(), lease));
+		}
+		catch (LockUnavailableException ex) {
+			throw new LockUnavailableException(
+					LockMessages.lock(parameters()) + " could not be renewed: " + ex.getMessage(), ex);
+		}
+		this.lock.renewedByHolder(this.hold, result, sent, lease.toNanos(), extend ? ttl.toNanos() : 0, now());
+	}
+
+	@Override
+	public void close() {
+		if (end(false) && parameters().onLost() != OnLost.NOTIFY) {
+			throw lostException();
+		}
+	}
+
+	/**
+	 * Ends the hold. Never throws; a release that fails is logged.
+	 * @param inBackground whether the release is left to the background, since the store
+	 * does not answer now and the caller has waited long enough
+	 * @return whether the lock was lost, and this is the first call to learn of it
+	 */
+	boolean end(boolean inBackground) {
+		Hold.End end = end();
+		ReleaseRequest request = end.request();
+		boolean lost = end.outcome() == Hold.End.Outcome.LOST;
+		if (request != null && (lost || inBackground || this.registry.dispatcher().isSilent(key()))) {
+			this.registry.release(request, this.lock, false);
+		}
+		else if (request != null && !(parameters().asyncRelease() && releaseAsync(request))) {
+			lost = !release(request);
+		}
+		if (!lost && end.outcome() == Hold.End.Outcome.ENDED && this.registry.events().hasListeners()) {
+			this.registry.events()
+				.publish(new LockEvent.Released(key(), parameters().name(), fencingToken(), this.hold.heldFor(now())));
+		}
+		return lost;
+	}
+
+	private Hold.End end() {
+		long now = now();
+		Hold.End end = this.lock.end(this.hold, now);
+		if (end.outcome() == Hold.End.Outcome.ENDED) {
+			this.registry.recorder().ended(parameters().name(), this.hold.nanosHeld(now));
+		}
+		return end;
+	}
+
+	/**
+	 * Ends a hold that no caller got. Never throws.
+	 */
+	void discard() {
+		ReleaseRequest request = end().request();
+		if (request != null) {
+			release(request);
+		}
+	}
+
+	/**
+	 * Releases in the store.
+	 * @return false if another owner may have held the lock before this release
+	 */
+	private boolean release(ReleaseRequest request) {
+		long sent = now();
+		ReleaseResult result = null;
+		LockUnavailableException failure = null;
+		try {
+			StoreClient client = this.registry.client();
+			result = client.release(request, client.timeout(request.ttl()));
+		}
+		catch (LockUnavailableException ex) {
+			failure = ex;
+			this.registry.dispatcher().repeat(request, sent);
+		}
+		finally {
+			// before anything is logged: the next local caller waits for it
+			this.lock.released(request.token());
+		}
+		if (failure != null) {
+			notReleased(failure);
+		}
+		return !(result instanceof ReleaseResult.NotOwner notOwner) || !isLost(notOwner);
+	}
+
+	private void notReleased(LockUnavailableException reason) {
+		Level level = this.registry.client().beginsOutage(key()) ? Level.WARN : Level.DEBUG;
+		LockMessages.about(logger.atLevel(level), parameters(), fencingToken())
+			.log("{} could not be released, which will be tried again; it expires in at most {}: {}",
+					LockMessages.lock(parameters()), LockMessages.duration(this.hold.deadline() - now()),
+					reason.getMessage());
+	}
+
+	/**
+	 * Releases in the store without waiting for the result.
+	 * @return false if nothing was done
+	 */
+	private boolean releaseAsync(ReleaseRequest request) {
+		return this.registry.asyncReleases().release(request, () -> this.lock.released(request.token()), (result) -> {
+			// after the deadline another owner is no sign that this one was too late
+			if (result instanceof ReleaseResult.NotOwner notOwner && now() - this.hold.deadline() < 0) {
+				if (notOwner.fencingToken() > fencingToken()) {
+					foundLost();
+				}
+				else {
+					this.registry.events().execute(this::foundGone);
+				}
+			}
+		});
+	}
+
+	private boolean isLost(ReleaseResult.NotOwner result) {
+		boolean lost = now() - this.hold.deadline() >= 0 || result.fencingToken() > fencingToken();
+		if (lost) {
+			foundLost();
+		}
+		else {
+			foundGone();
+		}
+		return lost;
+	}
+
+	private void foundLost() {
+		this.hold.lostUnnoticed(Cause.FOUND_AT_RELEASE);
+		this.registry.reportLoss(this.hold, Cause.FOUND_AT_RELEASE, this.hold.heldFor(now()));
+	}
+
+	/** A repeated release, or data lost meanwhile: not known to be a loss. */
+	private void foundGone() {
+		LockMessages.about(logger.atWarn(), parameters(), fencingToken())
+			.log("{} was gone when it was released, before its lease was over; no other owner is known to"
+					+ " have held it meanwhile", LockMessages.lock(parameters()));
+	}
+
+	@Override
+	public String toString() {
+		return this.hold.toString();
+	}
+
+}

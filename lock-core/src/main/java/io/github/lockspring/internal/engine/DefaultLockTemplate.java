@@ -1,0 +1,206 @@
+package io.github.lockspring.internal.engine;
+
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.locks.Lock;
+import java.util.function.Supplier;
+
+import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockCallback;
+import io.github.lockspring.LockContext;
+import io.github.lockspring.LockEvent;
+import io.github.lockspring.LockException;
+import io.github.lockspring.LockInterruptedException;
+import io.github.lockspring.LockLostException;
+import io.github.lockspring.LockNotAcquiredException;
+import io.github.lockspring.LockRequest;
+import io.github.lockspring.LockSpec;
+import io.github.lockspring.LockTemplate;
+import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.OnLost;
+import io.github.lockspring.UnitOfWork;
+import io.github.lockspring.internal.engine.Waiter.WaitOptions;
+import io.github.lockspring.internal.engine.support.LockRecorder;
+import io.github.lockspring.internal.engine.support.Time;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Acquires the locks of a request, key by key in their order, runs the work, and releases
+ * them. Thread-safe.
+ */
+final class DefaultLockTemplate implements LockTemplate {
+
+	private final Supplier<KeyLockRegistry> registry;
+
+	private final ThreadLocks threadLocks;
+
+	private final UnitOfWork unitOfWork;
+
+	/**
+	 * Creates a template.
+	 * @param registry the present instance
+	 * @param unitOfWork knows what locks belong to when a call takes them
+	 */
+	DefaultLockTemplate(Supplier<KeyLockRegistry> registry, UnitOfWork unitOfWork) {
+		this.registry = registry;
+		this.unitOfWork = unitOfWork;
+		this.threadLocks = new ThreadLocks(registry, (request, options) -> acquire(request, options, true));
+	}
+
+	@Override
+	@SuppressWarnings("try")
+	public <T extends @Nullable Object, X extends Throwable> T execute(LockRequest request, LockCallback<T, X> work)
+			throws X {
+		Objects.requireNonNull(work, "work");
+		LockAcquisition acquisition = acquire(request, options(request), true, this.unitOfWork.isActive());
+		T result;
+		try (LockContext.Scope scope = acquisition.openScope()) {
+			acquisition.armInterrupts();
+			result = work.doUnderLock(acquisition.lock());
+		}
+		catch (Throwable ex) {
+			LockLostException lost = acquisition.end(false);
+			if (lost != null) {
+				ex.addSuppressed(lost);
+			}
+			throw ex;
+		}
+		LockLostException lost = acquisition.end(false);
+		if (lost != null) {
+			throw lost;
+		}
+		return result;
+	}
+
+	@Override
+	public HeldLock acquire(LockRequest request) {
+		return acquire(request, options(request), false);
+	}
+
+	@Override
+	public Optional<HeldLock> tryAcquire(LockRequest request) {
+		try {
+			return Optional.of(acquire(request));
+		}
+		catch (LockNotAcquiredException ex) {
+			return Optional.empty();
+		}
+	}
+
+	@Override
+	public Lock asLock(String key) {
+		return this.threadLocks.lock(key);
+	}
+
+	/**
+	 * Acquires what is ended by closing a handle.
+	 * @param bound whether only the present thread can close it
+	 */
+	private HeldLock acquire(LockRequest request, WaitOptions options, boolean bound) {
+		if (request.onLost() == OnLost.INTERRUPT) {
+			throw new IllegalArgumentException("OnLost.INTERRUPT needs to know which thread works under the lock"
+					+ " and when it ends: use execute, or an annotated method");
+		}
+		LockAcquisition acquisition = acquire(request, options, false, false);
+		acquisition.newLocks().forEach((lock) -> lock.openedBy(Thread.currentThread(), bound));
+		return acquisition.lock();
+	}
+
+	private WaitOptions options(LockRequest request) {
+		Duration waitTime = request.waitTime();
+		long nanos = ((waitTime != null) ? waitTime : registry().settings().waitTime()).toNanos();
+		return new WaitOptions(registry().time().nanoTime() + nanos, nanos == 0, Time.FOREVER, true,
+				request.locks().size() > 1);
+	}
+
+	/**
+	 * Acquires the locks of a request.
+	 * @param reenter whether locks that the call chain holds are entered again
+	 * @param outlasting whether the locks belong to the present unit of work
+	 */
+	private LockAcquisition acquire(LockRequest request, WaitOptions options, boolean reenter, boolean outlasting) {
+		KeyLockRegistry present = registry();
+		present.checkRunning();
+		long start = present.time().nanoTime();
+		LockAcquisition acquisition = new LockAcquisition();
+		try {
+			for (LockSpec spec : request.locks()) {
+				DefaultHeldLock outer = reenter ? DefaultHeldLock.ofCallChain(present, spec.key()) : null;
+				LockParameters parameters = LockParameters.of(spec, request, present.settings(),
+						present.client().traits(), outlasting && outer == null);
+				if (outer != null) {
+					acquisition.reenter(outer, parameters);
+				}
+				else {
+					acquisition.add(acquire(present, parameters, options, start));
+				}
+			}
+			if (options.deferred()) {
+				// all keys are held: their limits start now, and what is short is renewed
+				acquisition.newLocks().forEach(DefaultHeldLock::begin);
+				acquisition.newLocks().forEach(DefaultHeldLock::renewIfShort);
+				acquisition.newLocks().forEach(DefaultHeldLock::ensureHeld);
+			}
+			if (outlasting) {
+				acquisition.belongTo(this.unitOfWork);
+			}
+		}
+		catch (Throwable ex) {
+			acquisition.end(ex instanceof LockUnavailableException);
+			throw ex;
+		}
+		return acquisition;
+	}
+
+	private static DefaultHeldLock acquire(KeyLockRegistry registry, LockParameters parameters, WaitOptions options,
+			long start) {
+		ThreadWaiter waiter = new ThreadWaiter(registry, parameters, options);
+		Waiter.Outcome outcome = waiter.await();
+		if (outcome instanceof Hold hold) {
+			if (registry.isTimed()) {
+				Duration waited = since(registry, start);
+				registry.recorder().requested(parameters.name(), LockRecorder.Outcome.ACQUIRED, waited.toNanos());
+				registry.events()
+					.publish(new LockEvent.Acquired(parameters.key(), parameters.name(), hold.fencingToken(), waited));
+			}
+			return new DefaultHeldLock(registry, waiter.lock(), hold);
+		}
+		throw notAcquired(registry, parameters, (AcquireFailure) outcome, options, start);
+	}
+
+	private static LockException notAcquired(KeyLockRegistry registry, LockParameters lock, AcquireFailure failure,
+			WaitOptions options, long start) {
+		Duration waited = since(registry, start);
+		registry.recorder().requested(lock.name(), failure.outcome(), waited.toNanos());
+		if (failure instanceof AcquireFailure.Unavailable unavailable) {
+			LockUnavailableException cause = unavailable.cause();
+			registry.events().publish(new LockEvent.Unavailable(lock.key(), lock.name(), waited, cause));
+			return new LockUnavailableException(LockMessages.notRequested(lock, waited, cause), cause,
+					cause.isPermanent());
+		}
+		if (failure instanceof AcquireFailure.Busy busy) {
+			registry.events().publish(new LockEvent.NotAcquired(lock.key(), lock.name(), waited));
+			return new LockNotAcquiredException(lock.key(), LockMessages.notAcquired(lock, options.once(), waited,
+					busy.detail() + holder(registry, lock.key(), busy, options)));
+		}
+		return new LockInterruptedException(lock.key(), LockMessages.interrupted(lock, waited));
+	}
+
+	/** Names the holder, if somebody has waited for it in vain: that costs a request. */
+	private static String holder(KeyLockRegistry registry, String key, AcquireFailure.Busy busy, WaitOptions options) {
+		if (options.once() || !busy.elsewhere() || registry.isStopped()) {
+			return "";
+		}
+		return registry.client().owner(key).map((owner) -> LockMessages.heldBy(owner.info(), owner.age())).orElse("");
+	}
+
+	private KeyLockRegistry registry() {
+		return this.registry.get();
+	}
+
+	private static Duration since(KeyLockRegistry registry, long start) {
+		return Duration.ofNanos(registry.time().nanoTime() - start);
+	}
+
+}

@@ -1,0 +1,117 @@
+package io.github.lockspring.internal.engine;
+
+import java.time.Duration;
+
+import io.github.lockspring.internal.engine.support.Time;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The time for which the store has given the lock to this instance. Changes under the
+ * monitor of the key's lock; the deadline may be read without it.
+ */
+final class Lease {
+
+	/** Into a hold that is shorter, the renewal for the next one does not fit. */
+	private static final long PREPARE_AFTER = 1_000_000;
+
+	private final RenewalPolicy policy;
+
+	private volatile long deadline;
+
+	/** The length that the store gave last. */
+	private long length;
+
+	/** When the next renewal is to be tried, if one is needed at all. */
+	private long renewAt;
+
+	/** Whether it was lengthened by its holder. */
+	private boolean extended;
+
+	private int renewals;
+
+	Lease(RenewalPolicy policy) {
+		this.policy = policy;
+	}
+
+	/**
+	 * Starts a lease that was given by a request sent at the given time.
+	 */
+	void start(long sent, long length) {
+		this.deadline = RenewalPolicy.deadline(sent, length);
+		this.length = length;
+		this.renewAt = this.policy.renewAt(sent, length);
+	}
+
+	/**
+	 * Applies a renewal; never shortens the lease.
+	 */
+	void lengthen(long sent, long length) {
+		this.renewals++;
+		if (RenewalPolicy.deadline(sent, length) - this.deadline > 0) {
+			start(sent, length);
+		}
+		else {
+			this.renewAt = this.policy.renewAt(sent, length);
+		}
+	}
+
+	void retryRenewal(long now) {
+		this.renewAt = RenewalPolicy.retryAt(now, this.length);
+	}
+
+	/**
+	 * A renewal is under way. Whatever becomes of it, the next one is tried in time.
+	 */
+	void renewing(long now) {
+		this.renewAt = RenewalPolicy.repeatAt(now, this.length);
+	}
+
+	/**
+	 * Returns whether the lease has to be renewed before the next waiter may get it.
+	 */
+	boolean isTooShortFor(LockParameters next, long now) {
+		return LocalHandoff.needsRenewal(this.deadline - now, next);
+	}
+
+	/**
+	 * Renews the lease during the hold that begins now, if the next waiter would
+	 * otherwise have to: after a hand-over from another instance.
+	 */
+	void prepareFor(@Nullable LockParameters next, long now) {
+		if (next != null && isTooShortFor(next, now)) {
+			this.renewAt = Time.earlier(this.renewAt, now + PREPARE_AFTER);
+		}
+	}
+
+	/**
+	 * Returns for how long the store may still know the lease, after an extension too.
+	 */
+	Duration longest(Duration ttl) {
+		return (this.extended && this.length > ttl.toNanos()) ? Duration.ofNanos(this.length) : ttl;
+	}
+
+	void extend() {
+		this.extended = true;
+	}
+
+	int renewals() {
+		return this.renewals;
+	}
+
+	long deadline() {
+		return this.deadline;
+	}
+
+	long renewAt() {
+		return this.renewAt;
+	}
+
+	long window() {
+		return RenewalPolicy.window(this.length);
+	}
+
+	boolean isExtended() {
+		return this.extended;
+	}
+
+}

@@ -1,0 +1,388 @@
+package io.github.lockspring.internal.engine;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+
+import io.github.lockspring.LockEvent.Lost.Cause;
+import io.github.lockspring.LockListener;
+import io.github.lockspring.LockTemplate;
+import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.UnitOfWork;
+import io.github.lockspring.internal.engine.support.EngineThreads;
+import io.github.lockspring.internal.engine.support.LockRecorder;
+import io.github.lockspring.internal.engine.support.StoreClient;
+import io.github.lockspring.internal.engine.support.Time;
+import io.github.lockspring.store.InstanceInfo;
+import io.github.lockspring.store.LockStore;
+import io.github.lockspring.store.LockStore.ReleaseRequest;
+import io.github.lockspring.store.LockStoreInspector;
+import io.github.lockspring.store.StoreHealth;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
+
+/**
+ * Holds locks in a {@link LockStore} for one instance of an application. Has no thread
+ * and sends nothing while no lock is held or waited for; an inbox that was opened stays
+ * open. Does not close the store: close it after the engine. Thread-safe.
+ * <p>
+ * For maintainers: a registry is one instance, with an identity of its own that is part
+ * of its owner tokens. It is created by the first call that needs one, and its stop is
+ * final: {@link #start()} drops it, and what was under way in it ends without a lock. So
+ * an image of the process that was taken between a stop and a start, or before the first
+ * lock, contains no identity, and may be restored any number of times.
+ *
+ * @since 0.1
+ */
+public final class LockEngine implements AutoCloseable {
+
+	private static final Logger logger = LoggerFactory.getLogger(LockEngine.class);
+
+	private static final long CHECK_INTERVAL_NANOS = 5_000_000;
+
+	private final @Nullable LockStore store;
+
+	private final Supplier<KeyLockRegistry> instances;
+
+	private final ReentrantLock changing = new ReentrantLock();
+
+	/** Null until it is needed. Written under {@code changing}. */
+	private volatile @Nullable KeyLockRegistry registry;
+
+	private final DefaultLockTemplate template;
+
+	private final EngineThreads threads;
+
+	private final Runnable connect;
+
+	/**
+	 * Creates an engine that is ready to be used.
+	 * @param store where the locks are
+	 * @param settings the settings
+	 * @param listeners are told what happens
+	 */
+	public LockEngine(LockStore store, EngineSettings settings, List<LockListener> listeners) {
+		this(store, settings, listeners, UnitOfWork.NONE, LockRecorder.NONE, null);
+	}
+
+	/**
+	 * Creates an engine whose locks may belong to units of work, which is measured, and
+	 * that other instances can name.
+	 * @param store where the locks are
+	 * @param settings the settings
+	 * @param listeners are told what happens
+	 * @param unitOfWork knows what locks belong to when a call takes them
+	 * @param recorder receives what is measured
+	 * @param description describes this instance to others; may block, and is called on a
+	 * thread of the engine; null: others know its identity only
+	 */
+	public LockEngine(LockStore store, EngineSettings settings, List<LockListener> listeners, UnitOfWork unitOfWork,
+			LockRecorder recorder, @Nullable Supplier<InstanceInfo> description) {
+		this.store = store;
+		this.threads = new EngineThreads();
+		this.instances = () -> {
+			KeyLockRegistry created = new KeyLockRegistry(store, settings, listeners, recorder, Time.SYSTEM,
+					this.threads.dispatchers(), this.threads.events(), this.threads.watchdog());
+			return (description != null) ? created.describedBy(description) : created;
+		};
+		this.template = new DefaultLockTemplate(this::registry, unitOfWork);
+		this.connect = new StoreClient(store, settings.commandTimeout(), this.threads.events(), Time.SYSTEM)::connect;
+	}
+
+	/** Creates an engine whose clock and threads a test controls. */
+	LockEngine(Supplier<KeyLockRegistry> instances) {
+		this.store = null;
+		this.threads = new EngineThreads();
+		this.instances = instances;
+		this.template = new DefaultLockTemplate(this::registry, UnitOfWork.NONE);
+		this.connect = () -> {
+		};
+	}
+
+	/**
+	 * Returns the present instance.
+	 */
+	KeyLockRegistry registry() {
+		KeyLockRegistry present = this.registry;
+		return (present != null) ? present : newInstance();
+	}
+
+	private KeyLockRegistry newInstance() {
+		this.changing.lock();
+		try {
+			KeyLockRegistry present = this.registry;
+			if (present == null) {
+				present = this.instances.get();
+				this.registry = present;
+			}
+			return present;
+		}
+		finally {
+			this.changing.unlock();
+		}
+	}
+
+	/**
+	 * Returns what acquires locks.
+	 * @return the template, always the same one
+	 */
+	public LockTemplate template() {
+		return this.template;
+	}
+
+	/**
+	 * Makes the engine usable again after {@link #stop()}, as another instance: with an
+	 * identity and an inbox of its own. Lets the store connect in the background.
+	 */
+	public void start() {
+		this.threads.keepIdle(true);
+		this.changing.lock();
+		try {
+			KeyLockRegistry present = this.registry;
+			if (present != null && present.isStopped()) {
+				this.registry = null;
+			}
+			else if (present != null) {
+				present.setClosing(false);
+			}
+		}
+		finally {
+			this.changing.unlock();
+		}
+		this.connect.run();
+	}
+
+	/**
+	 * Ends all waiting: from now on free locks are acquired, and others are busy at once,
+	 * also for those who wait now.
+	 */
+	public void stopWaiting() {
+		registry().setClosing(true);
+	}
+
+	/**
+	 * Stops: waiting ends; work under a lock may end within the shutdown timeout; what is
+	 * then still held is released and counts as lost. Returns within the shutdown timeout
+	 * and about two command timeouts (and one more for each further server that does not
+	 * answer), without threads of the engine. Does nothing the second time.
+	 */
+	public void stop() {
+		KeyLockRegistry stopping = registry();
+		if (stopping.isStopped()) {
+			return;
+		}
+		stopping.setClosing(true);
+		await(stopping, stopping::isEmpty, stopping.settings().shutdownTimeout());
+		stopping.setStopped();
+		stopping.dispatcher().endRepetitions();
+		releaseAll(stopping);
+		stopping.closeInbox();
+		await(stopping,
+				() -> stopping.asyncReleases().isIdle() && stopping.dispatcher().isIdle() && stopping.events().isIdle(),
+				stopping.settings().commandTimeout());
+		stopping.watchdog().wake();
+		this.threads.keepIdle(false);
+	}
+
+	private void await(KeyLockRegistry stopping, BooleanSupplier condition, Duration longest) {
+		Time time = stopping.time();
+		long end = time.nanoTime() + longest.toNanos();
+		while (!condition.getAsBoolean() && time.nanoTime() - end < 0 && !Thread.currentThread().isInterrupted()) {
+			time.park(this, CHECK_INTERVAL_NANOS);
+		}
+	}
+
+	private void releaseAll(KeyLockRegistry stopping) {
+		Time time = stopping.time();
+		List<ReleaseRequest> requests = new ArrayList<>();
+		for (KeyLock lock : stopping.locks()) {
+			ReleaseRequest request = lock.surrender(Cause.STOPPED, time.nanoTime());
+			if (request != null) {
+				requests.add(request);
+			}
+		}
+		if (requests.isEmpty()) {
+			return;
+		}
+		logger.warn("{} lock(s) were still held when the application stopped and are released now, '{}' among them",
+				requests.size(), requests.get(0).key());
+		StoreClient client = stopping.client();
+		long longest = client.commandTimeout().toNanos();
+		Map<String, Long> failing = new HashMap<>();
+		for (ReleaseRequest request : requests) {
+			String shard = client.shard(request.key());
+			if (failing.getOrDefault(shard, 0L) >= longest) {
+				continue;
+			}
+			long sent = time.nanoTime();
+			try {
+				client.release(request, client.commandTimeout());
+			}
+			catch (LockUnavailableException ex) {
+				logger.atLevel(client.beginsOutage(request.key()) ? Level.WARN : Level.DEBUG)
+					.addKeyValue(LockMessages.KEY, request.key())
+					.log("Lock '{}' could not be released and will expire: {}", request.key(), ex.getMessage());
+				failing.merge(shard, time.nanoTime() - sent, Long::sum);
+			}
+		}
+	}
+
+	// what is shown to people
+
+	/**
+	 * A key that this instance holds or waits for, as it was at one moment.
+	 *
+	 * @param key the key
+	 * @param hold how it is held; null if it is not
+	 * @param waiting how many callers of this instance wait for it
+	 */
+	public record LocalLock(String key, @Nullable LocalHold hold, int waiting) {
+	}
+
+	/**
+	 * How this instance holds a lock.
+	 *
+	 * @param name the label of the request, or null
+	 * @param fencingToken the fencing token
+	 * @param heldFor time since the acquisition
+	 * @param remaining time until the lease ends unless it is renewed
+	 * @param renewals how often the lease was renewed since this instance owns the lock
+	 * @param thread the thread that acquired it; others may work under it too
+	 * @param unitOfWork whether it is kept until the end of a transaction
+	 */
+	public record LocalHold(@Nullable String name, long fencingToken, Duration heldFor, Duration remaining,
+			int renewals, @Nullable Thread thread, boolean unitOfWork) {
+	}
+
+	/**
+	 * Returns whether anything was ever locked since the start: the store has been asked.
+	 * @return false as long as the engine has sent nothing
+	 */
+	public boolean isUsed() {
+		return this.registry != null;
+	}
+
+	/**
+	 * Returns the keys that this instance holds or waits for, in no order. Looks at one
+	 * lock after the other, and stops none.
+	 * @return the keys; empty as long as the engine is not used
+	 */
+	public List<LocalLock> locks() {
+		KeyLockRegistry present = this.registry;
+		List<LocalLock> locks = new ArrayList<>();
+		if (present != null) {
+			present.locks().forEach((lock) -> locks.add(describe(lock, present.time().nanoTime())));
+		}
+		return locks;
+	}
+
+	/**
+	 * Returns what this instance holds of one key.
+	 * @param key the key
+	 * @return empty if it neither holds the lock nor waits for it
+	 */
+	public Optional<LocalLock> lock(String key) {
+		KeyLockRegistry present = this.registry;
+		KeyLock lock = (present != null) ? present.present(key) : null;
+		return (present != null && lock != null) ? Optional.of(describe(lock, present.time().nanoTime()))
+				: Optional.empty();
+	}
+
+	private static LocalLock describe(KeyLock lock, long now) {
+		return lock.read((ownership, waiting) -> {
+			Hold hold = (ownership != null) ? ownership.hold() : null;
+			return new LocalLock(lock.key(),
+					(ownership != null && hold != null) ? describe(hold, ownership.lease(), now) : null, waiting);
+		});
+	}
+
+	private static LocalHold describe(Hold hold, Lease lease, long now) {
+		return new LocalHold(hold.parameters().name(), hold.fencingToken(), hold.heldFor(now),
+				Duration.ofNanos(Math.max(0, hold.expiry() - now)), lease.renewals(), hold.thread(), hold.isKept());
+	}
+
+	/**
+	 * Returns what the store says about locks.
+	 * @return empty as long as the engine is not used, and if the store has no inspector
+	 */
+	public Optional<LockStoreInspector> inspector() {
+		return (this.store != null && isUsed()) ? this.store.inspector() : Optional.empty();
+	}
+
+	/**
+	 * The state of the store and of the messages to this instance.
+	 *
+	 * @param store what the store says of its servers
+	 * @param inbox whether messages arrive; null as long as this instance has not had to
+	 * wait for a lock
+	 */
+	public record EngineHealth(StoreHealth store, @Nullable Boolean inbox) {
+	}
+
+	/**
+	 * Checks the store, without a lock.
+	 * @return empty as long as the engine is not used, and if the store cannot be checked
+	 */
+	public Optional<EngineHealth> health() {
+		KeyLockRegistry present = this.registry;
+		if (this.store == null || present == null) {
+			return Optional.empty();
+		}
+		return this.store.health(present.client().commandTimeout())
+			.map((health) -> new EngineHealth(health, present.inboxState().orElse(null)));
+	}
+
+	/**
+	 * Takes a lock away from its owner, in this instance or another. A holder in this
+	 * instance learns of the loss at once, one in another at its next renewal or at the
+	 * release. Its work goes on: so this is for an owner that is known to be dead.
+	 * @param key the key
+	 * @return whether it was held, and is not any more
+	 * @throws LockUnavailableException if the store gives no result
+	 * @throws UnsupportedOperationException if the lock is held elsewhere and the store
+	 * cannot release it
+	 */
+	public boolean forceRelease(String key) {
+		KeyLockRegistry present = registry();
+		Duration timeout = present.client().commandTimeout();
+		KeyLock lock = present.present(key);
+		ReleaseRequest request = (lock != null) ? lock.surrender(Cause.FORCED, present.time().nanoTime()) : null;
+		if (request != null) {
+			long sent = present.time().nanoTime();
+			try {
+				present.client().release(request, timeout);
+			}
+			catch (LockUnavailableException ex) {
+				present.dispatcher().repeat(request, sent);
+				throw ex;
+			}
+			return true;
+		}
+		LockStoreInspector inspector = inspector().orElseThrow(() -> new UnsupportedOperationException(
+				"Lock '" + key + "' is not held by this instance, and the store cannot release it"));
+		return inspector.find(key, timeout).filter((seen) -> inspector.forceRelease(seen, timeout)).isPresent();
+	}
+
+	/**
+	 * As {@link #stop()}.
+	 */
+	@Override
+	public void close() {
+		stop();
+	}
+
+	@Override
+	public String toString() {
+		KeyLockRegistry present = this.registry;
+		return "LockEngine[" + ((present != null) ? present.instance() : "not used yet") + "]";
+	}
+
+}

@@ -1,0 +1,59 @@
+package io.github.lockspring.internal.engine;
+
+/**
+ * Decides when a lease ends, when it is renewed, and whether it needs to be. Values in, a
+ * decision out; all times in nanoseconds.
+ * <p>
+ * One rule serves renewed and fixed leases, short leases after a hand-over and the
+ * longest hold: a lease is renewed while it ends before the hold's limit (by more than a
+ * tenth of the ttl), and never beyond that limit.
+ *
+ * @param interval part of the lease after which it is renewed
+ */
+record RenewalPolicy(double interval) {
+
+	/**
+	 * Returns what a lease may be off by, between two clocks.
+	 */
+	static long drift(long lease) {
+		return lease / 100 + 2_000_000;
+	}
+
+	/**
+	 * Returns when a lease ends that was given by a request sent at the given time.
+	 */
+	static long deadline(long sent, long lease) {
+		return sent + lease - drift(lease);
+	}
+
+	long renewAt(long sent, long lease) {
+		return sent + (long) (lease * this.interval);
+	}
+
+	static long retryAt(long now, long lease) {
+		return now + lease / 10;
+	}
+
+	/**
+	 * Returns when a renewal is repeated that has brought no result, not even a failure:
+	 * no earlier than the store may take for an answer.
+	 */
+	static long repeatAt(long now, long lease) {
+		return now + lease / 3;
+	}
+
+	/**
+	 * Returns how much earlier than due a lease may be renewed, together with others.
+	 */
+	static long window(long lease) {
+		return lease / 6;
+	}
+
+	/**
+	 * Returns whether a lease ends before the hold may.
+	 */
+	static boolean isNeeded(long deadline, long limit, long ttl) {
+		return deadline - (limit - ttl / 10) < 0;
+	}
+
+}

@@ -1,0 +1,201 @@
+package io.github.lockspring.internal.engine;
+
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.Lock;
+import java.util.function.BiFunction;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+
+import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockInterruptedException;
+import io.github.lockspring.LockNotAcquiredException;
+import io.github.lockspring.LockRequest;
+import io.github.lockspring.internal.engine.Waiter.WaitOptions;
+import io.github.lockspring.internal.engine.support.Time;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Locks that belong to threads, for programs that need a {@link Lock}.
+ * <p>
+ * For maintainers: {@code owned} has, for each thread that holds something, what it
+ * holds, and goes with the thread. The watchdog ends the lock of a thread that has ended.
+ * The views have no state.
+ */
+final class ThreadLocks {
+
+	private static final class Owned {
+
+		private final HeldLock lock;
+
+		private int depth = 1;
+
+		private Owned(HeldLock lock) {
+			this.lock = lock;
+		}
+
+	}
+
+	private final Supplier<KeyLockRegistry> registry;
+
+	private final BiFunction<LockRequest, WaitOptions, HeldLock> acquiring;
+
+	private final ThreadLocal<@Nullable Map<String, Owned>> owned = new ThreadLocal<>();
+
+	/**
+	 * Creates the locks of an engine.
+	 * @param registry the present instance
+	 * @param acquiring acquires one of them
+	 */
+	ThreadLocks(Supplier<KeyLockRegistry> registry, BiFunction<LockRequest, WaitOptions, HeldLock> acquiring) {
+		this.registry = registry;
+		this.acquiring = acquiring;
+	}
+
+	Lock lock(String key) {
+		return new View(LockRequest.of(key), key);
+	}
+
+	private final class View implements Lock {
+
+		private final LockRequest request;
+
+		private final String key;
+
+		private View(LockRequest request, String key) {
+			this.request = request;
+			this.key = key;
+		}
+
+		@Override
+		public void lock() {
+			if (!reenter()) {
+				own(withoutBound(false));
+			}
+		}
+
+		@Override
+		public void lockInterruptibly() throws InterruptedException {
+			checkInterrupt();
+			if (!reenter()) {
+				interruptibly(() -> own(withoutBound(true)));
+			}
+		}
+
+		@Override
+		public boolean tryLock() {
+			return reenter() || tryOwn(new WaitOptions(now(), true, Time.FOREVER, false, false));
+		}
+
+		@Override
+		public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
+			checkInterrupt();
+			long nanos = Math.min(unit.toNanos(time), Time.FOREVER);
+			return reenter() || interruptibly(
+					() -> tryOwn(new WaitOptions(now() + Math.max(0, nanos), nanos <= 0, Time.FOREVER, true, false)));
+		}
+
+		/** Follows the convention of this interface: an exception instead of the flag. */
+		private static boolean interruptibly(BooleanSupplier acquiring) throws InterruptedException {
+			try {
+				return acquiring.getAsBoolean();
+			}
+			catch (LockInterruptedException ex) {
+				Thread.interrupted();
+				InterruptedException interrupted = new InterruptedException(ex.getMessage());
+				interrupted.initCause(ex);
+				throw interrupted;
+			}
+		}
+
+		private WaitOptions withoutBound(boolean interruptible) {
+			if (DefaultHeldLock.ofCallChain(ThreadLocks.this.registry.get(), this.key) != null) {
+				throw new IllegalStateException(LockMessages.reentryWithoutEnd(this.key));
+			}
+			Duration longest = ThreadLocks.this.registry.get().settings().waitTime();
+			return new WaitOptions(now() + Time.FOREVER, false, longest.toNanos(), interruptible, false);
+		}
+
+		private long now() {
+			return ThreadLocks.this.registry.get().time().nanoTime();
+		}
+
+		private boolean tryOwn(WaitOptions options) {
+			try {
+				return own(options);
+			}
+			catch (LockNotAcquiredException ex) {
+				return false;
+			}
+		}
+
+		private boolean own(WaitOptions options) {
+			HeldLock lock = ThreadLocks.this.acquiring.apply(this.request, options);
+			Map<String, Owned> all = ThreadLocks.this.owned.get();
+			if (all == null) {
+				all = new HashMap<>();
+				ThreadLocks.this.owned.set(all);
+			}
+			all.put(this.key, new Owned(lock));
+			return true;
+		}
+
+		private boolean reenter() {
+			Owned mine = mine();
+			if (mine == null) {
+				return false;
+			}
+			mine.lock.ensureHeld();
+			mine.depth++;
+			return true;
+		}
+
+		@Override
+		public void unlock() {
+			Owned mine = mine();
+			if (mine == null) {
+				throw new IllegalMonitorStateException(
+						"Lock '" + this.key + "' is not held by thread " + Thread.currentThread().getName());
+			}
+			if (--mine.depth == 0) {
+				forget();
+				mine.lock.close();
+			}
+		}
+
+		/** What the present thread holds; null if it does not. */
+		private @Nullable Owned mine() {
+			Map<String, Owned> all = ThreadLocks.this.owned.get();
+			return (all != null) ? all.get(this.key) : null;
+		}
+
+		private void forget() {
+			Map<String, Owned> all = ThreadLocks.this.owned.get();
+			if (all != null && all.remove(this.key) != null && all.isEmpty()) {
+				ThreadLocks.this.owned.remove();
+			}
+		}
+
+		private static void checkInterrupt() throws InterruptedException {
+			if (Thread.interrupted()) {
+				throw new InterruptedException();
+			}
+		}
+
+		@Override
+		public Condition newCondition() {
+			throw new UnsupportedOperationException("A distributed lock has no conditions");
+		}
+
+		@Override
+		public String toString() {
+			Owned mine = mine();
+			return "Lock '" + this.key + "'" + ((mine != null) ? " held by this thread" : "");
+		}
+
+	}
+
+}

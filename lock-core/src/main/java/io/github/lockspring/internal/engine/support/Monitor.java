@@ -1,0 +1,90 @@
+package io.github.lockspring.internal.engine.support;
+
+import java.util.ArrayDeque;
+import java.util.concurrent.locks.ReentrantLock;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A mutual exclusion for state, which runs effects on the outside only after it has been
+ * left: {@code try (Monitor entered = monitor.enter()) { … }}. Not for blocking code, and
+ * not to be entered twice by a thread.
+ *
+ * @since 0.1
+ */
+public final class Monitor implements AutoCloseable {
+
+	private final ReentrantLock lock = new ReentrantLock();
+
+	private @Nullable Runnable effect;
+
+	/** What follows the effect: null unless there is more than one. */
+	private @Nullable ArrayDeque<Runnable> more;
+
+	/**
+	 * Enters the monitor.
+	 * @return this monitor, to be closed
+	 */
+	public Monitor enter() {
+		this.lock.lock();
+		return this;
+	}
+
+	/**
+	 * Runs something on the present thread when it has left the monitor. Called inside.
+	 * What is added twice in a row runs once.
+	 * @param added what to run
+	 */
+	public void afterwards(Runnable added) {
+		if (this.effect == null) {
+			this.effect = added;
+		}
+		else if (this.more != null) {
+			if (this.more.peekLast() != added) {
+				this.more.addLast(added);
+			}
+		}
+		else if (this.effect != added) {
+			this.more = new ArrayDeque<>();
+			this.more.addLast(added);
+		}
+	}
+
+	/**
+	 * Leaves the monitor, and runs the effects in their order: all of them, even if one
+	 * fails.
+	 */
+	@Override
+	public void close() {
+		Runnable first = this.effect;
+		ArrayDeque<Runnable> others = this.more;
+		this.effect = null;
+		this.more = null;
+		this.lock.unlock();
+		if (first == null) {
+			return;
+		}
+		if (others == null) {
+			first.run();
+			return;
+		}
+		others.addFirst(first);
+		runAll(others);
+	}
+
+	/** A waiter that is not woken would wait for ever. */
+	private static void runAll(ArrayDeque<Runnable> effects) {
+		try {
+			// a loop: there are as many as there are waiters
+			while (!effects.isEmpty()) {
+				effects.removeFirst().run();
+			}
+		}
+		finally {
+			if (!effects.isEmpty()) {
+				runAll(effects);
+			}
+		}
+	}
+
+}

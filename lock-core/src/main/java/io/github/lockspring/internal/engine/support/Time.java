@@ -1,0 +1,84 @@
+package io.github.lockspring.internal.engine.support;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Monotonic time, and waiting for it: the only clock that decides anything. Tests replace
+ * it. Times are compared by their difference, since nanoTime may overflow.
+ *
+ * @since 0.1
+ */
+public interface Time {
+
+	/** The clock of the JVM, which counts the time of suspensions. */
+	Time SYSTEM = new SystemTime(System::nanoTime, System::currentTimeMillis);
+
+	/**
+	 * Longer than any time that can be requested, and short enough to be added to a time
+	 * without overflow.
+	 */
+	long FOREVER = Long.MAX_VALUE / 4;
+
+	/**
+	 * Returns the present time.
+	 * @return nanoseconds since an arbitrary moment
+	 */
+	long nanoTime();
+
+	/**
+	 * Returns the time of the wall clock, which people are shown and which decides
+	 * nothing.
+	 * @return microseconds since 1970
+	 */
+	default long wallMicros() {
+		return TimeUnit.MILLISECONDS.toMicros(System.currentTimeMillis());
+	}
+
+	/**
+	 * Parks the present thread as {@link LockSupport#parkNanos(Object, long)} does: until
+	 * it is unparked or interrupted, the time is over, or for no reason.
+	 * @param blocker what it waits for
+	 * @param nanos longest time, in nanoseconds
+	 */
+	void park(Object blocker, long nanos);
+
+	/**
+	 * Parks a background thread before it repeats what failed.
+	 * @param blocker what it waits for
+	 * @param nanos longest time, in nanoseconds
+	 * @return false if the thread should end instead and leave the rest for later: a test
+	 * does not wait
+	 */
+	default boolean pause(Object blocker, long nanos) {
+		park(blocker, nanos);
+		return true;
+	}
+
+	/**
+	 * Wakes a thread, or keeps it from parking the next time.
+	 * @param thread the thread
+	 */
+	void unpark(Thread thread);
+
+	/**
+	 * Returns the earlier of two times.
+	 * @param a a time
+	 * @param b another time
+	 * @return the earlier one
+	 */
+	static long earlier(long a, long b) {
+		return (a - b <= 0) ? a : b;
+	}
+
+	/**
+	 * Returns the later of two times.
+	 * @param a a time
+	 * @param b another time
+	 * @return the later one
+	 */
+	static long later(long a, long b) {
+		return (a - b >= 0) ? a : b;
+	}
+
+}

@@ -1,0 +1,69 @@
+package io.github.lockspring.internal.interceptor;
+
+import java.util.List;
+
+import io.github.lockspring.LockDefinitionException;
+
+import org.springframework.aop.Advisor;
+import org.springframework.aop.PointcutAdvisor;
+
+/**
+ * Shows how the advice of an annotated method is nested.
+ *
+ * @param operations the method's annotations, at least one
+ * @param outside the advice that runs outside of the lock, outermost first
+ * @param inside the advice that runs inside of it, outermost first
+ * @since 0.1
+ */
+public record AdvisorChain(List<LockOperation> operations, List<Advisor> outside, List<Advisor> inside) {
+
+	/**
+	 * Returns the first annotation. Several differ in what belongs to a single key: name,
+	 * key, condition, ttl, renew, minHold and maxHold.
+	 * @return the annotation
+	 */
+	public LockOperation operation() {
+		return this.operations.get(0);
+	}
+
+	/**
+	 * Returns the method as one would search for it.
+	 * @return its class, name and parameters
+	 */
+	public String method() {
+		return operation().annotated().toString();
+	}
+
+	/**
+	 * Creates an error about the method.
+	 * @param problem what is wrong, without a full stop
+	 * @param remedy what to do about it, a sentence without its full stop
+	 * @return the exception to throw
+	 */
+	public LockDefinitionException error(String problem, String remedy) {
+		return operation().error(problem, remedy);
+	}
+
+	/**
+	 * Selects the advice that applies to one method.
+	 * @param operations its annotations
+	 * @param advisors the advice of its bean
+	 * @param lock the advisor among them that takes the lock
+	 * @return the chain of the method
+	 */
+	static AdvisorChain of(List<LockOperation> operations, List<Advisor> advisors, Advisor lock) {
+		LockOperation first = operations.get(0);
+		int position = advisors.indexOf(lock);
+		return new AdvisorChain(operations, applying(advisors.subList(0, position), first),
+				applying(advisors.subList(position + 1, advisors.size()), first));
+	}
+
+	private static List<Advisor> applying(List<Advisor> advisors, LockOperation operation) {
+		return advisors.stream()
+			.filter((advisor) -> advisor instanceof PointcutAdvisor pointcutAdvisor
+					&& pointcutAdvisor.getPointcut().getClassFilter().matches(operation.type())
+					&& pointcutAdvisor.getPointcut().getMethodMatcher().matches(operation.method(), operation.type()))
+			.toList();
+	}
+
+}

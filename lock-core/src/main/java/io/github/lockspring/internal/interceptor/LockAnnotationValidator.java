@@ -1,0 +1,131 @@
+package io.github.lockspring.internal.interceptor;
+
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+
+import io.github.lockspring.LockDefinitionException;
+import io.github.lockspring.LockTemplate;
+import io.github.lockspring.internal.aop.AnnotatedBeanValidator;
+import io.github.lockspring.internal.aop.AnnotatedMethod;
+import io.github.lockspring.internal.aop.AnnotatedMethodPointcut;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+
+/**
+ * Stops the start of an application in which an annotated method would run without its
+ * lock, whose annotations are wrong, or in which other advice defeats the lock. Checks
+ * every bean once all singletons exist; of beans that are created later it checks the
+ * class, if their definition names one, and the {@link LockOperationSourceAdvisor} and
+ * the order of their advice when they are created.
+ * <p>
+ * To be defined by a static {@code @Bean} method, since it is a
+ * {@link BeanFactoryPostProcessor}.
+ *
+ * @since 0.1
+ */
+public final class LockAnnotationValidator extends AnnotatedBeanValidator {
+
+	private static final Logger logger = LoggerFactory.getLogger(LockAnnotationValidator.class);
+
+	@Override
+	protected void validate(ConfigurableListableBeanFactory beanFactory) {
+		LockOperationSourceAdvisor advisor = beanFactory.getBean(LockOperationSourceAdvisor.class);
+		AdvisorOrderValidator order = new AdvisorOrderValidator(advisor,
+				beanFactory.getBeanProvider(AdvisorOrderRule.class).orderedStream().toList());
+		UnnamedKeys unnamed = new UnnamedKeys();
+		forEachBean(beanFactory, (bean) -> {
+			if (validate(bean, advisor, order, beanFactory)) {
+				unnamed.add(bean.type(), advisor);
+			}
+		});
+		unnamed.warn();
+		// Added last, it sees what the others have made of a bean
+		beanFactory.addBeanPostProcessor(order);
+	}
+
+	/**
+	 * Returns everything that is wrong with annotations: a start fails at the first one.
+	 * Creates none of the application's beans.
+	 * @param beanFactory the bean factory, also of a start that has failed
+	 * @return the errors, at most one for each method
+	 */
+	public static List<LockDefinitionException> mistakes(ConfigurableListableBeanFactory beanFactory) {
+		AnnotatedMethodPointcut pointcut = new LockOperationSource(beanFactory).pointcut();
+		Set<Class<?>> types = new LinkedHashSet<>();
+		for (String name : beanFactory.getBeanDefinitionNames()) {
+			Class<?> type = typeOf(name, beanFactory);
+			if (type != null) {
+				types.add(type);
+			}
+		}
+		return types.stream().flatMap((type) -> pointcut.mistakes(type).stream()).toList();
+	}
+
+	private static boolean validate(Bean bean, LockOperationSourceAdvisor advisor, AdvisorOrderValidator order,
+			ConfigurableListableBeanFactory beanFactory) {
+		AnnotatedMethodPointcut pointcut = advisor.getPointcut();
+		if (!bean.isAnnotated(pointcut)) {
+			return false;
+		}
+		bean.checkAdvised(advisor, pointcut, true);
+		if (bean.instance() != null) {
+			order.validate(bean.instance(), bean.type());
+		}
+		// A template that cannot be created is reported now, not by the first call
+		if (beanFactory.getBeanProvider(LockTemplate.class).getIfAvailable() == null) {
+			AnnotatedMethod method = advisor.methods().in(bean.type()).get(0);
+			throw method.error("there is no LockTemplate to take the lock with",
+					"Add lock-spring-boot-starter, for Redis, or lock-spring-boot-starter-jdbc, for a database, "
+							+ "lock-spring-boot-starter-zookeeper or lock-spring-boot-starter-etcd, "
+							+ "or set distributed-lock.store=memory, "
+							+ "or switch all locks off with distributed-lock.enabled=false");
+		}
+		return true;
+	}
+
+	/**
+	 * The keys without a name that are nothing but a value of the call: {@code #id} of an
+	 * order and {@code #id} of a customer are one lock.
+	 */
+	private static final class UnnamedKeys {
+
+		/** Text, a bean or a method as a part of the key tells it from others. */
+		private static final Pattern BARE = Pattern.compile("(?:#\\{\\s*)?#(?!root\\b)[^'\"+@{}]+}?");
+
+		private final Map<Class<?>, Set<String>> methods = new LinkedHashMap<>();
+
+		void add(Class<?> type, LockOperationSourceAdvisor advisor) {
+			for (AnnotatedMethod method : advisor.methods().in(type)) {
+				LockedMethod locked = advisor.methods().get(method.method(), type);
+				for (LockedMethod.Lock lock : (locked != null) ? locked.locks() : List.<LockedMethod.Lock>of()) {
+					LockOperation operation = lock.operation();
+					if (operation.name().isEmpty() && BARE.matcher(operation.key()).matches()) {
+						this.methods.computeIfAbsent(operation.type(), (each) -> new LinkedHashSet<>())
+							.add(operation.annotated() + " (key = \"" + operation.key() + "\")");
+					}
+				}
+			}
+		}
+
+		void warn() {
+			if (this.methods.size() > 1) {
+				logger.warn(
+						"Locks without a name share one key space: called with equal values, methods of different"
+								+ " classes exclude each other. They are {}. Give each annotation a name, as in"
+								+ " @DistributedLock(name = \"order\", key = \"#id\"), and the same name to methods"
+								+ " that are to exclude each other",
+						this.methods.values().stream().flatMap(Set::stream).collect(Collectors.joining(", ")));
+			}
+		}
+
+	}
+
+}

@@ -1,0 +1,56 @@
+package io.github.lockspring.internal.queue;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+import io.github.lockspring.store.LockStoreInspector;
+import io.github.lockspring.store.StoredLock;
+
+/**
+ * Answers questions about the locks in queues. Knows the instances by their identity
+ * only. Thread-safe.
+ *
+ * @param server the server
+ * @param store waits for results
+ */
+record QueueInspector(EntryServer server, QueueLockStore store) implements LockStoreInspector {
+
+	private static final String KEPT = ".kept";
+
+	@Override
+	public Optional<StoredLock> find(String key, Duration timeout) {
+		return this.store.await(this.server.list(key).thenCompose((queue) -> describe(key, queue)), timeout);
+	}
+
+	private CompletionStage<Optional<StoredLock>> describe(String key, List<? extends Entry> queue) {
+		if (queue.isEmpty()) {
+			return CompletableFuture.completedFuture(Optional.empty());
+		}
+		String token = queue.get(0).token();
+		List<String> waiting = queue.stream()
+			.skip(1)
+			.limit(StoredLock.MAX_QUEUE)
+			.flatMap((entry) -> StoredLock.instance(entry.token()).stream())
+			.toList();
+		return this.server.read(queue.get(0))
+			.thenApply((read) -> read.map((content) -> new StoredLock(key, content.kept() ? token + KEPT : token,
+					(content.millis() >= 0) ? Duration.ofMillis(content.millis()) : null, content.age(),
+					(content.order() + 1) * QueueSteps.TOKENS_PER_ENTRY - 1, queue.size() - 1, waiting)));
+	}
+
+	@Override
+	public boolean forceRelease(StoredLock seen, Duration timeout) {
+		return this.store.await(this.server.list(seen.key()).thenCompose((queue) -> remove(seen, queue)), timeout);
+	}
+
+	/** An entry is for one ownership only, and its token says which. */
+	private CompletionStage<Boolean> remove(StoredLock seen, List<? extends Entry> queue) {
+		String token = seen.isKept() ? seen.owner().substring(0, seen.owner().length() - KEPT.length()) : seen.owner();
+		boolean same = !queue.isEmpty() && queue.get(0).token().equals(token);
+		return same ? this.server.remove(queue.get(0)) : CompletableFuture.completedFuture(false);
+	}
+
+}

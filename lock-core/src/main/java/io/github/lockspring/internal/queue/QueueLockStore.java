@@ -1,0 +1,200 @@
+package io.github.lockspring.internal.queue;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.store.Inbox;
+import io.github.lockspring.store.InboxListener;
+import io.github.lockspring.store.LockStore;
+import io.github.lockspring.store.LockStore.AcquireRequest;
+import io.github.lockspring.store.LockStore.AcquireResult;
+import io.github.lockspring.store.LockStore.ReleaseRequest;
+import io.github.lockspring.store.LockStore.ReleaseResult;
+import io.github.lockspring.store.LockStore.RenewRequest;
+import io.github.lockspring.store.LockStore.RenewResult;
+import io.github.lockspring.store.LockStoreInspector;
+import io.github.lockspring.store.OwnerToken;
+import io.github.lockspring.store.StoreHealth;
+import io.github.lockspring.store.StoreTraits;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Stores locks as queues of ephemeral entries: the first entry owns the lock, and each
+ * other one is watched for by the entry behind it. Nothing is handed over, since the
+ * order of the entries is the order of the owners; so a lock also passes on when a lease
+ * ends. Thread-safe.
+ * <p>
+ * The fencing token is the place of the entry among all that the server has ever had,
+ * times 1,024: this leaves room for the tokens of local hand-offs.
+ *
+ * @since 0.1
+ */
+public abstract class QueueLockStore implements LockStore {
+
+	private final EntryServer server;
+
+	private final String name;
+
+	private final QueueSteps steps;
+
+	private final Map<OwnerToken, Place> places = new ConcurrentHashMap<>();
+
+	private final Map<String, QueueInbox> inboxes = new ConcurrentHashMap<>();
+
+	/**
+	 * Creates a store. Does not connect.
+	 * @param name the name of the server in messages
+	 * @param server the server; closed with this store
+	 */
+	protected QueueLockStore(String name, EntryServer server) {
+		this.name = name;
+		this.server = server;
+		this.steps = new QueueSteps(server, this.places, this.inboxes);
+		server.onConnectionChange(() -> this.inboxes.values().forEach(QueueInbox::probe));
+	}
+
+	@Override
+	public final StoreTraits traits() {
+		return this.server.traits();
+	}
+
+	@Override
+	public final void connect() {
+		this.server.connect();
+	}
+
+	@Override
+	public final void awaitConnection() {
+		this.server.awaitConnection();
+	}
+
+	@Override
+	public final AcquireResult acquire(AcquireRequest request, Duration timeout) {
+		Place place = this.places.computeIfAbsent(request.token(), (token) -> new Place(request.key(), token));
+		AcquireResult result = await(place.then(() -> this.steps.attempt(place, request)), timeout);
+		if (result instanceof AcquireResult.Acquired) {
+			// owners are not told when others begin to wait, so they have to assume it
+			this.steps.tell(place, (to) -> to.wanted(request.key(), request.token()));
+		}
+		return result;
+	}
+
+	@Override
+	public final ReleaseResult release(ReleaseRequest request, Duration timeout) {
+		Place place = place(request.key(), request.token());
+		return await((place != null) ? place.then(() -> this.steps.ends().release(place, request))
+				: this.steps.ends().notOwner(request.key()), timeout);
+	}
+
+	@Override
+	public final List<RenewResult> renew(List<RenewRequest> requests, Duration timeout) {
+		long start = System.nanoTime();
+		List<Place> owned = new ArrayList<>();
+		List<EntryServer.Renewal> renewals = new ArrayList<>();
+		List<Integer> indexes = new ArrayList<>();
+		List<RenewResult> results = new ArrayList<>(Collections.nCopies(requests.size(), RenewResult.NOT_OWNER));
+		for (int i = 0; i < results.size(); i++) {
+			Place place = place(requests.get(i).key(), requests.get(i).token());
+			Entry.Own entry = (place != null && place.isOwned()) ? place.entry() : null;
+			if (place != null && entry != null) {
+				long millis = QueueSteps.millis(requests.get(i).ttl());
+				owned.add(place);
+				indexes.add(i);
+				renewals.add(new EntryServer.Renewal(entry, millis,
+						(millis > place.millis()) ? Entry.Content.text(millis, false) : null));
+			}
+		}
+		if (!renewals.isEmpty()) {
+			List<RenewResult> renewed = await(this.server.renew(renewals), timeout);
+			for (int i = 0; i < renewed.size(); i++) {
+				results.set(indexes.get(i), this.steps.renewed(owned.get(i), renewals.get(i), renewed.get(i), start));
+			}
+		}
+		return results;
+	}
+
+	private @Nullable Place place(String key, OwnerToken token) {
+		Place place = this.places.get(token);
+		return (place != null && place.key().equals(key)) ? place : null;
+	}
+
+	@Override
+	public final Optional<Inbox> inbox(String instance, InboxListener listener) {
+		QueueInbox inbox = new QueueInbox(this.server, listener, this.steps.ends().timer());
+		this.inboxes.put(instance, inbox);
+		return Optional.of(inbox);
+	}
+
+	@Override
+	public final Optional<LockStoreInspector> inspector() {
+		return Optional.of(new QueueInspector(this.server, this));
+	}
+
+	@Override
+	public final Optional<StoreHealth> health(Duration timeout) {
+		StoreHealth.Server health;
+		try {
+			await(this.server.ping(), timeout);
+			health = new StoreHealth.Server(this.name, null, null, List.of());
+		}
+		catch (LockUnavailableException ex) {
+			health = StoreHealth.Server.unusable(this.name, String.valueOf(ex.getMessage()));
+		}
+		return Optional.of(new StoreHealth(List.of(health), 1, true));
+	}
+
+	/**
+	 * Ends the threads of this store and the connection, if that is its own.
+	 */
+	@Override
+	public void close() {
+		this.inboxes.values().forEach(QueueInbox::close);
+		this.steps.ends().close();
+		this.server.close();
+	}
+
+	/** Waits for a result of the server. */
+	final <T> T await(CompletionStage<T> stage, Duration timeout) {
+		CompletableFuture<T> future = stage.toCompletableFuture();
+		try {
+			return future.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+		}
+		catch (TimeoutException ex) {
+			throw new LockUnavailableException(this.name + " did not answer within " + timeout.toMillis()
+					+ " ms: it is slow, cannot be reached, or has lost its quorum");
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw new LockUnavailableException("interrupted while waiting for " + this.name
+					+ ", which may have carried out the request all the same", ex);
+		}
+		catch (ExecutionException ex) {
+			throw unavailable(ex.getCause());
+		}
+	}
+
+	private LockUnavailableException unavailable(@Nullable Throwable failure) {
+		Throwable cause = failure;
+		while (cause instanceof CompletionException && cause.getCause() != null) {
+			cause = cause.getCause();
+		}
+		if (cause instanceof LockUnavailableException known) {
+			// with the stack of the caller
+			return new LockUnavailableException(String.valueOf(known.getMessage()), known, known.isPermanent());
+		}
+		return new LockUnavailableException("The client of " + this.name + " failed: " + cause, cause);
+	}
+
+}

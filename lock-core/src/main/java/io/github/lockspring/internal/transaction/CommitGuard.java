@@ -1,0 +1,118 @@
+package io.github.lockspring.internal.transaction;
+
+import java.time.Duration;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockContext;
+import io.github.lockspring.LockLostException;
+import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.OnLost;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.TransactionExecutionListener;
+import org.springframework.util.function.SingletonSupplier;
+
+/**
+ * Verifies before each commit that the locks of the call chain are still held. If one was
+ * lost, an exception is thrown, which rolls the transaction back:
+ * {@link LockLostException}, or {@link LockUnavailableException} if the store had to be
+ * queried and did not reply. Locks with {@link OnLost#NOTIFY} are not verified.
+ * Thread-safe.
+ * <p>
+ * A lease that ends while the database commits is not detected. The minimum remaining
+ * time is meant to cover the commit.
+ *
+ * @since 0.1
+ */
+public final class CommitGuard implements TransactionExecutionListener {
+
+	/**
+	 * What is verified before a commit.
+	 *
+	 * @param verification how to verify
+	 * @param minRemaining the time that must be left of each lease, zero or more; a lease
+	 * with less is renewed first if renewal is allowed
+	 */
+	public record Settings(Verification verification, Duration minRemaining) {
+	}
+
+	private static final Logger logger = LoggerFactory.getLogger(CommitGuard.class);
+
+	private final Supplier<Settings> settings;
+
+	private final Consumer<HeldLock> refusals;
+
+	/**
+	 * Creates a guard.
+	 * @param settings supplies the settings, called at the first commit
+	 * @param refusals receives the lock of each commit that is refused
+	 */
+	public CommitGuard(Supplier<Settings> settings, Consumer<HeldLock> refusals) {
+		this.settings = SingletonSupplier.of(settings);
+		this.refusals = refusals;
+	}
+
+	/**
+	 * Also called when a savepoint is released; a lock that is lost then stays lost.
+	 */
+	@Override
+	public void beforeCommit(TransactionExecution transaction) {
+		for (HeldLock lock : LockContext.currentLocks()) {
+			try {
+				check(lock, transaction);
+			}
+			catch (LockLostException | LockUnavailableException ex) {
+				this.refusals.accept(lock);
+				throw ex;
+			}
+		}
+	}
+
+	private void check(HeldLock lock, TransactionExecution transaction) {
+		Settings settings = this.settings.get();
+		if (settings.verification() == Verification.OFF || lock.onLost() == OnLost.NOTIFY) {
+			return;
+		}
+		lock.ensureHeld();
+		if (settings.verification() == Verification.REMOTE) {
+			lock.verify();
+		}
+		else if (isShort(lock, settings)) {
+			lengthen(lock);
+		}
+		if (isShort(lock, settings)) {
+			lock.ensureHeld();
+			throw new LockLostException(lock.key(),
+					"Lock '" + lock.key() + "' has " + lock.remaining().toMillis()
+							+ " ms of its lease left before the commit of " + name(transaction) + ", less than "
+							+ settings.minRemaining().toMillis()
+							+ " ms (distributed-lock.transaction.min-remaining): the transaction is rolled back."
+							+ " Give the lock a longer ttl, or renewal");
+		}
+	}
+
+	/** A lease that was handed over is shorter than its ttl until its first renewal. */
+	private static void lengthen(HeldLock lock) {
+		try {
+			lock.verify();
+		}
+		catch (LockUnavailableException ex) {
+			// The remaining time decides
+			logger.debug("Lock '{}' could not be renewed before the commit", lock.key(), ex);
+		}
+	}
+
+	private static boolean isShort(HeldLock lock, Settings settings) {
+		return lock.remaining().compareTo(settings.minRemaining()) < 0;
+	}
+
+	private static String name(TransactionExecution transaction) {
+		String name = transaction.getTransactionName();
+		return (name.isEmpty()) ? "a transaction" : "transaction " + name;
+	}
+
+}

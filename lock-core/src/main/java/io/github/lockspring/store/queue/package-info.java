@@ -1,8 +1,0 @@
-/**
- * Locks as queues of ephemeral entries, which servers such as ZooKeeper and etcd keep in
- * order: the first entry owns the lock.
- */
-@NullMarked
-package io.github.lockspring.store.queue;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,250 @@
+package io.github.lockspring.internal.engine;
+
+import java.lang.reflect.Method;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.Lock;
+
+import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockRequest;
+import io.github.lockspring.store.LockStore;
+import io.github.lockspring.store.memory.MemoryLockStore;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Many threads of two instances want the same locks.
+ */
+@Timeout(120)
+class ContentionTests {
+
+	private final LockStore store = new MemoryLockStore();
+
+	private final LockEngine[] engines = { new LockEngine(this.store, EngineSettings.defaults(), List.of()),
+			new LockEngine(this.store, EngineSettings.defaults(), List.of()) };
+
+	private final List<CompletableFuture<Void>> results = new ArrayList<>();
+
+	/** Neither volatile nor atomic: only the lock keeps it right. */
+	private int counter;
+
+	private long lastToken;
+
+	@AfterEach
+	void stop() {
+		for (LockEngine engine : this.engines) {
+			engine.close();
+		}
+		this.store.close();
+	}
+
+	private interface Work {
+
+		void run() throws Exception;
+
+	}
+
+	private Runnable reporting(Work work) {
+		CompletableFuture<Void> result = new CompletableFuture<>();
+		this.results.add(result);
+		return () -> {
+			try {
+				work.run();
+				result.complete(null);
+			}
+			catch (Throwable ex) {
+				result.completeExceptionally(ex);
+			}
+		};
+	}
+
+	private void start(Work work) {
+		Thread thread = new Thread(reporting(work));
+		thread.setDaemon(true);
+		thread.start();
+	}
+
+	private void join() throws InterruptedException, ExecutionException, TimeoutException {
+		for (CompletableFuture<Void> result : this.results) {
+			result.get(90, TimeUnit.SECONDS);
+		}
+		for (LockEngine engine : this.engines) {
+			await().untilAsserted(() -> assertThat(engine.registry().isEmpty()).isTrue());
+		}
+	}
+
+	private void count(HeldLock lock) {
+		assertThat(lock.fencingToken()).isGreaterThan(this.lastToken);
+		this.lastToken = lock.fencingToken();
+		int present = this.counter;
+		if (ThreadLocalRandom.current().nextInt(16) == 0) {
+			Thread.yield();
+		}
+		this.counter = present + 1;
+	}
+
+	@Test
+	void counterThatManyThreadsOfTwoInstancesRaiseIsRight() throws Exception {
+		LockRequest patient = LockRequest.of("counter").waitTime(Duration.ofMinutes(2));
+		LockRequest[] impatient = { patient.waitTime(Duration.ZERO), patient.waitTime(Duration.ofMillis(3)),
+				patient.waitTime(Duration.ofMillis(30)) };
+		int rounds = 150;
+		for (LockEngine engine : this.engines) {
+			for (int i = 0; i < 3; i++) {
+				start(() -> {
+					for (int round = 0; round < rounds; round++) {
+						engine.template().executeWithoutResult(patient, this::count);
+					}
+				});
+				LockRequest request = impatient[i];
+				start(() -> {
+					for (int round = 0; round < rounds;) {
+						Optional<HeldLock> lock = engine.template().tryAcquire(request);
+						if (lock.isPresent()) {
+							count(lock.get());
+							lock.get().close();
+							round++;
+						}
+						else {
+							Thread.yield();
+						}
+					}
+				});
+			}
+		}
+		join();
+		assertThat(this.counter).isEqualTo(2 * 6 * rounds);
+	}
+
+	@Test
+	void counterIsRightWhenCallersAreInterruptedAtAnyPoint() throws Exception {
+		LockRequest patient = LockRequest.of("counter").waitTime(Duration.ofMinutes(2));
+		int rounds = 150;
+		int[] counted = new int[1];
+		List<Thread> callers = new ArrayList<>();
+		for (LockEngine engine : this.engines) {
+			for (int i = 0; i < 3; i++) {
+				Thread thread = new Thread(reporting(() -> {
+					for (int round = 0; round < rounds; round++) {
+						try {
+							engine.template().executeWithoutResult(patient, (lock) -> {
+								count(lock);
+								counted[0]++;
+							});
+						}
+						catch (io.github.lockspring.LockInterruptedException ex) {
+							assertThat(Thread.interrupted()).isTrue();
+						}
+					}
+				}));
+				thread.setDaemon(true);
+				callers.add(thread);
+			}
+		}
+		callers.forEach(Thread::start);
+		while (callers.stream().anyMatch(Thread::isAlive)) {
+			callers.get(ThreadLocalRandom.current().nextInt(callers.size())).interrupt();
+			Thread.yield();
+		}
+		join();
+		assertThat(this.counter).isEqualTo(counted[0]).isPositive();
+	}
+
+	@Test
+	void counterIsRightUnderALockThatBelongsToThreads() throws Exception {
+		int rounds = 100;
+		for (LockEngine engine : this.engines) {
+			for (int i = 0; i < 3; i++) {
+				start(() -> {
+					Lock lock = engine.template().asLock("counter");
+					for (int round = 0; round < rounds; round++) {
+						lock.lock();
+						try {
+							this.counter++;
+						}
+						finally {
+							lock.unlock();
+						}
+					}
+				});
+			}
+		}
+		join();
+		assertThat(this.counter).isEqualTo(2 * 3 * rounds);
+	}
+
+	@Test
+	void f29SameLocksInOppositeOrderNeverWaitForEachOther() throws Exception {
+		LockRequest there = LockRequest.of("a", "b").waitTime(Duration.ofMinutes(1));
+		LockRequest back = LockRequest.of("b", "a").waitTime(Duration.ofMinutes(1));
+		for (LockEngine engine : this.engines) {
+			for (LockRequest request : List.of(there, back)) {
+				start(() -> {
+					for (int round = 0; round < 100; round++) {
+						engine.template().executeWithoutResult(request, (locks) -> this.counter++);
+					}
+				});
+			}
+		}
+		join();
+		assertThat(this.counter).isEqualTo(400);
+	}
+
+	@Test
+	void thousandVirtualThreadsAllGetTheLock() throws Exception {
+		Runnable[] tasks = new Runnable[1000];
+		for (int i = 0; i < tasks.length; i++) {
+			LockEngine engine = this.engines[i % 2];
+			LockRequest request = LockRequest.of("counter").waitTime(Duration.ofMinutes(1));
+			tasks[i] = reporting(() -> engine.template().executeWithoutResult(request, this::count));
+		}
+		Method startVirtualThread = virtualThreads();
+		for (Runnable task : tasks) {
+			startVirtualThread.invoke(null, task);
+		}
+		join();
+		assertThat(this.counter).isEqualTo(1000);
+	}
+
+	@Test
+	void virtualThreadsThatWaitDoNotOccupyTheirCarriers() throws Exception {
+		Method startVirtualThread = virtualThreads();
+		HeldLock held = this.engines[0].template().acquire(LockRequest.of("counter"));
+		LockRequest request = LockRequest.of("counter").waitTime(Duration.ofMinutes(1));
+		// more than any machine has carriers
+		for (int i = 0; i < 500; i++) {
+			LockEngine engine = this.engines[i % 2];
+			startVirtualThread.invoke(null,
+					reporting(() -> engine.template().executeWithoutResult(request, this::count)));
+		}
+		CompletableFuture<Boolean> other = new CompletableFuture<>();
+		startVirtualThread.invoke(null, (Runnable) () -> other.complete(true));
+		assertThat(other.get(30, TimeUnit.SECONDS)).isTrue();
+		held.close();
+		join();
+		assertThat(this.counter).isEqualTo(500);
+	}
+
+	private static Method virtualThreads() {
+		assumeThat(Runtime.version().feature()).as("JDK with virtual threads").isGreaterThanOrEqualTo(21);
+		try {
+			return Thread.class.getMethod("startVirtualThread", Runnable.class);
+		}
+		catch (NoSuchMethodException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+}

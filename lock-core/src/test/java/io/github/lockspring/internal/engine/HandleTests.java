@@ -1,0 +1,264 @@
+package io.github.lockspring.internal.engine;
+
+import java.time.Duration;
+
+import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockLostException;
+import io.github.lockspring.LockRequest;
+import io.github.lockspring.LockSpec;
+import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.OnLost;
+import io.github.lockspring.store.LockStore.ReleaseRequest;
+import io.github.lockspring.store.LockStore.RenewResult;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+/**
+ * What a handle promises to whoever has it.
+ */
+class HandleTests extends EngineFixture {
+
+	@BeforeEach
+	void everyLockIsFree() {
+		this.store.free();
+	}
+
+	private HeldLock handle(LockRequest request) {
+		return this.engine.template().acquire(request);
+	}
+
+	@Test
+	void mayBeClosedOnAnotherThread() {
+		HeldLock lock = handle(request());
+		start(() -> {
+			lock.close();
+			return true;
+		}).get();
+		assertThat(lock.isHeld()).isFalse();
+		assertThat(lock.remaining()).isZero();
+		assertThat(this.store.released).hasSize(1);
+		assertNothingLeft();
+	}
+
+	@Test
+	void secondCloseDoesNothing() {
+		HeldLock lock = handle(request());
+		lock.close();
+		lock.close();
+		assertThat(this.store.released).hasSize(1);
+		assertThat(this.events).hasSize(2);
+	}
+
+	@Test
+	void closeAfterALossThrowsOnce() {
+		HeldLock lock = handle(request());
+		pass(TTL);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::close);
+		lock.close();
+		assertNothingLeft();
+	}
+
+	@Test
+	void closeAfterALossThatIsNotNoticedYetThrows() {
+		HeldLock lock = handle(request());
+		advance(TTL.minus(DRIFT));
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::close);
+	}
+
+	@Test
+	void closeAfterALossIsSilentWhereOnlyANoticeIsWanted() {
+		HeldLock lock = handle(request().onLost(OnLost.NOTIFY));
+		pass(TTL);
+		lock.close();
+		assertThat(lock.isHeld()).isFalse();
+	}
+
+	@Test
+	void cannotBeInterruptedSinceItHasNoThread() {
+		assertThatIllegalArgumentException().isThrownBy(() -> handle(request().onLost(OnLost.INTERRUPT)))
+			.withMessageContaining("execute");
+		assertThat(this.store.looks).isEmpty();
+	}
+
+	@Test
+	void extensionLengthensTheLease() {
+		HeldLock lock = handle(LockRequest.of(KEY).ttl(TTL));
+		advance(Duration.ofSeconds(20));
+		lock.extend(Duration.ofSeconds(60));
+		Duration drift = Duration.ofMillis(602);
+		assertThat(lock.remaining()).isEqualTo(Duration.ofSeconds(60).minus(drift));
+		assertThat(this.store.renewed.get(0).get(0).ttl()).isEqualTo(Duration.ofSeconds(60));
+	}
+
+	@Test
+	void extendedFixedLeaseIsNotRenewedAutomatically() {
+		HeldLock lock = handle(LockRequest.of(KEY).ttl(Duration.ofMillis(100)));
+		lock.extend(Duration.ofMinutes(10));
+		for (int i = 0; i < 9; i++) {
+			pass(Duration.ofMinutes(1));
+			assertThat(lock.isHeld()).isTrue();
+		}
+		assertThat(this.store.renewed).hasSize(1);
+		pass(Duration.ofMinutes(1));
+		assertThat(lock.isHeld()).isFalse();
+	}
+
+	@Test
+	void f22ReleaseOfAnExtendedLeaseIsRepeatedForAsLongAsItMayLast() {
+		HeldLock lock = handle(LockRequest.of(KEY).ttl(TTL));
+		lock.extend(Duration.ofHours(1));
+		lock.close();
+		assertThat(this.store.released).extracting(ReleaseRequest::ttl).containsExactly(Duration.ofHours(1));
+		HeldLock next = handle(LockRequest.of(KEY).ttl(TTL));
+		next.extend(Duration.ofMillis(500));
+		next.close();
+		assertThat(this.store.released).extracting(ReleaseRequest::ttl).containsExactly(Duration.ofHours(1), TTL);
+	}
+
+	@Test
+	void extensionNeverShortensTheLease() {
+		HeldLock lock = handle(request());
+		Duration before = lock.remaining();
+		lock.extend(Duration.ofSeconds(1));
+		assertThat(lock.remaining()).isEqualTo(before);
+	}
+
+	@Test
+	void extendedLeaseIsRenewedNoMoreOftenThanOthers() {
+		HeldLock lock = handle(request());
+		lock.extend(Duration.ofHours(1));
+		advance(Duration.ofMinutes(20));
+		for (int i = 0; i < 100; i++) {
+			pass(Duration.ofMillis(100));
+		}
+		assertThat(this.store.renewed).hasSizeBetween(2, 4);
+		assertThat(lock.remaining()).isGreaterThan(Duration.ofMinutes(39));
+	}
+
+	@Test
+	void extensionAfterALossIsRefused() {
+		HeldLock lock = handle(request());
+		pass(TTL);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> lock.extend(TTL));
+		assertThat(this.store.renewed).isEmpty();
+	}
+
+	@Test
+	void extensionAfterCloseIsRefused() {
+		HeldLock lock = handle(request());
+		lock.close();
+		assertThatIllegalStateException().isThrownBy(() -> lock.extend(TTL));
+	}
+
+	@Test
+	void extensionThatFindsAnotherOwnerIsALoss() {
+		HeldLock lock = handle(request());
+		this.store.onRenew = (request) -> RenewResult.NOT_OWNER;
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> lock.extend(TTL))
+			.withMessageContaining("another owner has it");
+		assertThat(lock.isHeld()).isFalse();
+	}
+
+	@Test
+	void extensionWhoseResultArrivesTooLateIsALoss() {
+		HeldLock lock = handle(request());
+		this.store.onRenew = (request) -> {
+			advance(TTL);
+			return RenewResult.RENEWED;
+		};
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> lock.extend(Duration.ofHours(1)));
+		assertThat(lock.isHeld()).isFalse();
+	}
+
+	@Test
+	void extensionWithoutResultLeavesTheLeaseAsItWas() {
+		HeldLock lock = handle(request().name("shipping"));
+		Duration before = lock.remaining();
+		this.store.onRenew = (request) -> {
+			throw new LockUnavailableException("no answer");
+		};
+		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> lock.extend(Duration.ofHours(1)))
+			.withMessageContaining("'" + KEY + "' (shipping)")
+			.withMessageContaining("no answer");
+		this.store.onRenew = (request) -> RenewResult.UNKNOWN;
+		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> lock.extend(Duration.ofHours(1)));
+		assertThat(lock.remaining()).isEqualTo(before);
+		lock.close();
+	}
+
+	@Test
+	void extensionByAnAbsurdTimeIsRefused() {
+		HeldLock lock = handle(request());
+		assertThatIllegalArgumentException().isThrownBy(() -> lock.extend(Duration.ofMillis(99)));
+		assertThatIllegalArgumentException().isThrownBy(() -> lock.extend(Duration.ofDays(366)));
+		lock.extend(Duration.ofDays(365));
+		assertThat(lock.remaining()).isGreaterThan(Duration.ofDays(360));
+	}
+
+	@Test
+	void ensureHeldDistinguishesALossFromAnEnd() {
+		HeldLock lock = handle(request());
+		lock.ensureHeld();
+		advance(TTL);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::ensureHeld);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::close);
+		assertThatIllegalStateException().isThrownBy(lock::ensureHeld);
+	}
+
+	@Test
+	void readingTheStateOfAHandleCostsNoCommand() {
+		HeldLock lock = handle(request());
+		assertThat(lock.isHeld()).isTrue();
+		assertThat(lock.remaining()).isEqualTo(TTL.minus(DRIFT));
+		lock.ensureHeld();
+		assertThat(this.store.renewed).isEmpty();
+	}
+
+	@Test
+	void severalKeysHaveATokenEachAndTheLeaseOfTheWeakest() {
+		HeldLock locks = handle(LockRequest.of("b", "a"));
+		assertThat(locks.key()).isEqualTo("a");
+		assertThat(locks.locks()).extracting(HeldLock::fencingToken).containsExactly(1L, 2L);
+		assertThatIllegalStateException().isThrownBy(locks::fencingToken).withMessageContaining("[a, b]");
+		locks.locks().get(1).extend(Duration.ofHours(1));
+		assertThat(locks.remaining()).isEqualTo(locks.locks().get(0).remaining());
+		locks.locks().get(0).close();
+		assertThat(locks.isHeld()).isFalse();
+		locks.close();
+		assertNothingLeft();
+	}
+
+	@Test
+	void severalLossesAreOneException() {
+		HeldLock locks = handle(LockRequest.of("b", "a"));
+		pass(TTL);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(locks::close)
+			.satisfies((ex) -> assertThat(ex.getSuppressed()).hasSize(1));
+		locks.close();
+	}
+
+	@Test
+	void lossThatIsKnownCostsNoCommandToVerify() {
+		HeldLock lock = this.engine.template().acquire(request().name("orders"));
+		assertThat(lock.name()).isEqualTo("orders");
+		assertThat(lock).hasToString("Lock '" + KEY + "' (1, ACTIVE)");
+		advance(TTL);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::verify);
+		assertThat(this.store.renewed).isEmpty();
+	}
+
+	@Test
+	void shortestExtensionIsAllowed() {
+		HeldLock lock = this.engine.template().acquire(request());
+		lock.extend(LockSpec.MIN_TTL);
+		assertThat(this.store.renewed).hasSize(1);
+		lock.extend(LockSpec.MAX_DURATION);
+		assertThat(this.store.renewed).hasSize(2);
+	}
+
+}

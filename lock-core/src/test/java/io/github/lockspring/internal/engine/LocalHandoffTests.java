@@ -1,0 +1,313 @@
+package io.github.lockspring.internal.engine;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockInterruptedException;
+import io.github.lockspring.LockNotAcquiredException;
+import io.github.lockspring.LockRequest;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.test.util.ReflectionTestUtils;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * A holder passes the lock on to the next caller of the same instance without asking the
+ * store, as long as that is fair and safe.
+ */
+class LocalHandoffTests extends EngineFixture {
+
+	private static final Duration SHARE = EngineSettings.defaults().maxHandoffTime();
+
+	private static final LockRequest FIXED = LockRequest.of(KEY).ttl(TTL).waitTime(Duration.ofMinutes(1));
+
+	private void assertHandedOff(Running<HeldLock> next, long fencingToken) {
+		assertThat(next.get().fencingToken()).isEqualTo(fencingToken);
+		assertThat(this.store.released).isEmpty();
+	}
+
+	/** The lock was released, and the next caller asks with a token of its own. */
+	private HeldLock assertReleased(Running<HeldLock> next) {
+		assertThat(this.store.released).hasSize(1);
+		ScriptedStore.Asked look = this.store.nextLook();
+		assertThat(look.token()).isNotEqualTo(this.store.released.get(0).token());
+		look.acquired(1000);
+		return next.get();
+	}
+
+	@Test
+	void handsOffInOrderOfArrivalAndRaisesTheToken() {
+		HeldLock lock = held(request(), 10);
+		List<Running<HeldLock>> waiting = new ArrayList<>();
+		for (int i = 0; i < 4; i++) {
+			waiting.add(waitingBehind(request()));
+		}
+		for (int i = 0; i < 4; i++) {
+			lock.close();
+			assertHandedOff(waiting.get(i), 11 + i);
+			lock = waiting.get(i).get();
+		}
+		lock.close();
+		assertThat(this.store.looks).hasSize(1);
+		assertThat(this.store.released).singleElement().satisfies((request) -> {
+			assertThat(request.token()).isEqualTo(this.store.looks.get(0).token());
+			assertThat(request.lastFencingToken()).isEqualTo(14);
+		});
+		assertNothingLeft();
+	}
+
+	@Test
+	void releaseWithoutPassesReportsNoToken() {
+		held(request(), 10).close();
+		assertThat(this.store.released.get(0).lastFencingToken()).isZero();
+	}
+
+	@Test
+	void earlierHolderThatClosesAgainTouchesNothing() {
+		HeldLock first = held(request(), 10);
+		Running<HeldLock> second = waitingBehind(request());
+		first.close();
+		first.close();
+		assertHandedOff(second, 11);
+		assertThat(second.get().isHeld()).isTrue();
+	}
+
+	@Test
+	void handsOffAtMostAThousandTimes() {
+		HeldLock first = held(request(), 10);
+		ReflectionTestUtils.setField(ownership(KEY), "handoffs", 999);
+		Running<HeldLock> second = waitingBehind(request());
+		first.close();
+		assertHandedOff(second, 11);
+		Running<HeldLock> third = waitingBehind(request());
+		second.get().close();
+		assertReleased(third);
+	}
+
+	@Test
+	void h17DoesNotHandOffALeaseOfAnotherLength() {
+		HeldLock first = held(request(), 10);
+		Running<HeldLock> second = waitingBehind(
+				LockRequest.of(KEY).ttl(TTL.plusMillis(1)).renew().waitTime(Duration.ofMinutes(1)));
+		first.close();
+		assertReleased(second);
+	}
+
+	@Test
+	void h17DoesNotHandOffALeaseThatWasExtended() {
+		HeldLock first = held(request(), 10);
+		first.extend(Duration.ofHours(1));
+		Running<HeldLock> second = waitingBehind(request());
+		first.close();
+		assertReleased(second);
+	}
+
+	@Test
+	void h17HandsOffToARenewedHoldWhileHalfOfTheLeaseIsLeft() {
+		HeldLock first = held(request(), 10);
+		Running<HeldLock> second = waitingBehind(request());
+		advance(TTL.minus(DRIFT).minus(TTL.dividedBy(2)));
+		first.close();
+		assertHandedOff(second, 11);
+		assertThat(this.store.renewed).isEmpty();
+	}
+
+	@Test
+	void h17HandsOffToAFixedHoldWhileNearlyAllOfTheLeaseIsLeft() {
+		HeldLock first = held(FIXED, 10);
+		Running<HeldLock> second = waitingBehind(FIXED);
+		advance(Duration.ofSeconds(2));
+		first.close();
+		assertHandedOff(second, 11);
+		assertThat(this.store.renewed).isEmpty();
+	}
+
+	@Test
+	void h17FixedHoldThatGotTheLockByLocalHandOffHasNearlyItsFullTtl() {
+		HeldLock first = held(FIXED, 10);
+		Running<HeldLock> second = waitingBehind(FIXED);
+		advance(Duration.ofSeconds(2));
+		first.close();
+		HeldLock lock = second.get();
+		for (int i = 0; i < 27; i++) {
+			pass(Duration.ofSeconds(1));
+			assertThat(lock.isHeld()).as("after %s s", i + 1).isTrue();
+		}
+		pass(Duration.ofSeconds(3));
+		assertThat(lock.isHeld()).isFalse();
+		assertThat(this.store.renewed).isEmpty();
+	}
+
+	@Test
+	void h30KeepsTheLockForItsMinimumHoldInsteadOfHandingItOff() {
+		HeldLock first = held(request().minHold(Duration.ofSeconds(10)), 10);
+		Running<HeldLock> second = waitingBehind(request());
+		advance(Duration.ofSeconds(4));
+		first.close();
+		assertThat(this.store.released.get(0).keep()).isBetween(Duration.ofSeconds(6), Duration.ofMillis(6001));
+		assertReleased(second);
+	}
+
+	@Test
+	void h30HandsOffWhenTheMinimumHoldIsOver() {
+		HeldLock first = held(request().minHold(Duration.ofSeconds(4)), 10);
+		Running<HeldLock> second = waitingBehind(request());
+		advance(Duration.ofSeconds(4));
+		first.close();
+		assertHandedOff(second, 11);
+		second.get().close();
+		assertThat(this.store.released.get(0).keep()).isZero();
+	}
+
+	@Test
+	void handsOffForABoundedTimeOnceOthersAreKnownToWait() {
+		HeldLock first = held(request(), 10);
+		Running<HeldLock> second = waitingBehind(request());
+		this.store.messages().wanted(KEY, ownership(KEY).token());
+		advance(SHARE.minusNanos(1));
+		// said again at every look: the time counts from the first one
+		this.store.messages().wanted(KEY, ownership(KEY).token());
+		first.close();
+		assertHandedOff(second, 11);
+		Running<HeldLock> third = waitingBehind(request());
+		advance(Duration.ofNanos(1));
+		second.get().close();
+		assertReleased(third);
+	}
+
+	@Test
+	void h14HandOverThatSaysThatOthersWaitBeginsTheBoundedTime() {
+		Waiting first = waiting(request(), 100);
+		Running<HeldLock> second = waitingBehind(request());
+		this.store.messages().granted(KEY, first.attempt().token(), 101, true);
+		HeldLock lock = first.running().get();
+		advance(SHARE);
+		lock.close();
+		assertReleased(second);
+	}
+
+	@Test
+	void h14RivalThatRequestsBeforeTheAcquisitionCompletesIsRemembered() {
+		Running<HeldLock> first = acquire(request());
+		ScriptedStore.Asked look = this.store.nextLook();
+		this.store.messages().wanted(KEY, look.token());
+		look.acquired(10);
+		assertHandsOffOnlyForItsShare(first.get());
+	}
+
+	@Test
+	void h14RivalOfAnOwnerThatDoesNotKnowThatItOwnsTheLockIsRemembered() {
+		Waiting first = waiting(request(), 100);
+		this.store.messages().wanted(KEY, first.attempt().token());
+		this.store.nextLook().acquired(101);
+		assertHandsOffOnlyForItsShare(first.running().get());
+	}
+
+	@Test
+	void h14HandOverThatArrivesDuringAnAttemptSaysThatOthersWait() {
+		Waiting first = waiting(request(), 100);
+		advance(Duration.ofSeconds(1));
+		ScriptedStore.Asked look = this.store.nextLook();
+		this.store.messages().granted(KEY, look.token(), 101, true);
+		look.acquired(102);
+		assertHandsOffOnlyForItsShare(first.running().get());
+	}
+
+	private void assertHandsOffOnlyForItsShare(HeldLock lock) {
+		Running<HeldLock> second = waitingBehind(request());
+		advance(SHARE.minusNanos(1));
+		lock.close();
+		assertHandedOff(second, lock.fencingToken() + 1);
+		Running<HeldLock> third = waitingBehind(request());
+		advance(Duration.ofNanos(1));
+		second.get().close();
+		assertReleased(third);
+	}
+
+	@Test
+	void handsOffForALongTimeWhileNoOtherInstanceWaits() {
+		HeldLock first = held(request(), 10);
+		Running<HeldLock> second = waitingBehind(request());
+		advance(Duration.ofSeconds(5));
+		first.close();
+		assertHandedOff(second, 11);
+	}
+
+	@Test
+	void h09OwnerThatCannotBeNotifiedAssumesThatOthersWait() {
+		this.store.inboxConfirmed = false;
+		HeldLock first = held(request(), 10);
+		Running<HeldLock> second = waitingBehind(request());
+		advance(SHARE.minusNanos(1));
+		first.close();
+		assertHandedOff(second, 11);
+		Running<HeldLock> third = waitingBehind(request());
+		advance(Duration.ofNanos(1));
+		second.get().close();
+		assertReleased(third);
+	}
+
+	@Test
+	void callerWhoseTimeEndsCostsTheOthersNothing() {
+		HeldLock first = held(request(), 10);
+		Running<HeldLock> impatient = waitingBehind(request().waitTime(Duration.ofSeconds(1)));
+		Running<HeldLock> patient = waitingBehind(request());
+		advance(Duration.ofSeconds(1));
+		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(impatient::get);
+		first.close();
+		assertHandedOff(patient, 11);
+	}
+
+	@Test
+	void interruptedCallerCostsTheOthersNothing() {
+		HeldLock first = held(request(), 10);
+		Running<HeldLock> interrupted = waitingBehind(request());
+		Running<HeldLock> patient = waitingBehind(request());
+		interrupted.thread().interrupt();
+		assertThatExceptionOfType(LockInterruptedException.class).isThrownBy(interrupted::get);
+		first.close();
+		assertHandedOff(patient, 11);
+	}
+
+	@Test
+	void lastCallerThatGoesAwayWhileTheLockIsHeldLeavesItToItsHolder() {
+		HeldLock first = held(request(), 10);
+		Running<HeldLock> impatient = waitingBehind(request().waitTime(Duration.ofSeconds(1)));
+		advance(Duration.ofSeconds(1));
+		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(impatient::get);
+		runBackground();
+		assertThat(this.store.released).isEmpty();
+		first.close();
+		assertNothingLeft();
+	}
+
+	@Test
+	void h08LeaseThatIsOverIsNotHandedOff() {
+		HeldLock first = held(request().onLost(io.github.lockspring.OnLost.NOTIFY), 10);
+		Running<HeldLock> second = waitingBehind(request());
+		this.time.advanceUnnoticed(TTL);
+		first.close();
+		ScriptedStore.Asked look = this.store.nextLook();
+		look.acquired(20);
+		assertThat(second.get().fencingToken()).isEqualTo(20);
+		runBackground();
+		assertThat(this.store.releasedTokens()).containsExactly(this.store.looks.get(0).token());
+	}
+
+	@Test
+	void stoppingInstanceDoesNotHandOff() {
+		HeldLock first = held(request(), 10);
+		Running<HeldLock> second = waitingBehind(request());
+		this.engine.stopWaiting();
+		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(second::get)
+			.withMessageContaining("stopping");
+		first.close();
+		assertThat(this.store.released).hasSize(1);
+		assertNothingLeft();
+	}
+
+}

@@ -1,0 +1,163 @@
+package io.github.lockspring.internal.engine;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.AppenderBase;
+import ch.qos.logback.core.read.ListAppender;
+import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockRequest;
+import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.store.LockStore.ReleaseResult;
+import io.github.lockspring.store.LockStore.RenewResult;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
+import org.slf4j.event.KeyValuePair;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What the engine writes to the log.
+ */
+class LogTests extends EngineFixture {
+
+	private static final Logger LOGGER = (Logger) LoggerFactory.getLogger(LockEngine.class.getPackageName());
+
+	private final ListAppender<ILoggingEvent> log = new ListAppender<>();
+
+	@BeforeEach
+	void listen() {
+		this.log.start();
+		LOGGER.setLevel(Level.INFO);
+		LOGGER.addAppender(this.log);
+	}
+
+	@AfterEach
+	void stopListening() {
+		LOGGER.detachAppender(this.log);
+		LOGGER.setLevel(null);
+	}
+
+	private List<String> lines() {
+		return this.log.list.stream().map((line) -> line.getLevel() + " " + line.getFormattedMessage()).toList();
+	}
+
+	private List<String> fields() {
+		List<KeyValuePair> fields = this.log.list.get(0).getKeyValuePairs();
+		return fields.stream().map((field) -> field.key + "=" + field.value).toList();
+	}
+
+	private List<HeldLock> heldLocks(int number) {
+		this.store.free();
+		List<HeldLock> locks = new ArrayList<>();
+		for (int i = 0; i < number; i++) {
+			locks.add(this.engine.template().acquire(LockRequest.of("order:" + i).name("order").ttl(TTL).renew()));
+		}
+		return locks;
+	}
+
+	private void failEverything() {
+		this.store.onRenew = (request) -> {
+			throw new LockUnavailableException("no answer");
+		};
+		this.store.onRelease = (request) -> {
+			throw new LockUnavailableException("no answer");
+		};
+	}
+
+	@Test
+	void lossHasKeyNameAndTokenAsFields() {
+		held(request().name("order"), 7);
+		this.store.onRenew = (request) -> RenewResult.NOT_OWNER;
+		pass(Duration.ofSeconds(11));
+		assertThat(lines()).singleElement().asString().startsWith("WARN Lock 'order:42' (order) was lost after 11s");
+		assertThat(fields()).containsExactlyInAnyOrder("lock.key=order:42", "lock.name=order", "lock.token=7");
+	}
+
+	@Test
+	void releaseThatFailsHasTheFieldsToo() {
+		HeldLock lock = held(request(), 7);
+		failEverything();
+		lock.close();
+		assertThat(lines()).singleElement().asString().startsWith("WARN Lock 'order:42' could not be released");
+		assertThat(fields()).containsExactlyInAnyOrder("lock.key=order:42", "lock.token=7");
+	}
+
+	@Test
+	void lockIsFreeForTheNextLocalCallerBeforeItsReleaseIsLogged() {
+		List<Boolean> known = new ArrayList<>();
+		AppenderBase<ILoggingEvent> appender = new AppenderBase<>() {
+
+			@Override
+			protected void append(ILoggingEvent line) {
+				known.add(LogTests.this.registry.present(KEY) != null);
+			}
+
+		};
+		appender.start();
+		LOGGER.addAppender(appender);
+		try {
+			HeldLock lock = held(request(), 7);
+			this.store.onRelease = (request) -> new ReleaseResult.NotOwner(7);
+			lock.close();
+			lock = held(request(), 8);
+			failEverything();
+			lock.close();
+		}
+		finally {
+			LOGGER.detachAppender(appender);
+		}
+		assertThat(lines()).hasSize(2);
+		assertThat(known).containsExactly(false, false);
+	}
+
+	@Test
+	void outageIsOneLineHoweverManyLocksAreHeldAndReleased() {
+		List<HeldLock> locks = heldLocks(300);
+		failEverything();
+		pass(Duration.ofSeconds(11));
+		for (int i = 0; i < 4; i++) {
+			pass(Duration.ofSeconds(4));
+		}
+		locks.subList(0, 100).forEach(HeldLock::close);
+		assertThat(lines()).singleElement().asString().startsWith("WARN 100 lock(s), 'order:");
+	}
+
+	@Test
+	void endOfAnOutageIsALineThatSaysHowLongItWas() {
+		List<HeldLock> locks = heldLocks(1);
+		failEverything();
+		pass(Duration.ofSeconds(11));
+		pass(Duration.ofSeconds(4));
+		this.store.onRenew = (request) -> RenewResult.RENEWED;
+		this.store.onRelease = (request) -> new ReleaseResult.Released();
+		pass(Duration.ofSeconds(4));
+		assertThat(lines()).hasSize(1);
+		pass(Duration.ofSeconds(11));
+		assertThat(lines()).hasSize(2)
+			.last()
+			.asString()
+			.startsWith("INFO The store answers again: 2 requests of locks");
+		locks.get(0).close();
+		assertThat(lines()).hasSize(2);
+	}
+
+	@Test
+	void serverThatAnswersNowAndThenHasOneOutage() {
+		heldLocks(1);
+		for (int i = 0; i < 5; i++) {
+			failEverything();
+			pass(Duration.ofSeconds(11));
+			this.store.onRenew = (request) -> RenewResult.RENEWED;
+			pass(Duration.ofSeconds(4));
+		}
+		assertThat(lines()).filteredOn((line) -> line.startsWith("WARN")).hasSize(1);
+	}
+
+}

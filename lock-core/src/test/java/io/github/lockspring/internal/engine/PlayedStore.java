@@ -1,0 +1,182 @@
+package io.github.lockspring.internal.engine;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+
+import io.github.lockspring.store.LockStore.AcquireRequest;
+import io.github.lockspring.store.LockStore.AcquireRequest.QueueMode;
+import io.github.lockspring.store.LockStore.AcquireResult;
+import io.github.lockspring.store.LockStore.ReleaseRequest;
+import io.github.lockspring.store.LockStore.ReleaseResult;
+import io.github.lockspring.store.LockStore.RenewRequest;
+import io.github.lockspring.store.LockStore.RenewResult;
+import io.github.lockspring.store.OwnerToken;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A model of the store, for one key: the rules of {@code docs/protocol.md} and nothing
+ * else. For one thread.
+ */
+final class PlayedStore {
+
+	private final PlayedWorld world;
+
+	private @Nullable OwnerToken owner;
+
+	/** Whether the lock is only kept until its end, and belongs to no token any more. */
+	private boolean kept;
+
+	private long expiry;
+
+	private long fencingToken;
+
+	private static final Duration QUEUE_TTL = Duration.ofSeconds(60);
+
+	private static final Duration POLL_DELAY = Duration.ofSeconds(1);
+
+	private static final int MAX_POLL_GRANT_MILLIS = 500;
+
+	/** A token in the queue. */
+	private record Queued(OwnerToken token, boolean polls, long since) {
+	}
+
+	private final List<Queued> queue = new ArrayList<>();
+
+	private long queueExpiry;
+
+	PlayedStore(PlayedWorld world) {
+		this.world = world;
+	}
+
+	AcquireResult acquire(AcquireRequest request) {
+		expire();
+		OwnerToken token = request.token();
+		if (this.owner == null || isOwner(token)) {
+			boolean alreadyOwned = this.owner != null;
+			this.expiry = Math.max(alreadyOwned ? this.expiry : 0, end(request.ttl()));
+			this.owner = token;
+			leave(token);
+			return new AcquireResult.Acquired(nextFencingToken(), alreadyOwned);
+		}
+		boolean added = false;
+		if (request.queueMode() != QueueMode.NONE) {
+			added = join(token, request.queueMode() == QueueMode.POLL);
+			boolean announces = request.queueMode() != QueueMode.JOIN || this.queue.size() == 1;
+			if (!this.kept && announces) {
+				this.world.publishWanted(this.owner);
+			}
+		}
+		return new AcquireResult.Busy((this.expiry - this.world.now()) / 1_000_000,
+				Math.max(this.fencingToken, micros() - 1), added);
+	}
+
+	private boolean join(OwnerToken token, boolean polls) {
+		this.queueExpiry = end(QUEUE_TTL);
+		if (this.queue.stream().anyMatch((queued) -> queued.token.equals(token) && queued.polls == polls)) {
+			return false;
+		}
+		this.queue.add(new Queued(token, polls, polls ? end(POLL_DELAY) : this.world.now()));
+		this.queue.sort(Comparator.comparingLong(Queued::since));
+		return true;
+	}
+
+	private void leave(OwnerToken token) {
+		this.queue.removeIf((queued) -> queued.token.equals(token));
+	}
+
+	ReleaseResult release(ReleaseRequest request) {
+		expire();
+		if (!isOwner(request.token())) {
+			leave(request.token());
+			return new ReleaseResult.NotOwner(this.fencingToken);
+		}
+		this.fencingToken = Math.max(this.fencingToken, request.lastFencingToken());
+		if (!request.ttl().isZero()) {
+			this.world.checkReported(request.token(), this.fencingToken);
+		}
+		if (!request.keep().isZero()) {
+			this.kept = true;
+			this.expiry = end(request.keep());
+			return new ReleaseResult.Released();
+		}
+		this.owner = null;
+		leave(request.token());
+		while (this.owner == null && !this.queue.isEmpty()) {
+			Queued first = this.queue.remove(0);
+			OwnerToken next = first.token;
+			if (first.polls) {
+				this.owner = next;
+				this.expiry = end(Duration.ofMillis(Math.min(next.grantMillis(), MAX_POLL_GRANT_MILLIS)));
+			}
+			else if (this.world.isSubscribed(next)) {
+				this.owner = next;
+				this.expiry = end(Duration.ofMillis(next.grantMillis()));
+				this.world.publishGranted(next, nextFencingToken(), !this.queue.isEmpty());
+			}
+		}
+		return new ReleaseResult.Released();
+	}
+
+	RenewResult renew(RenewRequest request) {
+		expire();
+		if (!isOwner(request.token())) {
+			return RenewResult.NOT_OWNER;
+		}
+		this.expiry = Math.max(this.expiry, end(request.ttl()));
+		return RenewResult.RENEWED;
+	}
+
+	/**
+	 * Forgets everything.
+	 * @return the token that owned the lock, or null
+	 */
+	@Nullable OwnerToken loseData() {
+		OwnerToken before = this.owner;
+		this.owner = null;
+		this.kept = false;
+		this.fencingToken = 0;
+		this.queue.clear();
+		return before;
+	}
+
+	boolean isFree() {
+		expire();
+		return this.owner == null && this.queue.isEmpty();
+	}
+
+	private boolean isOwner(OwnerToken token) {
+		return token.equals(this.owner) && !this.kept;
+	}
+
+	private void expire() {
+		if (this.owner != null && this.world.now() >= this.expiry) {
+			this.owner = null;
+			this.kept = false;
+		}
+		if (this.world.now() >= this.queueExpiry) {
+			this.queue.clear();
+		}
+	}
+
+	private long end(Duration ttl) {
+		return this.world.now() + ttl.toNanos();
+	}
+
+	private long nextFencingToken() {
+		this.fencingToken = Math.max(this.fencingToken + 1, micros());
+		return this.fencingToken;
+	}
+
+	private long micros() {
+		return this.world.now() / 1000;
+	}
+
+	@Override
+	public String toString() {
+		return this.owner + (this.kept ? " kept" : "") + " for " + (this.expiry - this.world.now()) / 1_000_000 + "ms, "
+				+ this.queue;
+	}
+
+}

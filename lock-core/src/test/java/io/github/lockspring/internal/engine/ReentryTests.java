@@ -1,0 +1,240 @@
+package io.github.lockspring.internal.engine;
+
+import java.time.Duration;
+import java.util.List;
+
+import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockContext;
+import io.github.lockspring.LockEvent;
+import io.github.lockspring.LockLostException;
+import io.github.lockspring.LockNotAcquiredException;
+import io.github.lockspring.LockRequest;
+import io.github.lockspring.LockSpec;
+import io.github.lockspring.LockTemplate;
+import io.github.lockspring.OnLost;
+import io.github.lockspring.internal.engine.support.LockRecorder;
+import io.github.lockspring.store.OwnerToken;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+/**
+ * A call chain that holds a lock enters it again; nobody else does.
+ */
+class ReentryTests extends EngineFixture {
+
+	private final LockTemplate template = this.engine.template();
+
+	@BeforeEach
+	void everyLockIsFree() {
+		this.store.free();
+	}
+
+	@Test
+	void f18SecondEntryOfTheSameCallChainCostsNoCommand() {
+		this.template.executeWithoutResult(request(), (outer) -> {
+			this.template.executeWithoutResult(request(),
+					(inner) -> assertThat(inner.fencingToken()).isEqualTo(outer.fencingToken()));
+			assertThat(outer.isHeld()).isTrue();
+			assertThat(this.store.released).isEmpty();
+		});
+		assertThat(this.store.looks).hasSize(1);
+		assertThat(this.store.released).hasSize(1);
+		assertThat(this.store.renewed).isEmpty();
+		assertThat(this.events).hasSize(2);
+		assertNothingLeft();
+	}
+
+	@Test
+	void f18SecondEntryIsRefusedWhenTheLeaseIsOver() {
+		assertThatExceptionOfType(LockLostException.class)
+			.isThrownBy(() -> this.template.execute(request(), (outer) -> {
+				advance(TTL);
+				return this.template.execute(request(), (inner) -> {
+					throw new AssertionError("ran without the lock");
+				});
+			}));
+		assertNothingLeft();
+	}
+
+	@Test
+	void entryAfterTheWorkHasClosedItsLockSaysThatItWasClosed() {
+		assertThatIllegalStateException().isThrownBy(() -> this.template.execute(request(), (outer) -> {
+			outer.close();
+			return this.template.execute(request(), (inner) -> "ran without the lock");
+		})).withMessageContaining("closed");
+	}
+
+	@Test
+	void innerRenewalKeepsAFixedLeaseAliveWhileItRunsAndNoLonger() {
+		LockRequest fixed = LockRequest.of(KEY).ttl(TTL);
+		this.template.executeWithoutResult(fixed, (outer) -> {
+			this.template.executeWithoutResult(request(), (inner) -> {
+				pass(Duration.ofSeconds(10));
+				assertThat(this.store.renewed).hasSize(1);
+				pass(Duration.ofSeconds(10));
+				assertThat(this.store.renewed).hasSize(2);
+				pass(Duration.ofSeconds(9));
+			});
+			int renewals = this.store.renewed.size();
+			assertThat(outer.remaining()).isLessThanOrEqualTo(Duration.ofSeconds(1));
+			pass(Duration.ofMillis(900));
+			assertThat(this.store.renewed).hasSize(renewals);
+		});
+	}
+
+	@Test
+	void innerRenewalOutlivesTheOuterLease() {
+		LockRequest fixed = LockRequest.of(KEY).ttl(TTL).onLost(io.github.lockspring.OnLost.NOTIFY);
+		this.template.executeWithoutResult(fixed, (outer) -> this.template.executeWithoutResult(request(), (inner) -> {
+			for (int i = 0; i < 10; i++) {
+				pass(Duration.ofSeconds(10));
+				assertThat(inner.isHeld()).isTrue();
+			}
+		}));
+		assertNothingLeft();
+	}
+
+	@Test
+	void otherTemplateDoesNotReenter() {
+		KeyLockRegistry other = new KeyLockRegistry(this.store, settings(), List.of(), LockRecorder.NONE, this.time,
+				Runnable::run, Runnable::run, (task) -> {
+				});
+		LockTemplate second = new LockEngine(() -> other).template();
+		this.template.executeWithoutResult(request(), (outer) -> {
+			second.executeWithoutResult(request(), (inner) -> {
+				assertThat(inner.fencingToken()).isNotEqualTo(outer.fencingToken());
+				// and does not hide the first one's lock from the first one
+				this.template.executeWithoutResult(request().waitTime(Duration.ZERO),
+						(innermost) -> assertThat(innermost.fencingToken()).isEqualTo(outer.fencingToken()));
+			});
+			assertThat(this.store.looks).hasSize(2);
+		});
+	}
+
+	@Test
+	void callChainKnowsItsLocksInnermostFirst() {
+		assertThat(LockContext.currentLocks()).isEmpty();
+		this.template.executeWithoutResult(LockRequest.of("a"), (a) -> {
+			this.template.executeWithoutResult(LockRequest.of("b"), (b) -> {
+				assertThat(LockContext.currentLocks()).containsExactly(b, a);
+				assertThat(HeldLock.current("a")).containsSame(a);
+				assertThat(HeldLock.current()).containsSame(b);
+			});
+			assertThat(LockContext.currentLocks()).containsExactly(a);
+			assertThat(HeldLock.current()).containsSame(a);
+		});
+		assertThat(LockContext.currentLocks()).isEmpty();
+	}
+
+	@Test
+	void partOfSeveralKeysIsEnteredAgainAndOnlyTheRestIsTaken() {
+		this.template.executeWithoutResult(LockRequest.of("a", "b"), (outer) -> {
+			this.template.executeWithoutResult(LockRequest.of("b", "c"), (inner) -> {
+				assertThat(HeldLock.current().map(HeldLock::locks)).hasValue(inner.locks());
+				assertThat(inner.locks()).extracting(HeldLock::key).containsExactly("b", "c");
+				assertThat(inner.locks().get(0)).isSameAs(outer.locks().get(1));
+				assertThat(LockContext.currentLocks()).extracting(HeldLock::key).containsExactly("b", "c", "a");
+				this.template.executeWithoutResult(LockRequest.of("a", "b", "c"), (innermost) -> {
+				});
+			});
+			assertThat(this.store.released).extracting("key").containsExactly("c");
+			assertThat(outer.isHeld()).isTrue();
+		});
+		assertThat(this.store.looks).extracting("key").containsExactly("a", "b", "c");
+		assertThat(this.store.released).extracting("key").containsExactly("c", "b", "a");
+		assertNothingLeft();
+	}
+
+	@Test
+	void lossIsReportedToTheInnerAndTheOuterCall() {
+		assertThatExceptionOfType(LockLostException.class)
+			.isThrownBy(() -> this.template.execute(request(), (outer) -> this.template.execute(request(), (inner) -> {
+				pass(TTL);
+				return "done";
+			})))
+			.satisfies((ex) -> assertThat(ex.getSuppressed()).hasSize(1));
+		assertThat(events(LockEvent.Lost.class)).hasSize(1);
+	}
+
+	@Test
+	void codeThatLaterRunsOnTheSameThreadInheritsNothing() {
+		this.template.executeWithoutResult(request(), (lock) -> {
+		});
+		assertThat(LockContext.currentLocks()).isEmpty();
+		this.template.executeWithoutResult(request(), (lock) -> assertThat(lock.fencingToken()).isEqualTo(2));
+	}
+
+	@Test
+	void scopeThatTheWorkLeftOpenIsReportedAndNotInherited() {
+		HeldLock handle = this.template.acquire(LockRequest.of("b"));
+		assertThatIllegalStateException()
+			.isThrownBy(() -> this.template.executeWithoutResult(request(), (lock) -> LockContext.open(handle)));
+		assertThat(LockContext.currentLocks()).isEmpty();
+		this.template.executeWithoutResult(request(), (lock) -> assertThat(lock.isHeld()).isTrue());
+	}
+
+	@Test
+	void exceptionOfTheWorkWinsOverAScopeThatItLeftOpen() {
+		HeldLock handle = this.template.acquire(LockRequest.of("b"));
+		assertThatExceptionOfType(java.io.IOException.class)
+			.isThrownBy(() -> this.template.execute(request(), (lock) -> {
+				LockContext.open(handle);
+				throw new java.io.IOException("disk");
+			}));
+		assertThat(LockContext.currentLocks()).isEmpty();
+	}
+
+	@Test
+	void handleIsNotEnteredAgain() {
+		HeldLock handle = this.template.acquire(request());
+		assertThat(LockContext.currentLocks()).isEmpty();
+		assertThatExceptionOfType(LockNotAcquiredException.class)
+			.isThrownBy(() -> this.template.execute(request().waitTime(Duration.ZERO), (lock) -> "entered"));
+		handle.close();
+	}
+
+	@Test
+	void eachEntryEndsItsOwnRenewalAlsoIfTwoThreadsShareAHandle() {
+		long now = this.time.nanoTime();
+		LockRequest request = LockRequest.of(KEY).ttl(TTL);
+		LockParameters parameters = LockParameters.of(request.locks().get(0), request, EngineSettings.defaults(),
+				this.store.traits(), false);
+		Waiter.WaitOptions options = new Waiter.WaitOptions(now, false, Long.MAX_VALUE, true, false);
+		Hold hold = new Hold(new ThreadWaiter(this.registry, parameters, options), new OwnerToken("i", 1, 5000),
+				new Lease(new RenewalPolicy(0.3)), 1, false, now);
+		LockParameters longer = inner(Duration.ofMinutes(10));
+		LockParameters shorter = inner(Duration.ofMinutes(1));
+		hold.enter(longer, now);
+		hold.enter(shorter, now);
+		hold.exit(longer);
+		assertThat(hold.limit() - now).isEqualTo(Duration.ofMinutes(1).toNanos());
+		hold.exit(shorter);
+		assertThat(hold.limit() - now).isEqualTo(TTL.toNanos());
+	}
+
+	private LockParameters inner(Duration maxHold) {
+		LockRequest request = LockRequest.of(KEY).ttl(TTL).renew().maxHold(maxHold);
+		return LockParameters.of(request.locks().get(0), request, EngineSettings.defaults(), this.store.traits(),
+				false);
+	}
+
+	@Test
+	void handleThatIsTakenIntoACallChainIsEnteredAgainAlsoOnAnotherThread() {
+		HeldLock handle = this.template.acquire(request());
+		Running<Long> other = start(() -> {
+			try (LockContext.Scope scope = LockContext.open(handle)) {
+				assertThat(scope).isNotNull();
+				return this.template.<Long, RuntimeException>execute(request(), HeldLock::fencingToken);
+			}
+		});
+		assertThat(other.get()).isEqualTo(handle.fencingToken());
+		assertThat(handle.isHeld()).isTrue();
+		handle.close();
+		assertThat(this.store.looks).hasSize(1);
+	}
+
+}

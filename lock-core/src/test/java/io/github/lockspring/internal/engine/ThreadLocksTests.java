@@ -1,0 +1,316 @@
+package io.github.lockspring.internal.engine;
+
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Lock;
+
+import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockEvent;
+import io.github.lockspring.LockLostException;
+import io.github.lockspring.LockNotAcquiredException;
+import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.store.LockStore.AcquireRequest;
+import io.github.lockspring.store.LockStore.AcquireResult;
+import io.github.lockspring.store.LockStore.RenewResult;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Locks that belong to threads.
+ */
+class ThreadLocksTests extends EngineFixture {
+
+	private final Lock lock = this.engine.template().asLock(KEY);
+
+	/** What a thread saw at the end. */
+	private record Outcome(Object result, boolean flag) {
+	}
+
+	private interface Action {
+
+		Object run() throws Exception;
+
+	}
+
+	private Running<Outcome> run(Action action) {
+		return start(() -> {
+			Object result;
+			try {
+				result = action.run();
+			}
+			catch (Exception ex) {
+				result = ex;
+			}
+			return new Outcome(result, Thread.interrupted());
+		});
+	}
+
+	private Running<Outcome> locking() {
+		return run(() -> {
+			this.lock.lock();
+			return "locked";
+		});
+	}
+
+	@Test
+	void lockOfAThreadThatHasEndedIsLostInsteadOfRenewedForEver() throws Exception {
+		this.store.free();
+		Running<Outcome> holder = locking();
+		assertThat(holder.get().result()).isEqualTo("locked");
+		holder.thread().join();
+		for (int i = 0; i < 4; i++) {
+			pass(TTL.dividedBy(2));
+		}
+		assertThat(this.store.renewed).isEmpty();
+		assertThat(events(LockEvent.Lost.class)).singleElement()
+			.satisfies((event) -> assertThat(event.reason()).contains("has ended without unlocking"));
+		this.lock.lock();
+		this.lock.unlock();
+		assertNothingLeft();
+	}
+
+	@Test
+	void isEnteredAgainByItsThreadAlsoThroughAnotherObject() {
+		this.store.free();
+		this.lock.lock();
+		Lock again = this.engine.template().asLock(KEY);
+		again.lock();
+		assertThat(again.tryLock()).isTrue();
+		again.unlock();
+		this.lock.unlock();
+		assertThat(this.store.released).isEmpty();
+		again.unlock();
+		assertThat(this.store.looks).hasSize(1);
+		assertThat(this.store.released).hasSize(1);
+		assertNothingLeft();
+	}
+
+	@Test
+	void isNotUnlockedByAnotherThread() {
+		this.store.free();
+		this.lock.lock();
+		assertThat(run(() -> {
+			this.lock.unlock();
+			return "unlocked";
+		}).get().result).isInstanceOf(IllegalMonitorStateException.class);
+		assertThat(this.store.released).isEmpty();
+		this.lock.unlock();
+		assertThatExceptionOfType(IllegalMonitorStateException.class).isThrownBy(this.lock::unlock)
+			.withMessageContaining(KEY);
+	}
+
+	@Test
+	void isNotEnteredByAnotherThread() {
+		this.store.free();
+		this.lock.lock();
+		assertThat(run(this.lock::tryLock).get().result).isEqualTo(false);
+		this.lock.unlock();
+		assertThat(run(this.lock::tryLock).get().result).isEqualTo(true);
+	}
+
+	@Test
+	void lockWaitsForAsLongAsTheStoreReplies() {
+		HeldLock other = held(request(), 1);
+		Running<Outcome> waiting = locking();
+		for (int i = 0; i < 100; i++) {
+			this.time.awaitParked(waiting.thread());
+			pass(Duration.ofSeconds(5));
+		}
+		assertThat(waiting.result()).isNotDone();
+		other.close();
+		assertThat(waiting.get().result).isEqualTo("locked");
+	}
+
+	@Test
+	void lockIsNotInterruptedButKeepsTheFlag() {
+		HeldLock other = held(request(), 1);
+		Running<Outcome> waiting = locking();
+		this.time.awaitParked(waiting.thread());
+		waiting.thread().interrupt();
+		this.time.awaitParked(waiting.thread());
+		assertThat(waiting.result()).isNotDone();
+		other.close();
+		assertThat(waiting.get()).isEqualTo(new Outcome("locked", true));
+	}
+
+	@Test
+	void lockIsNotInterruptedDuringAnAttemptEither() {
+		Running<Outcome> waiting = locking();
+		ScriptedStore.Asked first = this.store.nextLook();
+		waiting.thread().interrupt();
+		ScriptedStore.Asked second = this.store.nextLook();
+		assertThat(second.token()).isEqualTo(first.token());
+		second.acquired(1);
+		assertThat(waiting.get()).isEqualTo(new Outcome("locked", true));
+	}
+
+	@Test
+	void lockFailsWhenTheStoreHasNotRepliedForTheDefaultWaitTime() {
+		Running<Outcome> waiting = locking();
+		for (int i = 0; i < 5; i++) {
+			this.store.nextLook().fails();
+			this.time.awaitParked(waiting.thread());
+			assertThat(waiting.result()).isNotDone();
+			advance(Duration.ofSeconds(1));
+		}
+		assertThat(waiting.get().result).isInstanceOf(LockUnavailableException.class);
+		assertNothingLeft();
+	}
+
+	@Test
+	void lockGoesOnWaitingWhenTheStoreRepliesAgainInTime() {
+		Running<Outcome> waiting = locking();
+		for (int i = 0; i < 20; i++) {
+			ScriptedStore.Asked look = this.store.nextLook();
+			if (i % 4 == 0) {
+				look.busy(TTL, i);
+			}
+			else {
+				look.fails();
+			}
+			this.time.awaitParked(waiting.thread());
+			advance(Duration.ofSeconds(1));
+		}
+		this.store.nextLook().acquired(100);
+		assertThat(waiting.get().result).isEqualTo("locked");
+	}
+
+	@Test
+	void lockInterruptiblyEndsWithTheExceptionAndWithoutTheFlag() {
+		held(request(), 1);
+		Running<Outcome> waiting = run(() -> {
+			this.lock.lockInterruptibly();
+			return "locked";
+		});
+		this.time.awaitParked(waiting.thread());
+		waiting.thread().interrupt();
+		Outcome outcome = waiting.get();
+		assertThat(outcome.result).isInstanceOf(InterruptedException.class);
+		assertThat(outcome.flag).isFalse();
+	}
+
+	@Test
+	void interruptedThreadDoesNotEvenAsk() {
+		for (Action action : new Action[] { () -> {
+			this.lock.lockInterruptibly();
+			return "locked";
+		}, () -> this.lock.tryLock(1, TimeUnit.SECONDS) }) {
+			Outcome outcome = run(() -> {
+				Thread.currentThread().interrupt();
+				return action.run();
+			}).get();
+			assertThat(outcome.result).isInstanceOf(InterruptedException.class);
+			assertThat(outcome.flag).isFalse();
+		}
+		assertThat(this.store.looks).isEmpty();
+	}
+
+	@Test
+	void tryLockMakesOneAttempt() {
+		this.store.onAcquire = (request) -> new AcquireResult.Busy(18_000, 1);
+		assertThat(this.lock.tryLock()).isFalse();
+		assertThat(this.store.looks).hasSize(1);
+		assertNothingLeft();
+	}
+
+	@Test
+	void tryLockDistinguishesAnUnavailableStoreFromABusyLock() {
+		this.store.onAcquire = (request) -> {
+			throw new LockUnavailableException("down");
+		};
+		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(this.lock::tryLock);
+	}
+
+	@Test
+	void tryLockWithATimeWaitsThatLong() {
+		held(request(), 1);
+		Running<Outcome> waiting = run(() -> this.lock.tryLock(2, TimeUnit.SECONDS));
+		assertThat(this.time.awaitParked(waiting.thread())).isEqualTo(Duration.ofSeconds(2));
+		advance(Duration.ofSeconds(2));
+		assertThat(waiting.get().result).isEqualTo(false);
+	}
+
+	@Test
+	void tryLockWithAnAbsurdTimeWaits() throws InterruptedException {
+		HeldLock other = held(request(), 1);
+		assertThat(run(() -> this.lock.tryLock(-1, TimeUnit.DAYS)).get().result).isEqualTo(false);
+		Running<Outcome> waiting = run(() -> this.lock.tryLock(Long.MAX_VALUE, TimeUnit.DAYS));
+		this.time.awaitParked(waiting.thread());
+		other.close();
+		assertThat(waiting.get().result).isEqualTo(true);
+	}
+
+	@Test
+	void unlockAfterALossSaysSoOnce() {
+		this.store.free();
+		this.lock.lock();
+		this.store.onRenew = (request) -> RenewResult.NOT_OWNER;
+		pass(TTL.dividedBy(3));
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(this.lock::unlock);
+		assertThatExceptionOfType(IllegalMonitorStateException.class).isThrownBy(this.lock::unlock);
+		this.lock.lock();
+		this.lock.unlock();
+		assertNothingLeft();
+	}
+
+	@Test
+	void lockThatWasLostIsNotEnteredAgain() {
+		this.store.free();
+		this.lock.lock();
+		advance(TTL);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(this.lock::lock);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(this.lock::unlock);
+		assertThatExceptionOfType(IllegalMonitorStateException.class).isThrownBy(this.lock::unlock);
+	}
+
+	@Test
+	void isRenewed() {
+		this.store.free();
+		this.lock.lock();
+		for (int i = 0; i < 20; i++) {
+			pass(Duration.ofSeconds(10));
+		}
+		this.lock.unlock();
+		assertThat(this.store.renewed).hasSize(20);
+	}
+
+	@Test
+	void hasNoConditions() {
+		assertThatExceptionOfType(UnsupportedOperationException.class).isThrownBy(this.lock::newCondition);
+	}
+
+	@Test
+	void lockEndsWhenTheApplicationStops() {
+		held(request(), 1);
+		Running<Outcome> waiting = locking();
+		this.time.awaitParked(waiting.thread());
+		this.engine.stopWaiting();
+		assertThat(waiting.get().result).isInstanceOf(LockNotAcquiredException.class);
+	}
+
+	@Test
+	void interruptedThreadDoesNotEnterAgainInAWayThatCanBeInterrupted() throws InterruptedException {
+		this.store.free();
+		Lock lock = this.engine.template().asLock(KEY);
+		lock.lock();
+		Thread.currentThread().interrupt();
+		assertThatExceptionOfType(InterruptedException.class).isThrownBy(lock::lockInterruptibly);
+		Thread.currentThread().interrupt();
+		assertThatExceptionOfType(InterruptedException.class).isThrownBy(() -> lock.tryLock(1, TimeUnit.SECONDS));
+		assertThat(lock).hasToString("Lock '" + KEY + "' held by this thread");
+		lock.unlock();
+		assertThat(this.store.released).hasSize(1);
+		assertThat(lock).hasToString("Lock '" + KEY + "'");
+	}
+
+	@Test
+	void tryLockWithoutTimeDoesNotQueue() throws InterruptedException {
+		this.store.onAcquire = (request) -> new AcquireResult.Busy(1000, 1);
+		assertThat(this.engine.template().asLock(KEY).tryLock(0, TimeUnit.SECONDS)).isFalse();
+		assertThat(this.store.looks).extracting(AcquireRequest::queueMode)
+			.containsExactly(AcquireRequest.QueueMode.NONE);
+	}
+
+}

@@ -1,0 +1,67 @@
+package io.github.lockspring.internal.engine.support;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/**
+ * What happens after a monitor was left.
+ */
+class MonitorTests {
+
+	private final Monitor monitor = new Monitor();
+
+	private final List<Object> ran = new ArrayList<>();
+
+	@Test
+	void effectsRunInTheirOrderWhenTheMonitorHasBeenLeft() {
+		Runnable twice = () -> this.ran.add("b");
+		try (Monitor entered = this.monitor.enter()) {
+			entered.afterwards(() -> this.ran.add("a"));
+			entered.afterwards(twice);
+			entered.afterwards(twice);
+			entered.afterwards(() -> this.ran.add("c"));
+			entered.afterwards(twice);
+			assertThat(this.ran).isEmpty();
+		}
+		assertThat(this.ran).containsExactly("a", "b", "c", "b");
+		try (Monitor entered = this.monitor.enter()) {
+			entered.afterwards(twice);
+			entered.afterwards(twice);
+		}
+		assertThat(this.ran).containsExactly("a", "b", "c", "b", "b");
+	}
+
+	@Test
+	void aHundredThousandWaitersAreWoken() {
+		try (Monitor entered = this.monitor.enter()) {
+			IntStream.range(0, 100_000).forEach((i) -> entered.afterwards(() -> this.ran.add(i)));
+		}
+		assertThat(this.ran).hasSize(100_000);
+	}
+
+	@Test
+	void effectsRunAlsoAfterOneThatFails() {
+		assertThatThrownBy(() -> {
+			try (Monitor entered = this.monitor.enter()) {
+				for (String effect : List.of("a", "fails", "b", "fails", "c")) {
+					entered.afterwards(() -> run(effect));
+				}
+			}
+		}).isInstanceOf(IllegalStateException.class);
+		assertThat(this.ran).containsExactly("a", "b", "c");
+	}
+
+	private void run(String effect) {
+		if (effect.equals("fails")) {
+			throw new IllegalStateException(effect);
+		}
+		this.ran.add(effect);
+	}
+
+}

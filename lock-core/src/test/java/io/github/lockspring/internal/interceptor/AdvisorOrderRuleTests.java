@@ -1,0 +1,457 @@
+package io.github.lockspring.internal.interceptor;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+
+import io.github.lockspring.LockDefinitionException;
+import io.github.lockspring.OnBusy;
+import io.github.lockspring.DistributedLock;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.aop.Advisor;
+import org.springframework.aop.Pointcut;
+import org.springframework.aop.config.AopConfigUtils;
+import org.springframework.aop.support.DefaultIntroductionAdvisor;
+import org.springframework.aop.support.DefaultPointcutAdvisor;
+import org.springframework.aop.support.DelegatePerTargetObjectIntroductionInterceptor;
+import org.springframework.aop.support.NameMatchMethodPointcut;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.cache.CacheManager;
+import org.springframework.cache.annotation.CacheEvict;
+import org.springframework.cache.annotation.CachePut;
+import org.springframework.cache.annotation.Cacheable;
+import org.springframework.cache.annotation.EnableCaching;
+import org.springframework.cache.concurrent.ConcurrentMapCacheManager;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.context.annotation.Role;
+import org.springframework.core.Ordered;
+import org.springframework.resilience.annotation.EnableResilientMethods;
+import org.springframework.resilience.annotation.Retryable;
+import org.springframework.scheduling.annotation.Async;
+import org.springframework.scheduling.annotation.EnableAsync;
+import org.springframework.scheduling.config.TaskManagementConfigUtils;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * What is refused, warned about and left alone when other advice stands where it defeats
+ * the lock. Transactions have tests of their own, where they are wired.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class AdvisorOrderRuleTests {
+
+	@Test
+	void asyncInsideOfTheLockIsRefused() {
+		assertThat(LockContexts.failure(asyncFirst(Asynchronous.class))).hasMessageContainingAll(
+				"Asynchronous.run(String)", "@Async is inside of its lock", "order of @EnableAsync");
+	}
+
+	/** Its advice is added before the proxy with the lock exists. */
+	private static Consumer<AnnotationConfigApplicationContext> asyncFirst(Class<?>... beans) {
+		return (context) -> {
+			context.getBeanDefinition(AopConfigUtils.AUTO_PROXY_CREATOR_BEAN_NAME)
+				.getPropertyValues()
+				.add("order", Ordered.LOWEST_PRECEDENCE);
+			context.register(AsyncFirst.class);
+			context.register(beans);
+		};
+	}
+
+	@Test
+	void wovenAsyncIsRefused() {
+		Consumer<AnnotationConfigApplicationContext> woven = (context) -> {
+			context.registerBean(TaskManagementConfigUtils.ASYNC_EXECUTION_ASPECT_BEAN_NAME, Object.class);
+			context.register(Asynchronous.class);
+		};
+		assertThat(LockContexts.failure(woven)).hasMessageContainingAll("Asynchronous.run(String)",
+				"@Async is inside of its lock", "mode of @EnableAsync");
+	}
+
+	@Test
+	void beanThatIsCreatedLaterIsRefusedEachTime() {
+		try (AnnotationConfigApplicationContext context = LockContexts.start(asyncFirst(LazyBeans.class))) {
+			for (int i = 0; i < 2; i++) {
+				assertThatExceptionOfType(Exception.class).isThrownBy(() -> context.getBean(Asynchronous.class))
+					.havingRootCause()
+					.isInstanceOf(LockDefinitionException.class)
+					.withMessageContaining("@Async is inside of its lock");
+			}
+			assertThat(context.getBean(CachedResults.class).get("42")).isEqualTo("42");
+			assertThat(context.getBean(RecordingLocks.class).lastKeys()).containsExactly("42");
+		}
+	}
+
+	@Test
+	void asyncAndRetryOutsideOfTheLockAreLeftAlone(CapturedOutput output) {
+		LockContexts.start(AsyncLast.class, Asynchronous.class).close();
+		assertThat(output).doesNotContain("@DistributedLock on");
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { CachedFuture.class, SynchronizedCachedFuture.class })
+	void cacheInsideOfTheLockOfAFutureIsRefused(Class<?> type) {
+		assertThat(LockContexts.failure(AsyncLast.class, Caches.class, type)).hasMessageContainingAll(
+				type.getSimpleName() + ".run(String)", "@Cacheable is inside of its lock", "another bean's method");
+	}
+
+	@Test
+	void cacheOutsideOfTheLockOfAFutureIsLeftAlone(CapturedOutput output) {
+		LockContexts.start(AsyncLast.class, CachesFirst.class, CachedFuture.class, EvictingFuture.class).close();
+		assertThat(output).doesNotContain("@DistributedLock on");
+	}
+
+	@Test
+	void evictionInsideOfTheLockOfAFutureIsLeftAlone() {
+		LockContexts.start(AsyncLast.class, Caches.class, EvictingFuture.class).close();
+	}
+
+	@Test
+	void cacheOutsideOfTheLockThatKeepsBusyResultsIsWarnedAbout(CapturedOutput output) {
+		LockContexts.start(CachesFirst.class, CachedResults.class).close();
+		assertThat(output.getOut().lines().filter((line) -> line.contains("@DistributedLock on"))).hasSize(5)
+			.anyMatch((line) -> line
+				.contains("CachedResults.skipped(String): the cache is outside of the lock and keeps"))
+			.anyMatch((line) -> line
+				.contains("CachedResults.replaced(String): the cache is outside of the lock and keeps"))
+			.anyMatch((line) -> line
+				.contains("CachedResults.putOrSkipped(String): the cache is outside of the lock and keeps"))
+			.anyMatch((line) -> line.contains("CachedResults.putOrSkipped(String): @CachePut is outside of the lock"))
+			.anyMatch((line) -> line.contains("CachedResults.put(String): @CachePut is outside of the lock"));
+	}
+
+	@Test
+	void cacheInsideOfTheLockIsLeftAlone(CapturedOutput output) {
+		LockContexts.start(Caches.class, CachedResults.class).close();
+		assertThat(output).doesNotContain("@DistributedLock on");
+	}
+
+	@Test
+	void ruleOfTheApplicationSeesTheAdviceOfEachMethodOnce() {
+		List<AdvisorChain> chains = new ArrayList<>();
+		Consumer<AnnotationConfigApplicationContext> application = (context) -> {
+			context.registerBean(AdvisorOrderRule.class, () -> chains::add);
+			context.register(Advice.class, TwoOfAKind.class);
+		};
+		LockContexts.start(application).close();
+		assertThat(chains).singleElement().satisfies((chain) -> {
+			assertThat(chain.method()).endsWith("Advised.run(String)");
+			assertThat(chain.operation().key()).isEqualTo("#id");
+			assertThat(chain.outside()).extracting(Advisor::getAdvice)
+				.map(Object::toString)
+				.containsExactly("outermost", "outside");
+			assertThat(chain.inside()).extracting(Advisor::getAdvice)
+				.map(Object::toString)
+				.containsExactly("inside", "innermost");
+		});
+	}
+
+	@Test
+	void ruleOfTheApplicationCanRefuse() {
+		Consumer<AnnotationConfigApplicationContext> application = (context) -> {
+			context.registerBean(AdvisorOrderRule.class, () -> (chain) -> {
+				throw chain.error("something is inside", "Move it outside");
+			});
+			context.register(Asynchronous.class);
+		};
+		assertThat(LockContexts.failure(application)).hasMessageContainingAll("Asynchronous.run(String)",
+				"something is inside", "Move it outside");
+	}
+
+	@Test
+	void adviceOfAProxyOfOnesOwnIsKnownByItsClassFilterToo() {
+		List<AdvisorChain> chains = new ArrayList<>();
+		Consumer<AnnotationConfigApplicationContext> application = (context) -> {
+			context.registerBean(AdvisorOrderRule.class, () -> chains::add);
+			context.registerBean(ProxyingProcessor.class);
+			context.register(Advised.class);
+		};
+		LockContexts.start(application).close();
+		assertThat(chains).singleElement()
+			.satisfies((chain) -> assertThat(chain.outside()).extracting(Advisor::getAdvice)
+				.map(Object::toString)
+				.containsExactly("of all"));
+	}
+
+	/** Advice that does nothing and says where it is. */
+	record Named(String place) implements MethodInterceptor {
+
+		@Override
+		public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+			return invocation.proceed();
+		}
+
+		static DefaultPointcutAdvisor advisor(String place, int order, Pointcut pointcut) {
+			DefaultPointcutAdvisor advisor = new DefaultPointcutAdvisor(pointcut, new Named(place));
+			advisor.setOrder(order);
+			return advisor;
+		}
+
+		@Override
+		public String toString() {
+			return this.place;
+		}
+
+	}
+
+	static class Advice {
+
+		private static final int LOCK = LockOperationSourceAdvisor.DEFAULT_ORDER;
+
+		@Bean
+		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+		static Advisor innermost() {
+			return Named.advisor("innermost", LOCK + 2, named("run"));
+		}
+
+		@Bean
+		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+		static Advisor inside() {
+			return Named.advisor("inside", LOCK + 1, named("run"));
+		}
+
+		@Bean
+		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+		static Advisor outside() {
+			return Named.advisor("outside", LOCK - 1, named("run"));
+		}
+
+		@Bean
+		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+		static Advisor outermost() {
+			return Named.advisor("outermost", LOCK - 2, named("run"));
+		}
+
+		@Bean
+		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+		static Advisor ofAnotherMethod() {
+			return Named.advisor("other", LOCK - 1, named("other"));
+		}
+
+		@Bean
+		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+		static Advisor introduction() {
+			DefaultIntroductionAdvisor advisor = new DefaultIntroductionAdvisor(
+					new DelegatePerTargetObjectIntroductionInterceptor(Mark.class, Marked.class), Marked.class);
+			advisor.setOrder(LOCK - 3);
+			return advisor;
+		}
+
+		private static Pointcut named(String method) {
+			NameMatchMethodPointcut pointcut = new NameMatchMethodPointcut();
+			pointcut.setMappedName(method);
+			pointcut.setClassFilter((type) -> Advised.class.isAssignableFrom(type));
+			return pointcut;
+		}
+
+	}
+
+	interface Marked {
+
+	}
+
+	public static class Mark implements Marked {
+
+	}
+
+	static class Advised {
+
+		@DistributedLock("#id")
+		public void run(String id) {
+		}
+
+		public void other(String id) {
+		}
+
+	}
+
+	static class TwoOfAKind {
+
+		@Bean
+		Advised one() {
+			return new Advised();
+		}
+
+		@Bean
+		Advised other() {
+			return new Advised();
+		}
+
+	}
+
+	/** Adds advice without asking whether it matches. */
+	static class ProxyingProcessor implements BeanPostProcessor, Ordered {
+
+		@Override
+		public Object postProcessAfterInitialization(Object bean, String beanName) {
+			if (bean instanceof org.springframework.aop.framework.Advised proxy
+					&& proxy.getTargetClass() == Advised.class) {
+				NameMatchMethodPointcut none = new NameMatchMethodPointcut();
+				none.setMappedName("*");
+				none.setClassFilter((type) -> type == String.class);
+				proxy.addAdvisor(0, Named.advisor("of no class", 0, none));
+				proxy.addAdvisor(0, Named.advisor("of all", 0, Pointcut.TRUE));
+			}
+			return bean;
+		}
+
+		@Override
+		public int getOrder() {
+			return Ordered.LOWEST_PRECEDENCE;
+		}
+
+	}
+
+	@EnableAsync(proxyTargetClass = true, order = Ordered.HIGHEST_PRECEDENCE)
+	static class AsyncFirst {
+
+	}
+
+	@EnableAsync(proxyTargetClass = true)
+	@EnableResilientMethods(proxyTargetClass = true)
+	static class AsyncLast {
+
+	}
+
+	@EnableCaching(proxyTargetClass = true)
+	static class Caches {
+
+		@Bean
+		static CacheManager cacheManager() {
+			return new ConcurrentMapCacheManager();
+		}
+
+	}
+
+	@EnableCaching(proxyTargetClass = true, order = Ordered.HIGHEST_PRECEDENCE)
+	static class CachesFirst {
+
+		@Bean
+		static CacheManager cacheManager() {
+			return Caches.cacheManager();
+		}
+
+	}
+
+	static class LazyBeans {
+
+		@Bean
+		@Lazy
+		Asynchronous asynchronous() {
+			return new Asynchronous();
+		}
+
+		@Bean
+		@Lazy
+		CachedResults cachedResults() {
+			return new CachedResults();
+		}
+
+	}
+
+	static class Asynchronous {
+
+		@Async
+		@Retryable
+		@DistributedLock("#id")
+		public void run(String id) {
+		}
+
+	}
+
+	static class CachedFuture {
+
+		@Async
+		@Cacheable("futures")
+		@DistributedLock("#id")
+		public CompletableFuture<String> run(String id) {
+			return CompletableFuture.completedFuture(id);
+		}
+
+	}
+
+	static class SynchronizedCachedFuture {
+
+		@Async
+		@Cacheable(cacheNames = "futures", sync = true)
+		@DistributedLock("#id")
+		public CompletableFuture<String> run(String id) {
+			return CompletableFuture.completedFuture(id);
+		}
+
+	}
+
+	static class EvictingFuture {
+
+		@Async
+		@CacheEvict("futures")
+		@DistributedLock("#id")
+		public CompletableFuture<String> run(String id) {
+			return CompletableFuture.completedFuture(id);
+		}
+
+	}
+
+	static class CachedResults {
+
+		@Cacheable("answers")
+		@DistributedLock(key = "#id", onBusy = OnBusy.SKIP)
+		public @Nullable String skipped(String id) {
+			return id;
+		}
+
+		@Cacheable("answers")
+		@DistributedLock(key = "#id", fallback = "instead")
+		public String replaced(String id) {
+			return id;
+		}
+
+		String instead(String id) {
+			return "";
+		}
+
+		@CachePut("answers")
+		@DistributedLock("#id")
+		public String put(String id) {
+			return id;
+		}
+
+		@CachePut("answers")
+		@DistributedLock(key = "#id", onBusy = OnBusy.SKIP)
+		public @Nullable String putOrSkipped(String id) {
+			return id;
+		}
+
+		@Cacheable(cacheNames = "answers", unless = "#result == null")
+		@DistributedLock(key = "#id", onBusy = OnBusy.SKIP)
+		public @Nullable String skippedAndNotKept(String id) {
+			return id;
+		}
+
+		@Cacheable("answers")
+		@DistributedLock("#id")
+		public String get(String id) {
+			return id;
+		}
+
+		@CacheEvict("answers")
+		@DistributedLock(key = "#id", onBusy = OnBusy.SKIP)
+		public void forget(String id) {
+		}
+
+	}
+
+}

@@ -1,0 +1,344 @@
+package io.github.lockspring.internal.interceptor;
+
+import java.lang.invoke.MethodHandles;
+import java.util.List;
+import java.util.Map;
+
+import io.github.lockspring.LockDefinitionException;
+import io.github.lockspring.DistributedLock;
+import net.bytebuddy.ByteBuddy;
+import net.bytebuddy.description.annotation.AnnotationDescription;
+import net.bytebuddy.description.modifier.Visibility;
+import net.bytebuddy.dynamic.loading.ClassLoadingStrategy;
+import net.bytebuddy.implementation.StubMethod;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.context.support.PropertySourcesPlaceholderConfigurer;
+import org.springframework.stereotype.Component;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What is said at startup about expressions that cannot be right.
+ */
+class LockExpressionValidatorTests {
+
+	private static final String METHOD = Service.class.getName() + ".run(Order, List, Map)";
+
+	@ParameterizedTest
+	@ValueSource(strings = { "#order.id", "#order.customer.name.length()", "#order.customer.vip",
+			"#order.customer.zone.any", "#ids.size", "#order.customer.name.bytes.length", "#p0.id + ':' + #a1",
+			"#ids.![#this]", "#ids.?[#this != #order.id]", "#orders[first].id", "#orders['first']",
+			"#order?.id ?: 'none'", "{#order.id, 'x'}", "#root.args[0].id", "#root.method.name + #order.id",
+			"#root.target.class.name + #order.id", "@service.hashCode() + #order.id",
+			"T(java.time.LocalDate).now().toString()", "new String(#order.id)", "'nightly-report'", "'a' + 'b'",
+			"order:#{#order.id}", "#{#order.id}:#{#ids}", "{a: #order.id}.a", "#ids.contains(#order.id) ? 'a' : 'b'",
+			"#orders.?[value.id == 'x'].keySet()" })
+	void acceptsWhatCanBeRight(String key) {
+		LockContexts.start(LockContexts.properties(Map.of("key", key), Service.class)).close();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "#p0.eMail", "#p0.xPos", "#p0._id", "#p0.kind", "#p0.class.simpleName", "#p0.URL",
+			"#p0.Plain", "#p0.plain", "#p0.fluent", "#p0.code.number", "#p0.MAX", "#p0.entry.number",
+			"#p1.value.number", "#p2.max" })
+	void acceptsEveryPropertyThatExpressionsRead(String key) {
+		try (AnnotationConfigApplicationContext context = LockContexts
+			.start(LockContexts.properties(Map.of("key", key), UnusualProperties.class))) {
+			context.getBean(UnusualProperties.class).run(new Unusual(), new Box<>(new LongCode()), Limits.class);
+			assertThat(context.getBean(RecordingLocks.class).lastKeys()).singleElement().asString().isNotEmpty();
+		}
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', quoteCharacter = '"', value = {
+			"nightly-report | 'nightly' would be read from the root object | quote it: key = \"\"'nightly-report'\"\"",
+			"order-#order.id | 'order' would be read from the root object | key = \"\"'order-' + #order.id\"\", or the template key = \"\"order-#{#order.id}\"\"",
+			"order-#p0.id | 'order' would be read from the root object | key = \"\"'order-' + #p0.id\"\"",
+			"order.id | 'order' would be read from the root object | Did you mean #order?",
+			"order | 'order' would be read from the root object | Did you mean #order?",
+			"#ids.contains(order) | 'order' would be read from the root object | Did you mean #order?",
+			"method.name | 'method' would be read from the root object | Did you mean #root.method?",
+			"find(#order) | 'find(#order)' would be read from the root object | Write # before the name",
+			"2024-01-01 | it is a constant, but no text in quotes | Quote it: key = \"\"'2024-01-01'\"\"",
+			"42 | it is a constant, but no text in quotes | Quote it",
+			"order:#{42} | it is a constant, but no text in quotes | template",
+			"#ordr.id | there is no parameter 'ordr' | Did you mean '#order'? The parameters are #order, #ids, #orders",
+			"#p3 | there is no parameter 'p3' | The parameters are #order, #ids, #orders",
+			"#order.find(#ordr) | there is no parameter 'ordr' | The parameters are",
+			"#ids.![#elem] | there is no parameter 'elem' | The parameters are",
+			"#root.arg[0] | #root has no property 'arg' | Use #root.method, #root.target or #root.args",
+			"#hash(#order.id) | is a function, and there are none | T(type).method()",
+			"@nobody.id(#order) | there is no bean 'nobody' | Write the name of a bean after the @",
+			"#order. | it is no valid expression | Write SpEL",
+			"order:#order.id | it is no valid expression | key = \"\"'order:' + #order.id\"\", or the template key = \"\"order:#{#order.id}\"\"",
+			"#order.nme | Order has no property 'nme' | Its properties are customer, id. One that only a subclass has "
+					+ "needs a method of a bean, as in @keys.of(#order)",
+			"order:#{#order.nme} | Order has no property 'nme' | Its properties are customer, id",
+			"#order?.customer.nme | Customer has no property 'nme' | Its properties are name, vip, zone",
+			"#ids.?[#this != #p0.idd] | Order has no property 'idd' | Did you mean 'id'? Its properties are customer, id",
+			"order:#{#order.id | it is no valid expression | Write SpEL",
+			"#{#order.id}#{#ids} | two expressions stand side by side | Put a separator between them",
+			"#{#order.id}%#{#ids} | % stands between two expressions | Put another separator between them" })
+	void refusesKeyThatCannotBeRight(String key, String problem, String remedy) {
+		LockDefinitionException error = LockContexts
+			.failure(LockContexts.properties(Map.of("key", key), Service.class));
+		assertThat(error.getDetails().method()).isEqualTo(METHOD);
+		assertThat(error.getDetails().attribute()).isEqualTo("key");
+		assertThat(error.getDetails().value()).isEqualTo(key);
+		assertThat(error.getDetails().problem()).contains(problem);
+		assertThat(error.getDetails().remedy()).contains(remedy.replace("\"\"", "\""));
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', quoteCharacter = '"',
+			value = { "#ordr != null | there is no parameter 'ordr' | The parameters are #order, #ids, #orders",
+					"order != null | 'order' would be read from the root object | Did you mean #order?",
+					"enabled | 'enabled' would be read from the root object | Write # before the name of a parameter",
+					"#order = | it is no valid expression | Write SpEL",
+					"#{#order} != null | it is a template | one expression that is true or false" })
+	void refusesConditionThatCannotBeRight(String condition, String problem, String remedy) {
+		LockDefinitionException error = LockContexts
+			.failure(LockContexts.properties(Map.of("condition", condition), Service.class));
+		assertThat(error.getDetails().method()).isEqualTo(METHOD);
+		assertThat(error.getDetails().attribute()).isEqualTo("condition");
+		assertThat(error.getDetails().value()).isEqualTo(condition);
+		assertThat(error.getDetails().problem()).contains(problem);
+		assertThat(error.getDetails().remedy()).contains(remedy);
+	}
+
+	@Test
+	void f28UnknownNameStopsTheStart() {
+		LockDefinitionException error = LockContexts
+			.failure(LockContexts.properties(Map.of("key", "#oder.id"), Service.class));
+		assertThat(error).hasMessage("@DistributedLock on " + METHOD + ": key = \"#oder.id\": "
+				+ "there is no parameter 'oder'. Did you mean '#order'? The parameters are #order, #ids, #orders");
+	}
+
+	@Test
+	void hintsAtCompilerOptionWhereNamesAreMissing() {
+		Class<?> unnamed = unnamedParameter("#id");
+		LockDefinitionException error = LockContexts.failure(unnamed);
+		assertThat(error.getDetails().problem()).contains("there is no parameter 'id'", "not in the class file");
+		assertThat(error.getDetails().remedy()).contains("-parameters", "#p0");
+		LockContexts.start(unnamedParameter("#p0")).close();
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { Object.class, PropertySourcesPlaceholderConfigurer.class })
+	void refusesPlaceholderWithoutProperty(Class<?> lenientOrStrict) {
+		LockDefinitionException error = LockContexts.failure(Unresolvable.class, lenientOrStrict);
+		assertThat(error).hasMessageContainingAll("Unresolvable.run()", "name = \"${nowhere.defined}\"",
+				"the placeholder cannot be resolved", "Define the property");
+	}
+
+	@Test
+	void refusesPlaceholderThatLeavesKeyEmpty() {
+		LockDefinitionException error = LockContexts.failure(EmptyKey.class);
+		assertThat(error).hasMessageContainingAll("EmptyKey.run()", "key = \"${nowhere.defined:}\"",
+				"blank once its placeholders are resolved", "leave the key out");
+	}
+
+	@Test
+	void refusesExpressionAsName() {
+		LockDefinitionException error = LockContexts.failure(ExpressionName.class);
+		assertThat(error).hasMessageContainingAll("ExpressionName.run(String)", "name = \"#id\"", "fixed text",
+				"into the key");
+	}
+
+	@Test
+	void f28HugeConstantKeyStopsTheStart() {
+		LockDefinitionException error = LockContexts
+			.failure(LockContexts.properties(Map.of("key", "'" + "x".repeat(5000) + "'"), Service.class));
+		assertThat(error.getDetails().problem()).contains("at most 4096 characters", "5000");
+		assertThat(error.getDetails().remedy()).contains("a hash of the value");
+	}
+
+	@Test
+	void refusesKeyAndValueThatDiffer() {
+		LockDefinitionException error = LockContexts.failure(KeyAndValue.class);
+		assertThat(error).hasMessageContainingAll("KeyAndValue.run(String)", "key = ", "cannot be read",
+				"either an attribute or its alias");
+	}
+
+	private static Class<?> unnamedParameter(String key) {
+		return new ByteBuddy().subclass(Object.class)
+			.name("io.github.lockspring.internal.interceptor.Unnamed" + key.length() + System.nanoTime())
+			.defineMethod("run", void.class, Visibility.PUBLIC)
+			.withParameters(String.class)
+			.intercept(StubMethod.INSTANCE)
+			.annotateMethod(AnnotationDescription.Builder.ofType(DistributedLock.class).define("key", key).build())
+			.make()
+			.load(LockExpressionValidatorTests.class.getClassLoader(),
+					ClassLoadingStrategy.UsingLookup.of(MethodHandles.lookup()))
+			.getLoaded();
+	}
+
+	public static class Customer {
+
+		public final Object zone = "EU";
+
+		public String getName() {
+			return "Ann";
+		}
+
+		public boolean isVip() {
+			return true;
+		}
+
+	}
+
+	public record Order(String id, Customer customer) {
+
+		public String find(Object other) {
+			return this.id;
+		}
+
+	}
+
+	public static class Code {
+
+		public String getText() {
+			return "A1";
+		}
+
+	}
+
+	public static class LongCode extends Code {
+
+		public int getNumber() {
+			return 1;
+		}
+
+	}
+
+	public static class Box<T extends Code> {
+
+		private final T value;
+
+		Box(T value) {
+			this.value = value;
+		}
+
+		public T getValue() {
+			return this.value;
+		}
+
+	}
+
+	public static final class Limits {
+
+		public static final int max = 7;
+
+		private Limits() {
+		}
+
+	}
+
+	public abstract static class Coded<T extends Code> {
+
+		public abstract Code getCode();
+
+		public abstract T entry();
+
+	}
+
+	/** Properties as editors, Lombok and other languages name their getters. */
+	public static class Unusual extends Coded<LongCode> {
+
+		public static final int MAX = 9;
+
+		public String geteMail() {
+			return "ann@example.org";
+		}
+
+		public int getXPos() {
+			return 3;
+		}
+
+		public String get_id() {
+			return "7";
+		}
+
+		public String getURL() {
+			return "https://example.org";
+		}
+
+		public String getPlain() {
+			return "plain";
+		}
+
+		public String fluent() {
+			return "fluent";
+		}
+
+		public static String getKind() {
+			return "unusual";
+		}
+
+		@Override
+		public LongCode getCode() {
+			return new LongCode();
+		}
+
+		@Override
+		public LongCode entry() {
+			return new LongCode();
+		}
+
+	}
+
+	static class UnusualProperties {
+
+		@DistributedLock(key = "${key}")
+		public void run(Unusual unusual, Box<LongCode> box, Class<?> type) {
+		}
+
+	}
+
+	@Component("service")
+	static class Service {
+
+		@DistributedLock(key = "${key:#order.id}", condition = "${condition:}")
+		public void run(Order order, List<String> ids, Map<String, Order> orders) {
+		}
+
+	}
+
+	static class Unresolvable {
+
+		@DistributedLock(name = "${nowhere.defined}")
+		public void run() {
+		}
+
+	}
+
+	static class EmptyKey {
+
+		@DistributedLock(key = "${nowhere.defined:}")
+		public void run() {
+		}
+
+	}
+
+	static class ExpressionName {
+
+		@DistributedLock(name = "#id")
+		public void run(String id) {
+		}
+
+	}
+
+	static class KeyAndValue {
+
+		@DistributedLock(key = "#id", value = "#p0")
+		public void run(String id) {
+		}
+
+	}
+
+}

@@ -1,0 +1,614 @@
+package io.github.lockspring.internal.interceptor;
+
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Path;
+import java.sql.Timestamp;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Calendar;
+import java.util.Date;
+import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+
+import io.github.lockspring.LockDefinitionException;
+import io.github.lockspring.LockSpec;
+import io.github.lockspring.DistributedLock;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.expression.EvaluationException;
+import org.springframework.stereotype.Component;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+/**
+ * From the arguments of a call to its keys.
+ */
+public class LockKeyTests {
+
+	private final AnnotationConfigApplicationContext context = LockContexts.start(Keys.class, Names.class, Job.class,
+			OtherJob.class);
+
+	private final RecordingLocks locks = this.context.getBean(RecordingLocks.class);
+
+	private final Keys keys = this.context.getBean(Keys.class);
+
+	@AfterEach
+	void stop() {
+		this.context.close();
+	}
+
+	@Test
+	void readsPropertyOfParameter() {
+		this.keys.property(new Order("42"));
+		assertThat(this.locks.lastKeys()).containsExactly("42");
+	}
+
+	@Test
+	void knowsParametersByPosition() {
+		this.keys.position("a", "b");
+		assertThat(this.locks.lastKeys()).containsExactly("b/a");
+	}
+
+	@Test
+	void namesOfParametersWinOverPositions() {
+		this.keys.crossed("one", "two", "three");
+		assertThat(this.locks.lastKeys()).containsExactly("one/two/two/three");
+	}
+
+	@Test
+	void readsMethodTargetAndArgumentsOfRoot() {
+		this.keys.root("x");
+		assertThat(this.locks.lastKeys()).containsExactly("root:tenant-1:x");
+	}
+
+	@Test
+	void asksBeans() {
+		this.keys.bean("42");
+		assertThat(this.locks.lastKeys()).containsExactly("bean-42");
+	}
+
+	@Test
+	void leavesSingleExpressionOfTemplateAsItIs() {
+		this.keys.template("a:b%c");
+		assertThat(this.locks.lastKeys()).containsExactly("order:a:b%c!");
+	}
+
+	@Test
+	void locksTextInQuotes() {
+		this.keys.text();
+		assertThat(this.locks.lastKeys()).containsExactly("nightly-report");
+	}
+
+	@Test
+	void locksMethodItselfWithoutKey() {
+		this.keys.itself(List.of(), 1);
+		assertThat(this.locks.lastKeys()).containsExactly(Keys.class.getName() + ".itself(java.util.List,int)");
+		assertThat(this.locks.last().locks().get(0).name()).isEqualTo("Keys.itself");
+	}
+
+	@Test
+	void inheritedMethodIsAnotherOneInEachClass() {
+		this.context.getBean(Job.class).run();
+		assertThat(this.locks.lastKeys()).containsExactly(Job.class.getName() + ".run()");
+		this.context.getBean(OtherJob.class).run();
+		assertThat(this.locks.lastKeys()).containsExactly(OtherJob.class.getName() + ".run()");
+	}
+
+	@Test
+	void putsNameBeforeKey() {
+		this.keys.named("42");
+		assertThat(this.locks.lastKeys()).containsExactly("orders:42");
+		assertThat(this.locks.last().locks().get(0).name()).isEqualTo("orders");
+	}
+
+	@Test
+	void nameAndKeyAreComposedInjectively() {
+		this.keys.nameWithColon("c");
+		assertThat(this.locks.lastKeys()).containsExactly("a%3Ab:c");
+		this.keys.nameWithoutColon("b:c");
+		assertThat(this.locks.lastKeys()).containsExactly("a:b:c");
+		this.keys.nameWithPercent("c");
+		assertThat(this.locks.lastKeys()).containsExactly("a%253Ab:c");
+	}
+
+	@Test
+	void twoExpressionsAreComposedInjectively() {
+		this.keys.two("a:b", "c");
+		assertThat(this.locks.lastKeys()).containsExactly("a%3Ab:c");
+		this.keys.two("a", "b:c");
+		assertThat(this.locks.lastKeys()).containsExactly("a:b%3Ac");
+		this.keys.two("a%3Ab", "c");
+		assertThat(this.locks.lastKeys()).containsExactly("a%253Ab:c");
+	}
+
+	@Test
+	void separatorsOfAnyKindAreEscaped() {
+		this.keys.oddSeparators("2…", "b", "2");
+		assertThat(this.locks.lastKeys()).containsExactly("%32%u20262b…%32");
+		this.keys.separatorOfOneByte("aÿ", "b");
+		assertThat(this.locks.lastKeys()).containsExactly("a%FFÿb");
+	}
+
+	@Test
+	void differentArgumentsNeverGiveTheSameKey() {
+		List<String> values = List.of("2", "%", "%32", "…", "%u2026", "x", "22", "%%", "2%", "%2", "u2026", "32");
+		Set<String> seen = new HashSet<>();
+		for (String a : values) {
+			for (String b : values) {
+				for (String c : values) {
+					this.keys.oddSeparators(a, b, c);
+					assertThat(seen.add(this.locks.lastKeys().get(0))).as("%s %s %s", a, b, c).isTrue();
+				}
+			}
+		}
+	}
+
+	@Test
+	void locksEachElementOfCollection() {
+		this.keys.any(List.of("b", "a", "b"));
+		assertThat(this.locks.lastKeys()).containsExactly("a", "b");
+		this.keys.any(Set.of(1L));
+		assertThat(this.locks.lastKeys()).containsExactly("1");
+	}
+
+	@Test
+	void locksEachElementOfArray() {
+		this.keys.any(new String[] { "b", "a" });
+		assertThat(this.locks.lastKeys()).containsExactly("a", "b");
+		this.keys.any(new int[] { 2, 1 });
+		assertThat(this.locks.lastKeys()).containsExactly("1", "2");
+	}
+
+	@Test
+	void locksEachElementOfProjection() {
+		this.keys.projection(List.of(new Order("1"), new Order("2")));
+		assertThat(this.locks.lastKeys()).containsExactly("order:1", "order:2");
+	}
+
+	@Test
+	void oneCollectionIsCombinedWithOtherExpressions() {
+		this.keys.mixed("t", List.of("b", "a:"));
+		assertThat(this.locks.lastKeys()).containsExactly("t:a%3A", "t:b");
+		this.keys.two(List.of("c", "b"), "t");
+		assertThat(this.locks.lastKeys()).containsExactly("b:t", "c:t");
+	}
+
+	@Test
+	void takesValuesThatHaveText() {
+		UUID uuid = UUID.randomUUID();
+		assertThat(keyOf(uuid)).isEqualTo(uuid.toString());
+		assertThat(keyOf(42)).isEqualTo("42");
+		assertThat(keyOf(true)).isEqualTo("true");
+		assertThat(keyOf('c')).isEqualTo("c");
+		assertThat(keyOf(new StringBuilder("s"))).isEqualTo("s");
+		assertThat(keyOf(TimeUnit.DAYS)).isEqualTo("DAYS");
+		assertThat(keyOf(Spelled.ONE)).isEqualTo("ONE");
+		assertThat(keyOf(new Id(7))).isEqualTo("Id[value=7]");
+		assertThat(keyOf(Optional.of("o"))).isEqualTo("o");
+		assertThat(keyOf(Path.of("a", "b"))).isEqualTo(Path.of("a", "b").toString());
+		assertThat(keyOf("😀{}")).isEqualTo("😀{}");
+	}
+
+	@Test
+	void f28NullIsNeverAKey() {
+		LockDefinitionException error = refused(null);
+		assertThat(error).hasMessageContainingAll("LockKeyTests$Keys.any(Object)", "key = \"#value\"", "gives null",
+				"condition = \"#value != null\"");
+		assertThat(error.getDetails().attribute()).isEqualTo("key");
+		assertThat(error.getDetails().value()).isEqualTo("#value");
+		assertThat(refused(Optional.empty())).hasMessageContaining("gives null");
+		assertThat(refused(Arrays.asList("a", null))).hasMessageContaining("null among its elements");
+	}
+
+	@Test
+	void f28EmptyTextIsNeverAKey() {
+		assertThat(refused("")).hasMessageContainingAll("Keys.any(Object)", "key = \"#value\"", "empty text",
+				"condition");
+		assertThat(refused(List.of(""))).hasMessageContaining("empty text");
+		LockDefinitionException error = catchThrowableOfType(LockDefinitionException.class,
+				() -> this.keys.template(""));
+		assertThat(error).hasMessageContainingAll("Keys.template(String)", "#value: it gives an empty text");
+	}
+
+	@Test
+	void f28EmptyCollectionIsNeverAKey() {
+		assertThat(refused(List.of())).hasMessageContainingAll("Keys.any(Object)", "empty collection",
+				"condition = \"#value.size() > 0\"");
+		assertThat(refused(new String[0])).hasMessageContaining("empty collection");
+	}
+
+	@Test
+	void f28HugeKeyIsRefused() {
+		assertThat(refused("x".repeat(1024 * 1024)))
+			.hasMessageContainingAll("Keys.any(Object)", "key = \"#value\"", "at most " + LockSpec.MAX_KEY_LENGTH,
+					"hash")
+			.satisfies((error) -> assertThat(error.getMessage()).hasSizeLessThan(500));
+	}
+
+	@Test
+	void f28BrokenUnicodeIsRefused() {
+		assertThat(refused("\uD83D")).hasMessageContainingAll("Keys.any(Object)", "unpaired surrogate");
+	}
+
+	@Test
+	void f28ValuesWithoutTextAreRefused() {
+		assertThat(refused(new Order("42"))).hasMessageContainingAll("an object of the type Order", "use #value.id");
+		assertThat(refused(new Object())).hasMessageContaining("toString()");
+		assertThat(refused(new Disguised())).hasMessageContaining("toString()");
+		assertThat(refused((Runnable) () -> {
+		})).hasMessageContaining("toString()");
+		assertThat(refused(List.of(new Order("1")))).hasMessageContaining("an object of the type Order");
+		assertThat(refused(Map.of("a", "b"))).hasMessageContainingAll("a map", "#value.keySet()");
+		assertThat(refused(new byte[] { 1 })).hasMessageContainingAll("byte[]", "hexadecimal");
+		assertThat(refused(new char[] { 'a' })).hasMessageContaining("char[]");
+		assertThat(refused(List.of(List.of("a")))).hasMessageContaining("a collection inside a collection");
+	}
+
+	@Test
+	void f28PropertyOfNullNamesMethodAndExpression() {
+		LockDefinitionException error = catchThrowableOfType(LockDefinitionException.class,
+				() -> this.keys.property(null));
+		assertThat(error).hasMessageContainingAll("Keys.property(Order)", "key = \"#order.id\"", "cannot be evaluated",
+				"null", "condition");
+		assertThat(error).hasCauseInstanceOf(EvaluationException.class);
+	}
+
+	@Test
+	void secondCollectionInOneTemplateIsRefused() {
+		LockDefinitionException error = catchThrowableOfType(LockDefinitionException.class,
+				() -> this.keys.two(List.of("a", "b"), List.of("c", "d")));
+		assertThat(error).hasMessageContainingAll("Keys.two(Object, Object)", "#b: it gives a collection",
+				"only one expression");
+	}
+
+	@Test
+	void keyThatAssignsIsRefused() {
+		assertThat(catchThrowableOfType(LockDefinitionException.class, () -> this.keys.assigning(new Order("42"))))
+			.hasMessageContainingAll("Keys.assigning(Order)", "cannot be evaluated");
+	}
+
+	@Test
+	void duplicatesInSecondCollectionCountOnce() {
+		this.keys.two("a", List.of("b", "c", "b"));
+		assertThat(this.locks.lastKeys()).containsExactly("a:b", "a:c");
+	}
+
+	@Test
+	void valuesWithTextThatLooksLikeAnIdentityAreTaken() {
+		assertThat(keyOf("a@1f")).isEqualTo("a@1f");
+		assertThat(keyOf(new StringBuilder("a@1f"))).isEqualTo("a@1f");
+	}
+
+	@Test
+	void f28IdentityInsideATextIsRefused() {
+		Order order = new Order("42");
+		for (Object value : List.of(new Parcel("p", order), new Parcel("p", new int[] { 1 }),
+				new Parcel("p", new String[] { "a" }), new Parcel("p", new Order[0]), new Parcel("p", List.of(order)),
+				new Parcel("p", (Runnable) () -> {
+				}), Map.entry("a", order), new AtomicReference<>(order), new StringBuilder("x:").append(order))) {
+			assertThat(refused(value)).as(value.toString())
+				.hasMessageContainingAll("Keys.any(Object)", "key = \"#value\"", "names an object", "use #value.id");
+		}
+	}
+
+	@Test
+	void textsWithAnAtSignThatNameNoObjectAreTaken() {
+		for (Object value : List.of(new Parcel("bob@1a2b", 1), new Parcel("bob@cafe", "a@b.de"),
+				new StringBuilder("bob@1a2b"), new Parcel("io.github@f00.de", 1), new Parcel("@1f", "@ff@"))) {
+			assertThat(keyOf(value)).isEqualTo(value.toString());
+		}
+		String text = new Order("42").toString();
+		assertThat(keyOf(text)).isEqualTo(text);
+		assertThat(keyOf("[I@1f")).isEqualTo("[I@1f");
+	}
+
+	@Test
+	void f28TextThatDependsOnTheTimeZoneIsRefused() {
+		Date date = new Date(0);
+		for (Object value : List.of(date, new java.sql.Date(0), new Timestamp(0), new Parcel("p", date),
+				new Parcel("p", List.of(new Parcel("q", date))), List.of(date))) {
+			assertThat(refused(value)).as(value.toString())
+				.hasMessageContainingAll("key = \"#value\"", "time zone", ".time");
+		}
+		assertThat(refused(Calendar.getInstance())).hasMessageContainingAll("time zone", ".timeInMillis");
+		assertThat(keyOf(Instant.EPOCH)).isEqualTo("1970-01-01T00:00:00Z");
+		assertThat(keyOf(new Parcel("p", LocalDate.EPOCH))).isEqualTo("Parcel[id=p, content=1970-01-01]");
+	}
+
+	@Test
+	void f28TextWithElementsInNoOrderIsRefused() {
+		for (Object content : List.of(new HashSet<>(List.of("a", "b")), Set.of("a", "b"), Map.of("a", 1),
+				new HashMap<>(Map.of("a", 1)), new ConcurrentHashMap<>(Map.of("a", 1)),
+				List.of(new HashSet<>(List.of("a"))), new Parcel("q", Set.of("a")))) {
+			assertThat(refused(new Parcel("p", content))).as(content.toString())
+				.hasMessageContainingAll("key = \"#value\"", "no order", "use #value.id");
+		}
+		for (Object content : List.of(new TreeSet<>(List.of("a", "b")), new LinkedHashSet<>(List.of("a", "b")),
+				EnumSet.of(Spelled.ONE), new TreeMap<>(Map.of("a", 1)), new LinkedHashMap<>(Map.of("a", 1)),
+				List.of("a"))) {
+			assertThat(keyOf(new Parcel("p", content))).isEqualTo("Parcel[id=p, content=" + content + "]");
+		}
+	}
+
+	@Test
+	void componentThatIsNotPartOfTheTextIsNotLookedAt() {
+		assertThat(keyOf(new Short("s", Set.of("a"), new Date()))).isEqualTo("s");
+	}
+
+	@Test
+	void namesWhatIdentifiesAValueOrItsPart() {
+		Date date = new Date(0);
+		assertThat(refused(date)).hasMessageEndingWith("use #value.time");
+		assertThat(refused(new Parcel("p", date)))
+			.hasMessageEndingWith("use #value.id, or whatever its identifier is, and .time of a date");
+		assertThat(refused(new Parcel("p", new LinkedHashMap<>(Map.of("a", date))))).hasMessageContaining("time zone");
+		assertThat(refused(new Parcel("p", new LinkedHashMap<>(Map.of(date, "a"))))).hasMessageContaining("time zone");
+	}
+
+	@Test
+	void classesAreThoseOfTheApplicationWhateverTheThread() throws Exception {
+		Thread thread = Thread.currentThread();
+		ClassLoader before = thread.getContextClassLoader();
+		try (URLClassLoader other = new URLClassLoader(new URL[0], null)) {
+			thread.setContextClassLoader(other);
+			this.keys.type("42");
+			assertThat(this.locks.lastKeys()).containsExactly("name of 42");
+		}
+		finally {
+			thread.setContextClassLoader(before);
+		}
+	}
+
+	public static String name(String id) {
+		return "name of " + id;
+	}
+
+	@Test
+	void locksEachElementOfOptionalCollection() {
+		this.keys.any(List.of(Optional.of("a"), Optional.of(2)));
+		assertThat(this.locks.lastKeys()).containsExactly("2", "a");
+		this.keys.any(Optional.of(new HashSet<>(List.of("b", "a"))));
+		assertThat(this.locks.lastKeys()).containsExactly("a", "b");
+		assertThat(refused(List.of(Optional.of(List.of("a"))))).hasMessageContaining("a collection inside");
+	}
+
+	@Test
+	void methodDoesNotRunWhenKeyIsRefused() {
+		refused(null);
+		assertThat(this.keys.ran()).doesNotContainNull();
+	}
+
+	@Test
+	void compiledExpressionCopesWithOtherTypesThanAtFirst() {
+		for (int i = 0; i < 300; i++) {
+			this.keys.dynamic(new Order("a" + i));
+			assertThat(this.locks.lastKeys()).containsExactly("a" + i);
+		}
+		this.keys.dynamic(new OtherOrder(7));
+		assertThat(this.locks.lastKeys()).containsExactly("7");
+		this.keys.dynamic(new Order("z"));
+		assertThat(this.locks.lastKeys()).containsExactly("z");
+	}
+
+	private String keyOf(Object value) {
+		this.keys.any(value);
+		return this.locks.lastKeys().get(0);
+	}
+
+	private LockDefinitionException refused(@Nullable Object value) {
+		return catchThrowableOfType(LockDefinitionException.class, () -> this.keys.any(value));
+	}
+
+	public static class Order {
+
+		private String id;
+
+		Order(String id) {
+			this.id = id;
+		}
+
+		public void setId(String id) {
+			this.id = id;
+		}
+
+		public String getId() {
+			return this.id;
+		}
+
+	}
+
+	public static class OtherOrder {
+
+		private final int id;
+
+		OtherOrder(int id) {
+			this.id = id;
+		}
+
+		public int getId() {
+			return this.id;
+		}
+
+	}
+
+	record Id(int value) {
+	}
+
+	record Parcel(String id, Object content) {
+	}
+
+	record Short(String id, Set<String> tags, Date date) {
+
+		@Override
+		public String toString() {
+			return this.id;
+		}
+
+	}
+
+	enum Spelled {
+
+		ONE;
+
+		@Override
+		public String toString() {
+			return "one";
+		}
+
+	}
+
+	/** As a generated proxy does. */
+	static class Disguised {
+
+		@Override
+		public String toString() {
+			return super.toString();
+		}
+
+	}
+
+	@Component("names")
+	static class Names {
+
+		public String of(String id) {
+			return "bean-" + id;
+		}
+
+	}
+
+	abstract static class AbstractJob {
+
+		@DistributedLock
+		public void run() {
+		}
+
+	}
+
+	static class Job extends AbstractJob {
+
+	}
+
+	static class OtherJob extends AbstractJob {
+
+	}
+
+	static class Keys {
+
+		private final List<@Nullable Object> ran = new ArrayList<>();
+
+		public List<@Nullable Object> ran() {
+			return this.ran;
+		}
+
+		public String getTenant() {
+			return "tenant-1";
+		}
+
+		@DistributedLock("#order.id")
+		public void property(@Nullable Order order) {
+		}
+
+		@DistributedLock(key = "#order = 'changed'")
+		public void assigning(Order order) {
+		}
+
+		@DistributedLock(key = "#p1 + '/' + #a0")
+		public void position(String first, String second) {
+		}
+
+		@DistributedLock("#{#p1}/#{#a0}/#{#a1}/#{#p2}")
+		public void crossed(String p1, String a0, String x) {
+		}
+
+		@DistributedLock(key = "#{#root.method.name}:#{#root.target.tenant}:#{#root.args[0]}")
+		public void root(String value) {
+		}
+
+		@DistributedLock(key = "@names.of(#id)")
+		public void bean(String id) {
+		}
+
+		@DistributedLock(key = "order:#{#value}!")
+		public void template(String value) {
+		}
+
+		@DistributedLock(key = "'nightly-report'")
+		public void text() {
+		}
+
+		@DistributedLock
+		public void itself(List<String> a, int b) {
+		}
+
+		@DistributedLock(name = "orders", key = "#id")
+		public void named(String id) {
+		}
+
+		@DistributedLock(name = "a:b", key = "#id")
+		public void nameWithColon(String id) {
+		}
+
+		@DistributedLock(name = "a", key = "#id")
+		public void nameWithoutColon(String id) {
+		}
+
+		@DistributedLock(name = "a%3Ab", key = "#id")
+		public void nameWithPercent(String id) {
+		}
+
+		@DistributedLock(key = "#{#a}:#{#b}")
+		public void two(Object a, Object b) {
+		}
+
+		@DistributedLock(key = "#{#a}2#{#b}…#{#c}")
+		public void oddSeparators(String a, String b, String c) {
+		}
+
+		@DistributedLock(key = "#{#a}ÿ#{#b}")
+		public void separatorOfOneByte(String a, String b) {
+		}
+
+		@DistributedLock(key = "T(io.github.lockspring.internal.interceptor.LockKeyTests).name(#id)")
+		public void type(String id) {
+		}
+
+		@DistributedLock(key = "#value")
+		public void any(@Nullable Object value) {
+			this.ran.add(value);
+		}
+
+		@DistributedLock(key = "order:#{#orders.![id]}")
+		public void projection(List<Order> orders) {
+		}
+
+		@DistributedLock(key = "#{#tenant}:#{#ids}")
+		public void mixed(String tenant, List<String> ids) {
+		}
+
+		@DistributedLock(key = "#order.id")
+		public void dynamic(Object order) {
+		}
+
+	}
+
+}

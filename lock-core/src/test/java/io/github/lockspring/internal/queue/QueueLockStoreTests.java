@@ -1,0 +1,379 @@
+package io.github.lockspring.internal.queue;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.store.InboxListener;
+import io.github.lockspring.store.LockStore.AcquireRequest;
+import io.github.lockspring.store.LockStore.AcquireRequest.QueueMode;
+import io.github.lockspring.store.LockStore.AcquireResult;
+import io.github.lockspring.store.LockStore.AcquireResult.Acquired;
+import io.github.lockspring.store.LockStore.AcquireResult.Busy;
+import io.github.lockspring.store.LockStore.ReleaseRequest;
+import io.github.lockspring.store.LockStore.RenewRequest;
+import io.github.lockspring.store.LockStore.RenewResult;
+import io.github.lockspring.store.OwnerToken;
+import io.github.lockspring.store.StoreTraits;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * What a server that fails a single request leaves behind, which no real one does on
+ * demand.
+ */
+class QueueLockStoreTests {
+
+	private static final Duration TIMEOUT = Duration.ofSeconds(20);
+
+	private static final Duration TTL = Duration.ofMinutes(10);
+
+	private static final String HOLDER = "queue-store-tests-0001";
+
+	private static final String WAITER = "queue-store-tests-0002";
+
+	private final MemoryServer server = new MemoryServer();
+
+	private final QueueLockStore store = new QueueLockStore("memory", this.server) {
+	};
+
+	private final OwnerToken holder = new OwnerToken(HOLDER, 1, 5000);
+
+	private final OwnerToken waiter = new OwnerToken(WAITER, 1, 5000);
+
+	private final List<OwnerToken> granted = new CopyOnWriteArrayList<>();
+
+	private final List<OwnerToken> wanted = new CopyOnWriteArrayList<>();
+
+	private final ExecutorService threads = Executors.newCachedThreadPool();
+
+	@AfterEach
+	void close() {
+		this.threads.shutdownNow();
+		this.store.close();
+	}
+
+	private AcquireResult acquire(OwnerToken token, QueueMode mode) {
+		return this.store.acquire(new AcquireRequest("key", token, TTL, mode), TIMEOUT);
+	}
+
+	private void waitBehindTheHolder() {
+		assertThat(acquire(this.holder, QueueMode.JOIN)).isInstanceOf(Acquired.class);
+		assertThat(acquire(this.waiter, QueueMode.JOIN)).isInstanceOf(Busy.class);
+	}
+
+	private void release(OwnerToken token) {
+		this.store.release(new ReleaseRequest("key", token), TIMEOUT);
+	}
+
+	private List<String> tokens() {
+		return this.server.entries.stream().map(MemoryEntry::token).toList();
+	}
+
+	private void openInbox() {
+		this.store.inbox(WAITER, new InboxListener() {
+
+			@Override
+			public void granted(String key, OwnerToken token, long fencingToken, boolean othersWait) {
+				QueueLockStoreTests.this.granted.add(token);
+			}
+
+			@Override
+			public void wanted(String key, OwnerToken token) {
+				QueueLockStoreTests.this.wanted.add(token);
+			}
+
+			@Override
+			public void opened() {
+				// it is from the beginning
+			}
+
+		});
+	}
+
+	@Test
+	void watchThatFailedIsBegunAgainByTheNextAttempt() {
+		openInbox();
+		assertThat(acquire(this.holder, QueueMode.JOIN)).isInstanceOf(Acquired.class);
+		this.server.failingWatches.set(1);
+		assertThatExceptionOfType(LockUnavailableException.class)
+			.isThrownBy(() -> acquire(this.waiter, QueueMode.JOIN));
+		assertThat(acquire(this.waiter, QueueMode.REJOIN)).isInstanceOf(Busy.class);
+		release(this.holder);
+		assertThat(this.granted).containsExactly(this.waiter);
+		release(this.waiter);
+		assertThat(this.server.entries).isEmpty();
+	}
+
+	@Test
+	void watchOfAWaiterThatHasLeftTellsNothing() {
+		openInbox();
+		waitBehindTheHolder();
+		release(this.waiter);
+		release(this.holder);
+		assertThat(this.wanted).isEmpty();
+		assertThat(this.granted).isEmpty();
+	}
+
+	@Test
+	void waiterWhoseReleaseFailedLeavesByItself() {
+		waitBehindTheHolder();
+		this.server.failingRemovals.set(2);
+		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> release(this.waiter));
+		assertThat(tokens()).contains(this.waiter.toString());
+		await().atMost(TIMEOUT).until(() -> !tokens().contains(this.waiter.toString()));
+		assertThat(tokens()).containsExactly(this.holder.toString());
+	}
+
+	@Test
+	void entryThatNothingIsKnownOfIsRemovedAlsoWhenItsReleaseFails() {
+		this.server.lostAdditions.set(1);
+		assertThatExceptionOfType(LockUnavailableException.class)
+			.isThrownBy(() -> acquire(this.waiter, QueueMode.JOIN));
+		this.server.failingSearches.set(2);
+		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> release(this.waiter));
+		assertThat(tokens()).containsExactly(this.waiter.toString());
+		await().atMost(TIMEOUT).until(() -> tokens().isEmpty());
+	}
+
+	@Test
+	void waiterThatComesAgainAfterAFailedReleaseIsNotRemoved() {
+		waitBehindTheHolder();
+		this.server.failingRemovals.set(1);
+		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> release(this.waiter));
+		release(this.holder);
+		assertThat(acquire(this.waiter, QueueMode.REJOIN)).isInstanceOf(Acquired.class);
+		await().pollDelay(Duration.ofMillis(700)).until(() -> tokens().contains(this.waiter.toString()));
+	}
+
+	@Test
+	void renewalThatIsAnsweredLateDoesNotLengthenWhatIsKept() throws Exception {
+		assertThat(acquire(this.holder, QueueMode.JOIN)).isInstanceOf(Acquired.class);
+		CompletableFuture<Boolean> answer = new CompletableFuture<>();
+		this.server.renewals = answer;
+		Future<List<RenewResult>> renewed = this.threads
+			.submit(() -> this.store.renew(List.of(new RenewRequest("key", this.holder, TTL)), TIMEOUT));
+		await().atMost(TIMEOUT).until(() -> answer.getNumberOfDependents() > 0);
+		this.store.release(new ReleaseRequest("key", this.holder, TTL, 0, Duration.ofMillis(300)), TIMEOUT);
+		answer.complete(true);
+		assertThat(renewed.get(20, TimeUnit.SECONDS)).containsExactly(RenewResult.NOT_OWNER);
+		await().atMost(TIMEOUT).until(() -> tokens().isEmpty());
+	}
+
+	@Test
+	void attemptBehindTheEndOfALeaseIsKnownToLaterRequests() throws Exception {
+		AcquireRequest request = new AcquireRequest("key", this.holder, Duration.ofMillis(300), QueueMode.JOIN);
+		CompletableFuture<Boolean> answer = new CompletableFuture<>();
+		this.server.removals = answer;
+		assertThat(this.store.acquire(request, TIMEOUT)).isInstanceOf(Acquired.class);
+		await().atMost(TIMEOUT).until(() -> answer.getNumberOfDependents() > 0);
+		Future<AcquireResult> again = this.threads.submit(() -> acquire(this.holder, QueueMode.REJOIN));
+		await().pollDelay(Duration.ofMillis(200)).until(() -> true);
+		this.server.removals = CompletableFuture.completedFuture(true);
+		answer.complete(true);
+		assertThat(again.get(20, TimeUnit.SECONDS)).isInstanceOf(Acquired.class);
+		assertThat(this.store.renew(List.of(new RenewRequest("key", this.holder, TTL)), TIMEOUT))
+			.containsExactly(RenewResult.RENEWED);
+		release(this.holder);
+		assertThat(tokens()).isEmpty();
+	}
+
+	/** Entries of this process, kept for ever. */
+	private static final class MemoryServer implements EntryServer {
+
+		final List<MemoryEntry> entries = new CopyOnWriteArrayList<>();
+
+		final AtomicInteger failingWatches = new AtomicInteger();
+
+		final AtomicInteger failingRemovals = new AtomicInteger();
+
+		final AtomicInteger failingSearches = new AtomicInteger();
+
+		/** Carried out, without an answer. */
+		final AtomicInteger lostAdditions = new AtomicInteger();
+
+		/** When renewals are answered. */
+		volatile CompletableFuture<Boolean> renewals = CompletableFuture.completedFuture(true);
+
+		/** When removals are carried out. */
+		volatile CompletableFuture<Boolean> removals = CompletableFuture.completedFuture(true);
+
+		private final AtomicInteger order = new AtomicInteger();
+
+		@Override
+		public StoreTraits traits() {
+			return new StoreTraits(Duration.ofMillis(1), Duration.ofMillis(1), null, StoreTraits.Waiting.NOTIFIED_QUEUE,
+					null);
+		}
+
+		@Override
+		public void connect() {
+		}
+
+		@Override
+		public void awaitConnection() {
+		}
+
+		@Override
+		public CompletionStage<Added> add(String key, OwnerToken token, boolean repeated, long ttlMillis, String text) {
+			MemoryEntry entry = this.entries.stream()
+				.filter((each) -> each.token.equals(token.toString()))
+				.findFirst()
+				.orElseGet(() -> new MemoryEntry(token.toString(), this.order.incrementAndGet(), text));
+			if (!this.entries.contains(entry)) {
+				this.entries.add(entry);
+			}
+			if (this.lostAdditions.getAndDecrement() > 0) {
+				return failed();
+			}
+			return done(new Added(entry, sorted()));
+		}
+
+		private List<MemoryEntry> sorted() {
+			List<MemoryEntry> sorted = new ArrayList<>(this.entries);
+			sorted.sort(Comparator.comparingLong(MemoryEntry::order));
+			return sorted;
+		}
+
+		@Override
+		public CompletionStage<List<? extends Entry>> list(String key) {
+			return done(sorted());
+		}
+
+		@Override
+		public CompletionStage<Entry.@Nullable Own> find(String key, OwnerToken token) {
+			return (this.failingSearches.getAndDecrement() > 0) ? failed()
+					: done(this.entries.stream()
+						.filter((each) -> each.token.equals(token.toString()))
+						.findFirst()
+						.orElse(null));
+		}
+
+		@Override
+		public CompletionStage<Optional<Entry.Content>> read(Entry entry) {
+			MemoryEntry found = (MemoryEntry) entry;
+			return done(this.entries.contains(found)
+					? Optional.of(Entry.Content.parse(found.order, found.text, Duration.ZERO)) : Optional.empty());
+		}
+
+		@Override
+		public CompletionStage<Optional<Entry.Content>> watch(Entry entry, Entry.Own waiter, Runnable gone) {
+			if (this.failingWatches.getAndDecrement() > 0) {
+				return failed();
+			}
+			((MemoryEntry) entry).gone.add(gone);
+			return read(entry);
+		}
+
+		@Override
+		public CompletionStage<Boolean> write(Entry.Own entry, String text, long ttlMillis) {
+			return done(this.entries.contains((MemoryEntry) entry));
+		}
+
+		@Override
+		public CompletionStage<Boolean> remove(Entry entry) {
+			if (this.failingRemovals.getAndDecrement() > 0) {
+				return failed();
+			}
+			return this.removals.thenApply((carriedOut) -> {
+				boolean there = this.entries.remove((MemoryEntry) entry);
+				((MemoryEntry) entry).gone.forEach(Runnable::run);
+				return there;
+			});
+		}
+
+		@Override
+		public CompletionStage<List<RenewResult>> renew(List<Renewal> renewals) {
+			return this.renewals
+				.thenApply((answered) -> renewals.stream().map((renewal) -> RenewResult.RENEWED).toList());
+		}
+
+		@Override
+		public boolean isRenewedWhileConnected() {
+			return true;
+		}
+
+		@Override
+		public CompletionStage<Void> ping() {
+			return CompletableFuture.completedFuture(null);
+		}
+
+		@Override
+		public void onConnectionChange(Runnable listener) {
+		}
+
+		@Override
+		public void close() {
+		}
+
+		private static <T> CompletionStage<T> failed() {
+			return CompletableFuture.failedFuture(new LockUnavailableException("no answer"));
+		}
+
+		private static <T> CompletionStage<T> done(T value) {
+			return CompletableFuture.completedFuture(value);
+		}
+
+	}
+
+	/** An entry that lasts until it is removed. */
+	private static final class MemoryEntry implements Entry.Own {
+
+		final String token;
+
+		final long order;
+
+		final String text;
+
+		final List<Runnable> gone = new CopyOnWriteArrayList<>();
+
+		MemoryEntry(String token, long order, String text) {
+			this.token = token;
+			this.order = order;
+			this.text = text;
+		}
+
+		@Override
+		public String token() {
+			return this.token;
+		}
+
+		@Override
+		public String id() {
+			return this.token;
+		}
+
+		@Override
+		public long order() {
+			return this.order;
+		}
+
+		@Override
+		public long validUntil() {
+			return System.nanoTime() + TTL.toNanos();
+		}
+
+		@Override
+		public boolean isOver() {
+			return false;
+		}
+
+	}
+
+}

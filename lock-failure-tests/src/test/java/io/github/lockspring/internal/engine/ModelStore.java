@@ -1,0 +1,59 @@
+package io.github.lockspring.internal.engine;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+
+import io.github.lockspring.store.LockStore.AcquireRequest;
+import io.github.lockspring.store.LockStore.AcquireResult;
+import io.github.lockspring.store.LockStore.ReleaseRequest;
+import io.github.lockspring.store.LockStore.ReleaseResult;
+import io.github.lockspring.store.OwnerToken;
+
+/**
+ * Store of a model: answers at once, so that every request is one step. Leases do not
+ * end; a model takes a lock away by {@link #rob}.
+ */
+final class ModelStore extends ScriptedStore {
+
+	private final Map<String, OwnerToken> owners = new ConcurrentHashMap<>();
+
+	private final AtomicLong fencingToken = new AtomicLong();
+
+	/** How many releases found the lock of their token. */
+	final AtomicInteger releases = new AtomicInteger();
+
+	@Override
+	public AcquireResult acquire(AcquireRequest request, Duration timeout) {
+		OwnerToken owner = this.owners.putIfAbsent(request.key(), request.token());
+		if (owner == null || owner.equals(request.token())) {
+			return new AcquireResult.Acquired(this.fencingToken.addAndGet(10_000));
+		}
+		return new AcquireResult.Busy(30_000, this.fencingToken.get());
+	}
+
+	@Override
+	public ReleaseResult release(ReleaseRequest request, Duration timeout) {
+		if (this.owners.remove(request.key(), request.token())) {
+			this.releases.incrementAndGet();
+			return new ReleaseResult.Released();
+		}
+		return new ReleaseResult.NotOwner(this.fencingToken.get());
+	}
+
+	boolean isFree(String key) {
+		return !this.owners.containsKey(key);
+	}
+
+	/**
+	 * Takes a lock away, as if another instance had acquired and released it since.
+	 * @return whether the lock was held
+	 */
+	boolean rob(String key) {
+		this.fencingToken.addAndGet(10_000);
+		return this.owners.remove(key) != null;
+	}
+
+}

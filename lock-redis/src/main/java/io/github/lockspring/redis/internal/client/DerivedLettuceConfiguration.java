@@ -1,0 +1,247 @@
+package io.github.lockspring.redis.internal.client;
+
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+
+import io.github.lockspring.redis.internal.client.RedisConnections.Topology;
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.ReadFrom;
+import io.lettuce.core.SocketOptions;
+import io.lettuce.core.TimeoutOptions;
+import io.lettuce.core.cluster.ClusterClientOptions;
+import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
+import io.lettuce.core.event.DefaultEventPublisherOptions;
+import io.lettuce.core.resource.ClientResources;
+import io.lettuce.core.resource.DefaultClientResources;
+import io.lettuce.core.resource.Delay;
+import io.lettuce.core.resource.NettyCustomizer;
+import io.lettuce.core.tracing.Tracing;
+import io.netty.bootstrap.Bootstrap;
+import io.netty.channel.Channel;
+import io.netty.handler.flush.FlushConsolidationHandler;
+
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration.LettuceClientConfigurationBuilder;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration.LettuceSslClientConfigurationBuilder;
+import org.springframework.util.StringUtils;
+
+/**
+ * The application's Lettuce configuration, changed to what locks need: short timeouts,
+ * fast reconnection, commands rejected while disconnected, the master only, no pool.
+ */
+final class DerivedLettuceConfiguration {
+
+	private static final Duration MAX_RECONNECT_DELAY = Duration.ofMillis(500);
+
+	private static final Duration MAX_TOPOLOGY_REFRESH_PAUSE = Duration.ofSeconds(1);
+
+	/**
+	 * With Sentinel and Cluster. A paused master accepts connections, and while a client
+	 * waits for it, it does not look for the new one; the topology of a cluster is known
+	 * only when each node has replied or timed out.
+	 */
+	private static final Duration MIN_FAILOVER_HANDSHAKE_TIMEOUT = Duration.ofSeconds(2);
+
+	/**
+	 * Not longer: a paused server accepts connections and never replies, which occupies
+	 * the worker that connects.
+	 */
+	private static final Duration MIN_DEDICATED_HANDSHAKE_TIMEOUT = Duration.ofSeconds(1);
+
+	/** At most; with 3 more system calls are made, with 256 the server waits. */
+	private static final int COMMANDS_PER_FLUSH = 8;
+
+	private final LettuceClientConfiguration application;
+
+	private final RedisConfiguration redisConfiguration;
+
+	private final Duration commandTimeout;
+
+	private final Duration connectTimeout;
+
+	private final ClientResources resources;
+
+	DerivedLettuceConfiguration(LettuceClientConfiguration application, RedisConfiguration redisConfiguration,
+			Duration commandTimeout, Duration connectTimeout) {
+		this.application = application;
+		this.redisConfiguration = redisConfiguration;
+		this.commandTimeout = commandTimeout;
+		this.connectTimeout = connectTimeout;
+		this.resources = application.getClientResources()
+			.map(DerivedLettuceConfiguration::sharing)
+			.orElseGet(() -> DefaultClientResources.builder().ioThreadPoolSize(2).computationThreadPoolSize(2))
+			.reconnectDelay(Delay.exponential(Duration.ZERO, MAX_RECONNECT_DELAY, 2, TimeUnit.MILLISECONDS))
+			.nettyCustomizer(consolidatingFlushes(application.getClientResources()
+				.map(ClientResources::nettyCustomizer)
+				.orElse(DefaultClientResources.DEFAULT_NETTY_CUSTOMIZER)))
+			.build();
+	}
+
+	/*
+	 * What a builder is given stays the application's, and is not shut down with the
+	 * resources. mutate() would copy them with an event loop of its own, and stop the
+	 * application's timer. The application publishes the latencies already. Its tracing
+	 * would make a trace of each renewal, which no call has sent.
+	 */
+	private static ClientResources.Builder sharing(ClientResources application) {
+		return DefaultClientResources.builder()
+			.addressResolverGroup(application.addressResolverGroup())
+			.commandLatencyPublisherOptions(DefaultEventPublisherOptions.disabled())
+			.commandLatencyRecorder(application.commandLatencyRecorder())
+			.eventBus(application.eventBus())
+			.eventExecutorGroup(application.eventExecutorGroup())
+			.eventLoopGroupProvider(application.eventLoopGroupProvider())
+			.socketAddressResolver(application.socketAddressResolver())
+			.timer(application.timer())
+			.tracing(Tracing.disabled());
+	}
+
+	/*
+	 * Lettuce flushes after each command. Commands that callers send at the same time
+	 * reach the server in one segment if the flush waits until the event loop has written
+	 * what is waiting; not all of it, or the server would be idle meanwhile.
+	 */
+	private static NettyCustomizer consolidatingFlushes(NettyCustomizer application) {
+		return new NettyCustomizer() {
+
+			@Override
+			public void afterBootstrapInitialized(Bootstrap bootstrap) {
+				application.afterBootstrapInitialized(bootstrap);
+			}
+
+			@Override
+			public void afterChannelInitialized(Channel channel) {
+				channel.pipeline().addFirst(new FlushConsolidationHandler(COMMANDS_PER_FLUSH, true));
+				application.afterChannelInitialized(channel);
+			}
+
+		};
+	}
+
+	RedisConfiguration redisConfiguration() {
+		return this.redisConfiguration;
+	}
+
+	/**
+	 * Returns how long callers wait for a reply unless they say otherwise.
+	 */
+	Duration commandTimeout() {
+		return this.commandTimeout;
+	}
+
+	/*
+	 * With a read preference, Lettuce finds the master among several nodes, but
+	 * subscribes at the configured node.
+	 */
+	Topology topology() {
+		if (RedisConfiguration.isClusterConfiguration(this.redisConfiguration)) {
+			return Topology.CLUSTER;
+		}
+		if (RedisConfiguration.isSentinelConfiguration(this.redisConfiguration)) {
+			return Topology.SENTINEL;
+		}
+		boolean oneNode = this.application.getReadFrom().isEmpty()
+				&& !RedisConfiguration.isStaticMasterReplicaConfiguration(this.redisConfiguration);
+		return oneNode ? Topology.SINGLE : Topology.UNKNOWN;
+	}
+
+	/**
+	 * Shuts the client resources down, except for what is the application's.
+	 */
+	void shutdownResources() {
+		this.resources.shutdown(0, this.commandTimeout.toMillis(), TimeUnit.MILLISECONDS);
+	}
+
+	/**
+	 * Returns the configuration of connections that reconnect automatically. Its command
+	 * timeout is the timeout of the handshake; for commands, callers have their own.
+	 */
+	LettuceClientConfiguration reconnecting() {
+		LettuceClientConfigurationBuilder builder = builder(options(), handshakeTimeout());
+		this.application.getReadFrom().ifPresent((readFrom) -> builder.readFrom(ReadFrom.MASTER));
+		return builder.build();
+	}
+
+	/**
+	 * Returns the configuration of connections that are closed when they break.
+	 */
+	LettuceClientConfiguration dedicated() {
+		return builder(options().mutate().autoReconnect(false).build(),
+				longer(this.commandTimeout, MIN_DEDICATED_HANDSHAKE_TIMEOUT))
+			.build();
+	}
+
+	private LettuceClientConfigurationBuilder builder(ClientOptions options, Duration timeout) {
+		LettuceClientConfigurationBuilder builder = LettuceClientConfiguration.builder()
+			.clientResources(this.resources)
+			.clientOptions(options)
+			.commandTimeout(timeout)
+			.shutdownTimeout(this.commandTimeout)
+			.shutdownQuietPeriod(Duration.ZERO);
+		this.application.getClientName().filter(StringUtils::hasText).ifPresent(builder::clientName);
+		this.application.getRedisCredentialsProviderFactory().ifPresent(builder::redisCredentialsProviderFactory);
+		if (this.application.isUseSsl()) {
+			LettuceSslClientConfigurationBuilder ssl = builder.useSsl().verifyPeer(this.application.getVerifyMode());
+			if (this.application.isStartTls()) {
+				ssl.startTls();
+			}
+		}
+		return builder;
+	}
+
+	/*
+	 * Callers wait for a connection no longer than for a reply, except for the first one,
+	 * but an attempt may continue and serve the next caller.
+	 */
+	private Duration handshakeTimeout() {
+		Topology topology = topology();
+		boolean failover = topology == Topology.SENTINEL || topology == Topology.CLUSTER;
+		return longer(this.commandTimeout, failover ? MIN_FAILOVER_HANDSHAKE_TIMEOUT : this.connectTimeout);
+	}
+
+	private ClientOptions options() {
+		ClientOptions options = this.application.getClientOptions().orElseGet(ClientOptions::create);
+		SocketOptions socket = options.getSocketOptions();
+		Duration connectTimeout = shorter(socket.getConnectTimeout(), handshakeTimeout());
+		ClientOptions ours = options.mutate()
+			.autoReconnect(true)
+			.suspendReconnectOnProtocolFailure(false)
+			.disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
+			.socketOptions(socket.mutate().connectTimeout(connectTimeout).build())
+			// callers have a timeout of their own, so commands need no timer
+			.timeoutOptions(TimeoutOptions.create())
+			.build();
+		return (topology() == Topology.CLUSTER) ? forCluster(ours) : ours;
+	}
+
+	/*
+	 * A client that does not look for a new master at the first sign of a failure keeps
+	 * using the old one. The application's settings are kept where they refresh the
+	 * topology more often.
+	 */
+	private static ClusterClientOptions forCluster(ClientOptions options) {
+		ClusterClientOptions present = (options instanceof ClusterClientOptions cluster) ? cluster
+				: ClusterClientOptions.builder(options).build();
+		ClusterTopologyRefreshOptions refresh = present.getTopologyRefreshOptions();
+		ClusterTopologyRefreshOptions.Builder ours = ClusterTopologyRefreshOptions.builder()
+			.adaptiveRefreshTriggersTimeout(shorter(refresh.getAdaptiveRefreshTimeout(), MAX_TOPOLOGY_REFRESH_PAUSE))
+			.refreshTriggersReconnectAttempts(Math.min(refresh.getRefreshTriggersReconnectAttempts(),
+					ClusterTopologyRefreshOptions.DEFAULT_REFRESH_TRIGGERS_RECONNECT_ATTEMPTS))
+			.dynamicRefreshSources(refresh.useDynamicRefreshSources())
+			.closeStaleConnections(refresh.isCloseStaleConnections());
+		if (refresh.isPeriodicRefreshEnabled()) {
+			ours.enablePeriodicRefresh(refresh.getRefreshPeriod());
+		}
+		return present.mutate().topologyRefreshOptions(ours.build()).build();
+	}
+
+	private static Duration shorter(Duration one, Duration other) {
+		return (one.compareTo(other) < 0) ? one : other;
+	}
+
+	private static Duration longer(Duration one, Duration other) {
+		return (one.compareTo(other) > 0) ? one : other;
+	}
+
+}
