@@ -9,11 +9,13 @@ import java.lang.annotation.Target;
 
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.test.context.PropertyMapping;
+import org.springframework.test.context.TestPropertySource;
 
 /**
- * Configures locks in a test: in memory, or switched off. Needed in slices such as
- * {@code @WebMvcTest}, which have no locks otherwise; with {@code @SpringBootTest} it
- * replaces the application's store.
+ * Configures locks in a test: in memory, or switched off; and a {@link LockTester}, which
+ * sees them. Needed in slices such as {@code @WebMvcTest}, which have no locks otherwise;
+ * with {@code @SpringBootTest} it takes the place of {@code distributed-lock.store}. A
+ * {@code LockStore} bean of the application stays.
  *
  * @since 0.1
  * @see LockTester
@@ -24,6 +26,7 @@ import org.springframework.boot.test.context.PropertyMapping;
 @Inherited
 @ImportAutoConfiguration
 @PropertyMapping("distributed-lock")
+@TestPropertySource(properties = "distributed-lock.store=memory")
 public @interface AutoConfigureDistributedLocks {
 
 	/**
@@ -31,11 +34,5 @@ public @interface AutoConfigureDistributedLocks {
 	 * @return false if annotated methods run without their lock
 	 */
 	boolean enabled() default true;
-
-	/**
-	 * Returns the value of {@code distributed-lock.store}.
-	 * @return the store, which a slice has only in memory
-	 */
-	String store() default "memory";
 
 }

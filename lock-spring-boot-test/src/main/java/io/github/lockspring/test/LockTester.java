@@ -15,10 +15,10 @@ import io.github.lockspring.internal.engine.LockEngine;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asserts which locks a test has taken, and makes locks busy, unavailable or lost. A
- * bean; works with every store, and for annotated methods, {@code execute},
- * {@code acquire} and {@code tryAcquire}. After each test method it forgets everything,
- * and releases what the test has left behind.
+ * Asserts which locks a test has taken, and makes locks busy, unavailable or lost. A bean
+ * of tests with {@link AutoConfigureDistributedLocks}; works for annotated methods,
+ * {@code execute}, {@code acquire} and {@code tryAcquire}. After each test method it
+ * forgets everything, and releases what the test has left behind.
  * <p>
  * Keys are written as messages print them: {@code order:42} for an annotation with the
  * name {@code order}. Thread-safe.

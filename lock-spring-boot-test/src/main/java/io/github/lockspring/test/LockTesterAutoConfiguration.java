@@ -15,13 +15,11 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Role;
 
 /**
- * Auto-configuration of the {@link LockTester}, for every test that has this module on
- * its class path.
- *
- * @since 0.1
+ * Auto-configuration of the {@link LockTester}, for tests with
+ * {@link AutoConfigureDistributedLocks}.
  */
 @AutoConfiguration
-public final class LockTesterAutoConfiguration {
+final class LockTesterAutoConfiguration {
 
 	@Bean
 	LockTester lockspringLockTester(ConfigurableListableBeanFactory beanFactory) {

@@ -17,7 +17,7 @@ import org.springframework.test.web.servlet.assertj.MockMvcTester;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The kit in a slice, switched off, and beside a mock.
+ * The kit in a slice, switched off, beside a mock, and where nobody has asked for it.
  */
 class SliceTests {
 
@@ -90,6 +90,36 @@ class SliceTests {
 			assertThat(this.jobs.run("job")).isFalse();
 			Mockito.verify(this.template).tryAcquire(Mockito.any());
 			this.locks.assertNotTaken("job");
+		}
+
+	}
+
+	@Nested
+	@SpringBootTest(properties = "distributed-lock.store=memory")
+	class NotAskedFor {
+
+		@Autowired
+		private ApplicationContext context;
+
+		@Test
+		void locksAreThoseOfTheApplication() {
+			assertThat(this.context.getBean(LockTemplate.class)).isNotInstanceOf(TestedLockTemplate.class);
+			assertThat(this.context.getBeansOfType(LockTester.class)).isEmpty();
+		}
+
+	}
+
+	@Nested
+	@SpringBootTest(properties = "distributed-lock.store=redis")
+	@AutoConfigureDistributedLocks
+	class InsteadOfAnotherStore {
+
+		@Autowired
+		private ApplicationContext context;
+
+		@Test
+		void locksAreInMemory() {
+			assertThat(this.context.getBean(LockStore.class)).isInstanceOf(MemoryLockStore.class);
 		}
 
 	}
