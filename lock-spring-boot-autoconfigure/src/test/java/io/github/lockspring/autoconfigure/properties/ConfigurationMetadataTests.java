@@ -62,10 +62,10 @@ class ConfigurationMetadataTests {
 	}
 
 	@Test
-	void readmeListsEachPropertyWithItsDefault() throws IOException {
+	void referenceListsEachPropertyWithItsDefault() throws IOException {
 		Map<String, String> listed = new TreeMap<>();
 		Matcher rows = Pattern.compile("^\\| `(distributed-lock\\.[\\w.-]+)` \\| `?([^`|]+?)`? \\|", Pattern.MULTILINE)
-			.matcher(Files.readString(Path.of("..", "README.md")));
+			.matcher(Files.readString(Path.of("..", "docs", "reference.md")));
 		while (rows.find()) {
 			assertThat(listed.put(rows.group(1), rows.group(2))).as(rows.group(1)).isNull();
 		}
