@@ -73,23 +73,15 @@ class ArchitectureTests {
 			Map.entry("redis.internal.client", List.of("", "store")),
 			Map.entry("redis.redlock", List.of("", "store", "redis", "redis.internal.client")),
 			Map.entry("jdbc", List.of("", "store", "internal.fencing")),
-			Map.entry("autoconfigure.properties", List.of("", "internal.aop", "internal.transaction")),
-			Map.entry("autoconfigure", List.of("", "store", "store.memory", "internal.interceptor", "internal.engine",
-					"internal.engine.support", "internal.transaction", "internal.fencing", "autoconfigure.properties")),
+			Map.entry("autoconfigure.internal", List.of("")),
+			Map.entry("autoconfigure",
+					List.of("", "store", "store.memory", "redis", "redis.redlock", "jdbc", "zookeeper", "etcd",
+							"internal.aop", "internal.interceptor", "internal.engine", "internal.engine.support",
+							"internal.transaction", "internal.fencing", "autoconfigure.internal")),
 			Map.entry("autoconfigure.observation",
 					List.of("", "store", "internal.engine.support", "internal.interceptor", "autoconfigure",
-							"autoconfigure.properties")),
-			Map.entry("autoconfigure.redis",
-					List.of("", "store", "internal.interceptor", "redis", "redis.redlock", "autoconfigure",
-							"autoconfigure.properties")),
-			Map.entry("autoconfigure.fencing",
-					List.of("", "internal.engine.support", "internal.fencing", "jdbc", "autoconfigure",
-							"autoconfigure.jdbc", "autoconfigure.properties")),
-			Map.entry("autoconfigure.actuate", List.of("", "store", "internal.engine", "autoconfigure")),
-			Map.entry("autoconfigure.zookeeper",
-					List.of("", "store", "zookeeper", "autoconfigure", "autoconfigure.properties")),
-			Map.entry("autoconfigure.etcd", List.of("", "store", "etcd", "autoconfigure", "autoconfigure.properties")),
-			Map.entry("autoconfigure.jdbc", List.of("", "store", "jdbc", "autoconfigure", "autoconfigure.properties")));
+							"autoconfigure.internal")),
+			Map.entry("autoconfigure.actuate", List.of("", "store", "internal.engine")));
 
 	private static final JavaClasses CLASSES = new ClassFileImporter()
 		.withImportOption(new ImportOption.DoNotIncludeTests())

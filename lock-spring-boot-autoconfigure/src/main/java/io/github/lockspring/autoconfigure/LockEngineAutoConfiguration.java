@@ -1,14 +1,12 @@
 package io.github.lockspring.autoconfigure;
 
+import io.github.lockspring.autoconfigure.internal.LockTemplateDecorator;
 import java.time.Duration;
 
 import io.github.lockspring.LockListener;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.UnitOfWork;
-import io.github.lockspring.autoconfigure.properties.DistributedLockProperties;
-import io.github.lockspring.autoconfigure.properties.DistributedLockProperties.Store;
-import io.github.lockspring.autoconfigure.properties.DurationUnitValidator;
-import io.github.lockspring.autoconfigure.properties.UnknownPropertyValidator;
+import io.github.lockspring.autoconfigure.DistributedLockProperties.Store;
 import io.github.lockspring.internal.engine.EngineSettings;
 import io.github.lockspring.internal.engine.LockEngine;
 import io.github.lockspring.internal.engine.support.LockRecorder;

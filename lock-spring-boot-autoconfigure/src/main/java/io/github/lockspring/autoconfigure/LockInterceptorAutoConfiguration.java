@@ -1,7 +1,7 @@
 package io.github.lockspring.autoconfigure;
 
+import io.github.lockspring.autoconfigure.internal.ConditionalOnLocksEnabled;
 import io.github.lockspring.LockTemplate;
-import io.github.lockspring.autoconfigure.properties.DistributedLockProperties;
 import io.github.lockspring.internal.interceptor.LockAnnotationValidator;
 import io.github.lockspring.internal.interceptor.LockInterceptor;
 import io.github.lockspring.internal.interceptor.LockOperationSourceAdvisor;

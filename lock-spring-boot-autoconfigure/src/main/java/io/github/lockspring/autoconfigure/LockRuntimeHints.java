@@ -5,7 +5,6 @@ import java.util.List;
 import io.github.lockspring.DistributedLock;
 import io.github.lockspring.DistributedLocks;
 import io.github.lockspring.Fenced;
-import io.github.lockspring.autoconfigure.properties.RedlockNodeProperties;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aot.hint.MemberCategory;

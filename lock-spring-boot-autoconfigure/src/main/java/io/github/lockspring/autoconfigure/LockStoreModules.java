@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
-import io.github.lockspring.autoconfigure.properties.DistributedLockProperties.Store;
+import io.github.lockspring.autoconfigure.DistributedLockProperties.Store;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.ClassUtils;

@@ -1,8 +1,8 @@
 package io.github.lockspring.autoconfigure;
 
+import io.github.lockspring.autoconfigure.internal.ConditionalOnLocksEnabled;
 import io.github.lockspring.UnitOfWork;
-import io.github.lockspring.autoconfigure.properties.ConditionalOnFlag;
-import io.github.lockspring.autoconfigure.properties.DistributedLockProperties;
+import io.github.lockspring.autoconfigure.internal.ConditionalOnFlag;
 import io.github.lockspring.internal.engine.support.LockRecorder;
 import io.github.lockspring.internal.transaction.CommitGuard;
 import io.github.lockspring.internal.transaction.TransactionListenerRegistrar;

@@ -1,6 +1,6 @@
 package io.github.lockspring.autoconfigure;
 
-import io.github.lockspring.autoconfigure.properties.ConditionalOnFlag;
+import io.github.lockspring.autoconfigure.internal.ConditionalOnFlag;
 import io.github.lockspring.FencingGuard;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.memory.MemoryLockStore;

@@ -1,6 +1,5 @@
 package io.github.lockspring.autoconfigure;
 
-import io.github.lockspring.autoconfigure.properties.DistributedLockProperties;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.memory.MemoryLockStore;
 

@@ -8,7 +8,6 @@ import java.util.stream.Collectors;
 
 import javax.sql.DataSource;
 
-import io.github.lockspring.autoconfigure.properties.DistributedLockProperties;
 import io.github.lockspring.store.LockStore;
 import org.jspecify.annotations.Nullable;
 

@@ -1,6 +1,6 @@
 package io.github.lockspring.autoconfigure;
 
-import io.github.lockspring.autoconfigure.properties.DistributedLockProperties.Store;
+import io.github.lockspring.autoconfigure.DistributedLockProperties.Store;
 
 import org.springframework.boot.autoconfigure.condition.ConditionMessage;
 import org.springframework.boot.autoconfigure.condition.ConditionOutcome;

@@ -3,7 +3,6 @@ package io.github.lockspring.autoconfigure;
 import java.time.Duration;
 import java.util.function.Supplier;
 
-import io.github.lockspring.autoconfigure.properties.PropertyRange;
 import io.github.lockspring.internal.interceptor.AdvisorChain;
 import io.github.lockspring.internal.interceptor.AdvisorOrderRule;
 import io.github.lockspring.internal.interceptor.LockOperation;

@@ -9,7 +9,6 @@ import io.github.lockspring.LockListener;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.OnBusy;
 import io.github.lockspring.DistributedLock;
-import io.github.lockspring.autoconfigure.properties.DistributedLockProperties;
 import io.github.lockspring.internal.interceptor.LockInterceptor;
 import io.github.lockspring.internal.interceptor.LockOperationSourceAdvisor;
 import org.junit.jupiter.api.Test;

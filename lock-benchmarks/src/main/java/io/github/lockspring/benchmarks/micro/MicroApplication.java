@@ -9,7 +9,7 @@ import io.github.lockspring.autoconfigure.LockInterceptorAutoConfiguration;
 import io.github.lockspring.autoconfigure.MemoryLockStoreAutoConfiguration;
 import io.github.lockspring.autoconfigure.observation.LockMetersAutoConfiguration;
 import io.github.lockspring.autoconfigure.observation.LockObservationAutoConfiguration;
-import io.github.lockspring.autoconfigure.redis.RedisLockStoreAutoConfiguration;
+import io.github.lockspring.autoconfigure.RedisLockStoreAutoConfiguration;
 import io.micrometer.observation.ObservationRegistry;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;

@@ -5,7 +5,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-import io.github.lockspring.autoconfigure.ConditionalOnLocksEnabled;
+import io.github.lockspring.autoconfigure.internal.ConditionalOnLocksEnabled;
 import io.github.lockspring.internal.engine.support.LockRecorder;
 import io.github.lockspring.internal.interceptor.LockInterceptor;
 import io.micrometer.core.instrument.MeterRegistry;

@@ -1,8 +1,8 @@
 package io.github.lockspring.autoconfigure.observation;
 
-import io.github.lockspring.autoconfigure.ConditionalOnLocksEnabled;
-import io.github.lockspring.autoconfigure.LockTemplateDecorator;
-import io.github.lockspring.autoconfigure.properties.DistributedLockProperties;
+import io.github.lockspring.autoconfigure.internal.ConditionalOnLocksEnabled;
+import io.github.lockspring.autoconfigure.internal.LockTemplateDecorator;
+import io.github.lockspring.autoconfigure.DistributedLockProperties;
 import io.micrometer.observation.ObservationRegistry;
 
 import org.springframework.beans.factory.ListableBeanFactory;

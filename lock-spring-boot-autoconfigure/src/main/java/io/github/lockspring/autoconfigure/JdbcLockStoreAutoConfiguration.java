@@ -1,0 +1,97 @@
+package io.github.lockspring.autoconfigure;
+
+import javax.sql.DataSource;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.lockspring.jdbc.JdbcDialect;
+import io.github.lockspring.jdbc.JdbcLockStore;
+import io.github.lockspring.jdbc.JdbcStoreSettings;
+import io.github.lockspring.store.LockStore;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.jdbc.DataSourceBuilder;
+import org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer;
+import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.jdbc.core.JdbcOperations;
+
+/**
+ * Auto-configuration of the {@link LockStore} in a database, and of its table.
+ *
+ * @since 0.1
+ */
+@AutoConfiguration(afterName = { "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration",
+		"org.springframework.boot.jdbc.autoconfigure.XADataSourceAutoConfiguration" })
+@ConditionalOnClass({ JdbcLockStore.class, DataSource.class, JdbcOperations.class, HikariDataSource.class,
+		DataSourceBuilder.class, DataSourceScriptDatabaseInitializer.class })
+@ConditionalOnLockStore(DistributedLockProperties.Store.JDBC)
+@ConditionalOnBean(DataSource.class)
+@ConditionalOnMissingBean(LockStore.class)
+@EnableConfigurationProperties(DistributedLockProperties.class)
+public final class JdbcLockStoreAutoConfiguration {
+
+	@Bean
+	@Lazy
+	LockConnectionPool lockspringLockConnectionPool(@LockDataSource ObjectProvider<DataSource> lockDataSource,
+			ObjectProvider<DataSource> dataSources, ObjectProvider<JdbcDialect> dialect,
+			DistributedLockProperties properties) {
+		DataSource own = lockDataSource.getIfAvailable();
+		int connections = properties.jdbc().connections();
+		return (own != null) ? LockConnectionPool.of(own, connections) : LockConnectionPool.derivedFrom(
+				unique(dataSources), connections, properties.jdbc().commandTimeout(), dialect.getIfUnique() != null);
+	}
+
+	@Bean
+	@Lazy
+	@DependsOnDatabaseInitialization
+	JdbcLockStore lockspringJdbcLockStore(LockConnectionPool connections, ObjectProvider<JdbcDialect> dialect,
+			DistributedLockProperties properties) {
+		return JdbcLockStore.create(connections.dataSource(), connections.name(),
+				settings(properties, dialect.getIfUnique()));
+	}
+
+	@Bean
+	LockTableInitializer lockspringLockTableInitializer(@LockDataSource ObjectProvider<DataSource> lockDataSource,
+			ObjectProvider<DataSource> dataSources, DistributedLockProperties properties) {
+		DataSource own = lockDataSource.getIfAvailable();
+		// validates the name of the table
+		String table = settings(properties, null).table();
+		return new LockTableInitializer((own != null) ? own : unique(dataSources), table,
+				properties.jdbc().initializeSchema());
+	}
+
+	private static JdbcStoreSettings settings(DistributedLockProperties properties, @Nullable JdbcDialect dialect) {
+		String table = properties.jdbc().table();
+		try {
+			return new JdbcStoreSettings(properties.keyPrefix(), table, properties.jdbc().connections(),
+					properties.jdbc().connectTimeout(), dialect, properties.jdbc().purgeAfter());
+		}
+		catch (IllegalArgumentException ex) {
+			throw new LockPropertyException("jdbc.table", table, "it is not the name of a table",
+					"Choose a name of letters, digits and underscores, with an optional schema and a dot before it.");
+		}
+	}
+
+	private static DataSource unique(ObjectProvider<DataSource> dataSources) {
+		try {
+			return dataSources.getObject();
+		}
+		catch (NoUniqueBeanDefinitionException ex) {
+			throw LockConnectionPool.refused(
+					"there are several DataSource beans and none of them is primary: "
+							+ String.join(", ", String.valueOf(ex.getBeanNamesFound())),
+					"Mark the one whose database has the locks with @Primary, or define one for the locks with"
+							+ " @LockDataSource.",
+					ex);
+		}
+	}
+
+}

@@ -1,0 +1,56 @@
+package io.github.lockspring.autoconfigure;
+
+import io.github.lockspring.redis.RedisLockStore;
+import io.github.lockspring.redis.RedisStoreSettings;
+import io.github.lockspring.store.LockStore;
+
+import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.config.NamedBeanHolder;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+
+/**
+ * Auto-configuration of the {@link LockStore} on the application's Redis.
+ *
+ * @since 0.1
+ */
+@AutoConfiguration(afterName = "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration")
+@ConditionalOnClass({ RedisConnectionFactory.class, RedisLockStore.class })
+@ConditionalOnLockStore(DistributedLockProperties.Store.REDIS)
+@EnableConfigurationProperties(DistributedLockProperties.class)
+public final class RedisLockStoreAutoConfiguration {
+
+	@Bean
+	@Lazy
+	@ConditionalOnMissingBean(LockStore.class)
+	@ConditionalOnSingleCandidate(RedisConnectionFactory.class)
+	RedisLockStore lockspringRedisLockStore(ConfigurableListableBeanFactory beanFactory,
+			DistributedLockProperties properties) {
+		NamedBeanHolder<RedisConnectionFactory> factory = beanFactory.resolveNamedBean(RedisConnectionFactory.class);
+		boolean several = BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beanFactory,
+				RedisConnectionFactory.class).length > 1;
+		try {
+			return RedisLockStore.create(factory.getBeanInstance(), several ? factory.getBeanName() : null,
+					settings(properties));
+		}
+		catch (UnsupportedOperationException ex) {
+			throw new LockPropertyException("redis.replica-acks", String.valueOf(properties.redis().replicaAcks()),
+					String.valueOf(ex.getMessage()),
+					"Leave the property out, or connect to a single server or through Sentinel.");
+		}
+	}
+
+	private static RedisStoreSettings settings(DistributedLockProperties properties) {
+		DistributedLockProperties.Redis redis = properties.redis();
+		return new RedisStoreSettings(properties.keyPrefix(), redis.commandTimeout(), redis.connectTimeout(),
+				redis.notifications(), redis.replicaAcks(), redis.replicaAckTimeout());
+	}
+
+}

@@ -1,0 +1,35 @@
+package io.github.lockspring.autoconfigure;
+
+import java.time.Duration;
+
+import io.github.lockspring.internal.interceptor.AdvisorChain;
+import io.github.lockspring.internal.interceptor.AdvisorOrderRule;
+import io.github.lockspring.internal.interceptor.LockOperation;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Refuses annotations whose lease is longer than the time for which a restarted node of
+ * Redlock does not vote: each of their calls would fail.
+ *
+ * @param longest the longest lease
+ */
+record RedlockLeaseValidator(Duration longest) implements AdvisorOrderRule {
+
+	@Override
+	public void validate(AdvisorChain chain) {
+		for (LockOperation operation : chain.operations()) {
+			refuseIfLonger(operation, "ttl", operation.lock().ttl());
+			refuseIfLonger(operation, "minHold", operation.lock().minHold());
+		}
+	}
+
+	private void refuseIfLonger(LockOperation operation, String attribute, @Nullable Duration lease) {
+		if (lease != null && lease.compareTo(this.longest) > 0) {
+			throw operation.error(attribute, PropertyRange.text(lease),
+					"it is longer than distributed-lock.redlock.longest-ttl = " + PropertyRange.text(this.longest)
+							+ ", for which a restarted node does not vote",
+					"Set that property to the longest lease, or make this lease shorter");
+		}
+	}
+
+}
