@@ -51,7 +51,7 @@ class MissingLockStoreException extends RuntimeException {
 			DistributedLockProperties.@Nullable Store store) {
 		ClassLoader classLoader = beanFactory.getBeanClassLoader();
 		return LockStoreModules.select(store, classLoader).map((selected) -> switch (selected) {
-			case MEMORY -> leftOut("MemoryLockStoreAutoConfiguration");
+			case MEMORY -> leftOut("LockAutoConfiguration");
 			case JDBC -> withModule(selected, LockStoreModules.JDBC_STORE, "jdbc", classLoader,
 					() -> withoutJdbc(beanFactory, classLoader));
 			case ZOOKEEPER -> withModule(selected, LockStoreModules.ZOOKEEPER_STORE, "zookeeper", classLoader,

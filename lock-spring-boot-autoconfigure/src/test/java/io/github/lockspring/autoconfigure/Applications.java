@@ -65,7 +65,7 @@ public final class Applications {
 	}
 
 	public static Class<?>[] registered() {
-		String room = ClassUtils.getPackageName(LockEngineAutoConfiguration.class);
+		String room = ClassUtils.getPackageName(LockAutoConfiguration.class);
 		List<String> names = StreamSupport
 			.stream(ImportCandidates.load(AutoConfiguration.class, Applications.class.getClassLoader()).spliterator(),
 					false)

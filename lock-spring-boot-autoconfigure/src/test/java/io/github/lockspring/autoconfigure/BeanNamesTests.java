@@ -28,9 +28,14 @@ class BeanNamesTests {
 			.isEqualTo(type.endsWith("HealthIndicator") ? StringUtils.uncapitalize(type) : "lockspring" + type);
 	}
 
+	private static Stream<Class<?>> withNested(Class<?> type) {
+		return Stream.concat(Stream.of(type),
+				Arrays.stream(type.getDeclaredClasses()).flatMap(BeanNamesTests::withNested));
+	}
+
 	static Stream<Method> beanMethods() {
 		return Arrays.stream(Applications.registered())
-			.flatMap((type) -> Stream.concat(Stream.of(type), Arrays.stream(type.getDeclaredClasses())))
+			.flatMap(BeanNamesTests::withNested)
 			.flatMap((type) -> Arrays.stream(type.getDeclaredMethods()))
 			.filter((method) -> method.isAnnotationPresent(Bean.class));
 	}

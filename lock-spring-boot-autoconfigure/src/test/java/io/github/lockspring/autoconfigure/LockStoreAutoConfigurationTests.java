@@ -342,19 +342,9 @@ class LockStoreAutoConfigurationTests {
 	@Test
 	void excludedStoreIsNamed() {
 		FailureAnalysis failure = StartupFailures.of(new ApplicationContextRunner()
-			.withConfiguration(
-					AutoConfigurations.of(DataRedisAutoConfiguration.class, LockEngineAutoConfiguration.class))
+			.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class, LockAutoConfiguration.class))
 			.withUserConfiguration(ProgramConfiguration.class));
 		assertThat(failure.getDescription()).contains("RedisLockStoreAutoConfiguration");
-	}
-
-	@Test
-	void excludedStoreInMemoryIsNamed() {
-		FailureAnalysis failure = StartupFailures.of(new ApplicationContextRunner()
-			.withConfiguration(AutoConfigurations.of(LockEngineAutoConfiguration.class))
-			.withPropertyValues("distributed-lock.store=memory")
-			.withUserConfiguration(ProgramConfiguration.class));
-		assertThat(failure.getDescription()).contains("MemoryLockStoreAutoConfiguration");
 	}
 
 	@Test

@@ -50,10 +50,9 @@ import static org.awaitility.Awaitility.await;
 class LockTransactionAutoConfigurationTests {
 
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(LockEngineAutoConfiguration.class,
-				MemoryLockStoreAutoConfiguration.class, LockTransactionAutoConfiguration.class,
-				DataSourceAutoConfiguration.class, DataSourceTransactionManagerAutoConfiguration.class,
-				TransactionAutoConfiguration.class, TransactionManagerCustomizationAutoConfiguration.class))
+		.withConfiguration(AutoConfigurations.of(LockAutoConfiguration.class, DataSourceAutoConfiguration.class,
+				DataSourceTransactionManagerAutoConfiguration.class, TransactionAutoConfiguration.class,
+				TransactionManagerCustomizationAutoConfiguration.class))
 		.withPropertyValues("distributed-lock.store=memory", "spring.datasource.generate-unique-name=true");
 
 	@Test
@@ -151,9 +150,7 @@ class LockTransactionAutoConfigurationTests {
 	void nothingIsThereWithoutTransactionsOrLocks() {
 		this.runner.withPropertyValues("distributed-lock.enabled=false")
 			.run((context) -> assertThat(context).doesNotHaveBean(TransactionListenerRegistrar.class));
-		new ApplicationContextRunner()
-			.withConfiguration(AutoConfigurations.of(LockEngineAutoConfiguration.class,
-					MemoryLockStoreAutoConfiguration.class, LockTransactionAutoConfiguration.class))
+		new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(LockAutoConfiguration.class))
 			.withPropertyValues("distributed-lock.store=memory")
 			.withClassLoader(new FilteredClassLoader("org.springframework.transaction", "org.springframework.jdbc"))
 			.run((context) -> {

@@ -130,7 +130,7 @@ class PropertyWiringTests {
 
 	@Test
 	void commandTimeoutArrivesAtTheEngineToo() {
-		EngineSettings engine = settings(LockEngineAutoConfiguration.class, all());
+		EngineSettings engine = settings(LockAutoConfiguration.Engine.class, all());
 		assertThat(engine.commandTimeout()).isEqualTo(Duration.ofSeconds(4));
 	}
 
@@ -140,7 +140,7 @@ class PropertyWiringTests {
 
 	private static void engine(String name, String value, Object expected, Function<EngineSettings, Object> setting) {
 		bound(name, value, expected,
-				(properties) -> setting.apply(settings(LockEngineAutoConfiguration.class, properties)));
+				(properties) -> setting.apply(settings(LockAutoConfiguration.Engine.class, properties)));
 	}
 
 	private static void redis(String name, String value, Object expected,

@@ -1,8 +1,7 @@
 package io.github.lockspring.test;
 
 import io.github.lockspring.LockTemplate;
-import io.github.lockspring.autoconfigure.LockEngineAutoConfiguration;
-import io.github.lockspring.autoconfigure.MemoryLockStoreAutoConfiguration;
+import io.github.lockspring.autoconfigure.LockAutoConfiguration;
 import io.github.lockspring.internal.engine.LockEngine;
 import org.junit.jupiter.api.Test;
 
@@ -18,8 +17,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class LockTesterAutoConfigurationTests {
 
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(LockTesterAutoConfiguration.class, LockEngineAutoConfiguration.class,
-				MemoryLockStoreAutoConfiguration.class));
+		.withConfiguration(AutoConfigurations.of(LockTesterAutoConfiguration.class, LockAutoConfiguration.class));
 
 	@Test
 	void engineIsNotCreatedForTheTester() {

@@ -3,12 +3,9 @@ package io.github.lockspring.benchmarks.micro;
 import java.util.Map;
 
 import io.github.lockspring.LockTemplate;
-import io.github.lockspring.autoconfigure.LockEngineAutoConfiguration;
-import io.github.lockspring.autoconfigure.LockEventAutoConfiguration;
-import io.github.lockspring.autoconfigure.LockInterceptorAutoConfiguration;
-import io.github.lockspring.autoconfigure.MemoryLockStoreAutoConfiguration;
 import io.github.lockspring.autoconfigure.observation.LockMetersAutoConfiguration;
 import io.github.lockspring.autoconfigure.observation.LockObservationAutoConfiguration;
+import io.github.lockspring.autoconfigure.LockAutoConfiguration;
 import io.github.lockspring.autoconfigure.RedisLockStoreAutoConfiguration;
 import io.micrometer.observation.ObservationRegistry;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
@@ -16,6 +13,8 @@ import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 
 import org.springframework.aop.Advisor;
 import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
+import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.boot.Banner;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
@@ -36,9 +35,7 @@ import org.springframework.context.annotation.Role;
  */
 @Configuration(proxyBeanMethods = false)
 @ImportAutoConfiguration({ AopAutoConfiguration.class, DataRedisAutoConfiguration.class,
-		RedisLockStoreAutoConfiguration.class, MemoryLockStoreAutoConfiguration.class,
-		LockEngineAutoConfiguration.class, LockInterceptorAutoConfiguration.class,
-		LockObservationAutoConfiguration.class })
+		RedisLockStoreAutoConfiguration.class, LockAutoConfiguration.class, LockObservationAutoConfiguration.class })
 class MicroApplication {
 
 	/** No locks at all. */
@@ -99,13 +96,12 @@ class MicroApplication {
 	}
 
 	/**
-	 * Events, as every application has them.
+	 * Takes away the events that every application has.
 	 */
-	@Configuration(proxyBeanMethods = false)
-	@ConditionalOnBooleanProperty(name = "benchmark.silent", havingValue = false, matchIfMissing = true)
-	@ImportAutoConfiguration(LockEventAutoConfiguration.class)
-	static class Events {
-
+	@Bean
+	@ConditionalOnBooleanProperty("benchmark.silent")
+	static BeanFactoryPostProcessor silence() {
+		return (beanFactory) -> ((BeanDefinitionRegistry) beanFactory).removeBeanDefinition("lockspringLockListener");
 	}
 
 	/**

@@ -23,7 +23,7 @@ import org.springframework.core.annotation.Order;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-class LockEngineAutoConfigurationTests {
+class LockAutoConfigurationTests {
 
 	private final ApplicationContextRunner runner = Applications.inMemory();
 
