@@ -5,11 +5,11 @@ package io.github.lockspring;
  * it has seen, and refuses work under an older one, even if the process that does the
  * work believes that it holds the lock. Thread-safe.
  * <p>
- * {@link io.github.lockspring.Fenced} calls it for annotated methods. A program calls it
- * at the start of its work, before it reads what it is going to change:
+ * {@link Fenced} calls it for annotated methods. A program calls it at the start of its
+ * work, before it reads what it is going to change:
  *
  * <pre class="code">
- * locks.execute(LockRequest.of("order:42"), (lock) -&gt; transactions.execute((status) -&gt; {
+ * locks.execute(LockRequest.of("order", 42), (lock) -&gt; transactions.execute((status) -&gt; {
  *     guard.check(lock);
  *     return ship(42);
  * }));</pre>
@@ -44,7 +44,7 @@ public interface FencingGuard {
 	 * @throws IllegalStateException as for {@link #check(String, long)}
 	 */
 	default void check(HeldLock lock) {
-		lock.locks().forEach((each) -> check(each.key(), each.fencingToken()));
+		lock.keys().forEach((key) -> check(key, lock.fencingToken(key)));
 	}
 
 }

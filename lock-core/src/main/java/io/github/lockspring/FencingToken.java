@@ -32,7 +32,7 @@ public record FencingToken(String key, long value) {
 	 * @throws IllegalStateException if the lock has several keys
 	 */
 	public static FencingToken of(HeldLock lock) {
-		return new FencingToken(lock.key(), lock.fencingToken());
+		return new FencingToken(lock.keys().get(0), lock.fencingToken());
 	}
 
 }

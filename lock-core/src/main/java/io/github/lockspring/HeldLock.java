@@ -2,9 +2,10 @@ package io.github.lockspring;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 
-import org.jspecify.annotations.Nullable;
+import io.github.lockspring.internal.base.CallChain;
 
 /**
  * A lock that was granted, for as long as its lease lasts. Ownership belongs to this
@@ -12,7 +13,6 @@ import org.jspecify.annotations.Nullable;
  * thread-safe.
  * <p>
  * If several keys were taken in one call, this object represents all of them:
- * {@link #locks()} returns each one, and the other methods apply to all of them:
  * {@link #isHeld()} is true only if all are held, and {@link #remaining()} is the
  * shortest time.
  *
@@ -21,24 +21,11 @@ import org.jspecify.annotations.Nullable;
 public interface HeldLock extends AutoCloseable {
 
 	/**
-	 * Returns the key, without the store's prefix; of several keys the first in order.
-	 * @return the key
+	 * Returns the keys, without the store's prefix, in the order in which they were
+	 * taken.
+	 * @return the keys, at least one
 	 */
-	String key();
-
-	/**
-	 * Returns the label of the request, for messages and metrics; of several keys that of
-	 * the first in order.
-	 * @return the name, or null if the request gave none
-	 */
-	@Nullable String name();
-
-	/**
-	 * Returns the lock of each key, in the order in which they were taken; for a single
-	 * key this lock itself.
-	 * @return the locks, never empty
-	 */
-	List<HeldLock> locks();
+	List<String> keys();
 
 	/**
 	 * Returns a number that is larger than that of every earlier holder of the key. A
@@ -46,12 +33,20 @@ public interface HeldLock extends AutoCloseable {
 	 * holder that was paused beyond its lease. Positive and below 2<sup>53</sup>.
 	 * @return the fencing token
 	 * @throws IllegalStateException if several keys were taken: each has its own, see
-	 * {@link #locks()}
+	 * {@link #fencingToken(String)}
 	 * @see <a href=
 	 * "https://martin.kleppmann.com/2016/02/08/how-to-do-distributed-locking.html">How to
 	 * do distributed locking</a>
 	 */
 	long fencingToken();
+
+	/**
+	 * Returns the fencing token of one of the keys.
+	 * @param key one of {@link #keys()}
+	 * @return the fencing token, as {@link #fencingToken()}
+	 * @throws IllegalArgumentException if it is none of the keys
+	 */
+	long fencingToken(String key);
 
 	/**
 	 * Returns the time until the lease ends unless it is renewed, by this process's
@@ -75,27 +70,9 @@ public interface HeldLock extends AutoCloseable {
 	void ensureHeld();
 
 	/**
-	 * Verifies with the store that the lock is still held, and renews the lease in the
-	 * same round trip. For moments in which the local clock is not enough;
-	 * {@link #ensureHeld()} costs no round trip.
-	 * @throws LockLostException if the lock was lost
-	 * @throws LockUnavailableException if the store did not reply; the lease is unchanged
-	 * @throws IllegalStateException if it was closed
-	 */
-	void verify();
-
-	/**
-	 * Returns what happens when the lock is lost. If the call chain has re-entered it and
-	 * the requests differ, {@link OnLost#NOTIFY} counts least.
-	 * @return what happens
-	 */
-	OnLost onLost();
-
-	/**
 	 * Extends the lease, if necessary, to at least the given time from now. Costs a round
-	 * trip to the store.
-	 * @param duration the time that should be left, as for
-	 * {@link LockRequest#ttl(Duration)}
+	 * trip to the store, which also verifies that the lock is still held.
+	 * @param duration the time that should be left, 100 milliseconds to 365 days
 	 * @throws LockLostException if the lock was lost
 	 * @throws LockUnavailableException if the store did not reply; the lease is unchanged
 	 * @throws IllegalStateException if it was closed
@@ -106,31 +83,35 @@ public interface HeldLock extends AutoCloseable {
 	 * Releases the lock. Does nothing the second time. If the store cannot be reached,
 	 * this logs a warning, and the release is repeated in the background until the store
 	 * replies or the lease ends.
-	 * @throws LockLostException if the lock was lost before, unless the request said
-	 * {@link OnLost#NOTIFY}
+	 * @throws LockLostException if the lock was lost before
 	 */
 	@Override
 	void close();
 
 	/**
 	 * Returns the lock of the innermost annotated method or {@link LockTemplate#execute}
-	 * that is running on this thread. A method that runs without its lock, as with a
-	 * false condition, is not counted. If the call took several keys, the lock represents
+	 * that is running on this thread. If the call took several keys, the lock represents
 	 * all of them.
 	 * @return the lock, or empty if the call chain holds none
 	 */
 	static Optional<HeldLock> current() {
-		return LockContext.current();
+		return CallChain.current(HeldLock.class);
 	}
 
 	/**
 	 * Returns the lock with this key that the current call chain holds, through an
 	 * annotated method or {@link LockTemplate#execute}.
 	 * @param key the key, without the store's prefix
-	 * @return the lock, or empty if the call chain holds none with this key
+	 * @return the lock of this key alone, or empty if the call chain does not hold it
 	 */
 	static Optional<HeldLock> current(String key) {
-		return LockContext.current(key);
+		Objects.requireNonNull(key, "key");
+		for (HeldLock lock : CallChain.currentLocks(HeldLock.class)) {
+			if (lock.keys().contains(key)) {
+				return Optional.of(lock);
+			}
+		}
+		return Optional.empty();
 	}
 
 }

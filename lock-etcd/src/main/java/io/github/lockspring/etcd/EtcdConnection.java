@@ -18,7 +18,7 @@ import io.etcd.jetcd.Watch;
 import io.etcd.jetcd.options.WatchOption;
 import io.etcd.jetcd.watch.WatchEvent.EventType;
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.store.DaemonThreadFactory;
+import io.github.lockspring.internal.base.DaemonThreadFactory;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

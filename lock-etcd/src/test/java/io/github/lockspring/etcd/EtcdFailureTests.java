@@ -18,6 +18,7 @@ import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.internal.KeyedLock;
 import io.github.lockspring.internal.engine.EngineSettings;
 import io.github.lockspring.internal.engine.LockEngine;
 import io.github.lockspring.store.StoreHealth;
@@ -163,7 +164,7 @@ class EtcdFailureTests {
 				holder.signal("CONT");
 				assertThat(holder.ask("held")).isEqualTo("false");
 				assertThat(holder.ask("close")).isEqualTo("lost");
-				await().ignoreException(LockUnavailableException.class).untilAsserted(next::verify);
+				await().ignoreException(LockUnavailableException.class).untilAsserted(((KeyedLock) next)::verify);
 				assertThat(next.fencingToken()).isGreaterThan(first);
 			}
 		}
@@ -266,7 +267,9 @@ class EtcdFailureTests {
 			.orElseThrow();
 		HeldLock held = locks.acquire(this.request.ttl(Duration.ofSeconds(30)));
 		leader.kill();
-		await().atMost(PATIENT).ignoreException(LockUnavailableException.class).untilAsserted(held::verify);
+		await().atMost(PATIENT)
+			.ignoreException(LockUnavailableException.class)
+			.untilAsserted(((KeyedLock) held)::verify);
 		members.stream().filter((member) -> member != leader).findFirst().orElseThrow().kill();
 		assertThatExceptionOfType(LockUnavailableException.class)
 			.isThrownBy(() -> locks.acquire(LockRequest.of("other").waitTime(Duration.ofSeconds(1))));

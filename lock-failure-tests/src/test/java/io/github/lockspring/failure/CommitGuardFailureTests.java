@@ -9,7 +9,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
 import io.github.lockspring.HeldLock;
-import io.github.lockspring.LockContext;
+import io.github.lockspring.internal.KeyedLock;
+import io.github.lockspring.internal.base.CallChain;
 import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
@@ -263,7 +264,7 @@ class CommitGuardFailureTests {
 				.isThrownBy(() -> this.mine.locks().executeWithoutResult(LONG, (lock) -> {
 					this.database.transaction(verification).executeWithoutResult((status) -> this.database.write());
 					this.redis.command("DEL", "lock:order:42");
-					assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::verify);
+					assertThatExceptionOfType(LockLostException.class).isThrownBy(((KeyedLock) lock)::verify);
 					second.transaction(verification).executeWithoutResult((status) -> second.write());
 				}));
 			assertThat(this.database.written()).isOne();
@@ -300,7 +301,7 @@ class CommitGuardFailureTests {
 		CompletableFuture.runAsync(() -> transaction.executeWithoutResult((status) -> this.database.write())).join();
 		assertThat(this.database.written()).isEqualTo(2);
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> {
-			try (LockContext.Scope scope = LockContext.open(lock)) {
+			try (CallChain.Scope scope = CallChain.open(lock, ((KeyedLock) lock).locks())) {
 				assertThat(scope).isNotNull();
 				transaction.executeWithoutResult((status) -> this.database.write());
 			}
@@ -312,12 +313,12 @@ class CommitGuardFailureTests {
 	/**
 	 * Writes in a transaction under the lock, and something happens before the commit.
 	 */
-	private void write(Verification verification, LockRequest request, Consumer<HeldLock> meanwhile) {
+	private void write(Verification verification, LockRequest request, Consumer<KeyedLock> meanwhile) {
 		this.mine.locks()
 			.executeWithoutResult(request,
 					(lock) -> this.database.transaction(verification).executeWithoutResult((status) -> {
 						this.database.write();
-						meanwhile.accept(lock);
+						meanwhile.accept((KeyedLock) lock);
 					}));
 	}
 

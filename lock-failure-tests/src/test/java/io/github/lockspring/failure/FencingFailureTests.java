@@ -17,6 +17,7 @@ import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.FencingGuard;
 import io.github.lockspring.StaleFencingTokenException;
+import io.github.lockspring.internal.KeyedLock;
 import io.github.lockspring.jdbc.JdbcFencingGuard;
 import io.github.lockspring.redis.FencedRedisValues;
 import io.github.lockspring.redis.Instance;
@@ -49,7 +50,7 @@ class FencingFailureTests {
 
 	private static final LockRequest LONG = REQUEST.ttl(Duration.ofSeconds(30));
 
-	private static final Consumer<HeldLock> NOTHING = (lock) -> {
+	private static final Consumer<KeyedLock> NOTHING = (lock) -> {
 	};
 
 	private final RedisServer redis = RedisServer.start("--maxmemory", "4mb", "--maxmemory-policy", "volatile-ttl");
@@ -217,7 +218,7 @@ class FencingFailureTests {
 		}
 	}
 
-	private void write(LockRequest request, Consumer<HeldLock> before, Consumer<HeldLock> after) {
+	private void write(LockRequest request, Consumer<KeyedLock> before, Consumer<KeyedLock> after) {
 		write(this.mine, request, before, after);
 	}
 
@@ -225,10 +226,10 @@ class FencingFailureTests {
 	 * Writes under a lock, and something happens before the guard is asked, and before
 	 * the commit.
 	 */
-	private void write(Instance instance, LockRequest request, Consumer<HeldLock> before, Consumer<HeldLock> after) {
+	private void write(Instance instance, LockRequest request, Consumer<KeyedLock> before, Consumer<KeyedLock> after) {
 		String name = (instance == this.other) ? "other" : "mine";
 		instance.locks().executeWithoutResult(request, (lock) -> {
-			before.accept(lock);
+			before.accept((KeyedLock) lock);
 			this.journal.write(lock, name, after);
 		});
 	}
@@ -264,11 +265,11 @@ class FencingFailureTests {
 			this.transaction.executeWithoutResult((status) -> this.guard.check("order:42", 1));
 		}
 
-		void write(HeldLock lock, String text, Consumer<HeldLock> after) {
+		void write(HeldLock lock, String text, Consumer<KeyedLock> after) {
 			this.transaction.executeWithoutResult((status) -> {
 				this.guard.check(lock);
 				write(text);
-				after.accept(lock);
+				after.accept((KeyedLock) lock);
 			});
 		}
 

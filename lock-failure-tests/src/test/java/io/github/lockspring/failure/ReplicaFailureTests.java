@@ -153,14 +153,14 @@ class ReplicaFailureTests {
 		assertThat(acknowledged).allMatch(HeldLock::isHeld);
 		Instance next = on(this.near, 0);
 		for (HeldLock lock : acknowledged) {
-			acquire(next, LockRequest.of(lock.key()).waitTime(ttl.multipliedBy(4)));
+			acquire(next, LockRequest.of(lock.keys().get(0)).waitTime(ttl.multipliedBy(4)));
 			assertThat(lock.isHeld()).isFalse();
 			await().until(() -> this.instances.stream()
 				.flatMap((each) -> each.events(LockEvent.Lost.class).stream())
-				.anyMatch((event) -> event.key().equals(lock.key())));
+				.anyMatch((event) -> event.key().equals(lock.keys().get(0))));
 			assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::close);
 		}
-		HeldLock second = acquire(next, LockRequest.of(other.key()).waitTime(ttl.multipliedBy(4)));
+		HeldLock second = acquire(next, LockRequest.of(other.keys().get(0)).waitTime(ttl.multipliedBy(4)));
 		assertThat(other.isHeld() && second.isHeld()).as("two holders").isTrue();
 	}
 

@@ -18,7 +18,8 @@ import java.util.stream.Stream;
 import javax.sql.DataSource;
 
 import io.github.lockspring.HeldLock;
-import io.github.lockspring.LockContext;
+import io.github.lockspring.internal.KeyedLock;
+import io.github.lockspring.internal.base.CallChain;
 import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockException;
 import io.github.lockspring.LockLostException;
@@ -218,7 +219,7 @@ class SentinelFailoverTests {
 		transactions.addListener(
 				new CommitGuard(() -> new CommitGuard.Settings(verification, Duration.ofMillis(50)), (refused) -> {
 				}));
-		try (LockContext.Scope scope = LockContext.open(lock)) {
+		try (CallChain.Scope scope = CallChain.open(lock, ((KeyedLock) lock).locks())) {
 			new TransactionTemplate(transactions).executeWithoutResult(work);
 		}
 	}
@@ -256,7 +257,7 @@ class SentinelFailoverTests {
 	private static boolean isLockedAt(RedisServer server, String name) {
 		try {
 			LockRequest request = LockRequest.of("any " + name).waitTime(Duration.ZERO);
-			return instances.get(name).locks().execute(request, (lock) -> server.exists("lock:" + lock.key()));
+			return instances.get(name).locks().execute(request, (lock) -> server.exists("lock:" + lock.keys().get(0)));
 		}
 		catch (LockException ex) {
 			return false;

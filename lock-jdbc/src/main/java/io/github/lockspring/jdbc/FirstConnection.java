@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.store.DaemonThreadFactory;
+import io.github.lockspring.internal.base.DaemonThreadFactory;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

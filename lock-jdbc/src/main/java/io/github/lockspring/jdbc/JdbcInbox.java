@@ -10,7 +10,7 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.store.DaemonThreadFactory;
+import io.github.lockspring.internal.base.DaemonThreadFactory;
 import io.github.lockspring.store.Inbox;
 import io.github.lockspring.store.InboxListener;
 import io.github.lockspring.store.OwnerToken;

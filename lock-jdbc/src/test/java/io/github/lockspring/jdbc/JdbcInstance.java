@@ -12,6 +12,7 @@ import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.internal.KeyedLock;
 import io.github.lockspring.internal.engine.EngineSettings;
 import io.github.lockspring.internal.engine.LockEngine;
 import io.github.lockspring.store.LockStore;
@@ -72,7 +73,9 @@ final class JdbcInstance implements AutoCloseable {
 
 	/** Verifies a lock, again if a request had no answer in time. */
 	static void verify(HeldLock lock) {
-		await().pollDelay(Duration.ZERO).ignoreException(LockUnavailableException.class).untilAsserted(lock::verify);
+		await().pollDelay(Duration.ZERO)
+			.ignoreException(LockUnavailableException.class)
+			.untilAsserted(((KeyedLock) lock)::verify);
 	}
 
 	LockTemplate locks() {

@@ -14,7 +14,7 @@ import io.github.lockspring.redis.internal.client.RedisCommands;
 import io.github.lockspring.redis.internal.client.RedisConnections;
 import io.github.lockspring.redis.internal.client.RedisEndpoint;
 import io.github.lockspring.redis.internal.client.RedisErrors;
-import io.github.lockspring.store.DaemonThreadFactory;
+import io.github.lockspring.internal.base.DaemonThreadFactory;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

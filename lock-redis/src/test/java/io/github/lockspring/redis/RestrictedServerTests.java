@@ -13,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockRequest;
+import io.github.lockspring.internal.KeyedLock;
 import io.github.lockspring.internal.engine.EngineSettings;
 import io.github.lockspring.internal.engine.LockEngine;
 import io.github.lockspring.store.Inbox;
@@ -160,7 +161,7 @@ class RestrictedServerTests {
 							.executeWithoutResult(LockRequest.of(driver + rules).waitTime(Duration.ofSeconds(30)),
 									(lock) -> {
 										counter[0]++;
-										lock.verify();
+										((KeyedLock) lock).verify();
 									});
 					}
 				}));

@@ -14,6 +14,7 @@ import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.DistributedLock;
 import io.github.lockspring.autoconfigure.actuate.DistributedLocksHealthIndicator;
 import io.github.lockspring.etcd.EtcdLockStore;
+import io.github.lockspring.internal.KeyedLock;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.testsupport.etcd.EtcdProcess;
 import io.github.lockspring.testsupport.etcd.RequiresEtcd;
@@ -194,7 +195,7 @@ class EtcdLockStoreAutoConfigurationTests {
 					"spring.ssl.bundle.jks.locks.truststore.type=PKCS12");
 			application.withPropertyValues("distributed-lock.etcd.ssl.bundle=locks").run((context) -> {
 				try (HeldLock lock = context.getBean(LockTemplate.class).acquire(LockRequest.of("a"))) {
-					lock.verify();
+					((KeyedLock) lock).verify();
 					assertThat(server.entries("a")).isOne();
 				}
 			});

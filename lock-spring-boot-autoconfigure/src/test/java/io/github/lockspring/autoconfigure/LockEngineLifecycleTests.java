@@ -197,7 +197,7 @@ class LockEngineLifecycleTests {
 	}
 
 	private String instanceOf(HeldLock lock) {
-		String token = this.server.get("lock:" + lock.key());
+		String token = this.server.get("lock:" + lock.keys().get(0));
 		assertThat(token).isNotNull();
 		return OwnerToken.parse(token).orElseThrow().instance();
 	}

@@ -3,7 +3,9 @@ package io.github.lockspring.autoconfigure;
 import java.util.ArrayList;
 import java.util.List;
 
-import io.github.lockspring.LockContext;
+import io.github.lockspring.HeldLock;
+import io.github.lockspring.internal.KeyedLock;
+import io.github.lockspring.internal.base.CallChain;
 import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockListener;
 import io.github.lockspring.LockTemplate;
@@ -83,7 +85,7 @@ class LockInterceptorAutoConfigurationTests {
 			context.getBean(TransactionalService.class).work();
 			assertThat(context.getBean(RecordingTransactionManager.class).lockedDuring).containsExactly("begin locked",
 					"commit locked");
-			assertThat(LockContext.currentLocks()).isEmpty();
+			assertThat(CallChain.currentLocks(KeyedLock.class)).isEmpty();
 		});
 	}
 
@@ -195,7 +197,7 @@ class LockInterceptorAutoConfigurationTests {
 		@Override
 		@DistributedLock(key = "'shop'")
 		public boolean sell() {
-			return !LockContext.currentLocks().isEmpty();
+			return !CallChain.currentLocks(KeyedLock.class).isEmpty();
 		}
 
 	}
@@ -247,7 +249,7 @@ class LockInterceptorAutoConfigurationTests {
 		}
 
 		private void record(String moment) {
-			this.lockedDuring.add(moment + (LockContext.current("tx").isPresent() ? " locked" : " unlocked"));
+			this.lockedDuring.add(moment + (HeldLock.current("tx").isPresent() ? " locked" : " unlocked"));
 		}
 
 	}

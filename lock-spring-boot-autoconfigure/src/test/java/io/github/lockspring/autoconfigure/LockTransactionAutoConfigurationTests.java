@@ -5,11 +5,11 @@ import java.util.List;
 
 import javax.sql.DataSource;
 
-import io.github.lockspring.LockContext;
+import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
-import io.github.lockspring.UnitOfWork;
+import io.github.lockspring.internal.UnitOfWork;
 import io.github.lockspring.internal.transaction.CommitGuard;
 import io.github.lockspring.internal.transaction.TransactionListenerRegistrar;
 import io.github.lockspring.internal.transaction.TransactionUnitOfWork;
@@ -101,9 +101,9 @@ class LockTransactionAutoConfigurationTests {
 			outer.executeWithoutResult((status) -> {
 				inner.executeWithoutResult((nested) -> locks.executeWithoutResult(LockRequest.of("a"), (lock) -> {
 				}));
-				assertThat(LockContext.current("a")).isPresent();
+				assertThat(HeldLock.current("a")).isPresent();
 			});
-			assertThat(LockContext.current("a")).isEmpty();
+			assertThat(HeldLock.current("a")).isEmpty();
 		});
 	}
 

@@ -4,7 +4,8 @@ import java.util.List;
 import java.util.Optional;
 
 import io.github.lockspring.HeldLock;
-import io.github.lockspring.LockContext;
+import io.github.lockspring.internal.KeyedLock;
+import io.github.lockspring.internal.base.CallChain;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.DistributedLock;
@@ -74,7 +75,7 @@ class LockedRepositoryTests {
 
 		@DistributedLock(name = "parcel", key = "#id")
 		default List<String> locks(String id) {
-			return LockContext.currentLocks().stream().map(HeldLock::key).toList();
+			return CallChain.currentLocks(KeyedLock.class).stream().map(KeyedLock::key).toList();
 		}
 
 	}

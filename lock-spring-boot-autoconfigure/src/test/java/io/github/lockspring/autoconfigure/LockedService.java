@@ -1,6 +1,7 @@
 package io.github.lockspring.autoconfigure;
 
-import io.github.lockspring.LockContext;
+import io.github.lockspring.internal.KeyedLock;
+import io.github.lockspring.internal.base.CallChain;
 import io.github.lockspring.DistributedLock;
 
 /**
@@ -14,7 +15,7 @@ public class LockedService {
 	 */
 	@DistributedLock(name = "locked-service", key = "'work'")
 	public boolean work() {
-		return !LockContext.currentLocks().isEmpty();
+		return !CallChain.currentLocks(KeyedLock.class).isEmpty();
 	}
 
 }

@@ -9,7 +9,7 @@ import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
-import io.github.lockspring.UnitOfWork;
+import io.github.lockspring.internal.UnitOfWork;
 import io.github.lockspring.internal.engine.EngineSettings;
 import io.github.lockspring.etcd.EtcdStoreSettings;
 import io.github.lockspring.internal.interceptor.LockInterceptor;

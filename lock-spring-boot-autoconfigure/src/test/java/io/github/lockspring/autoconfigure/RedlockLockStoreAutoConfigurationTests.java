@@ -8,6 +8,7 @@ import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.DistributedLock;
+import io.github.lockspring.internal.KeyedLock;
 import io.github.lockspring.redis.RedisLockStore;
 import io.github.lockspring.redis.redlock.RedlockLockStore;
 import io.github.lockspring.store.LockStore;
@@ -57,7 +58,7 @@ class RedlockLockStoreAutoConfigurationTests {
 				assertThat(context).hasSingleBean(LockStore.class).hasSingleBean(RedlockLockStore.class);
 				try (HeldLock lock = context.getBean(LockTemplate.class).acquire(LockRequest.of(key))) {
 					assertThat(servers.having("lock:" + key)).hasSizeGreaterThanOrEqualTo(2);
-					lock.verify();
+					((KeyedLock) lock).verify();
 				}
 				await().until(() -> servers.having("lock:" + key).isEmpty());
 				assertThat(context.getBean(LockedService.class).work()).isTrue();

@@ -14,6 +14,7 @@ import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.internal.KeyedLock;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.LockStore.AcquireRequest;
 import io.github.lockspring.store.LockStore.AcquireRequest.QueueMode;
@@ -110,7 +111,9 @@ class ZooKeeperFailureTests {
 				HeldLock held = holder.locks().acquire(this.request)) {
 			patient.stop();
 			patient.restart();
-			await().atMost(PATIENT).ignoreException(LockUnavailableException.class).untilAsserted(held::verify);
+			await().atMost(PATIENT)
+				.ignoreException(LockUnavailableException.class)
+				.untilAsserted(((KeyedLock) held)::verify);
 		}
 	}
 
@@ -132,7 +135,7 @@ class ZooKeeperFailureTests {
 
 	/** Again, if a request had no answer in time. */
 	private static void verify(HeldLock lock) {
-		await().ignoreException(LockUnavailableException.class).untilAsserted(lock::verify);
+		await().ignoreException(LockUnavailableException.class).untilAsserted(((KeyedLock) lock)::verify);
 	}
 
 	@Test
@@ -222,7 +225,9 @@ class ZooKeeperFailureTests {
 			HeldLock held = patient.locks().acquire(this.request.ttl(PATIENT));
 			TestingZooKeeperServer leader = ensemble.leader();
 			leader.kill();
-			await().atMost(PATIENT).ignoreException(LockUnavailableException.class).untilAsserted(held::verify);
+			await().atMost(PATIENT)
+				.ignoreException(LockUnavailableException.class)
+				.untilAsserted(((KeyedLock) held)::verify);
 			HeldLock lost = await().atMost(PATIENT)
 				.ignoreException(LockUnavailableException.class)
 				.until(() -> brief.locks().acquire(LockRequest.of("brief")), HeldLock::isHeld);

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 import io.github.lockspring.HeldLock;
-import io.github.lockspring.LockContext;
+import io.github.lockspring.internal.base.CallChain;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -35,7 +35,7 @@ public class EngineBenchmark {
 
 	@Benchmark
 	public Object execute(Engine engine) {
-		return engine.template.execute(engine.request, HeldLock::key);
+		return engine.template.execute(engine.request, HeldLock::fencingToken);
 	}
 
 	@Benchmark
@@ -48,7 +48,7 @@ public class EngineBenchmark {
 	/** The key is held already by this call chain. */
 	@Benchmark
 	public Object reenter(Held held) {
-		return held.template.execute(held.request, HeldLock::key);
+		return held.template.execute(held.request, HeldLock::fencingToken);
 	}
 
 	@Benchmark
@@ -58,7 +58,7 @@ public class EngineBenchmark {
 
 	@Benchmark
 	public List<HeldLock> currentLocks(Held held) {
-		return LockContext.currentLocks();
+		return CallChain.currentLocks(HeldLock.class);
 	}
 
 	/**
@@ -104,14 +104,14 @@ public class EngineBenchmark {
 
 		private ConfigurableApplicationContext application;
 
-		private LockContext.Scope scope;
+		private CallChain.Scope scope;
 
 		@Setup
 		public void start() {
 			this.application = MicroApplication.start(MicroApplication.MEMORY);
 			this.template = this.application.getBean(LockTemplate.class);
 			this.lock = this.template.acquire(this.request);
-			this.scope = LockContext.open(this.lock);
+			this.scope = CallChain.open(this.lock, List.of(this.lock));
 		}
 
 		@TearDown

@@ -9,7 +9,6 @@ import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockCallback;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
-import io.github.lockspring.OnLost;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -48,18 +47,13 @@ class NoLocks implements LockTemplate {
 	private record Nothing() implements HeldLock {
 
 		@Override
-		public String key() {
-			return "nothing";
+		public List<String> keys() {
+			return List.of("nothing");
 		}
 
 		@Override
-		public @Nullable String name() {
-			return null;
-		}
-
-		@Override
-		public List<HeldLock> locks() {
-			return List.of(this);
+		public long fencingToken(String key) {
+			return 1;
 		}
 
 		@Override
@@ -80,16 +74,6 @@ class NoLocks implements LockTemplate {
 		@Override
 		public void ensureHeld() {
 			// nothing can be lost
-		}
-
-		@Override
-		public void verify() {
-			// needs no store
-		}
-
-		@Override
-		public OnLost onLost() {
-			return OnLost.NOTIFY;
 		}
 
 		@Override

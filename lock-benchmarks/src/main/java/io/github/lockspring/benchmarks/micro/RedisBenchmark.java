@@ -92,7 +92,7 @@ public class RedisBenchmark {
 
 	@Benchmark
 	public Object execute() {
-		return this.template.execute(this.request, HeldLock::key);
+		return this.template.execute(this.request, HeldLock::fencingToken);
 	}
 
 }

@@ -4,9 +4,9 @@ import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
 
-import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.OnLost;
+import io.github.lockspring.internal.KeyedLock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param locks the lock of each key, at least two
  */
-record CompositeHeldLock(List<HeldLock> locks) implements HeldLock {
+record CompositeHeldLock(List<DefaultHeldLock> locks) implements KeyedLock {
 
 	@Override
 	public String key() {
@@ -29,32 +29,32 @@ record CompositeHeldLock(List<HeldLock> locks) implements HeldLock {
 	@Override
 	public long fencingToken() {
 		throw new IllegalStateException("Several keys are locked, and each has its own fencing token: use"
-				+ " locks(), or HeldLock.current(key). Keys: " + this.locks.stream().map(HeldLock::key).toList());
+				+ " fencingToken(key). Keys: " + keys());
 	}
 
 	@Override
 	public Duration remaining() {
-		return this.locks.stream().map(HeldLock::remaining).min(Comparator.naturalOrder()).orElse(Duration.ZERO);
+		return this.locks.stream().map(KeyedLock::remaining).min(Comparator.naturalOrder()).orElse(Duration.ZERO);
 	}
 
 	@Override
 	public boolean isHeld() {
-		return this.locks.stream().allMatch(HeldLock::isHeld);
+		return this.locks.stream().allMatch(KeyedLock::isHeld);
 	}
 
 	@Override
 	public void ensureHeld() {
-		this.locks.forEach(HeldLock::ensureHeld);
+		this.locks.forEach(KeyedLock::ensureHeld);
 	}
 
 	@Override
 	public void verify() {
-		this.locks.forEach(HeldLock::verify);
+		this.locks.forEach(KeyedLock::verify);
 	}
 
 	@Override
 	public OnLost onLost() {
-		for (HeldLock lock : this.locks) {
+		for (KeyedLock lock : this.locks) {
 			if (lock.onLost() != OnLost.NOTIFY) {
 				return lock.onLost();
 			}

@@ -3,8 +3,8 @@ package io.github.lockspring.internal.engine;
 import java.time.Duration;
 import java.util.List;
 
-import io.github.lockspring.HeldLock;
-import io.github.lockspring.LockContext;
+import io.github.lockspring.internal.KeyedLock;
+import io.github.lockspring.internal.base.CallChain;
 import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockEvent.Lost.Cause;
 import io.github.lockspring.LockLostException;
@@ -26,7 +26,7 @@ import org.slf4j.event.Level;
  * holder sends. Thread-safe; {@code isHeld} and {@code remaining} answer without a
  * request and, unless the lease seems to be over, without the monitor.
  */
-final class DefaultHeldLock implements HeldLock {
+final class DefaultHeldLock implements KeyedLock {
 
 	private static final Logger logger = LoggerFactory.getLogger(DefaultHeldLock.class);
 
@@ -53,7 +53,7 @@ final class DefaultHeldLock implements HeldLock {
 	 * again. One that was lost counts only if its holder is to be told of that.
 	 */
 	static @Nullable DefaultHeldLock ofCallChain(KeyLockRegistry registry, String key) {
-		for (HeldLock lock : LockContext.currentLocks()) {
+		for (KeyedLock lock : CallChain.currentLocks(KeyedLock.class)) {
 			if (lock instanceof DefaultHeldLock held && held.registry == registry && held.key().equals(key)
 					&& (held.isHeld() || held.onLost() != OnLost.NOTIFY)) {
 				return held;
@@ -131,7 +131,7 @@ final class DefaultHeldLock implements HeldLock {
 	}
 
 	@Override
-	public List<HeldLock> locks() {
+	public List<DefaultHeldLock> locks() {
 		return List.of(this);
 	}
 

@@ -8,7 +8,7 @@ import java.util.function.Supplier;
 
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockCallback;
-import io.github.lockspring.LockContext;
+import io.github.lockspring.internal.base.CallChain;
 import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockException;
 import io.github.lockspring.LockInterruptedException;
@@ -19,7 +19,7 @@ import io.github.lockspring.LockSpec;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.OnLost;
-import io.github.lockspring.UnitOfWork;
+import io.github.lockspring.internal.UnitOfWork;
 import io.github.lockspring.internal.engine.Waiter.WaitOptions;
 import io.github.lockspring.internal.engine.support.LockRecorder;
 import io.github.lockspring.internal.engine.support.Time;
@@ -55,7 +55,7 @@ final class DefaultLockTemplate implements LockTemplate {
 		Objects.requireNonNull(work, "work");
 		LockAcquisition acquisition = acquire(request, options(request), true, this.unitOfWork.isActive());
 		T result;
-		try (LockContext.Scope scope = acquisition.openScope()) {
+		try (CallChain.Scope scope = acquisition.openScope()) {
 			acquisition.armInterrupts();
 			result = work.doUnderLock(acquisition.lock());
 		}

@@ -4,11 +4,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import io.github.lockspring.HeldLock;
-import io.github.lockspring.LockContext;
+import io.github.lockspring.internal.KeyedLock;
+import io.github.lockspring.internal.base.CallChain;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.OnLost;
-import io.github.lockspring.UnitOfWork;
+import io.github.lockspring.internal.UnitOfWork;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -85,14 +85,14 @@ final class LockAcquisition {
 		return locks;
 	}
 
-	HeldLock lock() {
+	KeyedLock lock() {
 		if (this.parts.size() == 1) {
 			return this.parts.get(0).lock;
 		}
 		return together(this.parts.stream().map((part) -> part.lock).toList());
 	}
 
-	private static HeldLock together(List<DefaultHeldLock> locks) {
+	private static KeyedLock together(List<DefaultHeldLock> locks) {
 		return (locks.size() == 1) ? locks.get(0) : new CompositeHeldLock(List.copyOf(locks));
 	}
 
@@ -100,8 +100,8 @@ final class LockAcquisition {
 	 * Makes the locks part of the call chain.
 	 * @return the scope to close
 	 */
-	LockContext.Scope openScope() {
-		return LockContext.open(lock());
+	CallChain.Scope openScope() {
+		return CallChain.open(lock(), lock().locks());
 	}
 
 	/**
@@ -115,7 +115,7 @@ final class LockAcquisition {
 		}
 		List<DefaultHeldLock> locks = newLocks();
 		locks.forEach(DefaultHeldLock::keep);
-		LockContext.Attachment attachment = locks.isEmpty() ? null : LockContext.attach(together(locks));
+		CallChain.Attachment attachment = locks.isEmpty() ? null : CallChain.attach(locks);
 		try {
 			this.users.incrementAndGet();
 			unit.afterCompletion(() -> {
@@ -133,7 +133,7 @@ final class LockAcquisition {
 		}
 	}
 
-	private static void close(LockContext.@Nullable Attachment attachment) {
+	private static void close(CallChain.@Nullable Attachment attachment) {
 		if (attachment != null) {
 			attachment.close();
 		}

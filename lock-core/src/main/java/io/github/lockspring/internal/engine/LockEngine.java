@@ -14,7 +14,7 @@ import io.github.lockspring.LockEvent.Lost.Cause;
 import io.github.lockspring.LockListener;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.UnitOfWork;
+import io.github.lockspring.internal.UnitOfWork;
 import io.github.lockspring.internal.engine.support.EngineThreads;
 import io.github.lockspring.internal.engine.support.LockRecorder;
 import io.github.lockspring.internal.engine.support.StoreClient;

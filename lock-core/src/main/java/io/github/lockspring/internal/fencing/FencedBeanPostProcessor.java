@@ -2,8 +2,8 @@ package io.github.lockspring.internal.fencing;
 
 import java.util.function.Consumer;
 
-import io.github.lockspring.HeldLock;
 import io.github.lockspring.Fenced;
+import io.github.lockspring.internal.KeyedLock;
 import io.github.lockspring.internal.aop.AnnotatedBeanValidator;
 import io.github.lockspring.internal.aop.AnnotatedMethodPointcut;
 import io.github.lockspring.internal.aop.AnnotatedMethods;
@@ -31,13 +31,13 @@ public final class FencedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
 	private final transient AnnotatedMethodPointcut pointcut = new AnnotatedMethodPointcut(this.methods,
 			this::isProxyTargetClass);
 
-	private final transient Consumer<HeldLock> refusals;
+	private final transient Consumer<KeyedLock> refusals;
 
 	/**
 	 * Creates a post-processor.
 	 * @param refusals receives each lock whose fencing token is refused
 	 */
-	public FencedBeanPostProcessor(Consumer<HeldLock> refusals) {
+	public FencedBeanPostProcessor(Consumer<KeyedLock> refusals) {
 		this.refusals = refusals;
 		setBeforeExistingAdvisors(false);
 	}

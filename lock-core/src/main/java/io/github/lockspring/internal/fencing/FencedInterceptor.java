@@ -5,8 +5,8 @@ import io.github.lockspring.FencingGuard;
 import java.util.List;
 import java.util.function.Consumer;
 
-import io.github.lockspring.HeldLock;
-import io.github.lockspring.LockContext;
+import io.github.lockspring.internal.KeyedLock;
+import io.github.lockspring.internal.base.CallChain;
 import io.github.lockspring.Fenced;
 import io.github.lockspring.internal.aop.AnnotatedMethods;
 import org.aopalliance.intercept.MethodInterceptor;
@@ -22,10 +22,10 @@ final class FencedInterceptor implements MethodInterceptor {
 
 	private final FencingGuards guards;
 
-	private final Consumer<HeldLock> refusals;
+	private final Consumer<KeyedLock> refusals;
 
 	FencedInterceptor(AnnotatedMethods<Fenced, FencedMethod> methods, FencingGuards guards,
-			Consumer<HeldLock> refusals) {
+			Consumer<KeyedLock> refusals) {
 		this.methods = methods;
 		this.guards = guards;
 		this.refusals = refusals;
@@ -37,7 +37,7 @@ final class FencedInterceptor implements MethodInterceptor {
 		return invocation.proceed();
 	}
 
-	private void check(FencingGuard guard, HeldLock lock) {
+	private void check(FencingGuard guard, KeyedLock lock) {
 		try {
 			guard.check(lock);
 		}
@@ -48,7 +48,7 @@ final class FencedInterceptor implements MethodInterceptor {
 	}
 
 	private void checkTokens(FencedMethod method) {
-		List<HeldLock> locks = LockContext.innermostLocks();
+		List<KeyedLock> locks = CallChain.innermostLocks(KeyedLock.class);
 		if (!locks.isEmpty()) {
 			FencingGuard guard = this.guards.get(method);
 			locks.forEach((lock) -> check(guard, lock));

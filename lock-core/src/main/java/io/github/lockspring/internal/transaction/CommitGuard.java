@@ -4,8 +4,9 @@ import java.time.Duration;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
-import io.github.lockspring.HeldLock;
-import io.github.lockspring.LockContext;
+import io.github.lockspring.internal.KeyedLock;
+import io.github.lockspring.internal.KeyedLock;
+import io.github.lockspring.internal.base.CallChain;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.OnLost;
@@ -44,14 +45,14 @@ public final class CommitGuard implements TransactionExecutionListener {
 
 	private final Supplier<Settings> settings;
 
-	private final Consumer<HeldLock> refusals;
+	private final Consumer<KeyedLock> refusals;
 
 	/**
 	 * Creates a guard.
 	 * @param settings supplies the settings, called at the first commit
 	 * @param refusals receives the lock of each commit that is refused
 	 */
-	public CommitGuard(Supplier<Settings> settings, Consumer<HeldLock> refusals) {
+	public CommitGuard(Supplier<Settings> settings, Consumer<KeyedLock> refusals) {
 		this.settings = SingletonSupplier.of(settings);
 		this.refusals = refusals;
 	}
@@ -61,7 +62,7 @@ public final class CommitGuard implements TransactionExecutionListener {
 	 */
 	@Override
 	public void beforeCommit(TransactionExecution transaction) {
-		for (HeldLock lock : LockContext.currentLocks()) {
+		for (KeyedLock lock : CallChain.currentLocks(KeyedLock.class)) {
 			try {
 				check(lock, transaction);
 			}
@@ -72,7 +73,7 @@ public final class CommitGuard implements TransactionExecutionListener {
 		}
 	}
 
-	private void check(HeldLock lock, TransactionExecution transaction) {
+	private void check(KeyedLock lock, TransactionExecution transaction) {
 		Settings settings = this.settings.get();
 		if (settings.verification() == Verification.OFF || lock.onLost() == OnLost.NOTIFY) {
 			return;
@@ -96,7 +97,7 @@ public final class CommitGuard implements TransactionExecutionListener {
 	}
 
 	/** A lease that was handed over is shorter than its ttl until its first renewal. */
-	private static void lengthen(HeldLock lock) {
+	private static void lengthen(KeyedLock lock) {
 		try {
 			lock.verify();
 		}
@@ -106,7 +107,7 @@ public final class CommitGuard implements TransactionExecutionListener {
 		}
 	}
 
-	private static boolean isShort(HeldLock lock, Settings settings) {
+	private static boolean isShort(KeyedLock lock, Settings settings) {
 		return lock.remaining().compareTo(settings.minRemaining()) < 0;
 	}
 

@@ -3,7 +3,7 @@ package io.github.lockspring.internal.transaction;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
-import io.github.lockspring.HeldLock;
+import io.github.lockspring.internal.KeyedLock;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.BeanFactory;
@@ -36,7 +36,7 @@ public final class TransactionListenerRegistrar
 	 * @param settings supplies the guard's settings, called at the first commit
 	 * @param refusals receives the lock of each commit that is refused
 	 */
-	public TransactionListenerRegistrar(Supplier<CommitGuard.Settings> settings, Consumer<HeldLock> refusals) {
+	public TransactionListenerRegistrar(Supplier<CommitGuard.Settings> settings, Consumer<KeyedLock> refusals) {
 		this.guard = new CommitGuard(settings, refusals);
 	}
 

@@ -3,7 +3,7 @@ package io.github.lockspring.internal.transaction;
 import java.util.ArrayList;
 import java.util.List;
 
-import io.github.lockspring.UnitOfWork;
+import io.github.lockspring.internal.UnitOfWork;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.transaction.ConfigurableTransactionManager;

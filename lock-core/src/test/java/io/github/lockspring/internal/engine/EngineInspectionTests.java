@@ -12,7 +12,8 @@ import io.github.lockspring.LockEvent.Lost.Cause;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.UnitOfWork;
+import io.github.lockspring.internal.KeyedLock;
+import io.github.lockspring.internal.UnitOfWork;
 import io.github.lockspring.internal.engine.LockEngine.LocalHold;
 import io.github.lockspring.internal.engine.LockEngine.LocalLock;
 import io.github.lockspring.internal.engine.support.LockRecorder;
@@ -106,7 +107,7 @@ class EngineInspectionTests {
 		assertThat(hold.renewals()).isZero();
 		assertThat(hold.thread()).isSameAs(Thread.currentThread());
 		assertThat(hold.unitOfWork()).isFalse();
-		lock.verify();
+		((KeyedLock) lock).verify();
 		assertThat(held().renewals()).isEqualTo(1);
 		lock.close();
 		assertThat(this.engine.locks()).isEmpty();

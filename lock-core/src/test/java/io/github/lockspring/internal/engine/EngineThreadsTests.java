@@ -20,6 +20,7 @@ import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.OnLost;
+import io.github.lockspring.internal.KeyedLock;
 import io.github.lockspring.store.LockStore.ReleaseRequest;
 import io.github.lockspring.store.LockStore.ReleaseResult;
 import org.junit.jupiter.api.AfterEach;
@@ -269,7 +270,7 @@ class EngineThreadsTests {
 			await().until(() -> this.store.releases.size() > repeated);
 			this.store.onRelease = answer;
 			await().until(() -> this.engine.registry().dispatcher().isIdle());
-			later.verify();
+			((KeyedLock) later).verify();
 			later.close();
 		}
 		assertThat(this.events).noneMatch(LockEvent.Lost.class::isInstance);

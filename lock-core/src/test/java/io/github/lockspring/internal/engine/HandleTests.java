@@ -8,6 +8,7 @@ import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockSpec;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.OnLost;
+import io.github.lockspring.internal.KeyedLock;
 import io.github.lockspring.store.LockStore.ReleaseRequest;
 import io.github.lockspring.store.LockStore.RenewResult;
 import org.junit.jupiter.api.BeforeEach;
@@ -222,12 +223,14 @@ class HandleTests extends EngineFixture {
 	@Test
 	void severalKeysHaveATokenEachAndTheLeaseOfTheWeakest() {
 		HeldLock locks = handle(LockRequest.of("b", "a"));
-		assertThat(locks.key()).isEqualTo("a");
-		assertThat(locks.locks()).extracting(HeldLock::fencingToken).containsExactly(1L, 2L);
+		assertThat(locks.keys()).containsExactly("a", "b");
+		assertThat(locks.fencingToken("b")).isEqualTo(2);
+		assertThatIllegalArgumentException().isThrownBy(() -> locks.fencingToken("c")).withMessageContaining("[a, b]");
+		assertThat(((KeyedLock) locks).locks()).extracting(KeyedLock::fencingToken).containsExactly(1L, 2L);
 		assertThatIllegalStateException().isThrownBy(locks::fencingToken).withMessageContaining("[a, b]");
-		locks.locks().get(1).extend(Duration.ofHours(1));
-		assertThat(locks.remaining()).isEqualTo(locks.locks().get(0).remaining());
-		locks.locks().get(0).close();
+		((KeyedLock) locks).locks().get(1).extend(Duration.ofHours(1));
+		assertThat(locks.remaining()).isEqualTo(((KeyedLock) locks).locks().get(0).remaining());
+		((KeyedLock) locks).locks().get(0).close();
 		assertThat(locks.isHeld()).isFalse();
 		locks.close();
 		assertNothingLeft();
@@ -245,10 +248,10 @@ class HandleTests extends EngineFixture {
 	@Test
 	void lossThatIsKnownCostsNoCommandToVerify() {
 		HeldLock lock = this.engine.template().acquire(request().name("orders"));
-		assertThat(lock.name()).isEqualTo("orders");
+		assertThat(((KeyedLock) lock).name()).isEqualTo("orders");
 		assertThat(lock).hasToString("Lock '" + KEY + "' (1, ACTIVE)");
 		advance(TTL);
-		assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::verify);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(((KeyedLock) lock)::verify);
 		assertThat(this.store.renewed).isEmpty();
 	}
 

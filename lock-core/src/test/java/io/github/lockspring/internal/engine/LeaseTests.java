@@ -11,6 +11,7 @@ import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.internal.KeyedLock;
 import io.github.lockspring.store.LockStore.AcquireResult;
 import io.github.lockspring.store.LockStore.ReleaseResult;
 import io.github.lockspring.store.LockStore.RenewResult;
@@ -92,7 +93,7 @@ class LeaseTests extends EngineFixture {
 				StoreTraits.Waiting.NOTIFIED_QUEUE, null);
 		pass(THIRD);
 		assertThat(this.store.renewed.get(0).get(0).ttl()).isEqualTo(Duration.ofSeconds(9));
-		lock.verify();
+		((KeyedLock) lock).verify();
 		assertThat(this.store.renewed.get(1).get(0).ttl()).isEqualTo(Duration.ofSeconds(9));
 		lock.extend(Duration.ofMinutes(2));
 		assertThat(this.store.renewed.get(2).get(0).ttl()).isEqualTo(Duration.ofSeconds(9));

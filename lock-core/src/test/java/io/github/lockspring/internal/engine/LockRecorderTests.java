@@ -10,7 +10,8 @@ import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.UnitOfWork;
+import io.github.lockspring.internal.KeyedLock;
+import io.github.lockspring.internal.UnitOfWork;
 import io.github.lockspring.internal.engine.support.LockRecorder;
 import io.github.lockspring.internal.engine.support.MeasuredStore;
 import io.github.lockspring.store.LockStore;
@@ -87,7 +88,7 @@ class LockRecorderTests extends EngineFixture {
 		try (LockEngine engine = new LockEngine(this.store, EngineThreadsTests.SETTINGS, List.of(), UnitOfWork.NONE,
 				failing, null)) {
 			HeldLock lock = engine.template().acquire(request().ttl(TTL).renew());
-			lock.verify();
+			((KeyedLock) lock).verify();
 			lock.close();
 			engine.template().acquire(request()).close();
 			assertThat(engine.registry().isEmpty()).isTrue();

@@ -4,7 +4,8 @@ import java.time.Duration;
 import java.util.List;
 
 import io.github.lockspring.HeldLock;
-import io.github.lockspring.LockContext;
+import io.github.lockspring.internal.KeyedLock;
+import io.github.lockspring.internal.base.CallChain;
 import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockNotAcquiredException;
@@ -117,27 +118,28 @@ class ReentryTests extends EngineFixture {
 
 	@Test
 	void callChainKnowsItsLocksInnermostFirst() {
-		assertThat(LockContext.currentLocks()).isEmpty();
+		assertThat(CallChain.currentLocks(KeyedLock.class)).isEmpty();
 		this.template.executeWithoutResult(LockRequest.of("a"), (a) -> {
 			this.template.executeWithoutResult(LockRequest.of("b"), (b) -> {
-				assertThat(LockContext.currentLocks()).containsExactly(b, a);
+				assertThat(CallChain.currentLocks(HeldLock.class)).containsExactly(b, a);
 				assertThat(HeldLock.current("a")).containsSame(a);
 				assertThat(HeldLock.current()).containsSame(b);
 			});
-			assertThat(LockContext.currentLocks()).containsExactly(a);
+			assertThat(CallChain.currentLocks(HeldLock.class)).containsExactly(a);
 			assertThat(HeldLock.current()).containsSame(a);
 		});
-		assertThat(LockContext.currentLocks()).isEmpty();
+		assertThat(CallChain.currentLocks(KeyedLock.class)).isEmpty();
 	}
 
 	@Test
 	void partOfSeveralKeysIsEnteredAgainAndOnlyTheRestIsTaken() {
 		this.template.executeWithoutResult(LockRequest.of("a", "b"), (outer) -> {
 			this.template.executeWithoutResult(LockRequest.of("b", "c"), (inner) -> {
-				assertThat(HeldLock.current().map(HeldLock::locks)).hasValue(inner.locks());
-				assertThat(inner.locks()).extracting(HeldLock::key).containsExactly("b", "c");
-				assertThat(inner.locks().get(0)).isSameAs(outer.locks().get(1));
-				assertThat(LockContext.currentLocks()).extracting(HeldLock::key).containsExactly("b", "c", "a");
+				assertThat(HeldLock.current()).hasValue(inner);
+				assertThat(((KeyedLock) inner).locks()).extracting(KeyedLock::key).containsExactly("b", "c");
+				assertThat(((KeyedLock) inner).locks().get(0)).isSameAs(((KeyedLock) outer).locks().get(1));
+				assertThat(CallChain.currentLocks(KeyedLock.class)).extracting(KeyedLock::key)
+					.containsExactly("b", "c", "a");
 				this.template.executeWithoutResult(LockRequest.of("a", "b", "c"), (innermost) -> {
 				});
 			});
@@ -164,16 +166,16 @@ class ReentryTests extends EngineFixture {
 	void codeThatLaterRunsOnTheSameThreadInheritsNothing() {
 		this.template.executeWithoutResult(request(), (lock) -> {
 		});
-		assertThat(LockContext.currentLocks()).isEmpty();
+		assertThat(CallChain.currentLocks(KeyedLock.class)).isEmpty();
 		this.template.executeWithoutResult(request(), (lock) -> assertThat(lock.fencingToken()).isEqualTo(2));
 	}
 
 	@Test
 	void scopeThatTheWorkLeftOpenIsReportedAndNotInherited() {
 		HeldLock handle = this.template.acquire(LockRequest.of("b"));
-		assertThatIllegalStateException()
-			.isThrownBy(() -> this.template.executeWithoutResult(request(), (lock) -> LockContext.open(handle)));
-		assertThat(LockContext.currentLocks()).isEmpty();
+		assertThatIllegalStateException().isThrownBy(() -> this.template.executeWithoutResult(request(),
+				(lock) -> CallChain.open(handle, ((KeyedLock) handle).locks())));
+		assertThat(CallChain.currentLocks(KeyedLock.class)).isEmpty();
 		this.template.executeWithoutResult(request(), (lock) -> assertThat(lock.isHeld()).isTrue());
 	}
 
@@ -182,16 +184,16 @@ class ReentryTests extends EngineFixture {
 		HeldLock handle = this.template.acquire(LockRequest.of("b"));
 		assertThatExceptionOfType(java.io.IOException.class)
 			.isThrownBy(() -> this.template.execute(request(), (lock) -> {
-				LockContext.open(handle);
+				CallChain.open(handle, ((KeyedLock) handle).locks());
 				throw new java.io.IOException("disk");
 			}));
-		assertThat(LockContext.currentLocks()).isEmpty();
+		assertThat(CallChain.currentLocks(KeyedLock.class)).isEmpty();
 	}
 
 	@Test
 	void handleIsNotEnteredAgain() {
 		HeldLock handle = this.template.acquire(request());
-		assertThat(LockContext.currentLocks()).isEmpty();
+		assertThat(CallChain.currentLocks(KeyedLock.class)).isEmpty();
 		assertThatExceptionOfType(LockNotAcquiredException.class)
 			.isThrownBy(() -> this.template.execute(request().waitTime(Duration.ZERO), (lock) -> "entered"));
 		handle.close();
@@ -226,7 +228,7 @@ class ReentryTests extends EngineFixture {
 	void handleThatIsTakenIntoACallChainIsEnteredAgainAlsoOnAnotherThread() {
 		HeldLock handle = this.template.acquire(request());
 		Running<Long> other = start(() -> {
-			try (LockContext.Scope scope = LockContext.open(handle)) {
+			try (CallChain.Scope scope = CallChain.open(handle, ((KeyedLock) handle).locks())) {
 				assertThat(scope).isNotNull();
 				return this.template.<Long, RuntimeException>execute(request(), HeldLock::fencingToken);
 			}

@@ -11,6 +11,7 @@ import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.OnLost;
+import io.github.lockspring.internal.KeyedLock;
 import io.github.lockspring.store.LockStore.RenewResult;
 import org.junit.jupiter.api.Test;
 
@@ -138,7 +139,7 @@ class SeveralKeysTests extends EngineFixture {
 		}
 		pass(Duration.ofSeconds(3));
 		assertThat(locks.isHeld()).isFalse();
-		assertThat(locks.locks()).noneMatch(HeldLock::isHeld);
+		assertThat(((KeyedLock) locks).locks()).noneMatch(KeyedLock::isHeld);
 	}
 
 	@Test
@@ -193,16 +194,16 @@ class SeveralKeysTests extends EngineFixture {
 	void optionsAndChecksConcernAllOfThem() {
 		this.store.free();
 		HeldLock locks = this.engine.template().acquire(FIXED.name("orders"));
-		assertThat(locks.name()).isEqualTo("orders");
-		assertThat(locks.onLost()).isEqualTo(OnLost.THROW);
-		locks.verify();
+		assertThat(((KeyedLock) locks).name()).isEqualTo("orders");
+		assertThat(((KeyedLock) locks).onLost()).isEqualTo(OnLost.THROW);
+		((KeyedLock) locks).verify();
 		assertThat(this.store.renewed).extracting((requests) -> requests.get(0).key()).containsExactly("a", "b");
 		locks.extend(Duration.ofMinutes(2));
 		assertThat(locks.remaining()).isGreaterThan(Duration.ofSeconds(110));
 		assertThat(this.store.renewed).hasSize(4);
 		locks.ensureHeld();
 		this.store.onRenew = (request) -> request.key().equals("b") ? RenewResult.NOT_OWNER : RenewResult.RENEWED;
-		assertThatExceptionOfType(LockLostException.class).isThrownBy(locks::verify)
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(((KeyedLock) locks)::verify)
 			.satisfies((ex) -> assertThat(ex.getKey()).isEqualTo("b"));
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(locks::ensureHeld);
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> locks.extend(TTL));
@@ -212,7 +213,7 @@ class SeveralKeysTests extends EngineFixture {
 	void lossIsOnlyNotifiedOfWhereThatIsWantedForAll() {
 		this.store.free();
 		HeldLock locks = this.engine.template().acquire(FIXED.onLost(OnLost.NOTIFY));
-		assertThat(locks.onLost()).isEqualTo(OnLost.NOTIFY);
+		assertThat(((KeyedLock) locks).onLost()).isEqualTo(OnLost.NOTIFY);
 	}
 
 }

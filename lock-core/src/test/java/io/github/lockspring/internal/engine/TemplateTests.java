@@ -38,7 +38,7 @@ class TemplateTests extends EngineFixture {
 		this.store.free();
 		this.template.executeWithoutResult(request(), (lock) -> {
 			assertThat(lock.isHeld()).isTrue();
-			assertThat(lock.key()).isEqualTo(KEY);
+			assertThat(lock.keys()).containsExactly(KEY);
 			assertThat(lock.fencingToken()).isEqualTo(1);
 			assertThat(this.store.released).isEmpty();
 		});

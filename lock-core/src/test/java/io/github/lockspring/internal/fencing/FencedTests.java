@@ -10,7 +10,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 
 import io.github.lockspring.HeldLock;
-import io.github.lockspring.LockContext;
+import io.github.lockspring.internal.KeyedLock;
+import io.github.lockspring.internal.base.CallChain;
 import io.github.lockspring.LockDefinitionException;
 import io.github.lockspring.LockListener;
 import io.github.lockspring.LockRequest;
@@ -109,8 +110,8 @@ class FencedTests {
 		try (AnnotationConfigApplicationContext context = start(true, Guard.class, OnMethod.class);
 				HeldLock first = locks.acquire(LockRequest.of("b"));
 				HeldLock second = locks.acquire(LockRequest.of("a"));
-				LockContext.Attachment one = LockContext.attach(first);
-				LockContext.Attachment other = LockContext.attach(second)) {
+				CallChain.Attachment one = CallChain.attach(((KeyedLock) first).locks());
+				CallChain.Attachment other = CallChain.attach(((KeyedLock) second).locks())) {
 			assertThat(one).isNotSameAs(other);
 			context.getBean(OnMethod.class).work();
 			assertThat(context.getBean(RecordingGuard.class).asked).extracting((asked) -> asked.split(" ")[0])

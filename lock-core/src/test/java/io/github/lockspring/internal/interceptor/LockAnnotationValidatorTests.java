@@ -5,8 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 
-import io.github.lockspring.HeldLock;
-import io.github.lockspring.LockContext;
+import io.github.lockspring.internal.KeyedLock;
+import io.github.lockspring.internal.base.CallChain;
 import io.github.lockspring.LockDefinitionException;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.DistributedLock;
@@ -412,7 +412,7 @@ class LockAnnotationValidatorTests {
 			factory.setTarget(new Plain());
 			factory.addInterface(Repository.class);
 			factory.addAdvice((MethodInterceptor) (invocation) -> invocation.getMethod().getName() + " under "
-					+ LockContext.currentLocks().stream().map(HeldLock::key).toList());
+					+ CallChain.currentLocks(KeyedLock.class).stream().map(KeyedLock::key).toList());
 			return (Repository) factory.getProxy();
 		}
 

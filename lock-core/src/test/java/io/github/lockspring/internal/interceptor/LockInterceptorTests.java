@@ -341,13 +341,13 @@ class LockInterceptorTests {
 
 		@DistributedLock("#id")
 		public String innermost(String id) {
-			return HeldLock.current().orElseThrow().key();
+			return HeldLock.current().orElseThrow().keys().get(0);
 		}
 
 		@DistributedLock("#id")
 		public String plain(String id) {
 			this.calls.add("plain");
-			return "plain " + id + " under " + HeldLock.current(id).map(HeldLock::key).orElse("nothing");
+			return "plain " + id + " under " + HeldLock.current(id).map((lock) -> lock.keys().get(0)).orElse("nothing");
 		}
 
 		@DistributedLock(name = "jobs", key = "#id", ttl = "30s", renew = true, waitTime = "2m", maxHold = "1h",

@@ -16,6 +16,7 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import io.github.lockspring.FencingToken;
+import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockDefinitionException;
 import io.github.lockspring.LockException;
 import io.github.lockspring.LockNotAcquiredException;

@@ -177,7 +177,7 @@ class LockedCallTests {
 
 		@DistributedLock("#id")
 		public String run(String id) {
-			return HeldLock.current(id).map(HeldLock::key).orElse("nothing");
+			return HeldLock.current(id).map((lock) -> lock.keys().get(0)).orElse("nothing");
 		}
 
 		@DistributedLock(key = "#id", waitTime = "0s")

@@ -10,7 +10,8 @@ import java.util.concurrent.locks.Lock;
 
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockCallback;
-import io.github.lockspring.LockContext;
+import io.github.lockspring.internal.KeyedLock;
+import io.github.lockspring.internal.base.CallChain;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockSpec;
@@ -52,8 +53,8 @@ class RecordingLocks implements LockTemplate {
 				throw new LockNotAcquiredException(lock.key(), "Lock '%s' (%s)".formatted(lock.key(), lock.name()));
 			}
 		}
-		List<HeldLock> locks = request.locks().stream().<HeldLock>map((lock) -> new Held(lock.key())).toList();
-		try (LockContext.Scope scope = LockContext.open(locks.get(0))) {
+		List<Held> locks = request.locks().stream().map((lock) -> new Held(lock.key())).toList();
+		try (CallChain.Scope scope = CallChain.open(locks.get(0), locks)) {
 			return work.doUnderLock(locks.get(0));
 		}
 	}
@@ -73,7 +74,7 @@ class RecordingLocks implements LockTemplate {
 		throw new UnsupportedOperationException();
 	}
 
-	private record Held(String key) implements HeldLock {
+	private record Held(String key) implements KeyedLock {
 
 		@Override
 		public @Nullable String name() {
@@ -81,7 +82,7 @@ class RecordingLocks implements LockTemplate {
 		}
 
 		@Override
-		public List<HeldLock> locks() {
+		public List<KeyedLock> locks() {
 			return List.of(this);
 		}
 

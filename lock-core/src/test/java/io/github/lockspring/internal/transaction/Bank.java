@@ -9,7 +9,7 @@ import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
-import io.github.lockspring.UnitOfWork;
+import io.github.lockspring.internal.UnitOfWork;
 import io.github.lockspring.internal.engine.EngineSettings;
 import io.github.lockspring.internal.engine.LockEngine;
 import io.github.lockspring.internal.engine.ScriptedStore;

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.function.Consumer;
 
 import io.github.lockspring.HeldLock;
-import io.github.lockspring.LockContext;
+import io.github.lockspring.internal.KeyedLock;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
@@ -69,7 +69,7 @@ class CommitGuardTests {
 				this.bank.write();
 				HeldLock lock = this.bank.locks.execute(LockRequest.of("a"), (held) -> held);
 				this.bank.loseLocks();
-				assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::verify);
+				assertThatExceptionOfType(LockLostException.class).isThrownBy(((KeyedLock) lock)::verify);
 			}));
 		assertThat(this.bank.written()).isZero();
 	}
@@ -102,7 +102,7 @@ class CommitGuardTests {
 					this.bank.write();
 					order.forEach((request) -> this.bank.locks.executeWithoutResult(request, (lock) -> {
 					}));
-					awaitLoss(LockContext.current("a").orElseThrow());
+					awaitLoss(HeldLock.current("a").orElseThrow());
 				}))
 				.satisfies((ex) -> assertThat(ex.getKey()).isEqualTo("a"));
 		}
@@ -236,11 +236,11 @@ class CommitGuardTests {
 	}
 
 	/** Writes in a transaction under the lock, and does something before the commit. */
-	private void run(LockRequest request, Consumer<HeldLock> beforeCommit) {
+	private void run(LockRequest request, Consumer<KeyedLock> beforeCommit) {
 		this.bank.locks.executeWithoutResult(request,
 				(lock) -> this.bank.transaction().executeWithoutResult((status) -> {
 					this.bank.write();
-					beforeCommit.accept(lock);
+					beforeCommit.accept((KeyedLock) lock);
 				}));
 	}
 

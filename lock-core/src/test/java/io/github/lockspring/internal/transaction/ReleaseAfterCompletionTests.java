@@ -8,12 +8,13 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 import io.github.lockspring.HeldLock;
-import io.github.lockspring.LockContext;
+import io.github.lockspring.internal.KeyedLock;
+import io.github.lockspring.internal.base.CallChain;
 import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.OnLost;
-import io.github.lockspring.UnitOfWork;
+import io.github.lockspring.internal.UnitOfWork;
 import io.github.lockspring.store.LockStore.RenewRequest;
 import io.github.lockspring.store.LockStore.RenewResult;
 import org.junit.jupiter.api.AfterEach;
@@ -41,8 +42,8 @@ class ReleaseAfterCompletionTests {
 	@AfterEach
 	void nothingIsLeft() {
 		try {
-			assertThat(LockContext.currentLocks()).isEmpty();
-			assertThat(LockContext.innermostLocks()).isEmpty();
+			assertThat(CallChain.currentLocks(KeyedLock.class)).isEmpty();
+			assertThat(CallChain.innermostLocks(KeyedLock.class)).isEmpty();
 			// a lost one is released in the background
 			await().until(() -> this.bank.isFree("a") && this.bank.isFree("b"));
 		}
@@ -105,7 +106,7 @@ class ReleaseAfterCompletionTests {
 			HeldLock first = this.bank.locks.execute(A, (lock) -> lock);
 			HeldLock second = this.bank.locks.execute(A, (lock) -> lock);
 			assertThat(second).isSameAs(first);
-			assertThat(LockContext.currentLocks()).containsExactly(first);
+			assertThat(CallChain.currentLocks(HeldLock.class)).containsExactly(first);
 		});
 		assertThat(this.bank.store.looks).hasSize(1);
 		assertThat(this.bank.store.released).hasSize(1);
@@ -231,7 +232,8 @@ class ReleaseAfterCompletionTests {
 		this.bank.transaction().executeWithoutResult((status) -> {
 			this.bank.locks.executeWithoutResult(LockRequest.of("a", "b"), (lock) -> {
 			});
-			assertThat(LockContext.currentLocks()).extracting(HeldLock::key).containsExactlyInAnyOrder("a", "b");
+			assertThat(CallChain.currentLocks(KeyedLock.class)).extracting(KeyedLock::key)
+				.containsExactlyInAnyOrder("a", "b");
 			assertThat(this.bank.isFree("a")).isFalse();
 			assertThat(this.bank.isFree("b")).isFalse();
 		});
@@ -243,10 +245,11 @@ class ReleaseAfterCompletionTests {
 			this.bank.locks.executeWithoutResult(A, (lock) -> {
 			});
 			this.bank.locks.executeWithoutResult(LockRequest.of("b"), (lock) -> {
-				assertThat(LockContext.currentLocks()).extracting(HeldLock::key).containsExactly("b", "a");
-				assertThat(LockContext.innermostLocks()).containsExactly(lock);
+				assertThat(CallChain.currentLocks(KeyedLock.class)).extracting(KeyedLock::key)
+					.containsExactly("b", "a");
+				assertThat(CallChain.innermostLocks(HeldLock.class)).containsExactly(lock);
 			});
-			assertThat(LockContext.innermostLocks()).extracting(HeldLock::key).containsExactly("a", "b");
+			assertThat(CallChain.innermostLocks(KeyedLock.class)).extracting(KeyedLock::key).containsExactly("a", "b");
 		});
 	}
 
@@ -256,12 +259,13 @@ class ReleaseAfterCompletionTests {
 			this.bank.transaction().executeWithoutResult((status) -> {
 				this.bank.locks.executeWithoutResult(A, (lock) -> {
 				});
-				assertThat(LockContext.innermostLocks()).extracting(HeldLock::key).containsExactly("job", "a");
+				assertThat(CallChain.innermostLocks(KeyedLock.class)).extracting(KeyedLock::key)
+					.containsExactly("job", "a");
 				this.bank.locks.executeWithoutResult(LockRequest.of("b"),
-						(lock) -> assertThat(LockContext.innermostLocks()).extracting(HeldLock::key)
+						(lock) -> assertThat(CallChain.innermostLocks(KeyedLock.class)).extracting(KeyedLock::key)
 							.containsExactly("b"));
 			});
-			assertThat(LockContext.innermostLocks()).extracting(HeldLock::key).containsExactly("job");
+			assertThat(CallChain.innermostLocks(KeyedLock.class)).extracting(KeyedLock::key).containsExactly("job");
 		});
 	}
 
@@ -277,7 +281,7 @@ class ReleaseAfterCompletionTests {
 					return held;
 				});
 				this.bank.loseLocks();
-				assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::verify);
+				assertThatExceptionOfType(LockLostException.class).isThrownBy(((KeyedLock) lock)::verify);
 			}));
 		assertThat(this.bank.written()).isZero();
 	}
@@ -304,7 +308,7 @@ class ReleaseAfterCompletionTests {
 			HeldLock first = this.bank.locks.execute(request, (held) -> held);
 			Function<RenewRequest, RenewResult> renewal = this.bank.store.onRenew;
 			this.bank.loseLocks();
-			assertThatExceptionOfType(LockLostException.class).isThrownBy(first::verify);
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(((KeyedLock) first)::verify);
 			this.bank.store.onRenew = renewal;
 			HeldLock second = this.bank.locks.execute(request.ttl(Duration.ofSeconds(20)), (held) -> held);
 			assertThat(second).isNotSameAs(first);
@@ -335,7 +339,7 @@ class ReleaseAfterCompletionTests {
 				.isThrownBy(() -> broken.locks.executeWithoutResult(A, (lock) -> broken.write()));
 			assertThat(broken.written()).isZero();
 			assertThat(broken.isFree("a")).isTrue();
-			assertThat(LockContext.currentLocks()).isEmpty();
+			assertThat(CallChain.currentLocks(KeyedLock.class)).isEmpty();
 		}
 	}
 
@@ -350,9 +354,9 @@ class ReleaseAfterCompletionTests {
 		})) {
 			distributed.locks.executeWithoutResult(A, (lock) -> {
 			});
-			assertThat(LockContext.currentLocks()).hasSize(1);
+			assertThat(CallChain.currentLocks(KeyedLock.class)).hasSize(1);
 			CompletableFuture.runAsync(completion.get(0)).join();
-			assertThat(LockContext.currentLocks()).isEmpty();
+			assertThat(CallChain.currentLocks(KeyedLock.class)).isEmpty();
 			assertThat(distributed.isFree("a")).isTrue();
 		}
 	}

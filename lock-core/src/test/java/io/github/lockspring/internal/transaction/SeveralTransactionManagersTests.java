@@ -6,7 +6,8 @@ import java.util.List;
 import java.util.Map;
 
 import io.github.lockspring.HeldLock;
-import io.github.lockspring.LockContext;
+import io.github.lockspring.internal.KeyedLock;
+import io.github.lockspring.internal.base.CallChain;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
 import org.h2.jdbcx.JdbcConnectionPool;
@@ -57,7 +58,7 @@ class SeveralTransactionManagersTests {
 	@AfterEach
 	void nothingIsLeft() {
 		try {
-			assertThat(LockContext.currentLocks()).isEmpty();
+			assertThat(CallChain.currentLocks(KeyedLock.class)).isEmpty();
 			assertThat(this.bank.isFree("a")).isTrue();
 			assertThat(TransactionSynchronizationManager.isSynchronizationActive()).isFalse();
 			in(this.first, REQUIRED,
@@ -334,9 +335,9 @@ class SeveralTransactionManagersTests {
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> in(this.first, REQUIRED, () -> {
 			this.bank.write();
 			in(this.second, REQUIRED, this::lock);
-			HeldLock lock = LockContext.currentLocks().get(0);
+			HeldLock lock = CallChain.currentLocks(KeyedLock.class).get(0);
 			this.bank.loseLocks();
-			assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::verify);
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(((KeyedLock) lock)::verify);
 		}));
 		assertThat(this.bank.written()).isZero();
 		// a lock that counts as lost is released in the background
@@ -361,7 +362,7 @@ class SeveralTransactionManagersTests {
 
 	private void assertKept() {
 		assertThat(this.bank.isFree("a")).isFalse();
-		assertThat(LockContext.currentLocks()).extracting(HeldLock::key).containsExactly("a");
+		assertThat(CallChain.currentLocks(KeyedLock.class)).extracting(KeyedLock::key).containsExactly("a");
 	}
 
 	/** Remembers on a thread that a transaction runs, and binds no resource, as JTA. */

@@ -7,7 +7,8 @@ import java.util.concurrent.locks.LockSupport;
 import javax.sql.DataSource;
 
 import io.github.lockspring.HeldLock;
-import io.github.lockspring.LockContext;
+import io.github.lockspring.internal.KeyedLock;
+import io.github.lockspring.internal.base.CallChain;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.internal.engine.support.LockRecorder;
@@ -142,7 +143,7 @@ class SuspendedClockTests {
 		CommitGuard guard = new CommitGuard(() -> new CommitGuard.Settings(verification, Duration.ofMillis(50)),
 				(refused) -> {
 				});
-		try (LockContext.Scope scope = LockContext.open(lock)) {
+		try (CallChain.Scope scope = CallChain.open(lock, ((KeyedLock) lock).locks())) {
 			assertThat(scope).isNotNull();
 			guard.beforeCommit(new SimpleTransactionStatus());
 		}

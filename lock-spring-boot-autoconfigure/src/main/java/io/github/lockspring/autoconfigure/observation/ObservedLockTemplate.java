@@ -6,7 +6,6 @@ import java.util.function.Supplier;
 
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockCallback;
-import io.github.lockspring.LockContext;
 import io.github.lockspring.LockInterruptedException;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockNotAcquiredException;
@@ -77,7 +76,7 @@ final class ObservedLockTemplate implements LockTemplate {
 	}
 
 	private static boolean isReentry(LockRequest request) {
-		return request.locks().stream().allMatch((lock) -> LockContext.current(lock.key()).isPresent());
+		return request.locks().stream().allMatch((lock) -> HeldLock.current(lock.key()).isPresent());
 	}
 
 	@Override

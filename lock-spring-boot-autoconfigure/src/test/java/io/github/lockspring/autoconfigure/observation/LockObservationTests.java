@@ -11,6 +11,7 @@ import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.autoconfigure.Applications;
+import io.github.lockspring.internal.KeyedLock;
 import io.micrometer.common.KeyValues;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
@@ -217,7 +218,7 @@ class LockObservationTests {
 		traced(Applications.onSharedServer()).run((context) -> {
 			try (HeldLock lock = locks(context)
 				.acquire(LockRequest.of("trace-" + System.nanoTime()).ttl(Duration.ofSeconds(30)).renew())) {
-				lock.verify();
+				((KeyedLock) lock).verify();
 			}
 			assertThat(spans(context)).isEmpty();
 			new StringRedisTemplate(

@@ -128,8 +128,8 @@ public final class EventLog implements Closeable {
 			boolean held = lock.isHeld();
 			this.until = held ? granted + lock.remaining().toNanos() : granted - 1;
 			this.over = !held;
-			write("B " + this.number + ' ' + lock.key() + ' ' + lock.fencingToken() + ' ' + asked + ' ' + granted + ' '
-					+ lease.toNanos() + ' ' + this.until);
+			write("B " + this.number + ' ' + lock.keys().get(0) + ' ' + lock.fencingToken() + ' ' + asked + ' '
+					+ granted + ' ' + lease.toNanos() + ' ' + this.until);
 		}
 
 		/** Returns the lock. */

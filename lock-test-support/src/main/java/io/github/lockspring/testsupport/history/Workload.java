@@ -23,6 +23,7 @@ import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.OnLost;
+import io.github.lockspring.internal.KeyedLock;
 import io.github.lockspring.testsupport.history.EventLog.Holding;
 
 /**
@@ -299,7 +300,7 @@ public final class Workload {
 		}
 
 		void begin(HeldLock taken, long asked) {
-			for (HeldLock lock : taken.locks()) {
+			for (KeyedLock lock : ((KeyedLock) taken).locks()) {
 				this.holdings.add(Workload.this.events.begin(lock, asked, this.ttl));
 				Workload.this.granted.merge(lock.key(), 1, Integer::sum);
 			}
@@ -354,7 +355,7 @@ public final class Workload {
 				return;
 			}
 			Holding holding = this.holdings.get(this.random.nextInt(this.holdings.size()));
-			LockRequest inner = LockRequest.of(holding.lock().key()).ttl(this.ttl);
+			LockRequest inner = LockRequest.of(holding.lock().keys().get(0)).ttl(this.ttl);
 			boolean renew = this.random.nextBoolean();
 			try {
 				Workload.this.locks.executeWithoutResult(renew ? inner.renew() : inner, (lock) -> {

@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.store.DaemonThreadFactory;
+import io.github.lockspring.internal.base.DaemonThreadFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.QueryTimeoutException;

@@ -1,4 +1,4 @@
-package io.github.lockspring.store;
+package io.github.lockspring.internal.base;
 
 import java.util.concurrent.ThreadFactory;
 

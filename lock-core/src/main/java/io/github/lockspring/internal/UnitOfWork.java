@@ -1,4 +1,4 @@
-package io.github.lockspring;
+package io.github.lockspring.internal;
 
 /**
  * A unit larger than a call, such as a transaction, that owns the locks taken inside it:

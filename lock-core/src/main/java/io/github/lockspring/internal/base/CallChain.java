@@ -1,10 +1,10 @@
-package io.github.lockspring;
+package io.github.lockspring.internal.base;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -13,14 +13,17 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Knows the locks that the current call chain holds. A call chain is what one thread runs
- * inside an annotated method or {@link LockTemplate#execute}; work handed to another
- * thread, and work that later runs on the same thread, inherit nothing. Locks that belong
- * to a {@link UnitOfWork} of the thread are part of it until that is complete.
+ * The locks of the current call chain. A call chain is what one thread runs inside an
+ * annotated method or {@code LockTemplate.execute}; work handed to another thread, and
+ * work that later runs on the same thread, inherit nothing. Locks that belong to a unit
+ * of work of the thread, such as a transaction, are part of it until that is complete.
+ * <p>
+ * A lock is any object here, so that the vocabulary can ask this class, and this class
+ * needs nothing of the vocabulary.
  *
  * @since 0.1
  */
-public final class LockContext {
+public final class CallChain {
 
 	private static final ThreadLocal<@Nullable Scope> CURRENT = new ThreadLocal<>();
 
@@ -30,21 +33,23 @@ public final class LockContext {
 	/** Numbers attachments, of all threads. */
 	private static final AtomicLong NUMBERS = new AtomicLong();
 
-	private LockContext() {
+	private CallChain() {
 	}
 
 	/**
 	 * Returns the locks that the current call chain holds, innermost first, then those
 	 * that belong to a unit of work, latest first; each key has its own entry.
+	 * @param <L> the type of locks
+	 * @param type the type of locks
 	 * @return an unmodifiable snapshot, empty outside a lock
 	 */
-	public static List<HeldLock> currentLocks() {
+	public static <L> List<L> currentLocks(Class<L> type) {
 		Scope scope = CURRENT.get();
 		List<Attachment> attached = ATTACHED.get();
 		if (scope == null && attached == null) {
 			return List.of();
 		}
-		Set<HeldLock> locks = new LinkedHashSet<>();
+		Set<Object> locks = new LinkedHashSet<>();
 		for (; scope != null; scope = scope.outer) {
 			locks.addAll(scope.locks);
 		}
@@ -53,80 +58,76 @@ public final class LockContext {
 			Collections.reverse(latestFirst);
 			latestFirst.forEach((attachment) -> locks.addAll(attachment.locks));
 		}
-		return List.copyOf(locks);
+		return cast(locks, type);
 	}
 
 	/**
-	 * Returns the innermost lock with this key that the current call chain holds.
-	 * @param key the key, without the store's prefix
-	 * @return the lock, or empty
-	 */
-	public static Optional<HeldLock> current(String key) {
-		Objects.requireNonNull(key, "key");
-		return currentLocks().stream().filter((lock) -> lock.key().equals(key)).findFirst();
-	}
-
-	/**
-	 * Returns the lock of the innermost annotated method, {@link LockTemplate#execute} or
-	 * open scope that is running. If that took several keys, the lock represents all of
-	 * them.
+	 * Returns the lock of the innermost scope that is open. If it took several keys, the
+	 * lock represents all of them.
+	 * @param <L> the type of locks
+	 * @param type the type of locks
 	 * @return the lock, or empty outside of all scopes
 	 */
-	public static Optional<HeldLock> current() {
+	public static <L> Optional<L> current(Class<L> type) {
 		Scope scope = CURRENT.get();
-		return (scope != null) ? Optional.of(scope.lock) : Optional.empty();
+		return (scope != null) ? Optional.of(type.cast(scope.lock)) : Optional.empty();
 	}
 
 	/**
-	 * Returns the locks of the innermost annotated method, {@link LockTemplate#execute}
-	 * or open scope that is running, re-entered or not, and those that calls inside of it
-	 * have left to a unit of work. Outside of all scopes these are all locks that belong
-	 * to units of work.
+	 * Returns the locks of the innermost scope that is open, re-entered or not, and those
+	 * that calls inside of it have left to a unit of work. Outside of all scopes these
+	 * are all locks that belong to units of work.
+	 * @param <L> the type of locks
+	 * @param type the type of locks
 	 * @return an unmodifiable snapshot in the order in which they were taken
 	 */
-	public static List<HeldLock> innermostLocks() {
+	public static <L> List<L> innermostLocks(Class<L> type) {
 		Scope scope = CURRENT.get();
 		List<Attachment> attached = ATTACHED.get();
 		if (attached == null) {
-			return (scope != null) ? List.copyOf(scope.locks) : List.of();
+			return (scope != null) ? cast(scope.locks, type) : List.of();
 		}
-		Set<HeldLock> locks = new LinkedHashSet<>((scope != null) ? scope.locks : List.of());
+		Set<Object> locks = new LinkedHashSet<>((scope != null) ? scope.locks : List.of());
 		for (Attachment attachment : attached) {
 			if (scope == null || attachment.number > scope.lastAttached) {
 				locks.addAll(attachment.locks);
 			}
 		}
-		return List.copyOf(locks);
+		return cast(locks, type);
+	}
+
+	private static <L> List<L> cast(Collection<?> locks, Class<L> type) {
+		List<L> result = new ArrayList<>(locks.size());
+		locks.forEach((lock) -> result.add(type.cast(lock)));
+		return Collections.unmodifiableList(result);
 	}
 
 	/**
 	 * Makes a lock part of the current thread's call chain until the scope is closed, on
-	 * the same thread. {@link LockTemplate#execute} does this; a program needs it only to
-	 * add a {@link LockTemplate#acquire handle} to a call chain, or across threads.
+	 * the same thread.
 	 * @param lock the lock; it must outlive the scope
+	 * @param locks the lock of each of its keys
 	 * @return the scope to close
 	 */
-	public static Scope open(HeldLock lock) {
-		Scope scope = new Scope(lock, CURRENT.get());
+	public static Scope open(Object lock, List<?> locks) {
+		Scope scope = new Scope(lock, locks, CURRENT.get());
 		CURRENT.set(scope);
 		return scope;
 	}
 
 	/**
-	 * Makes a lock part of the current thread's call chain until the attachment is
-	 * closed, whatever scopes are opened and closed meanwhile.
-	 * {@link LockTemplate#execute} does this with locks that belong to a
-	 * {@link UnitOfWork}.
-	 * @param lock the lock; it must outlive the attachment
+	 * Makes locks part of the current thread's call chain until the attachment is closed,
+	 * whatever scopes are opened and closed meanwhile.
+	 * @param locks the lock of each key; they must outlive the attachment
 	 * @return the attachment, which any thread may close
 	 */
-	public static Attachment attach(HeldLock lock) {
+	public static Attachment attach(List<?> locks) {
 		List<Attachment> attached = ATTACHED.get();
 		if (attached == null) {
 			attached = new CopyOnWriteArrayList<>();
 			ATTACHED.set(attached);
 		}
-		Attachment attachment = new Attachment(lock.locks(), attached);
+		Attachment attachment = new Attachment(locks, attached);
 		attached.add(attachment);
 		return attachment;
 	}
@@ -136,18 +137,18 @@ public final class LockContext {
 	 */
 	public static final class Scope implements AutoCloseable {
 
-		private final HeldLock lock;
+		private final Object lock;
 
-		private final List<HeldLock> locks;
+		private final List<?> locks;
 
 		private final @Nullable Scope outer;
 
 		/** The number of the last attachment that existed before. */
 		private final long lastAttached;
 
-		private Scope(HeldLock lock, @Nullable Scope outer) {
+		private Scope(Object lock, List<?> locks, @Nullable Scope outer) {
 			this.lock = lock;
-			this.locks = lock.locks();
+			this.locks = locks;
 			this.outer = outer;
 			List<Attachment> attached = ATTACHED.get();
 			this.lastAttached = (attached != null) ? NUMBERS.get() : 0;
@@ -187,13 +188,13 @@ public final class LockContext {
 	 */
 	public static final class Attachment implements AutoCloseable {
 
-		private final List<HeldLock> locks;
+		private final List<?> locks;
 
 		private final List<Attachment> attached;
 
 		private final long number = NUMBERS.incrementAndGet();
 
-		private Attachment(List<HeldLock> locks, List<Attachment> attached) {
+		private Attachment(List<?> locks, List<Attachment> attached) {
 			this.locks = locks;
 			this.attached = attached;
 		}
