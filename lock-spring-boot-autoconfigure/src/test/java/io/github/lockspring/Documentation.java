@@ -15,7 +15,7 @@ import java.util.stream.Stream;
 /**
  * Reads the project's documentation and the tests that it may name.
  */
-final class Documentation {
+public final class Documentation {
 
 	/** The directory of the project, seen from a module. */
 	static final Path ROOT = Path.of("..");
@@ -33,7 +33,7 @@ final class Documentation {
 	 * Returns the lines of a page.
 	 * @param page the page's path below the project's directory
 	 */
-	static List<String> lines(String page) {
+	public static List<String> lines(String page) {
 		return read(ROOT.resolve(page)).lines().toList();
 	}
 
@@ -41,7 +41,7 @@ final class Documentation {
 	 * Returns the cells of each line of the first table after a heading: the header, the
 	 * line below it, and the rows.
 	 */
-	static List<List<String>> table(List<String> page, String heading) {
+	public static List<List<String>> table(List<String> page, String heading) {
 		int start = page.indexOf(heading);
 		if (start < 0) {
 			throw new IllegalArgumentException("There is no heading '" + heading + "'");

@@ -8,7 +8,6 @@ import io.github.lockspring.LockTemplate;
 import io.github.lockspring.autoconfigure.DistributedLockProperties.Store;
 import io.github.lockspring.autoconfigure.internal.ConditionalOnFlag;
 import io.github.lockspring.autoconfigure.internal.ConditionalOnLocksEnabled;
-import io.github.lockspring.autoconfigure.internal.LockTemplateDecorator;
 import io.github.lockspring.internal.UnitOfWork;
 import io.github.lockspring.internal.engine.EngineSettings;
 import io.github.lockspring.internal.engine.LockEngine;
@@ -76,12 +75,8 @@ public final class LockAutoConfiguration {
 		@Bean
 		@Lazy
 		@ConditionalOnMissingBean
-		LockTemplate lockspringLockTemplate(LockEngine lockEngine, ObjectProvider<LockTemplateDecorator> decorators) {
-			LockTemplate template = lockEngine.template();
-			for (LockTemplateDecorator decorator : decorators.orderedStream().toList()) {
-				template = decorator.decorate(template);
-			}
-			return template;
+		LockTemplate lockspringLockTemplate(LockEngine lockEngine) {
+			return lockEngine.template();
 		}
 
 		@Bean

@@ -37,19 +37,23 @@ final class LockTesterAutoConfiguration {
 			.orElse(null);
 	}
 
-	/* Wraps real templates: one that a test has replaced by a mock stays the mock */
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static BeanPostProcessor lockspringBeanPostProcessor(ObjectProvider<LockTester> tester) {
-		return new BeanPostProcessor() {
+	static LockTesterPostProcessor lockspringLockTesterPostProcessor(ObjectProvider<LockTester> tester) {
+		return new LockTesterPostProcessor(tester);
+	}
 
-			@Override
-			public Object postProcessAfterInitialization(Object bean, String beanName) {
-				return (bean instanceof LockTemplate template) ? new TestedLockTemplate(template, tester.getObject())
-						: bean;
-			}
+	/**
+	 * Wraps real templates: one that a test has replaced by a mock stays the mock.
+	 */
+	record LockTesterPostProcessor(ObjectProvider<LockTester> tester) implements BeanPostProcessor {
 
-		};
+		@Override
+		public Object postProcessAfterInitialization(Object bean, String beanName) {
+			return (bean instanceof LockTemplate template) ? new TestedLockTemplate(template, this.tester.getObject())
+					: bean;
+		}
+
 	}
 
 }

@@ -10,6 +10,7 @@ import io.github.lockspring.autoconfigure.RedisLockStoreAutoConfiguration;
 import io.micrometer.observation.ObservationRegistry;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.micrometer.tracing.Tracer;
 
 import org.springframework.aop.Advisor;
 import org.springframework.beans.factory.config.BeanDefinition;
@@ -35,7 +36,7 @@ import org.springframework.context.annotation.Role;
  */
 @Configuration(proxyBeanMethods = false)
 @ImportAutoConfiguration({ AopAutoConfiguration.class, DataRedisAutoConfiguration.class,
-		RedisLockStoreAutoConfiguration.class, LockAutoConfiguration.class, LockObservationAutoConfiguration.class })
+		RedisLockStoreAutoConfiguration.class, LockAutoConfiguration.class })
 class MicroApplication {
 
 	/** No locks at all. */
@@ -59,7 +60,7 @@ class MicroApplication {
 	static ConfigurableApplicationContext start(String locks) {
 		return start(Map.of("distributed-lock.store", "memory", "benchmark.nothing", locks.equals(NOTHING),
 				"benchmark.silent", locks.equals(MEMORY_SILENT), "benchmark.metered",
-				locks.equals(MEMORY_METERED) || locks.equals(MEMORY_OBSERVED), "distributed-lock.observation.enabled",
+				locks.equals(MEMORY_METERED) || locks.equals(MEMORY_OBSERVED), "benchmark.observed",
 				locks.equals(MEMORY_OBSERVED)));
 	}
 
@@ -88,13 +89,6 @@ class MicroApplication {
 		return new NoLocks();
 	}
 
-	@Bean
-	static ObservationRegistry observationRegistry() {
-		ObservationRegistry registry = ObservationRegistry.create();
-		registry.observationConfig().observationHandler((context) -> true);
-		return registry;
-	}
-
 	/**
 	 * Takes away the events that every application has.
 	 */
@@ -116,6 +110,28 @@ class MicroApplication {
 		@Bean
 		PrometheusMeterRegistry meterRegistry() {
 			return new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+		}
+
+	}
+
+	/**
+	 * Observations, as with a tracer, and a handler that does nothing with them.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnBooleanProperty("benchmark.observed")
+	@ImportAutoConfiguration(LockObservationAutoConfiguration.class)
+	static class Observations {
+
+		@Bean
+		Tracer tracer() {
+			return Tracer.NOOP;
+		}
+
+		@Bean
+		static ObservationRegistry observationRegistry() {
+			ObservationRegistry registry = ObservationRegistry.create();
+			registry.observationConfig().observationHandler((context) -> true);
+			return registry;
 		}
 
 	}

@@ -7,10 +7,8 @@ import io.micrometer.core.instrument.docs.MeterDocumentation;
 /**
  * The meters of locks. A meter always has all of its tags. The key of a lock is never
  * one: there are as many meters as there are names.
- *
- * @since 0.1
  */
-public enum LockMeterDocumentation implements MeterDocumentation {
+enum LockMeterDocumentation implements MeterDocumentation {
 
 	/**
 	 * Requests for a key, by how they ended; timed from the call until the lock was
@@ -96,7 +94,7 @@ public enum LockMeterDocumentation implements MeterDocumentation {
 	/**
 	 * The tags of these meters.
 	 */
-	public enum Tag implements KeyName {
+	enum Tag implements KeyName {
 
 		/**
 		 * The label of the lock: the name of the annotation or of the request, for an

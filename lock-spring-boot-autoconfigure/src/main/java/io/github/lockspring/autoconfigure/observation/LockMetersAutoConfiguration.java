@@ -6,6 +6,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.github.lockspring.autoconfigure.internal.ConditionalOnLocksEnabled;
+import io.github.lockspring.autoconfigure.observation.LockObservationContext.Phase;
 import io.github.lockspring.internal.engine.support.LockRecorder;
 import io.github.lockspring.internal.interceptor.LockInterceptor;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -20,7 +21,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.context.annotation.Bean;
 
 /**
- * Auto-configuration of the {@link LockMeterDocumentation meters} of locks.
+ * Auto-configuration of the meters of locks.
  *
  * @since 0.1
  */
@@ -37,8 +38,8 @@ public final class LockMetersAutoConfiguration {
 	 */
 	@Bean
 	static MeterFilter lockspringMeterFilter() {
-		Set<String> observations = Arrays.stream(LockObservationDocumentation.values())
-			.map(LockObservationDocumentation::getName)
+		Set<String> observations = Arrays.stream(Phase.values())
+			.map(Phase::observation)
 			.flatMap((name) -> Stream.of(name, name + ".active"))
 			.collect(Collectors.toUnmodifiableSet());
 		return MeterFilter.deny((id) -> observations.contains(id.getName()));

@@ -1,53 +1,55 @@
 package io.github.lockspring.autoconfigure.observation;
 
+import io.github.lockspring.LockTemplate;
 import io.github.lockspring.autoconfigure.internal.ConditionalOnLocksEnabled;
-import io.github.lockspring.autoconfigure.internal.LockTemplateDecorator;
-import io.github.lockspring.autoconfigure.DistributedLockProperties;
 import io.micrometer.observation.ObservationRegistry;
 
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
-import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
-import org.springframework.util.ClassUtils;
+import org.springframework.context.annotation.Role;
 
 /**
- * Auto-configuration of the {@link LockObservationDocumentation observations} of locks,
- * which exist where the application has a tracer, unless
- * {@code distributed-lock.observation.enabled} says otherwise.
+ * Auto-configuration of the observations of locks, which make spans: for applications
+ * with a tracer.
  *
  * @since 0.1
  */
-@AutoConfiguration
+@AutoConfiguration(afterName = "org.springframework.boot.micrometer.tracing.autoconfigure.NoopTracerAutoConfiguration")
 @ConditionalOnClass(ObservationRegistry.class)
+@ConditionalOnBean(type = "io.micrometer.tracing.Tracer")
 @ConditionalOnLocksEnabled
-@EnableConfigurationProperties(DistributedLockProperties.class)
 public final class LockObservationAutoConfiguration {
 
-	private static final String TRACER = "io.micrometer.tracing.Tracer";
-
 	@Bean
-	LockTemplateDecorator lockspringLockTemplateDecorator(ListableBeanFactory beanFactory,
-			DistributedLockProperties properties, ObjectProvider<ObservationRegistry> registries,
-			ObjectProvider<LockObservationConvention> conventions) {
-		DistributedLockProperties.Observation observation = properties.observation();
-		return (template) -> {
-			Boolean enabled = observation.enabled();
-			return ((enabled != null) ? enabled : hasTracer(beanFactory)) ? new ObservedLockTemplate(template,
-					() -> new ObservedLockTemplate.Settings(registries.getIfAvailable(() -> ObservationRegistry.NOOP),
-							conventions.getIfAvailable(),
-							new DefaultLockObservationConvention(observation.includeKey()),
-							new LockStoreName(beanFactory).get()))
-					: template;
-		};
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static LockObservationPostProcessor lockspringLockObservationPostProcessor(ListableBeanFactory beanFactory,
+			ObjectProvider<ObservationRegistry> registries, ObjectProvider<LockObservationConvention> conventions) {
+		return new LockObservationPostProcessor(beanFactory, registries, conventions);
 	}
 
-	private static boolean hasTracer(ListableBeanFactory beanFactory) {
-		ClassLoader classLoader = beanFactory.getClass().getClassLoader();
-		return ClassUtils.isPresent(TRACER, classLoader) && beanFactory
-			.getBeanNamesForType(ClassUtils.resolveClassName(TRACER, classLoader), true, false).length > 0;
+	/**
+	 * Wraps the template, which may be created before any ordinary bean: the others are
+	 * looked up at the first call.
+	 */
+	record LockObservationPostProcessor(ListableBeanFactory beanFactory, ObjectProvider<ObservationRegistry> registries,
+			ObjectProvider<LockObservationConvention> conventions) implements BeanPostProcessor {
+
+		@Override
+		public Object postProcessAfterInitialization(Object bean, String beanName) {
+			return (bean instanceof LockTemplate template) ? new ObservedLockTemplate(template, this::settings) : bean;
+		}
+
+		private ObservedLockTemplate.Settings settings() {
+			return new ObservedLockTemplate.Settings(this.registries.getIfAvailable(() -> ObservationRegistry.NOOP),
+					this.conventions.getIfAvailable(), new LockStoreName(this.beanFactory).get());
+		}
+
 	}
 
 }

@@ -1,6 +1,10 @@
 package io.github.lockspring.autoconfigure.observation;
 
+import java.util.List;
+import java.util.Locale;
+
 import io.github.lockspring.LockRequest;
+import io.github.lockspring.LockSpec;
 import io.micrometer.observation.Observation;
 
 /**
@@ -16,10 +20,21 @@ public final class LockObservationContext extends Observation.Context {
 	 */
 	public enum Phase {
 
-		/** It waits for its locks. */
+		/**
+		 * It waits for its locks: from the request until all are acquired, or it fails.
+		 */
 		WAIT,
-		/** It holds them. */
-		HOLD
+		/** It holds them: the work, and the release. */
+		HOLD;
+
+		String word() {
+			return name().toLowerCase(Locale.ROOT);
+		}
+
+		/** The name of the observation unless a convention has another one. */
+		String observation() {
+			return "distributed.lock." + word();
+		}
 
 	}
 
@@ -46,11 +61,20 @@ public final class LockObservationContext extends Observation.Context {
 	}
 
 	/**
-	 * Returns the request, with the keys and the names of the locks.
-	 * @return the request
+	 * Returns the keys of the locks. They may be personal data.
+	 * @return the keys, without the prefix of the store
 	 */
-	public LockRequest getRequest() {
-		return this.request;
+	public List<String> getKeys() {
+		return this.request.locks().stream().map(LockSpec::key).toList();
+	}
+
+	/**
+	 * Returns the label of the lock, of several keys that of the first one.
+	 * @return the value of the tag {@code name} of the meters; {@code none} without one
+	 */
+	public String getLockName() {
+		String name = this.request.locks().get(0).name();
+		return (name != null) ? name : "none";
 	}
 
 	/**

@@ -13,6 +13,7 @@ import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.autoconfigure.observation.LockObservationContext.Phase;
+import io.micrometer.common.KeyValues;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
 import org.jspecify.annotations.Nullable;
@@ -29,12 +30,50 @@ final class ObservedLockTemplate implements LockTemplate {
 	 * What observations need.
 	 *
 	 * @param registry the application's registry
-	 * @param custom its own convention, or null
-	 * @param standard the convention without one
+	 * @param convention its own convention, or null
 	 * @param store the name of the store
 	 */
-	record Settings(ObservationRegistry registry, @Nullable LockObservationConvention custom,
-			LockObservationConvention standard, String store) {
+	record Settings(ObservationRegistry registry, @Nullable LockObservationConvention convention, String store) {
+
+		private static final LockObservationConvention STANDARD = new LockObservationConvention() {
+		};
+
+		Observation start(LockObservationContext context) {
+			// one of the registry may have no name
+			context.setName(context.getPhase().observation());
+			return Observation.start((this.convention != null) ? new Named(this.convention, context.getPhase()) : null,
+					new Named(STANDARD, context.getPhase()), () -> context, this.registry);
+		}
+
+	}
+
+	/**
+	 * A convention that always has a name: predicates, such as that of
+	 * {@code management.observations.enable}, know an observation by it.
+	 */
+	private record Named(LockObservationConvention convention, Phase phase) implements LockObservationConvention {
+
+		@Override
+		public String getName() {
+			String name = this.convention.getName();
+			return (name != null) ? name : this.phase.observation();
+		}
+
+		@Override
+		public @Nullable String getContextualName(LockObservationContext context) {
+			return this.convention.getContextualName(context);
+		}
+
+		@Override
+		public KeyValues getLowCardinalityKeyValues(LockObservationContext context) {
+			return this.convention.getLowCardinalityKeyValues(context);
+		}
+
+		@Override
+		public KeyValues getHighCardinalityKeyValues(LockObservationContext context) {
+			return this.convention.getHighCardinalityKeyValues(context);
+		}
+
 	}
 
 	private final LockTemplate locks;
@@ -113,22 +152,15 @@ final class ObservedLockTemplate implements LockTemplate {
 			this.settings = settings;
 			this.request = request;
 			this.context = new LockObservationContext(Phase.WAIT, request, settings.store());
-			this.observation = start(this.context);
+			this.observation = settings.start(this.context);
 			this.scope = this.observation.openScope();
-		}
-
-		private Observation start(LockObservationContext started) {
-			LockObservationDocumentation documentation = (started.getPhase() == Phase.WAIT)
-					? LockObservationDocumentation.WAIT : LockObservationDocumentation.HOLD;
-			return documentation.start(this.settings.custom(), this.settings.standard(), () -> started,
-					this.settings.registry());
 		}
 
 		void acquired() {
 			this.context.setOutcome("acquired");
 			end();
 			this.context = new LockObservationContext(Phase.HOLD, this.request, this.settings.store());
-			this.observation = start(this.context);
+			this.observation = this.settings.start(this.context);
 			this.scope = this.observation.openScope();
 			this.context.setOutcome("released");
 		}

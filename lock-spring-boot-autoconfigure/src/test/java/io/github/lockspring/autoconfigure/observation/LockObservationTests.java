@@ -4,6 +4,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockLostException;
@@ -14,6 +16,8 @@ import io.github.lockspring.autoconfigure.Applications;
 import io.github.lockspring.internal.KeyedLock;
 import io.micrometer.common.KeyValues;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.observation.GlobalObservationConvention;
+import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
 import io.micrometer.observation.tck.TestObservationRegistry;
 import io.micrometer.observation.tck.TestObservationRegistryAssert;
@@ -35,6 +39,7 @@ import org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterR
 import org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration;
 import org.springframework.boot.micrometer.metrics.autoconfigure.export.simple.SimpleMetricsExportAutoConfiguration;
 import org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration;
+import org.springframework.boot.micrometer.tracing.autoconfigure.NoopTracerAutoConfiguration;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
@@ -56,8 +61,7 @@ class LockObservationTests {
 		.withUserConfiguration(MeteredService.class)
 		.withBean(TestObservationRegistry.class, TestObservationRegistry::create);
 
-	private final ApplicationContextRunner runner = this.unobserved
-		.withPropertyValues("distributed-lock.observation.enabled=true");
+	private final ApplicationContextRunner runner = this.unobserved.withBean(Tracer.class, () -> Tracer.NOOP);
 
 	private static ApplicationContextRunner traced(ApplicationContextRunner runner) {
 		return runner
@@ -103,11 +107,12 @@ class LockObservationTests {
 	}
 
 	@Test
-	void keyIsAHighCardinalityValueIfTheApplicationSaysSo() {
-		this.runner.withPropertyValues("distributed-lock.observation.include-key=true").run((context) -> {
+	void keysAreAValueIfAConventionOfTheApplicationAddsThem() {
+		this.runner.withBean(LockObservationConvention.class, KeysInTraces::new).run((context) -> {
 			locks(context).execute(LockRequest.of("b", "a"), HeldLock::isHeld);
 			assertThatObservations(context).hasObservationWithNameEqualTo("distributed.lock.hold")
 				.that()
+				.hasContextualNameEqualTo("lock hold none")
 				.hasHighCardinalityKeyValue("lock.key", "a, b")
 				.hasLowCardinalityKeyValue("lock.name", "none");
 		});
@@ -178,10 +183,29 @@ class LockObservationTests {
 	}
 
 	@Test
-	void nothingIsObservedWithoutATracerUnlessTheApplicationSaysSo() {
+	void conventionOfTheRegistryCountsToo() {
+		this.runner.run((context) -> {
+			context.getBean(ObservationRegistry.class).observationConfig().observationConvention(new OwnGlobal());
+			locks(context).execute(LockRequest.of("a"), HeldLock::isHeld);
+			assertThatObservations(context).hasObservationWithNameEqualTo("distributed.lock.wait")
+				.that()
+				.hasLowCardinalityKeyValue("team", "shipping");
+		});
+	}
+
+	@Test
+	void nothingIsObservedWithoutATracer() {
 		this.unobserved.run((context) -> {
 			locks(context).execute(LockRequest.of("a"), HeldLock::isHeld);
 			assertThatObservations(context).doesNotHaveAnyObservation();
+		});
+	}
+
+	@Test
+	void tracerOfSpringBootIsSeen() {
+		this.unobserved.withConfiguration(AutoConfigurations.of(NoopTracerAutoConfiguration.class)).run((context) -> {
+			locks(context).execute(LockRequest.of("a"), HeldLock::isHeld);
+			assertThatObservations(context).hasNumberOfObservationsEqualTo(2);
 		});
 	}
 
@@ -214,6 +238,23 @@ class LockObservationTests {
 	}
 
 	@Test
+	void springBootSwitchesThemOffAndLeavesTheMeters() {
+		ApplicationContextRunner application = traced(Applications.inMemory());
+		Stream
+			.of(application, application.withBean(LockObservationConvention.class, KeysInTraces::new),
+					application.withPropertyValues("management.observations.enable.all=false",
+							"management.observations.enable.distributed=true"))
+			.forEach((each) -> each.withPropertyValues("management.observations.enable.distributed.lock=false")
+				.run((context) -> {
+					context.getBean(MeteredService.class).report();
+					assertThat(spans(context)).isEmpty();
+					assertThat(context.getBean(MeterRegistry.class).getMeters())
+						.extracting((meter) -> meter.getId().getName())
+						.contains("distributed.lock.acquire");
+				}));
+	}
+
+	@Test
 	void commandsOfLocksAreNoSpansAndThoseOfTheApplicationStillAre() {
 		traced(Applications.onSharedServer()).run((context) -> {
 			try (HeldLock lock = locks(context)
@@ -241,8 +282,31 @@ class LockObservationTests {
 
 	private static Map<String, SpanData> spans(ApplicationContext context) {
 		List<SpanData> spans = context.getBean(InMemorySpanExporter.class).getFinishedSpanItems();
-		return spans.stream()
-			.collect(java.util.stream.Collectors.toMap(SpanData::getName, (span) -> span, (a, b) -> a));
+		return spans.stream().collect(Collectors.toMap(SpanData::getName, (span) -> span, (a, b) -> a));
+	}
+
+	/** As docs/observability.md shows it. */
+	private static final class KeysInTraces implements LockObservationConvention {
+
+		@Override
+		public KeyValues getHighCardinalityKeyValues(LockObservationContext context) {
+			return KeyValues.of("lock.key", String.join(", ", context.getKeys()));
+		}
+
+	}
+
+	private static final class OwnGlobal implements GlobalObservationConvention<LockObservationContext> {
+
+		@Override
+		public boolean supportsContext(Observation.Context context) {
+			return context instanceof LockObservationContext;
+		}
+
+		@Override
+		public KeyValues getLowCardinalityKeyValues(LockObservationContext context) {
+			return KeyValues.of("team", "shipping");
+		}
+
 	}
 
 	private static final class OwnConvention implements LockObservationConvention {

@@ -10,6 +10,7 @@ import io.micrometer.observation.tck.TestObservationRegistry;
 import io.micrometer.observation.tck.TestObservationRegistryAssert;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.micrometer.tracing.Tracer;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
@@ -36,8 +37,8 @@ class RegistrationTests {
 	private final ApplicationContextRunner runner = Applications.inMemory()
 		.withConfiguration(AutoConfigurations.of(MetricsAutoConfiguration.class,
 				CompositeMeterRegistryAutoConfiguration.class, EndpointAutoConfiguration.class))
-		.withPropertyValues("distributed-lock.observation.enabled=true",
-				"management.endpoints.web.exposure.include=distributedlocks")
+		.withPropertyValues("management.endpoints.web.exposure.include=distributedlocks")
+		.withBean(Tracer.class, () -> Tracer.NOOP)
 		.withBean(TestObservationRegistry.class, TestObservationRegistry::create)
 		.withBean("prometheus", PrometheusMeterRegistry.class, RegistrationTests::registry);
 

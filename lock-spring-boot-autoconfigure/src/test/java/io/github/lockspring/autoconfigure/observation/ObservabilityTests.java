@@ -1,4 +1,4 @@
-package io.github.lockspring;
+package io.github.lockspring.autoconfigure.observation;
 
 import java.util.Arrays;
 import java.util.List;
@@ -11,10 +11,11 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import io.github.lockspring.Documentation;
+import io.github.lockspring.LockRequest;
 import io.github.lockspring.autoconfigure.Applications;
-import io.github.lockspring.autoconfigure.observation.LockMeterDocumentation;
-import io.github.lockspring.autoconfigure.observation.LockObservationDocumentation;
-import io.github.lockspring.autoconfigure.observation.MeteredService;
+import io.github.lockspring.autoconfigure.observation.LockObservationContext.Phase;
+import io.micrometer.common.KeyValues;
 import io.micrometer.common.docs.KeyName;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
@@ -81,16 +82,13 @@ class ObservabilityTests {
 
 	@Test
 	void pageListsEveryObservationAndItsValues() {
-		assertThat(rows("## Traces").stream().map((row) -> row.get(0)))
-			.containsExactlyElementsOf(Arrays.stream(LockObservationDocumentation.values())
-				.map((observation) -> code(observation.getName()))
-				.toList());
-		Stream<KeyName> values = Arrays.stream(LockObservationDocumentation.values())
-			.flatMap((observation) -> Stream.of(observation.getLowCardinalityKeyNames(),
-					observation.getHighCardinalityKeyNames()))
-			.flatMap(Arrays::stream);
-		assertThat(values).allSatisfy(
-				(value) -> assertThat(PAGE).anyMatch((line) -> line.startsWith("| " + code(value.asString()) + " | ")));
+		assertThat(rows("## Traces").stream().map((row) -> row.get(0))).containsExactlyElementsOf(
+				Arrays.stream(Phase.values()).map((phase) -> code(phase.observation())).toList());
+		KeyValues values = new LockObservationConvention() {
+		}.getLowCardinalityKeyValues(new LockObservationContext(Phase.WAIT, LockRequest.of("a"), "memory"));
+		assertThat(values).isNotEmpty()
+			.allSatisfy((value) -> assertThat(PAGE)
+				.anyMatch((line) -> line.startsWith("| " + code(value.getKey()) + " | ")));
 	}
 
 	@Test
