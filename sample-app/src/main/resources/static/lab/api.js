@@ -15,7 +15,7 @@ async function call(method, path, body) {
 		response = await fetch(base + path, {
 			method,
 			cache: "no-store",
-			headers: { "X-Lab-Token": token, ...(body ? { "Content-Type": "application/json" } : {}) },
+			headers: { "X-Page-Token": token, ...(body ? { "Content-Type": "application/json" } : {}) },
 			body: body ? JSON.stringify(body) : undefined
 		});
 	}

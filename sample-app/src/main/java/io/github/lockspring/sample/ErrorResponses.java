@@ -4,6 +4,8 @@ import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.StaleFencingTokenException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.dao.DataAccessException;
 import org.springframework.http.HttpStatus;
@@ -18,10 +20,14 @@ import org.springframework.web.server.ResponseStatusException;
  * Maps the four failures of a lock to four HTTP responses. Busy is normal: try again.
  * Unavailable means that the work did not run. Lost means that the work ran, in part
  * without protection, but no transaction has committed since the loss. Refused means that
- * the database has seen a later holder and has written nothing.
+ * the database has seen a later holder and has written nothing. The messages of
+ * exceptions name keys and methods: they are for the log, and the caller gets a text that
+ * is made for him.
  */
 @RestControllerAdvice
 class ErrorResponses {
+
+	private static final Logger logger = LoggerFactory.getLogger(ErrorResponses.class);
 
 	private final EventLog log;
 
@@ -31,28 +37,33 @@ class ErrorResponses {
 
 	@ExceptionHandler
 	ProblemDetail busy(LockNotAcquiredException ex) {
-		return problem(HttpStatus.CONFLICT, "busy", "Another request holds the lock", ex);
+		return problem(HttpStatus.CONFLICT, "busy", "This is being changed by somebody else. Try again in a moment.",
+				ex);
 	}
 
 	@ExceptionHandler
 	ProblemDetail unavailable(LockUnavailableException ex) {
-		return problem(HttpStatus.SERVICE_UNAVAILABLE, "unavailable", "The lock cannot be requested", ex);
+		return problem(HttpStatus.SERVICE_UNAVAILABLE, "unavailable",
+				"Nothing can be locked now, and nothing was changed. Try again in some seconds.", ex);
 	}
 
 	@ExceptionHandler
 	ProblemDetail lost(LockLostException ex) {
-		return problem(HttpStatus.INTERNAL_SERVER_ERROR, "lost", "The lock was lost while the work ran", ex);
+		return problem(HttpStatus.INTERNAL_SERVER_ERROR, "lost",
+				"The lock was lost while the work ran. Look at the result before you try again.", ex);
 	}
 
 	@ExceptionHandler
 	ProblemDetail refused(StaleFencingTokenException ex) {
 		this.log.refused(ex);
-		return problem(HttpStatus.CONFLICT, "refused", "The lock was lost, and a later holder has written since", ex);
+		return problem(HttpStatus.CONFLICT, "refused",
+				"Somebody else has changed this meanwhile. Nothing of this request was written.", ex);
 	}
 
 	@ExceptionHandler({ DataAccessException.class, TransactionException.class })
 	ProblemDetail noData(Exception ex) {
-		return problem(HttpStatus.SERVICE_UNAVAILABLE, "no data", "The shop's own data cannot be read", ex);
+		return problem(HttpStatus.SERVICE_UNAVAILABLE, "no data",
+				"The shop cannot read its data. Try again in some seconds.", ex);
 	}
 
 	@ExceptionHandler
@@ -68,9 +79,9 @@ class ErrorResponses {
 				"The body is no JSON list of articles, such as [\"tea\", \"cup\"]"));
 	}
 
-	private static ProblemDetail problem(HttpStatus status, String outcome, String title, Exception ex) {
-		ProblemDetail problem = ProblemDetail.forStatusAndDetail(status, ex.getMessage());
-		problem.setTitle(title);
+	private static ProblemDetail problem(HttpStatus status, String outcome, String words, Exception ex) {
+		logger.info("Answered {} ({}): {}", status.value(), outcome, ex.getMessage());
+		ProblemDetail problem = ProblemDetail.forStatusAndDetail(status, words);
 		problem.setProperty("outcome", outcome);
 		return problem;
 	}

@@ -45,9 +45,9 @@ class EventLog implements LockListener {
 			this.storeState = "up";
 			add("busy", event, "gave up after " + busy.waited().toMillis() + " ms");
 		}
-		else if (event instanceof LockEvent.Unavailable unavailable) {
+		else if (event instanceof LockEvent.Unavailable) {
 			this.storeState = "down";
-			add("unavailable", event, String.valueOf(unavailable.cause().getMessage()));
+			add("unavailable", event, "nothing ran; the log has the reason");
 		}
 		else if (event instanceof LockEvent.Lost lost) {
 			add("lost", event, "after " + lost.held().toMillis() + " ms: " + lost.reason());

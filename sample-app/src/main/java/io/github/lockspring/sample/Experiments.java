@@ -6,8 +6,6 @@ import java.util.Map;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
-import io.github.lockspring.sample.lab.web.LabToken;
-
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.http.HttpStatus;
 import org.springframework.web.bind.annotation.CrossOrigin;
@@ -35,21 +33,12 @@ class Experiments {
 	/** The answer is sent before a signal to this process. */
 	private static final String STRIKE = "sleep 0.3; kill -$1 $2; [ $1 = STOP ] && sleep $3 && kill -CONT $2";
 
-	private final LabToken token;
-
 	private final Semaphore free = new Semaphore(1);
 
-	Experiments(LabToken token) {
-		this.token = token;
-	}
-
-	/**
-	 * Returns the token that experiments need, and whether this instance has started a
-	 * redis-server.
-	 */
+	/** Returns whether this instance has started a redis-server. */
 	@GetMapping
 	Map<String, Object> available() {
-		return Map.of("token", this.token.value(), "redis", EmbeddedRedis.process().isPresent());
+		return Map.of("redis", EmbeddedRedis.process().isPresent());
 	}
 
 	/** Stops a process for some seconds. */

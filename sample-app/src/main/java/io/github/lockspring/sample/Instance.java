@@ -1,5 +1,7 @@
 package io.github.lockspring.sample;
 
+import java.net.Inet6Address;
+import java.net.InetAddress;
 import java.util.Set;
 import java.util.TreeSet;
 
@@ -24,19 +26,31 @@ public class Instance {
 
 	private final JdbcTemplate jdbc;
 
+	private final InetAddress address;
+
 	private final String server;
 
 	private volatile int port;
 
-	Instance(JdbcTemplate jdbc, @Value("${shop.redis.server:in the database}") String server) {
+	Instance(JdbcTemplate jdbc, @Value("${server.address}") InetAddress address,
+			@Value("${shop.redis.server:in the database}") String server) {
 		this.jdbc = jdbc;
+		this.address = address;
 		this.server = server;
 	}
 
 	@EventListener
 	void started(WebServerInitializedEvent event) {
 		this.port = event.getWebServer().getPort();
-		logger.info("Open http://localhost:{}. Locks: {}", this.port, this.server);
+		logger.info("Open http://{}:{}. Locks: {}", host(this.address), this.port, this.server);
+	}
+
+	/** The name for a browser on this machine. */
+	static String host(InetAddress address) {
+		if (address.isLoopbackAddress() || address.isAnyLocalAddress()) {
+			return "localhost";
+		}
+		return (address instanceof Inet6Address) ? "[" + address.getHostAddress() + "]" : address.getHostAddress();
 	}
 
 	@Scheduled(fixedDelay = 5000)

@@ -45,11 +45,12 @@ public class OrderService {
 	/**
 	 * Ships an order unless it has been shipped. The lease has the default length of 30
 	 * seconds, so a crashed instance blocks the order no longer than that. It is renewed,
-	 * so packing may take longer. No transaction runs while the order is packed.
+	 * so packing may take longer, but no longer than {@code maxHold}: the caller decides
+	 * how much there is to pack. No transaction runs while the order is packed.
 	 * @param order the order
 	 * @return whether this call shipped it
 	 */
-	@DistributedLock(name = "order", key = "#order.id")
+	@DistributedLock(name = "order", key = "#order.id", maxHold = "1m")
 	public boolean ship(Order order) {
 		if (statusOf(order.id()) != null) {
 			return false;

@@ -48,7 +48,7 @@ public class SaleService {
 	 */
 	@Transactional
 	@Fenced
-	@DistributedLock(name = "stock", key = "#order.articles")
+	@DistributedLock(name = "stock", key = "#order.articles", maxHold = "1m")
 	public void book(Order order) {
 		HeldLock lock = HeldLock.current("order:" + order.id()).orElseThrow();
 		this.fencingToken.check(lock);

@@ -24,6 +24,9 @@ import org.springframework.web.server.ResponseStatusException;
 @CrossOrigin(originPatterns = { "http://localhost:*", "http://127.0.0.1:*" })
 class ShopController {
 
+	/** Each article takes time, during which the order and its articles are locked. */
+	static final int MAX_ARTICLES = 20;
+
 	private final OrderService orders;
 
 	private final StockService stock;
@@ -69,6 +72,9 @@ class ShopController {
 		checkOrder(id);
 		if (articles.isEmpty()) {
 			throw badInput("An order needs at least one article: " + Shelves.ARTICLES);
+		}
+		if (articles.size() > MAX_ARTICLES) {
+			throw badInput("An order has at most " + MAX_ARTICLES + " articles, not " + articles.size());
 		}
 		articles.forEach(ShopController::checkArticle);
 		long start = System.nanoTime();

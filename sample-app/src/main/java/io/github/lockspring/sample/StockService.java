@@ -53,7 +53,7 @@ public class StockService {
 	 * {@link io.github.lockspring.LockLostException}. Do not copy this method.
 	 * @return the number of pieces
 	 */
-	@DistributedLock(name = "stocktaking", key = "'all'", ttl = "1s")
+	@DistributedLock(name = "stocktaking", key = "'all'", ttl = "1s", renew = false)
 	public int countSlowly() {
 		try {
 			TimeUnit.SECONDS.sleep(3);

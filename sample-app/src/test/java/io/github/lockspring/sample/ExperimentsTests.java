@@ -5,7 +5,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
-import io.github.lockspring.sample.lab.web.LabToken;
 import io.github.lockspring.testsupport.redis.RedisServer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -28,7 +27,7 @@ class ExperimentsTests {
 
 	private static final int PORT = RedisServer.freePort();
 
-	private final Experiments experiments = new Experiments(new LabToken());
+	private final Experiments experiments = new Experiments();
 
 	@BeforeAll
 	static void startRedis() {

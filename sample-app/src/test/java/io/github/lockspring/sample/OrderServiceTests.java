@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.webmvc.test.autoconfigure.AutoConfigureMockMvc;
+import org.springframework.context.annotation.Import;
 import org.springframework.test.web.servlet.assertj.MockMvcTester;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -25,6 +26,7 @@ import static org.awaitility.Awaitility.await;
 @SpringBootTest(properties = { "shop.report.cron=-", "shop.packing-time=1s",
 		"spring.datasource.url=jdbc:h2:mem:orders;DB_CLOSE_DELAY=-1" })
 @AutoConfigureMockMvc
+@Import(PageRequests.class)
 @AutoConfigureDistributedLocks
 class OrderServiceTests {
 

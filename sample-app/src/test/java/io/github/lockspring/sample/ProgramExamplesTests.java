@@ -95,7 +95,7 @@ class ProgramExamplesTests {
 		this.token = fencingToken;
 	}
 
-	static class Invoices {
+	public static class Invoices {
 
 		@DistributedLock(name = "order", key = "#order.id", ttl = "30s", renew = true)
 		public void ship(Order order) {

@@ -3,6 +3,7 @@ package io.github.lockspring.sample;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublisher;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
@@ -24,10 +25,16 @@ record Shop(int port) {
 	}
 
 	CompletableFuture<HttpResponse<String>> post(String path) {
-		return CLIENT.sendAsync(HttpRequest.newBuilder(uri(path))
-			.header("Content-Type", "application/json")
-			.POST(BodyPublishers.ofString("[\"tea\"]"))
-			.build(), BodyHandlers.ofString());
+		return post(path, BodyPublishers.ofString("[\"tea\"]"));
+	}
+
+	CompletableFuture<HttpResponse<String>> post(String path, BodyPublisher body) {
+		return CLIENT.sendAsync(HttpRequest.newBuilder(uri("/api/token")).build(), BodyHandlers.ofString())
+			.thenCompose((token) -> CLIENT.sendAsync(HttpRequest.newBuilder(uri(path))
+				.header("Content-Type", "application/json")
+				.header("X-Page-Token", token.body())
+				.POST(body)
+				.build(), BodyHandlers.ofString()));
 	}
 
 	List<HttpResponse<String>> postAtOnce(int times, String path) {

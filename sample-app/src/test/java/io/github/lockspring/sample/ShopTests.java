@@ -86,7 +86,7 @@ class ShopTests {
 		HttpResponse<String> busy = this.locks.execute(LockRequest.of("order:" + this.order),
 				(lock) -> this.shop.post("/api/orders/" + this.order + "/cancel").join());
 		assertThat(busy.statusCode()).isEqualTo(409);
-		assertThat(busy.body()).contains("\"outcome\":\"busy\"").contains(this.order);
+		assertThat(busy.body()).contains("\"outcome\":\"busy\"", "by somebody else");
 		assertThat(this.orders.statusOf(this.order)).isNull();
 
 		HttpResponse<String> free = this.shop.post("/api/orders/" + this.order + "/cancel").join();
@@ -132,7 +132,7 @@ class ShopTests {
 	void saysThatTheLockWasLostWhenTheWorkOutlastsTheLease() {
 		HttpResponse<String> counting = this.shop.post("/api/stock/count").join();
 		assertThat(counting.statusCode()).isEqualTo(500);
-		assertThat(counting.body()).contains("\"outcome\":\"lost\"").contains("stocktaking");
+		assertThat(counting.body()).contains("\"outcome\":\"lost\"", "Look at the result");
 		// losses are told on a thread of their own
 		await().untilAsserted(() -> assertThat(this.shop.get("/api/instance")).contains("\"lost\":1"));
 	}

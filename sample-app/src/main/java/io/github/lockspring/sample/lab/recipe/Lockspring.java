@@ -98,7 +98,7 @@ class Lockspring implements Recipe {
 	}
 
 	/** What an application writes. */
-	static class BoxOffice {
+	public static class BoxOffice {
 
 		private final Shop shop;
 

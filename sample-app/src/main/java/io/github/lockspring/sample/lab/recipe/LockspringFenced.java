@@ -18,7 +18,7 @@ final class LockspringFenced extends Lockspring {
 	}
 
 	/** Writes a sale. */
-	static class Sales {
+	public static class Sales {
 
 		private final Shop shop;
 

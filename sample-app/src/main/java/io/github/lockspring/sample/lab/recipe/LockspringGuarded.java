@@ -17,7 +17,7 @@ final class LockspringGuarded extends Lockspring {
 	}
 
 	/** Writes a sale. */
-	static class Sales {
+	public static class Sales {
 
 		private final Shop shop;
 

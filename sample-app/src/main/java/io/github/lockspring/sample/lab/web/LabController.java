@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
 
+import io.github.lockspring.sample.access.PageToken;
 import io.github.lockspring.sample.lab.CatalogueView;
 import io.github.lockspring.sample.lab.Lab;
 import io.github.lockspring.sample.lab.RunState;
@@ -40,11 +41,11 @@ class LabController {
 
 	private final Lab lab;
 
-	private final LabToken token;
+	private final PageToken token;
 
 	private final LabStreams streams;
 
-	LabController(Lab lab, LabToken token, LabStreams streams) {
+	LabController(Lab lab, PageToken token, LabStreams streams) {
 		this.lab = lab;
 		this.token = token;
 		this.streams = streams;

@@ -80,6 +80,7 @@ class LabInBrowserTests {
 		assertThat(browser.count("#try button:enabled")).isZero();
 		assertThat(browser.runAsync("""
 				const done = arguments[arguments.length - 1];
+				tokens[""] = Promise.resolve("of an instance that was restarted");
 				signal("redis/stop?seconds=1").then((answer) => done(answer.status + " " + answer.body.detail));
 				""").toString()).startsWith("409 This instance has not started the Redis server");
 	}

@@ -150,7 +150,7 @@ final class LabStub implements AutoCloseable {
 		String path = exchange.getRequestURI().getPath().substring("/lab/api".length());
 		String call = exchange.getRequestMethod() + " " + path.replaceAll("/r\\d+", "/{id}");
 		boolean writes = !exchange.getRequestMethod().equals("GET");
-		if (writes && !this.token.equals(exchange.getRequestHeaders().getFirst("X-Lab-Token"))) {
+		if (writes && !this.token.equals(exchange.getRequestHeaders().getFirst("X-Page-Token"))) {
 			problem(exchange, 403, "The token is not that of this page. Reload it.");
 			return;
 		}

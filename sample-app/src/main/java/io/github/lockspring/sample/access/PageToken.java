@@ -1,4 +1,4 @@
-package io.github.lockspring.sample.lab.web;
+package io.github.lockspring.sample.access;
 
 import java.security.SecureRandom;
 import java.util.HexFormat;
@@ -10,12 +10,12 @@ import org.springframework.stereotype.Component;
  * cannot read it.
  */
 @Component
-public class LabToken {
+public class PageToken {
 
 	private final String value;
 
 	/** Makes up a token. */
-	public LabToken() {
+	public PageToken() {
 		byte[] bytes = new byte[16];
 		new SecureRandom().nextBytes(bytes);
 		this.value = HexFormat.of().formatHex(bytes);
