@@ -18,7 +18,7 @@ import io.github.lockspring.LockRequest;
 import io.github.lockspring.FencingGuard;
 import io.github.lockspring.StaleFencingTokenException;
 import io.github.lockspring.internal.KeyedLock;
-import io.github.lockspring.jdbc.JdbcFencingGuard;
+import io.github.lockspring.fencing.JdbcFencingGuard;
 import io.github.lockspring.redis.FencedRedisValues;
 import io.github.lockspring.redis.Instance;
 import io.github.lockspring.testsupport.jdbc.Databases;

@@ -10,6 +10,7 @@ import java.util.concurrent.TimeUnit;
 
 import javax.sql.DataSource;
 
+import io.github.lockspring.FencingGuard;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockException;
@@ -17,9 +18,8 @@ import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.FencingGuard;
 import io.github.lockspring.StaleFencingTokenException;
-import io.github.lockspring.jdbc.JdbcFencingGuard;
+import io.github.lockspring.fencing.JdbcFencingGuard;
 import io.github.lockspring.redis.Driver;
 import io.github.lockspring.redis.Instance;
 import io.github.lockspring.redis.RedisKeys;

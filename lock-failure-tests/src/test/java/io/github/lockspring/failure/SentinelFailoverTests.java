@@ -17,6 +17,7 @@ import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
+import io.github.lockspring.FencingGuard;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.internal.KeyedLock;
 import io.github.lockspring.internal.base.CallChain;
@@ -24,16 +25,15 @@ import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockException;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
-import io.github.lockspring.FencingGuard;
 import io.github.lockspring.StaleFencingTokenException;
-import io.github.lockspring.jdbc.JdbcFencingGuard;
+import io.github.lockspring.fencing.JdbcFencingGuard;
+import io.github.lockspring.internal.transaction.CommitGuard;
+import io.github.lockspring.internal.transaction.Verification;
 import io.github.lockspring.redis.Driver;
 import io.github.lockspring.redis.Instance;
 import io.github.lockspring.testsupport.jdbc.Databases;
 import io.github.lockspring.testsupport.redis.RedisServer;
 import io.github.lockspring.testsupport.redis.SentinelGroup;
-import io.github.lockspring.internal.transaction.CommitGuard;
-import io.github.lockspring.internal.transaction.Verification;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;

@@ -18,6 +18,7 @@ import java.util.stream.IntStream;
 import javax.sql.DataSource;
 
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.internal.sql.RowKey;
 import io.github.lockspring.store.Inbox;
 import io.github.lockspring.store.InboxListener;
 import io.github.lockspring.store.LockStore;

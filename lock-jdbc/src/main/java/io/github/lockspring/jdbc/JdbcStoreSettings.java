@@ -2,6 +2,7 @@ package io.github.lockspring.jdbc;
 
 import java.time.Duration;
 
+import io.github.lockspring.internal.sql.TableName;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,7 +44,7 @@ public record JdbcStoreSettings(String keyPrefix, String table, int connections,
 					"The key prefix of locks must not be empty: choose one such as 'lock:', and another one for each"
 							+ " application that uses the same table and must not share locks");
 		}
-		NamedStatement.checkTable(table);
+		TableName.check(table);
 		if (connections < 2) {
 			throw new IllegalArgumentException("The store needs at least 2 connections, not " + connections
 					+ ": one for renewals, and one for all other requests");

@@ -10,6 +10,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
 import io.github.lockspring.internal.base.DaemonThreadFactory;
+import io.github.lockspring.internal.sql.RowKey;
 import io.github.lockspring.store.LockStore.AcquireRequest.QueueMode;
 import io.github.lockspring.store.LockStore.AcquireResult.Acquired;
 import org.jspecify.annotations.Nullable;

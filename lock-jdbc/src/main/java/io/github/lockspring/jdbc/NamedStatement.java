@@ -19,21 +19,6 @@ record NamedStatement(String sql, List<String> parameters) {
 
 	private static final Pattern PARAMETER = Pattern.compile(":([a-z]+)");
 
-	private static final Pattern TABLE = Pattern.compile("[A-Za-z_][A-Za-z0-9_$]*(\\.[A-Za-z_][A-Za-z0-9_$]*)?");
-
-	/**
-	 * Checks the name of a table, which becomes part of statements, and returns it.
-	 * @throws IllegalArgumentException if it is not a valid table name
-	 */
-	static String checkTable(String name) {
-		if (!TABLE.matcher(name).matches()) {
-			throw new IllegalArgumentException(
-					"'" + name + "' is not a table name: use letters, digits and underscores,"
-							+ " preceded by a schema and a dot where needed");
-		}
-		return name;
-	}
-
 	/**
 	 * Parses a statement with parameters such as {@code :key}.
 	 */

@@ -1,6 +1,5 @@
 /**
- * What needs a database: the store of locks in a table, and the fencing guard, which
- * refuses a writer whose fencing token is older than one that the database has seen.
+ * The store in a database: locks in a table, and waiters in another one.
  */
 @NullMarked
 package io.github.lockspring.jdbc;

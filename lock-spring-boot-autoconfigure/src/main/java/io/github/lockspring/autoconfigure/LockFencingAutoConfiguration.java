@@ -4,10 +4,10 @@ import javax.sql.DataSource;
 
 import io.github.lockspring.FencingGuard;
 import io.github.lockspring.autoconfigure.internal.ConditionalOnLocksEnabled;
+import io.github.lockspring.fencing.JdbcFencingGuard;
 import io.github.lockspring.internal.engine.support.LockRecorder;
 import io.github.lockspring.internal.fencing.FencedAnnotationValidator;
 import io.github.lockspring.internal.fencing.FencedBeanPostProcessor;
-import io.github.lockspring.jdbc.JdbcFencingGuard;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
@@ -55,8 +55,7 @@ public final class LockFencingAutoConfiguration {
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	@ConditionalOnClass({ JdbcFencingGuard.class, DataSource.class, JdbcOperations.class,
-			TransactionSynchronizationManager.class })
+	@ConditionalOnClass({ DataSource.class, JdbcOperations.class, TransactionSynchronizationManager.class })
 	@ConditionalOnSingleCandidate(DataSource.class)
 	@ConditionalOnMissingBean(FencingGuard.class)
 	@EnableConfigurationProperties(DistributedLockProperties.class)

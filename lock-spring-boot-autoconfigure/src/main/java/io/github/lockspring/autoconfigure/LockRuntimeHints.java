@@ -19,7 +19,7 @@ class LockRuntimeHints implements RuntimeHintsRegistrar {
 	@Override
 	public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
 		hints.resources().registerPattern("io/github/lockspring/**/*.lua");
-		hints.resources().registerPattern("io/github/lockspring/jdbc/*.sql");
+		hints.resources().registerPattern("io/github/lockspring/**/*.sql");
 		// where the application's Redis is: there is no getter for all kinds of it
 		hints.reflection()
 			.registerTypeIfPresent(classLoader,

@@ -2,7 +2,6 @@ package io.github.lockspring.autoconfigure;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 
 import io.github.lockspring.autoconfigure.DistributedLockProperties.Store;
@@ -12,10 +11,6 @@ import org.springframework.util.ClassUtils;
 
 /**
  * The stores on the class path.
- * <p>
- * The module of the JDBC store also has the fencing guard and therefore comes with the
- * starter for Redis too. Beside another store, it and those of ZooKeeper and etcd count
- * only if their own starter is there too, which has a file for this purpose.
  */
 final class LockStoreModules {
 
@@ -27,9 +22,6 @@ final class LockStoreModules {
 
 	static final String JDBC_STORE = "io.github.lockspring.jdbc.JdbcLockStore";
 
-	/** In lock-spring-boot-starter-jdbc and others. */
-	private static final String STARTER = "META-INF/lockspring/starter-";
-
 	private LockStoreModules() {
 	}
 
@@ -37,20 +29,16 @@ final class LockStoreModules {
 	 * Returns the stores that an application may get without naming one.
 	 */
 	static List<Store> present(@Nullable ClassLoader classLoader) {
-		ClassLoader loader = (classLoader != null) ? classLoader : ClassUtils.getDefaultClassLoader();
 		List<Store> stores = new ArrayList<>();
-		if (ClassUtils.isPresent(REDIS_STORE, loader)) {
-			stores.add(Store.REDIS);
-		}
-		addIfChosen(Store.ZOOKEEPER, ZOOKEEPER_STORE, stores, loader);
-		addIfChosen(Store.ETCD, ETCD_STORE, stores, loader);
-		addIfChosen(Store.JDBC, JDBC_STORE, stores, loader);
+		addIfPresent(Store.REDIS, REDIS_STORE, stores, classLoader);
+		addIfPresent(Store.ZOOKEEPER, ZOOKEEPER_STORE, stores, classLoader);
+		addIfPresent(Store.ETCD, ETCD_STORE, stores, classLoader);
+		addIfPresent(Store.JDBC, JDBC_STORE, stores, classLoader);
 		return stores;
 	}
 
-	private static void addIfChosen(Store store, String type, List<Store> stores, @Nullable ClassLoader loader) {
-		boolean starter = loader != null && loader.getResource(STARTER + store.name().toLowerCase(Locale.ROOT)) != null;
-		if (ClassUtils.isPresent(type, loader) && (stores.isEmpty() || starter)) {
+	private static void addIfPresent(Store store, String type, List<Store> stores, @Nullable ClassLoader classLoader) {
+		if (ClassUtils.isPresent(type, classLoader)) {
 			stores.add(store);
 		}
 	}

@@ -10,7 +10,7 @@ import io.github.lockspring.jdbc.JdbcStoreSettings;
  */
 final class LockTableInitializer extends TableInitializer {
 
-	private static final Table LOCKS = new Table("lock-lease-", JdbcStoreSettings.DEFAULT_TABLE,
+	private static final Table LOCKS = new Table("jdbc", "lock-lease-", JdbcStoreSettings.DEFAULT_TABLE,
 			"jdbc.initialize-schema");
 
 	LockTableInitializer(DataSource dataSource, String name, InitializeSchema mode) {

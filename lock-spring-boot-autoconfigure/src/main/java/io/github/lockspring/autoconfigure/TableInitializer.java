@@ -114,19 +114,20 @@ abstract class TableInitializer extends DataSourceScriptDatabaseInitializer {
 	/**
 	 * A table.
 	 *
+	 * @param room the folder of its scripts
 	 * @param script the beginning of the names of its scripts
 	 * @param defaultName its name in the scripts
 	 * @param property the property that says when to create it, without
 	 * {@code distributed-lock.}
 	 */
-	public record Table(String script, String defaultName, String property) {
+	public record Table(String room, String script, String defaultName, String property) {
 
 		private String fileName(String platform) {
 			return this.script + platform + ".sql";
 		}
 
 		private String location(String platform) {
-			return "classpath:io/github/lockspring/jdbc/" + fileName(platform);
+			return "classpath:io/github/lockspring/" + this.room + "/" + fileName(platform);
 		}
 
 	}

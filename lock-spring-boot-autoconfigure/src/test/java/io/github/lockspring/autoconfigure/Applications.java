@@ -47,11 +47,16 @@ public final class Applications {
 		return withoutRedis().withPropertyValues("distributed-lock.store=memory");
 	}
 
-	/** With Spring Boot's auto-configuration of AOP only. */
+	/**
+	 * With Spring Boot's auto-configuration of AOP only. The class path of these tests
+	 * has the modules of all stores, therefore a property chooses Redis, which the only
+	 * module would do otherwise.
+	 */
 	public static ApplicationContextRunner withoutRedis() {
 		return new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class))
 			.withConfiguration(AutoConfigurations.of(registered()))
-			.withPropertyValues(PATIENT);
+			.withPropertyValues(PATIENT)
+			.withPropertyValues("distributed-lock.store=redis");
 	}
 
 	/**

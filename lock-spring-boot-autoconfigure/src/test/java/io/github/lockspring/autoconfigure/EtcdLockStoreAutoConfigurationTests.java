@@ -7,11 +7,11 @@ import java.time.Duration;
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Client;
 import io.etcd.jetcd.options.GetOption;
+import io.github.lockspring.DistributedLock;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.DistributedLock;
 import io.github.lockspring.autoconfigure.actuate.DistributedLocksHealthIndicator;
 import io.github.lockspring.etcd.EtcdLockStore;
 import io.github.lockspring.internal.KeyedLock;
@@ -107,6 +107,7 @@ class EtcdLockStoreAutoConfigurationTests {
 	void onlyStoreOnTheClassPathNeedsNoProperty() {
 		Applications.withoutRedis()
 			.withClassLoader(WITHOUT_OTHERS)
+			.withPropertyValues("distributed-lock.store=")
 			.run((context) -> assertThat(context).hasSingleBean(EtcdLockStore.class));
 	}
 

@@ -1,10 +1,5 @@
 package io.github.lockspring.autoconfigure;
 
-import java.io.IOException;
-import java.net.MalformedURLException;
-import java.net.URL;
-import java.net.URLConnection;
-import java.net.URLStreamHandler;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -25,7 +20,6 @@ import io.github.lockspring.LockTemplate;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.internal.engine.LockEngine;
 import io.github.lockspring.jdbc.JdbcLockStore;
-import io.github.lockspring.redis.RedisLockStore;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.testsupport.jdbc.Databases;
 import io.github.lockspring.testsupport.jdbc.Databases.Database;
@@ -70,7 +64,7 @@ class JdbcLockStoreAutoConfigurationTests {
 		.withConfiguration(AutoConfigurations.of(DataSourceAutoConfiguration.class,
 				DataSourceTransactionManagerAutoConfiguration.class, JdbcTemplateAutoConfiguration.class,
 				TransactionAutoConfiguration.class))
-		.withPropertyValues("spring.datasource.generate-unique-name=true");
+		.withPropertyValues("spring.datasource.generate-unique-name=true", "distributed-lock.store=");
 
 	private final ApplicationContextRunner jdbc = this.runner.withPropertyValues("distributed-lock.store=jdbc");
 
@@ -86,24 +80,13 @@ class JdbcLockStoreAutoConfigurationTests {
 	}
 
 	@Test
-	void fencingGuardOfTheRedisStarterIsNoStore() {
-		assertThat(LockStoreModules.present(getClass().getClassLoader())).hasToString("[REDIS]");
-		Applications.onSharedServer()
-			.withConfiguration(AutoConfigurations.of(DataSourceAutoConfiguration.class))
-			.withPropertyValues("spring.datasource.generate-unique-name=true")
-			.run((context) -> assertThat(context).hasSingleBean(RedisLockStore.class)
-				.doesNotHaveBean(JdbcLockStore.class));
-	}
-
-	@Test
-	void startersOfSeveralStoresNeedTheProperty() {
-		FailureAnalysis failure = StartupFailures
-			.of(this.runner.withClassLoader(new WithJdbcStarter()).withUserConfiguration(LockedService.class));
+	void severalStoresOnTheClassPathNeedTheProperty() {
+		FailureAnalysis failure = StartupFailures.of(this.runner.withUserConfiguration(LockedService.class));
 		assertThat(failure.getDescription())
-			.contains("several stores on the class path (redis, jdbc), and distributed-lock.store chooses none");
+			.contains("several stores on the class path (redis, zookeeper, etcd, jdbc), and distributed-lock.store"
+					+ " chooses none");
 		assertThat(failure.getAction()).contains("Set distributed-lock.store to one of them");
-		this.jdbc.withClassLoader(new WithJdbcStarter())
-			.withUserConfiguration(LockedService.class)
+		this.jdbc.withUserConfiguration(LockedService.class)
 			.run((context) -> assertThat(context).hasSingleBean(JdbcLockStore.class));
 	}
 
@@ -479,35 +462,6 @@ class JdbcLockStoreAutoConfigurationTests {
 				}
 
 			};
-		}
-
-	}
-
-	/** As if lock-spring-boot-starter-jdbc were on the class path too. */
-	private static final class WithJdbcStarter extends ClassLoader {
-
-		WithJdbcStarter() {
-			super(WithJdbcStarter.class.getClassLoader());
-		}
-
-		@Override
-		public @Nullable URL getResource(String name) {
-			if (!name.equals("META-INF/lockspring/starter-jdbc")) {
-				return super.getResource(name);
-			}
-			try {
-				return new URL(null, "memory:starter", new URLStreamHandler() {
-
-					@Override
-					protected URLConnection openConnection(URL url) throws IOException {
-						throw new IOException("not read");
-					}
-
-				});
-			}
-			catch (MalformedURLException ex) {
-				throw new IllegalStateException(ex);
-			}
 		}
 
 	}

@@ -259,8 +259,9 @@ class LockEngineLifecycleTests {
 	private ConfigurableApplicationContext refresh(Class<?> configuration, String... properties) {
 		AnnotationConfigApplicationContext started = new AnnotationConfigApplicationContext();
 		TestPropertyValues
-			.of("spring.data.redis.host=" + this.server.host(), "spring.data.redis.port=" + this.server.port(),
-					"distributed-lock.redis.command-timeout=20s", "distributed-lock.wait-time=20s")
+			.of("distributed-lock.store=redis", "spring.data.redis.host=" + this.server.host(),
+					"spring.data.redis.port=" + this.server.port(), "distributed-lock.redis.command-timeout=20s",
+					"distributed-lock.wait-time=20s")
 			.and(properties)
 			.applyTo(started);
 		started.register(configuration);

@@ -5,14 +5,14 @@ import java.util.concurrent.CopyOnWriteArrayList;
 
 import javax.sql.DataSource;
 
-import io.github.lockspring.LockEvent;
-import io.github.lockspring.LockListener;
 import io.github.lockspring.DistributedLock;
 import io.github.lockspring.Fenced;
-import io.github.lockspring.internal.fencing.FencedBeanPostProcessor;
 import io.github.lockspring.FencingGuard;
+import io.github.lockspring.LockEvent;
+import io.github.lockspring.LockListener;
 import io.github.lockspring.StaleFencingTokenException;
-import io.github.lockspring.jdbc.JdbcFencingGuard;
+import io.github.lockspring.fencing.JdbcFencingGuard;
+import io.github.lockspring.internal.fencing.FencedBeanPostProcessor;
 import io.github.lockspring.testsupport.jdbc.Databases;
 import io.github.lockspring.testsupport.jdbc.Databases.Database;
 import org.junit.jupiter.api.Test;
@@ -133,12 +133,16 @@ class LockFencingAutoConfigurationTests {
 	}
 
 	@Test
-	void applicationWithADatabaseNeedsNoModuleForFencing() {
-		this.runner.withClassLoader(new FilteredClassLoader("io.github.lockspring.jdbc"))
-			.withUserConfiguration(LockedService.class)
+	void fencingNeedsNoModuleOfAStore() {
+		this.runner
+			.withClassLoader(new FilteredClassLoader("io.github.lockspring.jdbc", "io.github.lockspring.redis",
+					"io.github.lockspring.zookeeper", "io.github.lockspring.etcd"))
 			.run((context) -> {
-				assertThat(context).doesNotHaveBean(FencingGuard.class);
-				assertThat(context.getBean(LockedService.class).work()).isTrue();
+				TransactionTemplate transaction = new TransactionTemplate(
+						context.getBean(PlatformTransactionManager.class));
+				transaction.executeWithoutResult((status) -> context.getBean(JdbcFencingGuard.class).check("a", 1));
+				assertThat(context.getBean(JdbcTemplate.class).queryForList("SELECT uses FROM lock_fence", Long.class))
+					.containsExactly(1L);
 			});
 	}
 
@@ -202,7 +206,7 @@ class LockFencingAutoConfigurationTests {
 		this.shop.withPropertyValues("distributed-lock.fencing.initialize-schema=never")
 			.run((context) -> assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class)
 				.isThrownBy(() -> context.getBean(Shop.class).sell("a"))
-				.withMessageContainingAll("lock_fence", "schema-h2.sql"));
+				.withMessageContainingAll("lock_fence", "lock-fence-h2.sql"));
 	}
 
 	@Test
@@ -212,7 +216,7 @@ class LockFencingAutoConfigurationTests {
 				"spring.datasource.username=" + postgres.user());
 		onServer.run((context) -> assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class)
 			.isThrownBy(() -> context.getBean(Shop.class).sell("a"))
-			.withMessageContaining("schema-postgresql.sql"));
+			.withMessageContaining("lock-fence-postgresql.sql"));
 		for (int start = 1; start <= 2; start++) {
 			int sales = start;
 			onServer.withPropertyValues("distributed-lock.fencing.initialize-schema=always").run((context) -> {

@@ -2,9 +2,9 @@ package io.github.lockspring.autoconfigure;
 
 import io.github.lockspring.DistributedLock;
 import io.github.lockspring.Fenced;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.junit.jupiter.api.Test;
 
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
@@ -36,9 +36,10 @@ class LockRuntimeHintsTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "schema-h2.sql", "schema-mariadb.sql", "schema-mysql.sql", "schema-postgresql.sql" })
-	void resourcesOfFencingAreKept(String name) {
-		String resource = "io/github/lockspring/jdbc/" + name;
+	@ValueSource(strings = { "fencing/lock-fence-h2.sql", "fencing/lock-fence-mariadb.sql",
+			"fencing/lock-fence-mysql.sql", "fencing/lock-fence-postgresql.sql", "jdbc/lock-lease-h2.sql" })
+	void scriptsOfTablesAreKept(String name) {
+		String resource = "io/github/lockspring/" + name;
 		assertThat(new ClassPathResource(resource).exists()).isTrue();
 		assertThat(RuntimeHintsPredicates.resource().forResource(resource)).accepts(this.hints);
 	}

@@ -198,6 +198,8 @@ class LockStoreAutoConfigurationTests {
 	void emptyStoreIsNone() {
 		Applications.onSharedServer()
 			.withPropertyValues("distributed-lock.store=")
+			.withClassLoader(new FilteredClassLoader("io.github.lockspring.zookeeper", "io.github.lockspring.etcd",
+					"io.github.lockspring.jdbc"))
 			.run((context) -> assertThat(context).getBean(LockStore.class).isInstanceOf(RedisLockStore.class));
 	}
 
@@ -343,6 +345,7 @@ class LockStoreAutoConfigurationTests {
 	void excludedStoreIsNamed() {
 		FailureAnalysis failure = StartupFailures.of(new ApplicationContextRunner()
 			.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class, LockAutoConfiguration.class))
+			.withPropertyValues("distributed-lock.store=redis")
 			.withUserConfiguration(ProgramConfiguration.class));
 		assertThat(failure.getDescription()).contains("RedisLockStoreAutoConfiguration");
 	}

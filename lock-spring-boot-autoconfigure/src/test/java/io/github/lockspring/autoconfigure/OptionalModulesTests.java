@@ -62,7 +62,7 @@ class OptionalModulesTests {
 				assertThat(ClassUtils.isPresent("io.etcd.jetcd.Client", isolated)).isFalse();
 			}
 			if (missing.contains("lock-jdbc")) {
-				assertThat(ClassUtils.isPresent("io.github.lockspring.jdbc.JdbcFencingGuard", isolated)).isFalse();
+				assertThat(ClassUtils.isPresent("io.github.lockspring.jdbc.JdbcLockStore", isolated)).isFalse();
 			}
 			Object application = isolated.loadClass(Application.class.getName()).getDeclaredConstructor().newInstance();
 			assertThat(((BooleanSupplier) application).getAsBoolean()).isTrue();

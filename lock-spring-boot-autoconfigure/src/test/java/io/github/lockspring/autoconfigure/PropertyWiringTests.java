@@ -14,7 +14,7 @@ import io.github.lockspring.internal.engine.EngineSettings;
 import io.github.lockspring.etcd.EtcdStoreSettings;
 import io.github.lockspring.internal.interceptor.LockInterceptor;
 import io.github.lockspring.internal.interceptor.LockOperationSourceAdvisor;
-import io.github.lockspring.jdbc.JdbcFencingGuard;
+import io.github.lockspring.fencing.JdbcFencingGuard;
 import io.github.lockspring.jdbc.JdbcStoreSettings;
 import io.github.lockspring.redis.RedisStoreSettings;
 import io.github.lockspring.redis.redlock.RedlockSettings;

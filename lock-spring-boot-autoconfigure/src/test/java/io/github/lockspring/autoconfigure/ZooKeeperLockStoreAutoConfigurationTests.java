@@ -3,11 +3,11 @@ package io.github.lockspring.autoconfigure;
 import java.util.List;
 import java.util.Map;
 
+import io.github.lockspring.DistributedLock;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.DistributedLock;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.zookeeper.ZooKeeperLockStore;
 import org.apache.curator.framework.CuratorFramework;
@@ -90,6 +90,7 @@ class ZooKeeperLockStoreAutoConfigurationTests {
 	void onlyStoreOnTheClassPathNeedsNoProperty() {
 		Applications.withoutRedis()
 			.withClassLoader(WITHOUT_OTHERS)
+			.withPropertyValues("distributed-lock.store=")
 			.run((context) -> assertThat(context).hasSingleBean(ZooKeeperLockStore.class));
 	}
 

@@ -1,9 +1,9 @@
 package io.github.lockspring.internal.fencing;
 
-import io.github.lockspring.FencingGuard;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
+import io.github.lockspring.FencingGuard;
 import io.github.lockspring.LockDefinitionException;
 
 import org.springframework.beans.factory.BeanFactory;
@@ -58,7 +58,7 @@ final class FencingGuards {
 		catch (NoSuchBeanDefinitionException ex) {
 			if (name.isEmpty() && FencingGuard.class.equals(ex.getBeanType())) {
 				throw error(method, "there is no FencingGuard bean",
-						"With lock-jdbc, spring-boot-starter-jdbc or -data-jpa, and one DataSource, it is created"
+						"With spring-boot-starter-jdbc or -data-jpa, and one DataSource, it is created"
 								+ " automatically; with several DataSources, define a JdbcFencingGuard bean for each",
 						ex);
 			}

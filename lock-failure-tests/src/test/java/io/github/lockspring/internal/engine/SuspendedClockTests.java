@@ -6,23 +6,23 @@ import java.util.concurrent.locks.LockSupport;
 
 import javax.sql.DataSource;
 
+import io.github.lockspring.FencingGuard;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.internal.KeyedLock;
 import io.github.lockspring.internal.base.CallChain;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
+import io.github.lockspring.StaleFencingTokenException;
+import io.github.lockspring.fencing.JdbcFencingGuard;
 import io.github.lockspring.internal.engine.support.LockRecorder;
 import io.github.lockspring.internal.engine.support.Time;
-import io.github.lockspring.FencingGuard;
-import io.github.lockspring.StaleFencingTokenException;
-import io.github.lockspring.jdbc.JdbcFencingGuard;
+import io.github.lockspring.internal.transaction.CommitGuard;
+import io.github.lockspring.internal.transaction.Verification;
 import io.github.lockspring.redis.Instance;
 import io.github.lockspring.redis.RedisLockStore;
 import io.github.lockspring.redis.RedisStoreSettings;
 import io.github.lockspring.testsupport.jdbc.Databases;
 import io.github.lockspring.testsupport.redis.RedisServer;
-import io.github.lockspring.internal.transaction.CommitGuard;
-import io.github.lockspring.internal.transaction.Verification;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;

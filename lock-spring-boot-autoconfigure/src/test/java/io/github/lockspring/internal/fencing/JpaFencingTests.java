@@ -1,19 +1,20 @@
 package io.github.lockspring.internal.fencing;
 
-import io.github.lockspring.FencingGuard;
-import io.github.lockspring.StaleFencingTokenException;
 import java.util.Map;
 import java.util.stream.Stream;
 
-import io.github.lockspring.jdbc.JdbcFencingGuard;
-import io.github.lockspring.testsupport.jdbc.Databases;
-import io.github.lockspring.testsupport.jdbc.Databases.Database;
-import io.github.lockspring.testsupport.jdbc.RecordingDataSource;
 import jakarta.persistence.Entity;
 import jakarta.persistence.EntityManager;
 import jakarta.persistence.EntityManagerFactory;
 import jakarta.persistence.Id;
 import jakarta.persistence.Version;
+
+import io.github.lockspring.FencingGuard;
+import io.github.lockspring.StaleFencingTokenException;
+import io.github.lockspring.fencing.JdbcFencingGuard;
+import io.github.lockspring.testsupport.jdbc.Databases;
+import io.github.lockspring.testsupport.jdbc.Databases.Database;
+import io.github.lockspring.testsupport.jdbc.RecordingDataSource;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;

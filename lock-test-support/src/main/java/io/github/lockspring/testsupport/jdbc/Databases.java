@@ -108,7 +108,7 @@ public final class Databases {
 
 		/** Creates the table of fencing tokens. */
 		public Database withFencingTokens() {
-			run("io/github/lockspring/jdbc/schema-" + this.platform + ".sql");
+			run("io/github/lockspring/fencing/lock-fence-" + this.platform + ".sql");
 			return this;
 		}
 

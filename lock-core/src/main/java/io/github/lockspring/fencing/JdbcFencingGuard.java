@@ -1,4 +1,4 @@
-package io.github.lockspring.jdbc;
+package io.github.lockspring.fencing;
 
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -8,7 +8,7 @@ import javax.sql.DataSource;
 
 import io.github.lockspring.FencingGuard;
 import io.github.lockspring.StaleFencingTokenException;
-
+import io.github.lockspring.internal.sql.RowKey;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.core.ConnectionCallback;
@@ -30,7 +30,8 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * switches auto-commit off, a transaction of another {@code DataSource} is not detected.
  * A check is one statement, except for the first check of a resource and for one that is
  * refused. The scripts that create the table are next to this class
- * ({@code schema-postgresql.sql} and others), to be run by Flyway, Liquibase or by hand.
+ * ({@code lock-fence-postgresql.sql} and others), to be run by Flyway, Liquibase or by
+ * hand.
  * <p>
  * Tested on PostgreSQL, H2 and MariaDB; MySQL gets the statements of MariaDB. Any other
  * database gets those of H2 and has not been tested. It needs a table like those, JDBC

@@ -1,4 +1,4 @@
-package io.github.lockspring.jdbc;
+package io.github.lockspring.internal.sql;
 
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
@@ -14,7 +14,7 @@ import java.util.regex.Pattern;
  * digits. Names that already have this form are converted in the same way. Two names
  * therefore share a row only if their texts have the same SHA-256.
  */
-final class RowKey {
+public final class RowKey {
 
 	/** Maximum length of a key: the length of the column. */
 	static final int MAX_LENGTH = 255;
@@ -28,7 +28,10 @@ final class RowKey {
 	private RowKey() {
 	}
 
-	static String of(String name) {
+	/**
+	 * Returns the key of a name's row.
+	 */
+	public static String of(String name) {
 		boolean fits = name.length() <= MAX_LENGTH && isStorable(name)
 				&& (name.length() < HASH_LENGTH || !HASHED.matcher(name).matches());
 		return (fits) ? name : beginning(name) + '#' + sha256(name);

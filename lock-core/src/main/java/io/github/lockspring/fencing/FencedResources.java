@@ -1,4 +1,4 @@
-package io.github.lockspring.jdbc;
+package io.github.lockspring.fencing;
 
 import java.util.HashSet;
 import java.util.List;

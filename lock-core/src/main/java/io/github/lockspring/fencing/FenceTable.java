@@ -1,4 +1,4 @@
-package io.github.lockspring.jdbc;
+package io.github.lockspring.fencing;
 
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -7,6 +7,7 @@ import java.sql.Savepoint;
 import java.util.List;
 import java.util.Locale;
 
+import io.github.lockspring.internal.sql.TableName;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.NestedExceptionUtils;
@@ -32,7 +33,7 @@ import org.springframework.jdbc.core.JdbcOperations;
  */
 final class FenceTable {
 
-	private static final String SCRIPTS = "io/github/lockspring/jdbc/schema-";
+	private static final String SCRIPTS = "io/github/lockspring/fencing/lock-fence-";
 
 	private static final List<String> PLATFORMS = List.of("postgresql", "mysql", "mariadb", "h2");
 
@@ -57,7 +58,7 @@ final class FenceTable {
 
 	FenceTable(JdbcOperations jdbc, String name) {
 		this.jdbc = jdbc;
-		this.name = NamedStatement.checkTable(name);
+		this.name = TableName.check(name);
 		this.update = "UPDATE " + name
 				+ " SET fencing_token = ?, uses = uses + 1, updated_at = CURRENT_TIMESTAMP WHERE resource = ? AND fencing_token <= ?";
 		this.insert = "INSERT INTO " + name

@@ -1,4 +1,4 @@
-package io.github.lockspring.jdbc;
+package io.github.lockspring.fencing;
 
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -407,7 +407,7 @@ class JdbcFencingGuardTests {
 		FencingGuard guard = new JdbcFencingGuard(shop.dataSource, "no_such_table");
 		assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class)
 			.isThrownBy(() -> shop.inTransaction((status) -> guard.check(KEY, 1)))
-			.withMessageContainingAll("'no_such_table'", "io/github/lockspring/jdbc/schema-" + shop.script,
+			.withMessageContainingAll("'no_such_table'", "io/github/lockspring/fencing/lock-fence-" + shop.script,
 					"initialize-schema", "no table for a guard that is defined as a bean");
 	}
 
