@@ -74,7 +74,7 @@ class ArchitectureTests {
 			Map.entry("internal.fencing", List.of("internal", "", "internal.aop")),
 			Map.entry("zookeeper", List.of("", "store", "internal.queue")),
 			Map.entry("etcd", List.of("", "store", "internal.queue")),
-			Map.entry("redis", List.of("", "store", "internal.fencing", "redis.internal.client")),
+			Map.entry("redis", List.of("", "store", "redis.internal.client")),
 			Map.entry("redis.internal.client", List.of("", "store")),
 			Map.entry("redis.redlock", List.of("", "store", "redis", "redis.internal.client")),
 			Map.entry("jdbc", List.of("", "store", "internal.base", "internal.sql")),

@@ -19,7 +19,6 @@ import io.github.lockspring.FencingGuard;
 import io.github.lockspring.StaleFencingTokenException;
 import io.github.lockspring.internal.KeyedLock;
 import io.github.lockspring.fencing.JdbcFencingGuard;
-import io.github.lockspring.redis.FencedRedisValues;
 import io.github.lockspring.redis.Instance;
 import io.github.lockspring.testsupport.jdbc.Databases;
 import io.github.lockspring.testsupport.network.TcpProxy;
@@ -28,8 +27,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
-import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -196,26 +193,6 @@ class FencingFailureTests {
 		assertThat(read).isEmpty();
 		assertThat(this.journal.read()).containsExactly("mine", "other");
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(earlier::close);
-	}
-
-	@Test
-	void f10ValuesInRedisForgetTheirTokensWithTheData() {
-		LettuceConnectionFactory factory = new LettuceConnectionFactory("127.0.0.1", this.redis.port());
-		factory.afterPropertiesSet();
-		factory.start();
-		try {
-			StringRedisTemplate template = new StringRedisTemplate(factory);
-			FencedRedisValues values = new FencedRedisValues(template);
-			values.set("report", "later", 2);
-			assertThatExceptionOfType(StaleFencingTokenException.class)
-				.isThrownBy(() -> values.set("report", "earlier", 1));
-			this.redis.flushAll();
-			values.set("report", "earlier", 1);
-			assertThat(this.redis.get("report")).isEqualTo("earlier");
-		}
-		finally {
-			factory.destroy();
-		}
 	}
 
 	private void write(LockRequest request, Consumer<KeyedLock> before, Consumer<KeyedLock> after) {

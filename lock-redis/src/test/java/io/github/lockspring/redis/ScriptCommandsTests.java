@@ -48,7 +48,7 @@ class ScriptCommandsTests {
 		Set<String> called = new TreeSet<>();
 		Resource[] scripts = scripts();
 		assertThat(Arrays.stream(scripts).map(Resource::getFilename)).contains("acquire.lua", "release.lua",
-				"renew.lua", "write.lua");
+				"renew.lua");
 		for (Resource script : scripts) {
 			CALL.matcher(script.getContentAsString(StandardCharsets.UTF_8)).results().forEach((call) -> {
 				assertThat(call.group(2)).as("what " + script.getFilename() + " calls is not written there").isNull();
