@@ -79,14 +79,14 @@ class ArchitectureTests {
 			Map.entry("redis.redlock", List.of("", "store", "redis", "redis.internal.client")),
 			Map.entry("jdbc", List.of("", "store", "internal.base", "internal.sql")),
 			Map.entry("internal.sql", List.of()), Map.entry("fencing", List.of("", "internal.sql")),
-			Map.entry("autoconfigure.internal", List.of("")),
+			Map.entry("autoconfigure.internal", List.of("internal.engine")),
 			Map.entry("autoconfigure", List.of("internal", "", "store", "store.memory", "redis", "redis.redlock",
 					"fencing", "jdbc", "zookeeper", "etcd", "internal.aop", "internal.interceptor", "internal.engine",
 					"internal.engine.support", "internal.transaction", "internal.fencing", "autoconfigure.internal")),
 			Map.entry("autoconfigure.observation",
-					List.of("internal", "", "store", "internal.engine.support", "internal.interceptor", "autoconfigure",
+					List.of("internal", "", "store", "internal.engine.support", "internal.interceptor",
 							"autoconfigure.internal")),
-			Map.entry("autoconfigure.actuate", List.of("", "store", "internal.engine")));
+			Map.entry("autoconfigure.actuate", List.of("", "store", "internal.engine", "autoconfigure.internal")));
 
 	private static final JavaClasses CLASSES = new ClassFileImporter()
 		.withImportOption(new ImportOption.DoNotIncludeTests())

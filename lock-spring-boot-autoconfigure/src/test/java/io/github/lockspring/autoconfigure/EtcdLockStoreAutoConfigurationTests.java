@@ -12,7 +12,6 @@ import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.autoconfigure.actuate.DistributedLocksHealthIndicator;
 import io.github.lockspring.etcd.EtcdLockStore;
 import io.github.lockspring.internal.KeyedLock;
 import io.github.lockspring.store.LockStore;
@@ -28,6 +27,7 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.ssl.SslAutoConfiguration;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -154,7 +154,8 @@ class EtcdLockStoreAutoConfigurationTests {
 					assertThat(server.entries("a")).isOne();
 				}
 				assertThat(server.entries("a")).isZero();
-				assertThat(context.getBean(DistributedLocksHealthIndicator.class).health().getStatus())
+				assertThat(
+						context.getBean("distributedLocksHealthIndicator", HealthIndicator.class).health().getStatus())
 					.isEqualTo(Status.UP);
 			});
 			refused(application);
@@ -225,7 +226,7 @@ class EtcdLockStoreAutoConfigurationTests {
 			assertThat(context).hasNotFailed();
 			assertThatExceptionOfType(LockUnavailableException.class)
 				.isThrownBy(() -> context.getBean(LockTemplate.class).acquire(REQUEST));
-			Health health = context.getBean(DistributedLocksHealthIndicator.class).health();
+			Health health = context.getBean("distributedLocksHealthIndicator", HealthIndicator.class).health();
 			assertThat(health.getStatus()).isEqualTo(Status.DOWN);
 			assertThat(health.getDetails().get("servers")).asString().contains("etcd=", "127.0.0.1:1");
 		});

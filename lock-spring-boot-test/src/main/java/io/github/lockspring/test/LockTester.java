@@ -4,15 +4,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.function.Supplier;
 
 import io.github.lockspring.LockException;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockSpec;
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.internal.engine.LockEngine;
-import org.jspecify.annotations.Nullable;
+import io.github.lockspring.autoconfigure.internal.CreatedEngine;
 
 /**
  * Asserts which locks a test has taken, and makes locks busy, unavailable or lost. A bean
@@ -33,17 +31,13 @@ public final class LockTester {
 
 	}
 
-	private final Supplier<@Nullable LockEngine> engine;
+	private final CreatedEngine engine;
 
 	private final List<String> taken = new CopyOnWriteArrayList<>();
 
 	private final Map<String, Failure> failures = new ConcurrentHashMap<>();
 
-	/**
-	 * Creates a tester.
-	 * @param engine gives the engine, or null as long as nothing has needed one
-	 */
-	LockTester(Supplier<@Nullable LockEngine> engine) {
+	LockTester(CreatedEngine engine) {
 		this.engine = engine;
 	}
 
@@ -131,10 +125,7 @@ public final class LockTester {
 	 */
 	public LockTester lose(String key) {
 		assertHeld(key);
-		LockEngine present = this.engine.get();
-		if (present != null) {
-			present.forceRelease(key);
-		}
+		this.engine.find().ifPresent((present) -> present.forceRelease(key));
 		return this;
 	}
 
@@ -145,13 +136,11 @@ public final class LockTester {
 	public void reset() {
 		this.taken.clear();
 		this.failures.clear();
-		LockEngine present = this.engine.get();
-		if (present != null) {
-			present.locks()
+		this.engine.find()
+			.ifPresent((present) -> present.locks()
 				.stream()
 				.filter((lock) -> lock.hold() != null)
-				.forEach((lock) -> present.forceRelease(lock.key()));
-		}
+				.forEach((lock) -> present.forceRelease(lock.key())));
 	}
 
 	// called by the template
@@ -181,8 +170,10 @@ public final class LockTester {
 	}
 
 	private boolean isHeld(String key) {
-		LockEngine present = this.engine.get();
-		return present != null && present.lock(key).filter((lock) -> lock.hold() != null).isPresent();
+		return this.engine.find()
+			.flatMap((present) -> present.lock(key))
+			.filter((lock) -> lock.hold() != null)
+			.isPresent();
 	}
 
 	private String describe() {

@@ -1,10 +1,7 @@
 package io.github.lockspring.test;
 
-import java.util.Arrays;
-
 import io.github.lockspring.LockTemplate;
-import io.github.lockspring.internal.engine.LockEngine;
-import org.jspecify.annotations.Nullable;
+import io.github.lockspring.autoconfigure.internal.CreatedEngine;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
@@ -23,18 +20,7 @@ final class LockTesterAutoConfiguration {
 
 	@Bean
 	LockTester lockspringLockTester(ConfigurableListableBeanFactory beanFactory) {
-		return new LockTester(() -> createdEngine(beanFactory));
-	}
-
-	/**
-	 * Returns the engine if it exists: a test without locks needs neither it nor a store.
-	 */
-	private static @Nullable LockEngine createdEngine(ConfigurableListableBeanFactory beanFactory) {
-		return Arrays.stream(beanFactory.getBeanNamesForType(LockEngine.class, false, false))
-			.filter(beanFactory::containsSingleton)
-			.map((name) -> beanFactory.getBean(name, LockEngine.class))
-			.findFirst()
-			.orElse(null);
+		return new LockTester(new CreatedEngine(beanFactory));
 	}
 
 	@Bean

@@ -15,6 +15,7 @@ import io.github.lockspring.autoconfigure.actuate.LockDescriptors.Local;
 import io.github.lockspring.autoconfigure.actuate.LockDescriptors.Locks;
 import io.github.lockspring.autoconfigure.actuate.LockDescriptors.Problem;
 import io.github.lockspring.autoconfigure.actuate.LockDescriptors.Stored;
+import io.github.lockspring.autoconfigure.internal.CreatedEngine;
 import io.github.lockspring.internal.engine.LockEngine;
 import io.github.lockspring.internal.engine.LockEngine.LocalLock;
 import io.github.lockspring.store.InstanceInfo;
@@ -42,11 +43,9 @@ import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
  * <p>
  * The key is a query parameter and no part of the path: servers refuse encoded slashes in
  * a path, and {@code a//b} would arrive as the key {@code a/b}, which is another lock.
- *
- * @since 0.1
  */
 @WebEndpoint(id = "distributedlocks", defaultAccess = Access.READ_ONLY)
-public final class DistributedLocksEndpoint {
+final class DistributedLocksEndpoint {
 
 	private static final Logger logger = LoggerFactory.getLogger(DistributedLocksEndpoint.class);
 

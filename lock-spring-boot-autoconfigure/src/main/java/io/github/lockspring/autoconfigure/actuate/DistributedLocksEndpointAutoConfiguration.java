@@ -2,15 +2,16 @@ package io.github.lockspring.autoconfigure.actuate;
 
 import java.time.Duration;
 
+import io.github.lockspring.autoconfigure.internal.CreatedEngine;
+
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
 
 /**
- * Auto-configuration of the {@link DistributedLocksEndpoint}.
+ * Auto-configuration of the endpoint {@code distributedlocks}.
  *
  * @since 0.1
  */
@@ -23,7 +24,6 @@ public final class DistributedLocksEndpointAutoConfiguration {
 	private static final Duration TIMEOUT = Duration.ofSeconds(2);
 
 	@Bean
-	@ConditionalOnMissingBean
 	DistributedLocksEndpoint lockspringDistributedLocksEndpoint(ConfigurableListableBeanFactory beanFactory) {
 		return new DistributedLocksEndpoint(new CreatedEngine(beanFactory), TIMEOUT);
 	}

@@ -2,6 +2,8 @@ package io.github.lockspring.autoconfigure.actuate;
 
 import java.time.InstantSource;
 
+import io.github.lockspring.autoconfigure.internal.CreatedEngine;
+
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -11,7 +13,7 @@ import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.context.annotation.Bean;
 
 /**
- * Auto-configuration of the {@link DistributedLocksHealthIndicator}.
+ * Auto-configuration of the health indicator {@code distributedLocks}.
  *
  * @since 0.1
  */

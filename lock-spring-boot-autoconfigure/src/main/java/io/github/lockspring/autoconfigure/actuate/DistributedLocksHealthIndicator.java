@@ -8,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
+import io.github.lockspring.autoconfigure.internal.CreatedEngine;
 import io.github.lockspring.internal.engine.LockEngine;
 import io.github.lockspring.internal.engine.LockEngine.EngineHealth;
 import io.github.lockspring.store.StoreHealth;
@@ -21,10 +22,8 @@ import org.springframework.boot.health.contributor.Status;
  * Shows whether locks can be acquired: asks the store, without a lock, if the application
  * has used it. Down if no lock can be acquired now; what may cost locks is a warning.
  * Thread-safe.
- *
- * @since 0.1
  */
-public final class DistributedLocksHealthIndicator extends AbstractHealthIndicator {
+final class DistributedLocksHealthIndicator extends AbstractHealthIndicator {
 
 	/** Below it, a slow reply explains the difference. */
 	private static final Duration MAX_DIFFERENCE = Duration.ofSeconds(1);

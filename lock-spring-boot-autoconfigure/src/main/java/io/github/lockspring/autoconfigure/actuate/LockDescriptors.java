@@ -16,10 +16,8 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
 /**
  * What {@link DistributedLocksEndpoint} returns. What is null is left out of the JSON.
- *
- * @since 0.1
  */
-public final class LockDescriptors {
+final class LockDescriptors {
 
 	private LockDescriptors() {
 	}
@@ -34,7 +32,7 @@ public final class LockDescriptors {
 	 * @param total how many keys there are on all pages
 	 * @param locks the page
 	 */
-	public record Locks(int held, int waiting, int page, int size, int total,
+	record Locks(int held, int waiting, int page, int size, int total,
 			List<Local> locks) implements OperationResponseBody {
 	}
 
@@ -53,9 +51,9 @@ public final class LockDescriptors {
 	 * @param transaction whether the lock lasts until the end of a transaction
 	 * @param waiting how many callers of this instance wait for it
 	 */
-	public record Local(String key, boolean held, @Nullable String name, @Nullable Instant since,
-			@Nullable Duration leaseLeft, @Nullable Integer renewals, @Nullable Long fencingToken,
-			@Nullable String thread, @Nullable Boolean transaction, int waiting) {
+	record Local(String key, boolean held, @Nullable String name, @Nullable Instant since, @Nullable Duration leaseLeft,
+			@Nullable Integer renewals, @Nullable Long fencingToken, @Nullable String thread,
+			@Nullable Boolean transaction, int waiting) {
 
 		static Local of(LocalLock lock) {
 			LocalHold hold = lock.hold();
@@ -82,7 +80,7 @@ public final class LockDescriptors {
 	 * answered
 	 * @param problem why the store has not answered, or null
 	 */
-	public record Key(String key, @Nullable Local here, @Nullable Stored store,
+	record Key(String key, @Nullable Local here, @Nullable Stored store,
 			@Nullable String problem) implements OperationResponseBody {
 	}
 
@@ -98,7 +96,7 @@ public final class LockDescriptors {
 	 * @param waiting how many instances wait
 	 * @param queue the first ones of them, in their order
 	 */
-	public record Stored(@Nullable Owner owner, @Nullable String foreignOwner, @Nullable Instant since,
+	record Stored(@Nullable Owner owner, @Nullable String foreignOwner, @Nullable Instant since,
 			@Nullable Duration leaseLeft, boolean kept, int waiting, List<Owner> queue) {
 
 		static Stored of(StoredLock lock, Map<String, InstanceInfo> known) {
@@ -127,7 +125,7 @@ public final class LockDescriptors {
 	 * @param host the name of its machine, container or pod
 	 * @param pid its process id
 	 */
-	public record Owner(String instance, @Nullable String application, @Nullable String host, @Nullable Long pid) {
+	record Owner(String instance, @Nullable String application, @Nullable String host, @Nullable Long pid) {
 
 		static Owner of(String instance, Map<String, InstanceInfo> known) {
 			InstanceInfo info = known.get(instance);
@@ -148,7 +146,7 @@ public final class LockDescriptors {
 	 * @param key the key
 	 * @param released what the store said about it before, or null
 	 */
-	public record ForcedRelease(String key, @Nullable Stored released) implements OperationResponseBody {
+	record ForcedRelease(String key, @Nullable Stored released) implements OperationResponseBody {
 	}
 
 	/**
@@ -156,7 +154,7 @@ public final class LockDescriptors {
 	 *
 	 * @param reason a sentence
 	 */
-	public record Problem(String reason) implements OperationResponseBody {
+	record Problem(String reason) implements OperationResponseBody {
 	}
 
 	private static Instant ago(Duration age) {

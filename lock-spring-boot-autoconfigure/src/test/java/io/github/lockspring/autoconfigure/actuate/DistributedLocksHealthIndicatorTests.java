@@ -11,6 +11,7 @@ import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.autoconfigure.Applications;
+import io.github.lockspring.autoconfigure.internal.CreatedEngine;
 import io.github.lockspring.testsupport.redis.RedisServer;
 import io.github.lockspring.testsupport.redis.RedlockServers;
 import org.junit.jupiter.api.Test;

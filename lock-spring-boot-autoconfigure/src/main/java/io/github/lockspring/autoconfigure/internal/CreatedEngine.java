@@ -1,4 +1,4 @@
-package io.github.lockspring.autoconfigure.actuate;
+package io.github.lockspring.autoconfigure.internal;
 
 import java.util.Arrays;
 import java.util.Optional;
@@ -13,13 +13,13 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
  *
  * @param beanFactory where the engine is
  */
-record CreatedEngine(ConfigurableListableBeanFactory beanFactory) {
+public record CreatedEngine(ConfigurableListableBeanFactory beanFactory) {
 
 	/**
 	 * Returns the engine.
 	 * @return empty as long as the application has requested no lock
 	 */
-	Optional<LockEngine> find() {
+	public Optional<LockEngine> find() {
 		return Arrays.stream(this.beanFactory.getBeanNamesForType(LockEngine.class, false, false))
 			.filter(this.beanFactory::containsSingleton)
 			.map((name) -> this.beanFactory.getBean(name, LockEngine.class))
