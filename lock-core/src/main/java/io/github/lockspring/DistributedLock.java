@@ -3,13 +3,11 @@ package io.github.lockspring;
 import java.lang.annotation.Documented;
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Inherited;
-import java.lang.annotation.Repeatable;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 import org.springframework.aot.hint.annotation.Reflective;
-import org.springframework.core.annotation.AliasFor;
 
 /**
  * Runs a method, or every public method of a class, under a lock that all instances of
@@ -20,15 +18,9 @@ import org.springframework.core.annotation.AliasFor;
  * public void ship(Order order) { … }</pre>
  *
  * The nearest annotation wins (method, class, interface method, interface); annotations
- * are never merged. Repeated on one method, all keys are taken in one global order, all
- * or none: {@code ttl}, {@code renew}, {@code minHold}, {@code maxHold} and
- * {@code condition} belong to each key, the smallest {@code waitTime} given counts, and
- * {@code onBusy}, {@code fallback} and {@code onLost} must agree.
- * <p>
- * A parameter of the type {@link io.github.lockspring.FencingToken} receives the token of
- * the method's own lock, whatever the caller passes, usually null. A method has at most
- * one, and such a call takes exactly one key. If the {@link #condition()} is false, and
- * in a {@link #fallback()}, it is what the caller passed.
+ * are never merged. A call has one lock, which may have several keys: they are taken in
+ * one global order, all or none. Inside the method, {@code HeldLock.current()} returns
+ * the lock, and with it the fencing token.
  * <p>
  * As with {@code @Transactional}, only calls that come from outside go through the proxy
  * and are locked: a method that calls another one of its own object
@@ -36,7 +28,7 @@ import org.springframework.core.annotation.AliasFor;
  * of an object that was created with {@code new}, and the container's own call of a
  * {@code @PostConstruct} or {@code @PreDestroy} method. The start warns of such calls
  * where the code of the bean shows them. Move the annotated method to another bean, or
- * use {@link io.github.lockspring.LockTemplate} there.
+ * use {@link LockTemplate} there.
  * <p>
  * Every String attribute may contain <code>${…}</code> placeholders. Durations are
  * written with a unit ({@code 500ms}, {@code 30s}, {@code 5m}, {@code 1h}, {@code 1d}) or
@@ -50,21 +42,15 @@ import org.springframework.core.annotation.AliasFor;
 @Reflective
 @Inherited
 @Documented
-@Repeatable(DistributedLocks.class)
 public @interface DistributedLock {
 
 	/**
-	 * Alias for {@link #key()}.
-	 * @return the key
-	 */
-	@AliasFor("key")
-	String value() default "";
-
-	/**
 	 * The key: a SpEL expression over {@code #parameterName}, {@code #p0}/{@code #a0},
-	 * {@code #root.method}, {@code #root.target}, {@code #root.args} and {@code @bean},
-	 * or a template such as <code>order:#{#order.id}</code>. A collection or an array
-	 * locks all its elements. Empty: the method itself.
+	 * {@code #root.method}, {@code #root.target}, {@code #root.args} and {@code @bean}.
+	 * Text is written in quotes and joined with values by {@code +}, as in
+	 * {@code 'order:' + #order.id}. A collection or an array locks all its elements;
+	 * <code>{'order:' + #order.id, 'customer:' + #order.customer}</code> locks an order
+	 * and a customer. Empty: the method itself.
 	 * <p>
 	 * A value that is no String counts by its {@code toString()}, which must be the same
 	 * in all instances. A call is refused where it is seen that it is not: the identity
@@ -72,9 +58,11 @@ public @interface DistributedLock {
 	 * a {@code Calendar}; a record that contains one, or a set or map without an order.
 	 * Such parts of other classes, and of a text that the expression concatenates, cannot
 	 * be seen. Name an identifier.
+	 * <p>
+	 * A call whose key is null, an empty text or an empty collection, or cannot be
+	 * evaluated, fails, and the method does not run.
 	 * @return the key
 	 */
-	@AliasFor("value")
 	String key() default "";
 
 	/**
@@ -118,27 +106,10 @@ public @interface DistributedLock {
 	String minHold() default "";
 
 	/**
-	 * What happens when the lock is busy, and with {@link OnBusy#SKIP_ALSO_UNAVAILABLE}
-	 * when it is unavailable.
+	 * What happens when the lock is busy.
 	 * @return what to do
 	 */
 	OnBusy onBusy() default OnBusy.THROW;
-
-	/**
-	 * SpEL; where it is false the method runs without the lock. Empty: always locked.
-	 * @return the condition
-	 */
-	String condition() default "";
-
-	/**
-	 * Name of a method of the same class that is called instead when the lock is busy:
-	 * the same parameters, optionally followed by
-	 * {@link io.github.lockspring.LockNotAcquiredException}. It is called on the object
-	 * itself, without the advice of its own annotations. Not with an {@link #onBusy()}
-	 * that skips.
-	 * @return the method's name
-	 */
-	String fallback() default "";
 
 	/**
 	 * What happens when the lock is lost while the method runs.

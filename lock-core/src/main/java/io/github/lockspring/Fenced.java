@@ -22,10 +22,8 @@ import org.springframework.aot.hint.annotation.Reflective;
  * call inside of that method has taken and left to the running transaction. Without such
  * a method, every lock that belongs to the transaction is compared. Rows that a suspended
  * transaction of the same thread has locked are refused with an
- * {@code IllegalStateException}, since the wait for them would never end. A method whose
- * own {@code @DistributedLock} has a {@code condition} that was false, and that no other
- * lock covers, runs unfenced; any other call without a lock, or without a transaction,
- * fails.
+ * {@code IllegalStateException}, since the wait for them would never end. A call without
+ * a lock, or without a transaction, fails.
  * <p>
  * Data that the method reads is protected, data that was read before is not: pass an id
  * rather than an entity.

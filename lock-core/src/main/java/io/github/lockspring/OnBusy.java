@@ -1,7 +1,8 @@
 package io.github.lockspring;
 
 /**
- * What an annotated method does when its lock is busy.
+ * What an annotated method does when its lock is busy. An unavailable store is another
+ * failure, {@link LockUnavailableException}, whatever this says.
  *
  * @since 0.1
  */
@@ -14,16 +15,11 @@ public enum OnBusy {
 
 	/**
 	 * Skips the method and returns the empty value of its return type: null, an empty
-	 * {@code Optional} or collection, zero or false. Without a {@code waitTime} there is
-	 * one attempt.
+	 * {@code Optional}, array, collection or map, of an {@code @Async} method a completed
+	 * future. Without a {@code waitTime} there is one attempt. Refused at startup where
+	 * the return type has no such value: a primitive or its wrapper, since false or zero
+	 * would look like a result, and a type that is declared non-null.
 	 */
-	SKIP,
-
-	/**
-	 * As {@link #SKIP}, and skips the method also when the store cannot be reached, as if
-	 * the lock was busy: for jobs that run again soon. One warning is logged for each
-	 * outage; the {@link LockEvent.Unavailable} of each call is published.
-	 */
-	SKIP_ALSO_UNAVAILABLE
+	SKIP
 
 }

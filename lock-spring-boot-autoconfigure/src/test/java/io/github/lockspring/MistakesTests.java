@@ -48,11 +48,10 @@ class MistakesTests {
 			// keys
 			key("nightly-report"), key("order-#id"), key("order:#id"), key("order.id"), key("#ordr.id"),
 			key("#order.nme"), key("#order.ids"), key("#order."), key("42"), key("#root.arg[0]"),
-			key("@nobody.id(#id)"), key("#{#id}#{#order.id}"), key("${nowhere}"), attribute("name", "#id"),
-			// durations and conditions
+			key("@nobody.id(#id)"), key("order:#{#order.id}"), key("${nowhere}"), attribute("name", "#id"),
+			// durations
 			attribute("ttl", "30"), attribute("ttl", "30sec"), attribute("ttl", "50ms"), attribute("ttl", "-5s"),
-			attribute("waitTime", "400d"), attribute("maxHold", "10ms"), attribute("condition", "id"),
-			attribute("condition", "#{#id} != null"), attribute("fallback", "missing"),
+			attribute("waitTime", "400d"), attribute("maxHold", "10ms"),
 			// properties
 			property("tll=30s"), property("wait-time=5sec"), property("ttl=45"), property("wait-time=-1s"),
 			property("max-hold=10s"), property("key-prefix={shop}"), property("store=redlok"),
@@ -64,9 +63,7 @@ class MistakesTests {
 			method("CompletableFuture ship()", ReturnsFuture.class), method("Stream ship()", ReturnsStream.class),
 			method("Supplier ship()", ReturnsSupplier.class), method("Optional<Future> ship()", ReturnsOptional.class),
 			method("onBusy = SKIP, non-null String", SkipsNonNull.class),
-			method("onBusy = SKIP, fallback", SkipsWithFallback.class),
-			method("fallback with other parameters", OtherFallback.class),
-			method("two FencingToken parameters", TwoTokens.class),
+			method("onBusy = SKIP, boolean", SkipsBoolean.class),
 			new Mistake("no Redis and no other store", NoStore.class, ""));
 
 	static final List<Mistake> CALLS = List.of(call("key is null", (service) -> service.ship(null)),
@@ -233,8 +230,7 @@ class MistakesTests {
 	static class Attributes {
 
 		@DistributedLock(name = "${test.name:}", key = "${test.key:'x'}", ttl = "${test.ttl:}",
-				waitTime = "${test.waitTime:}", maxHold = "${test.maxHold:}", condition = "${test.condition:}",
-				fallback = "${test.fallback:}")
+				waitTime = "${test.waitTime:}", maxHold = "${test.maxHold:}")
 		public void ship(Order order, String id) {
 		}
 
@@ -255,7 +251,7 @@ class MistakesTests {
 
 	static class NoStore {
 
-		@DistributedLock("'x'")
+		@DistributedLock(key = "'x'")
 		public void ship() {
 		}
 
@@ -263,7 +259,7 @@ class MistakesTests {
 
 	static class PrivateMethod {
 
-		@DistributedLock("'x'")
+		@DistributedLock(key = "'x'")
 		private void ship() {
 		}
 
@@ -271,7 +267,7 @@ class MistakesTests {
 
 	static class StaticMethod {
 
-		@DistributedLock("'x'")
+		@DistributedLock(key = "'x'")
 		public static void ship() {
 		}
 
@@ -279,7 +275,7 @@ class MistakesTests {
 
 	static class FinalMethod {
 
-		@DistributedLock("'x'")
+		@DistributedLock(key = "'x'")
 		public final void ship() {
 		}
 
@@ -287,7 +283,7 @@ class MistakesTests {
 
 	static final class FinalClass {
 
-		@DistributedLock("'x'")
+		@DistributedLock(key = "'x'")
 		public void ship() {
 		}
 
@@ -295,7 +291,7 @@ class MistakesTests {
 
 	static class ReturnsFuture {
 
-		@DistributedLock("'x'")
+		@DistributedLock(key = "'x'")
 		public CompletableFuture<String> ship() {
 			return new CompletableFuture<>();
 		}
@@ -304,7 +300,7 @@ class MistakesTests {
 
 	static class TwoMistakes {
 
-		@DistributedLock("#ordr")
+		@DistributedLock(key = "#ordr")
 		public void one(String order) {
 		}
 
@@ -316,7 +312,7 @@ class MistakesTests {
 
 	static class ReturnsStream {
 
-		@DistributedLock("'x'")
+		@DistributedLock(key = "'x'")
 		public Stream<String> ship() {
 			return Stream.of();
 		}
@@ -325,7 +321,7 @@ class MistakesTests {
 
 	static class ReturnsSupplier {
 
-		@DistributedLock("'x'")
+		@DistributedLock(key = "'x'")
 		public Supplier<String> ship() {
 			return () -> "";
 		}
@@ -334,9 +330,18 @@ class MistakesTests {
 
 	static class ReturnsOptional {
 
-		@DistributedLock("'x'")
+		@DistributedLock(key = "'x'")
 		public Optional<CompletableFuture<String>> ship() {
 			return Optional.empty();
+		}
+
+	}
+
+	static class SkipsBoolean {
+
+		@DistributedLock(key = "'x'", onBusy = OnBusy.SKIP)
+		public boolean ship() {
+			return true;
 		}
 
 	}
@@ -346,36 +351,6 @@ class MistakesTests {
 		@DistributedLock(key = "'x'", onBusy = OnBusy.SKIP)
 		public @NonNull String ship() {
 			return "";
-		}
-
-	}
-
-	static class SkipsWithFallback {
-
-		@DistributedLock(key = "'x'", onBusy = OnBusy.SKIP, fallback = "later")
-		public void ship() {
-		}
-
-		public void later() {
-		}
-
-	}
-
-	static class OtherFallback {
-
-		@DistributedLock(key = "'x'", fallback = "later")
-		public void ship(String id) {
-		}
-
-		public void later(int number) {
-		}
-
-	}
-
-	static class TwoTokens {
-
-		@DistributedLock("'x'")
-		public void ship(@Nullable FencingToken first, @Nullable FencingToken second) {
 		}
 
 	}

@@ -3,7 +3,6 @@ package io.github.lockspring.autoconfigure;
 import java.util.List;
 
 import io.github.lockspring.DistributedLock;
-import io.github.lockspring.DistributedLocks;
 import io.github.lockspring.Fenced;
 import org.jspecify.annotations.Nullable;
 
@@ -26,8 +25,7 @@ class LockRuntimeHints implements RuntimeHintsRegistrar {
 					"org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory",
 					(type) -> type.withField("configuration"));
 		// the last one is created from a URL by its method valueOf
-		for (Class<?> type : List.of(DistributedLock.class, DistributedLocks.class, Fenced.class,
-				RedlockNodeProperties.class)) {
+		for (Class<?> type : List.of(DistributedLock.class, Fenced.class, RedlockNodeProperties.class)) {
 			hints.reflection().registerType(type, MemberCategory.INVOKE_PUBLIC_METHODS);
 		}
 	}

@@ -17,10 +17,9 @@ record RedlockLeaseValidator(Duration longest) implements AdvisorOrderRule {
 
 	@Override
 	public void validate(AdvisorChain chain) {
-		for (LockOperation operation : chain.operations()) {
-			refuseIfLonger(operation, "ttl", operation.lock().ttl());
-			refuseIfLonger(operation, "minHold", operation.lock().minHold());
-		}
+		LockOperation operation = chain.operation();
+		refuseIfLonger(operation, "ttl", operation.lock().ttl());
+		refuseIfLonger(operation, "minHold", operation.lock().minHold());
 	}
 
 	private void refuseIfLonger(LockOperation operation, String attribute, @Nullable Duration lease) {

@@ -19,10 +19,7 @@ record ShortestTtlValidator(Supplier<@Nullable StoreTraits> traits) implements A
 
 	@Override
 	public void validate(AdvisorChain chain) {
-		chain.operations().forEach(this::validate);
-	}
-
-	private void validate(LockOperation operation) {
+		LockOperation operation = chain.operation();
 		Duration ttl = operation.lock().ttl();
 		StoreTraits present = (ttl != null) ? this.traits.get() : null;
 		if (ttl != null && present != null && ttl.compareTo(present.shortestTtl()) < 0) {

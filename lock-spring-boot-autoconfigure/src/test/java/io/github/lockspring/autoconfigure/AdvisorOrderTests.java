@@ -6,11 +6,11 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import io.github.lockspring.DistributedLock;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
-import io.github.lockspring.DistributedLock;
 import io.github.lockspring.autoconfigure.OrderedApplication.Trace;
 import org.junit.jupiter.api.Test;
 
@@ -187,20 +187,20 @@ class AdvisorOrderTests {
 		}
 
 		@Transactional
-		@DistributedLock("#id")
+		@DistributedLock(key = "#id")
 		public void ship(String id) {
 			this.trace.note("work");
 		}
 
 		@Transactional
-		@DistributedLock("#id")
+		@DistributedLock(key = "#id")
 		public void fail(String id) {
 			this.trace.note("work");
 			throw new IllegalStateException("failed");
 		}
 
 		@Cacheable("prices")
-		@DistributedLock("#id")
+		@DistributedLock(key = "#id")
 		public int price(String id) {
 			this.trace.note("work");
 			return 7;
@@ -214,14 +214,14 @@ class AdvisorOrderTests {
 
 		@Retryable(maxRetries = 1, delay = 0)
 		@Transactional
-		@DistributedLock("#id")
+		@DistributedLock(key = "#id")
 		public void retried(String id) {
 			workAtTheSecondAttempt();
 		}
 
 		@Async
 		@Transactional
-		@DistributedLock("#id")
+		@DistributedLock(key = "#id")
 		public CompletableFuture<String> later(String id) {
 			this.trace.note("work");
 			return CompletableFuture.completedFuture(Thread.currentThread().getName());
@@ -231,7 +231,7 @@ class AdvisorOrderTests {
 		@Retryable(maxRetries = 1, delay = 0)
 		@Cacheable("orders")
 		@Transactional
-		@DistributedLock("#id")
+		@DistributedLock(key = "#id")
 		public Future<Integer> everything(String id) {
 			workAtTheSecondAttempt();
 			return CompletableFuture.completedFuture(7);
@@ -249,7 +249,7 @@ class AdvisorOrderTests {
 	@Transactional
 	static class Ledger {
 
-		@DistributedLock("#id")
+		@DistributedLock(key = "#id")
 		public void book(String id) {
 		}
 

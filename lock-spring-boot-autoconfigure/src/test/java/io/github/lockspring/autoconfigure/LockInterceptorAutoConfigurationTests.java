@@ -3,14 +3,11 @@ package io.github.lockspring.autoconfigure;
 import java.util.ArrayList;
 import java.util.List;
 
+import io.github.lockspring.DistributedLock;
 import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockTemplate;
 import io.github.lockspring.internal.KeyedLock;
 import io.github.lockspring.internal.base.CallChain;
-import io.github.lockspring.LockEvent;
-import io.github.lockspring.LockListener;
-import io.github.lockspring.LockTemplate;
-import io.github.lockspring.OnBusy;
-import io.github.lockspring.DistributedLock;
 import io.github.lockspring.internal.interceptor.LockInterceptor;
 import io.github.lockspring.internal.interceptor.LockOperationSourceAdvisor;
 import org.junit.jupiter.api.Test;
@@ -116,23 +113,6 @@ class LockInterceptorAutoConfigurationTests {
 	}
 
 	@Test
-	void skippedOutageIsLoggedOnceAndPublishedEachTime(CapturedOutput output) {
-		List<LockEvent> events = new ArrayList<>();
-		Applications.withRedis()
-			.withUserConfiguration(PatientJob.class)
-			.withBean(LockListener.class, () -> events::add)
-			.withPropertyValues("spring.data.redis.port=1")
-			.run((context) -> {
-				context.getBean(PatientJob.class).run();
-				context.getBean(PatientJob.class).run();
-				assertThat(events).hasSize(2).hasOnlyElementsOfType(LockEvent.Unavailable.class);
-				assertThat(
-						output.toString().lines().filter((line) -> line.contains("PatientJob.run() is skipped until")))
-					.hasSize(1);
-			});
-	}
-
-	@Test
 	void advisorHasInfrastructureRole() {
 		this.runner.run((context) -> {
 			for (Class<?> type : List.of(LockOperationSourceAdvisor.class, LockInterceptor.class)) {
@@ -175,15 +155,6 @@ class LockInterceptorAutoConfigurationTests {
 		FailureAnalysis failure = StartupFailures
 			.of(this.runner.withUserConfiguration(LazyWrongAnnotationConfiguration.class));
 		assertThat(failure.getDescription()).contains("WrongAnnotation.work");
-	}
-
-	static class PatientJob {
-
-		@DistributedLock(name = "job", key = "'patient'", onBusy = OnBusy.SKIP_ALSO_UNAVAILABLE)
-		public void run() {
-			throw new IllegalStateException("there is no Redis");
-		}
-
 	}
 
 	interface Shop {

@@ -3,12 +3,13 @@ package io.github.lockspring.autoconfigure;
 import java.util.List;
 import java.util.Optional;
 
+import io.github.lockspring.DistributedLock;
 import io.github.lockspring.HeldLock;
-import io.github.lockspring.internal.KeyedLock;
-import io.github.lockspring.internal.base.CallChain;
+import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
-import io.github.lockspring.DistributedLock;
+import io.github.lockspring.internal.KeyedLock;
+import io.github.lockspring.internal.base.CallChain;
 import io.github.lockspring.internal.interceptor.LockInterceptor;
 import jakarta.persistence.Entity;
 import jakarta.persistence.Id;
@@ -25,6 +26,7 @@ import org.springframework.data.jpa.repository.JpaRepository;
 import org.springframework.data.jpa.repository.config.EnableJpaRepositories;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Annotated methods of a repository of Spring Data.
@@ -43,14 +45,15 @@ class LockedRepositoryTests {
 	}
 
 	@Test
-	void methodOfSpringDataIsLockedAndItsFallbackIsCalledWhenBusy() {
+	void methodOfSpringDataIsLocked() {
 		this.runner.run((context) -> {
 			Parcels parcels = context.getBean(Parcels.class);
 			assertThat(parcels.findById(7L)).isEmpty();
 			HeldLock other = context.getBean(LockTemplate.class).acquire(LockRequest.of("parcel:7"));
-			assertThat(parcels.findById(7L)).map((parcel) -> parcel.id).contains(-7L);
-			other.close();
 			parcels.save(new Parcel(7));
+			assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> parcels.findById(7L))
+				.withMessageContaining("'parcel:7'");
+			other.close();
 			assertThat(parcels.findById(7L)).map((parcel) -> parcel.id).contains(7L);
 			assertThat(context.getBean(LockInterceptor.class).lockNames()).containsExactly("parcel");
 		});
@@ -66,12 +69,8 @@ class LockedRepositoryTests {
 	interface Parcels extends JpaRepository<Parcel, Long> {
 
 		@Override
-		@DistributedLock(name = "parcel", key = "#id", waitTime = "0s", fallback = "none")
+		@DistributedLock(name = "parcel", key = "#id", waitTime = "0s")
 		Optional<Parcel> findById(Long id);
-
-		default Optional<Parcel> none(Long id) {
-			return Optional.of(new Parcel(-id));
-		}
 
 		@DistributedLock(name = "parcel", key = "#id")
 		default List<String> locks(String id) {

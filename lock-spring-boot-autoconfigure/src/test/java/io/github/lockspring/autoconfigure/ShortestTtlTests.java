@@ -94,6 +94,9 @@ class ShortestTtlTests {
 	static class SecondIsBrief {
 
 		@DistributedLock(key = "'a'", ttl = "10s")
+		void first() {
+		}
+
 		@DistributedLock(key = "'b'", ttl = "3s")
 		void run() {
 		}

@@ -1,7 +1,7 @@
 package io.github.lockspring.autoconfigure;
 
-import io.github.lockspring.LockDefinitionException;
 import io.github.lockspring.DistributedLock;
+import io.github.lockspring.LockDefinitionException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -120,7 +120,7 @@ class TransactionOrderRuleTests {
 	static class OnMethod {
 
 		@Transactional
-		@DistributedLock("#id")
+		@DistributedLock(key = "#id")
 		public void run(String id) {
 		}
 
@@ -129,7 +129,7 @@ class TransactionOrderRuleTests {
 	@Transactional
 	static class OnClass {
 
-		@DistributedLock("#id")
+		@DistributedLock(key = "#id")
 		public void run(String id) {
 		}
 
@@ -138,7 +138,7 @@ class TransactionOrderRuleTests {
 	interface Api {
 
 		@Transactional
-		@DistributedLock("#id")
+		@DistributedLock(key = "#id")
 		void run(String id);
 
 	}
@@ -154,7 +154,7 @@ class TransactionOrderRuleTests {
 	static class New {
 
 		@Transactional(propagation = Propagation.REQUIRES_NEW)
-		@DistributedLock("#id")
+		@DistributedLock(key = "#id")
 		public void run(String id) {
 		}
 
@@ -163,7 +163,7 @@ class TransactionOrderRuleTests {
 	static class Nested {
 
 		@Transactional(propagation = Propagation.NESTED)
-		@DistributedLock("#id")
+		@DistributedLock(key = "#id")
 		public void run(String id) {
 		}
 
@@ -172,7 +172,7 @@ class TransactionOrderRuleTests {
 	static class Mandatory {
 
 		@Transactional(propagation = Propagation.MANDATORY)
-		@DistributedLock("#id")
+		@DistributedLock(key = "#id")
 		public void run(String id) {
 		}
 
@@ -181,7 +181,7 @@ class TransactionOrderRuleTests {
 	static class Suspending {
 
 		@Transactional(propagation = Propagation.NOT_SUPPORTED)
-		@DistributedLock("#id")
+		@DistributedLock(key = "#id")
 		public void run(String id) {
 		}
 
@@ -190,7 +190,7 @@ class TransactionOrderRuleTests {
 	static class Supporting {
 
 		@Transactional(propagation = Propagation.SUPPORTS)
-		@DistributedLock("#id")
+		@DistributedLock(key = "#id")
 		public void run(String id) {
 		}
 
@@ -198,7 +198,7 @@ class TransactionOrderRuleTests {
 
 	static class OtherMethod {
 
-		@DistributedLock("#id")
+		@DistributedLock(key = "#id")
 		public void run(String id) {
 		}
 
@@ -210,7 +210,7 @@ class TransactionOrderRuleTests {
 
 	static class Plain {
 
-		@DistributedLock("#id")
+		@DistributedLock(key = "#id")
 		public void run(String id) {
 		}
 

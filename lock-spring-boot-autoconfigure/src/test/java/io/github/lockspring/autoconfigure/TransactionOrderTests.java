@@ -6,9 +6,9 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 
+import io.github.lockspring.DistributedLock;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
-import io.github.lockspring.DistributedLock;
 import io.github.lockspring.autoconfigure.OrderedApplication.Trace;
 import org.junit.jupiter.api.Test;
 
@@ -293,29 +293,29 @@ class TransactionOrderTests {
 			this.trace = trace;
 		}
 
-		@DistributedLock("'a'")
+		@DistributedLock(key = "'a'")
 		public void locked() {
 			this.trace.note("work");
 		}
 
-		@DistributedLock("#key")
+		@DistributedLock(key = "#key")
 		public void lockedWith(String key) {
 			this.trace.note("work");
 		}
 
 		@Transactional
-		@DistributedLock("'a'")
+		@DistributedLock(key = "'a'")
 		public void lockedAndTransactional() {
 			this.trace.note("work");
 		}
 
 		@Transactional(propagation = Propagation.NOT_SUPPORTED)
-		@DistributedLock("'a'")
+		@DistributedLock(key = "'a'")
 		public void lockedAndSuspending() {
 			this.trace.note("work");
 		}
 
-		@DistributedLock("'counter'")
+		@DistributedLock(key = "'counter'")
 		public void increment(JdbcTemplate jdbc) {
 			jdbc.update("UPDATE counter SET number = ?", read(jdbc) + 1);
 		}
@@ -332,7 +332,7 @@ class TransactionOrderTests {
 
 		@TransactionalEventListener
 		@Transactional(propagation = Propagation.REQUIRES_NEW)
-		@DistributedLock("'a'")
+		@DistributedLock(key = "'a'")
 		public void afterCommit(Done done) {
 			this.trace.note("listener");
 		}

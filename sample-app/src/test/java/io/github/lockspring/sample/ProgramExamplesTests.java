@@ -5,12 +5,10 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.locks.Lock;
 
-import io.github.lockspring.FencingToken;
+import io.github.lockspring.DistributedLock;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
-import io.github.lockspring.DistributedLock;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.beans.factory.annotation.Autowired;
@@ -67,8 +65,8 @@ class ProgramExamplesTests {
 	}
 
 	@Test
-	void tokenOfTheLockArrivesInAParameter() {
-		assertThat(invoices.invoice(new Order("42", List.of("tea")), null)).isPositive();
+	void annotatedMethodFindsTheTokenOfItsLock() {
+		assertThat(invoices.invoice(new Order("42", List.of("tea")))).isPositive();
 	}
 
 	@Test
@@ -103,8 +101,8 @@ class ProgramExamplesTests {
 		}
 
 		@DistributedLock(name = "order", key = "#order.id")
-		public long invoice(Order order, @Nullable FencingToken token) {
-			return (token != null) ? token.value() : 0;
+		public long invoice(Order order) {
+			return HeldLock.current().orElseThrow().fencingToken();
 		}
 
 	}

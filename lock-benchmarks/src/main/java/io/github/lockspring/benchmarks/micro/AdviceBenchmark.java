@@ -53,7 +53,7 @@ public class AdviceBenchmark {
 		this.application = MicroApplication.start(this.locks);
 		this.service = this.application.getBean(OrderService.class);
 		for (int i = 0; i < ORDERS; i++) {
-			this.orders[i] = new Order("4711-" + i, true);
+			this.orders[i] = new Order("4711-" + i);
 		}
 	}
 
@@ -97,18 +97,13 @@ public class AdviceBenchmark {
 	}
 
 	@Benchmark
-	public Object template() {
-		return this.service.template(order());
+	public Object concatenation() {
+		return this.service.concatenation(order());
 	}
 
 	@Benchmark
 	public Object twoExpressions() {
 		return this.service.twoExpressions(order());
-	}
-
-	@Benchmark
-	public Object condition() {
-		return this.service.condition(order());
 	}
 
 }

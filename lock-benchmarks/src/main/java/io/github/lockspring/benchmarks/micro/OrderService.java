@@ -20,17 +20,17 @@ public class OrderService {
 		return order;
 	}
 
-	@DistributedLock("#id")
+	@DistributedLock(key = "#id")
 	public Object variable(String id) {
 		return id;
 	}
 
-	@DistributedLock("#id")
+	@DistributedLock(key = "#id")
 	public Object number(long id) {
 		return this;
 	}
 
-	@DistributedLock("#order.id")
+	@DistributedLock(key = "#order.id")
 	public Object property(Order order) {
 		return order;
 	}
@@ -40,22 +40,17 @@ public class OrderService {
 		return order;
 	}
 
-	@DistributedLock(key = "order:#{#order.id}")
-	public Object template(Order order) {
+	@DistributedLock(key = "'order:' + #order.id")
+	public Object concatenation(Order order) {
 		return order;
 	}
 
-	@DistributedLock(name = "orders", key = "#{#order.customer}/#{#order.id}")
+	@DistributedLock(name = "orders", key = "#order.customer + '/' + #order.id")
 	public Object twoExpressions(Order order) {
 		return order;
 	}
 
-	@DistributedLock(key = "#order.id", condition = "#order.locked")
-	public Object condition(Order order) {
-		return order;
-	}
-
-	@DistributedLock("#ids")
+	@DistributedLock(key = "#ids")
 	public Object collection(List<String> ids) {
 		return ids;
 	}
@@ -67,11 +62,8 @@ public class OrderService {
 
 		private final String id;
 
-		private final boolean locked;
-
-		public Order(String id, boolean locked) {
+		public Order(String id) {
 			this.id = id;
-			this.locked = locked;
 		}
 
 		public String getId() {
@@ -80,10 +72,6 @@ public class OrderService {
 
 		public String getCustomer() {
 			return "customer-7";
-		}
-
-		public boolean isLocked() {
-			return this.locked;
 		}
 
 	}

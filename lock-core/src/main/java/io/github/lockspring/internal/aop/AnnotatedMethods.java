@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
 
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -26,7 +27,7 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * Finds annotated methods and keeps what was read from their annotations. The nearest
+ * Finds annotated methods and keeps what was read from their annotation. The nearest
  * place wins: the method (or one that it overrides), the class (or a superclass), the
  * interface method, the interface. An annotation on a class covers its public methods,
  * one on an interface the methods that the interface declares; neither covers what every
@@ -36,7 +37,7 @@ import org.springframework.util.ReflectionUtils;
  * compute the same one.
  *
  * @param <A> the annotation
- * @param <T> what is read from the annotations of a method
+ * @param <T> what is read from the annotation of a method
  * @since 0.1
  */
 public final class AnnotatedMethods<A extends Annotation, T> {
@@ -56,7 +57,7 @@ public final class AnnotatedMethods<A extends Annotation, T> {
 	/**
 	 * Creates an empty collection.
 	 * @param model the annotation
-	 * @param reader reads the annotations of a method
+	 * @param reader reads the annotation of a method
 	 */
 	public AnnotatedMethods(AnnotationModel<A> model, Reader<A, T> reader) {
 		this.model = model;
@@ -68,7 +69,7 @@ public final class AnnotatedMethods<A extends Annotation, T> {
 	}
 
 	/**
-	 * Returns what the reader made of a method's annotations.
+	 * Returns what the reader made of a method's annotation.
 	 * @param method the method, of the class or of one of its interfaces
 	 * @param targetClass the bean's class
 	 * @return the reader's result, or null if the method is not annotated
@@ -85,7 +86,7 @@ public final class AnnotatedMethods<A extends Annotation, T> {
 	}
 
 	/**
-	 * Returns what the reader made of the annotations of the method that is called. A
+	 * Returns what the reader made of the annotation of the method that is called. A
 	 * proxy such as a repository handles calls of an interface that the object behind it
 	 * does not implement: then it is the target.
 	 * @param invocation the call of an annotated method
@@ -114,7 +115,7 @@ public final class AnnotatedMethods<A extends Annotation, T> {
 
 	private @Nullable T read(Method method, Class<?> userClass) {
 		Nearest<A> nearest = isCandidate(userClass) ? find(method, userClass) : null;
-		return (nearest != null) ? this.reader.read(nearest.method(), userClass, nearest.annotations()) : null;
+		return (nearest != null) ? this.reader.read(nearest.method(), userClass, nearest.annotation()) : null;
 	}
 
 	/**
@@ -199,13 +200,18 @@ public final class AnnotatedMethods<A extends Annotation, T> {
 		Class<?> type = (Proxy.isProxyClass(userClass) || userClass.isHidden()) ? specific.getDeclaringClass()
 				: userClass;
 		try {
-			Place<A> place = nearest(this.model.type(), specific, userClass);
+			Place<A> place = nearest(specific, userClass);
 			if (place == null) {
 				return null;
 			}
-			MergedAnnotation<A> first = place.annotations().get(0);
-			return new Nearest<>(new AnnotatedMethod(this.model, type, specific, place.declared(),
-					first.getString(this.model.attribute())), place.annotations());
+			MergedAnnotation<A> annotation = place.annotations().get(0);
+			AnnotatedMethod found = new AnnotatedMethod(this.model, type, specific, place.declared(),
+					annotation.getString(this.model.attribute()));
+			if (place.annotations().size() > 1) {
+				throw found.error(place.annotations().size() + " annotations stand for it: " + place,
+						"Leave one of them, or write one annotation that says what all of them mean");
+			}
+			return new Nearest<>(found, annotation);
 		}
 		catch (AnnotationConfigurationException ex) {
 			throw new AnnotatedMethod(this.model, type, specific, specific, "").error(this.model.attribute(), "",
@@ -214,41 +220,30 @@ public final class AnnotatedMethods<A extends Annotation, T> {
 		}
 	}
 
-	/**
-	 * Returns the annotations of the nearest place.
-	 * @param <A> the annotation
-	 * @param annotation its type
-	 * @param specific the method that finally runs
-	 * @param userClass the bean's class
-	 * @return the place, or null if the method is not annotated
-	 * @throws AnnotationConfigurationException if an annotation contradicts itself
-	 */
-	public static <A extends Annotation> @Nullable Place<A> nearest(Class<A> annotation, Method specific,
-			Class<?> userClass) {
+	/** Returns the nearest place with the annotation, or null if there is none. */
+	private @Nullable Place<A> nearest(Method specific, Class<?> userClass) {
 		if (ClassHierarchy.isHidden(specific)) {
-			return place(annotation, MergedAnnotations.from(specific), specific);
+			return place(MergedAnnotations.from(specific), specific);
 		}
 		boolean isPublic = Modifier.isPublic(specific.getModifiers());
 		boolean coverable = isPublic && !ReflectionUtils.isObjectMethod(specific);
-		Place<A> place = place(annotation, MergedAnnotations.from(specific, SearchStrategy.SUPERCLASS), specific);
+		Place<A> place = place(MergedAnnotations.from(specific, SearchStrategy.SUPERCLASS), specific);
 		if (place == null && coverable) {
-			place = place(annotation, MergedAnnotations.from(userClass, SearchStrategy.SUPERCLASS), specific);
+			place = place(MergedAnnotations.from(userClass, SearchStrategy.SUPERCLASS), specific);
 		}
 		List<Method> declarations = (place == null && isPublic) ? ClassHierarchy.interfaceMethods(specific, userClass)
 				: List.of();
 		for (int i = 0; place == null && i < declarations.size(); i++) {
-			place = place(annotation, MergedAnnotations.from(declarations.get(i)), declarations.get(i));
+			place = place(MergedAnnotations.from(declarations.get(i)), declarations.get(i));
 		}
 		for (int i = 0; place == null && coverable && i < declarations.size(); i++) {
-			place = place(annotation, MergedAnnotations.from(declarations.get(i).getDeclaringClass()),
-					declarations.get(i));
+			place = place(MergedAnnotations.from(declarations.get(i).getDeclaringClass()), declarations.get(i));
 		}
 		return place;
 	}
 
-	private static <A extends Annotation> @Nullable Place<A> place(Class<A> annotation, MergedAnnotations annotations,
-			Method declared) {
-		List<MergedAnnotation<A>> all = annotations.stream(annotation).toList();
+	private @Nullable Place<A> place(MergedAnnotations annotations, Method declared) {
+		List<MergedAnnotation<A>> all = annotations.stream(this.model.type()).toList();
 		if (all.isEmpty()) {
 			return null;
 		}
@@ -258,7 +253,7 @@ public final class AnnotatedMethods<A extends Annotation, T> {
 	}
 
 	/**
-	 * Reads the annotations of a method.
+	 * Reads the annotation of a method.
 	 *
 	 * @param <A> the annotation
 	 * @param <T> the result
@@ -267,28 +262,30 @@ public final class AnnotatedMethods<A extends Annotation, T> {
 	public interface Reader<A extends Annotation, T> {
 
 		/**
-		 * Reads the annotations of a method.
+		 * Reads the annotation of a method.
 		 * @param method the method
 		 * @param userClass the bean's class, which resolves the generic types
-		 * @param annotations its annotations, more than one if they are repeated
+		 * @param annotation its annotation
 		 * @return the result
-		 * @throws io.github.lockspring.LockDefinitionException if one is wrong
+		 * @throws io.github.lockspring.LockDefinitionException if it is wrong
 		 */
-		T read(AnnotatedMethod method, Class<?> userClass, List<MergedAnnotation<A>> annotations);
+		T read(AnnotatedMethod method, Class<?> userClass, MergedAnnotation<A> annotation);
 
 	}
 
-	/**
-	 * The nearest place with annotations.
-	 *
-	 * @param <A> the annotation
-	 * @param declared the method that carries them or is covered by them
-	 * @param annotations the annotations, at least one
-	 */
-	public record Place<A extends Annotation>(Method declared, List<MergedAnnotation<A>> annotations) {
+	/** A method, class or interface, and what it has that stands for the annotation. */
+	private record Place<A extends Annotation>(Method declared, List<MergedAnnotation<A>> annotations) {
+
+		@Override
+		public String toString() {
+			return this.annotations.stream()
+				.map((each) -> '@' + each.getRoot().getType().getSimpleName())
+				.collect(Collectors.joining(", "));
+		}
+
 	}
 
-	private record Nearest<A extends Annotation>(AnnotatedMethod method, List<MergedAnnotation<A>> annotations) {
+	private record Nearest<A extends Annotation>(AnnotatedMethod method, MergedAnnotation<A> annotation) {
 	}
 
 }

@@ -1,14 +1,14 @@
 package io.github.lockspring.internal.fencing;
 
-import io.github.lockspring.StaleFencingTokenException;
-import io.github.lockspring.FencingGuard;
 import java.util.List;
 import java.util.function.Consumer;
 
-import io.github.lockspring.internal.KeyedLock;
-import io.github.lockspring.internal.base.CallChain;
 import io.github.lockspring.Fenced;
+import io.github.lockspring.FencingGuard;
+import io.github.lockspring.StaleFencingTokenException;
+import io.github.lockspring.internal.KeyedLock;
 import io.github.lockspring.internal.aop.AnnotatedMethods;
+import io.github.lockspring.internal.base.CallChain;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -49,17 +49,15 @@ final class FencedInterceptor implements MethodInterceptor {
 
 	private void checkTokens(FencedMethod method) {
 		List<KeyedLock> locks = CallChain.innermostLocks(KeyedLock.class);
-		if (!locks.isEmpty()) {
-			FencingGuard guard = this.guards.get(method);
-			locks.forEach((lock) -> check(guard, lock));
-		}
-		else if (!method.maybeUnlocked()) {
+		if (locks.isEmpty()) {
 			throw new IllegalStateException("@Fenced on " + method
 					+ ": the call holds no lock, and without one there is"
 					+ " no fencing token to compare. Put @DistributedLock on the method or on one that calls it, or call"
 					+ " it inside LockTemplate.execute. (A call of another method of the same object, this.…,"
 					+ " does not go through the proxy that takes the lock)");
 		}
+		FencingGuard guard = this.guards.get(method);
+		locks.forEach((lock) -> check(guard, lock));
 	}
 
 }

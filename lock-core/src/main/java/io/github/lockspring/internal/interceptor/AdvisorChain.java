@@ -15,23 +15,14 @@ import org.springframework.aop.PointcutAdvisor;
  * @param inside the advice that runs inside of it, outermost first
  * @since 0.1
  */
-public record AdvisorChain(List<LockOperation> operations, List<Advisor> outside, List<Advisor> inside) {
-
-	/**
-	 * Returns the first annotation. Several differ in what belongs to a single key: name,
-	 * key, condition, ttl, renew, minHold and maxHold.
-	 * @return the annotation
-	 */
-	public LockOperation operation() {
-		return this.operations.get(0);
-	}
+public record AdvisorChain(LockOperation operation, List<Advisor> outside, List<Advisor> inside) {
 
 	/**
 	 * Returns the method as one would search for it.
 	 * @return its class, name and parameters
 	 */
 	public String method() {
-		return operation().annotated().toString();
+		return this.operation.annotated().toString();
 	}
 
 	/**
@@ -41,21 +32,20 @@ public record AdvisorChain(List<LockOperation> operations, List<Advisor> outside
 	 * @return the exception to throw
 	 */
 	public LockDefinitionException error(String problem, String remedy) {
-		return operation().error(problem, remedy);
+		return this.operation.error(problem, remedy);
 	}
 
 	/**
 	 * Selects the advice that applies to one method.
-	 * @param operations its annotations
+	 * @param operation its annotation
 	 * @param advisors the advice of its bean
 	 * @param lock the advisor among them that takes the lock
 	 * @return the chain of the method
 	 */
-	static AdvisorChain of(List<LockOperation> operations, List<Advisor> advisors, Advisor lock) {
-		LockOperation first = operations.get(0);
+	static AdvisorChain of(LockOperation operation, List<Advisor> advisors, Advisor lock) {
 		int position = advisors.indexOf(lock);
-		return new AdvisorChain(operations, applying(advisors.subList(0, position), first),
-				applying(advisors.subList(position + 1, advisors.size()), first));
+		return new AdvisorChain(operation, applying(advisors.subList(0, position), operation),
+				applying(advisors.subList(position + 1, advisors.size()), operation));
 	}
 
 	private static List<Advisor> applying(List<Advisor> advisors, LockOperation operation) {

@@ -55,8 +55,7 @@ final class AdvisorOrderValidator implements BeanPostProcessor {
 		for (AnnotatedMethod method : this.lock.methods().in(type)) {
 			LockedMethod locked = this.lock.methods().get(method.method(), type);
 			if (locked != null) {
-				AdvisorChain chain = AdvisorChain.of(locked.locks().stream().map(LockedMethod.Lock::operation).toList(),
-						advisors, this.lock);
+				AdvisorChain chain = AdvisorChain.of(locked.operation(), advisors, this.lock);
 				this.rules.forEach((rule) -> rule.validate(chain));
 			}
 		}

@@ -66,17 +66,13 @@ final class CacheOrderRule implements AdvisorOrderRule {
 			logger.warn("@DistributedLock on {}: @CachePut is outside of the lock and writes after its release: a value"
 					+ " may replace that of a later holder. {}", chain.method(), REMEDY);
 		}
-		if ((put || operation instanceof CacheableOperation) && answersWhenBusy(chain.operation())
+		if ((put || operation instanceof CacheableOperation) && chain.operation().onBusy() == OnBusy.SKIP
 				&& !StringUtils.hasLength(unless(operation))) {
 			logger.warn(
 					"@DistributedLock on {}: the cache is outside of the lock and keeps what is returned when the lock is"
-							+ " busy (onBusy = SKIP, or the fallback). {}, or leave those values out of it with unless",
+							+ " busy (onBusy = SKIP). {}, or leave those values out of it with unless",
 					chain.method(), REMEDY);
 		}
-	}
-
-	private static boolean answersWhenBusy(LockOperation operation) {
-		return operation.onBusy() != OnBusy.THROW || !operation.fallback().isBlank();
 	}
 
 	private static @Nullable String unless(CacheOperation operation) {

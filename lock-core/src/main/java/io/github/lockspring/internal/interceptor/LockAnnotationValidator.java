@@ -98,20 +98,23 @@ public final class LockAnnotationValidator extends AnnotatedBeanValidator {
 	private static final class UnnamedKeys {
 
 		/** Text, a bean or a method as a part of the key tells it from others. */
-		private static final Pattern BARE = Pattern.compile("(?:#\\{\\s*)?#(?!root\\b)[^'\"+@{}]+}?");
+		private static final Pattern BARE = Pattern.compile("#(?!root\\b)[^'\"+@{}]+");
 
 		private final Map<Class<?>, Set<String>> methods = new LinkedHashMap<>();
 
 		void add(Class<?> type, LockOperationSourceAdvisor advisor) {
 			for (AnnotatedMethod method : advisor.methods().in(type)) {
 				LockedMethod locked = advisor.methods().get(method.method(), type);
-				for (LockedMethod.Lock lock : (locked != null) ? locked.locks() : List.<LockedMethod.Lock>of()) {
-					LockOperation operation = lock.operation();
-					if (operation.name().isEmpty() && BARE.matcher(operation.key()).matches()) {
-						this.methods.computeIfAbsent(operation.type(), (each) -> new LinkedHashSet<>())
-							.add(operation.annotated() + " (key = \"" + operation.key() + "\")");
-					}
+				if (locked != null) {
+					add(locked.operation());
 				}
+			}
+		}
+
+		private void add(LockOperation operation) {
+			if (operation.name().isEmpty() && BARE.matcher(operation.key()).matches()) {
+				this.methods.computeIfAbsent(operation.type(), (each) -> new LinkedHashSet<>())
+					.add(operation.annotated() + " (key = \"" + operation.key() + "\")");
 			}
 		}
 

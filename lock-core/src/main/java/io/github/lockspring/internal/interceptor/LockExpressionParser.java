@@ -4,27 +4,28 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
 
-import org.jspecify.annotations.Nullable;
-
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.context.expression.BeanFactoryResolver;
 import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.NativeDetector;
 import org.springframework.core.ParameterNameDiscoverer;
 import org.springframework.expression.Expression;
-import org.springframework.expression.ExpressionParser;
 import org.springframework.expression.ParseException;
 import org.springframework.expression.common.CompositeStringExpression;
 import org.springframework.expression.common.TemplateParserContext;
 import org.springframework.expression.spel.SpelCompilerMode;
+import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.SpelParserConfiguration;
+import org.springframework.expression.spel.ast.Elvis;
+import org.springframework.expression.spel.ast.Operator;
+import org.springframework.expression.spel.ast.Ternary;
 import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
 import org.springframework.expression.spel.support.ReflectivePropertyAccessor;
 import org.springframework.expression.spel.support.StandardTypeLocator;
 
 /**
- * Parses and checks the expressions of annotations, once for each method. Thread-safe.
+ * Parses and checks the keys of annotations, once for each method. Thread-safe.
  */
 final class LockExpressionParser {
 
@@ -34,7 +35,7 @@ final class LockExpressionParser {
 
 	private final ParameterNameDiscoverer parameterNames = new DefaultParameterNameDiscoverer();
 
-	private final ExpressionParser parser;
+	private final SpelExpressionParser parser;
 
 	private final LockEvaluationContext.Shared shared;
 
@@ -61,75 +62,64 @@ final class LockExpressionParser {
 	 * @throws io.github.lockspring.LockDefinitionException if it is wrong
 	 */
 	LockKeyExpression parseKey(LockOperation operation) {
-		String start = prefix(operation.name());
+		String start = LockKeyExpression.start(operation.name());
 		String key = operation.key();
+		LockKeyValues values = new LockKeyValues(operation, key);
 		if (key.isEmpty()) {
-			return LockKeyExpression.constant(start + defaultKey(operation));
+			return new LockKeyExpression(start + defaultKey(operation), null, values);
 		}
-		Expression parsed = parse(operation, "key", key);
-		Expression[] parts = (parsed instanceof CompositeStringExpression composite) ? composite.getExpressions()
-				: new Expression[] { parsed };
-		LockExpressionValidator validator = validator(operation, "key", key);
-		for (Expression part : parts) {
-			if (part instanceof SpelExpression expression) {
-				validator.validate(expression);
-			}
-		}
-		if (parsed instanceof SpelExpression expression && LockExpressionValidator.isText(expression.getAST())) {
-			return LockKeyExpression
-				.constant(start + new LockKeyValues(operation, key).texts(expression.getValue()).get(0));
-		}
-		return LockKeyExpression.of(operation, start, parts);
+		SpelExpression expression = parse(operation, key);
+		new LockExpressionValidator(operation, this.parameterNames.getParameterNames(operation.annotated().declared()),
+				this.beanFactory::containsBean)
+			.validate(expression);
+		return LockExpressionValidator.isText(expression.getAST())
+				? new LockKeyExpression(start + values.texts(expression.getValue()).get(0), null, values)
+				: new LockKeyExpression(start, expression, values);
 	}
 
-	/**
-	 * Parses and checks a condition.
-	 * @param operation the operation
-	 * @return the condition, or null if there is none
-	 * @throws io.github.lockspring.LockDefinitionException if it is wrong
-	 */
-	@Nullable Expression parseCondition(LockOperation operation) {
-		String condition = operation.condition();
-		if (condition.isBlank()) {
-			return null;
-		}
-		Expression parsed = parse(operation, "condition", condition);
-		if (!(parsed instanceof SpelExpression expression)) {
-			throw operation.error("condition", condition, "it is a template, which gives a text",
-					"Write one expression that is true or false");
-		}
-		validator(operation, "condition", condition).validate(expression);
-		return expression;
-	}
-
-	private LockExpressionValidator validator(LockOperation operation, String attribute, String value) {
-		return new LockExpressionValidator(operation, attribute, value,
-				this.parameterNames.getParameterNames(operation.annotated().declared()),
-				this.beanFactory::containsBean);
-	}
-
-	private Expression parse(LockOperation operation, String attribute, String text) {
+	private SpelExpression parse(LockOperation operation, String key) {
 		try {
-			return (text.contains(TEMPLATE.getExpressionPrefix())) ? this.parser.parseExpression(text, TEMPLATE)
-					: this.parser.parseExpression(text);
+			return this.parser.parseRaw(key);
 		}
 		catch (ParseException | IllegalStateException | IllegalArgumentException ex) {
-			String mixed = LockExpressionValidator.mixed(text);
-			throw operation.annotated()
-				.error(attribute, text, "it is no valid expression: " + ex.getMessage(),
-						(mixed != null && "key".equals(attribute)) ? mixed
-								: "Write SpEL, as in \"#order.id\"; text around a value is a template, as in"
-										+ " \"order:#{#order.id}\"",
-						ex);
+			if (key.contains(TEMPLATE.getExpressionPrefix())) {
+				throw operation.error("it is a template, and a key is one expression",
+						"Join text and values with +: key = \"" + joined(key) + '"', ex);
+			}
+			String mixed = LockExpressionValidator.mixed(key);
+			throw operation.error("it is no valid expression: " + ex.getMessage(),
+					(mixed != null) ? mixed : "Write SpEL, as in \"#order.id\" or \"'order:' + #order.id\"", ex);
 		}
 	}
 
-	/**
-	 * Escapes characters of a name that have a meaning in the key: the name {@code a:b}
-	 * before {@code c} must not equal {@code a} before {@code b:c}.
-	 */
-	private static String prefix(String name) {
-		return (name.isEmpty()) ? "" : LockKeyExpression.escape(name, (c) -> c == '%' || c == ':') + ':';
+	/** The expression that a template means. */
+	private String joined(String template) {
+		try {
+			Expression parsed = this.parser.parseExpression(template, TEMPLATE);
+			Expression[] parts = (parsed instanceof CompositeStringExpression composite) ? composite.getExpressions()
+					: new Expression[] { parsed };
+			StringBuilder joined = new StringBuilder();
+			boolean value = false;
+			for (Expression part : parts) {
+				// two numbers side by side would be added
+				joined.append(joined.isEmpty() ? "" : (value && part instanceof SpelExpression) ? " + ':' + " : " + ");
+				value = part instanceof SpelExpression;
+				joined.append(operand(part));
+			}
+			return joined.toString();
+		}
+		catch (ParseException | IllegalStateException | IllegalArgumentException ex) {
+			return "'order:' + #order.id";
+		}
+	}
+
+	private static String operand(Expression part) {
+		String text = part.getExpressionString();
+		if (!(part instanceof SpelExpression expression)) {
+			return LockExpressionValidator.quoted(text);
+		}
+		SpelNode node = expression.getAST();
+		return (node instanceof Operator || node instanceof Ternary || node instanceof Elvis) ? '(' + text + ')' : text;
 	}
 
 	private static String defaultKey(LockOperation operation) {

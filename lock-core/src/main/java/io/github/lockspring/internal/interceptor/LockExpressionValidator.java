@@ -26,7 +26,6 @@ import org.springframework.expression.spel.ast.ConstructorReference;
 import org.springframework.expression.spel.ast.FunctionReference;
 import org.springframework.expression.spel.ast.Indexer;
 import org.springframework.expression.spel.ast.InlineMap;
-import org.springframework.expression.spel.ast.IntLiteral;
 import org.springframework.expression.spel.ast.MethodReference;
 import org.springframework.expression.spel.ast.OpPlus;
 import org.springframework.expression.spel.ast.Projection;
@@ -62,10 +61,6 @@ final class LockExpressionValidator {
 
 	private final LockOperation operation;
 
-	private final String attribute;
-
-	private final String value;
-
 	private final @Nullable List<@Nullable String> parameterNames;
 
 	private final Map<String, Integer> positions;
@@ -74,21 +69,18 @@ final class LockExpressionValidator {
 
 	private boolean variable;
 
-	LockExpressionValidator(LockOperation operation, String attribute, String value,
-			@Nullable String @Nullable [] parameterNames, Predicate<String> beans) {
+	LockExpressionValidator(LockOperation operation, @Nullable String @Nullable [] parameterNames,
+			Predicate<String> beans) {
 		this.operation = operation;
-		this.attribute = attribute;
-		this.value = value;
 		this.parameterNames = (parameterNames != null) ? Arrays.<@Nullable String>asList(parameterNames) : null;
 		this.positions = LockEvaluationContext.positions(operation.method().getParameterCount(), parameterNames);
 		this.beans = beans;
 	}
 
 	void validate(SpelExpression expression) {
-		this.variable = false;
 		SpelNode ast = expression.getAST();
 		visit(ast, true);
-		if ("key".equals(this.attribute) && !this.variable && !isText(ast)) {
+		if (!this.variable && !isText(ast)) {
 			throw error("it is a constant, but no text in quotes", StringUtils.capitalize(quote()));
 		}
 	}
@@ -135,7 +127,7 @@ final class LockExpressionValidator {
 		visit(first, root);
 		if (root && first instanceof VariableReference && "#root".equals(first.toStringAST())
 				&& node.getChild(1) instanceof PropertyOrFieldReference property) {
-			checkRootProperty(property.getName(), (node.getChildCount() > 2) ? node.getChild(2) : null);
+			checkRootProperty(property.getName());
 		}
 		checkProperties(node);
 		for (int i = 1; i < node.getChildCount(); i++) {
@@ -179,13 +171,9 @@ final class LockExpressionValidator {
 		return Suggestions.name(wrong, known).map((name) -> "Did you mean '" + prefix + name + "'? ").orElse("");
 	}
 
-	private void checkRootProperty(String name, @Nullable SpelNode next) {
+	private void checkRootProperty(String name) {
 		if (!ROOT.contains(name)) {
 			throw error("#root has no property '" + name + "'", "Use #root.method, #root.target or #root.args");
-		}
-		if ("args".equals(name) && next instanceof Indexer && next.getChild(0) instanceof IntLiteral index
-				&& index.getLiteralValue().getValue() instanceof Integer position) {
-			checkNotToken("#root.args" + next.toStringAST(), position);
 		}
 	}
 
@@ -204,12 +192,7 @@ final class LockExpressionValidator {
 
 	private void checkVariable(String name) {
 		this.variable = true;
-		if (name.equals("root") || name.equals("this")) {
-			return;
-		}
-		Integer position = this.positions.get(name);
-		if (position != null) {
-			checkNotToken('#' + name, position);
+		if (name.equals("root") || name.equals("this") || this.positions.containsKey(name)) {
 			return;
 		}
 		if (this.parameterNames == null) {
@@ -220,16 +203,6 @@ final class LockExpressionValidator {
 		throw error("there is no parameter '" + name + "'",
 				(names.isEmpty()) ? "The method has no parameters" : meant(name, names, "#") + "The parameters are "
 						+ names.stream().map((parameter) -> "#" + parameter).collect(Collectors.joining(", ")));
-	}
-
-	/** There is no token before there is a lock, and no lock before there is a key. */
-	private void checkNotToken(String expression, int position) {
-		Method method = this.operation.method();
-		if (position < method.getParameterCount()
-				&& FencingTokenParameter.isToken(method, position, this.operation.type())) {
-			throw error(expression + " is the token of the lock, which does not exist before the lock is taken",
-					"Use other parameters");
-		}
 	}
 
 	private void checkBean(String name) {
@@ -243,18 +216,15 @@ final class LockExpressionValidator {
 		String name = (node instanceof PropertyOrFieldReference property) ? property.getName()
 				: ((MethodReference) node).getName();
 		String problem = "'" + node.toStringAST() + "' would be read from the root object";
-		String mixed = mixed(this.value);
-		if ("key".equals(this.attribute) && mixed != null) {
+		String mixed = mixed(this.operation.key());
+		if (mixed != null) {
 			return error(problem, mixed);
 		}
 		if (this.parameterNames != null && this.parameterNames.contains(name)) {
 			return error(problem, "Did you mean #" + name + "?");
 		}
-		if (ROOT.contains(name)) {
-			return error(problem, "Did you mean #root." + name + "?");
-		}
-		String remedy = "Write # before the name of a parameter";
-		return error(problem, "key".equals(this.attribute) ? remedy + ". If it is text, " + quote() : remedy);
+		return error(problem, (ROOT.contains(name)) ? "Did you mean #root." + name + "?"
+				: "Write # before the name of a parameter. If it is text, " + quote());
 	}
 
 	/**
@@ -264,19 +234,21 @@ final class LockExpressionValidator {
 	 */
 	static @Nullable String mixed(String key) {
 		Matcher mixed = MIXED.matcher(key);
-		return !mixed.matches() ? null
-				: "If '%s' is text, write key = \"'%s' + %s\", or the template key = \"%s#{%s}\"".formatted(
-						mixed.group(1), mixed.group(1).replace("'", "''"), mixed.group(2), mixed.group(1),
-						mixed.group(2));
+		return !mixed.matches() ? null : "If '%s' is text, write key = \"%s + %s\"".formatted(mixed.group(1),
+				quoted(mixed.group(1)), mixed.group(2));
+	}
+
+	static String quoted(String text) {
+		return '\'' + text.replace("'", "''") + '\'';
 	}
 
 	private String quote() {
-		return "quote it: " + this.attribute + " = \"'" + this.value.replace("'", "''")
-				+ "'\". Text around a value is a template, as in \"order-#{#order.id}\"";
+		return "quote it: key = \"" + quoted(this.operation.key())
+				+ "\". Text and values are joined with +, as in \"'order-' + #order.id\"";
 	}
 
 	private LockDefinitionException error(String problem, String remedy) {
-		return this.operation.error(this.attribute, this.value, problem, remedy);
+		return this.operation.error(problem, remedy);
 	}
 
 	/**

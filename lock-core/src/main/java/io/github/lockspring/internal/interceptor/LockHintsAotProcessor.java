@@ -27,13 +27,13 @@ import org.springframework.expression.spel.ast.PropertyOrFieldReference;
 import org.springframework.expression.spel.ast.Selection;
 import org.springframework.expression.spel.ast.TypeReference;
 import org.springframework.expression.spel.ast.VariableReference;
+import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.support.StandardTypeLocator;
 import org.springframework.util.ClassUtils;
 
 /**
  * Finds, when an application is built ahead of time, what its locks use by reflection:
- * the annotated methods, their fallbacks, and the types whose properties and methods
- * their expressions read.
+ * the annotated methods, and the types whose properties and methods their keys read.
  * <p>
  * Only declared types are known: of a parameter whose type is an interface, the members
  * of the interface.
@@ -75,13 +75,10 @@ final class LockHintsAotProcessor implements BeanFactoryInitializationAotProcess
 
 	private static void contribute(LockedMethod locked, Class<?> type, ConfigurableListableBeanFactory beanFactory,
 			ReflectionHints hints) {
-		if (locked.busyHandler() instanceof BusyHandler.Fallback fallback) {
-			hints.registerMethod(fallback.method(), ExecutableMode.INVOKE);
-		}
-		for (LockedMethod.Lock lock : locked.locks()) {
-			ExpressionTypes types = new ExpressionTypes(lock.operation(), type, locked.contexts().positions(),
-					beanFactory, hints);
-			lock.expressions().forEach((expression) -> types.visit(expression.getAST(), ResolvableType.NONE));
+		SpelExpression expression = locked.key().expression();
+		if (expression != null) {
+			new ExpressionTypes(locked.operation(), type, locked.contexts().positions(), beanFactory, hints)
+				.visit(expression.getAST(), ResolvableType.NONE);
 		}
 	}
 

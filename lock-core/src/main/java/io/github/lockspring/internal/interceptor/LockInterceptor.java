@@ -3,27 +3,24 @@ package io.github.lockspring.internal.interceptor;
 import java.util.Set;
 import java.util.function.Supplier;
 
+import io.github.lockspring.DistributedLock;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockCallback;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
-import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.DistributedLock;
 import io.github.lockspring.internal.aop.AnnotatedMethods;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
-import org.springframework.util.Assert;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Runs an annotated method under its lock: evaluates the condition and the keys, and
- * passes the request to the {@link LockTemplate}. An exception of the method reaches the
- * caller unchanged. Thread-safe.
+ * Runs an annotated method under its lock: evaluates the key, and passes the request to
+ * the {@link LockTemplate}. An exception of the method reaches the caller unchanged.
+ * Thread-safe.
  *
  * @since 0.1
  */
@@ -65,17 +62,8 @@ public final class LockInterceptor implements MethodInterceptor {
 
 	@Override
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
-		Object target = invocation.getThis();
 		LockedMethod locked = this.methods.get(invocation);
-		LockRequest request = locked.request(target, invocation.getArguments());
-		if (request == null) {
-			return invocation.proceed();
-		}
-		FencingTokenParameter token = locked.token();
-		if (token != null) {
-			token.checkOneKey(request);
-		}
-		BusyHandler handler = locked.busyHandler();
+		LockRequest request = locked.request(invocation.getThis(), invocation.getArguments());
 		Work work = new Work(invocation, locked);
 		try {
 			LockTemplate template = this.locks.get();
@@ -86,12 +74,12 @@ public final class LockInterceptor implements MethodInterceptor {
 			locked.checkResult(result);
 			return result;
 		}
-		catch (LockNotAcquiredException | LockUnavailableException ex) {
+		catch (LockNotAcquiredException ex) {
 			// The work may itself have found some other lock busy
-			if (handler == null || work.started || !handler.handles(ex)) {
+			if (locked.skipped() == null || work.started) {
 				throw ex;
 			}
-			return handler.handle(target, invocation.getArguments(), ex);
+			return locked.skipped().get();
 		}
 	}
 
@@ -111,17 +99,6 @@ public final class LockInterceptor implements MethodInterceptor {
 		@Override
 		public @Nullable Object doUnderLock(HeldLock lock) throws Throwable {
 			this.started = true;
-			BusyHandler handler = this.locked.busyHandler();
-			if (handler != null) {
-				handler.acquired();
-			}
-			FencingTokenParameter token = this.locked.token();
-			if (token != null) {
-				Assert.state(this.invocation instanceof ProxyMethodInvocation,
-						"Arguments can be replaced only in a call through a proxy of Spring's");
-				((ProxyMethodInvocation) this.invocation)
-					.setArguments(token.fill(this.invocation.getArguments(), lock));
-			}
 			return this.locked.awaited(this.invocation.proceed(), lock);
 		}
 

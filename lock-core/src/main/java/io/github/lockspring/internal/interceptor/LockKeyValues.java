@@ -43,6 +43,10 @@ import org.springframework.util.ReflectionUtils;
  */
 record LockKeyValues(LockOperation operation, String expression) {
 
+	/** The end of a remedy for a call that names no key. */
+	static final String UNLOCKED = ". Where such calls need no lock,"
+			+ " use LockTemplate.execute inside an if, instead of the annotation";
+
 	/**
 	 * What {@link Object#toString()} writes, at the end of a text or inside of it: an
 	 * array, or the name of a class.
@@ -101,8 +105,7 @@ record LockKeyValues(LockOperation operation, String expression) {
 		}
 		if (texts.isEmpty()) {
 			throw error("it gives an empty collection, and there is nothing to lock",
-					"Let such calls run without the lock: condition = \"" + this.expression
-							+ ".size() > 0\" (an array: .length > 0)");
+					"Do not call the method then" + UNLOCKED);
 		}
 		return texts;
 	}
@@ -126,7 +129,7 @@ record LockKeyValues(LockOperation operation, String expression) {
 			return text(optional.orElse(null));
 		}
 		if (value == null) {
-			throw error("it gives null", remedyForNothing());
+			throw nothing("it gives null");
 		}
 		if (value.getClass().isArray() || (value instanceof Iterable && !(value instanceof Path))) {
 			throw error("it gives a collection inside a collection", "Name one flat collection");
@@ -206,17 +209,16 @@ record LockKeyValues(LockOperation operation, String expression) {
 
 	private String checked(@Nullable String text) {
 		if (text == null) {
-			throw error("it gives an object whose toString() is null", remedyForNothing());
+			throw nothing("it gives an object whose toString() is null");
 		}
 		if (text.isEmpty()) {
-			throw error("it gives an empty text", remedyForNothing());
+			throw nothing("it gives an empty text");
 		}
 		return text;
 	}
 
-	private String remedyForNothing() {
-		return "Give it a value before the call, or let such calls run without the lock: condition = \""
-				+ this.expression + " != null\"";
+	private LockDefinitionException nothing(String problem) {
+		return error(problem, "Give it a value before the call" + UNLOCKED);
 	}
 
 	private LockDefinitionException unusable(Object value, String why, String property) {

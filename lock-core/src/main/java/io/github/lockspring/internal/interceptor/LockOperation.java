@@ -16,14 +16,11 @@ import org.jspecify.annotations.Nullable;
  * @param annotated the method; without a key, its name is the default one
  * @param name the prefix of the key, empty for none
  * @param key the key expression, empty for the method itself
- * @param condition the condition expression, empty for none
  * @param request the request of every call, for {@link #ANY_KEY} instead of its keys
  * @param onBusy what happens when the lock is busy
- * @param fallback the name of the fallback method, empty for none
  * @since 0.1
  */
-public record LockOperation(AnnotatedMethod annotated, String name, String key, String condition, LockRequest request,
-		OnBusy onBusy, String fallback) {
+public record LockOperation(AnnotatedMethod annotated, String name, String key, LockRequest request, OnBusy onBusy) {
 
 	/** Stands for the keys of calls in {@link #request()}. */
 	static final String ANY_KEY = "?";

@@ -4,13 +4,13 @@ import java.time.Duration;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 
+import io.github.lockspring.DistributedLock;
 import io.github.lockspring.LockDefinitionException;
 import io.github.lockspring.LockOptionException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockSpec;
 import io.github.lockspring.OnBusy;
 import io.github.lockspring.OnLost;
-import io.github.lockspring.DistributedLock;
 import io.github.lockspring.internal.aop.AnnotatedMethod;
 import io.github.lockspring.internal.aop.Suggestions;
 import org.jspecify.annotations.Nullable;
@@ -54,7 +54,7 @@ record LockOperationParser(MergedAnnotation<DistributedLock> annotation, Annotat
 		request = duration("waitTime", request, LockRequest::waitTime);
 		request = duration("maxHold", request, LockRequest::maxHold);
 		request = duration("minHold", request, LockRequest::minHold);
-		return new LockOperation(this.method, name, key(), text("condition"), request, onBusy, text("fallback"));
+		return new LockOperation(this.method, name, key(), request, onBusy);
 	}
 
 	private String text(String attribute) {

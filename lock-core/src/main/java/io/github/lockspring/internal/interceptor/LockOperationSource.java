@@ -1,9 +1,5 @@
 package io.github.lockspring.internal.interceptor;
 
-import java.util.ArrayList;
-import java.util.HashSet;
-import java.util.List;
-import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
@@ -69,50 +65,16 @@ final class LockOperationSource {
 	}
 
 	private LockedMethod read(AnnotatedMethod method, Class<?> userClass,
-			List<MergedAnnotation<DistributedLock>> annotations) {
-		List<LockOperation> operations = annotations.stream()
-			.map((annotation) -> new LockOperationParser(annotation, method, this.placeholders).parse())
-			.toList();
-		LockOperation first = operations.get(0);
-		ReturnTypeValidator.Values values = new ReturnTypeValidator(this.inspector).validate(first, userClass);
-		List<LockedMethod.Lock> locks = new ArrayList<>(operations.size());
-		for (LockOperation operation : operations) {
-			locks.add(LockedMethod.Lock.of(operation, this.expressions.parseKey(operation),
-					this.expressions.parseCondition(operation)));
+			MergedAnnotation<DistributedLock> annotation) {
+		LockOperation operation = new LockOperationParser(annotation, method, this.placeholders).parse();
+		ReturnTypeValidator.Values values = new ReturnTypeValidator(this.inspector).validate(operation, userClass);
+		LockKeyExpression key = this.expressions.parseKey(operation);
+		String name = operation.lock().name();
+		if (name != null) {
+			this.names.add(name);
 		}
-		if (locks.size() > 1) {
-			checkRepeated(locks);
-		}
-		locks.stream().map((lock) -> lock.operation().lock().name()).filter(Objects::nonNull).forEach(this.names::add);
-		return new LockedMethod(List.copyOf(locks), this.expressions.contexts(first),
-				FencingTokenParameter.of(operations), BusyHandlerFactory.create(first, userClass), values);
-	}
-
-	private static void checkRepeated(List<LockedMethod.Lock> locks) {
-		LockOperation first = locks.get(0).operation();
-		Set<String> keys = new HashSet<>();
-		for (LockedMethod.Lock lock : locks) {
-			LockOperation operation = lock.operation();
-			checkSame("onBusy", first, operation, (each) -> each.onBusy().name());
-			checkSame("fallback", first, operation, LockOperation::fallback);
-			checkSame("onLost", first, operation, (each) -> each.request().onLost().name());
-			String constant = lock.key().constantKey();
-			String key = (constant != null) ? constant : operation.name() + '\n' + operation.key();
-			// With conditions, a call may lock the same key in one way or another
-			if (lock.condition() == null && !keys.add(key)) {
-				throw operation.error("repeated annotations name the same key twice",
-						"Leave one of them out, or give each a condition");
-			}
-		}
-	}
-
-	private static void checkSame(String attribute, LockOperation first, LockOperation other,
-			Function<LockOperation, String> value) {
-		if (!Objects.equals(value.apply(first), value.apply(other))) {
-			throw other.error(attribute, value.apply(other),
-					"repeated annotations are taken together, and another one says \"" + value.apply(first) + '"',
-					"Write the same " + attribute + " in each");
-		}
+		return LockedMethod.of(operation, key, this.expressions.contexts(operation),
+				SkippedResult.of(operation, userClass), values);
 	}
 
 }

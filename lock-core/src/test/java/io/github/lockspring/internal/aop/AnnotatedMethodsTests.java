@@ -11,88 +11,90 @@ import java.util.List;
 import java.util.Objects;
 
 import io.github.lockspring.DistributedLock;
-import io.github.lockspring.DistributedLocks;
+import io.github.lockspring.LockDefinitionException;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.core.annotation.AliasFor;
 import org.springframework.core.annotation.MergedAnnotation;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Where annotations are found, and which one counts.
  */
 class AnnotatedMethodsTests {
 
-	private final AnnotatedMethods<DistributedLock, List<Found>> methods = new AnnotatedMethods<>(
-			new AnnotationModel<>(DistributedLock.class, "key", "", ""), (method, userClass,
-					annotations) -> annotations.stream().map((annotation) -> new Found(method, annotation)).toList());
+	private final AnnotatedMethods<DistributedLock, Found> methods = new AnnotatedMethods<>(
+			new AnnotationModel<>(DistributedLock.class, "key", "", ""),
+			(method, userClass, annotation) -> new Found(method, annotation));
 
 	@Test
 	void methodWinsOverClass() {
-		assertThat(names(Both.class, "method")).containsExactly("method");
+		assertThat(name(Both.class, "method")).isEqualTo("method");
 	}
 
 	@Test
 	void classCoversItsOtherPublicMethods() {
-		assertThat(names(Both.class, "other")).containsExactly("class");
+		assertThat(name(Both.class, "other")).isEqualTo("class");
 	}
 
 	@Test
 	void classDoesNotCoverMethodsThatAreNotPublic() {
-		assertThat(names(Both.class, "packagePrivate")).isEmpty();
-		assertThat(names(Both.class, "guarded")).isEmpty();
-		assertThat(names(Both.class, "statically")).isEmpty();
+		assertThat(name(Both.class, "packagePrivate")).isNull();
+		assertThat(name(Both.class, "guarded")).isNull();
+		assertThat(name(Both.class, "statically")).isNull();
 	}
 
 	@Test
 	void classDoesNotCoverWhatEveryObjectHas() {
-		assertThat(names(Both.class, "toString")).isEmpty();
-		assertThat(names(Both.class, "hashCode")).isEmpty();
+		assertThat(name(Both.class, "toString")).isNull();
+		assertThat(name(Both.class, "hashCode")).isNull();
 	}
 
 	@Test
 	void classWinsOverInterfaceMethod() {
-		assertThat(names(Both.class, "api")).containsExactly("class");
+		assertThat(name(Both.class, "api")).isEqualTo("class");
 	}
 
 	@Test
 	void interfaceMethodWinsOverInterface() {
-		assertThat(names(Plain.class, "api")).containsExactly("api");
+		assertThat(name(Plain.class, "api")).isEqualTo("api");
 	}
 
 	@Test
 	void interfaceCoversItsOwnMethodsOnly() {
-		assertThat(names(Plain.class, "general")).containsExactly("interface");
-		assertThat(names(Plain.class, "own")).isEmpty();
+		assertThat(name(Plain.class, "general")).isEqualTo("interface");
+		assertThat(name(Plain.class, "own")).isNull();
 	}
 
 	@Test
 	void superclassMethodCountsForItsOverride() {
-		assertThat(names(Sub.class, "method")).containsExactly("method");
+		assertThat(name(Sub.class, "method")).isEqualTo("method");
 	}
 
 	@Test
 	void superclassCoversMethodsOfSubclass() {
-		assertThat(names(Sub.class, "added")).containsExactly("class");
+		assertThat(name(Sub.class, "added")).isEqualTo("class");
 	}
 
 	@Test
 	void nearerAnnotationReplacesTheOneOfTheSuperclass() {
-		assertThat(names(Redefined.class, "method")).containsExactly("redefined");
+		assertThat(name(Redefined.class, "method")).isEqualTo("redefined");
 	}
 
 	@Test
 	void interfaceOfSubclassIsSeenForInheritedMethod() {
-		assertThat(names(Adopted.class, "api")).containsExactly("api");
+		assertThat(name(Adopted.class, "api")).isEqualTo("api");
 	}
 
 	@Test
 	void methodAndClassAnnotationsOfASuperInterfaceAreSeen() {
-		assertThat(names(OfSubInterface.class, "api")).containsExactly("api");
-		assertThat(names(OfSubInterface.class, "general")).containsExactly("interface");
-		assertThat(names(OfSubInterface.class, "byDefault")).containsExactly("default");
-		assertThat(names(OfSubInterface.class, "further")).isEmpty();
+		assertThat(name(OfSubInterface.class, "api")).isEqualTo("api");
+		assertThat(name(OfSubInterface.class, "general")).isEqualTo("interface");
+		assertThat(name(OfSubInterface.class, "byDefault")).isEqualTo("default");
+		assertThat(name(OfSubInterface.class, "further")).isNull();
 		assertThat(this.methods.isCandidate(OfSubInterface.class)).isTrue();
 		assertThat(this.methods.in(OfSubInterface.class)).extracting((method) -> method.method().getName())
 			.containsExactlyInAnyOrder("api", "general", "byDefault");
@@ -100,18 +102,18 @@ class AnnotatedMethodsTests {
 
 	@Test
 	void superInterfaceOfASuperclassIsSeen() {
-		assertThat(names(Inheriting.class, "api")).containsExactly("api");
-		assertThat(names(Inheriting.class, "general")).containsExactly("interface");
+		assertThat(name(Inheriting.class, "api")).isEqualTo("api");
+		assertThat(name(Inheriting.class, "general")).isEqualTo("interface");
 	}
 
 	@Test
 	void nearerInterfaceWinsOverItsSuperInterface() {
-		assertThat(names(OfRedefining.class, "api")).containsExactly("redefined");
+		assertThat(name(OfRedefining.class, "api")).isEqualTo("redefined");
 	}
 
 	@Test
 	void defaultMethodIsSeen() {
-		assertThat(names(Plain.class, "byDefault")).containsExactly("default");
+		assertThat(name(Plain.class, "byDefault")).isEqualTo("default");
 	}
 
 	@Test
@@ -121,41 +123,34 @@ class AnnotatedMethodsTests {
 			.toList();
 		assertThat(methods).hasSize(2)
 			.allSatisfy((method) -> assertThat(this.methods.get(method, Bridged.class)).extracting(Found::name)
-
-				.containsExactly("bridged"));
+				.isEqualTo("bridged"));
 	}
 
 	@Test
 	void genericInterfaceMethodIsSeenFromBothSides() throws NoSuchMethodException {
-		assertThat(names(Generic.class, "handle")).containsExactly("generic");
+		assertThat(name(Generic.class, "handle")).isEqualTo("generic");
 		Method declared = Handler.class.getMethod("handle", Object.class);
-		AnnotatedMethod method = found(declared, Generic.class).get(0).method();
+		AnnotatedMethod method = found(declared, Generic.class).method();
 		assertThat(method.method()).isEqualTo(Generic.class.getMethod("handle", String.class));
 		assertThat(method.declared()).isEqualTo(declared);
 	}
 
 	@Test
 	void metaAnnotationPassesAttributesOn() {
-		List<Found> annotations = found(Meta.class, "aliased");
-		assertThat(annotations).hasSize(1);
-		assertThat(annotations.get(0).annotation().getString("key")).isEqualTo("#id");
-		assertThat(annotations.get(0).method().value()).isEqualTo("#id");
-		assertThat(annotations.get(0).name()).isEqualTo("orders");
+		Found found = find(Meta.class, "aliased");
+		assertThat(found).isNotNull();
+		assertThat(found.annotation().getString("key")).isEqualTo("#id");
+		assertThat(found.method().value()).isEqualTo("#id");
+		assertThat(found.name()).isEqualTo("orders");
 	}
 
 	@Test
-	void repeatedAnnotationsAreAllFound() {
-		assertThat(names(Meta.class, "repeated")).containsExactly("first", "second");
-	}
-
-	@Test
-	void containerWithOneAnnotationIsFound() {
-		assertThat(names(Meta.class, "contained")).containsExactly("only");
-	}
-
-	@Test
-	void metaAnnotationBesideAnnotationIsARepetition() {
-		assertThat(names(Meta.class, "mixed")).containsExactlyInAnyOrder("orders", "own");
+	void twoAnnotationsInOnePlaceAreRefused() {
+		assertThatExceptionOfType(LockDefinitionException.class).isThrownBy(() -> find(Meta.class, "mixed"))
+			.withMessageContainingAll("Meta.mixed(String)", "2 annotations stand for it: @DistributedLock, @OrderLock",
+					"Leave one of them");
+		assertThatExceptionOfType(LockDefinitionException.class).isThrownBy(() -> find(Meta.class, "twice"))
+			.withMessageContaining("2 annotations stand for it: @OrderLock, @CustomerLock");
 	}
 
 	@Test
@@ -164,10 +159,10 @@ class AnnotatedMethodsTests {
 			.newProxyInstance(getClass().getClassLoader(), new Class<?>[] { Api.class },
 					(object, method, arguments) -> null)
 			.getClass();
-		Found found = found(proxy.getMethod("api"), proxy).get(0);
+		Found found = found(proxy.getMethod("api"), proxy);
 		assertThat(found.name()).isEqualTo("api");
 		assertThat(found.method().type()).isEqualTo(Api.class);
-		assertThat(found(Api.class.getMethod("general"), proxy)).hasSize(1);
+		assertThat(found(Api.class.getMethod("general"), proxy)).isNotNull();
 	}
 
 	@Test
@@ -178,23 +173,24 @@ class AnnotatedMethodsTests {
 		assertThat(this.methods.isCandidate(Sub.class)).isTrue();
 	}
 
-	private List<String> names(Class<?> type, String method) {
-		return found(type, method).stream().map(Found::name).toList();
+	private @Nullable String name(Class<?> type, String method) {
+		Found found = find(type, method);
+		return (found != null) ? found.name() : null;
 	}
 
-	private List<Found> found(Class<?> type, String name) {
+	private @Nullable Found find(Class<?> type, String name) {
 		for (Class<?> each : ClassHierarchy.of(type)) {
 			for (Method method : each.getDeclaredMethods()) {
 				if (method.getName().equals(name) && !method.isBridge()) {
-					return found(method, type);
+					return this.methods.get(method, type);
 				}
 			}
 		}
 		throw new AssertionError(name);
 	}
 
-	private List<Found> found(Method method, Class<?> type) {
-		return Objects.requireNonNullElse(this.methods.get(method, type), List.of());
+	private Found found(Method method, Class<?> type) {
+		return Objects.requireNonNull(this.methods.get(method, type));
 	}
 
 	record Found(AnnotatedMethod method, MergedAnnotation<DistributedLock> annotation) {
@@ -398,24 +394,27 @@ class AnnotatedMethodsTests {
 
 	}
 
+	@Target(ElementType.METHOD)
+	@Retention(RetentionPolicy.RUNTIME)
+	@DistributedLock(name = "customers")
+	@interface CustomerLock {
+
+	}
+
 	static class Meta {
 
 		@OrderLock("#id")
 		public void aliased(String id) {
 		}
 
-		@DistributedLock(name = "first")
-		@DistributedLock(name = "second")
-		public void repeated() {
-		}
-
-		@DistributedLocks(@DistributedLock(name = "only"))
-		public void contained() {
-		}
-
 		@OrderLock("#id")
 		@DistributedLock(name = "own")
 		public void mixed(String id) {
+		}
+
+		@OrderLock("#id")
+		@CustomerLock
+		public void twice(String id) {
 		}
 
 	}

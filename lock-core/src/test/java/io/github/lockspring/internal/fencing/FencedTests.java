@@ -1,7 +1,5 @@
 package io.github.lockspring.internal.fencing;
 
-import io.github.lockspring.StaleFencingTokenException;
-import io.github.lockspring.FencingGuard;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.util.ArrayList;
@@ -9,15 +7,17 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 
+import io.github.lockspring.DistributedLock;
+import io.github.lockspring.Fenced;
+import io.github.lockspring.FencingGuard;
 import io.github.lockspring.HeldLock;
-import io.github.lockspring.internal.KeyedLock;
-import io.github.lockspring.internal.base.CallChain;
 import io.github.lockspring.LockDefinitionException;
 import io.github.lockspring.LockListener;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
-import io.github.lockspring.DistributedLock;
-import io.github.lockspring.Fenced;
+import io.github.lockspring.StaleFencingTokenException;
+import io.github.lockspring.internal.KeyedLock;
+import io.github.lockspring.internal.base.CallChain;
 import io.github.lockspring.internal.engine.EngineSettings;
 import io.github.lockspring.internal.engine.LockEngine;
 import io.github.lockspring.store.memory.MemoryLockStore;
@@ -127,14 +127,6 @@ class FencedTests {
 				.withMessageContainingAll("FencedTests$OnMethod.work()", "holds no lock", "@DistributedLock");
 			assertThat(bean.calls()).isZero();
 			assertThat(refused).containsExactly("a");
-		}
-	}
-
-	@Test
-	void callWhoseOwnLockHadAConditionRunsUnfenced() {
-		try (AnnotationConfigApplicationContext context = start(true, Guard.class, Conditional.class)) {
-			context.getBean(Conditional.class).work();
-			assertThat(context.getBean(RecordingGuard.class).asked).isEmpty();
 		}
 	}
 
@@ -390,16 +382,6 @@ class FencedTests {
 	static class Unannotated implements Work {
 
 		@Override
-		public void work() {
-		}
-
-	}
-
-	static class Conditional implements Work {
-
-		@Override
-		@Fenced
-		@DistributedLock(key = "'a'", condition = "false")
 		public void work() {
 		}
 

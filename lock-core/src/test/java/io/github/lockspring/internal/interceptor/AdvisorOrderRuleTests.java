@@ -5,9 +5,9 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
+import io.github.lockspring.DistributedLock;
 import io.github.lockspring.LockDefinitionException;
 import io.github.lockspring.OnBusy;
-import io.github.lockspring.DistributedLock;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -122,11 +122,9 @@ class AdvisorOrderRuleTests {
 	@Test
 	void cacheOutsideOfTheLockThatKeepsBusyResultsIsWarnedAbout(CapturedOutput output) {
 		LockContexts.start(CachesFirst.class, CachedResults.class).close();
-		assertThat(output.getOut().lines().filter((line) -> line.contains("@DistributedLock on"))).hasSize(5)
+		assertThat(output.getOut().lines().filter((line) -> line.contains("@DistributedLock on"))).hasSize(4)
 			.anyMatch((line) -> line
 				.contains("CachedResults.skipped(String): the cache is outside of the lock and keeps"))
-			.anyMatch((line) -> line
-				.contains("CachedResults.replaced(String): the cache is outside of the lock and keeps"))
 			.anyMatch((line) -> line
 				.contains("CachedResults.putOrSkipped(String): the cache is outside of the lock and keeps"))
 			.anyMatch((line) -> line.contains("CachedResults.putOrSkipped(String): @CachePut is outside of the lock"))
@@ -269,7 +267,7 @@ class AdvisorOrderRuleTests {
 
 	static class Advised {
 
-		@DistributedLock("#id")
+		@DistributedLock(key = "#id")
 		public void run(String id) {
 		}
 
@@ -366,7 +364,7 @@ class AdvisorOrderRuleTests {
 
 		@Async
 		@Retryable
-		@DistributedLock("#id")
+		@DistributedLock(key = "#id")
 		public void run(String id) {
 		}
 
@@ -376,7 +374,7 @@ class AdvisorOrderRuleTests {
 
 		@Async
 		@Cacheable("futures")
-		@DistributedLock("#id")
+		@DistributedLock(key = "#id")
 		public CompletableFuture<String> run(String id) {
 			return CompletableFuture.completedFuture(id);
 		}
@@ -387,7 +385,7 @@ class AdvisorOrderRuleTests {
 
 		@Async
 		@Cacheable(cacheNames = "futures", sync = true)
-		@DistributedLock("#id")
+		@DistributedLock(key = "#id")
 		public CompletableFuture<String> run(String id) {
 			return CompletableFuture.completedFuture(id);
 		}
@@ -398,7 +396,7 @@ class AdvisorOrderRuleTests {
 
 		@Async
 		@CacheEvict("futures")
-		@DistributedLock("#id")
+		@DistributedLock(key = "#id")
 		public CompletableFuture<String> run(String id) {
 			return CompletableFuture.completedFuture(id);
 		}
@@ -413,18 +411,8 @@ class AdvisorOrderRuleTests {
 			return id;
 		}
 
-		@Cacheable("answers")
-		@DistributedLock(key = "#id", fallback = "instead")
-		public String replaced(String id) {
-			return id;
-		}
-
-		String instead(String id) {
-			return "";
-		}
-
 		@CachePut("answers")
-		@DistributedLock("#id")
+		@DistributedLock(key = "#id")
 		public String put(String id) {
 			return id;
 		}
@@ -442,7 +430,7 @@ class AdvisorOrderRuleTests {
 		}
 
 		@Cacheable("answers")
-		@DistributedLock("#id")
+		@DistributedLock(key = "#id")
 		public String get(String id) {
 			return id;
 		}

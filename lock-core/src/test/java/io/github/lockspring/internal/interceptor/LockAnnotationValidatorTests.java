@@ -5,12 +5,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 
-import io.github.lockspring.internal.KeyedLock;
-import io.github.lockspring.internal.base.CallChain;
+import io.github.lockspring.DistributedLock;
 import io.github.lockspring.LockDefinitionException;
 import io.github.lockspring.LockTemplate;
-import io.github.lockspring.DistributedLock;
+import io.github.lockspring.OnBusy;
+import io.github.lockspring.internal.KeyedLock;
+import io.github.lockspring.internal.base.CallChain;
 import org.aopalliance.intercept.MethodInterceptor;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.aop.framework.ProxyFactory;
@@ -85,7 +87,7 @@ class LockAnnotationValidatorTests {
 		try (AnnotationConfigApplicationContext context = LockContexts.start(HiddenLazyBean.class)) {
 			assertThatThrownBy(() -> context.getBean(Api.class)).hasRootCauseInstanceOf(LockDefinitionException.class)
 				.rootCause()
-				.hasMessageContainingAll(WrongApi.class.getName() + ".run(String)", "fallback = \"missing\"");
+				.hasMessageContainingAll(WrongApi.class.getName() + ".run(String)", "key = \"#ident\"");
 		}
 	}
 
@@ -115,7 +117,7 @@ class LockAnnotationValidatorTests {
 				assertThat(repository.find("42")).isEqualTo("find under [42]");
 				assertThat(repository.count()).isEqualTo("count under []");
 				locks.everythingBusy = true;
-				assertThat(repository.find("43")).isEqualTo("none under []");
+				assertThat(repository.find("43")).isNull();
 				assertThat(locks.requests).hasSize(2);
 			}
 		}
@@ -235,7 +237,7 @@ class LockAnnotationValidatorTests {
 
 	static class Good {
 
-		@DistributedLock("#id")
+		@DistributedLock(key = "#id")
 		public void run(String id) {
 		}
 
@@ -256,7 +258,7 @@ class LockAnnotationValidatorTests {
 			created++;
 		}
 
-		@DistributedLock("#ident")
+		@DistributedLock(key = "#ident")
 		public void run(String id) {
 		}
 
@@ -264,7 +266,7 @@ class LockAnnotationValidatorTests {
 
 	interface Api {
 
-		@DistributedLock("#id")
+		@DistributedLock(key = "#id")
 		void run(String id);
 
 	}
@@ -272,7 +274,7 @@ class LockAnnotationValidatorTests {
 	static class WrongApi implements Api {
 
 		@Override
-		@DistributedLock(key = "#id", fallback = "missing")
+		@DistributedLock(key = "#ident")
 		public void run(String id) {
 		}
 
@@ -391,10 +393,8 @@ class LockAnnotationValidatorTests {
 
 	interface Repository {
 
-		@DistributedLock(key = "#id", fallback = "none")
-		String find(String id);
-
-		String none(String id);
+		@DistributedLock(key = "#id", onBusy = OnBusy.SKIP)
+		@Nullable String find(String id);
 
 		String count();
 

@@ -45,8 +45,8 @@ class LockHintsAotProcessorTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "ship", "busy", "many", "root", "beans", "conditional" })
-	void annotatedMethodAndFallbackAreKept(String name) {
+	@ValueSource(strings = { "ship", "many", "root", "beans", "several" })
+	void annotatedMethodIsKept(String name) {
 		Method method = ReflectionUtils.getUniqueDeclaredMethods(Shop.class, (each) -> each.getName().equals(name))[0];
 		assertThat(RuntimeHintsPredicates.reflection().onMethodInvocation(method)).accepts(this.hints);
 	}
@@ -88,18 +88,15 @@ class LockHintsAotProcessorTests {
 			return this.region;
 		}
 
-		@DistributedLock(key = "#order.customer.id", fallback = "busy")
+		@DistributedLock(key = "#order.customer.id")
 		public void ship(Order order, Unread unread) {
-		}
-
-		void busy(Order order, Unread unread) {
 		}
 
 		@DistributedLock(name = "many", key = "#orders.?[#this != null].![lines[0].article.number]")
 		public void many(List<Order> orders) {
 		}
 
-		@DistributedLock(key = "root:#{#root.target.region.tariff.name}")
+		@DistributedLock(key = "'root:' + #root.target.region.tariff.name")
 		public void root() {
 		}
 
@@ -107,8 +104,8 @@ class LockHintsAotProcessorTests {
 		public void beans(Map<String, Price> prices) {
 		}
 
-		@DistributedLock(key = "'k'", condition = "#rebates['all'].percent > 0")
-		public void conditional(Map<String, Rebate> rebates) {
+		@DistributedLock(key = "{'k', 'rebate:' + #rebates['all'].percent}")
+		public void several(Map<String, Rebate> rebates) {
 		}
 
 	}

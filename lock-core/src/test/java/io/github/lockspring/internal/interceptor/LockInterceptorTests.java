@@ -16,6 +16,7 @@ import java.util.concurrent.FutureTask;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
+import io.github.lockspring.DistributedLock;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockDefinitionException;
 import io.github.lockspring.LockNotAcquiredException;
@@ -23,14 +24,10 @@ import io.github.lockspring.LockSpec;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.OnBusy;
 import io.github.lockspring.OnLost;
-import io.github.lockspring.DistributedLock;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 
-import org.springframework.boot.test.system.CapturedOutput;
-import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -42,8 +39,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
  */
 class LockInterceptorTests {
 
-	private final AnnotationConfigApplicationContext context = LockContexts.start(LockContexts
-		.properties(Map.of("test.key", "#id", "test.ttl", "10s", "test.busy", "whenBusy"), Service.class));
+	private final AnnotationConfigApplicationContext context = LockContexts
+		.start(LockContexts.properties(Map.of("test.key", "#id", "test.ttl", "10s"), Service.class));
 
 	private final RecordingLocks locks = this.context.getBean(RecordingLocks.class);
 
@@ -75,7 +72,7 @@ class LockInterceptorTests {
 
 	@Test
 	void namesOfLocksAreThoseOfAllBeans() {
-		assertThat(this.context.getBean(LockInterceptor.class).lockNames()).contains("jobs", "account", "Service.plain")
+		assertThat(this.context.getBean(LockInterceptor.class).lockNames()).contains("jobs", "Service.plain")
 			.doesNotContain("");
 	}
 
@@ -94,34 +91,18 @@ class LockInterceptorTests {
 	}
 
 	@Test
-	void runsWithoutLockWhereConditionIsFalse() {
-		assertThat(this.service.conditional(-1)).isEqualTo("unlocked");
-		assertThat(this.locks.requests).isEmpty();
-		assertThat(this.service.conditional(1)).isEqualTo("locked");
-		assertThat(this.locks.requests).hasSize(1);
-	}
-
-	@Test
-	void takesAllKeysOfRepeatedAnnotationsTogether() {
-		this.service.repeated("b", "a");
-		assertThat(this.locks.requests).hasSize(1);
-		assertThat(this.locks.lastKeys()).containsExactly("account:a", "account:b");
-		assertThat(this.locks.last().locks()).extracting(LockSpec::ttl)
-			.containsExactly(Duration.ofSeconds(20), Duration.ofSeconds(10));
-		assertThat(this.locks.last().waitTime()).isEqualTo(Duration.ofSeconds(1));
-	}
-
-	@Test
-	void conditionBelongsToEachKey() {
-		this.service.repeated("b", "none");
-		assertThat(this.locks.lastKeys()).containsExactly("account:b");
-	}
-
-	@Test
 	void busyLockThrowsAndMethodDoesNotRun() {
 		this.locks.everythingBusy = true;
 		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> this.service.plain("42"))
 			.withMessage("Lock '42' (Service.plain)");
+		assertThat(this.service.calls()).isEmpty();
+	}
+
+	@Test
+	void f22UnavailableLockIsNotSkipped() {
+		this.locks.unavailable = true;
+		assertThatThrownBy(() -> this.service.skipped("42")).isInstanceOf(LockUnavailableException.class);
+		assertThatThrownBy(() -> this.service.plain("42")).isInstanceOf(LockUnavailableException.class);
 		assertThat(this.service.calls()).isEmpty();
 	}
 
@@ -139,11 +120,6 @@ class LockInterceptorTests {
 		assertThat(this.service.skipArrayList()).isEmpty();
 		assertThat(this.service.skipDeque()).isNull();
 		assertThat(this.service.skipArray()).isEmpty();
-		assertThat(this.service.skipInt()).isZero();
-		assertThat(this.service.skipLong()).isZero();
-		assertThat(this.service.skipBoolean()).isFalse();
-		assertThat(this.service.skipBooleanObject()).isFalse();
-		assertThat(this.service.skipChar()).isEqualTo((char) 0);
 		assertThat(this.service.calls()).isEmpty();
 	}
 
@@ -160,42 +136,6 @@ class LockInterceptorTests {
 		this.locks.everythingBusy = true;
 		this.service.skipList().add("x");
 		assertThat(this.service.skipList()).isEmpty();
-	}
-
-	@Test
-	void fallbackIsCalledOnTargetWhenBusy() {
-		this.locks.everythingBusy = true;
-		assertThat(this.service.withFallback("42")).isEqualTo("busy 42");
-		assertThat(this.service.calls()).containsExactly("whenBusy");
-	}
-
-	@Test
-	void fallbackMayTakeTheException() {
-		this.locks.everythingBusy = true;
-		assertThat(this.service.withFallbackAndException("42"))
-			.isEqualTo("42: Lock '42' (Service.withFallbackAndException)");
-	}
-
-	@Test
-	void fallbackMayBePrivateAndItsExceptionReachesCaller() {
-		this.locks.everythingBusy = true;
-		assertThatThrownBy(() -> this.service.withFailingFallback("42")).isInstanceOf(IOException.class)
-			.hasMessage("fallback 42")
-			.hasNoCause();
-	}
-
-	@Test
-	void f22FallbackIsNotCalledWhenTheLockIsUnavailable() {
-		this.locks.unavailable = true;
-		assertThatThrownBy(() -> this.service.withFallback("42")).isInstanceOf(LockUnavailableException.class);
-		assertThatThrownBy(() -> this.service.withFallbackAndException("42"))
-			.isInstanceOf(LockUnavailableException.class);
-		assertThat(this.service.calls()).isEmpty();
-	}
-
-	@Test
-	void fallbackIsNotCalledWhenFree() {
-		assertThat(this.service.withFallback("42")).isEqualTo("free 42");
 	}
 
 	@Test
@@ -218,65 +158,11 @@ class LockInterceptorTests {
 	}
 
 	@Test
-	void conditionThatIsNoBooleanFailsTheCall() {
-		assertThatThrownBy(() -> this.service.oddCondition(null)).hasMessageContainingAll(
-				"Service.oddCondition(Boolean)", "condition = \"#flag\"", "gives null", "true or false");
-	}
-
-	@Test
-	void sameKeyRequestedInDifferentWaysFailsTheCall() {
-		assertThatThrownBy(() -> this.service.repeated("a", "a"))
-			.hasMessageContainingAll("Service.repeated(String, String)", "key = ", "requested twice", "different keys");
-	}
-
-	@Test
 	void packagePrivateAndProtectedMethodsAreLockedThroughClassProxies() {
 		this.service.packagePrivate();
 		assertThat(this.locks.requests).hasSize(1);
 		this.service.protectedMethod();
 		assertThat(this.locks.requests).hasSize(2);
-	}
-
-	@Test
-	void skipsWhenUnavailableOnlyWhereTheAnnotationSaysSo() {
-		this.locks.unavailable = true;
-		assertThatThrownBy(() -> this.service.skipped("42")).isInstanceOf(LockUnavailableException.class);
-		assertThat(this.service.skippedAlsoUnavailable("42")).isEmpty();
-		this.locks.unavailable = false;
-		this.locks.everythingBusy = true;
-		assertThat(this.service.skippedAlsoUnavailable("42")).isEmpty();
-		this.locks.everythingBusy = false;
-		assertThat(this.service.skippedAlsoUnavailable("42")).hasValue("42");
-		assertThat(this.locks.last().waitTime()).isEqualTo(Duration.ZERO);
-	}
-
-	@Test
-	@ExtendWith(OutputCaptureExtension.class)
-	void outageIsLoggedOnceUntilTheLockIsRequestedAgain(CapturedOutput output) {
-		this.service.skippedAlsoUnavailable("before");
-		List<Runnable> answers = List.of(() -> this.service.skippedAlsoUnavailable("free"), () -> {
-			this.locks.everythingBusy = true;
-			this.service.skippedAlsoUnavailable("busy");
-			this.locks.everythingBusy = false;
-		});
-		for (int outage = 1; outage <= 4; outage++) {
-			this.locks.unavailable = true;
-			this.service.skippedAlsoUnavailable("42");
-			this.service.skippedAlsoUnavailable("42");
-			assertThat(output.getOut()
-				.lines()
-				.filter((line) -> line.contains(
-						"Service.skippedAlsoUnavailable(String) is skipped until its lock can be requested again")))
-				.hasSize(outage);
-			this.locks.unavailable = false;
-			answers.get(outage % 2).run();
-		}
-	}
-
-	@Test
-	void unavailableLockOfTheWorkItselfIsNotSkipped() {
-		assertThatThrownBy(() -> this.service.skippedAlsoUnavailable("unavailable"))
-			.isInstanceOf(LockUnavailableException.class);
 	}
 
 	@Test
@@ -318,33 +204,26 @@ class LockInterceptorTests {
 
 		@DistributedLock(key = "#id", onBusy = OnBusy.SKIP)
 		public Optional<String> skipped(String id) {
+			this.calls.add("skipped");
 			return Optional.of(id);
 		}
 
-		@DistributedLock(key = "#id", onBusy = OnBusy.SKIP_ALSO_UNAVAILABLE)
-		public Optional<String> skippedAlsoUnavailable(String id) {
-			if (id.equals("unavailable")) {
-				throw new LockUnavailableException("the work's own lock");
-			}
-			return Optional.of(id);
-		}
-
-		@DistributedLock("'anything'")
+		@DistributedLock(key = "'anything'")
 		public @Nullable Object anything(@Nullable Object result) {
 			return result;
 		}
 
-		@DistributedLock("'maybe'")
+		@DistributedLock(key = "'maybe'")
 		public Optional<?> maybe(@Nullable Object result) {
 			return Optional.ofNullable(result);
 		}
 
-		@DistributedLock("#id")
+		@DistributedLock(key = "#id")
 		public String innermost(String id) {
 			return HeldLock.current().orElseThrow().keys().get(0);
 		}
 
-		@DistributedLock("#id")
+		@DistributedLock(key = "#id")
 		public String plain(String id) {
 			this.calls.add("plain");
 			return "plain " + id + " under " + HeldLock.current(id).map((lock) -> lock.keys().get(0)).orElse("nothing");
@@ -359,20 +238,9 @@ class LockInterceptorTests {
 		public void unrenewed(String id) {
 		}
 
-		@DistributedLock(key = "${test.key}", ttl = "${test.ttl}", waitTime = "${test.wait:}",
-				fallback = "${test.busy}", condition = "${test.key} != null")
+		@DistributedLock(key = "${test.key}", ttl = "${test.ttl}", waitTime = "${test.wait:}")
 		public String placeholders(String id) {
 			return "";
-		}
-
-		@DistributedLock(key = "#amount", condition = "#amount > 0")
-		public String conditional(int amount) {
-			return (HeldLock.current("" + amount).isPresent()) ? "locked" : "unlocked";
-		}
-
-		@DistributedLock(name = "account", key = "#from", ttl = "10s", waitTime = "2s")
-		@DistributedLock(name = "account", key = "#to", ttl = "20s", waitTime = "1s", condition = "#to != 'none'")
-		public void repeated(String from, String to) {
 		}
 
 		@DistributedLock(onBusy = OnBusy.SKIP)
@@ -434,59 +302,7 @@ class LockInterceptorTests {
 			return new String[1];
 		}
 
-		@DistributedLock(onBusy = OnBusy.SKIP)
-		public int skipInt() {
-			return 1;
-		}
-
-		@DistributedLock(onBusy = OnBusy.SKIP)
-		public Long skipLong() {
-			return 1L;
-		}
-
-		@DistributedLock(onBusy = OnBusy.SKIP)
-		public boolean skipBoolean() {
-			return true;
-		}
-
-		@DistributedLock(onBusy = OnBusy.SKIP)
-		public Boolean skipBooleanObject() {
-			return true;
-		}
-
-		@DistributedLock(onBusy = OnBusy.SKIP)
-		public char skipChar() {
-			return 'c';
-		}
-
-		@DistributedLock(key = "#id", fallback = "whenBusy")
-		public String withFallback(String id) {
-			return "free " + id;
-		}
-
-		public String whenBusy(String id) {
-			this.calls.add("whenBusy");
-			return "busy " + id;
-		}
-
-		@DistributedLock(key = "#id", fallback = "explain")
-		public String withFallbackAndException(String id) {
-			return "free " + id;
-		}
-
-		public String explain(String id, LockNotAcquiredException busy) {
-			return id + ": " + busy.getMessage();
-		}
-
-		@DistributedLock(key = "#id", fallback = "failingFallback")
-		public void withFailingFallback(String id) throws IOException {
-		}
-
-		private void failingFallback(String id) throws IOException {
-			throw new IOException("fallback " + id);
-		}
-
-		@DistributedLock(key = "#id", fallback = "whenBusy")
+		@DistributedLock(key = "#id")
 		public String otherBusy(String id) {
 			throw new LockNotAcquiredException("other", "inner");
 		}
@@ -499,10 +315,6 @@ class LockInterceptorTests {
 		@DistributedLock
 		public void fail(Throwable failure) throws IOException {
 			LockInterceptorTests.<RuntimeException>sneak(failure);
-		}
-
-		@DistributedLock(key = "'x'", condition = "#flag")
-		public void oddCondition(@Nullable Boolean flag) {
 		}
 
 		@DistributedLock

@@ -26,9 +26,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
+import io.github.lockspring.DistributedLock;
 import io.github.lockspring.LockDefinitionException;
 import io.github.lockspring.LockSpec;
-import io.github.lockspring.DistributedLock;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -88,12 +88,6 @@ public class LockKeyTests {
 	}
 
 	@Test
-	void leavesSingleExpressionOfTemplateAsItIs() {
-		this.keys.template("a:b%c");
-		assertThat(this.locks.lastKeys()).containsExactly("order:a:b%c!");
-	}
-
-	@Test
 	void locksTextInQuotes() {
 		this.keys.text();
 		assertThat(this.locks.lastKeys()).containsExactly("nightly-report");
@@ -117,8 +111,8 @@ public class LockKeyTests {
 	@Test
 	void putsNameBeforeKey() {
 		this.keys.named("42");
-		assertThat(this.locks.lastKeys()).containsExactly("orders:42");
-		assertThat(this.locks.last().locks().get(0).name()).isEqualTo("orders");
+		assertThat(this.locks.lastKeys()).containsExactly("order:42");
+		assertThat(this.locks.last().locks().get(0).name()).isEqualTo("order");
 	}
 
 	@Test
@@ -129,38 +123,6 @@ public class LockKeyTests {
 		assertThat(this.locks.lastKeys()).containsExactly("a:b:c");
 		this.keys.nameWithPercent("c");
 		assertThat(this.locks.lastKeys()).containsExactly("a%253Ab:c");
-	}
-
-	@Test
-	void twoExpressionsAreComposedInjectively() {
-		this.keys.two("a:b", "c");
-		assertThat(this.locks.lastKeys()).containsExactly("a%3Ab:c");
-		this.keys.two("a", "b:c");
-		assertThat(this.locks.lastKeys()).containsExactly("a:b%3Ac");
-		this.keys.two("a%3Ab", "c");
-		assertThat(this.locks.lastKeys()).containsExactly("a%253Ab:c");
-	}
-
-	@Test
-	void separatorsOfAnyKindAreEscaped() {
-		this.keys.oddSeparators("2…", "b", "2");
-		assertThat(this.locks.lastKeys()).containsExactly("%32%u20262b…%32");
-		this.keys.separatorOfOneByte("aÿ", "b");
-		assertThat(this.locks.lastKeys()).containsExactly("a%FFÿb");
-	}
-
-	@Test
-	void differentArgumentsNeverGiveTheSameKey() {
-		List<String> values = List.of("2", "%", "%32", "…", "%u2026", "x", "22", "%%", "2%", "%2", "u2026", "32");
-		Set<String> seen = new HashSet<>();
-		for (String a : values) {
-			for (String b : values) {
-				for (String c : values) {
-					this.keys.oddSeparators(a, b, c);
-					assertThat(seen.add(this.locks.lastKeys().get(0))).as("%s %s %s", a, b, c).isTrue();
-				}
-			}
-		}
 	}
 
 	@Test
@@ -186,11 +148,11 @@ public class LockKeyTests {
 	}
 
 	@Test
-	void oneCollectionIsCombinedWithOtherExpressions() {
-		this.keys.mixed("t", List.of("b", "a:"));
-		assertThat(this.locks.lastKeys()).containsExactly("t:a%3A", "t:b");
-		this.keys.two(List.of("c", "b"), "t");
-		assertThat(this.locks.lastKeys()).containsExactly("b:t", "c:t");
+	void locksKeysOfTwoKinds() {
+		this.keys.twoKinds("7", "ann");
+		assertThat(this.locks.lastKeys()).containsExactly("customer:ann", "order:7");
+		this.keys.named("7");
+		assertThat(this.locks.lastKeys()).containsExactly("order:7");
 	}
 
 	@Test
@@ -213,7 +175,7 @@ public class LockKeyTests {
 	void f28NullIsNeverAKey() {
 		LockDefinitionException error = refused(null);
 		assertThat(error).hasMessageContainingAll("LockKeyTests$Keys.any(Object)", "key = \"#value\"", "gives null",
-				"condition = \"#value != null\"");
+				"Give it a value before the call", "LockTemplate.execute inside an if");
 		assertThat(error.getDetails().attribute()).isEqualTo("key");
 		assertThat(error.getDetails().value()).isEqualTo("#value");
 		assertThat(refused(Optional.empty())).hasMessageContaining("gives null");
@@ -223,17 +185,13 @@ public class LockKeyTests {
 	@Test
 	void f28EmptyTextIsNeverAKey() {
 		assertThat(refused("")).hasMessageContainingAll("Keys.any(Object)", "key = \"#value\"", "empty text",
-				"condition");
+				"inside an if");
 		assertThat(refused(List.of(""))).hasMessageContaining("empty text");
-		LockDefinitionException error = catchThrowableOfType(LockDefinitionException.class,
-				() -> this.keys.template(""));
-		assertThat(error).hasMessageContainingAll("Keys.template(String)", "#value: it gives an empty text");
 	}
 
 	@Test
 	void f28EmptyCollectionIsNeverAKey() {
-		assertThat(refused(List.of())).hasMessageContainingAll("Keys.any(Object)", "empty collection",
-				"condition = \"#value.size() > 0\"");
+		assertThat(refused(List.of())).hasMessageContainingAll("Keys.any(Object)", "empty collection", "inside an if");
 		assertThat(refused(new String[0])).hasMessageContaining("empty collection");
 	}
 
@@ -269,28 +227,14 @@ public class LockKeyTests {
 		LockDefinitionException error = catchThrowableOfType(LockDefinitionException.class,
 				() -> this.keys.property(null));
 		assertThat(error).hasMessageContainingAll("Keys.property(Order)", "key = \"#order.id\"", "cannot be evaluated",
-				"null", "condition");
+				"null", "inside an if");
 		assertThat(error).hasCauseInstanceOf(EvaluationException.class);
-	}
-
-	@Test
-	void secondCollectionInOneTemplateIsRefused() {
-		LockDefinitionException error = catchThrowableOfType(LockDefinitionException.class,
-				() -> this.keys.two(List.of("a", "b"), List.of("c", "d")));
-		assertThat(error).hasMessageContainingAll("Keys.two(Object, Object)", "#b: it gives a collection",
-				"only one expression");
 	}
 
 	@Test
 	void keyThatAssignsIsRefused() {
 		assertThat(catchThrowableOfType(LockDefinitionException.class, () -> this.keys.assigning(new Order("42"))))
 			.hasMessageContainingAll("Keys.assigning(Order)", "cannot be evaluated");
-	}
-
-	@Test
-	void duplicatesInSecondCollectionCountOnce() {
-		this.keys.two("a", List.of("b", "c", "b"));
-		assertThat(this.locks.lastKeys()).containsExactly("a:b", "a:c");
 	}
 
 	@Test
@@ -524,7 +468,7 @@ public class LockKeyTests {
 			return "tenant-1";
 		}
 
-		@DistributedLock("#order.id")
+		@DistributedLock(key = "#order.id")
 		public void property(@Nullable Order order) {
 		}
 
@@ -536,20 +480,16 @@ public class LockKeyTests {
 		public void position(String first, String second) {
 		}
 
-		@DistributedLock("#{#p1}/#{#a0}/#{#a1}/#{#p2}")
+		@DistributedLock(key = "#p1 + '/' + #a0 + '/' + #a1 + '/' + #p2")
 		public void crossed(String p1, String a0, String x) {
 		}
 
-		@DistributedLock(key = "#{#root.method.name}:#{#root.target.tenant}:#{#root.args[0]}")
+		@DistributedLock(key = "#root.method.name + ':' + #root.target.tenant + ':' + #root.args[0]")
 		public void root(String value) {
 		}
 
 		@DistributedLock(key = "@names.of(#id)")
 		public void bean(String id) {
-		}
-
-		@DistributedLock(key = "order:#{#value}!")
-		public void template(String value) {
 		}
 
 		@DistributedLock(key = "'nightly-report'")
@@ -560,8 +500,16 @@ public class LockKeyTests {
 		public void itself(List<String> a, int b) {
 		}
 
-		@DistributedLock(name = "orders", key = "#id")
+		@DistributedLock(name = "order", key = "#id")
 		public void named(String id) {
+		}
+
+		@DistributedLock(key = "#orders.!['order:' + id]")
+		public void projection(List<Order> orders) {
+		}
+
+		@DistributedLock(key = "{'order:' + #order, 'customer:' + #customer}")
+		public void twoKinds(String order, String customer) {
 		}
 
 		@DistributedLock(name = "a:b", key = "#id")
@@ -576,18 +524,6 @@ public class LockKeyTests {
 		public void nameWithPercent(String id) {
 		}
 
-		@DistributedLock(key = "#{#a}:#{#b}")
-		public void two(Object a, Object b) {
-		}
-
-		@DistributedLock(key = "#{#a}2#{#b}…#{#c}")
-		public void oddSeparators(String a, String b, String c) {
-		}
-
-		@DistributedLock(key = "#{#a}ÿ#{#b}")
-		public void separatorOfOneByte(String a, String b) {
-		}
-
 		@DistributedLock(key = "T(io.github.lockspring.internal.interceptor.LockKeyTests).name(#id)")
 		public void type(String id) {
 		}
@@ -595,14 +531,6 @@ public class LockKeyTests {
 		@DistributedLock(key = "#value")
 		public void any(@Nullable Object value) {
 			this.ran.add(value);
-		}
-
-		@DistributedLock(key = "order:#{#orders.![id]}")
-		public void projection(List<Order> orders) {
-		}
-
-		@DistributedLock(key = "#{#tenant}:#{#ids}")
-		public void mixed(String tenant, List<String> ids) {
 		}
 
 		@DistributedLock(key = "#order.id")

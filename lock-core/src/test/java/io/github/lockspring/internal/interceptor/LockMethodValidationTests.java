@@ -15,15 +15,10 @@ import java.util.concurrent.Future;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
-import io.github.lockspring.FencingToken;
-import io.github.lockspring.HeldLock;
+import io.github.lockspring.DistributedLock;
 import io.github.lockspring.LockDefinitionException;
-import io.github.lockspring.LockException;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.OnBusy;
-import io.github.lockspring.OnLost;
-import io.github.lockspring.DistributedLock;
-import io.github.lockspring.Fenced;
 import net.bytebuddy.ByteBuddy;
 import net.bytebuddy.description.annotation.AnnotationDescription;
 import net.bytebuddy.description.modifier.Visibility;
@@ -35,6 +30,7 @@ import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.reactivestreams.Publisher;
 
@@ -51,61 +47,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 class LockMethodValidationTests {
 
 	@Test
-	void refusesFallbackThatDoesNotExist() {
-		refused(NoFallback.class, "run(String)", "fallback", "missing", "no method 'missing' in NoFallback",
-				"Add String missing(String)");
-	}
-
-	@Test
-	void refusesFallbackWithOtherParameters() {
-		refused(OtherParameters.class, "run(String)", "fallback", "other", "parameters of 'other' do not fit",
-				"Declare it as String other(String)");
-	}
-
-	@Test
-	void refusesFallbackWithOtherLastParameter() {
-		refused(OtherLastParameter.class, "run(String)", "fallback", "other", "parameters of 'other' do not fit",
-				"LockNotAcquiredException as the last parameter");
-	}
-
-	@Test
-	void refusesFallbackWithOtherReturnType() {
-		refused(OtherReturnType.class, "run(String)", "fallback", "other", "'other' returns int",
-				"Declare it as String other(String)");
-	}
-
-	@Test
-	void refusesFallbackThatIsNotTheOnlyOne() {
-		refused(TwoFallbacks.class, "run(String)", "fallback", "other", "there are 2 methods 'other' that fit",
-				"a name of its own");
-	}
-
-	@Test
-	void refusesFallbackToItself() {
-		refused(ItselfAsFallback.class, "run(String)", "fallback", "run", "the locked method itself",
-				"Name another method");
-	}
-
-	@Test
-	void refusesFallbackTogetherWithSkip() {
-		refused(FallbackAndSkip.class, "run(String)", "fallback", "other", "onBusy = SKIP says that nothing runs",
-				"either the fallback or onBusy = SKIP");
-	}
-
-	@Test
-	void refusesFallbackWhoseOwnAnnotationWouldHaveNoEffect() {
-		refused(LockedFallback.class, "run(String)", "fallback", "other", "'other' has @DistributedLock",
-				"the annotated method of another bean");
-		refused(FencedFallback.class, "run(String)", "fallback", "other", "'other' has @Fenced",
-				"Remove the annotation");
-	}
-
-	@Test
-	void acceptsFallbacksThatFit() {
-		LockContexts.start(GoodFallbacks.class).close();
-	}
-
-	@Test
 	void refusesSkipWhereReturnTypeIsDeclaredNonNull() {
 		refused(NonNullReturn.class, "run()", "onBusy", "SKIP", "return type String is declared non-null",
 				"@Nullable String or Optional<String>");
@@ -113,6 +54,15 @@ class LockMethodValidationTests {
 				"@Nullable String or Optional<String>");
 		refused(NullMarkedDeque.class, "run()", "onBusy", "SKIP", "return type Deque is declared non-null",
 				"Optional<Deque>");
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "SkipsBoolean, boolean, Boolean", "SkipsInteger, Integer, Integer", "SkipsGeneric, Long, Long",
+			"SkipsChar, char, Character" })
+	void refusesSkipWhereAnEmptyValueLooksLikeAResult(String type, String returned, String boxed) throws Exception {
+		refused(Class.forName(getClass().getName() + '$' + type), "run()", "onBusy", "SKIP",
+				"a skipped call has no result, and the return type " + returned + " has no empty value",
+				"Return Optional<" + boxed + "> or void, or leave onBusy out and catch LockNotAcquiredException");
 	}
 
 	@Test
@@ -230,42 +180,6 @@ class LockMethodValidationTests {
 		LockContexts.start(ExtraMethod.class, ProtectedMethod.class).close();
 	}
 
-	@Test
-	void refusesRepeatedAnnotationsThatDisagree() {
-		refused(DisagreeOnBusy.class, "run(String, String)", "onBusy", "SKIP", "another one says \"THROW\"",
-				"Write the same onBusy in each");
-		refused(DisagreeFallback.class, "run(String, String)", "fallback", "", "another one says \"other\"",
-				"Write the same fallback in each");
-		refused(DisagreeOnLost.class, "run(String, String)", "onLost", "NOTIFY", "another one says \"THROW\"",
-				"Write the same onLost in each");
-	}
-
-	@Test
-	void refusesTheSameKeyTwice() {
-		refused(SameConstant.class, "run(String)", "key", "'a'", "name the same key twice", "Leave one of them out");
-		refused(SameExpression.class, "run(String)", "key", "#a", "name the same key twice", "Leave one of them out");
-		LockContexts.start(SameKeyWithConditions.class).close();
-	}
-
-	@Test
-	void refusesTokenParameterWhereItIsNotClearWhichTokenItGets() {
-		refused(TwoTokens.class, "run(FencingToken, FencingToken)", "", "", "2 parameters of the type FencingToken",
-				"HeldLock.current(key)");
-		refused(TokenOfRepeated.class, "run(String, String, FencingToken)", "", "",
-				"several locks, each with a token of its own", "HeldLock.current(key)");
-	}
-
-	@Test
-	void refusesExpressionThatUsesTheTokenParameter() {
-		for (Class<?> type : List.of(TokenAsKey.class, TokenAsPositionInKey.class, TokenAsArgumentInKey.class)) {
-			LockDefinitionException error = LockContexts.failure(type);
-			assertThat(error).hasMessageContainingAll(type.getSimpleName() + ".run(String, FencingToken)", "key = ",
-					"does not exist before the lock is taken", "Use other parameters");
-		}
-		refused(TokenInCondition.class, "run(FencingToken)", "condition", "#token == null",
-				"#token is the token of the lock", "Use other parameters");
-	}
-
 	private static void refused(Class<?> type, String method, String attribute, String value, String problem,
 			String remedy) {
 		LockDefinitionException error = LockContexts.failure(type);
@@ -281,166 +195,43 @@ class LockMethodValidationTests {
 		return type.load(parent, ClassLoadingStrategy.Default.CHILD_FIRST).getLoaded();
 	}
 
-	static class NoFallback {
+	static class SkipsBoolean {
 
-		@DistributedLock(key = "#id", fallback = "missing")
-		public String run(String id) {
-			return id;
+		@DistributedLock(onBusy = OnBusy.SKIP)
+		public boolean run() {
+			return true;
 		}
 
 	}
 
-	static class OtherParameters {
+	static class SkipsInteger {
 
-		@DistributedLock(key = "#id", fallback = "other")
-		public String run(String id) {
-			return id;
-		}
-
-		String other(Integer id) {
-			return "";
+		@DistributedLock(onBusy = OnBusy.SKIP)
+		public @Nullable Integer run() {
+			return 1;
 		}
 
 	}
 
-	static class OtherLastParameter {
+	static class SkipsChar {
 
-		@DistributedLock(key = "#id", fallback = "other")
-		public String run(String id) {
-			return id;
-		}
-
-		String other(String id, IllegalStateException ex) {
-			return "";
-		}
-
-		String other(String id, Object ex) {
-			return "";
+		@DistributedLock(onBusy = OnBusy.SKIP)
+		public char run() {
+			return 'a';
 		}
 
 	}
 
-	static class OtherReturnType {
+	abstract static class AbstractSkips<T> {
 
-		@DistributedLock(key = "#id", fallback = "other")
-		public String run(String id) {
-			return id;
-		}
-
-		int other(String id) {
-			return 0;
+		@DistributedLock(onBusy = OnBusy.SKIP)
+		public @Nullable T run() {
+			return null;
 		}
 
 	}
 
-	static class TwoFallbacks {
-
-		@DistributedLock(key = "#id", fallback = "other")
-		public String run(String id) {
-			return id;
-		}
-
-		String other(String id) {
-			return "";
-		}
-
-		String other(String id, LockNotAcquiredException ex) {
-			return "";
-		}
-
-	}
-
-	static class ItselfAsFallback {
-
-		@DistributedLock(key = "#id", fallback = "run")
-		public String run(String id) {
-			return id;
-		}
-
-	}
-
-	static class LockedFallback {
-
-		@DistributedLock(key = "#id", fallback = "other")
-		public String run(String id) {
-			return id;
-		}
-
-		@DistributedLock(name = "other", key = "#id")
-		public String other(String id) {
-			return "";
-		}
-
-	}
-
-	interface FencedApi {
-
-		@Fenced
-		String other(String id);
-
-	}
-
-	static class FencedFallback implements FencedApi {
-
-		@DistributedLock(key = "#id", fallback = "other")
-		public String run(String id) {
-			return id;
-		}
-
-		@Override
-		public String other(String id) {
-			return "";
-		}
-
-	}
-
-	static class FallbackAndSkip {
-
-		@DistributedLock(key = "#id", fallback = "other", onBusy = OnBusy.SKIP)
-		public String run(String id) {
-			return id;
-		}
-
-		String other(String id) {
-			return "";
-		}
-
-	}
-
-	abstract static class GenericBase<T> {
-
-		@DistributedLock(key = "'base'", fallback = "whenBusy")
-		public void handle(T value) {
-		}
-
-		private String wider(Object id, LockException ex) {
-			return "";
-		}
-
-	}
-
-	static class GoodFallbacks extends GenericBase<String> {
-
-		@DistributedLock(key = "#id", fallback = "other")
-		public CharSequence run(String id) {
-			return id;
-		}
-
-		String other(CharSequence id, RuntimeException ex) {
-			return "";
-		}
-
-		String other(int id) {
-			return "";
-		}
-
-		@DistributedLock(key = "#id", fallback = "wider")
-		public String inherited(String id) {
-			return id;
-		}
-
-		void whenBusy(String value) {
-		}
+	static class SkipsGeneric extends AbstractSkips<Long> {
 
 	}
 
@@ -482,11 +273,6 @@ class LockMethodValidationTests {
 		}
 
 		@DistributedLock(onBusy = OnBusy.SKIP)
-		public int number() {
-			return 1;
-		}
-
-		@DistributedLock(onBusy = OnBusy.SKIP)
 		public void nothing() {
 		}
 
@@ -499,7 +285,7 @@ class LockMethodValidationTests {
 
 	static class ReturnsPublisher {
 
-		@DistributedLock("'x'")
+		@DistributedLock(key = "'x'")
 		public Publisher<String> run() {
 			return (subscriber) -> {
 			};
@@ -509,7 +295,7 @@ class LockMethodValidationTests {
 
 	static class ReturnsFlowPublisher {
 
-		@DistributedLock("'x'")
+		@DistributedLock(key = "'x'")
 		public Flow.Publisher<String> run() {
 			return (subscriber) -> {
 			};
@@ -519,7 +305,7 @@ class LockMethodValidationTests {
 
 	static class ReturnsFuture {
 
-		@DistributedLock("'x'")
+		@DistributedLock(key = "'x'")
 		public Future<String> run() {
 			return new CompletableFuture<>();
 		}
@@ -528,7 +314,7 @@ class LockMethodValidationTests {
 
 	static class ReturnsCompletableFuture {
 
-		@DistributedLock("'x'")
+		@DistributedLock(key = "'x'")
 		public CompletableFuture<String> run() {
 			return new CompletableFuture<>();
 		}
@@ -537,7 +323,7 @@ class LockMethodValidationTests {
 
 	static class ReturnsStream {
 
-		@DistributedLock("'x'")
+		@DistributedLock(key = "'x'")
 		public Stream<String> run() {
 			return Stream.of();
 		}
@@ -546,7 +332,7 @@ class LockMethodValidationTests {
 
 	static class ReturnsCallable {
 
-		@DistributedLock("'x'")
+		@DistributedLock(key = "'x'")
 		public Callable<String> run() {
 			return () -> "";
 		}
@@ -555,7 +341,7 @@ class LockMethodValidationTests {
 
 	abstract static class AbstractGeneric<T> {
 
-		@DistributedLock("'x'")
+		@DistributedLock(key = "'x'")
 		public @Nullable T run() {
 			return null;
 		}
@@ -574,7 +360,7 @@ class LockMethodValidationTests {
 	static class AsyncFuture {
 
 		@Async
-		@DistributedLock("'x'")
+		@DistributedLock(key = "'x'")
 		public CompletableFuture<String> run() {
 			return CompletableFuture.completedFuture("");
 		}
@@ -583,7 +369,7 @@ class LockMethodValidationTests {
 
 	static class ReturnsSupplier {
 
-		@DistributedLock("'x'")
+		@DistributedLock(key = "'x'")
 		public Supplier<String> run() {
 			return () -> "";
 		}
@@ -592,7 +378,7 @@ class LockMethodValidationTests {
 
 	static class ReturnsIterator {
 
-		@DistributedLock("'x'")
+		@DistributedLock(key = "'x'")
 		public Iterator<String> run() {
 			return List.of("").iterator();
 		}
@@ -601,7 +387,7 @@ class LockMethodValidationTests {
 
 	static class ReturnsOptionalFuture {
 
-		@DistributedLock("'x'")
+		@DistributedLock(key = "'x'")
 		public Optional<CompletableFuture<String>> run() {
 			return Optional.empty();
 		}
@@ -610,7 +396,7 @@ class LockMethodValidationTests {
 
 	static class ReturnsFutures {
 
-		@DistributedLock("'x'")
+		@DistributedLock(key = "'x'")
 		public List<Future<String>> run() {
 			return List.of();
 		}
@@ -619,7 +405,7 @@ class LockMethodValidationTests {
 
 	static class ReturnsNestedCallables {
 
-		@DistributedLock("'x'")
+		@DistributedLock(key = "'x'")
 		public Map<String, List<Callable<String>>> run() {
 			return Map.of();
 		}
@@ -628,7 +414,7 @@ class LockMethodValidationTests {
 
 	static class ReturnsArrayOfFutures {
 
-		@DistributedLock("'x'")
+		@DistributedLock(key = "'x'")
 		public Future<?>[] run() {
 			return new Future<?>[0];
 		}
@@ -642,12 +428,12 @@ class LockMethodValidationTests {
 
 	static class ReturnsPage {
 
-		@DistributedLock("'page'")
+		@DistributedLock(key = "'page'")
 		public @Nullable Results<String> run() {
 			return null;
 		}
 
-		@DistributedLock("'pages'")
+		@DistributedLock(key = "'pages'")
 		public List<Results<String>> all() {
 			return List.of();
 		}
@@ -656,7 +442,7 @@ class LockMethodValidationTests {
 
 	static class ReturnsPath {
 
-		@DistributedLock("'x'")
+		@DistributedLock(key = "'x'")
 		public List<Path> run() {
 			return List.of();
 		}
@@ -665,7 +451,7 @@ class LockMethodValidationTests {
 
 	static class PrivateMethod {
 
-		@DistributedLock("'x'")
+		@DistributedLock(key = "'x'")
 		private void run() {
 		}
 
@@ -677,7 +463,7 @@ class LockMethodValidationTests {
 
 	static class StaticMethod {
 
-		@DistributedLock("'x'")
+		@DistributedLock(key = "'x'")
 		public static void run() {
 		}
 
@@ -685,13 +471,13 @@ class LockMethodValidationTests {
 
 	static class FinalMethod {
 
-		@DistributedLock("'x'")
+		@DistributedLock(key = "'x'")
 		public final void run() {
 		}
 
 	}
 
-	@DistributedLock("'x'")
+	@DistributedLock(key = "'x'")
 	static class FinalMethodOfLockedClass {
 
 		public final void run() {
@@ -701,7 +487,7 @@ class LockMethodValidationTests {
 
 	static final class FinalClass {
 
-		@DistributedLock("'x'")
+		@DistributedLock(key = "'x'")
 		public void run() {
 		}
 
@@ -709,7 +495,7 @@ class LockMethodValidationTests {
 
 	interface Api {
 
-		@DistributedLock("'x'")
+		@DistributedLock(key = "'x'")
 		void run();
 
 	}
@@ -736,7 +522,7 @@ class LockMethodValidationTests {
 		public void run() {
 		}
 
-		@DistributedLock("'y'")
+		@DistributedLock(key = "'y'")
 		public void extra() {
 		}
 
@@ -748,114 +534,8 @@ class LockMethodValidationTests {
 		public void run() {
 		}
 
-		@DistributedLock("'y'")
+		@DistributedLock(key = "'y'")
 		protected void extra() {
-		}
-
-	}
-
-	static class DisagreeOnBusy {
-
-		@DistributedLock(key = "#a")
-		@DistributedLock(key = "#b", onBusy = OnBusy.SKIP)
-		public void run(String a, String b) {
-		}
-
-	}
-
-	static class DisagreeFallback {
-
-		@DistributedLock(key = "#a", fallback = "other")
-		@DistributedLock(key = "#b")
-		public void run(String a, String b) {
-		}
-
-		void other(String a, String b) {
-		}
-
-	}
-
-	static class DisagreeOnLost {
-
-		@DistributedLock(key = "#a")
-		@DistributedLock(key = "#b", onLost = OnLost.NOTIFY)
-		public void run(String a, String b) {
-		}
-
-	}
-
-	static class SameConstant {
-
-		@DistributedLock(key = "'a'")
-		@DistributedLock(key = "'a'")
-		public void run(String a) {
-		}
-
-	}
-
-	static class SameExpression {
-
-		@DistributedLock(key = "#a")
-		@DistributedLock(key = "#a")
-		public void run(String a) {
-		}
-
-	}
-
-	static class SameKeyWithConditions {
-
-		@DistributedLock(key = "#a", ttl = "1s", condition = "#a == 'short'")
-		@DistributedLock(key = "#a", ttl = "1m", condition = "#a != 'short'")
-		public void run(String a) {
-		}
-
-	}
-
-	static class TwoTokens {
-
-		@DistributedLock("'x'")
-		public void run(FencingToken one, FencingToken two) {
-		}
-
-	}
-
-	static class TokenOfRepeated {
-
-		@DistributedLock("#a")
-		@DistributedLock("#b")
-		public void run(String a, String b, FencingToken token) {
-		}
-
-	}
-
-	static class TokenAsKey {
-
-		@DistributedLock("#token.key()")
-		public void run(String a, FencingToken token) {
-		}
-
-	}
-
-	static class TokenAsPositionInKey {
-
-		@DistributedLock("x:#{#a}:#{#p1}")
-		public void run(String a, FencingToken token) {
-		}
-
-	}
-
-	static class TokenAsArgumentInKey {
-
-		@DistributedLock("#root.args[1].key")
-		public void run(String a, FencingToken token) {
-		}
-
-	}
-
-	static class TokenInCondition {
-
-		@DistributedLock(key = "'x'", condition = "#token == null")
-		public void run(FencingToken token) {
 		}
 
 	}

@@ -2,8 +2,8 @@ package io.github.lockspring.internal.interceptor;
 
 import java.util.List;
 
-import io.github.lockspring.LockTemplate;
 import io.github.lockspring.DistributedLock;
+import io.github.lockspring.LockTemplate;
 import org.junit.jupiter.api.Test;
 import org.mockito.BDDMockito;
 
@@ -71,7 +71,7 @@ class LockTestDoubleTests {
 
 	static class Mocked {
 
-		@DistributedLock("#id")
+		@DistributedLock(key = "#id")
 		public String run(String id) {
 			return id;
 		}
@@ -80,7 +80,7 @@ class LockTestDoubleTests {
 
 	static class Spied {
 
-		@DistributedLock("#id")
+		@DistributedLock(key = "#id")
 		public String run(String id) {
 			return id;
 		}

@@ -2,6 +2,7 @@ package io.github.lockspring.internal.interceptor;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -9,13 +10,13 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
+import io.github.lockspring.DistributedLock;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockListener;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.OnBusy;
-import io.github.lockspring.DistributedLock;
 import io.github.lockspring.internal.engine.EngineSettings;
 import io.github.lockspring.internal.engine.LockEngine;
 import io.github.lockspring.store.memory.MemoryLockStore;
@@ -27,6 +28,8 @@ import org.springframework.context.annotation.AnnotationConfigApplicationContext
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Primary;
+import org.springframework.resilience.annotation.EnableResilientMethods;
+import org.springframework.resilience.annotation.Retryable;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.scheduling.annotation.AsyncConfigurer;
 import org.springframework.scheduling.annotation.EnableAsync;
@@ -141,6 +144,25 @@ class LockedCallTests {
 	}
 
 	@Test
+	void methodFindsTheTokenOfItsLock() {
+		try (AnnotationConfigApplicationContext context = LockContexts.start(Engine.class, Inner.class)) {
+			Inner inner = context.getBean(Inner.class);
+			long first = inner.token("42");
+			assertThat(inner.token("42")).isGreaterThan(first);
+		}
+	}
+
+	@Test
+	void eachRetryTakesALockOfItsOwn() {
+		try (AnnotationConfigApplicationContext context = LockContexts.start(Engine.class, Retrying.class,
+				Retried.class)) {
+			Retried retried = context.getBean(Retried.class);
+			retried.run();
+			assertThat(retried.tokens()).hasSize(3).doesNotHaveDuplicates();
+		}
+	}
+
+	@Test
 	void busyErrorNamesKeyAndMethod() throws Exception {
 		try (AnnotationConfigApplicationContext context = LockContexts.start(Engine.class, Inner.class)) {
 			LockTemplate locks = context.getBean(LockTemplate.class);
@@ -175,14 +197,43 @@ class LockedCallTests {
 
 	static class Inner {
 
-		@DistributedLock("#id")
+		@DistributedLock(key = "#id")
 		public String run(String id) {
 			return HeldLock.current(id).map((lock) -> lock.keys().get(0)).orElse("nothing");
+		}
+
+		@DistributedLock(key = "#id")
+		public long token(String id) {
+			return HeldLock.current().orElseThrow().fencingToken();
 		}
 
 		@DistributedLock(key = "#id", waitTime = "0s")
 		public String once(String id) {
 			return id;
+		}
+
+	}
+
+	@EnableResilientMethods(proxyTargetClass = true)
+	static class Retrying {
+
+	}
+
+	static class Retried {
+
+		private final List<Long> tokens = new ArrayList<>();
+
+		List<Long> tokens() {
+			return this.tokens;
+		}
+
+		@Retryable(maxRetries = 2, delay = 1)
+		@DistributedLock(key = "'retried'")
+		public void run() {
+			this.tokens.add(HeldLock.current().orElseThrow().fencingToken());
+			if (this.tokens.size() < 3) {
+				throw new IllegalStateException();
+			}
 		}
 
 	}
@@ -247,14 +298,14 @@ class LockedCallTests {
 		}
 
 		@Async
-		@DistributedLock("#id")
+		@DistributedLock(key = "#id")
 		public CompletableFuture<String> later(String id) {
 			this.begun.countDown();
 			return this.remote;
 		}
 
 		@Async
-		@DistributedLock("#id")
+		@DistributedLock(key = "#id")
 		public Future<String> cancellable(String id) {
 			this.worker = Thread.currentThread();
 			this.begun.countDown();

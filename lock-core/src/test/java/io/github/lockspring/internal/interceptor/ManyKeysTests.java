@@ -37,7 +37,7 @@ class ManyKeysTests {
 		for (int i = from; i < to; i++) {
 			service.variable("variable-" + i);
 			service.property(new Order(i));
-			service.template("a" + i, "b" + i);
+			service.concatenation("a" + i, "b" + i);
 			service.collection(List.of("first-" + i, "second-" + i));
 			assertThat(locks.requests).hasSize(4);
 			locks.requests.clear();
@@ -64,19 +64,19 @@ class ManyKeysTests {
 
 	static class Service {
 
-		@DistributedLock("#id")
+		@DistributedLock(key = "#id")
 		public void variable(String id) {
 		}
 
-		@DistributedLock(key = "#order.id", condition = "#order.id >= 0")
+		@DistributedLock(key = "#order.id")
 		public void property(Order order) {
 		}
 
-		@DistributedLock(key = "#{#a}:#{#b}")
-		public void template(String a, String b) {
+		@DistributedLock(key = "#a + ':' + #b")
+		public void concatenation(String a, String b) {
 		}
 
-		@DistributedLock("#ids")
+		@DistributedLock(key = "#ids")
 		public void collection(List<String> ids) {
 		}
 

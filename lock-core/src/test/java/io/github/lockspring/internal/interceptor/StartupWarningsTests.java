@@ -3,8 +3,8 @@ package io.github.lockspring.internal.interceptor;
 import java.util.List;
 import java.util.function.Supplier;
 
-import io.github.lockspring.LockDefinitionException;
 import io.github.lockspring.DistributedLock;
+import io.github.lockspring.LockDefinitionException;
 import jakarta.annotation.PostConstruct;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -34,7 +34,7 @@ class StartupWarningsTests {
 		List<String> warnings = warnings(output, SHARED);
 		assertThat(warnings).hasSize(1);
 		assertThat(warnings.get(0)).contains("Orders.ship(String) (key = \"#id\")")
-			.contains("Orders.cancel(String) (key = \"#{#id}\")")
+			.contains("Orders.cancel(String) (key = \"#id\")")
 			.contains("Customers.update(Customer) (key = \"#customer.id\")")
 			.contains("@DistributedLock(name = ")
 			.doesNotContain("Named.", "Texts.");
@@ -107,7 +107,7 @@ class StartupWarningsTests {
 		public void ship(String id) {
 		}
 
-		@DistributedLock(key = "#{#id}")
+		@DistributedLock(key = "#id")
 		public void cancel(String id) {
 		}
 
@@ -127,7 +127,7 @@ class StartupWarningsTests {
 			throw new IllegalStateException("created");
 		}
 
-		@DistributedLock("id")
+		@DistributedLock(key = "id")
 		public void first(String id) {
 		}
 
@@ -139,7 +139,7 @@ class StartupWarningsTests {
 
 	static class WrongToo {
 
-		@DistributedLock("#other")
+		@DistributedLock(key = "#other")
 		public void run(String id) {
 		}
 
@@ -174,7 +174,7 @@ class StartupWarningsTests {
 		public void concatenation(String id) {
 		}
 
-		@DistributedLock(key = "order:#{#id}")
+		@DistributedLock(key = "'order:' + #id")
 		public void template(String id) {
 		}
 
@@ -213,7 +213,7 @@ class StartupWarningsTests {
 		}
 
 		@Override
-		@DistributedLock("#id")
+		@DistributedLock(key = "#id")
 		public String ship(String id, long count) {
 			return id;
 		}
@@ -286,7 +286,7 @@ class StartupWarningsTests {
 	static class Callback {
 
 		@PostConstruct
-		@DistributedLock("'init'")
+		@DistributedLock(key = "'init'")
 		public void init() {
 		}
 
