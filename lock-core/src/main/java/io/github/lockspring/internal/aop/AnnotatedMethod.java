@@ -4,7 +4,7 @@ import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.stream.Collectors;
 
-import io.github.lockspring.LockDefinitionException;
+import io.github.lockspring.internal.aop.WrongAnnotationException.Mistake;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,7 +28,7 @@ public record AnnotatedMethod(AnnotationModel<?> model, Class<?> type, Method me
 	 * @param remedy what to do about it, a sentence without its full stop
 	 * @return the exception to throw
 	 */
-	public LockDefinitionException error(String problem, String remedy) {
+	public WrongAnnotationException error(String problem, String remedy) {
 		return error("", "", problem, remedy, null);
 	}
 
@@ -41,10 +41,22 @@ public record AnnotatedMethod(AnnotationModel<?> model, Class<?> type, Method me
 	 * @param cause the underlying error, or null
 	 * @return the exception to throw
 	 */
-	public LockDefinitionException error(String attribute, String value, String problem, String remedy,
+	public WrongAnnotationException error(String attribute, String value, String problem, String remedy,
 			@Nullable Throwable cause) {
-		return new LockDefinitionException(new LockDefinitionException.Details('@' + this.model.type().getSimpleName(),
-				toString(), attribute, value, problem, remedy), cause);
+		return new WrongAnnotationException(mistake(attribute, value, problem, remedy), cause);
+	}
+
+	/**
+	 * Describes what is wrong with a call, in the words that an error at the start would
+	 * have.
+	 * @param attribute the attribute at fault
+	 * @param value its value
+	 * @param problem what is wrong with it, without a full stop
+	 * @param remedy what to do about it, a sentence without its full stop
+	 * @return the parts of a message
+	 */
+	public Mistake mistake(String attribute, String value, String problem, String remedy) {
+		return new Mistake('@' + this.model.type().getSimpleName(), toString(), attribute, value, problem, remedy);
 	}
 
 	/**

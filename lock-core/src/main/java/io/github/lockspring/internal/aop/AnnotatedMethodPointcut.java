@@ -9,8 +9,6 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 
-import io.github.lockspring.LockDefinitionException;
-
 import org.springframework.aop.ClassFilter;
 import org.springframework.aop.support.StaticMethodMatcherPointcut;
 import org.springframework.util.ClassUtils;
@@ -76,20 +74,20 @@ public final class AnnotatedMethodPointcut extends StaticMethodMatcherPointcut i
 	 * @param type a bean's class
 	 * @return the errors, at most one for each method
 	 */
-	public List<LockDefinitionException> mistakes(Class<?> type) {
+	public List<WrongAnnotationException> mistakes(Class<?> type) {
 		Class<?> userClass = ClassUtils.getUserClass(type);
-		List<LockDefinitionException> mistakes = new ArrayList<>();
+		List<WrongAnnotationException> mistakes = new ArrayList<>();
 		try {
 			for (AnnotatedMethod method : this.methods.in(userClass)) {
 				try {
 					check(method, userClass);
 				}
-				catch (LockDefinitionException ex) {
+				catch (WrongAnnotationException ex) {
 					mistakes.add(ex);
 				}
 			}
 		}
-		catch (LockDefinitionException ex) {
+		catch (WrongAnnotationException ex) {
 			mistakes.add(ex);
 		}
 		return mistakes;

@@ -91,8 +91,7 @@ public final class AnnotatedMethods<A extends Annotation, T> {
 	 * does not implement: then it is the target.
 	 * @param invocation the call of an annotated method
 	 * @return the reader's result
-	 * @throws io.github.lockspring.LockDefinitionException if an annotation is wrong, or
-	 * if there is none
+	 * @throws IllegalStateException if there is no annotation
 	 */
 	public T get(MethodInvocation invocation) {
 		Method method = invocation.getMethod();
@@ -104,11 +103,14 @@ public final class AnnotatedMethods<A extends Annotation, T> {
 			found = get(method, target.getClass());
 		}
 		if (found == null) {
-			throw new AnnotatedMethod(this.model, type, method, method, "").error(
-					"its interceptor was called, but the annotation is not found on the method, and it "
-							+ this.model.consequence(),
-					"Let the interceptor be applied by its own advisor, or " + this.model.alternative()
-							+ " inside the method");
+			throw new IllegalStateException(
+					new AnnotatedMethod(this.model, type, method, method, "")
+						.mistake("", "",
+								"its interceptor was called, but the annotation is not found on the method, and it "
+										+ this.model.consequence(),
+								"Let the interceptor be applied by its own advisor, or " + this.model.alternative()
+										+ " inside the method")
+						.toString());
 		}
 		return found;
 	}

@@ -8,11 +8,11 @@ import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-import io.github.lockspring.LockDefinitionException;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.internal.aop.AnnotatedBeanValidator;
 import io.github.lockspring.internal.aop.AnnotatedMethod;
 import io.github.lockspring.internal.aop.AnnotatedMethodPointcut;
+import io.github.lockspring.internal.aop.WrongAnnotationException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -57,7 +57,7 @@ public final class LockAnnotationValidator extends AnnotatedBeanValidator {
 	 * @param beanFactory the bean factory, also of a start that has failed
 	 * @return the errors, at most one for each method
 	 */
-	public static List<LockDefinitionException> mistakes(ConfigurableListableBeanFactory beanFactory) {
+	public static List<WrongAnnotationException> mistakes(ConfigurableListableBeanFactory beanFactory) {
 		AnnotatedMethodPointcut pointcut = new LockOperationSource(beanFactory).pointcut();
 		Set<Class<?>> types = new LinkedHashSet<>();
 		for (String name : beanFactory.getBeanDefinitionNames()) {

@@ -72,9 +72,15 @@ final class LockExpressionParser {
 		new LockExpressionValidator(operation, this.parameterNames.getParameterNames(operation.annotated().declared()),
 				this.beanFactory::containsBean)
 			.validate(expression);
-		return LockExpressionValidator.isText(expression.getAST())
-				? new LockKeyExpression(start + values.texts(expression.getValue()).get(0), null, values)
-				: new LockKeyExpression(start, expression, values);
+		if (!LockExpressionValidator.isText(expression.getAST())) {
+			return new LockKeyExpression(start, expression, values);
+		}
+		String text = String.valueOf(expression.getValue());
+		if (text.isEmpty()) {
+			throw operation.error("it is an empty text",
+					"Name what is locked, or leave the key out to lock the method itself");
+		}
+		return new LockKeyExpression(start + text, null, values);
 	}
 
 	private SpelExpression parse(LockOperation operation, String key) {

@@ -40,7 +40,7 @@ record LockKeyExpression(String start, @Nullable SpelExpression expression, Lock
 	 * The keys of a call.
 	 * @param context the call
 	 * @return at least one key
-	 * @throws io.github.lockspring.LockDefinitionException if a value cannot be a key
+	 * @throws IllegalArgumentException if a value cannot be a key
 	 */
 	List<String> keys(EvaluationContext context) {
 		if (this.expression == null) {

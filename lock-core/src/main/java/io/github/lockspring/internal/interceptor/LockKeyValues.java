@@ -24,7 +24,6 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-import io.github.lockspring.LockDefinitionException;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.NativeDetector;
@@ -217,22 +216,22 @@ record LockKeyValues(LockOperation operation, String expression) {
 		return text;
 	}
 
-	private LockDefinitionException nothing(String problem) {
+	private IllegalArgumentException nothing(String problem) {
 		return error(problem, "Give it a value before the call" + UNLOCKED);
 	}
 
-	private LockDefinitionException unusable(Object value, String why, String property) {
+	private IllegalArgumentException unusable(Object value, String why, String property) {
 		return error("it gives an object of the type " + value.getClass().getSimpleName() + ", whose toString() " + why,
 				"Name what identifies it: use " + this.expression + property);
 	}
 
-	LockDefinitionException error(String problem, String remedy) {
+	IllegalArgumentException error(String problem, String remedy) {
 		return error(problem, remedy, null);
 	}
 
-	LockDefinitionException error(String problem, String remedy, @Nullable Throwable cause) {
+	IllegalArgumentException error(String problem, String remedy, @Nullable Throwable cause) {
 		String where = (this.operation.key().equals(this.expression)) ? problem : this.expression + ": " + problem;
-		return this.operation.error(where, remedy, cause);
+		return this.operation.refused(where, remedy, cause);
 	}
 
 }

@@ -61,13 +61,18 @@ public record LockOperation(AnnotatedMethod annotated, String name, String key, 
 		return this.annotated.error(attribute, value, problem, remedy, null);
 	}
 
-	/** Creates an error about the key, or about the method as a whole. */
+	/** Creates an error about the key. */
 	LockDefinitionException error(String problem, String remedy) {
 		return error(problem, remedy, null);
 	}
 
 	LockDefinitionException error(String problem, String remedy, @Nullable Throwable cause) {
 		return this.annotated.error("key", this.key, problem, remedy, cause);
+	}
+
+	/** Creates an error about the key of a call. */
+	IllegalArgumentException refused(String problem, String remedy, @Nullable Throwable cause) {
+		return new IllegalArgumentException(this.annotated.mistake("key", this.key, problem, remedy).toString(), cause);
 	}
 
 }

@@ -32,11 +32,21 @@ record LockedMethod(LockOperation operation, LockKeyExpression key, LockRequest 
 	/** How soon a wait that was interrupted notices that the lock was lost. */
 	private static final long CHECK_MILLIS = 100;
 
+	private static final String UNUSABLE = "it gives no usable key: ";
+
+	private static final String IDENTIFIER = "Name an identifier, or a hash of the value";
+
 	static LockedMethod of(LockOperation operation, LockKeyExpression key, LockEvaluationContext.Factory contexts,
 			@Nullable Supplier<? extends @Nullable Object> skipped, ReturnTypeValidator.Values values) {
 		String constant = key.constantKey();
-		LockRequest request = (constant != null) ? forKeys(List.of(constant), operation) : operation.request();
-		return new LockedMethod(operation, key, request, contexts, skipped, values);
+		try {
+			LockRequest request = (constant != null) ? operation.request().forKeys(List.of(constant))
+					: operation.request();
+			return new LockedMethod(operation, key, request, contexts, skipped, values);
+		}
+		catch (IllegalArgumentException ex) {
+			throw operation.error(UNUSABLE + ex.getMessage(), IDENTIFIER, ex);
+		}
 	}
 
 	/**
@@ -44,21 +54,18 @@ record LockedMethod(LockOperation operation, LockKeyExpression key, LockRequest 
 	 * @param target the object that the method is called on
 	 * @param arguments the arguments
 	 * @return the request
-	 * @throws io.github.lockspring.LockDefinitionException if the key gives what cannot
-	 * be used
+	 * @throws IllegalArgumentException if the key gives what cannot be used
 	 */
 	LockRequest request(@Nullable Object target, @Nullable Object[] arguments) {
-		return (this.key.constantKey() != null) ? this.request
-				: forKeys(this.key.keys(this.contexts.create(target, arguments)), this.operation);
-	}
-
-	private static LockRequest forKeys(List<String> keys, LockOperation operation) {
+		if (this.key.constantKey() != null) {
+			return this.request;
+		}
+		List<String> keys = this.key.keys(this.contexts.create(target, arguments));
 		try {
-			return operation.request().forKeys(keys);
+			return this.request.forKeys(keys);
 		}
 		catch (IllegalArgumentException ex) {
-			throw operation.error("it gives no usable key: " + ex.getMessage(),
-					"Name an identifier, or a hash of the value", ex);
+			throw this.operation.refused(UNUSABLE + ex.getMessage(), IDENTIFIER, ex);
 		}
 	}
 
@@ -107,8 +114,7 @@ record LockedMethod(LockOperation operation, LockKeyExpression key, LockRequest 
 	/**
 	 * Refuses a result whose work is not done: the lock is released already.
 	 * @param result what the method returned
-	 * @throws io.github.lockspring.LockDefinitionException if it is a future, a publisher
-	 * or the like
+	 * @throws IllegalStateException if it is a future, a publisher or the like
 	 */
 	void checkResult(@Nullable Object result) {
 		if (this.values == ReturnTypeValidator.Values.VALIDATE) {

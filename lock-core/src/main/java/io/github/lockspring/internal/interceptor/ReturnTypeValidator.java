@@ -113,8 +113,12 @@ record ReturnTypeValidator(BeanFactoryInspector inspector) {
 	static void validate(LockOperation operation, @Nullable Object value) {
 		Object content = (value instanceof Optional<?> optional) ? optional.orElse(null) : value;
 		if (content != null && RETURNED_EARLY.get(content.getClass())) {
-			throw error(operation, "it returned an object of the type " + ClassUtils.getShortName(content.getClass())
-					+ ": the lock was released before that object's work was done", REMEDY);
+			throw new IllegalStateException(operation.annotated()
+				.mistake("return type", returnType(operation),
+						"it returned an object of the type " + ClassUtils.getShortName(content.getClass())
+								+ ": the lock was released before that object's work was done",
+						REMEDY)
+				.toString());
 		}
 	}
 
@@ -181,9 +185,11 @@ record ReturnTypeValidator(BeanFactoryInspector inspector) {
 	}
 
 	private static LockDefinitionException error(LockOperation operation, String problem, String remedy) {
-		return operation.error("return type",
-				ResolvableType.forMethodReturnType(operation.method(), operation.type()).toClass().getSimpleName(),
-				problem, remedy);
+		return operation.error("return type", returnType(operation), problem, remedy);
+	}
+
+	private static String returnType(LockOperation operation) {
+		return ResolvableType.forMethodReturnType(operation.method(), operation.type()).toClass().getSimpleName();
 	}
 
 }

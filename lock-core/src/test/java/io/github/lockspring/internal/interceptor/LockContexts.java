@@ -4,8 +4,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Consumer;
 
-import io.github.lockspring.LockDefinitionException;
 import io.github.lockspring.LockTemplate;
+import io.github.lockspring.internal.aop.WrongAnnotationException;
 
 import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.beans.factory.ObjectProvider;
@@ -72,25 +72,25 @@ final class LockContexts {
 	 * @param beans its beans
 	 * @return why it did not
 	 */
-	static LockDefinitionException failure(Class<?>... beans) {
+	static WrongAnnotationException failure(Class<?>... beans) {
 		return failure((context) -> context.register(beans));
 	}
 
-	static LockDefinitionException failure(Consumer<AnnotationConfigApplicationContext> customizer) {
+	static WrongAnnotationException failure(Consumer<AnnotationConfigApplicationContext> customizer) {
 		return cause(catchThrowable(() -> start(customizer).close()));
 	}
 
-	static LockDefinitionException failureWithInterfaceProxies(Class<?>... beans) {
+	static WrongAnnotationException failureWithInterfaceProxies(Class<?>... beans) {
 		return cause(catchThrowable(() -> startWithInterfaceProxies(beans).close()));
 	}
 
-	private static LockDefinitionException cause(Throwable failure) {
+	private static WrongAnnotationException cause(Throwable failure) {
 		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-			if (cause instanceof LockDefinitionException definition) {
+			if (cause instanceof WrongAnnotationException definition) {
 				return definition;
 			}
 		}
-		throw new AssertionError("No LockDefinitionException: " + failure, failure);
+		throw new AssertionError("No WrongAnnotationException: " + failure, failure);
 	}
 
 	@Configuration(proxyBeanMethods = false)

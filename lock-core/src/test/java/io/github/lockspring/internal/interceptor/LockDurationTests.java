@@ -3,8 +3,8 @@ package io.github.lockspring.internal.interceptor;
 import java.time.Duration;
 import java.util.Map;
 
-import io.github.lockspring.LockDefinitionException;
 import io.github.lockspring.DistributedLock;
+import io.github.lockspring.internal.aop.WrongAnnotationException;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -50,13 +50,13 @@ class LockDurationTests {
 			"maxHold | 0s | shorter than 300ms | at least 300ms",
 			"renewedTtl | 299ms | shorter than 300ms, too short to be renewed in time | at least 300ms" })
 	void refusesDurationsThatCannotBeMeant(String attribute, String text, String problem, String remedy) {
-		LockDefinitionException error = LockContexts
+		WrongAnnotationException error = LockContexts
 			.failure(LockContexts.properties(Map.of(attribute, text), Service.class));
-		assertThat(error.getDetails().method()).startsWith(Service.class.getName() + ".");
-		assertThat(error.getDetails().attribute()).isEqualTo(attribute.equals("renewedTtl") ? "ttl" : attribute);
-		assertThat(error.getDetails().value()).isEqualTo(text);
-		assertThat(error.getDetails().problem()).contains(problem);
-		assertThat(error.getDetails().remedy()).contains(remedy);
+		assertThat(error.mistake().method()).startsWith(Service.class.getName() + ".");
+		assertThat(error.mistake().attribute()).isEqualTo(attribute.equals("renewedTtl") ? "ttl" : attribute);
+		assertThat(error.mistake().value()).isEqualTo(text);
+		assertThat(error.mistake().problem()).contains(problem);
+		assertThat(error.mistake().remedy()).contains(remedy);
 	}
 
 	@Test

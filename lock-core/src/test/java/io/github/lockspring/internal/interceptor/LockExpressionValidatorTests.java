@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Map;
 
 import io.github.lockspring.DistributedLock;
-import io.github.lockspring.LockDefinitionException;
+import io.github.lockspring.internal.aop.WrongAnnotationException;
 import net.bytebuddy.ByteBuddy;
 import net.bytebuddy.description.annotation.AnnotationDescription;
 import net.bytebuddy.description.modifier.Visibility;
@@ -88,18 +88,18 @@ class LockExpressionValidatorTests {
 			"a#{#order.id ?: 'b'} | it is a template, and a key is one expression | key = \"\"'a' + (#order.id ?: 'b')\"\"",
 			"order:#{#order.id | it is a template, and a key is one expression | key = \"\"'order:' + #order.id\"\"" })
 	void refusesKeyThatCannotBeRight(String key, String problem, String remedy) {
-		LockDefinitionException error = LockContexts
+		WrongAnnotationException error = LockContexts
 			.failure(LockContexts.properties(Map.of("key", key), Service.class));
-		assertThat(error.getDetails().method()).isEqualTo(METHOD);
-		assertThat(error.getDetails().attribute()).isEqualTo("key");
-		assertThat(error.getDetails().value()).isEqualTo(key);
-		assertThat(error.getDetails().problem()).contains(problem);
-		assertThat(error.getDetails().remedy()).contains(remedy.replace("\"\"", "\""));
+		assertThat(error.mistake().method()).isEqualTo(METHOD);
+		assertThat(error.mistake().attribute()).isEqualTo("key");
+		assertThat(error.mistake().value()).isEqualTo(key);
+		assertThat(error.mistake().problem()).contains(problem);
+		assertThat(error.mistake().remedy()).contains(remedy.replace("\"\"", "\""));
 	}
 
 	@Test
 	void f28UnknownNameStopsTheStart() {
-		LockDefinitionException error = LockContexts
+		WrongAnnotationException error = LockContexts
 			.failure(LockContexts.properties(Map.of("key", "#oder.id"), Service.class));
 		assertThat(error).hasMessage("@DistributedLock on " + METHOD + ": key = \"#oder.id\": "
 				+ "there is no parameter 'oder'. Did you mean '#order'? The parameters are #order, #ids, #orders");
@@ -108,40 +108,40 @@ class LockExpressionValidatorTests {
 	@Test
 	void hintsAtCompilerOptionWhereNamesAreMissing() {
 		Class<?> unnamed = unnamedParameter("#id");
-		LockDefinitionException error = LockContexts.failure(unnamed);
-		assertThat(error.getDetails().problem()).contains("there is no parameter 'id'", "not in the class file");
-		assertThat(error.getDetails().remedy()).contains("-parameters", "#p0");
+		WrongAnnotationException error = LockContexts.failure(unnamed);
+		assertThat(error.mistake().problem()).contains("there is no parameter 'id'", "not in the class file");
+		assertThat(error.mistake().remedy()).contains("-parameters", "#p0");
 		LockContexts.start(unnamedParameter("#p0")).close();
 	}
 
 	@ParameterizedTest
 	@ValueSource(classes = { Object.class, PropertySourcesPlaceholderConfigurer.class })
 	void refusesPlaceholderWithoutProperty(Class<?> lenientOrStrict) {
-		LockDefinitionException error = LockContexts.failure(Unresolvable.class, lenientOrStrict);
+		WrongAnnotationException error = LockContexts.failure(Unresolvable.class, lenientOrStrict);
 		assertThat(error).hasMessageContainingAll("Unresolvable.run()", "name = \"${nowhere.defined}\"",
 				"the placeholder cannot be resolved", "Define the property");
 	}
 
 	@Test
 	void refusesPlaceholderThatLeavesKeyEmpty() {
-		LockDefinitionException error = LockContexts.failure(EmptyKey.class);
+		WrongAnnotationException error = LockContexts.failure(EmptyKey.class);
 		assertThat(error).hasMessageContainingAll("EmptyKey.run()", "key = \"${nowhere.defined:}\"",
 				"blank once its placeholders are resolved", "leave the key out");
 	}
 
 	@Test
 	void refusesExpressionAsName() {
-		LockDefinitionException error = LockContexts.failure(ExpressionName.class);
+		WrongAnnotationException error = LockContexts.failure(ExpressionName.class);
 		assertThat(error).hasMessageContainingAll("ExpressionName.run(String)", "name = \"#id\"", "fixed text",
 				"into the key");
 	}
 
 	@Test
 	void f28HugeConstantKeyStopsTheStart() {
-		LockDefinitionException error = LockContexts
+		WrongAnnotationException error = LockContexts
 			.failure(LockContexts.properties(Map.of("key", "'" + "x".repeat(5000) + "'"), Service.class));
-		assertThat(error.getDetails().problem()).contains("at most 4096 characters", "5000");
-		assertThat(error.getDetails().remedy()).contains("a hash of the value");
+		assertThat(error.mistake().problem()).contains("at most 4096 characters", "5000");
+		assertThat(error.mistake().remedy()).contains("a hash of the value");
 	}
 
 	private static Class<?> unnamedParameter(String key) {

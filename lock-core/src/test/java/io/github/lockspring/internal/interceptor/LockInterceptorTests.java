@@ -18,7 +18,6 @@ import java.util.stream.Stream;
 
 import io.github.lockspring.DistributedLock;
 import io.github.lockspring.HeldLock;
-import io.github.lockspring.LockDefinitionException;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockSpec;
 import io.github.lockspring.LockUnavailableException;
@@ -171,11 +170,11 @@ class LockInterceptorTests {
 				Stream.of("a"), (Supplier<String>) () -> "a", List.of("a").iterator(),
 				Optional.of(new FutureTask<>(() -> "a")));
 		for (Object result : unfinished) {
-			assertThatThrownBy(() -> this.service.anything(result)).isInstanceOf(LockDefinitionException.class)
+			assertThatThrownBy(() -> this.service.anything(result)).isInstanceOf(IllegalStateException.class)
 				.hasMessageContainingAll("Service.anything(Object)", "it returned an object of the type ",
 						"the lock was released before", "LockTemplate");
 		}
-		assertThatThrownBy(() -> this.service.maybe(unfinished.get(0))).isInstanceOf(LockDefinitionException.class)
+		assertThatThrownBy(() -> this.service.maybe(unfinished.get(0))).isInstanceOf(IllegalStateException.class)
 			.hasMessageContaining("it returned an object of the type CompletableFuture");
 	}
 

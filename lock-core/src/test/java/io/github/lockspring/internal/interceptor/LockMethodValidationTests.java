@@ -16,9 +16,9 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import io.github.lockspring.DistributedLock;
-import io.github.lockspring.LockDefinitionException;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.OnBusy;
+import io.github.lockspring.internal.aop.WrongAnnotationException;
 import net.bytebuddy.ByteBuddy;
 import net.bytebuddy.description.annotation.AnnotationDescription;
 import net.bytebuddy.description.modifier.Visibility;
@@ -173,7 +173,7 @@ class LockMethodValidationTests {
 	@Test
 	void refusesMethodThatIsOnNoInterfaceOfAnInterfaceProxy() {
 		for (Class<?> type : List.of(ExtraMethod.class, ProtectedMethod.class)) {
-			LockDefinitionException error = LockContexts.failureWithInterfaceProxies(type);
+			WrongAnnotationException error = LockContexts.failureWithInterfaceProxies(type);
 			assertThat(error).hasMessageContainingAll(type.getSimpleName() + ".extra()", "proxied by its interfaces",
 					"the method is on none of them", "spring.aop.proxy-target-class=true");
 		}
@@ -182,12 +182,12 @@ class LockMethodValidationTests {
 
 	private static void refused(Class<?> type, String method, String attribute, String value, String problem,
 			String remedy) {
-		LockDefinitionException error = LockContexts.failure(type);
-		assertThat(error.getDetails().method()).isEqualTo(type.getName() + '.' + method);
-		assertThat(error.getDetails().attribute()).isEqualTo(attribute);
-		assertThat(error.getDetails().value()).isEqualTo(value);
-		assertThat(error.getDetails().problem()).contains(problem);
-		assertThat(error.getDetails().remedy()).contains(remedy);
+		WrongAnnotationException error = LockContexts.failure(type);
+		assertThat(error.mistake().method()).isEqualTo(type.getName() + '.' + method);
+		assertThat(error.mistake().attribute()).isEqualTo(attribute);
+		assertThat(error.mistake().value()).isEqualTo(value);
+		assertThat(error.mistake().problem()).contains(problem);
+		assertThat(error.mistake().remedy()).contains(remedy);
 	}
 
 	private static Class<?> load(DynamicType.Unloaded<?> type, ClassLoader parent) {

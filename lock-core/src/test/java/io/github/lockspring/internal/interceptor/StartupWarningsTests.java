@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.function.Supplier;
 
 import io.github.lockspring.DistributedLock;
-import io.github.lockspring.LockDefinitionException;
+import io.github.lockspring.internal.aop.WrongAnnotationException;
 import jakarta.annotation.PostConstruct;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -51,7 +51,7 @@ class StartupWarningsTests {
 		try (AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext()) {
 			context.register(Orders.class, Wrong.class, WrongToo.class);
 			context.registerBean("untyped", BeanOfAnyType.class);
-			List<LockDefinitionException> mistakes = LockAnnotationValidator.mistakes(context.getBeanFactory());
+			List<WrongAnnotationException> mistakes = LockAnnotationValidator.mistakes(context.getBeanFactory());
 			assertThat(mistakes).hasSize(3)
 				.anyMatch((mistake) -> mistake.getMessage().contains("Wrong.first(String)"))
 				.anyMatch((mistake) -> mistake.getMessage().contains("Wrong.second(String)"))
