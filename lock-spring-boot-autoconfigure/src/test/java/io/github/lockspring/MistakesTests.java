@@ -64,7 +64,8 @@ class MistakesTests {
 			method("Supplier ship()", ReturnsSupplier.class), method("Optional<Future> ship()", ReturnsOptional.class),
 			method("onBusy = SKIP, non-null String", SkipsNonNull.class),
 			method("onBusy = SKIP, boolean", SkipsBoolean.class),
-			new Mistake("no Redis and no other store", NoStore.class, ""));
+			new Mistake("no Redis and no other store", NoStore.class, ""),
+			new Mistake("a slice without @AutoConfigureDistributedLocks", InSlice.class, ""));
 
 	static final List<Mistake> CALLS = List.of(call("key is null", (service) -> service.ship(null)),
 			call("key is \"\"", (service) -> service.ship("")),
@@ -211,8 +212,8 @@ class MistakesTests {
 		}
 
 		ApplicationContextRunner application() {
-			ApplicationContextRunner runner = (this.bean != NoStore.class) ? Applications.inMemory()
-					: Applications.withoutRedis();
+			ApplicationContextRunner runner = (this.bean == InSlice.class) ? new ApplicationContextRunner()
+					: (this.bean == NoStore.class) ? Applications.withoutRedis() : Applications.inMemory();
 			return runner.withUserConfiguration(this.bean)
 				.withPropertyValues(this.property.isEmpty() ? new String[0] : this.property.split("\n"));
 		}
@@ -255,6 +256,9 @@ class MistakesTests {
 		public void ship() {
 		}
 
+	}
+
+	record InSlice(LockTemplate locks) {
 	}
 
 	static class PrivateMethod {

@@ -3,10 +3,13 @@ package io.github.lockspring.test;
 import org.springframework.context.ApplicationContext;
 import org.springframework.core.Ordered;
 import org.springframework.test.context.TestContext;
+import org.springframework.test.context.TestContextAnnotationUtils;
 import org.springframework.test.context.TestExecutionListener;
+import org.springframework.util.ReflectionUtils;
 
 /**
- * Resets the {@link LockTester} after each test method: contexts are shared by tests.
+ * Resets the {@link LockTester} after each test method, since contexts are shared by
+ * tests; and tells a test that has none what it lacks.
  */
 class LockTesterTestExecutionListener implements TestExecutionListener, Ordered {
 
@@ -21,6 +24,18 @@ class LockTesterTestExecutionListener implements TestExecutionListener, Ordered 
 	@Override
 	public int getOrder() {
 		return ORDER;
+	}
+
+	/* Before fields are injected, which fails with a message that does not help */
+	@Override
+	public void beforeTestClass(TestContext test) {
+		if (!TestContextAnnotationUtils.hasAnnotation(test.getTestClass(), AutoConfigureDistributedLocks.class)) {
+			ReflectionUtils.doWithFields(test.getTestClass(), (field) -> {
+				throw new IllegalStateException("There is no LockTester for the field '" + field.getName() + "' of "
+						+ field.getDeclaringClass().getName()
+						+ ": locks are as in the application. Add @AutoConfigureDistributedLocks to the test");
+			}, (field) -> field.getType() == LockTester.class);
+		}
 	}
 
 	@Override

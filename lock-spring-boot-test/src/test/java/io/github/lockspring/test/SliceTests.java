@@ -11,10 +11,12 @@ import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.webmvc.test.autoconfigure.WebMvcTest;
 import org.springframework.context.ApplicationContext;
+import org.springframework.test.context.TestContextManager;
 import org.springframework.test.context.bean.override.mockito.MockitoBean;
 import org.springframework.test.web.servlet.assertj.MockMvcTester;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
  * The kit in a slice, switched off, beside a mock, and where nobody has asked for it.
@@ -121,6 +123,22 @@ class SliceTests {
 		void locksAreInMemory() {
 			assertThat(this.context.getBean(LockStore.class)).isInstanceOf(MemoryLockStore.class);
 		}
+
+	}
+
+	@Test
+	void testThatHasNoTesterIsToldWhy() {
+		assertThatIllegalStateException()
+			.isThrownBy(() -> new TestContextManager(WithoutAnnotation.class).beforeTestClass())
+			.withMessage("There is no LockTester for the field 'locks' of " + WithoutAnnotation.class.getName()
+					+ ": locks are as in the application. Add @AutoConfigureDistributedLocks to the test");
+	}
+
+	@SpringBootTest
+	static class WithoutAnnotation {
+
+		@Autowired
+		private LockTester locks;
 
 	}
 
