@@ -1,6 +1,5 @@
 package io.github.lockspring.readme;
 
-import io.github.lockspring.LockException;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockUnavailableException;
 
@@ -20,18 +19,18 @@ class LockResponses {
 
 	@ExceptionHandler
 	ResponseEntity<ProblemDetail> busy(LockNotAcquiredException ex) {
-		return answer(HttpStatus.CONFLICT, "1", ex);
+		return answer(HttpStatus.CONFLICT, "1", "The order is being changed by somebody else. Try again in a moment.");
 	}
 
 	@ExceptionHandler
 	ResponseEntity<ProblemDetail> unavailable(LockUnavailableException ex) {
-		return answer(HttpStatus.SERVICE_UNAVAILABLE, "10", ex);
+		return answer(HttpStatus.SERVICE_UNAVAILABLE, "10", "Orders cannot be changed now. Try again in some seconds.");
 	}
 
-	private static ResponseEntity<ProblemDetail> answer(HttpStatus status, String retryAfter, LockException ex) {
+	private static ResponseEntity<ProblemDetail> answer(HttpStatus status, String retryAfter, String text) {
 		return ResponseEntity.status(status)
 			.header(HttpHeaders.RETRY_AFTER, retryAfter)
-			.body(ProblemDetail.forStatusAndDetail(status, ex.getMessage()));
+			.body(ProblemDetail.forStatusAndDetail(status, text));
 	}
 
 }

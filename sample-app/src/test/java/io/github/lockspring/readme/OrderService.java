@@ -1,0 +1,49 @@
+package io.github.lockspring.readme;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import io.github.lockspring.DistributedLock;
+import io.github.lockspring.HeldLock;
+
+import org.springframework.stereotype.Service;
+
+/**
+ * The annotated methods of the README and the reference.
+ */
+@Service
+public class OrderService {
+
+	private final List<List<String>> held = new ArrayList<>();
+
+	@DistributedLock(key = "#order.id", ttl = "30s", renew = true)
+	public void ship(Order order) {
+		remember();
+	}
+
+	@DistributedLock(name = "order", key = "#id", waitTime = "0s")
+	public void cancel(long id) {
+		remember();
+	}
+
+	@DistributedLock(key = "{'order:' + #order, 'customer:' + #customer}")
+	public void assign(long order, long customer) {
+		remember();
+	}
+
+	@DistributedLock(name = "order", key = "#order.id")
+	public long invoice(Order order) {
+		long token = HeldLock.current().orElseThrow().fencingToken();
+		return token;
+	}
+
+	private void remember() {
+		this.held.add(HeldLock.current().orElseThrow().keys());
+	}
+
+	/** Returns the keys under which the methods have run. */
+	List<List<String>> held() {
+		return this.held;
+	}
+
+}

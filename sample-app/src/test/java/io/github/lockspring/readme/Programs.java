@@ -1,0 +1,72 @@
+package io.github.lockspring.readme;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.locks.Lock;
+
+import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockRequest;
+import io.github.lockspring.LockTemplate;
+
+import org.springframework.stereotype.Component;
+
+/**
+ * The programs of the README and the reference.
+ */
+@Component
+public class Programs {
+
+	private final LockTemplate locks;
+
+	private long token;
+
+	Programs(LockTemplate locks) {
+		this.locks = locks;
+	}
+
+	String invoiceUnderLock(long id) {
+		return this.locks.execute(LockRequest.of("order:" + id), (lock) -> invoice(id));
+	}
+
+	String assignUnderLocks() {
+		return this.locks.execute(LockRequest.of("order:1", "customer:2"), (lock) -> assign(1, 2));
+	}
+
+	Optional<HeldLock> tryWithoutWaiting(long id) {
+		Optional<HeldLock> maybe = this.locks.tryAcquire(LockRequest.of("order:" + id).waitTime(Duration.ZERO));
+		return maybe;
+	}
+
+	long shipWithHandle() {
+		try (HeldLock lock = this.locks.acquire(LockRequest.of("order:42").ttl(Duration.ofSeconds(10)))) {
+			ship(42, lock.fencingToken());
+		}
+		return this.token;
+	}
+
+	boolean isTakenTwiceByOneThread() {
+		Lock lock = this.locks.asLock("order:42");
+		lock.lock();
+		try {
+			boolean again = lock.tryLock();
+			lock.unlock();
+			return again;
+		}
+		finally {
+			lock.unlock();
+		}
+	}
+
+	private String invoice(long id) {
+		return "invoice of " + id + " under " + HeldLock.current().orElseThrow().keys();
+	}
+
+	private String assign(long order, long customer) {
+		return order + " belongs to " + customer + " under " + HeldLock.current().orElseThrow().keys();
+	}
+
+	private void ship(long order, long fencingToken) {
+		this.token = fencingToken;
+	}
+
+}

@@ -1,0 +1,27 @@
+package io.github.lockspring.readme;
+
+import io.github.lockspring.DistributedLock;
+import io.github.lockspring.OnBusy;
+
+import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.stereotype.Component;
+
+/**
+ * The job of the README.
+ */
+@Component
+public class ReportJob {
+
+	private int runs;
+
+	@Scheduled(cron = "0 0 3 * * *")
+	@DistributedLock(name = "job", key = "'report'", minHold = "1m", onBusy = OnBusy.SKIP)
+	public void run() {
+		this.runs++;
+	}
+
+	int runs() {
+		return this.runs;
+	}
+
+}
