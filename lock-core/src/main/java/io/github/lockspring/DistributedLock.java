@@ -22,6 +22,11 @@ import org.springframework.aot.hint.annotation.Reflective;
  * one global order, all or none. Inside the method, {@code HeldLock.current()} returns
  * the lock, and with it the fencing token.
  * <p>
+ * On a class or an interface it covers public methods. A method that has it itself may be
+ * public, or, through a class proxy, protected or package-private; one that no proxy can
+ * intercept stops the start: private, static and final methods, package-private ones of
+ * another package, and methods of records, enums, final and sealed classes.
+ * <p>
  * As with {@code @Transactional}, only calls that come from outside go through the proxy
  * and are locked: a method that calls another one of its own object
  * ({@code this.ship(order)}) runs it <em>without</em> that method's lock. So does a call

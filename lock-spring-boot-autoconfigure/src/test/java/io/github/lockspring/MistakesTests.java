@@ -60,8 +60,9 @@ class MistakesTests {
 			// methods
 			method("private void ship()", PrivateMethod.class), method("static void ship()", StaticMethod.class),
 			method("final void ship()", FinalMethod.class), method("final class Orders", FinalClass.class),
-			method("CompletableFuture ship()", ReturnsFuture.class), method("Stream ship()", ReturnsStream.class),
-			method("Supplier ship()", ReturnsSupplier.class), method("Optional<Future> ship()", ReturnsOptional.class),
+			method("record Orders()", RecordOrders.class), method("CompletableFuture ship()", ReturnsFuture.class),
+			method("Stream ship()", ReturnsStream.class), method("Supplier ship()", ReturnsSupplier.class),
+			method("Optional<Future> ship()", ReturnsOptional.class),
 			method("onBusy = SKIP, non-null String", SkipsNonNull.class),
 			method("onBusy = SKIP, boolean", SkipsBoolean.class),
 			new Mistake("no Redis and no other store", NoStore.class, ""),
@@ -286,6 +287,14 @@ class MistakesTests {
 	}
 
 	static final class FinalClass {
+
+		@DistributedLock(key = "'x'")
+		public void ship() {
+		}
+
+	}
+
+	record RecordOrders() {
 
 		@DistributedLock(key = "'x'")
 		public void ship() {

@@ -4,6 +4,7 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -113,13 +114,44 @@ public final class AnnotatedMethodPointcut extends StaticMethodMatcherPointcut i
 		boolean onInterface = !ClassHierarchy.interfaceMethods(method.method(), userClass).isEmpty();
 		if (Modifier.isFinal(modifiers) && !onInterface) {
 			throw method.error("no proxy can override a final method, and it " + method.model().consequence(),
-					"Remove final from the method");
+					without("final", "the method", userClass));
 		}
-		if (Modifier.isFinal(userClass.getModifiers()) && (!onInterface || this.classProxies.getAsBoolean())) {
-			throw method.error("no proxy can extend a final class", (onInterface)
-					? "Remove final from the class, or use interface proxies (spring.aop.proxy-target-class=false)"
-					: "Remove final from the class, or declare the method on an interface");
+		if (!onInterface || this.classProxies.getAsBoolean()) {
+			checkExtensible(method, userClass, onInterface);
 		}
+	}
+
+	private static void checkExtensible(AnnotatedMethod method, Class<?> userClass, boolean onInterface) {
+		boolean isRecord = userClass.isRecord();
+		if (isRecord || Enum.class.isAssignableFrom(userClass)) {
+			throw method.error(
+					"no proxy can extend " + (isRecord ? "a record" : "an enum") + ", and the method "
+							+ method.model().consequence(),
+					"Move the method to a class that is a bean, or " + method.model().alternative() + " inside it");
+		}
+		String modifier = Modifier.isFinal(userClass.getModifiers()) ? "final" : userClass.isSealed() ? "sealed" : "";
+		if (!modifier.isEmpty()) {
+			throw method.error("no proxy can extend a " + modifier + " class",
+					without(modifier, "the class", userClass)
+							+ (onInterface ? ", or use interface proxies (spring.aop.proxy-target-class=false)"
+									: ", or declare the method on an interface"));
+		}
+		if (!ClassHierarchy.isOverridable(method.method(), userClass)) {
+			throw method.error("no proxy of " + userClass.getSimpleName()
+					+ " can override a package-private method of another package, and it "
+					+ method.model().consequence(), "Make it public or protected");
+		}
+	}
+
+	/**
+	 * What to write instead of a modifier, which in Kotlin is one that is not written.
+	 */
+	private static String without(String modifier, String where, Class<?> type) {
+		boolean kotlin = Arrays.stream(type.getAnnotations())
+			.anyMatch((each) -> each.annotationType().getName().equals("kotlin.Metadata"));
+		return (kotlin && modifier.equals("final"))
+				? "Declare " + where + " open, as the compiler plugin kotlin-spring does for beans"
+				: "Remove " + modifier + " from " + where;
 	}
 
 }

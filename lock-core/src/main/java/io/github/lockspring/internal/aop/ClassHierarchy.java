@@ -88,4 +88,18 @@ public final class ClassHierarchy {
 		return Modifier.isPrivate(method.getModifiers()) || Modifier.isStatic(method.getModifiers());
 	}
 
+	/**
+	 * Returns whether a subclass in the same package as a bean's class can override a
+	 * method.
+	 * @param method the method, neither private nor static
+	 * @param userClass the bean's class
+	 * @return false for a package-private method of another package
+	 */
+	static boolean isOverridable(Method method, Class<?> userClass) {
+		Class<?> owner = method.getDeclaringClass();
+		return Modifier.isPublic(method.getModifiers()) || Modifier.isProtected(method.getModifiers())
+				|| (owner.getPackageName().equals(userClass.getPackageName())
+						&& owner.getClassLoader() == userClass.getClassLoader());
+	}
+
 }

@@ -1,5 +1,8 @@
 package io.github.lockspring.internal.interceptor;
 
+import java.lang.annotation.Annotation;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
 import java.lang.reflect.Method;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
@@ -21,6 +24,7 @@ import io.github.lockspring.OnBusy;
 import io.github.lockspring.internal.aop.WrongAnnotationException;
 import net.bytebuddy.ByteBuddy;
 import net.bytebuddy.description.annotation.AnnotationDescription;
+import net.bytebuddy.description.modifier.TypeManifestation;
 import net.bytebuddy.description.modifier.Visibility;
 import net.bytebuddy.dynamic.DynamicType;
 import net.bytebuddy.dynamic.loading.ClassLoadingStrategy;
@@ -161,6 +165,55 @@ class LockMethodValidationTests {
 		refused(FinalClassWithInterface.class, "run()", "", "", "no proxy can extend a final class",
 				"interface proxies");
 		LockContexts.startWithInterfaceProxies(FinalClassWithInterface.class).close();
+	}
+
+	@Test
+	void refusesFinalClassOfKotlinInItsWords() {
+		Class<? extends Annotation> metadata = load(new ByteBuddy().makeAnnotation()
+			.name("kotlin.Metadata")
+			.annotateType(AnnotationDescription.Builder.ofType(Retention.class)
+				.define("value", RetentionPolicy.RUNTIME)
+				.build())
+			.make(), getClass().getClassLoader()).asSubclass(Annotation.class);
+		Class<?> service = load(new ByteBuddy().subclass(Object.class)
+			.name("example.KotlinService")
+			.modifiers(Visibility.PUBLIC, TypeManifestation.FINAL)
+			.annotateType(AnnotationDescription.Builder.ofType(metadata).build())
+			.defineMethod("run", void.class, Visibility.PUBLIC)
+			.intercept(StubMethod.INSTANCE)
+			.annotateMethod(AnnotationDescription.Builder.ofType(DistributedLock.class).build())
+			.make(), metadata.getClassLoader());
+		refused(service, "run()", "", "", "no proxy can extend a final class",
+				"Declare the class open, as the compiler plugin kotlin-spring does for beans, or declare the method");
+	}
+
+	@Test
+	void refusesSealedClass() {
+		refused(SealedClass.class, "run()", "", "", "no proxy can extend a sealed class",
+				"Remove sealed from the class");
+	}
+
+	@Test
+	void refusesRecordAndEnum() {
+		refused(RecordBean.class, "run()", "", "",
+				"no proxy can extend a record, and the method would run without the lock",
+				"Move the method to a class that is a bean, or use LockTemplate inside it");
+		refused(RecordWithInterface.class, "run()", "", "", "no proxy can extend a record", "Move the method");
+		LockContexts.startWithInterfaceProxies(RecordWithInterface.class).close();
+		WrongAnnotationException error = LockContexts
+			.failure((context) -> context.registerBean(EnumBean.class, () -> EnumBean.ONE));
+		assertThat(error).hasMessageContainingAll("EnumBean$1.run()", "no proxy can extend an enum",
+				"Move the method to a class that is a bean");
+	}
+
+	@Test
+	void refusesPackagePrivateMethodOfAnotherPackage() {
+		Class<?> elsewhere = load(new ByteBuddy().subclass(PackagePrivateMethod.class).name("example.Elsewhere").make(),
+				getClass().getClassLoader());
+		refused(elsewhere, "run()", "", "",
+				"no proxy of Elsewhere can override a package-private method of another package, and it would run without",
+				"Make it public or protected");
+		LockContexts.start(PackagePrivateMethod.class).close();
 	}
 
 	@Test
@@ -504,6 +557,58 @@ class LockMethodValidationTests {
 
 		@Override
 		public void run() {
+		}
+
+	}
+
+	static sealed class SealedClass {
+
+		@DistributedLock(key = "'x'")
+		public void run() {
+		}
+
+	}
+
+	static final class Sealing extends SealedClass {
+
+	}
+
+	record RecordBean() {
+
+		@DistributedLock(key = "'x'")
+		public void run() {
+		}
+
+	}
+
+	record RecordWithInterface() implements Api {
+
+		@Override
+		public void run() {
+		}
+
+	}
+
+	enum EnumBean {
+
+		ONE {
+
+			@Override
+			public void run() {
+			}
+
+		};
+
+		@DistributedLock(key = "'x'")
+		public void run() {
+		}
+
+	}
+
+	public static class PackagePrivateMethod {
+
+		@DistributedLock(key = "'x'")
+		void run() {
 		}
 
 	}
