@@ -12,49 +12,21 @@ import org.jspecify.annotations.Nullable;
  * @param granularity a lease lasts for a multiple of this; others are rounded up
  * @param longestLease longest lease that one request gives. A longer ttl is reached by
  * renewals, also if its lease is not to be renewed beyond it. Null if there is no limit
- * @param waiting what the store does for an instance that waits
  * @param tokenMemory how long after its last use a lock's fencing token is remembered at
  * least; null: as long as the store has its data. Tokens may grow beyond that, if they
  * are not smaller than the server's clock
  * @since 0.1
  */
-public record StoreTraits(Duration shortestTtl, Duration granularity, @Nullable Duration longestLease, Waiting waiting,
+public record StoreTraits(Duration shortestTtl, Duration granularity, @Nullable Duration longestLease,
 		@Nullable Duration tokenMemory) {
-
-	/**
-	 * What a store does for an instance that waits.
-	 *
-	 * @since 0.1
-	 */
-	public enum Waiting {
-
-		/**
-		 * Nothing: the instance retries, and has no place in a queue.
-		 * {@link LockStore#inbox} returns nothing.
-		 */
-		NONE,
-
-		/**
-		 * The instance has a place in a queue, and the lock is handed over to it. It
-		 * retries to learn that.
-		 */
-		QUEUE,
-
-		/**
-		 * The lock is handed over to the instance, which is told.
-		 */
-		NOTIFIED_QUEUE
-
-	}
 
 	/**
 	 * Returns the traits of a store that gives each lease as it is requested, and
 	 * remembers fencing tokens as long as it has its data.
-	 * @param waiting what the store does for an instance that waits
 	 * @return the traits
 	 */
-	public static StoreTraits exact(Waiting waiting) {
-		return new StoreTraits(Duration.ofMillis(1), Duration.ofMillis(1), null, waiting, null);
+	public static StoreTraits exact() {
+		return new StoreTraits(Duration.ofMillis(1), Duration.ofMillis(1), null, null);
 	}
 
 	/**

@@ -3,7 +3,6 @@ package io.github.lockspring.etcd;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -24,11 +23,11 @@ import io.etcd.jetcd.options.GetOption.SortTarget;
 import io.etcd.jetcd.options.PutOption;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.etcd.LeasePool.Lease;
+import io.github.lockspring.internal.queue.Entry;
+import io.github.lockspring.internal.queue.EntryServer;
 import io.github.lockspring.store.LockStore.RenewResult;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.StoreTraits;
-import io.github.lockspring.internal.queue.Entry;
-import io.github.lockspring.internal.queue.EntryServer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -44,7 +43,7 @@ final class EtcdServer implements EntryServer {
 	private static final long MIN_SECONDS = 2;
 
 	private static final StoreTraits TRAITS = new StoreTraits(Duration.ofSeconds(MIN_SECONDS), Duration.ofSeconds(1),
-			null, StoreTraits.Waiting.NOTIFIED_QUEUE, null);
+			null, null);
 
 	private final EtcdConnection connection;
 

@@ -17,7 +17,7 @@ import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.redis.Driver;
 import io.github.lockspring.redis.Instance;
-import io.github.lockspring.redis.RedisKeys;
+import io.github.lockspring.redis.internal.RedisKeys;
 import io.github.lockspring.testsupport.redis.RedisServer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;

@@ -22,7 +22,7 @@ import io.github.lockspring.StaleFencingTokenException;
 import io.github.lockspring.fencing.JdbcFencingGuard;
 import io.github.lockspring.redis.Driver;
 import io.github.lockspring.redis.Instance;
-import io.github.lockspring.redis.RedisKeys;
+import io.github.lockspring.redis.internal.RedisKeys;
 import io.github.lockspring.testsupport.jdbc.Databases;
 import io.github.lockspring.testsupport.network.TcpProxy;
 import io.github.lockspring.testsupport.network.TcpProxy.Cut;

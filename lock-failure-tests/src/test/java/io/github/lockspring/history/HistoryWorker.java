@@ -13,9 +13,7 @@ import io.github.lockspring.internal.engine.EngineSettings;
 import io.github.lockspring.internal.engine.LockEngine;
 import io.github.lockspring.redis.Driver;
 import io.github.lockspring.redis.RedisLockStore;
-import io.github.lockspring.redis.RedisStoreSettings;
 import io.github.lockspring.redis.redlock.RedlockLockStore;
-import io.github.lockspring.redis.redlock.RedlockSettings;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.testsupport.history.EventLog;
 import io.github.lockspring.testsupport.history.RecordingStore;
@@ -125,17 +123,22 @@ final class HistoryWorker {
 		 * @param longestTtl the longest lease that the store will be asked for
 		 */
 		LockStore store(Duration longestTtl) {
-			RedisStoreSettings settings = new RedisStoreSettings(PREFIX, COMMAND_TIMEOUT, true);
 			return switch (this.topology) {
-				case SINGLE -> RedisLockStore.create(this.driver.factory(this.ports.get(0)), settings);
-				case SENTINEL -> RedisLockStore.create(behindSentinels(), settings);
-				case SENTINEL_ACKNOWLEDGED ->
-					RedisLockStore.create(behindSentinels(), settings.withReplicaAcks(2, COMMAND_TIMEOUT.dividedBy(2)));
-				case CLUSTER ->
-					RedisLockStore.create(this.driver.factory(new RedisClusterConfiguration(addresses())), settings);
+				case SINGLE -> redis(this.driver.factory(this.ports.get(0)), 0);
+				case SENTINEL -> redis(behindSentinels(), 0);
+				case SENTINEL_ACKNOWLEDGED -> redis(behindSentinels(), 2);
+				case CLUSTER -> redis(this.driver.factory(new RedisClusterConfiguration(addresses())), 0);
 				case REDLOCK -> redlock(longestTtl, false);
 				case REDLOCK_TRUSTING -> redlock(longestTtl, true);
 			};
+		}
+
+		private static LockStore redis(RedisConnectionFactory factory, int replicaAcks) {
+			return RedisLockStore.builder(factory)
+				.keyPrefix(PREFIX)
+				.commandTimeout(COMMAND_TIMEOUT)
+				.replicaAcks(replicaAcks)
+				.build();
 		}
 
 		private List<String> addresses() {
@@ -149,9 +152,12 @@ final class HistoryWorker {
 
 		private LockStore redlock(Duration longestTtl, boolean durable) {
 			int[] ports = this.ports.stream().mapToInt(Integer::intValue).toArray();
-			return RedlockLockStore.create(this.driver.redlockNodes(ports),
-					new RedlockSettings(PREFIX, COMMAND_TIMEOUT, RedisStoreSettings.DEFAULT_CONNECT_TIMEOUT,
-							COMMAND_TIMEOUT.dividedBy(4), 0.01, longestTtl, durable));
+			return RedlockLockStore.builder(this.driver.redlockNodes(ports))
+				.keyPrefix(PREFIX)
+				.commandTimeout(COMMAND_TIMEOUT)
+				.maxTtl(longestTtl)
+				.durable(durable)
+				.build();
 		}
 
 	}

@@ -65,7 +65,7 @@ import org.springframework.util.ClassUtils;
 public final class JdbcLockStore implements LockStore {
 
 	/* Rows keep the fencing tokens */
-	private static final StoreTraits TRAITS = StoreTraits.exact(StoreTraits.Waiting.NOTIFIED_QUEUE);
+	private static final StoreTraits TRAITS = StoreTraits.exact();
 
 	private static final Duration INBOX_IDLE = Duration.ofSeconds(60);
 

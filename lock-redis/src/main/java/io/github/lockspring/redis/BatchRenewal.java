@@ -13,6 +13,7 @@ import java.util.function.IntUnaryOperator;
 import java.util.stream.IntStream;
 
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.redis.internal.RedisKeys;
 import io.github.lockspring.redis.internal.client.RedisConnections;
 import io.github.lockspring.redis.internal.client.RedisErrors;
 import io.github.lockspring.redis.internal.client.RedisScriptExecutor;

@@ -4,6 +4,7 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
+import io.github.lockspring.redis.internal.RedisKeys;
 import io.github.lockspring.store.InboxListener;
 import io.github.lockspring.store.OwnerToken;
 import org.jspecify.annotations.Nullable;

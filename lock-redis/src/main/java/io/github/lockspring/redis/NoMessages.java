@@ -3,7 +3,7 @@ package io.github.lockspring.redis;
 import io.github.lockspring.store.Inbox;
 
 /**
- * The inbox of an instance that cannot subscribe, or is told not to: its waiters poll.
+ * The inbox of an instance whose driver cannot subscribe: its waiters poll.
  */
 final class NoMessages implements Inbox {
 

@@ -8,20 +8,19 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
+import io.github.lockspring.redis.internal.InstanceText;
+import io.github.lockspring.redis.internal.RedisKeys;
 import io.github.lockspring.redis.internal.client.RedisCommands;
 import io.github.lockspring.redis.internal.client.RedisErrors;
 import io.github.lockspring.redis.internal.client.RedisScriptExecutor;
 import io.github.lockspring.store.InstanceInfo;
 import io.github.lockspring.store.LockStoreInspector;
 import io.github.lockspring.store.StoredLock;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Answers questions about the locks of a {@link RedisLockStore}. Thread-safe.
- *
- * @since 0.1
  */
-public final class RedisInspector implements LockStoreInspector {
+final class RedisInspector implements LockStoreInspector {
 
 	private final RedisKeys keys;
 
@@ -94,7 +93,7 @@ public final class RedisInspector implements LockStoreInspector {
 	@Override
 	public void register(String instance, InstanceInfo info, Duration ttl, Duration timeout) {
 		String key = this.keys.instance(instance);
-		String value = text(info);
+		String value = InstanceText.of(info);
 		this.commands.run(key, (template) -> {
 			template.opsForValue().set(key, value, ttl);
 			return true;
@@ -112,32 +111,12 @@ public final class RedisInspector implements LockStoreInspector {
 				timeout);
 		Map<String, InstanceInfo> known = new HashMap<>();
 		for (int i = 0; values != null && i < values.size(); i++) {
-			InstanceInfo info = info(values.get(i));
+			InstanceInfo info = InstanceText.parse(values.get(i));
 			if (info != null) {
 				known.put(distinct.get(i), info);
 			}
 		}
 		return known;
-	}
-
-	/**
-	 * Returns the text that an instance registers.
-	 * @param info describes the instance
-	 * @return the value of its key
-	 */
-	public static String text(InstanceInfo info) {
-		return info.pid() + " " + info.host() + " " + info.application();
-	}
-
-	/**
-	 * Reads the text that an instance has registered.
-	 * @param value the value of its key, or null
-	 * @return the description, or null if the value is none
-	 */
-	public static @Nullable InstanceInfo info(@Nullable String value) {
-		String[] words = (value != null) ? value.split(" ", 3) : new String[0];
-		return (words.length == 3 && words[0].matches("\\d{1,18}"))
-				? new InstanceInfo(words[2], words[1], Long.parseLong(words[0])) : null;
 	}
 
 }

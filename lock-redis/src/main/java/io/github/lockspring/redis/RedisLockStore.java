@@ -2,6 +2,7 @@ package io.github.lockspring.redis;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
@@ -9,6 +10,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import io.github.lockspring.internal.base.StoreOptions;
+import io.github.lockspring.redis.internal.RedisKeys;
+import io.github.lockspring.redis.internal.RedisServerCheck;
 import io.github.lockspring.redis.internal.client.DaemonThreads;
 import io.github.lockspring.redis.internal.client.DedicatedConnections;
 import io.github.lockspring.redis.internal.client.FirstConnections;
@@ -33,7 +37,6 @@ import io.github.lockspring.store.LockStoreInspector;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.StoreHealth;
 import io.github.lockspring.store.StoreTraits;
-import io.github.lockspring.store.StoreTraits.Waiting;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -47,8 +50,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
  * <p>
  * Thread-safe. Uses the address and the credentials of the application's connection
  * factory, but its own connections. Does not connect before {@link #connect} or the first
- * request. A request takes no longer than its timeout and the command timeout of the
- * settings.
+ * request. A request takes no longer than its timeout and the command timeout.
  *
  * @since 0.1
  * @see <a href=
@@ -61,6 +63,9 @@ public final class RedisLockStore implements LockStore {
 
 	/** Messages that wait to be published; later ones would be too late. */
 	private static final int MAX_MESSAGES = 1000;
+
+	/** Most replies take a millisecond; callers should learn of an outage soon. */
+	private static final Duration DEFAULT_COMMAND_TIMEOUT = Duration.ofSeconds(1);
 
 	static final Duration TOKEN_MEMORY = Duration.ofDays(1);
 
@@ -112,8 +117,7 @@ public final class RedisLockStore implements LockStore {
 		this.exactCount = oneServer ? "1" : "0";
 		this.endpoint = endpoint;
 		this.settings = settings;
-		this.traits = new StoreTraits(Duration.ofMillis(1), Duration.ofMillis(1), null,
-				settings.notifications() ? Waiting.NOTIFIED_QUEUE : Waiting.QUEUE, TOKEN_MEMORY);
+		this.traits = new StoreTraits(Duration.ofMillis(1), Duration.ofMillis(1), null, TOKEN_MEMORY);
 		this.keys = new RedisKeys(settings.keyPrefix());
 		this.commands = new RedisCommands(connections, endpoint, settings.commandTimeout());
 		int replicas = settings.replicaAcks();
@@ -137,32 +141,21 @@ public final class RedisLockStore implements LockStore {
 	}
 
 	/**
-	 * Creates a store. Does not connect.
-	 * @param applicationFactory provides the address and the credentials of Redis; need
+	 * Begins to build a store.
+	 * @param connectionFactory provides the address and the credentials of Redis; need
 	 * not be started, and stays the application's to close
-	 * @param settings the settings
-	 * @return the store, to be closed by the caller
-	 * @throws UnsupportedOperationException if replicas must acknowledge locks and that
-	 * is not possible with this connection factory
+	 * @return the builder
 	 */
-	public static RedisLockStore create(RedisConnectionFactory applicationFactory, RedisStoreSettings settings) {
-		return create(applicationFactory, null, settings);
+	public static Builder builder(RedisConnectionFactory connectionFactory) {
+		return new Builder(connectionFactory);
 	}
 
 	/**
-	 * Creates a store for an application with several connection factories. Does not
-	 * connect.
-	 * @param applicationFactory provides the address and the credentials of Redis; need
-	 * not be started, and stays the application's to close
-	 * @param beanName the name of its bean, for messages, or null
-	 * @param settings the settings
-	 * @return the store, to be closed by the caller
-	 * @throws UnsupportedOperationException if replicas must acknowledge locks and that
-	 * is not possible with this connection factory
+	 * Creates a store. Does not connect.
+	 * @param name the name of the connection factory, for messages, or null
 	 */
-	public static RedisLockStore create(RedisConnectionFactory applicationFactory, @Nullable String beanName,
-			RedisStoreSettings settings) {
-		RedisConnections connections = RedisConnectionsFactory.create(applicationFactory, settings.commandTimeout(),
+	static RedisLockStore create(RedisConnectionFactory factory, @Nullable String name, RedisStoreSettings settings) {
+		RedisConnections connections = RedisConnectionsFactory.create(factory, settings.commandTimeout(),
 				settings.connectTimeout());
 		if (settings.replicaAcks() > 0 && !connections.topology().isOneServer()) {
 			connections.close();
@@ -171,8 +164,7 @@ public final class RedisLockStore implements LockStore {
 					: "the connection factory does not say which server is the master, so its replicas cannot be "
 							+ "waited for");
 		}
-		return new RedisLockStore(connections, RedisConnectionsFactory.endpoint(applicationFactory, beanName),
-				settings);
+		return new RedisLockStore(connections, RedisConnectionsFactory.endpoint(factory, name), settings);
 	}
 
 	@Override
@@ -306,7 +298,7 @@ public final class RedisLockStore implements LockStore {
 
 	@Override
 	public Optional<Inbox> inbox(String instance, InboxListener listener) {
-		if (!this.settings.notifications() || !this.connections.canSubscribe()) {
+		if (!this.connections.canSubscribe()) {
 			return Optional.of(new NoMessages());
 		}
 		InboxMessages messages = new InboxMessages(this.keys, instance, listener, this.settings.replicaAcks() > 0);
@@ -324,8 +316,7 @@ public final class RedisLockStore implements LockStore {
 	public Optional<StoreHealth> health(Duration timeout) {
 		StoreHealth.Server server = new RedisServerCheck(this.commands, this.settings.replicaAcks()).check("redis",
 				timeout);
-		return Optional
-			.of(new StoreHealth(List.of(server), 1, this.settings.notifications() && this.connections.canSubscribe()));
+		return Optional.of(new StoreHealth(List.of(server), 1, this.connections.canSubscribe()));
 	}
 
 	@Override
@@ -350,6 +341,95 @@ public final class RedisLockStore implements LockStore {
 	// a duration below a millisecond is still one: zero would mean none
 	private static String millis(Duration duration) {
 		return String.valueOf(duration.isZero() ? 0 : Math.max(1, duration.toMillis()));
+	}
+
+	/**
+	 * Builds a {@link RedisLockStore}. Not thread-safe.
+	 */
+	public static final class Builder {
+
+		private final RedisConnectionFactory connectionFactory;
+
+		private @Nullable String name;
+
+		private String keyPrefix = StoreOptions.DEFAULT_KEY_PREFIX;
+
+		private Duration commandTimeout = DEFAULT_COMMAND_TIMEOUT;
+
+		private Duration connectTimeout = StoreOptions.DEFAULT_CONNECT_TIMEOUT;
+
+		private int replicaAcks;
+
+		private Builder(RedisConnectionFactory connectionFactory) {
+			this.connectionFactory = Objects.requireNonNull(connectionFactory, "connectionFactory");
+		}
+
+		/**
+		 * Names the connection factory in messages, for an application that has several.
+		 * @param name the name of its bean, for example
+		 * @return this builder
+		 */
+		public Builder name(String name) {
+			this.name = name;
+			return this;
+		}
+
+		/**
+		 * Sets the prefix of all keys, {@code lock:} by default.
+		 * @param keyPrefix the prefix; not empty, without braces
+		 * @return this builder
+		 */
+		public Builder keyPrefix(String keyPrefix) {
+			this.keyPrefix = keyPrefix;
+			return this;
+		}
+
+		/**
+		 * Sets the longest time for one command, a second by default. A command for a
+		 * lock never takes longer than a third of its ttl.
+		 * @param commandTimeout the timeout, at least a millisecond
+		 * @return this builder
+		 */
+		public Builder commandTimeout(Duration commandTimeout) {
+			this.commandTimeout = commandTimeout;
+			return this;
+		}
+
+		/**
+		 * Sets the longest time that the first lock waits for a connection, five seconds
+		 * by default.
+		 * @param connectTimeout the timeout, at least a millisecond
+		 * @return this builder
+		 */
+		public Builder connectTimeout(Duration connectTimeout) {
+			this.connectTimeout = connectTimeout;
+			return this;
+		}
+
+		/**
+		 * Sets how many replicas must have a lock, and each renewal of it, before it
+		 * counts; none by default. They are waited for during half of the command
+		 * timeout.
+		 * @param replicaAcks the number of replicas, 0 for none
+		 * @return this builder
+		 */
+		public Builder replicaAcks(int replicaAcks) {
+			this.replicaAcks = replicaAcks;
+			return this;
+		}
+
+		/**
+		 * Creates the store. Does not connect.
+		 * @return the store, to be closed by the caller
+		 * @throws IllegalArgumentException if an option is invalid
+		 * @throws UnsupportedOperationException if replicas must acknowledge locks and
+		 * that is not possible with this connection factory
+		 */
+		public RedisLockStore build() {
+			return create(this.connectionFactory, this.name,
+					new RedisStoreSettings(this.keyPrefix, this.commandTimeout, this.connectTimeout, this.replicaAcks));
+		}
+
 	}
 
 }

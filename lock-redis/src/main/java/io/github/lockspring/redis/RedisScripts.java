@@ -2,6 +2,8 @@ package io.github.lockspring.redis;
 
 import java.util.List;
 
+import io.github.lockspring.redis.internal.LuaScripts;
+
 import org.springframework.data.redis.core.script.RedisScript;
 
 /**

@@ -6,6 +6,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
+import io.github.lockspring.redis.internal.RedisKeys;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.LockStore.AcquireRequest;
 import io.github.lockspring.store.LockStore.AcquireRequest.QueueMode;
@@ -56,8 +57,7 @@ abstract class AbstractRedisLockStoreTests extends AbstractQueueingLockStoreTest
 
 	@Override
 	protected LockStore createStore() {
-		return RedisLockStore.create(applicationFactory(),
-				new RedisStoreSettings("lock:", Duration.ofSeconds(5), true));
+		return StoreFixture.store(applicationFactory(), Duration.ofSeconds(5));
 	}
 
 	abstract Driver driver();

@@ -2,6 +2,7 @@ package io.github.lockspring.redis;
 
 import java.time.Duration;
 
+import io.github.lockspring.redis.internal.RedisKeys;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.testsupport.store.RecordingListener;
@@ -17,8 +18,10 @@ abstract class AbstractReplicaAcksLockStoreTests extends AbstractSentinelLockSto
 
 	@Override
 	protected LockStore createStore() {
-		return RedisLockStore.create(applicationFactory(),
-				new RedisStoreSettings("lock:", Duration.ofSeconds(5), true).withReplicaAcks(2, Duration.ofSeconds(4)));
+		return RedisLockStore.builder(applicationFactory())
+			.commandTimeout(Duration.ofSeconds(8))
+			.replicaAcks(2)
+			.build();
 	}
 
 	/** A hand-over is only a hint: nobody has waited for replicas to have it. */

@@ -38,7 +38,6 @@ import org.springframework.data.redis.core.SessionCallback;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 import static io.github.lockspring.redis.StoreFixture.PATIENT;
-import static io.github.lockspring.redis.StoreFixture.SETTINGS;
 import static io.github.lockspring.redis.StoreFixture.acquire;
 import static io.github.lockspring.redis.StoreFixture.release;
 import static io.github.lockspring.redis.StoreFixture.token;
@@ -67,7 +66,7 @@ class ApplicationSettingsTests {
 			RedisConnectionFactory application = (driver == Driver.LETTUCE)
 					? new LettuceConnectionFactory(where, lettuce(certificate))
 					: new JedisConnectionFactory(where, jedis(certificate));
-			try (RedisLockStore store = RedisLockStore.create(application, SETTINGS)) {
+			try (RedisLockStore store = StoreFixture.store(application, PATIENT)) {
 				OwnerToken token = token();
 				assertThat(acquire(store, "k", token)).isInstanceOf(Acquired.class);
 				assertThat(server.keys()).isEmpty();
@@ -88,7 +87,7 @@ class ApplicationSettingsTests {
 		RedisConnectionFactory application = driver.factory(server.port());
 		start(application);
 		StringRedisTemplate template = new StringRedisTemplate(application);
-		try (RedisLockStore store = RedisLockStore.create(application, SETTINGS)) {
+		try (RedisLockStore store = StoreFixture.store(application, PATIENT)) {
 			template.execute(new SessionCallback<Object>() {
 				@Override
 				public <K, V> Object execute(RedisOperations<K, V> operations) throws DataAccessException {
@@ -131,7 +130,7 @@ class ApplicationSettingsTests {
 		});
 		blocked.start();
 		await().until(() -> ((String) Objects.requireNonNull(server.command("CLIENT", "LIST"))).contains("cmd=blpop"));
-		try (RedisLockStore store = RedisLockStore.create(application, SETTINGS)) {
+		try (RedisLockStore store = StoreFixture.store(application, PATIENT)) {
 			assertThat(acquire(store, "k", token())).isInstanceOf(Acquired.class);
 		}
 		finally {
@@ -145,7 +144,7 @@ class ApplicationSettingsTests {
 	void nothingConnectsBeforeTheFirstRequestAndNothingIsLeftAtTheEnd(Driver driver) throws Exception {
 		try (RedisServer server = RedisServer.start()) {
 			long before = connections(server);
-			RedisLockStore store = driver.store(server.port(), SETTINGS);
+			RedisLockStore store = driver.store(server.port(), PATIENT);
 			assertThat(connections(server)).isEqualTo(before);
 			acquire(store, "k", token());
 			assertThat(connections(server)).isGreaterThan(before);
@@ -158,7 +157,7 @@ class ApplicationSettingsTests {
 	@ParameterizedTest
 	@EnumSource
 	void closedStoreIsUnavailable(Driver driver) {
-		RedisLockStore store = driver.store(RedisServer.shared().port(), SETTINGS);
+		RedisLockStore store = driver.store(RedisServer.shared().port(), PATIENT);
 		acquire(store, "closed", token());
 		store.close();
 		store.close();
@@ -171,7 +170,7 @@ class ApplicationSettingsTests {
 		try (RedisCluster cluster = RedisCluster.start()) {
 			RedisConnectionFactory known = Driver.LETTUCE.clusterFactory(cluster);
 			start(known);
-			try (RedisLockStore store = RedisLockStore.create(unknown(known), SETTINGS)) {
+			try (RedisLockStore store = StoreFixture.store(unknown(known), PATIENT)) {
 				List<RenewRequest> requests = new ArrayList<>();
 				for (int i = 0; i < 20; i++) {
 					OwnerToken token = token();
@@ -192,7 +191,7 @@ class ApplicationSettingsTests {
 		server.flushAll();
 		RedisConnectionFactory application = Driver.LETTUCE.factory(server.port());
 		start(application);
-		try (RedisLockStore store = RedisLockStore.create(unknown(application), SETTINGS)) {
+		try (RedisLockStore store = StoreFixture.store(unknown(application), PATIENT)) {
 			OwnerToken token = token();
 			assertThat(acquire(store, "k", token)).isInstanceOf(Acquired.class);
 			release(store, "k", token);

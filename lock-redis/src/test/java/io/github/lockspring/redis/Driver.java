@@ -1,9 +1,9 @@
 package io.github.lockspring.redis;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
 
-import io.github.lockspring.redis.redlock.RedlockNode;
 import io.github.lockspring.testsupport.redis.RedisCluster;
 import io.github.lockspring.testsupport.redis.SentinelGroup;
 
@@ -51,12 +51,12 @@ public enum Driver {
 	}
 
 	/** Independent servers of this machine. */
-	public List<RedlockNode> redlockNodes(int... ports) {
-		return IntStream.of(ports).mapToObj((port) -> new RedlockNode("127.0.0.1:" + port, factory(port))).toList();
+	public List<RedisConnectionFactory> redlockNodes(int... ports) {
+		return IntStream.of(ports).mapToObj(this::factory).toList();
 	}
 
-	RedisLockStore store(int port, RedisStoreSettings settings) {
-		return RedisLockStore.create(factory(port), settings);
+	RedisLockStore store(int port, Duration commandTimeout) {
+		return StoreFixture.store(factory(port), commandTimeout);
 	}
 
 }

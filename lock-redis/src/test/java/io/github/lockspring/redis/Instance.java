@@ -10,6 +10,7 @@ import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
+import io.github.lockspring.internal.base.StoreOptions;
 import io.github.lockspring.internal.engine.EngineSettings;
 import io.github.lockspring.internal.engine.LockEngine;
 import io.github.lockspring.store.LockStore;
@@ -53,10 +54,11 @@ public final class Instance implements AutoCloseable {
 		catch (Exception ex) {
 			throw new IllegalStateException(ex);
 		}
-		this.store = RedisLockStore.create(this.factory,
-				new RedisStoreSettings("lock:", settings.commandTimeout(), true)
-					.withReplicaAcks(replicaAcks, settings.commandTimeout().dividedBy(2))
-					.withConnectTimeout(connectTimeout));
+		this.store = RedisLockStore.builder(this.factory)
+			.commandTimeout(settings.commandTimeout())
+			.replicaAcks(replicaAcks)
+			.connectTimeout(connectTimeout)
+			.build();
 		this.engine = new LockEngine(this.store, settings, List.of(this.events::add));
 	}
 
@@ -78,7 +80,7 @@ public final class Instance implements AutoCloseable {
 
 	public static Instance on(Driver driver, RedisConfiguration where, int replicaAcks) {
 		return on(driver, where, replicaAcks, EngineSettings.defaults().commandTimeout(),
-				RedisStoreSettings.DEFAULT_CONNECT_TIMEOUT);
+				StoreOptions.DEFAULT_CONNECT_TIMEOUT);
 	}
 
 	/**
@@ -87,7 +89,7 @@ public final class Instance implements AutoCloseable {
 	 */
 	public static Instance patient(Driver driver, int port) {
 		return on(driver, new RedisStandaloneConfiguration("127.0.0.1", port), 0, Duration.ofSeconds(10),
-				RedisStoreSettings.DEFAULT_CONNECT_TIMEOUT);
+				StoreOptions.DEFAULT_CONNECT_TIMEOUT);
 	}
 
 	/**

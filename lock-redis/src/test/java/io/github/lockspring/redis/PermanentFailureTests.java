@@ -15,20 +15,18 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.internal.engine.EngineSettings;
 import io.github.lockspring.internal.engine.LockEngine;
 import io.github.lockspring.redis.redlock.RedlockLockStore;
-import io.github.lockspring.redis.redlock.RedlockNode;
-import io.github.lockspring.redis.redlock.RedlockSettings;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.testsupport.network.TcpProxy;
 import io.github.lockspring.testsupport.network.TcpProxy.Direction;
 import io.github.lockspring.testsupport.redis.RedisServer;
 import io.github.lockspring.testsupport.store.RecordingListener;
-import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -37,13 +35,13 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
-
 import org.slf4j.LoggerFactory;
 
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 
@@ -232,10 +230,10 @@ class PermanentFailureTests {
 	void redlockNodesDecideByTheirMajority(Driver driver) throws Exception {
 		try (RedisServer third = RedisServer.start()) {
 			third.kill();
-			RedlockNode wrongPassword = node(driver, at(closed, "nobody", WRONG_PASSWORD));
-			RedlockNode unknownHost = node(driver, new RedisStandaloneConfiguration("redis.invalid", 6379));
-			RedlockNode working = node(driver, at(open, null, null));
-			RedlockNode down = node(driver, at(third, null, null));
+			RedisConnectionFactory wrongPassword = node(driver, at(closed, "nobody", WRONG_PASSWORD));
+			RedisConnectionFactory unknownHost = node(driver, new RedisStandaloneConfiguration("redis.invalid", 6379));
+			RedisConnectionFactory working = node(driver, at(open, null, null));
+			RedisConnectionFactory down = node(driver, at(third, null, null));
 			assertThat(permanent(redlock(wrongPassword, unknownHost, working)))
 				.contains("1 of 3 nodes can vote, 2 needed: ")
 				.contains(closed.address() + " (database 0, user 'nobody'): WRONGPASS ")
@@ -314,16 +312,15 @@ class PermanentFailureTests {
 	}
 
 	private static LockStore store(Driver driver, RedisConfiguration where) {
-		return RedisLockStore.create(driver.factory(where), StoreFixture.SETTINGS);
+		return StoreFixture.store(driver.factory(where), StoreFixture.PATIENT);
 	}
 
-	private static RedlockNode node(Driver driver, RedisStandaloneConfiguration where) {
-		return new RedlockNode(where.getHostName() + ":" + where.getPort(), driver.factory(where));
+	private static RedisConnectionFactory node(Driver driver, RedisStandaloneConfiguration where) {
+		return driver.factory(where);
 	}
 
-	private static LockStore redlock(RedlockNode... nodes) {
-		return RedlockLockStore.create(List.of(nodes), new RedlockSettings("lock:", StoreFixture.PATIENT,
-				RedisStoreSettings.DEFAULT_CONNECT_TIMEOUT, Duration.ofMillis(500), 0.01, Duration.ofMinutes(5), true));
+	private static LockStore redlock(RedisConnectionFactory... nodes) {
+		return RedlockLockStore.builder(List.of(nodes)).commandTimeout(StoreFixture.PATIENT).durable(true).build();
 	}
 
 	private static RedisStandaloneConfiguration at(RedisServer server, @Nullable String user,

@@ -48,7 +48,7 @@ class RedisClusterFailoverTests {
 	/** Much more than it takes: machines may be slow. */
 	private static final Duration PATIENCE = Duration.ofSeconds(45);
 
-	private static final RedisStoreSettings SETTINGS = new RedisStoreSettings("lock:", Duration.ofSeconds(1), true);
+	private static final Duration TIMEOUT = Duration.ofSeconds(1);
 
 	private static final RedisCluster cluster = RedisCluster.shared();
 
@@ -88,7 +88,7 @@ class RedisClusterFailoverTests {
 	}
 
 	private void failOver(Driver driver, Runnable fail, Runnable comeBack) {
-		try (RedisLockStore store = RedisLockStore.create(driver.clusterFactory(cluster), SETTINGS);
+		try (RedisLockStore store = StoreFixture.store(driver.clusterFactory(cluster), TIMEOUT);
 				LockEngine engine = new LockEngine(store, EngineSettings.defaults(), List.of((event) -> {
 					if (event instanceof LockEvent.Lost lost) {
 						this.losses.add(lost);
@@ -161,7 +161,7 @@ class RedisClusterFailoverTests {
 	 */
 	private static void moveInbox(Driver driver, Consumer<RedisServer> fail, Consumer<RedisServer> comeBack) {
 		RecordingListener listener = new RecordingListener();
-		try (RedisLockStore store = RedisLockStore.create(driver.clusterFactory(cluster), SETTINGS)) {
+		try (RedisLockStore store = StoreFixture.store(driver.clusterFactory(cluster), TIMEOUT)) {
 			String instance = openAtNodeOfItsChannel(store, listener);
 			RedisServer node = subscribed(instance);
 			String key = cluster.locks(driver + " ", (master) -> master != node).findFirst().orElseThrow();
@@ -197,7 +197,7 @@ class RedisClusterFailoverTests {
 		OwnerToken holder = token();
 		OwnerToken waiter = token(instance);
 		acquire(store, key, holder);
-		acquire(store, key, waiter, QueueMode.JOIN, SETTINGS.commandTimeout());
+		acquire(store, key, waiter, QueueMode.JOIN, TIMEOUT);
 		release(store, key, holder);
 		try {
 			await().atMost(Duration.ofMillis(500))

@@ -13,6 +13,7 @@ import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.internal.engine.EngineSettings;
 import io.github.lockspring.internal.engine.LockEngine;
+import io.github.lockspring.redis.internal.RedisKeys;
 import io.github.lockspring.store.Inbox;
 import io.github.lockspring.store.LockStore.AcquireRequest.QueueMode;
 import io.github.lockspring.store.LockStore.AcquireResult.Acquired;
@@ -32,7 +33,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import static io.github.lockspring.redis.StoreFixture.PATIENT;
-import static io.github.lockspring.redis.StoreFixture.SETTINGS;
 import static io.github.lockspring.redis.StoreFixture.TTL;
 import static io.github.lockspring.redis.StoreFixture.acquire;
 import static io.github.lockspring.redis.StoreFixture.instance;
@@ -96,7 +96,7 @@ class RedisClusterMigrationTests {
 	@ParameterizedTest
 	@EnumSource
 	void h20LockIsRenewedAtEachStepOfItsSlotsMigration(Driver driver) {
-		try (RedisLockStore store = RedisLockStore.create(driver.clusterFactory(cluster), SETTINGS)) {
+		try (RedisLockStore store = StoreFixture.store(driver.clusterFactory(cluster), PATIENT)) {
 			OwnerToken token = token();
 			acquire(store, "{moved}", token);
 			SlotMove move = begin();
@@ -112,7 +112,7 @@ class RedisClusterMigrationTests {
 	@ParameterizedTest
 	@EnumSource
 	void h20LocksOfOneSlotAreRenewedAlsoWhenSomeOfThemHaveMovedAlready(Driver driver) {
-		try (RedisLockStore store = RedisLockStore.create(driver.clusterFactory(cluster), SETTINGS)) {
+		try (RedisLockStore store = StoreFixture.store(driver.clusterFactory(cluster), PATIENT)) {
 			List<RenewRequest> requests = new ArrayList<>();
 			for (int i = 0; i < 6; i++) {
 				OwnerToken token = token();
@@ -132,7 +132,7 @@ class RedisClusterMigrationTests {
 	@ParameterizedTest
 	@EnumSource
 	void lockIsAcquiredAndReleasedAsSoonAsItsSlotHasMoved(Driver driver) throws Exception {
-		try (RedisLockStore store = RedisLockStore.create(driver.clusterFactory(cluster), SETTINGS)) {
+		try (RedisLockStore store = StoreFixture.store(driver.clusterFactory(cluster), PATIENT)) {
 			OwnerToken token = token();
 			OwnerToken waiter = token();
 			SlotMove first = begin();
@@ -159,7 +159,7 @@ class RedisClusterMigrationTests {
 	@ParameterizedTest
 	@EnumSource
 	void lockIsHandedOverToItsLastWaiterWhileItsSlotMigrates(Driver driver) {
-		try (RedisLockStore store = RedisLockStore.create(driver.clusterFactory(cluster), SETTINGS)) {
+		try (RedisLockStore store = StoreFixture.store(driver.clusterFactory(cluster), PATIENT)) {
 			RecordingListener listener = new RecordingListener();
 			Inbox inbox = store.inbox(instance(1), listener).orElseThrow();
 			inbox.open();
@@ -180,11 +180,11 @@ class RedisClusterMigrationTests {
 	@ParameterizedTest
 	@EnumSource
 	void lockIsFreedWhileItsSlotMigratesThoughItsOwnerStandsInTheQueue(Driver driver) {
-		try (RedisLockStore store = RedisLockStore.create(driver.clusterFactory(cluster), SETTINGS)) {
+		try (RedisLockStore store = StoreFixture.store(driver.clusterFactory(cluster), PATIENT)) {
 			for (long lastFencingToken : new long[] { 0, 1 }) {
 				OwnerToken token = token();
 				acquire(store, "{moved}", token);
-				this.present.command("ZADD", RedisKeys.sibling("lock:{moved}", "queue"), "1", token.toString());
+				this.present.command("ZADD", new RedisKeys("lock:").all("{moved}").get(2), "1", token.toString());
 				move(() -> assertThat(store
 					.release(new ReleaseRequest("{moved}", token, TTL, lastFencingToken, Duration.ZERO), PATIENT))
 					.isEqualTo(new ReleaseResult.Released()));
@@ -200,14 +200,14 @@ class RedisClusterMigrationTests {
 	@ParameterizedTest
 	@EnumSource
 	void slotThatDoesNotArriveIsUnavailableWithinTheTimeoutAndSaysWhy(Driver driver) {
-		try (RedisLockStore store = RedisLockStore.create(driver.clusterFactory(cluster), SETTINGS)) {
+		try (RedisLockStore store = StoreFixture.store(driver.clusterFactory(cluster), PATIENT)) {
 			acquire(store, "warm-up", token());
 			move(() -> {
 				long start = System.nanoTime();
 				assertThatExceptionOfType(LockUnavailableException.class)
 					.isThrownBy(() -> acquire(store, "{moved}", token(), QueueMode.NONE, Duration.ofSeconds(2)))
 					.withMessageContaining("TRYAGAIN");
-				assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(SETTINGS.commandTimeout());
+				assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(PATIENT);
 			});
 		}
 	}
@@ -216,13 +216,13 @@ class RedisClusterMigrationTests {
 	@EnumSource
 	@Timeout(value = 1, unit = TimeUnit.HOURS)
 	void noReleaseIsLostAndNoLockIsStuckWhileASlotMovesBackAndForthUnderLoad(Driver driver) throws Exception {
-		RedisStoreSettings settings = new RedisStoreSettings("lock:", Duration.ofSeconds(1), true);
+		Duration timeout = Duration.ofSeconds(1);
 		EngineSettings engineSettings = EngineSettings.defaults();
 		List<LockEvent> losses = new CopyOnWriteArrayList<>();
 		int[] counters = new int[3];
 		int[] expected = new int[3];
-		try (RedisLockStore one = RedisLockStore.create(driver.clusterFactory(cluster), settings);
-				RedisLockStore two = RedisLockStore.create(driver.clusterFactory(cluster), settings);
+		try (RedisLockStore one = StoreFixture.store(driver.clusterFactory(cluster), timeout);
+				RedisLockStore two = StoreFixture.store(driver.clusterFactory(cluster), timeout);
 				LockEngine engineOne = new LockEngine(one, engineSettings, List.of((event) -> keep(event, losses)));
 				LockEngine engineTwo = new LockEngine(two, engineSettings, List.of((event) -> keep(event, losses)))) {
 			List<CompletableFuture<int[]>> workers = new ArrayList<>();

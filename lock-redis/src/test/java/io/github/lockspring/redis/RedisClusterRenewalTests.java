@@ -16,7 +16,6 @@ import io.github.lockspring.testsupport.redis.RedisCluster;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-import static io.github.lockspring.redis.StoreFixture.SETTINGS;
 import static io.github.lockspring.redis.StoreFixture.acquire;
 import static io.github.lockspring.redis.StoreFixture.token;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -41,7 +40,7 @@ class RedisClusterRenewalTests {
 	@EnumSource
 	void thousandsOfLocksAreRenewedInTime(Driver driver) {
 		cluster.flushAll();
-		try (RedisLockStore store = RedisLockStore.create(driver.clusterFactory(cluster), SETTINGS)) {
+		try (RedisLockStore store = StoreFixture.store(driver.clusterFactory(cluster), TIMEOUT)) {
 			acquire(store, "warm-up", token());
 			await().until(() -> !store.shard("any").isEmpty());
 			Map<String, List<RenewRequest>> byShard = new HashMap<>();

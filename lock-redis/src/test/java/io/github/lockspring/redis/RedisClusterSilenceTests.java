@@ -33,7 +33,7 @@ class RedisClusterSilenceTests {
 
 	private static final Duration TIMEOUT = Duration.ofMillis(500);
 
-	private static final RedisStoreSettings SETTINGS = new RedisStoreSettings("lock:", Duration.ofSeconds(2), true);
+	private static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(2);
 
 	private static final RedisCluster cluster = RedisCluster.shared();
 
@@ -57,7 +57,7 @@ class RedisClusterSilenceTests {
 	void f07ConnectionThatWasForgottenOnTheWayIsMadeAnewAndOthersStay(Driver driver) throws Exception {
 		try (TcpProxy proxy = new TcpProxy(silent.port())) {
 			announce(proxy.port());
-			try (RedisLockStore store = RedisLockStore.create(driver.clusterFactory(cluster), SETTINGS)) {
+			try (RedisLockStore store = StoreFixture.store(driver.clusterFactory(cluster), COMMAND_TIMEOUT)) {
 				for (RedisServer node : cluster.masters()) {
 					await().ignoreExceptions().until(() -> isAcquired(store, node));
 				}

@@ -32,7 +32,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 
 import static io.github.lockspring.redis.StoreFixture.PATIENT;
-import static io.github.lockspring.redis.StoreFixture.SETTINGS;
 import static io.github.lockspring.redis.StoreFixture.TTL;
 import static io.github.lockspring.redis.StoreFixture.acquire;
 import static io.github.lockspring.redis.StoreFixture.instance;
@@ -66,7 +65,7 @@ class RedisClusterTests {
 	@ParameterizedTest
 	@EnumSource
 	void locksOfAllSlotsAreTakenRenewedInOneCallAndReleased(Driver driver) {
-		try (RedisLockStore store = RedisLockStore.create(driver.clusterFactory(cluster), SETTINGS)) {
+		try (RedisLockStore store = StoreFixture.store(driver.clusterFactory(cluster), PATIENT)) {
 			List<RenewRequest> requests = new ArrayList<>();
 			for (String key : List.of("a", "b", "c", "d", "{tag}x", "{tag}y", "brace}", "{brace", "é")) {
 				OwnerToken token = token();
@@ -89,7 +88,7 @@ class RedisClusterTests {
 	@EnumSource
 	void h5LockIsHandedOverWhereverItsWaiterIsSubscribed(Driver driver) {
 		RecordingListener listener = new RecordingListener();
-		try (RedisLockStore store = RedisLockStore.create(driver.clusterFactory(cluster), SETTINGS)) {
+		try (RedisLockStore store = StoreFixture.store(driver.clusterFactory(cluster), PATIENT)) {
 			Inbox inbox = store.inbox(instance(1), listener).orElseThrow();
 			inbox.open();
 			await().until(inbox::isConfirmed);
@@ -108,8 +107,8 @@ class RedisClusterTests {
 	@ParameterizedTest
 	@EnumSource
 	void deadShardDoesNotStarveTheRenewalsOfTheOther(Driver driver) {
-		RedisStoreSettings settings = new RedisStoreSettings("lock:", Duration.ofSeconds(3), true);
-		try (RedisLockStore store = RedisLockStore.create(driver.clusterFactory(cluster), settings)) {
+		Duration timeout = Duration.ofSeconds(3);
+		try (RedisLockStore store = StoreFixture.store(driver.clusterFactory(cluster), timeout)) {
 			await().ignoreExceptions().until(() -> isAcquired(store, "warm-up " + driver, token()));
 			await().until(() -> !store.shard("a").isEmpty());
 			List<RenewRequest> requests = new ArrayList<>();
@@ -136,9 +135,9 @@ class RedisClusterTests {
 	@ParameterizedTest
 	@EnumSource
 	void f07StoppedShardLosesNoRenewedLockOfAHealthyOne(Driver driver) {
-		RedisStoreSettings settings = new RedisStoreSettings("lock:", Duration.ofSeconds(1), true);
+		Duration timeout = Duration.ofSeconds(1);
 		List<LockEvent.Lost> losses = new CopyOnWriteArrayList<>();
-		try (RedisLockStore store = RedisLockStore.create(driver.clusterFactory(cluster), settings);
+		try (RedisLockStore store = StoreFixture.store(driver.clusterFactory(cluster), timeout);
 				LockEngine engine = new LockEngine(store, SMALL_BATCHES, List.of((event) -> {
 					if (event instanceof LockEvent.Lost lost) {
 						losses.add(lost);
@@ -181,8 +180,8 @@ class RedisClusterTests {
 		List<String> reversed = new ArrayList<>(keys);
 		Collections.reverse(reversed);
 		int[] counter = new int[1];
-		try (RedisLockStore one = RedisLockStore.create(Driver.LETTUCE.clusterFactory(cluster), SETTINGS);
-				RedisLockStore two = RedisLockStore.create(Driver.JEDIS.clusterFactory(cluster), SETTINGS);
+		try (RedisLockStore one = StoreFixture.store(Driver.LETTUCE.clusterFactory(cluster), PATIENT);
+				RedisLockStore two = StoreFixture.store(Driver.JEDIS.clusterFactory(cluster), PATIENT);
 				LockEngine engineOne = new LockEngine(one, EngineSettings.defaults(), List.of());
 				LockEngine engineTwo = new LockEngine(two, EngineSettings.defaults(), List.of())) {
 			List<CompletableFuture<Void>> workers = new ArrayList<>();
@@ -219,7 +218,7 @@ class RedisClusterTests {
 		configuration.setUsername("locks");
 		configuration.setPassword("secret");
 		RecordingListener listener = new RecordingListener();
-		try (RedisLockStore store = RedisLockStore.create(driver.factory(configuration), SETTINGS)) {
+		try (RedisLockStore store = StoreFixture.store(driver.factory(configuration), PATIENT)) {
 			Inbox inbox = store.inbox(instance(1), listener).orElseThrow();
 			inbox.open();
 			await().until(inbox::isConfirmed);

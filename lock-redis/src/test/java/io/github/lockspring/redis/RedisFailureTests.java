@@ -7,6 +7,7 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.redis.internal.RedisKeys;
 import io.github.lockspring.store.LockStore.AcquireRequest.QueueMode;
 import io.github.lockspring.store.LockStore.AcquireResult.Acquired;
 import io.github.lockspring.store.LockStore.AcquireResult.Busy;
@@ -29,7 +30,6 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 
 import static io.github.lockspring.redis.StoreFixture.PATIENT;
-import static io.github.lockspring.redis.StoreFixture.SETTINGS;
 import static io.github.lockspring.redis.StoreFixture.TTL;
 import static io.github.lockspring.redis.StoreFixture.acquire;
 import static io.github.lockspring.redis.StoreFixture.isAcquired;
@@ -66,7 +66,7 @@ class RedisFailureTests {
 	@ParameterizedTest
 	@EnumSource
 	void f01LockIsSetWithItsTtlInOneCommand(Driver driver) throws Exception {
-		try (RedisLockStore store = driver.store(server.port(), SETTINGS); RespClient monitor = server.connect()) {
+		try (RedisLockStore store = driver.store(server.port(), PATIENT); RespClient monitor = server.connect()) {
 			monitor.command("MONITOR");
 			acquire(store, "k", token());
 			List<String> commands = new ArrayList<>();
@@ -86,7 +86,7 @@ class RedisFailureTests {
 	@ParameterizedTest
 	@EnumSource
 	void lockThatWasDeletedMayHaveHadAnotherOwnerOnceAnyLockOfItsSlotWasAcquired(Driver driver) {
-		try (RedisLockStore store = driver.store(server.port(), SETTINGS)) {
+		try (RedisLockStore store = driver.store(server.port(), PATIENT)) {
 			OwnerToken token = token();
 			Acquired acquired = (Acquired) acquire(store, "{slot}a", token);
 			server.command("DEL", "lock:{slot}a");
@@ -101,8 +101,7 @@ class RedisFailureTests {
 	@ParameterizedTest
 	@EnumSource
 	void f20AcquireWhoseReplyWasLostSucceedsWhenRepeated(Driver driver) {
-		try (TcpProxy proxy = new TcpProxy(server.port());
-				RedisLockStore store = driver.store(proxy.port(), SETTINGS)) {
+		try (TcpProxy proxy = new TcpProxy(server.port()); RedisLockStore store = driver.store(proxy.port(), PATIENT)) {
 			OwnerToken warmUp = token();
 			acquire(store, "other", warmUp);
 			release(store, "other", warmUp);
@@ -121,8 +120,7 @@ class RedisFailureTests {
 	@ParameterizedTest
 	@EnumSource
 	void f20ConnectionCutInTheMiddleOfTheReplyIsNoError(Driver driver) throws Exception {
-		try (TcpProxy proxy = new TcpProxy(server.port());
-				RedisLockStore store = driver.store(proxy.port(), SETTINGS)) {
+		try (TcpProxy proxy = new TcpProxy(server.port()); RedisLockStore store = driver.store(proxy.port(), PATIENT)) {
 			acquire(store, "other", token());
 			OwnerToken token = token();
 			proxy.hold(Direction.TO_CLIENT);
@@ -140,7 +138,7 @@ class RedisFailureTests {
 	@ParameterizedTest
 	@EnumSource
 	void f27FlushedScriptsAreLoadedAgain(Driver driver) {
-		try (RedisLockStore store = driver.store(server.port(), SETTINGS)) {
+		try (RedisLockStore store = driver.store(server.port(), PATIENT)) {
 			for (int i = 0; i < 2; i++) {
 				OwnerToken token = token();
 				server.command("SCRIPT", "FLUSH");
@@ -187,7 +185,7 @@ class RedisFailureTests {
 	@ParameterizedTest
 	@EnumSource
 	void f30ServerWithoutMemoryIsUnavailableAndStillReleases(Driver driver) {
-		try (RedisLockStore store = driver.store(server.port(), SETTINGS)) {
+		try (RedisLockStore store = driver.store(server.port(), PATIENT)) {
 			OwnerToken held = token();
 			acquire(store, "held", held);
 			acquire(store, "held", token(), QueueMode.JOIN, PATIENT);
@@ -205,7 +203,7 @@ class RedisFailureTests {
 	@ParameterizedTest
 	@EnumSource
 	void f30LockThatWasHandedOffOrIsKeptIsReleasedWithoutMemory(Driver driver) {
-		try (RedisLockStore store = driver.store(server.port(), SETTINGS)) {
+		try (RedisLockStore store = driver.store(server.port(), PATIENT)) {
 			OwnerToken passedOn = token();
 			OwnerToken kept = token();
 			Acquired acquired = (Acquired) acquire(store, "passed-on", passedOn);
@@ -230,7 +228,7 @@ class RedisFailureTests {
 	@ParameterizedTest
 	@EnumSource
 	void f30LockIsHandedOverWithoutMemory(Driver driver) throws Exception {
-		try (RedisLockStore store = driver.store(server.port(), SETTINGS); RespClient inbox = server.connect()) {
+		try (RedisLockStore store = driver.store(server.port(), PATIENT); RespClient inbox = server.connect()) {
 			OwnerToken holder = token(StoreFixture.instance(1));
 			OwnerToken waiter = token(StoreFixture.instance(2));
 			inbox.command("SUBSCRIBE", "lock:inbox:" + waiter.instance());
@@ -260,7 +258,7 @@ class RedisFailureTests {
 	@EnumSource
 	void f30UserWithoutChannelsCanStillLockAndHandOver(Driver driver) throws Exception {
 		user("~*", "resetchannels", "+@all");
-		try (RedisLockStore store = RedisLockStore.create(driver.factory(userConfiguration()), SETTINGS);
+		try (RedisLockStore store = StoreFixture.store(driver.factory(userConfiguration()), PATIENT);
 				RespClient inbox = server.connect()) {
 			OwnerToken holder = token(StoreFixture.instance(1));
 			OwnerToken waiter = token(StoreFixture.instance(2));
@@ -286,8 +284,8 @@ class RedisFailureTests {
 	@EnumSource
 	void h29ReleaseThatTheDriverRepeatsSaysNothingAboutLaterOwners(Driver driver) throws Exception {
 		try (TcpProxy proxy = new TcpProxy(server.port());
-				RedisLockStore store = driver.store(proxy.port(), SETTINGS);
-				RedisLockStore other = driver.store(server.port(), SETTINGS)) {
+				RedisLockStore store = driver.store(proxy.port(), PATIENT);
+				RedisLockStore other = driver.store(server.port(), PATIENT)) {
 			// the server knows the script from now on
 			release(other, "k", token());
 			OwnerToken token = token();
@@ -306,7 +304,7 @@ class RedisFailureTests {
 	@EnumSource
 	void h31KeyOfAnotherTypeNamesTheOtherLibraryAndTheRemedy(Driver driver) {
 		server.command("HSET", "lock:k", "a1b2:1", "1");
-		try (RedisLockStore store = driver.store(server.port(), SETTINGS)) {
+		try (RedisLockStore store = driver.store(server.port(), PATIENT)) {
 			assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> acquire(store, "k", token()))
 				.withMessageContaining("WRONGTYPE")
 				.withMessageContaining("another library")
@@ -320,7 +318,7 @@ class RedisFailureTests {
 	@ParameterizedTest
 	@EnumSource
 	void plainClientsExcludeUsAndWeExcludeThem(Driver driver) {
-		try (RedisLockStore store = driver.store(server.port(), SETTINGS)) {
+		try (RedisLockStore store = driver.store(server.port(), PATIENT)) {
 			server.command("SET", "lock:k", "theirs", "NX", "PX", "30000");
 			OwnerToken waiter = token();
 			assertThat(acquire(store, "k", waiter, QueueMode.JOIN, PATIENT)).isInstanceOf(Busy.class);
@@ -337,7 +335,7 @@ class RedisFailureTests {
 	@EnumSource
 	void lockWithoutTtlIsBusyWithoutEnd(Driver driver) {
 		server.command("SET", "lock:k", "theirs");
-		try (RedisLockStore store = driver.store(server.port(), SETTINGS)) {
+		try (RedisLockStore store = driver.store(server.port(), PATIENT)) {
 			assertThat(acquire(store, "k", token())).isInstanceOfSatisfying(Busy.class,
 					(busy) -> assertThat(busy.remainingMillis()).isNegative());
 		}
@@ -346,7 +344,7 @@ class RedisFailureTests {
 	@ParameterizedTest
 	@EnumSource
 	void uncontendedPairIsTwoScriptsAndPublishesNothing(Driver driver) {
-		try (RedisLockStore store = driver.store(server.port(), SETTINGS)) {
+		try (RedisLockStore store = driver.store(server.port(), PATIENT)) {
 			OwnerToken warmUp = token();
 			acquire(store, "k", warmUp);
 			release(store, "k", warmUp);
@@ -368,8 +366,7 @@ class RedisFailureTests {
 	@ParameterizedTest
 	@EnumSource
 	void interruptedCallerGetsItsFlagBackAndTheRequestMayHaveBeenCarriedOut(Driver driver) {
-		try (TcpProxy proxy = new TcpProxy(server.port());
-				RedisLockStore store = driver.store(proxy.port(), SETTINGS)) {
+		try (TcpProxy proxy = new TcpProxy(server.port()); RedisLockStore store = driver.store(proxy.port(), PATIENT)) {
 			acquire(store, "other", token());
 			OwnerToken token = token();
 			// an answer that is there before anybody waits for it is no interrupt
@@ -390,7 +387,7 @@ class RedisFailureTests {
 	}
 
 	private void assertNothingAcquired(RedisConnectionFactory factory, String key, String words) {
-		try (RedisLockStore store = RedisLockStore.create(factory, SETTINGS)) {
+		try (RedisLockStore store = StoreFixture.store(factory, PATIENT)) {
 			for (QueueMode look : QueueMode.values()) {
 				assertThatExceptionOfType(LockUnavailableException.class)
 					.isThrownBy(() -> acquire(store, key, token(), look, PATIENT))

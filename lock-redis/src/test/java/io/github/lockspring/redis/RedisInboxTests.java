@@ -23,7 +23,7 @@ import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfigu
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-import static io.github.lockspring.redis.StoreFixture.SETTINGS;
+import static io.github.lockspring.redis.StoreFixture.PATIENT;
 import static io.github.lockspring.redis.StoreFixture.acquire;
 import static io.github.lockspring.redis.StoreFixture.instance;
 import static io.github.lockspring.redis.StoreFixture.isAcquired;
@@ -39,7 +39,7 @@ class RedisInboxTests {
 	@ParameterizedTest
 	@EnumSource
 	void messagesArriveInOrderOnOneThread(Driver driver) {
-		try (RedisLockStore store = driver.store(RedisServer.shared().port(), SETTINGS)) {
+		try (RedisLockStore store = driver.store(RedisServer.shared().port(), PATIENT)) {
 			Inbox inbox = open(store, instance(1));
 			OwnerToken token = token(instance(1));
 			for (int i = 1; i <= 200; i++) {
@@ -53,7 +53,7 @@ class RedisInboxTests {
 
 	@Test
 	void onlyWhatIsExactlyAMessageOfOursIsReported() {
-		try (RedisLockStore store = Driver.LETTUCE.store(RedisServer.shared().port(), SETTINGS)) {
+		try (RedisLockStore store = Driver.LETTUCE.store(RedisServer.shared().port(), PATIENT)) {
 			Inbox inbox = open(store, instance(1));
 			OwnerToken token = token(instance(1));
 			OwnerToken other = token(instance(2));
@@ -78,7 +78,7 @@ class RedisInboxTests {
 	@EnumSource
 	void lostConnectionIsSubscribedAgainAndReportedAsOpened(Driver driver) {
 		try (TcpProxy proxy = new TcpProxy(RedisServer.shared().port());
-				RedisLockStore store = driver.store(proxy.port(), SETTINGS)) {
+				RedisLockStore store = driver.store(proxy.port(), PATIENT)) {
 			Inbox inbox = open(store, instance(1));
 			for (Cut cut : Cut.values()) {
 				int before = this.listener.opened.get();
@@ -94,9 +94,11 @@ class RedisInboxTests {
 	@ParameterizedTest
 	@EnumSource
 	void subscriptionOverASlowNetworkIsMadeOnce(Driver driver) {
-		RedisStoreSettings settings = new RedisStoreSettings("slow:", Duration.ofMillis(700), true);
 		try (TcpProxy proxy = new TcpProxy(RedisServer.shared().port());
-				RedisLockStore store = driver.store(proxy.port(), settings)) {
+				RedisLockStore store = RedisLockStore.builder(driver.factory(proxy.port()))
+					.keyPrefix("slow:")
+					.commandTimeout(Duration.ofMillis(700))
+					.build()) {
 			proxy.delay(Duration.ofMillis(250));
 			Inbox inbox = store.inbox(instance(1), this.listener).orElseThrow();
 			inbox.open();
@@ -116,7 +118,7 @@ class RedisInboxTests {
 	@ParameterizedTest
 	@EnumSource
 	void restartedServerIsSubscribedAgain(Driver driver) {
-		try (RedisServer server = RedisServer.start(); RedisLockStore store = driver.store(server.port(), SETTINGS)) {
+		try (RedisServer server = RedisServer.start(); RedisLockStore store = driver.store(server.port(), PATIENT)) {
 			Inbox inbox = open(store, instance(1));
 			int before = this.listener.opened.get();
 			server.kill();
@@ -129,14 +131,13 @@ class RedisInboxTests {
 	@ParameterizedTest
 	@EnumSource
 	void serverThatIsNotThereWhenTheInboxOpensIsSubscribedLater(Driver driver) {
-		try (RedisServer server = RedisServer.start(); RedisLockStore store = driver.store(server.port(), SETTINGS)) {
+		try (RedisServer server = RedisServer.start(); RedisLockStore store = driver.store(server.port(), PATIENT)) {
 			server.kill();
 			long start = System.nanoTime();
 			Inbox inbox = store.inbox(instance(1), this.listener).orElseThrow();
 			inbox.open();
 			inbox.open();
-			assertThat(Duration.ofNanos(System.nanoTime() - start)).as("returns at once")
-				.isLessThan(SETTINGS.commandTimeout());
+			assertThat(Duration.ofNanos(System.nanoTime() - start)).as("returns at once").isLessThan(PATIENT);
 			assertThat(inbox.isConfirmed()).isFalse();
 			server.restart();
 			await().until(inbox::isConfirmed);
@@ -148,8 +149,8 @@ class RedisInboxTests {
 	@ParameterizedTest
 	@EnumSource
 	void doubtLastsWhileTheServerIsStopped(Driver driver) {
-		RedisStoreSettings settings = new RedisStoreSettings("lock:", Duration.ofMillis(500), true);
-		try (RedisServer server = RedisServer.start(); RedisLockStore store = driver.store(server.port(), settings)) {
+		Duration timeout = Duration.ofMillis(500);
+		try (RedisServer server = RedisServer.start(); RedisLockStore store = driver.store(server.port(), timeout)) {
 			Inbox inbox = open(store, instance(1));
 			server.pause();
 			inbox.probe();
@@ -163,9 +164,9 @@ class RedisInboxTests {
 	@ParameterizedTest
 	@EnumSource
 	void subscriptionThatOnlyLooksAliveIsReplaced(Driver driver) {
-		RedisStoreSettings settings = new RedisStoreSettings("lock:", Duration.ofMillis(500), true);
+		Duration timeout = Duration.ofMillis(500);
 		try (TcpProxy proxy = new TcpProxy(RedisServer.shared().port());
-				RedisLockStore store = driver.store(proxy.port(), settings)) {
+				RedisLockStore store = driver.store(proxy.port(), timeout)) {
 			Inbox inbox = open(store, instance(1));
 			proxy.stall(Direction.TO_CLIENT);
 			proxy.restoreForNewConnections();
@@ -182,7 +183,7 @@ class RedisInboxTests {
 	void refusedSubscriptionLeavesTheLocksAlone(Driver driver) {
 		try (RedisServer server = RedisServer.start()) {
 			server.command("ACL", "SETUSER", "default", "resetchannels");
-			try (RedisLockStore store = driver.store(server.port(), SETTINGS)) {
+			try (RedisLockStore store = driver.store(server.port(), PATIENT)) {
 				Inbox inbox = store.inbox(instance(1), this.listener).orElseThrow();
 				inbox.open();
 				await().during(Duration.ofMillis(500)).until(() -> !inbox.isConfirmed());
@@ -201,8 +202,8 @@ class RedisInboxTests {
 	void h21WhereTheScriptCouldNotPublishTheStoreDoes(Driver driver) throws Exception {
 		try (RedisServer server = RedisServer.start();
 				TcpProxy proxy = new TcpProxy(server.port());
-				RedisLockStore waiters = driver.store(server.port(), SETTINGS);
-				RedisLockStore holders = driver.store(proxy.port(), SETTINGS)) {
+				RedisLockStore waiters = driver.store(server.port(), PATIENT);
+				RedisLockStore holders = driver.store(proxy.port(), PATIENT)) {
 			Inbox inbox = open(waiters, instance(1));
 			OwnerToken holder = token(instance(2));
 			OwnerToken waiter = token(instance(1));
@@ -228,10 +229,10 @@ class RedisInboxTests {
 	@ParameterizedTest
 	@EnumSource
 	void closingEndsThreadsAndConnectionsAlsoWhenTheServerIsGone(Driver driver) {
-		RedisStoreSettings settings = new RedisStoreSettings("lock:", Duration.ofMillis(500), true);
+		Duration timeout = Duration.ofMillis(500);
 		for (boolean alive : new boolean[] { true, false }) {
 			try (RedisServer server = RedisServer.start()) {
-				RedisLockStore store = driver.store(server.port(), settings);
+				RedisLockStore store = driver.store(server.port(), timeout);
 				Inbox inbox = open(store, instance(1));
 				acquireSometime(store);
 				long start = System.nanoTime();
@@ -253,7 +254,7 @@ class RedisInboxTests {
 	@ParameterizedTest
 	@EnumSource
 	void nothingIsSentWhileNothingHappens(Driver driver) {
-		try (RedisServer server = RedisServer.start(); RedisLockStore store = driver.store(server.port(), SETTINGS)) {
+		try (RedisServer server = RedisServer.start(); RedisLockStore store = driver.store(server.port(), PATIENT)) {
 			Inbox inbox = open(store, instance(1));
 			inbox.probe();
 			await().until(inbox::isConfirmed);
@@ -272,10 +273,18 @@ class RedisInboxTests {
 	}
 
 	@Test
-	void withoutNotificationsNoMessageIsExpected() {
-		RedisStoreSettings settings = new RedisStoreSettings("lock:", Duration.ofSeconds(1), false);
-		try (RedisLockStore store = Driver.LETTUCE.store(RedisServer.shared().port(), settings)) {
+	void staticMasterAndReplicasReceiveNoMessagesButLock() {
+		RedisServer server = RedisServer.shared();
+		RedisStaticMasterReplicaConfiguration configuration = new RedisStaticMasterReplicaConfiguration(server.host(),
+				server.port());
+		LettuceConnectionFactory application = new LettuceConnectionFactory(configuration,
+				LettuceClientConfiguration.builder().readFrom(ReadFrom.REPLICA_PREFERRED).build());
+		try (RedisLockStore store = StoreFixture.store(application, PATIENT)) {
 			assertReceivesNothing(store);
+			OwnerToken token = token();
+			assertThat(isAcquired(store, "static", token)).isTrue();
+			assertThat(server.get("lock:static")).isEqualTo(token.toString());
+			release(store, "static", token);
 		}
 	}
 
@@ -285,22 +294,6 @@ class RedisInboxTests {
 		inbox.probe();
 		await().during(Duration.ofMillis(100)).until(() -> !inbox.isConfirmed());
 		inbox.close();
-	}
-
-	@Test
-	void staticMasterAndReplicasReceiveNoMessagesButLock() {
-		RedisServer server = RedisServer.shared();
-		RedisStaticMasterReplicaConfiguration configuration = new RedisStaticMasterReplicaConfiguration(server.host(),
-				server.port());
-		LettuceConnectionFactory application = new LettuceConnectionFactory(configuration,
-				LettuceClientConfiguration.builder().readFrom(ReadFrom.REPLICA_PREFERRED).build());
-		try (RedisLockStore store = RedisLockStore.create(application, SETTINGS)) {
-			assertReceivesNothing(store);
-			OwnerToken token = token();
-			assertThat(isAcquired(store, "static", token)).isTrue();
-			assertThat(server.get("lock:static")).isEqualTo(token.toString());
-			release(store, "static", token);
-		}
 	}
 
 	private Inbox open(RedisLockStore store, String instance) {

@@ -32,17 +32,15 @@ class RedisOutageTests {
 
 	private static final int CALLERS = 100;
 
-	private static final Duration TIMEOUT = Duration.ofSeconds(1);
-
 	// one after the other they would take 100 s, and six at once still 17 s
 	private static final Duration SOON = Duration.ofSeconds(10);
 
-	private static final RedisStoreSettings SETTINGS = new RedisStoreSettings("lock:", Duration.ofSeconds(1), true);
+	private static final Duration TIMEOUT = Duration.ofSeconds(1);
 
 	@ParameterizedTest
 	@EnumSource
 	void f22StoppedServerFailsManyCallersWithinOneTimeout(Driver driver) throws Exception {
-		try (RedisServer server = RedisServer.start(); RedisLockStore store = driver.store(server.port(), SETTINGS)) {
+		try (RedisServer server = RedisServer.start(); RedisLockStore store = driver.store(server.port(), TIMEOUT)) {
 			warmUp(store);
 			server.pause();
 			assertManyCallersFailSoon(store);
@@ -54,7 +52,7 @@ class RedisOutageTests {
 	@ParameterizedTest
 	@EnumSource
 	void f22StoppedServerFailsManyCallersAlsoWithoutAConnectionYet(Driver driver) throws Exception {
-		try (RedisServer server = RedisServer.start(); RedisLockStore store = driver.store(server.port(), SETTINGS)) {
+		try (RedisServer server = RedisServer.start(); RedisLockStore store = driver.store(server.port(), TIMEOUT)) {
 			server.pause();
 			assertManyCallersFailSoon(store);
 			server.resume();
@@ -65,7 +63,7 @@ class RedisOutageTests {
 	@ParameterizedTest
 	@EnumSource
 	void f22KilledServerFailsManyCallersAtOnceAndIsUsedAgainWhenItIsBack(Driver driver) throws Exception {
-		try (RedisServer server = RedisServer.start(); RedisLockStore store = driver.store(server.port(), SETTINGS)) {
+		try (RedisServer server = RedisServer.start(); RedisLockStore store = driver.store(server.port(), TIMEOUT)) {
 			warmUp(store);
 			server.kill();
 			assertManyCallersFailSoon(store);
@@ -77,7 +75,7 @@ class RedisOutageTests {
 	@ParameterizedTest
 	@EnumSource
 	void f22ServerThatIsNotThereAtTheStartIsUsedWhenItComes(Driver driver) throws Exception {
-		try (RedisServer server = RedisServer.start(); RedisLockStore store = driver.store(server.port(), SETTINGS)) {
+		try (RedisServer server = RedisServer.start(); RedisLockStore store = driver.store(server.port(), TIMEOUT)) {
 			server.kill();
 			assertManyCallersFailSoon(store);
 			server.restart();
@@ -88,7 +86,7 @@ class RedisOutageTests {
 	@ParameterizedTest
 	@EnumSource
 	void restartBetweenTwoCommandsIsNotNoticed(Driver driver) throws Exception {
-		try (RedisServer server = RedisServer.start(); RedisLockStore store = driver.store(server.port(), SETTINGS)) {
+		try (RedisServer server = RedisServer.start(); RedisLockStore store = driver.store(server.port(), TIMEOUT)) {
 			warmUp(store);
 			// several connections, all of which the restart ends
 			callAtOnce(20, () -> isAcquired(store, "k", token()));
@@ -100,9 +98,9 @@ class RedisOutageTests {
 	@ParameterizedTest
 	@EnumSource
 	void connectionThatVanishedWithoutAWordIsReplaced(Driver driver) throws Exception {
-		RedisStoreSettings settings = new RedisStoreSettings("lock:", Duration.ofMillis(300), true);
+		Duration timeout = Duration.ofMillis(300);
 		try (TcpProxy proxy = new TcpProxy(RedisServer.shared().port());
-				RedisLockStore store = driver.store(proxy.port(), settings)) {
+				RedisLockStore store = driver.store(proxy.port(), timeout)) {
 			await().ignoreExceptions().until(() -> isAcquired(store, "first " + driver, token()));
 			proxy.stall();
 			assertThatExceptionOfType(LockUnavailableException.class)
@@ -117,8 +115,8 @@ class RedisOutageTests {
 	@EnumSource
 	void timeoutOfOneCallIsItsOwn(Driver driver) throws Exception {
 		Duration another = Duration.ofSeconds(20);
-		RedisStoreSettings settings = new RedisStoreSettings("lock:", another, true);
-		try (RedisServer server = RedisServer.start(); RedisLockStore store = driver.store(server.port(), settings)) {
+		Duration timeout = another;
+		try (RedisServer server = RedisServer.start(); RedisLockStore store = driver.store(server.port(), timeout)) {
 			warmUp(store);
 			server.pause();
 			for (int millis : new int[] { 30, 100, 300 }) {

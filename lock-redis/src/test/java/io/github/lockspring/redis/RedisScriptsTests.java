@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 
+import io.github.lockspring.redis.internal.RedisKeys;
 import io.github.lockspring.testsupport.redis.RedisServer;
 import io.github.lockspring.testsupport.redis.RespClient;
 import org.junit.jupiter.api.BeforeEach;

@@ -42,7 +42,6 @@ import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import static io.github.lockspring.redis.StoreFixture.PATIENT;
-import static io.github.lockspring.redis.StoreFixture.SETTINGS;
 import static io.github.lockspring.redis.StoreFixture.acquire;
 import static io.github.lockspring.redis.StoreFixture.instance;
 import static io.github.lockspring.redis.StoreFixture.release;
@@ -204,8 +203,8 @@ class RestrictedServerTests {
 		user("&* +@all -publish");
 		RecordingListener owner = new RecordingListener();
 		RecordingListener waiter = new RecordingListener();
-		try (RedisLockStore store = RedisLockStore.create(whereOnlyClientsPublish(driver), SETTINGS);
-				RedisLockStore inboxes = driver.store(server.port(), SETTINGS);
+		try (RedisLockStore store = StoreFixture.store(whereOnlyClientsPublish(driver), PATIENT);
+				RedisLockStore inboxes = driver.store(server.port(), PATIENT);
 				Inbox ownersInbox = inboxes.inbox(instance(1), owner).orElseThrow();
 				Inbox waitersInbox = inboxes.inbox(instance(2), waiter).orElseThrow()) {
 			ownersInbox.open();
@@ -274,7 +273,7 @@ class RestrictedServerTests {
 	}
 
 	private static RedisLockStore store(Driver driver) {
-		return RedisLockStore.create(driver.factory(configuration()), SETTINGS);
+		return StoreFixture.store(driver.factory(configuration()), PATIENT);
 	}
 
 	private static void user(String rules) {

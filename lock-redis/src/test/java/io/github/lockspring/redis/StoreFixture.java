@@ -16,6 +16,8 @@ import io.github.lockspring.store.LockStore.RenewRequest;
 import io.github.lockspring.store.LockStore.RenewResult;
 import io.github.lockspring.store.OwnerToken;
 
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+
 /**
  * Asks requests in few words.
  */
@@ -25,13 +27,15 @@ public final class StoreFixture {
 
 	public static final Duration PATIENT = Duration.ofSeconds(10);
 
-	public static final RedisStoreSettings SETTINGS = new RedisStoreSettings("lock:", PATIENT, true);
-
 	private static final AtomicLong SEQUENCE = new AtomicLong(System.currentTimeMillis() * 1000);
 
 	private static final String INSTANCE = "fixture%015d".formatted(ThreadLocalRandom.current().nextInt(1 << 30));
 
 	private StoreFixture() {
+	}
+
+	public static RedisLockStore store(RedisConnectionFactory factory, Duration commandTimeout) {
+		return RedisLockStore.builder(factory).commandTimeout(commandTimeout).build();
 	}
 
 	public static OwnerToken token() {

@@ -128,7 +128,7 @@ class MissingLockStoreException extends RuntimeException {
 			return new MissingLockStoreException(
 					"there are several RedisConnectionFactory beans and none of them is primary: "
 							+ String.join(", ", Arrays.stream(factories).sorted().toList()),
-					"Mark the one for the locks with @Primary, or define a LockStore bean with RedisLockStore.create.");
+					"Mark the one for the locks with @Primary, or define a LockStore bean with RedisLockStore.builder.");
 		}
 		return leftOut("RedisLockStoreAutoConfiguration");
 	}

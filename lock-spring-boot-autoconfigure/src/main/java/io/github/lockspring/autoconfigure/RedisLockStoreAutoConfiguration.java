@@ -1,7 +1,6 @@
 package io.github.lockspring.autoconfigure;
 
 import io.github.lockspring.redis.RedisLockStore;
-import io.github.lockspring.redis.RedisStoreSettings;
 import io.github.lockspring.store.LockStore;
 
 import org.springframework.beans.factory.BeanFactoryUtils;
@@ -37,8 +36,8 @@ public final class RedisLockStoreAutoConfiguration {
 		boolean several = BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beanFactory,
 				RedisConnectionFactory.class).length > 1;
 		try {
-			return RedisLockStore.create(factory.getBeanInstance(), several ? factory.getBeanName() : null,
-					settings(properties));
+			RedisLockStore.Builder builder = configure(RedisLockStore.builder(factory.getBeanInstance()), properties);
+			return (several ? builder.name(factory.getBeanName()) : builder).build();
 		}
 		catch (UnsupportedOperationException ex) {
 			throw new LockPropertyException("redis.replica-acks", String.valueOf(properties.redis().replicaAcks()),
@@ -47,10 +46,12 @@ public final class RedisLockStoreAutoConfiguration {
 		}
 	}
 
-	private static RedisStoreSettings settings(DistributedLockProperties properties) {
+	static RedisLockStore.Builder configure(RedisLockStore.Builder builder, DistributedLockProperties properties) {
 		DistributedLockProperties.Redis redis = properties.redis();
-		return new RedisStoreSettings(properties.keyPrefix(), redis.commandTimeout(), redis.connectTimeout(),
-				redis.notifications(), redis.replicaAcks(), redis.replicaAckTimeout());
+		return builder.keyPrefix(properties.keyPrefix())
+			.commandTimeout(redis.commandTimeout())
+			.connectTimeout(redis.connectTimeout())
+			.replicaAcks(redis.replicaAcks());
 	}
 
 }

@@ -5,8 +5,6 @@ import java.util.List;
 
 import io.github.lockspring.autoconfigure.internal.ConditionalOnFlag;
 import io.github.lockspring.redis.redlock.RedlockLockStore;
-import io.github.lockspring.redis.redlock.RedlockNode;
-import io.github.lockspring.redis.redlock.RedlockSettings;
 import io.github.lockspring.store.LockStore;
 
 import org.springframework.beans.factory.BeanFactory;
@@ -40,12 +38,8 @@ public final class RedlockLockStoreAutoConfiguration {
 			Environment environment) {
 		RedlockConnectionFactories factories = RedlockConnectionFactories.of(beanFactory,
 				environment.getProperty("spring.data.redis.client-type"));
-		List<RedlockNode> nodes = properties.redlock()
-			.addresses()
-			.stream()
-			.map((address) -> new RedlockNode(address.name(), factories.create(address)))
-			.toList();
-		return RedlockLockStore.create(nodes, settings(properties));
+		List<RedisConnectionFactory> nodes = properties.redlock().addresses().stream().map(factories::create).toList();
+		return configure(RedlockLockStore.builder(nodes), properties).build();
 	}
 
 	@Bean
@@ -54,11 +48,12 @@ public final class RedlockLockStoreAutoConfiguration {
 		return new RedlockLeaseValidator(longestTtl(properties));
 	}
 
-	private static RedlockSettings settings(DistributedLockProperties properties) {
-		DistributedLockProperties.Redlock redlock = properties.redlock();
-		return new RedlockSettings(properties.keyPrefix(), properties.redis().commandTimeout(),
-				properties.redis().connectTimeout(), redlock.nodeTimeout(), redlock.clockDrift(),
-				longestTtl(properties), redlock.durable());
+	static RedlockLockStore.Builder configure(RedlockLockStore.Builder builder, DistributedLockProperties properties) {
+		return builder.keyPrefix(properties.keyPrefix())
+			.commandTimeout(properties.redis().commandTimeout())
+			.connectTimeout(properties.redis().connectTimeout())
+			.maxTtl(longestTtl(properties))
+			.durable(properties.redlock().durable());
 	}
 
 	private static Duration longestTtl(DistributedLockProperties properties) {

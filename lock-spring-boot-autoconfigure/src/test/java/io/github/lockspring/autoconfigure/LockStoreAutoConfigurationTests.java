@@ -305,7 +305,7 @@ class LockStoreAutoConfigurationTests {
 			.of(Applications.withRedis().withUserConfiguration(LockedService.class, TwoFactoriesConfiguration.class));
 		assertThat(failure.getDescription()).contains("several RedisConnectionFactory beans")
 			.contains("cacheRedis, lockRedis");
-		assertThat(failure.getAction()).contains("@Primary").contains("RedisLockStore.create");
+		assertThat(failure.getAction()).contains("@Primary").contains("RedisLockStore.builder");
 	}
 
 	@Test

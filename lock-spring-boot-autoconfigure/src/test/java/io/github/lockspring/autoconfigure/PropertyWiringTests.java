@@ -9,19 +9,19 @@ import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
+import io.github.lockspring.etcd.EtcdStoreSettings;
+import io.github.lockspring.fencing.JdbcFencingGuard;
 import io.github.lockspring.internal.UnitOfWork;
 import io.github.lockspring.internal.engine.EngineSettings;
-import io.github.lockspring.etcd.EtcdStoreSettings;
 import io.github.lockspring.internal.interceptor.LockInterceptor;
 import io.github.lockspring.internal.interceptor.LockOperationSourceAdvisor;
-import io.github.lockspring.fencing.JdbcFencingGuard;
-import io.github.lockspring.jdbc.JdbcStoreSettings;
-import io.github.lockspring.redis.RedisStoreSettings;
-import io.github.lockspring.redis.redlock.RedlockSettings;
-import io.github.lockspring.store.memory.MemoryLockStore;
 import io.github.lockspring.internal.transaction.CommitGuard;
 import io.github.lockspring.internal.transaction.TransactionListenerRegistrar;
 import io.github.lockspring.internal.transaction.Verification;
+import io.github.lockspring.jdbc.JdbcStoreSettings;
+import io.github.lockspring.redis.RedisLockStore;
+import io.github.lockspring.redis.redlock.RedlockLockStore;
+import io.github.lockspring.store.memory.MemoryLockStore;
 import io.github.lockspring.zookeeper.ZooKeeperStoreSettings;
 import org.apache.zookeeper.ZooDefs;
 import org.jspecify.annotations.Nullable;
@@ -34,6 +34,7 @@ import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
+import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.test.util.ReflectionTestUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -56,18 +57,18 @@ class PropertyWiringTests {
 		engine("async-release", "true", true, EngineSettings::asyncRelease);
 		engine("fairness.max-handoff-time", "45ms", Duration.ofMillis(45), EngineSettings::maxHandoffTime);
 		engine("shutdown.timeout", "46s", Duration.ofSeconds(46), EngineSettings::shutdownTimeout);
-		everyStore("key-prefix", "other:", "other:", RedisStoreSettings::keyPrefix, RedlockSettings::keyPrefix);
-		everyStore("redis.command-timeout", "4s", Duration.ofSeconds(4), RedisStoreSettings::commandTimeout,
-				RedlockSettings::commandTimeout);
-		everyStore("redis.connect-timeout", "53s", Duration.ofSeconds(53), RedisStoreSettings::connectTimeout,
-				RedlockSettings::connectTimeout);
-		redis("redis.notifications", "false", false, RedisStoreSettings::notifications);
-		redis("redis.replica-acks", "7", 7, RedisStoreSettings::replicaAcks);
-		redis("redis.replica-ack-timeout", "48ms", Duration.ofMillis(48), RedisStoreSettings::replicaAckTimeout);
-		redlock("redlock.node-timeout", "49ms", Duration.ofMillis(49), RedlockSettings::nodeTimeout);
-		redlock("redlock.clock-drift", "0.06", 0.06, RedlockSettings::clockDrift);
-		redlock("redlock.longest-ttl", "51s", Duration.ofSeconds(51), RedlockSettings::longestTtl);
-		redlock("redlock.durable", "true", true, RedlockSettings::durable);
+		everyStore("key-prefix", "other:", "other:", "keyPrefix");
+		everyStore("redis.command-timeout", "4s", Duration.ofSeconds(4), "commandTimeout");
+		everyStore("redis.connect-timeout", "53s", Duration.ofSeconds(53), "connectTimeout");
+		bound("redis.notifications", "false", false, (properties) -> properties.redis().notifications());
+		redis("redis.replica-acks", "7", 7, "replicaAcks");
+		bound("redis.replica-ack-timeout", "48ms", Duration.ofMillis(48),
+				(properties) -> properties.redis().replicaAckTimeout());
+		bound("redlock.node-timeout", "49ms", Duration.ofMillis(49),
+				(properties) -> properties.redlock().nodeTimeout());
+		bound("redlock.clock-drift", "0.06", 0.06, (properties) -> properties.redlock().clockDrift());
+		redlock("redlock.longest-ttl", "51s", Duration.ofSeconds(51), "maxTtl");
+		redlock("redlock.durable", "true", true, "durable");
 		// RedlockLockStoreAutoConfigurationTests uses the nodes
 		bound("redlock.nodes", "redis://a:1,redis://b:2,redis://c:3", 3,
 				(properties) -> properties.redlock().addresses().size());
@@ -143,15 +144,21 @@ class PropertyWiringTests {
 				(properties) -> setting.apply(settings(LockAutoConfiguration.Engine.class, properties)));
 	}
 
-	private static void redis(String name, String value, Object expected,
-			Function<RedisStoreSettings, Object> setting) {
-		bound(name, value, expected,
-				(properties) -> setting.apply(settings(RedisLockStoreAutoConfiguration.class, properties)));
+	private static void redis(String name, String value, Object expected, String option) {
+		bound(name, value, expected, (properties) -> field(redis(properties), option));
 	}
 
-	private static void redlock(String name, String value, Object expected, Function<RedlockSettings, Object> setting) {
-		bound(name, value, expected,
-				(properties) -> setting.apply(settings(RedlockLockStoreAutoConfiguration.class, properties)));
+	private static RedisLockStore.Builder redis(DistributedLockProperties properties) {
+		return RedisLockStoreAutoConfiguration.configure(RedisLockStore.builder(new JedisConnectionFactory()),
+				properties);
+	}
+
+	private static void redlock(String name, String value, Object expected, String option) {
+		bound(name, value, expected, (properties) -> field(redlock(properties), option));
+	}
+
+	private static RedlockLockStore.Builder redlock(DistributedLockProperties properties) {
+		return RedlockLockStoreAutoConfiguration.configure(RedlockLockStore.builder(List.of()), properties);
 	}
 
 	private static void jdbc(String name, String value, Object expected, Function<JdbcStoreSettings, Object> setting) {
@@ -170,12 +177,10 @@ class PropertyWiringTests {
 				(properties) -> setting.apply(settings(EtcdLockStoreAutoConfiguration.class, properties)));
 	}
 
-	private static void everyStore(String name, String value, Object expected,
-			Function<RedisStoreSettings, Object> redis, Function<RedlockSettings, Object> redlock) {
+	private static void everyStore(String name, String value, Object expected, String option) {
 		bound(name, value, expected, (properties) -> {
-			Object ofRedis = redis.apply(settings(RedisLockStoreAutoConfiguration.class, properties));
-			assertThat(redlock.apply(settings(RedlockLockStoreAutoConfiguration.class, properties))).isEqualTo(ofRedis);
-			return ofRedis;
+			assertThat(field(redlock(properties), option)).isEqualTo(expected);
+			return field(redis(properties), option);
 		});
 	}
 

@@ -4,9 +4,9 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 
+import io.github.lockspring.DistributedLock;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
-import io.github.lockspring.DistributedLock;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.StoreTraits;
 import io.github.lockspring.store.memory.MemoryLockStore;
@@ -68,8 +68,7 @@ class ShortestTtlTests {
 		@Bean
 		LockStore store() {
 			LockStore memory = new MemoryLockStore();
-			StoreTraits traits = new StoreTraits(Duration.ofSeconds(10), Duration.ofSeconds(1), null,
-					StoreTraits.Waiting.NOTIFIED_QUEUE, null);
+			StoreTraits traits = new StoreTraits(Duration.ofSeconds(10), Duration.ofSeconds(1), null, null);
 			return (LockStore) Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] { LockStore.class },
 					(proxy, method, arguments) -> {
 						try {

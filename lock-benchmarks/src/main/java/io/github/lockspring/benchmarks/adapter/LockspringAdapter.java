@@ -9,7 +9,6 @@ import io.github.lockspring.LockTemplate;
 import io.github.lockspring.internal.engine.EngineSettings;
 import io.github.lockspring.internal.engine.LockEngine;
 import io.github.lockspring.redis.RedisLockStore;
-import io.github.lockspring.redis.RedisStoreSettings;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
@@ -62,7 +61,10 @@ final class LockspringAdapter implements LockAdapter {
 				defaults.commandTimeout(), defaults.renewalInterval(), defaults.renewalBatchSize(),
 				defaults.maxHandoffTime(), defaults.shutdownTimeout(), asyncRelease);
 		this.closeFactory = closeFactory;
-		this.store = RedisLockStore.create(factory, new RedisStoreSettings(PREFIX, settings.commandTimeout(), true));
+		this.store = RedisLockStore.builder(factory)
+			.keyPrefix(PREFIX)
+			.commandTimeout(settings.commandTimeout())
+			.build();
 		this.engine = new LockEngine(this.store, settings, List.of());
 		this.locks = this.engine.template();
 	}

@@ -9,10 +9,7 @@ import io.github.lockspring.LockTemplate;
 import io.github.lockspring.internal.engine.EngineSettings;
 import io.github.lockspring.internal.engine.LockEngine;
 import io.github.lockspring.redis.RedisLockStore;
-import io.github.lockspring.redis.RedisStoreSettings;
 import io.github.lockspring.redis.redlock.RedlockLockStore;
-import io.github.lockspring.redis.redlock.RedlockNode;
-import io.github.lockspring.redis.redlock.RedlockSettings;
 import io.github.lockspring.store.LockStore;
 
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
@@ -28,8 +25,6 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 final class Subject implements AutoCloseable {
 
 	private static final int KEYS = 64;
-
-	private static final Duration ACK_TIMEOUT = Duration.ofMillis(500);
 
 	private final String name;
 
@@ -50,16 +45,17 @@ final class Subject implements AutoCloseable {
 
 	/** All that are compared; the first one is what the others are measured by. */
 	static List<Subject> all(TopologyServers servers) {
-		RedisStoreSettings settings = new RedisStoreSettings();
-		return List.of(new Subject("one server", RedisLockStore.create(single(servers.single()), settings)),
-				new Subject("Sentinel", RedisLockStore.create(sentinel(servers), settings)),
-				new Subject("Sentinel, 1 acknowledgement",
-						RedisLockStore.create(sentinel(servers), settings.withReplicaAcks(1, ACK_TIMEOUT))),
-				new Subject("Sentinel, 2 acknowledgements",
-						RedisLockStore.create(sentinel(servers), settings.withReplicaAcks(2, ACK_TIMEOUT))),
-				new Subject("Cluster", RedisLockStore.create(cluster(servers), settings)),
+		return List.of(new Subject("one server", redis(single(servers.single()), 0)),
+				new Subject("Sentinel", redis(sentinel(servers), 0)),
+				new Subject("Sentinel, 1 acknowledgement", redis(sentinel(servers), 1)),
+				new Subject("Sentinel, 2 acknowledgements", redis(sentinel(servers), 2)),
+				new Subject("Cluster", redis(cluster(servers), 0)),
 				new Subject("Redlock, 3 servers", redlock(servers.independent(3))),
 				new Subject("Redlock, 5 servers", redlock(servers.independent(5))));
+	}
+
+	private static LockStore redis(LettuceConnectionFactory factory, int replicaAcks) {
+		return RedisLockStore.builder(factory).replicaAcks(replicaAcks).build();
 	}
 
 	private static LettuceConnectionFactory single(int port) {
@@ -80,10 +76,7 @@ final class Subject implements AutoCloseable {
 
 	// the servers have just been started, which matters to the rule about restarted ones
 	private static LockStore redlock(List<Integer> ports) {
-		RedlockSettings defaults = new RedlockSettings();
-		return RedlockLockStore.create(
-				ports.stream().map((port) -> new RedlockNode(TopologyServers.HOST + ':' + port, single(port))).toList(),
-				defaults);
+		return RedlockLockStore.builder(ports.stream().map(Subject::single).toList()).build();
 	}
 
 	String name() {

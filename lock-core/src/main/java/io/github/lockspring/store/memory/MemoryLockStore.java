@@ -58,7 +58,7 @@ public final class MemoryLockStore implements LockStore {
 	 * about unused keys.
 	 */
 
-	private static final StoreTraits TRAITS = StoreTraits.exact(StoreTraits.Waiting.NOTIFIED_QUEUE);
+	private static final StoreTraits TRAITS = StoreTraits.exact();
 
 	private static final int MIN_SIZE_TO_SWEEP = 64;
 

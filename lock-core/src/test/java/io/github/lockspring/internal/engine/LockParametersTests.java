@@ -19,7 +19,7 @@ class LockParametersTests {
 
 	private static final Duration GLOBAL_TTL = Duration.ofSeconds(30);
 
-	private static final StoreTraits ANY = StoreTraits.exact(StoreTraits.Waiting.NOTIFIED_QUEUE);
+	private static final StoreTraits ANY = StoreTraits.exact();
 
 	private static final LockRequest REQUEST = LockRequest.of("a");
 
@@ -107,7 +107,7 @@ class LockParametersTests {
 	}
 
 	private static StoreTraits traits(Duration shortest, @Nullable Duration longest) {
-		return new StoreTraits(shortest, shortest, longest, StoreTraits.Waiting.QUEUE, null);
+		return new StoreTraits(shortest, shortest, longest, null);
 	}
 
 	private static LockParameters on(StoreTraits traits, LockRequest request) {

@@ -71,7 +71,7 @@ public class ScriptedStore implements LockStore {
 	private final BlockingQueue<Asked> asked = new LinkedBlockingQueue<>();
 
 	/** What this store claims to be like. */
-	public volatile StoreTraits traits = StoreTraits.exact(StoreTraits.Waiting.NOTIFIED_QUEUE);
+	public volatile StoreTraits traits = StoreTraits.exact();
 
 	/** The acquisitions that were requested. */
 	public final List<AcquireRequest> looks = new CopyOnWriteArrayList<>();

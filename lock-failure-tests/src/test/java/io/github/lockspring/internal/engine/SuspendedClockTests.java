@@ -8,19 +8,18 @@ import javax.sql.DataSource;
 
 import io.github.lockspring.FencingGuard;
 import io.github.lockspring.HeldLock;
-import io.github.lockspring.internal.KeyedLock;
-import io.github.lockspring.internal.base.CallChain;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.StaleFencingTokenException;
 import io.github.lockspring.fencing.JdbcFencingGuard;
+import io.github.lockspring.internal.KeyedLock;
+import io.github.lockspring.internal.base.CallChain;
 import io.github.lockspring.internal.engine.support.LockRecorder;
 import io.github.lockspring.internal.engine.support.Time;
 import io.github.lockspring.internal.transaction.CommitGuard;
 import io.github.lockspring.internal.transaction.Verification;
 import io.github.lockspring.redis.Instance;
 import io.github.lockspring.redis.RedisLockStore;
-import io.github.lockspring.redis.RedisStoreSettings;
 import io.github.lockspring.testsupport.jdbc.Databases;
 import io.github.lockspring.testsupport.redis.RedisServer;
 import org.jspecify.annotations.Nullable;
@@ -52,8 +51,7 @@ class SuspendedClockTests {
 	private final LettuceConnectionFactory factory = new LettuceConnectionFactory(
 			new RedisStandaloneConfiguration("127.0.0.1", this.redis.port()));
 
-	private final RedisLockStore store = RedisLockStore.create(this.factory,
-			new RedisStoreSettings("lock:", Duration.ofSeconds(1), true));
+	private final RedisLockStore store = RedisLockStore.builder(this.factory).build();
 
 	private final StoppableTime time = new StoppableTime();
 

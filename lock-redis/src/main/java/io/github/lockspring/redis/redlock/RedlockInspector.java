@@ -13,8 +13,8 @@ import java.util.Optional;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
 
-import io.github.lockspring.redis.RedisInspector;
-import io.github.lockspring.redis.RedisKeys;
+import io.github.lockspring.redis.internal.InstanceText;
+import io.github.lockspring.redis.internal.RedisKeys;
 import io.github.lockspring.redis.internal.client.RedisErrors;
 import io.github.lockspring.redis.redlock.RedlockNodeClient.NodeResult;
 import io.github.lockspring.store.InstanceInfo;
@@ -121,7 +121,7 @@ final class RedlockInspector implements LockStoreInspector {
 	public void register(String instance, InstanceInfo info, Duration ttl, Duration timeout) {
 		String key = this.keys.instance(instance);
 		QuorumRequest<Boolean> request = send((node, limit) -> node.run(key, (template) -> {
-			template.opsForValue().set(key, RedisInspector.text(info), ttl);
+			template.opsForValue().set(key, InstanceText.of(info), ttl);
 			return true;
 		}, limit), timeout);
 		read(request, (done) -> {
@@ -144,7 +144,7 @@ final class RedlockInspector implements LockStoreInspector {
 				timeout);
 		read(request, (values) -> {
 			for (int i = 0; i < values.size(); i++) {
-				InstanceInfo info = RedisInspector.info(values.get(i));
+				InstanceInfo info = InstanceText.parse(values.get(i));
 				if (info != null) {
 					known.put(distinct.get(i), info);
 				}

@@ -4,12 +4,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -17,6 +16,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.internal.base.StoreOptions;
 import io.github.lockspring.redis.internal.client.FirstConnections;
 import io.github.lockspring.redis.internal.client.RedisConnectionsFactory;
 import io.github.lockspring.redis.internal.client.RedisErrors;
@@ -42,6 +42,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+
 /**
  * Locks on a majority of several independent Redis servers (Redis 6.2 or later, or
  * Valkey), known as Redlock. A minority of them may be down, slow, or may have lost its
@@ -52,12 +54,12 @@ import org.slf4j.LoggerFactory;
  * retry with jitter.
  * <p>
  * Besides a majority this requires that the clocks of the servers and of the callers run
- * at the same speed within {@link RedlockSettings#clockDrift()}, and that a server loses
- * data only when it restarts.
+ * at the same speed within one percent, and that a server loses data only when it
+ * restarts.
  * <p>
  * Thread-safe. Does not connect before {@link #connect} or the first request. A request
- * takes no longer than its timeout and the command timeout of the settings; the timeout
- * should be at most a third of the requested ttl.
+ * takes no longer than its timeout and the command timeout; the timeout should be at most
+ * a third of the requested ttl.
  *
  * @since 0.1
  * @see <a href=
@@ -77,7 +79,13 @@ public final class RedlockLockStore implements LockStore {
 	private static final Logger logger = LoggerFactory.getLogger(RedlockLockStore.class);
 
 	private static final StoreTraits TRAITS = new StoreTraits(Duration.ofMillis(1), Duration.ofMillis(1), null,
-			StoreTraits.Waiting.NONE, Duration.ofDays(1));
+			Duration.ofDays(1));
+
+	/** Most replies take a millisecond; callers should learn of an outage soon. */
+	private static final Duration DEFAULT_COMMAND_TIMEOUT = Duration.ofSeconds(1);
+
+	/** The ttl of locks by default. */
+	private static final Duration DEFAULT_MAX_TTL = Duration.ofSeconds(30);
 
 	/** Allowance for times that are measured in milliseconds. */
 	private static final long ROUNDING_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
@@ -119,31 +127,37 @@ public final class RedlockLockStore implements LockStore {
 	}
 
 	/**
-	 * Creates a store. Does not connect.
-	 * @param nodes the servers, at least three, an odd number
-	 * @param settings the settings
-	 * @return the store, to be closed by the caller
-	 * @throws IllegalArgumentException if the nodes are too few, of an even number, or if
-	 * two of them have the same name
+	 * Begins to build a store.
+	 * @param nodes provide the address and the credentials of each server, of at least
+	 * three and an odd number; need not be started, and stay the caller's to close
+	 * @return the builder
 	 */
-	public static RedlockLockStore create(List<RedlockNode> nodes, RedlockSettings settings) {
+	public static Builder builder(List<? extends RedisConnectionFactory> nodes) {
+		return new Builder(nodes);
+	}
+
+	/**
+	 * Creates a store. Does not connect.
+	 */
+	static RedlockLockStore create(List<RedisConnectionFactory> nodes, RedlockSettings settings) {
 		if (nodes.size() < 3 || nodes.size() % 2 == 0) {
 			throw new IllegalArgumentException("Redlock needs 3, 5 or another odd number of nodes, but there are "
 					+ nodes.size() + ": an even number tolerates no more failures than the odd number below it");
 		}
-		Set<String> names = new HashSet<>();
-		for (RedlockNode node : nodes) {
-			if (!names.add(node.name())) {
+		Map<String, RedisConnectionFactory> named = new LinkedHashMap<>();
+		for (RedisConnectionFactory node : nodes) {
+			String name = RedisConnectionsFactory.endpoint(node, null).name().orElse("#" + (named.size() + 1));
+			if (named.put(name, node) != null) {
 				throw new IllegalArgumentException(
-						"Each Redlock node must be a server of its own, but there are two called " + node.name());
+						"Each Redlock node must be a server of its own, but there are two called " + name);
 			}
 		}
 		Duration timeout = settings.commandTimeout();
-		List<RedlockNodeClient> clients = nodes.stream()
-			.map((node) -> new RedlockNodeClient(node.name(),
-					RedisConnectionsFactory.create(node.connectionFactory(), timeout, settings.connectTimeout()),
-					RedisConnectionsFactory.endpoint(node.connectionFactory(), null), timeout))
-			.toList();
+		List<RedlockNodeClient> clients = new ArrayList<>();
+		named.forEach((name,
+				node) -> clients.add(new RedlockNodeClient(name,
+						RedisConnectionsFactory.create(node, timeout, settings.connectTimeout()),
+						RedisConnectionsFactory.endpoint(node, null), timeout)));
 		return new RedlockLockStore(clients, settings, System::nanoTime);
 	}
 
@@ -334,15 +348,14 @@ public final class RedlockLockStore implements LockStore {
 	}
 
 	private boolean isTooLong(Duration ttl) {
-		return !this.settings.durable() && ttl.compareTo(this.settings.longestTtl()) > 0;
+		return !this.settings.durable() && ttl.compareTo(this.settings.maxTtl()) > 0;
 	}
 
 	private LockUnavailableException tooLong(Duration ttl) {
-		return new LockUnavailableException(
-				"a lease of " + RedisErrors.format(ttl) + " is longer than distributed-lock.redlock.longest-ttl, "
-						+ RedisErrors.format(this.settings.longestTtl())
-						+ ", after which nodes that lost their data in a restart vote again: "
-						+ "increase that property, shorten the lease, or renew it");
+		return new LockUnavailableException("a lease of " + RedisErrors.format(ttl)
+				+ " is longer than distributed-lock.redlock.max-ttl, " + RedisErrors.format(this.settings.maxTtl())
+				+ ", after which nodes that lost their data in a restart vote again: "
+				+ "increase that property, shorten the lease, or renew it");
 	}
 
 	private Duration limit(Duration timeout) {
@@ -409,6 +422,97 @@ public final class RedlockLockStore implements LockStore {
 		long end = System.nanoTime() + this.settings.nodeTimeout().toNanos();
 		this.quorum.nodes().forEach(RedlockNodeClient::shutdown);
 		this.quorum.nodes().forEach((node) -> node.close(Duration.ofNanos(end - System.nanoTime())));
+	}
+
+	/**
+	 * Builds a {@link RedlockLockStore}. Not thread-safe.
+	 */
+	public static final class Builder {
+
+		private final List<RedisConnectionFactory> nodes;
+
+		private String keyPrefix = StoreOptions.DEFAULT_KEY_PREFIX;
+
+		private Duration commandTimeout = DEFAULT_COMMAND_TIMEOUT;
+
+		private Duration connectTimeout = StoreOptions.DEFAULT_CONNECT_TIMEOUT;
+
+		private Duration maxTtl = DEFAULT_MAX_TTL;
+
+		private boolean durable;
+
+		private Builder(List<? extends RedisConnectionFactory> nodes) {
+			this.nodes = List.copyOf(nodes);
+		}
+
+		/**
+		 * Sets the prefix of all keys, {@code lock:} by default.
+		 * @param keyPrefix the prefix; not empty, without braces
+		 * @return this builder
+		 */
+		public Builder keyPrefix(String keyPrefix) {
+			this.keyPrefix = keyPrefix;
+			return this;
+		}
+
+		/**
+		 * Sets the longest time for a whole request, a second by default. A node gets a
+		 * fifth of it. A request for a lock never takes longer than a third of its ttl.
+		 * @param commandTimeout the timeout, at least five milliseconds
+		 * @return this builder
+		 */
+		public Builder commandTimeout(Duration commandTimeout) {
+			this.commandTimeout = commandTimeout;
+			return this;
+		}
+
+		/**
+		 * Sets the longest time that the first lock waits for connections to a majority
+		 * of the nodes, five seconds by default.
+		 * @param connectTimeout the timeout, at least a millisecond
+		 * @return this builder
+		 */
+		public Builder connectTimeout(Duration connectTimeout) {
+			this.connectTimeout = connectTimeout;
+			return this;
+		}
+
+		/**
+		 * Sets the longest lease in use, 30 seconds by default: after a restart a node
+		 * has no vote for that time, since it may have lost its locks. Longer leases are
+		 * refused.
+		 * @param maxTtl the longest lease, at least a millisecond; the same for all
+		 * clients of the nodes
+		 * @return this builder
+		 */
+		public Builder maxTtl(Duration maxTtl) {
+			this.maxTtl = maxTtl;
+			return this;
+		}
+
+		/**
+		 * Sets whether no node loses anything it has acknowledged in a restart
+		 * ({@code appendfsync always}). Nodes then vote at once after a restart, and
+		 * leases may have any length. False by default.
+		 * @param durable whether nodes lose nothing
+		 * @return this builder
+		 */
+		public Builder durable(boolean durable) {
+			this.durable = durable;
+			return this;
+		}
+
+		/**
+		 * Creates the store. Does not connect.
+		 * @return the store, to be closed by the caller
+		 * @throws IllegalArgumentException if an option is invalid, if the nodes are too
+		 * few or of an even number, or if two of them are the same server
+		 */
+		public RedlockLockStore build() {
+			return create(this.nodes, new RedlockSettings(this.keyPrefix, this.commandTimeout, this.connectTimeout,
+					this.maxTtl, this.durable));
+		}
+
 	}
 
 }

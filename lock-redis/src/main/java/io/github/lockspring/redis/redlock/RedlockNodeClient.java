@@ -12,7 +12,7 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.redis.RedisServerCheck;
+import io.github.lockspring.redis.internal.RedisServerCheck;
 import io.github.lockspring.redis.internal.client.DaemonThreads;
 import io.github.lockspring.redis.internal.client.RedisCommands;
 import io.github.lockspring.redis.internal.client.RedisConnections;

@@ -11,7 +11,7 @@ import java.util.function.BiFunction;
 import java.util.function.Supplier;
 
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.redis.RedisKeys;
+import io.github.lockspring.redis.internal.RedisKeys;
 import io.github.lockspring.redis.internal.client.RedisErrors;
 import io.github.lockspring.redis.redlock.RedlockRenewal.Held;
 import io.github.lockspring.store.LockStore.AcquireRequest;

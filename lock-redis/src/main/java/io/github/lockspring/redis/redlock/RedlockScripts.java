@@ -2,7 +2,7 @@ package io.github.lockspring.redis.redlock;
 
 import java.util.List;
 
-import io.github.lockspring.redis.LuaScripts;
+import io.github.lockspring.redis.internal.LuaScripts;
 
 import org.springframework.data.redis.core.script.RedisScript;
 

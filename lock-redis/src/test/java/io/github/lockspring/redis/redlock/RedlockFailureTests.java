@@ -13,10 +13,10 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.internal.base.StoreOptions;
 import io.github.lockspring.redis.Driver;
-import io.github.lockspring.redis.RedisKeys;
-import io.github.lockspring.redis.RedisStoreSettings;
 import io.github.lockspring.redis.StoreFixture;
+import io.github.lockspring.redis.internal.RedisKeys;
 import io.github.lockspring.redis.internal.client.RedisConnectionsFactory;
 import io.github.lockspring.store.LockStore.AcquireRequest;
 import io.github.lockspring.store.LockStore.AcquireRequest.QueueMode;
@@ -39,6 +39,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import static io.github.lockspring.redis.StoreFixture.TTL;
 import static io.github.lockspring.redis.StoreFixture.release;
@@ -205,7 +207,8 @@ class RedlockFailureTests {
 	@Test
 	void serverThatIsNamedTwiceVotesOnce() {
 		int twice = servers.server(0).port();
-		List<RedlockNode> nodes = Driver.LETTUCE.redlockNodes(twice, servers.proxy(0).port(), servers.server(1).port());
+		List<RedisConnectionFactory> nodes = Driver.LETTUCE.redlockNodes(twice, servers.proxy(0).port(),
+				servers.server(1).port());
 		RedlockLockStore store = RedlockLockStore.create(nodes, settings(NODE_TIMEOUT, 0, true));
 		this.stores.add(store);
 		await().ignoreExceptionsMatching((ex) -> !ex.getMessage().contains("same server")).untilAsserted(() -> {
@@ -546,16 +549,16 @@ class RedlockFailureTests {
 	}
 
 	private static RedlockSettings settings(Duration nodeTimeout, double drift, boolean durable) {
-		return new RedlockSettings("lock:", COMMAND_TIMEOUT, RedisStoreSettings.DEFAULT_CONNECT_TIMEOUT, nodeTimeout,
-				drift, Duration.ofMinutes(5), durable);
+		return new RedlockSettings("lock:", COMMAND_TIMEOUT, StoreOptions.DEFAULT_CONNECT_TIMEOUT, nodeTimeout, drift,
+				Duration.ofMinutes(5), durable);
 	}
 
 	private static List<RedlockNodeClient> clients() {
 		return Driver.LETTUCE.redlockNodes(servers.proxyPorts())
 			.stream()
-			.map((node) -> new RedlockNodeClient(node.name(),
-					RedisConnectionsFactory.create(node.connectionFactory(), COMMAND_TIMEOUT, COMMAND_TIMEOUT),
-					RedisConnectionsFactory.endpoint(node.connectionFactory(), null), COMMAND_TIMEOUT))
+			.map((node) -> new RedlockNodeClient(RedisConnectionsFactory.endpoint(node, null).name().orElseThrow(),
+					RedisConnectionsFactory.create(node, COMMAND_TIMEOUT, COMMAND_TIMEOUT),
+					RedisConnectionsFactory.endpoint(node, null), COMMAND_TIMEOUT))
 			.toList();
 	}
 

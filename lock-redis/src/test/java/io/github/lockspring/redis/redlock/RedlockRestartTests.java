@@ -19,6 +19,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+
 import static io.github.lockspring.redis.StoreFixture.PATIENT;
 import static io.github.lockspring.redis.StoreFixture.release;
 import static io.github.lockspring.redis.StoreFixture.token;
@@ -119,7 +121,7 @@ class RedlockRestartTests {
 		assertThat(servers.having(LOCK)).containsExactly(servers.server(0), servers.server(1));
 	}
 
-	private RedlockLockStore store(List<RedlockNode> nodes, boolean durable) {
+	private RedlockLockStore store(List<RedisConnectionFactory> nodes, boolean durable) {
 		RedlockLockStore store = RedlockLockStore.create(nodes,
 				new RedlockSettings("lock:", PATIENT, PATIENT, Duration.ofSeconds(3), 0, TTL, durable));
 		this.stores.add(store);

@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-import io.github.lockspring.redis.RedisKeys;
+import io.github.lockspring.redis.internal.RedisKeys;
 import io.github.lockspring.testsupport.redis.RedisServer;
 import io.github.lockspring.testsupport.redis.RedisVersion;
 import io.github.lockspring.testsupport.redis.RespClient;

@@ -176,13 +176,6 @@ public abstract class AbstractLockStoreTests {
 	}
 
 	@Test
-	void inboxExistsIfTheStoreQueuesWaiters() {
-		StoreTraits.Waiting waiting = this.store.traits().waiting();
-		assertThat(this.store.inbox(instance('9'), new RecordingListener()).isPresent())
-			.isEqualTo(waiting != StoreTraits.Waiting.NONE);
-	}
-
-	@Test
 	void takenLockIsBusyAndSaysForHowLongAndWhichFencingTokenWasSeen() {
 		long fencingToken = fencingToken(acquire(token(), LONG));
 		Busy busy = (Busy) acquire(token(), LONG);

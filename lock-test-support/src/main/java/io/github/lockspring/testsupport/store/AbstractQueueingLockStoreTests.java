@@ -13,7 +13,6 @@ import io.github.lockspring.store.LockStore.ReleaseRequest;
 import io.github.lockspring.store.LockStore.ReleaseResult.NotOwner;
 import io.github.lockspring.store.LockStore.RenewResult;
 import io.github.lockspring.store.OwnerToken;
-import io.github.lockspring.store.StoreTraits;
 import io.github.lockspring.testsupport.store.RecordingListener.Grant;
 import io.github.lockspring.testsupport.store.RecordingListener.Wanted;
 import org.junit.jupiter.api.AfterEach;
@@ -87,8 +86,8 @@ public abstract class AbstractQueueingLockStoreTests extends AbstractLockStoreTe
 	}
 
 	@Test
-	void traitsSayThatTheStoreQueuesWaiters() {
-		assertThat(this.store.traits().waiting()).isNotEqualTo(StoreTraits.Waiting.NONE);
+	void inboxExistsIfTheStoreQueuesWaiters() {
+		assertThat(this.store.inbox(instance('9'), new RecordingListener())).isPresent();
 	}
 
 	@Test

@@ -3,6 +3,7 @@ package io.github.lockspring.redis.internal.client;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Stream;
 
 import io.github.lockspring.LockUnavailableException;
@@ -43,9 +44,12 @@ public final class RedisEndpoint {
 
 	private final int addresses;
 
+	private final @Nullable String name;
+
 	private volatile boolean replied;
 
-	private RedisEndpoint(String address, String details, int addresses) {
+	private RedisEndpoint(@Nullable String name, String address, String details, int addresses) {
+		this.name = name;
 		this.address = address;
 		this.details = details;
 		this.addresses = addresses;
@@ -55,7 +59,7 @@ public final class RedisEndpoint {
 	 * Describes a server of a configuration that is not known.
 	 */
 	static RedisEndpoint of(RedisConnectionFactory factory, @Nullable String beanName) {
-		return new RedisEndpoint(" of a " + factory.getClass().getName(),
+		return new RedisEndpoint(null, " of a " + factory.getClass().getName(),
 				(beanName != null) ? "bean '" + beanName + "'" : "", 1);
 	}
 
@@ -78,8 +82,8 @@ public final class RedisEndpoint {
 			details.add("bean '" + beanName + "'");
 		}
 		List<String> addresses = addresses(configuration);
-		return new RedisEndpoint(kind(configuration) + String.join(", ", addresses), String.join(", ", details),
-				addresses.size());
+		return new RedisEndpoint((addresses.size() == 1) ? addresses.get(0) : null,
+				kind(configuration) + String.join(", ", addresses), String.join(", ", details), addresses.size());
 	}
 
 	private static String user(RedisConfiguration configuration) {
@@ -130,6 +134,14 @@ public final class RedisEndpoint {
 	@Override
 	public String toString() {
 		return this.details.isEmpty() ? this.address : this.address + " (" + this.details + ")";
+	}
+
+	/**
+	 * Returns the address, as {@code host:port}, of a single server.
+	 * @return the address, or empty if it is not known
+	 */
+	public Optional<String> name() {
+		return Optional.ofNullable(this.name);
 	}
 
 	/**

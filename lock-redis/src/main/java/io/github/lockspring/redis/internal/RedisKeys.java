@@ -1,9 +1,10 @@
-package io.github.lockspring.redis;
+package io.github.lockspring.redis.internal;
 
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 
+import io.github.lockspring.internal.base.StoreOptions;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.connection.ClusterSlotHashUtil;
@@ -11,7 +12,7 @@ import org.springframework.data.redis.connection.ClusterSlotHashUtil;
 /**
  * Names and lifetimes of the keys, and names of the channels. All keys of a lock are in
  * its hash slot: its queue, and the last fencing token, which it shares with all locks of
- * the slot. For internal use by the stores on Redis.
+ * the slot.
  *
  * @since 0.1
  */
@@ -28,6 +29,19 @@ public final class RedisKeys {
 	}
 
 	/**
+	 * Checks the prefix of all keys.
+	 * @param prefix the prefix
+	 * @throws IllegalArgumentException if it is empty or has braces
+	 */
+	public static void checkPrefix(String prefix) {
+		StoreOptions.checkKeyPrefix(prefix);
+		if (prefix.indexOf('{') >= 0 || prefix.indexOf('}') >= 0) {
+			throw new IllegalArgumentException("keyPrefix must not have braces, which would put all keys into one hash"
+					+ " slot, but is '" + prefix + "'");
+		}
+	}
+
+	/**
 	 * Returns the name of a lock.
 	 * @param key the user's key
 	 * @return the key in Redis
@@ -37,9 +51,11 @@ public final class RedisKeys {
 	}
 
 	/**
-	 * Returns the user's key of a lock, or null if the lock has another prefix.
+	 * Returns the user's key of a lock.
+	 * @param lock the key in Redis
+	 * @return the user's key, or null if the lock has another prefix
 	 */
-	@Nullable String userKey(String lock) {
+	public @Nullable String userKey(String lock) {
 		return lock.startsWith(this.prefix) ? lock.substring(this.prefix.length()) : null;
 	}
 
@@ -56,8 +72,10 @@ public final class RedisKeys {
 	/**
 	 * Returns the names of a lock, of the last fencing token and of the queue, in the
 	 * order that the scripts expect.
+	 * @param key the user's key
+	 * @return the three keys in Redis
 	 */
-	List<String> all(String key) {
+	public List<String> all(String key) {
 		String lock = lock(key);
 		return List.of(lock, lastFencingToken(lock), sibling(lock, "queue"));
 	}
@@ -75,8 +93,13 @@ public final class RedisKeys {
 		return sibling(this.prefix, "instance:" + instance);
 	}
 
-	/** The scripts know it too: the name of the last fencing token ends in the prefix. */
-	String inbox(String instance) {
+	/**
+	 * Returns the name of an instance's channel. The scripts know it too: the name of the
+	 * last fencing token ends in the prefix.
+	 * @param instance the instance
+	 * @return the name of its channel
+	 */
+	public String inbox(String instance) {
 		return this.prefix + "inbox:" + instance;
 	}
 
@@ -86,13 +109,7 @@ public final class RedisKeys {
 	 * at which the tag would end: the tag is then the smallest number in its slot, and
 	 * the key follows the tag, which keeps the names distinct.
 	 */
-	/**
-	 * Returns the name of a key that belongs to another key and lives in its hash slot.
-	 * @param lock the other key
-	 * @param kind what the sibling is for; a short word
-	 * @return the sibling's name, which no other key's sibling has
-	 */
-	public static String sibling(String lock, String kind) {
+	private static String sibling(String lock, String kind) {
 		String tag = tag(lock);
 		if (tag == null && lock.indexOf('}') < 0) {
 			return '{' + lock + "}:" + kind;
@@ -100,7 +117,12 @@ public final class RedisKeys {
 		return '{' + ((tag != null) ? tag : SlotNumbers.in(slot(lock))) + "}:" + kind + ':' + lock;
 	}
 
-	static int slot(String key) {
+	/**
+	 * Returns the hash slot of a key in a cluster.
+	 * @param key the key in Redis
+	 * @return its slot
+	 */
+	public static int slot(String key) {
 		return ClusterSlotHashUtil.calculateSlot(key.getBytes(StandardCharsets.UTF_8));
 	}
 

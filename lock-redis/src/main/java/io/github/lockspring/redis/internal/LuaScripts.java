@@ -1,4 +1,4 @@
-package io.github.lockspring.redis;
+package io.github.lockspring.redis.internal;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -10,7 +10,7 @@ import org.springframework.data.redis.core.script.DefaultRedisScript;
 import org.springframework.data.redis.core.script.RedisScript;
 
 /**
- * Loads Lua scripts from the class path. For internal use by the stores on Redis.
+ * Loads Lua scripts from the class path.
  *
  * @since 0.1
  */

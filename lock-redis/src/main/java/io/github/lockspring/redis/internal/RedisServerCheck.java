@@ -1,4 +1,4 @@
-package io.github.lockspring.redis;
+package io.github.lockspring.redis.internal;
 
 import java.time.Duration;
 import java.time.Instant;
@@ -16,8 +16,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.core.RedisCallback;
 
 /**
- * Asks a server, in a cluster each master, what matters to locks. Changes nothing. For
- * internal use by the stores on Redis.
+ * Asks a server, in a cluster each master, what matters to locks. Changes nothing.
  *
  * @since 0.1
  */

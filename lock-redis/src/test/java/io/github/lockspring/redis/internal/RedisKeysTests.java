@@ -1,4 +1,4 @@
-package io.github.lockspring.redis;
+package io.github.lockspring.redis.internal;
 
 import java.util.HashMap;
 import java.util.List;
