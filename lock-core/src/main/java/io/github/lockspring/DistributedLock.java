@@ -61,11 +61,11 @@ public @interface DistributedLock {
 	 * in all instances. A call is refused where it is seen that it is not: the identity
 	 * of an object ({@code Customer@3fee}) as the text or inside of it; a {@code Date} or
 	 * a {@code Calendar}; a record that contains one, or a set or map without an order.
-	 * Such parts of other classes, and of a text that the expression concatenates, cannot
-	 * be seen. Name an identifier.
+	 * Such parts of other classes cannot be seen. Name an identifier.
 	 * <p>
-	 * A call whose key is null, an empty text or an empty collection, or cannot be
-	 * evaluated, fails, and the method does not run.
+	 * A call fails with an {@link IllegalArgumentException}, and the method does not run,
+	 * if the key, an element of it or a value that is joined with text is null, empty or
+	 * cannot be evaluated.
 	 * @return the key
 	 */
 	String key() default "";

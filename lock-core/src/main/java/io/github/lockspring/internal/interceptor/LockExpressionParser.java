@@ -3,6 +3,8 @@ package io.github.lockspring.internal.interceptor;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.context.expression.BeanFactoryResolver;
@@ -17,7 +19,11 @@ import org.springframework.expression.spel.SpelCompilerMode;
 import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.SpelParserConfiguration;
 import org.springframework.expression.spel.ast.Elvis;
+import org.springframework.expression.spel.ast.InlineList;
+import org.springframework.expression.spel.ast.OpPlus;
 import org.springframework.expression.spel.ast.Operator;
+import org.springframework.expression.spel.ast.SpelNodeImpl;
+import org.springframework.expression.spel.ast.StringLiteral;
 import org.springframework.expression.spel.ast.Ternary;
 import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
@@ -35,6 +41,8 @@ final class LockExpressionParser {
 
 	private final ParameterNameDiscoverer parameterNames = new DefaultParameterNameDiscoverer();
 
+	private final SpelParserConfiguration configuration;
+
 	private final SpelExpressionParser parser;
 
 	private final LockEvaluationContext.Shared shared;
@@ -49,8 +57,9 @@ final class LockExpressionParser {
 		// MIXED and not IMMEDIATE: compiled code expects the types of the first calls,
 		// and only MIXED goes back to interpreting when others come. A native image
 		// cannot define classes
-		this.parser = new SpelExpressionParser(new SpelParserConfiguration(
-				NativeDetector.inNativeImage() ? SpelCompilerMode.OFF : SpelCompilerMode.MIXED, classLoader));
+		this.configuration = new SpelParserConfiguration(
+				NativeDetector.inNativeImage() ? SpelCompilerMode.OFF : SpelCompilerMode.MIXED, classLoader);
+		this.parser = new SpelExpressionParser(this.configuration);
 		this.shared = new LockEvaluationContext.Shared(new BeanFactoryResolver(beanFactory),
 				new StandardTypeLocator(classLoader), List.of(new ReflectivePropertyAccessor(false)));
 	}
@@ -64,23 +73,51 @@ final class LockExpressionParser {
 	LockKeyExpression parseKey(LockOperation operation) {
 		String start = LockKeyExpression.start(operation.name());
 		String key = operation.key();
-		LockKeyValues values = new LockKeyValues(operation, key);
 		if (key.isEmpty()) {
-			return new LockKeyExpression(start + defaultKey(operation), null, values);
+			return LockKeyExpression.constant(start + defaultKey(operation));
 		}
 		SpelExpression expression = parse(operation, key);
 		new LockExpressionValidator(operation, this.parameterNames.getParameterNames(operation.annotated().declared()),
 				this.beanFactory::containsBean)
 			.validate(expression);
-		if (!LockExpressionValidator.isText(expression.getAST())) {
-			return new LockKeyExpression(start, expression, values);
+		SpelNode root = expression.getAST();
+		if (LockExpressionValidator.isText(root)) {
+			return LockKeyExpression.constant(start + text(expression, operation));
 		}
+		Stream<SpelNode> texts = (root instanceof InlineList) ? children(root) : Stream.of(root);
+		return new LockKeyExpression(start,
+				texts.map((text) -> operands(text).map((node) -> part(node, expression, operation)).toList()).toList());
+	}
+
+	private static String text(SpelExpression expression, LockOperation operation) {
 		String text = String.valueOf(expression.getValue());
 		if (text.isEmpty()) {
 			throw operation.error("it is an empty text",
 					"Name what is locked, or leave the key out to lock the method itself");
 		}
-		return new LockKeyExpression(start + text, null, values);
+		return text;
+	}
+
+	private static Stream<SpelNode> children(SpelNode node) {
+		return IntStream.range(0, node.getChildCount()).mapToObj(node::getChild);
+	}
+
+	/** What is joined to a text: with text on one side, a plus does not add numbers. */
+	private static Stream<SpelNode> operands(SpelNode node) {
+		return isJoined(node) ? children(node).flatMap(LockExpressionParser::operands) : Stream.of(node);
+	}
+
+	private static boolean isJoined(SpelNode node) {
+		return node instanceof OpPlus && node.getChildCount() == 2
+				&& children(node).anyMatch((each) -> each instanceof StringLiteral || isJoined(each));
+	}
+
+	private LockKeyExpression.Part part(SpelNode node, SpelExpression whole, LockOperation operation) {
+		return (node == whole.getAST())
+				? new LockKeyExpression.Part(whole, new LockKeyValues(operation, operation.key()))
+				: new LockKeyExpression.Part(
+						new SpelExpression(node.toStringAST(), (SpelNodeImpl) node, this.configuration),
+						new LockKeyValues(operation, node.toStringAST()));
 	}
 
 	private SpelExpression parse(LockOperation operation, String key) {

@@ -27,7 +27,6 @@ import org.springframework.expression.spel.ast.PropertyOrFieldReference;
 import org.springframework.expression.spel.ast.Selection;
 import org.springframework.expression.spel.ast.TypeReference;
 import org.springframework.expression.spel.ast.VariableReference;
-import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.support.StandardTypeLocator;
 import org.springframework.util.ClassUtils;
 
@@ -75,11 +74,9 @@ final class LockHintsAotProcessor implements BeanFactoryInitializationAotProcess
 
 	private static void contribute(LockedMethod locked, Class<?> type, ConfigurableListableBeanFactory beanFactory,
 			ReflectionHints hints) {
-		SpelExpression expression = locked.key().expression();
-		if (expression != null) {
-			new ExpressionTypes(locked.operation(), type, locked.contexts().positions(), beanFactory, hints)
-				.visit(expression.getAST(), ResolvableType.NONE);
-		}
+		ExpressionTypes types = new ExpressionTypes(locked.operation(), type, locked.contexts().positions(),
+				beanFactory, hints);
+		locked.key().expressions().forEach((expression) -> types.visit(expression.getAST(), ResolvableType.NONE));
 	}
 
 	/**

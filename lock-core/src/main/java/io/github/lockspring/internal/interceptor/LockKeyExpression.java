@@ -1,6 +1,8 @@
 package io.github.lockspring.internal.interceptor;
 
+import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -10,13 +12,23 @@ import org.springframework.expression.spel.standard.SpelExpression;
 
 /**
  * A parsed key: constant text, or what an expression gives after the name. Different
- * names and values never give the same key. Immutable and thread-safe.
+ * names and values never give the same key. Of an expression that joins text and values,
+ * or lists several such ones, each value is checked as if it was the key:
+ * {@code 'order:'} and null do not make {@code order:null}. Immutable and thread-safe.
  *
  * @param start the constant text, or the name and a colon
- * @param expression the expression, or null
- * @param values makes texts of what the expression gives
+ * @param texts the texts after it, each with its parts; none if the key is constant
  */
-record LockKeyExpression(String start, @Nullable SpelExpression expression, LockKeyValues values) {
+record LockKeyExpression(String start, List<List<Part>> texts) {
+
+	/**
+	 * Creates a key of constant text.
+	 * @param text the text, with the name
+	 * @return the key
+	 */
+	static LockKeyExpression constant(String text) {
+		return new LockKeyExpression(text, List.of());
+	}
 
 	/**
 	 * Returns the start of keys with a name. What has a meaning in it is escaped: the
@@ -33,7 +45,14 @@ record LockKeyExpression(String start, @Nullable SpelExpression expression, Lock
 	 * @return the key, or null if it depends on the call
 	 */
 	@Nullable String constantKey() {
-		return (this.expression == null) ? this.start : null;
+		return (this.texts.isEmpty()) ? this.start : null;
+	}
+
+	/**
+	 * Returns the expressions that a call evaluates.
+	 */
+	Stream<SpelExpression> expressions() {
+		return this.texts.stream().flatMap(List::stream).map(Part::expression);
 	}
 
 	/**
@@ -43,22 +62,42 @@ record LockKeyExpression(String start, @Nullable SpelExpression expression, Lock
 	 * @throws IllegalArgumentException if a value cannot be a key
 	 */
 	List<String> keys(EvaluationContext context) {
-		if (this.expression == null) {
-			return List.of(this.start);
+		if (this.texts.size() == 1 && this.texts.get(0).size() == 1) {
+			Part part = this.texts.get(0).get(0);
+			List<String> values = part.values.texts(part.value(context));
+			// the usual key is a value and nothing else, which needs no copy
+			return (this.start.isEmpty()) ? values : values.stream().map(this.start::concat).toList();
 		}
-		List<String> texts = this.values.texts(value(this.expression, context));
-		// the usual key is a value and nothing else, which needs no copy
-		return (this.start.isEmpty()) ? texts : texts.stream().map(this.start::concat).toList();
+		List<String> keys = new ArrayList<>(this.texts.size());
+		for (List<Part> parts : this.texts) {
+			StringBuilder key = new StringBuilder(this.start);
+			for (Part part : parts) {
+				Object value = part.value(context);
+				key.append((parts.size() > 1) ? part.values.joined(value) : part.values.text(value));
+			}
+			keys.add(key.toString());
+		}
+		return keys;
 	}
 
-	private @Nullable Object value(SpelExpression expression, EvaluationContext context) {
-		try {
-			return expression.getValue(context);
+	/**
+	 * What is joined with others to a text of the key.
+	 *
+	 * @param expression gives the value
+	 * @param values makes texts of what the expression gives
+	 */
+	record Part(SpelExpression expression, LockKeyValues values) {
+
+		private @Nullable Object value(EvaluationContext context) {
+			try {
+				return this.expression.getValue(context);
+			}
+			catch (EvaluationException ex) {
+				throw this.values.error("it cannot be evaluated: " + ex.getMessage(),
+						"Correct the expression, or give the call what it reads" + LockKeyValues.UNLOCKED, ex);
+			}
 		}
-		catch (EvaluationException ex) {
-			throw this.values.error("it cannot be evaluated: " + ex.getMessage(),
-					"Correct the expression, or give the call what it reads" + LockKeyValues.UNLOCKED, ex);
-		}
+
 	}
 
 }

@@ -117,7 +117,29 @@ record LockKeyValues(LockOperation operation, String expression) {
 		return CollectionUtils.arrayToList(array);
 	}
 
-	private String text(@Nullable Object value) {
+	/**
+	 * Returns the text of a value that is joined with others.
+	 * @param value what the expression gave
+	 * @return its text, never empty
+	 */
+	String joined(@Nullable Object value) {
+		if (isCollection(value)) {
+			throw error("it gives a collection, which is joined as a whole",
+					"Join each element, as in " + this.expression + ".!['order:' + #this]");
+		}
+		return text(value);
+	}
+
+	private static boolean isCollection(@Nullable Object value) {
+		return value != null && (value.getClass().isArray() || (value instanceof Iterable && !(value instanceof Path)));
+	}
+
+	/**
+	 * Returns the text of one value.
+	 * @param value what the expression gave
+	 * @return its text, never empty
+	 */
+	String text(@Nullable Object value) {
 		if (value instanceof String text) {
 			return checked(text);
 		}
@@ -130,7 +152,7 @@ record LockKeyValues(LockOperation operation, String expression) {
 		if (value == null) {
 			throw nothing("it gives null");
 		}
-		if (value.getClass().isArray() || (value instanceof Iterable && !(value instanceof Path))) {
+		if (isCollection(value)) {
 			throw error("it gives a collection inside a collection", "Name one flat collection");
 		}
 		if (value instanceof Map) {

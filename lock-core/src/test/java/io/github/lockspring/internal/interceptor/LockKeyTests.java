@@ -28,6 +28,7 @@ import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.lockspring.DistributedLock;
 import io.github.lockspring.LockSpec;
+import org.assertj.core.api.ThrowableAssert;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -152,6 +153,44 @@ public class LockKeyTests {
 		assertThat(this.locks.lastKeys()).containsExactly("customer:ann", "order:7");
 		this.keys.named("7");
 		assertThat(this.locks.lastKeys()).containsExactly("order:7");
+	}
+
+	@Test
+	void joinsTextAndValuesAsTheExpressionDoes() {
+		this.keys.joined(new Order("42"), 7L, TimeUnit.DAYS);
+		assertThat(this.locks.lastKeys()).containsExactly("order:42/10/DAYS");
+		this.keys.joined(new Order("%3A"), 1L, Optional.of("x"));
+		assertThat(this.locks.lastKeys()).containsExactly("order:%3A/4/x");
+	}
+
+	@Test
+	void f28NullIsNoPartOfAKeyEither() {
+		assertThat(failure(() -> this.keys.joined(new Order("42"), 7L, null))).hasMessageContainingAll(
+				"Keys.joined(Order, Long, Object)",
+				"key = \"'order:' + #order.id + '/' + (#number + 3) + '/' + #value\"", ": #value: it gives null. ",
+				"LockTemplate.execute inside an if");
+		assertThat(failure(() -> this.keys.twoKinds("7", null))).hasMessageContaining("#customer: it gives null");
+		assertThat(failure(() -> this.keys.twoKinds("", "ann"))).hasMessageContaining("#order: it gives an empty text");
+		assertThat(failure(() -> this.keys.joined(null, 7L, "x")))
+			.hasMessageContaining("#order.id: it cannot be evaluated");
+	}
+
+	@Test
+	void f28ValuesWithoutTextAreNoPartsOfAKey() {
+		Order order = new Order("42");
+		assertThat(failure(() -> this.keys.joined(order, 7L, order)))
+			.hasMessageContainingAll("#value: it gives an object", "names an object", "use #value.id");
+		assertThat(failure(() -> this.keys.joined(order, 7L, new Date(0)))).hasMessageContaining("time zone");
+		for (Object several : List.of(List.of("a"), new int[] { 1 })) {
+			assertThat(failure(() -> this.keys.joined(order, 7L, several))).hasMessageContainingAll(
+					"#value: it gives a collection, which is joined as a whole", "as in #value.!['order:' + #this]");
+		}
+		assertThat(failure(() -> this.keys.list(List.of("a"))))
+			.hasMessageContaining("#value: it gives a collection inside");
+	}
+
+	private static IllegalArgumentException failure(ThrowableAssert.ThrowingCallable call) {
+		return catchThrowableOfType(IllegalArgumentException.class, call);
 	}
 
 	@Test
@@ -510,7 +549,15 @@ public class LockKeyTests {
 		}
 
 		@DistributedLock(key = "{'order:' + #order, 'customer:' + #customer}")
-		public void twoKinds(String order, String customer) {
+		public void twoKinds(String order, @Nullable String customer) {
+		}
+
+		@DistributedLock(key = "'order:' + #order.id + '/' + (#number + 3) + '/' + #value")
+		public void joined(@Nullable Order order, Long number, @Nullable Object value) {
+		}
+
+		@DistributedLock(key = "{'a', #value}")
+		public void list(Object value) {
 		}
 
 		@DistributedLock(name = "a:b", key = "#id")
