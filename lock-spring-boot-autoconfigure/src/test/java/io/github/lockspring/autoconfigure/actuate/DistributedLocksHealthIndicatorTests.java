@@ -177,6 +177,8 @@ class DistributedLocksHealthIndicatorTests {
 				.run((context) -> {
 					use(context);
 					await().until(() -> servers(health(context)).values().stream().allMatch("usable"::equals));
+					assertThat(health(context).getDetails()).containsEntry("messages", "none: callers that wait poll")
+						.doesNotContainKey("warnings");
 					servers.server(0).close();
 					Health oneDown = health(context);
 					assertThat(oneDown.getStatus()).isEqualTo(Status.UP);
