@@ -7,6 +7,8 @@ package io.github.lockspring.store;
  * An inbox that needs nothing to receive messages, such as a connection of its own, may
  * be open and confirmed from the beginning. First attempts to acquire then join the
  * queue.
+ * <p>
+ * The store SPI may change until 1.0.
  *
  * @since 0.1
  */

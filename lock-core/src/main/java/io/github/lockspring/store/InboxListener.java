@@ -3,6 +3,8 @@ package io.github.lockspring.store;
 /**
  * Receives the messages of an {@link Inbox}, one at a time and in the order of arrival.
  * Implementations must not block.
+ * <p>
+ * The store SPI may change until 1.0.
  *
  * @since 0.1
  */

@@ -2,6 +2,8 @@ package io.github.lockspring.store;
 
 /**
  * Describes one instance of an application to people who ask who holds a lock. Immutable.
+ * <p>
+ * The store SPI may change until 1.0.
  *
  * @param application the name of the application, empty if it has none
  * @param host the name of the machine, container or pod

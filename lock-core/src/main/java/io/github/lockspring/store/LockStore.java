@@ -18,6 +18,8 @@ import org.jspecify.annotations.Nullable;
  * later. Each request applies to its owner token only: it may be repeated, delayed or
  * reordered, and never changes another owner's lock. Keys are those of the user; a store
  * adds its own prefix.
+ * <p>
+ * The store SPI may change until 1.0.
  *
  * @since 0.1
  */

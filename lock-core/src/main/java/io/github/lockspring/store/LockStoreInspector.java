@@ -14,6 +14,8 @@ import io.github.lockspring.LockUnavailableException;
  * Implementations are thread-safe, block no longer than the timeout they are given, and
  * throw {@link LockUnavailableException}, and no other exception, if there is no usable
  * result.
+ * <p>
+ * The store SPI may change until 1.0.
  *
  * @since 0.1
  */

@@ -7,6 +7,8 @@ import java.util.regex.Pattern;
 /**
  * Identifies one ownership: the time during which one instance owns a key. A token is
  * never reused. Immutable.
+ * <p>
+ * The store SPI may change until 1.0.
  *
  * @param instance 22 characters of base64url: 128 random bits drawn when the instance
  * started

@@ -7,6 +7,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What a store knows of the state of its servers at one moment. Immutable.
+ * <p>
+ * The store SPI may change until 1.0.
  *
  * @param servers its servers; empty for a store in this process
  * @param required how many of them must be usable for a lock to be acquired

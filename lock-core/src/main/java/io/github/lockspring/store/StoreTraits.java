@@ -6,27 +6,26 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What a store is like. Immutable.
+ * <p>
+ * The store SPI may change until 1.0.
  *
  * @param shortestTtl shortest ttl that it can give: an instance that dies with a lock
  * keeps it for its ttl at most. Requests for less are refused
  * @param granularity a lease lasts for a multiple of this; others are rounded up
  * @param longestLease longest lease that one request gives. A longer ttl is reached by
  * renewals, also if its lease is not to be renewed beyond it. Null if there is no limit
- * @param tokenMemory how long after its last use a lock's fencing token is remembered at
- * least; null: as long as the store has its data. Tokens may grow beyond that, if they
- * are not smaller than the server's clock
  * @since 0.1
  */
-public record StoreTraits(Duration shortestTtl, Duration granularity, @Nullable Duration longestLease,
-		@Nullable Duration tokenMemory) {
+public record StoreTraits(Duration shortestTtl, Duration granularity, @Nullable Duration longestLease) {
+
+	private static final StoreTraits EXACT = new StoreTraits(Duration.ofMillis(1), Duration.ofMillis(1), null);
 
 	/**
-	 * Returns the traits of a store that gives each lease as it is requested, and
-	 * remembers fencing tokens as long as it has its data.
+	 * Returns the traits of a store that gives each lease as it is requested.
 	 * @return the traits
 	 */
 	public static StoreTraits exact() {
-		return new StoreTraits(Duration.ofMillis(1), Duration.ofMillis(1), null, null);
+		return EXACT;
 	}
 
 	/**

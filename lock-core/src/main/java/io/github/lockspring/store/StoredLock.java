@@ -11,6 +11,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A lock that is taken, as its store has it at one moment. Immutable.
+ * <p>
+ * The store SPI may change until 1.0.
  *
  * @param key the user's key
  * @param owner the text by which the store identifies the owner: an owner token, perhaps

@@ -43,7 +43,7 @@ final class EtcdServer implements EntryServer {
 	private static final long MIN_SECONDS = 2;
 
 	private static final StoreTraits TRAITS = new StoreTraits(Duration.ofSeconds(MIN_SECONDS), Duration.ofSeconds(1),
-			null, null);
+			null);
 
 	private final EtcdConnection connection;
 

@@ -34,7 +34,7 @@ record GrantPoller(JdbcExecutor requests, String select, UnaryOperator<String> r
 	/** Few different statements, which a server may have prepared. */
 	private static final int[] SIZES = { 1, 10, 100, 500 };
 
-	static GrantPoller of(JdbcExecutor requests, String table, JdbcDialect dialect, UnaryOperator<String> row) {
+	static GrantPoller of(JdbcExecutor requests, String table, Dialect dialect, UnaryOperator<String> row) {
 		return new GrantPoller(requests, "SELECT owner, fencing_token FROM " + table + " WHERE expires_at > "
 				+ dialect.nowMicros() + " AND lock_key IN ", row);
 	}

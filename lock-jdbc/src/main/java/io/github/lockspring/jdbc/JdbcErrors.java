@@ -127,10 +127,9 @@ final class JdbcErrors {
 	}
 
 	static LockUnavailableException unknownDatabase(String product) {
-		return new LockUnavailableException(
-				"There is no dialect for the database '" + product
-						+ "'. Define a bean of the type JdbcDialect, or use H2, PostgreSQL, MariaDB or MySQL",
-				null, true);
+		return new LockUnavailableException("Locks cannot be kept in the database '" + product
+				+ "': use H2, PostgreSQL, MariaDB or MySQL, which may be another database than the application's", null,
+				true);
 	}
 
 }

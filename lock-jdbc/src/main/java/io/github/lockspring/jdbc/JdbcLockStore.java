@@ -18,6 +18,7 @@ import java.util.stream.IntStream;
 import javax.sql.DataSource;
 
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.internal.base.StoreOptions;
 import io.github.lockspring.internal.sql.RowKey;
 import io.github.lockspring.store.Inbox;
 import io.github.lockspring.store.InboxListener;
@@ -40,10 +41,10 @@ import org.springframework.util.ClassUtils;
 
 /**
  * Stores locks in a table. Each lock has a row, which is inserted when it is acquired for
- * the first time and stays, at least for {@link JdbcStoreSettings#purgeAfter()}: it
- * carries the last fencing token. Only the clock of the database server counts. The
- * scripts that create the table are next to this class ({@code lock-lease-postgresql.sql}
- * and others), to be run by Flyway, Liquibase or by hand.
+ * the first time and stays until it has not been used for a long time: it carries the
+ * last fencing token. Only the clock of the database server counts. The scripts that
+ * create the table are next to this class ({@code lock-lease-postgresql.sql} and others),
+ * to be run by Flyway, Liquibase or by hand.
  * <p>
  * Every request is executed on a connection of the store, commits by itself, and never
  * takes part in a transaction of the caller. Up to half of the connections stay open for
@@ -57,15 +58,23 @@ import org.springframework.util.ClassUtils;
  * connection is taken from the same source, in addition to the others, while callers
  * wait.
  * <p>
- * PostgreSQL, H2, MariaDB and MySQL are known; another database needs a
- * {@link JdbcDialect}. Thread-safe. Does not connect before the first request.
+ * For PostgreSQL, H2, MariaDB and MySQL; another database is refused by the first
+ * request. Thread-safe. Does not connect before that.
  *
  * @since 0.1
  */
 public final class JdbcLockStore implements LockStore {
 
-	/* Rows keep the fencing tokens */
-	private static final StoreTraits TRAITS = StoreTraits.exact();
+	/**
+	 * The default name of the table.
+	 */
+	public static final String DEFAULT_TABLE = "lock_lease";
+
+	/** Enough for callers of an application that have a lock, and few for a database. */
+	private static final int DEFAULT_CONNECTIONS = 5;
+
+	/** Longer than any process is paused, and than a clock is set back. */
+	private static final Duration DEFAULT_PURGE_AFTER = Duration.ofDays(30);
 
 	private static final Duration INBOX_IDLE = Duration.ofSeconds(60);
 
@@ -121,31 +130,18 @@ public final class JdbcLockStore implements LockStore {
 	}
 
 	/**
-	 * Creates a store. Does not connect.
+	 * Begins to build a store.
 	 * @param dataSource the source of connections, best a pool used by this store only;
 	 * it stays the caller's to close, after the store
-	 * @param settings the settings
-	 * @return the store, to be closed by the caller
+	 * @return the builder
 	 */
-	public static JdbcLockStore create(DataSource dataSource, JdbcStoreSettings settings) {
-		return create(dataSource, null, settings);
-	}
-
-	/**
-	 * Creates a store whose errors name its database. Does not connect.
-	 * @param dataSource the source of connections, best a pool used by this store only;
-	 * it stays the caller's to close, after the store
-	 * @param name the name of the database in messages, without a password, or null
-	 * @param settings the settings
-	 * @return the store, to be closed by the caller
-	 */
-	public static JdbcLockStore create(DataSource dataSource, @Nullable String name, JdbcStoreSettings settings) {
-		return new JdbcLockStore(Objects.requireNonNull(dataSource, "dataSource"), name, settings);
+	public static Builder builder(DataSource dataSource) {
+		return new Builder(dataSource);
 	}
 
 	@Override
 	public StoreTraits traits() {
-		return TRAITS;
+		return StoreTraits.exact();
 	}
 
 	@Override
@@ -248,21 +244,17 @@ public final class JdbcLockStore implements LockStore {
 	private LockTable table(JdbcCall call) throws SQLException {
 		LockTable present = this.table;
 		if (present == null) {
-			JdbcDialect dialect = dialect(call);
+			Dialect dialect = dialect(call);
 			present = new LockTable(this.settings.table(), dialect,
-					(dialect == KnownDialect.POSTGRESQL) ? new PostgresNotifications() : LockTable.Notifications.NONE);
+					(dialect == Dialect.POSTGRESQL) ? new PostgresNotifications() : LockTable.Notifications.NONE);
 			this.table = present;
 		}
 		return present;
 	}
 
-	private JdbcDialect dialect(JdbcCall call) throws SQLException {
-		JdbcDialect configured = this.settings.dialect();
-		if (configured != null) {
-			return configured;
-		}
+	private Dialect dialect(JdbcCall call) throws SQLException {
 		String product = call.connection().getMetaData().getDatabaseProductName();
-		return KnownDialect.of(product).orElseThrow(() -> JdbcErrors.unknownDatabase(product));
+		return Dialect.of(product).orElseThrow(() -> JdbcErrors.unknownDatabase(product));
 	}
 
 	@Override
@@ -273,9 +265,8 @@ public final class JdbcLockStore implements LockStore {
 	/** Notifications need this database, this driver, and a connection to it. */
 	private JdbcInbox.Transport transport(String instance) {
 		return this.requests.execute((call) -> {
-			JdbcDialect dialect = dialect(call);
-			if (dialect == KnownDialect.POSTGRESQL && POSTGRES_DRIVER
-					&& PostgresListener.canListen(call.connection())) {
+			Dialect dialect = dialect(call);
+			if (dialect == Dialect.POSTGRESQL && POSTGRES_DRIVER && PostgresListener.canListen(call.connection())) {
 				return new PostgresListener(this.dataSource, this.requests, instance, this.settings.keyPrefix(),
 						this.hashedKeys);
 			}
@@ -333,6 +324,106 @@ public final class JdbcLockStore implements LockStore {
 			return JdbcLockStore.this.requests.execute(
 					(call) -> table(call).release(call, row(seen.key()), seen.owner(), seen.fencingToken() + 1, 0),
 					timeout) instanceof ReleaseResult.Released;
+		}
+
+	}
+
+	/**
+	 * Builds a {@link JdbcLockStore}. Not thread-safe.
+	 */
+	public static final class Builder {
+
+		private final DataSource dataSource;
+
+		private @Nullable String name;
+
+		private String keyPrefix = StoreOptions.DEFAULT_KEY_PREFIX;
+
+		private String table = DEFAULT_TABLE;
+
+		private int connections = DEFAULT_CONNECTIONS;
+
+		private Duration connectTimeout = StoreOptions.DEFAULT_CONNECT_TIMEOUT;
+
+		private @Nullable Duration purgeAfter = DEFAULT_PURGE_AFTER;
+
+		private Builder(DataSource dataSource) {
+			this.dataSource = Objects.requireNonNull(dataSource, "dataSource");
+		}
+
+		/**
+		 * Names the database in messages.
+		 * @param name its address, for example, without a password
+		 * @return this builder
+		 */
+		public Builder name(String name) {
+			this.name = name;
+			return this;
+		}
+
+		/**
+		 * Sets the prefix of all keys, {@code lock:} by default.
+		 * @param keyPrefix the prefix; not empty
+		 * @return this builder
+		 */
+		public Builder keyPrefix(String keyPrefix) {
+			this.keyPrefix = keyPrefix;
+			return this;
+		}
+
+		/**
+		 * Sets the name of the table, {@value JdbcLockStore#DEFAULT_TABLE} by default.
+		 * @param table the name, unquoted, preceded by a schema and a dot where needed
+		 * @return this builder
+		 */
+		public Builder table(String table) {
+			this.table = table;
+			return this;
+		}
+
+		/**
+		 * Sets the largest number of connections in use at the same time, five by
+		 * default. One of them is for renewals only. The {@code DataSource} should offer
+		 * as many and, for PostgreSQL, one more.
+		 * @param connections the number of connections, at least two
+		 * @return this builder
+		 */
+		public Builder connections(int connections) {
+			this.connections = connections;
+			return this;
+		}
+
+		/**
+		 * Sets how long the first request waits for a connection, five seconds by
+		 * default.
+		 * @param connectTimeout the timeout, at least a millisecond
+		 * @return this builder
+		 */
+		public Builder connectTimeout(Duration connectTimeout) {
+			this.connectTimeout = connectTimeout;
+			return this;
+		}
+
+		/**
+		 * Sets how long ago a free lock was acquired last when its row is deleted, 30
+		 * days by default. Needs the right to DELETE.
+		 * @param purgeAfter the age, at least an hour, and longer than the clock of the
+		 * server may ever be set back; null to keep all rows
+		 * @return this builder
+		 */
+		public Builder purgeAfter(@Nullable Duration purgeAfter) {
+			this.purgeAfter = purgeAfter;
+			return this;
+		}
+
+		/**
+		 * Creates the store. Does not connect.
+		 * @return the store, to be closed by the caller
+		 * @throws IllegalArgumentException if an option is invalid
+		 */
+		public JdbcLockStore build() {
+			return new JdbcLockStore(this.dataSource, this.name, new JdbcStoreSettings(this.keyPrefix, this.table,
+					this.connections, this.connectTimeout, this.purgeAfter));
 		}
 
 	}

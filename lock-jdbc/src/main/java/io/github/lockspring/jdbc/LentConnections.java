@@ -128,7 +128,7 @@ final class LentConnections implements AutoCloseable {
 	 */
 	private static boolean isEndedBySocket(Connection connection) throws SQLException {
 		String product = connection.getMetaData().getDatabaseProductName();
-		return KnownDialect.of(product).filter((dialect) -> dialect != KnownDialect.H2).isPresent()
+		return Dialect.of(product).filter((dialect) -> dialect != Dialect.H2).isPresent()
 				&& JdbcCall.boundSocket(connection, PROBE_MILLIS);
 	}
 

@@ -64,7 +64,7 @@ final class LockQueue {
 
 	private final NamedStatement clean;
 
-	LockQueue(String locks, JdbcDialect dialect) {
+	LockQueue(String locks, Dialect dialect) {
 		String waiters = locks + "_waiter";
 		String now = dialect.nowMicros();
 		String mine = " WHERE lock_key = :key AND token = :token";

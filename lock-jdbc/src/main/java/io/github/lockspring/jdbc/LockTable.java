@@ -65,7 +65,7 @@ final class LockTable {
 
 	private final NamedStatement renew;
 
-	LockTable(String table, JdbcDialect dialect, Notifications notifications) {
+	LockTable(String table, Dialect dialect, Notifications notifications) {
 		String now = dialect.nowMicros();
 		String owned = " WHERE lock_key = :key AND owner = :token AND expires_at > " + now;
 		String acquire = "UPDATE " + table + " SET expires_at = CASE WHEN owner = :token AND expires_at > " + now

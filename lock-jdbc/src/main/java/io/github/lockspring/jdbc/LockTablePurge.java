@@ -59,7 +59,7 @@ final class LockTablePurge implements AutoCloseable {
 
 	private final Duration age;
 
-	private final JdbcExecutor.Request<JdbcDialect> dialect;
+	private final JdbcExecutor.Request<Dialect> dialect;
 
 	/** Owns the right to purge; a name of its own, since each instance has another. */
 	private final String token = "purge-" + UUID.randomUUID();
@@ -73,7 +73,7 @@ final class LockTablePurge implements AutoCloseable {
 	private boolean failing;
 
 	private LockTablePurge(JdbcExecutor requests, String table, String keyPrefix, Duration age,
-			JdbcExecutor.Request<JdbcDialect> dialect) {
+			JdbcExecutor.Request<Dialect> dialect) {
 		this.requests = requests;
 		this.table = table;
 		this.keyPrefix = keyPrefix;
@@ -89,7 +89,7 @@ final class LockTablePurge implements AutoCloseable {
 	 * @param dialect finds the dialect of the database
 	 */
 	static LockTablePurge start(JdbcExecutor requests, String table, String keyPrefix, Duration age,
-			JdbcExecutor.Request<JdbcDialect> dialect) {
+			JdbcExecutor.Request<Dialect> dialect) {
 		LockTablePurge purge = new LockTablePurge(requests, table, keyPrefix, age, dialect);
 		long first = FIRST.toMillis() + ThreadLocalRandom.current().nextLong(FIRST.toMillis());
 		purge.schedule.scheduleWithFixedDelay(purge::run, first, INTERVAL.toMillis(), TimeUnit.MILLISECONDS);
@@ -187,7 +187,7 @@ final class LockTablePurge implements AutoCloseable {
 
 		final NamedStatement deleteWaiters;
 
-		Statements(String table, JdbcDialect dialect) {
+		Statements(String table, Dialect dialect) {
 			String old = dialect.nowMicros() + " - :age";
 			String oldLock = "GREATEST(fencing_token, expires_at, queued_until) < " + old;
 			String range = " WHERE lock_key > :after AND lock_key <= :last AND ";

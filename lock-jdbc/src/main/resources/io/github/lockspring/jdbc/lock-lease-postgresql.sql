@@ -2,8 +2,8 @@
 -- last fencing token.
 --
 -- May be copied into a migration of Flyway, or named in a <sqlFile> of Liquibase. Rows of locks that have not been
--- used for longer than any process can be paused may be deleted, by distributed-lock.jdbc.purge-after or by hand,
--- for example those of a week ago:
+-- used for 30 days (distributed-lock.jdbc.purge-after) are deleted by the application. They may be deleted by hand after
+-- a time that is longer than any process can be paused, for example those of a week ago:
 --
 --   DELETE FROM lock_lease WHERE GREATEST(fencing_token, expires_at) < EXTRACT(EPOCH FROM now() - INTERVAL '7 days') * 1000000;
 --

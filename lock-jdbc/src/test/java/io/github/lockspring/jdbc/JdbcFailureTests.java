@@ -237,7 +237,7 @@ class JdbcFailureTests {
 		try (HikariDataSource pool = JdbcInstance.pool(server.database().with("?prepareThreshold=1"))) {
 			pool.setConnectionInitSql("DO $$ BEGIN FOR i IN 3..99 LOOP"
 					+ " EXECUTE format('PREPARE %I AS SELECT 1', 'S_' || i); END LOOP; END $$");
-			try (LockStore store = JdbcLockStore.create(pool, new JdbcStoreSettings())) {
+			try (LockStore store = JdbcLockStore.builder(pool).build()) {
 				assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> {
 					for (int i = 0; i < 20; i++) {
 						OwnerToken token = new OwnerToken("jdbc-failure-tests-000", i, 1000);

@@ -37,7 +37,7 @@ class JdbcHistoryTests {
 
 		public static void main(String[] args) throws Exception {
 			try (HikariDataSource pool = JdbcInstance.pool(new Database("postgresql", args[0], "postgres", ""));
-					LockStore store = JdbcLockStore.create(pool, new JdbcStoreSettings())) {
+					LockStore store = JdbcLockStore.builder(pool).build()) {
 				StoreHistory.work(args, store, Duration.ofMillis(500), Duration.ofMillis(400), Duration.ofMillis(700),
 						Duration.ofMillis(1500));
 			}

@@ -35,7 +35,7 @@ final class JdbcInstance implements AutoCloseable {
 
 	private JdbcInstance(HikariDataSource pool, DataSource source) {
 		this.pool = pool;
-		this.store = JdbcLockStore.create(source, new JdbcStoreSettings());
+		this.store = JdbcLockStore.builder(source).build();
 		EngineSettings defaults = EngineSettings.defaults();
 		// long leases are renewed soon
 		this.engine = new LockEngine(this.store,

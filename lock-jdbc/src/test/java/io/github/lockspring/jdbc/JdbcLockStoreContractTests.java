@@ -90,7 +90,7 @@ class JdbcLockStoreContractTests {
 
 		@Override
 		protected LockStore createStore() {
-			return JdbcLockStore.create(this.server.pool(), new JdbcStoreSettings());
+			return JdbcLockStore.builder(this.server.pool()).build();
 		}
 
 		@Override

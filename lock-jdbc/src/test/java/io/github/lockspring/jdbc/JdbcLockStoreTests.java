@@ -19,6 +19,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.UnaryOperator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -96,7 +97,7 @@ class JdbcLockStoreTests {
 
 		@Test
 		void startOfTheTransactionIsNotTheTime() {
-			assertThat(KnownDialect.POSTGRESQL.nowMicros()).contains("clock_timestamp()").doesNotContain("now()");
+			assertThat(Dialect.POSTGRESQL.nowMicros()).contains("clock_timestamp()").doesNotContain("now()");
 		}
 
 		/** Another database refuses it before it is executed, and recorded. */
@@ -127,37 +128,21 @@ class JdbcLockStoreTests {
 	}
 
 	@Test
-	void databaseWithoutADialectIsRefusedByName() {
+	void unknownDatabaseIsRefusedByName() {
 		RecordingDataSource oracle = new RecordingDataSource(Databases.h2().withLocks().dataSource(), "Oracle");
-		try (LockStore store = JdbcLockStore.create(oracle, new JdbcStoreSettings())) {
+		try (LockStore store = JdbcLockStore.builder(oracle).build()) {
 			assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> acquire(store, "a", token()))
 				.withMessageContaining("'Oracle'")
-				.withMessageContaining("JdbcDialect");
+				.withMessageContaining("use H2, PostgreSQL, MariaDB or MySQL");
 		}
 		assertThat(oracle.statements()).isEmpty();
-	}
-
-	@Test
-	void dialectOfTheSettingsComesFirst() {
-		RecordingDataSource oracle = new RecordingDataSource(Databases.h2().withLocks().dataSource(), "Oracle");
-		JdbcDialect own = () -> KnownDialect.H2.nowMicros();
-		JdbcStoreSettings settings = new JdbcStoreSettings("lock:", "lock_lease", 2, TIMEOUT, own, null);
-		try (LockStore store = JdbcLockStore.create(oracle, settings)) {
-			OwnerToken token = token();
-			assertThat(acquire(store, "a", token)).isInstanceOf(Acquired.class);
-			assertThat(acquire(store, "a", token())).isInstanceOf(Busy.class);
-			assertThat(release(store, "a", token)).isTrue();
-			assertThat(acquire(store, "a", token())).isInstanceOf(Acquired.class);
-		}
-		assertThat(oracle.statements()).noneMatch((sql) -> sql.contains("FINAL TABLE"));
 	}
 
 	@Test
 	void firstRequestWaitsForAConnectionThatTakesLong() {
 		CountDownLatch open = new CountDownLatch(1);
 		DataSource slow = slow(Databases.h2().withLocks().dataSource(), open);
-		JdbcStoreSettings settings = new JdbcStoreSettings("lock:", "lock_lease", 2, TIMEOUT, null, null);
-		try (LockStore store = JdbcLockStore.create(slow, settings)) {
+		try (LockStore store = JdbcLockStore.builder(slow).connections(2).connectTimeout(TIMEOUT).build()) {
 			store.connect();
 			new Thread(() -> {
 				await().pollDelay(Duration.ofMillis(200)).until(() -> true);
@@ -173,9 +158,10 @@ class JdbcLockStoreTests {
 	void onlyTheFirstCallerWaitsInVainForAConnection() {
 		CountDownLatch open = new CountDownLatch(1);
 		DataSource slow = slow(Databases.h2().withLocks().dataSource(), open);
-		JdbcStoreSettings settings = new JdbcStoreSettings("lock:", "lock_lease", 2, Duration.ofMillis(300), null,
-				null);
-		try (LockStore store = JdbcLockStore.create(slow, settings)) {
+		try (LockStore store = JdbcLockStore.builder(slow)
+			.connections(2)
+			.connectTimeout(Duration.ofMillis(300))
+			.build()) {
 			store.awaitConnection();
 			long start = System.nanoTime();
 			for (int i = 0; i < 100; i++) {
@@ -191,7 +177,7 @@ class JdbcLockStoreTests {
 	@Test
 	void renewalsThatTheDriverDoesNotCountAreRepeatedOneByOne() {
 		DataSource uncounting = uncounting(Databases.h2().withLocks().dataSource());
-		try (LockStore store = JdbcLockStore.create(uncounting, new JdbcStoreSettings())) {
+		try (LockStore store = JdbcLockStore.builder(uncounting).build()) {
 			OwnerToken token = token();
 			acquire(store, "a", token);
 			acquire(store, "b", token);
@@ -207,7 +193,7 @@ class JdbcLockStoreTests {
 	void renewalThatIsShorterThanTheLeaseChangesTheRowToo() {
 		Database database = Databases.h2().withLocks();
 		JdbcTemplate rows = new JdbcTemplate(database.dataSource());
-		try (LockStore store = JdbcLockStore.create(database.dataSource(), new JdbcStoreSettings())) {
+		try (LockStore store = JdbcLockStore.builder(database.dataSource()).build()) {
 			OwnerToken token = token();
 			acquire(store, "a", token);
 			Long before = rows.queryForObject("SELECT expires_at FROM lock_lease", Long.class);
@@ -260,19 +246,27 @@ class JdbcLockStoreTests {
 	}
 
 	@Test
-	void wrongSettingsAreRefused() {
-		assertThatIllegalArgumentException()
-			.isThrownBy(() -> new JdbcStoreSettings("", "locks", 2, TIMEOUT, null, null))
-			.withMessageContaining("key prefix");
-		assertThatIllegalArgumentException()
-			.isThrownBy(() -> new JdbcStoreSettings("lock:", "locks;", 2, TIMEOUT, null, null))
-			.withMessageContaining("'locks;' is not a table name");
-		assertThatIllegalArgumentException()
-			.isThrownBy(() -> new JdbcStoreSettings("lock:", "locks", 1, TIMEOUT, null, null))
-			.withMessageContaining("at least 2 connections, not 1");
-		assertThatIllegalArgumentException()
-			.isThrownBy(() -> new JdbcStoreSettings("lock:", "locks", 2, TIMEOUT, null, Duration.ofMinutes(59)))
-			.withMessageContaining("at least PT1H, not PT59M");
+	void defaultsAreThoseOfTheDocumentation() {
+		try (LockStore store = JdbcLockStore.builder(Databases.h2().dataSource()).build()) {
+			assertThat(store).extracting("settings")
+				.isEqualTo(new JdbcStoreSettings("lock:", "lock_lease", 5, Duration.ofSeconds(5), Duration.ofDays(30)));
+		}
+	}
+
+	@Test
+	void valuesOutOfBoundsAreNamed() {
+		assertRefused((builder) -> builder.keyPrefix(""), "keyPrefix must not be empty");
+		assertRefused((builder) -> builder.table("locks;"), "'locks;' is not a table name");
+		assertRefused((builder) -> builder.connections(1), "connections must be at least 2", "but is 1");
+		assertRefused((builder) -> builder.connectTimeout(Duration.ZERO),
+				"connectTimeout must be at least 1ms, but is 0ms");
+		assertRefused((builder) -> builder.purgeAfter(Duration.ofMinutes(59)), "purgeAfter must be at least PT1H",
+				"but is PT59M");
+	}
+
+	private static void assertRefused(UnaryOperator<JdbcLockStore.Builder> option, String... message) {
+		JdbcLockStore.Builder builder = option.apply(JdbcLockStore.builder(Databases.h2().dataSource()));
+		assertThatIllegalArgumentException().isThrownBy(builder::build).withMessageContainingAll(message);
 	}
 
 	private static OwnerToken token() {
@@ -317,8 +311,11 @@ class JdbcLockStoreTests {
 			this.pool.setMaximumPoolSize(3);
 			this.pool.setConnectionTimeout(TIMEOUT.toMillis());
 			this.jdbc = new JdbcTemplate(database.dataSource());
-			this.store = JdbcLockStore.create(this.recording,
-					new JdbcStoreSettings("lock:", "lock_lease", 3, TIMEOUT, null, null));
+			this.store = JdbcLockStore.builder(this.recording)
+				.connections(3)
+				.connectTimeout(TIMEOUT)
+				.purgeAfter(null)
+				.build();
 		}
 
 		@BeforeAll
@@ -398,7 +395,7 @@ class JdbcLockStoreTests {
 			other.setUsername(this.database.user());
 			other.setPassword(this.database.password());
 			other.setAutoCommit(false);
-			try (other; LockStore store = JdbcLockStore.create(other, new JdbcStoreSettings())) {
+			try (other; LockStore store = JdbcLockStore.builder(other).build()) {
 				acquire(store, "auto-commit", token());
 			}
 			assertThat(acquire(this.store, "auto-commit", token())).isInstanceOf(Busy.class);
@@ -409,7 +406,7 @@ class JdbcLockStoreTests {
 		void f17NoTimeOfTheApplicationIsSent() {
 			List<Long> numbers = new CopyOnWriteArrayList<>();
 			try (HikariDataSource own = JdbcInstance.pool(this.database);
-					LockStore store = JdbcLockStore.create(recordingNumbers(own, numbers), new JdbcStoreSettings())) {
+					LockStore store = JdbcLockStore.builder(recordingNumbers(own, numbers)).build()) {
 				OwnerToken token = token();
 				acquire(store, "clock", token);
 				acquire(store, "clock", token());
@@ -455,7 +452,7 @@ class JdbcLockStoreTests {
 			east.setUsername(this.database.user());
 			east.setPassword(this.database.password());
 			east.setConnectionInitSql(set);
-			try (east; LockStore store = JdbcLockStore.create(east, new JdbcStoreSettings())) {
+			try (east; LockStore store = JdbcLockStore.builder(east).build()) {
 				assertThat(((Busy) acquire(store, "zone", token())).remainingMillis()).isBetween(1L, LONG.toMillis());
 			}
 		}
@@ -565,7 +562,7 @@ class JdbcLockStoreTests {
 
 		@Test
 		void missingTableIsNamedWithItsRemedy() {
-			try (LockStore store = JdbcLockStore.create(this.empty.dataSource(), new JdbcStoreSettings())) {
+			try (LockStore store = JdbcLockStore.builder(this.empty.dataSource()).build()) {
 				assertThatExceptionOfType(LockUnavailableException.class)
 					.isThrownBy(() -> acquire(store, this.key, token()))
 					.withMessageContaining("The table of locks 'lock_lease', or that of waiters, cannot be used")
@@ -576,7 +573,7 @@ class JdbcLockStoreTests {
 
 		@Test
 		void missingTablesAreWarnedOfBeforeTheFirstLock(CapturedOutput output) {
-			try (LockStore store = JdbcLockStore.create(this.empty.dataSource(), new JdbcStoreSettings())) {
+			try (LockStore store = JdbcLockStore.builder(this.empty.dataSource()).build()) {
 				store.connect();
 				await().untilAsserted(() -> assertThat(output).contains("WARN")
 					.contains("The table of locks 'lock_lease', or that of waiters, cannot be used")
@@ -587,7 +584,7 @@ class JdbcLockStoreTests {
 		@Test
 		void serverThatIsNotThereIsUnavailable() {
 			DriverManagerDataSource nowhere = new DriverManagerDataSource("jdbc:postgresql://127.0.0.1:1/none");
-			try (LockStore store = JdbcLockStore.create(nowhere, new JdbcStoreSettings())) {
+			try (LockStore store = JdbcLockStore.builder(nowhere).build()) {
 				assertThatExceptionOfType(LockUnavailableException.class)
 					.isThrownBy(() -> acquire(store, this.key, token()))
 					.withMessageContaining("The database of the locks cannot be used");
@@ -596,7 +593,7 @@ class JdbcLockStoreTests {
 
 		@Test
 		void closedStoreRefusesRequests() {
-			LockStore store = JdbcLockStore.create(this.pool, new JdbcStoreSettings());
+			LockStore store = JdbcLockStore.builder(this.pool).build();
 			store.close();
 			assertThatExceptionOfType(LockUnavailableException.class)
 				.isThrownBy(() -> acquire(store, this.key, token()))

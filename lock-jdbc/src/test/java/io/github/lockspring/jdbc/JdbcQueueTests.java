@@ -173,7 +173,7 @@ class JdbcQueueTests {
 			CountDownLatch start = new CountDownLatch(1);
 			List<Future<Void>> all = new ArrayList<>();
 			for (int i = 0; i < 6; i++) {
-				LockStore store = JdbcLockStore.create(instance().pool(), new JdbcStoreSettings());
+				LockStore store = JdbcLockStore.builder(instance().pool()).build();
 				String name = INSTANCE.formatted(i);
 				Callable<Void> owner = () -> {
 					start.await();

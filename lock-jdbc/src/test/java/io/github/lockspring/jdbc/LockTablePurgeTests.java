@@ -47,7 +47,7 @@ class LockTablePurgeTests {
 	class OnH2 extends OnDatabase {
 
 		OnH2() {
-			super(Databases.h2(), KnownDialect.H2);
+			super(Databases.h2(), Dialect.H2);
 		}
 
 	}
@@ -56,7 +56,7 @@ class LockTablePurgeTests {
 	class OnPostgres extends OnDatabase {
 
 		OnPostgres() {
-			super(Databases.postgres(), KnownDialect.POSTGRESQL);
+			super(Databases.postgres(), Dialect.POSTGRESQL);
 		}
 
 	}
@@ -67,7 +67,7 @@ class LockTablePurgeTests {
 
 		OnSerializablePostgres() {
 			super(Databases.postgres().with("?options=-c%20default_transaction_isolation=serializable"),
-					KnownDialect.POSTGRESQL);
+					Dialect.POSTGRESQL);
 		}
 
 	}
@@ -77,20 +77,19 @@ class LockTablePurgeTests {
 	class OnMariaDb extends OnDatabase {
 
 		OnMariaDb() {
-			super(Databases.mariaDb().orElseThrow(), KnownDialect.MARIADB);
+			super(Databases.mariaDb().orElseThrow(), Dialect.MARIADB);
 		}
 
 	}
 
 	@Test
-	void storePurgesOnAThreadThatEndsWithItAndOnlyIfItIsToldTo() {
+	void storePurgesOnAThreadThatEndsWithItUnlessItIsToldNotTo() {
 		Database database = Databases.h2();
 		// those of other tests
 		await().until(() -> threads() == 0);
-		JdbcLockStore.create(database.dataSource(), new JdbcStoreSettings()).close();
+		JdbcLockStore.builder(database.dataSource()).purgeAfter(null).build().close();
 		assertThat(threads()).isZero();
-		try (JdbcLockStore store = JdbcLockStore.create(database.dataSource(),
-				new JdbcStoreSettings("lock:", "lock_lease", 2, WEEK, null, WEEK))) {
+		try (JdbcLockStore store = JdbcLockStore.builder(database.dataSource()).build()) {
 			assertThat(threads()).isEqualTo(1);
 		}
 		await().until(() -> threads() == 0);
@@ -114,7 +113,7 @@ class LockTablePurgeTests {
 		admin.execute("INSERT INTO lock_lease VALUES ('lock:old', '-', 1, 0, 0)");
 		Database restricted = new Database("postgresql", database.url(), "keeper", "secret");
 		try (JdbcExecutor requests = executor(restricted);
-				LockTablePurge purge = purge(requests, WEEK, KnownDialect.POSTGRESQL)) {
+				LockTablePurge purge = purge(requests, WEEK, Dialect.POSTGRESQL)) {
 			purge.run();
 			purge.run();
 			admin.execute("GRANT DELETE ON lock_lease, lock_lease_waiter TO keeper");
@@ -131,7 +130,7 @@ class LockTablePurgeTests {
 		return new JdbcExecutor(database.dataSource(), "lock_lease", "", "purge-tests", 1, new LentConnections(0));
 	}
 
-	private static LockTablePurge purge(JdbcExecutor requests, Duration age, JdbcDialect dialect) {
+	private static LockTablePurge purge(JdbcExecutor requests, Duration age, Dialect dialect) {
 		return LockTablePurge.start(requests, "lock_lease", "lock:", age, (call) -> dialect);
 	}
 
@@ -140,13 +139,13 @@ class LockTablePurgeTests {
 
 		private final Database database;
 
-		private final JdbcDialect dialect;
+		private final Dialect dialect;
 
 		private final JdbcTemplate jdbc;
 
 		private final List<AutoCloseable> opened = new ArrayList<>();
 
-		OnDatabase(Database database, JdbcDialect dialect) {
+		OnDatabase(Database database, Dialect dialect) {
 			this.database = database.withLocks();
 			this.dialect = dialect;
 			this.jdbc = new JdbcTemplate(database.dataSource());

@@ -297,7 +297,7 @@ class PostgresListenerTests {
 	void ownerOfALongKeyIsToldThatOthersWait() {
 		this.database.withLocks();
 		String key = "k".repeat(300);
-		try (LockStore store = JdbcLockStore.create(this.pool, new JdbcStoreSettings())) {
+		try (LockStore store = JdbcLockStore.builder(this.pool).build()) {
 			OwnerToken owner = new OwnerToken(INSTANCE, 1, 1000);
 			this.inbox = store.inbox(INSTANCE, this.listener).orElseThrow();
 			this.inbox.open();
@@ -312,7 +312,7 @@ class PostgresListenerTests {
 	@Test
 	void longKeysAreForgottenWithTheirTokens() {
 		this.database.withLocks();
-		try (LockStore store = JdbcLockStore.create(this.pool, new JdbcStoreSettings())) {
+		try (LockStore store = JdbcLockStore.builder(this.pool).build()) {
 			for (int i = 0; i < 20; i++) {
 				acquire(store, "k".repeat(300) + i, new OwnerToken(INSTANCE, i, 1000));
 			}
@@ -325,7 +325,7 @@ class PostgresListenerTests {
 
 	@Test
 	void storeForgetsTheInboxOfAnEngineThatHasStopped() {
-		try (LockStore store = JdbcLockStore.create(this.pool, new JdbcStoreSettings())) {
+		try (LockStore store = JdbcLockStore.builder(this.pool).build()) {
 			Inbox first = store.inbox(INSTANCE, this.listener).orElseThrow();
 			first.open();
 			assertThat((Map<?, ?>) ReflectionTestUtils.getField(store, "inboxes")).hasSize(1);

@@ -44,7 +44,8 @@ class RepeatedRequestTests {
 	@Test
 	void h29ReleaseThatHasHandedTheLockOverBeforeAConflictSaysNothingAboutLaterOwners() {
 		try (LockStore store = JdbcLockStore
-			.create(conflictAt("DELETE FROM lock_lease_waiter WHERE lock_key = ? AND ("), new JdbcStoreSettings())) {
+			.builder(conflictAt("DELETE FROM lock_lease_waiter WHERE lock_key = ? AND ("))
+			.build()) {
 			OwnerToken owner = new OwnerToken(INSTANCE, 1, 5000);
 			assertThat(acquire(store, owner)).isInstanceOf(Acquired.class);
 			assertThat(acquire(store, new OwnerToken(INSTANCE, 2, 5000))).isInstanceOf(Busy.class);
@@ -60,10 +61,10 @@ class RepeatedRequestTests {
 	@Test
 	void lockIsFreeInTheEndIfEachHandOverIsOvertakenByAWaiter() {
 		JdbcTemplate jdbc = new JdbcTemplate(this.database.dataSource());
-		try (LockStore store = JdbcLockStore.create(
-				before("fencing_token = GREATEST(fencing_token + 1, ? + 1",
-						() -> jdbc.update("UPDATE lock_lease SET queued_until = queued_until + 1")),
-				new JdbcStoreSettings())) {
+		try (LockStore store = JdbcLockStore
+			.builder(before("fencing_token = GREATEST(fencing_token + 1, ? + 1",
+					() -> jdbc.update("UPDATE lock_lease SET queued_until = queued_until + 1")))
+			.build()) {
 			OwnerToken owner = new OwnerToken(INSTANCE, 1, 5000);
 			Acquired first = (Acquired) acquire(store, owner);
 			OwnerToken waiter = new OwnerToken(INSTANCE, 2, 5000);

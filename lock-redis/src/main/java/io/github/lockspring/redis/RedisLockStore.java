@@ -67,8 +67,6 @@ public final class RedisLockStore implements LockStore {
 	/** Most replies take a millisecond; callers should learn of an outage soon. */
 	private static final Duration DEFAULT_COMMAND_TIMEOUT = Duration.ofSeconds(1);
 
-	static final Duration TOKEN_MEMORY = Duration.ofDays(1);
-
 	private static final int ACQUIRE_THREADS = 16;
 
 	// for the watchdog, and for checks before a hand-off or a commit
@@ -79,8 +77,6 @@ public final class RedisLockStore implements LockStore {
 	private final RedisKeys keys;
 
 	private final RedisStoreSettings settings;
-
-	private final StoreTraits traits;
 
 	private final RedisConnections connections;
 
@@ -117,7 +113,6 @@ public final class RedisLockStore implements LockStore {
 		this.exactCount = oneServer ? "1" : "0";
 		this.endpoint = endpoint;
 		this.settings = settings;
-		this.traits = new StoreTraits(Duration.ofMillis(1), Duration.ofMillis(1), null, TOKEN_MEMORY);
 		this.keys = new RedisKeys(settings.keyPrefix());
 		this.commands = new RedisCommands(connections, endpoint, settings.commandTimeout());
 		int replicas = settings.replicaAcks();
@@ -169,7 +164,7 @@ public final class RedisLockStore implements LockStore {
 
 	@Override
 	public StoreTraits traits() {
-		return this.traits;
+		return StoreTraits.exact();
 	}
 
 	@Override

@@ -2,6 +2,7 @@ package io.github.lockspring.redis;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.Set;
 import java.util.TreeSet;
@@ -29,14 +30,14 @@ class ScriptCommandsTests {
 	private static final Pattern FENCING_KEEP = Pattern.compile("local FENCING_KEEP = '(\\d+)'");
 
 	@Test
-	void fencingTokensAreKeptAsLongAsTheTraitsSay() throws IOException {
+	void fencingTokensAreKeptForADayByEachScript() throws IOException {
 		Set<String> kept = new TreeSet<>();
 		for (Resource script : scripts()) {
 			FENCING_KEEP.matcher(script.getContentAsString(StandardCharsets.UTF_8))
 				.results()
 				.forEach((keep) -> kept.add(keep.group(1)));
 		}
-		assertThat(kept).containsExactly(Long.toString(RedisLockStore.TOKEN_MEMORY.toMillis()));
+		assertThat(kept).containsExactly(Long.toString(Duration.ofDays(1).toMillis()));
 	}
 
 	private static Resource[] scripts() throws IOException {

@@ -3,11 +3,9 @@ package io.github.lockspring.autoconfigure;
 import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.github.lockspring.jdbc.JdbcDialect;
+import io.github.lockspring.internal.sql.TableName;
 import io.github.lockspring.jdbc.JdbcLockStore;
-import io.github.lockspring.jdbc.JdbcStoreSettings;
 import io.github.lockspring.store.LockStore;
-import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
 import org.springframework.beans.factory.ObjectProvider;
@@ -41,43 +39,46 @@ public final class JdbcLockStoreAutoConfiguration {
 	@Bean
 	@Lazy
 	LockConnectionPool lockspringLockConnectionPool(@LockDataSource ObjectProvider<DataSource> lockDataSource,
-			ObjectProvider<DataSource> dataSources, ObjectProvider<JdbcDialect> dialect,
-			DistributedLockProperties properties) {
+			ObjectProvider<DataSource> dataSources, DistributedLockProperties properties) {
 		DataSource own = lockDataSource.getIfAvailable();
 		int connections = properties.jdbc().connections();
-		return (own != null) ? LockConnectionPool.of(own, connections) : LockConnectionPool.derivedFrom(
-				unique(dataSources), connections, properties.jdbc().commandTimeout(), dialect.getIfUnique() != null);
+		return (own != null) ? LockConnectionPool.of(own, connections)
+				: LockConnectionPool.derivedFrom(unique(dataSources), connections, properties.jdbc().commandTimeout());
 	}
 
 	@Bean
 	@Lazy
 	@DependsOnDatabaseInitialization
-	JdbcLockStore lockspringJdbcLockStore(LockConnectionPool connections, ObjectProvider<JdbcDialect> dialect,
-			DistributedLockProperties properties) {
-		return JdbcLockStore.create(connections.dataSource(), connections.name(),
-				settings(properties, dialect.getIfUnique()));
+	JdbcLockStore lockspringJdbcLockStore(LockConnectionPool connections, DistributedLockProperties properties) {
+		return configure(JdbcLockStore.builder(connections.dataSource()), properties).name(connections.name()).build();
 	}
 
 	@Bean
 	LockTableInitializer lockspringLockTableInitializer(@LockDataSource ObjectProvider<DataSource> lockDataSource,
 			ObjectProvider<DataSource> dataSources, DistributedLockProperties properties) {
 		DataSource own = lockDataSource.getIfAvailable();
-		// validates the name of the table
-		String table = settings(properties, null).table();
-		return new LockTableInitializer((own != null) ? own : unique(dataSources), table,
+		return new LockTableInitializer((own != null) ? own : unique(dataSources), table(properties),
 				properties.jdbc().initializeSchema());
 	}
 
-	private static JdbcStoreSettings settings(DistributedLockProperties properties, @Nullable JdbcDialect dialect) {
+	private static String table(DistributedLockProperties properties) {
 		String table = properties.jdbc().table();
 		try {
-			return new JdbcStoreSettings(properties.keyPrefix(), table, properties.jdbc().connections(),
-					properties.jdbc().connectTimeout(), dialect, properties.jdbc().purgeAfter());
+			return TableName.check(table);
 		}
 		catch (IllegalArgumentException ex) {
 			throw new LockPropertyException("jdbc.table", table, "it is not the name of a table",
 					"Choose a name of letters, digits and underscores, with an optional schema and a dot before it.");
 		}
+	}
+
+	static JdbcLockStore.Builder configure(JdbcLockStore.Builder builder, DistributedLockProperties properties) {
+		DistributedLockProperties.Jdbc jdbc = properties.jdbc();
+		return builder.keyPrefix(properties.keyPrefix())
+			.table(jdbc.table())
+			.connections(jdbc.connections())
+			.connectTimeout(jdbc.connectTimeout())
+			.purgeAfter(jdbc.purgeAfter());
 	}
 
 	private static DataSource unique(ObjectProvider<DataSource> dataSources) {

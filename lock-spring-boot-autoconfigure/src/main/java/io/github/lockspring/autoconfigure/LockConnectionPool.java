@@ -86,16 +86,14 @@ final class LockConnectionPool implements DisposableBean {
 	 * @param application the application's source
 	 * @param connections the largest number of connections
 	 * @param timeout how long to wait for one
-	 * @param anyDatabase whether the application has a dialect of its own
 	 */
-	static LockConnectionPool derivedFrom(DataSource application, int connections, Duration timeout,
-			boolean anyDatabase) {
+	static LockConnectionPool derivedFrom(DataSource application, int connections, Duration timeout) {
 		HikariConfig config = copy(application);
 		DatabaseDriver driver = driver(config);
-		if (!anyDatabase && !KNOWN.contains(driver)) {
-			throw refused("there is no dialect for this database (" + driver + ")",
-					"Define a bean of the type JdbcDialect, or keep the locks in another database, of a DataSource bean"
-							+ " with @LockDataSource: H2, PostgreSQL, MariaDB or MySQL.",
+		if (!KNOWN.contains(driver)) {
+			throw refused("locks cannot be kept in this database (" + driver + ")",
+					"Keep them in another one, of a DataSource bean with @LockDataSource: H2, PostgreSQL, MariaDB or"
+							+ " MySQL.",
 					null);
 		}
 		config.setPoolName(NAME);

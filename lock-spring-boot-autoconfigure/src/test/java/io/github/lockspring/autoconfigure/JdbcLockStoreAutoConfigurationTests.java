@@ -153,12 +153,12 @@ class JdbcLockStoreAutoConfigurationTests {
 	}
 
 	@Test
-	void databaseWithoutADialectStopsTheStart() {
+	void unknownDatabaseStopsTheStart() {
 		FailureAnalysis failure = StartupFailures.of(this.jdbc.withUserConfiguration(Program.class)
 			.withPropertyValues("spring.datasource.url=jdbc:derby:memory:none",
 					"spring.datasource.driver-class-name=org.h2.Driver"));
-		assertThat(failure.getDescription()).contains("there is no dialect for this database (DERBY)");
-		assertThat(failure.getAction()).contains("JdbcDialect").contains("PostgreSQL");
+		assertThat(failure.getDescription()).contains("locks cannot be kept in this database (DERBY)");
+		assertThat(failure.getAction()).contains("@LockDataSource").contains("PostgreSQL");
 	}
 
 	@Test

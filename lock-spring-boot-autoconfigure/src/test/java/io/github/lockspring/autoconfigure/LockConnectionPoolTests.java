@@ -77,7 +77,7 @@ class LockConnectionPoolTests {
 		try (HikariDataSource application = new HikariDataSource()) {
 			application.setJdbcUrl(url);
 			application.setDriverClassName(WrappingDriver.class.getName());
-			LockConnectionPool derived = LockConnectionPool.derivedFrom(application, 3, Duration.ofSeconds(1), false);
+			LockConnectionPool derived = LockConnectionPool.derivedFrom(application, 3, Duration.ofSeconds(1));
 			try {
 				assertThat(derived.dataSource().unwrap(HikariDataSource.class).getMaximumPoolSize()).isEqualTo(4);
 			}
@@ -93,7 +93,7 @@ class LockConnectionPoolTests {
 		try (HikariDataSource application = new HikariDataSource()) {
 			application.setDataSourceClassName("org.h2.jdbcx.JdbcDataSource");
 			application.addDataSourceProperty("URL", "jdbc:h2:mem:unknown-driver");
-			LockConnectionPool derived = LockConnectionPool.derivedFrom(application, 3, Duration.ofSeconds(1), false);
+			LockConnectionPool derived = LockConnectionPool.derivedFrom(application, 3, Duration.ofSeconds(1));
 			try {
 				assertThat(derived.dataSource().unwrap(HikariDataSource.class).getMaximumPoolSize()).isEqualTo(4);
 			}

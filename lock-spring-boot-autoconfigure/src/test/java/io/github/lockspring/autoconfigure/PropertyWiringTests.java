@@ -18,7 +18,7 @@ import io.github.lockspring.internal.interceptor.LockOperationSourceAdvisor;
 import io.github.lockspring.internal.transaction.CommitGuard;
 import io.github.lockspring.internal.transaction.TransactionListenerRegistrar;
 import io.github.lockspring.internal.transaction.Verification;
-import io.github.lockspring.jdbc.JdbcStoreSettings;
+import io.github.lockspring.jdbc.JdbcLockStore;
 import io.github.lockspring.redis.RedisLockStore;
 import io.github.lockspring.redis.redlock.RedlockLockStore;
 import io.github.lockspring.store.memory.MemoryLockStore;
@@ -35,6 +35,7 @@ import org.springframework.boot.context.properties.source.MapConfigurationProper
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.test.util.ReflectionTestUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -72,10 +73,10 @@ class PropertyWiringTests {
 		// RedlockLockStoreAutoConfigurationTests uses the nodes
 		bound("redlock.nodes", "redis://a:1,redis://b:2,redis://c:3", 3,
 				(properties) -> properties.redlock().addresses().size());
-		jdbc("jdbc.table", "other_lease", "other_lease", JdbcStoreSettings::table);
-		jdbc("jdbc.connections", "54", 54, JdbcStoreSettings::connections);
-		jdbc("jdbc.connect-timeout", "55s", Duration.ofSeconds(55), JdbcStoreSettings::connectTimeout);
-		jdbc("jdbc.purge-after", "31d", Duration.ofDays(31), JdbcStoreSettings::purgeAfter);
+		jdbc("jdbc.table", "other_lease", "other_lease", "table");
+		jdbc("jdbc.connections", "54", 54, "connections");
+		jdbc("jdbc.connect-timeout", "55s", Duration.ofSeconds(55), "connectTimeout");
+		jdbc("jdbc.purge-after", "31d", Duration.ofDays(31), "purgeAfter");
 		bound("jdbc.command-timeout", "56ms", Duration.ofMillis(56),
 				(properties) -> properties.jdbc().commandTimeout());
 		bound("jdbc.initialize-schema", "never", DistributedLockProperties.InitializeSchema.NEVER,
@@ -161,9 +162,9 @@ class PropertyWiringTests {
 		return RedlockLockStoreAutoConfiguration.configure(RedlockLockStore.builder(List.of()), properties);
 	}
 
-	private static void jdbc(String name, String value, Object expected, Function<JdbcStoreSettings, Object> setting) {
-		bound(name, value, expected, (properties) -> setting.apply(Objects.requireNonNull(ReflectionTestUtils
-			.invokeMethod(JdbcLockStoreAutoConfiguration.class, "settings", properties, (Object) null))));
+	private static void jdbc(String name, String value, Object expected, String option) {
+		bound(name, value, expected, (properties) -> field(JdbcLockStoreAutoConfiguration
+			.configure(JdbcLockStore.builder(new DriverManagerDataSource()), properties), option));
 	}
 
 	private static void zookeeper(String name, String value, Object expected,

@@ -68,7 +68,7 @@ class ShortestTtlTests {
 		@Bean
 		LockStore store() {
 			LockStore memory = new MemoryLockStore();
-			StoreTraits traits = new StoreTraits(Duration.ofSeconds(10), Duration.ofSeconds(1), null, null);
+			StoreTraits traits = new StoreTraits(Duration.ofSeconds(10), Duration.ofSeconds(1), null);
 			return (LockStore) Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] { LockStore.class },
 					(proxy, method, arguments) -> {
 						try {

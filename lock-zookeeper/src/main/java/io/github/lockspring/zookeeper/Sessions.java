@@ -47,7 +47,7 @@ final class Sessions {
 
 	private static StoreTraits traits(long timeoutMillis) {
 		return new StoreTraits(Duration.ofMillis(timeoutMillis), Duration.ofMillis(1),
-				Duration.ofNanos(Session.lease(timeoutMillis)), null);
+				Duration.ofNanos(Session.lease(timeoutMillis)));
 	}
 
 	StoreTraits traits() {

@@ -8,7 +8,6 @@ import io.github.lockspring.LockRequest;
 import io.github.lockspring.internal.engine.EngineSettings;
 import io.github.lockspring.internal.engine.LockEngine;
 import io.github.lockspring.jdbc.JdbcLockStore;
-import io.github.lockspring.jdbc.JdbcStoreSettings;
 
 /**
  * This project's locks in a table. The store has ten connections as the others have, one
@@ -30,8 +29,7 @@ final class LockspringJdbcAdapter implements LockAdapter {
 				defaults.commandTimeout(), defaults.renewalInterval(), defaults.renewalBatchSize(),
 				defaults.maxHandoffTime(), defaults.shutdownTimeout(), false);
 		this.pool = JdbcPool.open(servers);
-		this.store = JdbcLockStore.create(this.pool,
-				new JdbcStoreSettings("lock:", JdbcStoreSettings.DEFAULT_TABLE, 9, Duration.ofSeconds(10), null, null));
+		this.store = JdbcLockStore.builder(this.pool).connections(9).connectTimeout(Duration.ofSeconds(10)).build();
 		this.engine = new LockEngine(this.store, settings, List.of());
 	}
 

@@ -58,8 +58,6 @@ public final class MemoryLockStore implements LockStore {
 	 * about unused keys.
 	 */
 
-	private static final StoreTraits TRAITS = StoreTraits.exact();
-
 	private static final int MIN_SIZE_TO_SWEEP = 64;
 
 	private static final int MAX_POLL_GRANT_MILLIS = 500;
@@ -99,7 +97,7 @@ public final class MemoryLockStore implements LockStore {
 
 	@Override
 	public StoreTraits traits() {
-		return TRAITS;
+		return StoreTraits.exact();
 	}
 
 	@Override

@@ -72,7 +72,7 @@ class LeaseTests extends EngineFixture {
 
 	@Test
 	void longestLeaseOfTheStoreIsRequestedAndALongerFixedTtlIsReachedByRenewals() {
-		this.store.traits = new StoreTraits(Duration.ofSeconds(1), Duration.ofMillis(1), Duration.ofSeconds(9), null);
+		this.store.traits = new StoreTraits(Duration.ofSeconds(1), Duration.ofMillis(1), Duration.ofSeconds(9));
 		HeldLock lock = take(LockRequest.of(KEY).ttl(TTL));
 		assertThat(this.store.looks.get(0).ttl()).isEqualTo(Duration.ofSeconds(9));
 		for (int i = 0; i < 29; i++) {
@@ -88,7 +88,7 @@ class LeaseTests extends EngineFixture {
 	@Test
 	void longestLeaseThatBecomesShorterCountsFromTheNextRenewalOn() {
 		HeldLock lock = take(request());
-		this.store.traits = new StoreTraits(Duration.ofSeconds(1), Duration.ofMillis(1), Duration.ofSeconds(9), null);
+		this.store.traits = new StoreTraits(Duration.ofSeconds(1), Duration.ofMillis(1), Duration.ofSeconds(9));
 		pass(THIRD);
 		assertThat(this.store.renewed.get(0).get(0).ttl()).isEqualTo(Duration.ofSeconds(9));
 		((KeyedLock) lock).verify();

@@ -107,7 +107,7 @@ class LockParametersTests {
 	}
 
 	private static StoreTraits traits(Duration shortest, @Nullable Duration longest) {
-		return new StoreTraits(shortest, shortest, longest, null);
+		return new StoreTraits(shortest, shortest, longest);
 	}
 
 	private static LockParameters on(StoreTraits traits, LockRequest request) {

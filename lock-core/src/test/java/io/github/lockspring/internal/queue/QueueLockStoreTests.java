@@ -218,7 +218,7 @@ class QueueLockStoreTests {
 
 		@Override
 		public StoreTraits traits() {
-			return new StoreTraits(Duration.ofMillis(1), Duration.ofMillis(1), null, null);
+			return new StoreTraits(Duration.ofMillis(1), Duration.ofMillis(1), null);
 		}
 
 		@Override

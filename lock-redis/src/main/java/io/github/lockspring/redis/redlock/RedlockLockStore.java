@@ -78,9 +78,6 @@ public final class RedlockLockStore implements LockStore {
 
 	private static final Logger logger = LoggerFactory.getLogger(RedlockLockStore.class);
 
-	private static final StoreTraits TRAITS = new StoreTraits(Duration.ofMillis(1), Duration.ofMillis(1), null,
-			Duration.ofDays(1));
-
 	/** Most replies take a millisecond; callers should learn of an outage soon. */
 	private static final Duration DEFAULT_COMMAND_TIMEOUT = Duration.ofSeconds(1);
 
@@ -177,7 +174,7 @@ public final class RedlockLockStore implements LockStore {
 
 	@Override
 	public StoreTraits traits() {
-		return TRAITS;
+		return StoreTraits.exact();
 	}
 
 	@Override
