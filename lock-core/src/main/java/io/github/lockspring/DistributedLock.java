@@ -77,17 +77,18 @@ public @interface DistributedLock {
 	String name() default "";
 
 	/**
-	 * Length of the lease. Empty: the property {@code distributed-lock.ttl}, and renewed.
+	 * Length of the lease: how soon others may go on after a crash of the holder. Empty:
+	 * the property {@code distributed-lock.ttl}.
 	 * @return the ttl
 	 */
 	String ttl() default "";
 
 	/**
-	 * Whether the lease is kept alive while the method runs. Always on where no
-	 * {@link #ttl()} is given.
+	 * Whether the lease is kept alive while the method runs. If not, it ends after the
+	 * {@link #ttl()}, whatever happens.
 	 * @return whether to renew
 	 */
-	boolean renew() default false;
+	boolean renew() default true;
 
 	/**
 	 * Longest wait; {@code 0s}: one attempt. Empty: the property

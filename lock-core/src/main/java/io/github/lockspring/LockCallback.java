@@ -20,4 +20,22 @@ public interface LockCallback<T extends @Nullable Object, X extends Throwable> {
 	 */
 	T doUnderLock(HeldLock lock) throws X;
 
+	/**
+	 * Work without a result that runs under a lock.
+	 *
+	 * @param <X> what it may throw
+	 * @since 0.1
+	 */
+	@FunctionalInterface
+	interface WithoutResult<X extends Throwable> {
+
+		/**
+		 * Does the work.
+		 * @param lock the lock, held while this runs; do not close it
+		 * @throws X what the work throws; it reaches the caller unchanged
+		 */
+		void doUnderLock(HeldLock lock) throws X;
+
+	}
+
 }

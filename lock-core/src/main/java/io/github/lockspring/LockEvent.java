@@ -5,12 +5,19 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An event of a lock of this process, also published as a Spring application event. A
- * re-entry is no event.
+ * What happened to a lock of this process, published as an application event: a method
+ * with {@code @EventListener} and a parameter of this type or of one of its kinds is
+ * called. A re-entry is no event.
+ * <p>
+ * Listeners are called on the thread that acquires or releases, and for a loss on a
+ * separate thread; they should return quickly. An exception of a listener is logged and
+ * changes nothing for the lock; as with every application event, listeners after it are
+ * then not called. Applications do not implement these interfaces, which may get further
+ * methods.
  *
  * @since 0.1
  */
-public sealed interface LockEvent {
+public interface LockEvent {
 
 	/**
 	 * Returns the key.
@@ -20,59 +27,94 @@ public sealed interface LockEvent {
 
 	/**
 	 * Returns the label of the request, which has few distinct values.
-	 * @return the name, or null if it gave none
+	 * @return the name, or null if the request gave none
 	 */
 	@Nullable String name();
 
 	/**
 	 * The lock was acquired.
-	 *
-	 * @param key the key
-	 * @param name the request's label, or null
-	 * @param fencingToken the fencing token
-	 * @param waited time from the request to the acquisition
 	 */
-	record Acquired(String key, @Nullable String name, long fencingToken, Duration waited) implements LockEvent {
+	interface Acquired extends LockEvent {
+
+		/**
+		 * Returns the fencing token.
+		 * @return the token
+		 */
+		long fencingToken();
+
+		/**
+		 * Returns the time from the request to the acquisition.
+		 * @return the time
+		 */
+		Duration waited();
+
 	}
 
 	/**
 	 * The lock was busy for the whole wait time.
-	 *
-	 * @param key the key
-	 * @param name the request's label, or null
-	 * @param waited time from the request to giving up
 	 */
-	record NotAcquired(String key, @Nullable String name, Duration waited) implements LockEvent {
+	interface NotAcquired extends LockEvent {
+
+		/**
+		 * Returns the time from the request to giving up.
+		 * @return the time
+		 */
+		Duration waited();
+
 	}
 
 	/**
 	 * The store could not be reached within the wait time.
-	 *
-	 * @param key the key
-	 * @param name the request's label, or null
-	 * @param waited time from the request to giving up
-	 * @param cause the failure of the store or its driver
 	 */
-	record Unavailable(String key, @Nullable String name, Duration waited, Throwable cause) implements LockEvent {
+	interface Unavailable extends LockEvent {
+
+		/**
+		 * Returns the time from the request to giving up.
+		 * @return the time
+		 */
+		Duration waited();
+
+		/**
+		 * Returns the failure of the store or its driver.
+		 * @return the cause
+		 */
+		Throwable cause();
+
 	}
 
 	/**
 	 * A held lock was lost. Published as soon as the loss is known.
-	 *
-	 * @param key the key
-	 * @param name the request's label, or null
-	 * @param fencingToken the fencing token of the hold that lost it
-	 * @param held time from the acquisition to the loss
-	 * @param cause what was observed
-	 * @param reason the same, as text
 	 */
-	record Lost(String key, @Nullable String name, long fencingToken, Duration held, Cause cause,
-			String reason) implements LockEvent {
+	interface Lost extends LockEvent {
+
+		/**
+		 * Returns the fencing token of the hold that lost the lock.
+		 * @return the token
+		 */
+		long fencingToken();
+
+		/**
+		 * Returns the time from the acquisition to the loss.
+		 * @return the time
+		 */
+		Duration held();
+
+		/**
+		 * Returns what was observed.
+		 * @return the cause
+		 */
+		Cause cause();
+
+		/**
+		 * Returns what was observed, as text.
+		 * @return a clause without a full stop
+		 */
+		String reason();
 
 		/**
 		 * What was observed when a lock was lost.
 		 */
-		public enum Cause {
+		enum Cause {
 
 			/** The lease ended before it could be renewed or released. */
 			EXPIRED,
@@ -93,13 +135,21 @@ public sealed interface LockEvent {
 
 	/**
 	 * A hold ended and the lock was not lost.
-	 *
-	 * @param key the key
-	 * @param name the request's label, or null
-	 * @param fencingToken the fencing token
-	 * @param held time from the acquisition to the release
 	 */
-	record Released(String key, @Nullable String name, long fencingToken, Duration held) implements LockEvent {
+	interface Released extends LockEvent {
+
+		/**
+		 * Returns the fencing token.
+		 * @return the token
+		 */
+		long fencingToken();
+
+		/**
+		 * Returns the time from the acquisition to the release.
+		 * @return the time
+		 */
+		Duration held();
+
 	}
 
 }

@@ -1,7 +1,5 @@
 package io.github.lockspring;
 
-import java.util.Objects;
-
 /**
  * The thread was interrupted while it waited for a lock. The work did not run, a lock
  * that may have been acquired is released, and the thread's interrupt flag is set again.
@@ -12,19 +10,13 @@ public class LockInterruptedException extends LockException {
 
 	private static final long serialVersionUID = 1L;
 
-	private final String key;
-
-	public LockInterruptedException(String key, String message) {
-		super(message);
-		this.key = Objects.requireNonNull(key, "key");
-	}
-
 	/**
-	 * Returns the key of the lock.
-	 * @return the key, without the store's prefix
+	 * Creates an exception.
+	 * @param key the key of the lock
+	 * @param message what happened
 	 */
-	public String getKey() {
-		return this.key;
+	public LockInterruptedException(String key, String message) {
+		super(key, message, null);
 	}
 
 }

@@ -2,220 +2,186 @@ package io.github.lockspring;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
-import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
-import java.util.function.UnaryOperator;
-import java.util.stream.Stream;
+import java.util.TreeMap;
 
+import io.github.lockspring.internal.base.LockKeys;
+import io.github.lockspring.internal.base.LockOptions;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Requests one or more locks: their keys, the length of their leases, the longest wait.
- * Immutable and thread-safe; each method returns a new request.
+ * Requests one or more locks: their keys, and the options that all of them share. What is
+ * not set is a property of the application. Immutable and thread-safe; each method
+ * returns a new request. Options that contradict each other are refused when the request
+ * is used.
  * <p>
- * Several keys are taken in one global order, all or none.
+ * A lock of {@code LockRequest.of("order", 42)} excludes the methods with
+ * {@code @DistributedLock(name = "order", key = "#id")} that are called with 42. Several
+ * keys are taken in one global order, all or none.
  *
  * @since 0.1
  */
-public final class LockRequest {
+public class LockRequest {
 
-	private final List<LockSpec> locks;
+	/** Each key with its label, empty for none; in the global order. */
+	private final List<String> keys;
 
-	private final @Nullable Duration waitTime;
+	private final List<String> names;
 
-	private final OnLost onLost;
+	private final Options options;
 
-	private final @Nullable Boolean asyncRelease;
-
-	/** Whether {@link #renew()} was called, which a later ttl leaves on. */
-	private final boolean renewed;
-
-	private LockRequest(List<LockSpec> locks, @Nullable Duration waitTime, OnLost onLost,
-			@Nullable Boolean asyncRelease, boolean renewed) {
-		this.locks = locks;
-		this.waitTime = waitTime;
-		this.onLost = onLost;
-		this.asyncRelease = asyncRelease;
-		this.renewed = renewed;
+	private LockRequest(List<String> keys, List<String> names, Options options) {
+		this.keys = keys;
+		this.names = names;
+		this.options = options;
 	}
 
 	/**
-	 * Creates a request for one or more keys with the defaults of the application's
-	 * properties.
-	 * @param key a key
-	 * @param more further keys; duplicates count once
-	 * @return the request
-	 * @throws IllegalArgumentException if a key is null, empty, longer than
-	 * {@link LockSpec#MAX_KEY_LENGTH} characters or no valid Unicode
+	 * Creates a request for other keys, which have one label. For this library itself:
+	 * programs use {@link #of(String, Object)} and {@link #ofKeys(String, Collection)}.
+	 * @param options gives the options
+	 * @param keys the whole keys, at least one; duplicates count once
+	 * @param name the label, or null for none
+	 * @throws IllegalArgumentException if there is no key, or one of them cannot be a key
 	 */
-	public static LockRequest of(String key, String... more) {
-		if (more.length == 0) {
-			return new LockRequest(List.of(spec(key)), null, OnLost.THROW, null, false);
-		}
-		return of(Stream.concat(Stream.of(key), Arrays.stream(more)).toList());
+	protected LockRequest(LockRequest options, Collection<String> keys, @Nullable String name) {
+		this.keys = ordered(keys);
+		this.names = Collections.nCopies(this.keys.size(), (name != null) ? name : "");
+		this.options = options.options;
 	}
 
 	/**
-	 * Creates a request for several keys with the defaults of the application's
-	 * properties.
-	 * @param keys the keys, at least one; duplicates count once
+	 * Creates a request for a whole key, such as {@code "order:42"}. In meters it has no
+	 * label.
+	 * @param key the key, without the store's prefix: 1 to 4096 characters
 	 * @return the request
-	 * @throws IllegalArgumentException as for {@link #of(String, String...)}, and if
-	 * there is no key
+	 * @throws IllegalArgumentException if the key is null, empty, too long or not valid
+	 * Unicode
 	 */
-	public static LockRequest of(Collection<String> keys) {
-		return new LockRequest(ordered(keys.stream().map(LockRequest::spec).toList()), null, OnLost.THROW, null, false);
+	public static LockRequest of(String key) {
+		return new LockRequest(List.of(LockOptions.checkKey(key)), List.of(""), Options.NONE);
 	}
 
 	/**
-	 * Merges requests into one. Each key keeps its own name, ttl, renewal, maxHold and
-	 * minHold; the smallest wait time that is given counts, and the caller waits for the
-	 * release unless all requests agree that it does not.
-	 * @param requests the requests, at least one
+	 * Creates a request for a key of a name, {@code name:key}, as
+	 * {@code @DistributedLock} composes it. A {@code :} or {@code %} in the name is
+	 * escaped, so different pairs never give the same lock.
+	 * @param name the name; it is also the label in meters, events and messages
+	 * @param key an identifier; a value that is no String counts by its
+	 * {@code toString()}
 	 * @return the request
-	 * @throws IllegalArgumentException if there is none, if they differ in onLost, or if
-	 * they request the same key with different options
+	 * @throws IllegalArgumentException if the name is empty, or the key is null, empty,
+	 * too long, or an object whose text does not identify it
 	 */
-	public static LockRequest allOf(Collection<LockRequest> requests) {
-		List<LockSpec> locks = new ArrayList<>();
-		Duration waitTime = null;
-		OnLost onLost = null;
-		for (LockRequest request : requests) {
-			locks.addAll(request.locks);
-			if (waitTime == null || (request.waitTime != null && request.waitTime.compareTo(waitTime) < 0)) {
-				waitTime = request.waitTime;
-			}
-			if (onLost != null && onLost != request.onLost) {
-				throw new IllegalArgumentException(
-						"Requests that are merged must agree in onLost: " + onLost + ", " + request.onLost);
-			}
-			onLost = request.onLost;
-		}
-		return new LockRequest(ordered(locks), waitTime, (onLost != null) ? onLost : OnLost.THROW,
-				requests.stream().map(LockRequest::asyncRelease).distinct().count() == 1
-						? requests.iterator().next().asyncRelease : Boolean.FALSE,
-				false);
+	public static LockRequest of(String name, Object key) {
+		return new LockRequest(List.of(LockKeys.join(name, key)), List.of(name), Options.NONE);
 	}
 
-	private static LockSpec spec(String key) {
-		return new LockSpec(key, null, null, true, null, Duration.ZERO);
+	/**
+	 * Creates a request for several keys of a name.
+	 * @param name the name, as for {@link #of(String, Object)}
+	 * @param keys the identifiers, at least one; duplicates count once
+	 * @return the request
+	 * @throws IllegalArgumentException if there is no key, and as for
+	 * {@link #of(String, Object)}
+	 */
+	public static LockRequest ofKeys(String name, Collection<?> keys) {
+		List<String> ordered = ordered(keys.stream().map((key) -> LockKeys.join(name, key)).toList());
+		return new LockRequest(ordered, Collections.nCopies(ordered.size(), name), Options.NONE);
 	}
 
-	private static List<LockSpec> ordered(List<LockSpec> locks) {
-		if (locks.isEmpty()) {
+	private static List<String> ordered(Collection<String> keys) {
+		if (keys.isEmpty()) {
 			throw new IllegalArgumentException("A lock request needs at least one key");
 		}
-		LockSpec[] sorted = locks.toArray(new LockSpec[0]);
-		Arrays.sort(sorted, Comparator.comparing(LockSpec::key));
-		List<LockSpec> distinct = new ArrayList<>(sorted.length);
-		LockSpec last = null;
-		for (LockSpec lock : sorted) {
-			if (last == null || !lock.key().equals(last.key())) {
-				distinct.add(lock);
-				last = lock;
-			}
-			else if (!lock.equals(last)) {
-				throw new IllegalArgumentException("Lock '" + lock.key()
-						+ "' is requested twice in one request, with different options: " + last + " and " + lock);
-			}
-		}
-		return Collections.unmodifiableList(distinct);
-	}
-
-	/**
-	 * Requests other keys with the same options (name, ttl, renewal, maxHold, minHold,
-	 * waitTime, onLost and asyncRelease).
-	 * @param keys the keys, at least one; duplicates count once
-	 * @return the new request
-	 * @throws IllegalArgumentException as for {@link #of(Collection)}
-	 * @throws IllegalStateException if this request is for several keys, whose options
-	 * may differ
-	 */
-	public LockRequest forKeys(Collection<String> keys) {
-		if (this.locks.size() > 1) {
-			throw new IllegalStateException("A request for several keys gives no pattern for others: " + this);
-		}
-		LockSpec pattern = this.locks.get(0);
 		if (keys.size() == 1) {
-			return with(List.of(pattern.withKey(keys.iterator().next())));
+			return List.of(LockOptions.checkKey(keys.iterator().next()));
 		}
-		List<LockSpec> specs = new ArrayList<>(keys.size());
-		keys.forEach((key) -> specs.add(pattern.withKey(key)));
-		return with(ordered(specs));
+		return keys.stream().map(LockOptions::checkKey).sorted().distinct().toList();
 	}
 
 	/**
-	 * Labels all keys of this request, in messages and metrics. Unlike the name of the
-	 * annotation, the label is no prefix of a key: write the whole key, as in
-	 * {@code LockRequest.of("order:42").name("order")}.
-	 * @param name a label with few distinct values, for messages and metrics
+	 * Adds a key of another name. It has the options of this request.
+	 * @param name the name, as for {@link #of(String, Object)}
+	 * @param key the identifier
 	 * @return the new request
+	 * @throws IllegalArgumentException as for {@link #of(String, Object)}
 	 */
-	public LockRequest name(String name) {
-		Objects.requireNonNull(name, "name");
-		return with((lock) -> lock.withName(name));
+	public final LockRequest and(String name, Object key) {
+		Map<String, String> all = new TreeMap<>();
+		for (int i = 0; i < this.keys.size(); i++) {
+			all.put(this.keys.get(i), this.names.get(i));
+		}
+		all.putIfAbsent(LockKeys.join(name, key), name);
+		return new LockRequest(List.copyOf(all.keySet()), List.copyOf(all.values()), this.options);
 	}
 
 	/**
-	 * Sets the length of the lease. It is not renewed unless {@link #renew()} is called
-	 * too, before or after this.
-	 * @param ttl {@link LockSpec#MIN_TTL} to {@link LockSpec#MAX_DURATION}
+	 * Sets the length of the lease: how soon others may go on after a crash of the
+	 * holder.
+	 * @param ttl 100 milliseconds to 365 days, and at least 300 milliseconds unless the
+	 * lease is not renewed
 	 * @return the new request
-	 * @throws LockOptionException if it is out of its bounds, or there is a maxHold and
-	 * no renewal
+	 * @throws IllegalArgumentException if it is out of its bounds
 	 */
-	public LockRequest ttl(Duration ttl) {
-		Objects.requireNonNull(ttl, "ttl");
-		return with((lock) -> lock.withLease(ttl, this.renewed));
+	public final LockRequest ttl(Duration ttl) {
+		LockOptions.check("ttl", ttl, LockOptions.MIN_TTL);
+		return with(new Options(ttl, this.options.renewed, this.options.waitTime, this.options.minHold,
+				this.options.maxHold, this.options.onLost));
 	}
 
 	/**
-	 * Keeps the lease alive while the work runs, or until the handle is closed.
+	 * Chooses whether the lease is kept alive while the work runs, or until the handle is
+	 * closed. It is, unless this says false: then it ends after the ttl, whatever
+	 * happens.
+	 * @param renew whether to renew
 	 * @return the new request
-	 * @throws LockOptionException if the ttl is shorter than
-	 * {@link LockSpec#MIN_RENEWED_TTL}
 	 */
-	public LockRequest renew() {
-		return new LockRequest(changed((lock) -> lock.withLease(lock.ttl(), true)), this.waitTime, this.onLost,
-				this.asyncRelease, true);
+	public final LockRequest renew(boolean renew) {
+		return with(new Options(this.options.ttl, renew, this.options.waitTime, this.options.minHold,
+				this.options.maxHold, this.options.onLost));
 	}
 
 	/**
-	 * Ends the renewal this long after the acquisition; the lease then runs out.
-	 * @param maxHold not below the ttl; to be set after {@link #renew()}
+	 * Limits the wait for all keys together.
+	 * @param waitTime zero (one attempt) to 365 days
 	 * @return the new request
-	 * @throws LockOptionException if it is out of its bounds, or the lease is not renewed
+	 * @throws IllegalArgumentException if it is out of its bounds
 	 */
-	public LockRequest maxHold(Duration maxHold) {
-		Objects.requireNonNull(maxHold, "maxHold");
-		return with((lock) -> lock.withMaxHold(maxHold));
+	public final LockRequest waitTime(Duration waitTime) {
+		LockOptions.check("waitTime", waitTime, Duration.ZERO);
+		return with(new Options(this.options.ttl, this.options.renewed, waitTime, this.options.minHold,
+				this.options.maxHold, this.options.onLost));
 	}
 
 	/**
 	 * Delays the release until this much time has passed since the acquisition, however
 	 * soon the work ends.
-	 * @param minHold zero to {@link LockSpec#MAX_DURATION}
+	 * @param minHold zero to 365 days
 	 * @return the new request
-	 * @throws LockOptionException if it is out of its bounds
+	 * @throws IllegalArgumentException if it is out of its bounds
 	 */
-	public LockRequest minHold(Duration minHold) {
-		Objects.requireNonNull(minHold, "minHold");
-		return with((lock) -> lock.withMinHold(minHold));
+	public final LockRequest minHold(Duration minHold) {
+		LockOptions.check("minHold", minHold, Duration.ZERO);
+		return with(new Options(this.options.ttl, this.options.renewed, this.options.waitTime, minHold,
+				this.options.maxHold, this.options.onLost));
 	}
 
 	/**
-	 * Limits the wait for all keys together.
-	 * @param waitTime zero (one attempt) to {@link LockSpec#MAX_DURATION}
+	 * Ends the renewal this long after the acquisition; the lease then runs out. Not with
+	 * {@code renew(false)}, where the ttl is the limit.
+	 * @param maxHold 300 milliseconds to 365 days, and not below the ttl
 	 * @return the new request
-	 * @throws LockOptionException if it is out of its bounds
+	 * @throws IllegalArgumentException if it is out of its bounds
 	 */
-	public LockRequest waitTime(Duration waitTime) {
-		LockSpec.checkBounds("waitTime", waitTime, Duration.ZERO, "");
-		return new LockRequest(this.locks, waitTime, this.onLost, this.asyncRelease, this.renewed);
+	public final LockRequest maxHold(Duration maxHold) {
+		LockOptions.check("maxHold", maxHold, LockOptions.MIN_RENEWED_TTL);
+		return with(new Options(this.options.ttl, this.options.renewed, this.options.waitTime, this.options.minHold,
+				maxHold, this.options.onLost));
 	}
 
 	/**
@@ -223,72 +189,95 @@ public final class LockRequest {
 	 * @param onLost {@link OnLost#THROW} by default
 	 * @return the new request
 	 */
-	public LockRequest onLost(OnLost onLost) {
-		return new LockRequest(this.locks, this.waitTime, Objects.requireNonNull(onLost, "onLost"), this.asyncRelease,
-				this.renewed);
+	public final LockRequest onLost(OnLost onLost) {
+		Objects.requireNonNull(onLost, "onLost");
+		return with(new Options(this.options.ttl, this.options.renewed, this.options.waitTime, this.options.minHold,
+				this.options.maxHold, onLost));
+	}
+
+	private LockRequest with(Options options) {
+		return new LockRequest(this.keys, this.names, options);
 	}
 
 	/**
-	 * Chooses whether the caller waits for the result of the release. A caller that does
-	 * not wait goes on when the release is on its way; the next caller of the same
-	 * instance still comes after it. It is no longer told if only the release finds that
-	 * the lock was lost: that is an event.
-	 * @param async whether it goes on; {@code distributed-lock.async-release} by default
-	 * @return the new request
+	 * Returns the keys in the global order, without the store's prefix.
+	 * @return an unmodifiable list, never empty, without duplicates
 	 */
-	public LockRequest asyncRelease(boolean async) {
-		return new LockRequest(this.locks, this.waitTime, this.onLost, async, this.renewed);
-	}
-
-	private List<LockSpec> changed(UnaryOperator<LockSpec> change) {
-		// change keeps the keys, and with them the order
-		return (this.locks.size() == 1) ? List.of(change.apply(this.locks.get(0)))
-				: this.locks.stream().map(change).toList();
-	}
-
-	private LockRequest with(UnaryOperator<LockSpec> change) {
-		return with(changed(change));
-	}
-
-	private LockRequest with(List<LockSpec> locks) {
-		return new LockRequest(locks, this.waitTime, this.onLost, this.asyncRelease, this.renewed);
+	public final List<String> keys() {
+		return this.keys;
 	}
 
 	/**
-	 * Returns each key with its options, in the global order, without duplicates.
-	 * @return an unmodifiable list, never empty
+	 * Returns the label of a key, which has few distinct values.
+	 * @param key one of {@link #keys()}
+	 * @return the name, or null if the whole key was given
 	 */
-	public List<LockSpec> locks() {
-		return this.locks;
+	public final @Nullable String nameOf(String key) {
+		int position = (this.keys.size() == 1) ? 0 : Collections.binarySearch(this.keys, key);
+		String name = (position >= 0) ? this.names.get(position) : "";
+		return name.isEmpty() ? null : name;
+	}
+
+	/**
+	 * Returns the length of the lease.
+	 * @return the ttl, or null for the property {@code distributed-lock.ttl}
+	 */
+	public final @Nullable Duration ttl() {
+		return this.options.ttl;
+	}
+
+	/**
+	 * Returns whether the lease is kept alive.
+	 * @return true unless {@code renew(false)} was called
+	 */
+	public final boolean isRenewed() {
+		return this.options.renewed;
 	}
 
 	/**
 	 * Returns the longest wait for all keys together.
 	 * @return the wait time, or null for the property {@code distributed-lock.wait-time}
 	 */
-	public @Nullable Duration waitTime() {
-		return this.waitTime;
+	public final @Nullable Duration waitTime() {
+		return this.options.waitTime;
+	}
+
+	/**
+	 * Returns the shortest time from the acquisition to the release.
+	 * @return zero if there is none
+	 */
+	public final Duration minHold() {
+		return this.options.minHold;
+	}
+
+	/**
+	 * Returns when the renewal ends, counted from the acquisition.
+	 * @return the time, or null for the property {@code distributed-lock.max-hold}
+	 */
+	public final @Nullable Duration maxHold() {
+		return this.options.maxHold;
 	}
 
 	/**
 	 * Returns what happens when the lock is lost while the work runs.
 	 * @return never null
 	 */
-	public OnLost onLost() {
-		return this.onLost;
-	}
-
-	/**
-	 * Returns whether the caller goes on when the release is on its way.
-	 * @return null for the property {@code distributed-lock.async-release}
-	 */
-	public @Nullable Boolean asyncRelease() {
-		return this.asyncRelease;
+	public final OnLost onLost() {
+		return this.options.onLost;
 	}
 
 	@Override
 	public String toString() {
-		return "LockRequest" + this.locks + " waitTime=" + this.waitTime + " onLost=" + this.onLost;
+		List<String> texts = new ArrayList<>();
+		this.keys.forEach((key) -> texts.add("'" + key + "'"));
+		return "LockRequest" + texts + " " + this.options;
+	}
+
+	private record Options(@Nullable Duration ttl, boolean renewed, @Nullable Duration waitTime, Duration minHold,
+			@Nullable Duration maxHold, OnLost onLost) {
+
+		private static final Options NONE = new Options(null, true, null, Duration.ZERO, null, OnLost.THROW);
+
 	}
 
 }

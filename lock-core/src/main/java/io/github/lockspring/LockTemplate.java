@@ -33,8 +33,8 @@ public interface LockTemplate {
 	 * @throws LockUnavailableException if the store cannot be reached
 	 * @throws LockInterruptedException if the thread was interrupted while waiting
 	 * @throws LockLostException if the work ran and returned, but the lock was lost
-	 * before, unless the request says {@link OnLost#NOTIFY}; or if the call chain's own
-	 * lock, which this call would re-enter, is lost: the work then did not run
+	 * before; or if the call chain's own lock, which this call would re-enter, is lost:
+	 * the work then did not run
 	 */
 	<T extends @Nullable Object, X extends Throwable> T execute(LockRequest request, LockCallback<T, X> work) throws X;
 
@@ -45,7 +45,8 @@ public interface LockTemplate {
 	 * @param work the work
 	 * @throws X what the work threw
 	 */
-	default <X extends Throwable> void executeWithoutResult(LockRequest request, LockAction<X> work) throws X {
+	default <X extends Throwable> void executeWithoutResult(LockRequest request, LockCallback.WithoutResult<X> work)
+			throws X {
 		this.<@Nullable Object, X>execute(request, (lock) -> {
 			work.doUnderLock(lock);
 			return null;

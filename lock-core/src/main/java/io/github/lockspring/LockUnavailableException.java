@@ -4,7 +4,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Thrown if the store could not be reached or returned no usable result. It is unknown
- * whether the lock is free. The work did not run.
+ * whether the lock is free. The work did not run. The cause says which server failed, and
+ * why.
  *
  * @since 0.1
  */
@@ -14,23 +15,43 @@ public class LockUnavailableException extends LockException {
 
 	private final boolean permanent;
 
+	/**
+	 * Creates an exception about a store.
+	 * @param message what is unavailable, and why
+	 */
 	public LockUnavailableException(String message) {
 		this(message, null);
 	}
 
+	/**
+	 * Creates an exception about a store.
+	 * @param message what is unavailable, and why
+	 * @param cause the cause, or null
+	 */
 	public LockUnavailableException(String message, @Nullable Throwable cause) {
 		this(message, cause, false);
 	}
 
 	/**
-	 * Creates an exception.
+	 * Creates an exception about a store.
 	 * @param message what is unavailable, and why
 	 * @param cause the cause, or null
 	 * @param permanent whether no wait will mend it, such as a wrong password
 	 */
 	public LockUnavailableException(String message, @Nullable Throwable cause, boolean permanent) {
-		super(message, cause);
+		super(null, message, cause);
 		this.permanent = permanent;
+	}
+
+	/**
+	 * Creates an exception about a lock.
+	 * @param key the key of the lock
+	 * @param message what could not be done
+	 * @param cause what the store said
+	 */
+	public LockUnavailableException(String key, String message, LockUnavailableException cause) {
+		super(key, message, cause);
+		this.permanent = cause.permanent;
 	}
 
 	/**

@@ -17,11 +17,6 @@ public enum OnLost {
 	 * As {@link #THROW}, and interrupts the thread that runs the work as soon as the loss
 	 * is known.
 	 */
-	INTERRUPT,
-
-	/**
-	 * Does nothing else: the work's result stands.
-	 */
-	NOTIFY
+	INTERRUPT
 
 }

@@ -6,7 +6,7 @@ package io.github.lockspring;
  *
  * @since 0.1
  */
-public class StaleFencingTokenException extends LockException {
+public class StaleFencingTokenException extends LockLostException {
 
 	private static final long serialVersionUID = 1L;
 
@@ -23,7 +23,7 @@ public class StaleFencingTokenException extends LockException {
 	 * @param latest the highest token that the resource has seen
 	 */
 	public StaleFencingTokenException(String resource, long token, long latest) {
-		super("'" + resource + "' has seen the fencing token " + latest + ", which is later than " + token
+		super(resource, "'" + resource + "' has seen the fencing token " + latest + ", which is later than " + token
 				+ ": the lock was lost, and another holder has had it since. Nothing may be written");
 		this.resource = resource;
 		this.token = token;

@@ -3,74 +3,102 @@ package io.github.lockspring;
 import java.time.Duration;
 import java.util.List;
 
+import io.github.lockspring.internal.LabelledRequest;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
-import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
  * Tests for {@link LockRequest}.
  */
 class LockRequestTests {
 
-	private static final LockRequest REQUEST = LockRequest.of("order:42");
+	private static final LockRequest REQUEST = LockRequest.of("order", 42);
 
 	private static final Duration TTL = Duration.ofSeconds(30);
 
 	@Test
-	void renewalIsWhatWasRequestedInAnyOrder() {
-		assertThat(REQUEST.locks().get(0).renew()).isTrue();
-		assertThat(REQUEST.ttl(TTL).locks().get(0).renew()).isFalse();
-		assertThat(REQUEST.ttl(TTL).renew().locks().get(0).renew()).isTrue();
-		assertThat(REQUEST.renew().ttl(TTL).locks().get(0).renew()).isTrue();
-		assertThat(REQUEST.renew().waitTime(TTL).onLost(OnLost.NOTIFY).name("orders").ttl(TTL).locks().get(0).renew())
-			.isTrue();
+	void nameAndKeyAreJoinedAndTheNameIsTheLabel() {
+		assertThat(REQUEST.keys()).containsExactly("order:42");
+		assertThat(REQUEST.nameOf("order:42")).isEqualTo("order");
 	}
 
 	@Test
-	void longestHoldWithATtlNeedsRenewal() {
-		Duration hour = Duration.ofHours(1);
-		assertThat(REQUEST.renew().maxHold(hour).ttl(TTL).locks().get(0).maxHold()).isEqualTo(hour);
-		assertThatIllegalArgumentException().isThrownBy(() -> REQUEST.maxHold(hour).ttl(TTL))
-			.withMessageContaining("Add renew");
+	void wholeKeyHasNoLabel() {
+		LockRequest request = LockRequest.of("order:42");
+		assertThat(request.keys()).containsExactly("order:42");
+		assertThat(request.nameOf("order:42")).isNull();
 	}
 
 	@Test
-	void otherKeysAreRequestedInTheSameWay() {
-		LockRequest pattern = REQUEST.name("orders")
-			.renew()
-			.ttl(TTL)
-			.maxHold(TTL.multipliedBy(2))
-			.minHold(Duration.ofSeconds(1))
-			.waitTime(Duration.ofSeconds(2))
-			.onLost(OnLost.NOTIFY);
-		LockRequest request = pattern.forKeys(List.of("b", "a", "b"));
-		assertThat(request.locks()).extracting(LockSpec::key).containsExactly("a", "b");
-		assertThat(request.waitTime()).isEqualTo(Duration.ofSeconds(2));
-		assertThat(request.onLost()).isEqualTo(OnLost.NOTIFY);
-		assertThat(request.ttl(TTL).locks().get(0).renew()).as("renewal was requested").isTrue();
-		for (LockSpec lock : request.locks()) {
-			assertThat(lock)
-				.isEqualTo(new LockSpec(lock.key(), "orders", TTL, true, TTL.multipliedBy(2), Duration.ofSeconds(1)));
-		}
+	void differentNamesAndKeysAreDifferentLocks() {
+		assertThat(LockRequest.of("a:b", "c").keys()).containsExactly("a%3Ab:c");
+		assertThat(LockRequest.of("a", "b:c").keys()).containsExactly("a:b:c");
+		assertThat(LockRequest.of("a%3Ab", "c").keys()).containsExactly("a%253Ab:c");
 	}
 
 	@Test
-	void patternOfSeveralKeysIsRefused() {
-		assertThatIllegalStateException().isThrownBy(() -> LockRequest.of("a", "b").forKeys(List.of("c")));
-		assertThatIllegalArgumentException().isThrownBy(() -> REQUEST.forKeys(List.of()))
-			.withMessageContaining("at least one key");
-		assertThatIllegalArgumentException().isThrownBy(() -> REQUEST.forKeys(List.of("")))
+	void severalKeysAreOrderedWithoutDuplicates() {
+		assertThat(LockRequest.ofKeys("order", List.of(3, 1, 3)).keys()).containsExactly("order:1", "order:3");
+		LockRequest both = REQUEST.and("customer", 7).and("order", 42);
+		assertThat(both.keys()).containsExactly("customer:7", "order:42");
+		assertThat(both.nameOf("customer:7")).isEqualTo("customer");
+		assertThat(both.nameOf("order:42")).isEqualTo("order");
+		assertThat(both.nameOf("order:43")).isNull();
+	}
+
+	@Test
+	void addedKeyHasTheSameOptions() {
+		LockRequest request = REQUEST.ttl(TTL).renew(false).waitTime(TTL).and("customer", 7);
+		assertThat(request.ttl()).isEqualTo(TTL);
+		assertThat(request.isRenewed()).isFalse();
+		assertThat(request.waitTime()).isEqualTo(TTL);
+	}
+
+	@Test
+	void renewalIsOnUnlessItIsSwitchedOff() {
+		assertThat(REQUEST.isRenewed()).isTrue();
+		assertThat(REQUEST.ttl(TTL).isRenewed()).isTrue();
+		assertThat(REQUEST.renew(false).isRenewed()).isFalse();
+		assertThat(REQUEST.renew(false).ttl(TTL).onLost(OnLost.INTERRUPT).isRenewed()).isFalse();
+	}
+
+	@Test
+	void optionsOutOfTheirBoundsAreRefused() {
+		assertThatIllegalArgumentException().isThrownBy(() -> REQUEST.ttl(Duration.ofMillis(99)))
+			.withMessageContaining("ttl")
+			.withMessageContaining("Give at least 100ms");
+		assertThatIllegalArgumentException().isThrownBy(() -> REQUEST.waitTime(Duration.ofMillis(-1)))
+			.withMessageContaining("waitTime")
+			.withMessageContaining("cannot be negative");
+		assertThatIllegalArgumentException().isThrownBy(() -> REQUEST.minHold(Duration.ofDays(366)))
+			.withMessageContaining("minHold")
+			.withMessageContaining("Give at most 365d");
+		assertThatIllegalArgumentException().isThrownBy(() -> REQUEST.maxHold(Duration.ofMillis(299)))
+			.withMessageContaining("maxHold")
+			.withMessageContaining("Give at least 300ms");
+	}
+
+	@Test
+	void keysThatIdentifyNothingAreRefused() {
+		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.of(""))
 			.withMessageContaining("must not be null or empty");
+		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.of("order", ""))
+			.withMessageContaining("'order' is empty");
+		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.of("", 42))
+			.withMessageContaining("name of a lock must not be empty");
+		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.ofKeys("order", List.of()))
+			.withMessageContaining("at least one key");
 	}
 
 	@Test
-	void sameKeyInDifferentWaysIsRefused() {
-		assertThat(LockRequest.allOf(List.of(REQUEST, LockRequest.of("a"), REQUEST)).locks()).extracting(LockSpec::key)
-			.containsExactly("a", "order:42");
-		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.allOf(List.of(REQUEST, REQUEST.ttl(TTL))))
-			.withMessageContaining("requested twice");
+	void labelOfAnAnnotatedMethodIsNoPartOfItsKeys() {
+		LockRequest request = new LabelledRequest(REQUEST.ttl(TTL), List.of("b", "a"), "Shop.sell");
+		assertThat(request.keys()).containsExactly("a", "b");
+		assertThat(request.nameOf("b")).isEqualTo("Shop.sell");
+		assertThat(request.waitTime(TTL).nameOf("b")).isEqualTo("Shop.sell");
+		assertThat(request.ttl()).isEqualTo(TTL);
 	}
 
 }

@@ -14,7 +14,6 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-import io.github.lockspring.DistributedLock;
 import io.github.lockspring.autoconfigure.Applications;
 import io.github.lockspring.autoconfigure.StartupFailures;
 import io.github.lockspring.testsupport.etcd.EtcdProcess;

@@ -5,7 +5,6 @@ import java.util.List;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.OnLost;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,12 +42,6 @@ public interface KeyedLock extends HeldLock {
 	 * @throws IllegalStateException if it was closed
 	 */
 	void verify();
-
-	/**
-	 * Returns what happens when the lock is lost.
-	 * @return what happens
-	 */
-	OnLost onLost();
 
 	@Override
 	default List<String> keys() {

@@ -11,8 +11,8 @@ import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.kv.TxnResponse;
 import io.etcd.jetcd.op.Op;
 import io.etcd.jetcd.options.GetOption;
-import io.github.lockspring.store.LockStore.RenewResult;
 import io.github.lockspring.internal.queue.EntryServer.Renewal;
+import io.github.lockspring.store.LockStore.RenewResult;
 import org.jspecify.annotations.Nullable;
 
 /**

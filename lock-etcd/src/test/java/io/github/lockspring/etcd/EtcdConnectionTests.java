@@ -17,6 +17,7 @@ import io.etcd.jetcd.kv.GetResponse;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.internal.engine.EngineSettings;
 import io.github.lockspring.internal.engine.LockEngine;
+import io.github.lockspring.internal.engine.support.LockEvents;
 import io.github.lockspring.testsupport.etcd.EtcdProcess;
 import io.github.lockspring.testsupport.etcd.RequiresEtcd;
 import io.github.lockspring.testsupport.network.TcpProxy;
@@ -94,7 +95,7 @@ class EtcdConnectionTests {
 
 		static Instance on(Supplier<Client> clients) {
 			EtcdLockStore store = EtcdLockStore.createOwning(clients, new EtcdStoreSettings());
-			LockEngine engine = new LockEngine(store, EngineSettings.defaults(), List.of());
+			LockEngine engine = new LockEngine(store, EngineSettings.defaults(), LockEvents.NOBODY);
 			engine.template().acquire(LockRequest.of("before")).close();
 			return new Instance(store, engine);
 		}

@@ -21,12 +21,13 @@ import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.internal.KeyedLock;
 import io.github.lockspring.internal.engine.EngineSettings;
 import io.github.lockspring.internal.engine.LockEngine;
+import io.github.lockspring.internal.engine.support.LockEvents;
 import io.github.lockspring.store.StoreHealth;
 import io.github.lockspring.testsupport.etcd.EtcdProcess;
 import io.github.lockspring.testsupport.etcd.RequiresEtcd;
-import io.github.lockspring.testsupport.network.TcpProxy;
 import io.github.lockspring.testsupport.network.TcpProxy.Cut;
 import io.github.lockspring.testsupport.network.TcpProxy.Direction;
+import io.github.lockspring.testsupport.network.TcpProxy;
 import io.github.lockspring.testsupport.process.HolderProcess;
 import io.github.lockspring.testsupport.process.JavaProcess;
 import io.grpc.CallOptions;
@@ -56,10 +57,7 @@ class EtcdFailureTests {
 
 	private final ExecutorService threads = Executors.newCachedThreadPool();
 
-	private final LockRequest request = LockRequest.of("failure-" + UUID.randomUUID())
-		.ttl(TTL)
-		.renew()
-		.waitTime(PATIENT);
+	private final LockRequest request = LockRequest.of("failure-" + UUID.randomUUID()).ttl(TTL).waitTime(PATIENT);
 
 	/** Not lost on a busy machine. */
 	private final LockRequest lasting = this.request.ttl(PATIENT);
@@ -88,7 +86,7 @@ class EtcdFailureTests {
 				new EngineSettings(defaults.ttl(), defaults.waitTime(), null, Duration.ofSeconds(2),
 						defaults.renewalInterval(), defaults.renewalBatchSize(), defaults.maxHandoffTime(),
 						Duration.ofMillis(100), false),
-				List.of());
+				LockEvents.NOBODY);
 		this.opened.add(store);
 		this.opened.add(engine);
 		return engine.template();
@@ -156,7 +154,7 @@ class EtcdFailureTests {
 	@Test
 	void f09HolderThatWasStoppedBeyondItsLeaseKnowsItAndTouchesNoLaterLock(@TempDir Path directory) {
 		EtcdProcess server = EtcdProcess.shared();
-		String key = this.request.locks().get(0).key();
+		String key = this.request.keys().get(0);
 		try (JavaProcess holder = new JavaProcess("holder", directory, Holder.class, List.of(server.address(), key))) {
 			long first = Long.parseLong(holder.await("token"));
 			holder.signal("STOP");
@@ -178,7 +176,8 @@ class EtcdFailureTests {
 
 		public static void main(String[] args) {
 			EtcdLockStore store = EtcdLockStore.createOwning(() -> Clients.of(args[0]), new EtcdStoreSettings());
-			HolderProcess.hold(new LockEngine(store, EngineSettings.defaults(), List.of()).template(), args[1], TTL);
+			HolderProcess.hold(new LockEngine(store, EngineSettings.defaults(), LockEvents.NOBODY).template(), args[1],
+					TTL);
 		}
 
 	}
@@ -204,7 +203,7 @@ class EtcdFailureTests {
 			assertThat(armed).as("the key was created").isFalse();
 			proxy.restore();
 			instance(server.address()).acquire(request).close();
-			await().atMost(PATIENT).until(() -> server.entries(this.request.locks().get(0).key()) == 0);
+			await().atMost(PATIENT).until(() -> server.entries(this.request.keys().get(0)) == 0);
 		}
 	}
 
@@ -232,7 +231,7 @@ class EtcdFailureTests {
 			LockTemplate waits = instance("http://127.0.0.1:" + proxy.port());
 			dies.acquire(this.request);
 			this.threads.submit(() -> waits.acquire(this.request));
-			await().atMost(PATIENT).until(() -> server.entries(this.request.locks().get(0).key()) == 2);
+			await().atMost(PATIENT).until(() -> server.entries(this.request.keys().get(0)) == 2);
 			proxy.stall();
 			instance(server.address()).acquire(this.request).close();
 		}
@@ -245,11 +244,11 @@ class EtcdFailureTests {
 			HeldLock held = instance(server.address()).acquire(this.lasting);
 			LockTemplate waiting = instance("http://127.0.0.1:" + proxy.port());
 			Future<HeldLock> waits = this.threads.submit(() -> waiting.acquire(this.request));
-			await().atMost(PATIENT).until(() -> server.entries(this.request.locks().get(0).key()) == 2);
+			await().atMost(PATIENT).until(() -> server.entries(this.request.keys().get(0)) == 2);
 			proxy.cut(Cut.RST);
 			held.close();
 			waits.get(1, TimeUnit.MINUTES).close();
-			await().atMost(PATIENT).until(() -> server.entries(this.request.locks().get(0).key()) == 0);
+			await().atMost(PATIENT).until(() -> server.entries(this.request.keys().get(0)) == 0);
 		}
 	}
 

@@ -13,9 +13,9 @@ import java.util.concurrent.TimeUnit;
 
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Client;
-import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.internal.queue.Entry;
 import io.github.lockspring.internal.queue.EntryServer.Added;
+import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.testsupport.etcd.EtcdProcess;
 import io.github.lockspring.testsupport.etcd.RequiresEtcd;
 import org.junit.jupiter.api.AfterEach;

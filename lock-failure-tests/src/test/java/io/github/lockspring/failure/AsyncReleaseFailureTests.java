@@ -28,9 +28,7 @@ class AsyncReleaseFailureTests {
 
 	private static final LockRequest REQUEST = LockRequest.of("order:42")
 		.ttl(Duration.ofSeconds(20))
-		.renew()
-		.waitTime(Duration.ofSeconds(30))
-		.asyncRelease(true);
+		.waitTime(Duration.ofSeconds(30));
 
 	private final RedisServer redis = RedisServer.start();
 
@@ -99,7 +97,7 @@ class AsyncReleaseFailureTests {
 	void callerDoesNotWaitForAServerThatIsStopped(Driver driver) {
 		Instance instance = Instance.patient(driver, this.redis.port());
 		this.instances.add(instance);
-		HeldLock lock = instance.locks().acquire(REQUEST.ttl(Duration.ofMinutes(1)).renew());
+		HeldLock lock = instance.locks().acquire(REQUEST.ttl(Duration.ofMinutes(1)));
 		this.redis.pause();
 		long start = System.nanoTime();
 		lock.close();

@@ -93,18 +93,18 @@ class BadInputTests {
 	void timesThatMakeNoSenseAreRefused() {
 		for (Duration ttl : List.of(Duration.ofNanos(1), Duration.ZERO, Duration.ofSeconds(-1), Duration.ofMillis(99),
 				Duration.ofDays(300_000), Duration.ofSeconds(Long.MAX_VALUE))) {
-			assertThatIllegalArgumentException().isThrownBy(() -> ONCE.ttl(ttl))
+			assertThatIllegalArgumentException().isThrownBy(() -> ONCE.ttl(ttl).renew(false))
 				.withMessageContaining("ttl")
 				.withMessageContaining(ttl.toString());
 		}
-		assertThatIllegalArgumentException().isThrownBy(() -> ONCE.ttl(Duration.ofMillis(299)).renew())
+		assertThatIllegalArgumentException().isThrownBy(() -> ONCE.ttl(Duration.ofMillis(299)))
 			.withMessageContaining("300ms");
 		assertThatIllegalArgumentException().isThrownBy(() -> ONCE.waitTime(Duration.ofMillis(-1)))
 			.withMessageContaining("waitTime");
 		assertThatIllegalArgumentException().isThrownBy(() -> ONCE.minHold(Duration.ofDays(366)))
 			.withMessageContaining("minHold");
 		assertThatIllegalArgumentException()
-			.isThrownBy(() -> ONCE.ttl(Duration.ofSeconds(1)).maxHold(Duration.ofSeconds(5)))
+			.isThrownBy(() -> ONCE.ttl(Duration.ofSeconds(1)).renew(false).maxHold(Duration.ofSeconds(5)))
 			.withMessageContaining("maxHold");
 	}
 
@@ -112,7 +112,7 @@ class BadInputTests {
 	void longestTimesWork() {
 		Duration year = Duration.ofDays(365);
 		try (HeldLock lock = instance.locks()
-			.acquire(LockRequest.of("order:42").ttl(year).renew().maxHold(year).waitTime(year))) {
+			.acquire(LockRequest.of("order:42").ttl(year).maxHold(year).waitTime(year))) {
 			assertThat(lock.remaining()).isGreaterThan(Duration.ofDays(360));
 			assertThat(redis.pttl("lock:order:42")).isGreaterThan(Duration.ofDays(364).toMillis());
 		}
@@ -120,7 +120,7 @@ class BadInputTests {
 
 	@Test
 	void shortestTtlWorks() {
-		LockRequest request = LockRequest.of("order:42").ttl(Duration.ofMillis(300)).renew();
+		LockRequest request = LockRequest.of("order:42").ttl(Duration.ofMillis(300));
 		// on a busy machine it may be over before it is released
 		await().ignoreExceptionsInstanceOf(LockException.class).untilAsserted(() -> {
 			try (HeldLock lock = instance.locks().acquire(request)) {

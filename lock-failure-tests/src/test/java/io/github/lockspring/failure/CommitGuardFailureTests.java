@@ -9,17 +9,17 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
 import io.github.lockspring.HeldLock;
-import io.github.lockspring.internal.KeyedLock;
-import io.github.lockspring.internal.base.CallChain;
 import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.internal.KeyedLock;
+import io.github.lockspring.internal.base.CallChain;
+import io.github.lockspring.internal.transaction.CommitGuard;
+import io.github.lockspring.internal.transaction.Verification;
 import io.github.lockspring.redis.Driver;
 import io.github.lockspring.redis.Instance;
 import io.github.lockspring.testsupport.redis.RedisServer;
-import io.github.lockspring.internal.transaction.CommitGuard;
-import io.github.lockspring.internal.transaction.Verification;
 import org.h2.jdbcx.JdbcConnectionPool;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -55,11 +55,11 @@ class CommitGuardFailureTests {
 
 	private static final LockRequest REQUEST = LockRequest.of("order:42").waitTime(Duration.ofSeconds(20));
 
-	private static final LockRequest FIXED = REQUEST.ttl(Duration.ofSeconds(1));
+	private static final LockRequest FIXED = REQUEST.ttl(Duration.ofSeconds(1)).renew(false);
 
-	private static final LockRequest RENEWED = REQUEST.ttl(SHORT).renew();
+	private static final LockRequest RENEWED = REQUEST.ttl(SHORT);
 
-	private static final LockRequest LONG = REQUEST.ttl(Duration.ofSeconds(30));
+	private static final LockRequest LONG = REQUEST.ttl(Duration.ofSeconds(30)).renew(false);
 
 	private final RedisServer redis = RedisServer.start("--maxmemory", "4mb", "--maxmemory-policy", "volatile-ttl");
 
@@ -114,7 +114,7 @@ class CommitGuardFailureTests {
 	@EnumSource(names = { "LOCAL", "REMOTE" })
 	void f03WorkUnderARenewedLockIsCommittedHoweverLongItTakes(Verification verification) {
 		Duration ttl = Duration.ofSeconds(4);
-		write(verification, REQUEST.ttl(ttl).renew(),
+		write(verification, REQUEST.ttl(ttl),
 				(lock) -> assertThat(this.other.locks().tryAcquire(REQUEST.waitTime(ttl.plusSeconds(1)))).isEmpty());
 		assertThat(this.database.written()).isOne();
 	}
@@ -140,8 +140,9 @@ class CommitGuardFailureTests {
 			}
 		});
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> this.mine.locks()
-			.executeWithoutResult(FIXED.ttl(Duration.ofSeconds(3)), (lock) -> new TransactionTemplate(transactions)
-				.executeWithoutResult((status) -> this.database.write())));
+			.executeWithoutResult(FIXED.ttl(Duration.ofSeconds(3)).renew(false),
+					(lock) -> new TransactionTemplate(transactions)
+						.executeWithoutResult((status) -> this.database.write())));
 		assertThat(this.database.written()).isOne();
 	}
 
@@ -156,14 +157,14 @@ class CommitGuardFailureTests {
 
 	@Test
 	void f10LossOfDataIsNotNoticedLocallyBeforeTheNextRenewal() {
-		write(Verification.LOCAL, LONG.renew(), (lock) -> this.redis.flushAll());
+		write(Verification.LOCAL, LONG, (lock) -> this.redis.flushAll());
 		assertThat(this.database.written()).isOne();
 		assertThat(this.mine.events(LockEvent.Lost.class)).isEmpty();
 	}
 
 	@Test
 	void f10LossOfDataThatARenewalFoundIsNotCommitted() {
-		LockRequest request = REQUEST.ttl(Duration.ofSeconds(6)).renew();
+		LockRequest request = REQUEST.ttl(Duration.ofSeconds(6));
 		assertThatExceptionOfType(LockLostException.class)
 			.isThrownBy(() -> write(Verification.LOCAL, request, (lock) -> {
 				this.redis.flushAll();
@@ -175,7 +176,7 @@ class CommitGuardFailureTests {
 
 	@Test
 	void f10LossOfDataIsNotCommittedWithRemoteVerification() {
-		for (LockRequest request : List.of(LONG, LONG.renew())) {
+		for (LockRequest request : List.of(LONG, LONG)) {
 			assertThatExceptionOfType(LockLostException.class)
 				.isThrownBy(() -> write(Verification.REMOTE, request, (lock) -> this.redis.flushAll()));
 			assertThatExceptionOfType(LockLostException.class)
@@ -233,13 +234,13 @@ class CommitGuardFailureTests {
 	@Test
 	void evictedLockIsNotNoticedBeforeTheNextRenewalWithoutRemoteVerification() {
 		write(Verification.LOCAL, LONG, (lock) -> this.redis.evict("lock:order:42"));
-		write(Verification.LOCAL, LONG.renew(), (lock) -> this.redis.evict("lock:order:42"));
+		write(Verification.LOCAL, LONG, (lock) -> this.redis.evict("lock:order:42"));
 		assertThat(this.database.written()).isEqualTo(2);
 	}
 
 	@Test
 	void evictedLockIsFoundByTheNextRenewal() {
-		LockRequest request = REQUEST.ttl(Duration.ofSeconds(6)).renew();
+		LockRequest request = REQUEST.ttl(Duration.ofSeconds(6));
 		assertThatExceptionOfType(LockLostException.class)
 			.isThrownBy(() -> write(Verification.LOCAL, request, (lock) -> {
 				this.redis.evict("lock:order:42");

@@ -14,8 +14,8 @@ import io.github.lockspring.LockException;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.redis.Instance;
-import io.github.lockspring.testsupport.history.EventLog;
 import io.github.lockspring.testsupport.history.EventLog.Holding;
+import io.github.lockspring.testsupport.history.EventLog;
 import io.github.lockspring.testsupport.history.Pulse;
 import io.github.lockspring.testsupport.process.Conversation;
 
@@ -70,7 +70,7 @@ final class Contender implements AutoCloseable {
 	}
 
 	private void run(String key) {
-		LockRequest request = LockRequest.of(key).ttl(this.contest.ttl()).renew().waitTime(Duration.ofMinutes(5));
+		LockRequest request = LockRequest.of(key).ttl(this.contest.ttl()).waitTime(Duration.ofMinutes(5));
 		for (int round = 1; !this.stopping; round++) {
 			try {
 				once(request);
@@ -116,7 +116,7 @@ final class Contender implements AutoCloseable {
 		try (EventLog events = new EventLog(Path.of(args[1]));
 				Instance instance = Instance.on(Integer.parseInt(args[0]))) {
 			HeldLock name = instance.locks()
-				.acquire(LockRequest.of(args[3]).ttl(Duration.ofMinutes(1)).renew().waitTime(Duration.ofMinutes(1)));
+				.acquire(LockRequest.of(args[3]).ttl(Duration.ofMinutes(1)).waitTime(Duration.ofMinutes(1)));
 			test.say(READY);
 			test.hear();
 			name.close();

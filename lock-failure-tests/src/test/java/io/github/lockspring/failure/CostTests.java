@@ -77,7 +77,10 @@ class CostTests {
 	@Test
 	void fencingTokenIsRememberedForADayAlsoAfterAHandOver() throws Exception {
 		try (Instance holder = Instance.on(this.redis.port()); Instance waiting = Instance.on(this.redis.port())) {
-			LockRequest request = LockRequest.of("order:42").ttl(Duration.ofHours(1)).waitTime(Duration.ofMinutes(1));
+			LockRequest request = LockRequest.of("order:42")
+				.ttl(Duration.ofHours(1))
+				.renew(false)
+				.waitTime(Duration.ofMinutes(1));
 			HeldLock first = holder.locks().acquire(request);
 			CompletableFuture<HeldLock> waiter = CompletableFuture.supplyAsync(() -> waiting.locks().acquire(request));
 			await().until(() -> this.redis.exists("{lock:order:42}:queue"));
@@ -97,13 +100,13 @@ class CostTests {
 			LockRequest request = LockRequest.of("warm-up").waitTime(Duration.ofMinutes(1));
 			instance.locks().acquire(request).close();
 			List<HeldLock> held = new ArrayList<>();
-			held.add(instance.locks().acquire(LockRequest.of("first").ttl(Duration.ofSeconds(6)).renew()));
+			held.add(instance.locks().acquire(LockRequest.of("first").ttl(Duration.ofSeconds(6))));
 			long before = this.redis.calls("evalsha");
 			await().atMost(Duration.ofSeconds(30)).until(() -> this.redis.calls("evalsha") > before);
 			Set<String> withOne = threads();
 			long begin = System.nanoTime();
 			for (int i = 0; i < locks; i++) {
-				held.add(instance.locks().acquire(LockRequest.of("order:" + i).ttl(Duration.ofSeconds(6)).renew()));
+				held.add(instance.locks().acquire(LockRequest.of("order:" + i).ttl(Duration.ofSeconds(6))));
 			}
 			// what is due within a second is renewed together
 			long groups = 1 + TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - begin);
@@ -141,7 +144,7 @@ class CostTests {
 		try (Instance instance = Instance.on(this.redis.port())) {
 			instance.locks().acquire(LockRequest.of("warm-up").waitTime(Duration.ofMinutes(1))).close();
 			long memory = usedMemory();
-			HeldLock renewed = instance.locks().acquire(LockRequest.of("renewed").ttl(Duration.ofSeconds(6)).renew());
+			HeldLock renewed = instance.locks().acquire(LockRequest.of("renewed").ttl(Duration.ofSeconds(6)));
 			List<Future<?>> futures = new ArrayList<>();
 			for (int t = 0; t < threads; t++) {
 				int from = t;

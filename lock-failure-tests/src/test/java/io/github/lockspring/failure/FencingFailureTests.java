@@ -12,13 +12,13 @@ import java.util.function.Consumer;
 
 import javax.sql.DataSource;
 
+import io.github.lockspring.FencingGuard;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
-import io.github.lockspring.FencingGuard;
 import io.github.lockspring.StaleFencingTokenException;
-import io.github.lockspring.internal.KeyedLock;
 import io.github.lockspring.fencing.JdbcFencingGuard;
+import io.github.lockspring.internal.KeyedLock;
 import io.github.lockspring.redis.Instance;
 import io.github.lockspring.testsupport.jdbc.Databases;
 import io.github.lockspring.testsupport.network.TcpProxy;
@@ -43,9 +43,9 @@ class FencingFailureTests {
 
 	private static final LockRequest REQUEST = LockRequest.of("order:42").waitTime(Duration.ofSeconds(20));
 
-	private static final LockRequest FIXED = REQUEST.ttl(Duration.ofMillis(500));
+	private static final LockRequest FIXED = REQUEST.ttl(Duration.ofMillis(500)).renew(false);
 
-	private static final LockRequest LONG = REQUEST.ttl(Duration.ofSeconds(30));
+	private static final LockRequest LONG = REQUEST.ttl(Duration.ofSeconds(30)).renew(false);
 
 	private static final Consumer<KeyedLock> NOTHING = (lock) -> {
 	};
@@ -102,7 +102,7 @@ class FencingFailureTests {
 	void f07WriterThatWasCutOffFromRedisIsRefused() {
 		try (TcpProxy proxy = new TcpProxy(this.redis.port()); Instance cutOff = instance(proxy.port())) {
 			assertThatExceptionOfType(StaleFencingTokenException.class)
-				.isThrownBy(() -> write(cutOff, REQUEST.ttl(Duration.ofMillis(600)).renew(), (lock) -> {
+				.isThrownBy(() -> write(cutOff, REQUEST.ttl(Duration.ofMillis(600)), (lock) -> {
 					proxy.stall();
 					writeOfTheOther();
 				}, NOTHING));
@@ -121,7 +121,7 @@ class FencingFailureTests {
 
 	@Test
 	void f10WriterIsRefusedAfterRedisCameBackEmpty() {
-		assertThatExceptionOfType(StaleFencingTokenException.class).isThrownBy(() -> write(LONG.renew(), (lock) -> {
+		assertThatExceptionOfType(StaleFencingTokenException.class).isThrownBy(() -> write(LONG, (lock) -> {
 			this.redis.restart();
 			writeOfTheOther();
 		}, NOTHING));

@@ -30,7 +30,6 @@ final class HolderProcess {
 	public static void main(String[] args) throws Exception {
 		LockRequest request = LockRequest.of(args[1])
 			.ttl(Duration.ofMillis(Long.parseLong(args[2])))
-			.renew()
 			.waitTime(Duration.ofMinutes(1));
 		Conversation test = new Conversation();
 		try (Instance instance = Instance.on(Integer.parseInt(args[0]))) {

@@ -32,13 +32,10 @@ class LeaseFailureTests {
 
 	private static final Duration SHORT = Duration.ofSeconds(2);
 
-	private static final LockRequest RENEWED = LockRequest.of("order:42")
-		.ttl(SHORT)
-		.renew()
-		.waitTime(Duration.ofSeconds(20));
+	private static final LockRequest RENEWED = LockRequest.of("order:42").ttl(SHORT).waitTime(Duration.ofSeconds(20));
 
 	/** What the next holder takes: not lost because the machine is busy. */
-	private static final LockRequest NEXT = RENEWED.ttl(Duration.ofSeconds(30)).renew();
+	private static final LockRequest NEXT = RENEWED.ttl(Duration.ofSeconds(30));
 
 	private final RedisServer redis = RedisServer.start();
 
@@ -94,7 +91,7 @@ class LeaseFailureTests {
 	@Test
 	void f03RenewedLockOutlastsItsTtlForAsLongAsTheWorkRuns() {
 		Duration ttl = Duration.ofSeconds(4);
-		this.mine.locks().executeWithoutResult(RENEWED.ttl(ttl).renew(), (lock) -> {
+		this.mine.locks().executeWithoutResult(RENEWED.ttl(ttl), (lock) -> {
 			long end = System.nanoTime() + ttl.multipliedBy(5).dividedBy(4).toNanos();
 			while (System.nanoTime() - end < 0) {
 				assertThat(this.other.locks().tryAcquire(LockRequest.of("order:42").waitTime(Duration.ofMillis(50))))
@@ -107,7 +104,7 @@ class LeaseFailureTests {
 
 	@Test
 	void f03WorkThatOutlastsAFixedTtlIsNotifiedAtTheDeadlineAndAtItsEnd() {
-		LockRequest fixed = LockRequest.of("order:42").ttl(SHORT);
+		LockRequest fixed = LockRequest.of("order:42").ttl(SHORT).renew(false);
 		assertThatExceptionOfType(LockLostException.class)
 			.isThrownBy(() -> this.mine.locks().executeWithoutResult(fixed, (lock) -> {
 				HeldLock second = this.other.locks().acquire(NEXT);
@@ -149,7 +146,7 @@ class LeaseFailureTests {
 
 	@Test
 	void f07RenewalGoesOnAfterACutThatIsShorterThanTheLease() {
-		LockRequest request = RENEWED.ttl(Duration.ofSeconds(9)).renew();
+		LockRequest request = RENEWED.ttl(Duration.ofSeconds(9));
 		try (TcpProxy proxy = new TcpProxy(this.redis.port()); Instance cutOff = Instance.on(proxy.port())) {
 			warmUp(cutOff);
 			cutOff.locks().executeWithoutResult(request, (lock) -> {
@@ -180,7 +177,7 @@ class LeaseFailureTests {
 	void f08HungHolderIsRenewedNoLongerThanItsMaximumHold() {
 		AtomicBoolean hung = new AtomicBoolean(true);
 		Thread holder = new Thread(() -> this.mine.locks()
-			.executeWithoutResult(RENEWED.maxHold(Duration.ofSeconds(4)).onLost(OnLost.NOTIFY),
+			.executeWithoutResult(RENEWED.maxHold(Duration.ofSeconds(4)),
 					(lock) -> await().forever().untilFalse(hung)));
 		holder.start();
 		await().until(() -> this.redis.exists("lock:order:42"));
@@ -210,8 +207,8 @@ class LeaseFailureTests {
 
 	@Test
 	void f10LossOfAllDataIsNoticedAtTheNextRenewalAndTokensGrow() {
-		HeldLock lock = this.mine.locks().acquire(LockRequest.of("order:42").ttl(Duration.ofSeconds(30)).renew());
-		HeldLock brief = this.mine.locks().acquire(LockRequest.of("order:43").ttl(Duration.ofSeconds(9)).renew());
+		HeldLock lock = this.mine.locks().acquire(LockRequest.of("order:42").ttl(Duration.ofSeconds(30)));
+		HeldLock brief = this.mine.locks().acquire(LockRequest.of("order:43").ttl(Duration.ofSeconds(9)));
 		this.redis.command("FLUSHALL");
 		await().atMost(Duration.ofSeconds(20)).until(() -> !brief.isHeld());
 		await().until(() -> !this.mine.events(LockEvent.Lost.class).isEmpty());
@@ -230,7 +227,7 @@ class LeaseFailureTests {
 
 	@Test
 	void f10ServerThatRestartsEmptyGivesLargerTokens() {
-		HeldLock lock = this.mine.locks().acquire(LockRequest.of("order:42").ttl(Duration.ofSeconds(3)).renew());
+		HeldLock lock = this.mine.locks().acquire(LockRequest.of("order:42").ttl(Duration.ofSeconds(3)));
 		this.redis.kill();
 		this.redis.restart();
 		await().atMost(Duration.ofSeconds(20)).until(() -> !this.mine.events(LockEvent.Lost.class).isEmpty());

@@ -24,8 +24,8 @@ import io.github.lockspring.redis.Driver;
 import io.github.lockspring.redis.Instance;
 import io.github.lockspring.redis.internal.RedisKeys;
 import io.github.lockspring.testsupport.jdbc.Databases;
-import io.github.lockspring.testsupport.network.TcpProxy;
 import io.github.lockspring.testsupport.network.TcpProxy.Cut;
+import io.github.lockspring.testsupport.network.TcpProxy;
 import io.github.lockspring.testsupport.redis.RedisServer;
 import io.github.lockspring.testsupport.redis.SentinelGroup;
 import org.junit.jupiter.api.AfterEach;
@@ -52,6 +52,7 @@ class ReplicaFailureTests {
 
 	private static final LockRequest REQUEST = LockRequest.of(KEY)
 		.ttl(Duration.ofSeconds(30))
+		.renew(false)
 		.waitTime(Duration.ofSeconds(20));
 
 	private static final LockRequest ONCE = REQUEST.waitTime(Duration.ZERO);
@@ -165,7 +166,7 @@ class ReplicaFailureTests {
 	}
 
 	private static LockRequest renewed(String key, Duration ttl) {
-		return LockRequest.of(key).ttl(ttl).renew();
+		return LockRequest.of(key).ttl(ttl);
 	}
 
 	@ParameterizedTest
@@ -218,12 +219,15 @@ class ReplicaFailureTests {
 	@Test
 	void f11RenewalsAreNotDelayedByAcquisitionsThatWaitForReplicas() throws Exception {
 		Instance mine = on(this.master, 2);
-		HeldLock lock = acquire(mine, REQUEST.ttl(Duration.ofSeconds(6)).renew());
+		HeldLock lock = acquire(mine, REQUEST.ttl(Duration.ofSeconds(6)));
 		this.link.delay(Duration.ofMillis(100));
 		ExecutorService threads = Executors.newCachedThreadPool();
 		try {
 			for (int i = 0; i < 250; i++) {
-				LockRequest request = LockRequest.of("other:" + i).ttl(Duration.ofSeconds(30)).waitTime(Duration.ZERO);
+				LockRequest request = LockRequest.of("other:" + i)
+					.ttl(Duration.ofSeconds(30))
+					.renew(false)
+					.waitTime(Duration.ZERO);
 				threads.execute(() -> {
 					while (!Thread.currentThread().isInterrupted()) {
 						try {

@@ -19,14 +19,14 @@ import javax.sql.DataSource;
 
 import io.github.lockspring.FencingGuard;
 import io.github.lockspring.HeldLock;
-import io.github.lockspring.internal.KeyedLock;
-import io.github.lockspring.internal.base.CallChain;
 import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockException;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.StaleFencingTokenException;
 import io.github.lockspring.fencing.JdbcFencingGuard;
+import io.github.lockspring.internal.KeyedLock;
+import io.github.lockspring.internal.base.CallChain;
 import io.github.lockspring.internal.transaction.CommitGuard;
 import io.github.lockspring.internal.transaction.Verification;
 import io.github.lockspring.redis.Driver;
@@ -127,7 +127,7 @@ class SentinelFailoverTests {
 	void f11LocksWorkAgainAfterAFailoverAndHoldersAreToldTheTruth(Fault fault) throws Exception {
 		Map<String, HeldLock> held = new TreeMap<>();
 		instances.forEach((name, instance) -> held.put(name,
-				instance.locks().acquire(LockRequest.of(held(name)).ttl(TTL).waitTime(PATIENCE).renew())));
+				instance.locks().acquire(LockRequest.of(held(name)).ttl(TTL).waitTime(PATIENCE))));
 		RedisServer former = group.master();
 		awaitInboxes(former);
 		Map<String, Long> times = new ConcurrentSkipListMap<>();
@@ -179,14 +179,14 @@ class SentinelFailoverTests {
 		FencingGuard fencingTokens = new JdbcFencingGuard(database);
 		Instance mine = instances.get(Driver.LETTUCE + "-0");
 		Instance other = instances.get(Driver.JEDIS + "-0");
-		LockRequest fixed = LockRequest.of("fixed").ttl(Duration.ofMinutes(5)).waitTime(PATIENCE);
+		LockRequest fixed = LockRequest.of("fixed").ttl(Duration.ofMinutes(5)).renew(false).waitTime(PATIENCE);
 		RedisServer former = group.master();
 		List<RedisServer> replicas = group.servers().stream().filter((each) -> each != former).toList();
 		replicas.forEach(RedisServer::pause);
 		// what was sent to them they would read when they wake
 		former.command("CLIENT", "KILL", "TYPE", "replica");
 		HeldLock lock = mine.locks().acquire(fixed);
-		HeldLock renewed = mine.locks().acquire(LockRequest.of("renewed").ttl(TTL).renew());
+		HeldLock renewed = mine.locks().acquire(LockRequest.of("renewed").ttl(TTL));
 		former.kill();
 		replicas.forEach(RedisServer::resume);
 		RedisServer master = group.awaitFailoverFrom(former);

@@ -11,8 +11,8 @@ import java.util.Set;
 
 import io.github.lockspring.failure.Arena.Fault;
 import io.github.lockspring.failure.Arena.Round;
-import io.github.lockspring.testsupport.history.RecordedEvents;
 import io.github.lockspring.testsupport.history.RecordedEvents.Delay;
+import io.github.lockspring.testsupport.history.RecordedEvents;
 import io.github.lockspring.testsupport.history.RecordedHold;
 
 /**

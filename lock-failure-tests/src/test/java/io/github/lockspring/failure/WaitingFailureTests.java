@@ -17,7 +17,6 @@ import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.OnLost;
 import io.github.lockspring.redis.Driver;
 import io.github.lockspring.redis.Instance;
 import io.github.lockspring.testsupport.process.JavaProcess;
@@ -42,7 +41,6 @@ class WaitingFailureTests {
 
 	private static final LockRequest REQUEST = LockRequest.of(KEY)
 		.ttl(Duration.ofSeconds(30))
-		.renew()
 		.waitTime(Duration.ofSeconds(30));
 
 	private final RedisServer redis = RedisServer.start();
@@ -82,7 +80,7 @@ class WaitingFailureTests {
 	@Test
 	void f21OneReleaseWakesOneOfFiftyWaitingInstances() throws Exception {
 		Instance holder = instance(Driver.LETTUCE);
-		LockRequest request = REQUEST.ttl(Duration.ofSeconds(60)).renew().waitTime(Duration.ofMinutes(5));
+		LockRequest request = REQUEST.ttl(Duration.ofSeconds(60)).waitTime(Duration.ofMinutes(5));
 		HeldLock lock = holder.locks().acquire(request);
 		AtomicInteger holding = new AtomicInteger();
 		List<Future<HeldLock>> waiters = new ArrayList<>();
@@ -137,8 +135,9 @@ class WaitingFailureTests {
 	@ParameterizedTest
 	@EnumSource
 	void f22LocksReleasedWhileTheServerIsStoppedAreSoonFreeForThoseWhoDoNotWait(Driver driver) throws Exception {
-		LockRequest request = LockRequest.of(IntStream.range(0, 20).mapToObj((i) -> "key:" + i).toList())
+		LockRequest request = LockRequest.ofKeys("key", IntStream.range(0, 20).boxed().toList())
 			.ttl(Duration.ofSeconds(60))
+			.renew(false)
 			.waitTime(Duration.ZERO);
 		Instance other = instance(driver);
 		HeldLock locks = instance(driver).locks().acquire(request.waitTime(Duration.ofMinutes(1)));
@@ -229,7 +228,7 @@ class WaitingFailureTests {
 	void f23KilledWaiterIsSkipped() throws Exception {
 		Instance holder = instance(Driver.LETTUCE);
 		Instance second = instance(Driver.LETTUCE);
-		HeldLock lock = holder.locks().acquire(REQUEST.ttl(Duration.ofSeconds(60)).renew());
+		HeldLock lock = holder.locks().acquire(REQUEST.ttl(Duration.ofSeconds(60)));
 		try (JavaProcess first = HolderProcess.start(this.redis.port(), KEY, Duration.ofSeconds(60))) {
 			first.await("waiting");
 			await().atMost(Duration.ofSeconds(10)).until(() -> queued() == 1);
@@ -249,7 +248,7 @@ class WaitingFailureTests {
 	void f23StoppedWaiterCostsTheOthersNoMoreThanItsGrant() throws Exception {
 		Instance holder = instance(Driver.LETTUCE);
 		Instance second = instance(Driver.LETTUCE);
-		HeldLock lock = holder.locks().acquire(REQUEST.ttl(Duration.ofSeconds(60)).renew());
+		HeldLock lock = holder.locks().acquire(REQUEST.ttl(Duration.ofSeconds(60)));
 		try (JavaProcess first = HolderProcess.start(this.redis.port(), KEY, Duration.ofSeconds(60))) {
 			first.await("waiting");
 			await().atMost(Duration.ofSeconds(10)).until(() -> queued() == 1);
@@ -285,7 +284,7 @@ class WaitingFailureTests {
 		Instance a = instance(Driver.LETTUCE);
 		Instance b = instance(Driver.JEDIS);
 		// short, so that a lost message does not take long; a lock may be lost by that
-		LockRequest request = REQUEST.ttl(Duration.ofSeconds(2)).renew().onLost(OnLost.NOTIFY);
+		LockRequest request = REQUEST.ttl(Duration.ofSeconds(2));
 		List<Future<Integer>> rounds = new ArrayList<>();
 		for (Instance instance : List.of(a, b)) {
 			rounds.add(this.threads.submit(() -> {
@@ -308,8 +307,8 @@ class WaitingFailureTests {
 		List<Future<Integer>> rounds = new ArrayList<>();
 		for (int t = 0; t < 4; t++) {
 			Instance instance = (t % 2 == 0) ? a : b;
-			LockRequest request = (t < 2) ? LockRequest.of("account:1", "account:2")
-					: LockRequest.of("account:2", "account:1");
+			LockRequest request = (t < 2) ? LockRequest.ofKeys("account", List.of(1, 2))
+					: LockRequest.ofKeys("account", List.of(2, 1));
 			rounds.add(this.threads.submit(() -> {
 				for (int i = 0; i < 25; i++) {
 					instance.locks().execute(request.waitTime(Duration.ofSeconds(20)), HeldLock::isHeld);
@@ -327,7 +326,7 @@ class WaitingFailureTests {
 		Instance instance = Instance.patient(Driver.LETTUCE, this.redis.port());
 		Instance other = instance(Driver.LETTUCE);
 		HeldLock held = instance.locks().acquire(LockRequest.of("held"));
-		HeldLock lost = instance.locks().acquire(LockRequest.of("lost").ttl(Duration.ofSeconds(1)));
+		HeldLock lost = instance.locks().acquire(LockRequest.of("lost").ttl(Duration.ofSeconds(1)).renew(false));
 		HeldLock theirs = other.locks().acquire(LockRequest.of("theirs"));
 		Future<HeldLock> waiter = this.threads
 			.submit(() -> instance.locks().acquire(LockRequest.of("theirs").waitTime(Duration.ofMinutes(5))));

@@ -19,8 +19,8 @@ import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.redis.Driver;
 import io.github.lockspring.redis.Instance;
-import io.github.lockspring.testsupport.network.TcpProxy;
 import io.github.lockspring.testsupport.network.TcpProxy.Cut;
+import io.github.lockspring.testsupport.network.TcpProxy;
 import io.github.lockspring.testsupport.redis.RedisServer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -41,7 +41,6 @@ class WaitingWithoutMessagesTests {
 
 	private static final LockRequest REQUEST = LockRequest.of("hot")
 		.ttl(Duration.ofSeconds(10))
-		.renew()
 		.waitTime(Duration.ofSeconds(15));
 
 	private final RedisServer redis = RedisServer.start();

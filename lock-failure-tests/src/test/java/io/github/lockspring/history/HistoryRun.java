@@ -13,10 +13,10 @@ import java.util.stream.Stream;
 
 import io.github.lockspring.history.Faults.Made;
 import io.github.lockspring.history.Fleet.Member;
-import io.github.lockspring.testsupport.history.HistoryChecker;
 import io.github.lockspring.testsupport.history.HistoryChecker.DataLoss;
 import io.github.lockspring.testsupport.history.HistoryChecker.Kind;
 import io.github.lockspring.testsupport.history.HistoryChecker.Violation;
+import io.github.lockspring.testsupport.history.HistoryChecker;
 import io.github.lockspring.testsupport.history.RecordedEvents;
 import io.github.lockspring.testsupport.history.RecordedHold;
 import io.github.lockspring.testsupport.process.RunDirectory;

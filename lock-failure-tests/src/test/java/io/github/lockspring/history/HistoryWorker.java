@@ -11,6 +11,7 @@ import java.util.stream.Stream;
 
 import io.github.lockspring.internal.engine.EngineSettings;
 import io.github.lockspring.internal.engine.LockEngine;
+import io.github.lockspring.internal.engine.support.LockEvents;
 import io.github.lockspring.redis.Driver;
 import io.github.lockspring.redis.RedisLockStore;
 import io.github.lockspring.redis.redlock.RedlockLockStore;
@@ -60,7 +61,7 @@ final class HistoryWorker {
 				Duration.ofSeconds(5), false);
 		try (EventLog events = new EventLog(Path.of(args[1]));
 				LockStore store = Place.parse(args[0]).store(Collections.max(ttls));
-				LockEngine engine = new LockEngine(new RecordingStore(store, events), settings, List.of())) {
+				LockEngine engine = new LockEngine(new RecordingStore(store, events), settings, LockEvents.NOBODY)) {
 			Workload workload = new Workload(engine.template(), events, List.of(args[4].split(",")), ttls);
 			workload.start(Integer.parseInt(args[3]), new SplittableRandom(Long.parseLong(args[2])));
 			test.say(READY);

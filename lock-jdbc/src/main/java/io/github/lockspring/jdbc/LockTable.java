@@ -10,11 +10,11 @@ import java.util.OptionalLong;
 
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.store.LockStore.AcquireRequest.QueueMode;
-import io.github.lockspring.store.LockStore.AcquireResult;
 import io.github.lockspring.store.LockStore.AcquireResult.Acquired;
-import io.github.lockspring.store.LockStore.ReleaseResult;
+import io.github.lockspring.store.LockStore.AcquireResult;
 import io.github.lockspring.store.LockStore.ReleaseResult.NotOwner;
 import io.github.lockspring.store.LockStore.ReleaseResult.Released;
+import io.github.lockspring.store.LockStore.ReleaseResult;
 import io.github.lockspring.store.OwnerToken;
 import org.jspecify.annotations.Nullable;
 

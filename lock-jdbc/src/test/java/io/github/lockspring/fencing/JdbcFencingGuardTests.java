@@ -20,8 +20,8 @@ import javax.transaction.xa.Xid;
 
 import io.github.lockspring.FencingGuard;
 import io.github.lockspring.StaleFencingTokenException;
-import io.github.lockspring.testsupport.jdbc.Databases;
 import io.github.lockspring.testsupport.jdbc.Databases.Database;
+import io.github.lockspring.testsupport.jdbc.Databases;
 import io.github.lockspring.testsupport.jdbc.RecordingDataSource;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;

@@ -20,11 +20,11 @@ import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.StaleFencingTokenException;
 import io.github.lockspring.fencing.JdbcFencingGuard;
-import io.github.lockspring.testsupport.jdbc.Databases;
 import io.github.lockspring.testsupport.jdbc.Databases.Database;
+import io.github.lockspring.testsupport.jdbc.Databases;
 import io.github.lockspring.testsupport.jdbc.PostgresServer;
-import io.github.lockspring.testsupport.network.TcpProxy;
 import io.github.lockspring.testsupport.network.TcpProxy.Cut;
+import io.github.lockspring.testsupport.network.TcpProxy;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -49,10 +49,7 @@ class JdbcFailoverTests {
 
 	private static final String KEY = "order 1";
 
-	private static final LockRequest REQUEST = LockRequest.of(KEY)
-		.waitTime(PATIENT)
-		.ttl(Duration.ofSeconds(20))
-		.renew();
+	private static final LockRequest REQUEST = LockRequest.of(KEY).waitTime(PATIENT).ttl(Duration.ofSeconds(20));
 
 	private static PostgresServer otherServer;
 
@@ -160,7 +157,7 @@ class JdbcFailoverTests {
 	@Test
 	void f11OlderCopyGivesTheLockAgainWithALargerTokenAndTheNextRenewalTellsTheHolder() throws Exception {
 		JdbcInstance holder = instance();
-		HeldLock earlier = holder.locks().acquire(LockRequest.of(KEY).ttl(PATIENT));
+		HeldLock earlier = holder.locks().acquire(LockRequest.of(KEY).ttl(PATIENT).renew(false));
 		write(earlier);
 		replicate();
 		new JdbcTemplate(this.copy.dataSource()).update("UPDATE lock_lease SET expires_at = expires_at - ?",

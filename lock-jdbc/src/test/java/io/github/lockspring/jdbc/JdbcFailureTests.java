@@ -16,15 +16,15 @@ import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.store.LockStore;
-import io.github.lockspring.store.LockStore.AcquireRequest;
 import io.github.lockspring.store.LockStore.AcquireRequest.QueueMode;
+import io.github.lockspring.store.LockStore.AcquireRequest;
+import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.testsupport.jdbc.Databases.Database;
 import io.github.lockspring.testsupport.jdbc.PostgresServer;
-import io.github.lockspring.testsupport.network.TcpProxy;
 import io.github.lockspring.testsupport.network.TcpProxy.Cut;
 import io.github.lockspring.testsupport.network.TcpProxy.Direction;
+import io.github.lockspring.testsupport.network.TcpProxy;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -97,7 +97,7 @@ class JdbcFailureTests {
 	void f22ServerThatIsKilledIsUnavailableAndRemembersItsLocksWhenItIsBack() {
 		JdbcInstance holder = instance();
 		JdbcInstance other = instance();
-		HeldLock held = holder.locks().acquire(this.request.ttl(PATIENT));
+		HeldLock held = holder.locks().acquire(this.request.ttl(PATIENT).renew(false));
 		server.kill();
 		try {
 			assertUnavailable(other, Duration.ofSeconds(1));
@@ -120,7 +120,7 @@ class JdbcFailureTests {
 	void f22ServerThatIsPausedEndsNoWaitLateAndLosesALeaseThatItOutlives() {
 		JdbcInstance holder = instance();
 		JdbcInstance other = instance();
-		HeldLock held = holder.locks().acquire(this.request.ttl(Duration.ofSeconds(1)).renew());
+		HeldLock held = holder.locks().acquire(this.request.ttl(Duration.ofSeconds(1)));
 		server.pause();
 		try {
 			assertUnavailable(other, Duration.ofMillis(500));
@@ -140,7 +140,7 @@ class JdbcFailureTests {
 		try (TcpProxy proxy = new TcpProxy(server.port())) {
 			JdbcInstance holder = instance(server.database(proxy.port()));
 			JdbcInstance other = instance();
-			HeldLock held = holder.locks().acquire(this.request.ttl(Duration.ofSeconds(2)).renew());
+			HeldLock held = holder.locks().acquire(this.request.ttl(Duration.ofSeconds(2)));
 			proxy.stall();
 			try (HeldLock next = other.locks().acquire(this.request)) {
 				assertThat(held.isHeld()).isFalse();
@@ -199,8 +199,9 @@ class JdbcFailureTests {
 		try (TcpProxy proxy = new TcpProxy(server.port())) {
 			JdbcInstance holder = instance();
 			JdbcInstance waiting = instance(server.database(proxy.port()));
-			HeldLock held = holder.locks().acquire(this.request.ttl(PATIENT));
-			Future<HeldLock> waits = this.threads.submit(() -> waiting.locks().acquire(this.request.ttl(PATIENT)));
+			HeldLock held = holder.locks().acquire(this.request.ttl(PATIENT).renew(false));
+			Future<HeldLock> waits = this.threads
+				.submit(() -> waiting.locks().acquire(this.request.ttl(PATIENT).renew(false)));
 			await().atMost(PATIENT).until(this::isQueued);
 			proxy.cut(Cut.RST);
 			held.close();

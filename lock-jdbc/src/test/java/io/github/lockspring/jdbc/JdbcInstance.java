@@ -42,7 +42,7 @@ final class JdbcInstance implements AutoCloseable {
 				new EngineSettings(defaults.ttl(), defaults.waitTime(), defaults.maxHold(), defaults.commandTimeout(),
 						0.1, defaults.renewalBatchSize(), defaults.maxHandoffTime(), defaults.shutdownTimeout(),
 						defaults.asyncRelease()),
-				List.of(this.events::add));
+				this.events::add);
 		this.engine.start();
 	}
 

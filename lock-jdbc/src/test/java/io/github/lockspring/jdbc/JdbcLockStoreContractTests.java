@@ -5,8 +5,8 @@ import java.util.function.Supplier;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.lockspring.store.LockStore;
-import io.github.lockspring.testsupport.jdbc.Databases;
 import io.github.lockspring.testsupport.jdbc.Databases.Database;
+import io.github.lockspring.testsupport.jdbc.Databases;
 import io.github.lockspring.testsupport.store.AbstractQueueingLockStoreTests;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;

@@ -19,18 +19,18 @@ import java.util.concurrent.atomic.AtomicLong;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockException;
 import io.github.lockspring.LockRequest;
-import io.github.lockspring.store.LockStore;
-import io.github.lockspring.store.LockStore.AcquireRequest;
 import io.github.lockspring.store.LockStore.AcquireRequest.QueueMode;
-import io.github.lockspring.store.LockStore.AcquireResult;
+import io.github.lockspring.store.LockStore.AcquireRequest;
 import io.github.lockspring.store.LockStore.AcquireResult.Acquired;
 import io.github.lockspring.store.LockStore.AcquireResult.Busy;
+import io.github.lockspring.store.LockStore.AcquireResult;
 import io.github.lockspring.store.LockStore.ReleaseRequest;
 import io.github.lockspring.store.LockStore.RenewRequest;
 import io.github.lockspring.store.LockStore.RenewResult;
+import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.OwnerToken;
-import io.github.lockspring.testsupport.jdbc.Databases;
 import io.github.lockspring.testsupport.jdbc.Databases.Database;
+import io.github.lockspring.testsupport.jdbc.Databases;
 import io.github.lockspring.testsupport.jdbc.RecordingDataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Nested;
@@ -55,7 +55,10 @@ class JdbcQueueTests {
 	/** A place in the queue lasts for five seconds. */
 	private static final Duration MAX_PAUSE = Duration.ofSeconds(2);
 
-	private static final LockRequest REQUEST = LockRequest.of("order 1").ttl(LONG).waitTime(Duration.ofMinutes(1));
+	private static final LockRequest REQUEST = LockRequest.of("order 1")
+		.ttl(LONG)
+		.renew(false)
+		.waitTime(Duration.ofMinutes(1));
 
 	@Nested
 	class OnH2 extends OnPolledDatabase {
@@ -395,12 +398,15 @@ class JdbcQueueTests {
 			RecordingDataSource recording = new RecordingDataSource(instance().pool());
 			List<HeldLock> held = new ArrayList<>();
 			for (int i = 0; i < 20; i++) {
-				held.add(holder.locks().acquire(LockRequest.of("key " + i).ttl(LONG)));
+				held.add(holder.locks().acquire(LockRequest.of("key " + i).ttl(LONG).renew(false)));
 			}
 			try (JdbcInstance waiting = JdbcInstance.on(this.database, recording)) {
 				List<Future<?>> all = new ArrayList<>();
 				for (int i = 0; i < 40; i++) {
-					LockRequest request = LockRequest.of("key " + i % 20).ttl(LONG).waitTime(Duration.ofMinutes(1));
+					LockRequest request = LockRequest.of("key " + i % 20)
+						.ttl(LONG)
+						.renew(false)
+						.waitTime(Duration.ofMinutes(1));
 					all.add(this.threads.submit(() -> waiting.locks().acquire(request).close()));
 				}
 				await().until(() -> waiters() == 20);

@@ -13,8 +13,8 @@ import java.util.stream.IntStream;
 
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockRequest;
-import io.github.lockspring.testsupport.jdbc.Databases;
 import io.github.lockspring.testsupport.jdbc.Databases.Database;
+import io.github.lockspring.testsupport.jdbc.Databases;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Nested;

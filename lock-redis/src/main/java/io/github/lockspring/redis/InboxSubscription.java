@@ -10,11 +10,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.internal.base.DaemonThreadFactory;
 import io.github.lockspring.redis.internal.client.RedisCommands;
 import io.github.lockspring.redis.internal.client.RedisConnections;
 import io.github.lockspring.redis.internal.client.RedisEndpoint;
 import io.github.lockspring.redis.internal.client.RedisErrors;
-import io.github.lockspring.internal.base.DaemonThreadFactory;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

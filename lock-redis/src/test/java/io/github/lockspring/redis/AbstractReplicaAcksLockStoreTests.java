@@ -5,8 +5,8 @@ import java.time.Duration;
 import io.github.lockspring.redis.internal.RedisKeys;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.OwnerToken;
-import io.github.lockspring.testsupport.store.RecordingListener;
 import io.github.lockspring.testsupport.store.RecordingListener.Wanted;
+import io.github.lockspring.testsupport.store.RecordingListener;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;

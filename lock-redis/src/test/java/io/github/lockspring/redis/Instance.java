@@ -59,7 +59,7 @@ public final class Instance implements AutoCloseable {
 			.replicaAcks(replicaAcks)
 			.connectTimeout(connectTimeout)
 			.build();
-		this.engine = new LockEngine(this.store, settings, List.of(this.events::add));
+		this.engine = new LockEngine(this.store, settings, this.events::add);
 	}
 
 	public static Instance on(int port) {

@@ -21,10 +21,11 @@ import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.internal.engine.EngineSettings;
 import io.github.lockspring.internal.engine.LockEngine;
+import io.github.lockspring.internal.engine.support.LockEvents;
 import io.github.lockspring.redis.redlock.RedlockLockStore;
 import io.github.lockspring.store.LockStore;
-import io.github.lockspring.testsupport.network.TcpProxy;
 import io.github.lockspring.testsupport.network.TcpProxy.Direction;
+import io.github.lockspring.testsupport.network.TcpProxy;
 import io.github.lockspring.testsupport.redis.RedisServer;
 import io.github.lockspring.testsupport.store.RecordingListener;
 import org.jspecify.annotations.Nullable;
@@ -308,7 +309,7 @@ class PermanentFailureTests {
 	}
 
 	private static LockEngine engine(LockStore store) {
-		return new LockEngine(store, EngineSettings.defaults(), List.of());
+		return new LockEngine(store, EngineSettings.defaults(), LockEvents.NOBODY);
 	}
 
 	private static LockStore store(Driver driver, RedisConfiguration where) {

@@ -9,7 +9,6 @@ import java.util.function.Consumer;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockRequest;
-import io.github.lockspring.OnLost;
 import io.github.lockspring.internal.KeyedLock;
 import io.github.lockspring.internal.engine.EngineSettings;
 import io.github.lockspring.internal.engine.LockEngine;
@@ -89,11 +88,11 @@ class RedisClusterFailoverTests {
 
 	private void failOver(Driver driver, Runnable fail, Runnable comeBack) {
 		try (RedisLockStore store = StoreFixture.store(driver.clusterFactory(cluster), TIMEOUT);
-				LockEngine engine = new LockEngine(store, EngineSettings.defaults(), List.of((event) -> {
+				LockEngine engine = new LockEngine(store, EngineSettings.defaults(), (event) -> {
 					if (event instanceof LockEvent.Lost lost) {
 						this.losses.add(lost);
 					}
-				}))) {
+				})) {
 			await().ignoreExceptions().until(() -> isAcquired(store, "warm-up " + System.nanoTime(), token()));
 			await().until(() -> !store.shard("any").isEmpty());
 			List<HeldLock> healthy = hold(engine, false, Duration.ofSeconds(4));
@@ -109,6 +108,7 @@ class RedisClusterFailoverTests {
 			// replaced: a lock that is taken so late ends with its ttl, and not before
 			LockRequest again = LockRequest.of(brief.get(0).keys().get(0))
 				.ttl(Duration.ofSeconds(5))
+				.renew(false)
 				.waitTime(PATIENCE);
 			HeldLock next = engine.template().acquire(again);
 			System.out.printf(
@@ -137,8 +137,7 @@ class RedisClusterFailoverTests {
 	private static List<HeldLock> hold(LockEngine engine, boolean onFailing, Duration ttl) {
 		return cluster.locks(ttl + " ", (master) -> (master == failing) == onFailing)
 			.limit(4)
-			.map((key) -> engine.template()
-				.acquire(LockRequest.of(key).ttl(ttl).renew().onLost(OnLost.NOTIFY).waitTime(PATIENCE)))
+			.map((key) -> engine.template().acquire(LockRequest.of(key).ttl(ttl).waitTime(PATIENCE)))
 			.toList();
 	}
 

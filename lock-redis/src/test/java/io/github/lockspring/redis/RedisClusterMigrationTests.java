@@ -22,8 +22,8 @@ import io.github.lockspring.store.LockStore.ReleaseResult;
 import io.github.lockspring.store.LockStore.RenewRequest;
 import io.github.lockspring.store.LockStore.RenewResult;
 import io.github.lockspring.store.OwnerToken;
-import io.github.lockspring.testsupport.redis.RedisCluster;
 import io.github.lockspring.testsupport.redis.RedisCluster.SlotMove;
+import io.github.lockspring.testsupport.redis.RedisCluster;
 import io.github.lockspring.testsupport.redis.RedisServer;
 import io.github.lockspring.testsupport.store.RecordingListener;
 import org.junit.jupiter.api.AfterEach;
@@ -223,8 +223,8 @@ class RedisClusterMigrationTests {
 		int[] expected = new int[3];
 		try (RedisLockStore one = StoreFixture.store(driver.clusterFactory(cluster), timeout);
 				RedisLockStore two = StoreFixture.store(driver.clusterFactory(cluster), timeout);
-				LockEngine engineOne = new LockEngine(one, engineSettings, List.of((event) -> keep(event, losses)));
-				LockEngine engineTwo = new LockEngine(two, engineSettings, List.of((event) -> keep(event, losses)))) {
+				LockEngine engineOne = new LockEngine(one, engineSettings, (event) -> keep(event, losses));
+				LockEngine engineTwo = new LockEngine(two, engineSettings, (event) -> keep(event, losses))) {
 			List<CompletableFuture<int[]>> workers = new ArrayList<>();
 			AtomicBoolean stop = new AtomicBoolean();
 			for (LockEngine engine : List.of(engineOne, engineTwo)) {

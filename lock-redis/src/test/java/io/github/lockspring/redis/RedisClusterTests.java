@@ -11,9 +11,10 @@ import java.util.concurrent.TimeUnit;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockRequest;
-import io.github.lockspring.OnLost;
+import io.github.lockspring.internal.LabelledRequest;
 import io.github.lockspring.internal.engine.EngineSettings;
 import io.github.lockspring.internal.engine.LockEngine;
+import io.github.lockspring.internal.engine.support.LockEvents;
 import io.github.lockspring.store.Inbox;
 import io.github.lockspring.store.LockStore.AcquireRequest.QueueMode;
 import io.github.lockspring.store.LockStore.AcquireResult.Acquired;
@@ -138,11 +139,11 @@ class RedisClusterTests {
 		Duration timeout = Duration.ofSeconds(1);
 		List<LockEvent.Lost> losses = new CopyOnWriteArrayList<>();
 		try (RedisLockStore store = StoreFixture.store(driver.clusterFactory(cluster), timeout);
-				LockEngine engine = new LockEngine(store, SMALL_BATCHES, List.of((event) -> {
+				LockEngine engine = new LockEngine(store, SMALL_BATCHES, (event) -> {
 					if (event instanceof LockEvent.Lost lost) {
 						losses.add(lost);
 					}
-				}))) {
+				})) {
 			await().ignoreExceptions().until(() -> isAcquired(store, "warm-up " + driver, token()));
 			await().until(() -> !store.shard("a").isEmpty());
 			// those of the healthy shard are due while the other ones wait for an answer
@@ -151,10 +152,7 @@ class RedisClusterTests {
 			for (int i = 0; healthy.size() < 10 || stopped.size() < 10; i++) {
 				String key = driver + " renewed " + i;
 				boolean onFirst = !isOnSecond(key);
-				LockRequest request = LockRequest.of(key)
-					.ttl(Duration.ofSeconds(onFirst ? 4 : 6))
-					.renew()
-					.onLost(OnLost.NOTIFY);
+				LockRequest request = LockRequest.of(key).ttl(Duration.ofSeconds(onFirst ? 4 : 6));
 				if ((onFirst ? healthy : stopped).size() < 10) {
 					(onFirst ? healthy : stopped).add(engine.template().acquire(request));
 				}
@@ -182,12 +180,13 @@ class RedisClusterTests {
 		int[] counter = new int[1];
 		try (RedisLockStore one = StoreFixture.store(Driver.LETTUCE.clusterFactory(cluster), PATIENT);
 				RedisLockStore two = StoreFixture.store(Driver.JEDIS.clusterFactory(cluster), PATIENT);
-				LockEngine engineOne = new LockEngine(one, EngineSettings.defaults(), List.of());
-				LockEngine engineTwo = new LockEngine(two, EngineSettings.defaults(), List.of())) {
+				LockEngine engineOne = new LockEngine(one, EngineSettings.defaults(), LockEvents.NOBODY);
+				LockEngine engineTwo = new LockEngine(two, EngineSettings.defaults(), LockEvents.NOBODY)) {
 			List<CompletableFuture<Void>> workers = new ArrayList<>();
 			for (LockEngine engine : List.of(engineOne, engineTwo)) {
 				List<String> wanted = (engine == engineOne) ? keys : reversed;
-				LockRequest request = LockRequest.of(wanted).waitTime(Duration.ofSeconds(30));
+				LockRequest request = new LabelledRequest(LockRequest.of("?"), wanted, null)
+					.waitTime(Duration.ofSeconds(30));
 				workers.add(CompletableFuture.runAsync(() -> {
 					for (int i = 0; i < 10; i++) {
 						engine.template().executeWithoutResult(request, (lock) -> counter[0]++);

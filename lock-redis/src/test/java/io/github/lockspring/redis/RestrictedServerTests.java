@@ -16,6 +16,7 @@ import io.github.lockspring.LockRequest;
 import io.github.lockspring.internal.KeyedLock;
 import io.github.lockspring.internal.engine.EngineSettings;
 import io.github.lockspring.internal.engine.LockEngine;
+import io.github.lockspring.internal.engine.support.LockEvents;
 import io.github.lockspring.store.Inbox;
 import io.github.lockspring.store.InstanceInfo;
 import io.github.lockspring.store.LockStore.AcquireRequest.QueueMode;
@@ -149,8 +150,8 @@ class RestrictedServerTests {
 		server.command("CONFIG", "RESETSTAT");
 		try (RedisLockStore one = store(driver);
 				RedisLockStore two = store(driver);
-				LockEngine engineOne = new LockEngine(one, ENGINE, List.of());
-				LockEngine engineTwo = new LockEngine(two, ENGINE, List.of())) {
+				LockEngine engineOne = new LockEngine(one, ENGINE, LockEvents.NOBODY);
+				LockEngine engineTwo = new LockEngine(two, ENGINE, LockEvents.NOBODY)) {
 			int[] counter = new int[1];
 			List<CompletableFuture<Void>> workers = new ArrayList<>();
 			for (LockEngine engine : List.of(engineOne, engineTwo)) {
@@ -169,8 +170,7 @@ class RestrictedServerTests {
 				worker.get(60, TimeUnit.SECONDS);
 			}
 			assertThat(counter).containsExactly(10);
-			HeldLock renewed = engineOne.template()
-				.acquire(LockRequest.of("renewed").ttl(Duration.ofSeconds(3)).renew());
+			HeldLock renewed = engineOne.template().acquire(LockRequest.of("renewed").ttl(Duration.ofSeconds(3)));
 			server.command("CONFIG", "RESETSTAT");
 			await().until(() -> server.calls("pttl") >= 2);
 			assertThat(renewed.isHeld()).isTrue();

@@ -3,7 +3,8 @@ package io.github.lockspring.autoconfigure;
 import java.time.Duration;
 import java.util.List;
 
-import io.github.lockspring.LockSpec;
+import io.github.lockspring.LockTemplate;
+import io.github.lockspring.internal.base.LockOptions;
 import io.github.lockspring.internal.transaction.Verification;
 import org.jspecify.annotations.Nullable;
 
@@ -73,8 +74,8 @@ public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @
 					"braces select the slot of a key in a Redis Cluster, which only the key itself may do",
 					"Choose a prefix without braces, such as 'lock:'.");
 		}
-		PropertyRange.check("ttl", ttl, LockSpec.MIN_RENEWED_TTL, LockSpec.MAX_DURATION);
-		PropertyRange.check("wait-time", waitTime, Duration.ZERO, LockSpec.MAX_DURATION);
+		PropertyRange.check("ttl", ttl, LockOptions.MIN_RENEWED_TTL, LockOptions.MAX_DURATION);
+		PropertyRange.check("wait-time", waitTime, Duration.ZERO, LockOptions.MAX_DURATION);
 		if (transaction.minRemaining().compareTo(ttl) >= 0) {
 			throw new LockPropertyException("transaction.min-remaining", PropertyRange.text(transaction.minRemaining()),
 					"no lease is that long: distributed-lock.ttl = " + PropertyRange.text(ttl),
@@ -84,7 +85,7 @@ public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @
 			redlock.check(ttl, redis.commandTimeout());
 		}
 		if (maxHold != null) {
-			PropertyRange.check("max-hold", maxHold, LockSpec.MIN_RENEWED_TTL, LockSpec.MAX_DURATION);
+			PropertyRange.check("max-hold", maxHold, LockOptions.MIN_RENEWED_TTL, LockOptions.MAX_DURATION);
 			if (maxHold.compareTo(ttl) < 0) {
 				throw new LockPropertyException("max-hold", PropertyRange.text(maxHold),
 						"it is shorter than a single lease, distributed-lock.ttl = " + PropertyRange.text(ttl),
@@ -256,7 +257,7 @@ public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @
 			PropertyRange.check("redlock.node-timeout", nodeTimeout, Duration.ofMillis(1), Duration.ofSeconds(20));
 			PropertyRange.check("redlock.clock-drift", clockDrift, 0.0, 0.5);
 			if (longestTtl != null) {
-				PropertyRange.check("redlock.longest-ttl", longestTtl, LockSpec.MIN_TTL, LockSpec.MAX_DURATION);
+				PropertyRange.check("redlock.longest-ttl", longestTtl, LockOptions.MIN_TTL, LockOptions.MAX_DURATION);
 			}
 		}
 

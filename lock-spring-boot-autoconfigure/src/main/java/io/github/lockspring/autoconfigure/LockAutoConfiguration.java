@@ -2,8 +2,8 @@ package io.github.lockspring.autoconfigure;
 
 import java.time.Duration;
 
+import io.github.lockspring.DistributedLock;
 import io.github.lockspring.FencingGuard;
-import io.github.lockspring.LockListener;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.autoconfigure.DistributedLockProperties.Store;
 import io.github.lockspring.autoconfigure.internal.ConditionalOnFlag;
@@ -83,14 +83,14 @@ public final class LockAutoConfiguration {
 		@Lazy
 		@ConditionalOnMissingBean
 		LockEngine lockspringLockEngine(ObjectProvider<LockStore> stores, DistributedLockProperties properties,
-				ObjectProvider<LockListener> listeners, ObjectProvider<UnitOfWork> unitsOfWork,
+				ApplicationEventPublisher publisher, ObjectProvider<UnitOfWork> unitsOfWork,
 				ObjectProvider<LockRecorder> recorders, LockEngineLifecycle lifecycle,
 				ConfigurableListableBeanFactory beanFactory, Environment environment) {
 			LockStore store = stores.getIfAvailable(() -> {
 				throw MissingLockStoreException.explaining(beanFactory, properties.store());
 			});
 			properties.checkTtl(store.traits().shortestTtl());
-			LockEngine engine = new LockEngine(store, settings(properties), listeners.orderedStream().toList(),
+			LockEngine engine = new LockEngine(store, settings(properties), publisher::publishEvent,
 					unitsOfWork.getIfAvailable(() -> UnitOfWork.NONE),
 					recorders.getIfAvailable(() -> LockRecorder.NONE), new InstanceDescription(environment));
 			lifecycle.manage(engine);
@@ -200,19 +200,6 @@ public final class LockAutoConfiguration {
 				DistributedLockProperties.Transaction transaction = properties.getObject().transaction();
 				return new CommitGuard.Settings(transaction.verifyBeforeCommit(), transaction.minRemaining());
 			}, (lock) -> recorders.ifAvailable((recorder) -> recorder.refused(lock.name(), LockRecorder.Guard.COMMIT)));
-		}
-
-	}
-
-	/**
-	 * Publishes lock events as application events.
-	 */
-	@Configuration(proxyBeanMethods = false)
-	static class Events {
-
-		@Bean
-		LockListener lockspringLockListener(ApplicationEventPublisher publisher) {
-			return publisher::publishEvent;
 		}
 
 	}

@@ -2,6 +2,7 @@ package io.github.lockspring.autoconfigure;
 
 import javax.sql.DataSource;
 
+import io.github.lockspring.Fenced;
 import io.github.lockspring.FencingGuard;
 import io.github.lockspring.autoconfigure.internal.ConditionalOnLocksEnabled;
 import io.github.lockspring.fencing.JdbcFencingGuard;

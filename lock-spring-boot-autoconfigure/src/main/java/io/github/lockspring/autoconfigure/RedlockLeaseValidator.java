@@ -18,8 +18,8 @@ record RedlockLeaseValidator(Duration longest) implements AdvisorOrderRule {
 	@Override
 	public void validate(AdvisorChain chain) {
 		LockOperation operation = chain.operation();
-		refuseIfLonger(operation, "ttl", operation.lock().ttl());
-		refuseIfLonger(operation, "minHold", operation.lock().minHold());
+		refuseIfLonger(operation, "ttl", operation.request().ttl());
+		refuseIfLonger(operation, "minHold", operation.request().minHold());
 	}
 
 	private void refuseIfLonger(LockOperation operation, String attribute, @Nullable Duration lease) {

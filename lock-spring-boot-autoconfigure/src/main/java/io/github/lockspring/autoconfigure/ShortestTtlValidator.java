@@ -20,7 +20,7 @@ record ShortestTtlValidator(Supplier<@Nullable StoreTraits> traits) implements A
 	@Override
 	public void validate(AdvisorChain chain) {
 		LockOperation operation = chain.operation();
-		Duration ttl = operation.lock().ttl();
+		Duration ttl = operation.request().ttl();
 		StoreTraits present = (ttl != null) ? this.traits.get() : null;
 		if (ttl != null && present != null && ttl.compareTo(present.shortestTtl()) < 0) {
 			throw operation.error("ttl", PropertyRange.text(ttl),

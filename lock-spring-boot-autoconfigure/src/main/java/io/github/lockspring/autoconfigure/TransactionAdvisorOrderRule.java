@@ -3,6 +3,7 @@ package io.github.lockspring.autoconfigure;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
 
+import io.github.lockspring.DistributedLock;
 import io.github.lockspring.internal.interceptor.AdvisorChain;
 import io.github.lockspring.internal.interceptor.AdvisorOrderRule;
 import org.slf4j.Logger;

@@ -1,7 +1,5 @@
 package io.github.lockspring.autoconfigure;
 
-import io.github.lockspring.LockTemplate;
-import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.DistributedLock;
 import io.github.lockspring.testsupport.etcd.EtcdProcess;
 import io.github.lockspring.testsupport.etcd.RequiresEtcd;

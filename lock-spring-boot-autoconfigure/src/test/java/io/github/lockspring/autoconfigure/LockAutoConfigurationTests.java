@@ -6,11 +6,11 @@ import java.util.concurrent.CopyOnWriteArrayList;
 
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockEvent;
-import io.github.lockspring.LockListener;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.internal.engine.EngineSettings;
 import io.github.lockspring.internal.engine.LockEngine;
+import io.github.lockspring.internal.engine.support.LockEvents;
 import io.github.lockspring.store.memory.MemoryLockStore;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -64,14 +64,13 @@ class LockAutoConfigurationTests {
 	}
 
 	@Test
-	void eventsReachListenersInTheirOrderAndTheApplicationsEventListeners() {
+	void eventsReachTheApplicationsListenersByTheirKind() {
 		this.runner.withUserConfiguration(ListenerConfiguration.class).run((context) -> {
 			context.getBean(LockTemplate.class).executeWithoutResult(LockRequest.of("key"), (lock) -> {
 			});
 			List<String> heard = context.getBean(ListenerConfiguration.class).heard;
 			Awaitility.await()
-				.untilAsserted(() -> assertThat(heard).containsExactly("first Acquired", "second Acquired",
-						"application Acquired", "first Released", "second Released", "application Released"));
+				.untilAsserted(() -> assertThat(heard).containsExactly("any key", "acquired 1", "any key"));
 		});
 	}
 
@@ -81,7 +80,8 @@ class LockAutoConfigurationTests {
 			.run((context) -> {
 				String done = context.getBean(LockTemplate.class).execute(LockRequest.of("key"), (lock) -> "done");
 				assertThat(done).isEqualTo("done");
-				assertThat(context.getBean(ListenerConfiguration.class).heard).contains("application Released");
+				assertThat(context.getBean(ListenerConfiguration.class).heard).containsExactly("any key", "acquired 1",
+						"any key");
 			});
 	}
 
@@ -90,7 +90,7 @@ class LockAutoConfigurationTests {
 
 		@Bean
 		LockTemplate ownTemplate() {
-			return new LockEngine(new MemoryLockStore(), EngineSettings.defaults(), List.of()).template();
+			return new LockEngine(new MemoryLockStore(), EngineSettings.defaults(), LockEvents.NOBODY).template();
 		}
 
 	}
@@ -100,21 +100,16 @@ class LockAutoConfigurationTests {
 
 		final List<String> heard = new CopyOnWriteArrayList<>();
 
-		@Bean
-		@Order(2)
-		LockListener secondListener() {
-			return (event) -> this.heard.add("second " + event.getClass().getSimpleName());
-		}
-
-		@Bean
+		@EventListener
 		@Order(1)
-		LockListener firstListener() {
-			return (event) -> this.heard.add("first " + event.getClass().getSimpleName());
+		void on(LockEvent event) {
+			this.heard.add("any " + event.key());
 		}
 
 		@EventListener
-		void on(LockEvent event) {
-			this.heard.add("application " + event.getClass().getSimpleName());
+		@Order(2)
+		void on(LockEvent.Acquired event) {
+			this.heard.add("acquired " + event.fencingToken());
 		}
 
 		@EventListener
@@ -127,12 +122,10 @@ class LockAutoConfigurationTests {
 	@Configuration(proxyBeanMethods = false)
 	static class FailingListenerConfiguration {
 
-		@Bean
-		@Order(0)
-		LockListener failingListener() {
-			return (event) -> {
-				throw new IllegalStateException("listener");
-			};
+		@EventListener
+		@Order(3)
+		void on(LockEvent event) {
+			throw new IllegalStateException("listener");
 		}
 
 	}

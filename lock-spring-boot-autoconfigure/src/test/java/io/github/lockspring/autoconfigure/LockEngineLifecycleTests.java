@@ -16,7 +16,6 @@ import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
-import io.github.lockspring.OnLost;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.testsupport.redis.RedisServer;
 import org.awaitility.Awaitility;
@@ -190,7 +189,7 @@ class LockEngineLifecycleTests {
 	void engineThatIsStartedAgainIsAnotherInstance() {
 		ConfigurableApplicationContext context = start("distributed-lock.shutdown.timeout=100ms");
 		LockTemplate locks = context.getBean(LockTemplate.class);
-		String before = instanceOf(locks.acquire(LockRequest.of("before").onLost(OnLost.NOTIFY)));
+		String before = instanceOf(locks.acquire(LockRequest.of("before")));
 		context.pause();
 		context.restart();
 		assertThat(instanceOf(locks.acquire(LockRequest.of("after")))).isNotEqualTo(before);

@@ -9,12 +9,11 @@ import io.github.lockspring.DistributedLock;
 import io.github.lockspring.Fenced;
 import io.github.lockspring.FencingGuard;
 import io.github.lockspring.LockEvent;
-import io.github.lockspring.LockListener;
 import io.github.lockspring.StaleFencingTokenException;
 import io.github.lockspring.fencing.JdbcFencingGuard;
 import io.github.lockspring.internal.fencing.FencedBeanPostProcessor;
-import io.github.lockspring.testsupport.jdbc.Databases;
 import io.github.lockspring.testsupport.jdbc.Databases.Database;
+import io.github.lockspring.testsupport.jdbc.Databases;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -30,6 +29,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 import org.springframework.boot.transaction.autoconfigure.TransactionManagerCustomizationAutoConfiguration;
 import org.springframework.context.ApplicationContext;
+import org.springframework.context.event.EventListener;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
@@ -264,11 +264,11 @@ class LockFencingAutoConfigurationTests {
 
 	}
 
-	static class Log extends CopyOnWriteArrayList<String> implements LockListener, TransactionExecutionListener {
+	static class Log extends CopyOnWriteArrayList<String> implements TransactionExecutionListener {
 
 		private static final long serialVersionUID = 1L;
 
-		@Override
+		@EventListener
 		public void onLockEvent(LockEvent event) {
 			add((event instanceof LockEvent.Acquired) ? "locked" : "released");
 		}

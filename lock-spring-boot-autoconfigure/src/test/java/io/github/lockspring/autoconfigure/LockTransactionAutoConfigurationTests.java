@@ -80,7 +80,7 @@ class LockTransactionAutoConfigurationTests {
 					context.getBean(PlatformTransactionManager.class));
 			JdbcTemplate jdbc = new JdbcTemplate(context.getBean(DataSource.class));
 			jdbc.execute("CREATE TABLE entries (id INT)");
-			LockRequest request = LockRequest.of("a").ttl(Duration.ofMillis(150));
+			LockRequest request = LockRequest.of("a").ttl(Duration.ofMillis(150)).renew(false);
 			assertThatExceptionOfType(LockLostException.class).isThrownBy(
 					() -> locks.executeWithoutResult(request, (lock) -> transaction.executeWithoutResult((status) -> {
 						jdbc.update("INSERT INTO entries VALUES (1)");
@@ -113,7 +113,7 @@ class LockTransactionAutoConfigurationTests {
 			LockTemplate locks = context.getBean(LockTemplate.class);
 			TransactionTemplate transaction = new TransactionTemplate(
 					context.getBean(PlatformTransactionManager.class));
-			LockRequest request = LockRequest.of("a").ttl(Duration.ofSeconds(20));
+			LockRequest request = LockRequest.of("a").ttl(Duration.ofSeconds(20)).renew(false);
 			assertThatExceptionOfType(LockLostException.class).isThrownBy(
 					() -> locks.executeWithoutResult(request, (lock) -> transaction.executeWithoutResult((status) -> {
 					})));

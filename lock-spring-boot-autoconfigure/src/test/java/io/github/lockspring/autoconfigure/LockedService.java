@@ -1,8 +1,8 @@
 package io.github.lockspring.autoconfigure;
 
+import io.github.lockspring.DistributedLock;
 import io.github.lockspring.internal.KeyedLock;
 import io.github.lockspring.internal.base.CallChain;
-import io.github.lockspring.DistributedLock;
 
 /**
  * Something to lock.

@@ -8,7 +8,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import javax.sql.DataSource;
 
 import io.github.lockspring.LockEvent;
-import io.github.lockspring.LockListener;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
@@ -26,6 +25,7 @@ import org.springframework.cache.CacheManager;
 import org.springframework.cache.concurrent.ConcurrentMapCache;
 import org.springframework.cache.concurrent.ConcurrentMapCacheManager;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.event.EventListener;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
@@ -79,7 +79,7 @@ final class OrderedApplication {
 	 * What happened, in its order. Locks are noted by their keys, transactions by the
 	 * names of their methods.
 	 */
-	static class Trace implements LockListener {
+	static class Trace {
 
 		private final List<String> steps = new CopyOnWriteArrayList<>();
 
@@ -96,7 +96,7 @@ final class OrderedApplication {
 			return taken;
 		}
 
-		@Override
+		@EventListener
 		public void onLockEvent(LockEvent event) {
 			if (this.asking.get()) {
 				return;

@@ -55,10 +55,10 @@ class ShortestTtlTests {
 			assertThat(context).hasNotFailed();
 			LockTemplate locks = context.getBean(LockTemplate.class);
 			assertThatIllegalArgumentException()
-				.isThrownBy(() -> locks.acquire(LockRequest.of("a").ttl(Duration.ofSeconds(1))))
+				.isThrownBy(() -> locks.acquire(LockRequest.of("a").ttl(Duration.ofSeconds(1)).renew(false)))
 				.withMessageContaining("ttl = 1s")
 				.withMessageContaining("less than 10s");
-			locks.acquire(LockRequest.of("a").ttl(Duration.ofSeconds(10))).close();
+			locks.acquire(LockRequest.of("a").ttl(Duration.ofSeconds(10)).renew(false)).close();
 		});
 	}
 

@@ -10,12 +10,12 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
 
 import io.github.lockspring.bank.BankApplication.Checkpoint;
-import io.github.lockspring.bank.BankApplication.Transfer;
 import io.github.lockspring.bank.BankApplication.Transfer.Step;
+import io.github.lockspring.bank.BankApplication.Transfer;
 import io.github.lockspring.bank.BankApplication.TransferService;
 import io.github.lockspring.bank.Round.Moment;
-import io.github.lockspring.testsupport.process.Conversation;
 import io.github.lockspring.internal.transaction.Verification;
+import io.github.lockspring.testsupport.process.Conversation;
 
 import org.springframework.boot.Banner;
 import org.springframework.boot.WebApplicationType;

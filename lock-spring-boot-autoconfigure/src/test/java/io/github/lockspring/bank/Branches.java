@@ -11,9 +11,9 @@ import java.util.SplittableRandom;
 import io.github.lockspring.bank.BankApplication.Checkpoint;
 import io.github.lockspring.bank.Round.Harm;
 import io.github.lockspring.bank.Round.Moment;
+import io.github.lockspring.internal.transaction.Verification;
 import io.github.lockspring.testsupport.process.JavaProcess;
 import io.github.lockspring.testsupport.redis.RedisServer;
-import io.github.lockspring.internal.transaction.Verification;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -8,9 +8,9 @@ import java.util.stream.Collectors;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.bank.BankApplication.Transfer;
-import io.github.lockspring.bank.BankApplication.Transfer.Step;
 import io.github.lockspring.StaleFencingTokenException;
+import io.github.lockspring.bank.BankApplication.Transfer.Step;
+import io.github.lockspring.bank.BankApplication.Transfer;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DataAccessException;

@@ -8,7 +8,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import io.github.lockspring.LockException;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
-import io.github.lockspring.LockSpec;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.autoconfigure.internal.CreatedEngine;
 
@@ -149,10 +148,10 @@ public final class LockTester {
 	 * Fails if the test wants that.
 	 */
 	void beforeRequest(LockRequest request) {
-		for (LockSpec lock : request.locks()) {
-			Failure failure = this.failures.remove(lock.key());
+		for (String key : request.keys()) {
+			Failure failure = this.failures.remove(key);
 			if (failure != null) {
-				throw exception(failure, lock.key());
+				throw exception(failure, key);
 			}
 		}
 	}
@@ -160,13 +159,14 @@ public final class LockTester {
 	private static LockException exception(Failure failure, String key) {
 		return switch (failure) {
 			case BUSY -> new LockNotAcquiredException(key, "Lock '" + key + "' is busy: the test has made it so");
-			case UNAVAILABLE -> new LockUnavailableException(
-					"Lock '" + key + "' could not be requested: the test has made it unavailable");
+			case UNAVAILABLE ->
+				new LockUnavailableException(key, "Lock '" + key + "' could not be requested: its store is unavailable",
+						new LockUnavailableException("the test has made it unavailable"));
 		};
 	}
 
 	void acquired(LockRequest request) {
-		request.locks().forEach((lock) -> this.taken.add(lock.key()));
+		this.taken.addAll(request.keys());
 	}
 
 	private boolean isHeld(String key) {

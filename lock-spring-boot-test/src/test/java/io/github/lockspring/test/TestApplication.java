@@ -1,10 +1,10 @@
 package io.github.lockspring.test;
 
+import io.github.lockspring.DistributedLock;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockNotAcquiredException;
-import io.github.lockspring.LockTemplate;
 import io.github.lockspring.LockRequest;
-import io.github.lockspring.DistributedLock;
+import io.github.lockspring.LockTemplate;
 
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.http.HttpStatus;

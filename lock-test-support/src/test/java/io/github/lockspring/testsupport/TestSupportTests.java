@@ -7,9 +7,9 @@ import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.time.Duration;
 
-import io.github.lockspring.testsupport.network.TcpProxy;
 import io.github.lockspring.testsupport.network.TcpProxy.Cut;
 import io.github.lockspring.testsupport.network.TcpProxy.Direction;
+import io.github.lockspring.testsupport.network.TcpProxy;
 import io.github.lockspring.testsupport.redis.RedisServer;
 import io.github.lockspring.testsupport.redis.RespClient;
 import org.junit.jupiter.api.Test;

@@ -12,11 +12,11 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Function;
 
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.internal.queue.Entry;
+import io.github.lockspring.internal.queue.EntryServer;
 import io.github.lockspring.store.LockStore.RenewResult;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.StoreTraits;
-import io.github.lockspring.internal.queue.Entry;
-import io.github.lockspring.internal.queue.EntryServer;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;

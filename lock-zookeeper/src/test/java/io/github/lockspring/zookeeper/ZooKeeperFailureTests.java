@@ -15,16 +15,16 @@ import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.internal.KeyedLock;
-import io.github.lockspring.store.LockStore;
-import io.github.lockspring.store.LockStore.AcquireRequest;
 import io.github.lockspring.store.LockStore.AcquireRequest.QueueMode;
+import io.github.lockspring.store.LockStore.AcquireRequest;
 import io.github.lockspring.store.LockStore.AcquireResult.Acquired;
 import io.github.lockspring.store.LockStore.AcquireResult.Busy;
+import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.StoreHealth;
-import io.github.lockspring.testsupport.network.TcpProxy;
 import io.github.lockspring.testsupport.network.TcpProxy.Cut;
 import io.github.lockspring.testsupport.network.TcpProxy.Direction;
+import io.github.lockspring.testsupport.network.TcpProxy;
 import io.github.lockspring.testsupport.process.HolderProcess;
 import io.github.lockspring.testsupport.process.JavaProcess;
 import org.apache.curator.framework.CuratorFramework;
@@ -56,7 +56,7 @@ class ZooKeeperFailureTests {
 	private final LockRequest request = LockRequest.of("failure-" + UUID.randomUUID()).waitTime(PATIENT);
 
 	/** For {@link #lasting() instances} that are not to lose the lock. */
-	private final LockRequest lasting = this.request.ttl(PATIENT);
+	private final LockRequest lasting = this.request.ttl(PATIENT).renew(false);
 
 	@AfterEach
 	void stop() {
@@ -160,7 +160,7 @@ class ZooKeeperFailureTests {
 	/** The server has not noticed yet that the earlier session is over. */
 	@Test
 	void f09NodeThatAnEarlierSessionHasLeftIsNotTakenForTheOwnOne() throws Exception {
-		String key = this.request.locks().get(0).key();
+		String key = this.request.keys().get(0);
 		OwnerToken token = new OwnerToken("A".repeat(22), 1, 5000);
 		AcquireRequest request = new AcquireRequest(key, token, Duration.ofSeconds(30), QueueMode.JOIN);
 		ZooKeeperStoreSettings settings = new ZooKeeperStoreSettings(SESSION);
@@ -183,7 +183,7 @@ class ZooKeeperFailureTests {
 
 	@Test
 	void f09HolderThatWasStoppedBeyondItsSessionKnowsItAndTouchesNoLockOfTheNextOne(@TempDir Path directory) {
-		String key = this.request.locks().get(0).key();
+		String key = this.request.keys().get(0);
 		ZooKeeperInstance other = lasting();
 		try (JavaProcess holder = new JavaProcess("holder", directory, Holder.class,
 				List.of("127.0.0.1:" + this.server.port(), key))) {
@@ -222,7 +222,7 @@ class ZooKeeperFailureTests {
 		try (ZooKeeperEnsemble ensemble = new ZooKeeperEnsemble();
 				ZooKeeperInstance patient = ZooKeeperInstance.on(ensemble.addresses(), PATIENT);
 				ZooKeeperInstance brief = ZooKeeperInstance.on(ensemble.addresses(), SESSION)) {
-			HeldLock held = patient.locks().acquire(this.request.ttl(PATIENT));
+			HeldLock held = patient.locks().acquire(this.request.ttl(PATIENT).renew(false));
 			TestingZooKeeperServer leader = ensemble.leader();
 			leader.kill();
 			await().atMost(PATIENT)
@@ -323,11 +323,11 @@ class ZooKeeperFailureTests {
 	void fixedTtlBeyondTheLeaseOfASessionIsReachedAndEnds() {
 		ZooKeeperInstance instance = instance();
 		long begin = System.nanoTime();
-		HeldLock held = instance.locks().acquire(this.request.ttl(Duration.ofSeconds(6)));
+		HeldLock held = instance.locks().acquire(this.request.ttl(Duration.ofSeconds(6)).renew(false));
 		await().atMost(PATIENT).until(() -> !held.isHeld());
 		// a look that comes late sees no lock end earlier
 		assertThat(Duration.ofNanos(System.nanoTime() - begin)).isGreaterThan(Duration.ofSeconds(4));
-		instance().locks().acquire(this.request.ttl(Duration.ofSeconds(5))).close();
+		instance().locks().acquire(this.request.ttl(Duration.ofSeconds(5)).renew(false)).close();
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(held::close);
 	}
 

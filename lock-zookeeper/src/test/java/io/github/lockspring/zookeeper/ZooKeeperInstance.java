@@ -6,6 +6,7 @@ import java.util.List;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.internal.engine.EngineSettings;
 import io.github.lockspring.internal.engine.LockEngine;
+import io.github.lockspring.internal.engine.support.LockEvents;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.zookeeper.ZooKeeper;
 
@@ -24,7 +25,7 @@ record ZooKeeperInstance(CuratorFramework client, ZooKeeperLockStore store,
 						new EngineSettings(defaults.ttl(), defaults.waitTime(), null, Duration.ofSeconds(2),
 								defaults.renewalInterval(), defaults.renewalBatchSize(), defaults.maxHandoffTime(),
 								Duration.ofMillis(100), false),
-						List.of()));
+						LockEvents.NOBODY));
 	}
 
 	LockTemplate locks() {

@@ -8,8 +8,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.internal.queue.EntryServer.Added;
+import io.github.lockspring.store.OwnerToken;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.zookeeper.DataWatches;
 import org.junit.jupiter.api.AfterEach;

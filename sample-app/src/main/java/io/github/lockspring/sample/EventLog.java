@@ -9,17 +9,16 @@ import java.util.Map;
 import java.util.TreeMap;
 
 import io.github.lockspring.LockEvent;
-import io.github.lockspring.LockListener;
 import io.github.lockspring.StaleFencingTokenException;
 
+import org.springframework.context.event.EventListener;
 import org.springframework.stereotype.Component;
 
 /**
- * Records what happened to this instance's locks, for the page. Every bean of type
- * {@link LockListener} is notified.
+ * Records what happened to this instance's locks, for the page.
  */
 @Component
-class EventLog implements LockListener {
+class EventLog {
 
 	private static final int SIZE = 60;
 
@@ -31,8 +30,8 @@ class EventLog implements LockListener {
 
 	private String storeState = "not used yet";
 
-	@Override
-	public synchronized void onLockEvent(LockEvent event) {
+	@EventListener
+	synchronized void onLockEvent(LockEvent event) {
 		if (event instanceof LockEvent.Acquired acquired) {
 			this.storeState = "up";
 			add("acquired", event,

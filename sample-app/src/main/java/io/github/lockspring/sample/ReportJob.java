@@ -4,8 +4,8 @@ import java.time.LocalTime;
 import java.time.format.DateTimeFormatter;
 import java.util.List;
 
-import io.github.lockspring.OnBusy;
 import io.github.lockspring.DistributedLock;
+import io.github.lockspring.OnBusy;
 
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.scheduling.annotation.Scheduled;

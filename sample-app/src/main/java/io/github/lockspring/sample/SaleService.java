@@ -1,9 +1,9 @@
 package io.github.lockspring.sample;
 
-import io.github.lockspring.HeldLock;
 import io.github.lockspring.DistributedLock;
 import io.github.lockspring.Fenced;
 import io.github.lockspring.FencingGuard;
+import io.github.lockspring.HeldLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

@@ -60,7 +60,7 @@ class ObservabilityPageTests {
 		Shop shop = new Shop(this.port);
 		String key = "/actuator/distributedlocks?key=" + KEY;
 		CompletableFuture<HttpResponse<String>> shipment;
-		try (HeldLock lock = this.locks.acquire(LockRequest.of(KEY).name("order"))) {
+		try (HeldLock lock = this.locks.acquire(LockRequest.of("order", 4711))) {
 			shipment = shop.post("/api/orders/4711/ship");
 			await().until(() -> shop.get(key).contains("\"waiting\":1") && shop.get(key).contains("\"pid\""));
 			assertThat(lock.isHeld()).isTrue();

@@ -1,5 +1,7 @@
 package io.github.lockspring.benchmarks.adapter;
 
+import io.github.lockspring.LockTemplate;
+
 import java.util.Arrays;
 import java.util.Locale;
 import java.util.Set;

@@ -8,6 +8,7 @@ import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.internal.engine.EngineSettings;
 import io.github.lockspring.internal.engine.LockEngine;
+import io.github.lockspring.internal.engine.support.LockEvents;
 import io.github.lockspring.redis.RedisLockStore;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -65,7 +66,7 @@ final class LockspringAdapter implements LockAdapter {
 			.keyPrefix(PREFIX)
 			.commandTimeout(settings.commandTimeout())
 			.build();
-		this.engine = new LockEngine(this.store, settings, List.of());
+		this.engine = new LockEngine(this.store, settings, LockEvents.NOBODY);
 		this.locks = this.engine.template();
 	}
 

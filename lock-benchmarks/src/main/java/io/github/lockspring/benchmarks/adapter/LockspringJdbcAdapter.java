@@ -7,6 +7,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.internal.engine.EngineSettings;
 import io.github.lockspring.internal.engine.LockEngine;
+import io.github.lockspring.internal.engine.support.LockEvents;
 import io.github.lockspring.jdbc.JdbcLockStore;
 
 /**
@@ -30,7 +31,7 @@ final class LockspringJdbcAdapter implements LockAdapter {
 				defaults.maxHandoffTime(), defaults.shutdownTimeout(), false);
 		this.pool = JdbcPool.open(servers);
 		this.store = JdbcLockStore.builder(this.pool).connections(9).connectTimeout(Duration.ofSeconds(10)).build();
-		this.engine = new LockEngine(this.store, settings, List.of());
+		this.engine = new LockEngine(this.store, settings, LockEvents.NOBODY);
 	}
 
 	@Override

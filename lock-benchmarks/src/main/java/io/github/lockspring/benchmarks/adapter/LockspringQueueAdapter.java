@@ -5,10 +5,11 @@ import java.util.List;
 
 import io.etcd.jetcd.Client;
 import io.github.lockspring.LockRequest;
-import io.github.lockspring.internal.engine.EngineSettings;
-import io.github.lockspring.internal.engine.LockEngine;
 import io.github.lockspring.etcd.EtcdLockStore;
 import io.github.lockspring.etcd.EtcdStoreSettings;
+import io.github.lockspring.internal.engine.EngineSettings;
+import io.github.lockspring.internal.engine.LockEngine;
+import io.github.lockspring.internal.engine.support.LockEvents;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.zookeeper.ZooKeeperLockStore;
 import io.github.lockspring.zookeeper.ZooKeeperStoreSettings;
@@ -36,7 +37,7 @@ final class LockspringQueueAdapter implements LockAdapter {
 				new EngineSettings(servers.ttl(), WAIT_TIME, defaults.maxHold(), Duration.ofSeconds(2),
 						defaults.renewalInterval(), defaults.renewalBatchSize(), defaults.maxHandoffTime(),
 						defaults.shutdownTimeout(), false),
-				List.of());
+				LockEvents.NOBODY);
 	}
 
 	static LockspringQueueAdapter onZooKeeper(Servers servers) {

@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-import io.github.lockspring.benchmarks.adapter.AdapterKind;
 import io.github.lockspring.benchmarks.adapter.AdapterKind.Server;
+import io.github.lockspring.benchmarks.adapter.AdapterKind;
 import io.github.lockspring.testsupport.etcd.EtcdProcess;
 import io.github.lockspring.testsupport.jdbc.PostgresServer;
 import io.github.lockspring.testsupport.process.JavaProcess;

@@ -14,8 +14,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.lockspring.benchmarks.adapter.AdapterKind;
-import io.github.lockspring.benchmarks.adapter.LockAdapter;
 import io.github.lockspring.benchmarks.adapter.LockAdapter.Hold;
+import io.github.lockspring.benchmarks.adapter.LockAdapter;
 import io.github.lockspring.benchmarks.adapter.Servers;
 import io.github.lockspring.testsupport.process.Conversation;
 

@@ -3,10 +3,10 @@ package io.github.lockspring.benchmarks.micro;
 import java.util.Map;
 
 import io.github.lockspring.LockTemplate;
-import io.github.lockspring.autoconfigure.observation.LockMetersAutoConfiguration;
-import io.github.lockspring.autoconfigure.observation.LockObservationAutoConfiguration;
 import io.github.lockspring.autoconfigure.LockAutoConfiguration;
 import io.github.lockspring.autoconfigure.RedisLockStoreAutoConfiguration;
+import io.github.lockspring.autoconfigure.observation.LockMetersAutoConfiguration;
+import io.github.lockspring.autoconfigure.observation.LockObservationAutoConfiguration;
 import io.micrometer.observation.ObservationRegistry;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;

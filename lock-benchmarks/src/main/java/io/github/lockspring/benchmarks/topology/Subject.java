@@ -8,6 +8,7 @@ import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.internal.engine.EngineSettings;
 import io.github.lockspring.internal.engine.LockEngine;
+import io.github.lockspring.internal.engine.support.LockEvents;
 import io.github.lockspring.redis.RedisLockStore;
 import io.github.lockspring.redis.redlock.RedlockLockStore;
 import io.github.lockspring.store.LockStore;
@@ -39,7 +40,7 @@ final class Subject implements AutoCloseable {
 	private Subject(String name, LockStore store) {
 		this.name = name;
 		this.store = store;
-		this.engine = new LockEngine(store, EngineSettings.defaults(), List.of());
+		this.engine = new LockEngine(store, EngineSettings.defaults(), LockEvents.NOBODY);
 		this.requests = IntStream.range(0, KEYS).mapToObj((i) -> LockRequest.of("key:" + i)).toList();
 	}
 

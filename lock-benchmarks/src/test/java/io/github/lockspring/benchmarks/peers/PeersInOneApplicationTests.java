@@ -9,11 +9,11 @@ import java.util.function.Consumer;
 
 import com.baomidou.lock.LockInfo;
 import com.baomidou.lock.annotation.Lock4j;
+import io.github.lockspring.DistributedLock;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.OnBusy;
-import io.github.lockspring.DistributedLock;
 import io.github.lockspring.testsupport.redis.RedisServer;
 import net.javacrumbs.shedlock.core.LockAssert;
 import net.javacrumbs.shedlock.core.LockConfiguration;

@@ -1,5 +1,7 @@
 package io.github.lockspring.internal.aop;
 
+import io.github.lockspring.LockTemplate;
+
 import java.lang.annotation.Annotation;
 
 /**

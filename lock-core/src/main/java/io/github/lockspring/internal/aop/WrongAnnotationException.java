@@ -2,6 +2,7 @@ package io.github.lockspring.internal.aop;
 
 import java.io.Serializable;
 
+import io.github.lockspring.Fenced;
 import io.github.lockspring.LockDefinitionException;
 import org.jspecify.annotations.Nullable;
 

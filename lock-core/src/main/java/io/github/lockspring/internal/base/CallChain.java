@@ -1,5 +1,7 @@
 package io.github.lockspring.internal.base;
 
+import io.github.lockspring.LockTemplate;
+
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;

@@ -5,7 +5,6 @@ import java.util.Comparator;
 import java.util.List;
 
 import io.github.lockspring.LockLostException;
-import io.github.lockspring.OnLost;
 import io.github.lockspring.internal.KeyedLock;
 import org.jspecify.annotations.Nullable;
 
@@ -50,16 +49,6 @@ record CompositeHeldLock(List<DefaultHeldLock> locks) implements KeyedLock {
 	@Override
 	public void verify() {
 		this.locks.forEach(KeyedLock::verify);
-	}
-
-	@Override
-	public OnLost onLost() {
-		for (KeyedLock lock : this.locks) {
-			if (lock.onLost() != OnLost.NOTIFY) {
-				return lock.onLost();
-			}
-		}
-		return OnLost.NOTIFY;
 	}
 
 	@Override

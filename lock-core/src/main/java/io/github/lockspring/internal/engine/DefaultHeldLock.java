@@ -3,14 +3,12 @@ package io.github.lockspring.internal.engine;
 import java.time.Duration;
 import java.util.List;
 
-import io.github.lockspring.internal.KeyedLock;
-import io.github.lockspring.internal.base.CallChain;
-import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockEvent.Lost.Cause;
 import io.github.lockspring.LockLostException;
-import io.github.lockspring.LockSpec;
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.OnLost;
+import io.github.lockspring.internal.KeyedLock;
+import io.github.lockspring.internal.base.CallChain;
+import io.github.lockspring.internal.base.LockOptions;
 import io.github.lockspring.internal.engine.support.StoreClient;
 import io.github.lockspring.store.LockStore.ReleaseRequest;
 import io.github.lockspring.store.LockStore.ReleaseResult;
@@ -50,12 +48,11 @@ final class DefaultHeldLock implements KeyedLock {
 
 	/**
 	 * Returns the lock of the present call chain that a request for the key would enter
-	 * again. One that was lost counts only if its holder is to be told of that.
+	 * again. One that was lost counts too: its holder is told.
 	 */
 	static @Nullable DefaultHeldLock ofCallChain(KeyLockRegistry registry, String key) {
 		for (KeyedLock lock : CallChain.currentLocks(KeyedLock.class)) {
-			if (lock instanceof DefaultHeldLock held && held.registry == registry && held.key().equals(key)
-					&& (held.isHeld() || held.onLost() != OnLost.NOTIFY)) {
+			if (lock instanceof DefaultHeldLock held && held.registry == registry && held.key().equals(key)) {
 				return held;
 			}
 		}
@@ -170,11 +167,6 @@ final class DefaultHeldLock implements KeyedLock {
 	}
 
 	@Override
-	public OnLost onLost() {
-		return this.hold.onLost();
-	}
-
-	@Override
 	public void verify() {
 		ensureHeld();
 		renew(Duration.ofNanos(Math.max(this.hold.ttlToRequest(now()).toNanos(), MIN_RENEWAL_NANOS)), false);
@@ -183,9 +175,9 @@ final class DefaultHeldLock implements KeyedLock {
 
 	@Override
 	public void extend(Duration duration) {
-		if (duration.compareTo(LockSpec.MIN_TTL) < 0 || duration.compareTo(LockSpec.MAX_DURATION) > 0) {
-			throw new IllegalArgumentException("A lease can be extended by " + LockSpec.MIN_TTL + " to "
-					+ LockSpec.MAX_DURATION + ", not by " + duration);
+		if (duration.compareTo(LockOptions.MIN_TTL) < 0 || duration.compareTo(LockOptions.MAX_DURATION) > 0) {
+			throw new IllegalArgumentException("A lease can be extended by " + LockOptions.MIN_TTL + " to "
+					+ LockOptions.MAX_DURATION + ", not by " + duration);
 		}
 		ensureHeld();
 		renew(duration, true);
@@ -200,15 +192,15 @@ final class DefaultHeldLock implements KeyedLock {
 			result = this.registry.client().renew(new RenewRequest(key(), this.hold.token(), lease));
 		}
 		catch (LockUnavailableException ex) {
-			throw new LockUnavailableException(
-					LockMessages.lock(parameters()) + " could not be renewed: " + ex.getMessage(), ex);
+			throw new LockUnavailableException(key(),
+					LockMessages.lock(parameters()) + " could not be renewed; the cause says why", ex);
 		}
 		this.lock.renewedByHolder(this.hold, result, sent, lease.toNanos(), extend ? ttl.toNanos() : 0, now());
 	}
 
 	@Override
 	public void close() {
-		if (end(false) && parameters().onLost() != OnLost.NOTIFY) {
+		if (end(false)) {
 			throw lostException();
 		}
 	}
@@ -229,9 +221,10 @@ final class DefaultHeldLock implements KeyedLock {
 		else if (request != null && !(parameters().asyncRelease() && releaseAsync(request))) {
 			lost = !release(request);
 		}
-		if (!lost && end.outcome() == Hold.End.Outcome.ENDED && this.registry.events().hasListeners()) {
+		if (!lost && end.outcome() == Hold.End.Outcome.ENDED && this.registry.events().isHeard()) {
 			this.registry.events()
-				.publish(new LockEvent.Released(key(), parameters().name(), fencingToken(), this.hold.heldFor(now())));
+				.publish(new LockOccurrence.Released(key(), parameters().name(), fencingToken(),
+						this.hold.heldFor(now())));
 		}
 		return lost;
 	}

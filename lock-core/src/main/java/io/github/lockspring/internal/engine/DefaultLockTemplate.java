@@ -8,28 +8,30 @@ import java.util.function.Supplier;
 
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockCallback;
-import io.github.lockspring.internal.base.CallChain;
-import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockException;
 import io.github.lockspring.LockInterruptedException;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
-import io.github.lockspring.LockSpec;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.OnLost;
 import io.github.lockspring.internal.UnitOfWork;
+import io.github.lockspring.internal.base.CallChain;
 import io.github.lockspring.internal.engine.Waiter.WaitOptions;
 import io.github.lockspring.internal.engine.support.LockRecorder;
 import io.github.lockspring.internal.engine.support.Time;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Acquires the locks of a request, key by key in their order, runs the work, and releases
  * them. Thread-safe.
  */
 final class DefaultLockTemplate implements LockTemplate {
+
+	private static final Logger logger = LoggerFactory.getLogger(DefaultLockTemplate.class);
 
 	private final Supplier<KeyLockRegistry> registry;
 
@@ -45,7 +47,7 @@ final class DefaultLockTemplate implements LockTemplate {
 	DefaultLockTemplate(Supplier<KeyLockRegistry> registry, UnitOfWork unitOfWork) {
 		this.registry = registry;
 		this.unitOfWork = unitOfWork;
-		this.threadLocks = new ThreadLocks(registry, (request, options) -> acquire(request, options, true));
+		this.threadLocks = new ThreadLocks(registry, this);
 	}
 
 	@Override
@@ -75,7 +77,14 @@ final class DefaultLockTemplate implements LockTemplate {
 
 	@Override
 	public HeldLock acquire(LockRequest request) {
-		return acquire(request, options(request), false);
+		if (request.onLost() == OnLost.INTERRUPT) {
+			throw new IllegalArgumentException("OnLost.INTERRUPT needs to know which thread works under the lock"
+					+ " and when it ends: use execute, or an annotated method");
+		}
+		LockAcquisition acquisition = acquire(request, options(request), false, false);
+		acquisition.newLocks()
+			.forEach((lock) -> lock.openedBy(Thread.currentThread(), request instanceof ThreadRequest));
+		return acquisition.lock();
 	}
 
 	@Override
@@ -93,25 +102,16 @@ final class DefaultLockTemplate implements LockTemplate {
 		return this.threadLocks.lock(key);
 	}
 
-	/**
-	 * Acquires what is ended by closing a handle.
-	 * @param bound whether only the present thread can close it
-	 */
-	private HeldLock acquire(LockRequest request, WaitOptions options, boolean bound) {
-		if (request.onLost() == OnLost.INTERRUPT) {
-			throw new IllegalArgumentException("OnLost.INTERRUPT needs to know which thread works under the lock"
-					+ " and when it ends: use execute, or an annotated method");
-		}
-		LockAcquisition acquisition = acquire(request, options, false, false);
-		acquisition.newLocks().forEach((lock) -> lock.openedBy(Thread.currentThread(), bound));
-		return acquisition.lock();
-	}
-
 	private WaitOptions options(LockRequest request) {
 		Duration waitTime = request.waitTime();
 		long nanos = ((waitTime != null) ? waitTime : registry().settings().waitTime()).toNanos();
-		return new WaitOptions(registry().time().nanoTime() + nanos, nanos == 0, Time.FOREVER, true,
-				request.locks().size() > 1);
+		long now = registry().time().nanoTime();
+		if (request instanceof ThreadRequest mine) {
+			return mine.isBounded()
+					? new WaitOptions(now + nanos, nanos == 0, Time.FOREVER, mine.isInterruptible(), false)
+					: new WaitOptions(now + Time.FOREVER, false, nanos, mine.isInterruptible(), false);
+		}
+		return new WaitOptions(now + nanos, nanos == 0, Time.FOREVER, true, request.keys().size() > 1);
 	}
 
 	/**
@@ -125,10 +125,10 @@ final class DefaultLockTemplate implements LockTemplate {
 		long start = present.time().nanoTime();
 		LockAcquisition acquisition = new LockAcquisition();
 		try {
-			for (LockSpec spec : request.locks()) {
-				DefaultHeldLock outer = reenter ? DefaultHeldLock.ofCallChain(present, spec.key()) : null;
-				LockParameters parameters = LockParameters.of(spec, request, present.settings(),
-						present.client().traits(), outlasting && outer == null);
+			for (String key : request.keys()) {
+				DefaultHeldLock outer = reenter ? DefaultHeldLock.ofCallChain(present, key) : null;
+				LockParameters parameters = LockParameters.of(key, request, present.settings(),
+						present.client().traits());
 				if (outer != null) {
 					acquisition.reenter(outer, parameters);
 				}
@@ -162,7 +162,8 @@ final class DefaultLockTemplate implements LockTemplate {
 				Duration waited = since(registry, start);
 				registry.recorder().requested(parameters.name(), LockRecorder.Outcome.ACQUIRED, waited.toNanos());
 				registry.events()
-					.publish(new LockEvent.Acquired(parameters.key(), parameters.name(), hold.fencingToken(), waited));
+					.publish(new LockOccurrence.Acquired(parameters.key(), parameters.name(), hold.fencingToken(),
+							waited));
 			}
 			return new DefaultHeldLock(registry, waiter.lock(), hold);
 		}
@@ -175,12 +176,12 @@ final class DefaultLockTemplate implements LockTemplate {
 		registry.recorder().requested(lock.name(), failure.outcome(), waited.toNanos());
 		if (failure instanceof AcquireFailure.Unavailable unavailable) {
 			LockUnavailableException cause = unavailable.cause();
-			registry.events().publish(new LockEvent.Unavailable(lock.key(), lock.name(), waited, cause));
-			return new LockUnavailableException(LockMessages.notRequested(lock, waited, cause), cause,
-					cause.isPermanent());
+			registry.events().publish(new LockOccurrence.Unavailable(lock.key(), lock.name(), waited, cause));
+			return new LockUnavailableException(lock.key(),
+					LockMessages.notRequested(lock, waited, registry.isStopped(), cause.isPermanent()), cause);
 		}
 		if (failure instanceof AcquireFailure.Busy busy) {
-			registry.events().publish(new LockEvent.NotAcquired(lock.key(), lock.name(), waited));
+			registry.events().publish(new LockOccurrence.NotAcquired(lock.key(), lock.name(), waited));
 			return new LockNotAcquiredException(lock.key(), LockMessages.notAcquired(lock, options.once(), waited,
 					busy.detail() + holder(registry, lock.key(), busy, options)));
 		}
@@ -192,7 +193,10 @@ final class DefaultLockTemplate implements LockTemplate {
 		if (options.once() || !busy.elsewhere() || registry.isStopped()) {
 			return "";
 		}
-		return registry.client().owner(key).map((owner) -> LockMessages.heldBy(owner.info(), owner.age())).orElse("");
+		return registry.client().owner(key).map((owner) -> {
+			logger.debug("Lock '{}' is held by {}", key, owner.info());
+			return LockMessages.heldBy(owner.info(), owner.age());
+		}).orElse("");
 	}
 
 	private KeyLockRegistry registry() {

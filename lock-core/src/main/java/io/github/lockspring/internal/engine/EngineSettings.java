@@ -2,7 +2,7 @@ package io.github.lockspring.internal.engine;
 
 import java.time.Duration;
 
-import io.github.lockspring.LockSpec;
+import io.github.lockspring.internal.base.LockOptions;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,8 +19,7 @@ import org.jspecify.annotations.Nullable;
  * another instance waits for it
  * @param shutdownTimeout how long {@link LockEngine#stop()} waits for work under a lock
  * to end
- * @param asyncRelease whether a caller goes on when its release is on its way, where the
- * request does not say
+ * @param asyncRelease whether a caller goes on when its release is on its way
  * @since 0.1
  */
 public record EngineSettings(Duration ttl, Duration waitTime, @Nullable Duration maxHold, Duration commandTimeout,
@@ -32,7 +31,7 @@ public record EngineSettings(Duration ttl, Duration waitTime, @Nullable Duration
 	 * @throws IllegalArgumentException if one is out of its range
 	 */
 	public EngineSettings {
-		check("ttl", ttl, LockSpec.MIN_RENEWED_TTL);
+		check("ttl", ttl, LockOptions.MIN_RENEWED_TTL);
 		check("waitTime", waitTime, Duration.ZERO);
 		if (maxHold != null) {
 			check("maxHold", maxHold, ttl);
@@ -50,10 +49,20 @@ public record EngineSettings(Duration ttl, Duration waitTime, @Nullable Duration
 	}
 
 	private static void check(String name, Duration value, Duration min) {
-		if (value.compareTo(min) < 0 || value.compareTo(LockSpec.MAX_DURATION) > 0) {
+		if (value.compareTo(min) < 0 || value.compareTo(LockOptions.MAX_DURATION) > 0) {
 			throw new IllegalArgumentException(
-					name + " must be between " + min + " and " + LockSpec.MAX_DURATION + ", not " + value);
+					name + " must be between " + min + " and " + LockOptions.MAX_DURATION + ", not " + value);
 		}
+	}
+
+	/**
+	 * Returns settings with another release.
+	 * @param asyncRelease whether a caller goes on when its release is on its way
+	 * @return the new settings
+	 */
+	public EngineSettings withAsyncRelease(boolean asyncRelease) {
+		return new EngineSettings(this.ttl, this.waitTime, this.maxHold, this.commandTimeout, this.renewalInterval,
+				this.renewalBatchSize, this.maxHandoffTime, this.shutdownTimeout, asyncRelease);
 	}
 
 	/**

@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.List;
 
 import io.github.lockspring.LockEvent.Lost.Cause;
-import io.github.lockspring.OnLost;
 import io.github.lockspring.internal.engine.support.Time;
 import io.github.lockspring.store.LockStore.ReleaseRequest;
 import io.github.lockspring.store.OwnerToken;
@@ -100,8 +99,6 @@ final class Hold implements Waiter.Outcome {
 
 	private @Nullable Reentries reentries;
 
-	private volatile OnLost onLost;
-
 	/** Sent by a loss to the thread that has armed it. */
 	private volatile @Nullable LossInterrupt armed;
 
@@ -127,7 +124,6 @@ final class Hold implements Waiter.Outcome {
 		this.start = start;
 		this.ownLimit = waiter.options().deferred() ? start + Time.FOREVER : this.parameters.limitFrom(start);
 		this.limit = this.ownLimit;
-		this.onLost = this.parameters.onLost();
 	}
 
 	// transitions
@@ -178,7 +174,6 @@ final class Hold implements Waiter.Outcome {
 	private void updateLimit() {
 		Reentries present = this.reentries;
 		this.limit = (present != null) ? present.limit(this.ownLimit) : this.ownLimit;
-		this.onLost = (present != null) ? present.onLost() : this.parameters.onLost();
 	}
 
 	/**
@@ -335,10 +330,6 @@ final class Hold implements Waiter.Outcome {
 		return Duration.ofNanos(nanosHeld(now));
 	}
 
-	OnLost onLost() {
-		return this.onLost;
-	}
-
 	@Nullable Cause lossCause() {
 		return this.lossCause;
 	}
@@ -411,9 +402,8 @@ final class Hold implements Waiter.Outcome {
 			Entry reentry = new Entry(inner, inner.limitFrom(now));
 			boolean unbounded = this.own.renew() && this.own.maxHold() == Time.FOREVER;
 			boolean longer = inner.renew() && !unbounded && reentry.limit - limit(ownLimit) > 0;
-			boolean stricter = inner.onLost() != OnLost.NOTIFY && onLost() == OnLost.NOTIFY;
 			this.present.add(reentry);
-			return (longer || stricter) ? Reentry.EXTENDED : Reentry.UNCHANGED;
+			return longer ? Reentry.EXTENDED : Reentry.UNCHANGED;
 		}
 
 		void remove(LockParameters inner) {
@@ -435,16 +425,6 @@ final class Hold implements Waiter.Outcome {
 				}
 			}
 			return latest;
-		}
-
-		OnLost onLost() {
-			OnLost strictest = this.own.onLost();
-			for (Entry reentry : this.present) {
-				if (strictest == OnLost.NOTIFY) {
-					strictest = reentry.parameters.onLost();
-				}
-			}
-			return strictest;
 		}
 
 	}

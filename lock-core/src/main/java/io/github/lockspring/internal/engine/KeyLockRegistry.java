@@ -14,16 +14,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 
-import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockEvent.Lost.Cause;
-import io.github.lockspring.LockListener;
+import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.internal.engine.support.AsyncReleases;
 import io.github.lockspring.internal.engine.support.GuardedRecorder;
 import io.github.lockspring.internal.engine.support.InstanceRegistration;
 import io.github.lockspring.internal.engine.support.LockEvents;
-import io.github.lockspring.internal.engine.support.LockRecorder;
 import io.github.lockspring.internal.engine.support.LockRecorder.Renewal;
+import io.github.lockspring.internal.engine.support.LockRecorder;
 import io.github.lockspring.internal.engine.support.LostReleases;
 import io.github.lockspring.internal.engine.support.MeasuredStore;
 import io.github.lockspring.internal.engine.support.StoreClient;
@@ -33,11 +32,12 @@ import io.github.lockspring.internal.engine.support.Watchdog;
 import io.github.lockspring.store.Inbox;
 import io.github.lockspring.store.InboxListener;
 import io.github.lockspring.store.InstanceInfo;
-import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.LockStore.ReleaseRequest;
 import io.github.lockspring.store.LockStore.ReleaseResult;
 import io.github.lockspring.store.LockStore.RenewResult;
+import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.OwnerToken;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -114,16 +114,16 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 
 	private volatile boolean stopped;
 
-	KeyLockRegistry(LockStore store, EngineSettings settings, List<LockListener> listeners, LockRecorder recorder,
+	KeyLockRegistry(LockStore store, EngineSettings settings, Consumer<LockEvent> listener, LockRecorder recorder,
 			Time time, Executor ioThreads, Executor eventThread, Executor watchdogThread) {
 		this.settings = settings;
 		this.time = time;
 		this.ioThreads = ioThreads;
 		this.instance = newInstance(time.nanoTime());
 		this.epochMicros = time.wallMicros() - micros();
-		this.events = new LockEvents(listeners, eventThread);
+		this.events = new LockEvents(listener, eventThread);
 		this.recorder = GuardedRecorder.of(recorder, this.events);
-		this.timed = recorder != LockRecorder.NONE || !listeners.isEmpty();
+		this.timed = recorder != LockRecorder.NONE || this.events.isHeard();
 		this.client = new StoreClient(MeasuredStore.of(store, this.recorder, time), settings.commandTimeout(),
 				this.events, time);
 		this.dispatcher = new StoreDispatcher(this.client, settings.renewalBatchSize(), time, ioThreads, this.events);
@@ -331,8 +331,8 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 			.log("{} was lost after {} (fencing token {}): {}. The work done under it may have overlapped the work"
 					+ " of another holder", LockMessages.lock(lock), LockMessages.duration(heldFor),
 					hold.fencingToken(), reason));
-		this.events
-			.publishAsync(new LockEvent.Lost(lock.key(), lock.name(), hold.fencingToken(), heldFor, cause, reason));
+		this.events.publishAsync(
+				new LockOccurrence.Lost(lock.key(), lock.name(), hold.fencingToken(), heldFor, cause, reason));
 	}
 
 	@Override

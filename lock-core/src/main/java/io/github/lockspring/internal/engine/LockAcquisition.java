@@ -4,11 +4,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import io.github.lockspring.internal.KeyedLock;
-import io.github.lockspring.internal.base.CallChain;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.OnLost;
+import io.github.lockspring.internal.KeyedLock;
 import io.github.lockspring.internal.UnitOfWork;
+import io.github.lockspring.internal.base.CallChain;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -174,7 +174,7 @@ final class LockAcquisition {
 		LockLostException lost = null;
 		for (int i = this.parts.size() - 1; i >= 0; i--) {
 			Part part = this.parts.get(i);
-			if (part.end(last, inBackground) && part.parameters.onLost() != OnLost.NOTIFY) {
+			if (part.end(last, inBackground)) {
 				lost = CompositeHeldLock.first(lost, part.lock.lostException());
 			}
 		}

@@ -11,19 +11,21 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 import io.github.lockspring.LockEvent.Lost.Cause;
-import io.github.lockspring.LockListener;
+import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.internal.UnitOfWork;
 import io.github.lockspring.internal.engine.support.EngineThreads;
+import io.github.lockspring.internal.engine.support.LockEvents;
 import io.github.lockspring.internal.engine.support.LockRecorder;
 import io.github.lockspring.internal.engine.support.StoreClient;
 import io.github.lockspring.internal.engine.support.Time;
 import io.github.lockspring.store.InstanceInfo;
-import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.LockStore.ReleaseRequest;
+import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.LockStoreInspector;
 import io.github.lockspring.store.StoreHealth;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -67,10 +69,10 @@ public final class LockEngine implements AutoCloseable {
 	 * Creates an engine that is ready to be used.
 	 * @param store where the locks are
 	 * @param settings the settings
-	 * @param listeners are told what happens
+	 * @param listener is told what happens, or {@link LockEvents#NOBODY}
 	 */
-	public LockEngine(LockStore store, EngineSettings settings, List<LockListener> listeners) {
-		this(store, settings, listeners, UnitOfWork.NONE, LockRecorder.NONE, null);
+	public LockEngine(LockStore store, EngineSettings settings, Consumer<LockEvent> listener) {
+		this(store, settings, listener, UnitOfWork.NONE, LockRecorder.NONE, null);
 	}
 
 	/**
@@ -78,18 +80,18 @@ public final class LockEngine implements AutoCloseable {
 	 * that other instances can name.
 	 * @param store where the locks are
 	 * @param settings the settings
-	 * @param listeners are told what happens
+	 * @param listener is told what happens, or {@link LockEvents#NOBODY}
 	 * @param unitOfWork knows what locks belong to when a call takes them
 	 * @param recorder receives what is measured
 	 * @param description describes this instance to others; may block, and is called on a
 	 * thread of the engine; null: others know its identity only
 	 */
-	public LockEngine(LockStore store, EngineSettings settings, List<LockListener> listeners, UnitOfWork unitOfWork,
+	public LockEngine(LockStore store, EngineSettings settings, Consumer<LockEvent> listener, UnitOfWork unitOfWork,
 			LockRecorder recorder, @Nullable Supplier<InstanceInfo> description) {
 		this.store = store;
 		this.threads = new EngineThreads();
 		this.instances = () -> {
-			KeyLockRegistry created = new KeyLockRegistry(store, settings, listeners, recorder, Time.SYSTEM,
+			KeyLockRegistry created = new KeyLockRegistry(store, settings, listener, recorder, Time.SYSTEM,
 					this.threads.dispatchers(), this.threads.events(), this.threads.watchdog());
 			return (description != null) ? created.describedBy(description) : created;
 		};

@@ -3,7 +3,6 @@ package io.github.lockspring.internal.engine;
 import java.time.Duration;
 
 import io.github.lockspring.LockEvent.Lost.Cause;
-import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.store.InstanceInfo;
 import io.github.lockspring.store.StoreTraits;
 import org.jspecify.annotations.Nullable;
@@ -93,9 +92,10 @@ final class LockMessages {
 					? " Look for a pause of the process or an outage of the store that lasted longer than the ttl of "
 							+ duration(lock.ttl()) + ", or for a maxHold that ended; or set a longer ttl."
 					: " Its lease lasted for its ttl of " + duration(lock.maxHold())
-							+ " only: add renew = true, or set a longer ttl.";
+							+ " only: leave out renew = false, or set a longer ttl.";
 			case NOT_OWNER, FOUND_AT_RELEASE -> " Look for a restart, a failover or an eviction of the store.";
-			case STOPPED -> " Raise distributed-lock.shutdown.timeout if the work may take longer.";
+			case STOPPED ->
+				" Raise spring.lifecycle.timeout-per-shutdown-phase if the work may take longer than that (at most 10s).";
 			case FORCED, THREAD_ENDED -> "";
 		};
 	}
@@ -122,12 +122,14 @@ final class LockMessages {
 	}
 
 	/**
-	 * Names a holder elsewhere.
+	 * Names the application that holds a lock elsewhere. Its host and process are for the
+	 * log.
 	 * @param info who it is
 	 * @param age since when it has held the lock, or null
 	 */
 	static String heldBy(InstanceInfo info, @Nullable Duration age) {
-		return " It is held by " + info + ((age != null) ? ", for " + duration(age) : "") + ".";
+		return " It is held by " + (info.application().isEmpty() ? "another instance" : info.application())
+				+ ((age != null) ? ", for " + duration(age) : "") + ".";
 	}
 
 	private static String left(long nanos) {
@@ -143,9 +145,15 @@ final class LockMessages {
 		return lock(lock) + " was not acquired: the thread was interrupted after " + duration(waited);
 	}
 
-	static String notRequested(LockParameters lock, Duration waited, LockUnavailableException cause) {
-		String within = cause.isPermanent() ? "" : " within " + duration(waited);
-		return lock(lock) + " could not be requested" + within + ": " + cause.getMessage();
+	static String notRequested(LockParameters lock, Duration waited, boolean stopped, boolean permanent) {
+		String outcome = lock(lock) + " could not be requested";
+		if (stopped) {
+			return outcome + ": the application has stopped";
+		}
+		return outcome
+				+ (permanent ? ": its store refuses requests, and waiting does not help."
+						: " within " + duration(waited) + ": its store is unavailable.")
+				+ " The cause says which server, and why";
 	}
 
 	static String reentryWithoutEnd(String key) {

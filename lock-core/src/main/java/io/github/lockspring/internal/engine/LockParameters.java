@@ -3,15 +3,15 @@ package io.github.lockspring.internal.engine;
 import java.time.Duration;
 
 import io.github.lockspring.LockRequest;
-import io.github.lockspring.LockSpec;
 import io.github.lockspring.OnLost;
+import io.github.lockspring.internal.base.LockOptions;
 import io.github.lockspring.internal.engine.support.Time;
 import io.github.lockspring.store.StoreTraits;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A {@link LockSpec} with the defaults applied; times in nanoseconds unless they are a
- * {@link Duration}.
+ * One key of a {@link LockRequest} with the defaults applied; times in nanoseconds unless
+ * they are a {@link Duration}.
  *
  * @param key the key
  * @param name the label, or null
@@ -30,40 +30,30 @@ record LockParameters(String key, @Nullable String name, Duration ttl, boolean r
 
 	/**
 	 * Applies the defaults, and what the store can give.
-	 * @param outlasting whether the lock belongs to a unit of work, whose end is unknown:
-	 * its lease is then renewed whatever was requested
-	 * @throws IllegalArgumentException if the store cannot give so short a ttl
+	 * @throws IllegalArgumentException if options of the request contradict each other,
+	 * or the store cannot give so short a ttl
 	 */
-	static LockParameters of(LockSpec spec, LockRequest request, EngineSettings settings, StoreTraits traits,
-			boolean outlasting) {
-		Duration maxHold = (spec.maxHold() != null) ? spec.maxHold() : settings.maxHold();
-		Duration ttl = spec.ttl();
-		if (ttl == null) {
-			ttl = settings.ttl();
-			if (maxHold != null && maxHold.compareTo(ttl) < 0) {
-				ttl = maxHold;
+	static LockParameters of(String key, LockRequest request, EngineSettings settings, StoreTraits traits) {
+		LockOptions.checkTogether(request.ttl(), request.isRenewed(), request.maxHold());
+		Duration ttl = (request.ttl() != null) ? request.ttl() : settings.ttl();
+		long maxHold = ttl.toNanos();
+		if (request.isRenewed()) {
+			Duration longest = (request.maxHold() != null) ? request.maxHold() : settings.maxHold();
+			if (longest != null && request.ttl() == null && longest.compareTo(ttl) < 0) {
+				ttl = longest;
 			}
+			maxHold = (longest != null) ? Math.max(longest.toNanos(), ttl.toNanos()) : Time.FOREVER;
 		}
-		else if (maxHold != null && maxHold.compareTo(ttl) < 0) {
-			maxHold = ttl;
-		}
-		boolean renew = spec.renew() || outlasting;
-		if (renew && ttl.compareTo(LockSpec.MIN_RENEWED_TTL) < 0) {
-			ttl = LockSpec.MIN_RENEWED_TTL;
-		}
-		long longest = (maxHold != null) ? maxHold.toNanos() : Time.FOREVER;
-		return new LockParameters(spec.key(), spec.name(), lease(spec, ttl, traits), renew,
-				renew ? longest : ttl.toNanos(), spec.minHold().toNanos(), request.onLost(),
-				Boolean.TRUE.equals(request.asyncRelease())
-						|| (request.asyncRelease() == null && settings.asyncRelease()));
+		return new LockParameters(key, request.nameOf(key), lease(key, request, ttl, traits), request.isRenewed(),
+				maxHold, request.minHold().toNanos(), request.onLost(), settings.asyncRelease());
 	}
 
-	private static Duration lease(LockSpec spec, Duration ttl, StoreTraits traits) {
+	private static Duration lease(String key, LockRequest request, Duration ttl, StoreTraits traits) {
 		if (ttl.compareTo(traits.shortestTtl()) >= 0) {
 			return traits.lease(ttl);
 		}
-		if (spec.ttl() != null) {
-			throw new IllegalArgumentException(LockMessages.ttlTooShort(spec.key(), ttl, traits));
+		if (request.ttl() != null) {
+			throw new IllegalArgumentException(LockMessages.ttlTooShort(key, ttl, traits));
 		}
 		return traits.shortestTtl();
 	}

@@ -6,7 +6,6 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
-import java.util.function.BiFunction;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
@@ -14,8 +13,8 @@ import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockInterruptedException;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
-import io.github.lockspring.internal.engine.Waiter.WaitOptions;
-import io.github.lockspring.internal.engine.support.Time;
+import io.github.lockspring.LockTemplate;
+import io.github.lockspring.internal.base.LockOptions;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,6 +25,8 @@ import org.jspecify.annotations.Nullable;
  * The views have no state.
  */
 final class ThreadLocks {
+
+	private static final long MAX_WAIT_NANOS = LockOptions.MAX_DURATION.toNanos();
 
 	private static final class Owned {
 
@@ -41,18 +42,18 @@ final class ThreadLocks {
 
 	private final Supplier<KeyLockRegistry> registry;
 
-	private final BiFunction<LockRequest, WaitOptions, HeldLock> acquiring;
+	private final LockTemplate template;
 
 	private final ThreadLocal<@Nullable Map<String, Owned>> owned = new ThreadLocal<>();
 
 	/**
 	 * Creates the locks of an engine.
 	 * @param registry the present instance
-	 * @param acquiring acquires one of them
+	 * @param template acquires them
 	 */
-	ThreadLocks(Supplier<KeyLockRegistry> registry, BiFunction<LockRequest, WaitOptions, HeldLock> acquiring) {
+	ThreadLocks(Supplier<KeyLockRegistry> registry, LockTemplate template) {
 		this.registry = registry;
-		this.acquiring = acquiring;
+		this.template = template;
 	}
 
 	Lock lock(String key) {
@@ -87,15 +88,14 @@ final class ThreadLocks {
 
 		@Override
 		public boolean tryLock() {
-			return reenter() || tryOwn(new WaitOptions(now(), true, Time.FOREVER, false, false));
+			return reenter() || tryOwn(ThreadRequest.within(this.request, Duration.ZERO, false));
 		}
 
 		@Override
 		public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
 			checkInterrupt();
-			long nanos = Math.min(unit.toNanos(time), Time.FOREVER);
-			return reenter() || interruptibly(
-					() -> tryOwn(new WaitOptions(now() + Math.max(0, nanos), nanos <= 0, Time.FOREVER, true, false)));
+			Duration waitTime = Duration.ofNanos(Math.max(0, Math.min(unit.toNanos(time), MAX_WAIT_NANOS)));
+			return reenter() || interruptibly(() -> tryOwn(ThreadRequest.within(this.request, waitTime, true)));
 		}
 
 		/** Follows the convention of this interface: an exception instead of the flag. */
@@ -111,29 +111,24 @@ final class ThreadLocks {
 			}
 		}
 
-		private WaitOptions withoutBound(boolean interruptible) {
+		private LockRequest withoutBound(boolean interruptible) {
 			if (DefaultHeldLock.ofCallChain(ThreadLocks.this.registry.get(), this.key) != null) {
 				throw new IllegalStateException(LockMessages.reentryWithoutEnd(this.key));
 			}
-			Duration longest = ThreadLocks.this.registry.get().settings().waitTime();
-			return new WaitOptions(now() + Time.FOREVER, false, longest.toNanos(), interruptible, false);
+			return ThreadRequest.unbounded(this.request, interruptible);
 		}
 
-		private long now() {
-			return ThreadLocks.this.registry.get().time().nanoTime();
-		}
-
-		private boolean tryOwn(WaitOptions options) {
+		private boolean tryOwn(LockRequest request) {
 			try {
-				return own(options);
+				return own(request);
 			}
 			catch (LockNotAcquiredException ex) {
 				return false;
 			}
 		}
 
-		private boolean own(WaitOptions options) {
-			HeldLock lock = ThreadLocks.this.acquiring.apply(this.request, options);
+		private boolean own(LockRequest request) {
+			HeldLock lock = ThreadLocks.this.template.acquire(request);
 			Map<String, Owned> all = ThreadLocks.this.owned.get();
 			if (all == null) {
 				all = new HashMap<>();

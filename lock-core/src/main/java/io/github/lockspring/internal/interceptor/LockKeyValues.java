@@ -1,5 +1,7 @@
 package io.github.lockspring.internal.interceptor;
 
+import io.github.lockspring.LockTemplate;
+
 import java.lang.reflect.Method;
 import java.lang.reflect.RecordComponent;
 import java.nio.file.Path;

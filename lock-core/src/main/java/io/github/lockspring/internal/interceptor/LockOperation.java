@@ -2,9 +2,9 @@ package io.github.lockspring.internal.interceptor;
 
 import java.lang.reflect.Method;
 
+import io.github.lockspring.DistributedLock;
 import io.github.lockspring.LockDefinitionException;
 import io.github.lockspring.LockRequest;
-import io.github.lockspring.LockSpec;
 import io.github.lockspring.OnBusy;
 import io.github.lockspring.internal.aop.AnnotatedMethod;
 import org.jspecify.annotations.Nullable;
@@ -42,11 +42,11 @@ public record LockOperation(AnnotatedMethod annotated, String name, String key, 
 	}
 
 	/**
-	 * Returns the options of each lock.
-	 * @return the options; the key is that of no call
+	 * Returns the label of the lock in meters, events and messages.
+	 * @return the name or, without one, the class and the method
 	 */
-	public LockSpec lock() {
-		return this.request.locks().get(0);
+	String label() {
+		return !this.name.isEmpty() ? this.name : type().getSimpleName() + '.' + method().getName();
 	}
 
 	/**

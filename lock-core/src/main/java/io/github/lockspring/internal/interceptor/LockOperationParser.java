@@ -6,13 +6,13 @@ import java.util.function.Function;
 
 import io.github.lockspring.DistributedLock;
 import io.github.lockspring.LockDefinitionException;
-import io.github.lockspring.LockOptionException;
 import io.github.lockspring.LockRequest;
-import io.github.lockspring.LockSpec;
 import io.github.lockspring.OnBusy;
 import io.github.lockspring.OnLost;
 import io.github.lockspring.internal.aop.AnnotatedMethod;
 import io.github.lockspring.internal.aop.Suggestions;
+import io.github.lockspring.internal.base.LockOptionException;
+import io.github.lockspring.internal.base.LockOptions;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.annotation.MergedAnnotation;
@@ -42,11 +42,8 @@ record LockOperationParser(MergedAnnotation<DistributedLock> annotation, Annotat
 		String name = name();
 		OnBusy onBusy = this.annotation.getEnum("onBusy", OnBusy.class);
 		LockRequest request = LockRequest.of(LockOperation.ANY_KEY)
-			.name(!name.isEmpty() ? name : this.method.type().getSimpleName() + '.' + this.method.method().getName())
-			.onLost(this.annotation.getEnum("onLost", OnLost.class));
-		if (this.annotation.getBoolean("renew")) {
-			request = request.renew();
-		}
+			.onLost(this.annotation.getEnum("onLost", OnLost.class))
+			.renew(this.annotation.getBoolean("renew"));
 		if (onBusy != OnBusy.THROW) {
 			request = request.waitTime(Duration.ZERO);
 		}
@@ -54,7 +51,17 @@ record LockOperationParser(MergedAnnotation<DistributedLock> annotation, Annotat
 		request = duration("waitTime", request, LockRequest::waitTime);
 		request = duration("maxHold", request, LockRequest::maxHold);
 		request = duration("minHold", request, LockRequest::minHold);
+		checkTogether(request);
 		return new LockOperation(this.method, name, key(), request, onBusy);
+	}
+
+	private void checkTogether(LockRequest request) {
+		try {
+			LockOptions.checkTogether(request.ttl(), request.isRenewed(), request.maxHold());
+		}
+		catch (LockOptionException ex) {
+			throw this.method.error(ex.getOption(), text(ex.getOption()), ex.getProblem(), ex.getRemedy(), ex);
+		}
 	}
 
 	private String text(String attribute) {
@@ -119,7 +126,7 @@ record LockOperationParser(MergedAnnotation<DistributedLock> annotation, Annotat
 		catch (IllegalArgumentException ex) {
 			if (ex.getCause() instanceof ArithmeticException || ex.getCause() instanceof NumberFormatException) {
 				// More than a Duration can hold is refused as too long
-				return LockSpec.MAX_DURATION.plusNanos(1);
+				return LockOptions.MAX_DURATION.plusNanos(1);
 			}
 			throw this.method.error(attribute, text, "it is not a duration",
 					Suggestions.duration(duration).map("Did you mean \"%s\"? "::formatted).orElse("") + DURATION_FORM,

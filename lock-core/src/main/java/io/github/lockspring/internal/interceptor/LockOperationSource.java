@@ -5,6 +5,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 
 import io.github.lockspring.DistributedLock;
+import io.github.lockspring.LockTemplate;
 import io.github.lockspring.internal.aop.AnnotatedMethod;
 import io.github.lockspring.internal.aop.AnnotatedMethodPointcut;
 import io.github.lockspring.internal.aop.AnnotatedMethods;
@@ -69,7 +70,7 @@ final class LockOperationSource {
 		LockOperation operation = new LockOperationParser(annotation, method, this.placeholders).parse();
 		ReturnTypeValidator.Values values = new ReturnTypeValidator(this.inspector).validate(operation, userClass);
 		LockKeyExpression key = this.expressions.parseKey(operation);
-		String name = operation.lock().name();
+		String name = operation.label();
 		if (name != null) {
 			this.names.add(name);
 		}

@@ -10,6 +10,7 @@ import java.util.function.Supplier;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
+import io.github.lockspring.internal.LabelledRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,7 +41,8 @@ record LockedMethod(LockOperation operation, LockKeyExpression key, LockRequest 
 			@Nullable Supplier<? extends @Nullable Object> skipped, ReturnTypeValidator.Values values) {
 		String constant = key.constantKey();
 		try {
-			LockRequest request = (constant != null) ? operation.request().forKeys(List.of(constant))
+			LockRequest request = (constant != null)
+					? new LabelledRequest(operation.request(), List.of(constant), operation.label())
 					: operation.request();
 			return new LockedMethod(operation, key, request, contexts, skipped, values);
 		}
@@ -62,7 +64,7 @@ record LockedMethod(LockOperation operation, LockKeyExpression key, LockRequest 
 		}
 		List<String> keys = this.key.keys(this.contexts.create(target, arguments));
 		try {
-			return this.request.forKeys(keys);
+			return new LabelledRequest(this.operation.request(), keys, this.operation.label());
 		}
 		catch (IllegalArgumentException ex) {
 			throw this.operation.refused(UNUSABLE + ex.getMessage(), IDENTIFIER, ex);

@@ -4,12 +4,10 @@ import java.time.Duration;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
-import io.github.lockspring.internal.KeyedLock;
-import io.github.lockspring.internal.KeyedLock;
-import io.github.lockspring.internal.base.CallChain;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.OnLost;
+import io.github.lockspring.internal.KeyedLock;
+import io.github.lockspring.internal.base.CallChain;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -21,8 +19,7 @@ import org.springframework.util.function.SingletonSupplier;
  * Verifies before each commit that the locks of the call chain are still held. If one was
  * lost, an exception is thrown, which rolls the transaction back:
  * {@link LockLostException}, or {@link LockUnavailableException} if the store had to be
- * queried and did not reply. Locks with {@link OnLost#NOTIFY} are not verified.
- * Thread-safe.
+ * queried and did not reply. Thread-safe.
  * <p>
  * A lease that ends while the database commits is not detected. The minimum remaining
  * time is meant to cover the commit.
@@ -75,7 +72,7 @@ public final class CommitGuard implements TransactionExecutionListener {
 
 	private void check(KeyedLock lock, TransactionExecution transaction) {
 		Settings settings = this.settings.get();
-		if (settings.verification() == Verification.OFF || lock.onLost() == OnLost.NOTIFY) {
+		if (settings.verification() == Verification.OFF) {
 			return;
 		}
 		lock.ensureHeld();

@@ -18,6 +18,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 /**
  * Releases whose result the caller does not wait for.
@@ -37,8 +38,8 @@ class AsyncReleaseTests extends EngineFixture {
 	}
 
 	@Override
-	LockRequest request() {
-		return super.request().asyncRelease(true);
+	EngineSettings settings() {
+		return EngineSettings.defaults().withAsyncRelease(true);
 	}
 
 	@Test
@@ -54,15 +55,6 @@ class AsyncReleaseTests extends EngineFixture {
 		this.sent.forEach((result) -> result.complete(new ReleaseResult.Released()));
 		assertThat(events(LockEvent.Released.class)).hasSize(2);
 		assertThat(events(LockEvent.Lost.class)).isEmpty();
-		assertNothingLeft();
-	}
-
-	@Test
-	void propertyIsTheDefaultOfARequest() {
-		held(super.request(), 1).close();
-		assertThat(this.sent).isEmpty();
-		held(request().asyncRelease(false), 2).close();
-		assertThat(this.sent).isEmpty();
 		assertNothingLeft();
 	}
 
@@ -137,7 +129,7 @@ class AsyncReleaseTests extends EngineFixture {
 	void callersWaitWhenTooManyReleasesHaveNoResult() {
 		this.store.free();
 		for (int i = 0; i < 1_500; i++) {
-			this.engine.template().acquire(LockRequest.of("order:" + i).asyncRelease(true)).close();
+			this.engine.template().acquire(LockRequest.of("order:" + i)).close();
 		}
 		assertThat(this.sent).hasSize(1_000);
 		assertThat(this.store.released).hasSize(1_500);
@@ -175,6 +167,27 @@ class AsyncReleaseTests extends EngineFixture {
 		this.sent.get(1).complete(ReleaseResult.NotOwner.of(3, 1));
 		assertThat(events(LockEvent.Lost.class)).isEmpty();
 		assertThat(output).contains("was gone when it was released");
+	}
+
+	@Test
+	void f26StopWaitsForReleasesWithoutAResultForACommandTimeout() {
+		CompletableFuture<ReleaseResult> result = new CompletableFuture<>();
+		this.store.onReleaseAsync = (request) -> result;
+		held(request(), 1).close();
+		Running<Boolean> stopping = start(() -> {
+			this.engine.stop();
+			return true;
+		});
+		this.time.awaitParked(stopping.thread());
+		advance(EngineSettings.defaults().commandTimeout().minusNanos(1));
+		this.time.awaitParked(stopping.thread());
+		assertThat(stopping.result()).isNotDone();
+		result.complete(new ReleaseResult.Released());
+		await().pollInterval(Duration.ofMillis(1)).until(() -> {
+			runBackground();
+			advance(Duration.ofMillis(1));
+			return stopping.result().isDone();
+		});
 	}
 
 }

@@ -14,6 +14,8 @@ import java.util.concurrent.locks.Lock;
 
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockRequest;
+import io.github.lockspring.internal.Requests;
+import io.github.lockspring.internal.engine.support.LockEvents;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.memory.MemoryLockStore;
 import org.junit.jupiter.api.AfterEach;
@@ -32,8 +34,8 @@ class ContentionTests {
 
 	private final LockStore store = new MemoryLockStore();
 
-	private final LockEngine[] engines = { new LockEngine(this.store, EngineSettings.defaults(), List.of()),
-			new LockEngine(this.store, EngineSettings.defaults(), List.of()) };
+	private final LockEngine[] engines = { new LockEngine(this.store, EngineSettings.defaults(), LockEvents.NOBODY),
+			new LockEngine(this.store, EngineSettings.defaults(), LockEvents.NOBODY) };
 
 	private final List<CompletableFuture<Void>> results = new ArrayList<>();
 
@@ -187,8 +189,8 @@ class ContentionTests {
 
 	@Test
 	void f29SameLocksInOppositeOrderNeverWaitForEachOther() throws Exception {
-		LockRequest there = LockRequest.of("a", "b").waitTime(Duration.ofMinutes(1));
-		LockRequest back = LockRequest.of("b", "a").waitTime(Duration.ofMinutes(1));
+		LockRequest there = Requests.ofKeys("a", "b").waitTime(Duration.ofMinutes(1));
+		LockRequest back = Requests.ofKeys("b", "a").waitTime(Duration.ofMinutes(1));
 		for (LockEngine engine : this.engines) {
 			for (LockRequest request : List.of(there, back)) {
 				start(() -> {

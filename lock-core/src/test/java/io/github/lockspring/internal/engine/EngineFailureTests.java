@@ -10,6 +10,7 @@ import java.util.function.Function;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.internal.engine.support.LockEvents;
 import io.github.lockspring.internal.engine.support.LockRecorder;
 import io.github.lockspring.internal.engine.support.Monitor;
 import io.github.lockspring.internal.engine.support.StoreDispatcher;
@@ -103,7 +104,8 @@ class EngineFailureTests extends EngineFixture {
 		look.answer().completeExceptionally(new LockUnavailableException("wrong password", null, true));
 		for (Running<HeldLock> each : all) {
 			assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(each::get)
-				.withMessage("Lock 'order:42' could not be requested: wrong password")
+				.withMessage(
+						"Lock 'order:42' could not be requested: its store refuses requests, and waiting does not help. The cause says which server, and why")
 				.satisfies((ex) -> assertThat(ex.isPermanent()).isTrue());
 		}
 		assertNothingLeft();
@@ -158,8 +160,8 @@ class EngineFailureTests extends EngineFixture {
 	void lockThatTheWatchdogCannotWatchIsNotAcquired() {
 		List<Runnable> started = new ArrayList<>();
 		boolean[] outOfThreads = { true };
-		KeyLockRegistry registry = new KeyLockRegistry(this.store, settings(), List.of(), LockRecorder.NONE, this.time,
-				Runnable::run, Runnable::run, (task) -> {
+		KeyLockRegistry registry = new KeyLockRegistry(this.store, settings(), LockEvents.NOBODY, LockRecorder.NONE,
+				this.time, Runnable::run, Runnable::run, (task) -> {
 					if (outOfThreads[0]) {
 						throw new OutOfMemoryError("unable to create native thread");
 					}
@@ -168,6 +170,7 @@ class EngineFailureTests extends EngineFixture {
 		this.store.free();
 		LockEngine engine = new LockEngine(() -> registry);
 		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> engine.template().acquire(request()))
+			.havingCause()
 			.withMessageContaining("unable to create native thread");
 		assertThat(this.store.released).hasSize(1);
 		assertThat(registry.isEmpty()).isTrue();
@@ -370,7 +373,7 @@ class EngineFailureTests extends EngineFixture {
 		};
 		first.close();
 		this.store.onRelease = (request) -> new ReleaseResult.Released();
-		HeldLock second = held(LockRequest.of("order:43").ttl(TTL), 2);
+		HeldLock second = held(LockRequest.of("order:43").ttl(TTL).renew(false), 2);
 		second.close();
 		assertThat(this.store.released).extracting(ReleaseRequest::key).containsExactly(KEY, "order:43");
 		runBackground();

@@ -51,7 +51,7 @@ abstract class EngineFixture {
 	volatile Consumer<LockEvent> onEvent = (event) -> {
 	};
 
-	final LockEngine engine = new LockEngine(() -> new KeyLockRegistry(this.store, settings(), List.of(this::record),
+	final LockEngine engine = new LockEngine(() -> new KeyLockRegistry(this.store, settings(), this::record,
 			this.recorder, this.time, (task) -> this.background.accept(task), Runnable::run, (task) -> {
 			}));
 
@@ -120,7 +120,7 @@ abstract class EngineFixture {
 
 	/** Renewed, 30 s, waits for a minute. */
 	LockRequest request() {
-		return LockRequest.of(KEY).ttl(TTL).renew().waitTime(Duration.ofMinutes(1));
+		return LockRequest.of(KEY).ttl(TTL).waitTime(Duration.ofMinutes(1));
 	}
 
 	Running<HeldLock> acquire(LockRequest request) {

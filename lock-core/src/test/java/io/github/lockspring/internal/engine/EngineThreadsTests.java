@@ -21,6 +21,8 @@ import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.OnLost;
 import io.github.lockspring.internal.KeyedLock;
+import io.github.lockspring.internal.Requests;
+import io.github.lockspring.internal.engine.support.LockEvents;
 import io.github.lockspring.store.LockStore.ReleaseRequest;
 import io.github.lockspring.store.LockStore.ReleaseResult;
 import org.junit.jupiter.api.AfterEach;
@@ -50,10 +52,10 @@ class EngineThreadsTests {
 	private volatile Runnable onEvent = () -> {
 	};
 
-	private final LockEngine engine = new LockEngine(this.store, SETTINGS, List.of((event) -> {
+	private final LockEngine engine = new LockEngine(this.store, SETTINGS, (event) -> {
 		this.events.add(event);
 		this.onEvent.run();
-	}));
+	});
 
 	@AfterEach
 	void stop() {
@@ -112,8 +114,9 @@ class EngineThreadsTests {
 	void f08MaximumHoldOfAHungHolderFreesTheLockForAnotherInstance() {
 		LockRequest request = LockRequest.of("order:42").maxHold(Duration.ofSeconds(2));
 		HeldLock hung = this.engine.template().acquire(request);
-		LockEngine other = new LockEngine(this.store, SETTINGS, List.of());
-		try (HeldLock next = other.template().acquire(LockRequest.of("order:42").ttl(Duration.ofMinutes(1)))) {
+		LockEngine other = new LockEngine(this.store, SETTINGS, LockEvents.NOBODY);
+		try (HeldLock next = other.template()
+			.acquire(LockRequest.of("order:42").ttl(Duration.ofMinutes(1)).renew(false))) {
 			assertThat(next.fencingToken()).isGreaterThan(hung.fencingToken());
 			assertThat(hung.isHeld()).isFalse();
 		}
@@ -133,7 +136,7 @@ class EngineThreadsTests {
 		Thread first = new Thread(() -> {
 			user.set("alice");
 			Thread.currentThread().setContextClassLoader(other);
-			HeldLock lock = this.engine.template().acquire(LockRequest.of("lost").onLost(OnLost.NOTIFY));
+			HeldLock lock = this.engine.template().acquire(LockRequest.of("lost"));
 			await().until(() -> !this.store.renewed.isEmpty());
 			running.addAll(ownThreads());
 			this.store.lose("lost");
@@ -151,7 +154,7 @@ class EngineThreadsTests {
 	void manyLocksAreRenewedByTheSameTwoThreadsAsOne() {
 		List<HeldLock> locks = new ArrayList<>();
 		for (int i = 0; i < 250; i++) {
-			locks.add(this.engine.template().acquire(LockRequest.of("order:" + i).ttl(Duration.ofSeconds(6)).renew()));
+			locks.add(this.engine.template().acquire(LockRequest.of("order:" + i).ttl(Duration.ofSeconds(6))));
 		}
 		await().atMost(Duration.ofSeconds(30))
 			.until(() -> this.store.renewed.stream().mapToInt(List::size).sum() >= 500);
@@ -166,7 +169,7 @@ class EngineThreadsTests {
 
 	@Test
 	void threadsEndByThemselvesSoonAfterTheLastLock() {
-		HeldLock lock = this.engine.template().acquire(LockRequest.of("order:42").ttl(Duration.ofDays(1)));
+		HeldLock lock = this.engine.template().acquire(LockRequest.of("order:42").ttl(Duration.ofDays(1)).renew(false));
 		assertThat(ownThreads()).isNotEmpty();
 		lock.close();
 		assertThat(this.engine.registry().isEmpty()).isTrue();
@@ -178,7 +181,7 @@ class EngineThreadsTests {
 
 	@Test
 	void threadsThatAreInterruptedGoOnAndStillSleep() {
-		HeldLock lock = this.engine.template().acquire(LockRequest.of("order:42").ttl(Duration.ofSeconds(4)).renew());
+		HeldLock lock = this.engine.template().acquire(LockRequest.of("order:42").ttl(Duration.ofSeconds(4)));
 		Set<Thread> interrupted = ownThreads();
 		interrupted.forEach(Thread::interrupt);
 		// with the flag set it could not sleep any more
@@ -196,7 +199,8 @@ class EngineThreadsTests {
 	void f26StopReturnsWhileTheStoreIsSilent() {
 		List<HeldLock> locks = new ArrayList<>();
 		for (int i = 0; i < 20; i++) {
-			locks.add(this.engine.template().acquire(LockRequest.of("order:" + i).ttl(Duration.ofMinutes(1))));
+			locks.add(this.engine.template()
+				.acquire(LockRequest.of("order:" + i).ttl(Duration.ofMinutes(1)).renew(false)));
 		}
 		CompletableFuture<Object> waiting = CompletableFuture.supplyAsync(() -> {
 			try {
@@ -223,7 +227,7 @@ class EngineThreadsTests {
 
 	@Test
 	void f26EngineIsUsableAgainAfterAStopWhoseStoreWasSilent() {
-		this.engine.template().acquire(LockRequest.of("order:42").onLost(OnLost.NOTIFY));
+		this.engine.template().acquire(LockRequest.of("order:42"));
 		this.store.fallSilent();
 		this.engine.stop();
 		this.store.answerAgain();
@@ -234,13 +238,13 @@ class EngineThreadsTests {
 
 	@Test
 	void f07ReleasesThatHadNoResultAreRepeatedWhenTheStoreAnswers() {
-		LockRequest request = LockRequest.of("a", "b", "c", "d", "e").ttl(Duration.ofMinutes(10));
+		LockRequest request = Requests.ofKeys("a", "b", "c", "d", "e").ttl(Duration.ofMinutes(10)).renew(false);
 		HeldLock locks = this.engine.template().acquire(request);
 		this.store.fallSilent();
 		locks.close();
 		await().until(() -> this.store.releases.size() >= 3);
 		this.store.answerAgain();
-		try (LockEngine other = new LockEngine(this.store, SETTINGS, List.of())) {
+		try (LockEngine other = new LockEngine(this.store, SETTINGS, LockEvents.NOBODY)) {
 			await().until(() -> other.template().tryAcquire(request.waitTime(Duration.ZERO)).isPresent());
 		}
 		await().until(this.engine.registry()::isEmpty);
@@ -248,7 +252,7 @@ class EngineThreadsTests {
 
 	@Test
 	void f07ReleaseIsRepeatedNoLongerThanItsLeaseLasts() {
-		HeldLock lock = this.engine.template().acquire(LockRequest.of("a").ttl(Duration.ofSeconds(3)));
+		HeldLock lock = this.engine.template().acquire(LockRequest.of("a").ttl(Duration.ofSeconds(3)).renew(false));
 		this.store.fallSilent();
 		lock.close();
 		await().atMost(Duration.ofSeconds(20)).until(() -> this.engine.registry().dispatcher().isIdle());
@@ -258,14 +262,14 @@ class EngineThreadsTests {
 	@Test
 	void f07RepeatedReleaseWhoseFirstResultWasLostHarmsNoLaterOwner() {
 		Function<ReleaseRequest, ReleaseResult> answer = this.store.onRelease;
-		HeldLock lock = this.engine.template().acquire(LockRequest.of("a").ttl(Duration.ofMinutes(10)));
+		HeldLock lock = this.engine.template().acquire(LockRequest.of("a").ttl(Duration.ofMinutes(10)).renew(false));
 		this.store.onRelease = (request) -> {
 			answer.apply(request);
 			throw new LockUnavailableException("the result is lost");
 		};
 		lock.close();
-		try (LockEngine other = new LockEngine(this.store, SETTINGS, List.of())) {
-			HeldLock later = other.template().acquire(LockRequest.of("a").ttl(Duration.ofMinutes(10)));
+		try (LockEngine other = new LockEngine(this.store, SETTINGS, LockEvents.NOBODY)) {
+			HeldLock later = other.template().acquire(LockRequest.of("a").ttl(Duration.ofMinutes(10)).renew(false));
 			int repeated = this.store.releases.size();
 			await().until(() -> this.store.releases.size() > repeated);
 			this.store.onRelease = answer;
@@ -279,15 +283,17 @@ class EngineThreadsTests {
 	@Test
 	void f22CallerWaitsForOneReleaseOfASilentStoreAndLeavesTheOthersToTheBackground() {
 		HeldLock locks = this.engine.template()
-			.acquire(LockRequest.of("a", "b", "c", "d", "e", "f", "g", "h", "i", "j").ttl(Duration.ofMinutes(10)));
-		HeldLock another = this.engine.template().acquire(LockRequest.of("k").ttl(Duration.ofMinutes(10)));
+			.acquire(Requests.ofKeys("a", "b", "c", "d", "e", "f", "g", "h", "i", "j")
+				.ttl(Duration.ofMinutes(10))
+				.renew(false));
+		HeldLock another = this.engine.template().acquire(LockRequest.of("k").ttl(Duration.ofMinutes(10)).renew(false));
 		this.store.fallSilent();
 		locks.close();
 		another.close();
 		assertThat(this.store.releases.stream().filter(Thread.currentThread()::equals)).hasSize(1);
 		this.store.answerAgain();
 		await().until(this.engine.registry()::isEmpty);
-		HeldLock next = this.engine.template().acquire(LockRequest.of("l").ttl(Duration.ofMinutes(10)));
+		HeldLock next = this.engine.template().acquire(LockRequest.of("l").ttl(Duration.ofMinutes(10)).renew(false));
 		await().until(() -> !this.engine.registry().dispatcher().isSilent("l"));
 		next.close();
 		assertThat(this.store.releases.stream().filter(Thread.currentThread()::equals)).hasSize(2);
@@ -295,7 +301,7 @@ class EngineThreadsTests {
 
 	@Test
 	void f26StopEndsTheRepeatedReleases() {
-		HeldLock lock = this.engine.template().acquire(LockRequest.of("a").ttl(Duration.ofMinutes(10)));
+		HeldLock lock = this.engine.template().acquire(LockRequest.of("a").ttl(Duration.ofMinutes(10)).renew(false));
 		this.store.fallSilent();
 		lock.close();
 		await().until(() -> this.store.releases.size() >= 3);

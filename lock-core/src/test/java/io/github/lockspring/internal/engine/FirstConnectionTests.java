@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.lockspring.HeldLock;
+import io.github.lockspring.internal.engine.support.LockEvents;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -52,7 +53,7 @@ class FirstConnectionTests extends EngineFixture {
 			connects.incrementAndGet();
 			throw new IllegalStateException("no connection");
 		};
-		LockEngine engine = new LockEngine(this.store, settings(), List.of());
+		LockEngine engine = new LockEngine(this.store, settings(), LockEvents.NOBODY);
 		engine.start();
 		assertThat(connects).hasValue(1);
 		assertThat(this.store.looks).isEmpty();

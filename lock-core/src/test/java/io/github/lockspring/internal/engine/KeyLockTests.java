@@ -46,9 +46,9 @@ class KeyLockTests {
 	/** The time overflows three and a half seconds later. */
 	private static final long START = Long.MAX_VALUE - 3_500 * MILLI;
 
-	private static final LockParameters FIXED = parameters(false, TTL.toNanos(), OnLost.NOTIFY);
+	private static final LockParameters FIXED = parameters(false, TTL.toNanos(), OnLost.THROW);
 
-	private static final LockParameters RENEWED = parameters(true, Time.FOREVER, OnLost.NOTIFY);
+	private static final LockParameters RENEWED = parameters(true, Time.FOREVER, OnLost.THROW);
 
 	private final Port port = new Port();
 
@@ -330,7 +330,7 @@ class KeyLockTests {
 	@Test
 	void shortLeaseOfAHandOverIsRenewedAMillisecondLaterIfAnotherOneWaitsHere() {
 		LockParameters halfAMinute = new LockParameters("job", null, Duration.ofSeconds(30), true, Time.FOREVER, 0,
-				OnLost.NOTIFY, false);
+				OnLost.THROW, false);
 		PlainWaiter first = findBusy(waiter(halfAMinute));
 		join(waiter(halfAMinute), START);
 		this.lock.granted(ownership(), new Grant(2, false), START + MILLI);
@@ -426,18 +426,15 @@ class KeyLockTests {
 
 	@Test
 	void callInsideAHoldIsTellingOnlyIfItWantsMore() {
-		LockParameters tenSeconds = parameters(true, 10_000 * MILLI, OnLost.NOTIFY);
+		LockParameters tenSeconds = parameters(true, 10_000 * MILLI, OnLost.THROW);
 		Hold hold = take(tenSeconds);
 		long later = START + 5_000 * MILLI;
-		LockParameters fiveSeconds = parameters(true, 5_000 * MILLI, OnLost.NOTIFY);
+		LockParameters fiveSeconds = parameters(true, 5_000 * MILLI, OnLost.THROW);
 		Hold.Reentry same = hold.enter(fiveSeconds, later);
 		assertThat(same).isEqualTo(Hold.Reentry.UNCHANGED);
 		assertThat(hold.enter(fiveSeconds, START)).isEqualTo(Hold.Reentry.UNCHANGED);
 		assertThat(hold.enter(fiveSeconds, later + 1)).isEqualTo(Hold.Reentry.EXTENDED);
 		assertThat(hold.limit()).isEqualTo(later + 1 + 5_000 * MILLI);
-		assertThat(hold.onLost()).isEqualTo(OnLost.NOTIFY);
-		assertThat(hold.enter(parameters(false, 0, OnLost.INTERRUPT), START)).isEqualTo(Hold.Reentry.EXTENDED);
-		assertThat(hold.onLost()).isEqualTo(OnLost.INTERRUPT);
 	}
 
 	@Test

@@ -49,7 +49,7 @@ class LeaseTests extends EngineFixture {
 
 	@Test
 	void shorterGrantIsTheLeaseUntilARenewalLengthensIt() {
-		Running<HeldLock> running = acquire(LockRequest.of(KEY).ttl(TTL));
+		Running<HeldLock> running = acquire(LockRequest.of(KEY).ttl(TTL).renew(false));
 		this.store.nextLook().answer().complete(new AcquireResult.Acquired(1, false, Duration.ofSeconds(6)));
 		HeldLock lock = running.get();
 		assertThat(lock.remaining()).isBetween(Duration.ofMillis(5900), Duration.ofSeconds(6));
@@ -73,7 +73,7 @@ class LeaseTests extends EngineFixture {
 	@Test
 	void longestLeaseOfTheStoreIsRequestedAndALongerFixedTtlIsReachedByRenewals() {
 		this.store.traits = new StoreTraits(Duration.ofSeconds(1), Duration.ofMillis(1), Duration.ofSeconds(9));
-		HeldLock lock = take(LockRequest.of(KEY).ttl(TTL));
+		HeldLock lock = take(LockRequest.of(KEY).ttl(TTL).renew(false));
 		assertThat(this.store.looks.get(0).ttl()).isEqualTo(Duration.ofSeconds(9));
 		for (int i = 0; i < 29; i++) {
 			pass(Duration.ofSeconds(1));
@@ -103,7 +103,7 @@ class LeaseTests extends EngineFixture {
 
 	@Test
 	void fixedLeaseTakenDirectlyIsNeverRenewed() {
-		HeldLock lock = take(LockRequest.of(KEY).ttl(TTL));
+		HeldLock lock = take(LockRequest.of(KEY).ttl(TTL).renew(false));
 		for (int i = 0; i < 29; i++) {
 			pass(Duration.ofSeconds(1));
 			assertThat(lock.isHeld()).isTrue();
@@ -116,7 +116,7 @@ class LeaseTests extends EngineFixture {
 
 	@Test
 	void h17FixedLeaseThatWasHandedOverIsLiftedToItsFullTtlOnce() {
-		Waiting waiting = waiting(LockRequest.of(KEY).ttl(TTL).waitTime(TTL), 100);
+		Waiting waiting = waiting(LockRequest.of(KEY).ttl(TTL).renew(false).waitTime(TTL), 100);
 		this.store.messages().granted(KEY, waiting.attempt().token(), 101, false);
 		HeldLock lock = waiting.running().get();
 		assertThat(lock.remaining()).isLessThan(Duration.ofSeconds(5));

@@ -6,6 +6,7 @@ import java.util.List;
 
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockInterruptedException;
+import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
 import org.junit.jupiter.api.Test;
@@ -23,7 +24,7 @@ class LocalHandoffTests extends EngineFixture {
 
 	private static final Duration SHARE = EngineSettings.defaults().maxHandoffTime();
 
-	private static final LockRequest FIXED = LockRequest.of(KEY).ttl(TTL).waitTime(Duration.ofMinutes(1));
+	private static final LockRequest FIXED = LockRequest.of(KEY).ttl(TTL).renew(false).waitTime(Duration.ofMinutes(1));
 
 	private void assertHandedOff(Running<HeldLock> next, long fencingToken) {
 		assertThat(next.get().fencingToken()).isEqualTo(fencingToken);
@@ -92,7 +93,7 @@ class LocalHandoffTests extends EngineFixture {
 	void h17DoesNotHandOffALeaseOfAnotherLength() {
 		HeldLock first = held(request(), 10);
 		Running<HeldLock> second = waitingBehind(
-				LockRequest.of(KEY).ttl(TTL.plusMillis(1)).renew().waitTime(Duration.ofMinutes(1)));
+				LockRequest.of(KEY).ttl(TTL.plusMillis(1)).waitTime(Duration.ofMinutes(1)));
 		first.close();
 		assertReleased(second);
 	}
@@ -287,10 +288,10 @@ class LocalHandoffTests extends EngineFixture {
 
 	@Test
 	void h08LeaseThatIsOverIsNotHandedOff() {
-		HeldLock first = held(request().onLost(io.github.lockspring.OnLost.NOTIFY), 10);
+		HeldLock first = held(request(), 10);
 		Running<HeldLock> second = waitingBehind(request());
 		this.time.advanceUnnoticed(TTL);
-		first.close();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(first::close);
 		ScriptedStore.Asked look = this.store.nextLook();
 		look.acquired(20);
 		assertThat(second.get().fencingToken()).isEqualTo(20);

@@ -39,30 +39,30 @@ class LockMessagesTests {
 	@Test
 	void lossOfAFixedLockNamesItsTtl() {
 		assertThat(lost(false, Cause.EXPIRED))
-			.endsWith("Its lease lasted for its ttl of 30s only: add renew = true, or set a longer ttl.");
+			.endsWith("Its lease lasted for its ttl of 30s only: leave out renew = false, or set a longer ttl.");
 	}
 
 	@Test
 	void otherLossesHaveTheirOwnRemedy() {
 		assertThat(lost(true, Cause.NOT_OWNER)).endsWith("a failover or an eviction of the store.");
 		assertThat(lost(true, Cause.FOUND_AT_RELEASE)).endsWith("a failover or an eviction of the store.");
-		assertThat(lost(true, Cause.STOPPED)).contains("distributed-lock.shutdown.timeout");
+		assertThat(lost(true, Cause.STOPPED)).contains("spring.lifecycle.timeout-per-shutdown-phase");
 		assertThat(lost(true, Cause.FORCED)).endsWith("(fencing token 7).");
 		assertThat(lost(true, Cause.THREAD_ENDED)).endsWith("(fencing token 7).");
 	}
 
 	private static String lost(boolean renew, Cause cause) {
 		Duration ttl = Duration.ofSeconds(30);
-		return LockMessages.lost(new LockParameters("a", null, ttl, renew, renew ? Time.FOREVER : ttl.toNanos(), 0,
-				OnLost.NOTIFY, false), cause, 7);
+		return LockMessages.lost(
+				new LockParameters("a", null, ttl, renew, renew ? Time.FOREVER : ttl.toNanos(), 0, OnLost.THROW, false),
+				cause, 7);
 	}
 
 	@Test
 	void holderIsNamedWithItsAgeIfThatIsKnown() {
 		InstanceInfo info = new InstanceInfo("billing", "host", 41);
-		assertThat(LockMessages.heldBy(info, Duration.ofSeconds(12)))
-			.isEqualTo(" It is held by billing on host, pid 41, for 12s.");
-		assertThat(LockMessages.heldBy(info, null)).isEqualTo(" It is held by billing on host, pid 41.");
+		assertThat(LockMessages.heldBy(info, Duration.ofSeconds(12))).isEqualTo(" It is held by billing, for 12s.");
+		assertThat(LockMessages.heldBy(info, null)).isEqualTo(" It is held by billing.");
 	}
 
 }

@@ -3,7 +3,6 @@ package io.github.lockspring.internal.engine;
 import java.time.Duration;
 
 import io.github.lockspring.LockRequest;
-import io.github.lockspring.LockSpec;
 import io.github.lockspring.internal.engine.support.Time;
 import io.github.lockspring.store.StoreTraits;
 import org.jspecify.annotations.Nullable;
@@ -35,7 +34,7 @@ class LockParametersTests {
 	@Test
 	void f08GlobalMaximumHoldBelowTheLocksOwnTtlEndsRenewalAfterOneLease() {
 		Duration ttl = Duration.ofMinutes(2);
-		LockParameters parameters = of(REQUEST.ttl(ttl).renew(), Duration.ofMinutes(1));
+		LockParameters parameters = of(REQUEST.ttl(ttl), Duration.ofMinutes(1));
 		assertThat(parameters.ttl()).isEqualTo(ttl);
 		assertThat(parameters.maxHold()).isEqualTo(ttl.toNanos());
 		assertThat(parameters.limitFrom(7)).isEqualTo(7 + ttl.toNanos());
@@ -43,13 +42,13 @@ class LockParametersTests {
 
 	@Test
 	void f08GlobalMaximumHoldAboveTheLocksOwnTtlApplies() {
-		LockParameters parameters = of(REQUEST.ttl(Duration.ofSeconds(10)).renew(), Duration.ofMinutes(1));
+		LockParameters parameters = of(REQUEST.ttl(Duration.ofSeconds(10)), Duration.ofMinutes(1));
 		assertThat(parameters.limitFrom(0)).isEqualTo(Duration.ofMinutes(1).toNanos());
 	}
 
 	@Test
 	void f08OwnMaximumHoldWinsOverTheGlobalOne() {
-		LockRequest request = REQUEST.ttl(Duration.ofSeconds(10)).renew().maxHold(Duration.ofSeconds(20));
+		LockRequest request = REQUEST.ttl(Duration.ofSeconds(10)).maxHold(Duration.ofSeconds(20));
 		assertThat(of(request, Duration.ofMinutes(1)).maxHold()).isEqualTo(Duration.ofSeconds(20).toNanos());
 		assertThat(of(request.maxHold(Duration.ofMinutes(2)), Duration.ofMinutes(1)).maxHold())
 			.isEqualTo(Duration.ofMinutes(2).toNanos());
@@ -63,18 +62,29 @@ class LockParametersTests {
 	}
 
 	@Test
-	void f08GlobalMaximumHoldBoundsALeaseThatIsRenewedForItsTransaction() {
-		LockRequest request = REQUEST.ttl(Duration.ofMinutes(2));
-		assertThat(of(request, Duration.ofMinutes(1)).limitFrom(0)).isEqualTo(Duration.ofMinutes(2).toNanos());
-		assertThat(LockParameters.of(spec(request), request, settings(Duration.ofMinutes(5)), ANY, true).limitFrom(0))
-			.isEqualTo(Duration.ofMinutes(5).toNanos());
-		assertThat(LockParameters.of(spec(request), request, settings(Duration.ofMinutes(1)), ANY, true).limitFrom(0))
-			.isEqualTo(Duration.ofMinutes(2).toNanos());
+	void renewalIsOffOnlyWhereTheRequestSaysSo() {
+		assertThat(of(REQUEST.ttl(Duration.ofHours(1)), null).renew()).isTrue();
+		assertThat(of(REQUEST.renew(false), null).renew()).isFalse();
+		assertThat(of(REQUEST.renew(false), null).limitFrom(0)).isEqualTo(GLOBAL_TTL.toNanos());
+		assertThat(of(REQUEST.renew(false), GLOBAL_TTL.multipliedBy(2)).limitFrom(0)).isEqualTo(GLOBAL_TTL.toNanos());
+	}
+
+	@Test
+	void optionsThatContradictEachOtherAreRefused() {
+		assertThatIllegalArgumentException().isThrownBy(() -> of(REQUEST.ttl(Duration.ofMillis(200)), null))
+			.withMessageContaining("Give at least 300ms, or add renew = false");
+		assertThat(of(REQUEST.ttl(Duration.ofMillis(200)).renew(false), null).ttl()).hasMillis(200);
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> of(REQUEST.maxHold(Duration.ofHours(1)).renew(false), null))
+			.withMessageContaining("Leave out maxHold, or renew = false");
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> of(REQUEST.maxHold(Duration.ofSeconds(9)).ttl(Duration.ofSeconds(10)), null))
+			.withMessageContaining("shorter than the ttl of 10000ms");
 	}
 
 	@Test
 	void leaseThatIsNotRenewedEndsWithItsTtl() {
-		LockParameters parameters = of(REQUEST.ttl(Duration.ofSeconds(10)), Duration.ofMinutes(1));
+		LockParameters parameters = of(REQUEST.ttl(Duration.ofSeconds(10)).renew(false), Duration.ofMinutes(1));
 		assertThat(parameters.renew()).isFalse();
 		assertThat(parameters.limitFrom(0)).isEqualTo(Duration.ofSeconds(10).toNanos());
 	}
@@ -82,10 +92,11 @@ class LockParametersTests {
 	@Test
 	void ttlThatTheStoreCannotGiveIsRefusedWithBothNumbers() {
 		StoreTraits traits = traits(Duration.ofSeconds(2), null);
-		assertThatIllegalArgumentException().isThrownBy(() -> on(traits, REQUEST.ttl(Duration.ofMillis(500))))
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> on(traits, REQUEST.ttl(Duration.ofMillis(500)).renew(false)))
 			.withMessage("Lock 'a' was requested with ttl = 500ms, and the store cannot give less than 2s:"
 					+ " choose at least that, or another store");
-		assertThat(on(traits, REQUEST.ttl(Duration.ofSeconds(2))).ttl()).isEqualTo(Duration.ofSeconds(2));
+		assertThat(on(traits, REQUEST.ttl(Duration.ofSeconds(2)).renew(false)).ttl()).isEqualTo(Duration.ofSeconds(2));
 	}
 
 	@Test
@@ -98,7 +109,7 @@ class LockParametersTests {
 	@Test
 	void ttlBeyondTheLongestLeaseIsReachedByRenewalsAndEndsTheHold() {
 		StoreTraits traits = traits(Duration.ofSeconds(1), Duration.ofSeconds(10));
-		LockParameters fixed = on(traits, REQUEST.ttl(Duration.ofSeconds(25)));
+		LockParameters fixed = on(traits, REQUEST.ttl(Duration.ofSeconds(25)).renew(false));
 		assertThat(fixed.ttl()).isEqualTo(Duration.ofSeconds(10));
 		assertThat(fixed.limitFrom(0)).isEqualTo(Duration.ofSeconds(25).toNanos());
 		LockParameters renewed = on(traits, REQUEST);
@@ -111,15 +122,11 @@ class LockParametersTests {
 	}
 
 	private static LockParameters on(StoreTraits traits, LockRequest request) {
-		return LockParameters.of(spec(request), request, settings(null), traits, false);
+		return LockParameters.of("a", request, settings(null), traits);
 	}
 
 	private static LockParameters of(LockRequest request, @Nullable Duration maxHold) {
-		return LockParameters.of(spec(request), request, settings(maxHold), ANY, false);
-	}
-
-	private static LockSpec spec(LockRequest request) {
-		return request.locks().get(0);
+		return LockParameters.of("a", request, settings(maxHold), ANY);
 	}
 
 	private static EngineSettings settings(@Nullable Duration maxHold) {

@@ -11,13 +11,15 @@ import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.internal.KeyedLock;
+import io.github.lockspring.internal.Requests;
 import io.github.lockspring.internal.UnitOfWork;
+import io.github.lockspring.internal.engine.support.LockEvents;
 import io.github.lockspring.internal.engine.support.LockRecorder;
 import io.github.lockspring.internal.engine.support.MeasuredStore;
-import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.LockStore.AcquireResult;
 import io.github.lockspring.store.LockStore.ReleaseResult;
 import io.github.lockspring.store.LockStore.RenewResult;
+import io.github.lockspring.store.LockStore;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -30,7 +32,7 @@ class LockRecorderTests extends EngineFixture {
 
 	@Override
 	LockRequest request() {
-		return super.request().name("order");
+		return Requests.labelled(super.request(), "order");
 	}
 
 	private void assertNothingHeldOrWaitedFor() {
@@ -85,9 +87,9 @@ class LockRecorderTests extends EngineFixture {
 					throw new IllegalStateException(method.getName());
 				});
 		this.store.free();
-		try (LockEngine engine = new LockEngine(this.store, EngineThreadsTests.SETTINGS, List.of(), UnitOfWork.NONE,
-				failing, null)) {
-			HeldLock lock = engine.template().acquire(request().ttl(TTL).renew());
+		try (LockEngine engine = new LockEngine(this.store, EngineThreadsTests.SETTINGS, LockEvents.NOBODY,
+				UnitOfWork.NONE, failing, null)) {
+			HeldLock lock = engine.template().acquire(request().ttl(TTL));
 			((KeyedLock) lock).verify();
 			lock.close();
 			engine.template().acquire(request()).close();
@@ -202,7 +204,7 @@ class LockRecorderTests extends EngineFixture {
 
 	@Test
 	void leaseThatEndsLosesTheLock() {
-		HeldLock lock = held(LockRequest.of(KEY).name("order").ttl(TTL), 1);
+		HeldLock lock = held(Requests.labelled(LockRequest.of(KEY), "order").ttl(TTL).renew(false), 1);
 		pass(TTL);
 		assertThat(this.recorder.lines()).endsWith("ended order 30000ms", "lost order EXPIRED");
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::close);

@@ -12,6 +12,7 @@ import ch.qos.logback.core.read.ListAppender;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.internal.Requests;
 import io.github.lockspring.store.LockStore.ReleaseResult;
 import io.github.lockspring.store.LockStore.RenewResult;
 import org.junit.jupiter.api.AfterEach;
@@ -57,7 +58,7 @@ class LogTests extends EngineFixture {
 		this.store.free();
 		List<HeldLock> locks = new ArrayList<>();
 		for (int i = 0; i < number; i++) {
-			locks.add(this.engine.template().acquire(LockRequest.of("order:" + i).name("order").ttl(TTL).renew()));
+			locks.add(this.engine.template().acquire(LockRequest.of("order", i).ttl(TTL)));
 		}
 		return locks;
 	}
@@ -73,7 +74,7 @@ class LogTests extends EngineFixture {
 
 	@Test
 	void lossHasKeyNameAndTokenAsFields() {
-		held(request().name("order"), 7);
+		held(Requests.labelled(request(), "order"), 7);
 		this.store.onRenew = (request) -> RenewResult.NOT_OWNER;
 		pass(Duration.ofSeconds(11));
 		assertThat(lines()).singleElement().asString().startsWith("WARN Lock 'order:42' (order) was lost after 11s");

@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeMap;
 
-import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockEvent.Lost.Cause;
+import io.github.lockspring.LockEvent;
 import io.github.lockspring.internal.engine.WaiterAction.AcquireAttempt;
 import io.github.lockspring.internal.engine.WaiterAction.Done;
 import io.github.lockspring.internal.engine.WaiterAction.HandoffRenewal;

@@ -567,6 +567,7 @@ class ProtocolTraceTests extends EngineFixture {
 		this.store.inboxConfirmed = true;
 		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(running::get)
 			.withMessageContaining(KEY)
+			.havingCause()
 			.withMessageContaining("no answer");
 	}
 
@@ -633,10 +634,7 @@ class ProtocolTraceTests extends EngineFixture {
 
 	@Test
 	void f24QueuedWaiterThatDoubtsItsMessagesRetriesAtLeastAsOftenAsOthers() {
-		LockRequest shortLease = LockRequest.of(KEY)
-			.ttl(Duration.ofMillis(400))
-			.renew()
-			.waitTime(Duration.ofMinutes(1));
+		LockRequest shortLease = LockRequest.of(KEY).ttl(Duration.ofMillis(400)).waitTime(Duration.ofMinutes(1));
 		for (int i = 0; i < 20; i++) {
 			Running<HeldLock> running = acquire(shortLease);
 			ScriptedStore.Asked look = this.store.nextLook();

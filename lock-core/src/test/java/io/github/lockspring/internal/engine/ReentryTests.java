@@ -2,17 +2,18 @@ package io.github.lockspring.internal.engine;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.lockspring.HeldLock;
-import io.github.lockspring.internal.KeyedLock;
-import io.github.lockspring.internal.base.CallChain;
 import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
-import io.github.lockspring.LockSpec;
 import io.github.lockspring.LockTemplate;
-import io.github.lockspring.OnLost;
+import io.github.lockspring.internal.KeyedLock;
+import io.github.lockspring.internal.Requests;
+import io.github.lockspring.internal.base.CallChain;
+import io.github.lockspring.internal.engine.support.LockEvents;
 import io.github.lockspring.internal.engine.support.LockRecorder;
 import io.github.lockspring.store.OwnerToken;
 import org.junit.jupiter.api.BeforeEach;
@@ -71,7 +72,7 @@ class ReentryTests extends EngineFixture {
 
 	@Test
 	void innerRenewalKeepsAFixedLeaseAliveWhileItRunsAndNoLonger() {
-		LockRequest fixed = LockRequest.of(KEY).ttl(TTL);
+		LockRequest fixed = LockRequest.of(KEY).ttl(TTL).renew(false);
 		this.template.executeWithoutResult(fixed, (outer) -> {
 			this.template.executeWithoutResult(request(), (inner) -> {
 				pass(Duration.ofSeconds(10));
@@ -89,20 +90,25 @@ class ReentryTests extends EngineFixture {
 
 	@Test
 	void innerRenewalOutlivesTheOuterLease() {
-		LockRequest fixed = LockRequest.of(KEY).ttl(TTL).onLost(io.github.lockspring.OnLost.NOTIFY);
-		this.template.executeWithoutResult(fixed, (outer) -> this.template.executeWithoutResult(request(), (inner) -> {
-			for (int i = 0; i < 10; i++) {
-				pass(Duration.ofSeconds(10));
-				assertThat(inner.isHeld()).isTrue();
-			}
-		}));
+		LockRequest fixed = LockRequest.of(KEY).ttl(TTL).renew(false);
+		AtomicInteger held = new AtomicInteger();
+		assertThatExceptionOfType(LockLostException.class).as("of the outer call, at its end")
+			.isThrownBy(() -> this.template.executeWithoutResult(fixed,
+					(outer) -> this.template.executeWithoutResult(request(), (inner) -> {
+						for (int i = 0; i < 10; i++) {
+							pass(Duration.ofSeconds(10));
+							inner.ensureHeld();
+							held.incrementAndGet();
+						}
+					})));
+		assertThat(held).hasValue(10);
 		assertNothingLeft();
 	}
 
 	@Test
 	void otherTemplateDoesNotReenter() {
-		KeyLockRegistry other = new KeyLockRegistry(this.store, settings(), List.of(), LockRecorder.NONE, this.time,
-				Runnable::run, Runnable::run, (task) -> {
+		KeyLockRegistry other = new KeyLockRegistry(this.store, settings(), LockEvents.NOBODY, LockRecorder.NONE,
+				this.time, Runnable::run, Runnable::run, (task) -> {
 				});
 		LockTemplate second = new LockEngine(() -> other).template();
 		this.template.executeWithoutResult(request(), (outer) -> {
@@ -133,14 +139,14 @@ class ReentryTests extends EngineFixture {
 
 	@Test
 	void partOfSeveralKeysIsEnteredAgainAndOnlyTheRestIsTaken() {
-		this.template.executeWithoutResult(LockRequest.of("a", "b"), (outer) -> {
-			this.template.executeWithoutResult(LockRequest.of("b", "c"), (inner) -> {
+		this.template.executeWithoutResult(Requests.ofKeys("a", "b"), (outer) -> {
+			this.template.executeWithoutResult(Requests.ofKeys("b", "c"), (inner) -> {
 				assertThat(HeldLock.current()).hasValue(inner);
 				assertThat(((KeyedLock) inner).locks()).extracting(KeyedLock::key).containsExactly("b", "c");
 				assertThat(((KeyedLock) inner).locks().get(0)).isSameAs(((KeyedLock) outer).locks().get(1));
 				assertThat(CallChain.currentLocks(KeyedLock.class)).extracting(KeyedLock::key)
 					.containsExactly("b", "c", "a");
-				this.template.executeWithoutResult(LockRequest.of("a", "b", "c"), (innermost) -> {
+				this.template.executeWithoutResult(Requests.ofKeys("a", "b", "c"), (innermost) -> {
 				});
 			});
 			assertThat(this.store.released).extracting("key").containsExactly("c");
@@ -202,9 +208,8 @@ class ReentryTests extends EngineFixture {
 	@Test
 	void eachEntryEndsItsOwnRenewalAlsoIfTwoThreadsShareAHandle() {
 		long now = this.time.nanoTime();
-		LockRequest request = LockRequest.of(KEY).ttl(TTL);
-		LockParameters parameters = LockParameters.of(request.locks().get(0), request, EngineSettings.defaults(),
-				this.store.traits(), false);
+		LockRequest request = LockRequest.of(KEY).ttl(TTL).renew(false);
+		LockParameters parameters = LockParameters.of(KEY, request, EngineSettings.defaults(), this.store.traits());
 		Waiter.WaitOptions options = new Waiter.WaitOptions(now, false, Long.MAX_VALUE, true, false);
 		Hold hold = new Hold(new ThreadWaiter(this.registry, parameters, options), new OwnerToken("i", 1, 5000),
 				new Lease(new RenewalPolicy(0.3)), 1, false, now);
@@ -219,9 +224,8 @@ class ReentryTests extends EngineFixture {
 	}
 
 	private LockParameters inner(Duration maxHold) {
-		LockRequest request = LockRequest.of(KEY).ttl(TTL).renew().maxHold(maxHold);
-		return LockParameters.of(request.locks().get(0), request, EngineSettings.defaults(), this.store.traits(),
-				false);
+		LockRequest request = LockRequest.of(KEY).ttl(TTL).maxHold(maxHold);
+		return LockParameters.of(KEY, request, EngineSettings.defaults(), this.store.traits());
 	}
 
 	@Test

@@ -7,12 +7,11 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 
 import io.github.lockspring.HeldLock;
-import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockEvent.Lost.Cause;
+import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.OnLost;
 import io.github.lockspring.store.LockStore.ReleaseResult;
 import io.github.lockspring.store.LockStore.RenewResult;
 import org.junit.jupiter.api.Test;
@@ -26,7 +25,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 class RenewFirstTests extends EngineFixture {
 
-	private static final LockRequest FIXED = LockRequest.of(KEY).ttl(TTL).waitTime(Duration.ofMinutes(1));
+	private static final LockRequest FIXED = LockRequest.of(KEY).ttl(TTL).renew(false).waitTime(Duration.ofMinutes(1));
 
 	/** A little less than half of the lease is left after it. */
 	private static final Duration TOO_LONG = TTL.minus(DRIFT).minus(TTL.dividedBy(2)).plusNanos(1);
@@ -41,7 +40,7 @@ class RenewFirstTests extends EngineFixture {
 			this.asked.countDown();
 			return answered();
 		};
-		HeldLock first = held(request.onLost(OnLost.NOTIFY), 10);
+		HeldLock first = held(request, 10);
 		Running<HeldLock> second = waitingBehind(request);
 		advance(TOO_LONG);
 		first.close();
@@ -167,7 +166,7 @@ class RenewFirstTests extends EngineFixture {
 		HeldLock first = held(request(), 10);
 		Running<HeldLock> impatient = waitingBehind(request().waitTime(TOO_LONG));
 		Running<HeldLock> other = waitingBehind(
-				LockRequest.of(KEY).ttl(TTL.dividedBy(2)).renew().waitTime(Duration.ofMinutes(1)));
+				LockRequest.of(KEY).ttl(TTL.dividedBy(2)).waitTime(Duration.ofMinutes(1)));
 		this.time.advanceUnnoticed(TOO_LONG);
 		first.close();
 		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(impatient::get);
@@ -209,6 +208,7 @@ class RenewFirstTests extends EngineFixture {
 		this.time.awaitParked(second.thread());
 		advance(Duration.ofMinutes(1));
 		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(second::get)
+			.havingCause()
 			.withMessageContaining("gone away");
 		assertNothingLeft();
 	}

@@ -26,6 +26,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.test.util.ReflectionTestUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -41,8 +42,7 @@ class RenewalIsolationTests {
 
 	private final List<LockEvent> events = new CopyOnWriteArrayList<>();
 
-	private final LockEngine engine = new LockEngine(this.store, EngineThreadsTests.SETTINGS,
-			List.of(this.events::add));
+	private final LockEngine engine = new LockEngine(this.store, EngineThreadsTests.SETTINGS, this.events::add);
 
 	@AfterEach
 	void stop() {
@@ -53,10 +53,10 @@ class RenewalIsolationTests {
 
 	@Test
 	void f07ShardThatHangsDelaysTheRenewalsAndReleasesOfNoOther() {
-		HeldLock dead = this.engine.template().acquire(LockRequest.of("dead/order:42").onLost(OnLost.NOTIFY));
+		HeldLock dead = this.engine.template().acquire(LockRequest.of("dead/order:42"));
 		List<HeldLock> healthy = new ArrayList<>();
 		for (int i = 0; i < 10; i++) {
-			healthy.add(this.engine.template().acquire(LockRequest.of("healthy/order:" + i).ttl(LASTING).renew()));
+			healthy.add(this.engine.template().acquire(LockRequest.of("healthy/order:" + i).ttl(LASTING)));
 		}
 		this.store.hangRenewals("dead/");
 		await().atMost(Duration.ofSeconds(20)).until(() -> !dead.isHeld());
@@ -70,7 +70,7 @@ class RenewalIsolationTests {
 		assertThat(this.events)
 			.noneMatch((event) -> event instanceof LockEvent.Lost lost && lost.key().startsWith("healthy/"));
 		this.store.answerAgain();
-		dead.close();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(dead::close);
 		await().until(this.engine.registry()::isEmpty);
 		await().until(() -> ReflectionTestUtils.getField(this.engine.registry().dispatcher(), "queues"),
 				Map.of()::equals);
@@ -128,10 +128,10 @@ class RenewalIsolationTests {
 
 	@Test
 	void appenderThatBlocksCostsNoOtherLockItsLease() {
-		HeldLock other = this.engine.template().acquire(LockRequest.of("other").ttl(LASTING).renew());
-		HeldLock renewed = this.engine.template().acquire(LockRequest.of("lost").onLost(OnLost.NOTIFY));
+		HeldLock other = this.engine.template().acquire(LockRequest.of("other").ttl(LASTING));
+		HeldLock renewed = this.engine.template().acquire(LockRequest.of("lost"));
 		HeldLock fixed = this.engine.template()
-			.acquire(LockRequest.of("fixed").ttl(Duration.ofMillis(500)).onLost(OnLost.NOTIFY));
+			.acquire(LockRequest.of("fixed").ttl(Duration.ofMillis(500)).renew(false));
 		BlockingAppender appender = new BlockingAppender();
 		try {
 			// one is found by the dispatcher's thread, the other one by the watchdog
@@ -153,14 +153,14 @@ class RenewalIsolationTests {
 	void listenerThatBlocksWhenALockIsLostCostsNoOtherLockItsLease() {
 		CountDownLatch released = new CountDownLatch(1);
 		CountDownLatch blocked = new CountDownLatch(1);
-		try (LockEngine own = new LockEngine(this.store, EngineThreadsTests.SETTINGS, List.of((event) -> {
+		try (LockEngine own = new LockEngine(this.store, EngineThreadsTests.SETTINGS, (event) -> {
 			if (event instanceof LockEvent.Lost) {
 				blocked.countDown();
 				blockUntil(released);
 			}
-		}))) {
-			HeldLock other = own.template().acquire(LockRequest.of("other").ttl(LASTING).renew());
-			own.template().acquire(LockRequest.of("lost").onLost(OnLost.NOTIFY));
+		})) {
+			HeldLock other = own.template().acquire(LockRequest.of("other").ttl(LASTING));
+			own.template().acquire(LockRequest.of("lost"));
 			assertRenewedMeanwhile(other, () -> this.store.lose("lost"), () -> blocked.getCount() == 0);
 			released.countDown();
 			other.close();
@@ -189,7 +189,7 @@ class RenewalIsolationTests {
 
 	@Test
 	void interruptThatBlocksCostsNoOtherLockItsLease() throws Exception {
-		HeldLock other = this.engine.template().acquire(LockRequest.of("other").ttl(LASTING).renew());
+		HeldLock other = this.engine.template().acquire(LockRequest.of("other").ttl(LASTING));
 		CountDownLatch working = new CountDownLatch(1);
 		CountDownLatch done = new CountDownLatch(1);
 		UninterruptibleWorker worker = new UninterruptibleWorker(() -> {

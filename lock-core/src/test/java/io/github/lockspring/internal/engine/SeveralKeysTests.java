@@ -10,8 +10,8 @@ import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.OnLost;
 import io.github.lockspring.internal.KeyedLock;
+import io.github.lockspring.internal.Requests;
 import io.github.lockspring.store.LockStore.RenewResult;
 import org.junit.jupiter.api.Test;
 
@@ -23,7 +23,10 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 class SeveralKeysTests extends EngineFixture {
 
-	private static final LockRequest FIXED = LockRequest.of("b", "a").ttl(TTL).waitTime(Duration.ofMinutes(5));
+	private static final LockRequest FIXED = Requests.ofKeys("b", "a")
+		.ttl(TTL)
+		.renew(false)
+		.waitTime(Duration.ofMinutes(5));
 
 	private ScriptedStore.Asked look(String key) {
 		ScriptedStore.Asked look = this.store.nextLook();
@@ -42,7 +45,7 @@ class SeveralKeysTests extends EngineFixture {
 
 	@Test
 	void areTakenInTheirOrderAndOnce() {
-		Running<HeldLock> running = acquire(LockRequest.of("c", "a", "b", "a"));
+		Running<HeldLock> running = acquire(Requests.ofKeys("c", "a", "b", "a"));
 		look("a").acquired(1);
 		look("b").acquired(2);
 		look("c").acquired(3);
@@ -170,32 +173,21 @@ class SeveralKeysTests extends EngineFixture {
 		this.store.onRenew = (request) -> {
 			throw new LockUnavailableException("no answer");
 		};
-		Running<HeldLock> running = waitingForSecond(FIXED.name("moving"));
+		Running<HeldLock> running = waitingForSecond(Requests.labelled(FIXED, "moving"));
 		advance(Duration.ofSeconds(20));
 		look("b").acquired(102);
 		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(running::get)
 			.withMessageContaining("'a' (moving)")
-			.withMessageContaining("no answer");
+			.havingCause()
+			.withMessage("no answer");
 		assertNothingLeft();
-	}
-
-	@Test
-	void eachHasItsOwnParameters() {
-		this.store.free();
-		LockRequest both = LockRequest.allOf(List.of(LockRequest.of("a").ttl(Duration.ofSeconds(10)),
-				LockRequest.of("b").ttl(TTL).renew().minHold(Duration.ofSeconds(5))));
-		HeldLock locks = this.engine.template().acquire(both);
-		assertThat(this.store.looks).extracting("ttl").containsExactly(Duration.ofSeconds(10), TTL);
-		locks.close();
-		assertThat(this.store.released).extracting("keep").containsExactly(Duration.ofMillis(5001), Duration.ZERO);
 	}
 
 	@Test
 	void optionsAndChecksConcernAllOfThem() {
 		this.store.free();
-		HeldLock locks = this.engine.template().acquire(FIXED.name("orders"));
+		HeldLock locks = this.engine.template().acquire(Requests.labelled(FIXED, "orders"));
 		assertThat(((KeyedLock) locks).name()).isEqualTo("orders");
-		assertThat(((KeyedLock) locks).onLost()).isEqualTo(OnLost.THROW);
 		((KeyedLock) locks).verify();
 		assertThat(this.store.renewed).extracting((requests) -> requests.get(0).key()).containsExactly("a", "b");
 		locks.extend(Duration.ofMinutes(2));
@@ -207,13 +199,6 @@ class SeveralKeysTests extends EngineFixture {
 			.satisfies((ex) -> assertThat(ex.getKey()).isEqualTo("b"));
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(locks::ensureHeld);
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> locks.extend(TTL));
-	}
-
-	@Test
-	void lossIsOnlyNotifiedOfWhereThatIsWantedForAll() {
-		this.store.free();
-		HeldLock locks = this.engine.template().acquire(FIXED.onLost(OnLost.NOTIFY));
-		assertThat(((KeyedLock) locks).onLost()).isEqualTo(OnLost.NOTIFY);
 	}
 
 }

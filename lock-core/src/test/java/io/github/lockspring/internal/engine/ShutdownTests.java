@@ -318,19 +318,6 @@ class ShutdownTests extends EngineFixture {
 	}
 
 	@Test
-	void f26StopWaitsForReleasesWithoutAResultForACommandTimeout() {
-		CompletableFuture<ReleaseResult> result = new CompletableFuture<>();
-		this.store.onReleaseAsync = (request) -> result;
-		held(request().asyncRelease(true), 1).close();
-		Running<Boolean> stopping = stopping();
-		advance(EngineSettings.defaults().commandTimeout().minusNanos(1));
-		this.time.awaitParked(stopping.thread());
-		assertThat(stopping.result()).isNotDone();
-		result.complete(new ReleaseResult.Released());
-		finished(stopping);
-	}
-
-	@Test
 	void inboxThatIsOpenedWhileTheEngineStopsIsClosed() {
 		this.store.inboxConfirmed = false;
 		this.store.onOpenInbox = this.registry::setStopped;

@@ -23,7 +23,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 class SuspensionTests {
 
-	private static final LockRequest FIXED = LockRequest.of("order:42").ttl(Duration.ofSeconds(30));
+	private static final LockRequest FIXED = LockRequest.of("order:42").ttl(Duration.ofSeconds(30)).renew(false);
 
 	private long monotonic = Long.MAX_VALUE - 1_000_000;
 
@@ -39,7 +39,7 @@ class SuspensionTests {
 	private final List<LockEvent> events = new ArrayList<>();
 
 	private final KeyLockRegistry registry = new KeyLockRegistry(this.store, EngineSettings.defaults(),
-			List.of(this.events::add), LockRecorder.NONE, this.time, Runnable::run, Runnable::run, (task) -> {
+			this.events::add, LockRecorder.NONE, this.time, Runnable::run, Runnable::run, (task) -> {
 			});
 
 	private final LockEngine engine = new LockEngine(() -> this.registry);

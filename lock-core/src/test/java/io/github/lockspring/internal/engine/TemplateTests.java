@@ -2,16 +2,16 @@ package io.github.lockspring.internal.engine;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.util.function.Consumer;
 
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockInterruptedException;
-import io.github.lockspring.LockListener;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.OnLost;
+import io.github.lockspring.internal.Requests;
 import io.github.lockspring.internal.engine.support.LockRecorder;
 import io.github.lockspring.store.LockStore.AcquireResult;
 import org.junit.jupiter.api.Test;
@@ -71,7 +71,7 @@ class TemplateTests extends EngineFixture {
 	void normalReturnAfterALossIsAnError() {
 		this.store.free();
 		assertThatExceptionOfType(LockLostException.class)
-			.isThrownBy(() -> this.template.execute(request().name("shipping"), (lock) -> {
+			.isThrownBy(() -> this.template.execute(Requests.labelled(request(), "shipping"), (lock) -> {
 				advance(TTL);
 				return "done";
 			}))
@@ -79,17 +79,6 @@ class TemplateTests extends EngineFixture {
 			.withMessageContaining("fencing token 1")
 			.satisfies((ex) -> assertThat(ex.getKey()).isEqualTo(KEY));
 		assertNothingLeft();
-	}
-
-	@Test
-	void normalReturnAfterALossStandsWhereOnlyANoticeIsWanted() {
-		this.store.free();
-		String result = this.template.<String, RuntimeException>execute(request().onLost(OnLost.NOTIFY), (lock) -> {
-			advance(TTL);
-			return "done";
-		});
-		assertThat(result).isEqualTo("done");
-		assertThat(events(LockEvent.Lost.class)).hasSize(1);
 	}
 
 	@Test
@@ -116,7 +105,7 @@ class TemplateTests extends EngineFixture {
 
 	@Test
 	void busyErrorSaysWhatWasWantedAndHowLongItMayLast() {
-		Running<HeldLock> running = acquire(request().name("shipping").waitTime(Duration.ofMillis(1500)));
+		Running<HeldLock> running = acquire(Requests.labelled(request(), "shipping").waitTime(Duration.ofMillis(1500)));
 		this.store.nextLook().busy(Duration.ofSeconds(18), 100);
 		this.time.awaitParked(running.thread());
 		advance(Duration.ofMillis(1500));
@@ -184,8 +173,10 @@ class TemplateTests extends EngineFixture {
 			throw new LockUnavailableException("connection refused");
 		};
 		assertThatExceptionOfType(LockUnavailableException.class)
-			.isThrownBy(() -> this.template.tryAcquire(request().name("shipping").waitTime(Duration.ZERO)))
-			.withMessage("Lock 'order:42' (shipping) could not be requested within 900ms: connection refused")
+			.isThrownBy(
+					() -> this.template.tryAcquire(Requests.labelled(request(), "shipping").waitTime(Duration.ZERO)))
+			.withMessage(
+					"Lock 'order:42' (shipping) could not be requested within 900ms: its store is unavailable. The cause says which server, and why")
 			.withCauseInstanceOf(LockUnavailableException.class);
 		assertNothingLeft();
 	}
@@ -197,13 +188,14 @@ class TemplateTests extends EngineFixture {
 		};
 		assertThatExceptionOfType(LockUnavailableException.class)
 			.isThrownBy(() -> this.template.acquire(request().waitTime(Duration.ZERO)))
+			.havingCause()
 			.withMessageContaining("a bug");
 		assertNothingLeft();
 	}
 
 	@Test
 	void interruptedErrorSaysWhatWasWaitedFor() {
-		Waiting waiting = waiting(request().name("shipping"), 100);
+		Waiting waiting = waiting(Requests.labelled(request(), "shipping"), 100);
 		advance(Duration.ofMillis(300));
 		waiting.running().thread().interrupt();
 		assertThatExceptionOfType(LockInterruptedException.class).isThrownBy(waiting.running()::get)
@@ -218,16 +210,17 @@ class TemplateTests extends EngineFixture {
 			advance(Duration.ofMillis(3));
 			return new AcquireResult.Acquired(7);
 		};
-		this.template.executeWithoutResult(request().name("shipping"), (lock) -> advance(Duration.ofSeconds(2)));
-		assertThat(this.events).containsExactly(new LockEvent.Acquired(KEY, "shipping", 7, Duration.ofMillis(3)),
-				new LockEvent.Released(KEY, "shipping", 7, Duration.ofSeconds(2)));
+		this.template.executeWithoutResult(Requests.labelled(request(), "shipping"),
+				(lock) -> advance(Duration.ofSeconds(2)));
+		assertThat(this.events).containsExactly(new LockOccurrence.Acquired(KEY, "shipping", 7, Duration.ofMillis(3)),
+				new LockOccurrence.Released(KEY, "shipping", 7, Duration.ofSeconds(2)));
 	}
 
 	@Test
 	void eventsTellOfABusyLock() {
 		this.store.onAcquire = (request) -> new AcquireResult.Busy(18_000, 100);
 		assertThat(this.template.tryAcquire(request().waitTime(Duration.ZERO))).isEmpty();
-		assertThat(this.events).containsExactly(new LockEvent.NotAcquired(KEY, null, Duration.ZERO));
+		assertThat(this.events).containsExactly(new LockOccurrence.NotAcquired(KEY, null, Duration.ZERO));
 	}
 
 	@Test
@@ -238,7 +231,7 @@ class TemplateTests extends EngineFixture {
 		};
 		assertThatExceptionOfType(LockUnavailableException.class)
 			.isThrownBy(() -> this.template.acquire(request().waitTime(Duration.ZERO)));
-		assertThat(this.events).containsExactly(new LockEvent.Unavailable(KEY, null, Duration.ZERO, cause));
+		assertThat(this.events).containsExactly(new LockOccurrence.Unavailable(KEY, null, Duration.ZERO, cause));
 	}
 
 	@Test
@@ -258,12 +251,12 @@ class TemplateTests extends EngineFixture {
 
 	@Test
 	void listenerThatThrowsBreaksNothingAndHidesNothingFromTheNext() {
-		LockListener throwing = (event) -> {
+		Consumer<LockEvent> throwing = (event) -> {
+			this.events.add(event);
 			throw new AssertionError("a bug");
 		};
-		KeyLockRegistry other = new KeyLockRegistry(this.store, settings(),
-				java.util.List.of(throwing, this.events::add), LockRecorder.NONE, this.time, Runnable::run,
-				Runnable::run, (task) -> {
+		KeyLockRegistry other = new KeyLockRegistry(this.store, settings(), throwing, LockRecorder.NONE, this.time,
+				Runnable::run, Runnable::run, (task) -> {
 				});
 		this.store.free();
 		new LockEngine(() -> other).template().executeWithoutResult(request(), (lock) -> {

@@ -12,14 +12,15 @@ import io.github.lockspring.Fenced;
 import io.github.lockspring.FencingGuard;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockDefinitionException;
-import io.github.lockspring.LockListener;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.StaleFencingTokenException;
 import io.github.lockspring.internal.KeyedLock;
+import io.github.lockspring.internal.Requests;
 import io.github.lockspring.internal.base.CallChain;
 import io.github.lockspring.internal.engine.EngineSettings;
 import io.github.lockspring.internal.engine.LockEngine;
+import io.github.lockspring.internal.engine.support.LockEvents;
 import io.github.lockspring.store.memory.MemoryLockStore;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.junit.jupiter.api.AfterAll;
@@ -47,7 +48,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 class FencedTests {
 
 	private static final LockEngine engine = new LockEngine(new MemoryLockStore(), EngineSettings.defaults(),
-			List.<LockListener>of());
+			LockEvents.NOBODY);
 
 	private static final LockTemplate locks = engine.template();
 
@@ -96,7 +97,7 @@ class FencedTests {
 	@Test
 	void eachKeyOfTheInnermostLockIsFenced() {
 		try (AnnotationConfigApplicationContext context = start(true, Guard.class, OnMethod.class)) {
-			locks.execute(LockRequest.of("outer"), (outer) -> locks.execute(LockRequest.of("b", "a"), (lock) -> {
+			locks.execute(LockRequest.of("outer"), (outer) -> locks.execute(Requests.ofKeys("b", "a"), (lock) -> {
 				context.getBean(OnMethod.class).work();
 				return null;
 			}));

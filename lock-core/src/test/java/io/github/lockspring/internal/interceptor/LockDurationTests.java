@@ -21,7 +21,7 @@ class LockDurationTests {
 
 	@ParameterizedTest
 	@CsvSource({ "500ms, PT0.5S", "30s, PT30S", "5m, PT5M", "1h, PT1H", "1d, P1D", "PT30S, PT30S", "P1DT2H, P1DT2H",
-			"' 30 s ', PT30S", "30S, PT30S", "365d, P365D", "100ms, PT0.1S" })
+			"' 30 s ', PT30S", "30S, PT30S", "365d, P365D", "300ms, PT0.3S" })
 	void readsDurationsWithUnit(String text, Duration duration) {
 		assertThat(ttl(text)).isEqualTo(duration);
 	}
@@ -40,6 +40,7 @@ class LockDurationTests {
 			"ttl | 1.5s | not a duration | as in \"30s\"", "ttl | -5s | cannot be negative | at least 100ms",
 			"ttl | PT-30S | cannot be negative | at least 100ms", "ttl | 0s | shorter than 100ms | at least 100ms",
 			"ttl | 99ms | shorter than 100ms | at least 100ms",
+			"ttl | 299ms | shorter than 300ms, too short to be renewed in time | add renew = false",
 			"ttl | PT0.000000001S | shorter than 100ms | at least 100ms",
 			"ttl | 300000d | longer than 365d | at most 365d",
 			"ttl | 9223372036854775807d | longer than 365d | at most 365d",
@@ -48,12 +49,12 @@ class LockDurationTests {
 			"waitTime | 5 | the unit is missing | as in \"30s\"", "waitTime | 366d | longer than 365d | at most 365d",
 			"minHold | -1ms | cannot be negative | at least", "minHold | 1y | not a duration | (ms",
 			"maxHold | 0s | shorter than 300ms | at least 300ms",
-			"renewedTtl | 299ms | shorter than 300ms, too short to be renewed in time | at least 300ms" })
+			"fixedTtl | 99ms | shorter than 100ms | at least 100ms" })
 	void refusesDurationsThatCannotBeMeant(String attribute, String text, String problem, String remedy) {
 		WrongAnnotationException error = LockContexts
 			.failure(LockContexts.properties(Map.of(attribute, text), Service.class));
 		assertThat(error.mistake().method()).startsWith(Service.class.getName() + ".");
-		assertThat(error.mistake().attribute()).isEqualTo(attribute.equals("renewedTtl") ? "ttl" : attribute);
+		assertThat(error.mistake().attribute()).isEqualTo(attribute.equals("fixedTtl") ? "ttl" : attribute);
 		assertThat(error.mistake().value()).isEqualTo(text);
 		assertThat(error.mistake().problem()).contains(problem);
 		assertThat(error.mistake().remedy()).contains(remedy);
@@ -67,7 +68,7 @@ class LockDurationTests {
 	@Test
 	void refusesMaxHoldOfLockThatIsNotRenewed() {
 		assertThat(LockContexts.failure(UnrenewedMaxHold.class)).hasMessageContainingAll("UnrenewedMaxHold.run()",
-				"maxHold = \"1h\"", "not renewed", "Add renew");
+				"maxHold = \"1h\"", "not renewed", "Leave out maxHold");
 	}
 
 	@Test
@@ -80,7 +81,7 @@ class LockDurationTests {
 		try (AnnotationConfigApplicationContext context = LockContexts
 			.start(LockContexts.properties(Map.of("ttl", text), Service.class))) {
 			context.getBean(Service.class).run();
-			return context.getBean(RecordingLocks.class).last().locks().get(0).ttl();
+			return context.getBean(RecordingLocks.class).last().ttl();
 		}
 	}
 
@@ -90,15 +91,19 @@ class LockDurationTests {
 		public void run() {
 		}
 
-		@DistributedLock(ttl = "${renewedTtl:}", renew = true, maxHold = "${maxHold:}")
-		public void renewed() {
+		@DistributedLock(maxHold = "${maxHold:}")
+		public void bounded() {
+		}
+
+		@DistributedLock(ttl = "${fixedTtl:}", renew = false)
+		public void fixed() {
 		}
 
 	}
 
 	static class UnrenewedMaxHold {
 
-		@DistributedLock(ttl = "30s", maxHold = "1h")
+		@DistributedLock(ttl = "30s", renew = false, maxHold = "1h")
 		public void run() {
 		}
 

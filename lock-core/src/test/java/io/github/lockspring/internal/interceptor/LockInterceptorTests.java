@@ -19,7 +19,7 @@ import java.util.stream.Stream;
 import io.github.lockspring.DistributedLock;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockNotAcquiredException;
-import io.github.lockspring.LockSpec;
+import io.github.lockspring.LockTemplate;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.OnBusy;
 import io.github.lockspring.OnLost;
@@ -53,8 +53,12 @@ class LockInterceptorTests {
 	@Test
 	void runsMethodUnderLock() {
 		assertThat(this.service.plain("42")).isEqualTo("plain 42 under 42");
-		LockSpec lock = this.locks.last().locks().get(0);
-		assertThat(lock).isEqualTo(new LockSpec("42", "Service.plain", null, true, null, Duration.ZERO));
+		assertThat(this.locks.lastKeys()).containsExactly("42");
+		assertThat(this.locks.last().nameOf("42")).isEqualTo("Service.plain");
+		assertThat(this.locks.last().ttl()).isNull();
+		assertThat(this.locks.last().isRenewed()).isTrue();
+		assertThat(this.locks.last().maxHold()).isNull();
+		assertThat(this.locks.last().minHold()).isZero();
 		assertThat(this.locks.last().waitTime()).isNull();
 		assertThat(this.locks.last().onLost()).isEqualTo(OnLost.THROW);
 	}
@@ -62,9 +66,12 @@ class LockInterceptorTests {
 	@Test
 	void forwardsAllAttributes() {
 		this.service.attributes("42");
-		LockSpec lock = this.locks.last().locks().get(0);
-		assertThat(lock).isEqualTo(new LockSpec("jobs:42", "jobs", Duration.ofSeconds(30), true, Duration.ofHours(1),
-				Duration.ofMillis(1500)));
+		assertThat(this.locks.lastKeys()).containsExactly("jobs:42");
+		assertThat(this.locks.last().nameOf("jobs:42")).isEqualTo("jobs");
+		assertThat(this.locks.last().ttl()).hasSeconds(30);
+		assertThat(this.locks.last().isRenewed()).isTrue();
+		assertThat(this.locks.last().maxHold()).hasHours(1);
+		assertThat(this.locks.last().minHold()).hasMillis(1500);
 		assertThat(this.locks.last().waitTime()).isEqualTo(Duration.ofMinutes(2));
 		assertThat(this.locks.last().onLost()).isEqualTo(OnLost.INTERRUPT);
 	}
@@ -76,16 +83,19 @@ class LockInterceptorTests {
 	}
 
 	@Test
-	void leaseWithTtlIsNotRenewedUnlessRequested() {
+	void leaseIsRenewedUnlessTheAnnotationSaysFalse() {
+		this.service.generous("42");
+		assertThat(this.locks.last().isRenewed()).isTrue();
 		this.service.unrenewed("42");
-		assertThat(this.locks.last().locks().get(0).renew()).isFalse();
+		assertThat(this.locks.last().isRenewed()).isFalse();
+		assertThat(this.locks.last().ttl()).isNull();
 	}
 
 	@Test
 	void resolvesPlaceholdersInEveryText() {
 		this.service.placeholders("42");
 		assertThat(this.locks.lastKeys()).containsExactly("42");
-		assertThat(this.locks.last().locks().get(0).ttl()).isEqualTo(Duration.ofSeconds(10));
+		assertThat(this.locks.last().ttl()).isEqualTo(Duration.ofSeconds(10));
 		assertThat(this.locks.last().waitTime()).isNull();
 	}
 
@@ -234,6 +244,10 @@ class LockInterceptorTests {
 		}
 
 		@DistributedLock(key = "#id", ttl = "PT30S")
+		public void generous(String id) {
+		}
+
+		@DistributedLock(key = "#id", renew = false)
 		public void unrenewed(String id) {
 		}
 

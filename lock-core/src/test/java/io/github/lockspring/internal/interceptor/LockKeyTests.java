@@ -27,7 +27,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.lockspring.DistributedLock;
-import io.github.lockspring.LockSpec;
+import io.github.lockspring.LockTemplate;
+import io.github.lockspring.internal.base.LockOptions;
 import org.assertj.core.api.ThrowableAssert;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -97,7 +98,7 @@ public class LockKeyTests {
 	void locksMethodItselfWithoutKey() {
 		this.keys.itself(List.of(), 1);
 		assertThat(this.locks.lastKeys()).containsExactly(Keys.class.getName() + ".itself(java.util.List,int)");
-		assertThat(this.locks.last().locks().get(0).name()).isEqualTo("Keys.itself");
+		assertThat(this.locks.last().nameOf(this.locks.lastKeys().get(0))).isEqualTo("Keys.itself");
 	}
 
 	@Test
@@ -112,7 +113,7 @@ public class LockKeyTests {
 	void putsNameBeforeKey() {
 		this.keys.named("42");
 		assertThat(this.locks.lastKeys()).containsExactly("order:42");
-		assertThat(this.locks.last().locks().get(0).name()).isEqualTo("order");
+		assertThat(this.locks.last().nameOf(this.locks.lastKeys().get(0))).isEqualTo("order");
 	}
 
 	@Test
@@ -238,7 +239,7 @@ public class LockKeyTests {
 	@Test
 	void f28HugeKeyIsRefused() {
 		assertThat(refused("x".repeat(1024 * 1024)))
-			.hasMessageContainingAll("Keys.any(Object)", "key = \"#value\"", "at most " + LockSpec.MAX_KEY_LENGTH,
+			.hasMessageContainingAll("Keys.any(Object)", "key = \"#value\"", "at most " + LockOptions.MAX_KEY_LENGTH,
 					"hash")
 			.satisfies((error) -> assertThat(error.getMessage()).hasSizeLessThan(500));
 	}

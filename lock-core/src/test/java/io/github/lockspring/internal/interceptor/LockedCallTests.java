@@ -12,13 +12,13 @@ import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.lockspring.DistributedLock;
 import io.github.lockspring.HeldLock;
-import io.github.lockspring.LockListener;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.OnBusy;
 import io.github.lockspring.internal.engine.EngineSettings;
 import io.github.lockspring.internal.engine.LockEngine;
+import io.github.lockspring.internal.engine.support.LockEvents;
 import io.github.lockspring.store.memory.MemoryLockStore;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -184,7 +184,7 @@ class LockedCallTests {
 
 		@Bean
 		LockEngine engine() {
-			return new LockEngine(new MemoryLockStore(), EngineSettings.defaults(), List.<LockListener>of());
+			return new LockEngine(new MemoryLockStore(), EngineSettings.defaults(), LockEvents.NOBODY);
 		}
 
 		@Bean

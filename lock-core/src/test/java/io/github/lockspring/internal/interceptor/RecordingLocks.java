@@ -10,14 +10,12 @@ import java.util.concurrent.locks.Lock;
 
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockCallback;
-import io.github.lockspring.internal.KeyedLock;
-import io.github.lockspring.internal.base.CallChain;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
-import io.github.lockspring.LockSpec;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.OnLost;
+import io.github.lockspring.internal.KeyedLock;
+import io.github.lockspring.internal.base.CallChain;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,7 +32,7 @@ class RecordingLocks implements LockTemplate {
 	volatile boolean unavailable;
 
 	List<String> lastKeys() {
-		return last().locks().stream().map(LockSpec::key).toList();
+		return last().keys();
 	}
 
 	LockRequest last() {
@@ -48,12 +46,12 @@ class RecordingLocks implements LockTemplate {
 		if (this.unavailable) {
 			throw new LockUnavailableException("The store does not respond");
 		}
-		for (LockSpec lock : request.locks()) {
-			if (this.everythingBusy || this.busy.contains(lock.key())) {
-				throw new LockNotAcquiredException(lock.key(), "Lock '%s' (%s)".formatted(lock.key(), lock.name()));
+		for (String key : request.keys()) {
+			if (this.everythingBusy || this.busy.contains(key)) {
+				throw new LockNotAcquiredException(key, "Lock '%s' (%s)".formatted(key, request.nameOf(key)));
 			}
 		}
-		List<Held> locks = request.locks().stream().map((lock) -> new Held(lock.key())).toList();
+		List<Held> locks = request.keys().stream().map(Held::new).toList();
 		try (CallChain.Scope scope = CallChain.open(locks.get(0), locks)) {
 			return work.doUnderLock(locks.get(0));
 		}
@@ -107,11 +105,6 @@ class RecordingLocks implements LockTemplate {
 
 		@Override
 		public void verify() {
-		}
-
-		@Override
-		public OnLost onLost() {
-			return OnLost.THROW;
 		}
 
 		@Override

@@ -51,7 +51,7 @@ final class Bank implements AutoCloseable {
 	}
 
 	Bank(UnitOfWork unitOfWork) {
-		this.engine = new LockEngine(this.store, EngineSettings.defaults(), List.of(this.events::add), unitOfWork,
+		this.engine = new LockEngine(this.store, EngineSettings.defaults(), this.events::add, unitOfWork,
 				LockRecorder.NONE, null);
 		this.locks = this.engine.template();
 		this.jdbc.execute("CREATE TABLE entries (id INT)");

@@ -5,11 +5,12 @@ import java.util.List;
 import java.util.function.Consumer;
 
 import io.github.lockspring.HeldLock;
-import io.github.lockspring.internal.KeyedLock;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.OnLost;
+import io.github.lockspring.internal.KeyedLock;
+import io.github.lockspring.internal.Requests;
 import io.github.lockspring.store.LockStore.RenewRequest;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -26,7 +27,7 @@ import static org.awaitility.Awaitility.await;
  */
 class CommitGuardTests {
 
-	private static final LockRequest SHORT = LockRequest.of("a").ttl(Duration.ofMillis(100));
+	private static final LockRequest SHORT = LockRequest.of("a").ttl(Duration.ofMillis(100)).renew(false);
 
 	private static final Duration SHORT_HOLD = Duration.ofMillis(300);
 
@@ -94,7 +95,7 @@ class CommitGuardTests {
 	@Test
 	void f03EachLockOfTheTransactionIsVerified() {
 		guarded();
-		LockRequest shortest = LockRequest.of("a").renew().ttl(SHORT_HOLD).maxHold(SHORT_HOLD);
+		LockRequest shortest = LockRequest.of("a").ttl(SHORT_HOLD).maxHold(SHORT_HOLD);
 		for (List<LockRequest> order : List.of(List.of(shortest, LockRequest.of("b")),
 				List.of(LockRequest.of("b"), shortest))) {
 			assertThatExceptionOfType(LockLostException.class)
@@ -112,7 +113,7 @@ class CommitGuardTests {
 	@Test
 	void f10RemoteVerificationAsksForEachLock() {
 		this.bank.guarded(Verification.REMOTE, Duration.ZERO);
-		this.bank.locks.executeWithoutResult(LockRequest.of("a"), (outer) -> run(LockRequest.of("b", "c"), (inner) -> {
+		this.bank.locks.executeWithoutResult(LockRequest.of("a"), (outer) -> run(Requests.ofKeys("b", "c"), (inner) -> {
 		}));
 		assertThat(this.bank.store.renewed).flatExtracting((batch) -> batch)
 			.extracting(RenewRequest::key)
@@ -145,11 +146,12 @@ class CommitGuardTests {
 	@Test
 	void tooLittleTimeLeftIsALoss() {
 		this.bank.guarded(Verification.LOCAL, Duration.ofSeconds(10));
-		LockRequest request = LockRequest.of("a").ttl(Duration.ofSeconds(9));
+		LockRequest request = LockRequest.of("a").ttl(Duration.ofSeconds(9)).renew(false);
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> run(request, (lock) -> {
 		})).withMessageContainingAll("'a'", "10000 ms", "distributed-lock.transaction.min-remaining");
 		assertThat(this.bank.written()).isZero();
-		this.bank.locks.executeWithoutResult(request.ttl(Duration.ofSeconds(20)), (lock) -> writeInTransaction());
+		this.bank.locks.executeWithoutResult(request.ttl(Duration.ofSeconds(20)).renew(false),
+				(lock) -> writeInTransaction());
 		assertThat(this.bank.written()).isOne();
 	}
 
@@ -158,25 +160,10 @@ class CommitGuardTests {
 		// the watchdog would renew it nine seconds later
 		Duration minRemaining = Duration.ofSeconds(29);
 		this.bank.guarded(Verification.LOCAL, minRemaining);
-		LockRequest request = LockRequest.of("a").ttl(Duration.ofSeconds(30)).renew();
+		LockRequest request = LockRequest.of("a").ttl(Duration.ofSeconds(30));
 		run(request, (lock) -> await().until(() -> lock.remaining().compareTo(minRemaining) < 0));
 		assertThat(this.bank.written()).isOne();
 		assertThat(this.bank.renewals()).isEqualTo(1);
-	}
-
-	@Test
-	void workThatOnlyWantsToBeNotifiedCommits() {
-		guarded();
-		run(SHORT.onLost(OnLost.NOTIFY), this::awaitLoss);
-		assertThat(this.bank.written()).isOne();
-	}
-
-	@Test
-	void callInsideThatWantsMoreThanToBeNotifiedIsGuarded() {
-		guarded();
-		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> this.bank.locks
-			.executeWithoutResult(SHORT.onLost(OnLost.NOTIFY), (outer) -> run(SHORT, this::awaitLoss)));
-		assertThat(this.bank.written()).isZero();
 	}
 
 	@Test

@@ -61,7 +61,7 @@ class JpaCommitGuardTests {
 
 	@Test
 	void f03EntitiesAreNotFlushedOnceTheLockIsLost() {
-		LockRequest request = LockRequest.of("a").ttl(Duration.ofMillis(100));
+		LockRequest request = LockRequest.of("a").ttl(Duration.ofMillis(100)).renew(false);
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> this.bank.locks
 			.executeWithoutResult(request, (lock) -> this.transaction.executeWithoutResult((status) -> {
 				this.entities.persist(new Payment(1));

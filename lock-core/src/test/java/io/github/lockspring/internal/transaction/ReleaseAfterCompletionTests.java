@@ -8,15 +8,13 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 import io.github.lockspring.HeldLock;
-import io.github.lockspring.internal.KeyedLock;
-import io.github.lockspring.internal.base.CallChain;
 import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
-import io.github.lockspring.OnLost;
+import io.github.lockspring.internal.KeyedLock;
+import io.github.lockspring.internal.Requests;
 import io.github.lockspring.internal.UnitOfWork;
-import io.github.lockspring.store.LockStore.RenewRequest;
-import io.github.lockspring.store.LockStore.RenewResult;
+import io.github.lockspring.internal.base.CallChain;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -182,19 +180,23 @@ class ReleaseAfterCompletionTests {
 	}
 
 	@Test
-	void fixedLeaseIsRenewedUntilTheTransactionEnds() {
-		LockRequest request = A.ttl(Duration.ofSeconds(3));
-		this.bank.transaction().executeWithoutResult((status) -> {
-			HeldLock lock = this.bank.locks.execute(request, (held) -> held);
-			await().until(() -> this.bank.renewals() >= 3);
-			assertThat(lock.isHeld()).isTrue();
-		});
+	void leaseThatIsNotRenewedEndsInsideATransactionToo() {
+		this.bank.guarded(Verification.LOCAL, Duration.ZERO);
+		LockRequest request = A.ttl(Duration.ofMillis(300)).renew(false);
+		assertThatExceptionOfType(LockLostException.class)
+			.isThrownBy(() -> this.bank.transaction().executeWithoutResult((status) -> {
+				this.bank.write();
+				HeldLock lock = this.bank.locks.execute(request, (held) -> held);
+				await().until(() -> !lock.isHeld());
+			}));
+		assertThat(this.bank.renewals()).isZero();
+		assertThat(this.bank.written()).isZero();
 	}
 
 	@Test
 	void renewalIsBoundedByMaxHold() {
 		this.bank.guarded(Verification.LOCAL, Duration.ZERO);
-		LockRequest request = A.renew().ttl(Duration.ofMillis(300)).maxHold(Duration.ofMillis(600));
+		LockRequest request = A.ttl(Duration.ofMillis(300)).maxHold(Duration.ofMillis(600));
 		assertThatExceptionOfType(LockLostException.class)
 			.isThrownBy(() -> this.bank.transaction().executeWithoutResult((status) -> {
 				this.bank.write();
@@ -207,7 +209,7 @@ class ReleaseAfterCompletionTests {
 	@Test
 	void lossThatIsFoundWhenTheTransactionHasEndedIsAnEvent() {
 		this.bank.transaction().executeWithoutResult((status) -> {
-			LockRequest request = A.renew().ttl(Duration.ofMillis(300)).maxHold(Duration.ofMillis(300));
+			LockRequest request = A.ttl(Duration.ofMillis(300)).maxHold(Duration.ofMillis(300));
 			HeldLock lock = this.bank.locks.execute(request, (held) -> held);
 			await().until(() -> lock.remaining().isZero());
 		});
@@ -230,7 +232,7 @@ class ReleaseAfterCompletionTests {
 	@Test
 	void severalKeysAreKeptTogether() {
 		this.bank.transaction().executeWithoutResult((status) -> {
-			this.bank.locks.executeWithoutResult(LockRequest.of("a", "b"), (lock) -> {
+			this.bank.locks.executeWithoutResult(Requests.ofKeys("a", "b"), (lock) -> {
 			});
 			assertThat(CallChain.currentLocks(KeyedLock.class)).extracting(KeyedLock::key)
 				.containsExactlyInAnyOrder("a", "b");
@@ -274,7 +276,7 @@ class ReleaseAfterCompletionTests {
 		this.bank.guarded(Verification.LOCAL, Duration.ZERO);
 		assertThatExceptionOfType(LockLostException.class)
 			.isThrownBy(() -> this.bank.transaction().executeWithoutResult((status) -> {
-				this.bank.locks.executeWithoutResult(A.onLost(OnLost.NOTIFY), (lock) -> {
+				this.bank.locks.executeWithoutResult(A, (lock) -> {
 				});
 				HeldLock lock = this.bank.locks.execute(A, (held) -> {
 					this.bank.write();
@@ -289,7 +291,7 @@ class ReleaseAfterCompletionTests {
 	@Test
 	void callThatWantsTheLockForLongerHasItUntilTheCommit() {
 		this.bank.guarded(Verification.LOCAL, Duration.ZERO);
-		LockRequest shorter = A.renew().ttl(Duration.ofSeconds(3)).maxHold(Duration.ofSeconds(3));
+		LockRequest shorter = A.ttl(Duration.ofSeconds(3)).maxHold(Duration.ofSeconds(3));
 		this.bank.transaction().executeWithoutResult((status) -> {
 			this.bank.locks.executeWithoutResult(shorter, (lock) -> {
 			});
@@ -299,21 +301,6 @@ class ReleaseAfterCompletionTests {
 			this.bank.write();
 		});
 		assertThat(this.bank.written()).isOne();
-	}
-
-	@Test
-	void lostLockThatWasOnlyToBeNotifiedAboutIsTakenAnew() {
-		this.bank.transaction().executeWithoutResult((status) -> {
-			LockRequest request = A.onLost(OnLost.NOTIFY);
-			HeldLock first = this.bank.locks.execute(request, (held) -> held);
-			Function<RenewRequest, RenewResult> renewal = this.bank.store.onRenew;
-			this.bank.loseLocks();
-			assertThatExceptionOfType(LockLostException.class).isThrownBy(((KeyedLock) first)::verify);
-			this.bank.store.onRenew = renewal;
-			HeldLock second = this.bank.locks.execute(request.ttl(Duration.ofSeconds(20)), (held) -> held);
-			assertThat(second).isNotSameAs(first);
-			assertThat(second.isHeld()).isTrue();
-		});
 	}
 
 	@Test

@@ -34,7 +34,7 @@ abstract class EngineModel {
 	/** How often a loss was published. */
 	final AtomicInteger losses = new AtomicInteger();
 
-	final KeyLockRegistry registry = new KeyLockRegistry(this.store, EngineSettings.defaults(), List.of(this::record),
+	final KeyLockRegistry registry = new KeyLockRegistry(this.store, EngineSettings.defaults(), this::record,
 			LockRecorder.NONE, this.time, this.io, Runnable::run, this.watchdog);
 
 	final LockEngine engine = new LockEngine(() -> this.registry);
@@ -49,7 +49,7 @@ abstract class EngineModel {
 
 	/** Waits for as long as it takes. */
 	static LockRequest patiently() {
-		return LockRequest.of(KEY).ttl(Duration.ofSeconds(30)).renew().waitTime(Duration.ofDays(1));
+		return LockRequest.of(KEY).ttl(Duration.ofSeconds(30)).waitTime(Duration.ofDays(1));
 	}
 
 	/** Nothing is left: no entry, no token, no slot, and the lock is free. */

@@ -14,6 +14,7 @@ import io.github.lockspring.StaleFencingTokenException;
 import io.github.lockspring.fencing.JdbcFencingGuard;
 import io.github.lockspring.internal.KeyedLock;
 import io.github.lockspring.internal.base.CallChain;
+import io.github.lockspring.internal.engine.support.LockEvents;
 import io.github.lockspring.internal.engine.support.LockRecorder;
 import io.github.lockspring.internal.engine.support.Time;
 import io.github.lockspring.internal.transaction.CommitGuard;
@@ -44,7 +45,7 @@ import static org.awaitility.Awaitility.await;
  */
 class SuspendedClockTests {
 
-	private static final LockRequest FIXED = LockRequest.of("order:42").ttl(Duration.ofSeconds(30));
+	private static final LockRequest FIXED = LockRequest.of("order:42").ttl(Duration.ofSeconds(30)).renew(false);
 
 	private final RedisServer redis = RedisServer.start();
 
@@ -56,7 +57,7 @@ class SuspendedClockTests {
 	private final StoppableTime time = new StoppableTime();
 
 	private final LockEngine suspended = new LockEngine(() -> new KeyLockRegistry(this.store, EngineSettings.defaults(),
-			List.of(), LockRecorder.NONE, this.time, Runnable::run, Runnable::run, SuspendedClockTests::start));
+			LockEvents.NOBODY, LockRecorder.NONE, this.time, Runnable::run, Runnable::run, SuspendedClockTests::start));
 
 	private final Instance other = Instance.on(this.redis.port());
 
@@ -93,7 +94,7 @@ class SuspendedClockTests {
 
 	@Test
 	void holderWhoseClockWasStoppedLearnsFromItsNextRenewal() {
-		HeldLock lock = this.suspended.template().acquire(FIXED.ttl(Duration.ofSeconds(6)).renew());
+		HeldLock lock = this.suspended.template().acquire(FIXED.ttl(Duration.ofSeconds(6)));
 		HeldLock next = overtake();
 		assertThat(lock.isHeld()).isTrue();
 		this.time.goOn();

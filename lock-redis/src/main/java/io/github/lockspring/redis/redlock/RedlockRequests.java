@@ -16,9 +16,9 @@ import io.github.lockspring.redis.internal.client.RedisErrors;
 import io.github.lockspring.redis.redlock.RedlockRenewal.Held;
 import io.github.lockspring.store.LockStore.AcquireRequest;
 import io.github.lockspring.store.LockStore.ReleaseRequest;
-import io.github.lockspring.store.LockStore.ReleaseResult;
 import io.github.lockspring.store.LockStore.ReleaseResult.NotOwner;
 import io.github.lockspring.store.LockStore.ReleaseResult.Released;
+import io.github.lockspring.store.LockStore.ReleaseResult;
 import io.github.lockspring.store.LockStore.RenewRequest;
 
 /**

@@ -7,8 +7,8 @@ import java.util.List;
 
 import io.github.lockspring.redis.Driver;
 import io.github.lockspring.redis.StoreFixture;
-import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.LockStore.ReleaseRequest;
+import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.testsupport.redis.RedisServer;
 import io.github.lockspring.testsupport.redis.RedlockServers;

@@ -9,6 +9,7 @@ import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.internal.engine.EngineSettings;
 import io.github.lockspring.internal.engine.LockEngine;
+import io.github.lockspring.internal.engine.support.LockEvents;
 import io.github.lockspring.redis.Driver;
 import io.github.lockspring.testsupport.redis.RedlockServers;
 import org.junit.jupiter.api.parallel.Execution;
@@ -68,7 +69,7 @@ class RedlockFirstLockTests {
 		EngineSettings d = EngineSettings.defaults();
 		return new LockEngine(store, new EngineSettings(d.ttl(), d.waitTime(), d.maxHold(), COMMAND_TIMEOUT,
 				d.renewalInterval(), d.renewalBatchSize(), d.maxHandoffTime(), Duration.ofSeconds(1), false),
-				List.of());
+				LockEvents.NOBODY);
 	}
 
 	private static void acquireAndRelease(LockEngine engine) {

@@ -4,8 +4,8 @@ import java.time.Duration;
 import java.util.List;
 
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.redis.StoreFixture;
 import io.github.lockspring.redis.Driver;
+import io.github.lockspring.redis.StoreFixture;
 import io.github.lockspring.store.InstanceInfo;
 import io.github.lockspring.store.LockStoreInspector;
 import io.github.lockspring.store.OwnerToken;

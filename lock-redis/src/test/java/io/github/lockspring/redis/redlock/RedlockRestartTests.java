@@ -6,11 +6,11 @@ import java.util.List;
 
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.redis.Driver;
-import io.github.lockspring.store.LockStore.AcquireRequest;
 import io.github.lockspring.store.LockStore.AcquireRequest.QueueMode;
-import io.github.lockspring.store.LockStore.AcquireResult;
+import io.github.lockspring.store.LockStore.AcquireRequest;
 import io.github.lockspring.store.LockStore.AcquireResult.Acquired;
 import io.github.lockspring.store.LockStore.AcquireResult.Busy;
+import io.github.lockspring.store.LockStore.AcquireResult;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.testsupport.network.TcpProxy.Cut;
 import io.github.lockspring.testsupport.redis.RedlockServers;

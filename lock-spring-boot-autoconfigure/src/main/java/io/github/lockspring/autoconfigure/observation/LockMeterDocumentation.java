@@ -1,5 +1,7 @@
 package io.github.lockspring.autoconfigure.observation;
 
+import io.github.lockspring.Fenced;
+
 import io.micrometer.common.docs.KeyName;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.docs.MeterDocumentation;

@@ -4,7 +4,6 @@ import java.util.List;
 import java.util.Locale;
 
 import io.github.lockspring.LockRequest;
-import io.github.lockspring.LockSpec;
 import io.micrometer.observation.Observation;
 
 /**
@@ -65,7 +64,7 @@ public final class LockObservationContext extends Observation.Context {
 	 * @return the keys, without the prefix of the store
 	 */
 	public List<String> getKeys() {
-		return this.request.locks().stream().map(LockSpec::key).toList();
+		return this.request.keys();
 	}
 
 	/**
@@ -73,7 +72,7 @@ public final class LockObservationContext extends Observation.Context {
 	 * @return the value of the tag {@code name} of the meters; {@code none} without one
 	 */
 	public String getLockName() {
-		String name = this.request.locks().get(0).name();
+		String name = this.request.nameOf(this.request.keys().get(0));
 		return (name != null) ? name : "none";
 	}
 

@@ -115,7 +115,7 @@ final class ObservedLockTemplate implements LockTemplate {
 	}
 
 	private static boolean isReentry(LockRequest request) {
-		return request.locks().stream().allMatch((lock) -> HeldLock.current(lock.key()).isPresent());
+		return request.keys().stream().allMatch((key) -> HeldLock.current(key).isPresent());
 	}
 
 	@Override

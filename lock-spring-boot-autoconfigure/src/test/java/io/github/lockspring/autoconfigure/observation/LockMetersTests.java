@@ -7,17 +7,17 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.locks.Lock;
 
+import io.github.lockspring.DistributedLock;
+import io.github.lockspring.Fenced;
+import io.github.lockspring.FencingGuard;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
-import io.github.lockspring.DistributedLock;
-import io.github.lockspring.Fenced;
+import io.github.lockspring.StaleFencingTokenException;
 import io.github.lockspring.autoconfigure.Applications;
 import io.github.lockspring.internal.engine.support.LockRecorder;
-import io.github.lockspring.FencingGuard;
-import io.github.lockspring.StaleFencingTokenException;
 import io.github.lockspring.testsupport.redis.RedisServer;
 import io.micrometer.core.instrument.HighCardinalityTagsDetector;
 import io.micrometer.core.instrument.Meter;
@@ -137,7 +137,7 @@ class LockMetersTests {
 	@Test
 	void programsAreCountedByTheNameOfTheirRequest() {
 		this.runner.run((context) -> {
-			locks(context).acquire(LockRequest.of("a").name("named")).close();
+			locks(context).acquire(LockRequest.of("named", "a")).close();
 			locks(context).acquire(LockRequest.of("b")).close();
 			Lock bound = locks(context).asLock("c");
 			bound.lock();
@@ -223,7 +223,7 @@ class LockMetersTests {
 			.runAsync(() -> one.getBean(MeteredService.class).ship(id, () -> await(done)), THREAD_EACH);
 		awaitValue(one, 1, "held", "name", "order");
 		assertThatExceptionOfType(LockNotAcquiredException.class)
-			.isThrownBy(() -> locks(two).acquire(LockRequest.of("order:" + id).name("order").waitTime(Duration.ZERO)));
+			.isThrownBy(() -> locks(two).acquire(LockRequest.of("order", id).waitTime(Duration.ZERO)));
 		CompletableFuture<Void> waiter = CompletableFuture
 			.runAsync(() -> two.getBean(MeteredService.class).ship(id, () -> {
 			}), THREAD_EACH);
@@ -239,8 +239,7 @@ class LockMetersTests {
 			strict(Applications.withRedis())
 				.withPropertyValues("spring.data.redis.port=" + server.port(), "distributed-lock.renewal.interval=0.1")
 				.run((context) -> {
-					HeldLock lock = locks(context)
-						.acquire(LockRequest.of("a").name("short").ttl(Duration.ofSeconds(6)).renew());
+					HeldLock lock = locks(context).acquire(LockRequest.of("short", "a").ttl(Duration.ofSeconds(6)));
 					awaitValue(context, 1, "renewals", "name", "short", "outcome", "renewed");
 					server.flushAll();
 					awaitValue(context, 1, "lost", "name", "short", "cause", "not_owner");
@@ -259,7 +258,7 @@ class LockMetersTests {
 	void guardsCountWhatTheyRefuse() {
 		this.runner.withUserConfiguration(Guards.class).run((context) -> {
 			TransactionTemplate transaction = new TransactionTemplate(context.getBean(JdbcTransactionManager.class));
-			LockRequest tooShort = LockRequest.of("a").name("guarded").ttl(Duration.ofMillis(100));
+			LockRequest tooShort = LockRequest.of("guarded", "a").ttl(Duration.ofMillis(100)).renew(false);
 			assertThatExceptionOfType(LockLostException.class)
 				.isThrownBy(() -> locks(context).executeWithoutResult(tooShort, (lock) -> transaction
 					.executeWithoutResult((status) -> Awaitility.await().until(() -> !lock.isHeld()))));
@@ -351,7 +350,7 @@ class LockMetersTests {
 	static class EarlyUser {
 
 		EarlyUser(LockTemplate locks) {
-			locks.acquire(LockRequest.of("a").name("early")).close();
+			locks.acquire(LockRequest.of("early", "a")).close();
 		}
 
 		@Bean

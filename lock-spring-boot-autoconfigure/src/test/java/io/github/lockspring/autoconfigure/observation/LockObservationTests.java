@@ -14,6 +14,7 @@ import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.autoconfigure.Applications;
 import io.github.lockspring.internal.KeyedLock;
+import io.github.lockspring.internal.LabelledRequest;
 import io.micrometer.common.KeyValues;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.observation.GlobalObservationConvention;
@@ -109,7 +110,7 @@ class LockObservationTests {
 	@Test
 	void keysAreAValueIfAConventionOfTheApplicationAddsThem() {
 		this.runner.withBean(LockObservationConvention.class, KeysInTraces::new).run((context) -> {
-			locks(context).execute(LockRequest.of("b", "a"), HeldLock::isHeld);
+			locks(context).execute(new LabelledRequest(LockRequest.of("b"), List.of("b", "a"), null), HeldLock::isHeld);
 			assertThatObservations(context).hasObservationWithNameEqualTo("distributed.lock.hold")
 				.that()
 				.hasContextualNameEqualTo("lock hold none")
@@ -151,9 +152,9 @@ class LockObservationTests {
 	@Test
 	void lossIsTheOutcomeOfTheHold() {
 		this.runner.run((context) -> {
-			assertThatExceptionOfType(LockLostException.class)
-				.isThrownBy(() -> locks(context).executeWithoutResult(LockRequest.of("a").ttl(Duration.ofMillis(100)),
-						(lock) -> Awaitility.await().until(() -> !lock.isHeld())));
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> locks(context).executeWithoutResult(
+					LockRequest.of("a").ttl(Duration.ofMillis(100)).renew(false),
+					(lock) -> Awaitility.await().until(() -> !lock.isHeld())));
 			assertThatObservations(context).hasObservationWithNameEqualTo("distributed.lock.hold")
 				.that()
 				.hasLowCardinalityKeyValue("lock.outcome", "lost")
@@ -258,7 +259,7 @@ class LockObservationTests {
 	void commandsOfLocksAreNoSpansAndThoseOfTheApplicationStillAre() {
 		traced(Applications.onSharedServer()).run((context) -> {
 			try (HeldLock lock = locks(context)
-				.acquire(LockRequest.of("trace-" + System.nanoTime()).ttl(Duration.ofSeconds(30)).renew())) {
+				.acquire(LockRequest.of("trace-" + System.nanoTime()).ttl(Duration.ofSeconds(30)))) {
 				((KeyedLock) lock).verify();
 			}
 			assertThat(spans(context)).isEmpty();

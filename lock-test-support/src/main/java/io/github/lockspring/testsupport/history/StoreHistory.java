@@ -16,10 +16,11 @@ import java.util.stream.Stream;
 
 import io.github.lockspring.internal.engine.EngineSettings;
 import io.github.lockspring.internal.engine.LockEngine;
+import io.github.lockspring.internal.engine.support.LockEvents;
 import io.github.lockspring.store.LockStore;
-import io.github.lockspring.testsupport.network.TcpProxy;
 import io.github.lockspring.testsupport.network.TcpProxy.Cut;
 import io.github.lockspring.testsupport.network.TcpProxy.Direction;
+import io.github.lockspring.testsupport.network.TcpProxy;
 import io.github.lockspring.testsupport.process.Conversation;
 import io.github.lockspring.testsupport.process.JavaProcess;
 import io.github.lockspring.testsupport.process.RunDirectory;
@@ -165,7 +166,7 @@ public final class StoreHistory implements AutoCloseable {
 				defaults.renewalInterval(), defaults.renewalBatchSize(), defaults.maxHandoffTime(),
 				Duration.ofSeconds(5), false);
 		try (EventLog events = new EventLog(Path.of(arguments[1]));
-				LockEngine engine = new LockEngine(new RecordingStore(store, events), settings, List.of())) {
+				LockEngine engine = new LockEngine(new RecordingStore(store, events), settings, LockEvents.NOBODY)) {
 			Workload workload = new Workload(engine.template(), events, List.of(KEYS.split(",")), List.of(ttls));
 			workload.start(THREADS, new SplittableRandom(Long.parseLong(arguments[2])));
 			test.say("ready");

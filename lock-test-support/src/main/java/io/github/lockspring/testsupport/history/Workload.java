@@ -24,6 +24,7 @@ import io.github.lockspring.LockTemplate;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.OnLost;
 import io.github.lockspring.internal.KeyedLock;
+import io.github.lockspring.internal.LabelledRequest;
 import io.github.lockspring.testsupport.history.EventLog.Holding;
 
 /**
@@ -148,7 +149,7 @@ public final class Workload {
 		Duration ttl = this.ttls.get(random.nextInt(this.ttls.size()));
 		OnLost onLost = onLost(random);
 		LockRequest request = request(random, ttl).onLost(onLost);
-		Work work = new Work(ttl, onLost, random);
+		Work work = new Work(ttl, random);
 		if (onLost == OnLost.INTERRUPT || random.nextInt(2) == 0) {
 			execute(request, work);
 		}
@@ -159,9 +160,11 @@ public final class Workload {
 
 	private LockRequest request(SplittableRandom random, Duration ttl) {
 		List<String> some = someKeys(random);
-		LockRequest request = LockRequest.of(some).ttl(ttl);
-		if (random.nextInt(3) > 0) {
-			request = request.renew();
+		LockRequest request = new LabelledRequest(LockRequest.of("?"), some, null).ttl(ttl);
+		if (random.nextInt(3) == 0) {
+			request = request.renew(false);
+		}
+		else {
 			if (random.nextInt(20) == 0) {
 				request = request.maxHold(ttl.multipliedBy(3).dividedBy(2));
 			}
@@ -169,7 +172,6 @@ public final class Workload {
 		if (random.nextInt(30) == 0) {
 			request = request.minHold(Duration.ofMillis(random.nextInt(200)));
 		}
-		request = request.asyncRelease(random.nextInt(3) == 0);
 		// while one key is held to wait for another, nothing happens to it
 		return request.waitTime((some.size() == 1) ? waitTime(random) : Duration.ofMillis(random.nextInt(200)));
 	}
@@ -192,11 +194,7 @@ public final class Workload {
 	}
 
 	private static OnLost onLost(SplittableRandom random) {
-		return switch (random.nextInt(10)) {
-			case 0 -> OnLost.NOTIFY;
-			case 1 -> OnLost.INTERRUPT;
-			default -> OnLost.THROW;
-		};
+		return (random.nextInt(10) == 0) ? OnLost.INTERRUPT : OnLost.THROW;
 	}
 
 	private void execute(LockRequest request, Work work) {
@@ -278,25 +276,22 @@ public final class Workload {
 
 		private final Duration ttl;
 
-		private final OnLost onLost;
-
 		private final SplittableRandom random;
 
 		private final List<Holding> holdings;
 
-		Work(Duration ttl, OnLost onLost, SplittableRandom random) {
-			this(ttl, onLost, random, new ArrayList<>(1));
+		Work(Duration ttl, SplittableRandom random) {
+			this(ttl, random, new ArrayList<>(1));
 		}
 
-		private Work(Duration ttl, OnLost onLost, SplittableRandom random, List<Holding> holdings) {
+		private Work(Duration ttl, SplittableRandom random, List<Holding> holdings) {
 			this.ttl = ttl;
-			this.onLost = onLost;
 			this.random = random;
 			this.holdings = holdings;
 		}
 
 		Work onOtherThread() {
-			return new Work(this.ttl, this.onLost, this.random.split(), this.holdings);
+			return new Work(this.ttl, this.random.split(), this.holdings);
 		}
 
 		void begin(HeldLock taken, long asked) {
@@ -341,13 +336,6 @@ public final class Workload {
 			catch (LockUnavailableException ex) {
 				// it is as it was
 			}
-			catch (LockLostException ex) {
-				// an extension reports a loss whatever onLost says, the end does not
-				if (this.onLost != OnLost.NOTIFY) {
-					throw ex;
-				}
-				Workload.this.events.count("lost-at-extension");
-			}
 		}
 
 		void reenter() {
@@ -355,14 +343,13 @@ public final class Workload {
 				return;
 			}
 			Holding holding = this.holdings.get(this.random.nextInt(this.holdings.size()));
-			LockRequest inner = LockRequest.of(holding.lock().keys().get(0)).ttl(this.ttl);
-			boolean renew = this.random.nextBoolean();
+			LockRequest inner = LockRequest.of(holding.lock().keys().get(0))
+				.ttl(this.ttl)
+				.renew(this.random.nextBoolean());
 			try {
-				Workload.this.locks.executeWithoutResult(renew ? inner.renew() : inner, (lock) -> {
+				Workload.this.locks.executeWithoutResult(inner, (lock) -> {
 					Workload.this.events.count("re-entered");
-					// a lost lock that nobody wants to be told of is taken anew
-					boolean anew = this.onLost == OnLost.NOTIFY && !holding.lock().isHeld();
-					if (lock.fencingToken() != holding.lock().fencingToken() && !anew) {
+					if (lock.fencingToken() != holding.lock().fencingToken()) {
 						Workload.this.events.fault("A re-entry changed the token of " + holding.lock());
 					}
 					run();
@@ -382,11 +369,8 @@ public final class Workload {
 		/** A loss that the holder saw must have been told, and only a loss. */
 		void ended(boolean thrown) {
 			boolean over = this.holdings.stream().anyMatch(Holding::isOver);
-			if (over && !thrown && this.onLost != OnLost.NOTIFY) {
+			if (over && !thrown) {
 				Workload.this.events.fault("A loss was not told: " + this.holdings.get(0).lock());
-			}
-			if (thrown && this.onLost == OnLost.NOTIFY) {
-				Workload.this.events.fault("A loss was thrown in spite of NOTIFY: " + this.holdings);
 			}
 			if (thrown && !over) {
 				Workload.this.events.count("lost-at-release");

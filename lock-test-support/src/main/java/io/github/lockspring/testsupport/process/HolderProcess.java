@@ -41,7 +41,7 @@ public final class HolderProcess {
 	}
 
 	private static HeldLock acquire(LockTemplate locks, String key, Duration ttl) {
-		return locks.acquire(LockRequest.of(key).ttl(ttl).renew().waitTime(Duration.ofMinutes(1)));
+		return locks.acquire(LockRequest.of(key).ttl(ttl).waitTime(Duration.ofMinutes(1)));
 	}
 
 	private static String close(HeldLock held) {

@@ -4,11 +4,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 import io.github.lockspring.store.Inbox;
-import io.github.lockspring.store.LockStore.AcquireRequest;
 import io.github.lockspring.store.LockStore.AcquireRequest.QueueMode;
-import io.github.lockspring.store.LockStore.AcquireResult;
+import io.github.lockspring.store.LockStore.AcquireRequest;
 import io.github.lockspring.store.LockStore.AcquireResult.Acquired;
 import io.github.lockspring.store.LockStore.AcquireResult.Busy;
+import io.github.lockspring.store.LockStore.AcquireResult;
 import io.github.lockspring.store.LockStore.ReleaseRequest;
 import io.github.lockspring.store.LockStore.ReleaseResult.NotOwner;
 import io.github.lockspring.store.LockStore.RenewResult;

@@ -3,12 +3,12 @@ package io.github.lockspring.store.memory;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 
-import io.github.lockspring.store.LockStore;
-import io.github.lockspring.store.LockStore.AcquireRequest;
 import io.github.lockspring.store.LockStore.AcquireRequest.QueueMode;
+import io.github.lockspring.store.LockStore.AcquireRequest;
 import io.github.lockspring.store.LockStore.AcquireResult.Acquired;
 import io.github.lockspring.store.LockStore.AcquireResult.Busy;
 import io.github.lockspring.store.LockStore.ReleaseRequest;
+import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.testsupport.store.AbstractQueueingLockStoreTests;
 import org.junit.jupiter.api.Test;

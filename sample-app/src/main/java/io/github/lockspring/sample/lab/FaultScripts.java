@@ -3,8 +3,8 @@ package io.github.lockspring.sample.lab;
 import java.util.List;
 import java.util.Map;
 
-import io.github.lockspring.sample.lab.server.NetworkProxy;
 import io.github.lockspring.sample.lab.server.NetworkProxy.Direction;
+import io.github.lockspring.sample.lab.server.NetworkProxy;
 import io.github.lockspring.sample.lab.server.RedisNode;
 
 /**

@@ -3,6 +3,8 @@ package io.github.lockspring.sample.lab;
 import java.util.List;
 import java.util.Map;
 
+import io.github.lockspring.DistributedLock;
+import io.github.lockspring.Fenced;
 import io.github.lockspring.sample.lab.RecipeInfo.Source;
 import io.github.lockspring.sample.lab.RecipeInfo.StrikePoints;
 import io.github.lockspring.sample.lab.server.Topology;

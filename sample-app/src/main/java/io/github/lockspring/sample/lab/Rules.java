@@ -2,6 +2,7 @@ package io.github.lockspring.sample.lab;
 
 import java.util.Map;
 
+import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.sample.lab.history.Verdict.Link;
 import org.jspecify.annotations.Nullable;
 

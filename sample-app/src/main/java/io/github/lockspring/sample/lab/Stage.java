@@ -8,8 +8,8 @@ import java.util.function.Predicate;
 import io.github.lockspring.sample.lab.history.History;
 import io.github.lockspring.sample.lab.history.LabEvent;
 import io.github.lockspring.sample.lab.server.LabServers;
-import io.github.lockspring.sample.lab.server.NetworkProxy;
 import io.github.lockspring.sample.lab.server.NetworkProxy.Direction;
+import io.github.lockspring.sample.lab.server.NetworkProxy;
 import io.github.lockspring.sample.lab.server.RedisNode;
 import io.github.lockspring.sample.lab.worker.Worker;
 

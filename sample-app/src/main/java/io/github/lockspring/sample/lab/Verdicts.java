@@ -6,8 +6,8 @@ import java.util.Locale;
 import java.util.Optional;
 
 import io.github.lockspring.sample.lab.history.Code;
-import io.github.lockspring.sample.lab.history.Findings;
 import io.github.lockspring.sample.lab.history.Findings.Overlap;
+import io.github.lockspring.sample.lab.history.Findings;
 import io.github.lockspring.sample.lab.history.LabEvent;
 import io.github.lockspring.sample.lab.history.Verdict;
 import org.jspecify.annotations.Nullable;

@@ -5,7 +5,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.lockspring.LockEvent;
-import io.github.lockspring.LockListener;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -27,7 +27,13 @@ public final class LockEvents implements Executor {
 
 	private static final int MAX_WAITING = 10_000;
 
-	private final List<LockListener> listeners;
+	/**
+	 * Hears nothing.
+	 */
+	public static final Consumer<LockEvent> NOBODY = (event) -> {
+	};
+
+	private final Consumer<LockEvent> listener;
 
 	private final Executor executor;
 
@@ -37,11 +43,11 @@ public final class LockEvents implements Executor {
 
 	/**
 	 * Creates the events of an engine.
-	 * @param listeners are told, in their order
+	 * @param listener is told what happens, or {@link #NOBODY}
 	 * @param executor has one thread, for {@link #publishAsync} and {@link #execute}
 	 */
-	public LockEvents(List<LockListener> listeners, Executor executor) {
-		this.listeners = List.copyOf(listeners);
+	public LockEvents(Consumer<LockEvent> listener, Executor executor) {
+		this.listener = listener;
 		this.executor = executor;
 	}
 
@@ -49,31 +55,29 @@ public final class LockEvents implements Executor {
 	 * Returns whether anything that is published is heard.
 	 * @return false if there is no listener
 	 */
-	public boolean hasListeners() {
-		return !this.listeners.isEmpty();
+	public boolean isHeard() {
+		return this.listener != NOBODY;
 	}
 
 	/**
-	 * Tells the listeners on the present thread.
+	 * Tells the listener on the present thread.
 	 * @param event what happened
 	 */
 	public void publish(LockEvent event) {
-		for (LockListener listener : this.listeners) {
-			try {
-				listener.onLockEvent(event);
-			}
-			catch (Throwable ex) {
-				logger.error("A lock listener failed on {}", event, ex);
-			}
+		try {
+			this.listener.accept(event);
+		}
+		catch (Throwable ex) {
+			logger.error("A lock listener failed on {}", event, ex);
 		}
 	}
 
 	/**
-	 * Tells the listeners, not on the present thread.
+	 * Tells the listener, not on the present thread.
 	 * @param event what happened
 	 */
 	public void publishAsync(LockEvent event) {
-		if (hasListeners()) {
+		if (isHeard()) {
 			execute(() -> publish(event));
 		}
 	}

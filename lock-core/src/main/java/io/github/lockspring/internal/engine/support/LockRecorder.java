@@ -1,12 +1,12 @@
 package io.github.lockspring.internal.engine.support;
 
+import io.github.lockspring.Fenced;
 import io.github.lockspring.LockEvent;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Receives what happens to the locks of an engine, as numbers that a monitoring system
- * can add up. A {@link io.github.lockspring.LockListener} is told of single locks
- * instead.
+ * can add up. A {@link io.github.lockspring.LockEvent} tells of single locks instead.
  * <p>
  * Called on the threads of callers, of the dispatcher and of the watchdog, many times a
  * second: an implementation is thread-safe, returns at once, never blocks and never

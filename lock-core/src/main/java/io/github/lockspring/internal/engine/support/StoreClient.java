@@ -14,13 +14,13 @@ import java.util.function.Supplier;
 
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.store.InstanceInfo;
-import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.LockStore.AcquireRequest;
 import io.github.lockspring.store.LockStore.AcquireResult;
 import io.github.lockspring.store.LockStore.ReleaseRequest;
 import io.github.lockspring.store.LockStore.ReleaseResult;
 import io.github.lockspring.store.LockStore.RenewRequest;
 import io.github.lockspring.store.LockStore.RenewResult;
+import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.LockStoreInspector;
 import io.github.lockspring.store.StoreTraits;
 import io.github.lockspring.store.StoredLock;

@@ -6,14 +6,13 @@ import java.util.Map;
 
 import javax.sql.DataSource;
 
+import io.github.lockspring.DistributedLock;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockEvent;
-import io.github.lockspring.LockListener;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
-import io.github.lockspring.DistributedLock;
 import io.github.lockspring.sample.lab.worker.Recipe;
 import io.github.lockspring.sample.lab.worker.Shop;
 import io.github.lockspring.store.LockStore;
@@ -26,6 +25,7 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.event.EventListener;
 
 /**
  * A Spring application whose method sells under {@code @DistributedLock}, renewed.
@@ -132,6 +132,15 @@ class Lockspring implements Recipe {
 
 	}
 
+	record LossReports(Shop shop) {
+
+		@EventListener
+		void lost(LockEvent.Lost event) {
+			this.shop.lost(event.reason());
+		}
+
+	}
+
 	@EnableAutoConfiguration
 	static class Application {
 
@@ -146,12 +155,8 @@ class Lockspring implements Recipe {
 		}
 
 		@Bean
-		static LockListener lossReports(Shop shop) {
-			return (event) -> {
-				if (event instanceof LockEvent.Lost lost) {
-					shop.lost(lost.reason());
-				}
-			};
+		static LossReports lossReports(Shop shop) {
+			return new LossReports(shop);
 		}
 
 		@Bean

@@ -8,11 +8,11 @@ import java.util.List;
 
 import io.github.lockspring.sample.lab.worker.Shop;
 import io.github.lockspring.store.InboxListener;
-import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.LockStore.AcquireRequest;
 import io.github.lockspring.store.LockStore.ReleaseRequest;
 import io.github.lockspring.store.LockStore.RenewRequest;
 import io.github.lockspring.store.LockStore.RenewResult;
+import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.OwnerToken;
 import org.jspecify.annotations.Nullable;
 

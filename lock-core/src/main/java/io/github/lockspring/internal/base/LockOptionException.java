@@ -1,9 +1,9 @@
-package io.github.lockspring;
+package io.github.lockspring.internal.base;
 
 import java.time.Duration;
 
 /**
- * An option of a {@link LockRequest} is out of its bounds, or contradicts another one.
+ * An option of a lock is out of its bounds, or contradicts another one.
  *
  * @since 0.1
  */
@@ -11,14 +11,25 @@ public final class LockOptionException extends IllegalArgumentException {
 
 	private static final long serialVersionUID = 1L;
 
+	private final String option;
+
 	private final String problem;
 
 	private final String remedy;
 
 	LockOptionException(String option, Duration value, String problem, String remedy) {
 		super(option + " = " + value + ": " + problem + ". " + remedy);
+		this.option = option;
 		this.problem = problem;
 		this.remedy = remedy;
+	}
+
+	/**
+	 * Returns the option.
+	 * @return its name
+	 */
+	public String getOption() {
+		return this.option;
 	}
 
 	/**
