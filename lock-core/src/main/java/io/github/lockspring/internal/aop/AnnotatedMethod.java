@@ -18,9 +18,12 @@ import org.jspecify.annotations.Nullable;
  * from {@code method} where that is an interface method or an overridden one, whose
  * parameter names then count
  * @param value the value of the model's attribute, as written
+ * @param direct whether a method carries the annotation, and not a class or interface
+ * that covers all its methods
  * @since 0.1
  */
-public record AnnotatedMethod(AnnotationModel<?> model, Class<?> type, Method method, Method declared, String value) {
+public record AnnotatedMethod(AnnotationModel<?> model, Class<?> type, Method method, Method declared, String value,
+		boolean direct) {
 
 	/**
 	 * Creates an error about the method as a whole.

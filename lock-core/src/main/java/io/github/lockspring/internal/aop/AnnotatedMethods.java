@@ -104,7 +104,7 @@ public final class AnnotatedMethods<A extends Annotation, T> {
 		}
 		if (found == null) {
 			throw new IllegalStateException(
-					new AnnotatedMethod(this.model, type, method, method, "")
+					new AnnotatedMethod(this.model, type, method, method, "", true)
 						.mistake("", "",
 								"its interceptor was called, but the annotation is not found on the method, and it "
 										+ this.model.consequence(),
@@ -208,7 +208,7 @@ public final class AnnotatedMethods<A extends Annotation, T> {
 			}
 			MergedAnnotation<A> annotation = place.annotations().get(0);
 			AnnotatedMethod found = new AnnotatedMethod(this.model, type, specific, place.declared(),
-					annotation.getString(this.model.attribute()));
+					annotation.getString(this.model.attribute()), annotation.getSource() instanceof Method);
 			if (place.annotations().size() > 1) {
 				throw found.error(place.annotations().size() + " annotations stand for it: " + place,
 						"Leave one of them, or write one annotation that says what all of them mean");
@@ -216,7 +216,7 @@ public final class AnnotatedMethods<A extends Annotation, T> {
 			return new Nearest<>(found, annotation);
 		}
 		catch (AnnotationConfigurationException ex) {
-			throw new AnnotatedMethod(this.model, type, specific, specific, "").error(this.model.attribute(), "",
+			throw new AnnotatedMethod(this.model, type, specific, specific, "", true).error(this.model.attribute(), "",
 					"the annotation cannot be read: " + ex.getMessage(),
 					"Give either an attribute or its alias, and check the @AliasFor of composed annotations", ex);
 		}

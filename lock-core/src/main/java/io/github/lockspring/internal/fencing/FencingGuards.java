@@ -48,29 +48,29 @@ final class FencingGuards {
 		}
 		catch (NoUniqueBeanDefinitionException ex) {
 			throw error(method, "there are several FencingGuard beans: " + ex.getBeanNamesFound(),
-					"Name the one for the database that this method writes to", ex);
+					"Name the one for the database that this method writes to");
 		}
 		catch (BeanNotOfRequiredTypeException ex) {
 			throw error(method,
 					"the bean '" + name + "' is no FencingGuard: its type is " + ex.getActualType().getName(),
-					"Name a FencingGuard bean", ex);
+					"Name a FencingGuard bean");
 		}
 		catch (NoSuchBeanDefinitionException ex) {
 			if (name.isEmpty() && FencingGuard.class.equals(ex.getBeanType())) {
 				throw error(method, "there is no FencingGuard bean",
 						"With spring-boot-starter-jdbc or -data-jpa, and one DataSource, it is created"
-								+ " automatically; with several DataSources, define a JdbcFencingGuard bean for each",
-						ex);
+								+ " automatically; with several DataSources, define a JdbcFencingGuard bean for each");
 			}
 			if (!name.isEmpty() && name.equals(ex.getBeanName())) {
-				throw error(method, "there is no bean with this name", "Name a FencingGuard bean", ex);
+				throw error(method, "there is no bean with this name", "Name a FencingGuard bean");
 			}
 			throw ex;
 		}
 	}
 
-	private static LockDefinitionException error(FencedMethod method, String problem, String remedy, Throwable cause) {
-		return method.annotated().error("guard", method.guard(), problem, remedy, cause);
+	private static LockDefinitionException error(FencedMethod method, String problem, String remedy) {
+		// without the cause: Spring Boot would report that, which names no method
+		return method.annotated().error("guard", method.guard(), problem, remedy, null);
 	}
 
 }

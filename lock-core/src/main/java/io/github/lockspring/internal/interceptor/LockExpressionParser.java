@@ -6,6 +6,8 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
+import org.jspecify.annotations.Nullable;
+
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.context.expression.BeanFactoryResolver;
 import org.springframework.core.DefaultParameterNameDiscoverer;
@@ -18,10 +20,12 @@ import org.springframework.expression.common.TemplateParserContext;
 import org.springframework.expression.spel.SpelCompilerMode;
 import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.SpelParserConfiguration;
+import org.springframework.expression.spel.ast.CompoundExpression;
 import org.springframework.expression.spel.ast.Elvis;
 import org.springframework.expression.spel.ast.InlineList;
 import org.springframework.expression.spel.ast.OpPlus;
 import org.springframework.expression.spel.ast.Operator;
+import org.springframework.expression.spel.ast.PropertyOrFieldReference;
 import org.springframework.expression.spel.ast.SpelNodeImpl;
 import org.springframework.expression.spel.ast.StringLiteral;
 import org.springframework.expression.spel.ast.Ternary;
@@ -127,11 +131,29 @@ final class LockExpressionParser {
 		catch (ParseException | IllegalStateException | IllegalArgumentException ex) {
 			if (key.contains(TEMPLATE.getExpressionPrefix())) {
 				throw operation.error("it is a template, and a key is one expression",
-						"Join text and values with +: key = \"" + joined(key) + '"', ex);
+						"Write the expression itself, and join text to it with +: key = \"" + joined(key) + '"', ex);
+			}
+			String several = several(key);
+			if (several != null) {
+				throw operation.error("it is no valid expression: " + ex.getMessage(), several, ex);
 			}
 			String mixed = LockExpressionValidator.mixed(key);
 			throw operation.error("it is no valid expression: " + ex.getMessage(),
 					(mixed != null) ? mixed : "Write SpEL, as in \"#order.id\" or \"'order:' + #order.id\"", ex);
+		}
+	}
+
+	/** Suggests what two expressions with a comma between them may mean. */
+	private @Nullable String several(String key) {
+		try {
+			SpelNode list = this.parser.parseRaw('{' + key + '}').getAST();
+			return (!(list instanceof InlineList) || list.getChildCount() < 2) ? null
+					: "Join the values, as in key = \""
+							+ children(list).map(SpelNode::toStringAST).collect(Collectors.joining(" + ':' + "))
+							+ "\", or lock each of them: key = \"{" + key + "}\"";
+		}
+		catch (ParseException | IllegalStateException | IllegalArgumentException ex) {
+			return null;
 		}
 	}
 
@@ -162,6 +184,10 @@ final class LockExpressionParser {
 			return LockExpressionValidator.quoted(text);
 		}
 		SpelNode node = expression.getAST();
+		SpelNode first = (node instanceof CompoundExpression) ? node.getChild(0) : node;
+		if (first instanceof PropertyOrFieldReference) {
+			return '#' + text;
+		}
 		return (node instanceof Operator || node instanceof Ternary || node instanceof Elvis) ? '(' + text + ')' : text;
 	}
 

@@ -200,9 +200,11 @@ final class LockExpressionValidator {
 					"Compile with -parameters, or write #p0 for the first parameter");
 		}
 		List<String> names = this.parameterNames.stream().map(String::valueOf).toList();
-		throw error("there is no parameter '" + name + "'",
-				(names.isEmpty()) ? "The method has no parameters" : meant(name, names, "#") + "The parameters are "
-						+ names.stream().map((parameter) -> "#" + parameter).collect(Collectors.joining(", ")));
+		String parameters = (names.isEmpty()) ? "The method has no parameters"
+				: meant(name, names, "#") + "The parameters are "
+						+ names.stream().map((parameter) -> "#" + parameter).collect(Collectors.joining(", "));
+		throw error("there is no parameter '" + name + "'", this.operation.annotated().direct() ? parameters
+				: parameters + ". The annotation covers all public methods of its class: annotate methods instead");
 	}
 
 	private void checkBean(String name) {

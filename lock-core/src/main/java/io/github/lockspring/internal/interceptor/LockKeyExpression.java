@@ -1,13 +1,17 @@
 package io.github.lockspring.internal.interceptor;
 
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.EvaluationException;
+import org.springframework.expression.spel.SpelEvaluationException;
+import org.springframework.expression.spel.SpelMessage;
 import org.springframework.expression.spel.standard.SpelExpression;
 
 /**
@@ -88,11 +92,18 @@ record LockKeyExpression(String start, List<List<Part>> texts) {
 	 */
 	record Part(SpelExpression expression, LockKeyValues values) {
 
+		private static final Set<SpelMessage> ON_NULL = EnumSet.of(SpelMessage.PROPERTY_OR_FIELD_NOT_READABLE_ON_NULL,
+				SpelMessage.METHOD_CALL_ON_NULL_OBJECT_NOT_ALLOWED, SpelMessage.CANNOT_INDEX_INTO_NULL_VALUE);
+
 		private @Nullable Object value(EvaluationContext context) {
 			try {
 				return this.expression.getValue(context);
 			}
 			catch (EvaluationException ex) {
+				if (ex instanceof SpelEvaluationException failure && ON_NULL.contains(failure.getMessageCode())) {
+					throw this.values.error("it reads a value of null: " + ex.getMessage(),
+							"Give it a value before the call" + LockKeyValues.UNLOCKED, ex);
+				}
 				throw this.values.error("it cannot be evaluated: " + ex.getMessage(),
 						"Correct the expression, or give the call what it reads" + LockKeyValues.UNLOCKED, ex);
 			}

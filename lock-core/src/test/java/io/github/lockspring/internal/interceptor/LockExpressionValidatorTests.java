@@ -82,6 +82,8 @@ class LockExpressionValidatorTests {
 			"#order?.customer.nme | Customer has no property 'nme' | Its properties are name, vip, zone",
 			"#ids.?[#this != #p0.idd] | Order has no property 'idd' | Did you mean 'id'? Its properties are customer, id",
 			"order:#{#order.id} | it is a template, and a key is one expression | with +: key = \"\"'order:' + #order.id\"\"",
+			"#{order.id} | it is a template, and a key is one expression | with +: key = \"\"#order.id\"\"",
+			"#order.id, #ids | it is no valid expression | Join the values, as in key = \"\"#order.id + ':' + #ids\"\", or lock each of them: key = \"\"{#order.id, #ids}\"\"",
 			"#{#order.id} | it is a template, and a key is one expression | with +: key = \"\"#order.id\"\"",
 			"it's #{#order.id}! | it is a template, and a key is one expression | with +: key = \"\"'it''s ' + #order.id + '!'\"\"",
 			"#{#order.id}#{#ids} | it is a template, and a key is one expression | key = \"\"#order.id + ':' + #ids\"\"",
@@ -103,6 +105,13 @@ class LockExpressionValidatorTests {
 			.failure(LockContexts.properties(Map.of("key", "#oder.id"), Service.class));
 		assertThat(error).hasMessage("@DistributedLock on " + METHOD + ": key = \"#oder.id\": "
 				+ "there is no parameter 'oder'. Did you mean '#order'? The parameters are #order, #ids, #orders");
+	}
+
+	@Test
+	void annotationOfAClassIsNamedWhereAMethodHasNotItsParameter() {
+		WrongAnnotationException error = LockContexts.failure(Covering.class);
+		assertThat(error).hasMessageContainingAll("Covering.all()", "there is no parameter 'id'",
+				"The method has no parameters. The annotation covers all public methods of its class: annotate methods");
 	}
 
 	@Test
@@ -284,6 +293,17 @@ class LockExpressionValidatorTests {
 
 		@DistributedLock(key = "${key:#order.id}")
 		public void run(Order order, List<String> ids, Map<String, Order> orders) {
+		}
+
+	}
+
+	@DistributedLock(key = "#id")
+	static class Covering {
+
+		public void all() {
+		}
+
+		public void one(String id) {
 		}
 
 	}

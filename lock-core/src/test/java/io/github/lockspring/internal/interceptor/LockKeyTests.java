@@ -173,7 +173,7 @@ public class LockKeyTests {
 		assertThat(failure(() -> this.keys.twoKinds("7", null))).hasMessageContaining("#customer: it gives null");
 		assertThat(failure(() -> this.keys.twoKinds("", "ann"))).hasMessageContaining("#order: it gives an empty text");
 		assertThat(failure(() -> this.keys.joined(null, 7L, "x")))
-			.hasMessageContaining("#order.id: it cannot be evaluated");
+			.hasMessageContaining("#order.id: it reads a value of null");
 	}
 
 	@Test
@@ -267,8 +267,8 @@ public class LockKeyTests {
 	void f28PropertyOfNullNamesMethodAndExpression() {
 		IllegalArgumentException error = catchThrowableOfType(IllegalArgumentException.class,
 				() -> this.keys.property(null));
-		assertThat(error).hasMessageContainingAll("Keys.property(Order)", "key = \"#order.id\"", "cannot be evaluated",
-				"null", "inside an if");
+		assertThat(error).hasMessageContainingAll("Keys.property(Order)", "key = \"#order.id\"",
+				"it reads a value of null: EL1007E", "Give it a value before the call", "inside an if");
 		assertThat(error).hasCauseInstanceOf(EvaluationException.class);
 	}
 
