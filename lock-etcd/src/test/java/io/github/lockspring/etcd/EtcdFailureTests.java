@@ -82,11 +82,8 @@ class EtcdFailureTests {
 
 	private LockTemplate instance(EtcdLockStore store) {
 		EngineSettings defaults = EngineSettings.defaults();
-		LockEngine engine = new LockEngine(store,
-				new EngineSettings(defaults.ttl(), defaults.waitTime(), null, Duration.ofSeconds(2),
-						defaults.renewalInterval(), defaults.renewalBatchSize(), defaults.maxHandoffTime(),
-						Duration.ofMillis(100), false),
-				LockEvents.NOBODY);
+		LockEngine engine = new LockEngine(store, new EngineSettings(defaults.ttl(), defaults.waitTime(), null,
+				Duration.ofSeconds(2), Duration.ofMillis(100), false), LockEvents.NOBODY);
 		this.opened.add(store);
 		this.opened.add(engine);
 		return engine.template();

@@ -57,7 +57,6 @@ final class HistoryWorker {
 		List<Duration> ttls = Stream.of(args[5].split(",")).map(Long::valueOf).map(Duration::ofMillis).toList();
 		EngineSettings defaults = EngineSettings.defaults();
 		EngineSettings settings = new EngineSettings(defaults.ttl(), defaults.waitTime(), null, Place.COMMAND_TIMEOUT,
-				defaults.renewalInterval(), defaults.renewalBatchSize(), defaults.maxHandoffTime(),
 				Duration.ofSeconds(5), false);
 		try (EventLog events = new EventLog(Path.of(args[1]));
 				LockStore store = Place.parse(args[0]).store(Collections.max(ttls));

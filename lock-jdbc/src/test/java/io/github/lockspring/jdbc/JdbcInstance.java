@@ -38,10 +38,9 @@ final class JdbcInstance implements AutoCloseable {
 		this.store = JdbcLockStore.builder(source).build();
 		EngineSettings defaults = EngineSettings.defaults();
 		// long leases are renewed soon
-		this.engine = new LockEngine(this.store,
-				new EngineSettings(defaults.ttl(), defaults.waitTime(), defaults.maxHold(), defaults.commandTimeout(),
-						0.1, defaults.renewalBatchSize(), defaults.maxHandoffTime(), defaults.shutdownTimeout(),
-						defaults.asyncRelease()),
+		this.engine = new LockEngine(
+				this.store, new EngineSettings(defaults.ttl(), defaults.waitTime(), defaults.maxHold(),
+						defaults.commandTimeout(), defaults.shutdownTimeout(), defaults.asyncRelease()),
 				this.events::add);
 		this.engine.start();
 	}

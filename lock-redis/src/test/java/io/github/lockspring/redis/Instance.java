@@ -98,9 +98,8 @@ public final class Instance implements AutoCloseable {
 	public static Instance on(Driver driver, RedisConfiguration where, int replicaAcks, Duration commandTimeout,
 			Duration connectTimeout) {
 		EngineSettings d = EngineSettings.defaults();
-		return new Instance(
-				driver, where, replicaAcks, new EngineSettings(d.ttl(), d.waitTime(), d.maxHold(), commandTimeout,
-						d.renewalInterval(), d.renewalBatchSize(), d.maxHandoffTime(), Duration.ofSeconds(1), false),
+		return new Instance(driver, where, replicaAcks,
+				new EngineSettings(d.ttl(), d.waitTime(), d.maxHold(), commandTimeout, Duration.ofSeconds(1), false),
 				connectTimeout);
 	}
 

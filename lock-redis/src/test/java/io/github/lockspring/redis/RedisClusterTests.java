@@ -55,8 +55,7 @@ class RedisClusterTests {
 
 	/** So that a shard that does not answer is waited for again and again. */
 	private static final EngineSettings SMALL_BATCHES = new EngineSettings(Duration.ofSeconds(30),
-			Duration.ofSeconds(5), null, Duration.ofSeconds(1), 1.0 / 3, 2, Duration.ofMillis(10),
-			Duration.ofSeconds(1), false);
+			Duration.ofSeconds(5), null, Duration.ofSeconds(1), Duration.ofSeconds(1), false);
 
 	@BeforeEach
 	void flush() {

@@ -126,8 +126,7 @@ class RestrictedServerTests {
 	}
 
 	private static EngineSettings patient(EngineSettings d) {
-		return new EngineSettings(d.ttl(), d.waitTime(), d.maxHold(), PATIENT, d.renewalInterval(),
-				d.renewalBatchSize(), d.maxHandoffTime(), d.shutdownTimeout(), d.asyncRelease());
+		return new EngineSettings(d.ttl(), d.waitTime(), d.maxHold(), PATIENT, d.shutdownTimeout(), d.asyncRelease());
 	}
 
 	private static String documentedRights() throws IOException {

@@ -104,8 +104,7 @@ public final class LockAutoConfiguration {
 
 		private static EngineSettings settings(DistributedLockProperties properties) {
 			return new EngineSettings(properties.ttl(), properties.waitTime(), properties.maxHold(),
-					commandTimeout(properties), properties.renewal().interval(), properties.renewal().batchSize(),
-					properties.fairness().maxHandoffTime(), properties.shutdown().timeout(), properties.asyncRelease());
+					commandTimeout(properties), properties.shutdown().timeout(), properties.asyncRelease());
 		}
 
 		private static Duration commandTimeout(DistributedLockProperties properties) {

@@ -53,10 +53,7 @@ class PropertyWiringTests {
 		engine("ttl", "41s", Duration.ofSeconds(41), EngineSettings::ttl);
 		engine("wait-time", "42s", Duration.ofSeconds(42), EngineSettings::waitTime);
 		engine("max-hold", "43s", Duration.ofSeconds(43), EngineSettings::maxHold);
-		engine("renewal.interval", "0.21", 0.21, EngineSettings::renewalInterval);
-		engine("renewal.batch-size", "44", 44, EngineSettings::renewalBatchSize);
 		engine("async-release", "true", true, EngineSettings::asyncRelease);
-		engine("fairness.max-handoff-time", "45ms", Duration.ofMillis(45), EngineSettings::maxHandoffTime);
 		engine("shutdown.timeout", "46s", Duration.ofSeconds(46), EngineSettings::shutdownTimeout);
 		everyStore("key-prefix", "other:", "other:", "keyPrefix");
 		everyStore("redis.command-timeout", "4s", Duration.ofSeconds(4), "commandTimeout");

@@ -20,12 +20,8 @@ record ZooKeeperInstance(CuratorFramework client, ZooKeeperLockStore store,
 		CuratorFramework client = ZooKeeperTestServer.client(servers, session);
 		ZooKeeperLockStore store = ZooKeeperLockStore.createOwning(client, new ZooKeeperStoreSettings(session));
 		EngineSettings defaults = EngineSettings.defaults();
-		return new ZooKeeperInstance(client, store,
-				new LockEngine(store,
-						new EngineSettings(defaults.ttl(), defaults.waitTime(), null, Duration.ofSeconds(2),
-								defaults.renewalInterval(), defaults.renewalBatchSize(), defaults.maxHandoffTime(),
-								Duration.ofMillis(100), false),
-						LockEvents.NOBODY));
+		return new ZooKeeperInstance(client, store, new LockEngine(store, new EngineSettings(defaults.ttl(),
+				defaults.waitTime(), null, Duration.ofSeconds(2), Duration.ofMillis(100), false), LockEvents.NOBODY));
 	}
 
 	LockTemplate locks() {

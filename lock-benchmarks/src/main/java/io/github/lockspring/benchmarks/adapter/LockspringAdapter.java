@@ -59,8 +59,7 @@ final class LockspringAdapter implements LockAdapter {
 			boolean asyncRelease) {
 		EngineSettings defaults = EngineSettings.defaults();
 		EngineSettings settings = new EngineSettings(servers.ttl(), WAIT_TIME, defaults.maxHold(),
-				defaults.commandTimeout(), defaults.renewalInterval(), defaults.renewalBatchSize(),
-				defaults.maxHandoffTime(), defaults.shutdownTimeout(), asyncRelease);
+				defaults.commandTimeout(), defaults.shutdownTimeout(), asyncRelease);
 		this.closeFactory = closeFactory;
 		this.store = RedisLockStore.builder(factory)
 			.keyPrefix(PREFIX)

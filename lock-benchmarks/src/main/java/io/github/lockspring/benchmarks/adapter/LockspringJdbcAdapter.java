@@ -27,8 +27,7 @@ final class LockspringJdbcAdapter implements LockAdapter {
 	LockspringJdbcAdapter(Servers servers) {
 		EngineSettings defaults = EngineSettings.defaults();
 		EngineSettings settings = new EngineSettings(servers.ttl(), WAIT_TIME, defaults.maxHold(),
-				defaults.commandTimeout(), defaults.renewalInterval(), defaults.renewalBatchSize(),
-				defaults.maxHandoffTime(), defaults.shutdownTimeout(), false);
+				defaults.commandTimeout(), defaults.shutdownTimeout(), false);
 		this.pool = JdbcPool.open(servers);
 		this.store = JdbcLockStore.builder(this.pool).connections(9).connectTimeout(Duration.ofSeconds(10)).build();
 		this.engine = new LockEngine(this.store, settings, LockEvents.NOBODY);

@@ -33,11 +33,8 @@ final class LockspringQueueAdapter implements LockAdapter {
 	private LockspringQueueAdapter(LockStore store, Servers servers) {
 		EngineSettings defaults = EngineSettings.defaults();
 		this.store = store;
-		this.engine = new LockEngine(store,
-				new EngineSettings(servers.ttl(), WAIT_TIME, defaults.maxHold(), Duration.ofSeconds(2),
-						defaults.renewalInterval(), defaults.renewalBatchSize(), defaults.maxHandoffTime(),
-						defaults.shutdownTimeout(), false),
-				LockEvents.NOBODY);
+		this.engine = new LockEngine(store, new EngineSettings(servers.ttl(), WAIT_TIME, defaults.maxHold(),
+				Duration.ofSeconds(2), defaults.shutdownTimeout(), false), LockEvents.NOBODY);
 	}
 
 	static LockspringQueueAdapter onZooKeeper(Servers servers) {

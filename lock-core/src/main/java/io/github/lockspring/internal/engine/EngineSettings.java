@@ -13,18 +13,13 @@ import org.jspecify.annotations.Nullable;
  * @param maxHold longest hold of a renewed lock whose request gives none; null: no bound
  * @param commandTimeout longest wait for a result of the store; for a short lease a third
  * of its ttl
- * @param renewalInterval part of the lease after which it is renewed, between 0.1 and 0.5
- * @param renewalBatchSize most leases that one request renews, 1 to 1,000
- * @param maxHandoffTime how long the lock is handed off inside this instance while
- * another instance waits for it
  * @param shutdownTimeout how long {@link LockEngine#stop()} waits for work under a lock
  * to end
  * @param asyncRelease whether a caller goes on when its release is on its way
  * @since 0.1
  */
 public record EngineSettings(Duration ttl, Duration waitTime, @Nullable Duration maxHold, Duration commandTimeout,
-		double renewalInterval, int renewalBatchSize, Duration maxHandoffTime, Duration shutdownTimeout,
-		boolean asyncRelease) {
+		Duration shutdownTimeout, boolean asyncRelease) {
 
 	/**
 	 * Checks the values.
@@ -37,15 +32,7 @@ public record EngineSettings(Duration ttl, Duration waitTime, @Nullable Duration
 			check("maxHold", maxHold, ttl);
 		}
 		check("commandTimeout", commandTimeout, Duration.ofMillis(1));
-		check("maxHandoffTime", maxHandoffTime, Duration.ZERO);
 		check("shutdownTimeout", shutdownTimeout, Duration.ZERO);
-		if (!(renewalInterval >= 0.1 && renewalInterval <= 0.5)) {
-			throw new IllegalArgumentException(
-					"renewalInterval must be between 0.1 and 0.5 of the ttl, not " + renewalInterval);
-		}
-		if (renewalBatchSize < 1 || renewalBatchSize > 1000) {
-			throw new IllegalArgumentException("renewalBatchSize must be between 1 and 1000, not " + renewalBatchSize);
-		}
 	}
 
 	private static void check(String name, Duration value, Duration min) {
@@ -61,8 +48,8 @@ public record EngineSettings(Duration ttl, Duration waitTime, @Nullable Duration
 	 * @return the new settings
 	 */
 	public EngineSettings withAsyncRelease(boolean asyncRelease) {
-		return new EngineSettings(this.ttl, this.waitTime, this.maxHold, this.commandTimeout, this.renewalInterval,
-				this.renewalBatchSize, this.maxHandoffTime, this.shutdownTimeout, asyncRelease);
+		return new EngineSettings(this.ttl, this.waitTime, this.maxHold, this.commandTimeout, this.shutdownTimeout,
+				asyncRelease);
 	}
 
 	/**
@@ -70,8 +57,8 @@ public record EngineSettings(Duration ttl, Duration waitTime, @Nullable Duration
 	 * @return the defaults
 	 */
 	public static EngineSettings defaults() {
-		return new EngineSettings(Duration.ofSeconds(30), Duration.ofSeconds(5), null, Duration.ofSeconds(1), 1.0 / 3,
-				100, Duration.ofMillis(10), Duration.ofSeconds(10), false);
+		return new EngineSettings(Duration.ofSeconds(30), Duration.ofSeconds(5), null, Duration.ofSeconds(1),
+				Duration.ofSeconds(10), false);
 	}
 
 }

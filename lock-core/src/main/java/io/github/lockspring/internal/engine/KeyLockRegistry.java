@@ -55,6 +55,18 @@ import org.slf4j.LoggerFactory;
  */
 final class KeyLockRegistry implements KeyLockPort, InboxListener {
 
+	/** A renewal that fails can be tried again before the lease ends, more than once. */
+	private static final double RENEWAL_INTERVAL = 1.0 / 3;
+
+	/** Most leases that one request renews: other requests do not wait long behind it. */
+	private static final int RENEWAL_BATCH = 100;
+
+	/**
+	 * How long a lock stays in this instance while another one waits: many short holds
+	 * share one hand-over, and nobody notices the wait.
+	 */
+	static final long MAX_HANDOFF_NANOS = 10_000_000;
+
 	private static final Logger logger = LoggerFactory.getLogger(KeyLock.class);
 
 	/** Spreads the attempts that follow a new subscription. */
@@ -126,12 +138,12 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 		this.timed = recorder != LockRecorder.NONE || this.events.isHeard();
 		this.client = new StoreClient(MeasuredStore.of(store, this.recorder, time), settings.commandTimeout(),
 				this.events, time);
-		this.dispatcher = new StoreDispatcher(this.client, settings.renewalBatchSize(), time, ioThreads, this.events);
+		this.dispatcher = new StoreDispatcher(this.client, RENEWAL_BATCH, time, ioThreads, this.events);
 		this.asyncReleases = new AsyncReleases(this.client, this.dispatcher, time, this.events);
 		this.registration = new InstanceRegistration(this.instance, this.client, time, ioThreads);
 		this.watchdog = new Watchdog<>(time, watchdogThread, this.dispatcher::renew, this.registration, this.events);
-		this.renewal = new RenewalPolicy(settings.renewalInterval());
-		this.handoff = new LocalHandoff(settings.maxHandoffTime().toNanos());
+		this.renewal = new RenewalPolicy(RENEWAL_INTERVAL);
+		this.handoff = new LocalHandoff(MAX_HANDOFF_NANOS);
 		this.retry = new RetrySchedule(ThreadLocalRandom::current, settings.commandTimeout().toNanos());
 		this.inbox = store.inbox(this.instance, this);
 	}

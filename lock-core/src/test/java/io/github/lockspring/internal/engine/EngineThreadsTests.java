@@ -41,7 +41,7 @@ import static org.awaitility.Awaitility.await;
 class EngineThreadsTests {
 
 	static final EngineSettings SETTINGS = new EngineSettings(Duration.ofSeconds(2), Duration.ofSeconds(30), null,
-			Duration.ofMillis(200), 1.0 / 3, 100, Duration.ofMillis(10), Duration.ofMillis(300), false);
+			Duration.ofMillis(200), Duration.ofMillis(300), false);
 
 	private final Set<Thread> before = threads();
 

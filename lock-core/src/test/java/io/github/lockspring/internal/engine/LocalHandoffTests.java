@@ -22,7 +22,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 class LocalHandoffTests extends EngineFixture {
 
-	private static final Duration SHARE = EngineSettings.defaults().maxHandoffTime();
+	private static final Duration SHARE = Duration.ofNanos(KeyLockRegistry.MAX_HANDOFF_NANOS);
 
 	private static final LockRequest FIXED = LockRequest.of(KEY).ttl(TTL).renew(false).waitTime(Duration.ofMinutes(1));
 

@@ -132,7 +132,6 @@ class LockParametersTests {
 	private static EngineSettings settings(@Nullable Duration maxHold) {
 		EngineSettings defaults = EngineSettings.defaults();
 		return new EngineSettings(GLOBAL_TTL, defaults.waitTime(), maxHold, defaults.commandTimeout(),
-				defaults.renewalInterval(), defaults.renewalBatchSize(), defaults.maxHandoffTime(),
 				defaults.shutdownTimeout(), false);
 	}
 

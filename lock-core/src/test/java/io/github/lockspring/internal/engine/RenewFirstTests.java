@@ -265,7 +265,7 @@ class RenewFirstTests extends EngineFixture {
 		this.store.messages().wanted(KEY, ownership(KEY).token());
 		this.answer.complete(RenewResult.RENEWED);
 		Running<HeldLock> third = waitingBehind(request());
-		advance(EngineSettings.defaults().maxHandoffTime());
+		advance(Duration.ofNanos(KeyLockRegistry.MAX_HANDOFF_NANOS));
 		second.get().close();
 		assertThat(this.store.released).hasSize(1);
 		acquiresAnew(third);

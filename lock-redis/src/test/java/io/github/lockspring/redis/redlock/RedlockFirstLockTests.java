@@ -67,8 +67,8 @@ class RedlockFirstLockTests {
 
 	private static LockEngine engine(RedlockLockStore store) {
 		EngineSettings d = EngineSettings.defaults();
-		return new LockEngine(store, new EngineSettings(d.ttl(), d.waitTime(), d.maxHold(), COMMAND_TIMEOUT,
-				d.renewalInterval(), d.renewalBatchSize(), d.maxHandoffTime(), Duration.ofSeconds(1), false),
+		return new LockEngine(store,
+				new EngineSettings(d.ttl(), d.waitTime(), d.maxHold(), COMMAND_TIMEOUT, Duration.ofSeconds(1), false),
 				LockEvents.NOBODY);
 	}
 

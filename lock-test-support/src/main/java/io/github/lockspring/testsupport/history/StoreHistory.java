@@ -163,7 +163,6 @@ public final class StoreHistory implements AutoCloseable {
 		Conversation test = new Conversation();
 		EngineSettings defaults = EngineSettings.defaults();
 		EngineSettings settings = new EngineSettings(defaults.ttl(), defaults.waitTime(), null, commandTimeout,
-				defaults.renewalInterval(), defaults.renewalBatchSize(), defaults.maxHandoffTime(),
 				Duration.ofSeconds(5), false);
 		try (EventLog events = new EventLog(Path.of(arguments[1]));
 				LockEngine engine = new LockEngine(new RecordingStore(store, events), settings, LockEvents.NOBODY)) {
