@@ -25,20 +25,20 @@ public class Programs {
 	}
 
 	String invoiceUnderLock(long id) {
-		return this.locks.execute(LockRequest.of("order:" + id), (lock) -> invoice(id));
+		return this.locks.execute(LockRequest.of("order", id), (lock) -> invoice(id));
 	}
 
 	String assignUnderLocks() {
-		return this.locks.execute(LockRequest.of("order:1", "customer:2"), (lock) -> assign(1, 2));
+		return this.locks.execute(LockRequest.of("order", 1).and("customer", 2), (lock) -> assign(1, 2));
 	}
 
 	Optional<HeldLock> tryWithoutWaiting(long id) {
-		Optional<HeldLock> maybe = this.locks.tryAcquire(LockRequest.of("order:" + id).waitTime(Duration.ZERO));
+		Optional<HeldLock> maybe = this.locks.tryAcquire(LockRequest.of("order", id).waitTime(Duration.ZERO));
 		return maybe;
 	}
 
 	long shipWithHandle() {
-		try (HeldLock lock = this.locks.acquire(LockRequest.of("order:42").ttl(Duration.ofSeconds(10)))) {
+		try (HeldLock lock = this.locks.acquire(LockRequest.of("order", 42).ttl(Duration.ofSeconds(10)))) {
 			ship(42, lock.fencingToken());
 		}
 		return this.token;

@@ -54,7 +54,7 @@ class ReadmeExamplesTests {
 		this.orders.assign(1, 2);
 		assertThat(this.orders.held())
 			.anySatisfy((keys) -> assertThat(keys).containsExactlyInAnyOrder("order:1", "customer:2"));
-		for (LockRequest one : List.of(LockRequest.of("order:1"), LockRequest.of("customer:2"))) {
+		for (LockRequest one : List.of(LockRequest.of("order", 1), LockRequest.of("customer", 2))) {
 			try (HeldLock lock = this.locks.acquire(one)) {
 				assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> this.orders.assign(1, 2));
 			}

@@ -1,0 +1,84 @@
+package io.github.lockspring;
+
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.context.annotation.ClassPathScanningCandidateComponentProvider;
+import org.springframework.core.type.filter.AssignableTypeFilter;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * {@code docs/reference.md} has what there is, and nothing else. Its properties are
+ * compared with their metadata by {@code ConfigurationMetadataTests}.
+ */
+class ReferenceTests {
+
+	private static final List<String> PAGE = Documentation.lines("docs/reference.md");
+
+	/** A default that is a text stands in the page in words. */
+	@Test
+	void attributesAreThoseOfTheAnnotationWithTheirDefaults() {
+		Map<String, String> listed = new TreeMap<>();
+		rows("## `@DistributedLock`").forEach((row) -> listed.put(row.get(0), row.get(1)));
+		Map<String, String> existing = new TreeMap<>();
+		for (Method attribute : DistributedLock.class.getDeclaredMethods()) {
+			String name = "`" + attribute.getName() + "`";
+			Object value = attribute.getDefaultValue();
+			existing.put(name, (value instanceof String) ? String.valueOf(listed.get(name)) : "`" + value + "`");
+		}
+		assertThat(listed).isEqualTo(existing).hasSize(9);
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { LockTemplate.class, LockRequest.class, HeldLock.class })
+	void methodsAreThoseOfTheType(Class<?> type) {
+		Set<String> listed = new TreeSet<>();
+		rows("## `" + type.getSimpleName() + "`").forEach((row) -> {
+			Matcher names = Pattern.compile("`(?:HeldLock\\.)?(\\w+)").matcher(row.get(0));
+			while (names.find()) {
+				listed.add(names.group(1));
+			}
+		});
+		Set<String> existing = Arrays.stream(type.getDeclaredMethods())
+			.filter((method) -> Modifier.isPublic(method.getModifiers()) && !method.isSynthetic())
+			.map(Method::getName)
+			.filter((name) -> !Set.of("toString", "equals", "hashCode").contains(name))
+			.collect(Collectors.toCollection(TreeSet::new));
+		assertThat(listed).isEqualTo(existing);
+	}
+
+	@Test
+	void exceptionsAreThoseOfThePackage() {
+		ClassPathScanningCandidateComponentProvider scanner = new ClassPathScanningCandidateComponentProvider(false);
+		scanner.addIncludeFilter(new AssignableTypeFilter(RuntimeException.class));
+		Set<String> existing = scanner.findCandidateComponents("io.github.lockspring")
+			.stream()
+			.map((type) -> String.valueOf(type.getBeanClassName()))
+			.filter((name) -> name.matches("io\\.github\\.lockspring\\.\\w+"))
+			.map((name) -> name.replaceAll(".*\\.", ""))
+			.collect(Collectors.toCollection(TreeSet::new));
+		Set<String> listed = rows("## Exceptions").stream()
+			.map((row) -> row.get(0).replaceAll("^`(\\w+)`.*", "$1"))
+			.collect(Collectors.toCollection(TreeSet::new));
+		assertThat(listed).isEqualTo(existing);
+	}
+
+	private static List<List<String>> rows(String heading) {
+		return Documentation.table(PAGE, heading).stream().skip(2).toList();
+	}
+
+}
