@@ -21,12 +21,15 @@ import io.github.lockspring.testsupport.etcd.RequiresEtcd;
 import org.jspecify.annotations.NonNull;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.FieldSource;
 
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
@@ -35,13 +38,17 @@ import static org.assertj.core.api.Assertions.catchThrowable;
  * Makes the mistakes that {@code docs/troubleshooting.md} lists, and compares each
  * message with the page, word for word.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class MistakesTests {
 
 	private static final String PAGE = "docs/troubleshooting.md";
 
 	private static final Pattern PROBLEM = Pattern.compile("Problem: (.*)");
 
-	private static final Pattern ORIGIN = Pattern.compile(" \\(from .*?\\)(?=:)");
+	/** What Spring Boot writes before the reason of a wrong value. */
+	private static final String REASON = "Validation failed for the following reason:";
+
+	private static final Pattern ORIGIN = Pattern.compile(" \\(from .*?\\)(?=, so)");
 
 	static final List<Mistake> START = List.of(
 			// keys
@@ -52,10 +59,9 @@ class MistakesTests {
 			attribute("ttl", "30"), attribute("ttl", "30sec"), attribute("ttl", "50ms"), attribute("ttl", "-5s"),
 			attribute("waitTime", "400d"), attribute("maxHold", "10ms"),
 			// properties
-			property("tll=30s"), property("wait-time=5sec"), property("ttl=45"), property("wait-time=-1s"),
-			property("max-hold=10s"), property("key-prefix={shop}"), property("store=redlok"),
-			property("renewal.interval=0.9"), property("redlock.node[0]=redis://a"), property("command-timeout=2s"),
-			property("etcd.endpoints=etcd:2379"), property("ttl=1s", "store=etcd"),
+			property("wait-time=5sec"), property("ttl=45"), property("wait-time=-1s"), property("max-hold=10s"),
+			property("key-prefix={shop}"), property("store=redlok"), property("etcd.endpoints=etcd:2379"),
+			property("ttl=1s", "store=etcd"),
 			// methods
 			method("private void ship()", PrivateMethod.class), method("static void ship()", StaticMethod.class),
 			method("final void ship()", FinalMethod.class), method("final class Orders", FinalClass.class),
@@ -66,6 +72,9 @@ class MistakesTests {
 			method("onBusy = SKIP, boolean", SkipsBoolean.class),
 			new Mistake("no Redis and no other store", NoStore.class, ""),
 			new Mistake("a slice without @AutoConfigureDistributedLocks", InSlice.class, ""));
+
+	static final List<Mistake> WARNINGS = List.of(property("tll=30s"), property("redlock.node[0]=redis://a"),
+			property("redis.command-timeout=2s"), property("renewal.interval=0.9"), property("shutdown.timeout=30s"));
 
 	static final List<Mistake> CALLS = List.of(call("key is null", (service) -> service.ship(null)),
 			call("key is \"\"", (service) -> service.ship("")),
@@ -80,11 +89,32 @@ class MistakesTests {
 	@FieldSource("START")
 	void mistakeStopsTheStart(Mistake mistake) {
 		FailureAnalysis failure = StartupFailures.of(mistake.application());
-		Matcher problem = PROBLEM.matcher(failure.getDescription());
-		String first = problem.find() ? problem.group(1)
-				: ORIGIN.matcher(failure.getDescription()).replaceAll("").lines().findFirst().orElseThrow();
-		assertThat(documented("## At startup").get(mistake.what()))
-			.isEqualTo(row(first, failure.getAction().lines().map(String::strip).collect(Collectors.joining(" "))));
+		assertThat(documented("## At startup").get(mistake.what())).isEqualTo(row(failure));
+	}
+
+	private static String row(FailureAnalysis failure) {
+		String description = failure.getDescription();
+		Matcher problem = PROBLEM.matcher(description);
+		String remedy = failure.getAction().lines().map(String::strip).collect(Collectors.joining(" "));
+		int reason = description.indexOf(REASON);
+		if (reason >= 0) {
+			String[] sentences = description.substring(reason + REASON.length()).strip().split("(?<=\\.) ", 2);
+			return row(sentences[0], sentences[1]);
+		}
+		return row(problem.find() ? problem.group(1) : description.lines().findFirst().orElseThrow(), remedy);
+	}
+
+	@ParameterizedTest
+	@FieldSource("WARNINGS")
+	void mistakeIsAWarning(Mistake mistake, CapturedOutput output) {
+		mistake.application().run((context) -> assertThat(context).hasNotFailed());
+		String warning = output.getOut()
+			.lines()
+			.filter((line) -> line.contains("There is no property"))
+			.findFirst()
+			.orElseThrow();
+		assertThat(documented("## Warnings at startup").get(mistake.what()))
+			.isEqualTo("`" + ORIGIN.matcher(warning).replaceAll("").replaceFirst(".*: (?=There is)", "") + "`");
 	}
 
 	@ParameterizedTest
@@ -149,17 +179,9 @@ class MistakesTests {
 	}
 
 	@Test
-	void reportHasAllPropertiesThatDoNotExist() {
-		FailureAnalysis failure = StartupFailures
-			.of(Applications.inMemory().withPropertyValues("distributed-lock.tll=30s", "distributed-lock.wait-tim=1s"));
-		assertThat(failure.getDescription()).contains("'distributed-lock.tll'", "'distributed-lock.wait-tim'");
-		assertThat(failure.getAction()).contains("Did you mean 'distributed-lock.ttl'?",
-				"Did you mean 'distributed-lock.wait-time'?");
-	}
-
-	@Test
 	void everyMistakeOfThePageIsMade() {
 		assertThat(documented("## At startup").keySet()).containsExactlyElementsOf(whats(START));
+		assertThat(documented("## Warnings at startup").keySet()).containsExactlyElementsOf(whats(WARNINGS));
 		assertThat(documented("## At a call").keySet()).containsExactlyElementsOf(whats(CALLS));
 		assertThat(START.size() + CALLS.size()).isGreaterThanOrEqualTo(40);
 	}
@@ -177,7 +199,8 @@ class MistakesTests {
 		Documentation.table(Documentation.lines(PAGE), heading)
 			.stream()
 			.skip(2)
-			.forEach((cells) -> rows.put(cells.get(0).replace("`", ""), cells.get(1) + " | " + cells.get(2)));
+			.forEach((cells) -> rows.put(cells.get(0).replace("`", ""),
+					String.join(" | ", cells.subList(1, cells.size()))));
 		return rows;
 	}
 

@@ -1,11 +1,12 @@
 package io.github.lockspring.autoconfigure;
 
-import io.github.lockspring.autoconfigure.internal.ConditionalOnLocksEnabled;
 import java.lang.annotation.Documented;
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
+
+import io.github.lockspring.autoconfigure.internal.ConditionalOnLocksEnabled;
 
 import org.springframework.context.annotation.Conditional;
 

@@ -10,24 +10,24 @@ import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Client;
 import io.etcd.jetcd.ClientBuilder;
 import io.github.lockspring.autoconfigure.DistributedLockProperties.Etcd;
+import io.github.lockspring.autoconfigure.DistributedLockProperties.Ssl;
+import io.github.lockspring.autoconfigure.DistributedLockProperties.Store;
 import io.github.lockspring.etcd.EtcdLockStore;
 import io.github.lockspring.etcd.EtcdStoreSettings;
 import io.github.lockspring.store.LockStore;
 import io.netty.handler.ssl.SslContextBuilder;
-import org.jspecify.annotations.Nullable;
 
-import org.springframework.beans.factory.NoSuchBeanDefinitionException;
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
-import org.springframework.boot.ssl.NoSuchSslBundleException;
 import org.springframework.boot.ssl.SslBundle;
-import org.springframework.boot.ssl.SslBundles;
 import org.springframework.boot.ssl.SslOptions;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Lazy;
+import org.springframework.core.env.Environment;
 
 /**
  * Auto-configuration of the {@link LockStore} in etcd: on the application's
@@ -37,7 +37,7 @@ import org.springframework.context.annotation.Lazy;
  */
 @AutoConfiguration
 @ConditionalOnClass({ EtcdLockStore.class, Client.class })
-@ConditionalOnLockStore(DistributedLockProperties.Store.ETCD)
+@ConditionalOnLockStore(Store.ETCD)
 @ConditionalOnMissingBean(LockStore.class)
 @EnableConfigurationProperties(DistributedLockProperties.class)
 public final class EtcdLockStoreAutoConfiguration {
@@ -45,56 +45,54 @@ public final class EtcdLockStoreAutoConfiguration {
 	/** A server takes pings of a connection each 5 seconds at most. */
 	private static final Duration KEEPALIVE = Duration.ofSeconds(10);
 
+	private static final String ROOT = "lockspring";
+
 	@Bean
 	@Lazy
-	EtcdLockStore lockspringEtcdLockStore(ObjectProvider<Client> clients, ObjectProvider<SslBundles> bundles,
-			DistributedLockProperties properties) {
+	EtcdLockStore lockspringEtcdLockStore(ObjectProvider<Client> clients, DistributedLockProperties properties,
+			BeanFactory beanFactory, Environment environment) {
 		Client client = clients.getIfAvailable();
-		return (client != null) ? EtcdLockStore.create(client, settings(properties))
-				: EtcdLockStore.createOwning(() -> client(properties.etcd(), bundles), settings(properties));
+		EtcdStoreSettings settings = settings(properties, environment);
+		return (client != null) ? EtcdLockStore.create(client, settings) : EtcdLockStore
+			.createOwning(() -> client(properties.getEtcd(), settings.commandTimeout(), beanFactory), settings);
 	}
 
-	private static EtcdStoreSettings settings(DistributedLockProperties properties) {
-		Etcd etcd = properties.etcd();
-		return new EtcdStoreSettings(properties.keyPrefix(), etcd.root(), etcd.commandTimeout(), etcd.connectTimeout());
+	private static EtcdStoreSettings settings(DistributedLockProperties properties, Environment environment) {
+		return new EtcdStoreSettings(properties.getKeyPrefix(), ROOT,
+				LockTimeouts.command(properties, Store.ETCD, environment), LockTimeouts.CONNECT);
 	}
 
-	private static Client client(Etcd etcd, ObjectProvider<SslBundles> bundles) {
+	private static Client client(Etcd etcd, Duration commandTimeout, BeanFactory beanFactory) {
 		ClientBuilder builder = Client.builder()
-			.endpoints(etcd.endpoints().toArray(String[]::new))
-			.connectTimeout(etcd.connectTimeout())
+			.endpoints(etcd.getEndpoints().toArray(String[]::new))
+			.connectTimeout(LockTimeouts.CONNECT)
 			.keepaliveTime(KEEPALIVE)
-			.keepaliveTimeout(etcd.commandTimeout())
+			.keepaliveTimeout(commandTimeout)
 			// a refused connection is told at once, and the store repeats its requests
 			// itself
 			.waitForReady(false)
 			.retryMaxAttempts(1);
-		if (etcd.username() != null && etcd.password() != null) {
-			builder.user(bytes(etcd.username())).password(bytes(etcd.password()));
+		if (etcd.getUsername() != null && etcd.getPassword() != null) {
+			builder.user(bytes(etcd.getUsername())).password(bytes(etcd.getPassword()));
 		}
-		if (etcd.endpoints().get(0).startsWith("https:")) {
-			encrypt(builder, etcd.ssl().bundle(), bundles);
+		if (etcd.getEndpoints().get(0).startsWith("https:")) {
+			encrypt(builder, etcd.getSsl(), beanFactory);
 		}
 		return builder.build();
 	}
 
-	private static void encrypt(ClientBuilder builder, @Nullable String bundle, ObjectProvider<SslBundles> bundles) {
+	private static void encrypt(ClientBuilder builder, Ssl ssl, BeanFactory beanFactory) {
+		SslBundle bundle = LockSslBundles.find(beanFactory, "etcd", ssl);
 		try {
-			SslBundle found = (bundle != null) ? bundles.getObject().getBundle(bundle) : null;
 			builder.sslContext((context) -> {
-				if (found != null) {
-					use(found, context);
+				if (bundle != null) {
+					use(bundle, context);
 				}
 			});
 		}
-		catch (NoSuchBeanDefinitionException | NoSuchSslBundleException ex) {
-			throw new LockPropertyException("etcd.ssl.bundle", bundle, "there is no SSL bundle of this name",
-					"Define it with spring.ssl.bundle.*, or leave the property out to use the certificates that the JVM"
-							+ " trusts.");
-		}
 		catch (SSLException ex) {
-			throw new LockPropertyException("etcd.ssl.bundle", bundle, "it cannot be used: " + ex.getMessage(),
-					"Check the options of the bundle.");
+			throw PropertyChecks.invalid("etcd.ssl.bundle", String.valueOf(ssl.getBundle()),
+					"It cannot be used: " + ex.getMessage(), "Check the options of the bundle");
 		}
 	}
 

@@ -3,6 +3,7 @@ package io.github.lockspring.autoconfigure;
 import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.github.lockspring.autoconfigure.DistributedLockProperties.Store;
 import io.github.lockspring.internal.sql.TableName;
 import io.github.lockspring.jdbc.JdbcLockStore;
 import io.github.lockspring.store.LockStore;
@@ -19,6 +20,7 @@ import org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Lazy;
+import org.springframework.core.env.Environment;
 import org.springframework.jdbc.core.JdbcOperations;
 
 /**
@@ -30,7 +32,7 @@ import org.springframework.jdbc.core.JdbcOperations;
 		"org.springframework.boot.jdbc.autoconfigure.XADataSourceAutoConfiguration" })
 @ConditionalOnClass({ JdbcLockStore.class, DataSource.class, JdbcOperations.class, HikariDataSource.class,
 		DataSourceBuilder.class, DataSourceScriptDatabaseInitializer.class })
-@ConditionalOnLockStore(DistributedLockProperties.Store.JDBC)
+@ConditionalOnLockStore(Store.JDBC)
 @ConditionalOnBean(DataSource.class)
 @ConditionalOnMissingBean(LockStore.class)
 @EnableConfigurationProperties(DistributedLockProperties.class)
@@ -39,11 +41,11 @@ public final class JdbcLockStoreAutoConfiguration {
 	@Bean
 	@Lazy
 	LockConnectionPool lockspringLockConnectionPool(@LockDataSource ObjectProvider<DataSource> lockDataSource,
-			ObjectProvider<DataSource> dataSources, DistributedLockProperties properties) {
+			ObjectProvider<DataSource> dataSources, DistributedLockProperties properties, Environment environment) {
 		DataSource own = lockDataSource.getIfAvailable();
-		int connections = properties.jdbc().connections();
-		return (own != null) ? LockConnectionPool.of(own, connections)
-				: LockConnectionPool.derivedFrom(unique(dataSources), connections, properties.jdbc().commandTimeout());
+		int connections = properties.getJdbc().getConnections();
+		return (own != null) ? LockConnectionPool.of(own, connections) : LockConnectionPool
+			.derivedFrom(unique(dataSources), connections, LockTimeouts.command(properties, Store.JDBC, environment));
 	}
 
 	@Bean
@@ -54,31 +56,30 @@ public final class JdbcLockStoreAutoConfiguration {
 	}
 
 	@Bean
-	LockTableInitializer lockspringLockTableInitializer(@LockDataSource ObjectProvider<DataSource> lockDataSource,
+	TableInitializer lockspringLockTableInitializer(@LockDataSource ObjectProvider<DataSource> lockDataSource,
 			ObjectProvider<DataSource> dataSources, DistributedLockProperties properties) {
 		DataSource own = lockDataSource.getIfAvailable();
-		return new LockTableInitializer((own != null) ? own : unique(dataSources), table(properties),
-				properties.jdbc().initializeSchema());
+		return new TableInitializer((own != null) ? own : unique(dataSources), TableInitializer.LEASES,
+				table(properties), properties.getJdbc().getInitializeSchema());
 	}
 
 	private static String table(DistributedLockProperties properties) {
-		String table = properties.jdbc().table();
+		String table = properties.getJdbc().getTable();
 		try {
 			return TableName.check(table);
 		}
 		catch (IllegalArgumentException ex) {
-			throw new LockPropertyException("jdbc.table", table, "it is not the name of a table",
-					"Choose a name of letters, digits and underscores, with an optional schema and a dot before it.");
+			throw PropertyChecks.invalid("jdbc.table", table, "It is not the name of a table",
+					"Choose a name of letters, digits and underscores, with an optional schema and a dot before it");
 		}
 	}
 
 	static JdbcLockStore.Builder configure(JdbcLockStore.Builder builder, DistributedLockProperties properties) {
-		DistributedLockProperties.Jdbc jdbc = properties.jdbc();
-		return builder.keyPrefix(properties.keyPrefix())
-			.table(jdbc.table())
-			.connections(jdbc.connections())
-			.connectTimeout(jdbc.connectTimeout())
-			.purgeAfter(jdbc.purgeAfter());
+		DistributedLockProperties.Jdbc jdbc = properties.getJdbc();
+		return builder.keyPrefix(properties.getKeyPrefix())
+			.table(jdbc.getTable())
+			.connections(jdbc.getConnections())
+			.purgeAfter(jdbc.getPurgeAfter());
 	}
 
 	private static DataSource unique(ObjectProvider<DataSource> dataSources) {

@@ -6,7 +6,6 @@ import io.github.lockspring.DistributedLock;
 import io.github.lockspring.FencingGuard;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.autoconfigure.DistributedLockProperties.Store;
-import io.github.lockspring.autoconfigure.internal.ConditionalOnFlag;
 import io.github.lockspring.autoconfigure.internal.ConditionalOnLocksEnabled;
 import io.github.lockspring.internal.UnitOfWork;
 import io.github.lockspring.internal.engine.EngineSettings;
@@ -55,14 +54,8 @@ public final class LockAutoConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static DurationUnitValidator lockspringDurationUnitValidator() {
-		return new DurationUnitValidator();
-	}
-
-	@Bean
-	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static UnknownPropertyValidator lockspringUnknownPropertyValidator() {
-		return new UnknownPropertyValidator();
+	static LockPropertyBinding lockspringLockPropertyBinding() {
+		return new LockPropertyBinding();
 	}
 
 	/**
@@ -87,10 +80,10 @@ public final class LockAutoConfiguration {
 				ObjectProvider<LockRecorder> recorders, LockEngineLifecycle lifecycle,
 				ConfigurableListableBeanFactory beanFactory, Environment environment) {
 			LockStore store = stores.getIfAvailable(() -> {
-				throw MissingLockStoreException.explaining(beanFactory, properties.store());
+				throw MissingLockStore.explain(beanFactory, properties.getStore());
 			});
 			properties.checkTtl(store.traits().shortestTtl());
-			LockEngine engine = new LockEngine(store, settings(properties), publisher::publishEvent,
+			LockEngine engine = new LockEngine(store, settings(properties, environment), publisher::publishEvent,
 					unitsOfWork.getIfAvailable(() -> UnitOfWork.NONE),
 					recorders.getIfAvailable(() -> LockRecorder.NONE), new InstanceDescription(environment));
 			lifecycle.manage(engine);
@@ -102,18 +95,11 @@ public final class LockAutoConfiguration {
 			return new LockEngineLifecycle(context);
 		}
 
-		private static EngineSettings settings(DistributedLockProperties properties) {
-			return new EngineSettings(properties.ttl(), properties.waitTime(), properties.maxHold(),
-					commandTimeout(properties), properties.shutdown().timeout(), properties.asyncRelease());
-		}
-
-		private static Duration commandTimeout(DistributedLockProperties properties) {
-			return switch (LockStoreModules.select(properties.store(), null).orElse(Store.REDIS)) {
-				case JDBC -> properties.jdbc().commandTimeout();
-				case ZOOKEEPER -> properties.zookeeper().commandTimeout();
-				case ETCD -> properties.etcd().commandTimeout();
-				case REDIS, REDLOCK, MEMORY -> properties.redis().commandTimeout();
-			};
+		private static EngineSettings settings(DistributedLockProperties properties, Environment environment) {
+			Store store = LockStoreModules.select(properties.getStore(), null).orElse(Store.REDIS);
+			return new EngineSettings(properties.getTtl(), properties.getWaitTime(), properties.getMaxHold(),
+					LockTimeouts.command(properties, store, environment), LockTimeouts.shutdown(environment),
+					properties.isAsyncRelease());
 		}
 
 	}
@@ -178,27 +164,29 @@ public final class LockAutoConfiguration {
 	@ConditionalOnLocksEnabled
 	static class Transactions {
 
+		/** Leaves the commit that time. The shortest lease is twice as long. */
+		private static final Duration MIN_REMAINING = Duration.ofMillis(50);
+
 		@Bean
 		@ConditionalOnMissingBean
-		@ConditionalOnFlag(name = "distributed-lock.transaction.release-after-completion", byDefault = true)
 		UnitOfWork lockspringUnitOfWork() {
 			return new TransactionUnitOfWork();
 		}
 
 		@Bean
-		TransactionAdvisorOrderRule lockspringTransactionAdvisorOrderRule(ObjectProvider<UnitOfWork> unitsOfWork) {
-			return new TransactionAdvisorOrderRule(
-					() -> unitsOfWork.getIfAvailable(() -> UnitOfWork.NONE) != UnitOfWork.NONE);
+		TransactionAdvisorOrderRule lockspringTransactionAdvisorOrderRule() {
+			return new TransactionAdvisorOrderRule();
 		}
 
 		@Bean
 		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 		static TransactionListenerRegistrar lockspringTransactionListenerRegistrar(
 				ObjectProvider<DistributedLockProperties> properties, ObjectProvider<LockRecorder> recorders) {
-			return new TransactionListenerRegistrar(() -> {
-				DistributedLockProperties.Transaction transaction = properties.getObject().transaction();
-				return new CommitGuard.Settings(transaction.verifyBeforeCommit(), transaction.minRemaining());
-			}, (lock) -> recorders.ifAvailable((recorder) -> recorder.refused(lock.name(), LockRecorder.Guard.COMMIT)));
+			return new TransactionListenerRegistrar(
+					() -> new CommitGuard.Settings(properties.getObject().getTransaction().getVerifyBeforeCommit(),
+							MIN_REMAINING),
+					(lock) -> recorders
+						.ifAvailable((recorder) -> recorder.refused(lock.name(), LockRecorder.Guard.COMMIT)));
 		}
 
 	}

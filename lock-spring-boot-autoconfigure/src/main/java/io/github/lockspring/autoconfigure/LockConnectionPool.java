@@ -165,12 +165,9 @@ final class LockConnectionPool implements DisposableBean {
 		return (config.getUsername() != null) ? url + ", user '" + config.getUsername() + "'" : url;
 	}
 
-	static LockPropertyException refused(String problem, String remedy, @Nullable Exception cause) {
-		LockPropertyException refused = new LockPropertyException("store", "jdbc", problem, remedy);
-		if (cause != null) {
-			refused.initCause(cause);
-		}
-		return refused;
+	static LockConfigurationException refused(String problem, String remedy, @Nullable Exception cause) {
+		return new LockConfigurationException(
+				"The locks cannot be kept in the application's database: " + problem + ".", remedy, cause);
 	}
 
 	String name() {

@@ -65,7 +65,7 @@ public final class LockFencingAutoConfiguration {
 		@Bean
 		@DependsOnDatabaseInitialization
 		JdbcFencingGuard lockspringJdbcFencingGuard(DataSource dataSource, DistributedLockProperties properties) {
-			return guard(dataSource, properties.fencing().table());
+			return guard(dataSource, properties.getFencing().getTable());
 		}
 
 		private static JdbcFencingGuard guard(DataSource dataSource, String table) {
@@ -73,8 +73,8 @@ public final class LockFencingAutoConfiguration {
 				return new JdbcFencingGuard(dataSource, table);
 			}
 			catch (IllegalArgumentException ex) {
-				throw new LockPropertyException("fencing.table", table, "it is not the name of a table",
-						"Choose a name of letters, digits and underscores, with an optional schema and a dot before it.");
+				throw PropertyChecks.invalid("fencing.table", table, "It is not the name of a table",
+						"Choose a name of letters, digits and underscores, with an optional schema and a dot before it");
 			}
 		}
 
@@ -83,12 +83,13 @@ public final class LockFencingAutoConfiguration {
 		static class Schema {
 
 			@Bean
-			FenceTableInitializer lockspringFenceTableInitializer(DataSource dataSource,
+			TableInitializer lockspringFenceTableInitializer(DataSource dataSource,
 					DistributedLockProperties properties) {
-				DistributedLockProperties.Fencing fencing = properties.fencing();
+				DistributedLockProperties.Fencing fencing = properties.getFencing();
 				// validates the name
-				guard(dataSource, fencing.table());
-				return new FenceTableInitializer(dataSource, fencing.table(), fencing.initializeSchema());
+				guard(dataSource, fencing.getTable());
+				return new TableInitializer(dataSource, TableInitializer.FENCES, fencing.getTable(),
+						fencing.getInitializeSchema());
 			}
 
 		}

@@ -24,8 +24,7 @@ class LockRuntimeHints implements RuntimeHintsRegistrar {
 			.registerTypeIfPresent(classLoader,
 					"org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory",
 					(type) -> type.withField("configuration"));
-		// the last one is created from a URL by its method valueOf
-		for (Class<?> type : List.of(DistributedLock.class, Fenced.class, RedlockNodeProperties.class)) {
+		for (Class<?> type : List.of(DistributedLock.class, Fenced.class)) {
 			hints.reflection().registerType(type, MemberCategory.INVOKE_PUBLIC_METHODS);
 		}
 	}

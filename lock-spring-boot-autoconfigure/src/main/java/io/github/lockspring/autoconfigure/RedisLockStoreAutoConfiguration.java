@@ -1,5 +1,6 @@
 package io.github.lockspring.autoconfigure;
 
+import io.github.lockspring.autoconfigure.DistributedLockProperties.Store;
 import io.github.lockspring.redis.RedisLockStore;
 import io.github.lockspring.store.LockStore;
 
@@ -13,7 +14,9 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandi
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Lazy;
+import org.springframework.core.env.Environment;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.util.StringUtils;
 
 /**
  * Auto-configuration of the {@link LockStore} on the application's Redis.
@@ -22,7 +25,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
  */
 @AutoConfiguration(afterName = "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration")
 @ConditionalOnClass({ RedisConnectionFactory.class, RedisLockStore.class })
-@ConditionalOnLockStore(DistributedLockProperties.Store.REDIS)
+@ConditionalOnLockStore(Store.REDIS)
 @EnableConfigurationProperties(DistributedLockProperties.class)
 public final class RedisLockStoreAutoConfiguration {
 
@@ -31,27 +34,27 @@ public final class RedisLockStoreAutoConfiguration {
 	@ConditionalOnMissingBean(LockStore.class)
 	@ConditionalOnSingleCandidate(RedisConnectionFactory.class)
 	RedisLockStore lockspringRedisLockStore(ConfigurableListableBeanFactory beanFactory,
-			DistributedLockProperties properties) {
+			DistributedLockProperties properties, Environment environment) {
 		NamedBeanHolder<RedisConnectionFactory> factory = beanFactory.resolveNamedBean(RedisConnectionFactory.class);
 		boolean several = BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beanFactory,
 				RedisConnectionFactory.class).length > 1;
 		try {
-			RedisLockStore.Builder builder = configure(RedisLockStore.builder(factory.getBeanInstance()), properties);
+			RedisLockStore.Builder builder = configure(RedisLockStore.builder(factory.getBeanInstance()), properties,
+					environment);
 			return (several ? builder.name(factory.getBeanName()) : builder).build();
 		}
 		catch (UnsupportedOperationException ex) {
-			throw new LockPropertyException("redis.replica-acks", String.valueOf(properties.redis().replicaAcks()),
-					String.valueOf(ex.getMessage()),
-					"Leave the property out, or connect to a single server or through Sentinel.");
+			throw PropertyChecks.invalid("redis.replica-acks", properties.getRedis().getReplicaAcks(),
+					StringUtils.capitalize(String.valueOf(ex.getMessage())),
+					"Leave the property out, or connect to a single server or through Sentinel");
 		}
 	}
 
-	static RedisLockStore.Builder configure(RedisLockStore.Builder builder, DistributedLockProperties properties) {
-		DistributedLockProperties.Redis redis = properties.redis();
-		return builder.keyPrefix(properties.keyPrefix())
-			.commandTimeout(redis.commandTimeout())
-			.connectTimeout(redis.connectTimeout())
-			.replicaAcks(redis.replicaAcks());
+	static RedisLockStore.Builder configure(RedisLockStore.Builder builder, DistributedLockProperties properties,
+			Environment environment) {
+		return builder.keyPrefix(properties.getKeyPrefix())
+			.commandTimeout(LockTimeouts.command(properties, Store.REDIS, environment))
+			.replicaAcks(properties.getRedis().getReplicaAcks());
 	}
 
 }

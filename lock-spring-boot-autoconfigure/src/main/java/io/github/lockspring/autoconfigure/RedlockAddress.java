@@ -3,7 +3,14 @@ package io.github.lockspring.autoconfigure;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.stream.Collectors;
 
+import io.github.lockspring.autoconfigure.DistributedLockProperties.Redlock;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.StringUtils;
@@ -11,81 +18,96 @@ import org.springframework.util.StringUtils;
 /**
  * Address and login of a server of Redlock.
  *
- * @param property name of the property that it was read from
  * @param host host name or IP address, IPv6 without brackets
  * @param port the port
  * @param database index of the database
  * @param username login username, or null for the default user
  * @param password login password, or null for none
  * @param ssl whether the connection is encrypted
- * @param bundle name of the SSL bundle, or null for the trust store of the JVM
  */
-record RedlockAddress(String property, String host, int port, int database, @Nullable String username,
-		@Nullable String password, boolean ssl, @Nullable String bundle) {
+record RedlockAddress(String host, int port, int database, @Nullable String username, @Nullable String password,
+		boolean ssl) {
+
+	private static final String NODES = "redlock.nodes";
 
 	private static final int DEFAULT_PORT = 6379;
 
 	private static final String EXAMPLE = "Write it as redis://user:password@host:6379, or rediss:// with TLS;"
-			+ " in names and passwords, characters such as @ and / are written %40 and %2F.";
+			+ " in names and passwords, characters such as @, / and , are written %40, %2F and %2C.";
 
 	/**
-	 * Reads the address of a node.
-	 * @param index position of the node in the property
-	 * @param node the node
-	 * @throws LockPropertyException if the address is invalid
+	 * Reads the URLs of the nodes: an odd number of servers, at least three, each listed
+	 * once.
+	 * @throws LockConfigurationException if they are something else
 	 */
-	static RedlockAddress of(int index, RedlockNodeProperties node) {
-		String property = "redlock.nodes[" + index + "]";
-		boolean secure = (node.ssl().enabled() != null) ? node.ssl().enabled() : node.ssl().bundle() != null;
-		if (node.url() != null) {
-			if (node.host() != null) {
-				throw new LockPropertyException(property, node.toString(), "it has a url and a host",
-						"Leave one of them out.");
+	static List<RedlockAddress> parse(Redlock redlock) {
+		List<RedlockAddress> addresses = new ArrayList<>();
+		for (String url : redlock.getNodes()) {
+			addresses.add(parse(NODES + "[" + addresses.size() + "]", url.trim()));
+		}
+		String names = addresses.stream().map(RedlockAddress::name).collect(Collectors.joining(", "));
+		if (addresses.size() < 3) {
+			throw invalid(names,
+					(addresses.isEmpty() ? "there is no node" : "there are too few nodes")
+							+ " for distributed-lock.store=redlock, whose locks survive the loss of a minority",
+					"Name three or five servers that are independent of each other; for one server, or one master"
+							+ " with replicas, use distributed-lock.store=redis.");
+		}
+		if (addresses.size() % 2 == 0) {
+			throw invalid(names, "the number of nodes, " + addresses.size()
+					+ ", is even, which tolerates no more failures than one node less, with one more node that can fail",
+					"Remove a node, or add one.");
+		}
+		Set<String> seen = new HashSet<>();
+		for (RedlockAddress address : addresses) {
+			if (!seen.add(address.name().toLowerCase(Locale.ROOT))) {
+				throw invalid(names, address + " is listed twice, and a server must not vote twice",
+						"Name servers that are independent of each other.");
 			}
-			return parse(property, node, node.url().trim(), secure);
 		}
-		if (!StringUtils.hasText(node.host())) {
-			throw new LockPropertyException(property, "", "it has neither a url nor a host", EXAMPLE);
+		if (redlock.getSsl().getBundle() != null && addresses.stream().noneMatch(RedlockAddress::ssl)) {
+			throw PropertyChecks.invalid("redlock.ssl.bundle", redlock.getSsl().getBundle(),
+					"The nodes begin with redis://, so nothing would be encrypted",
+					"Begin them with rediss://, or leave the property out");
 		}
-		return new RedlockAddress(property, node.host().trim(), node.port(), node.database(), node.username(),
-				node.password(), secure, node.ssl().bundle());
+		return addresses;
 	}
 
-	private static RedlockAddress parse(String property, RedlockNodeProperties node, String url, boolean secure) {
-		URI uri = uri(property, node, url);
-		boolean rediss = "rediss".equalsIgnoreCase(uri.getScheme());
-		if (!rediss && !"redis".equalsIgnoreCase(uri.getScheme())) {
-			throw invalid(property, node, "it starts neither with redis:// nor with rediss://");
+	private static RedlockAddress parse(String property, String url) {
+		URI uri = uri(property, url);
+		boolean ssl = "rediss".equalsIgnoreCase(uri.getScheme());
+		if (!ssl && !"redis".equalsIgnoreCase(uri.getScheme())) {
+			throw LockConfigurationException.ofSecret(property, "it starts neither with redis:// nor with rediss://",
+					EXAMPLE);
 		}
 		if (uri.getHost() == null) {
-			throw invalid(property, node, "it names no host");
+			throw LockConfigurationException.ofSecret(property, "it names no host", EXAMPLE);
 		}
 		String path = StringUtils.trimLeadingCharacter((uri.getPath() != null) ? uri.getPath() : "", '/');
 		if (!path.matches("\\d{0,5}")) {
-			throw invalid(property, node, "the path is not the index of a database");
+			throw LockConfigurationException.ofSecret(property, "the path is not the index of a database", EXAMPLE);
 		}
 		String user = uri.getRawUserInfo();
 		int colon = (user != null) ? user.indexOf(':') : -1;
-		String username = (colon > 0) ? decode(user.substring(0, colon)) : node.username();
-		String password = (user != null) ? decode(user.substring(colon + 1)) : node.password();
-		return new RedlockAddress(property, uri.getHost().replaceAll("[\\[\\]]", ""),
-				(uri.getPort() > 0) ? uri.getPort() : DEFAULT_PORT,
-				path.isEmpty() ? node.database() : Integer.parseInt(path), username, password, rediss || secure,
-				node.ssl().bundle());
+		return new RedlockAddress(uri.getHost().replaceAll("[\\[\\]]", ""),
+				(uri.getPort() > 0) ? uri.getPort() : DEFAULT_PORT, path.isEmpty() ? 0 : Integer.parseInt(path),
+				(colon > 0) ? decode(user.substring(0, colon)) : null,
+				(user != null) ? decode(user.substring(colon + 1)) : null, ssl);
 	}
 
-	private static URI uri(String property, RedlockNodeProperties node, String url) {
+	private static URI uri(String property, String url) {
 		try {
 			return new URI(url);
 		}
 		catch (URISyntaxException ex) {
 			// the exception itself has the password in its message
-			throw invalid(property, node, "it is not a URL");
+			throw LockConfigurationException.ofSecret(property, "it is not a URL", EXAMPLE);
 		}
 	}
 
-	private static LockPropertyException invalid(String property, RedlockNodeProperties node, String problem) {
-		return new LockPropertyException(property, node.toString(), problem, EXAMPLE);
+	/** The names are without logins, unlike the value of the property. */
+	private static LockConfigurationException invalid(String names, String problem, String remedy) {
+		return LockConfigurationException.ofValue(NODES, names, problem, remedy);
 	}
 
 	private static String decode(String text) {
@@ -95,7 +117,7 @@ record RedlockAddress(String property, String host, int port, int database, @Nul
 	/**
 	 * Returns host and port, without the login.
 	 */
-	public String name() {
+	String name() {
 		return ((this.host.indexOf(':') >= 0) ? "[" + this.host + "]" : this.host) + ":" + this.port;
 	}
 

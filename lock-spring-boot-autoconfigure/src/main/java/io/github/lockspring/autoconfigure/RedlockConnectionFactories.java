@@ -8,11 +8,8 @@ import io.lettuce.core.resource.ClientResources;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.BeanFactory;
-import org.springframework.beans.factory.NoSuchBeanDefinitionException;
 import org.springframework.boot.context.properties.PropertyMapper;
-import org.springframework.boot.ssl.NoSuchSslBundleException;
 import org.springframework.boot.ssl.SslBundle;
-import org.springframework.boot.ssl.SslBundles;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisClientConfiguration;
@@ -32,20 +29,22 @@ interface RedlockConnectionFactories {
 
 	/**
 	 * Selects the driver.
+	 * @param bundle that of the connections with TLS; null: the trust store of the JVM
 	 * @param clientType the value of {@code spring.data.redis.client-type}, or null
 	 */
-	static RedlockConnectionFactories of(BeanFactory beanFactory, @Nullable String clientType) {
+	static RedlockConnectionFactories of(@Nullable SslBundle bundle, BeanFactory beanFactory,
+			@Nullable String clientType) {
 		ClassLoader classLoader = RedlockConnectionFactories.class.getClassLoader();
 		boolean lettuce = ClassUtils.isPresent("io.lettuce.core.RedisClient", classLoader);
 		boolean jedis = ClassUtils.isPresent("redis.clients.jedis.RedisClient", classLoader);
 		if (jedis && (!lettuce || "jedis".equalsIgnoreCase(clientType))) {
-			return new Jedis(beanFactory);
+			return new Jedis(bundle);
 		}
 		if (lettuce) {
-			return new Lettuce(beanFactory);
+			return new Lettuce(bundle, beanFactory);
 		}
-		throw new LockPropertyException("store", "redlock", "there is no driver for Redis on the class path",
-				"Add the dependency io.lettuce:lettuce-core or redis.clients:jedis.");
+		throw new LockConfigurationException("There is no driver for Redis on the class path.",
+				"Add the dependency io.lettuce:lettuce-core or redis.clients:jedis.", null);
 	}
 
 	private static RedisStandaloneConfiguration configuration(RedlockAddress address) {
@@ -56,21 +55,8 @@ interface RedlockConnectionFactories {
 		return configuration;
 	}
 
-	private static @Nullable SslBundle bundle(RedlockAddress address, BeanFactory beanFactory) {
-		String name = address.bundle();
-		try {
-			return (name != null) ? beanFactory.getBean(SslBundles.class).getBundle(name) : null;
-		}
-		catch (NoSuchBeanDefinitionException | NoSuchSslBundleException ex) {
-			throw new LockPropertyException(address.property() + ".ssl.bundle", name,
-					"there is no SSL bundle of this name",
-					"Define it with spring.ssl.bundle.*, or leave the property out to use the certificates that the JVM"
-							+ " trusts.");
-		}
-	}
-
 	/** Loaded only if Lettuce is on the class path. */
-	record Lettuce(BeanFactory beanFactory) implements RedlockConnectionFactories {
+	record Lettuce(@Nullable SslBundle bundle, BeanFactory beanFactory) implements RedlockConnectionFactories {
 
 		@Override
 		public RedisConnectionFactory create(RedlockAddress address) {
@@ -79,9 +65,8 @@ interface RedlockConnectionFactories {
 			this.beanFactory.getBeanProvider(ClientResources.class).ifUnique(client::clientResources);
 			if (address.ssl()) {
 				client.useSsl();
-				SslBundle bundle = bundle(address, this.beanFactory);
-				if (bundle != null) {
-					client.clientOptions(ClientOptions.builder().sslOptions(options(bundle)).build());
+				if (this.bundle != null) {
+					client.clientOptions(ClientOptions.builder().sslOptions(options(this.bundle)).build());
 				}
 			}
 			return new LettuceConnectionFactory(configuration(address), client.build());
@@ -100,19 +85,18 @@ interface RedlockConnectionFactories {
 	}
 
 	/** Loaded only if Jedis is on the class path. */
-	record Jedis(BeanFactory beanFactory) implements RedlockConnectionFactories {
+	record Jedis(@Nullable SslBundle bundle) implements RedlockConnectionFactories {
 
 		@Override
 		public RedisConnectionFactory create(RedlockAddress address) {
 			JedisClientConfiguration.JedisClientConfigurationBuilder client = JedisClientConfiguration.builder();
 			if (address.ssl()) {
 				var ssl = client.useSsl();
-				SslBundle bundle = bundle(address, this.beanFactory);
-				if (bundle != null) {
-					ssl.sslSocketFactory(bundle.createSslContext().getSocketFactory());
+				if (this.bundle != null) {
+					ssl.sslSocketFactory(this.bundle.createSslContext().getSocketFactory());
 					SSLParameters parameters = new SSLParameters();
-					parameters.setCipherSuites(bundle.getOptions().getCiphers());
-					parameters.setProtocols(bundle.getOptions().getEnabledProtocols());
+					parameters.setCipherSuites(this.bundle.getOptions().getCiphers());
+					parameters.setProtocols(this.bundle.getOptions().getEnabledProtocols());
 					ssl.sslParameters(parameters);
 				}
 			}

@@ -24,8 +24,8 @@ record RedlockLeaseValidator(Duration longest) implements AdvisorOrderRule {
 
 	private void refuseIfLonger(LockOperation operation, String attribute, @Nullable Duration lease) {
 		if (lease != null && lease.compareTo(this.longest) > 0) {
-			throw operation.error(attribute, PropertyRange.text(lease),
-					"it is longer than distributed-lock.redlock.longest-ttl = " + PropertyRange.text(this.longest)
+			throw operation.error(attribute, PropertyChecks.text(lease),
+					"it is longer than distributed-lock.redlock.max-ttl = " + PropertyChecks.text(this.longest)
 							+ ", for which a restarted node does not vote",
 					"Set that property to the longest lease, or make this lease shorter");
 		}

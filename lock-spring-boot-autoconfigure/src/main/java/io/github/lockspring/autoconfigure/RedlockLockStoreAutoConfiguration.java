@@ -3,7 +3,7 @@ package io.github.lockspring.autoconfigure;
 import java.time.Duration;
 import java.util.List;
 
-import io.github.lockspring.autoconfigure.internal.ConditionalOnFlag;
+import io.github.lockspring.autoconfigure.DistributedLockProperties.Store;
 import io.github.lockspring.redis.redlock.RedlockLockStore;
 import io.github.lockspring.store.LockStore;
 
@@ -24,7 +24,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
  */
 @AutoConfiguration(afterName = "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration")
 @ConditionalOnClass({ RedisConnectionFactory.class, RedlockLockStore.class })
-@ConditionalOnLockStore(DistributedLockProperties.Store.REDLOCK)
+@ConditionalOnLockStore(Store.REDLOCK)
 @EnableConfigurationProperties(DistributedLockProperties.class)
 public final class RedlockLockStoreAutoConfiguration {
 
@@ -36,29 +36,31 @@ public final class RedlockLockStoreAutoConfiguration {
 	@ConditionalOnMissingBean(LockStore.class)
 	RedlockLockStore lockspringRedlockLockStore(DistributedLockProperties properties, BeanFactory beanFactory,
 			Environment environment) {
-		RedlockConnectionFactories factories = RedlockConnectionFactories.of(beanFactory,
+		RedlockConnectionFactories factories = RedlockConnectionFactories.of(
+				LockSslBundles.find(beanFactory, "redlock", properties.getRedlock().getSsl()), beanFactory,
 				environment.getProperty("spring.data.redis.client-type"));
-		List<RedisConnectionFactory> nodes = properties.redlock().addresses().stream().map(factories::create).toList();
-		return configure(RedlockLockStore.builder(nodes), properties).build();
+		List<RedisConnectionFactory> nodes = RedlockAddress.parse(properties.getRedlock())
+			.stream()
+			.map(factories::create)
+			.toList();
+		return configure(RedlockLockStore.builder(nodes), properties, environment).build();
 	}
 
 	@Bean
-	@ConditionalOnFlag(name = "distributed-lock.redlock.durable", byDefault = false, havingValue = false)
 	RedlockLeaseValidator lockspringRedlockLeaseValidator(DistributedLockProperties properties) {
-		return new RedlockLeaseValidator(longestTtl(properties));
+		return new RedlockLeaseValidator(maxTtl(properties));
 	}
 
-	static RedlockLockStore.Builder configure(RedlockLockStore.Builder builder, DistributedLockProperties properties) {
-		return builder.keyPrefix(properties.keyPrefix())
-			.commandTimeout(properties.redis().commandTimeout())
-			.connectTimeout(properties.redis().connectTimeout())
-			.maxTtl(longestTtl(properties))
-			.durable(properties.redlock().durable());
+	static RedlockLockStore.Builder configure(RedlockLockStore.Builder builder, DistributedLockProperties properties,
+			Environment environment) {
+		return builder.keyPrefix(properties.getKeyPrefix())
+			.commandTimeout(LockTimeouts.command(properties, Store.REDLOCK, environment))
+			.maxTtl(maxTtl(properties));
 	}
 
-	private static Duration longestTtl(DistributedLockProperties properties) {
-		Duration longestTtl = properties.redlock().longestTtl();
-		return (longestTtl != null) ? longestTtl : properties.ttl();
+	private static Duration maxTtl(DistributedLockProperties properties) {
+		Duration maxTtl = properties.getRedlock().getMaxTtl();
+		return (maxTtl != null) ? maxTtl : properties.getTtl();
 	}
 
 }

@@ -23,8 +23,8 @@ record ShortestTtlValidator(Supplier<@Nullable StoreTraits> traits) implements A
 		Duration ttl = operation.request().ttl();
 		StoreTraits present = (ttl != null) ? this.traits.get() : null;
 		if (ttl != null && present != null && ttl.compareTo(present.shortestTtl()) < 0) {
-			throw operation.error("ttl", PropertyRange.text(ttl),
-					"the store of this application cannot give less than " + PropertyRange.text(present.shortestTtl()),
+			throw operation.error("ttl", PropertyChecks.text(ttl),
+					"the store of this application cannot give less than " + PropertyChecks.text(present.shortestTtl()),
 					"Choose at least that, or another store: docs/stores.md says what each of them can give");
 		}
 	}

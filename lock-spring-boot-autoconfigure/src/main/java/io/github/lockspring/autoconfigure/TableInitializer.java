@@ -8,6 +8,8 @@ import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
+import io.github.lockspring.fencing.JdbcFencingGuard;
+import io.github.lockspring.jdbc.JdbcLockStore;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -23,9 +25,14 @@ import org.springframework.dao.DataAccessException;
 /**
  * Creates a table if it does not exist.
  */
-abstract class TableInitializer extends DataSourceScriptDatabaseInitializer {
+final class TableInitializer extends DataSourceScriptDatabaseInitializer {
 
 	private static final Logger logger = LoggerFactory.getLogger(TableInitializer.class);
+
+	static final Table LEASES = new Table("jdbc", "lock-lease-", JdbcLockStore.DEFAULT_TABLE, "jdbc.initialize-schema");
+
+	static final Table FENCES = new Table("fencing", "lock-fence-", JdbcFencingGuard.DEFAULT_TABLE,
+			"fencing.initialize-schema");
 
 	private static final String CREATE = "CREATE TABLE IF NOT EXISTS ";
 
@@ -42,8 +49,7 @@ abstract class TableInitializer extends DataSourceScriptDatabaseInitializer {
 	 * @param name the valid name that it is to have
 	 * @param mode when to create it
 	 */
-	protected TableInitializer(DataSource dataSource, Table table, String name,
-			DistributedLockProperties.InitializeSchema mode) {
+	TableInitializer(DataSource dataSource, Table table, String name, DistributedLockProperties.InitializeSchema mode) {
 		super(dataSource, settings(table, mode));
 		this.table = table;
 		this.name = name;
@@ -79,9 +85,9 @@ abstract class TableInitializer extends DataSourceScriptDatabaseInitializer {
 			}
 		}
 		if (this.mode == DistributedLockProperties.InitializeSchema.ALWAYS) {
-			throw new LockPropertyException(this.table.property, "always",
-					"there is no script " + fileName + " for this database",
-					"Create the table with a migration, as the other scripts do, and set the property to never.");
+			throw PropertyChecks.invalid(this.table.property, "always",
+					"There is no script " + fileName + " for this database",
+					"Create the table with a migration, as the other scripts do, and set the property to never");
 		}
 		logger.debug("There is no script {} to create the table {}", fileName, this.name);
 	}
@@ -120,7 +126,7 @@ abstract class TableInitializer extends DataSourceScriptDatabaseInitializer {
 	 * @param property the property that says when to create it, without
 	 * {@code distributed-lock.}
 	 */
-	public record Table(String room, String script, String defaultName, String property) {
+	record Table(String room, String script, String defaultName, String property) {
 
 		private String fileName(String platform) {
 			return this.script + platform + ".sql";

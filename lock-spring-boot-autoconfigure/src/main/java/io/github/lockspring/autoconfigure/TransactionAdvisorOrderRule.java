@@ -1,7 +1,6 @@
 package io.github.lockspring.autoconfigure;
 
 import java.util.Set;
-import java.util.function.BooleanSupplier;
 
 import io.github.lockspring.DistributedLock;
 import io.github.lockspring.internal.interceptor.AdvisorChain;
@@ -16,14 +15,10 @@ import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.transaction.interceptor.TransactionAttributeSource;
 
 /**
- * Finds a transaction that a method begins outside of its lock. Logs a warning where the
- * lock is kept until the transaction is complete, which only wastes connections; refuses
- * the method otherwise, since the next holder would read data from before the commit.
- *
- * @param releasedAfterCompletion whether a lock acquired inside a transaction is kept
- * until the transaction is complete
+ * Warns of a transaction that a method begins outside of its lock. The lock is kept until
+ * the transaction is complete, so that only connections are wasted.
  */
-record TransactionAdvisorOrderRule(BooleanSupplier releasedAfterCompletion) implements AdvisorOrderRule {
+class TransactionAdvisorOrderRule implements AdvisorOrderRule {
 
 	private static final Logger logger = LoggerFactory.getLogger(TransactionAdvisorOrderRule.class);
 
@@ -38,12 +33,6 @@ record TransactionAdvisorOrderRule(BooleanSupplier releasedAfterCompletion) impl
 	public void validate(AdvisorChain chain) {
 		if (chain.outside().stream().noneMatch((advisor) -> beginsTransaction(advisor, chain))) {
 			return;
-		}
-		if (!this.releasedAfterCompletion.getAsBoolean()) {
-			throw chain.error(
-					"its transaction is outside of its lock, which would be released before the commit:"
-							+ " the next holder would read old data",
-					REMEDY + ", or leave out distributed-lock.transaction.release-after-completion=false");
 		}
 		logger.warn(
 				"@DistributedLock on {}: its transaction is outside of its lock. The lock is kept until the transaction is"

@@ -32,30 +32,32 @@ import org.springframework.context.annotation.Lazy;
 @EnableConfigurationProperties(DistributedLockProperties.class)
 public final class ZooKeeperLockStoreAutoConfiguration {
 
+	private static final String ROOT = "/lockspring";
+
 	@Bean
 	@Lazy
 	ZooKeeperLockStore lockspringZooKeeperLockStore(ObjectProvider<CuratorFramework> clients,
 			DistributedLockProperties properties) {
 		CuratorFramework client = clients.getIfAvailable();
 		return (client != null) ? ZooKeeperLockStore.create(client, settings(properties))
-				: ZooKeeperLockStore.createOwning(client(properties.zookeeper()), settings(properties));
+				: ZooKeeperLockStore.createOwning(client(properties.getZookeeper()), settings(properties));
 	}
 
 	private static ZooKeeperStoreSettings settings(DistributedLockProperties properties) {
-		Zookeeper zookeeper = properties.zookeeper();
-		return new ZooKeeperStoreSettings(properties.keyPrefix(), zookeeper.root(),
-				(zookeeper.acl() == Zookeeper.Acl.CREATOR) ? Ids.CREATOR_ALL_ACL : Ids.OPEN_ACL_UNSAFE,
-				zookeeper.sessionTimeout(), zookeeper.connectTimeout());
+		Zookeeper zookeeper = properties.getZookeeper();
+		return new ZooKeeperStoreSettings(properties.getKeyPrefix(), ROOT,
+				(zookeeper.getAuth() != null) ? Ids.CREATOR_ALL_ACL : Ids.OPEN_ACL_UNSAFE,
+				zookeeper.getSessionTimeout(), LockTimeouts.CONNECT);
 	}
 
 	private static CuratorFramework client(Zookeeper zookeeper) {
 		CuratorFrameworkFactory.Builder builder = CuratorFrameworkFactory.builder()
-			.connectString(zookeeper.connectString())
-			.sessionTimeoutMs((int) zookeeper.sessionTimeout().toMillis())
-			.connectionTimeoutMs((int) zookeeper.connectTimeout().toMillis())
+			.connectString(zookeeper.getConnectString())
+			.sessionTimeoutMs((int) zookeeper.getSessionTimeout().toMillis())
+			.connectionTimeoutMs((int) LockTimeouts.CONNECT.toMillis())
 			// the store repeats its requests itself
 			.retryPolicy(new RetryOneTime(1000));
-		String auth = zookeeper.auth();
+		String auth = zookeeper.getAuth();
 		if (auth != null) {
 			int colon = auth.indexOf(':');
 			builder.authorization(auth.substring(0, colon), auth.substring(colon + 1).getBytes(StandardCharsets.UTF_8));

@@ -23,9 +23,7 @@ public final class Applications {
 	 * More patient than the defaults, so that a test does not fail where a server or this
 	 * machine is slow.
 	 */
-	private static final String[] PATIENT = { "distributed-lock.wait-time=1m",
-			"distributed-lock.redis.command-timeout=20s", "distributed-lock.zookeeper.command-timeout=20s",
-			"distributed-lock.etcd.command-timeout=20s" };
+	private static final String[] PATIENT = { "distributed-lock.wait-time=1m", "distributed-lock.command-timeout=20s" };
 
 	private Applications() {
 	}

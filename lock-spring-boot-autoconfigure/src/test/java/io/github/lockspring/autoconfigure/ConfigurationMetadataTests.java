@@ -2,13 +2,11 @@ package io.github.lockspring.autoconfigure;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.lang.reflect.RecordComponent;
 import java.math.BigDecimal;
 import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -22,7 +20,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-import org.springframework.boot.context.properties.bind.DataObjectPropertyName;
 import org.springframework.boot.json.JsonParserFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -43,21 +40,22 @@ class ConfigurationMetadataTests {
 			.containsExactlyInAnyOrderElementsOf(names().toList());
 	}
 
+	@Test
+	void suggestionsKnowAllProperties() {
+		assertThat(LockPropertyNames.all().stream().map((name) -> "distributed-lock." + name))
+			.containsExactlyInAnyOrderElementsOf(names().toList());
+	}
+
 	@ParameterizedTest
 	@MethodSource("names")
-	void propertyHasDescriptionAndDefault(String name) {
+	void propertyHasDescriptionWithWhatHappensWithoutIt(String name) {
 		Map<String, Object> property = PROPERTIES.stream()
 			.filter((candidate) -> name.equals(candidate.get("name")))
 			.findFirst()
 			.orElseThrow();
 		assertThat((String) property.get("description")).isNotBlank().endsWith(".");
-		if (name.endsWith(".max-hold") || name.endsWith(".longest-ttl") || name.endsWith(".store")
-				|| name.endsWith("observation.enabled") || name.endsWith(".auth") || name.endsWith("etcd.username")
-				|| name.endsWith("etcd.password") || name.endsWith(".bundle") || name.endsWith(".purge-after")) {
+		if (property.get("defaultValue") == null && !name.endsWith(".nodes")) {
 			assertThat((String) property.get("description")).contains("Without it");
-		}
-		else if (!name.endsWith(".nodes")) {
-			assertThat(property.get("defaultValue")).isNotNull();
 		}
 	}
 
@@ -88,21 +86,14 @@ class ConfigurationMetadataTests {
 	}
 
 	static Stream<String> names() {
-		List<String> names = new ArrayList<>();
-		collect(DistributedLockProperties.class, "distributed-lock", names);
-		return names.stream();
-	}
-
-	private static void collect(Class<?> type, String prefix, List<String> names) {
-		for (RecordComponent component : type.getRecordComponents()) {
-			String name = prefix + "." + DataObjectPropertyName.toDashedForm(component.getName());
-			if (component.getType().isRecord()) {
-				collect(component.getType(), name, names);
-			}
-			else {
-				names.add(name);
-			}
-		}
+		return Stream
+			.of("enabled", "store", "key-prefix", "ttl", "wait-time", "max-hold", "command-timeout", "async-release",
+					"order", "redis.replica-acks", "redlock.nodes", "redlock.ssl.bundle", "redlock.max-ttl",
+					"jdbc.table", "jdbc.initialize-schema", "jdbc.connections", "jdbc.purge-after", "fencing.table",
+					"fencing.initialize-schema", "zookeeper.connect-string", "zookeeper.session-timeout",
+					"zookeeper.auth", "etcd.endpoints", "etcd.username", "etcd.password", "etcd.ssl.bundle",
+					"transaction.verify-before-commit")
+			.map((name) -> "distributed-lock." + name);
 	}
 
 	@SuppressWarnings("unchecked")

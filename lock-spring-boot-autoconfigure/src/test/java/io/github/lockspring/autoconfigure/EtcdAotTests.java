@@ -19,7 +19,6 @@ import org.springframework.core.test.tools.TestCompiler;
 import org.springframework.javapoet.ClassName;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * The store in etcd in an application that was processed ahead of time, without a server,

@@ -21,8 +21,8 @@ import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.internal.engine.LockEngine;
 import io.github.lockspring.jdbc.JdbcLockStore;
 import io.github.lockspring.store.LockStore;
-import io.github.lockspring.testsupport.jdbc.Databases.Database;
 import io.github.lockspring.testsupport.jdbc.Databases;
+import io.github.lockspring.testsupport.jdbc.Databases.Database;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -145,7 +145,7 @@ class JdbcLockStoreAutoConfigurationTests {
 	void severalDataSourcesStopTheStart() {
 		FailureAnalysis failure = StartupFailures
 			.of(this.jdbc.withUserConfiguration(TwoDataSources.class, LockedService.class));
-		assertThat(failure.getDescription()).contains("'distributed-lock.store'")
+		assertThat(failure.getDescription()).contains("The locks cannot be kept in the application's database")
 			.contains("several DataSource beans and none of them is primary")
 			.contains("orders")
 			.contains("customers");
@@ -164,7 +164,8 @@ class JdbcLockStoreAutoConfigurationTests {
 	@Test
 	void invalidTableIsRefused() {
 		FailureAnalysis failure = StartupFailures.of(this.jdbc.withPropertyValues("distributed-lock.jdbc.table=a;b"));
-		assertThat(failure.getDescription()).contains("'distributed-lock.jdbc.table' has the value 'a;b'");
+		assertThat(failure.getDescription()).contains("Invalid value 'a;b'", "'distributed-lock.jdbc.table'",
+				"It is not the name of a table", "Choose a name of letters");
 	}
 
 	@ParameterizedTest
@@ -218,7 +219,7 @@ class JdbcLockStoreAutoConfigurationTests {
 	void applicationStartsWhileItsDatabaseIsDown() {
 		this.jdbc.withUserConfiguration(LockedService.class)
 			.withPropertyValues("spring.datasource.url=jdbc:postgresql://127.0.0.1:1/none",
-					"distributed-lock.wait-time=100ms", "distributed-lock.jdbc.connect-timeout=200ms")
+					"distributed-lock.wait-time=100ms")
 			.run((context) -> {
 				assertThat(context).hasNotFailed();
 				assertThatExceptionOfType(LockUnavailableException.class)
@@ -240,7 +241,7 @@ class JdbcLockStoreAutoConfigurationTests {
 		this.jdbc
 			.withPropertyValues("spring.datasource.hikari.connection-init-sql=SET LOCK_TIMEOUT 1234",
 					"spring.datasource.hikari.maximum-pool-size=7", "distributed-lock.jdbc.connections=3",
-					"distributed-lock.jdbc.command-timeout=700ms")
+					"distributed-lock.command-timeout=700ms")
 			.run((context) -> {
 				HikariDataSource pool = poolOfLocks(context);
 				HikariDataSource application = context.getBean(HikariDataSource.class);

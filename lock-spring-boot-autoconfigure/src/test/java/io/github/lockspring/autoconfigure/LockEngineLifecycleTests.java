@@ -100,7 +100,7 @@ class LockEngineLifecycleTests {
 	@Test
 	void f26ContextClosesInTimeWhileLocksAreHeldWaitedForAndLost() throws Exception {
 		Set<Thread> before = Thread.getAllStackTraces().keySet();
-		ConfigurableApplicationContext context = start("distributed-lock.shutdown.timeout=1s");
+		ConfigurableApplicationContext context = start("spring.lifecycle.timeout-per-shutdown-phase=1s");
 		LockTemplate locks = context.getBean(LockTemplate.class);
 		CountDownLatch end = new CountDownLatch(1);
 		Future<?> held = runUntil(end, locks, LockRequest.of("held"));
@@ -132,8 +132,8 @@ class LockEngineLifecycleTests {
 	void f26ContextClosesInTimeWhileRedisIsStopped(String clientType) throws Exception {
 		this.server = RedisServer.start();
 		ConfigurableApplicationContext context = start("spring.data.redis.client-type=" + clientType,
-				"distributed-lock.shutdown.timeout=1s", "distributed-lock.ttl=3s",
-				"distributed-lock.redis.command-timeout=1s");
+				"spring.lifecycle.timeout-per-shutdown-phase=1s", "distributed-lock.ttl=3s",
+				"distributed-lock.command-timeout=1s");
 		LockTemplate locks = context.getBean(LockTemplate.class);
 		CountDownLatch end = new CountDownLatch(1);
 		Future<?> lost = runUntil(end, locks, LockRequest.of("lost"));
@@ -187,7 +187,7 @@ class LockEngineLifecycleTests {
 	/** Spring stops and starts the same beans around a checkpoint of CRaC. */
 	@Test
 	void engineThatIsStartedAgainIsAnotherInstance() {
-		ConfigurableApplicationContext context = start("distributed-lock.shutdown.timeout=100ms");
+		ConfigurableApplicationContext context = start("spring.lifecycle.timeout-per-shutdown-phase=100ms");
 		LockTemplate locks = context.getBean(LockTemplate.class);
 		String before = instanceOf(locks.acquire(LockRequest.of("before")));
 		context.pause();
@@ -203,7 +203,7 @@ class LockEngineLifecycleTests {
 
 	@Test
 	void locksWorkAgainInAContextThatIsStartedAgain() {
-		ConfigurableApplicationContext context = start("distributed-lock.shutdown.timeout=100ms");
+		ConfigurableApplicationContext context = start("spring.lifecycle.timeout-per-shutdown-phase=100ms");
 		LockTemplate locks = context.getBean(LockTemplate.class);
 		for (int i = 0; i < 2; i++) {
 			HeldLock lock = locks.acquire(LockRequest.of("key"));
@@ -259,7 +259,7 @@ class LockEngineLifecycleTests {
 		AnnotationConfigApplicationContext started = new AnnotationConfigApplicationContext();
 		TestPropertyValues
 			.of("distributed-lock.store=redis", "spring.data.redis.host=" + this.server.host(),
-					"spring.data.redis.port=" + this.server.port(), "distributed-lock.redis.command-timeout=20s",
+					"spring.data.redis.port=" + this.server.port(), "distributed-lock.command-timeout=20s",
 					"distributed-lock.wait-time=20s")
 			.and(properties)
 			.applyTo(started);

@@ -96,7 +96,7 @@ class LockInterceptorAutoConfigurationTests {
 	@Test
 	void orderIsThatOfThePropertiesUnlessSet() {
 		this.runner.run((context) -> assertThat(context.getBean(LockOperationSourceAdvisor.class).getOrder())
-			.isEqualTo(context.getBean(DistributedLockProperties.class).order()));
+			.isEqualTo(context.getBean(DistributedLockProperties.class).getOrder()));
 	}
 
 	@Test

@@ -16,8 +16,6 @@ import io.github.lockspring.internal.transaction.TransactionUnitOfWork;
 import org.h2.jdbcx.JdbcConnectionPool;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
@@ -108,36 +106,9 @@ class LockTransactionAutoConfigurationTests {
 	}
 
 	@Test
-	void settingsAreTheGuards() {
-		this.runner.withPropertyValues("distributed-lock.transaction.min-remaining=29s").run((context) -> {
-			LockTemplate locks = context.getBean(LockTemplate.class);
-			TransactionTemplate transaction = new TransactionTemplate(
-					context.getBean(PlatformTransactionManager.class));
-			LockRequest request = LockRequest.of("a").ttl(Duration.ofSeconds(20)).renew(false);
-			assertThatExceptionOfType(LockLostException.class).isThrownBy(
-					() -> locks.executeWithoutResult(request, (lock) -> transaction.executeWithoutResult((status) -> {
-					})));
-		});
-	}
-
-	@Test
 	void managerThatWasMadeTooEarlyIsGuardedToo() {
 		this.runner.withUserConfiguration(EarlyManager.class)
 			.run((context) -> assertThat(guards(context.getBean("own"))).hasSize(1));
-	}
-
-	@Test
-	void releaseAfterCompletionCanBeSwitchedOff() {
-		this.runner.withPropertyValues("distributed-lock.transaction.release-after-completion=false")
-			.run((context) -> assertThat(context).doesNotHaveBean(UnitOfWork.class)
-				.hasSingleBean(TransactionListenerRegistrar.class));
-	}
-
-	@ParameterizedTest
-	@CsvSource({ "yes, 1", "on, 1", "no, 0", "off, 0" })
-	void releaseAfterCompletionIsReadAsThePropertiesReadIt(String value, int unitsOfWork) {
-		this.runner.withPropertyValues("distributed-lock.transaction.release-after-completion=" + value)
-			.run((context) -> assertThat(context.getBeansOfType(UnitOfWork.class)).hasSize(unitsOfWork));
 	}
 
 	@Test

@@ -1,5 +1,6 @@
 package io.github.lockspring.autoconfigure;
 
+import java.util.ArrayList;
 import java.util.List;
 
 import org.junit.jupiter.api.Test;
@@ -7,9 +8,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Configuration;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -28,20 +29,12 @@ class RedlockPropertiesTests {
 	@Test
 	void nodesAreAListOfUrls() {
 		assertThat(nodes(NODES + "=redis://a, rediss://u%40:p%2F:w@b:7000/2,redis://:secret@[::1]")).containsExactly(
-				new RedlockAddress("redlock.nodes[0]", "a", 6379, 0, null, null, false, null),
-				new RedlockAddress("redlock.nodes[1]", "b", 7000, 2, "u@", "p/:w", true, null),
-				new RedlockAddress("redlock.nodes[2]", "::1", 6379, 0, null, "secret", false, null));
-	}
-
-	@Test
-	void nodesHaveAllPropertiesOfAConnection() {
-		assertThat(nodes(NODES + "[0].host=a", NODES + "[0].port=7", NODES + "[0].username=u", NODES + "[0].password=p",
-				NODES + "[0].database=3", NODES + "[0].ssl.bundle=certs", NODES + "[1].url=redis://b",
-				NODES + "[1].password=q", NODES + "[1].ssl.enabled=true", NODES + "[2].url=rediss://c",
-				NODES + "[2].ssl.bundle=certs"))
-			.containsExactly(new RedlockAddress("redlock.nodes[0]", "a", 7, 3, "u", "p", true, "certs"),
-					new RedlockAddress("redlock.nodes[1]", "b", 6379, 0, null, "q", true, null),
-					new RedlockAddress("redlock.nodes[2]", "c", 6379, 0, null, null, true, "certs"));
+				new RedlockAddress("a", 6379, 0, null, null, false),
+				new RedlockAddress("b", 7000, 2, "u@", "p/:w", true),
+				new RedlockAddress("::1", 6379, 0, null, "secret", false));
+		assertThat(nodes(NODES + "[0]=redis://a", NODES + "[1]=redis://b", NODES + "[2]=redis://c:7"))
+			.extracting(RedlockAddress::name)
+			.containsExactly("a:6379", "b:6379", "c:7");
 	}
 
 	@ParameterizedTest
@@ -67,9 +60,14 @@ class RedlockPropertiesTests {
 	}
 
 	@Test
-	void nodeWithoutPlaceStopsTheStart() {
-		FailureAnalysis failure = StartupFailures.of(this.runner.withPropertyValues(NODES + "[0].port=7000"));
-		assertThat(failure.getDescription()).contains("it has neither a url nor a host");
+	void bundleThatWouldEncryptNothingStopsTheStart() {
+		ApplicationContextRunner bundle = this.runner.withPropertyValues("distributed-lock.redlock.ssl.bundle=mine");
+		FailureAnalysis failure = StartupFailures
+			.of(bundle.withPropertyValues(NODES + "=redis://a,redis://b,redis://c"));
+		assertThat(failure.getDescription()).contains("Invalid value 'mine'", "'distributed-lock.redlock.ssl.bundle'",
+				"nothing would be encrypted", "Begin them with rediss://");
+		bundle.withPropertyValues(NODES + "=rediss://a,rediss://b,rediss://c")
+			.run((context) -> assertThat(context).hasNotFailed());
 	}
 
 	@ParameterizedTest
@@ -77,36 +75,30 @@ class RedlockPropertiesTests {
 			"redis://u:gehe im@a,redis://b,redis://c", "u:geheim@a,redis://b,redis://c",
 			"redis://u:ge,heim@a,redis://b,redis://c" })
 	void passwordIsNeverShown(String nodes) {
-		for (String written : List.of(NODES + "=" + nodes, NODES + "[0].url=" + nodes.split(",")[0])) {
+		for (String written : List.of(NODES + "=" + nodes, NODES + "[0]=" + nodes.split(",")[0])) {
 			FailureAnalysis failure = StartupFailures.of(this.runner.withPropertyValues(written));
+			assertThat(failure.getDescription()).contains(NODES);
 			assertThat(failure.getDescription() + failure.getAction()).doesNotContain("geheim", "heim", "gehe");
 			assertThat(String.valueOf(failure.getCause())).doesNotContain("geheim", "heim", "gehe");
 		}
-		assertThat(RedlockNodeProperties.valueOf("redis://u:geheim@a")).hasToString("redis://***@a");
+		assertThat(new RedlockAddress("a", 1, 0, "u", "geheim", false)).hasToString("a:1");
 	}
 
-	@ParameterizedTest
-	@CsvSource(delimiter = '|', nullValues = "-", textBlock = """
-			node-timeout | 400ms | -  | must fit into distributed-lock.redis.command-timeout = 1s | 333ms
-			node-timeout | 300ms | 2s | too much of the lease, distributed-lock.ttl = 2s | 222ms
-			longest-ttl  | 20s   | -  | leases are longer than that: distributed-lock.ttl = 30s | longest
-			""")
-	void valuesThatDoNotFitTogetherStopTheStart(String property, String value, String ttl, String problem,
-			String remedy) {
-		FailureAnalysis failure = StartupFailures.of(this.runner.withPropertyValues(
-				NODES + "=redis://a,redis://b,redis://c", "distributed-lock.redlock." + property + "=" + value,
-				"distributed-lock.ttl=" + ((ttl != null) ? ttl : "30s")));
-		assertThat(failure.getDescription()).contains("'distributed-lock.redlock." + property + "'")
-			.contains("'" + value + "'")
-			.contains(problem);
-		assertThat(failure.getAction()).contains(remedy);
+	@Test
+	void maxTtlThatIsShorterThanTheTtlStopsTheStart() {
+		FailureAnalysis failure = StartupFailures
+			.of(this.runner.withPropertyValues(NODES + "=redis://a,redis://b,redis://c",
+					"distributed-lock.redlock.max-ttl=20s", "distributed-lock.ttl=30s"));
+		assertThat(failure.getDescription()).contains("Invalid value '20s'", "'distributed-lock.redlock.max-ttl'",
+				"Leases are longer than that: distributed-lock.ttl = 30s", "Choose the longest ttl");
 	}
 
 	private List<RedlockAddress> nodes(String... properties) {
-		List<RedlockAddress>[] nodes = new List[1];
+		List<RedlockAddress> nodes = new ArrayList<>();
 		this.runner.withPropertyValues(properties)
-			.run((context) -> nodes[0] = context.getBean(DistributedLockProperties.class).redlock().addresses());
-		return nodes[0];
+			.run((context) -> nodes
+				.addAll(RedlockAddress.parse(context.getBean(DistributedLockProperties.class).getRedlock())));
+		return nodes;
 	}
 
 	@Configuration(proxyBeanMethods = false)

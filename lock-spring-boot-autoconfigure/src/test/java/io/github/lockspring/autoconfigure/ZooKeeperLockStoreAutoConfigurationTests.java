@@ -54,15 +54,15 @@ class ZooKeeperLockStoreAutoConfigurationTests {
 
 	@Test
 	void locksAreBelowTheRoot() {
-		this.runner.withPropertyValues("distributed-lock.zookeeper.root=/shop/locks").run((context) -> {
+		this.runner.run((context) -> {
 			assertThat(context).hasSingleBean(LockStore.class)
 				.hasSingleBean(ZooKeeperLockStore.class)
 				.doesNotHaveBean(CuratorFramework.class);
 			try (HeldLock lock = context.getBean(LockTemplate.class).acquire(LockRequest.of("a/b"))) {
 				assertThat(lock.isHeld()).isTrue();
-				assertThat(children("/shop/locks/lock:a%2Fb")).hasSize(1);
+				assertThat(children("/lockspring/lock:a%2Fb")).hasSize(1);
 			}
-			assertThat(children("/shop/locks/lock:a%2Fb")).isEmpty();
+			assertThat(children("/lockspring/lock:a%2Fb")).isEmpty();
 		});
 	}
 
@@ -103,19 +103,15 @@ class ZooKeeperLockStoreAutoConfigurationTests {
 
 	@Test
 	void nodesOfTheCreatorAreClosedToOthersWhoReadWhatToDo() {
-		this.runner
-			.withPropertyValues("distributed-lock.zookeeper.auth=digest:me:secret",
-					"distributed-lock.zookeeper.acl=creator", "distributed-lock.zookeeper.root=/closed")
-			.run((context) -> {
-				try (HeldLock lock = context.getBean(LockTemplate.class).acquire(LockRequest.of("a"))) {
-					assertThat(lock.isHeld()).isTrue();
-					this.runner.withPropertyValues("distributed-lock.zookeeper.root=/closed")
-						.run((other) -> assertThatExceptionOfType(LockUnavailableException.class)
-							.isThrownBy(() -> other.getBean(LockTemplate.class).acquire(LockRequest.of("a")))
-							.withMessageContaining("Check distributed-lock.zookeeper.auth")
-							.matches(LockUnavailableException::isPermanent));
-				}
-			});
+		this.runner.withPropertyValues("distributed-lock.zookeeper.auth=digest:me:secret").run((context) -> {
+			try (HeldLock lock = context.getBean(LockTemplate.class).acquire(LockRequest.of("closed"))) {
+				assertThat(lock.isHeld()).isTrue();
+				this.runner.run((other) -> assertThatExceptionOfType(LockUnavailableException.class)
+					.isThrownBy(() -> other.getBean(LockTemplate.class).acquire(LockRequest.of("closed")))
+					.withMessageContaining("Check distributed-lock.zookeeper.auth")
+					.matches(LockUnavailableException::isPermanent));
+			}
+		});
 	}
 
 	@Test

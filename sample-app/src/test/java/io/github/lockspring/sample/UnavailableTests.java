@@ -29,7 +29,7 @@ import static org.awaitility.Awaitility.await;
  */
 @SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT,
 		properties = { "shop.report.cron=-", "shop.packing-time=0s", "distributed-lock.wait-time=200ms",
-				"distributed-lock.redis.command-timeout=1s" })
+				"distributed-lock.command-timeout=1s" })
 @DirtiesContext
 class UnavailableTests {
 

@@ -147,7 +147,7 @@ class PeersInOneApplicationTests {
 			.web(WebApplicationType.NONE)
 			.properties("spring.main.banner-mode=off", "spring.data.redis.host=" + server.host(),
 					"spring.data.redis.port=" + server.port(), "distributed-lock.wait-time=1m",
-					"distributed-lock.redis.command-timeout=20s")
+					"distributed-lock.command-timeout=20s")
 			.properties(properties)
 			.run()) {
 			test.accept(application);

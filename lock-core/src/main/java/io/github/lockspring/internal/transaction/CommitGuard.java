@@ -87,8 +87,7 @@ public final class CommitGuard implements TransactionExecutionListener {
 			throw new LockLostException(lock.key(),
 					"Lock '" + lock.key() + "' has " + lock.remaining().toMillis()
 							+ " ms of its lease left before the commit of " + name(transaction) + ", less than "
-							+ settings.minRemaining().toMillis()
-							+ " ms (distributed-lock.transaction.min-remaining): the transaction is rolled back."
+							+ settings.minRemaining().toMillis() + " ms: the transaction is rolled back."
 							+ " Give the lock a longer ttl, or renewal");
 		}
 	}

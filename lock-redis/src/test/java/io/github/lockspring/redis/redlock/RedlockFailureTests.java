@@ -418,7 +418,7 @@ class RedlockFailureTests {
 		assertThatExceptionOfType(LockUnavailableException.class)
 			.isThrownBy(() -> store.acquire(new AcquireRequest(KEY, token(), longer, QueueMode.NONE), COMMAND_TIMEOUT))
 			.withMessageContaining("6m is longer")
-			.withMessageContaining("distributed-lock.redlock.longest-ttl");
+			.withMessageContaining("distributed-lock.redlock.max-ttl");
 		RedlockLockStore durable = store(Driver.LETTUCE, NODE_TIMEOUT);
 		assertThat(durable.acquire(new AcquireRequest(KEY, token(), longer, QueueMode.NONE), COMMAND_TIMEOUT))
 			.isInstanceOf(Acquired.class);

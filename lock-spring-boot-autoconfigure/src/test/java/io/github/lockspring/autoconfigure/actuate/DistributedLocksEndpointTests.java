@@ -121,10 +121,9 @@ class DistributedLocksEndpointTests {
 
 	@Test
 	void renewalsAreCounted() {
-		this.memory.withPropertyValues("distributed-lock.renewal.interval=0.1")
-			.run((context) -> context.getBean(LockTemplate.class)
-				.executeWithoutResult(LockRequest.of(this.key).ttl(Duration.ofSeconds(5)),
-						(lock) -> await().until(() -> page(context, null, null).locks().get(0).renewals() > 1)));
+		this.memory.run((context) -> context.getBean(LockTemplate.class)
+			.executeWithoutResult(LockRequest.of(this.key).ttl(Duration.ofSeconds(2)),
+					(lock) -> await().until(() -> page(context, null, null).locks().get(0).renewals() > 1)));
 	}
 
 	@Test
@@ -253,10 +252,10 @@ class DistributedLocksEndpointTests {
 
 	@Test
 	void forcedReleaseIsALossOfARenewedLeaseAtItsNextRenewal() {
-		ApplicationContextRunner billing = redis("billing").withPropertyValues("distributed-lock.renewal.interval=0.1");
+		ApplicationContextRunner billing = redis("billing");
 		billing.run((holder) -> redis("shop").run((other) -> {
 			template(other).acquire(LockRequest.of(this.key + "first").waitTime(PATIENCE)).close();
-			LockRequest renewed = LockRequest.of(this.key).ttl(Duration.ofSeconds(10));
+			LockRequest renewed = LockRequest.of(this.key).ttl(Duration.ofSeconds(4));
 			assertThatExceptionOfType(LockLostException.class)
 				.isThrownBy(() -> template(holder).executeWithoutResult(renewed, (lock) -> {
 					assertThat(status(endpoint(other).release(this.key, SecurityContext.NONE))).isEqualTo(200);

@@ -236,8 +236,7 @@ class LockMetersTests {
 	@Test
 	void renewalsAndLossesOnARealServer() {
 		try (RedisServer server = RedisServer.start()) {
-			strict(Applications.withRedis())
-				.withPropertyValues("spring.data.redis.port=" + server.port(), "distributed-lock.renewal.interval=0.1")
+			strict(Applications.withRedis()).withPropertyValues("spring.data.redis.port=" + server.port())
 				.run((context) -> {
 					HeldLock lock = locks(context).acquire(LockRequest.of("short", "a").ttl(Duration.ofSeconds(6)));
 					awaitValue(context, 1, "renewals", "name", "short", "outcome", "renewed");

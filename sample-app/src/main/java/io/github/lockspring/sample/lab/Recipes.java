@@ -81,12 +81,11 @@ final class Recipes {
 			ours("lockspring-redlock", "Lockspring with Redlock",
 					"Five nodes, asked at once, with its rules on drift and restarts.", "docs/topologies.md#redlock",
 					"Lockspring", Topology.REDLOCK,
-					Map.of("distributed-lock.store", "redlock", "distributed-lock.redlock.node-timeout", "100ms")),
+					Map.of("distributed-lock.store", "redlock", "distributed-lock.command-timeout", "500ms")),
 			ours("lockspring-replica", "Lockspring with replica acknowledgements",
 					"A lock counts when the replica has it (replica-acks=1).",
 					"docs/topologies.md#acknowledgements-of-replicas", "Lockspring", Topology.REPLICATED,
-					Map.of("distributed-lock.redis.replica-acks", "1", "distributed-lock.redis.replica-ack-timeout",
-							"200ms")));
+					Map.of("distributed-lock.redis.replica-acks", "1", "distributed-lock.command-timeout", "400ms")));
 
 	private Recipes() {
 	}

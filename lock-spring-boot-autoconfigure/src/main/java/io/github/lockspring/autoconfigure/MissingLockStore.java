@@ -8,21 +8,21 @@ import java.util.stream.Collectors;
 
 import javax.sql.DataSource;
 
+import io.github.lockspring.autoconfigure.DistributedLockProperties.Store;
+import io.github.lockspring.redis.RedisLockStore;
 import io.github.lockspring.store.LockStore;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
-import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.util.ClassUtils;
 
 /**
- * Thrown when an application uses locks and has no {@link LockStore}. Stops the start of
- * the application.
+ * Explains why an application that uses locks has no {@link LockStore}, and how to get
+ * one.
  */
-class MissingLockStoreException extends RuntimeException {
-
-	private static final long serialVersionUID = 1L;
+final class MissingLockStore {
 
 	private static final String SPRING_BOOT_JDBC = "org.springframework.boot.jdbc.DataSourceBuilder";
 
@@ -33,12 +33,7 @@ class MissingLockStoreException extends RuntimeException {
 	private static final String OTHER_WAYS = " Or choose distributed-lock.store=memory, for tests and applications with one"
 			+ " instance; or define a LockStore bean; or switch locks off with distributed-lock.enabled=false.";
 
-	private final transient FailureAnalysis analysis;
-
-	private MissingLockStoreException(String problem, String remedy) {
-		super("The application has no store for its locks: %s. %s".formatted(problem, remedy + OTHER_WAYS));
-		this.analysis = new FailureAnalysis("This application uses locks, but has no store for them: " + problem + ".",
-				remedy + OTHER_WAYS, this);
+	private MissingLockStore() {
 	}
 
 	/**
@@ -47,7 +42,7 @@ class MissingLockStoreException extends RuntimeException {
 	 * @param store the store that the properties select, or null
 	 * @return the exception to throw
 	 */
-	static MissingLockStoreException explaining(ConfigurableListableBeanFactory beanFactory,
+	static LockConfigurationException explain(ConfigurableListableBeanFactory beanFactory,
 			DistributedLockProperties.@Nullable Store store) {
 		ClassLoader classLoader = beanFactory.getBeanClassLoader();
 		return LockStoreModules.select(store, classLoader).map((selected) -> switch (selected) {
@@ -63,9 +58,9 @@ class MissingLockStoreException extends RuntimeException {
 		}).orElseGet(() -> undecided(LockStoreModules.present(classLoader)));
 	}
 
-	private static MissingLockStoreException undecided(List<DistributedLockProperties.Store> stores) {
+	private static LockConfigurationException undecided(List<DistributedLockProperties.Store> stores) {
 		if (stores.isEmpty()) {
-			return new MissingLockStoreException("there is no module of a store on the class path",
+			return missing("there is no module of a store on the class path",
 					"Add the dependency io.github.lockspring:lock-spring-boot-starter, for Redis, or"
 							+ " io.github.lockspring:lock-spring-boot-starter-jdbc, for a database, or"
 							+ " io.github.lockspring:lock-spring-boot-starter-zookeeper, or"
@@ -74,42 +69,42 @@ class MissingLockStoreException extends RuntimeException {
 		String names = stores.stream()
 			.map((store) -> store.name().toLowerCase(Locale.ROOT))
 			.collect(Collectors.joining(", "));
-		return new MissingLockStoreException(
+		return missing(
 				"there are several stores on the class path (" + names + "), and distributed-lock.store chooses none",
 				"Set distributed-lock.store to one of them, the same in all instances, or remove the starter of the"
 						+ " others.");
 	}
 
-	private static MissingLockStoreException withoutJdbc(ConfigurableListableBeanFactory beanFactory,
+	private static LockConfigurationException withoutJdbc(ConfigurableListableBeanFactory beanFactory,
 			@Nullable ClassLoader classLoader) {
 		if (!ClassUtils.isPresent(SPRING_BOOT_JDBC, classLoader) || !ClassUtils.isPresent(HIKARI, classLoader)) {
-			return new MissingLockStoreException("Spring Boot's JDBC support or HikariCP is not on the class path",
+			return missing("Spring Boot's JDBC support or HikariCP is not on the class path",
 					"Add the dependency org.springframework.boot:spring-boot-starter-jdbc.");
 		}
 		if (BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beanFactory, DataSource.class, true,
 				false).length == 0) {
-			return new MissingLockStoreException("there is no DataSource bean",
+			return missing("there is no DataSource bean",
 					"Set spring.datasource.url, and add the driver of the database or an embedded database such as H2.");
 		}
 		return leftOut("JdbcLockStoreAutoConfiguration");
 	}
 
-	private static MissingLockStoreException withModule(DistributedLockProperties.Store store, String type,
-			String module, @Nullable ClassLoader classLoader, Supplier<MissingLockStoreException> otherwise) {
+	private static LockConfigurationException withModule(DistributedLockProperties.Store store, String type,
+			String module, @Nullable ClassLoader classLoader, Supplier<LockConfigurationException> otherwise) {
 		if (ClassUtils.isPresent(type, classLoader)) {
 			return otherwise.get();
 		}
-		return new MissingLockStoreException(
+		return missing(
 				"distributed-lock.store=%s needs the module lock-%s, which is not on the class path"
 					.formatted(store.name().toLowerCase(Locale.ROOT), module),
 				"Add the dependency io.github.lockspring:lock-spring-boot-starter%s."
 					.formatted(module.equals("redis") ? "" : "-" + module));
 	}
 
-	private static MissingLockStoreException withoutRedis(ConfigurableListableBeanFactory beanFactory,
+	private static LockConfigurationException withoutRedis(ConfigurableListableBeanFactory beanFactory,
 			DistributedLockProperties.Store store, @Nullable ClassLoader classLoader) {
 		if (!ClassUtils.isPresent(CONNECTION_FACTORY, classLoader)) {
-			return new MissingLockStoreException("Spring Data Redis is not on the class path",
+			return missing("Spring Data Redis is not on the class path",
 					"Add the dependency org.springframework.boot:spring-boot-starter-data-redis.");
 		}
 		if (store == DistributedLockProperties.Store.REDLOCK) {
@@ -119,13 +114,13 @@ class MissingLockStoreException extends RuntimeException {
 				ClassUtils.resolveClassName(CONNECTION_FACTORY, classLoader), true, false));
 	}
 
-	private static MissingLockStoreException withoutConnectionFactory(String[] factories) {
+	private static LockConfigurationException withoutConnectionFactory(String[] factories) {
 		if (factories.length == 0) {
-			return new MissingLockStoreException("there is no RedisConnectionFactory bean",
+			return missing("there is no RedisConnectionFactory bean",
 					"Define one, or let DataRedisAutoConfiguration do it, which needs Lettuce or Jedis on the class path.");
 		}
 		if (factories.length > 1) {
-			return new MissingLockStoreException(
+			return missing(
 					"there are several RedisConnectionFactory beans and none of them is primary: "
 							+ String.join(", ", Arrays.stream(factories).sorted().toList()),
 					"Mark the one for the locks with @Primary, or define a LockStore bean with RedisLockStore.builder.");
@@ -133,13 +128,13 @@ class MissingLockStoreException extends RuntimeException {
 		return leftOut("RedisLockStoreAutoConfiguration");
 	}
 
-	private static MissingLockStoreException leftOut(String autoConfiguration) {
-		return new MissingLockStoreException("the auto-configuration " + autoConfiguration + " is excluded",
-				"Do not exclude it.");
+	private static LockConfigurationException leftOut(String autoConfiguration) {
+		return missing("the auto-configuration " + autoConfiguration + " is excluded", "Do not exclude it.");
 	}
 
-	FailureAnalysis getAnalysis() {
-		return this.analysis;
+	private static LockConfigurationException missing(String problem, String remedy) {
+		return new LockConfigurationException(
+				"This application uses locks, but has no store for them: " + problem + ".", remedy + OTHER_WAYS, null);
 	}
 
 }

@@ -1,0 +1,165 @@
+package io.github.lockspring.autoconfigure;
+
+import java.util.List;
+import java.util.Map;
+
+import io.github.lockspring.redis.redlock.RedlockLockStore;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.test.context.ConfigDataApplicationContextInitializer;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.core.env.SystemEnvironmentPropertySource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What an application is told of properties that do not exist. It starts.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class LockPropertyWarningsTests {
+
+	private static final String WARNING = "There is no property 'distributed-lock.";
+
+	private final ApplicationContextRunner runner = Applications.inMemory();
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', textBlock = """
+			tll                            | ttl
+			TTLL                           | ttl
+			waitTme                        | wait-time
+			lease-time                     | wait-time
+			redis.replica-ack              | redis.replica-acks
+			ttl.millis                     | ttl
+			redlock.node[0]                | redlock.nodes[0]
+			redlock.ssl.bundel             | redlock.ssl.bundle
+			zookeper.connect-string        | zookeeper.connect-string
+			transactions.verify-before-commit | transaction.verify-before-commit
+			replica-acks                   | redis.replica-acks
+			""")
+	void unknownPropertyIsAWarningWithItsNearestNeighbour(String property, String nearest, CapturedOutput output) {
+		this.runner.withPropertyValues("distributed-lock." + property + "=30s")
+			.run((context) -> assertThat(context).hasNotFailed());
+		assertThat(warnings(output)).singleElement()
+			.asString()
+			.contains("WARN", "so it has no effect. Did you mean 'distributed-lock." + nearest + "'?")
+			.doesNotContain("30s");
+	}
+
+	/** With what there is instead. */
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', textBlock = """
+			renewal.interval               | leases are renewed after a third of their ttl
+			renewal.batch-size             | one command renews at most 100 leases
+			redis.command-timeout          | use distributed-lock.command-timeout
+			redis.connect-timeout          | the first lock waits up to 5s for a connection
+			redis.notifications            | waiters that no message reaches ask again by themselves
+			redis.replica-ack-timeout      | half of distributed-lock.command-timeout
+			redlock.node-timeout           | a fifth of distributed-lock.command-timeout
+			redlock.clock-drift            | 1 % of a lease
+			redlock.longest-ttl            | use distributed-lock.redlock.max-ttl
+			redlock.durable                | RedlockLockStore's builder
+			redlock.nodes[0].url           | write each node as a URL
+			redlock.nodes[0].host          | redis://user:password@host:6379/0
+			redlock.nodes[0].port          | write each node as a URL
+			redlock.nodes[0].username      | write each node as a URL
+			redlock.nodes[0].password      | write each node as a URL
+			redlock.nodes[0].database      | write each node as a URL
+			redlock.nodes[0].ssl.enabled   | rediss:// with TLS
+			redlock.nodes[0].ssl.bundle    | use distributed-lock.redlock.ssl.bundle
+			jdbc.command-timeout           | use distributed-lock.command-timeout
+			jdbc.connect-timeout           | the first lock waits up to 5s for a connection
+			zookeeper.command-timeout      | use distributed-lock.command-timeout
+			zookeeper.connect-timeout      | the first lock waits up to 5s for a connection
+			zookeeper.root                 | distributed-lock.key-prefix
+			zookeeper.acl                  | distributed-lock.zookeeper.auth
+			etcd.command-timeout           | use distributed-lock.command-timeout
+			etcd.connect-timeout           | the first lock waits up to 5s for a connection
+			etcd.root                      | distributed-lock.key-prefix
+			fairness.max-handoff-time      | at most 10ms
+			shutdown.timeout               | spring.lifecycle.timeout-per-shutdown-phase
+			transaction.release-after-completion | always released after its completion
+			transaction.min-remaining      | 50ms
+			observation.enabled            | management.observations.enable.distributed.lock
+			observation.include-key        | LockObservationConvention
+			""")
+	void propertyThatIsGoneIsAWarningWithWhatThereIsInstead(String property, String instead, CapturedOutput output) {
+		this.runner.withPropertyValues("distributed-lock." + property + "=geheim")
+			.run((context) -> assertThat(context).hasNotFailed());
+		assertThat(warnings(output)).singleElement()
+			.asString()
+			.contains("WARN", WARNING + property + "'", "so it has no effect: ", instead)
+			.doesNotContain("geheim");
+	}
+
+	@Test
+	void nodeThatIsWrittenInPartsTakesNoOtherWithIt(CapturedOutput output) {
+		this.runner
+			.withPropertyValues("distributed-lock.redlock.nodes[0]=redis://a",
+					"distributed-lock.redlock.nodes[1].host=b", "distributed-lock.redlock.nodes[1].password=geheim")
+			.run((context) -> assertThat(context).hasNotFailed());
+		assertThat(warnings(output)).hasSize(2);
+		assertThat(output).doesNotContain("geheim");
+	}
+
+	@Test
+	void originOfThePropertyIsNamed(CapturedOutput output) {
+		this.runner.withInitializer(new ConfigDataApplicationContextInitializer())
+			.withPropertyValues("spring.config.location=classpath:/io/github/lockspring/autoconfigure/wrong-name.yml")
+			.run((context) -> assertThat(context).hasNotFailed());
+		assertThat(warnings(output)).singleElement().asString().contains("'distributed-lock.tll' (from", "] - 2:8)");
+	}
+
+	@Test
+	void missingNodesAreExplainedByTheWarningBeforeTheFailure(CapturedOutput output) {
+		StartupFailures.of(Applications.withoutRedis()
+			.withPropertyValues("distributed-lock.store=redlock",
+					"distributed-lock.redlock.node=redis://a,redis://b,redis://c"));
+		assertThat(warnings(output)).singleElement()
+			.asString()
+			.contains("Did you mean 'distributed-lock.redlock.nodes'?");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "dynamodb.table=locks", "consul.acl-token=a", "orders.ttl=20s", "foo.bar.baz=1" })
+	void groupOfSomebodyElseIsLeftAlone(String property, CapturedOutput output) {
+		this.runner.withPropertyValues("distributed-lock." + property)
+			.run((context) -> assertThat(context).hasNotFailed());
+		assertThat(warnings(output)).isEmpty();
+	}
+
+	@Test
+	void environmentVariablesAreNotChecked(CapturedOutput output) {
+		this.runner
+			.withInitializer((context) -> context.getEnvironment()
+				.getPropertySources()
+				.addFirst(new SystemEnvironmentPropertySource("test-systemEnvironment",
+						Map.of("DISTRIBUTEDLOCK_SERVICE_HOST", "10.0.0.1", "DISTRIBUTEDLOCK_TTL", "7s"))))
+			.run((context) -> assertThat(context.getBean(DistributedLockProperties.class).getTtl()).hasSeconds(7));
+		assertThat(warnings(output)).isEmpty();
+	}
+
+	/** YAML has an empty text for a group whose properties are commented out. */
+	@Test
+	void emptyGroupIsNoUnknownPropertyAndOtherTextIs(CapturedOutput output) {
+		this.runner
+			.withPropertyValues("distributed-lock.redis=", "distributed-lock.jdbc=", "distributed-lock.jdbc.table=a",
+					"distributed-lock.redlock.ssl=", "distributed-lock.redlock.nodes=")
+			.run((context) -> assertThat(context.getBean(DistributedLockProperties.class).getJdbc().getTable())
+				.isEqualTo("a"));
+		assertThat(warnings(output)).isEmpty();
+		this.runner.withPropertyValues("distributed-lock.redis=redis://a", "distributed-lock.redis.replica-acks=1")
+			.run((context) -> assertThat(context).hasNotFailed());
+		assertThat(warnings(output)).singleElement().asString().contains("'distributed-lock.redis'");
+	}
+
+	private static List<String> warnings(CapturedOutput output) {
+		return output.getOut().lines().filter((line) -> line.contains(WARNING)).toList();
+	}
+
+}

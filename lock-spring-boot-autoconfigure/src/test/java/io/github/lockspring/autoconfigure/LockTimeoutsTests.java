@@ -1,0 +1,53 @@
+package io.github.lockspring.autoconfigure;
+
+import java.time.Duration;
+
+import io.github.lockspring.autoconfigure.DistributedLockProperties.Store;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import org.springframework.mock.env.MockEnvironment;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class LockTimeoutsTests {
+
+	private final MockEnvironment environment = new MockEnvironment();
+
+	private final DistributedLockProperties properties = new DistributedLockProperties();
+
+	@ParameterizedTest
+	@CsvSource({ "REDIS, 1000", "REDLOCK, 1000", "JDBC, 2000", "ZOOKEEPER, 2000", "ETCD, 2000", "MEMORY, 2000" })
+	void storeHasADefault(Store store, long millis) {
+		assertThat(LockTimeouts.command(this.properties, store, this.environment)).hasMillis(millis);
+		this.properties.setCommandTimeout(Duration.ofMillis(70));
+		assertThat(LockTimeouts.command(this.properties, store, this.environment)).hasMillis(70);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "REDIS, 300ms, 300", "REDIS, 300, 300", "REDIS, 1m, 1000", "REDIS, 0, 1000", "REDIS, 1ms, 10",
+			"REDLOCK, 300ms, 1000", "JDBC, 300ms, 2000" })
+	void shorterTimeoutOfTheApplicationsRedisCountsForRedisOnly(Store store, String timeout, long millis) {
+		this.environment.setProperty("spring.data.redis.timeout", timeout);
+		assertThat(LockTimeouts.command(this.properties, store, this.environment)).hasMillis(millis);
+	}
+
+	@Test
+	void propertyWinsOverTheTimeoutOfTheApplicationsRedis() {
+		this.environment.setProperty("spring.data.redis.timeout", "300ms");
+		this.properties.setCommandTimeout(Duration.ofSeconds(3));
+		assertThat(LockTimeouts.command(this.properties, Store.REDIS, this.environment)).hasSeconds(3);
+	}
+
+	@ParameterizedTest
+	@CsvSource(nullValues = "-", value = { "-, 10000", "30s, 10000", "4s, 4000", "0, 0", "-1s, 0" })
+	void workHasThePhaseOfTheApplicationToEndAndAtMostTenSeconds(@Nullable String phase, long millis) {
+		if (phase != null) {
+			this.environment.setProperty("spring.lifecycle.timeout-per-shutdown-phase", phase);
+		}
+		assertThat(LockTimeouts.shutdown(this.environment)).hasMillis(millis);
+	}
+
+}
