@@ -1,7 +1,9 @@
 package io.github.lockspring;
 
 import java.time.Duration;
+import java.util.Date;
 import java.util.List;
+import java.util.Optional;
 
 import io.github.lockspring.internal.LabelledRequest;
 import org.junit.jupiter.api.Test;
@@ -22,6 +24,12 @@ class LockRequestTests {
 	void nameAndKeyAreJoinedAndTheNameIsTheLabel() {
 		assertThat(REQUEST.keys()).containsExactly("order:42");
 		assertThat(REQUEST.nameOf("order:42")).isEqualTo("order");
+	}
+
+	@Test
+	void valuesAreKeysByTheirText() {
+		assertThat(LockRequest.of("a", OnLost.THROW).keys()).containsExactly("a:THROW");
+		assertThat(LockRequest.of("a", Optional.of(7L)).keys()).containsExactly("a:7");
 	}
 
 	@Test
@@ -85,7 +93,16 @@ class LockRequestTests {
 		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.of(""))
 			.withMessageContaining("must not be null or empty");
 		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.of("order", ""))
-			.withMessageContaining("'order' is empty");
+			.withMessageContaining("'order' is an empty text");
+		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.of("order", Optional.empty()))
+			.withMessageContaining("'order' is null");
+		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.of("order", List.of(1)))
+			.withMessageContaining("Use LockRequest.ofKeys");
+		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.of("order", new Object()))
+			.withMessageContaining("type Object, whose toString() names an object")
+			.withMessageContaining("use its id");
+		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.of("order", new Date()))
+			.withMessageContaining("depends on the time zone");
 		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.of("", 42))
 			.withMessageContaining("name of a lock must not be empty");
 		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.ofKeys("order", List.of()))

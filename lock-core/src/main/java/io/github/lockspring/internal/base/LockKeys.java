@@ -1,5 +1,11 @@
 package io.github.lockspring.internal.base;
 
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
+
+import org.jspecify.annotations.Nullable;
+
 /**
  * Composes keys, for annotations and programs alike.
  *
@@ -35,18 +41,32 @@ public final class LockKeys {
 		return name.isEmpty() ? "" : name.replace("%", "%25").replace(":", "%3A") + ':';
 	}
 
-	private static String text(String name, Object key) {
+	private static String text(String name, @Nullable Object key) {
+		if (key instanceof Optional<?> optional) {
+			return text(name, optional.orElse(null));
+		}
 		if (key == null) {
-			throw new IllegalArgumentException("The key of a lock '" + name + "' is null");
+			throw refused(name, "null. Give it a value before");
+		}
+		if (key.getClass().isArray() || key instanceof Map || (key instanceof Iterable && !(key instanceof Path))) {
+			throw refused(name, "a collection. Use LockRequest.ofKeys, which takes a collection of keys");
 		}
 		if (key instanceof Enum<?> constant) {
 			return constant.name();
 		}
 		String text = key.toString();
 		if (text == null || text.isEmpty()) {
-			throw new IllegalArgumentException("The key of a lock '" + name + "' is empty");
+			throw refused(name, "an empty text. Give it a value before");
+		}
+		KeyText.Problem problem = (key instanceof String) ? null : KeyText.problemOf(key, text);
+		if (problem != null) {
+			throw refused(name, problem + ". Name what identifies it: use its " + problem.property().substring(1));
 		}
 		return text;
+	}
+
+	private static IllegalArgumentException refused(String name, String problem) {
+		return new IllegalArgumentException("The key of a lock '" + name + "' is " + problem);
 	}
 
 }

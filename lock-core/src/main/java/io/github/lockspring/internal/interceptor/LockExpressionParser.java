@@ -1,5 +1,7 @@
 package io.github.lockspring.internal.interceptor;
 
+import io.github.lockspring.internal.base.LockKeys;
+
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -75,7 +77,7 @@ final class LockExpressionParser {
 	 * @throws io.github.lockspring.LockDefinitionException if it is wrong
 	 */
 	LockKeyExpression parseKey(LockOperation operation) {
-		String start = LockKeyExpression.start(operation.name());
+		String start = LockKeys.prefix(operation.name());
 		String key = operation.key();
 		if (key.isEmpty()) {
 			return LockKeyExpression.constant(start + defaultKey(operation));

@@ -35,16 +35,6 @@ record LockKeyExpression(String start, List<List<Part>> texts) {
 	}
 
 	/**
-	 * Returns the start of keys with a name. What has a meaning in it is escaped: the
-	 * name {@code a:b} before {@code c} must not equal {@code a} before {@code b:c}.
-	 * @param name the name
-	 * @return the start, empty without a name
-	 */
-	static String start(String name) {
-		return (name.isEmpty()) ? "" : name.replace("%", "%25").replace(":", "%3A") + ':';
-	}
-
-	/**
 	 * Whether all calls have the same key.
 	 * @return the key, or null if it depends on the call
 	 */

@@ -175,6 +175,19 @@ class LockedCallTests {
 		}
 	}
 
+	@Test
+	void nameAndKeyOfAProgramAreTheLockOfTheAnnotation() {
+		try (AnnotationConfigApplicationContext context = LockContexts.start(Engine.class, Named.class)) {
+			LockTemplate locks = context.getBean(LockTemplate.class);
+			Named named = context.getBean(Named.class);
+			try (HeldLock other = locks.acquire(LockRequest.of("a:order", 42))) {
+				assertThat(other.keys()).containsExactly("a%3Aorder:42");
+				assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> named.ship(42));
+				assertThat(named.ship(43)).containsExactly("a%3Aorder:43");
+			}
+		}
+	}
+
 	private static LockRequest once(String key) {
 		return LockRequest.of(key).waitTime(Duration.ZERO);
 	}
@@ -191,6 +204,15 @@ class LockedCallTests {
 		@Primary
 		LockTemplate template(LockEngine engine) {
 			return engine.template();
+		}
+
+	}
+
+	static class Named {
+
+		@DistributedLock(name = "a:order", key = "#id", waitTime = "0s")
+		public List<String> ship(int id) {
+			return HeldLock.current().orElseThrow().keys();
 		}
 
 	}
