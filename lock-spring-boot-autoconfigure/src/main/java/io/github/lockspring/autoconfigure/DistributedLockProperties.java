@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
+import io.github.lockspring.LockTemplate;
 import io.github.lockspring.internal.base.LockOptions;
 import io.github.lockspring.internal.interceptor.LockOperationSourceAdvisor;
 import io.github.lockspring.internal.transaction.Verification;

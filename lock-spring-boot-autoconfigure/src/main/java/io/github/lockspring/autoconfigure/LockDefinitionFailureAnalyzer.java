@@ -4,8 +4,8 @@ import java.util.LinkedHashSet;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-import io.github.lockspring.internal.aop.WrongAnnotationException;
 import io.github.lockspring.internal.aop.WrongAnnotationException.Mistake;
+import io.github.lockspring.internal.aop.WrongAnnotationException;
 import io.github.lockspring.internal.interceptor.LockAnnotationValidator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;

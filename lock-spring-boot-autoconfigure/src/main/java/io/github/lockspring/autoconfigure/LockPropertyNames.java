@@ -12,7 +12,6 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 import io.github.lockspring.internal.aop.Suggestions;
-import io.github.lockspring.redis.redlock.RedlockLockStore;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.BeanUtils;

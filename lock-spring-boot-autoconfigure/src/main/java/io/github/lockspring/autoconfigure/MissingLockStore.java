@@ -9,7 +9,6 @@ import java.util.stream.Collectors;
 import javax.sql.DataSource;
 
 import io.github.lockspring.autoconfigure.DistributedLockProperties.Store;
-import io.github.lockspring.redis.RedisLockStore;
 import io.github.lockspring.store.LockStore;
 import org.jspecify.annotations.Nullable;
 

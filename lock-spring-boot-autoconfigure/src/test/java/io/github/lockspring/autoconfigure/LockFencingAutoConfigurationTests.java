@@ -12,8 +12,8 @@ import io.github.lockspring.LockEvent;
 import io.github.lockspring.StaleFencingTokenException;
 import io.github.lockspring.fencing.JdbcFencingGuard;
 import io.github.lockspring.internal.fencing.FencedBeanPostProcessor;
-import io.github.lockspring.testsupport.jdbc.Databases;
 import io.github.lockspring.testsupport.jdbc.Databases.Database;
+import io.github.lockspring.testsupport.jdbc.Databases;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 

@@ -3,7 +3,6 @@ package io.github.lockspring.autoconfigure;
 import java.util.List;
 import java.util.Map;
 
-import io.github.lockspring.redis.redlock.RedlockLockStore;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -1,5 +1,7 @@
 package io.github.lockspring.internal.base;
 
+import io.github.lockspring.LockRequest;
+
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;

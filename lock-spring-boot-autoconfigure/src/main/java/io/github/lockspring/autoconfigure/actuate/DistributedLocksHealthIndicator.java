@@ -9,10 +9,10 @@ import java.util.List;
 import java.util.Map;
 
 import io.github.lockspring.autoconfigure.internal.CreatedEngine;
-import io.github.lockspring.internal.engine.LockEngine;
 import io.github.lockspring.internal.engine.LockEngine.EngineHealth;
-import io.github.lockspring.store.StoreHealth;
+import io.github.lockspring.internal.engine.LockEngine;
 import io.github.lockspring.store.StoreHealth.Server;
+import io.github.lockspring.store.StoreHealth;
 
 import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
