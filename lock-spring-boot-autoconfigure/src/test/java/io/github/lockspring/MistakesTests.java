@@ -153,8 +153,8 @@ class MistakesTests {
 					.orElseThrow();
 				assertThat(row.get(1)).isEqualTo(atOnce);
 				assertThat(error).isInstanceOf(LockUnavailableException.class)
-					.hasMessageContaining(words)
-					.hasMessageContaining(row.get(2).replace("`", ""))
+					.hasStackTraceContaining(words)
+					.hasStackTraceContaining(row.get(2).replace("`", ""))
 					.satisfies((ex) -> assertThat(((LockUnavailableException) ex).isPermanent())
 						.isEqualTo(atOnce.equals("yes")));
 			});

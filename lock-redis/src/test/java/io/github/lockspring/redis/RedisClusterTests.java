@@ -10,6 +10,7 @@ import java.util.concurrent.TimeUnit;
 
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockEvent;
+import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.internal.LabelledRequest;
 import io.github.lockspring.internal.engine.EngineSettings;
@@ -40,6 +41,7 @@ import static io.github.lockspring.redis.StoreFixture.isAcquired;
 import static io.github.lockspring.redis.StoreFixture.release;
 import static io.github.lockspring.redis.StoreFixture.token;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -162,7 +164,8 @@ class RedisClusterTests {
 			assertThat(healthy).allMatch(HeldLock::isHeld);
 			assertThat(losses).allMatch((lost) -> isOnSecond(lost.key()));
 			healthy.forEach(HeldLock::close);
-			stopped.forEach(HeldLock::close);
+			assertThat(stopped)
+				.allSatisfy((lock) -> assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::close));
 		}
 		finally {
 			second.resume();

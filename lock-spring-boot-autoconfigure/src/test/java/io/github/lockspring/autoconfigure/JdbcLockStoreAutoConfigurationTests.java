@@ -132,8 +132,9 @@ class JdbcLockStoreAutoConfigurationTests {
 						"spring.datasource.username=app", "spring.datasource.password=battery-staple")
 				.run((context) -> assertThatExceptionOfType(LockUnavailableException.class)
 					.isThrownBy(() -> context.getBean(LockTemplate.class).acquire(LockRequest.of("key")))
-					.withMessageStartingWith("Lock 'key' could not be requested: The database of the locks (" + url
-							+ ", user 'app') refuses the login: ")
+					.withMessageStartingWith("Lock 'key' could not be requested: its store refuses requests")
+					.havingCause()
+					.withMessageStartingWith("The database of the locks (" + url + ", user 'app') refuses the login: ")
 					.withMessageEndingWith("Check the user and the password")
 					.withMessageNotContaining("battery-staple")
 					.matches(LockUnavailableException::isPermanent));
@@ -203,8 +204,8 @@ class JdbcLockStoreAutoConfigurationTests {
 		ApplicationContextRunner postgres = on(database);
 		postgres.run((context) -> assertThatExceptionOfType(LockUnavailableException.class)
 			.isThrownBy(() -> context.getBean(LockTemplate.class).acquire(LockRequest.of("a")))
-			.withMessageContaining("lock_lease")
-			.withMessageContaining("distributed-lock.jdbc.initialize-schema=always"));
+			.withStackTraceContaining("lock_lease")
+			.withStackTraceContaining("distributed-lock.jdbc.initialize-schema=always"));
 		for (int start = 0; start < 2; start++) {
 			postgres.withPropertyValues("distributed-lock.jdbc.initialize-schema=always")
 				.withUserConfiguration(LockedService.class)

@@ -331,14 +331,14 @@ class LockStoreAutoConfigurationTests {
 					UnreachableFactoryConfiguration.class)
 			.run((context) -> assertThatExceptionOfType(LockUnavailableException.class)
 				.isThrownBy(() -> context.getBean(LockTemplate.class).acquire(request))
-				.withMessageContaining(
+				.withStackTraceContaining(
 						"Redis at redis.invalid:6379 (database 3, user 'app', bean 'unreachableRedis')"));
 		Applications.withRedis()
 			.withUserConfiguration(LockedService.class)
 			.withPropertyValues("spring.data.redis.port=1")
 			.run((context) -> assertThatExceptionOfType(LockUnavailableException.class)
 				.isThrownBy(() -> context.getBean(LockTemplate.class).acquire(request))
-				.withMessageContaining("Redis at localhost:1 (database 0, no password): Connection refused"));
+				.withStackTraceContaining("Redis at localhost:1 (database 0, no password): Connection refused"));
 	}
 
 	@Test
