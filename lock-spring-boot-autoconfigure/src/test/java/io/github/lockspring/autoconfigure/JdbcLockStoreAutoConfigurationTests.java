@@ -132,12 +132,12 @@ class JdbcLockStoreAutoConfigurationTests {
 						"spring.datasource.username=app", "spring.datasource.password=battery-staple")
 				.run((context) -> assertThatExceptionOfType(LockUnavailableException.class)
 					.isThrownBy(() -> context.getBean(LockTemplate.class).acquire(LockRequest.of("key")))
+					.matches(LockUnavailableException::isPermanent)
 					.withMessageStartingWith("Lock 'key' could not be requested: its store refuses requests")
 					.havingCause()
 					.withMessageStartingWith("The database of the locks (" + url + ", user 'app') refuses the login: ")
 					.withMessageEndingWith("Check the user and the password")
-					.withMessageNotContaining("battery-staple")
-					.matches(LockUnavailableException::isPermanent));
+					.withMessageNotContaining("battery-staple"));
 			assertThat(owner.isValid(1)).isTrue();
 		}
 	}
