@@ -67,6 +67,8 @@ class Lockspring implements Recipe {
 
 	private static Map<String, Object> properties(Shop shop) {
 		Map<String, Object> properties = new HashMap<>(shop.properties());
+		// the sample has the store in a database too
+		properties.putIfAbsent("distributed-lock.store", "redis");
 		if ("redlock".equals(properties.get("distributed-lock.store"))) {
 			for (int i = 0; i < shop.ports().size(); i++) {
 				properties.put("distributed-lock.redlock.nodes[" + i + "]", "redis://127.0.0.1:" + shop.ports().get(i));
