@@ -65,7 +65,7 @@ final class EtcdErrors {
 				|| says(cause, "user name is empty")) {
 			return new LockUnavailableException("etcd does not let this application use locks: " + reason(cause)
 					+ ". Check distributed-lock.etcd.username and password, and the role of the user, which needs to read"
-					+ " and write the keys that begin with distributed-lock.etcd.root and a slash", cause, true);
+					+ " and write the keys that begin with distributed-lock.key-prefix", cause, true);
 		}
 		return new LockUnavailableException("etcd cannot be used: " + reason(cause) + CHECK, cause);
 	}

@@ -316,7 +316,7 @@ final class EtcdServer implements EntryServer {
 	private CompletionStage<Void> ping(Duration timeout) {
 		GetOption count = GetOption.builder().withCountOnly(true).build();
 		return this.connection
-			.send((client) -> client.getKVClient().get(bytes(this.settings.root() + "/"), count), timeout.toMillis())
+			.send((client) -> client.getKVClient().get(bytes(this.settings.keyPrefix()), count), timeout.toMillis())
 			.thenApply((response) -> null);
 	}
 
@@ -332,8 +332,7 @@ final class EtcdServer implements EntryServer {
 	}
 
 	private String prefix(String key) {
-		return this.settings.root() + "/" + URLEncoder.encode(this.settings.keyPrefix() + key, StandardCharsets.UTF_8)
-				+ "/";
+		return this.settings.keyPrefix() + URLEncoder.encode(key, StandardCharsets.UTF_8) + "/";
 	}
 
 	private static ByteSequence name(Entry entry) {

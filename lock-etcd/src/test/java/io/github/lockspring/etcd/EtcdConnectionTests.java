@@ -2,7 +2,6 @@ package io.github.lockspring.etcd;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
@@ -94,7 +93,7 @@ class EtcdConnectionTests {
 	private record Instance(EtcdLockStore store, LockEngine engine) implements AutoCloseable {
 
 		static Instance on(Supplier<Client> clients) {
-			EtcdLockStore store = EtcdLockStore.createOwning(clients, new EtcdStoreSettings());
+			EtcdLockStore store = EtcdLockStore.builder(clients).build();
 			LockEngine engine = new LockEngine(store, EngineSettings.defaults(), LockEvents.NOBODY);
 			engine.template().acquire(LockRequest.of("before")).close();
 			return new Instance(store, engine);

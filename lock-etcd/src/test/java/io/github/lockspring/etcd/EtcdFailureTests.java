@@ -71,7 +71,7 @@ class EtcdFailureTests {
 	}
 
 	private LockTemplate instance(String... addresses) {
-		return instance(EtcdLockStore.createOwning(clients(addresses), new EtcdStoreSettings()));
+		return instance(EtcdLockStore.builder(clients(addresses)).build());
 	}
 
 	private Clients.Counted clients(String... addresses) {
@@ -172,7 +172,7 @@ class EtcdFailureTests {
 		}
 
 		public static void main(String[] args) {
-			EtcdLockStore store = EtcdLockStore.createOwning(() -> Clients.of(args[0]), new EtcdStoreSettings());
+			EtcdLockStore store = EtcdLockStore.builder(() -> Clients.of(args[0])).build();
 			HolderProcess.hold(new LockEngine(store, EngineSettings.defaults(), LockEvents.NOBODY).template(), args[1],
 					TTL);
 		}
@@ -192,7 +192,7 @@ class EtcdFailureTests {
 						proxy.stall(Direction.TO_CLIENT);
 					}
 				}));
-			LockTemplate deaf = instance(EtcdLockStore.createOwning(client::build, new EtcdStoreSettings()));
+			LockTemplate deaf = instance(EtcdLockStore.builder(client::build).build());
 			deaf.acquire(LockRequest.of("first")).close();
 			armed.set(true);
 			assertThatExceptionOfType(LockUnavailableException.class)
@@ -255,7 +255,7 @@ class EtcdFailureTests {
 		this.opened.addAll(members);
 		members.forEach(EtcdProcess::awaitUsable);
 		String[] addresses = members.stream().map(EtcdProcess::address).toArray(String[]::new);
-		EtcdLockStore store = EtcdLockStore.createOwning(clients(addresses), new EtcdStoreSettings());
+		EtcdLockStore store = EtcdLockStore.builder(clients(addresses)).build();
 		LockTemplate locks = instance(store);
 		// none leads during an election
 		EtcdProcess leader = await().atMost(PATIENT)

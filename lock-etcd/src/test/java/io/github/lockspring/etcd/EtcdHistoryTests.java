@@ -35,7 +35,7 @@ class EtcdHistoryTests {
 		}
 
 		public static void main(String[] args) throws Exception {
-			try (LockStore store = EtcdLockStore.createOwning(() -> Clients.of(args[0]), new EtcdStoreSettings())) {
+			try (LockStore store = EtcdLockStore.builder(() -> Clients.of(args[0])).build()) {
 				StoreHistory.work(args, store, Duration.ofMillis(500), Duration.ofSeconds(2), Duration.ofSeconds(3));
 			}
 		}

@@ -17,8 +17,10 @@ class EtcdLockStoreContractTests extends AbstractQueueOfEntriesTests {
 
 	@Override
 	protected LockStore createStore() {
-		return EtcdLockStore.createOwning(() -> Clients.of(this.server.address()),
-				new EtcdStoreSettings("lock:", "lockspring", Duration.ofSeconds(5), Duration.ofSeconds(10)));
+		return EtcdLockStore.builder(() -> Clients.of(this.server.address()))
+			.commandTimeout(Duration.ofSeconds(5))
+			.connectTimeout(Duration.ofSeconds(10))
+			.build();
 	}
 
 	@Override

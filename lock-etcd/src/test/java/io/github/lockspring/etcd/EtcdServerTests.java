@@ -41,7 +41,7 @@ class EtcdServerTests {
 	private final Client client = Clients.of(EtcdProcess.shared().address());
 
 	private final EtcdServer server = new EtcdServer(new EtcdConnection(this.client, TIMEOUT),
-			new EtcdStoreSettings("lock:", "lockspring", TIMEOUT, TIMEOUT));
+			new EtcdStoreSettings("lock:", TIMEOUT, TIMEOUT));
 
 	@AfterEach
 	void close() {

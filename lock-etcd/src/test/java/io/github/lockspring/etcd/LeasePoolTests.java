@@ -44,8 +44,10 @@ class LeasePoolTests {
 
 	private final Client client = Clients.of(this.server.address());
 
-	private final EtcdLockStore store = EtcdLockStore.create(this.client,
-			new EtcdStoreSettings("lock:", "lockspring", TIMEOUT, TIMEOUT));
+	private final EtcdLockStore store = EtcdLockStore.builder(this.client)
+		.commandTimeout(TIMEOUT)
+		.connectTimeout(TIMEOUT)
+		.build();
 
 	private int sequence;
 
@@ -70,7 +72,7 @@ class LeasePoolTests {
 	/** Returns the lease of the only key in the queue of a lock. */
 	private long lease(String key) {
 		List<KeyValue> found = this.client.getKVClient()
-			.get(ByteSequence.from("lockspring/lock%3A" + key + "/", StandardCharsets.UTF_8),
+			.get(ByteSequence.from("lock:" + key + "/", StandardCharsets.UTF_8),
 					GetOption.builder().isPrefix(true).build())
 			.join()
 			.getKvs();
@@ -140,7 +142,7 @@ class LeasePoolTests {
 	@Test
 	void entryThatIsBeingRemovedIsNotWritten() {
 		EtcdServer entries = new EtcdServer(new EtcdConnection(this.client, TIMEOUT),
-				new EtcdStoreSettings("lock:", "lockspring", TIMEOUT, TIMEOUT));
+				new EtcdStoreSettings("lock:", TIMEOUT, TIMEOUT));
 		Entry.Own entry = join(
 				entries.add(this.key, new OwnerToken(INSTANCE, ++this.sequence, 5000), false, 600_000, "600000"))
 			.entry();
@@ -163,7 +165,7 @@ class LeasePoolTests {
 	@Test
 	void lateRemovalDeletesNoLaterKeyOfTheSameToken() {
 		EtcdServer entries = new EtcdServer(new EtcdConnection(this.client, TIMEOUT),
-				new EtcdStoreSettings("lock:", "lockspring", TIMEOUT, TIMEOUT));
+				new EtcdStoreSettings("lock:", TIMEOUT, TIMEOUT));
 		OwnerToken token = new OwnerToken(INSTANCE, ++this.sequence, 5000);
 		Entry.Own first = join(entries.add(this.key, token, false, 600_000, "600000")).entry();
 		assertThat(join(entries.remove(first))).isTrue();
@@ -178,7 +180,7 @@ class LeasePoolTests {
 	@Test
 	void removalByAnotherEndsNoLeaseThatAnotherLockHas() {
 		EtcdServer entries = new EtcdServer(new EtcdConnection(this.client, TIMEOUT),
-				new EtcdStoreSettings("lock:", "lockspring", TIMEOUT, TIMEOUT));
+				new EtcdStoreSettings("lock:", TIMEOUT, TIMEOUT));
 		OwnerToken first = acquire(this.key);
 		Entry seen = join(entries.list(this.key)).get(0);
 		release(this.key, first);

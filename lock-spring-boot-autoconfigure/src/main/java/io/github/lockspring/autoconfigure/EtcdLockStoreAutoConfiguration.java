@@ -13,7 +13,6 @@ import io.github.lockspring.autoconfigure.DistributedLockProperties.Etcd;
 import io.github.lockspring.autoconfigure.DistributedLockProperties.Ssl;
 import io.github.lockspring.autoconfigure.DistributedLockProperties.Store;
 import io.github.lockspring.etcd.EtcdLockStore;
-import io.github.lockspring.etcd.EtcdStoreSettings;
 import io.github.lockspring.store.LockStore;
 import io.netty.handler.ssl.SslContextBuilder;
 
@@ -45,21 +44,23 @@ public final class EtcdLockStoreAutoConfiguration {
 	/** A server takes pings of a connection each 5 seconds at most. */
 	private static final Duration KEEPALIVE = Duration.ofSeconds(10);
 
-	private static final String ROOT = "lockspring";
-
 	@Bean
 	@Lazy
 	EtcdLockStore lockspringEtcdLockStore(ObjectProvider<Client> clients, DistributedLockProperties properties,
 			BeanFactory beanFactory, Environment environment) {
 		Client client = clients.getIfAvailable();
-		EtcdStoreSettings settings = settings(properties, environment);
-		return (client != null) ? EtcdLockStore.create(client, settings) : EtcdLockStore
-			.createOwning(() -> client(properties.getEtcd(), settings.commandTimeout(), beanFactory), settings);
+		Duration commandTimeout = LockTimeouts.command(properties, Store.ETCD, environment);
+		return configure(
+				(client != null) ? EtcdLockStore.builder(client)
+						: EtcdLockStore.builder(() -> client(properties.getEtcd(), commandTimeout, beanFactory)),
+				properties, environment)
+			.build();
 	}
 
-	private static EtcdStoreSettings settings(DistributedLockProperties properties, Environment environment) {
-		return new EtcdStoreSettings(properties.getKeyPrefix(), ROOT,
-				LockTimeouts.command(properties, Store.ETCD, environment), LockTimeouts.CONNECT);
+	static EtcdLockStore.Builder configure(EtcdLockStore.Builder builder, DistributedLockProperties properties,
+			Environment environment) {
+		return builder.keyPrefix(properties.getKeyPrefix())
+			.commandTimeout(LockTimeouts.command(properties, Store.ETCD, environment));
 	}
 
 	private static Client client(Etcd etcd, Duration commandTimeout, BeanFactory beanFactory) {

@@ -1,15 +1,9 @@
 package io.github.lockspring.autoconfigure;
 
-import java.nio.charset.StandardCharsets;
-
 import io.github.lockspring.autoconfigure.DistributedLockProperties.Zookeeper;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.zookeeper.ZooKeeperLockStore;
-import io.github.lockspring.zookeeper.ZooKeeperStoreSettings;
 import org.apache.curator.framework.CuratorFramework;
-import org.apache.curator.framework.CuratorFrameworkFactory;
-import org.apache.curator.retry.RetryOneTime;
-import org.apache.zookeeper.ZooDefs.Ids;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -32,37 +26,21 @@ import org.springframework.context.annotation.Lazy;
 @EnableConfigurationProperties(DistributedLockProperties.class)
 public final class ZooKeeperLockStoreAutoConfiguration {
 
-	private static final String ROOT = "/lockspring";
-
 	@Bean
 	@Lazy
 	ZooKeeperLockStore lockspringZooKeeperLockStore(ObjectProvider<CuratorFramework> clients,
 			DistributedLockProperties properties) {
 		CuratorFramework client = clients.getIfAvailable();
-		return (client != null) ? ZooKeeperLockStore.create(client, settings(properties))
-				: ZooKeeperLockStore.createOwning(client(properties.getZookeeper()), settings(properties));
+		return configure((client != null) ? ZooKeeperLockStore.builder(client)
+				: ZooKeeperLockStore.builder(properties.getZookeeper().getConnectString()), properties)
+			.build();
 	}
 
-	private static ZooKeeperStoreSettings settings(DistributedLockProperties properties) {
+	static ZooKeeperLockStore.Builder configure(ZooKeeperLockStore.Builder builder,
+			DistributedLockProperties properties) {
 		Zookeeper zookeeper = properties.getZookeeper();
-		return new ZooKeeperStoreSettings(properties.getKeyPrefix(), ROOT,
-				(zookeeper.getAuth() != null) ? Ids.CREATOR_ALL_ACL : Ids.OPEN_ACL_UNSAFE,
-				zookeeper.getSessionTimeout(), LockTimeouts.CONNECT);
-	}
-
-	private static CuratorFramework client(Zookeeper zookeeper) {
-		CuratorFrameworkFactory.Builder builder = CuratorFrameworkFactory.builder()
-			.connectString(zookeeper.getConnectString())
-			.sessionTimeoutMs((int) zookeeper.getSessionTimeout().toMillis())
-			.connectionTimeoutMs((int) LockTimeouts.CONNECT.toMillis())
-			// the store repeats its requests itself
-			.retryPolicy(new RetryOneTime(1000));
-		String auth = zookeeper.getAuth();
-		if (auth != null) {
-			int colon = auth.indexOf(':');
-			builder.authorization(auth.substring(0, colon), auth.substring(colon + 1).getBytes(StandardCharsets.UTF_8));
-		}
-		return builder.build();
+		builder.keyPrefix(properties.getKeyPrefix()).sessionTimeout(zookeeper.getSessionTimeout());
+		return (zookeeper.getAuth() != null) ? builder.auth(zookeeper.getAuth()) : builder;
 	}
 
 }

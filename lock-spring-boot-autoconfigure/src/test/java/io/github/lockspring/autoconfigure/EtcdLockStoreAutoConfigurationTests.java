@@ -58,7 +58,7 @@ class EtcdLockStoreAutoConfigurationTests {
 
 	@Test
 	@RequiresEtcd
-	void locksAreBelowTheRootAndNothingIsLeft() {
+	void locksHaveTheKeyPrefixAndNothingIsLeft() {
 		EtcdProcess server = EtcdProcess.shared();
 		// those of other tests
 		await().until(() -> server.leases() == 0);
@@ -84,10 +84,10 @@ class EtcdLockStoreAutoConfigurationTests {
 			on("http://localhost:1").withBean(Client.class, () -> client).run((context) -> {
 				try (HeldLock lock = context.getBean(LockTemplate.class).acquire(LockRequest.of("a"))) {
 					assertThat(lock.isHeld()).isTrue();
-					assertThat(count(other, "theirs/lockspring/lock%3Aa/")).isOne();
+					assertThat(count(other, "theirs/lock:a/")).isOne();
 				}
 				context.getBean(EtcdLockStore.class).close();
-				assertThat(count(client, "lockspring/")).isZero();
+				assertThat(count(client, "lock:")).isZero();
 			});
 		}
 	}
@@ -160,6 +160,7 @@ class EtcdLockStoreAutoConfigurationTests {
 			});
 			refused(application);
 			refused(user(application, "wrong"));
+			refused(user(application, PASSWORD).withPropertyValues("distributed-lock.key-prefix=elsewhere:"));
 		}
 	}
 

@@ -13,7 +13,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.github.lockspring.autoconfigure.DistributedLockProperties.Store;
-import io.github.lockspring.etcd.EtcdStoreSettings;
+import io.github.lockspring.etcd.EtcdLockStore;
 import io.github.lockspring.fencing.JdbcFencingGuard;
 import io.github.lockspring.internal.engine.EngineSettings;
 import io.github.lockspring.internal.interceptor.LockInterceptor;
@@ -25,8 +25,7 @@ import io.github.lockspring.jdbc.JdbcLockStore;
 import io.github.lockspring.redis.RedisLockStore;
 import io.github.lockspring.redis.redlock.RedlockLockStore;
 import io.github.lockspring.store.memory.MemoryLockStore;
-import io.github.lockspring.zookeeper.ZooKeeperStoreSettings;
-import org.apache.zookeeper.ZooDefs;
+import io.github.lockspring.zookeeper.ZooKeeperLockStore;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -66,8 +65,8 @@ class PropertyWiringTests {
 		bound("key-prefix", "other:", Set.of("other:"),
 				(properties) -> Stream
 					.of(field(redis(properties), "keyPrefix"), field(redlock(properties), "keyPrefix"),
-							field(jdbc(properties), "keyPrefix"), zookeeper(properties).keyPrefix(),
-							etcd(properties).keyPrefix())
+							field(jdbc(properties), "keyPrefix"), field(zookeeper(properties), "keyPrefix"),
+							field(etcd(properties), "keyPrefix"))
 					.collect(Collectors.toSet()));
 		bound("redis.replica-acks", "7", 7, (properties) -> field(redis(properties), "replicaAcks"));
 		bound("redlock.max-ttl", "51s", Duration.ofSeconds(51), (properties) -> field(redlock(properties), "maxTtl"));
@@ -82,12 +81,12 @@ class PropertyWiringTests {
 		bound("jdbc.initialize-schema", "never", DistributedLockProperties.InitializeSchema.NEVER,
 				(properties) -> properties.getJdbc().getInitializeSchema());
 		bound("zookeeper.session-timeout", "57s", Duration.ofSeconds(57),
-				(properties) -> zookeeper(properties).sessionTimeout());
-		// ZooKeeperLockStoreAutoConfigurationTests use these two
+				(properties) -> field(zookeeper(properties), "sessionTimeout"));
+		bound("zookeeper.auth", "digest:me:secret", "digest:me:secret",
+				(properties) -> field(zookeeper(properties), "auth"));
+		// ZooKeeperLockStoreAutoConfigurationTests use it
 		bound("zookeeper.connect-string", "zoo:1", "zoo:1",
 				(properties) -> properties.getZookeeper().getConnectString());
-		bound("zookeeper.auth", "digest:me:secret", ZooDefs.Ids.CREATOR_ALL_ACL,
-				(properties) -> zookeeper(properties).acl());
 		// EtcdLockStoreAutoConfigurationTests use these
 		bound("etcd.endpoints", "https://a:1,https://b:2", List.of("https://a:1", "https://b:2"),
 				(properties) -> properties.getEtcd().getEndpoints());
@@ -123,7 +122,7 @@ class PropertyWiringTests {
 	void commandTimeoutArrivesAtEachStore() {
 		DistributedLockProperties properties = all();
 		assertThat(List.of(field(redis(properties), "commandTimeout"), field(redlock(properties), "commandTimeout"),
-				etcd(properties).commandTimeout()))
+				field(etcd(properties), "commandTimeout")))
 			.containsOnly(Duration.ofSeconds(4));
 		// LockConnectionPoolTests use that of a database
 		assertThat(LockTimeouts.command(properties, Store.JDBC, NOTHING_ELSE)).hasSeconds(4);
@@ -154,12 +153,14 @@ class PropertyWiringTests {
 				properties);
 	}
 
-	private static ZooKeeperStoreSettings zookeeper(DistributedLockProperties properties) {
-		return settings(ZooKeeperLockStoreAutoConfiguration.class, properties);
+	private static ZooKeeperLockStore.Builder zookeeper(DistributedLockProperties properties) {
+		return ZooKeeperLockStoreAutoConfiguration.configure(ZooKeeperLockStore.builder("zoo:1"), properties);
 	}
 
-	private static EtcdStoreSettings etcd(DistributedLockProperties properties) {
-		return settings(EtcdLockStoreAutoConfiguration.class, properties, NOTHING_ELSE);
+	private static EtcdLockStore.Builder etcd(DistributedLockProperties properties) {
+		return EtcdLockStoreAutoConfiguration.configure(EtcdLockStore.builder(() -> {
+			throw new IllegalStateException("not built");
+		}), properties, NOTHING_ELSE);
 	}
 
 	private static void bound(String name, String value, Object expected,

@@ -1,5 +1,6 @@
 package io.github.lockspring.autoconfigure;
 
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 
@@ -15,6 +16,7 @@ import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.RetryOneTime;
 import org.apache.curator.test.InstanceSpec;
 import org.apache.curator.test.TestingServer;
+import org.apache.zookeeper.ZooDefs;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -53,16 +55,16 @@ class ZooKeeperLockStoreAutoConfigurationTests {
 	}
 
 	@Test
-	void locksAreBelowTheRoot() {
-		this.runner.run((context) -> {
+	void locksAreBelowTheNodeOfTheKeyPrefix() {
+		this.runner.withPropertyValues("distributed-lock.key-prefix=shop/locks:").run((context) -> {
 			assertThat(context).hasSingleBean(LockStore.class)
 				.hasSingleBean(ZooKeeperLockStore.class)
 				.doesNotHaveBean(CuratorFramework.class);
 			try (HeldLock lock = context.getBean(LockTemplate.class).acquire(LockRequest.of("a/b"))) {
 				assertThat(lock.isHeld()).isTrue();
-				assertThat(children("/lockspring/lock:a%2Fb")).hasSize(1);
+				assertThat(children("/shop%2Flocks/a%2Fb")).hasSize(1);
 			}
-			assertThat(children("/lockspring/lock:a%2Fb")).isEmpty();
+			assertThat(children("/shop%2Flocks/a%2Fb")).isEmpty();
 		});
 	}
 
@@ -80,7 +82,7 @@ class ZooKeeperLockStoreAutoConfigurationTests {
 				.run((context) -> {
 					try (HeldLock lock = context.getBean(LockTemplate.class).acquire(LockRequest.of("a"))) {
 						assertThat(lock.isHeld()).isTrue();
-						assertThat(children("/theirs/lockspring/lock:a")).hasSize(1);
+						assertThat(children("/theirs/lock/a")).hasSize(1);
 					}
 				});
 		}
@@ -103,15 +105,72 @@ class ZooKeeperLockStoreAutoConfigurationTests {
 
 	@Test
 	void nodesOfTheCreatorAreClosedToOthersWhoReadWhatToDo() {
+<<<<<<< HEAD
 		this.runner.withPropertyValues("distributed-lock.zookeeper.auth=digest:me:secret").run((context) -> {
 			try (HeldLock lock = context.getBean(LockTemplate.class).acquire(LockRequest.of("closed"))) {
 				assertThat(lock.isHeld()).isTrue();
 				this.runner.run((other) -> assertThatExceptionOfType(LockUnavailableException.class)
 					.isThrownBy(() -> other.getBean(LockTemplate.class).acquire(LockRequest.of("closed")))
 					.withStackTraceContaining("Check distributed-lock.zookeeper.auth")
+=======
+		this.runner
+			.withPropertyValues("distributed-lock.zookeeper.auth=digest:me:secret",
+					"distributed-lock.key-prefix=closed:")
+			.run((context) -> {
+				try (HeldLock lock = context.getBean(LockTemplate.class).acquire(LockRequest.of("a"))) {
+					assertThat(lock.isHeld()).isTrue();
+					this.runner.withPropertyValues("distributed-lock.key-prefix=closed:")
+						.run((other) -> assertThatExceptionOfType(LockUnavailableException.class)
+							.isThrownBy(() -> other.getBean(LockTemplate.class).acquire(LockRequest.of("a")))
+							.withMessageContaining("Check distributed-lock.zookeeper.auth")
+							.matches(LockUnavailableException::isPermanent));
+				}
+			});
+	}
+
+	@Test
+	void parentOfTheLocksThatBelongsToOthersIsNamed() throws Exception {
+		try (CuratorFramework others = CuratorFrameworkFactory.builder()
+			.connectString(server.getConnectString())
+			.authorization("digest", "others:secret".getBytes(StandardCharsets.UTF_8))
+			.retryPolicy(new RetryOneTime(100))
+			.build();
+				CuratorFramework client = CuratorFrameworkFactory.builder()
+					.connectString(server.getConnectString())
+					.namespace("others")
+					.retryPolicy(new RetryOneTime(100))
+					.build()) {
+			others.start();
+			client.start();
+			others.create().withACL(ZooDefs.Ids.CREATOR_ALL_ACL).forPath("/others");
+			this.runner.withPropertyValues("distributed-lock.ttl=2m")
+				.withBean(CuratorFramework.class, () -> client)
+				.run((context) -> assertThatExceptionOfType(LockUnavailableException.class)
+					.isThrownBy(() -> context.getBean(LockTemplate.class).acquire(LockRequest.of("a")))
+					.withMessageContaining("does not let this application use /others/lock")
+>>>>>>> 5779be60 (ZooKeeper and etcd: stores are made by builders)
 					.matches(LockUnavailableException::isPermanent));
-			}
-		});
+		}
+	}
+
+	@Test
+	void credentialsAlsoApplyToAClientOfTheApplication() throws Exception {
+		try (CuratorFramework client = CuratorFrameworkFactory.newClient(server.getConnectString(),
+				new RetryOneTime(100))) {
+			client.start();
+			this.runner
+				.withPropertyValues("distributed-lock.zookeeper.auth=digest:me:secret",
+						"distributed-lock.key-prefix=credentials:", "distributed-lock.ttl=2m")
+				.withBean(CuratorFramework.class, () -> client)
+				.run((context) -> {
+					try (HeldLock lock = context.getBean(LockTemplate.class).acquire(LockRequest.of("a"))) {
+						assertThat(lock.isHeld()).isTrue();
+						assertThat(client.getACL().forPath("/credentials/a"))
+							.extracting((acl) -> acl.getId().getScheme())
+							.containsExactly("digest");
+					}
+				});
+		}
 	}
 
 	@Test

@@ -9,9 +9,8 @@ import java.util.List;
  * The names of nodes. Immutable.
  *
  * @param root the path of all locks, with the client's namespace
- * @param keyPrefix the prefix of all keys
  */
-record LockPaths(String root, String keyPrefix) {
+record LockPaths(String root) {
 
 	private static final int SEQUENCE_DIGITS = 10;
 
@@ -19,22 +18,26 @@ record LockPaths(String root, String keyPrefix) {
 
 	private static final String PLAIN = "-_.:@,;=+~!$&'()*#";
 
-	/** The container of a lock. Keys stay readable, and any of them is a valid name. */
+	/** The container of a lock. */
 	String lock(String key) {
-		StringBuilder path = new StringBuilder(this.root).append('/');
-		String name = this.keyPrefix + key;
+		return this.root + "/" + encode(key);
+	}
+
+	/** Names stay readable, and any of them is a valid part of a path. */
+	static String encode(String name) {
+		StringBuilder encoded = new StringBuilder();
 		boolean dots = name.equals(".") || name.equals("..");
 		for (byte each : name.getBytes(StandardCharsets.UTF_8)) {
 			char letter = (char) (each & 0xff);
 			boolean plain = letter < 128 && (Character.isLetterOrDigit(letter) || PLAIN.indexOf(letter) >= 0);
 			if (plain && !(dots && letter == '.')) {
-				path.append(letter);
+				encoded.append(letter);
 			}
 			else {
-				path.append('%').append(String.format("%02X", (int) letter));
+				encoded.append('%').append(String.format("%02X", (int) letter));
 			}
 		}
-		return path.toString();
+		return encoded.toString();
 	}
 
 	/** The beginning of the path of an entry, before its number. */

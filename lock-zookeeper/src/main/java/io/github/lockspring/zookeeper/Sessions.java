@@ -25,7 +25,7 @@ final class Sessions {
 
 	private final CuratorFramework client;
 
-	private final Duration connectTimeout;
+	private final ZooKeeperStoreSettings settings;
 
 	private final boolean owning;
 
@@ -40,7 +40,7 @@ final class Sessions {
 
 	Sessions(CuratorFramework client, ZooKeeperStoreSettings settings, boolean owning) {
 		this.client = client;
-		this.connectTimeout = settings.connectTimeout();
+		this.settings = settings;
 		this.owning = owning;
 		this.traits = traits(settings.sessionTimeout().toMillis());
 	}
@@ -68,7 +68,7 @@ final class Sessions {
 		}
 		connect();
 		try {
-			this.client.blockUntilConnected((int) this.connectTimeout.toMillis(), TimeUnit.MILLISECONDS);
+			this.client.blockUntilConnected((int) this.settings.connectTimeout().toMillis(), TimeUnit.MILLISECONDS);
 			this.connected = true;
 			present();
 		}
@@ -109,7 +109,7 @@ final class Sessions {
 		Session session = this.recent.stream()
 			.filter((each) -> each.handle() == handle)
 			.findFirst()
-			.orElseGet(() -> new Session(handle));
+			.orElseGet(() -> begin(handle));
 		this.recent.remove(session);
 		this.recent.addFirst(session);
 		while (this.recent.size() > RECENT) {
@@ -117,6 +117,11 @@ final class Sessions {
 		}
 		this.session = session;
 		return session;
+	}
+
+	private Session begin(ZooKeeper handle) {
+		this.settings.authenticate(handle);
+		return new Session(handle);
 	}
 
 	void close() {

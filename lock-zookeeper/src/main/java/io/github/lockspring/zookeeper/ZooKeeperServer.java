@@ -9,6 +9,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 
 import io.github.lockspring.LockUnavailableException;
@@ -52,8 +53,7 @@ final class ZooKeeperServer implements EntryServer {
 		this.sessions = new Sessions(client, settings, owning);
 		String namespace = client.getNamespace();
 		this.paths = new LockPaths(
-				((namespace == null || namespace.isEmpty()) ? "" : "/" + namespace) + settings.root(),
-				settings.keyPrefix());
+				((namespace == null || namespace.isEmpty()) ? "" : "/" + namespace) + settings.root());
 		client.getConnectionStateListenable().addListener((changed, state) -> this.listeners.forEach(Runnable::run));
 	}
 
@@ -128,16 +128,23 @@ final class ZooKeeperServer implements EntryServer {
 	/** Containers go when they are empty, so they may be missing at any time. */
 	private CompletionStage<Boolean> createContainers(Session present, List<String> containers) {
 		CompletableFuture<Boolean> done = new CompletableFuture<>();
+		AtomicReference<@Nullable String> refused = new AtomicReference<>();
 		for (int i = 0; i < containers.size(); i++) {
 			boolean last = i == containers.size() - 1;
 			present.handle()
 				.create(containers.get(i), new byte[0], this.settings.acl(), CreateMode.CONTAINER,
 						(code, path, context, name) -> {
-							boolean there = code == Code.OK.intValue() || code == Code.NODEEXISTS.intValue()
-							// a server that may not be written to has its reason for that
-									|| (code == Code.NOAUTH.intValue() && !last);
-							if (!there && code != Code.NONODE.intValue()) {
+							boolean there = code == Code.OK.intValue() || code == Code.NODEEXISTS.intValue();
+							if (code == Code.NOAUTH.intValue() && !last) {
+								// what may not be created there may be there
+								refused.set(path);
+							}
+							else if (!there && code != Code.NONODE.intValue()) {
 								done.completeExceptionally(ZooKeeperErrors.unavailable(code, path));
+							}
+							else if (!there && refused.get() != null) {
+								done.completeExceptionally(
+										ZooKeeperErrors.unavailable(Code.NOAUTH.intValue(), refused.get()));
 							}
 							else if (last) {
 								done.complete(there);

@@ -1,47 +1,68 @@
 package io.github.lockspring.zookeeper;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 
+import io.github.lockspring.internal.base.StoreOptions;
 import org.apache.zookeeper.ZooDefs;
-import org.apache.zookeeper.common.PathUtils;
+import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.ACL;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Settings of a {@link ZooKeeperLockStore}.
- *
- * @param keyPrefix the prefix of all keys; not empty
- * @param root the path under which the locks are; created when it is needed
- * @param acl who may do what with the nodes
- * @param sessionTimeout the session timeout that the client requests; the server may
- * decide on another one, which counts from the first connection on
- * @param connectTimeout how long the first request waits for a connection
- * @since 0.1
+ * Settings of a {@link ZooKeeperLockStore}; its builder describes them.
  */
-public record ZooKeeperStoreSettings(String keyPrefix, String root, List<ACL> acl, Duration sessionTimeout,
-		Duration connectTimeout) {
+record ZooKeeperStoreSettings(String keyPrefix, Duration sessionTimeout, Duration connectTimeout, @Nullable String auth,
+		boolean creatorOnly) {
 
-	/**
-	 * Checks the values.
-	 * @throws IllegalArgumentException if the prefix is empty or the root is not a path
-	 */
-	public ZooKeeperStoreSettings {
-		if (keyPrefix.isEmpty()) {
-			throw new IllegalArgumentException("keyPrefix must not be empty");
+	ZooKeeperStoreSettings {
+		StoreOptions.checkKeyPrefix(keyPrefix);
+		if (keyPrefix.equals(":")) {
+			throw new IllegalArgumentException("keyPrefix must be more than a colon, since it names a node");
 		}
-		PathUtils.validatePath(root);
-		if (root.equals("/")) {
-			throw new IllegalArgumentException("root must be below /, such as /lockspring");
+		StoreOptions.checkTimeout("sessionTimeout", sessionTimeout);
+		StoreOptions.checkTimeout("connectTimeout", connectTimeout);
+		// the value is a secret
+		if (auth != null && auth.indexOf(':') <= 0) {
+			throw new IllegalArgumentException(
+					"auth must be a scheme, a colon and the credentials, such as digest:user:password");
 		}
-		acl = List.copyOf(acl);
 	}
 
 	/**
-	 * Creates the settings of an application that sets nothing.
-	 * @param sessionTimeout the session timeout that the client requests
+	 * Returns the path below which the locks are: the key prefix without the colon at its
+	 * end.
 	 */
-	public ZooKeeperStoreSettings(Duration sessionTimeout) {
-		this("lock:", "/lockspring", ZooDefs.Ids.OPEN_ACL_UNSAFE, sessionTimeout, Duration.ofSeconds(5));
+	String root() {
+		String name = this.keyPrefix.endsWith(":") ? this.keyPrefix.substring(0, this.keyPrefix.length() - 1)
+				: this.keyPrefix;
+		return "/" + LockPaths.encode(name);
+	}
+
+	/**
+	 * Returns who may use the nodes.
+	 */
+	List<ACL> acl() {
+		return (this.auth != null || this.creatorOnly) ? ZooDefs.Ids.CREATOR_ALL_ACL : ZooDefs.Ids.OPEN_ACL_UNSAFE;
+	}
+
+	/**
+	 * Adds the credentials, if there are any, to a session. It sends them before what
+	 * follows, and to each server that it connects to.
+	 */
+	void authenticate(ZooKeeper session) {
+		if (this.auth != null) {
+			int colon = this.auth.indexOf(':');
+			session.addAuthInfo(this.auth.substring(0, colon),
+					this.auth.substring(colon + 1).getBytes(StandardCharsets.UTF_8));
+		}
+	}
+
+	/** Without the credentials. */
+	@Override
+	public String toString() {
+		return "ZooKeeperStoreSettings[" + root() + "]";
 	}
 
 }

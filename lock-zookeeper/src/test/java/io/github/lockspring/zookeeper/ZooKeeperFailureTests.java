@@ -163,14 +163,14 @@ class ZooKeeperFailureTests {
 		String key = this.request.keys().get(0);
 		OwnerToken token = new OwnerToken("A".repeat(22), 1, 5000);
 		AcquireRequest request = new AcquireRequest(key, token, Duration.ofSeconds(30), QueueMode.JOIN);
-		ZooKeeperStoreSettings settings = new ZooKeeperStoreSettings(SESSION);
+		ZooKeeperStoreSettings settings = ZooKeeperTestServer.settings(SESSION);
 		CuratorFramework earlier = this.server.client(PATIENT);
 		earlier.start();
-		try (LockStore store = ZooKeeperLockStore.createOwning(this.server.client(SESSION), settings)) {
+		try (LockStore store = ZooKeeperLockStore.create(this.server.client(SESSION), settings, true)) {
 			earlier.create()
 				.creatingParentContainersIfNeeded()
 				.withMode(CreateMode.EPHEMERAL_SEQUENTIAL)
-				.forPath(new LockPaths(settings.root(), settings.keyPrefix()).entry(key, token.toString()));
+				.forPath(new LockPaths(settings.root()).entry(key, token.toString()));
 			await().ignoreException(LockUnavailableException.class)
 				.untilAsserted(() -> assertThat(store.acquire(request, PATIENT)).isInstanceOf(Busy.class));
 			assertThat(store.acquire(request, PATIENT)).isInstanceOf(Busy.class);

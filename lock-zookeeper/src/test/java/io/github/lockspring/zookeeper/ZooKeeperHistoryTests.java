@@ -35,8 +35,7 @@ class ZooKeeperHistoryTests {
 		}
 
 		public static void main(String[] args) throws Exception {
-			try (LockStore store = ZooKeeperLockStore.createOwning(ZooKeeperTestServer.client(args[0], SESSION),
-					new ZooKeeperStoreSettings(SESSION))) {
+			try (LockStore store = ZooKeeperLockStore.builder(args[0]).sessionTimeout(SESSION).build()) {
 				StoreHistory.work(args, store, Duration.ofMillis(300), SESSION, SESSION.multipliedBy(5));
 			}
 		}

@@ -1,7 +1,6 @@
 package io.github.lockspring.zookeeper;
 
 import java.time.Duration;
-import java.util.List;
 
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.internal.engine.EngineSettings;
@@ -18,7 +17,7 @@ record ZooKeeperInstance(CuratorFramework client, ZooKeeperLockStore store,
 
 	static ZooKeeperInstance on(String servers, Duration session) {
 		CuratorFramework client = ZooKeeperTestServer.client(servers, session);
-		ZooKeeperLockStore store = ZooKeeperLockStore.createOwning(client, new ZooKeeperStoreSettings(session));
+		ZooKeeperLockStore store = ZooKeeperLockStore.create(client, ZooKeeperTestServer.settings(session), true);
 		EngineSettings defaults = EngineSettings.defaults();
 		return new ZooKeeperInstance(client, store, new LockEngine(store, new EngineSettings(defaults.ttl(),
 				defaults.waitTime(), null, Duration.ofSeconds(2), Duration.ofMillis(100), false), LockEvents.NOBODY));

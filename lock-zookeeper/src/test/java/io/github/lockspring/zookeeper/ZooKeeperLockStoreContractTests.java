@@ -16,7 +16,7 @@ class ZooKeeperLockStoreContractTests extends AbstractQueueOfEntriesTests {
 
 	@Override
 	protected LockStore createStore() {
-		return ZooKeeperLockStore.createOwning(this.server.client(SESSION), new ZooKeeperStoreSettings(SESSION));
+		return ZooKeeperLockStore.builder(this.server.connectString()).sessionTimeout(SESSION).build();
 	}
 
 	@Override

@@ -29,7 +29,8 @@ class ZooKeeperServerTests {
 
 	private final CuratorFramework client = ZooKeeperTestServer.shared().client(TIMEOUT);
 
-	private final ZooKeeperServer server = new ZooKeeperServer(this.client, new ZooKeeperStoreSettings(TIMEOUT), true);
+	private final ZooKeeperServer server = new ZooKeeperServer(this.client, ZooKeeperTestServer.settings(TIMEOUT),
+			true);
 
 	@AfterEach
 	void close() {

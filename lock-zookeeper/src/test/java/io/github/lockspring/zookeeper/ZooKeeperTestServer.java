@@ -22,7 +22,7 @@ final class ZooKeeperTestServer implements AutoCloseable {
 	/** Sessions last for two ticks at least. */
 	private static final int TICK_MILLIS = 200;
 
-	private static final String ROOT = "/lockspring";
+	private static final String ROOT = "/lock";
 
 	private final TestingServer server;
 
@@ -61,6 +61,14 @@ final class ZooKeeperTestServer implements AutoCloseable {
 	/** A server whose sessions may last for 20 ticks, also after a restart. */
 	static ZooKeeperTestServer start(Duration tick) {
 		return new ZooKeeperTestServer((int) tick.toMillis());
+	}
+
+	static ZooKeeperStoreSettings settings(Duration sessionTimeout) {
+		return new ZooKeeperStoreSettings("lock:", sessionTimeout, Duration.ofSeconds(5), null, false);
+	}
+
+	String connectString() {
+		return this.server.getConnectString();
 	}
 
 	int port() {

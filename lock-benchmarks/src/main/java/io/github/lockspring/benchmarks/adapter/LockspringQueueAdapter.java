@@ -1,20 +1,15 @@
 package io.github.lockspring.benchmarks.adapter;
 
 import java.time.Duration;
-import java.util.List;
 
 import io.etcd.jetcd.Client;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.etcd.EtcdLockStore;
-import io.github.lockspring.etcd.EtcdStoreSettings;
 import io.github.lockspring.internal.engine.EngineSettings;
 import io.github.lockspring.internal.engine.LockEngine;
 import io.github.lockspring.internal.engine.support.LockEvents;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.zookeeper.ZooKeeperLockStore;
-import io.github.lockspring.zookeeper.ZooKeeperStoreSettings;
-import org.apache.curator.framework.CuratorFrameworkFactory;
-import org.apache.curator.retry.ExponentialBackoffRetry;
 
 /**
  * This project's locks in ZooKeeper and in etcd, with the settings of an application that
@@ -38,15 +33,14 @@ final class LockspringQueueAdapter implements LockAdapter {
 	}
 
 	static LockspringQueueAdapter onZooKeeper(Servers servers) {
-		return new LockspringQueueAdapter(ZooKeeperLockStore.createOwning(CuratorFrameworkFactory
-			.newClient(servers.zooKeeper(), (int) SESSION.toMillis(), 5000, new ExponentialBackoffRetry(1000, 3)),
-				new ZooKeeperStoreSettings(SESSION)), servers);
+		return new LockspringQueueAdapter(
+				ZooKeeperLockStore.builder(servers.zooKeeper()).sessionTimeout(SESSION).build(), servers);
 	}
 
 	static LockspringQueueAdapter onEtcd(Servers servers) {
-		return new LockspringQueueAdapter(EtcdLockStore.createOwning(
-				() -> Client.builder().endpoints(servers.etcd()).waitForReady(false).retryMaxAttempts(1).build(),
-				new EtcdStoreSettings()), servers);
+		return new LockspringQueueAdapter(EtcdLockStore
+			.builder(() -> Client.builder().endpoints(servers.etcd()).waitForReady(false).retryMaxAttempts(1).build())
+			.build(), servers);
 	}
 
 	@Override

@@ -41,7 +41,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @since 0.1
  */
-public abstract class QueueLockStore implements LockStore {
+public final class QueueLockStore implements LockStore {
 
 	private final EntryServer server;
 
@@ -58,7 +58,7 @@ public abstract class QueueLockStore implements LockStore {
 	 * @param name the name of the server in messages
 	 * @param server the server; closed with this store
 	 */
-	protected QueueLockStore(String name, EntryServer server) {
+	public QueueLockStore(String name, EntryServer server) {
 		this.name = name;
 		this.server = server;
 		this.steps = new QueueSteps(server, this.places, this.inboxes);
@@ -66,22 +66,22 @@ public abstract class QueueLockStore implements LockStore {
 	}
 
 	@Override
-	public final StoreTraits traits() {
+	public StoreTraits traits() {
 		return this.server.traits();
 	}
 
 	@Override
-	public final void connect() {
+	public void connect() {
 		this.server.connect();
 	}
 
 	@Override
-	public final void awaitConnection() {
+	public void awaitConnection() {
 		this.server.awaitConnection();
 	}
 
 	@Override
-	public final AcquireResult acquire(AcquireRequest request, Duration timeout) {
+	public AcquireResult acquire(AcquireRequest request, Duration timeout) {
 		Place place = this.places.computeIfAbsent(request.token(), (token) -> new Place(request.key(), token));
 		AcquireResult result = await(place.then(() -> this.steps.attempt(place, request)), timeout);
 		if (result instanceof AcquireResult.Acquired) {
@@ -92,14 +92,14 @@ public abstract class QueueLockStore implements LockStore {
 	}
 
 	@Override
-	public final ReleaseResult release(ReleaseRequest request, Duration timeout) {
+	public ReleaseResult release(ReleaseRequest request, Duration timeout) {
 		Place place = place(request.key(), request.token());
 		return await((place != null) ? place.then(() -> this.steps.ends().release(place, request))
 				: this.steps.ends().notOwner(request.key()), timeout);
 	}
 
 	@Override
-	public final List<RenewResult> renew(List<RenewRequest> requests, Duration timeout) {
+	public List<RenewResult> renew(List<RenewRequest> requests, Duration timeout) {
 		long start = System.nanoTime();
 		List<Place> owned = new ArrayList<>();
 		List<EntryServer.Renewal> renewals = new ArrayList<>();
@@ -131,19 +131,19 @@ public abstract class QueueLockStore implements LockStore {
 	}
 
 	@Override
-	public final Optional<Inbox> inbox(String instance, InboxListener listener) {
+	public Optional<Inbox> inbox(String instance, InboxListener listener) {
 		QueueInbox inbox = new QueueInbox(this.server, listener, this.steps.ends().timer());
 		this.inboxes.put(instance, inbox);
 		return Optional.of(inbox);
 	}
 
 	@Override
-	public final Optional<LockStoreInspector> inspector() {
+	public Optional<LockStoreInspector> inspector() {
 		return Optional.of(new QueueInspector(this.server, this));
 	}
 
 	@Override
-	public final Optional<StoreHealth> health(Duration timeout) {
+	public Optional<StoreHealth> health(Duration timeout) {
 		StoreHealth.Server health;
 		try {
 			await(this.server.ping(), timeout);
@@ -166,7 +166,7 @@ public abstract class QueueLockStore implements LockStore {
 	}
 
 	/** Waits for a result of the server. */
-	final <T> T await(CompletionStage<T> stage, Duration timeout) {
+	<T> T await(CompletionStage<T> stage, Duration timeout) {
 		CompletableFuture<T> future = stage.toCompletableFuture();
 		try {
 			return future.get(timeout.toNanos(), TimeUnit.NANOSECONDS);

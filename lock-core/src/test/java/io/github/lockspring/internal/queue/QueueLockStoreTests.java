@@ -50,8 +50,7 @@ class QueueLockStoreTests {
 
 	private final MemoryServer server = new MemoryServer();
 
-	private final QueueLockStore store = new QueueLockStore("memory", this.server) {
-	};
+	private final QueueLockStore store = new QueueLockStore("memory", this.server);
 
 	private final OwnerToken holder = new OwnerToken(HOLDER, 1, 5000);
 

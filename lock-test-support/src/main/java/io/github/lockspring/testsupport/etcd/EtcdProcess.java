@@ -166,7 +166,7 @@ public final class EtcdProcess implements AutoCloseable {
 
 	/** Counts the keys of a lock. */
 	public int entries(String key) {
-		String lock = "lockspring/" + URLEncoder.encode("lock:" + key, StandardCharsets.UTF_8) + "/";
+		String lock = "lock:" + URLEncoder.encode(key, StandardCharsets.UTF_8) + "/";
 		return count(lock, end(lock));
 	}
 
@@ -180,7 +180,7 @@ public final class EtcdProcess implements AutoCloseable {
 	/** Deletes all locks. */
 	public void deleteAll() {
 		send("kv/deleterange",
-				"{\"key\":\"%s\",\"range_end\":\"%s\"}".formatted(encoded("lockspring/"), encoded(end("lockspring/"))));
+				"{\"key\":\"%s\",\"range_end\":\"%s\"}".formatted(encoded("lock:"), encoded(end("lock:"))));
 	}
 
 	/** Returns the number of leases. */
@@ -199,7 +199,7 @@ public final class EtcdProcess implements AutoCloseable {
 		send("auth/role/add", "{\"name\":\"locks\"}");
 		send("auth/role/grant",
 				"{\"name\":\"locks\",\"perm\":{\"permType\":\"READWRITE\",\"key\":\"%s\",\"range_end\":\"%s\"}}"
-					.formatted(encoded("lockspring/"), encoded(end("lockspring/"))));
+					.formatted(encoded("lock:"), encoded(end("lock:"))));
 		send("auth/user/add", "{\"name\":\"%s\",\"password\":\"%s\"}".formatted(user, password));
 		send("auth/user/grant", "{\"user\":\"%s\",\"role\":\"locks\"}".formatted(user));
 		send("auth/enable", "{}");
