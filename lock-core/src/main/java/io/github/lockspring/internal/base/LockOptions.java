@@ -77,17 +77,21 @@ public final class LockOptions {
 	public static Duration check(String option, Duration value, Duration min) {
 		if (value.compareTo(min) < 0) {
 			String shortest = min.toMillis() + "ms";
-			throw new LockOptionException(option, value,
-					value.isNegative() ? "a duration cannot be negative"
-							: "it is shorter than " + shortest
-									+ (min.equals(MIN_TTL) ? ", too short to outlast a round trip" : ""),
-					"Give at least " + shortest);
+			throw new LockOptionException(option, value, value.isNegative() ? "a duration cannot be negative"
+					: "it is shorter than " + shortest + reason(min), "Give at least " + shortest);
 		}
 		if (value.compareTo(MAX_DURATION) > 0) {
 			String longest = MAX_DURATION.toDays() + "d";
 			throw new LockOptionException(option, value, "it is longer than " + longest, "Give at most " + longest);
 		}
 		return value;
+	}
+
+	private static String reason(Duration min) {
+		if (min.equals(MIN_RENEWED_TTL)) {
+			return TOO_SHORT_TO_RENEW;
+		}
+		return min.equals(MIN_TTL) ? ", too short to outlast a round trip" : "";
 	}
 
 	/**
