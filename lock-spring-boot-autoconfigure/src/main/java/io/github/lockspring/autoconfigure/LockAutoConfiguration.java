@@ -80,7 +80,7 @@ public final class LockAutoConfiguration {
 				ObjectProvider<LockRecorder> recorders, LockEngineLifecycle lifecycle,
 				ConfigurableListableBeanFactory beanFactory, Environment environment) {
 			LockStore store = stores.getIfAvailable(() -> {
-				throw MissingLockStore.explain(beanFactory, properties.getStore());
+				throw new MissingLockStore(beanFactory).explain(properties.getStore());
 			});
 			properties.checkTtl(store.traits().shortestTtl());
 			LockEngine engine = new LockEngine(store, settings(properties, environment), publisher::publishEvent,

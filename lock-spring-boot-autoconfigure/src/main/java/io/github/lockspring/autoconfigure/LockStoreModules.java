@@ -1,8 +1,8 @@
 package io.github.lockspring.autoconfigure;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 import io.github.lockspring.autoconfigure.DistributedLockProperties.Store;
 import org.jspecify.annotations.Nullable;
@@ -14,33 +14,30 @@ import org.springframework.util.ClassUtils;
  */
 final class LockStoreModules {
 
-	static final String REDIS_STORE = "io.github.lockspring.redis.RedisLockStore";
-
-	static final String ZOOKEEPER_STORE = "io.github.lockspring.zookeeper.ZooKeeperLockStore";
-
-	static final String ETCD_STORE = "io.github.lockspring.etcd.EtcdLockStore";
-
-	static final String JDBC_STORE = "io.github.lockspring.jdbc.JdbcLockStore";
-
 	private LockStoreModules() {
+	}
+
+	/**
+	 * Whether the module of a store is there.
+	 */
+	static boolean isPresent(Store store, @Nullable ClassLoader classLoader) {
+		String type = switch (store) {
+			case REDIS, REDLOCK -> "redis.RedisLockStore";
+			case JDBC -> "jdbc.JdbcLockStore";
+			case ZOOKEEPER -> "zookeeper.ZooKeeperLockStore";
+			case ETCD -> "etcd.EtcdLockStore";
+			case MEMORY -> "store.memory.MemoryLockStore";
+		};
+		return ClassUtils.isPresent("io.github.lockspring." + type, classLoader);
 	}
 
 	/**
 	 * Returns the stores that an application may get without naming one.
 	 */
 	static List<Store> present(@Nullable ClassLoader classLoader) {
-		List<Store> stores = new ArrayList<>();
-		addIfPresent(Store.REDIS, REDIS_STORE, stores, classLoader);
-		addIfPresent(Store.ZOOKEEPER, ZOOKEEPER_STORE, stores, classLoader);
-		addIfPresent(Store.ETCD, ETCD_STORE, stores, classLoader);
-		addIfPresent(Store.JDBC, JDBC_STORE, stores, classLoader);
-		return stores;
-	}
-
-	private static void addIfPresent(Store store, String type, List<Store> stores, @Nullable ClassLoader classLoader) {
-		if (ClassUtils.isPresent(type, classLoader)) {
-			stores.add(store);
-		}
+		return Stream.of(Store.REDIS, Store.ZOOKEEPER, Store.ETCD, Store.JDBC)
+			.filter((store) -> isPresent(store, classLoader))
+			.toList();
 	}
 
 	/**
@@ -50,10 +47,7 @@ final class LockStoreModules {
 	 * is none or more than one
 	 */
 	static Optional<Store> select(@Nullable Store property, @Nullable ClassLoader classLoader) {
-		if (property != null) {
-			return Optional.of(property);
-		}
-		List<Store> stores = present(classLoader);
+		List<Store> stores = (property != null) ? List.of(property) : present(classLoader);
 		return (stores.size() == 1) ? Optional.of(stores.get(0)) : Optional.empty();
 	}
 

@@ -246,8 +246,9 @@ class LockStoreAutoConfigurationTests {
 		FailureAnalysis failure = StartupFailures
 			.of(Applications.withoutRedis().withUserConfiguration(LockedService.class).withClassLoader(WITHOUT_REDIS));
 		assertThat(failure.getDescription()).contains("no store")
-			.contains("Spring Data Redis is not on the class path");
-		assertThat(failure.getAction()).contains("spring-boot-starter-data-redis")
+			.contains("RedisLockStoreAutoConfiguration does not match: @ConditionalOnClass did not find required class"
+					+ " 'org.springframework.data.redis.connection.RedisConnectionFactory'");
+		assertThat(failure.getAction()).contains("Add what it asks for", "lock-spring-boot-starter ")
 			.contains("distributed-lock.store=memory")
 			.contains("distributed-lock.enabled=false");
 	}
@@ -286,7 +287,7 @@ class LockStoreAutoConfigurationTests {
 		FailureAnalysis failure = StartupFailures.of(Applications.withoutRedis()
 			.withUserConfiguration(ProgramConfiguration.class)
 			.withClassLoader(WITHOUT_REDIS));
-		assertThat(failure.getDescription()).contains("Spring Data Redis is not on the class path");
+		assertThat(failure.getDescription()).contains("RedisConnectionFactory");
 	}
 
 	@Test

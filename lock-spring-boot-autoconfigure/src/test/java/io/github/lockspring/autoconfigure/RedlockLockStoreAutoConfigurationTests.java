@@ -103,7 +103,8 @@ class RedlockLockStoreAutoConfigurationTests {
 		FailureAnalysis failure = StartupFailures.of(on(Applications.withoutRedis())
 			.withUserConfiguration(LockedService.class)
 			.withClassLoader(new FilteredClassLoader("org.springframework.data.redis", "io.lettuce", "redis.clients")));
-		assertThat(failure.getDescription()).contains("Spring Data Redis is not on the class path");
+		assertThat(failure.getDescription()).contains("RedlockLockStoreAutoConfiguration does not match",
+				"RedisConnectionFactory");
 	}
 
 	@Test
