@@ -35,8 +35,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-import org.springframework.core.annotation.AliasFor;
-
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.type;
@@ -149,10 +147,10 @@ class ArchitectureTests {
 	}
 
 	@Test
-	void vocabularyNeedsNothingOfSpringButAliasesAndHints() {
+	void vocabularyNeedsNothingOfSpringButHints() {
 		classes().that(resideInAPackage(packageOf("")))
 			.should()
-			.onlyDependOnClassesThat(resideInAnyPackage("java..", "org.jspecify..").or(type(AliasFor.class))
+			.onlyDependOnClassesThat(resideInAnyPackage("java..", "org.jspecify..")
 				.or(resideInAPackage("org.springframework.aot.hint.annotation"))
 				.or(resideInAPackage(ROOT + "..")))
 			.check(CLASSES);

@@ -1,7 +1,5 @@
 package io.github.lockspring.internal.aop;
 
-import io.github.lockspring.LockTemplate;
-
 import java.lang.annotation.Annotation;
 
 /**

@@ -3,10 +3,8 @@ package io.github.lockspring.internal.fencing;
 import java.util.List;
 import java.util.function.Consumer;
 
-import io.github.lockspring.DistributedLock;
 import io.github.lockspring.Fenced;
 import io.github.lockspring.FencingGuard;
-import io.github.lockspring.LockTemplate;
 import io.github.lockspring.StaleFencingTokenException;
 import io.github.lockspring.internal.KeyedLock;
 import io.github.lockspring.internal.aop.AnnotatedMethods;

@@ -1,7 +1,6 @@
 package io.github.lockspring.internal.fencing;
 
 import io.github.lockspring.Fenced;
-import io.github.lockspring.FencingGuard;
 import io.github.lockspring.internal.aop.AnnotatedMethod;
 import io.github.lockspring.internal.aop.AnnotatedMethods;
 import io.github.lockspring.internal.aop.AnnotationModel;

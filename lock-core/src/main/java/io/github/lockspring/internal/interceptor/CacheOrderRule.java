@@ -5,7 +5,6 @@ import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-import io.github.lockspring.DistributedLock;
 import io.github.lockspring.OnBusy;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;

@@ -8,7 +8,6 @@ import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-import io.github.lockspring.DistributedLock;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.internal.aop.AnnotatedBeanValidator;
 import io.github.lockspring.internal.aop.AnnotatedMethod;

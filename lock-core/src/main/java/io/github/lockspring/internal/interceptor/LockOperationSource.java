@@ -5,7 +5,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 
 import io.github.lockspring.DistributedLock;
-import io.github.lockspring.LockTemplate;
 import io.github.lockspring.internal.aop.AnnotatedMethod;
 import io.github.lockspring.internal.aop.AnnotatedMethodPointcut;
 import io.github.lockspring.internal.aop.AnnotatedMethods;

@@ -8,7 +8,6 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import io.github.lockspring.LockDefinitionException;
-import io.github.lockspring.LockTemplate;
 import io.github.lockspring.internal.aop.BeanFactoryInspector;
 import io.github.lockspring.internal.aop.ClassHierarchy;
 import org.jspecify.annotations.Nullable;

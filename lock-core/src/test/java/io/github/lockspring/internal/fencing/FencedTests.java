@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 
-import io.github.lockspring.DistributedLock;
 import io.github.lockspring.Fenced;
 import io.github.lockspring.FencingGuard;
 import io.github.lockspring.HeldLock;

@@ -19,7 +19,6 @@ import java.util.stream.Stream;
 import io.github.lockspring.DistributedLock;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockNotAcquiredException;
-import io.github.lockspring.LockTemplate;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.OnBusy;
 import io.github.lockspring.OnLost;

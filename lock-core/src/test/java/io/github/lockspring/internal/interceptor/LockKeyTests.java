@@ -27,7 +27,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.lockspring.DistributedLock;
-import io.github.lockspring.LockTemplate;
 import io.github.lockspring.internal.base.LockOptions;
 import org.assertj.core.api.ThrowableAssert;
 import org.jspecify.annotations.Nullable;

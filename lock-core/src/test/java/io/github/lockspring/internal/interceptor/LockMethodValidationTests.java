@@ -19,8 +19,6 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import io.github.lockspring.DistributedLock;
-import io.github.lockspring.LockNotAcquiredException;
-import io.github.lockspring.LockTemplate;
 import io.github.lockspring.OnBusy;
 import io.github.lockspring.internal.aop.WrongAnnotationException;
 import net.bytebuddy.ByteBuddy;

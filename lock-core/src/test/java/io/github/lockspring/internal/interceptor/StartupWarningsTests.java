@@ -4,7 +4,6 @@ import java.util.List;
 import java.util.function.Supplier;
 
 import io.github.lockspring.DistributedLock;
-import io.github.lockspring.LockTemplate;
 import io.github.lockspring.internal.aop.WrongAnnotationException;
 import jakarta.annotation.PostConstruct;
 import org.jspecify.annotations.Nullable;
