@@ -77,15 +77,16 @@ public @interface DistributedLock {
 	String name() default "";
 
 	/**
-	 * Length of the lease: how soon others may go on after a crash of the holder. Empty:
-	 * the property {@code distributed-lock.ttl}.
+	 * Length of the lease: how soon others may go on after a crash of the holder. It does
+	 * not limit the work, unless {@link #renew()} is false. At least 300 milliseconds, or
+	 * 100 without renewal. Empty: the property {@code distributed-lock.ttl}.
 	 * @return the ttl
 	 */
 	String ttl() default "";
 
 	/**
 	 * Whether the lease is kept alive while the method runs. If not, it ends after the
-	 * {@link #ttl()}, whatever happens.
+	 * {@link #ttl()}, or without one after that of the property, whatever happens.
 	 * @return whether to renew
 	 */
 	boolean renew() default true;
@@ -98,7 +99,8 @@ public @interface DistributedLock {
 	String waitTime() default "";
 
 	/**
-	 * Ends the renewal after this long; the lease then runs out. Empty: the property
+	 * Ends the renewal after this long; the lease then runs out. Not below the ttl, and
+	 * not with {@code renew = false}, where the ttl is the limit. Empty: the property
 	 * {@code distributed-lock.max-hold}.
 	 * @return the longest hold
 	 */

@@ -70,6 +70,7 @@ class MistakesTests {
 			method("Optional<Future> ship()", ReturnsOptional.class),
 			method("onBusy = SKIP, non-null String", SkipsNonNull.class),
 			method("onBusy = SKIP, boolean", SkipsBoolean.class),
+			method("renew = false, maxHold = 1h", BoundedWithoutRenewal.class),
 			new Mistake("no Redis and no other store", NoStore.class, ""),
 			new Mistake("a slice without @AutoConfigureDistributedLocks", InSlice.class, ""));
 
@@ -368,6 +369,14 @@ class MistakesTests {
 		@DistributedLock(key = "'x'")
 		public Optional<CompletableFuture<String>> ship() {
 			return Optional.empty();
+		}
+
+	}
+
+	static class BoundedWithoutRenewal {
+
+		@DistributedLock(key = "'x'", renew = false, maxHold = "1h")
+		public void ship() {
 		}
 
 	}

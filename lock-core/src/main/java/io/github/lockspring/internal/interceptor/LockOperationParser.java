@@ -47,12 +47,20 @@ record LockOperationParser(MergedAnnotation<DistributedLock> annotation, Annotat
 		if (onBusy != OnBusy.THROW) {
 			request = request.waitTime(Duration.ZERO);
 		}
-		request = duration("ttl", request, LockRequest::ttl);
+		request = duration("ttl", request, LockOperationParser::ttl);
 		request = duration("waitTime", request, LockRequest::waitTime);
 		request = duration("maxHold", request, LockRequest::maxHold);
 		request = duration("minHold", request, LockRequest::minHold);
 		checkTogether(request);
 		return new LockOperation(this.method, name, key(), request, onBusy);
+	}
+
+	/** One that is renewed has the larger bound, which is said at once. */
+	private static LockRequest ttl(LockRequest request, Duration ttl) {
+		if (!ttl.isNegative()) {
+			LockOptions.checkTogether(ttl, request.isRenewed(), null);
+		}
+		return request.ttl(ttl);
 	}
 
 	private void checkTogether(LockRequest request) {

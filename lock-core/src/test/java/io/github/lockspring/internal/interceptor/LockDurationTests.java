@@ -36,20 +36,21 @@ class LockDurationTests {
 			"ttl | 30sec | not a duration | Did you mean \"30s\"?", "ttl | 2 Minutes | not a duration | \"2m\"?",
 			"ttl | 500millis | not a duration | \"500ms\"?", "ttl | 1hr | not a duration | \"1h\"?",
 			"ttl | 3months | not a duration | Write a number", "ttl | soon | not a duration | as in \"30s\"",
-			"ttl | 1ns | shorter than 100ms | at least 100ms", "ttl | 3 weeks | not a duration | (ms, s, m, h or d)",
-			"ttl | 1.5s | not a duration | as in \"30s\"", "ttl | -5s | cannot be negative | at least 100ms",
-			"ttl | PT-30S | cannot be negative | at least 100ms", "ttl | 0s | shorter than 100ms | at least 100ms",
-			"ttl | 99ms | shorter than 100ms | at least 100ms",
+			"ttl | 1ns | shorter than 300ms | at least 300ms, or add renew = false",
+			"ttl | 3 weeks | not a duration | (ms, s, m, h or d)", "ttl | 1.5s | not a duration | as in \"30s\"",
+			"ttl | -5s | cannot be negative | at least 100ms", "ttl | PT-30S | cannot be negative | at least 100ms",
+			"ttl | 0s | shorter than 300ms | at least 300ms", "ttl | 99ms | shorter than 300ms | at least 300ms",
 			"ttl | 299ms | shorter than 300ms, too short to be renewed in time | add renew = false",
-			"ttl | PT0.000000001S | shorter than 100ms | at least 100ms",
+			"ttl | PT0.000000001S | shorter than 300ms | at least 300ms",
 			"ttl | 300000d | longer than 365d | at most 365d",
 			"ttl | 9223372036854775807d | longer than 365d | at most 365d",
 			"ttl | 99999999999999999999s | longer than 365d | at most 365d",
 			"ttl | 9999999d | longer than 365d | at most 365d", "waitTime | -1s | cannot be negative | at least",
 			"waitTime | 5 | the unit is missing | as in \"30s\"", "waitTime | 366d | longer than 365d | at most 365d",
 			"minHold | -1ms | cannot be negative | at least", "minHold | 1y | not a duration | (ms",
-			"maxHold | 0s | shorter than 300ms | at least 300ms",
-			"fixedTtl | 99ms | shorter than 100ms | at least 100ms" })
+			"maxHold | 0s | shorter than 300ms, too short to be renewed in time | at least 300ms",
+			"fixedTtl | 99ms | shorter than 100ms, too short to outlast a round trip | at least 100ms",
+			"fixedTtl | 0s | shorter than 100ms | at least 100ms" })
 	void refusesDurationsThatCannotBeMeant(String attribute, String text, String problem, String remedy) {
 		WrongAnnotationException error = LockContexts
 			.failure(LockContexts.properties(Map.of(attribute, text), Service.class));
@@ -69,6 +70,11 @@ class LockDurationTests {
 	void refusesMaxHoldOfLockThatIsNotRenewed() {
 		assertThat(LockContexts.failure(UnrenewedMaxHold.class)).hasMessageContainingAll("UnrenewedMaxHold.run()",
 				"maxHold = \"1h\"", "not renewed", "Leave out maxHold");
+	}
+
+	@Test
+	void leaseThatIsNotRenewedMayBeShort() {
+		LockContexts.start(LockContexts.properties(Map.of("fixedTtl", "100ms"), Service.class)).close();
 	}
 
 	@Test
@@ -103,7 +109,7 @@ class LockDurationTests {
 
 	static class UnrenewedMaxHold {
 
-		@DistributedLock(ttl = "30s", renew = false, maxHold = "1h")
+		@DistributedLock(renew = false, maxHold = "1h")
 		public void run() {
 		}
 

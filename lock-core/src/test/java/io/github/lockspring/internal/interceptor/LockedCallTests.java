@@ -12,6 +12,7 @@ import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.lockspring.DistributedLock;
 import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
@@ -36,6 +37,7 @@ import org.springframework.scheduling.annotation.EnableAsync;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
 
 /**
  * Annotated methods that call each other, and busy ones beside {@code @Async}, with a
@@ -163,6 +165,22 @@ class LockedCallTests {
 	}
 
 	@Test
+	void leaseWithoutRenewalEndsAfterTheTtlOfTheProperty() {
+		try (AnnotationConfigApplicationContext context = LockContexts.start(BriefEngine.class, Leases.class)) {
+			assertThatExceptionOfType(LockLostException.class)
+				.isThrownBy(() -> context.getBean(Leases.class).notRenewed())
+				.withMessageContaining("Leases.notRenewed");
+		}
+	}
+
+	@Test
+	void leaseWithATtlOfItsOwnIsRenewed() {
+		try (AnnotationConfigApplicationContext context = LockContexts.start(BriefEngine.class, Leases.class)) {
+			assertThat(context.getBean(Leases.class).renewed()).isTrue();
+		}
+	}
+
+	@Test
 	void busyErrorNamesKeyAndMethod() throws Exception {
 		try (AnnotationConfigApplicationContext context = LockContexts.start(Engine.class, Inner.class)) {
 			LockTemplate locks = context.getBean(LockTemplate.class);
@@ -213,6 +231,41 @@ class LockedCallTests {
 		@DistributedLock(name = "a:order", key = "#id", waitTime = "0s")
 		public List<String> ship(int id) {
 			return HeldLock.current().orElseThrow().keys();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class BriefEngine {
+
+		@Bean
+		LockEngine engine() {
+			EngineSettings defaults = EngineSettings.defaults();
+			return new LockEngine(new MemoryLockStore(), new EngineSettings(Duration.ofMillis(400), defaults.waitTime(),
+					null, defaults.commandTimeout(), defaults.shutdownTimeout(), false), LockEvents.NOBODY);
+		}
+
+		@Bean
+		@Primary
+		LockTemplate template(LockEngine engine) {
+			return engine.template();
+		}
+
+	}
+
+	static class Leases {
+
+		@DistributedLock(key = "'lease'", renew = false)
+		public void notRenewed() {
+			HeldLock lock = HeldLock.current().orElseThrow();
+			await().until(() -> !lock.isHeld());
+		}
+
+		@DistributedLock(key = "'lease'", ttl = "800ms")
+		public boolean renewed() {
+			HeldLock lock = HeldLock.current().orElseThrow();
+			await().pollDelay(Duration.ofSeconds(2)).until(() -> true);
+			return lock.isHeld();
 		}
 
 	}
