@@ -82,7 +82,8 @@ final class JdbcErrors {
 			return new LockUnavailableException("The table of locks '" + table
 					+ "', or that of waiters, cannot be used: " + cause.getMessage()
 					+ ". Create both in a migration, with the columns of"
-					+ " io/github/lockspring/jdbc/lock-lease-*.sql, or with distributed-lock.jdbc.initialize-schema=always;"
+					+ " io/github/lockspring/jdbc/lock-lease-*.sql, or with distributed-lock.jdbc.initialize-schema=always"
+					+ " (H2 in a file is no embedded database);"
 					+ " the user of the database needs the rights to SELECT, INSERT, UPDATE and, of '" + table
 					+ "_waiter', DELETE", ex, true);
 		}

@@ -1,5 +1,6 @@
 package io.github.lockspring.autoconfigure;
 
+import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -21,10 +22,11 @@ import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.internal.engine.LockEngine;
 import io.github.lockspring.jdbc.JdbcLockStore;
 import io.github.lockspring.store.LockStore;
-import io.github.lockspring.testsupport.jdbc.Databases.Database;
 import io.github.lockspring.testsupport.jdbc.Databases;
+import io.github.lockspring.testsupport.jdbc.Databases.Database;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -214,6 +216,18 @@ class JdbcLockStoreAutoConfigurationTests {
 					assertThat(rows(context)).containsExactly("lock:locked-service:work");
 				});
 		}
+	}
+
+	@Test
+	void fileOfH2IsNoEmbeddedDatabaseAndTheErrorSaysSo(@TempDir Path directory) {
+		ApplicationContextRunner file = this.jdbc.withUserConfiguration(LockedService.class)
+			.withPropertyValues("spring.datasource.url=jdbc:h2:file:" + directory.resolve("locks"));
+		file.run((context) -> assertThatExceptionOfType(LockUnavailableException.class)
+			.isThrownBy(() -> context.getBean(LockedService.class).work())
+			.havingCause()
+			.withMessageContaining("distributed-lock.jdbc.initialize-schema=always (H2 in a file is no embedded"));
+		file.withPropertyValues("distributed-lock.jdbc.initialize-schema=always")
+			.run((context) -> assertThat(context.getBean(LockedService.class).work()).isTrue());
 	}
 
 	@Test
