@@ -13,6 +13,8 @@ public class LockUnavailableException extends LockException {
 
 	private static final long serialVersionUID = 1L;
 
+	private final @Nullable String remedy;
+
 	private final boolean permanent;
 
 	/**
@@ -39,7 +41,21 @@ public class LockUnavailableException extends LockException {
 	 * @param permanent whether no wait will mend it, such as a wrong password
 	 */
 	public LockUnavailableException(String message, @Nullable Throwable cause, boolean permanent) {
-		super(null, message, cause);
+		this(message, null, cause, permanent);
+	}
+
+	/**
+	 * Creates an exception about a store, whose message ends with the remedy.
+	 * @param problem what is unavailable, and why, without a full stop
+	 * @param remedy what to do, without hosts and the like, or null; a sentence without
+	 * its full stop
+	 * @param cause the cause, or null
+	 * @param permanent whether no wait will mend it
+	 */
+	public LockUnavailableException(String problem, @Nullable String remedy, @Nullable Throwable cause,
+			boolean permanent) {
+		super(null, (remedy != null) ? problem + (problem.endsWith("?") ? " " : ". ") + remedy : problem, cause);
+		this.remedy = remedy;
 		this.permanent = permanent;
 	}
 
@@ -51,7 +67,19 @@ public class LockUnavailableException extends LockException {
 	 */
 	public LockUnavailableException(String key, String message, LockUnavailableException cause) {
 		super(key, message, cause);
+		this.remedy = cause.getRemedy();
 		this.permanent = cause.permanent;
+	}
+
+	/**
+	 * Returns what to do, without hosts and the like.
+	 * @return a sentence without its full stop; null if it is not known
+	 */
+	public @Nullable String getRemedy() {
+		if (this.remedy == null && getCause() instanceof LockUnavailableException cause) {
+			return cause.getRemedy();
+		}
+		return this.remedy;
 	}
 
 	/**

@@ -89,6 +89,12 @@ class LockRequestTests {
 	}
 
 	@Test
+	void nullIsNoOption() {
+		assertThatIllegalArgumentException().isThrownBy(() -> REQUEST.ttl(null))
+			.withMessageContaining("ttl must not be null");
+	}
+
+	@Test
 	void keysThatIdentifyNothingAreRefused() {
 		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.of(""))
 			.withMessageContaining("must not be null or empty");
@@ -104,7 +110,7 @@ class LockRequestTests {
 		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.of("order", new Date()))
 			.withMessageContaining("depends on the time zone");
 		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.of("", 42))
-			.withMessageContaining("name of a lock must not be empty");
+			.withMessageContaining("name of a lock must not be null or empty");
 		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.ofKeys("order", List.of()))
 			.withMessageContaining("at least one key");
 	}

@@ -16,7 +16,7 @@ import io.github.lockspring.LockUnavailableException;
  */
 final class EtcdErrors {
 
-	private static final String CHECK = ". Check distributed-lock.etcd.endpoints and the servers";
+	private static final String CHECK = "Check distributed-lock.etcd.endpoints and the servers";
 
 	private EtcdErrors() {
 	}
@@ -53,21 +53,21 @@ final class EtcdErrors {
 		}
 		if (cause instanceof TimeoutException) {
 			return new LockUnavailableException(
-					"etcd did not answer in time: it is slow, cannot be reached, or has no leader" + CHECK, cause);
+					"etcd did not answer in time: it is slow, cannot be reached, or has no leader", CHECK, cause,
+					false);
 		}
 		if (says(cause, "authentication is not enabled")) {
-			return new LockUnavailableException(
-					"etcd knows no users: " + reason(cause)
-							+ ". Leave out distributed-lock.etcd.username and password, or check the address",
-					cause, true);
+			return new LockUnavailableException("etcd knows no users: " + reason(cause),
+					"Leave out distributed-lock.etcd.username and password, or check the address", cause, true);
 		}
 		if (says(cause, "permission denied") || says(cause, "authentication failed")
 				|| says(cause, "user name is empty")) {
-			return new LockUnavailableException("etcd does not let this application use locks: " + reason(cause)
-					+ ". Check distributed-lock.etcd.username and password, and the role of the user, which needs to read"
-					+ " and write the keys that begin with distributed-lock.key-prefix", cause, true);
+			return new LockUnavailableException("etcd does not let this application use locks: " + reason(cause),
+					"Check distributed-lock.etcd.username and password, and the role of the user, which needs to read"
+							+ " and write the keys that begin with distributed-lock.key-prefix",
+					cause, true);
 		}
-		return new LockUnavailableException("etcd cannot be used: " + reason(cause) + CHECK, cause);
+		return new LockUnavailableException("etcd cannot be used: " + reason(cause), CHECK, cause, false);
 	}
 
 	/**

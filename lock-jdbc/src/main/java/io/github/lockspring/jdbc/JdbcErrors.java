@@ -69,27 +69,29 @@ final class JdbcErrors {
 	static LockUnavailableException unavailable(SQLException ex, String table, String database) {
 		Throwable cause = NestedExceptionUtils.getMostSpecificCause(ex);
 		if (isLoginRefusal(ex)) {
-			return new LockUnavailableException("The database of the locks" + database + " refuses the login: "
-					+ cause.getMessage() + ". Check the user and the password", ex, true);
+			return new LockUnavailableException(
+					"The database of the locks" + database + " refuses the login: " + cause.getMessage(),
+					"Check the user and the password", ex, true);
 		}
 		if (isOfAnotherSession(cause)) {
-			return new LockUnavailableException(
-					"The database of the locks" + database + " is behind a pooler that mixes up prepared statements: "
-							+ cause.getMessage() + ". Add prepareThreshold=0 to the JDBC URL",
-					ex);
+			return new LockUnavailableException("The database of the locks" + database
+					+ " is behind a pooler that mixes up prepared statements: " + cause.getMessage(),
+					"Add prepareThreshold=0 to the JDBC URL", ex, false);
 		}
 		if (translate(ex) instanceof BadSqlGrammarException) {
-			return new LockUnavailableException("The table of locks '" + table
-					+ "', or that of waiters, cannot be used: " + cause.getMessage()
-					+ ". Create both in a migration, with the columns of"
-					+ " io/github/lockspring/jdbc/lock-lease-*.sql, or with distributed-lock.jdbc.initialize-schema=always"
-					+ " (H2 in a file is no embedded database);"
-					+ " the user of the database needs the rights to SELECT, INSERT, UPDATE and, of '" + table
-					+ "_waiter', DELETE", ex, true);
+			return new LockUnavailableException(
+					"The table of locks '" + table + "', or that of waiters, cannot be used: " + cause.getMessage(),
+					"Create both in a migration, with the columns of"
+							+ " io/github/lockspring/jdbc/lock-lease-*.sql, or with distributed-lock.jdbc.initialize-schema=always"
+							+ " (H2 in a file is no embedded database);"
+							+ " the user of the database needs the rights to SELECT, INSERT, UPDATE and, of '" + table
+							+ "_waiter', DELETE",
+					ex, true);
 		}
 		if (isReadOnly(ex)) {
-			return new LockUnavailableException("The database of the locks" + database + " is read-only: "
-					+ cause.getMessage() + ". Locks have to be written: connect to the primary server", ex);
+			return new LockUnavailableException(
+					"The database of the locks" + database + " is read-only: " + cause.getMessage(),
+					"Locks have to be written: connect to the primary server", ex, false);
 		}
 		return new LockUnavailableException(
 				"The database of the locks" + database + " cannot be used: " + cause.getMessage(), ex);

@@ -43,7 +43,11 @@ final class LockPropertyNames {
 		put(gone, "one command renews at most 100 leases", "renewal.batch-size");
 		put(gone, "an instance hands a lock off between its own threads for at most 10ms while others wait",
 				"fairness.max-handoff-time");
-		put(gone, "waiters that no message reaches ask again by themselves", "redis.notifications");
+		put(gone, "messages are always on, and waiters that none reaches ask again by themselves",
+				"redis.notifications");
+		put(gone, "the connection is that of spring.data.redis.*", "redis.host", "redis.port", "redis.password",
+				"redis.username", "redis.database", "redis.url", "redis.ssl", "redis.ssl.enabled", "redis.ssl.bundle",
+				"redis.timeout", "redis.sentinel.master", "redis.sentinel.nodes", "redis.cluster.nodes");
 		put(gone, "replicas have half of distributed-lock.command-timeout", "redis.replica-ack-timeout");
 		put(gone, "a node has a fifth of distributed-lock.command-timeout", "redlock.node-timeout");
 		put(gone, "clocks may differ by 1 % of a lease", "redlock.clock-drift");
@@ -108,8 +112,8 @@ final class LockPropertyNames {
 		String group = (dot >= 0) ? uniform(name.substring(0, dot)) : "";
 		return dot < 0 || known.stream().anyMatch((candidate) -> {
 			String first = uniform(candidate.split("\\.")[0]);
-			return first.equals(group)
-					|| (candidate.indexOf('.') > 0 && Suggestions.edits(group, first) <= first.length() / 3);
+			return first.equals(group) || (candidate.indexOf('.') > 0
+					&& Suggestions.edits(group, first) <= Math.max(2, group.length() / 2));
 		});
 	}
 

@@ -77,8 +77,9 @@ record RedlockAddress(String host, int port, int database, @Nullable String user
 		URI uri = uri(property, url);
 		boolean ssl = "rediss".equalsIgnoreCase(uri.getScheme());
 		if (!ssl && !"redis".equalsIgnoreCase(uri.getScheme())) {
-			throw LockConfigurationException.ofSecret(property, "it starts neither with redis:// nor with rediss://",
-					EXAMPLE);
+			String problem = "it starts neither with redis:// nor with rediss://";
+			throw (url.indexOf('@') >= 0) ? LockConfigurationException.ofSecret(property, problem, EXAMPLE)
+					: LockConfigurationException.ofValue(property, url, problem, EXAMPLE);
 		}
 		if (uri.getHost() == null) {
 			throw LockConfigurationException.ofSecret(property, "it names no host", EXAMPLE);

@@ -135,7 +135,8 @@ class JdbcLockStoreAutoConfigurationTests {
 				.run((context) -> assertThatExceptionOfType(LockUnavailableException.class)
 					.isThrownBy(() -> context.getBean(LockTemplate.class).acquire(LockRequest.of("key")))
 					.matches(LockUnavailableException::isPermanent)
-					.withMessageStartingWith("Lock 'key' could not be requested: its store refuses requests")
+					.withMessageStartingWith(
+							"Lock 'key' could not be requested, and waiting does not help. Check the user")
 					.havingCause()
 					.withMessageStartingWith("The database of the locks (" + url + ", user 'app') refuses the login: ")
 					.withMessageEndingWith("Check the user and the password")

@@ -159,9 +159,8 @@ public final class LockTester {
 	private static LockException exception(Failure failure, String key) {
 		return switch (failure) {
 			case BUSY -> new LockNotAcquiredException(key, "Lock '" + key + "' is busy: the test has made it so");
-			case UNAVAILABLE ->
-				new LockUnavailableException(key, "Lock '" + key + "' could not be requested: its store is unavailable",
-						new LockUnavailableException("the test has made it unavailable"));
+			case UNAVAILABLE -> new LockUnavailableException(key, "Lock '" + key + "' could not be requested",
+					new LockUnavailableException("the test has made it unavailable"));
 		};
 	}
 

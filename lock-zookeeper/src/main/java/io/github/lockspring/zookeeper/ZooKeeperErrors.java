@@ -24,8 +24,8 @@ final class ZooKeeperErrors {
 	private static LockUnavailableException unavailable(KeeperException cause) {
 		return switch (cause.code()) {
 			case NOAUTH, AUTHFAILED, INVALIDACL, SESSIONCLOSEDREQUIRESASLAUTH -> new LockUnavailableException(
-					"ZooKeeper does not let this application use " + cause.getPath() + ": " + cause.getMessage()
-							+ ". Check distributed-lock.zookeeper.auth and the ACL of the nodes; locks need the rights"
+					"ZooKeeper does not let this application use " + cause.getPath() + ": " + cause.getMessage(),
+					"Check distributed-lock.zookeeper.auth and the ACL of the nodes; locks need the rights"
 							+ " to create, read, write and delete",
 					cause, true);
 			case CONNECTIONLOSS -> notConnected(cause);
@@ -37,9 +37,10 @@ final class ZooKeeperErrors {
 
 	/** Servers without a quorum close connections, and do not say why. */
 	static LockUnavailableException notConnected(Exception cause) {
-		return new LockUnavailableException("There is no connection to ZooKeeper: " + cause.getMessage()
-				+ ". Its servers cannot be reached, or the ensemble is without quorum. Check"
-				+ " distributed-lock.zookeeper.connect-string and the servers", cause);
+		return new LockUnavailableException(
+				"There is no connection to ZooKeeper: " + cause.getMessage()
+						+ ". Its servers cannot be reached, or the ensemble is without quorum",
+				"Check distributed-lock.zookeeper.connect-string and the servers", cause, false);
 	}
 
 	static LockUnavailableException unavailable(Throwable ex) {

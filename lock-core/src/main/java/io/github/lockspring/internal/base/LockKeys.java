@@ -27,8 +27,8 @@ public final class LockKeys {
 	 * a key
 	 */
 	public static String join(String name, Object key) {
-		if (name.isEmpty()) {
-			throw new IllegalArgumentException("The name of a lock must not be empty");
+		if (name == null || name.isEmpty()) {
+			throw new IllegalArgumentException("The name of a lock must not be null or empty");
 		}
 		return LockOptions.checkKey(prefix(name) + text(name, key));
 	}
@@ -48,17 +48,21 @@ public final class LockKeys {
 			return text(name, optional.orElse(null));
 		}
 		if (key == null) {
-			throw refused(name, "null. Give it a value before");
+			throw refused(name, "null. Give it a value before the lock is requested");
 		}
-		if (key.getClass().isArray() || key instanceof Map || (key instanceof Iterable && !(key instanceof Path))) {
-			throw refused(name, "a collection. Use LockRequest.ofKeys, which takes a collection of keys");
+		if (key instanceof Map) {
+			throw refused(name, "a map. Name what identifies it, such as its keySet(), with LockRequest.ofKeys");
+		}
+		if (key.getClass().isArray() || (key instanceof Iterable && !(key instanceof Path))) {
+			throw refused(name,
+					"a collection. Use LockRequest.ofKeys for several keys of a name, or call and for each of them");
 		}
 		if (key instanceof Enum<?> constant) {
 			return constant.name();
 		}
 		String text = key.toString();
 		if (text == null || text.isEmpty()) {
-			throw refused(name, "an empty text. Give it a value before");
+			throw refused(name, "an empty text. Give it a value before the lock is requested");
 		}
 		KeyText.Problem problem = (key instanceof String) ? null : KeyText.problemOf(key, text);
 		if (problem != null) {

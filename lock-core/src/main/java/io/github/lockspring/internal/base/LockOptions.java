@@ -74,7 +74,10 @@ public final class LockOptions {
 	 * @return the value
 	 * @throws LockOptionException if it is out of its bounds
 	 */
-	public static Duration check(String option, Duration value, Duration min) {
+	public static Duration check(String option, @Nullable Duration value, Duration min) {
+		if (value == null) {
+			throw new IllegalArgumentException(option + " must not be null; leave it out for the default");
+		}
 		if (value.compareTo(min) < 0) {
 			String shortest = min.toMillis() + "ms";
 			throw new LockOptionException(option, value, value.isNegative() ? "a duration cannot be negative"
@@ -105,7 +108,7 @@ public final class LockOptions {
 	public static void checkTogether(@Nullable Duration ttl, boolean renewed, @Nullable Duration maxHold) {
 		if (ttl != null && renewed && ttl.compareTo(MIN_RENEWED_TTL) < 0) {
 			throw new LockOptionException("ttl", ttl, "it is shorter than 300ms" + TOO_SHORT_TO_RENEW,
-					"Give at least 300ms, or add renew = false");
+					"Give at least 300ms, or add renew = false (renew(false) in a LockRequest)");
 		}
 		if (maxHold == null) {
 			return;
@@ -113,7 +116,7 @@ public final class LockOptions {
 		if (!renewed) {
 			throw new LockOptionException("maxHold", maxHold,
 					"it limits the renewal, and this lock is not renewed: its ttl already bounds it",
-					"Leave out maxHold, or renew = false");
+					"Leave out maxHold, or renew = false (renew(false) in a LockRequest)");
 		}
 		if (ttl != null && maxHold.compareTo(ttl) < 0) {
 			throw new LockOptionException("maxHold", maxHold, "it is shorter than the ttl of " + ttl.toMillis() + "ms",

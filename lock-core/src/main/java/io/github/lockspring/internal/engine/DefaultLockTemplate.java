@@ -178,7 +178,7 @@ final class DefaultLockTemplate implements LockTemplate {
 			LockUnavailableException cause = unavailable.cause();
 			registry.events().publish(new LockOccurrence.Unavailable(lock.key(), lock.name(), waited, cause));
 			return new LockUnavailableException(lock.key(),
-					LockMessages.notRequested(lock, waited, registry.isStopped(), cause.isPermanent()), cause);
+					LockMessages.notRequested(lock, waited, registry.isStopped(), cause), cause);
 		}
 		if (failure instanceof AcquireFailure.Busy busy) {
 			registry.events().publish(new LockOccurrence.NotAcquired(lock.key(), lock.name(), waited));

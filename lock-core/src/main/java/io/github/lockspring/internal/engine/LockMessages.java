@@ -3,6 +3,7 @@ package io.github.lockspring.internal.engine;
 import java.time.Duration;
 
 import io.github.lockspring.LockEvent.Lost.Cause;
+import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.store.InstanceInfo;
 import io.github.lockspring.store.StoreTraits;
 import org.jspecify.annotations.Nullable;
@@ -145,15 +146,14 @@ final class LockMessages {
 		return lock(lock) + " was not acquired: the thread was interrupted after " + duration(waited);
 	}
 
-	static String notRequested(LockParameters lock, Duration waited, boolean stopped, boolean permanent) {
+	static String notRequested(LockParameters lock, Duration waited, boolean stopped, LockUnavailableException cause) {
 		String outcome = lock(lock) + " could not be requested";
 		if (stopped) {
 			return outcome + ": the application has stopped";
 		}
-		return outcome
-				+ (permanent ? ": its store refuses requests, and waiting does not help."
-						: " within " + duration(waited) + ": its store is unavailable.")
-				+ " The cause says which server, and why";
+		return outcome + (cause.isPermanent() ? ", and waiting does not help. " : " within " + duration(waited) + ". ")
+				+ ((cause.getRemedy() != null) ? cause.getRemedy() + ". " : "")
+				+ "The cause says which server, and why";
 	}
 
 	static String reentryWithoutEnd(String key) {

@@ -105,7 +105,7 @@ class EngineFailureTests extends EngineFixture {
 		for (Running<HeldLock> each : all) {
 			assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(each::get)
 				.withMessage(
-						"Lock 'order:42' could not be requested: its store refuses requests, and waiting does not help. The cause says which server, and why")
+						"Lock 'order:42' could not be requested, and waiting does not help. The cause says which server, and why")
 				.satisfies((ex) -> assertThat(ex.isPermanent()).isTrue());
 		}
 		assertNothingLeft();

@@ -176,7 +176,7 @@ class TemplateTests extends EngineFixture {
 			.isThrownBy(
 					() -> this.template.tryAcquire(Requests.labelled(request(), "shipping").waitTime(Duration.ZERO)))
 			.withMessage(
-					"Lock 'order:42' (shipping) could not be requested within 900ms: its store is unavailable. The cause says which server, and why")
+					"Lock 'order:42' (shipping) could not be requested within 900ms. The cause says which server, and why")
 			.withCauseInstanceOf(LockUnavailableException.class);
 		assertNothingLeft();
 	}

@@ -182,7 +182,8 @@ public final class RedisEndpoint {
 		}
 		boolean permanent = RedisErrors.isRefusal(failure)
 				|| !this.replied && RedisErrors.wrongAddresses(failure) >= this.addresses;
-		return new LockUnavailableException(server + ": " + RedisErrors.describe(failure), failure, permanent);
+		return new LockUnavailableException(server + ": " + RedisErrors.problems(failure), RedisErrors.remedy(failure),
+				failure, permanent);
 	}
 
 }

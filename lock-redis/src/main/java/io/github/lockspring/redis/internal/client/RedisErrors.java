@@ -166,13 +166,22 @@ public final class RedisErrors {
 	 * @return for example {@code Connection refused}
 	 */
 	public static String describe(Throwable failure) {
-		String problem = roots(failure).map(RedisErrors::problem)
+		String problem = problems(failure);
+		String remedy = remedy(failure);
+		return (remedy != null) ? problem + (problem.endsWith("?") ? " " : ". ") + remedy : problem;
+	}
+
+	/** Describes a failure without its remedy. */
+	static String problems(Throwable failure) {
+		return StringUtils.trimTrailingCharacter(roots(failure).map(RedisErrors::problem)
 			.distinct()
 			.limit(MAX_PROBLEMS)
-			.collect(Collectors.joining("; "));
-		String remedy = known(problem).map(KnownError::remedy).orElse(null);
-		String sentence = StringUtils.trimTrailingCharacter(problem, '.');
-		return (remedy != null) ? sentence + (sentence.endsWith("?") ? " " : ". ") + remedy : sentence;
+			.collect(Collectors.joining("; ")), '.');
+	}
+
+	/** Returns what to do about a failure, or null. */
+	static @Nullable String remedy(Throwable failure) {
+		return known(problems(failure)).map(KnownError::remedy).orElse(null);
 	}
 
 	private static String problem(Throwable failure) {
