@@ -114,7 +114,8 @@ public final class AnnotatedMethodPointcut extends StaticMethodMatcherPointcut i
 		boolean onInterface = !ClassHierarchy.interfaceMethods(method.method(), userClass).isEmpty();
 		if (Modifier.isFinal(modifiers) && !onInterface) {
 			throw method.error("no proxy can override a final method, and it " + method.model().consequence(),
-					without("final", "the method", userClass));
+					without("final", "the method", userClass)
+							+ (method.direct() ? "" : ", or annotate the other methods instead of the class"));
 		}
 		if (!onInterface || this.classProxies.getAsBoolean()) {
 			checkExtensible(method, userClass, onInterface);

@@ -30,6 +30,12 @@ public final class WrongAnnotationException extends LockDefinitionException {
 		return this.mistake;
 	}
 
+	/** Logs and traces show the type that the documentation knows. */
+	@Override
+	public String toString() {
+		return LockDefinitionException.class.getName() + ": " + getMessage();
+	}
+
 	/**
 	 * What is wrong with an annotation, or with a call of its method, and where.
 	 *

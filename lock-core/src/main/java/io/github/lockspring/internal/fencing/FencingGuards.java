@@ -48,7 +48,7 @@ final class FencingGuards {
 		}
 		catch (NoUniqueBeanDefinitionException ex) {
 			throw error(method, "there are several FencingGuard beans: " + ex.getBeanNamesFound(),
-					"Name the one for the database that this method writes to");
+					"Name the one for the database that this method writes to, as in guard = \"bean name\"");
 		}
 		catch (BeanNotOfRequiredTypeException ex) {
 			throw error(method,
@@ -70,7 +70,7 @@ final class FencingGuards {
 
 	private static LockDefinitionException error(FencedMethod method, String problem, String remedy) {
 		// without the cause: Spring Boot would report that, which names no method
-		return method.annotated().error("guard", method.guard(), problem, remedy, null);
+		return method.annotated().error(method.guard().isEmpty() ? "" : "guard", method.guard(), problem, remedy, null);
 	}
 
 }

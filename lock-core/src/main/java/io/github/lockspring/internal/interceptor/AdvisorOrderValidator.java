@@ -5,7 +5,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
-import io.github.lockspring.internal.aop.AnnotatedMethod;
 import io.github.lockspring.internal.aop.ProxyChain;
 
 import org.springframework.aop.Advisor;
@@ -52,12 +51,9 @@ final class AdvisorOrderValidator implements BeanPostProcessor {
 		if (!advisors.contains(this.lock) || this.validated.contains(type)) {
 			return;
 		}
-		for (AnnotatedMethod method : this.lock.methods().in(type)) {
-			LockedMethod locked = this.lock.methods().get(method.method(), type);
-			if (locked != null) {
-				AdvisorChain chain = AdvisorChain.of(locked.operation(), advisors, this.lock);
-				this.rules.forEach((rule) -> rule.validate(chain));
-			}
+		for (LockOperation operation : this.lock.operations(type)) {
+			AdvisorChain chain = AdvisorChain.of(operation, advisors, this.lock);
+			this.rules.forEach((rule) -> rule.validate(chain));
 		}
 		// Not before: a class that was refused is refused again
 		this.validated.add(type);

@@ -1,20 +1,14 @@
 package io.github.lockspring.internal.interceptor;
 
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
-import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.internal.aop.AnnotatedBeanValidator;
 import io.github.lockspring.internal.aop.AnnotatedMethod;
 import io.github.lockspring.internal.aop.AnnotatedMethodPointcut;
 import io.github.lockspring.internal.aop.WrongAnnotationException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -33,20 +27,18 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
  */
 public final class LockAnnotationValidator extends AnnotatedBeanValidator {
 
-	private static final Logger logger = LoggerFactory.getLogger(LockAnnotationValidator.class);
-
 	@Override
 	protected void validate(ConfigurableListableBeanFactory beanFactory) {
 		LockOperationSourceAdvisor advisor = beanFactory.getBean(LockOperationSourceAdvisor.class);
 		AdvisorOrderValidator order = new AdvisorOrderValidator(advisor,
 				beanFactory.getBeanProvider(AdvisorOrderRule.class).orderedStream().toList());
-		UnnamedKeys unnamed = new UnnamedKeys();
+		KeyWarnings keys = new KeyWarnings();
 		forEachBean(beanFactory, (bean) -> {
 			if (validate(bean, advisor, order, beanFactory)) {
-				unnamed.add(bean.type(), advisor);
+				advisor.operations(bean.type()).forEach(keys::add);
 			}
 		});
-		unnamed.warn();
+		keys.warn();
 		// Added last, it sees what the others have made of a bean
 		beanFactory.addBeanPostProcessor(order);
 	}
@@ -89,46 +81,6 @@ public final class LockAnnotationValidator extends AnnotatedBeanValidator {
 							+ "or switch all locks off with distributed-lock.enabled=false");
 		}
 		return true;
-	}
-
-	/**
-	 * The keys without a name that are nothing but a value of the call: {@code #id} of an
-	 * order and {@code #id} of a customer are one lock.
-	 */
-	private static final class UnnamedKeys {
-
-		/** Text, a bean or a method as a part of the key tells it from others. */
-		private static final Pattern BARE = Pattern.compile("#(?!root\\b)[^'\"+@{}]+");
-
-		private final Map<Class<?>, Set<String>> methods = new LinkedHashMap<>();
-
-		void add(Class<?> type, LockOperationSourceAdvisor advisor) {
-			for (AnnotatedMethod method : advisor.methods().in(type)) {
-				LockedMethod locked = advisor.methods().get(method.method(), type);
-				if (locked != null) {
-					add(locked.operation());
-				}
-			}
-		}
-
-		private void add(LockOperation operation) {
-			if (operation.name().isEmpty() && BARE.matcher(operation.key()).matches()) {
-				this.methods.computeIfAbsent(operation.type(), (each) -> new LinkedHashSet<>())
-					.add(operation.annotated() + " (key = \"" + operation.key() + "\")");
-			}
-		}
-
-		void warn() {
-			if (this.methods.size() > 1) {
-				logger.warn(
-						"Locks without a name share one key space: called with equal values, methods of different"
-								+ " classes exclude each other. They are {}. Give each annotation a name, as in"
-								+ " @DistributedLock(name = \"order\", key = \"#id\"), and the same name to methods"
-								+ " that are to exclude each other",
-						this.methods.values().stream().flatMap(Set::stream).collect(Collectors.joining(", ")));
-			}
-		}
-
 	}
 
 }

@@ -88,8 +88,13 @@ record LockOperationParser(MergedAnnotation<DistributedLock> annotation, Annotat
 	}
 
 	private LockDefinitionException unresolvable(String attribute, String written, @Nullable Throwable cause) {
+		String remedy = switch (attribute) {
+			case "key" -> "\"${orders.key:'all'}\". A value of the call is written with #, as in #id";
+			case "name" -> "\"${orders.name:order}\"";
+			default -> "\"${orders.ttl:30s}\"";
+		};
 		return this.method.error(attribute, written, "the placeholder cannot be resolved",
-				"Define the property, or give a default after a colon, as in \"${orders.ttl:30s}\"", cause);
+				"Define the property, or give a default after a colon, as in " + remedy, cause);
 	}
 
 	private String key() {

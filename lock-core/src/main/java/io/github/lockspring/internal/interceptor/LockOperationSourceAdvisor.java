@@ -1,6 +1,10 @@
 package io.github.lockspring.internal.interceptor;
 
+import java.util.ArrayList;
+import java.util.List;
+
 import io.github.lockspring.DistributedLock;
+import io.github.lockspring.internal.aop.AnnotatedMethod;
 import io.github.lockspring.internal.aop.AnnotatedMethodPointcut;
 import io.github.lockspring.internal.aop.AnnotatedMethods;
 import org.aopalliance.aop.Advice;
@@ -40,6 +44,18 @@ public final class LockOperationSourceAdvisor extends AbstractPointcutAdvisor {
 
 	AnnotatedMethods<DistributedLock, LockedMethod> methods() {
 		return this.interceptor.source().methods();
+	}
+
+	/** Returns the annotations of a class, one for each method. */
+	List<LockOperation> operations(Class<?> type) {
+		List<LockOperation> operations = new ArrayList<>();
+		for (AnnotatedMethod method : methods().in(type)) {
+			LockedMethod locked = methods().get(method.method(), type);
+			if (locked != null) {
+				operations.add(locked.operation());
+			}
+		}
+		return operations;
 	}
 
 	@Override

@@ -154,7 +154,7 @@ class LockMethodValidationTests {
 		refused(FinalMethod.class, "run()", "", "", "no proxy can override a final method",
 				"Remove final from the method");
 		refused(FinalMethodOfLockedClass.class, "run()", "", "", "no proxy can override a final method",
-				"Remove final from the method");
+				"Remove final from the method, or annotate the other methods instead of the class");
 		refused(InheritedPrivateMethod.class, "run()", "", "", "a private method", "Make it a public method");
 	}
 

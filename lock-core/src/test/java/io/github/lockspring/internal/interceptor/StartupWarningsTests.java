@@ -47,6 +47,26 @@ class StartupWarningsTests {
 	}
 
 	@Test
+	void methodsWithTheSameNameAndNoKeyAreNamed(CapturedOutput output) {
+		start(NamedOnly.class, NamedOnlyToo.class, Named.class);
+		List<String> warnings = warnings(output, "Methods with the same name and no key do not exclude each other");
+		assertThat(warnings).singleElement()
+			.asString()
+			.contains("NamedOnly.daily() (name = \"report\")", "NamedOnlyToo.weekly() (name = \"report\")",
+					"key = \"'all'\"")
+			.doesNotContain("alone", "Named.");
+	}
+
+	@Test
+	void keyThatRepeatsItsNameIsNamed(CapturedOutput output) {
+		start(Doubled.class, Named.class, Texts.class);
+		assertThat(warnings(output, "Keys begin with their name twice")).singleElement()
+			.asString()
+			.contains("Doubled.ship(String) (name = \"order\", key = \"{'order:' + #id, 'x'}\")", "Leave the name out")
+			.doesNotContain("Named.", "Texts.", "Doubled.other");
+	}
+
+	@Test
 	void wrongAnnotationsAreAllNamedWithoutCreatingABean() {
 		try (AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext()) {
 			context.register(Orders.class, Wrong.class, WrongToo.class);
@@ -109,6 +129,38 @@ class StartupWarningsTests {
 
 		@DistributedLock(key = "#id")
 		public void cancel(String id) {
+		}
+
+	}
+
+	static class NamedOnly {
+
+		@DistributedLock(name = "report")
+		public void daily() {
+		}
+
+		@DistributedLock(name = "alone")
+		public void alone() {
+		}
+
+	}
+
+	static class NamedOnlyToo {
+
+		@DistributedLock(name = "report")
+		public void weekly() {
+		}
+
+	}
+
+	static class Doubled {
+
+		@DistributedLock(name = "order", key = "{'order:' + #id, 'x'}")
+		public void ship(String id) {
+		}
+
+		@DistributedLock(name = "order", key = "'reorder:' + #id")
+		public void other(String id) {
 		}
 
 	}
