@@ -28,7 +28,7 @@ import org.springframework.core.env.SystemEnvironmentPropertySource;
  * unit, of which Spring Boot reads {@code wait-time: 5} as five milliseconds and most
  * people as five seconds; zero needs no unit. Warns of properties that do not exist.
  * Environment variables are not checked for that, since other programs define them too
- * ({@code DISTRIBUTEDLOCK_SERVICE_HOST}).
+ * ({@code DISTRIBUTEDLOCK_PORT}).
  */
 class LockPropertyBinding implements ConfigurationPropertiesBindHandlerAdvisor {
 

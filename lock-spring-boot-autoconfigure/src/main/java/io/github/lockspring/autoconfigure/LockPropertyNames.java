@@ -89,8 +89,8 @@ final class LockPropertyNames {
 			return Optional.empty();
 		}
 		Origin origin = property.getOrigin();
-		return Optional.of("There is no property '%s'%s, so it has no effect%s".formatted(property.getName(),
-				(origin != null) ? " (from " + origin + ")" : "",
+		return Optional.of("There is no property '%s%s'%s, so it has no effect%s".formatted(
+				LockConfigurationException.PREFIX, name, (origin != null) ? " (from " + origin + ")" : "",
 				(instead != null) ? ": " + instead : ". " + suggestion(name, known)));
 	}
 
