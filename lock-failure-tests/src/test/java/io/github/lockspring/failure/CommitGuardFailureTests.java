@@ -156,7 +156,7 @@ class CommitGuardFailureTests {
 
 	@Test
 	void f10LossOfDataIsNotNoticedLocallyBeforeTheNextRenewal() {
-		write(Verification.LOCAL, LONG, (lock) -> this.redis.flushAll());
+		write(Verification.LOCAL, LONG.renew(true), (lock) -> this.redis.flushAll());
 		assertThat(this.database.written()).isOne();
 		assertThat(this.mine.events(LockEvent.Lost.class)).isEmpty();
 	}
@@ -175,7 +175,7 @@ class CommitGuardFailureTests {
 
 	@Test
 	void f10LossOfDataIsNotCommittedWithRemoteVerification() {
-		for (LockRequest request : List.of(LONG, LONG)) {
+		for (LockRequest request : List.of(LONG, LONG.renew(true))) {
 			assertThatExceptionOfType(LockLostException.class)
 				.isThrownBy(() -> write(Verification.REMOTE, request, (lock) -> this.redis.flushAll()));
 			assertThatExceptionOfType(LockLostException.class)
@@ -233,7 +233,7 @@ class CommitGuardFailureTests {
 	@Test
 	void evictedLockIsNotNoticedBeforeTheNextRenewalWithoutRemoteVerification() {
 		write(Verification.LOCAL, LONG, (lock) -> this.redis.evict("lock:order:42"));
-		write(Verification.LOCAL, LONG, (lock) -> this.redis.evict("lock:order:42"));
+		write(Verification.LOCAL, LONG.renew(true), (lock) -> this.redis.evict("lock:order:42"));
 		assertThat(this.database.written()).isEqualTo(2);
 	}
 

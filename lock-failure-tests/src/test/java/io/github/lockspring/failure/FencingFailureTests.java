@@ -121,7 +121,7 @@ class FencingFailureTests {
 
 	@Test
 	void f10WriterIsRefusedAfterRedisCameBackEmpty() {
-		assertThatExceptionOfType(StaleFencingTokenException.class).isThrownBy(() -> write(LONG, (lock) -> {
+		assertThatExceptionOfType(StaleFencingTokenException.class).isThrownBy(() -> write(LONG.renew(true), (lock) -> {
 			this.redis.restart();
 			writeOfTheOther();
 		}, NOTHING));

@@ -219,7 +219,7 @@ class ReplicaFailureTests {
 	@Test
 	void f11RenewalsAreNotDelayedByAcquisitionsThatWaitForReplicas() throws Exception {
 		Instance mine = on(this.master, 2);
-		HeldLock lock = acquire(mine, REQUEST.ttl(Duration.ofSeconds(6)));
+		HeldLock lock = acquire(mine, REQUEST.ttl(Duration.ofSeconds(6)).renew(true));
 		this.link.delay(Duration.ofMillis(100));
 		ExecutorService threads = Executors.newCachedThreadPool();
 		try {

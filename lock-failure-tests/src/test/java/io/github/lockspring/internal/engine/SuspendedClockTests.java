@@ -94,7 +94,7 @@ class SuspendedClockTests {
 
 	@Test
 	void holderWhoseClockWasStoppedLearnsFromItsNextRenewal() {
-		HeldLock lock = this.suspended.template().acquire(FIXED.ttl(Duration.ofSeconds(6)));
+		HeldLock lock = this.suspended.template().acquire(FIXED.ttl(Duration.ofSeconds(6)).renew(true));
 		HeldLock next = overtake();
 		assertThat(lock.isHeld()).isTrue();
 		this.time.goOn();
