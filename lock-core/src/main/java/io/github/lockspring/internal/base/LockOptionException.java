@@ -18,7 +18,8 @@ public final class LockOptionException extends IllegalArgumentException {
 	private final String remedy;
 
 	LockOptionException(String option, Duration value, String problem, String remedy) {
-		super(option + " = " + value + ": " + problem + ". " + remedy);
+		// the message is that of a program, the remedy that of an annotation
+		super(option + " = " + value + ": " + problem + ". " + remedy.replace("renew = false", "renew(false)"));
 		this.option = option;
 		this.problem = problem;
 		this.remedy = remedy;
@@ -41,7 +42,7 @@ public final class LockOptionException extends IllegalArgumentException {
 	}
 
 	/**
-	 * Returns what to do about it.
+	 * Returns what to do about it, in the words of an annotation.
 	 * @return a sentence without its full stop
 	 */
 	public String getRemedy() {

@@ -108,7 +108,7 @@ public final class LockOptions {
 	public static void checkTogether(@Nullable Duration ttl, boolean renewed, @Nullable Duration maxHold) {
 		if (ttl != null && renewed && ttl.compareTo(MIN_RENEWED_TTL) < 0) {
 			throw new LockOptionException("ttl", ttl, "it is shorter than 300ms" + TOO_SHORT_TO_RENEW,
-					"Give at least 300ms, or add renew = false (renew(false) in a LockRequest)");
+					"Give at least 300ms, or add renew = false");
 		}
 		if (maxHold == null) {
 			return;
@@ -116,7 +116,7 @@ public final class LockOptions {
 		if (!renewed) {
 			throw new LockOptionException("maxHold", maxHold,
 					"it limits the renewal, and this lock is not renewed: its ttl already bounds it",
-					"Leave out maxHold, or renew = false (renew(false) in a LockRequest)");
+					"Leave out maxHold, or renew = false");
 		}
 		if (ttl != null && maxHold.compareTo(ttl) < 0) {
 			throw new LockOptionException("maxHold", maxHold, "it is shorter than the ttl of " + ttl.toMillis() + "ms",
