@@ -8,6 +8,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 import io.github.lockspring.autoconfigure.DistributedLockProperties.Redlock;
@@ -29,6 +30,11 @@ record RedlockAddress(String host, int port, int database, @Nullable String user
 		boolean ssl) {
 
 	private static final String NODES = "redlock.nodes";
+
+	/**
+	 * An address without a login. What follows a colon and is no port may be a password.
+	 */
+	private static final Pattern PLAIN = Pattern.compile("(\\w+://)?[\\w.-]*(:\\d*)?(/\\w*)?");
 
 	private static final int DEFAULT_PORT = 6379;
 
@@ -77,16 +83,14 @@ record RedlockAddress(String host, int port, int database, @Nullable String user
 		URI uri = uri(property, url);
 		boolean ssl = "rediss".equalsIgnoreCase(uri.getScheme());
 		if (!ssl && !"redis".equalsIgnoreCase(uri.getScheme())) {
-			String problem = "it starts neither with redis:// nor with rediss://";
-			throw (url.indexOf('@') >= 0) ? LockConfigurationException.ofSecret(property, problem, EXAMPLE)
-					: LockConfigurationException.ofValue(property, url, problem, EXAMPLE);
+			throw wrong(property, url, "it starts neither with redis:// nor with rediss://");
 		}
 		if (uri.getHost() == null) {
-			throw LockConfigurationException.ofSecret(property, "it names no host", EXAMPLE);
+			throw wrong(property, url, "it names no host");
 		}
 		String path = StringUtils.trimLeadingCharacter((uri.getPath() != null) ? uri.getPath() : "", '/');
 		if (!path.matches("\\d{0,5}")) {
-			throw LockConfigurationException.ofSecret(property, "the path is not the index of a database", EXAMPLE);
+			throw wrong(property, url, "the path is not the index of a database");
 		}
 		String user = uri.getRawUserInfo();
 		int colon = (user != null) ? user.indexOf(':') : -1;
@@ -102,8 +106,13 @@ record RedlockAddress(String host, int port, int database, @Nullable String user
 		}
 		catch (URISyntaxException ex) {
 			// the exception itself has the password in its message
-			throw LockConfigurationException.ofSecret(property, "it is not a URL", EXAMPLE);
+			throw wrong(property, url, "it is not a URL");
 		}
+	}
+
+	private static LockConfigurationException wrong(String property, String url, String problem) {
+		return PLAIN.matcher(url).matches() ? LockConfigurationException.ofValue(property, url, problem, EXAMPLE)
+				: LockConfigurationException.ofSecret(property, problem, EXAMPLE);
 	}
 
 	/** The names are without logins, unlike the value of the property. */

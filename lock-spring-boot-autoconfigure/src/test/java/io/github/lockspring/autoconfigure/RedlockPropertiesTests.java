@@ -73,7 +73,7 @@ class RedlockPropertiesTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "redis://u:geheim@a,redis://u:geheim@b", "redis://u:ge@heim@a:x,redis://b,redis://c",
 			"redis://u:gehe im@a,redis://b,redis://c", "u:geheim@a,redis://b,redis://c",
-			"redis://u:ge,heim@a,redis://b,redis://c" })
+			"redis://u:ge,heim@a,redis://b,redis://c", "u:gehe,im@a,redis://b,redis://c" })
 	void passwordIsNeverShown(String nodes) {
 		for (String written : List.of(NODES + "=" + nodes, NODES + "[0]=" + nodes.split(",")[0])) {
 			FailureAnalysis failure = StartupFailures.of(this.runner.withPropertyValues(written));
