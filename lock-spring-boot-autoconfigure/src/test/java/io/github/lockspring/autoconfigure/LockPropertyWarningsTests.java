@@ -57,7 +57,9 @@ class LockPropertyWarningsTests {
 			renewal.batch-size             | one command renews at most 100 leases
 			redis.command-timeout          | use distributed-lock.command-timeout
 			redis.connect-timeout          | the first lock waits up to 5s for a connection
-			redis.notifications            | waiters that no message reaches ask again by themselves
+			redis.notifications            | messages are always on
+			redis.host                     | the connection is that of spring.data.redis.*
+			redis.ssl.enabled              | the connection is that of spring.data.redis.*
 			redis.replica-ack-timeout      | half of distributed-lock.command-timeout
 			redlock.node-timeout           | a fifth of distributed-lock.command-timeout
 			redlock.clock-drift            | 1 % of a lease
