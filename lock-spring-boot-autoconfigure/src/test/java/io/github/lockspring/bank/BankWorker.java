@@ -124,7 +124,8 @@ final class BankWorker {
 				.properties("spring.datasource.url=" + database, "spring.datasource.username=" + user,
 						"spring.datasource.hikari.maximum-pool-size=" + this.threads,
 						"spring.data.redis.host=127.0.0.1", "spring.data.redis.port=" + this.redis,
-						"distributed-lock.wait-time=3s", "spring.lifecycle.timeout-per-shutdown-phase=1s",
+						"distributed-lock.store=redis", "distributed-lock.wait-time=3s",
+						"spring.lifecycle.timeout-per-shutdown-phase=1s",
 						"distributed-lock.transaction.verify-before-commit=" + verification, "bank.ttl=" + this.ttl)
 				.run());
 	}
