@@ -97,14 +97,16 @@ class BadInputTests {
 				.withMessageContaining("ttl")
 				.withMessageContaining(ttl.toString());
 		}
-		assertThatIllegalArgumentException().isThrownBy(() -> ONCE.ttl(Duration.ofMillis(299)))
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> instance.locks().acquire(ONCE.ttl(Duration.ofMillis(299))))
 			.withMessageContaining("300ms");
 		assertThatIllegalArgumentException().isThrownBy(() -> ONCE.waitTime(Duration.ofMillis(-1)))
 			.withMessageContaining("waitTime");
 		assertThatIllegalArgumentException().isThrownBy(() -> ONCE.minHold(Duration.ofDays(366)))
 			.withMessageContaining("minHold");
 		assertThatIllegalArgumentException()
-			.isThrownBy(() -> ONCE.ttl(Duration.ofSeconds(1)).renew(false).maxHold(Duration.ofSeconds(5)))
+			.isThrownBy(() -> instance.locks()
+				.acquire(ONCE.ttl(Duration.ofSeconds(1)).renew(false).maxHold(Duration.ofSeconds(5))))
 			.withMessageContaining("maxHold");
 	}
 
