@@ -42,7 +42,8 @@ class AsyncReleaseFailureTests {
 	}
 
 	private Instance instance(Driver driver) {
-		Instance instance = Instance.on(driver, this.redis.port());
+		Instance instance = Instance.releasingAsync(driver,
+				new RedisStandaloneConfiguration("127.0.0.1", this.redis.port()));
 		this.instances.add(instance);
 		return instance;
 	}
@@ -137,7 +138,7 @@ class AsyncReleaseFailureTests {
 		RedisStandaloneConfiguration where = new RedisStandaloneConfiguration("127.0.0.1", this.redis.port());
 		where.setUsername("restricted");
 		where.setPassword("secret");
-		Instance instance = Instance.on(Driver.LETTUCE, where, 0);
+		Instance instance = Instance.releasingAsync(Driver.LETTUCE, where);
 		this.instances.add(instance);
 		for (int i = 0; i < 3; i++) {
 			instance.locks().acquire(REQUEST).close();

@@ -93,6 +93,16 @@ public final class Instance implements AutoCloseable {
 	}
 
 	/**
+	 * One whose callers do not wait for their releases.
+	 */
+	public static Instance releasingAsync(Driver driver, RedisConfiguration where) {
+		EngineSettings d = EngineSettings.defaults();
+		return new Instance(driver, where, 0,
+				new EngineSettings(d.ttl(), d.waitTime(), d.maxHold(), d.commandTimeout(), Duration.ofSeconds(1), true),
+				StoreOptions.DEFAULT_CONNECT_TIMEOUT);
+	}
+
+	/**
 	 * One with other timeouts than an application's.
 	 */
 	public static Instance on(Driver driver, RedisConfiguration where, int replicaAcks, Duration commandTimeout,
