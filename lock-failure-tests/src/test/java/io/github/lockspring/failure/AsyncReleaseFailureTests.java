@@ -30,6 +30,8 @@ class AsyncReleaseFailureTests {
 		.ttl(Duration.ofSeconds(20))
 		.waitTime(Duration.ofSeconds(30));
 
+	private static final Duration TIMEOUT = Duration.ofSeconds(1);
+
 	private final RedisServer redis = RedisServer.start();
 
 	private final List<Instance> instances = new ArrayList<>();
@@ -41,9 +43,12 @@ class AsyncReleaseFailureTests {
 		this.redis.close();
 	}
 
+	private RedisStandaloneConfiguration here() {
+		return new RedisStandaloneConfiguration("127.0.0.1", this.redis.port());
+	}
+
 	private Instance instance(Driver driver) {
-		Instance instance = Instance.releasingAsync(driver,
-				new RedisStandaloneConfiguration("127.0.0.1", this.redis.port()));
+		Instance instance = Instance.releasingAsync(driver, here(), TIMEOUT);
 		this.instances.add(instance);
 		return instance;
 	}
@@ -96,7 +101,7 @@ class AsyncReleaseFailureTests {
 	@ParameterizedTest
 	@EnumSource
 	void callerDoesNotWaitForAServerThatIsStopped(Driver driver) {
-		Instance instance = Instance.patient(driver, this.redis.port());
+		Instance instance = Instance.releasingAsync(driver, here(), Duration.ofSeconds(10));
 		this.instances.add(instance);
 		HeldLock lock = instance.locks().acquire(REQUEST.ttl(Duration.ofMinutes(1)));
 		this.redis.pause();
@@ -138,7 +143,7 @@ class AsyncReleaseFailureTests {
 		RedisStandaloneConfiguration where = new RedisStandaloneConfiguration("127.0.0.1", this.redis.port());
 		where.setUsername("restricted");
 		where.setPassword("secret");
-		Instance instance = Instance.releasingAsync(Driver.LETTUCE, where);
+		Instance instance = Instance.releasingAsync(Driver.LETTUCE, where, TIMEOUT);
 		this.instances.add(instance);
 		for (int i = 0; i < 3; i++) {
 			instance.locks().acquire(REQUEST).close();

@@ -95,10 +95,10 @@ public final class Instance implements AutoCloseable {
 	/**
 	 * One whose callers do not wait for their releases.
 	 */
-	public static Instance releasingAsync(Driver driver, RedisConfiguration where) {
+	public static Instance releasingAsync(Driver driver, RedisConfiguration where, Duration commandTimeout) {
 		EngineSettings d = EngineSettings.defaults();
 		return new Instance(driver, where, 0,
-				new EngineSettings(d.ttl(), d.waitTime(), d.maxHold(), d.commandTimeout(), Duration.ofSeconds(1), true),
+				new EngineSettings(d.ttl(), d.waitTime(), d.maxHold(), commandTimeout, Duration.ofSeconds(1), true),
 				StoreOptions.DEFAULT_CONNECT_TIMEOUT);
 	}
 
