@@ -122,10 +122,6 @@ public final class LockOptions {
 			throw new LockOptionException("maxHold", maxHold, "it is shorter than the ttl of " + ttl.toMillis() + "ms",
 					"Make maxHold longer or the ttl shorter");
 		}
-		if (maxHold.compareTo(MIN_RENEWED_TTL) < 0) {
-			throw new LockOptionException("maxHold", maxHold, "it is shorter than 300ms" + TOO_SHORT_TO_RENEW,
-					"Give at least 300ms");
-		}
 	}
 
 }

@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-import io.github.lockspring.LockTemplate;
 import io.github.lockspring.internal.base.KeyText;
 import org.jspecify.annotations.Nullable;
 

@@ -69,10 +69,7 @@ final class LockOperationSource {
 		LockOperation operation = new LockOperationParser(annotation, method, this.placeholders).parse();
 		ReturnTypeValidator.Values values = new ReturnTypeValidator(this.inspector).validate(operation, userClass);
 		LockKeyExpression key = this.expressions.parseKey(operation);
-		String name = operation.label();
-		if (name != null) {
-			this.names.add(name);
-		}
+		this.names.add(operation.label());
 		return LockedMethod.of(operation, key, this.expressions.contexts(operation),
 				SkippedResult.of(operation, userClass), values);
 	}
