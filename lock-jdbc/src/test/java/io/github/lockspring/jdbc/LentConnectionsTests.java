@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
@@ -44,6 +45,8 @@ class LentConnectionsTests {
 	private final List<JdbcExecutor> executors = new ArrayList<>();
 
 	private final LentConnections lent = new LentConnections(2);
+
+	private final Semaphore blocked = new Semaphore(0);
 
 	@AfterEach
 	void close() {
@@ -125,6 +128,8 @@ class LentConnectionsTests {
 		CountDownLatch end = new CountDownLatch(1);
 		CompletableFuture<Boolean> ended = blocked(executor, first);
 		blocked(executor, end);
+		// otherwise the two others could have both workers until the end
+		assertThat(this.blocked.tryAcquire(2, PATIENT.toSeconds(), TimeUnit.SECONDS)).isTrue();
 		blocked(executor, end);
 		first.countDown();
 		ended.get();
@@ -132,8 +137,9 @@ class LentConnectionsTests {
 		end.countDown();
 	}
 
-	private static CompletableFuture<Boolean> blocked(JdbcExecutor executor, CountDownLatch until) {
+	private CompletableFuture<Boolean> blocked(JdbcExecutor executor, CountDownLatch until) {
 		return onOwnThread(() -> executor.execute((call) -> {
+			this.blocked.release();
 			try {
 				return until.await(PATIENT.toSeconds(), TimeUnit.SECONDS);
 			}
@@ -250,12 +256,12 @@ class LentConnectionsTests {
 		long begin = System.nanoTime();
 		try {
 			assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> executor.execute((call) -> {
-				await().pollDelay(Duration.ofMillis(3900)).until(() -> true);
+				await().pollDelay(Duration.ofMillis(7900)).until(() -> true);
 				throw new SQLException("connection lost", "08006");
-			}, Duration.ofSeconds(4)));
+			}, Duration.ofSeconds(8)));
 			// a quarter more without the end of the first wait
-			assertThat(Duration.ofNanos(System.nanoTime() - begin)).isBetween(Duration.ofMillis(3900),
-					Duration.ofMillis(4600));
+			assertThat(Duration.ofNanos(System.nanoTime() - begin)).isBetween(Duration.ofMillis(7900),
+					Duration.ofMillis(9500));
 		}
 		finally {
 			end.countDown();

@@ -111,8 +111,10 @@ class PostgresListenerTests {
 		this.inbox = brief;
 		OwnerToken waiting = new OwnerToken(INSTANCE, 1, 1000);
 		brief.open();
-		await().until(brief::isConfirmed);
+		// not only once it is confirmed: on a busy machine, it would have been idle by
+		// then
 		brief.waits("order 1", waiting);
+		await().until(brief::isConfirmed);
 		TimeUnit.MILLISECONDS.sleep(3 * BRIEF.toMillis());
 		assertThat(brief.isConfirmed()).isTrue();
 		brief.forget(waiting);

@@ -1,5 +1,7 @@
 package io.github.lockspring.autoconfigure;
 
+import java.time.Duration;
+
 import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
@@ -44,8 +46,14 @@ public final class JdbcLockStoreAutoConfiguration {
 			ObjectProvider<DataSource> dataSources, DistributedLockProperties properties, Environment environment) {
 		DataSource own = lockDataSource.getIfAvailable();
 		int connections = properties.getJdbc().getConnections();
-		return (own != null) ? LockConnectionPool.of(own, connections) : LockConnectionPool
-			.derivedFrom(unique(dataSources), connections, LockTimeouts.command(properties, Store.JDBC, environment));
+		if (own != null) {
+			return LockConnectionPool.of(own, connections);
+		}
+		// a pool reports a refused login only after this time, however patient requests
+		// are
+		Duration timeout = LockTimeouts.min(LockTimeouts.command(properties, Store.JDBC, environment),
+				LockTimeouts.CONNECT);
+		return LockConnectionPool.derivedFrom(unique(dataSources), connections, timeout);
 	}
 
 	@Bean

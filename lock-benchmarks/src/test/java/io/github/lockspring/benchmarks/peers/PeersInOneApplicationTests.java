@@ -146,8 +146,8 @@ class PeersInOneApplicationTests {
 		try (ConfigurableApplicationContext application = new SpringApplicationBuilder(Application.class)
 			.web(WebApplicationType.NONE)
 			.properties("spring.main.banner-mode=off", "spring.data.redis.host=" + server.host(),
-					"spring.data.redis.port=" + server.port(), "distributed-lock.wait-time=1m",
-					"distributed-lock.command-timeout=20s")
+					"spring.data.redis.port=" + server.port(), "distributed-lock.store=redis",
+					"distributed-lock.wait-time=1m", "distributed-lock.command-timeout=20s")
 			.properties(properties)
 			.run()) {
 			test.accept(application);
