@@ -12,7 +12,6 @@ import io.github.lockspring.internal.engine.AcquireFailure.Unavailable;
 import io.github.lockspring.internal.engine.Ownership.Grant;
 import io.github.lockspring.internal.engine.Ownership.State;
 import io.github.lockspring.internal.engine.WaiterAction.AcquireAttempt;
-import io.github.lockspring.internal.engine.WaiterAction.HandoffRenewal;
 import io.github.lockspring.internal.engine.WaiterAction.Park;
 import io.github.lockspring.internal.engine.support.Monitor;
 import io.github.lockspring.internal.engine.support.Time;
@@ -139,14 +138,6 @@ final class KeyLock {
 			}
 			until = Time.earlier(until, present.nextAttempt());
 		}
-		else if (first && present != null && present.state() == State.HANDING_OFF) {
-			if (waiter.parameters().ttl().equals(present.ttl())) {
-				present.startHandoffRenewal();
-				return new HandoffRenewal(new RenewRequest(this.key, present.token(), this.port.lease(present.ttl())),
-						now);
-			}
-			releaseInBackground(present);
-		}
 		if (present != null && present.owns()) {
 			until = Time.earlier(until, present.expiry() + EXPIRY_MARGIN);
 		}
@@ -197,9 +188,8 @@ final class KeyLock {
 	private void leave(Waiter waiter) {
 		this.waiters.remove(waiter);
 		Ownership present = this.ownership;
-		if (this.waiters.isEmpty() && present != null
-				&& (present.isWaiting() || present.state() == State.HANDING_OFF)) {
-			this.ownership = present.isWaiting() ? null : present;
+		if (this.waiters.isEmpty() && present != null && present.isWaiting()) {
+			this.ownership = null;
 			releaseInBackground(present);
 		}
 		settle();
@@ -388,8 +378,6 @@ final class KeyLock {
 	private void hold(Ownership held, long now) {
 		Waiter waiter = this.waiters.removeFirst();
 		Hold hold = held.holdFor(waiter, now);
-		Waiter next = this.waiters.peekFirst();
-		held.lease().prepareFor((next != null) ? next.parameters() : null, now);
 		try {
 			held.watch(this.port);
 		}
@@ -482,19 +470,11 @@ final class KeyLock {
 	}
 
 	private Hold.End end(Ownership owned, Hold hold, long now) {
-		owned.endHold();
 		long keep = hold.keepFor(now);
 		Waiter next = this.waiters.peekFirst();
 		if (next != null && keep <= 0 && mayHandOff(owned, hold, next, now)) {
-			if (owned.lease().isTooShortFor(next.parameters(), now)) {
-				owned.handOffAfterRenewal();
-				owned.unwatch(this.port);
-				this.monitor.afterwards(next);
-			}
-			else {
-				owned.handOff();
-				hold(owned, now);
-			}
+			owned.handOff();
+			hold(owned, now);
 			return Hold.End.HANDED_OFF;
 		}
 		ReleaseRequest request = owned
@@ -505,47 +485,8 @@ final class KeyLock {
 	}
 
 	private boolean mayHandOff(Ownership owned, Hold hold, Waiter next, long now) {
-		return !this.port.isClosing() && !owned.lease().isExtended() && this.handoff.isAllowed(hold.parameters(),
+		return !this.port.isClosing() && owned.lease().mayBeHandedOff(now) && this.handoff.isAllowed(hold.parameters(),
 				next.parameters(), owned.handoffs(), owned.contendedFor(this.port.isInformed(), now));
-	}
-
-	/**
-	 * The renewal before a hand-off has a result.
-	 */
-	void handoffRenewed(HandoffRenewal renewal, RenewResult result, long now) {
-		try (Monitor entered = this.monitor.enter()) {
-			Ownership owned = renewing(now);
-			if (owned == null) {
-				return;
-			}
-			if (result == RenewResult.RENEWED) {
-				owned.lease().lengthen(renewal.sent(), renewal.request().ttl().toNanos());
-				owned.handOff();
-				hold(owned, now);
-			}
-			else {
-				lose(owned, Cause.NOT_OWNER, now);
-			}
-		}
-	}
-
-	/**
-	 * The renewal before a hand-off failed: the lock is released, and its waiters acquire
-	 * it anew.
-	 */
-	void handoffFailed(HandoffRenewal renewal, LockUnavailableException error, long now) {
-		try (Monitor entered = this.monitor.enter()) {
-			Ownership owned = renewing(now);
-			if (owned != null) {
-				owned.failing(error, renewal.sent());
-				releaseInBackground(owned);
-			}
-		}
-	}
-
-	private @Nullable Ownership renewing(long now) {
-		Ownership present = present(now);
-		return (present != null && present.state() == State.RENEWING) ? present : null;
 	}
 
 	// leases
@@ -654,15 +595,9 @@ final class KeyLock {
 		lost.unwatch(this.port);
 		this.port.losing(release, now);
 		drop(lost.token());
-		Hold hold = lost.hold();
-		if (hold == null) {
-			// no hold's end will release it, and a renewal may have been carried out
-			this.monitor.afterwards(() -> this.port.release(release, null, false));
-		}
-		else {
-			hold.lose(cause, release);
-			this.monitor.afterwards(() -> this.port.lost(hold, cause, now));
-		}
+		Hold hold = lost.presentHold();
+		hold.lose(cause, release);
+		this.monitor.afterwards(() -> this.port.lost(hold, cause, now));
 		settle();
 	}
 
@@ -678,7 +613,7 @@ final class KeyLock {
 				return null;
 			}
 			lose(held, cause, now);
-			return (held.hold() != null) ? held.releaseRequest(Duration.ZERO) : null;
+			return held.releaseRequest(Duration.ZERO);
 		}
 	}
 

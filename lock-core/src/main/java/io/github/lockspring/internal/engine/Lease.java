@@ -11,9 +11,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class Lease {
 
-	/** Into a hold that is shorter, the renewal for the next one does not fit. */
-	private static final long PREPARE_AFTER = 1_000_000;
-
 	private final RenewalPolicy policy;
 
 	private volatile long deadline;
@@ -67,20 +64,11 @@ final class Lease {
 	}
 
 	/**
-	 * Returns whether the lease has to be renewed before the next waiter may get it.
+	 * Returns whether the next waiter may get the lock: it was not extended by its
+	 * holder, and more than a third is left, which is enough to renew it in time.
 	 */
-	boolean isTooShortFor(LockParameters next, long now) {
-		return LocalHandoff.needsRenewal(this.deadline - now, next);
-	}
-
-	/**
-	 * Renews the lease during the hold that begins now, if the next waiter would
-	 * otherwise have to: after a hand-over from another instance.
-	 */
-	void prepareFor(@Nullable LockParameters next, long now) {
-		if (next != null && isTooShortFor(next, now)) {
-			this.renewAt = Time.earlier(this.renewAt, now + PREPARE_AFTER);
-		}
+	boolean mayBeHandedOff(long now) {
+		return !this.extended && this.deadline - now > this.length / 3;
 	}
 
 	/**
@@ -108,10 +96,6 @@ final class Lease {
 
 	long window() {
 		return RenewalPolicy.window(this.length);
-	}
-
-	boolean isExtended() {
-		return this.extended;
 	}
 
 }

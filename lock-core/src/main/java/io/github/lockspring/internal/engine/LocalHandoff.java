@@ -27,15 +27,4 @@ record LocalHandoff(long maxTime) {
 		return next.ttlNanos() == previous.ttlNanos() && handoffs < MAX_HANDOFFS && contended < this.maxTime;
 	}
 
-	/**
-	 * Decides whether the lease has too little time left for the next waiter and has to
-	 * be renewed first.
-	 * @param left time until the lease ends
-	 * @param next how the lock would be held
-	 */
-	static boolean needsRenewal(long left, LockParameters next) {
-		long ttl = next.ttlNanos();
-		return left < (next.renew() ? ttl / 2 : ttl / 10 * 9);
-	}
-
 }

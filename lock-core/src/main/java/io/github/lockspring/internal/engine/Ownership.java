@@ -35,19 +35,10 @@ final class Ownership implements Watchdog.Watched, StoreDispatcher.Renewal {
 		WAITING,
 		/** A waiter of this instance holds the lock. */
 		HELD,
-		/** No waiter holds it: the next one renews its lease before it gets it. */
-		HANDING_OFF,
-		/** The first waiter does so. */
-		RENEWING,
 		/** The release is under way. */
 		RELEASING,
 		/** The lease ended too early. Final. */
-		LOST;
-
-		/** Whether this instance has a lease that it relies on. */
-		boolean owns() {
-			return this == HELD || this == HANDING_OFF || this == RENEWING;
-		}
+		LOST
 
 	}
 
@@ -236,9 +227,6 @@ final class Ownership implements Watchdog.Watched, StoreDispatcher.Renewal {
 			this.state = State.WAITING;
 			interrupted(now);
 		}
-		else if (this.state == State.RENEWING) {
-			this.state = State.HANDING_OFF;
-		}
 	}
 
 	/**
@@ -322,10 +310,6 @@ final class Ownership implements Watchdog.Watched, StoreDispatcher.Renewal {
 		return this.hold;
 	}
 
-	void endHold() {
-		this.hold = null;
-	}
-
 	/** The next waiter gets the lock without a request to the store. */
 	void handOff() {
 		this.state = State.HELD;
@@ -333,15 +317,8 @@ final class Ownership implements Watchdog.Watched, StoreDispatcher.Renewal {
 		this.handoffs++;
 	}
 
-	void handOffAfterRenewal() {
-		this.state = State.HANDING_OFF;
-	}
-
-	void startHandoffRenewal() {
-		this.state = State.RENEWING;
-	}
-
 	void release() {
+		this.hold = null;
 		this.state = State.RELEASING;
 	}
 
@@ -392,8 +369,9 @@ final class Ownership implements Watchdog.Watched, StoreDispatcher.Renewal {
 		return this.state == State.WAITING;
 	}
 
+	/** Whether this instance has a lease that it relies on. */
 	boolean owns() {
-		return this.state.owns();
+		return this.state == State.HELD;
 	}
 
 	Lease lease() {
@@ -406,6 +384,11 @@ final class Ownership implements Watchdog.Watched, StoreDispatcher.Renewal {
 
 	@Nullable Hold hold() {
 		return this.hold;
+	}
+
+	/** The hold of an ownership that is held or was lost. */
+	Hold presentHold() {
+		return Objects.requireNonNull(this.hold);
 	}
 
 	Watchdog.@Nullable Slot slot() {
@@ -471,9 +454,9 @@ final class Ownership implements Watchdog.Watched, StoreDispatcher.Renewal {
 		return this.handoffs;
 	}
 
-	/** The end of the lease or of the present hold, whichever is earlier. */
+	/** The end of the lease or of the hold, whichever is earlier. */
 	long expiry() {
-		return (this.hold != null) ? this.hold.expiry() : this.lease.deadline();
+		return presentHold().expiry();
 	}
 
 	/** Length of the lease that a hand-over from another instance gives. */

@@ -7,11 +7,9 @@ import io.github.lockspring.internal.engine.AcquireFailure.Interrupted;
 import io.github.lockspring.internal.engine.AcquireFailure.Unavailable;
 import io.github.lockspring.internal.engine.WaiterAction.AcquireAttempt;
 import io.github.lockspring.internal.engine.WaiterAction.Done;
-import io.github.lockspring.internal.engine.WaiterAction.HandoffRenewal;
 import io.github.lockspring.internal.engine.WaiterAction.Park;
 import io.github.lockspring.internal.engine.support.LockRecorder.Handover;
 import io.github.lockspring.store.LockStore.AcquireResult;
-import io.github.lockspring.store.LockStore.RenewResult;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -127,9 +125,6 @@ final class ThreadWaiter extends Waiter {
 		if (action instanceof AcquireAttempt attempt) {
 			acquire(attempt);
 		}
-		else if (action instanceof HandoffRenewal renewal) {
-			renew(renewal);
-		}
 		else if (action instanceof Park park) {
 			if (!this.waiting) {
 				this.waiting = true;
@@ -154,18 +149,6 @@ final class ThreadWaiter extends Waiter {
 		this.foundFree = result instanceof AcquireResult.Acquired acquired
 				&& (this.unanswered || !acquired.alreadyOwned());
 		lock().answered(this, attempt, result, now());
-	}
-
-	private void renew(HandoffRenewal renewal) {
-		RenewResult result;
-		try {
-			result = this.registry.client().renew(renewal.request());
-		}
-		catch (LockUnavailableException ex) {
-			lock().handoffFailed(renewal, ex, now());
-			return;
-		}
-		lock().handoffRenewed(renewal, result, now());
 	}
 
 	/** Goes away after an unexpected error, whatever it was doing. */

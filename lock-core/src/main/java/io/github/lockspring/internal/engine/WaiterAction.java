@@ -1,7 +1,6 @@
 package io.github.lockspring.internal.engine;
 
 import io.github.lockspring.store.LockStore.AcquireRequest;
-import io.github.lockspring.store.LockStore.RenewRequest;
 
 /**
  * What a waiter has to do next.
@@ -32,15 +31,6 @@ sealed interface WaiterAction {
 	 * @param sent the time before it is sent
 	 */
 	record AcquireAttempt(AcquireRequest request, long sent) implements WaiterAction {
-	}
-
-	/**
-	 * Renew the lease that is then handed off to this waiter, and report the result.
-	 *
-	 * @param request the request
-	 * @param sent the time before it is sent
-	 */
-	record HandoffRenewal(RenewRequest request, long sent) implements WaiterAction {
 	}
 
 }

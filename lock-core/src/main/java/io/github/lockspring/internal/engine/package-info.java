@@ -10,31 +10,27 @@
  * event cannot happen, or changes nothing.
  *
  * <pre>
- * event             | ATTEMPTING        | WAITING           | HELD              | HANDING_OFF       | RENEWING          | RELEASING
- * ------------------+-------------------+-------------------+-------------------+-------------------+-------------------+-----------
- * enqueue           | queue             | queue             | queue             | queue             | queue             | queue
- * next (first)      | park              | ATTEMPTING if due | park              | RENEWING, or      | park              | park
- *                   |                   |                   |                   | RELEASING (ttl)   |                   |
- * answered: got it  | HELD, or WAITING  | ignored (old)     | ignored (old)     | ignored (old)     | ignored (old)     | ignored (old)
- *                   | if too late       |                   |                   |                   |                   |
- * answered: busy    | WAITING           | ignored (old)     | ignored (old)     | ignored (old)     | ignored (old)     | ignored (old)
- * failed            | WAITING           | ignored (old)     | ignored (old)     | ignored (old)     | ignored (old)     | ignored (old)
- * granted           | kept for result   | HELD, or attempt  | –                 | –                 | –                 | –
- *                   |                   | at once           |                   |                   |                   |
- * wanted            | attempt again     | attempt at once   | others wait       | others wait       | others wait       | –
- * attemptBy         | attempt again     | attempt by then   | –                 | –                 | –                 | –
- * end               | –                 | –                 | HELD (next one),  | –                 | –                 | –
- *                   |                   |                   | HANDING_OFF, or   |                   |                   |
- *                   |                   |                   | RELEASING         |                   |                   |
- * handoffRenewed    | –                 | –                 | –                 | –                 | HELD, or LOST     | –
- * handoffFailed     | –                 | –                 | –                 | –                 | RELEASING         | –
- * renewed           | –                 | –                 | HELD (longer),    | –                 | –                 | –
- *                   |                   |                   | or LOST           |                   |                   |
- * deadline passes   | –                 | –                 | LOST              | LOST              | LOST              | –
- * cancel (first)    | WAITING           | –                 | –                 | –                 | HANDING_OFF       | –
- * last waiter gone  | –                 | RELEASING, apart  | –                 | RELEASING         | –                 | –
- * released          | –                 | –                 | –                 | –                 | –                 | gone
- * surrender (stop)  | –                 | –                 | LOST              | LOST              | LOST              | –
+ * event             | ATTEMPTING        | WAITING           | HELD              | RELEASING
+ * ------------------+-------------------+-------------------+-------------------+-----------
+ * enqueue           | queue             | queue             | queue             | queue
+ * next (first)      | park              | ATTEMPTING if due | park              | park
+ * answered: got it  | HELD, or WAITING  | ignored (old)     | ignored (old)     | ignored (old)
+ *                   | if too late       |                   |                   |
+ * answered: busy    | WAITING           | ignored (old)     | ignored (old)     | ignored (old)
+ * failed            | WAITING           | ignored (old)     | ignored (old)     | ignored (old)
+ * granted           | kept for result   | HELD, or attempt  | –                 | –
+ *                   |                   | at once           |                   |
+ * wanted            | attempt again     | attempt at once   | others wait       | –
+ * attemptBy         | attempt again     | attempt by then   | –                 | –
+ * end               | –                 | –                 | HELD (next one),  | –
+ *                   |                   |                   | or RELEASING      |
+ * renewed           | –                 | –                 | HELD (longer),    | –
+ *                   |                   |                   | or LOST           |
+ * deadline passes   | –                 | –                 | LOST              | –
+ * cancel (first)    | WAITING           | –                 | –                 | –
+ * last waiter gone  | –                 | RELEASING, apart  | –                 | –
+ * released          | –                 | –                 | –                 | gone
+ * surrender (stop)  | –                 | –                 | LOST              | –
  * </pre>
  *
  * LOST is final: the ownership is dropped at once, and the next waiter begins another one

@@ -12,7 +12,6 @@ import io.github.lockspring.internal.engine.AcquireFailure.Interrupted;
 import io.github.lockspring.internal.engine.AcquireFailure.Unavailable;
 import io.github.lockspring.internal.engine.Ownership.Grant;
 import io.github.lockspring.internal.engine.WaiterAction.AcquireAttempt;
-import io.github.lockspring.internal.engine.WaiterAction.HandoffRenewal;
 import io.github.lockspring.internal.engine.WaiterAction.Park;
 import io.github.lockspring.internal.engine.support.Time;
 import io.github.lockspring.internal.engine.support.Watchdog;
@@ -282,37 +281,6 @@ class KeyLockTests {
 		assertThat(this.port.released).extracting(Released::expectsMessage).containsExactly(false);
 	}
 
-	@Test
-	void handOffThatNobodyWaitsForIsReleasedAndTheLockStaysUntilThen() {
-		Hold hold = take(FIXED);
-		PlainWaiter next = waiter(FIXED);
-		join(next, START);
-		long late = START + LEASE / 2;
-		assertThat(this.lock.end(hold, late).outcome()).isEqualTo(Hold.End.Outcome.ENDED);
-		assertThat(this.port.slots).isEmpty();
-		this.lock.cancel(next, new Interrupted(), late);
-		assertThat(this.port.released).extracting(Released::expectsMessage).containsExactly(false);
-		assertThat(this.port.retired).isFalse();
-		this.lock.released(hold.token());
-		assertThat(this.port.retired).isTrue();
-	}
-
-	@Test
-	void nextWaiterTakesOverARenewalThatWasGivenUp() {
-		Hold hold = take(FIXED);
-		PlainWaiter first = waiter(FIXED);
-		PlainWaiter second = waiter(FIXED);
-		join(first, START);
-		join(second, START);
-		long late = START + LEASE / 2;
-		this.lock.end(hold, late);
-		assertThat(this.lock.next(first, late)).isInstanceOf(HandoffRenewal.class);
-		this.lock.cancel(first, new Interrupted(), late);
-		HandoffRenewal renewal = (HandoffRenewal) this.lock.next(second, late);
-		this.lock.handoffRenewed(renewal, RenewResult.RENEWED, late);
-		assertThat(second.hold().fencingToken()).isEqualTo(2);
-	}
-
 	// holding
 
 	@Test
@@ -325,17 +293,6 @@ class KeyLockTests {
 		assertThat(waiter.outcome()).isNull();
 		this.port.watchFailure = null;
 		attempt(waiter, START + LEASE);
-	}
-
-	@Test
-	void shortLeaseOfAHandOverIsRenewedAMillisecondLaterIfAnotherOneWaitsHere() {
-		LockParameters halfAMinute = new LockParameters("job", null, Duration.ofSeconds(30), true, Time.FOREVER, 0,
-				OnLost.THROW, false);
-		PlainWaiter first = findBusy(waiter(halfAMinute));
-		join(waiter(halfAMinute), START);
-		this.lock.granted(ownership(), new Grant(2, false), START + MILLI);
-		assertThat(first.hold().isHandedOff()).isFalse();
-		assertThat(this.port.lastSlot().time()).isEqualTo(START + 2 * MILLI);
 	}
 
 	@Test

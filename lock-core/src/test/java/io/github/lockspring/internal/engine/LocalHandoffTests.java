@@ -10,6 +10,8 @@ import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.test.util.ReflectionTestUtils;
 
@@ -23,6 +25,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 class LocalHandoffTests extends EngineFixture {
 
 	private static final Duration SHARE = Duration.ofNanos(KeyLockRegistry.MAX_HANDOFF_NANOS);
+
+	private static final Duration UNTIL_A_THIRD_IS_LEFT = TTL.minus(DRIFT).minus(TTL.dividedBy(3));
 
 	private static final LockRequest FIXED = LockRequest.of(KEY).ttl(TTL).renew(false).waitTime(Duration.ofMinutes(1));
 
@@ -107,24 +111,54 @@ class LocalHandoffTests extends EngineFixture {
 		assertReleased(second);
 	}
 
-	@Test
-	void h17HandsOffToARenewedHoldWhileHalfOfTheLeaseIsLeft() {
-		HeldLock first = held(request(), 10);
-		Running<HeldLock> second = waitingBehind(request());
-		advance(TTL.minus(DRIFT).minus(TTL.dividedBy(2)));
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void h17HandsOffWhileMoreThanAThirdOfTheLeaseIsLeft(boolean renew) {
+		HeldLock first = held(request().renew(renew), 10);
+		Running<HeldLock> second = waitingBehind(request().renew(renew));
+		advance(UNTIL_A_THIRD_IS_LEFT.minusNanos(1));
 		first.close();
 		assertHandedOff(second, 11);
 		assertThat(this.store.renewed).isEmpty();
 	}
 
-	@Test
-	void h17HandsOffToAFixedHoldWhileNearlyAllOfTheLeaseIsLeft() {
-		HeldLock first = held(FIXED, 10);
-		Running<HeldLock> second = waitingBehind(FIXED);
-		advance(Duration.ofSeconds(2));
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void h17ReleasesWhenAThirdOfTheLeaseIsLeft(boolean renew) {
+		HeldLock first = held(request().renew(renew), 10);
+		Running<HeldLock> second = waitingBehind(request().renew(renew));
+		advance(UNTIL_A_THIRD_IS_LEFT);
+		first.close();
+		assertReleased(second);
+		assertThat(this.store.renewed).isEmpty();
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void h17LeaseThatIsShortAfterALocalHandOffIsLengthenedInTheBackground(boolean renew) {
+		HeldLock first = held(request().renew(renew), 10);
+		Running<HeldLock> second = waitingBehind(request().renew(renew));
+		advance(TTL.dividedBy(2));
 		first.close();
 		assertHandedOff(second, 11);
+		assertThat(second.get().remaining()).isEqualTo(TTL.dividedBy(2).minus(DRIFT));
+		tick();
+		runBackground();
+		assertThat(second.get().remaining()).isEqualTo(TTL.minus(DRIFT));
+		assertThat(this.store.renewed).hasSize(1);
+	}
+
+	@Test
+	void h17LeaseOfAHandOverIsHandedOffAndRenewedWhenAThirdOfItIsOver() {
+		Waiting first = waiting(request(), 100);
+		Running<HeldLock> second = waitingBehind(request());
+		this.store.messages().granted(KEY, first.attempt().token(), 101, false);
+		first.running().get().close();
+		assertHandedOff(second, 102);
+		assertThat(second.get().remaining()).isLessThan(Duration.ofSeconds(5));
 		assertThat(this.store.renewed).isEmpty();
+		pass(Duration.ofSeconds(5).dividedBy(3));
+		assertThat(second.get().remaining()).isEqualTo(TTL.minus(DRIFT));
 	}
 
 	@Test
@@ -141,6 +175,21 @@ class LocalHandoffTests extends EngineFixture {
 		pass(Duration.ofSeconds(3));
 		assertThat(lock.isHeld()).isFalse();
 		assertThat(this.store.renewed).isEmpty();
+	}
+
+	@Test
+	void h17FixedHoldThatGotTheLockLateInItsLeaseHasNearlyItsFullTtl() {
+		HeldLock first = held(FIXED, 10);
+		Running<HeldLock> second = waitingBehind(FIXED);
+		advance(TTL.dividedBy(2));
+		first.close();
+		HeldLock lock = second.get();
+		for (int i = 0; i < 27; i++) {
+			pass(Duration.ofSeconds(1));
+			assertThat(lock.isHeld()).as("after %s s", i + 1).isTrue();
+		}
+		pass(Duration.ofSeconds(3));
+		assertThat(lock.isHeld()).isFalse();
 	}
 
 	@Test

@@ -11,7 +11,6 @@ import io.github.lockspring.LockEvent.Lost.Cause;
 import io.github.lockspring.LockEvent;
 import io.github.lockspring.internal.engine.WaiterAction.AcquireAttempt;
 import io.github.lockspring.internal.engine.WaiterAction.Done;
-import io.github.lockspring.internal.engine.WaiterAction.HandoffRenewal;
 import io.github.lockspring.internal.engine.WaiterAction.Park;
 import io.github.lockspring.internal.engine.support.LostReleases;
 import io.github.lockspring.internal.engine.support.Time;
@@ -407,18 +406,6 @@ final class PlayedInstance implements KeyLockPort {
 					}
 					else {
 						mine().failed(this, attempt, PlayedWorld.NO_RESULT, false, now());
-					}
-				});
-			}
-			else if (action instanceof HandoffRenewal renewal) {
-				this.calling = true;
-				PlayedInstance.this.world.renew(PlayedInstance.this, renewal.request(), (result) -> {
-					this.calling = false;
-					if (result != null) {
-						mine().handoffRenewed(renewal, result, now());
-					}
-					else {
-						mine().handoffFailed(renewal, PlayedWorld.NO_RESULT, now());
 					}
 				});
 			}
