@@ -91,22 +91,14 @@ final class DefaultHeldLock implements KeyedLock {
 		}
 	}
 
-	Hold.Reentry enter(LockParameters inner) {
-		return this.lock.enter(this.hold, inner, now());
-	}
-
-	void exit(LockParameters inner) {
-		this.lock.exit(this.hold, inner);
-	}
-
 	/**
 	 * Lets a loss interrupt the present thread.
 	 * @return ends that: no interrupt of the loss arrives after it, and one that arrived
-	 * is cleared; null if a loss interrupts a thread already
+	 * is cleared
 	 */
-	@Nullable Runnable arm() {
+	Runnable arm() {
 		Hold.LossInterrupt armed = this.lock.arm(this.hold);
-		return (armed != null) ? () -> disarm(armed) : null;
+		return () -> disarm(armed);
 	}
 
 	private void disarm(Hold.LossInterrupt armed) {

@@ -130,7 +130,7 @@ final class DefaultLockTemplate implements LockTemplate {
 				LockParameters parameters = LockParameters.of(key, request, present.settings(),
 						present.client().traits());
 				if (outer != null) {
-					acquisition.reenter(outer, parameters);
+					acquisition.reenter(outer);
 				}
 				else {
 					acquisition.add(acquire(present, parameters, options, start));

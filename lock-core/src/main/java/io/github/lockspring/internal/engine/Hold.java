@@ -28,20 +28,6 @@ final class Hold implements Waiter.Outcome {
 	}
 
 	/**
-	 * What a call that entered a hold again means for it.
-	 */
-	enum Reentry {
-
-		/** The hold is lost: the call did not enter it. */
-		REFUSED,
-		/** The call requires no more than the hold and the calls before it. */
-		UNCHANGED,
-		/** The call requires the lock for longer, or to be told of its loss. */
-		EXTENDED
-
-	}
-
-	/**
 	 * What the end of a hold means for its holder.
 	 *
 	 * @param outcome what the holder is told
@@ -85,9 +71,6 @@ final class Hold implements Waiter.Outcome {
 
 	private long start;
 
-	/** The limit without re-entries. */
-	private long ownLimit;
-
 	private volatile long limit;
 
 	private volatile State state = State.ACTIVE;
@@ -96,8 +79,6 @@ final class Hold implements Waiter.Outcome {
 
 	/** Sent when a hold that was lost ends. */
 	private @Nullable ReleaseRequest lateRelease;
-
-	private @Nullable Reentries reentries;
 
 	/** Sent by a loss to the thread that has armed it. */
 	private volatile @Nullable LossInterrupt armed;
@@ -122,8 +103,7 @@ final class Hold implements Waiter.Outcome {
 		this.fencingToken = fencingToken;
 		this.handedOff = handedOff;
 		this.start = start;
-		this.ownLimit = waiter.options().deferred() ? start + Time.FOREVER : this.parameters.limitFrom(start);
-		this.limit = this.ownLimit;
+		this.limit = waiter.options().deferred() ? start + Time.FOREVER : this.parameters.limitFrom(start);
 	}
 
 	// transitions
@@ -133,31 +113,13 @@ final class Hold implements Waiter.Outcome {
 	 */
 	void begin(long now) {
 		this.start = now;
-		this.ownLimit = this.parameters.limitFrom(now);
-		updateLimit();
-	}
-
-	Reentry enter(LockParameters inner, long now) {
-		if (this.reentries == null) {
-			this.reentries = new Reentries(this.parameters);
-		}
-		Reentry effect = this.reentries.add(inner, now, this.ownLimit);
-		updateLimit();
-		return effect;
-	}
-
-	void exit(LockParameters inner) {
-		if (this.reentries != null) {
-			this.reentries.remove(inner);
-			updateLimit();
-		}
+		this.limit = this.parameters.limitFrom(now);
 	}
 
 	/** The holder has lengthened the lease. */
 	void extend(long limit) {
 		this.lease.extend();
-		this.ownLimit = Time.later(this.ownLimit, limit);
-		updateLimit();
+		this.limit = Time.later(this.limit, limit);
 	}
 
 	/**
@@ -169,11 +131,6 @@ final class Hold implements Waiter.Outcome {
 			this.lease.renewing(now);
 		}
 		return due;
-	}
-
-	private void updateLimit() {
-		Reentries present = this.reentries;
-		this.limit = (present != null) ? present.limit(this.ownLimit) : this.ownLimit;
 	}
 
 	/**
@@ -200,13 +157,9 @@ final class Hold implements Waiter.Outcome {
 
 	/**
 	 * Lets a loss interrupt the present thread, from now on; at once if the lock is lost.
-	 * @return what it sends, or null if a loss interrupts a thread already, because of an
-	 * outer call
+	 * @return what it sends
 	 */
-	@Nullable LossInterrupt arm() {
-		if (this.armed != null) {
-			return null;
-		}
+	LossInterrupt arm() {
 		LossInterrupt interrupt = new LossInterrupt(Thread.currentThread());
 		if (this.state == State.LOST) {
 			interrupt.send();
@@ -378,53 +331,6 @@ final class Hold implements Waiter.Outcome {
 		synchronized boolean end() {
 			this.ended = true;
 			return this.sent;
-		}
-
-	}
-
-	/**
-	 * The calls that have entered the hold again and not ended yet.
-	 */
-	private static final class Reentries {
-
-		private record Entry(LockParameters parameters, long limit) {
-		}
-
-		private final LockParameters own;
-
-		private final List<Entry> present = new ArrayList<>(1);
-
-		Reentries(LockParameters own) {
-			this.own = own;
-		}
-
-		Reentry add(LockParameters inner, long now, long ownLimit) {
-			Entry reentry = new Entry(inner, inner.limitFrom(now));
-			boolean unbounded = this.own.renew() && this.own.maxHold() == Time.FOREVER;
-			boolean longer = inner.renew() && !unbounded && reentry.limit - limit(ownLimit) > 0;
-			this.present.add(reentry);
-			return longer ? Reentry.EXTENDED : Reentry.UNCHANGED;
-		}
-
-		void remove(LockParameters inner) {
-			// two threads may share a handle, so it need not be the last one
-			for (int i = this.present.size() - 1; i >= 0; i--) {
-				if (this.present.get(i).parameters == inner) {
-					this.present.remove(i);
-					return;
-				}
-			}
-		}
-
-		/** Returns the limit of a hold, which each renewed call inside it may put off. */
-		long limit(long ownLimit) {
-			long latest = ownLimit;
-			for (Entry reentry : this.present) {
-				if (reentry.parameters.renew()) {
-					latest = Time.later(latest, reentry.limit);
-				}
-			}
-			return latest;
 		}
 
 	}

@@ -397,42 +397,17 @@ final class KeyLock {
 	void begin(Hold hold, long now) {
 		try (Monitor entered = this.monitor.enter()) {
 			hold.begin(now);
-			limitChanged(hold);
-		}
-	}
-
-	/**
-	 * Enters a hold again, unless it is lost.
-	 */
-	Hold.Reentry enter(Hold hold, LockParameters inner, long now) {
-		try (Monitor entered = this.monitor.enter()) {
-			if (!isStillHeld(hold, now)) {
-				return Hold.Reentry.REFUSED;
+			Ownership held = this.ownership;
+			if (held != null && held.state() == State.HELD && held.hold() == hold) {
+				held.watch(this.port);
 			}
-			Hold.Reentry effect = hold.enter(inner, now);
-			limitChanged(hold);
-			return effect;
-		}
-	}
-
-	void exit(Hold hold, LockParameters inner) {
-		try (Monitor entered = this.monitor.enter()) {
-			hold.exit(inner);
-			limitChanged(hold);
-		}
-	}
-
-	private void limitChanged(Hold hold) {
-		Ownership held = this.ownership;
-		if (held != null && held.state() == State.HELD && held.hold() == hold) {
-			held.watch(this.port);
 		}
 	}
 
 	/**
 	 * As {@link Hold#arm()}.
 	 */
-	Hold.@Nullable LossInterrupt arm(Hold hold) {
+	Hold.LossInterrupt arm(Hold hold) {
 		return inside(hold::arm);
 	}
 

@@ -22,34 +22,18 @@ final class LockAcquisition {
 	 */
 	private final AtomicInteger users = new AtomicInteger(1);
 
-	private static final class Part {
+	/**
+	 * The lock of one key.
+	 *
+	 * @param lock the lock
+	 * @param entered whether an outer call has acquired it: that call's options count,
+	 * and its end releases
+	 */
+	private record Part(DefaultHeldLock lock, boolean entered) {
 
-		private final DefaultHeldLock lock;
-
-		private final LockParameters parameters;
-
-		/** What the re-entry means for the hold; null for a new hold. */
-		private final Hold.@Nullable Reentry reentry;
-
-		/** Whether it outlasts the call, in a unit of work. */
-		private boolean kept;
-
-		Part(DefaultHeldLock lock, LockParameters parameters, Hold.@Nullable Reentry reentry) {
-			this.lock = lock;
-			this.parameters = parameters;
-			this.reentry = reentry;
-		}
-
-		/** Returns whether it was lost. */
+		/** Returns whether the lock was lost. */
 		boolean end(boolean last, boolean inBackground) {
-			if (this.reentry == null && (last || !this.kept)) {
-				return this.lock.end(inBackground);
-			}
-			boolean lost = !this.lock.isHeld();
-			if (last || !this.kept) {
-				this.lock.exit(this.parameters);
-			}
-			return lost;
+			return (last && !this.entered) ? this.lock.end(inBackground) : !this.lock.isHeld();
 		}
 
 	}
@@ -59,26 +43,22 @@ final class LockAcquisition {
 	private final List<Runnable> armed = new ArrayList<>(0);
 
 	void add(DefaultHeldLock lock) {
-		this.parts.add(new Part(lock, lock.parameters(), null));
+		this.parts.add(new Part(lock, false));
 	}
 
 	/**
 	 * Enters a hold of the call chain again.
 	 * @throws LockLostException if it is lost
 	 */
-	void reenter(DefaultHeldLock lock, LockParameters parameters) {
-		Hold.Reentry effect = lock.enter(parameters);
-		if (effect == Hold.Reentry.REFUSED) {
-			lock.ensureHeld();
-			throw lock.lostException();
-		}
-		this.parts.add(new Part(lock, parameters, effect));
+	void reenter(DefaultHeldLock lock) {
+		lock.ensureHeld();
+		this.parts.add(new Part(lock, true));
 	}
 
 	List<DefaultHeldLock> newLocks() {
 		List<DefaultHeldLock> locks = new ArrayList<>(this.parts.size());
 		for (Part part : this.parts) {
-			if (part.reentry == null) {
+			if (!part.entered) {
 				locks.add(part.lock);
 			}
 		}
@@ -105,37 +85,29 @@ final class LockAcquisition {
 	}
 
 	/**
-	 * Keeps the locks beyond the end of the call, until the unit of work is complete: the
-	 * new holds, and the re-entries that require more than the hold that they entered.
+	 * Keeps the new holds beyond the end of the call, until the unit of work is complete.
 	 */
 	void belongTo(UnitOfWork unit) {
-		this.parts.forEach((part) -> part.kept = part.reentry != Hold.Reentry.UNCHANGED);
-		if (this.parts.stream().noneMatch((part) -> part.kept)) {
+		List<DefaultHeldLock> locks = newLocks();
+		if (locks.isEmpty()) {
 			return;
 		}
-		List<DefaultHeldLock> locks = newLocks();
 		locks.forEach(DefaultHeldLock::keep);
-		CallChain.Attachment attachment = locks.isEmpty() ? null : CallChain.attach(locks);
+		CallChain.Attachment attachment = CallChain.attach(locks);
 		try {
 			this.users.incrementAndGet();
 			unit.afterCompletion(() -> {
-				close(attachment);
+				attachment.close();
 				if (isLastUser()) {
 					// no caller is left to be told of a loss, which has been an event
-					endKept();
+					endAll(true, false);
 				}
 			});
 		}
 		catch (Throwable ex) {
 			this.users.decrementAndGet();
-			close(attachment);
-			throw ex;
-		}
-	}
-
-	private static void close(CallChain.@Nullable Attachment attachment) {
-		if (attachment != null) {
 			attachment.close();
+			throw ex;
 		}
 	}
 
@@ -143,20 +115,11 @@ final class LockAcquisition {
 		return this.users.decrementAndGet() == 0;
 	}
 
-	private void endKept() {
-		for (int i = this.parts.size() - 1; i >= 0; i--) {
-			if (this.parts.get(i).kept) {
-				this.parts.get(i).end(true, false);
-			}
-		}
-	}
-
 	/** Lets a loss interrupt the present thread, where that was requested. */
 	void armInterrupts() {
 		for (Part part : this.parts) {
-			Runnable disarm = (part.parameters.onLost() == OnLost.INTERRUPT) ? part.lock.arm() : null;
-			if (disarm != null) {
-				this.armed.add(disarm);
+			if (!part.entered && part.lock.parameters().onLost() == OnLost.INTERRUPT) {
+				this.armed.add(part.lock.arm());
 			}
 		}
 	}
@@ -170,7 +133,10 @@ final class LockAcquisition {
 	 */
 	@Nullable LockLostException end(boolean inBackground) {
 		this.armed.forEach(Runnable::run);
-		boolean last = isLastUser();
+		return endAll(isLastUser(), inBackground);
+	}
+
+	private @Nullable LockLostException endAll(boolean last, boolean inBackground) {
 		LockLostException lost = null;
 		for (int i = this.parts.size() - 1; i >= 0; i--) {
 			Part part = this.parts.get(i);

@@ -369,51 +369,13 @@ class KeyLockTests {
 	}
 
 	@Test
-	void limitThatComesNearerWhenACallEndsIsWatched() {
-		Hold hold = take(FIXED);
-		this.lock.enter(hold, RENEWED, START);
-		long renewed = START + 2_500 * MILLI;
-		this.lock.renewedByHolder(hold, RenewResult.RENEWED, renewed, TTL.toNanos(), 0, renewed);
-		Watchdog.Slot slot = this.port.lastSlot();
-		this.lock.due(ownership(), slot, renewed);
-		assertThat(this.port.lastSlot().time()).isEqualTo(renewed + TTL.toNanos() / 3);
-		this.lock.exit(hold, RENEWED);
-		assertThat(this.port.lastSlot().time()).isEqualTo(START + TTL.toNanos());
-	}
-
-	@Test
-	void callInsideAHoldIsTellingOnlyIfItWantsMore() {
-		LockParameters tenSeconds = parameters(true, 10_000 * MILLI, OnLost.THROW);
-		Hold hold = take(tenSeconds);
-		long later = START + 5_000 * MILLI;
-		LockParameters fiveSeconds = parameters(true, 5_000 * MILLI, OnLost.THROW);
-		Hold.Reentry same = hold.enter(fiveSeconds, later);
-		assertThat(same).isEqualTo(Hold.Reentry.UNCHANGED);
-		assertThat(hold.enter(fiveSeconds, START)).isEqualTo(Hold.Reentry.UNCHANGED);
-		assertThat(hold.enter(fiveSeconds, later + 1)).isEqualTo(Hold.Reentry.EXTENDED);
-		assertThat(hold.limit()).isEqualTo(later + 1 + 5_000 * MILLI);
-	}
-
-	@Test
-	void callInsideAHoldWithoutALimitCannotLengthenIt() {
-		Hold hold = take(RENEWED);
-		assertThat(hold.enter(RENEWED, START + 1)).isEqualTo(Hold.Reentry.UNCHANGED);
-	}
-
-	@Test
-	void callInsideAFixedHoldLengthensIt() {
-		Hold hold = take(FIXED);
-		assertThat(hold.enter(RENEWED, START)).isEqualTo(Hold.Reentry.EXTENDED);
-	}
-
-	@Test
 	void lossInterruptsOnlyWhileItIsArmed() {
 		Hold hold = take(FIXED);
 		Hold.LossInterrupt first = this.lock.arm(hold);
-		assertThat(first).isNotNull();
-		assertThat(this.lock.arm(hold)).isNull();
 		assertThat(hold.disarm(first)).isFalse();
-		assertThat(this.lock.arm(hold)).isNotNull();
+		Hold.LossInterrupt second = this.lock.arm(hold);
+		this.lock.surrender(Cause.STOPPED, START);
+		assertThat(hold.lossInterrupt()).isSameAs(second);
 	}
 
 	@Test

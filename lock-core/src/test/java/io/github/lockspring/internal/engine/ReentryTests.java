@@ -71,37 +71,16 @@ class ReentryTests extends EngineFixture {
 	}
 
 	@Test
-	void innerRenewalKeepsAFixedLeaseAliveWhileItRunsAndNoLonger() {
+	void optionsOfTheOutermostCallCount() {
 		LockRequest fixed = LockRequest.of(KEY).ttl(TTL).renew(false);
-		this.template.executeWithoutResult(fixed, (outer) -> {
-			this.template.executeWithoutResult(request(), (inner) -> {
-				pass(Duration.ofSeconds(10));
-				assertThat(this.store.renewed).hasSize(1);
-				pass(Duration.ofSeconds(10));
-				assertThat(this.store.renewed).hasSize(2);
-				pass(Duration.ofSeconds(9));
-			});
-			int renewals = this.store.renewed.size();
-			assertThat(outer.remaining()).isLessThanOrEqualTo(Duration.ofSeconds(1));
-			pass(Duration.ofMillis(900));
-			assertThat(this.store.renewed).hasSize(renewals);
-		});
-	}
-
-	@Test
-	void innerRenewalOutlivesTheOuterLease() {
-		LockRequest fixed = LockRequest.of(KEY).ttl(TTL).renew(false);
-		AtomicInteger held = new AtomicInteger();
-		assertThatExceptionOfType(LockLostException.class).as("of the outer call, at its end")
-			.isThrownBy(() -> this.template.executeWithoutResult(fixed,
-					(outer) -> this.template.executeWithoutResult(request(), (inner) -> {
-						for (int i = 0; i < 10; i++) {
-							pass(Duration.ofSeconds(10));
-							inner.ensureHeld();
-							held.incrementAndGet();
-						}
-					})));
-		assertThat(held).hasValue(10);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> this.template.executeWithoutResult(fixed,
+				(outer) -> this.template.executeWithoutResult(request(), (inner) -> {
+					pass(TTL.minusSeconds(1));
+					inner.ensureHeld();
+					pass(Duration.ofSeconds(1));
+					assertThat(inner.isHeld()).isFalse();
+				})));
+		assertThat(this.store.renewed).isEmpty();
 		assertNothingLeft();
 	}
 
@@ -203,29 +182,6 @@ class ReentryTests extends EngineFixture {
 		assertThatExceptionOfType(LockNotAcquiredException.class)
 			.isThrownBy(() -> this.template.execute(request().waitTime(Duration.ZERO), (lock) -> "entered"));
 		handle.close();
-	}
-
-	@Test
-	void eachEntryEndsItsOwnRenewalAlsoIfTwoThreadsShareAHandle() {
-		long now = this.time.nanoTime();
-		LockRequest request = LockRequest.of(KEY).ttl(TTL).renew(false);
-		LockParameters parameters = LockParameters.of(KEY, request, EngineSettings.defaults(), this.store.traits());
-		Waiter.WaitOptions options = new Waiter.WaitOptions(now, false, Long.MAX_VALUE, true, false);
-		Hold hold = new Hold(new ThreadWaiter(this.registry, parameters, options), new OwnerToken("i", 1, 5000),
-				new Lease(new RenewalPolicy(0.3)), 1, false, now);
-		LockParameters longer = inner(Duration.ofMinutes(10));
-		LockParameters shorter = inner(Duration.ofMinutes(1));
-		hold.enter(longer, now);
-		hold.enter(shorter, now);
-		hold.exit(longer);
-		assertThat(hold.limit() - now).isEqualTo(Duration.ofMinutes(1).toNanos());
-		hold.exit(shorter);
-		assertThat(hold.limit() - now).isEqualTo(TTL.toNanos());
-	}
-
-	private LockParameters inner(Duration maxHold) {
-		LockRequest request = LockRequest.of(KEY).ttl(TTL).maxHold(maxHold);
-		return LockParameters.of(KEY, request, EngineSettings.defaults(), this.store.traits());
 	}
 
 	@Test

@@ -289,21 +289,6 @@ class ReleaseAfterCompletionTests {
 	}
 
 	@Test
-	void callThatWantsTheLockForLongerHasItUntilTheCommit() {
-		this.bank.guarded(Verification.LOCAL, Duration.ZERO);
-		LockRequest shorter = A.ttl(Duration.ofSeconds(3)).maxHold(Duration.ofSeconds(3));
-		this.bank.transaction().executeWithoutResult((status) -> {
-			this.bank.locks.executeWithoutResult(shorter, (lock) -> {
-			});
-			HeldLock lock = this.bank.locks.execute(shorter.maxHold(Duration.ofMinutes(1)), (held) -> held);
-			await().until(() -> this.bank.renewals() >= 4);
-			assertThat(lock.isHeld()).isTrue();
-			this.bank.write();
-		});
-		assertThat(this.bank.written()).isOne();
-	}
-
-	@Test
 	void threadDoesNotWaitForItsOwnTransaction() {
 		this.bank.transaction().executeWithoutResult((status) -> {
 			this.bank.locks.executeWithoutResult(A, (lock) -> {
