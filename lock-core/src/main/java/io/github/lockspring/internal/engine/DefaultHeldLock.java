@@ -207,7 +207,7 @@ final class DefaultHeldLock implements KeyedLock {
 		Hold.End end = end();
 		ReleaseRequest request = end.request();
 		boolean lost = end.outcome() == Hold.End.Outcome.LOST;
-		if (request != null && (lost || inBackground || this.registry.dispatcher().isSilent(key()))) {
+		if (request != null && (inBackground || this.registry.dispatcher().isSilent(key()))) {
 			this.registry.release(request, this.lock, false);
 		}
 		else if (request != null && !(parameters().asyncRelease() && releaseAsync(request))) {

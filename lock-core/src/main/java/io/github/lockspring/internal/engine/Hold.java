@@ -31,12 +31,14 @@ final class Hold implements Waiter.Outcome {
 	 * What the end of a hold means for its holder.
 	 *
 	 * @param outcome what the holder is told
-	 * @param request what is to be sent to the store: now, and then reported to the lock,
-	 * or in the background where the lock was lost; or null
+	 * @param request what is to be sent to the store now, and then reported to the lock;
+	 * or null
 	 */
 	record End(Outcome outcome, @Nullable ReleaseRequest request) {
 
 		static final End REPEATED = new End(Outcome.REPEATED, null);
+
+		static final End LOST = new End(Outcome.LOST, null);
 
 		static final End HANDED_OFF = new End(Outcome.ENDED, null);
 
@@ -76,9 +78,6 @@ final class Hold implements Waiter.Outcome {
 	private volatile State state = State.ACTIVE;
 
 	private volatile @Nullable Cause lossCause;
-
-	/** Sent when a hold that was lost ends. */
-	private @Nullable ReleaseRequest lateRelease;
 
 	/** Sent by a loss to the thread that has armed it. */
 	private volatile @Nullable LossInterrupt armed;
@@ -133,14 +132,9 @@ final class Hold implements Waiter.Outcome {
 		return due;
 	}
 
-	/**
-	 * Declares the loss.
-	 * @param lateRelease what is released when the hold ends; a renewal that was given up
-	 * may have been carried out
-	 */
-	void lose(Cause cause, ReleaseRequest lateRelease) {
+	/** Declares the loss. */
+	void lose(Cause cause) {
 		this.lossCause = cause;
-		this.lateRelease = lateRelease;
 		this.state = State.LOST;
 		this.lossInterrupt = this.armed;
 		this.armed = null;
@@ -290,10 +284,6 @@ final class Hold implements Waiter.Outcome {
 	/** What the loss has to send, or null. */
 	@Nullable LossInterrupt lossInterrupt() {
 		return this.lossInterrupt;
-	}
-
-	@Nullable ReleaseRequest lateRelease() {
-		return this.lateRelease;
 	}
 
 	@Nullable Thread opener() {

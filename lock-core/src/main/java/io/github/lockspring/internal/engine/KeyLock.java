@@ -439,8 +439,7 @@ final class KeyLock {
 			boolean held = isStillHeld(hold, now);
 			hold.close();
 			Ownership owned = this.ownership;
-			return (held && owned != null) ? end(owned, hold, now)
-					: new Hold.End(Hold.End.Outcome.LOST, hold.lateRelease());
+			return (held && owned != null) ? end(owned, hold, now) : Hold.End.LOST;
 		}
 	}
 
@@ -564,16 +563,23 @@ final class KeyLock {
 		return this.ownership;
 	}
 
+	/** Releases at once: a renewal that was given up may have been carried out. */
 	private void lose(Ownership lost, Cause cause, long now) {
+		this.port.releasing(lost.token());
+		ReleaseRequest release = declareLost(lost, cause, now);
+		this.monitor.afterwards(() -> this.port.release(release, this, false));
+	}
+
+	private ReleaseRequest declareLost(Ownership lost, Cause cause, long now) {
 		ReleaseRequest release = lost.releaseRequest(Duration.ZERO);
 		lost.lose();
 		lost.unwatch(this.port);
-		this.port.losing(release, now);
 		drop(lost.token());
 		Hold hold = lost.presentHold();
-		hold.lose(cause, release);
+		hold.lose(cause);
 		this.monitor.afterwards(() -> this.port.lost(hold, cause, now));
 		settle();
+		return release;
 	}
 
 	/**
@@ -587,8 +593,7 @@ final class KeyLock {
 			if (held == null || !held.owns()) {
 				return null;
 			}
-			lose(held, cause, now);
-			return held.releaseRequest(Duration.ZERO);
+			return declareLost(held, cause, now);
 		}
 	}
 

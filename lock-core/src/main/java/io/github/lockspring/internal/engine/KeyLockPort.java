@@ -26,12 +26,6 @@ interface KeyLockPort {
 	void releasing(OwnerToken token);
 
 	/**
-	 * Knows what an ownership that is lost has to release, also if that is not sent yet:
-	 * a message about its token is answered with it.
-	 */
-	void losing(ReleaseRequest release, long now);
-
-	/**
 	 * Drops a lock that has neither waiters nor an ownership.
 	 */
 	void retire(KeyLock lock);

@@ -23,7 +23,6 @@ import io.github.lockspring.internal.engine.support.InstanceRegistration;
 import io.github.lockspring.internal.engine.support.LockEvents;
 import io.github.lockspring.internal.engine.support.LockRecorder.Renewal;
 import io.github.lockspring.internal.engine.support.LockRecorder;
-import io.github.lockspring.internal.engine.support.LostReleases;
 import io.github.lockspring.internal.engine.support.MeasuredStore;
 import io.github.lockspring.internal.engine.support.StoreClient;
 import io.github.lockspring.internal.engine.support.StoreDispatcher;
@@ -47,11 +46,11 @@ import org.slf4j.LoggerFactory;
  * with the store, its messages, and the machinery. Thread-safe.
  * <p>
  * For maintainers: a token is <em>known</em> from before its first request is sent until
- * its release has a result or was given up, or until its lease is lost: as the token of
- * its key's present ownership, or as one whose release is under way. A message about a
- * token that is not known is answered with a release: this is how the store gets rid of
- * orphans. A lock removes itself, under its monitor, when it has neither an ownership nor
- * waiters. A monitor is never entered inside another one, nor held during a request.
+ * its release has a result or was given up: as the token of its key's present ownership,
+ * or as one whose release is under way. A message about a token that is not known is
+ * answered with a release: this is how the store gets rid of orphans. A lock removes
+ * itself, under its monitor, when it has neither an ownership nor waiters. A monitor is
+ * never entered inside another one, nor held during a request.
  */
 final class KeyLockRegistry implements KeyLockPort, InboxListener {
 
@@ -113,8 +112,6 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 	 * given them the lock meanwhile.
 	 */
 	private final Map<OwnerToken, Boolean> releasing = new ConcurrentHashMap<>();
-
-	private final LostReleases lostReleases = new LostReleases();
 
 	private final Optional<Inbox> inbox;
 
@@ -271,11 +268,6 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 	}
 
 	@Override
-	public void losing(ReleaseRequest release, long now) {
-		this.lostReleases.add(release, now);
-	}
-
-	@Override
 	public void retire(KeyLock lock) {
 		this.locks.remove(lock.key(), lock);
 	}
@@ -426,10 +418,9 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 		if (present != null && present.token().equals(token)) {
 			return present;
 		}
-		// looked up last: a lock says that it releases or loses before it drops the
-		// ownership
+		// looked up last: a lock says that it releases before it drops the ownership
 		if (!this.releasing.containsKey(token)) {
-			this.dispatcher.release(this.lostReleases.release(key, token), null);
+			this.dispatcher.release(new ReleaseRequest(key, token), null);
 		}
 		return null;
 	}

@@ -434,8 +434,6 @@ class KeyLockTests {
 
 		private final List<Cause> lost = new ArrayList<>();
 
-		private final List<ReleaseRequest> losing = new ArrayList<>();
-
 		private int tokens;
 
 		private int opened;
@@ -462,11 +460,6 @@ class KeyLockTests {
 
 		@Override
 		public void releasing(OwnerToken token) {
-		}
-
-		@Override
-		public void losing(ReleaseRequest release, long now) {
-			this.losing.add(release);
 		}
 
 		@Override

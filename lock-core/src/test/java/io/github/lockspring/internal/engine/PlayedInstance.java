@@ -12,7 +12,6 @@ import io.github.lockspring.LockEvent;
 import io.github.lockspring.internal.engine.WaiterAction.AcquireAttempt;
 import io.github.lockspring.internal.engine.WaiterAction.Done;
 import io.github.lockspring.internal.engine.WaiterAction.Park;
-import io.github.lockspring.internal.engine.support.LostReleases;
 import io.github.lockspring.internal.engine.support.Time;
 import io.github.lockspring.internal.engine.support.Watchdog;
 import io.github.lockspring.store.LockStore.ReleaseRequest;
@@ -44,8 +43,6 @@ final class PlayedInstance implements KeyLockPort {
 	private @Nullable KeyLock lock;
 
 	private final Set<OwnerToken> releasing = new HashSet<>();
-
-	private final LostReleases lostReleases = new LostReleases();
 
 	private final TreeMap<Watchdog.Slot, Ownership> slots = new TreeMap<>();
 
@@ -189,7 +186,7 @@ final class PlayedInstance implements KeyLockPort {
 			return present;
 		}
 		if (!this.releasing.contains(token)) {
-			release(this.lostReleases.release(KEY, token), null, false);
+			release(new ReleaseRequest(KEY, token), null, false);
 		}
 		return null;
 	}
@@ -204,11 +201,6 @@ final class PlayedInstance implements KeyLockPort {
 	@Override
 	public void releasing(OwnerToken token) {
 		this.releasing.add(token);
-	}
-
-	@Override
-	public void losing(ReleaseRequest release, long now) {
-		this.lostReleases.add(release, now);
 	}
 
 	@Override
