@@ -15,7 +15,6 @@ import io.github.lockspring.internal.engine.WaiterAction.AcquireAttempt;
 import io.github.lockspring.internal.engine.WaiterAction.Park;
 import io.github.lockspring.internal.engine.support.Monitor;
 import io.github.lockspring.internal.engine.support.Time;
-import io.github.lockspring.internal.engine.support.Watchdog;
 import io.github.lockspring.store.LockStore.AcquireResult;
 import io.github.lockspring.store.LockStore.ReleaseRequest;
 import io.github.lockspring.store.LockStore.RenewRequest;
@@ -49,7 +48,7 @@ import org.jspecify.annotations.Nullable;
  * right, the store is asked.
  */
 @SuppressWarnings("try")
-final class KeyLock {
+final class KeyLock implements Watchdog.Watched {
 
 	/** A lease that is over may have been noticed by nobody else yet. */
 	private static final long EXPIRY_MARGIN = 1_000_000;
@@ -69,6 +68,8 @@ final class KeyLock {
 	private @Nullable Ownership ownership;
 
 	private boolean retired;
+
+	private volatile long due = NOT_DUE;
 
 	KeyLock(String key, KeyLockPort port, LocalHandoff handoff, RetrySchedule retry) {
 		this.key = key;
@@ -378,15 +379,7 @@ final class KeyLock {
 	private void hold(Ownership held, long now) {
 		Waiter waiter = this.waiters.removeFirst();
 		Hold hold = held.holdFor(waiter, now);
-		try {
-			held.watch(this.port);
-		}
-		catch (RuntimeException | Error ex) {
-			// a lock that cannot be watched is not acquired: the waiter looks again when
-			// its lease is over
-			this.waiters.addFirst(waiter);
-			throw ex;
-		}
+		watch(hold);
 		waiter.tell(hold);
 		this.monitor.afterwards(waiter);
 	}
@@ -399,7 +392,7 @@ final class KeyLock {
 			hold.begin(now);
 			Ownership held = this.ownership;
 			if (held != null && held.state() == State.HELD && held.hold() == hold) {
-				held.watch(this.port);
+				watch(hold);
 			}
 		}
 	}
@@ -454,7 +447,7 @@ final class KeyLock {
 		ReleaseRequest request = owned
 			.releaseRequest((keep > 0) ? Duration.ofNanos(keep).plusMillis(1) : Duration.ZERO);
 		owned.release();
-		owned.unwatch(this.port);
+		this.due = NOT_DUE;
 		return new Hold.End(Hold.End.Outcome.ENDED, request);
 	}
 
@@ -465,26 +458,32 @@ final class KeyLock {
 
 	// leases
 
-	/**
-	 * The watchdog looks at an ownership.
-	 * @return negative if its lease is not to be renewed now; otherwise how much earlier
-	 * than due others may be renewed with it
-	 */
-	long due(Ownership held, Watchdog.Slot slot, long now) {
+	@Override
+	public long due() {
+		return this.due;
+	}
+
+	private void watch(Hold hold) {
+		long at = hold.nextEvent();
+		this.due = (at != NOT_DUE) ? at : at + 1;
+		this.port.due(this.due);
+	}
+
+	@Override
+	public @Nullable Ownership tick(long now) {
 		try (Monitor entered = this.monitor.enter()) {
-			Hold hold = held.hold();
-			if (held.state() != State.HELD || hold == null || !slot.equals(held.slot())) {
-				return -1;
+			Ownership held = this.ownership;
+			if (held == null || !held.owns()) {
+				return null;
 			}
+			Hold hold = held.presentHold();
 			if (hold.isOver(now) || hold.isAbandoned()) {
 				lose(held, hold.isOver(now) ? Cause.EXPIRED : Cause.THREAD_ENDED, now);
-				return -1;
+				return null;
 			}
 			boolean renew = hold.startRenewalIfDue(now);
-			if (renew || slot.time() - now <= 0) {
-				held.watchAnew(this.port);
-			}
-			return renew ? held.lease().window() : -1;
+			watch(hold);
+			return renew ? held : null;
 		}
 	}
 
@@ -549,7 +548,7 @@ final class KeyLock {
 			}
 			case UNKNOWN -> held.lease().retryRenewal(now);
 		}
-		held.watch(this.port);
+		watch(hold);
 	}
 
 	// ends
@@ -573,7 +572,7 @@ final class KeyLock {
 	private ReleaseRequest declareLost(Ownership lost, Cause cause, long now) {
 		ReleaseRequest release = lost.releaseRequest(Duration.ZERO);
 		lost.lose();
-		lost.unwatch(this.port);
+		this.due = NOT_DUE;
 		drop(lost.token());
 		Hold hold = lost.presentHold();
 		hold.lose(cause);

@@ -3,7 +3,6 @@ package io.github.lockspring.internal.engine;
 import java.time.Duration;
 
 import io.github.lockspring.LockEvent.Lost.Cause;
-import io.github.lockspring.internal.engine.support.Watchdog;
 import io.github.lockspring.store.LockStore.ReleaseRequest;
 import io.github.lockspring.store.LockStore.RenewResult;
 import io.github.lockspring.store.OwnerToken;
@@ -40,11 +39,9 @@ interface KeyLockPort {
 	void release(ReleaseRequest request, @Nullable KeyLock lock, boolean expectsMessage);
 
 	/**
-	 * Looks at an ownership at a time, instead of at the time of another slot.
+	 * The lock is to be looked at, perhaps earlier than all others.
 	 */
-	Watchdog.Slot watch(Ownership ownership, long at, Watchdog.@Nullable Slot instead);
-
-	void unwatch(Watchdog.Slot slot);
+	void due(long at);
 
 	/**
 	 * Reports a renewal that has a result or failed. Called without the lock's monitor.

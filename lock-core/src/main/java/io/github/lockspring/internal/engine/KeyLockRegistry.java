@@ -27,7 +27,6 @@ import io.github.lockspring.internal.engine.support.MeasuredStore;
 import io.github.lockspring.internal.engine.support.StoreClient;
 import io.github.lockspring.internal.engine.support.StoreDispatcher;
 import io.github.lockspring.internal.engine.support.Time;
-import io.github.lockspring.internal.engine.support.Watchdog;
 import io.github.lockspring.store.Inbox;
 import io.github.lockspring.store.InboxListener;
 import io.github.lockspring.store.InstanceInfo;
@@ -81,7 +80,7 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 
 	private final AsyncReleases asyncReleases;
 
-	private final Watchdog<Ownership> watchdog;
+	private final Watchdog watchdog;
 
 	private final Executor ioThreads;
 
@@ -138,7 +137,8 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 		this.dispatcher = new StoreDispatcher(this.client, RENEWAL_BATCH, time, ioThreads, this.events);
 		this.asyncReleases = new AsyncReleases(this.client, this.dispatcher, time, this.events);
 		this.registration = new InstanceRegistration(this.instance, this.client, time, ioThreads);
-		this.watchdog = new Watchdog<>(time, watchdogThread, this.dispatcher::renew, this.registration, this.events);
+		this.watchdog = new Watchdog(time, watchdogThread, this.locks.values(), this.dispatcher::renew,
+				this.registration, this.events);
 		this.renewal = new RenewalPolicy(RENEWAL_INTERVAL);
 		this.handoff = new LocalHandoff(MAX_HANDOFF_NANOS);
 		this.retry = new RetrySchedule(ThreadLocalRandom::current, settings.commandTimeout().toNanos());
@@ -176,7 +176,7 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 		return this.asyncReleases;
 	}
 
-	Watchdog<Ownership> watchdog() {
+	Watchdog watchdog() {
 		return this.watchdog;
 	}
 
@@ -284,13 +284,8 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 	}
 
 	@Override
-	public Watchdog.Slot watch(Ownership ownership, long at, Watchdog.@Nullable Slot instead) {
-		return this.watchdog.schedule(ownership, at, instead);
-	}
-
-	@Override
-	public void unwatch(Watchdog.Slot slot) {
-		this.watchdog.cancel(slot);
+	public void due(long at) {
+		this.watchdog.due(at);
 	}
 
 	@Override

@@ -190,7 +190,7 @@ public final class LockEngine implements AutoCloseable {
 		await(stopping,
 				() -> stopping.asyncReleases().isIdle() && stopping.dispatcher().isIdle() && stopping.events().isIdle(),
 				stopping.settings().commandTimeout());
-		stopping.watchdog().wake();
+		stopping.watchdog().stop();
 		this.threads.keepIdle(false);
 	}
 

@@ -7,7 +7,6 @@ import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.internal.engine.WaiterAction.AcquireAttempt;
 import io.github.lockspring.internal.engine.support.StoreDispatcher;
 import io.github.lockspring.internal.engine.support.Time;
-import io.github.lockspring.internal.engine.support.Watchdog;
 import io.github.lockspring.store.LockStore.AcquireRequest.QueueMode;
 import io.github.lockspring.store.LockStore.AcquireRequest;
 import io.github.lockspring.store.LockStore.AcquireResult;
@@ -22,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * token, which is never used again. Changed and read under the monitor of its
  * {@link KeyLock} only, which knows what follows from each change.
  */
-final class Ownership implements Watchdog.Watched, StoreDispatcher.Renewal {
+final class Ownership implements StoreDispatcher.Renewal {
 
 	/**
 	 * States of an ownership; see the table in the documentation of this package.
@@ -129,8 +128,6 @@ final class Ownership implements Watchdog.Watched, StoreDispatcher.Renewal {
 	 * Since when another instance has waited; while none is known to, since the start.
 	 */
 	private long contendedSince;
-
-	private Watchdog.@Nullable Slot slot;
 
 	Ownership(KeyLock lock, OwnerToken token, RenewalPolicy policy) {
 		this.lock = lock;
@@ -332,29 +329,6 @@ final class Ownership implements Watchdog.Watched, StoreDispatcher.Renewal {
 				(this.handoffs > 0) ? this.fencingToken : 0, keep);
 	}
 
-	/**
-	 * Makes the watchdog look at the lease in time. A slot that is early is kept: when it
-	 * is due it is corrected, which costs less than to move it at each hand-off.
-	 */
-	void watch(KeyLockPort port) {
-		if (this.slot == null || (this.hold != null && this.slot.time() - this.hold.nextEvent() > 0)) {
-			watchAnew(port);
-		}
-	}
-
-	void watchAnew(KeyLockPort port) {
-		if (this.hold != null) {
-			this.slot = port.watch(this, this.hold.nextEvent(), this.slot);
-		}
-	}
-
-	void unwatch(KeyLockPort port) {
-		if (this.slot != null) {
-			port.unwatch(this.slot);
-			this.slot = null;
-		}
-	}
-
 	// questions
 
 	OwnerToken token() {
@@ -389,10 +363,6 @@ final class Ownership implements Watchdog.Watched, StoreDispatcher.Renewal {
 	/** The hold of an ownership that is held or was lost. */
 	Hold presentHold() {
 		return Objects.requireNonNull(this.hold);
-	}
-
-	Watchdog.@Nullable Slot slot() {
-		return this.slot;
 	}
 
 	/** Whether the store may have the token, in its queue or as the owner. */
@@ -464,7 +434,7 @@ final class Ownership implements Watchdog.Watched, StoreDispatcher.Renewal {
 		return this.token.grantMillis() * 1_000_000L;
 	}
 
-	// what messages, the watchdog and the dispatcher do with it
+	// what messages and the dispatcher do with it
 
 	void granted(Grant grant, long now) {
 		this.lock.granted(this, grant, now);
@@ -477,11 +447,6 @@ final class Ownership implements Watchdog.Watched, StoreDispatcher.Renewal {
 	@Override
 	public String key() {
 		return this.lock.key();
-	}
-
-	@Override
-	public long due(Watchdog.Slot due, long now) {
-		return this.lock.due(this, due, now);
 	}
 
 	@Override

@@ -50,13 +50,20 @@ final class ThreadWaiter extends Waiter {
 			return new Interrupted();
 		}
 		try {
+			this.registry.watchdog().start();
+		}
+		catch (RuntimeException | Error ex) {
+			return new Unavailable(
+					new LockUnavailableException("The thread that watches leases could not be started: " + ex, ex));
+		}
+		try {
 			WaiterAction action = enqueue();
 			while (!(action instanceof Done)) {
 				perform(action);
 				action = next();
 			}
 			Outcome outcome = Objects.requireNonNull(outcome());
-			return (outcome instanceof Hold hold) ? watched(recorded(hold)) : outcome;
+			return (outcome instanceof Hold hold) ? recorded(hold) : outcome;
 		}
 		catch (Throwable ex) {
 			abandon();
@@ -82,19 +89,6 @@ final class ThreadWaiter extends Waiter {
 		}
 		this.registry.recorder().held(parameters().name(), handover);
 		return hold;
-	}
-
-	/** Returns a hold that the watchdog looks at; a lease must not end unnoticed. */
-	private Outcome watched(Hold hold) {
-		try {
-			this.registry.watchdog().start();
-			return hold;
-		}
-		catch (RuntimeException | Error ex) {
-			new DefaultHeldLock(this.registry, lock(), hold).discard();
-			return new Unavailable(
-					new LockUnavailableException("The thread that watches leases could not be started: " + ex, ex));
-		}
 	}
 
 	/**

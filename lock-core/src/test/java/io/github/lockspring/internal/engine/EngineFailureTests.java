@@ -14,7 +14,6 @@ import io.github.lockspring.internal.engine.support.LockEvents;
 import io.github.lockspring.internal.engine.support.LockRecorder;
 import io.github.lockspring.internal.engine.support.Monitor;
 import io.github.lockspring.internal.engine.support.StoreDispatcher;
-import io.github.lockspring.internal.engine.support.Watchdog;
 import io.github.lockspring.store.LockStore.AcquireResult;
 import io.github.lockspring.store.LockStore.ReleaseRequest;
 import io.github.lockspring.store.LockStore.ReleaseResult;
@@ -172,7 +171,7 @@ class EngineFailureTests extends EngineFixture {
 		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> engine.template().acquire(request()))
 			.havingCause()
 			.withMessageContaining("unable to create native thread");
-		assertThat(this.store.released).hasSize(1);
+		assertThat(this.store.looks).isEmpty();
 		assertThat(registry.isEmpty()).isTrue();
 		outOfThreads[0] = false;
 		HeldLock lock = engine.template().acquire(request());
@@ -267,26 +266,6 @@ class EngineFailureTests extends EngineFixture {
 		assertThat(dispatcher.isIdle()).isFalse();
 		threads.remove().run();
 		assertThat(dispatcher.isIdle()).isTrue();
-	}
-
-	@Test
-	void watchdogLooksAgainAtWhatFailed() {
-		List<Long> looks = new ArrayList<>();
-		Watchdog<Watchdog.Watched> watchdog = new Watchdog<>(this.time, Runnable::run, (batch) -> {
-		}, () -> {
-		}, Runnable::run);
-		watchdog.schedule((slot, now) -> {
-			looks.add(now);
-			if (looks.size() == 1) {
-				throw new OutOfMemoryError();
-			}
-			watchdog.cancel(slot);
-			return -1;
-		}, this.time.nanoTime(), null);
-		watchdog.tick();
-		watchdog.tick();
-		assertThat(looks).hasSize(2);
-		assertThat(watchdog.size()).isZero();
 	}
 
 	@Test

@@ -168,15 +168,15 @@ class EngineThreadsTests {
 	}
 
 	@Test
-	void threadsEndByThemselvesSoonAfterTheLastLock() {
+	void onlyTheWatchdogLivesUntilTheStop() {
 		HeldLock lock = this.engine.template().acquire(LockRequest.of("order:42").ttl(Duration.ofDays(1)).renew(false));
-		assertThat(ownThreads()).isNotEmpty();
 		lock.close();
 		assertThat(this.engine.registry().isEmpty()).isTrue();
-		assertThat(this.engine.registry().watchdog().size()).isZero();
 		await().atMost(Duration.ofSeconds(30))
-			.until(() -> ownThreads().stream().noneMatch((thread) -> thread.getName().contains("watchdog")));
-		this.engine.template().acquire(LockRequest.of("order:42")).close();
+			.untilAsserted(
+					() -> assertThat(ownThreads()).extracting(Thread::getName).containsExactly("lockspring-watchdog"));
+		this.engine.stop();
+		awaitNoThreads();
 	}
 
 	@Test

@@ -14,7 +14,6 @@ import io.github.lockspring.internal.engine.Ownership.Grant;
 import io.github.lockspring.internal.engine.WaiterAction.AcquireAttempt;
 import io.github.lockspring.internal.engine.WaiterAction.Park;
 import io.github.lockspring.internal.engine.support.Time;
-import io.github.lockspring.internal.engine.support.Watchdog;
 import io.github.lockspring.store.LockStore.AcquireRequest.QueueMode;
 import io.github.lockspring.store.LockStore.AcquireResult;
 import io.github.lockspring.store.LockStore.ReleaseRequest;
@@ -284,18 +283,6 @@ class KeyLockTests {
 	// holding
 
 	@Test
-	void lockThatCannotBeWatchedIsNotHeldAndItsWaiterStaysFirst() {
-		PlainWaiter waiter = waiter(FIXED);
-		AcquireAttempt attempt = attempt(waiter, START);
-		this.port.watchFailure = new OutOfMemoryError("no thread");
-		assertThatExceptionOfType(OutOfMemoryError.class)
-			.isThrownBy(() -> this.lock.answered(waiter, attempt, new AcquireResult.Acquired(1), START));
-		assertThat(waiter.outcome()).isNull();
-		this.port.watchFailure = null;
-		attempt(waiter, START + LEASE);
-	}
-
-	@Test
 	void holdIsOverAtItsDeadlineForEverybody() {
 		Hold hold = take(FIXED);
 		assertThat(this.lock.isHeld(hold, START + LEASE - 1)).isTrue();
@@ -307,42 +294,27 @@ class KeyLockTests {
 	}
 
 	@Test
-	void watchdogIsToldNothingOfALeaseThatItNeedNotRenew() {
-		Hold hold = take(FIXED);
-		Ownership held = ownership();
-		Watchdog.Slot slot = this.port.lastSlot();
-		assertThat(slot.time()).isEqualTo(START + LEASE);
-		assertThat(this.lock.due(held, new Watchdog.Slot(slot.time(), -1), slot.time())).isEqualTo(-1);
-		assertThat(hold.isActive()).isTrue();
-		assertThat(this.lock.due(held, slot, slot.time())).isEqualTo(-1);
+	void leaseThatNeedNotBeRenewedIsLookedAtWhenItIsOver() {
+		take(FIXED);
+		assertThat(this.port.due).isEqualTo(START + LEASE).isEqualTo(this.lock.due());
+		assertThat(this.lock.tick(START + LEASE - 1)).isNull();
+		assertThat(this.port.lost).isEmpty();
+		assertThat(this.lock.tick(START + LEASE)).isNull();
 		assertThat(this.port.lost).containsExactly(Cause.EXPIRED);
-		assertThat(this.lock.due(held, slot, slot.time())).isEqualTo(-1);
+		assertThat(this.lock.due()).isEqualTo(Watchdog.Watched.NOT_DUE);
+		assertThat(this.lock.tick(START + LEASE)).isNull();
 	}
 
 	@Test
 	void leaseIsRenewedWithOthersFromASixthOfItsLengthBefore() {
 		take(RENEWED);
-		Ownership held = ownership();
-		Watchdog.Slot slot = this.port.lastSlot();
+		long due = START + TTL.toNanos() / 3;
 		long window = TTL.toNanos() / 6;
-		assertThat(slot.time()).isEqualTo(START + TTL.toNanos() / 3);
-		assertThat(this.lock.due(held, slot, slot.time() - window - 1)).isEqualTo(-1);
-		assertThat(this.port.lastSlot()).isEqualTo(slot);
-		assertThat(this.lock.due(held, slot, slot.time() - window)).isEqualTo(window);
-		assertThat(this.port.lastSlot().time()).isEqualTo(slot.time() - window + TTL.toNanos() / 3);
-	}
-
-	@Test
-	void slotThatWasEarlyIsCorrectedWhenItIsDue() {
-		Hold hold = take(RENEWED);
-		Ownership held = ownership();
-		Watchdog.Slot slot = this.port.lastSlot();
-		long renewed = START + 700 * MILLI;
-		this.lock.renewedByHolder(hold, RenewResult.RENEWED, renewed, TTL.toNanos(), 0, renewed);
-		assertThat(this.port.lastSlot()).isEqualTo(slot);
-		assertThat(this.lock.due(held, slot, slot.time())).isEqualTo(-1);
-		assertThat(this.port.lastSlot().time()).isEqualTo(renewed + TTL.toNanos() / 3);
-		assertThat(held.lease().renewals()).isEqualTo(1);
+		assertThat(this.port.due).isEqualTo(due);
+		assertThat(this.lock.tick(due - window - 1)).isNull();
+		assertThat(this.lock.due()).isEqualTo(due);
+		assertThat(this.lock.tick(due - window)).isSameAs(ownership());
+		assertThat(this.lock.due()).isEqualTo(due - window + TTL.toNanos() / 3);
 	}
 
 	@Test
@@ -350,7 +322,7 @@ class KeyLockTests {
 		Hold hold = take(FIXED);
 		this.lock.renewedByHolder(hold, RenewResult.RENEWED, START, TTL.toNanos(), 2 * TTL.toNanos(), START);
 		assertThat(hold.limit()).isEqualTo(RenewalPolicy.deadline(START, 2 * TTL.toNanos()));
-		assertThat(this.port.lastSlot().time()).isEqualTo(START + TTL.toNanos() / 3);
+		assertThat(this.lock.due()).isEqualTo(START + TTL.toNanos() / 3);
 		PlainWaiter next = waiter(FIXED);
 		join(next, START);
 		assertThat(this.lock.end(hold, START).request()).isNotNull();
@@ -430,8 +402,6 @@ class KeyLockTests {
 
 		private final List<Released> released = new ArrayList<>();
 
-		private final List<Watchdog.Slot> slots = new ArrayList<>();
-
 		private final List<Cause> lost = new ArrayList<>();
 
 		private int tokens;
@@ -446,11 +416,7 @@ class KeyLockTests {
 
 		private boolean retired;
 
-		private @Nullable Error watchFailure;
-
-		Watchdog.Slot lastSlot() {
-			return this.slots.get(this.slots.size() - 1);
-		}
+		private long due;
 
 		@Override
 		public Ownership newOwnership(KeyLock lock, int grantMillis) {
@@ -473,18 +439,8 @@ class KeyLockTests {
 		}
 
 		@Override
-		public Watchdog.Slot watch(Ownership ownership, long at, Watchdog.@Nullable Slot instead) {
-			if (this.watchFailure != null) {
-				throw this.watchFailure;
-			}
-			this.slots.remove(instead);
-			this.slots.add(new Watchdog.Slot(at, this.slots.size()));
-			return lastSlot();
-		}
-
-		@Override
-		public void unwatch(Watchdog.Slot slot) {
-			this.slots.remove(slot);
+		public void due(long at) {
+			this.due = at;
 		}
 
 		@Override

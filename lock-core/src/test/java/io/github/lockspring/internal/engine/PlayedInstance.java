@@ -13,7 +13,6 @@ import io.github.lockspring.internal.engine.WaiterAction.AcquireAttempt;
 import io.github.lockspring.internal.engine.WaiterAction.Done;
 import io.github.lockspring.internal.engine.WaiterAction.Park;
 import io.github.lockspring.internal.engine.support.Time;
-import io.github.lockspring.internal.engine.support.Watchdog;
 import io.github.lockspring.store.LockStore.ReleaseRequest;
 import io.github.lockspring.store.LockStore.ReleaseResult;
 import io.github.lockspring.store.LockStore.RenewRequest;
@@ -43,8 +42,6 @@ final class PlayedInstance implements KeyLockPort {
 	private @Nullable KeyLock lock;
 
 	private final Set<OwnerToken> releasing = new HashSet<>();
-
-	private final TreeMap<Watchdog.Slot, Ownership> slots = new TreeMap<>();
 
 	private final List<PlayedWaiter> waiters = new ArrayList<>();
 
@@ -84,8 +81,8 @@ final class PlayedInstance implements KeyLockPort {
 
 	/** Tells whether nothing is left of what it did. */
 	@Nullable String leftover() {
-		if (this.lock != null || !this.releasing.isEmpty() || !this.slots.isEmpty()) {
-			return this.name + " keeps " + this.lock + ", " + this.releasing + ", " + this.slots.size() + " slots";
+		if (this.lock != null || !this.releasing.isEmpty()) {
+			return this.name + " keeps " + this.lock + ", " + this.releasing;
 		}
 		return null;
 	}
@@ -110,7 +107,6 @@ final class PlayedInstance implements KeyLockPort {
 		this.dead = true;
 		this.waiters.clear();
 		this.releasing.clear();
-		this.slots.clear();
 		this.lock = null;
 	}
 
@@ -140,17 +136,14 @@ final class PlayedInstance implements KeyLockPort {
 	}
 
 	/** The earliest time at which the watchdog has something to do; null without one. */
-	@Nullable Long nextSlot() {
-		return this.slots.isEmpty() ? null : this.slots.firstKey().time();
+	@Nullable Long nextDue() {
+		return (this.lock != null && this.lock.due() != Watchdog.Watched.NOT_DUE) ? this.lock.due() : null;
 	}
 
 	void watch() {
-		if (this.slots.isEmpty() || this.slots.firstKey().time() - now() > 0) {
-			return;
-		}
-		Watchdog.Slot slot = this.slots.firstKey();
-		Ownership ownership = this.slots.get(slot);
-		if (ownership.due(slot, now()) < 0) {
+		Long due = nextDue();
+		Ownership ownership = (this.lock != null && due != null && due - now() <= 0) ? this.lock.tick(now()) : null;
+		if (ownership == null) {
 			return;
 		}
 		long sent = now();
@@ -223,18 +216,8 @@ final class PlayedInstance implements KeyLockPort {
 	}
 
 	@Override
-	public Watchdog.Slot watch(Ownership ownership, long at, Watchdog.@Nullable Slot instead) {
-		Watchdog.Slot slot = new Watchdog.Slot(at, ++this.numbers);
-		this.slots.put(slot, ownership);
-		if (instead != null) {
-			this.slots.remove(instead);
-		}
-		return slot;
-	}
-
-	@Override
-	public void unwatch(Watchdog.Slot slot) {
-		this.slots.remove(slot);
+	public void due(long at) {
+		// nextDue() asks
 	}
 
 	@Override

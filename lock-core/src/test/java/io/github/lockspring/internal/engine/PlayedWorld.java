@@ -463,8 +463,8 @@ final class PlayedWorld {
 				Long until = waiter.parkedUntil();
 				next = (until != null) ? Math.min(next, until - instance.now()) : next;
 			}
-			Long slot = instance.nextSlot();
-			next = (slot != null) ? Math.min(next, slot - instance.now()) : next;
+			Long due = instance.nextDue();
+			next = (due != null) ? Math.min(next, due - instance.now()) : next;
 		}
 		return Math.max(next, 10_000);
 	}

@@ -81,7 +81,7 @@ class SuspensionTests {
 	void h32WatchdogFindsWhatASuspensionHasOutlived() {
 		this.engine.template().acquire(FIXED);
 		suspend(Duration.ofMinutes(1));
-		this.registry.watchdog().tick();
+		this.registry.watchdog().round();
 		assertThat(this.events).hasAtLeastOneElementOfType(LockEvent.Lost.class);
 	}
 

@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.lockspring.internal.engine.support.Time;
-import io.github.lockspring.internal.engine.support.Watchdog;
 import io.github.lockspring.store.LockStore.ReleaseRequest;
 import io.github.lockspring.store.OwnerToken;
 import org.jetbrains.lincheck.datastructures.Operation;
@@ -31,73 +30,6 @@ class BackgroundLincheckTests {
 				}
 				this.time.park(this, Time.FOREVER);
 			}
-		}
-
-	}
-
-	/** One thing is due after the other, and a thread waits for being told. */
-	public static class RunningOut extends Threads {
-
-		private static final long LEASE = Duration.ofMillis(100).toNanos();
-
-		private final AtomicInteger due = new AtomicInteger();
-
-		private final Watchdog<Once> dog = new Watchdog<>(this.time, this.watchdog, (batch) -> {
-		}, () -> {
-		}, Runnable::run);
-
-		private volatile @Nullable Thread waiting;
-
-		public RunningOut() {
-			watchOnce();
-		}
-
-		private void watchOnce() {
-			Once once = new Once();
-			once.slot = this.dog.schedule(once, this.time.nanoTime() + LEASE, null);
-			this.dog.start();
-		}
-
-		/** Is looked at once, and then no more. */
-		final class Once implements Watchdog.Watched {
-
-			private volatile Watchdog.@Nullable Slot slot;
-
-			@Override
-			public long due(Watchdog.Slot slot, long now) {
-				RunningOut.this.dog.cancel(slot);
-				RunningOut.this.due.incrementAndGet();
-				Thread present = RunningOut.this.waiting;
-				if (present != null) {
-					RunningOut.this.time.unpark(present);
-				}
-				return -1;
-			}
-
-		}
-
-		@Operation
-		public void watch() {
-			this.watchdog.work();
-		}
-
-		/** Only the watchdog can find out, at the one moment to which time moves. */
-		@Operation
-		public void bothRunOut() {
-			this.waiting = Thread.currentThread();
-			this.time.advance(LEASE);
-			await(this.due, 1);
-			watchOnce();
-			this.time.advance(LEASE);
-			await(this.due, 2);
-			this.dog.wake();
-			this.watchdog.close();
-		}
-
-		@Validate
-		public void bothWereDue() {
-			check(this.due.get() == 2, this.due + " were due");
-			check(this.dog.size() == 0, "the watchdog still looks at something");
 		}
 
 	}
@@ -147,11 +79,6 @@ class BackgroundLincheckTests {
 			checkNothingLeft();
 		}
 
-	}
-
-	@Test
-	void watchdogDoesNotEndOverALeaseThatHasJustBegun() {
-		Interleavings.modelCheck(RunningOut.class, 600, "watch", "bothRunOut");
 	}
 
 	@Test

@@ -61,7 +61,7 @@ class LeaseLincheckTests {
 
 		@Operation
 		public void watch() {
-			this.registry.watchdog().tick();
+			this.registry.watchdog().round();
 			look();
 		}
 

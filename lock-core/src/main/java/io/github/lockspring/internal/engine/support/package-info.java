@@ -1,7 +1,7 @@
 /**
- * Machinery of the engine: a clock, a watchdog for anything that is due at some time, a
- * dispatcher and a client for anything that is sent to the store, and the listeners.
- * Knows neither the state of a lock nor who holds it. Internal: for the engine only.
+ * Machinery of the engine: a clock, threads, a dispatcher and a client for anything that
+ * is sent to the store, and the listeners. Knows neither the state of a lock nor who
+ * holds it. Internal: for the engine only.
  */
 @NullMarked
 package io.github.lockspring.internal.engine.support;

@@ -1,0 +1,247 @@
+package io.github.lockspring.internal.engine;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+
+import io.github.lockspring.internal.engine.support.Time;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Looks at each lock of this instance when something of it is due: a lease that is to be
+ * renewed, or is over. One thread, from the first lock to the stop, walks all locks in a
+ * round and rests until the earliest time that it has found. Thread-safe.
+ */
+/*
+ * For maintainers: a round sets `earliest` to never first, and then walks. A lock sets
+ * its own time first, and then names it here. So a time that the round has not seen is
+ * named after `earliest` was set, and stays in it: both are volatile.
+ */
+final class Watchdog {
+
+	private static final Logger logger = LoggerFactory.getLogger(Watchdog.class);
+
+	/** A round may take a tenth of the thread's time. */
+	private static final int REST = 10;
+
+	private static final long MIN_REST_NANOS = 5_000_000;
+
+	/** A short lease must not wait for longer behind a round of many. */
+	private static final long MAX_REST_NANOS = 20_000_000;
+
+	/** Between two looks at something that fails to be looked at. */
+	private static final long RETRY_NANOS = 100_000_000;
+
+	/** The clock may be behind after a suspension, and instances are registered anew. */
+	private static final long MAX_SLEEP_NANOS = 5_000_000_000L;
+
+	/**
+	 * What a watchdog looks at.
+	 */
+	interface Watched {
+
+		/** Nothing is due. */
+		long NOT_DUE = 0;
+
+		/**
+		 * Returns when something is due, or {@link #NOT_DUE}. Never blocks.
+		 */
+		long due();
+
+		/**
+		 * Does what is due, or is soon due and costs less together with others.
+		 * @return what is to be renewed now, or null
+		 */
+		@Nullable Ownership tick(long now);
+
+	}
+
+	private final Time time;
+
+	private final Executor executor;
+
+	private final Iterable<? extends Watched> locks;
+
+	private final Consumer<List<Ownership>> batches;
+
+	private final Runnable aside;
+
+	private final Executor reports;
+
+	private final AtomicBoolean started = new AtomicBoolean();
+
+	private final AtomicLong earliest;
+
+	private volatile @Nullable Thread thread;
+
+	private volatile boolean stopped;
+
+	/**
+	 * Creates a watchdog without a thread.
+	 * @param time the clock
+	 * @param executor runs a task on a thread of its own
+	 * @param locks what to look at
+	 * @param batches renews leases; must not block
+	 * @param aside runs in each round that finds a lock; must not block
+	 * @param reports writes what the log has to say
+	 */
+	Watchdog(Time time, Executor executor, Iterable<? extends Watched> locks, Consumer<List<Ownership>> batches,
+			Runnable aside, Executor reports) {
+		this.time = time;
+		this.executor = executor;
+		this.locks = locks;
+		this.batches = batches;
+		this.aside = aside;
+		this.reports = reports;
+		this.earliest = new AtomicLong(time.nanoTime() + Time.FOREVER);
+	}
+
+	/**
+	 * Starts the thread, unless there is one.
+	 * @throws RuntimeException if the executor refuses; the next call tries again
+	 * @throws Error if no thread can be created; as above
+	 */
+	void start() {
+		if (this.started.get() || !this.started.compareAndSet(false, true)) {
+			return;
+		}
+		boolean running = false;
+		try {
+			this.executor.execute(this::run);
+			running = true;
+		}
+		finally {
+			this.started.set(running);
+		}
+	}
+
+	/** Ends the thread, for good. */
+	void stop() {
+		this.stopped = true;
+		wake();
+	}
+
+	/**
+	 * Something is due, perhaps earlier than all else. Never blocks.
+	 */
+	void due(long at) {
+		if (at - this.earliest.get() < 0) {
+			lower(at);
+			wake();
+		}
+	}
+
+	private void lower(long at) {
+		this.earliest.accumulateAndGet(at, Time::earlier);
+	}
+
+	private void wake() {
+		Thread resting = this.thread;
+		if (resting != null) {
+			this.time.unpark(resting);
+		}
+	}
+
+	private void run() {
+		this.thread = Thread.currentThread();
+		while (!this.stopped) {
+			try {
+				long begin = this.time.nanoTime();
+				round();
+				long took = this.time.nanoTime() - begin;
+				rest(begin + took + Math.min(MAX_REST_NANOS, Math.max(MIN_REST_NANOS, REST * took)));
+				sleep();
+			}
+			catch (Throwable ex) {
+				survive(ex);
+			}
+		}
+	}
+
+	private void rest(long until) {
+		for (long now = this.time.nanoTime(); now - until < 0 && !this.stopped; now = this.time.nanoTime()) {
+			park(until - now);
+		}
+	}
+
+	private void sleep() {
+		long nanos = this.earliest.get() - this.time.nanoTime();
+		if (nanos > 0 && !this.stopped) {
+			park(nanos < Time.FOREVER / 2 ? Math.min(nanos, MAX_SLEEP_NANOS) : nanos);
+		}
+	}
+
+	private void park(long nanos) {
+		this.time.park(this, nanos);
+		// a flag that stays set would keep this thread from sleeping
+		Thread.interrupted();
+	}
+
+	/** An error too, and one that cannot even be reported: this thread goes on. */
+	private void survive(Throwable ex) {
+		try {
+			this.reports.execute(() -> logger.error("The lock watchdog goes on after an error", ex));
+		}
+		catch (Throwable unreported) {
+			ex.addSuppressed(unreported);
+		}
+		this.time.park(this, RETRY_NANOS);
+	}
+
+	/**
+	 * Looks at everything that is due. What is soon due goes along to fill a batch: many
+	 * locks need few requests.
+	 */
+	void round() {
+		long now = this.time.nanoTime();
+		this.earliest.set(now + Time.FOREVER);
+		List<Ownership> batch = new ArrayList<>();
+		walk(now, 0, batch);
+		long window = batch.stream().mapToLong((each) -> each.lease().window()).max().orElse(0);
+		if (window > 0) {
+			walk(now, window, batch);
+		}
+		if (!batch.isEmpty()) {
+			this.batches.accept(batch);
+		}
+	}
+
+	private void walk(long now, long window, List<Ownership> batch) {
+		boolean any = false;
+		for (Watched lock : this.locks) {
+			any = true;
+			long due = lock.due();
+			if (due != Watched.NOT_DUE && due - now <= window) {
+				due = look(lock, now, batch);
+			}
+			if (due != Watched.NOT_DUE) {
+				lower(due);
+			}
+		}
+		if (any) {
+			this.aside.run();
+		}
+	}
+
+	/** Returns when something of the lock is due next. */
+	private long look(Watched lock, long now, List<Ownership> batch) {
+		try {
+			Ownership renewed = lock.tick(now);
+			if (renewed != null) {
+				batch.add(renewed);
+			}
+			return lock.due();
+		}
+		catch (Throwable ex) {
+			this.reports
+				.execute(() -> logger.error("The lock watchdog failed to look at {} and tries again", lock, ex));
+			return now + RETRY_NANOS;
+		}
+	}
+
+}
