@@ -152,6 +152,12 @@ public interface LockStore extends AutoCloseable {
 	record AcquireRequest(String key, OwnerToken token, Duration ttl, QueueMode queueMode) {
 
 		/**
+		 * The request of a token that waits is repeated after this time at the latest, so
+		 * a store may pass over a token in its queue that misses several of them.
+		 */
+		public static final Duration LONGEST_INTERVAL = Duration.ofSeconds(1);
+
+		/**
 		 * How a request treats the queue of waiters.
 		 *
 		 * @since 0.1

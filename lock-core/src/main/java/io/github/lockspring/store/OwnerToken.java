@@ -21,6 +21,13 @@ import java.util.regex.Pattern;
  */
 public record OwnerToken(String instance, long sequence, int grantMillis) {
 
+	/**
+	 * The largest number of fencing tokens that one ownership uses: the one that the
+	 * store gave, and one more for each hand-off inside the instance. Scripts of stores
+	 * repeat it.
+	 */
+	public static final int MAX_FENCING_TOKENS = 1001;
+
 	private static final Pattern FORM = Pattern.compile("([A-Za-z0-9_-]{22})\\.(\\d{1,18})\\.([1-9]\\d{0,3})");
 
 	/**

@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
+import io.github.lockspring.store.LockStore.AcquireRequest;
 import io.github.lockspring.store.StoredLock;
 import org.jspecify.annotations.Nullable;
 
@@ -45,8 +46,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class LockQueue {
 
-	/** A waiter makes an attempt each second; one that misses some is passed over. */
-	static final long PLACE_MICROS = TimeUnit.SECONDS.toMicros(5);
+	/** A waiter that misses five attempts is passed over. */
+	static final long PLACE_MICROS = 5 * TimeUnit.NANOSECONDS.toMicros(AcquireRequest.LONGEST_INTERVAL.toNanos());
 
 	private static final long POLL_DELAY_MICROS = TimeUnit.SECONDS.toMicros(1);
 

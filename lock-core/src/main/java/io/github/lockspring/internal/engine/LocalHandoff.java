@@ -1,5 +1,7 @@
 package io.github.lockspring.internal.engine;
 
+import io.github.lockspring.store.OwnerToken;
+
 /**
  * Decides whether a lock that is released goes to the next waiter of this instance,
  * without a request to the store. Without rivals it does as long as the lease allows;
@@ -13,7 +15,7 @@ package io.github.lockspring.internal.engine;
 record LocalHandoff(long maxTime) {
 
 	/** Keeps the fencing tokens of an ownership within a millisecond of its start. */
-	private static final int MAX_HANDOFFS = 1000;
+	private static final int MAX_HANDOFFS = OwnerToken.MAX_FENCING_TOKENS - 1;
 
 	/**
 	 * Decides whether the next waiter may get the lock.

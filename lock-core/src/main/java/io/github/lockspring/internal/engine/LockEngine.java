@@ -183,13 +183,17 @@ public final class LockEngine implements AutoCloseable {
 		}
 		stopping.setClosing(true);
 		await(stopping, stopping::isEmpty, stopping.settings().shutdownTimeout());
+		// first: nothing is acquired any more that the release of all would miss
 		stopping.setStopped();
+		// a silent server costs this stop one timeout, and not one for each repetition
 		stopping.dispatcher().endRepetitions();
 		releaseAll(stopping);
+		// after the releases: a store may hand over to this instance until then
 		stopping.closeInbox();
 		await(stopping,
 				() -> stopping.asyncReleases().isIdle() && stopping.dispatcher().isIdle() && stopping.events().isIdle(),
 				stopping.settings().commandTimeout());
+		// last: it reports what was lost meanwhile
 		stopping.watchdog().stop();
 		this.threads.keepIdle(false);
 	}

@@ -3,6 +3,8 @@ package io.github.lockspring.internal.engine;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 
+import io.github.lockspring.store.LockStore.AcquireRequest;
+
 /**
  * Decides how long a waiting instance lets pass before its next acquire attempt. Values
  * in, a decision out; all times in nanoseconds.
@@ -12,7 +14,7 @@ import java.util.random.RandomGenerator;
  */
 record RetrySchedule(Supplier<RandomGenerator> random, long commandTimeout) {
 
-	private static final long MAX_INTERVAL = 1_000_000_000;
+	private static final long MAX_INTERVAL = AcquireRequest.LONGEST_INTERVAL.toNanos();
 
 	/** Without messages an instance tries this often, with jitter. */
 	private static final long MIN_POLL = 50_000_000;

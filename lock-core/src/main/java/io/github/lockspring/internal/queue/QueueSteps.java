@@ -33,8 +33,8 @@ import io.github.lockspring.store.OwnerToken;
  */
 final class QueueSteps {
 
-	/** More than the hand-offs inside an instance within one ownership. */
-	static final long TOKENS_PER_ENTRY = 1024;
+	/** A power of two that is large enough for the fencing tokens of an ownership. */
+	static final long TOKENS_PER_ENTRY = 2L * Integer.highestOneBit(OwnerToken.MAX_FENCING_TOKENS - 1);
 
 	private static final long MAX_POLL_GRANT_MILLIS = 500;
 

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A mutual exclusion for state, which runs effects on the outside only after it has been
  * left: {@code try (Monitor entered = monitor.enter()) { … }}. Not for blocking code, and
- * not to be entered twice by a thread.
+ * never entered inside itself.
  *
  * @since 0.1
  */
@@ -24,8 +24,12 @@ public final class Monitor implements AutoCloseable {
 	/**
 	 * Enters the monitor.
 	 * @return this monitor, to be closed
+	 * @throws IllegalStateException if the thread is inside already
 	 */
 	public Monitor enter() {
+		if (this.lock.isHeldByCurrentThread()) {
+			throw new IllegalStateException("A monitor is entered inside itself");
+		}
 		this.lock.lock();
 		return this;
 	}

@@ -7,6 +7,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
@@ -35,6 +36,16 @@ class MonitorTests {
 			entered.afterwards(twice);
 		}
 		assertThat(this.ran).containsExactly("a", "b", "c", "b", "b");
+	}
+
+	@Test
+	void isNotEnteredInsideItself() {
+		try (Monitor entered = this.monitor.enter()) {
+			assertThat(entered).isSameAs(this.monitor);
+			assertThatIllegalStateException().isThrownBy(this.monitor::enter);
+			entered.afterwards(() -> this.ran.add("a"));
+		}
+		assertThat(this.ran).containsExactly("a");
 	}
 
 	@Test
