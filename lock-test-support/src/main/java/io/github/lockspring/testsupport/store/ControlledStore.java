@@ -1,0 +1,307 @@
+package io.github.lockspring.testsupport.store;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+
+import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.store.Inbox;
+import io.github.lockspring.store.InboxListener;
+import io.github.lockspring.store.LockStore;
+import io.github.lockspring.store.LockStoreInspector;
+import io.github.lockspring.store.OwnerToken;
+import io.github.lockspring.store.StoreHealth;
+import io.github.lockspring.store.StoreTraits;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Passes requests and messages on to another store, writes them down, and holds back or
+ * refuses them when a test says so. A gate serves one kind of them; the last one counts.
+ * Every release waits for its result, so that gates see all of them. Thread-safe.
+ *
+ * @since 0.1
+ */
+public final class ControlledStore implements LockStore {
+
+	/** What is sent to a store, and what the store sends. */
+	public enum Kind {
+
+		/** A request. */
+		ACQUIRE,
+		/** A request. */
+		RENEW,
+		/** A request. */
+		RELEASE,
+		/** A message. */
+		GRANTED,
+		/** A message. */
+		WANTED
+
+	}
+
+	/**
+	 * A request or a message.
+	 *
+	 * @param key the key
+	 * @param token the owner token
+	 * @param fencingToken that of a grant or a release, otherwise 0
+	 * @param at when it was sent, by {@link System#nanoTime()}
+	 */
+	public record Sent(String key, OwnerToken token, long fencingToken, long at) {
+	}
+
+	private final LockStore store;
+
+	private final Map<Kind, List<Sent>> sent = new ConcurrentHashMap<>();
+
+	private final Map<Kind, List<Sent>> answered = new ConcurrentHashMap<>();
+
+	private final Map<Kind, Gate> gates = new ConcurrentHashMap<>();
+
+	private final Map<Kind, Gate> answerGates = new ConcurrentHashMap<>();
+
+	private final List<Gate> allGates = new CopyOnWriteArrayList<>();
+
+	private volatile Optional<Inbox> inbox = Optional.empty();
+
+	private volatile Runnable opened = () -> {
+	};
+
+	/** Creates a store that passes everything on. */
+	public ControlledStore(LockStore store) {
+		this.store = store;
+	}
+
+	/**
+	 * From now on, requests or messages of this kind are held back: they are carried out
+	 * when the gate is opened, or never.
+	 */
+	public Gate hold(Kind kind) {
+		return put(this.gates, kind, 0);
+	}
+
+	/**
+	 * From now on, requests of this kind are carried out, but their answers held back.
+	 */
+	public Gate holdAnswers(Kind kind) {
+		return put(this.answerGates, kind, 0);
+	}
+
+	/** From now on, so many requests of this kind fail without being carried out. */
+	public Gate refuse(Kind kind, int times) {
+		return put(this.gates, kind, times);
+	}
+
+	private Gate put(Map<Kind, Gate> gates, Kind kind, int refusals) {
+		Gate gate = new Gate(refusals);
+		gates.put(kind, gate);
+		this.allGates.add(gate);
+		return gate;
+	}
+
+	/** Lets everything pass that is or was held back. */
+	public void openAll() {
+		this.gates.clear();
+		this.answerGates.clear();
+		this.allGates.forEach(Gate::open);
+	}
+
+	/**
+	 * What was sent for a key; a message counts when it has been delivered, or is held.
+	 */
+	public List<Sent> sent(Kind kind, String key) {
+		return of(this.sent, kind, key);
+	}
+
+	/** Which requests for a key were answered, and the answer passed on. */
+	public List<Sent> answered(Kind kind, String key) {
+		return of(this.answered, kind, key);
+	}
+
+	private static List<Sent> of(Map<Kind, List<Sent>> all, Kind kind, String key) {
+		return all.getOrDefault(kind, List.of()).stream().filter((each) -> each.key().equals(key)).toList();
+	}
+
+	/** Whether the store has a queue; known when the instance has been used. */
+	public boolean hasQueue() {
+		return this.inbox.isPresent();
+	}
+
+	/** Whether messages arrive. */
+	public boolean isInformed() {
+		return this.inbox.filter(Inbox::isConfirmed).isPresent();
+	}
+
+	/** Tells the instance that its inbox has been opened again. */
+	public void sayOpened() {
+		this.opened.run();
+	}
+
+	@Override
+	public AcquireResult acquire(AcquireRequest request, Duration timeout) {
+		return carryOut(Kind.ACQUIRE, List.of(sent(request.key(), request.token(), 0)),
+				() -> this.store.acquire(request, timeout));
+	}
+
+	@Override
+	public ReleaseResult release(ReleaseRequest request, Duration timeout) {
+		return carryOut(Kind.RELEASE, List.of(sent(request.key(), request.token(), request.lastFencingToken())),
+				() -> this.store.release(request, timeout));
+	}
+
+	@Override
+	public List<RenewResult> renew(List<RenewRequest> requests, Duration timeout) {
+		return carryOut(Kind.RENEW,
+				requests.stream().map((request) -> sent(request.key(), request.token(), 0)).toList(),
+				() -> this.store.renew(requests, timeout));
+	}
+
+	private static Sent sent(String key, OwnerToken token, long fencingToken) {
+		return new Sent(key, token, fencingToken, System.nanoTime());
+	}
+
+	private <T> T carryOut(Kind kind, List<Sent> what, Supplier<T> request) {
+		add(this.sent, kind, what);
+		pass(this.gates.get(kind));
+		T answer = request.get();
+		pass(this.answerGates.get(kind));
+		add(this.answered, kind, what);
+		return answer;
+	}
+
+	private static void add(Map<Kind, List<Sent>> to, Kind kind, List<Sent> what) {
+		to.computeIfAbsent(kind, (absent) -> new CopyOnWriteArrayList<>()).addAll(what);
+	}
+
+	private static void pass(@Nullable Gate gate) {
+		if (gate == null) {
+			return;
+		}
+		try {
+			gate.arrive().get();
+		}
+		catch (ExecutionException ex) {
+			throw new LockUnavailableException("refused");
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw new LockUnavailableException("interrupted", ex);
+		}
+	}
+
+	private void deliver(Kind kind, Sent message, Runnable delivery) {
+		Gate gate = this.gates.get(kind);
+		if (gate == null) {
+			delivery.run();
+		}
+		else {
+			gate.arrive().thenRun(delivery);
+		}
+		add(this.sent, kind, List.of(message));
+	}
+
+	@Override
+	public Optional<Inbox> inbox(String instance, InboxListener listener) {
+		this.opened = listener::opened;
+		this.inbox = this.store.inbox(instance, new InboxListener() {
+
+			@Override
+			public void granted(String key, OwnerToken token, long fencingToken, boolean othersWait) {
+				deliver(Kind.GRANTED, sent(key, token, fencingToken),
+						() -> listener.granted(key, token, fencingToken, othersWait));
+			}
+
+			@Override
+			public void wanted(String key, OwnerToken token) {
+				deliver(Kind.WANTED, sent(key, token, 0), () -> listener.wanted(key, token));
+			}
+
+			@Override
+			public void opened() {
+				listener.opened();
+			}
+
+		});
+		return this.inbox;
+	}
+
+	@Override
+	public StoreTraits traits() {
+		return this.store.traits();
+	}
+
+	@Override
+	public void connect() {
+		this.store.connect();
+	}
+
+	@Override
+	public void awaitConnection() {
+		this.store.awaitConnection();
+	}
+
+	@Override
+	public String shard(String key) {
+		return this.store.shard(key);
+	}
+
+	@Override
+	public Optional<LockStoreInspector> inspector() {
+		return this.store.inspector();
+	}
+
+	@Override
+	public Optional<StoreHealth> health(Duration timeout) {
+		return this.store.health(timeout);
+	}
+
+	@Override
+	public void close() {
+		this.store.close();
+	}
+
+	/**
+	 * Where requests or messages wait, or are refused, until it is opened.
+	 */
+	public static final class Gate {
+
+		private final AtomicInteger refusals;
+
+		private final AtomicInteger arrivals = new AtomicInteger();
+
+		private final CompletableFuture<Void> open = new CompletableFuture<>();
+
+		private Gate(int refusals) {
+			this.refusals = new AtomicInteger(refusals);
+			if (refusals > 0) {
+				this.open.complete(null);
+			}
+		}
+
+		private CompletableFuture<Void> arrive() {
+			boolean refused = this.refusals.getAndUpdate((left) -> Math.max(0, left - 1)) > 0;
+			this.arrivals.incrementAndGet();
+			return refused ? CompletableFuture.failedFuture(new LockUnavailableException("refused")) : this.open;
+		}
+
+		/** How many have come here so far. */
+		public int arrivals() {
+			return this.arrivals.get();
+		}
+
+		/** Lets everything pass, also what comes later. */
+		public void open() {
+			this.refusals.set(0);
+			this.open.complete(null);
+		}
+
+	}
+
+}
