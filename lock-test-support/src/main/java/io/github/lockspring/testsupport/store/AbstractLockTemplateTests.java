@@ -164,8 +164,7 @@ public abstract class AbstractLockTemplateTests {
 
 	@Test
 	void waiterThatGivesUpIsToldTheHolder() {
-		Instance holder = start(Instance.over(createStore()).application("billing"));
-		holder.openInbox();
+		Instance holder = informed("billing");
 		HeldLock held = holder.locks().acquire(request());
 		assumeThat(holder.store().inspector()).as("a store that can be asked").isPresent();
 		Instance waiting = informed();
@@ -415,8 +414,7 @@ public abstract class AbstractLockTemplateTests {
 
 	@Test
 	void stopReleasesWhatIsHeldAndWakesThoseWhoWait() {
-		Instance stopping = start(Instance.over(createStore()).shutdownTimeout(Duration.ofMillis(50)));
-		stopping.openInbox();
+		Instance stopping = informed();
 		Instance other = informed();
 		HeldLock held = stopping.locks().acquire(request());
 		Caller waiter = waiting(stopping);
@@ -451,15 +449,18 @@ public abstract class AbstractLockTemplateTests {
 		return request().ttl(briefTtl());
 	}
 
-	private Instance start(Instance.Builder builder) {
-		Instance instance = builder.start();
-		this.instances.add(instance);
-		return instance;
-	}
-
 	/** An instance that messages reach, if its store has any. */
 	private Instance informed() {
-		Instance instance = start(Instance.over(createStore()).commandTimeout(Duration.ofSeconds(10)));
+		return informed("");
+	}
+
+	private Instance informed(String application) {
+		Instance instance = Instance.over(createStore())
+			.commandTimeout(Duration.ofSeconds(10))
+			.shutdownTimeout(Duration.ofMillis(50))
+			.application(application)
+			.start();
+		this.instances.add(instance);
 		instance.openInbox();
 		return instance;
 	}

@@ -125,9 +125,9 @@ public final class Instance implements AutoCloseable {
 			return this;
 		}
 
-		/** Sets the name by which others know it. */
+		/** Sets the name by which others know it; empty: they do not. */
 		public Builder application(String name) {
-			this.info = new InstanceInfo(name, "localhost", ProcessHandle.current().pid());
+			this.info = name.isEmpty() ? null : new InstanceInfo(name, "localhost", ProcessHandle.current().pid());
 			return this;
 		}
 
