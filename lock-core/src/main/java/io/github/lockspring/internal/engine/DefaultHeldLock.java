@@ -225,7 +225,7 @@ final class DefaultHeldLock implements KeyedLock {
 		long now = now();
 		Hold.End end = this.lock.end(this.hold, now);
 		if (end.outcome() == Hold.End.Outcome.ENDED) {
-			this.registry.recorder().ended(parameters().name(), this.hold.nanosHeld(now));
+			this.registry.recording().add((to) -> to.ended(parameters().name(), this.hold.nanosHeld(now)));
 		}
 		return end;
 	}

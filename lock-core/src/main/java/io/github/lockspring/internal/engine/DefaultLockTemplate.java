@@ -160,7 +160,8 @@ final class DefaultLockTemplate implements LockTemplate {
 		if (outcome instanceof Hold hold) {
 			if (registry.isTimed()) {
 				Duration waited = since(registry, start);
-				registry.recorder().requested(parameters.name(), LockRecorder.Outcome.ACQUIRED, waited.toNanos());
+				registry.recording()
+					.add((to) -> to.requested(parameters.name(), LockRecorder.Outcome.ACQUIRED, waited.toNanos()));
 				registry.events()
 					.publish(new LockOccurrence.Acquired(parameters.key(), parameters.name(), hold.fencingToken(),
 							waited));
@@ -173,7 +174,7 @@ final class DefaultLockTemplate implements LockTemplate {
 	private static LockException notAcquired(KeyLockRegistry registry, LockParameters lock, AcquireFailure failure,
 			WaitOptions options, long start) {
 		Duration waited = since(registry, start);
-		registry.recorder().requested(lock.name(), failure.outcome(), waited.toNanos());
+		registry.recording().add((to) -> to.requested(lock.name(), failure.outcome(), waited.toNanos()));
 		if (failure instanceof AcquireFailure.Unavailable unavailable) {
 			LockUnavailableException cause = unavailable.cause();
 			registry.events().publish(new LockOccurrence.Unavailable(lock.key(), lock.name(), waited, cause));

@@ -18,6 +18,7 @@ import io.github.lockspring.internal.UnitOfWork;
 import io.github.lockspring.internal.engine.support.EngineThreads;
 import io.github.lockspring.internal.engine.support.LockEvents;
 import io.github.lockspring.internal.engine.support.LockRecorder;
+import io.github.lockspring.internal.engine.support.Recording;
 import io.github.lockspring.internal.engine.support.StoreClient;
 import io.github.lockspring.internal.engine.support.Time;
 import io.github.lockspring.store.InstanceInfo;
@@ -96,7 +97,8 @@ public final class LockEngine implements AutoCloseable {
 			return (description != null) ? created.describedBy(description) : created;
 		};
 		this.template = new DefaultLockTemplate(this::registry, unitOfWork);
-		this.connect = new StoreClient(store, settings.commandTimeout(), this.threads.events(), Time.SYSTEM)::connect;
+		this.connect = new StoreClient(store, settings.commandTimeout(), this.threads.events(),
+				new Recording(LockRecorder.NONE, this.threads.events()), Time.SYSTEM)::connect;
 	}
 
 	/** Creates an engine whose clock and threads a test controls. */

@@ -71,7 +71,7 @@ final class ThreadWaiter extends Waiter {
 		}
 		finally {
 			if (this.waiting) {
-				this.registry.recorder().waiting(parameters().name(), -1);
+				this.registry.recording().add((to) -> to.waiting(parameters().name(), -1));
 			}
 			if (this.interruptedMeanwhile) {
 				Thread.currentThread().interrupt();
@@ -80,15 +80,16 @@ final class ThreadWaiter extends Waiter {
 	}
 
 	private Hold recorded(Hold hold) {
-		Handover handover = null;
-		if (hold.isHandedOff()) {
-			handover = Handover.LOCAL;
-		}
-		else if (!this.foundFree) {
-			handover = Handover.REMOTE;
-		}
-		this.registry.recorder().held(parameters().name(), handover);
+		Handover handover = handover(hold);
+		this.registry.recording().add((to) -> to.held(parameters().name(), handover));
 		return hold;
+	}
+
+	private @Nullable Handover handover(Hold hold) {
+		if (hold.isHandedOff()) {
+			return Handover.LOCAL;
+		}
+		return this.foundFree ? null : Handover.REMOTE;
 	}
 
 	/**
@@ -122,7 +123,7 @@ final class ThreadWaiter extends Waiter {
 		else if (action instanceof Park park) {
 			if (!this.waiting) {
 				this.waiting = true;
-				this.registry.recorder().waiting(parameters().name(), 1);
+				this.registry.recording().add((to) -> to.waiting(parameters().name(), 1));
 			}
 			this.registry.time().park(lock(), park.nanos());
 		}

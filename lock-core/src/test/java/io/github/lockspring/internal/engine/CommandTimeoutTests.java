@@ -4,6 +4,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
+import io.github.lockspring.internal.engine.support.LockRecorder;
+import io.github.lockspring.internal.engine.support.Recording;
 import io.github.lockspring.internal.engine.support.StoreClient;
 import io.github.lockspring.internal.engine.support.Time;
 import io.github.lockspring.store.LockStore.AcquireRequest;
@@ -35,7 +37,7 @@ class CommandTimeoutTests {
 		void beforeAnswer(Duration timeout) {
 			CommandTimeoutTests.this.timeouts.add(timeout);
 		}
-	}, COMMAND_TIMEOUT, Runnable::run, Time.SYSTEM);
+	}, COMMAND_TIMEOUT, Runnable::run, new Recording(LockRecorder.NONE, Runnable::run), Time.SYSTEM);
 
 	@Test
 	void acquisitionOfAShortLeaseWaitsForAThirdOfIt() {

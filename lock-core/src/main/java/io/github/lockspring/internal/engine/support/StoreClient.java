@@ -20,6 +20,7 @@ import io.github.lockspring.store.LockStore.ReleaseRequest;
 import io.github.lockspring.store.LockStore.ReleaseResult;
 import io.github.lockspring.store.LockStore.RenewRequest;
 import io.github.lockspring.store.LockStore.RenewResult;
+import io.github.lockspring.internal.engine.support.LockRecorder.Command;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.LockStoreInspector;
 import io.github.lockspring.store.StoreTraits;
@@ -52,6 +53,8 @@ public final class StoreClient {
 
 	private final Executor reports;
 
+	private final Recording recording;
+
 	private final Time time;
 
 	private final Outages outages = new Outages();
@@ -61,12 +64,14 @@ public final class StoreClient {
 	 * @param store the store
 	 * @param commandTimeout longest wait for a result; for a short ttl a third of it
 	 * @param reports writes what the log has to say
+	 * @param recording receives the times of requests
 	 * @param time the clock
 	 */
-	public StoreClient(LockStore store, Duration commandTimeout, Executor reports, Time time) {
+	public StoreClient(LockStore store, Duration commandTimeout, Executor reports, Recording recording, Time time) {
 		this.store = store;
 		this.commandTimeout = commandTimeout;
 		this.reports = reports;
+		this.recording = recording;
 		this.time = time;
 	}
 
@@ -114,7 +119,8 @@ public final class StoreClient {
 	 */
 	public AcquireResult acquire(AcquireRequest request) {
 		try {
-			AcquireResult result = notNull(this.store.acquire(request, timeout(request.ttl())));
+			AcquireResult result = measured(Command.ACQUIRE, request.key(),
+					() -> notNull(this.store.acquire(request, timeout(request.ttl()))));
 			answered(request.key());
 			return result;
 		}
@@ -134,7 +140,8 @@ public final class StoreClient {
 	 */
 	public RenewResult renew(RenewRequest request) {
 		List<RenewRequest> requests = List.of(request);
-		RenewResult result = uninterrupted(() -> notNull(this.store.renew(requests, timeout(request.ttl())).get(0)));
+		RenewResult result = uninterrupted(() -> measured(Command.RENEW, request.key(),
+				() -> notNull(this.store.renew(requests, timeout(request.ttl())).get(0))));
 		if (result == RenewResult.UNKNOWN) {
 			throw new LockUnavailableException("the store did not answer");
 		}
@@ -153,7 +160,10 @@ public final class StoreClient {
 		}
 		List<RenewResult> results = new ArrayList<>(Collections.nCopies(requests.size(), RenewResult.UNKNOWN));
 		try {
-			List<RenewResult> known = this.store.renew(requests, timeout);
+			Duration longest = timeout;
+			// all of them are for one shard, as far as was known when they were collected
+			List<RenewResult> known = measured(Command.RENEW, requests.get(0).key(),
+					() -> this.store.renew(requests, longest));
 			for (int i = 0; i < results.size(); i++) {
 				results.set(i, notNull(known.get(i)));
 			}
@@ -188,7 +198,7 @@ public final class StoreClient {
 		try {
 			ReleaseResult result = uninterrupted(() -> {
 				tries.incrementAndGet();
-				return notNull(this.store.release(request, timeout));
+				return measured(Command.RELEASE, request.key(), () -> notNull(this.store.release(request, timeout)));
 			});
 			answered(request.key());
 			return (result instanceof ReleaseResult.NotOwner notOwner)
@@ -207,7 +217,12 @@ public final class StoreClient {
 	 */
 	public Optional<CompletionStage<ReleaseResult>> releaseAsync(ReleaseRequest request) {
 		try {
-			return this.store.releaseAsync(request);
+			long sent = this.time.nanoTime();
+			return this.store.releaseAsync(request)
+				.map((result) -> this.recording.isOn()
+						? result.whenComplete(
+								(answer, failure) -> record(Command.RELEASE, request.key(), failure == null, sent))
+						: result);
 		}
 		catch (RuntimeException | Error ex) {
 			// it may have been sent, and may be repeated
@@ -331,6 +346,27 @@ public final class StoreClient {
 	 */
 	public Duration timeout(Duration ttl) {
 		return ttl.isZero() ? this.commandTimeout : shorter(this.commandTimeout, Duration.ofNanos(ttl.toNanos() / 3));
+	}
+
+	private <T> T measured(Command command, String key, Supplier<T> request) {
+		if (!this.recording.isOn()) {
+			return request.get();
+		}
+		long sent = this.time.nanoTime();
+		boolean answered = false;
+		try {
+			T result = request.get();
+			answered = true;
+			return result;
+		}
+		finally {
+			record(command, key, answered, sent);
+		}
+	}
+
+	private void record(Command command, String key, boolean answered, long sent) {
+		long took = this.time.nanoTime() - sent;
+		this.recording.add((to) -> to.commanded(command, this.store.shard(key), answered, took));
 	}
 
 	/** Refuses a result that is not one. */
