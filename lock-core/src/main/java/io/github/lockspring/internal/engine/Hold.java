@@ -1,0 +1,326 @@
+package io.github.lockspring.internal.engine;
+
+import java.time.Duration;
+
+import io.github.lockspring.LockEvent.Lost.Cause;
+import io.github.lockspring.internal.engine.support.Time;
+import io.github.lockspring.store.LockStore.ReleaseRequest;
+import io.github.lockspring.store.OwnerToken;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One waiter's use of the lock, inside an ownership.
+ * <p>
+ * For maintainers: {@code state} goes from ACTIVE to LOST or to CLOSED, and from LOST to
+ * CLOSED; a hold that is not ACTIVE never becomes so again. The hold ends at the deadline
+ * of the lease or at its own limit, whichever is earlier. All changes happen under the
+ * monitor of the key's lock, except that the end of an interrupt does not need it; what
+ * is volatile is also read without it.
+ */
+final class Hold implements Waiter.Outcome {
+
+	enum State {
+
+		ACTIVE, LOST, CLOSED
+
+	}
+
+	/**
+	 * What the end of a hold means for its holder.
+	 *
+	 * @param outcome what the holder is told
+	 * @param request what is to be sent to the store now, and then reported to the lock;
+	 * or null
+	 */
+	record End(Outcome outcome, @Nullable ReleaseRequest request) {
+
+		static final End REPEATED = new End(Outcome.REPEATED, null);
+
+		static final End LOST = new End(Outcome.LOST, null);
+
+		static final End HANDED_OFF = new End(Outcome.ENDED, null);
+
+		enum Outcome {
+
+			/** It has ended before. */
+			REPEATED,
+			/** The lock was lost before the end. */
+			LOST,
+			/** It was held until now. */
+			ENDED
+
+		}
+
+	}
+
+	private final LockParameters parameters;
+
+	private final OwnerToken token;
+
+	private final Lease lease;
+
+	private final long fencingToken;
+
+	/**
+	 * Whether another hold of this instance had the lock before, in the same ownership.
+	 */
+	private final boolean handedOff;
+
+	/** The thread that waited for it; null if none did. */
+	private final @Nullable Thread thread;
+
+	private long start;
+
+	private volatile long limit;
+
+	private volatile State state = State.ACTIVE;
+
+	private volatile @Nullable Cause lossCause;
+
+	/** Sent by a loss to the thread that has armed it. */
+	private volatile @Nullable LossInterrupt armed;
+
+	/** The one that the loss has to send. */
+	private volatile @Nullable LossInterrupt lossInterrupt;
+
+	/** The thread that opened a handle, for the message that names it. */
+	private volatile @Nullable Thread opener;
+
+	/** Whether only the opener can end it. */
+	private volatile boolean bound;
+
+	/** Whether it lasts until a unit of work is complete. */
+	private volatile boolean kept;
+
+	Hold(Waiter waiter, OwnerToken token, Lease lease, long fencingToken, boolean handedOff, long start) {
+		this.parameters = waiter.parameters();
+		this.thread = waiter.thread();
+		this.token = token;
+		this.lease = lease;
+		this.fencingToken = fencingToken;
+		this.handedOff = handedOff;
+		this.start = start;
+		this.limit = waiter.options().deferred() ? start + Time.FOREVER : this.parameters.limitFrom(start);
+	}
+
+	// transitions
+
+	/**
+	 * Starts the limits of a hold that waited for the other keys of its request.
+	 */
+	void begin(long now) {
+		this.start = now;
+		this.limit = this.parameters.limitFrom(now);
+	}
+
+	/** The holder has lengthened the lease. */
+	void extend(long limit) {
+		this.lease.extend();
+		this.limit = Time.later(this.limit, limit);
+	}
+
+	/**
+	 * Starts a renewal if it is due, or so soon that it may go along with others.
+	 */
+	boolean startRenewalIfDue(long now) {
+		boolean due = needsRenewal() && now - (this.lease.renewAt() - this.lease.window()) >= 0;
+		if (due) {
+			this.lease.renewing(now);
+		}
+		return due;
+	}
+
+	/** Declares the loss. */
+	void lose(Cause cause) {
+		this.lossCause = cause;
+		this.state = State.LOST;
+		this.lossInterrupt = this.armed;
+		this.armed = null;
+	}
+
+	/** The store says, after the end of the hold, that it was lost. */
+	void lostUnnoticed(Cause cause) {
+		this.lossCause = cause;
+	}
+
+	void close() {
+		this.state = State.CLOSED;
+	}
+
+	/**
+	 * Lets a loss interrupt the present thread, from now on; at once if the lock is lost.
+	 * @return what it sends
+	 */
+	LossInterrupt arm() {
+		LossInterrupt interrupt = new LossInterrupt(Thread.currentThread());
+		if (this.state == State.LOST) {
+			interrupt.send();
+		}
+		else {
+			this.armed = interrupt;
+		}
+		return interrupt;
+	}
+
+	/**
+	 * Ends {@link #arm}: the interrupt does not arrive any more. Called by its thread,
+	 * without the lock's monitor: one that is being sent is waited for.
+	 * @return whether it was sent
+	 */
+	boolean disarm(LossInterrupt interrupt) {
+		// no other thread can have replaced it
+		if (this.armed == interrupt) {
+			this.armed = null;
+		}
+		return interrupt.end();
+	}
+
+	/**
+	 * A thread has opened a handle.
+	 * @param bound whether no other thread can close it
+	 */
+	void openedBy(Thread thread, boolean bound) {
+		this.opener = thread;
+		this.bound = bound;
+	}
+
+	/** It belongs to a unit of work from now on. */
+	void keep() {
+		this.kept = true;
+	}
+
+	// questions
+
+	LockParameters parameters() {
+		return this.parameters;
+	}
+
+	@Nullable Thread thread() {
+		return this.thread;
+	}
+
+	boolean isKept() {
+		return this.kept;
+	}
+
+	OwnerToken token() {
+		return this.token;
+	}
+
+	long fencingToken() {
+		return this.fencingToken;
+	}
+
+	boolean isHandedOff() {
+		return this.handedOff;
+	}
+
+	long limit() {
+		return this.limit;
+	}
+
+	long deadline() {
+		return this.lease.deadline();
+	}
+
+	/** The end of the lease or of the hold, whichever is earlier. */
+	long expiry() {
+		return Time.earlier(this.lease.deadline(), this.limit);
+	}
+
+	boolean isOver(long now) {
+		return now - expiry() >= 0;
+	}
+
+	/** Whether nothing can end it any more but the end of its lease. */
+	boolean isAbandoned() {
+		Thread thread = this.opener;
+		return this.bound && thread != null && !thread.isAlive();
+	}
+
+	boolean isActive() {
+		return this.state == State.ACTIVE;
+	}
+
+	State state() {
+		return this.state;
+	}
+
+	/** Whether the lease ends before the hold may. */
+	boolean needsRenewal() {
+		return RenewalPolicy.isNeeded(this.lease.deadline(), this.limit, this.parameters.ttlNanos());
+	}
+
+	/** When the watchdog has to look at it. */
+	long nextEvent() {
+		return needsRenewal() ? Time.earlier(expiry(), this.lease.renewAt()) : expiry();
+	}
+
+	/** The time that should be left after a renewal at the given time. */
+	Duration ttlToRequest(long now) {
+		long left = this.limit - now;
+		return (left < this.parameters.ttlNanos()) ? Duration.ofNanos(left) : this.parameters.ttl();
+	}
+
+	/** How long the lock must still be kept, because of its minimum; negative if not. */
+	long keepFor(long now) {
+		return this.start + this.parameters.minHold() - now;
+	}
+
+	long nanosHeld(long now) {
+		return now - this.start;
+	}
+
+	Duration heldFor(long now) {
+		return Duration.ofNanos(nanosHeld(now));
+	}
+
+	@Nullable Cause lossCause() {
+		return this.lossCause;
+	}
+
+	/** What the loss has to send, or null. */
+	@Nullable LossInterrupt lossInterrupt() {
+		return this.lossInterrupt;
+	}
+
+	@Nullable Thread opener() {
+		return this.opener;
+	}
+
+	@Override
+	public String toString() {
+		return "Lock '" + this.parameters.key() + "' (" + this.fencingToken + ", " + this.state + ")";
+	}
+
+	/**
+	 * The interrupt of the thread that works under the lock, at its loss. To send it may
+	 * block: it closes the channel that the thread reads or writes.
+	 */
+	static final class LossInterrupt {
+
+		private final Thread worker;
+
+		private boolean sent;
+
+		private boolean ended;
+
+		private LossInterrupt(Thread worker) {
+			this.worker = worker;
+		}
+
+		synchronized void send() {
+			if (!this.ended) {
+				this.sent = true;
+				this.worker.interrupt();
+			}
+		}
+
+		synchronized boolean end() {
+			this.ended = true;
+			return this.sent;
+		}
+
+	}
+
+}
