@@ -22,6 +22,7 @@ import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.testsupport.jdbc.Databases.Database;
 import io.github.lockspring.testsupport.jdbc.PostgresServer;
+import io.github.lockspring.testsupport.jdbc.RecordingDataSource;
 import io.github.lockspring.testsupport.network.TcpProxy.Cut;
 import io.github.lockspring.testsupport.network.TcpProxy.Direction;
 import io.github.lockspring.testsupport.network.TcpProxy;
@@ -180,14 +181,19 @@ class JdbcFailureTests {
 	@Test
 	void f20ReleaseWhoseAnswerWasLostHarmsNoLaterHolder() throws Exception {
 		try (TcpProxy proxy = new TcpProxy(server.port())) {
-			JdbcInstance deaf = instance(server.database(proxy.port()));
+			RecordingDataSource recording = new RecordingDataSource(instance(server.database(proxy.port())).pool());
+			JdbcInstance deaf = JdbcInstance.on(server.database(proxy.port()), recording);
+			this.instances.add(0, deaf);
 			JdbcInstance other = instance();
 			HeldLock held = deaf.locks().acquire(this.request);
 			proxy.stall(Direction.TO_CLIENT);
 			this.threads.submit(held::close);
 			try (HeldLock next = other.locks().acquire(this.request)) {
+				recording.statements().clear();
 				proxy.restore();
-				TimeUnit.SECONDS.sleep(1);
+				// a release reads the queue when its first statement has changed nothing
+				await().atMost(PATIENT)
+					.until(() -> recording.statements().stream().anyMatch((sql) -> sql.contains("lock_lease_waiter")));
 				JdbcInstance.verify(next);
 				assertThat(next.fencingToken()).isGreaterThan(held.fencingToken());
 			}
