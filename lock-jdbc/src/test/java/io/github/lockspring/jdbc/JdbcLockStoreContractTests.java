@@ -19,15 +19,15 @@ import org.springframework.util.function.SingletonSupplier;
  */
 class JdbcLockStoreContractTests {
 
-	private static final Supplier<Server> H2 = server(Databases::h2);
+	static final Supplier<Server> H2 = server(Databases::h2);
 
-	private static final Supplier<Server> POSTGRES = server(Databases::postgres);
+	static final Supplier<Server> POSTGRES = server(Databases::postgres);
 
 	/** Its users may choose this as the default; then statements are refused at times. */
 	private static final Supplier<Server> SERIALIZABLE_POSTGRES = server(
 			() -> Databases.postgres().with("?options=-c%20default_transaction_isolation=serializable"));
 
-	private static final Supplier<Server> MARIA_DB = server(() -> Databases.mariaDb().orElseThrow());
+	static final Supplier<Server> MARIA_DB = server(() -> Databases.mariaDb().orElseThrow());
 
 	private static Supplier<Server> server(Supplier<Database> database) {
 		return SingletonSupplier.of(() -> Server.of(database.get().withLocks()));
@@ -106,14 +106,7 @@ class JdbcLockStoreContractTests {
 
 		@Override
 		protected int leftovers() {
-			Integer held = this.server.jdbc()
-				.queryForObject(
-						"SELECT COUNT(*) FROM lock_lease WHERE lock_key = ? AND (owner <> '-' OR expires_at <> 0)",
-						Integer.class, "lock:" + this.key);
-			Integer waiting = this.server.jdbc()
-				.queryForObject("SELECT COUNT(*) FROM lock_lease_waiter WHERE lock_key = ?", Integer.class,
-						"lock:" + this.key);
-			return Objects.requireNonNull(held) + Objects.requireNonNull(waiting);
+			return this.server.leftovers(this.key);
 		}
 
 	}
@@ -130,6 +123,16 @@ class JdbcLockStoreContractTests {
 			pool.setPassword(database.password());
 			pool.setMaximumPoolSize(9);
 			return new Server(pool, new JdbcTemplate(database.dataSource()));
+		}
+
+		/** Counts what is held, and who waits. */
+		int leftovers(String key) {
+			Integer held = this.jdbc.queryForObject(
+					"SELECT COUNT(*) FROM lock_lease WHERE lock_key = ? AND (owner <> '-' OR expires_at <> 0)",
+					Integer.class, "lock:" + key);
+			Integer waiting = this.jdbc.queryForObject("SELECT COUNT(*) FROM lock_lease_waiter WHERE lock_key = ?",
+					Integer.class, "lock:" + key);
+			return Objects.requireNonNull(held) + Objects.requireNonNull(waiting);
 		}
 
 	}

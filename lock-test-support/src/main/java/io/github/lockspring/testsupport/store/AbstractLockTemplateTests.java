@@ -20,6 +20,7 @@ import io.github.lockspring.LockInterruptedException;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
+import io.github.lockspring.store.InstanceInfo;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.testsupport.store.ControlledStore.Gate;
@@ -166,12 +167,22 @@ public abstract class AbstractLockTemplateTests {
 	void waiterThatGivesUpIsToldTheHolder() {
 		Instance holder = informed("billing");
 		HeldLock held = holder.locks().acquire(request());
-		assumeThat(holder.store().inspector()).as("a store that can be asked").isPresent();
 		Instance waiting = informed();
+		String expected = namesInstances(holder) ? "billing" : "holder";
 		patiently().untilAsserted(() -> assertThatExceptionOfType(LockNotAcquiredException.class)
 			.isThrownBy(() -> waiting.locks().acquire(request().waitTime(Duration.ofMillis(50))))
-			.withMessageContaining("billing"));
+			.withMessageContaining(expected));
 		held.close();
+	}
+
+	/** Not every store remembers who an instance is. */
+	private static boolean namesInstances(Instance instance) {
+		return instance.store().inspector().filter((inspector) -> {
+			Duration timeout = Duration.ofSeconds(5);
+			String somebody = "somebody".repeat(3).substring(2);
+			inspector.register(somebody, new InstanceInfo("", "localhost", 1), PATIENCE, timeout);
+			return inspector.instances(List.of(somebody), timeout).containsKey(somebody);
+		}).isPresent();
 	}
 
 	// messages
@@ -290,8 +301,9 @@ public abstract class AbstractLockTemplateTests {
 		Gate refused = instance.store().refuse(Kind.RENEW, Integer.MAX_VALUE);
 		HeldLock held = instance.locks().acquire(brief());
 		long start = System.nanoTime();
+		Duration lease = held.remaining();
 		patiently().until(() -> !held.isHeld());
-		assertThat(since(start)).isGreaterThan(briefTtl().multipliedBy(3).dividedBy(4));
+		assertThat(since(start)).isGreaterThanOrEqualTo(lease);
 		assertThat(refused.arrivals()).isPositive();
 		assertLost(instance, held);
 		assertNothingLeft();
