@@ -1,65 +1,58 @@
 package io.github.lockspring.model;
 
 /**
- * A command that is on its way without anything that waits for its result: a release in
- * the background, or a command that timed out, or that the driver sends twice. It is
- * executed at any later time.
+ * A command that is on its way and is executed at any later time: a release, or an
+ * acquire attempt that timed out, or that the driver sends twice.
  *
  * @param kind which script
  * @param token owner token
  * @param lastFencingToken last fencing token used, of a release
- * @param known whether its instance still knows the token, until the release has ended
  */
-record Command(Kind kind, int token, int lastFencingToken, boolean known) {
+record Command(Kind kind, int token, int lastFencingToken) {
 
 	/**
 	 * The scripts.
 	 */
 	enum Kind {
 
-		/** An acquire attempt of a caller that waits. */
-		ACQUIRE,
-		/** An acquire attempt of a caller that does not wait. */
-		ACQUIRE_ONCE, RELEASE
+		/** An acquire attempt with the queue. */
+		ACQUIRE_QUEUED,
+		/** An acquire attempt without the queue. */
+		ACQUIRE, RELEASE
 
 	}
 
 	private static final Kind[] KINDS = Kind.values();
 
-	static final Command NONE = new Command(Kind.RELEASE, 0, 0, false);
+	static final Command NONE = new Command(Kind.RELEASE, 0, 0);
+
+	static Command acquire(int token, boolean queue) {
+		return new Command(queue ? Kind.ACQUIRE_QUEUED : Kind.ACQUIRE, token, 0);
+	}
+
+	static Command release(int token, int lastFencingToken) {
+		return new Command(Kind.RELEASE, token, lastFencingToken);
+	}
+
+	boolean isRelease() {
+		return this.kind == Kind.RELEASE;
+	}
 
 	Command withToken(int renamed) {
-		return new Command(this.kind, renamed, this.lastFencingToken, this.known);
+		return new Command(this.kind, renamed, this.lastFencingToken);
 	}
 
 	Command withLastFencingToken(int renamed) {
-		return new Command(this.kind, this.token, renamed, this.known);
+		return new Command(this.kind, this.token, renamed);
 	}
 
 	Command pass(Cells cells) {
-		return new Command(cells.pass(this.kind, KINDS), cells.pass(this.token), cells.pass(this.lastFencingToken),
-				cells.pass(this.known));
+		return new Command(cells.pass(this.kind, KINDS), cells.pass(this.token), cells.pass(this.lastFencingToken));
 	}
 
 	@Override
 	public String toString() {
-		return ((this.kind == Kind.RELEASE) ? "release of " : "acquire of ") + Tokens.name(this.token);
-	}
-
-	/**
-	 * How an acquire attempt waits.
-	 */
-	enum QueueMode {
-
-		/** Does not wait. */
-		NONE,
-		/** First attempt of a token that waits. */
-		JOIN,
-		/** Later attempt. */
-		REJOIN,
-		/** Attempt of a token that polls. */
-		POLL
-
+		return (isRelease() ? "release of " : "acquire of ") + Tokens.name(this.token);
 	}
 
 }

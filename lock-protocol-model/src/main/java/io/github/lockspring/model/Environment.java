@@ -20,9 +20,10 @@ interface Environment {
 
 	boolean isSubscribed(int token);
 
-	void sendInBackground(Command command);
+	void send(Command command);
 
-	boolean isKnownInBackground(int token);
+	/** Whether a token is known as one whose release is on its way. */
+	boolean isReleasing(int token);
 
 	/** Whether neither the store nor a command that could bring it there has a token. */
 	boolean isGone(int token);

@@ -16,31 +16,36 @@ enum Event {
 	CALLER_ARRIVES("a caller wants the lock, acquire is sent", null, (world, instance) -> instance.mayBegin(),
 			(world, instance) -> instance.begin()),
 
-	ATTEMPT_EXECUTED("acquire is executed", null, is(Phase.REQUESTED), (world, instance) -> instance.attemptExecuted()),
+	ATTEMPT_EXECUTED("acquire is executed", null, is(Phase.ASKING), (world, instance) -> instance.attemptExecuted()),
 
-	RESULT_RECEIVED("the result of acquire arrives", null, whileRoom(is(Phase.REPLIED)),
+	RESULT_RECEIVED("the result of acquire arrives", null, whileRoom(is(Phase.ANSWERED)),
 			(world, instance) -> instance.resultReceived()),
 
-	ATTEMPT_REPEATED("acquire is sent again", null, is(Phase.WAITING), (world, instance) -> instance.attempt()),
+	ATTEMPT_REPEATED("acquire is sent again", null, (world, instance) -> instance.waits(),
+			(world, instance) -> instance.attempt()),
 
-	ATTEMPT_TIMES_OUT("acquire times out, and will be executed later", Fault.LOSS, whileRoomFor(2, is(Phase.REQUESTED)),
+	ASKS_WITH_SHORT_GRANT("no message can reach it: releases its token and asks with one for a short grant", null,
+			whileRoom((world, instance) -> instance.mayAskWithShortGrant()),
+			(world, instance) -> instance.askWithShortGrant()),
+
+	ATTEMPT_TIMES_OUT("acquire times out, and will be executed later", Fault.LOSS, whileRoomFor(2, is(Phase.ASKING)),
 			(world, instance) -> {
-				world.sendInBackground(instance.attemptCommand());
+				world.send(instance.attemptCommand());
 				instance.attemptFailed();
 			}),
 
 	ATTEMPT_DOUBLED("acquire is executed, and will be executed once more", Fault.LOSS,
-			whileRoomFor(1, is(Phase.REQUESTED)), (world, instance) -> {
-				world.sendInBackground(instance.attemptCommand());
+			whileRoomFor(1, is(Phase.ASKING)), (world, instance) -> {
+				world.send(instance.attemptCommand());
 				instance.attemptExecuted();
 			}),
 
-	RESULT_LOST("the result of acquire is lost", Fault.LOSS, whileRoom(is(Phase.REPLIED)),
+	RESULT_LOST("the result of acquire is lost", Fault.LOSS, whileRoom(is(Phase.ANSWERED)),
 			(world, instance) -> instance.attemptFailed()),
 
-	CALLER_GIVES_UP("the last caller gives up, a release is sent in the background", null,
-			whileRoom((world, instance) -> instance.phase() == Phase.WAITING && world.scenario().has(Option.GIVING_UP)),
-			(world, instance) -> instance.giveUp()),
+	CALLER_GIVES_UP("the last caller gives up, release is sent", null,
+			whileRoom((world, instance) -> instance.waits() && world.scenario().has(Option.GIVING_UP)),
+			(world, instance) -> instance.release()),
 
 	// messages
 
@@ -75,11 +80,11 @@ enum Event {
 	HANDED_OFF("hands the lock to a local caller", null, (world, instance) -> instance.mayHandOff(),
 			(world, instance) -> instance.handOff()),
 
-	HOLD_ENDS("the work is done, release is sent", null, (world, instance) -> instance.isHolder(),
-			(world, instance) -> instance.endHold()),
+	HOLD_ENDS("the work is done, release is sent", null, whileRoom((world, instance) -> instance.isHolder()),
+			(world, instance) -> instance.release()),
 
-	LEASE_ENDS("notices that its lease is over; it will release it later", null,
-			whileRoom((world, instance) -> instance.isLeaseOver()), (world, instance) -> instance.lose()),
+	LEASE_ENDS("notices that its lease is over, release is sent", null,
+			whileRoom((world, instance) -> instance.isLeaseOver()), (world, instance) -> instance.release()),
 
 	RENEWAL_SENT("sends a renewal", null, (world, instance) -> instance.mayRenew(),
 			(world, instance) -> instance.sendRenewal(Scenario.TTL)),
@@ -96,35 +101,28 @@ enum Event {
 			whileRoom((world, instance) -> instance.renewal().state() == Renewal.State.EXECUTED),
 			(world, instance) -> instance.renewalResult()),
 
-	// releases
-
-	RELEASE_EXECUTED("release is executed", null, is(Phase.RELEASING),
-			(world, instance) -> instance.releaseExecuted(false)),
-
-	RELEASE_TIMES_OUT("release times out, and will be executed later", Fault.LOSS, whileRoomFor(1, is(Phase.RELEASING)),
-			(world, instance) -> {
-				world.sendInBackground(instance.releaseCommand());
-				instance.forget();
-			}),
-
-	RELEASE_DOUBLED("release is executed, and will be executed once more", Fault.LOSS,
-			whileRoomFor(1, is(Phase.RELEASING)), (world, instance) -> {
-				world.sendInBackground(instance.releaseCommand());
-				instance.releaseExecuted(false);
-			}),
-
-	RELEASE_LOST("release never arrives", Fault.LOSS, is(Phase.RELEASING), (world, instance) -> instance.forget()),
-
-	RELEASE_MISCOUNTS("release is executed, and PUBLISH counts no subscriber although there is one", Fault.LOSS,
-			(world, instance) -> instance.phase() == Phase.RELEASING
-					&& !world.scenario().has(Rule.COUNT_BEFORE_PUBLISHING) && world.store().hasWaiters(),
-			(world, instance) -> instance.releaseExecuted(true)),
+	// commands on their way
 
 	COMMAND_EXECUTED(" is executed", null, Scope.NETWORK, (world, index) -> true,
 			(world, index) -> world.execute(world.network().remove(index))),
 
-	COMMAND_LOST(" never arrives", Fault.LOSS, Scope.NETWORK, (world, index) -> true,
+	COMMAND_DOUBLED(" is executed, and will be executed once more", Fault.LOSS, Scope.NETWORK,
+			(world, index) -> world.hasRoomInNetwork() || world.network().get(index).isRelease(),
+			(world, index) -> world.execute(world.network().get(index))),
+
+	LATE_RESULT_LOST(" is executed, and its result is lost", Fault.LOSS, Scope.NETWORK,
+			(world, index) -> !world.network().get(index).isRelease(),
+			(world, index) -> world.executeWithoutResult(world.network().remove(index))),
+
+	RELEASE_LOST(" never arrives", Fault.LOSS, Scope.NETWORK,
+			(world, index) -> world.network().get(index).isRelease()
+					&& !world.scenario().has(Rule.RELEASES_ARE_REPEATED),
 			(world, index) -> world.network().remove(index)),
+
+	RELEASE_MISCOUNTS(" is executed, and PUBLISH counts no subscriber although there is one", Fault.LOSS, Scope.NETWORK,
+			(world, index) -> world.network().get(index).isRelease()
+					&& !world.scenario().has(Rule.COUNT_BEFORE_PUBLISHING) && world.store().hasWaiters(),
+			(world, index) -> world.release(world.network().remove(index), true)),
 
 	// what happens to instances and the store
 
@@ -137,11 +135,10 @@ enum Event {
 	DATA_LOST("the store loses its data", Fault.DATA_LOSS, Scope.WORLD, (world, index) -> true,
 			(world, index) -> world.loseData()),
 
-	CLOCK_STANDS("the server's clock stands; acquire is executed", Fault.CLOCK, is(Phase.REQUESTED),
-			(world, instance) -> {
-				world.store().letClockStand();
-				instance.attemptExecuted();
-			}),
+	CLOCK_STANDS("the server's clock stands; acquire is executed", Fault.CLOCK, is(Phase.ASKING), (world, instance) -> {
+		world.store().letClockStand();
+		instance.attemptExecuted();
+	}),
 
 	PLAIN_CLIENT_ACQUIRES("a plain client acquires the lock", Fault.PLAIN_CLIENT, Scope.WORLD,
 			(world, index) -> world.store().isFree(), (world, index) -> world.store().takeByPlainClient()),

@@ -5,7 +5,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-import io.github.lockspring.model.Instance.Phase;
 import io.github.lockspring.model.World.LimitReached;
 import org.jspecify.annotations.Nullable;
 
@@ -82,7 +81,7 @@ final class FairRuns {
 	@Nullable Failure runContended(byte[] state) {
 		this.world.load(state);
 		Set<Instance> waiters = new HashSet<>(this.world.instances());
-		waiters.removeIf((instance) -> instance.phase() != Phase.WAITING);
+		waiters.removeIf((instance) -> !instance.waits());
 		List<Step> steps = new ArrayList<>();
 		int ticks = 0;
 		while (!waiters.isEmpty()) {

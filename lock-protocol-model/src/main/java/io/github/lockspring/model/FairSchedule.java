@@ -30,7 +30,7 @@ final class FairSchedule {
 		}
 		for (int i = 0; i < world.instances().size(); i++) {
 			Event event = next(world, world.instance(i));
-			if (event == null && contended && world.instance(i).phase() == Phase.IDLE) {
+			if (event == null && contended && world.instance(i).phase() == Phase.FREE) {
 				event = Event.CALLER_ARRIVES;
 			}
 			if (event != null) {
@@ -56,14 +56,17 @@ final class FairSchedule {
 			return renewal;
 		}
 		return switch (instance.phase()) {
-			case REQUESTED -> Event.ATTEMPT_EXECUTED;
-			case REPLIED -> Event.RESULT_RECEIVED;
-			case RELEASING -> Event.RELEASE_EXECUTED;
-			case WAITING -> instance.isAttemptDue() ? Event.ATTEMPT_REPEATED : null;
+			case ASKING -> Event.ATTEMPT_EXECUTED;
+			case ANSWERED -> Event.RESULT_RECEIVED;
+			case WAITING, RETRYING -> instance.isAttemptDue() ? attempt(instance) : null;
 			case HELD -> holder(instance);
-			case IDLE -> (instance.isNextTryDue() && !world.store().isFree()) ? Event.CALLER_ARRIVES : null;
+			case FREE -> (instance.isNextTryDue() && !world.store().isFree()) ? Event.CALLER_ARRIVES : null;
 			case DEAD -> null;
 		};
+	}
+
+	private static Event attempt(Instance instance) {
+		return instance.mayAskWithShortGrant() ? Event.ASKS_WITH_SHORT_GRANT : Event.ATTEMPT_REPEATED;
 	}
 
 	private static @Nullable Event subscription(Instance instance) {
@@ -95,12 +98,12 @@ final class FairSchedule {
 	static boolean isOver(World world) {
 		boolean waits = world.instances()
 			.stream()
-			.anyMatch((instance) -> instance.isAlive() && instance.phase() != Phase.IDLE);
+			.anyMatch((instance) -> instance.isAlive() && instance.phase() != Phase.FREE);
 		return !waits && world.store().isFree() && next(world).event() == Event.TICK;
 	}
 
 	static boolean isWaitedFor(World world) {
-		return world.instances().stream().anyMatch((instance) -> instance.phase() == Phase.WAITING);
+		return world.instances().stream().anyMatch(Instance::waits);
 	}
 
 	/** Whether an instance waits while another one holds the lock. */
@@ -116,8 +119,7 @@ final class FairSchedule {
 		Store store = world.store();
 		boolean wanted = world.instances()
 			.stream()
-			.anyMatch((instance) -> instance.phase() == Phase.WAITING
-					|| (instance.role() == Role.TRIES && !store.isFree()));
+			.anyMatch((instance) -> instance.waits() || (instance.role() == Role.TRIES && !store.isFree()));
 		boolean held = world.instances().stream().anyMatch(Instance::isHolder);
 		return wanted && !held && store.owner() != Tokens.PLAIN_CLIENT
 				&& (store.isFree() || store.isGranted() || world.instance(Tokens.instance(store.owner())).isAlive());

@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.IntUnaryOperator;
 
-import io.github.lockspring.model.Command.QueueMode;
 import io.github.lockspring.model.Scenario.Option;
 
 /**
@@ -19,17 +18,20 @@ final class Instance {
 	enum Phase {
 
 		/** It does not want the lock. */
-		IDLE,
+		FREE,
 		/** An acquire command was sent and not executed yet. */
-		REQUESTED,
+		ASKING,
 		/** It was executed, and its result is on its way. */
-		REPLIED,
-		/** Another owner has the lock, or it is not known which. */
+		ANSWERED,
+		/** The last attempt found the lock busy. */
 		WAITING,
+		/**
+		 * The last attempt has no usable result; it may have been executed, or may yet
+		 * be.
+		 */
+		RETRYING,
 		/** A caller holds the lock. */
 		HELD,
-		/** The caller is done, and the release was sent and not executed yet. */
-		RELEASING,
 		/** The instance has crashed. */
 		DEAD
 
@@ -50,7 +52,7 @@ final class Instance {
 
 	private final Role role;
 
-	private Phase phase = Phase.IDLE;
+	private Phase phase = Phase.FREE;
 
 	private int token;
 
@@ -58,32 +60,16 @@ final class Instance {
 
 	// attempts
 
+	/** Of the last attempt, or the one that is under way. */
 	private int sentAge;
 
-	/** Whether the token may be in the queue. */
-	private boolean queued;
-
-	/** Whether an attempt found the lock busy while messages did not arrive. */
-	private boolean mayPoll;
-
-	private boolean polls;
-
-	/** Whether an attempt without a result may have been executed, or may yet be. */
-	private boolean unanswered;
-
+	/** Whether the next attempt follows at once. */
 	private boolean attemptNow;
 
 	private Result result = Result.NONE;
 
-	/** Whether an attempt found the lock busy; the next two are of the last such one. */
-	private boolean foundBusy;
-
-	private int busySentAge;
-
+	/** What the last attempt that found the lock busy has seen. */
 	private int lastFencingToken;
-
-	/** The grant that waits for a result; its fencing token, or 0. */
-	private int pendingGrant;
 
 	// ownership
 
@@ -125,16 +111,9 @@ final class Instance {
 		this.token = cells.pass(this.token);
 		this.ownerships = cells.pass(this.ownerships);
 		this.sentAge = cells.pass(this.sentAge);
-		this.queued = cells.pass(this.queued);
-		this.mayPoll = cells.pass(this.mayPoll);
-		this.polls = cells.pass(this.polls);
-		this.unanswered = cells.pass(this.unanswered);
 		this.attemptNow = cells.pass(this.attemptNow);
 		this.result = this.result.pass(cells);
-		this.foundBusy = cells.pass(this.foundBusy);
-		this.busySentAge = cells.pass(this.busySentAge);
 		this.lastFencingToken = cells.pass(this.lastFencingToken);
-		this.pendingGrant = cells.pass(this.pendingGrant);
 		this.deadlineLeft = cells.pass(this.deadlineLeft);
 		this.fencingToken = cells.pass(this.fencingToken);
 		this.handoffs = cells.pass(this.handoffs);
@@ -158,7 +137,6 @@ final class Instance {
 	void mapFencingTokens(IntUnaryOperator rename) {
 		this.result = new Result(this.result.acquired(), rename.applyAsInt(this.result.fencingToken()));
 		this.lastFencingToken = rename.applyAsInt(this.lastFencingToken);
-		this.pendingGrant = rename.applyAsInt(this.pendingGrant);
 		this.fencingToken = rename.applyAsInt(this.fencingToken);
 		for (int i = 0; i < this.inbox.size(); i++) {
 			Message message = this.inbox.get(i);
@@ -168,55 +146,38 @@ final class Instance {
 
 	/** Forgets what no later step depends on. */
 	void normalise() {
-		if (this.phase == Phase.HELD || this.phase == Phase.RELEASING) {
+		if (this.phase == Phase.HELD) {
 			this.sentAge = 0;
-			this.foundBusy = false;
-			this.queued = false;
-			this.mayPoll = false;
-			this.polls = false;
-			this.unanswered = false;
-			this.attemptNow = false;
-		}
-		if (this.foundBusy && this.busySentAge >= grantTtl()
-				&& this.scenario.hasAllOf(Rule.RETRY, Rule.GRANT_COUNTS_FROM_ATTEMPT, Rule.GRANT_WAITS_FOR_RESULT)) {
-			// no grant can be used any more
-			this.foundBusy = false;
-		}
-		if (!this.foundBusy) {
-			this.busySentAge = 0;
 			this.lastFencingToken = 0;
+			this.attemptNow = false;
 		}
 		if (this.scenario.maxIdle() < 0) {
 			this.attemptNow = false;
 		}
 		if (this.phase == Phase.WAITING) {
-			this.sentAge = Math.min(this.sentAge, (this.scenario.maxIdle() < 0) ? 0 : Scenario.RETRY_INTERVAL);
+			this.sentAge = Math.min(this.sentAge, grantTtl());
 		}
-		if (this.phase == Phase.RELEASING) {
-			this.deadlineLeft = 0;
-			this.othersWait = false;
+		if (!this.scenario.hasAllOf(Rule.GRANT_NEEDS_RESULT, Rule.GRANT_COUNTS_FROM_ATTEMPT)) {
+			return;
+		}
+		if (this.phase != Phase.WAITING || this.sentAge >= grantTtl()) {
+			// no grant can be used
+			this.lastFencingToken = 0;
+		}
+		if (this.phase == Phase.RETRYING) {
+			this.sentAge = (this.scenario.maxIdle() < 0) ? 0 : Math.min(this.sentAge, Scenario.RETRY_INTERVAL);
 		}
 	}
 
 	/** Drops messages and a renewal about a token that is gone. */
 	void forgetWhatChangesNothing(Environment present) {
 		if (!this.inbox.isEmpty()) {
-			this.inbox.removeIf(
-					(message) -> present.isGone(message.token()) && !present.isKnownInBackground(message.token()));
+			this.inbox.removeIf((message) -> present.isGone(message.token()));
 		}
 		if (this.renewal.state() != Renewal.State.NONE && this.renewal.token() != this.token
 				&& (this.renewal.state() == Renewal.State.EXECUTED || present.isGone(this.renewal.token()))) {
 			this.renewal = Renewal.NONE;
 		}
-	}
-
-	boolean hasMessageAbout(int about) {
-		for (Message message : this.inbox) {
-			if (message.token() == about) {
-				return true;
-			}
-		}
-		return false;
 	}
 
 	// questions
@@ -231,6 +192,14 @@ final class Instance {
 
 	boolean isAlive() {
 		return this.phase != Phase.DEAD;
+	}
+
+	private boolean asks() {
+		return this.phase == Phase.ASKING || this.phase == Phase.ANSWERED;
+	}
+
+	boolean waits() {
+		return this.phase == Phase.WAITING || this.phase == Phase.RETRYING;
 	}
 
 	boolean isSubscribed() {
@@ -250,7 +219,7 @@ final class Instance {
 	}
 
 	boolean mayBegin() {
-		return this.phase == Phase.IDLE
+		return this.phase == Phase.FREE
 				&& (this.scenario.ownerships() == 0 || this.ownerships < this.scenario.ownerships());
 	}
 
@@ -283,109 +252,92 @@ final class Instance {
 
 	/** A caller wants the lock. */
 	void begin() {
-		this.token = this.scenario.has(Rule.OWN_TOKEN) ? Tokens.newest(this.number) : Tokens.of(this.number, 1);
 		this.ownerships = Math.min(this.ownerships + 1, this.scenario.ownerships());
-		// an instance that messages do not reach
-		this.othersWait = !this.confirmed && this.scenario.has(Rule.NO_INBOX_ASSUMES_OTHERS);
+		ask(false);
+	}
+
+	private void ask(boolean shortGrant) {
+		this.token = this.scenario.has(Rule.OWN_TOKEN) ? Tokens.newest(this.number, shortGrant)
+				: Tokens.of(this.number, 1, shortGrant);
 		attempt();
 	}
 
 	void attempt() {
-		this.phase = Phase.REQUESTED;
-		this.polls |= !this.confirmed && this.mayPoll && this.scenario.has(Rule.POLLERS_QUEUE);
+		this.phase = Phase.ASKING;
 		this.sentAge = 0;
 		this.attemptNow = false;
-		if (!this.scenario.has(Rule.GRANT_WAITS_FOR_RESULT)) {
-			this.busySentAge = 0;
-		}
+	}
+
+	boolean mayAskWithShortGrant() {
+		return this.phase == Phase.WAITING && !this.confirmed && !Tokens.isShort(this.token)
+				&& this.scenario.has(Rule.SHORT_GRANT);
+	}
+
+	/** No message reaches it: it takes its place in the queue with another token. */
+	void askWithShortGrant() {
+		boolean contended = this.othersWait;
+		release();
+		this.othersWait = contended;
+		ask(true);
 	}
 
 	/** The acquire script runs. */
 	void attemptExecuted() {
-		this.result = this.store.acquire(this.token, queueMode());
-		this.queued |= queueMode() != QueueMode.NONE;
-		this.phase = Phase.REPLIED;
+		this.result = this.store.acquire(this.token, mayQueue());
+		this.phase = Phase.ANSWERED;
 	}
 
-	private QueueMode queueMode() {
-		if (this.role == Role.TRIES || !this.scenario.has(Rule.QUEUE)) {
-			return QueueMode.NONE;
-		}
-		if (this.polls) {
-			return QueueMode.POLL;
-		}
-		if (!this.confirmed) {
-			return QueueMode.NONE;
-		}
-		return this.queued ? QueueMode.REJOIN : QueueMode.JOIN;
+	private boolean mayQueue() {
+		return this.role != Role.TRIES && this.scenario.has(Rule.QUEUE)
+				&& (this.confirmed || Tokens.isShort(this.token));
 	}
 
 	/** The command of this attempt, on its way once more, or later. */
 	Command attemptCommand() {
-		return new Command((queueMode() != QueueMode.NONE) ? Command.Kind.ACQUIRE : Command.Kind.ACQUIRE_ONCE,
-				this.token, 0, false);
+		return Command.acquire(this.token, mayQueue());
 	}
 
 	void resultReceived() {
 		Result received = this.result;
 		this.result = Result.NONE;
-		this.phase = Phase.WAITING;
 		if (received.acquired()) {
 			acquired(received.fencingToken());
 		}
+		else if (this.role == Role.TRIES) {
+			// never queued, and certainly not the owner
+			forget();
+		}
 		else {
-			busy(received.fencingToken());
+			this.phase = Phase.WAITING;
+			this.lastFencingToken = received.fencingToken();
 		}
 	}
 
 	private void acquired(int received) {
-		this.pendingGrant = 0;
 		this.store.setLease(this.token);
 		int left = this.scenario.has(Rule.COUNTS_FROM_SENDING) ? Scenario.TTL - this.sentAge : Scenario.TTL;
 		if (left > 0 || !this.scenario.has(Rule.LATE_RESULT)) {
 			hold(received, left);
-			return;
-		}
-		this.attemptNow = true;
-		if (this.role == Role.TRIES) {
-			giveUp();
-		}
-	}
-
-	private void busy(int last) {
-		this.foundBusy = true;
-		this.mayPoll |= !this.confirmed;
-		this.busySentAge = this.sentAge;
-		this.lastFencingToken = last;
-		if (this.role != Role.TRIES) {
-			considerPendingGrant();
-		}
-		else if (this.unanswered) {
-			giveUp();
 		}
 		else {
-			// never queued, and certainly not the owner
-			forget();
+			attemptFailed();
 		}
 	}
 
-	/** The attempt timed out, or its result was lost. */
+	/** The attempt timed out, or its result was lost, or is of no use any more. */
 	void attemptFailed() {
 		this.result = Result.NONE;
-		this.phase = Phase.WAITING;
-		this.unanswered = true;
+		this.phase = Phase.RETRYING;
 		if (this.role == Role.TRIES) {
-			giveUp();
-		}
-		else {
-			considerPendingGrant();
+			release();
 		}
 	}
 
-	/** The last caller goes away: what it may have in the store is released. */
-	void giveUp() {
-		this.environment.sendInBackground(new Command(Command.Kind.RELEASE, this.token, 0, true));
-		forget();
+	/** An attempt that was given up was executed, and may have left its token. */
+	void lateResult(int about) {
+		if (isAlive() && about != this.token && this.scenario.has(Rule.LATE_RESULT_IS_RELEASED)) {
+			this.environment.send(Command.release(about, 0));
+		}
 	}
 
 	// messages
@@ -411,38 +363,26 @@ final class Instance {
 		if (usable) {
 			about(message);
 		}
-		else if (!this.environment.isKnownInBackground(message.token())
-				&& this.scenario.has(Rule.ORPHANS_ARE_RELEASED)) {
-			this.environment.sendInBackground(new Command(Command.Kind.RELEASE, message.token(), 0, false));
+		else if (!this.environment.isReleasing(message.token()) && this.scenario.has(Rule.ORPHANS_ARE_RELEASED)) {
+			this.environment.send(Command.release(message.token(), 0));
 		}
 	}
 
 	private void about(Message message) {
-		boolean attempting = this.phase == Phase.REQUESTED || this.phase == Phase.REPLIED;
-		if (message.kind() == Message.Kind.WANTED) {
-			this.othersWait = true;
-			this.attemptNow |= attempting || this.phase == Phase.WAITING;
-		}
-		else if (attempting && this.scenario.has(Rule.GRANT_WAITS_FOR_RESULT)) {
-			this.pendingGrant = message.fencingToken();
-			this.othersWait |= message.othersWait();
-		}
-		else if (attempting || this.phase == Phase.WAITING) {
-			this.othersWait |= message.othersWait();
-			consider(message.fencingToken());
+		if (this.phase == Phase.HELD) {
+			this.othersWait |= message.kind() == Message.Kind.WANTED;
+			if (!this.scenario.has(Rule.KNOWN_TOKENS_ARE_NOT_RELEASED)) {
+				this.environment.send(Command.release(message.token(), 0));
+			}
 			return;
 		}
-		boolean owns = this.phase == Phase.HELD || this.phase == Phase.RELEASING;
-		if (owns && !this.scenario.has(Rule.KNOWN_TOKENS_ARE_NOT_RELEASED)) {
-			this.environment.sendInBackground(new Command(Command.Kind.RELEASE, message.token(), 0, true));
+		this.othersWait |= message.kind() == Message.Kind.WANTED || message.othersWait();
+		if (message.kind() == Message.Kind.GRANTED && isUsable(message.fencingToken())) {
+			this.result = Result.NONE;
+			hold(message.fencingToken(), grantLeft());
 		}
-	}
-
-	private void considerPendingGrant() {
-		int grant = this.pendingGrant;
-		this.pendingGrant = 0;
-		if (grant > 0) {
-			consider(grant);
+		else {
+			this.attemptNow = true;
 		}
 	}
 
@@ -450,18 +390,14 @@ final class Instance {
 		return this.scenario.has(Rule.GRANT_TTL) ? Scenario.GRANT_TTL : Scenario.TTL;
 	}
 
-	/** Uses a grant, if it is certainly younger than the last attempt that was busy. */
-	private void consider(int grant) {
-		int ttl = grantTtl();
-		int left = this.scenario.has(Rule.GRANT_COUNTS_FROM_ATTEMPT) ? ttl - this.busySentAge : ttl;
-		boolean isNew = grant > this.lastFencingToken || !this.scenario.has(Rule.GRANT_IS_NEW);
-		if (this.foundBusy && isNew && left > 0) {
-			this.result = Result.NONE;
-			hold(grant, left);
-		}
-		else if (this.phase == Phase.WAITING) {
-			this.attemptNow = true;
-		}
+	private int grantLeft() {
+		return this.scenario.has(Rule.GRANT_COUNTS_FROM_ATTEMPT) ? grantTtl() - this.sentAge : grantTtl();
+	}
+
+	/** Whether a grant is certainly younger than an attempt that found the lock busy. */
+	private boolean isUsable(int grant) {
+		return (this.phase == Phase.WAITING || !this.scenario.has(Rule.GRANT_NEEDS_RESULT)) && grantLeft() > 0
+				&& (grant > this.lastFencingToken || !this.scenario.has(Rule.GRANT_IS_NEW));
 	}
 
 	/** The subscription has gone, and the instance does not know it. */
@@ -476,7 +412,7 @@ final class Instance {
 	void subscribe() {
 		this.subscribed = true;
 		this.confirmed = true;
-		this.attemptNow |= this.phase == Phase.REQUESTED || this.phase == Phase.REPLIED || this.phase == Phase.WAITING;
+		this.attemptNow |= asks() || waits();
 	}
 
 	// ownership
@@ -485,7 +421,6 @@ final class Instance {
 		this.phase = Phase.HELD;
 		this.deadlineLeft = left;
 		this.fencingToken = given;
-		this.pendingGrant = 0;
 		startWork();
 	}
 
@@ -502,46 +437,19 @@ final class Instance {
 		startWork();
 	}
 
-	void endHold() {
-		this.phase = Phase.RELEASING;
-	}
-
-	/** Of a release, the last fencing token, if the store cannot know it. */
-	private int lastUsed() {
-		return (this.handoffs > 0) ? this.fencingToken : 0;
-	}
-
-	Command releaseCommand() {
-		return new Command(Command.Kind.RELEASE, this.token, lastUsed(), false);
-	}
-
-	/** The release script runs, and its result arrives. */
-	void releaseExecuted(boolean miscount) {
-		this.store.release(this.token, lastUsed(), miscount);
-		forget();
-	}
-
-	/**
-	 * The lease is lost, and the work ends later. A message about its token causes the
-	 * release that the end of the work sends.
-	 */
-	void lose() {
-		this.environment.sendInBackground(
-				new Command(Command.Kind.RELEASE, this.token, lastUsed(), this.scenario.has(Rule.LOST_TOKEN_REPORTED)));
+	/** What it has or may have in the store is released, and it knows it no more. */
+	void release() {
+		// the store cannot know the tokens that hand-offs have used
+		this.environment.send(Command.release(this.token, (this.handoffs > 0) ? this.fencingToken : 0));
 		forget();
 	}
 
 	void forget() {
-		this.phase = Phase.IDLE;
+		this.phase = Phase.FREE;
 		this.token = Tokens.NONE;
-		this.queued = false;
-		this.mayPoll = false;
-		this.polls = false;
-		this.unanswered = false;
 		this.attemptNow = false;
 		this.result = Result.NONE;
-		this.foundBusy = false;
-		this.pendingGrant = 0;
+		this.lastFencingToken = 0;
 		this.deadlineLeft = 0;
 		this.fencingToken = 0;
 		this.handoffs = 0;
@@ -570,7 +478,7 @@ final class Instance {
 			return;
 		}
 		if (!ended.renewed()) {
-			lose();
+			release();
 		}
 		else if (this.deadlineLeft > 0 || !this.scenario.has(Rule.DEADLINE_IS_FINAL)) {
 			this.deadlineLeft = Math.max(this.deadlineLeft, ended.ttl() - ended.sentAge());
@@ -580,10 +488,9 @@ final class Instance {
 	// what happens to it
 
 	void tick(boolean fair) {
-		if (this.phase != Phase.IDLE || this.role == Role.TRIES) {
+		if (this.phase != Phase.FREE || this.role == Role.TRIES) {
 			this.sentAge = Math.min(this.sentAge + 1, OLD);
 		}
-		this.busySentAge = this.foundBusy ? Math.min(this.busySentAge + 1, OLD) : 0;
 		this.deadlineLeft = Math.max(this.deadlineLeft - 1, 0);
 		this.renewal = this.renewal.older(OLD);
 		this.worked = fair && this.phase == Phase.HELD;
@@ -603,15 +510,14 @@ final class Instance {
 	// what it does when nothing goes wrong any more
 
 	boolean isAttemptDue() {
-		boolean retries = this.scenario.has(Rule.RETRY) || !this.foundBusy;
-		// the interval of a token that polls is shorter than the lease that it is given
-		boolean found = this.polls && this.store.owner() == this.token;
-		return this.phase == Phase.WAITING
-				&& (found || this.attemptNow || (retries && this.sentAge >= Scenario.RETRY_INTERVAL));
+		boolean retries = this.scenario.has(Rule.RETRY) || this.phase == Phase.RETRYING;
+		// the interval of a token is shorter than the lease that it is given
+		boolean found = Tokens.isShort(this.token) && this.store.owner() == this.token;
+		return found || this.attemptNow || (retries && this.sentAge >= Scenario.RETRY_INTERVAL);
 	}
 
 	boolean isNextTryDue() {
-		return this.phase == Phase.IDLE && this.role == Role.TRIES && this.sentAge >= Scenario.RETRY_INTERVAL;
+		return this.phase == Phase.FREE && this.role == Role.TRIES && this.sentAge >= Scenario.RETRY_INTERVAL;
 	}
 
 	boolean isWorkDone() {
@@ -620,7 +526,8 @@ final class Instance {
 
 	/** Whether it hands the lock to a local caller instead of releasing it. */
 	boolean wantsToHandOff() {
-		return this.role.isBusy() && mayHandOff() && (!this.othersWait || !this.scenario.has(Rule.HAND_OFF_IS_BOUNDED));
+		boolean contended = this.othersWait || (!this.confirmed && this.scenario.has(Rule.NO_INBOX_ASSUMES_OTHERS));
+		return this.role.isBusy() && mayHandOff() && !(contended && this.scenario.has(Rule.HAND_OFF_IS_BOUNDED));
 	}
 
 	boolean needsRenewal() {

@@ -4,28 +4,27 @@ package io.github.lockspring.model;
  * A token in the queue.
  *
  * @param token owner token
- * @param polls whether it finds its grant by attempts instead of a message
  * @param later whether tokens that join now come before it
  */
-record QueueMember(int token, boolean polls, boolean later) {
+record QueueMember(int token, boolean later) {
 
-	static final QueueMember NONE = new QueueMember(Tokens.NONE, false, false);
+	static final QueueMember NONE = new QueueMember(Tokens.NONE, false);
 
 	QueueMember withToken(int renamed) {
-		return new QueueMember(renamed, this.polls, this.later);
+		return new QueueMember(renamed, this.later);
 	}
 
 	QueueMember afterTick() {
-		return new QueueMember(this.token, this.polls, false);
+		return new QueueMember(this.token, false);
 	}
 
 	QueueMember pass(Cells cells) {
-		return new QueueMember(cells.pass(this.token), cells.pass(this.polls), cells.pass(this.later));
+		return new QueueMember(cells.pass(this.token), cells.pass(this.later));
 	}
 
 	@Override
 	public String toString() {
-		return Tokens.name(this.token) + (this.polls ? ".polls" : "");
+		return Tokens.name(this.token);
 	}
 
 }

@@ -16,8 +16,10 @@ enum Rule {
 	OWN_LOCK_IS_ACQUIRED,
 	/** Without it a waiting instance does not queue. */
 	QUEUE,
-	/** Without it an instance without an inbox does not queue. */
-	POLLERS_QUEUE,
+	/** Without it an instance that no message reaches does not queue. */
+	SHORT_GRANT,
+	/** Without it a release skips a token with a short grant that has no subscriber. */
+	SHORT_GRANT_IS_FOUND,
 	/** Without it nothing is sent to the owner. */
 	WANTED,
 	/** Without it {@code w} is sent at the first attempt only. */
@@ -36,6 +38,14 @@ enum Rule {
 	NEVER_SHORTENED,
 	/** Without it a message about an unknown token is ignored. */
 	ORPHANS_ARE_RELEASED,
+	/** Without it an attempt that was given up leaves what it acquires, or its place. */
+	LATE_RESULT_IS_RELEASED,
+	/**
+	 * Without it a message about a token whose release is under way causes another one.
+	 */
+	RELEASES_ARE_REGISTERED,
+	/** Without it a release that was lost is not repeated. */
+	RELEASES_ARE_REPEATED,
 	/** Without it every unexpected message is answered with a release. */
 	KNOWN_TOKENS_ARE_NOT_RELEASED,
 	/** Without it a waiter uses the grant of another ownership of its instance. */
@@ -44,8 +54,8 @@ enum Rule {
 	GRANT_IS_NEW,
 	/** Without it the lease of a grant counts from the receipt of its message. */
 	GRANT_COUNTS_FROM_ATTEMPT,
-	/** Without it a grant is used during an attempt. */
-	GRANT_WAITS_FOR_RESULT,
+	/** Without it a grant is used although the last attempt has no result. */
+	GRANT_NEEDS_RESULT,
 	/** Without it a waiter waits for a message and makes no attempt. */
 	RETRY,
 	/** Without it a lease counts from the result. */
@@ -67,9 +77,7 @@ enum Rule {
 	/** Without it a block of fencing tokens is reserved for hand-offs. */
 	ONE_BY_ONE,
 	/** Without it the store does not learn which tokens hand-offs have used. */
-	LAST_TOKEN_REPORTED,
-	/** Without it a message about a lost lock is answered as one about an unknown one. */
-	LOST_TOKEN_REPORTED;
+	LAST_TOKEN_REPORTED;
 
 	/** Name of the rule's anchor in {@code docs/protocol.md}. */
 	String anchor() {

@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.IntUnaryOperator;
 
-import io.github.lockspring.model.Command.QueueMode;
 import io.github.lockspring.model.Scenario.Option;
 
 /**
@@ -78,7 +77,7 @@ final class Store {
 
 	/** Whether a token owns the lock or is queued. */
 	boolean has(int token) {
-		return this.owner == token || isQueued(token, true) || isQueued(token, false);
+		return this.owner == token || isQueued(token);
 	}
 
 	boolean isGranted() {
@@ -92,9 +91,10 @@ final class Store {
 	// the scripts
 
 	/**
-	 * Acquires the lock for a token, or queues it.
+	 * Acquires the lock for a token.
+	 * @param queue whether the token joins the queue if the lock is busy
 	 */
-	Result acquire(int token, QueueMode mode) {
+	Result acquire(int token, boolean queue) {
 		readClock();
 		boolean own = this.owner == token && this.scenario.has(Rule.OWN_LOCK_IS_ACQUIRED);
 		if (isFree() || own) {
@@ -109,39 +109,36 @@ final class Store {
 			leaveQueue(token);
 			return Result.acquired(nextFencingToken());
 		}
-		if (mode != QueueMode.NONE) {
-			enqueue(token, mode);
+		if (queue) {
+			enqueue(token);
 		}
 		return Result.busy(Math.max(this.lastFencingToken, this.clock - 1));
 	}
 
-	private void enqueue(int token, QueueMode mode) {
-		if (!isQueued(token, mode == QueueMode.POLL)) {
-			join(token, mode == QueueMode.POLL);
+	/** Whoever is alone in the queue, or finds its token there, says that it waits. */
+	private void enqueue(int token) {
+		boolean later = isQueued(token);
+		if (!later) {
+			join(token);
 		}
-		boolean announce = (mode == QueueMode.JOIN) ? this.queue.get(0).token() == token
-				: this.scenario.has(Rule.WANTED_REPEATED);
+		boolean announce = later ? this.scenario.has(Rule.WANTED_REPEATED) : this.queue.size() == 1;
 		if (announce && this.scenario.has(Rule.WANTED) && Tokens.isOurs(this.owner)) {
 			this.environment.publish(Message.wanted(this.owner));
 		}
 	}
 
-	private boolean isQueued(int token, boolean polls) {
-		for (QueueMember member : this.queue) {
-			if (member.token() == token && member.polls() == polls) {
-				return true;
-			}
-		}
-		return false;
+	private boolean isQueued(int token) {
+		return this.queue.stream().anyMatch((member) -> member.token() == token);
 	}
 
-	private void join(int token, boolean polls) {
+	private void join(int token) {
 		Violation.check(this.queue.size() < MAX_QUEUE, "the queue grows without end");
+		boolean later = Tokens.isShort(token);
 		int position = this.queue.size();
-		while (!polls && position > 0 && this.queue.get(position - 1).later()) {
+		while (!later && position > 0 && this.queue.get(position - 1).later()) {
 			position--;
 		}
-		this.queue.add(position, new QueueMember(token, polls, polls));
+		this.queue.add(position, new QueueMember(token, later));
 	}
 
 	private void leaveQueue(int token) {
@@ -170,28 +167,24 @@ final class Store {
 						this.lastFencingToken + this.scenario.clockStep(), false));
 				skip = false;
 			}
-			else if (isSubscribed(next)) {
-				handOver(next);
+			else if (mayReceive(next.token())) {
+				handOver(next.token());
 			}
 		}
 	}
 
-	private boolean isSubscribed(QueueMember member) {
-		return member.polls() || !this.scenario.has(Option.EXACT_COUNT)
-				|| this.environment.isSubscribed(member.token());
+	private boolean mayReceive(int token) {
+		boolean found = Tokens.isShort(token) && this.scenario.has(Rule.SHORT_GRANT_IS_FOUND);
+		return found || !this.scenario.has(Option.EXACT_COUNT) || this.environment.isSubscribed(token);
 	}
 
-	private void handOver(QueueMember next) {
+	private void handOver(int token) {
 		readClock();
-		this.owner = next.token();
+		this.owner = token;
 		this.granted = true;
-		this.environment.acquired(next.token());
+		this.environment.acquired(token);
 		this.leaseLeft = this.scenario.has(Rule.GRANT_TTL) ? Scenario.GRANT_TTL : Scenario.TTL;
-		int fencingToken = nextFencingToken();
-		if (!next.polls()) {
-			this.environment
-				.publish(new Message(Message.Kind.GRANTED, next.token(), fencingToken, !this.queue.isEmpty()));
-		}
+		this.environment.publish(new Message(Message.Kind.GRANTED, token, nextFencingToken(), !this.queue.isEmpty()));
 	}
 
 	/**

@@ -5,7 +5,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.function.IntUnaryOperator;
 
-import io.github.lockspring.model.Command.QueueMode;
 import io.github.lockspring.model.Scenario.Fault;
 
 /**
@@ -190,7 +189,7 @@ final class World implements Environment {
 	}
 
 	@Override
-	public void sendInBackground(Command command) {
+	public void send(Command command) {
 		this.network.add(command);
 	}
 
@@ -199,16 +198,34 @@ final class World implements Environment {
 	}
 
 	@Override
-	public boolean isKnownInBackground(int token) {
-		return this.network.stream().anyMatch((command) -> command.known() && command.token() == token);
+	public boolean isReleasing(int token) {
+		return this.scenario.has(Rule.RELEASES_ARE_REGISTERED)
+				&& this.network.stream().anyMatch((command) -> command.isRelease() && command.token() == token);
 	}
 
+	/** A command is executed, and the result of an attempt arrives late. */
 	void execute(Command command) {
-		switch (command.kind()) {
-			case ACQUIRE -> this.store.acquire(command.token(), QueueMode.JOIN);
-			case ACQUIRE_ONCE -> this.store.acquire(command.token(), QueueMode.NONE);
-			case RELEASE -> this.store.release(command.token(), command.lastFencingToken(), false);
+		if (command.isRelease()) {
+			release(command, false);
+			return;
 		}
+		boolean queue = command.kind() == Command.Kind.ACQUIRE_QUEUED;
+		Result result = this.store.acquire(command.token(), queue);
+		if (queue || result.acquired()) {
+			this.instance(Tokens.instance(command.token())).lateResult(command.token());
+		}
+	}
+
+	void executeWithoutResult(Command acquire) {
+		this.store.acquire(acquire.token(), acquire.kind() == Command.Kind.ACQUIRE_QUEUED);
+	}
+
+	/**
+	 * @param miscount whether {@code PUBLISH} counts no subscriber of the first waiter,
+	 * although it has one
+	 */
+	void release(Command command, boolean miscount) {
+		this.store.release(command.token(), command.lastFencingToken(), miscount);
 	}
 
 	@Override
@@ -247,9 +264,7 @@ final class World implements Environment {
 	 * and the store will not see again: they have no effect.
 	 */
 	private void forgetWhatChangesNothing() {
-		this.network
-			.removeIf((command) -> command.kind() != Command.Kind.ACQUIRE && command.kind() != Command.Kind.ACQUIRE_ONCE
-					&& isGone(command.token()) && !(command.known() && isNamedInMessage(command.token())));
+		this.network.removeIf((command) -> command.isRelease() && isGone(command.token()));
 		this.instances.forEach((instance) -> instance.forgetWhatChangesNothing(this));
 	}
 
@@ -258,17 +273,7 @@ final class World implements Environment {
 		if (this.store.has(token) || this.instance(Tokens.instance(token)).token() == token) {
 			return false;
 		}
-		for (Command command : this.network) {
-			boolean acquires = command.kind() == Command.Kind.ACQUIRE || command.kind() == Command.Kind.ACQUIRE_ONCE;
-			if (acquires && command.token() == token) {
-				return false;
-			}
-		}
-		return true;
-	}
-
-	private boolean isNamedInMessage(int token) {
-		return this.instance(Tokens.instance(token)).hasMessageAbout(token);
+		return this.network.stream().allMatch((command) -> command.isRelease() || command.token() != token);
 	}
 
 	/** Numbers the owner tokens of each instance in the order in which they are found. */
@@ -278,7 +283,8 @@ final class World implements Environment {
 		int[] numbers = new int[this.instances.size()];
 		mapTokens((token) -> {
 			if (Tokens.isOurs(token) && names[token] == 0) {
-				names[token] = Tokens.of(Tokens.instance(token), ++numbers[Tokens.instance(token)]);
+				int instance = Tokens.instance(token);
+				names[token] = Tokens.of(instance, ++numbers[instance], Tokens.isShort(token));
 			}
 			return Tokens.isOurs(token) ? names[token] : token;
 		});
