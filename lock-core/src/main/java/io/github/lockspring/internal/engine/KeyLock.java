@@ -297,7 +297,8 @@ final class KeyLock implements Watchdog.Watched {
 			if (waiter.options().once() && !interrupted) {
 				giveUp(waiter, new Unavailable(error));
 			}
-			else {
+			// those behind it need what came during its attempt
+			if (this.ownership == asking) {
 				considerMessages(asking, now);
 			}
 		}
