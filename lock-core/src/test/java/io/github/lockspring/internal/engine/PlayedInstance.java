@@ -2,8 +2,10 @@ package io.github.lockspring.internal.engine;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 import io.github.lockspring.LockEvent.Lost.Cause;
@@ -12,6 +14,7 @@ import io.github.lockspring.internal.engine.WaiterAction.AcquireAttempt;
 import io.github.lockspring.internal.engine.WaiterAction.Done;
 import io.github.lockspring.internal.engine.WaiterAction.Park;
 import io.github.lockspring.internal.engine.support.Time;
+import io.github.lockspring.store.LockStore.AcquireResult;
 import io.github.lockspring.store.LockStore.ReleaseRequest;
 import io.github.lockspring.store.LockStore.ReleaseResult;
 import io.github.lockspring.store.LockStore.RenewRequest;
@@ -44,7 +47,17 @@ final class PlayedInstance implements KeyLockPort {
 
 	private final List<PlayedWaiter> waiters = new ArrayList<>();
 
+	/** When a token became the owner, and when others were first known to wait for it. */
+	private final Map<OwnerToken, Long> heldSince = new HashMap<>();
+
+	private final Map<OwnerToken, Long> contendedSince = new HashMap<>();
+
+	/** The ownership for which something has called for an attempt since the last one. */
+	private @Nullable OwnerToken prompted;
+
 	private long numbers;
+
+	private int arrivals;
 
 	private boolean informed = true;
 
@@ -78,7 +91,7 @@ final class PlayedInstance implements KeyLockPort {
 		return this.informed && !this.dead;
 	}
 
-	/** Tells whether nothing is left of what it did. */
+	/** Tells what is left of what it did; null if nothing is. */
 	@Nullable String leftover() {
 		if (this.lock != null || !this.releasing.isEmpty()) {
 			return this.name + " keeps " + this.lock + ", " + this.releasing;
@@ -86,9 +99,56 @@ final class PlayedInstance implements KeyLockPort {
 		return null;
 	}
 
+	/** The token of its ownership, and those that it releases. */
+	void addKnown(Set<OwnerToken> known) {
+		known.addAll(this.releasing);
+		Ownership present = present();
+		if (present != null) {
+			known.add(present.token());
+		}
+	}
+
+	private @Nullable Ownership present() {
+		return (this.lock != null) ? this.lock.read((ownership, waiting) -> ownership) : null;
+	}
+
+	/** The one that makes the attempts; null if nobody waits. */
+	@Nullable PlayedWaiter firstWaiter() {
+		for (PlayedWaiter waiter : this.waiters) {
+			if (waiter.outcome() == null) {
+				return waiter;
+			}
+		}
+		return null;
+	}
+
+	/** Whether something has called for an attempt, and none is under way. */
+	boolean isPrompted() {
+		Ownership present = present();
+		return present != null && present.isWaiting() && present.token().equals(this.prompted);
+	}
+
+	/** Calls for an attempt, if it is not known who owns the lock. */
+	private void prompt() {
+		Ownership present = present();
+		if (present != null && (present.isWaiting() || present.state() == Ownership.State.ATTEMPTING)) {
+			this.prompted = present.token();
+		}
+	}
+
+	/** For how long others are known to have waited for what is held here. */
+	private long contendedFor(OwnerToken token, long now) {
+		long held = this.heldSince.getOrDefault(token, now);
+		Long others = this.contendedSince.get(token);
+		if (others == null) {
+			return this.informed ? 0 : now - held;
+		}
+		return now - Time.later(held, others);
+	}
+
 	private KeyLock lock() {
 		if (this.lock == null) {
-			this.lock = new KeyLock(KEY, this, new LocalHandoff(10_000_000), this.retry);
+			this.lock = new KeyLock(KEY, this, new LocalHandoff(PlayedPromises.MAX_HANDOFF_NANOS), this.retry);
 		}
 		return this.lock;
 	}
@@ -96,8 +156,9 @@ final class PlayedInstance implements KeyLockPort {
 	// what is played
 
 	void enqueue(LockParameters parameters, long waitTime, boolean once) {
+		this.waiters.removeIf(PlayedWaiter::isDone);
 		PlayedWaiter waiter = new PlayedWaiter(parameters,
-				new Waiter.WaitOptions(now() + waitTime, once, Time.FOREVER, true, false), this.waiters.size());
+				new Waiter.WaitOptions(now() + waitTime, once, Time.FOREVER, true, false), this.arrivals++);
 		this.waiters.add(waiter);
 		waiter.enqueue();
 	}
@@ -124,12 +185,15 @@ final class PlayedInstance implements KeyLockPort {
 			this.world.release(this, request, (result) -> {
 			});
 		}
+		this.world.promises()
+			.stoppedInstanceHoldsNothing(this.waiters.stream().filter(PlayedWaiter::isHolder).toList());
 	}
 
 	/** Loses its subscription, or gets it back: messages may have been missed. */
 	void toggleInbox() {
 		this.informed = !this.informed;
 		if (this.informed && this.lock != null) {
+			prompt();
 			this.lock.attemptBy(now());
 		}
 	}
@@ -152,8 +216,15 @@ final class PlayedInstance implements KeyLockPort {
 				ownership.renewed((result != null) ? result : RenewResult.UNKNOWN, sent, request.ttl().toNanos(),
 						now());
 				Hold hold = ownership.hold();
-				PlayedWorld.check(result != RenewResult.NOT_OWNER || hold == null || !hold.isActive(),
-						"held although the store says that another owns the lock");
+				if (result == RenewResult.NOT_OWNER) {
+					this.world.promises().refusedRenewalIsALoss(hold != null && hold.isActive());
+				}
+				if (result == null && hold != null && hold.isActive() && hold.parameters().renew()) {
+					Long retry = nextDue();
+					this.world.promises()
+						.failedRenewalIsRetried((retry != null) ? retry - now() : Time.FOREVER,
+								ownership.lease().window() * 6 + 6);
+				}
 			});
 		}
 	}
@@ -161,6 +232,10 @@ final class PlayedInstance implements KeyLockPort {
 	void granted(OwnerToken token, long fencingToken, boolean othersWait) {
 		Ownership ownership = known(token);
 		if (ownership != null) {
+			prompt();
+			if (othersWait && !ownership.owns()) {
+				this.contendedSince.putIfAbsent(token, now());
+			}
 			ownership.granted(new Ownership.Grant(fencingToken, othersWait), now());
 		}
 	}
@@ -168,12 +243,14 @@ final class PlayedInstance implements KeyLockPort {
 	void wanted(OwnerToken token) {
 		Ownership ownership = known(token);
 		if (ownership != null) {
+			prompt();
+			this.contendedSince.putIfAbsent(token, now());
 			ownership.wanted(now());
 		}
 	}
 
 	private @Nullable Ownership known(OwnerToken token) {
-		Ownership present = (this.lock != null) ? this.lock.read((ownership, waiting) -> ownership) : null;
+		Ownership present = present();
 		if (present != null && present.token().equals(token)) {
 			return present;
 		}
@@ -197,7 +274,7 @@ final class PlayedInstance implements KeyLockPort {
 
 	@Override
 	public void retire(KeyLock retired) {
-		PlayedWorld.check(this.lock == retired, "retired twice");
+		PlayedPromises.check(this.lock == retired, "retired twice");
 		this.lock = null;
 	}
 
@@ -279,9 +356,20 @@ final class PlayedInstance implements KeyLockPort {
 		/** Whether a result is awaited. */
 		private boolean calling;
 
+		private @Nullable AcquireAttempt attempt;
+
 		private @Nullable Long parkedUntil;
 
 		private @Nullable Hold hold;
+
+		private long heldAt;
+
+		/** Whether it was the one that lengthened the lease. */
+		private boolean extended;
+
+		/** Gives up waiting for a result. */
+		private Runnable giveUp = () -> {
+		};
 
 		/** Whether it has seen that it does not hold the lock any more. */
 		private boolean over;
@@ -298,6 +386,9 @@ final class PlayedInstance implements KeyLockPort {
 			this.parkedUntil = null;
 			if (outcome() instanceof Hold granted && this.hold == null) {
 				this.hold = granted;
+				this.heldAt = now();
+				PlayedInstance.this.heldSince.putIfAbsent(granted.token(), now());
+				promises().holdBeginsInItsLease(this);
 				PlayedInstance.this.world.held(granted.token(), granted.fencingToken());
 			}
 		}
@@ -329,12 +420,21 @@ final class PlayedInstance implements KeyLockPort {
 			return held().token();
 		}
 
+		/** How long the lease lasts by its own clock, in the world's time. */
+		long nanosLeft() {
+			return (long) ((held().deadline() - now()) / PlayedInstance.this.speed);
+		}
+
+		private PlayedPromises promises() {
+			return PlayedInstance.this.world.promises();
+		}
+
 		boolean isHolding() {
 			return this.hold != null && !this.calling;
 		}
 
 		private KeyLock mine() {
-			PlayedWorld.check(this.mine != null, "no lock");
+			PlayedPromises.check(this.mine != null, "no lock");
 			return this.mine;
 		}
 
@@ -356,8 +456,18 @@ final class PlayedInstance implements KeyLockPort {
 			return !this.done && this.hold == null;
 		}
 
-		void cancel() {
-			mine().cancel(this, new AcquireFailure.Interrupted(), now());
+		/** Goes away, which may also end its attempt. */
+		void cancel(boolean interrupt) {
+			KeyLock lock = mine();
+			if (this.calling && this.attempt != null && outcome() == null) {
+				if (interrupt) {
+					this.giveUp.run();
+					this.calling = false;
+					lock.failed(this, this.attempt, PlayedWorld.NO_RESULT, true, now());
+				}
+				prompt();
+			}
+			lock.cancel(this, new AcquireFailure.Interrupted(), now());
 			if (!this.calling && this.hold == null) {
 				step();
 			}
@@ -373,8 +483,14 @@ final class PlayedInstance implements KeyLockPort {
 			}
 			else if (action instanceof AcquireAttempt attempt) {
 				this.calling = true;
-				PlayedInstance.this.world.acquire(PlayedInstance.this, attempt.request(), (result) -> {
+				this.attempt = attempt;
+				PlayedInstance.this.prompted = null;
+				this.giveUp = PlayedInstance.this.world.acquire(PlayedInstance.this, attempt.request(), (result) -> {
 					this.calling = false;
+					if (result instanceof AcquireResult.Acquired) {
+						// a message during the attempt has no more to say
+						PlayedInstance.this.prompted = null;
+					}
 					if (result != null) {
 						mine().answered(this, attempt, result, now());
 					}
@@ -386,16 +502,24 @@ final class PlayedInstance implements KeyLockPort {
 		}
 
 		private void finish() {
-			PlayedWorld.check(outcome() != null, "done without an outcome");
-			PlayedWorld.check(!(outcome() instanceof Hold) || this.hold != null, "not woken for its hold");
+			PlayedPromises.check(outcome() != null, "done without an outcome");
+			PlayedPromises.check(!(outcome() instanceof Hold) || this.hold != null, "not woken for its hold");
 			this.done = outcome() instanceof AcquireFailure;
 		}
 
 		/** Asks whether it holds the lock: once it does not, it never does again. */
 		void look() {
 			Hold present = held();
-			boolean holds = present.isActive() && (!present.isOver(now()) || mine().isHeld(present, now()));
-			PlayedWorld.check(!holds || !this.over, "held again after the end");
+			observe(present.isActive() && (!present.isOver(now()) || mine().isHeld(present, now())));
+		}
+
+		/** Sees whether it holds the lock, without asking. */
+		void observe() {
+			observe(isHolder());
+		}
+
+		private void observe(boolean holds) {
+			promises().deadlineThatHasPassedIsFinal(holds, this.over);
 			this.over |= !holds;
 		}
 
@@ -405,17 +529,22 @@ final class PlayedInstance implements KeyLockPort {
 			RenewRequest request = new RenewRequest(KEY, present.token(), parameters().ttl());
 			PlayedInstance.this.world.renew(PlayedInstance.this, request, (result) -> {
 				if (result != null) {
+					boolean extend = PlayedInstance.this.world.random().nextBoolean();
 					mine().renewedByHolder(present, result, sent, parameters().ttlNanos(),
-							PlayedInstance.this.world.random().nextBoolean() ? parameters().ttlNanos() : 0, now());
+							extend ? parameters().ttlNanos() : 0, now());
+					this.extended |= extend && isHolder();
 				}
 			});
 		}
 
 		void end(boolean inBackground) {
 			look();
-			Hold.End end = mine().end(held(), now());
-			PlayedWorld.check(end.outcome() != Hold.End.Outcome.REPEATED, "ended before");
-			PlayedWorld.check(end.outcome() != Hold.End.Outcome.ENDED || !this.over, "lost, and not told");
+			long now = now();
+			Hold ended = held();
+			Hold.End end = mine().end(ended, now);
+			checkEnd(ended, end, now);
+			PlayedPromises.check(end.outcome() != Hold.End.Outcome.REPEATED, "ended before");
+			PlayedPromises.check(end.outcome() != Hold.End.Outcome.ENDED || !this.over, "lost, and not told");
 			ReleaseRequest request = end.request();
 			PlayedInstance.this.world.trace("%s: ends, %s", this, end);
 			boolean async = held().parameters().asyncRelease();
@@ -439,8 +568,22 @@ final class PlayedInstance implements KeyLockPort {
 			}
 		}
 
+		private void checkEnd(Hold ended, Hold.End end, long now) {
+			long minHold = this.heldAt + parameters().minHold() - now;
+			if (end.outcome() != Hold.End.Outcome.ENDED) {
+				return;
+			}
+			if (end.request() != null) {
+				promises().minHoldIsKept(minHold, end.request());
+				return;
+			}
+			promises().handOffWaitsForMinHold(minHold);
+			promises().extendedLeaseIsNotHandedOff(this.extended);
+			promises().handOffsEndWhenOthersWait(contendedFor(ended.token(), now));
+		}
+
 		private Hold held() {
-			PlayedWorld.check(this.hold != null, "holds nothing");
+			PlayedPromises.check(this.hold != null, "holds nothing");
 			return this.hold;
 		}
 

@@ -3,7 +3,9 @@ package io.github.lockspring.internal.engine;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 
 import io.github.lockspring.store.LockStore.AcquireRequest.QueueMode;
 import io.github.lockspring.store.LockStore.AcquireRequest;
@@ -46,13 +48,17 @@ final class PlayedStore {
 
 	private long queueExpiry;
 
-	PlayedStore(PlayedWorld world) {
+	private final PlayedFaults faults;
+
+	PlayedStore(PlayedWorld world, PlayedFaults faults) {
 		this.world = world;
+		this.faults = faults;
 	}
 
 	AcquireResult acquire(AcquireRequest request) {
 		expire();
 		OwnerToken token = request.token();
+		this.faults.acquired(request);
 		if (this.owner == null || isOwner(token)) {
 			boolean alreadyOwned = this.owner != null;
 			this.expiry = Math.max(alreadyOwned ? this.expiry : 0, end(request.ttl()));
@@ -88,21 +94,18 @@ final class PlayedStore {
 
 	ReleaseResult release(ReleaseRequest request) {
 		expire();
+		this.faults.released(request.token());
+		leave(request.token());
 		if (!isOwner(request.token())) {
-			leave(request.token());
 			return new ReleaseResult.NotOwner(this.fencingToken);
 		}
 		this.fencingToken = Math.max(this.fencingToken, request.lastFencingToken());
-		if (!request.ttl().isZero()) {
-			this.world.checkReported(request.token(), this.fencingToken);
-		}
 		if (!request.keep().isZero()) {
 			this.kept = true;
 			this.expiry = end(request.keep());
 			return new ReleaseResult.Released();
 		}
 		this.owner = null;
-		leave(request.token());
 		while (this.owner == null && !this.queue.isEmpty()) {
 			Queued first = this.queue.remove(0);
 			OwnerToken next = first.token;
@@ -144,6 +147,23 @@ final class PlayedStore {
 	boolean isFree() {
 		expire();
 		return this.owner == null && this.queue.isEmpty();
+	}
+
+	/** How long a token owns the lock; negative if it does not. */
+	long nanosLeft(OwnerToken token) {
+		expire();
+		return isOwner(token) ? this.expiry - this.world.now() : -1;
+	}
+
+	/** The owner, unless the lock is only kept, and all that are queued. */
+	Set<OwnerToken> tokens() {
+		expire();
+		Set<OwnerToken> tokens = new LinkedHashSet<>();
+		this.queue.forEach((queued) -> tokens.add(queued.token));
+		if (this.owner != null && !this.kept) {
+			tokens.add(this.owner);
+		}
+		return tokens;
 	}
 
 	private boolean isOwner(OwnerToken token) {

@@ -2,10 +2,8 @@ package io.github.lockspring.internal.engine;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -48,7 +46,7 @@ final class PlayedWorld {
 	private static final long PATIENCE = Duration.ofDays(1).toNanos();
 
 	/** Something on its way. */
-	private record Transit(String what, Runnable arrive) {
+	private record Transit(String what, Runnable arrive, Runnable lost) {
 	}
 
 	/** A request without a result yet. */
@@ -71,7 +69,11 @@ final class PlayedWorld {
 
 	private final boolean tracing;
 
-	private final PlayedStore store = new PlayedStore(this);
+	private final PlayedFaults faults = new PlayedFaults();
+
+	private final PlayedStore store = new PlayedStore(this, this.faults);
+
+	private final PlayedPromises promises = new PlayedPromises(this.store, this.faults);
 
 	private final List<PlayedInstance> instances = new ArrayList<>();
 
@@ -81,18 +83,13 @@ final class PlayedWorld {
 
 	private final List<String> trace = new ArrayList<>();
 
-	/** Tokens that owned the lock when the store lost its data. */
-	private final Set<OwnerToken> forgotten = new HashSet<>();
-
-	/** The last fencing token of each ownership. */
-	private final Map<OwnerToken, Long> lastOf = new HashMap<>();
+	/** Tokens whose release is on its way. */
+	private final List<OwnerToken> leaving = new ArrayList<>();
 
 	/** Of most waiters, since a lock is handed off with the same one only. */
 	private final int ttl;
 
 	private long now = Duration.ofDays(20_000).toNanos();
-
-	private long lastFencingToken;
 
 	private int holds;
 
@@ -104,12 +101,6 @@ final class PlayedWorld {
 		this.ttl = this.random.nextBoolean() ? 300 : 1000;
 		for (int i = 0; i < 3; i++) {
 			this.instances.add(newInstance());
-		}
-	}
-
-	static void check(boolean condition, String otherwise) {
-		if (!condition) {
-			throw new IllegalStateException(otherwise);
 		}
 	}
 
@@ -140,20 +131,15 @@ final class PlayedWorld {
 		}
 	}
 
+	PlayedPromises promises() {
+		return this.promises;
+	}
+
 	/** A waiter was told that it holds the lock, which took it some time. */
 	void held(OwnerToken token, long fencingToken) {
 		pass(EVENT_NANOS);
 		this.holds++;
-		this.lastOf.put(token, fencingToken);
-		if (!this.forgotten.contains(token)) {
-			check(fencingToken > this.lastFencingToken, "token " + fencingToken + " after " + this.lastFencingToken);
-			this.lastFencingToken = fencingToken;
-		}
-	}
-
-	/** A release has told the store the last fencing token of an ownership. */
-	void checkReported(OwnerToken token, long known) {
-		check(known >= this.lastOf.getOrDefault(token, 0L), "the last fencing token of " + token + " is unknown");
+		this.promises.fencingTokensGrow(token, fencingToken);
 	}
 
 	/** The store forgets who owns the lock: those that had it may not know. */
@@ -161,28 +147,48 @@ final class PlayedWorld {
 		trace("the store loses its data");
 		// a server does not start again within the microsecond of its last token
 		pass(RESTART_NANOS);
-		waiters(PlayedWaiter::isHolding).forEach((waiter) -> this.forgotten.add(waiter.token()));
+		Set<OwnerToken> owners = new HashSet<>();
+		waiters(PlayedWaiter::isHolding).forEach((waiter) -> owners.add(waiter.token()));
 		OwnerToken owner = this.store.loseData();
 		if (owner != null) {
-			this.forgotten.add(owner);
+			owners.add(owner);
 		}
+		this.faults.lostData(owners);
 	}
 
 	// the network
 
-	void acquire(PlayedInstance from, AcquireRequest request, Consumer<@Nullable AcquireResult> result) {
-		send(from, "acquire " + request.token() + " " + request.queueMode(), () -> this.store.acquire(request), result);
+	/**
+	 * Sends an attempt.
+	 * @return gives up waiting for its result
+	 */
+	Runnable acquire(PlayedInstance from, AcquireRequest request, Consumer<@Nullable AcquireResult> result) {
+		Call call = send(from, "acquire " + request.token() + " " + request.queueMode(),
+				() -> this.store.acquire(request), result, () -> {
+				});
+		return () -> call.ended = true;
 	}
 
 	void renew(PlayedInstance from, RenewRequest request, Consumer<@Nullable RenewResult> result) {
-		send(from, "renew " + request.token(), () -> this.store.renew(request), result);
+		send(from, "renew " + request.token(), () -> this.store.renew(request), result, () -> {
+		});
 	}
 
 	void release(PlayedInstance from, ReleaseRequest request, Consumer<@Nullable ReleaseResult> result) {
-		send(from, "release " + request.token(), () -> this.store.release(request), result);
+		this.promises.releaseReportsLastFencingToken(request);
+		OwnerToken token = request.token();
+		this.leaving.add(token);
+		send(from, "release " + token, () -> {
+			this.leaving.remove(token);
+			return this.store.release(request);
+		}, result, () -> {
+			this.leaving.remove(token);
+			this.faults.lostRelease(token);
+		});
 	}
 
-	private <T> void send(PlayedInstance from, String what, Supplier<T> execution, Consumer<@Nullable T> result) {
+	private <T> Call send(PlayedInstance from, String what, Supplier<T> execution, Consumer<@Nullable T> result,
+			Runnable lost) {
 		Call call = new Call(() -> {
 			if (!from.isDead()) {
 				result.accept(null);
@@ -198,7 +204,8 @@ final class PlayedWorld {
 					result.accept(executed);
 				}
 			});
-		});
+		}, lost);
+		return call;
 	}
 
 	void publishGranted(OwnerToken token, long fencingToken, boolean othersWait) {
@@ -236,7 +243,12 @@ final class PlayedWorld {
 	}
 
 	private void put(String what, Runnable arrive) {
-		this.transits.add(new Transit(what, arrive));
+		put(what, arrive, () -> {
+		});
+	}
+
+	private void put(String what, Runnable arrive, Runnable lost) {
+		this.transits.add(new Transit(what, arrive, lost));
 	}
 
 	// what happens
@@ -247,7 +259,7 @@ final class PlayedWorld {
 	void play() {
 		for (int i = 0; i < STEPS; i++) {
 			event();
-			checkOneHolder();
+			checkPromises();
 		}
 		trace("from now on everything works");
 		calm();
@@ -285,7 +297,7 @@ final class PlayedWorld {
 		else if (kind < 86) {
 			any(waiters(PlayedWaiter::isHolding), PlayedWaiter::look);
 		}
-		else if (kind < 87) {
+		else if (kind < 88) {
 			any(waiters(PlayedWaiter::isHolding), PlayedWaiter::renew);
 		}
 		else {
@@ -298,7 +310,7 @@ final class PlayedWorld {
 			any(this.calls, this::timeOut);
 		}
 		else if (kind < 97) {
-			any(waiters(PlayedWaiter::isWaiting), PlayedWaiter::cancel);
+			any(waiters(PlayedWaiter::isWaiting), (waiter) -> waiter.cancel(this.random.nextBoolean()));
 		}
 		else if (kind < 99) {
 			any(this.instances, PlayedInstance::toggleInbox);
@@ -319,7 +331,13 @@ final class PlayedWorld {
 
 	private List<PlayedWaiter> waiters(Predicate<PlayedWaiter> condition) {
 		List<PlayedWaiter> some = new ArrayList<>();
-		this.instances.forEach((instance) -> instance.waiters().stream().filter(condition).forEach(some::add));
+		for (PlayedInstance instance : this.instances) {
+			for (PlayedWaiter waiter : instance.waiters()) {
+				if (condition.test(waiter)) {
+					some.add(waiter);
+				}
+			}
+		}
 		return some;
 	}
 
@@ -330,7 +348,7 @@ final class PlayedWorld {
 		int choice = this.random.nextInt(10);
 		Duration ttl = Duration.ofMillis((choice < 7) ? this.ttl : 300 * choice);
 		boolean renew = this.random.nextBoolean();
-		long minHold = (choice == 9) ? Duration.ofMillis(500).toNanos() : 0;
+		long minHold = (this.random.nextInt(8) == 0) ? Duration.ofMillis(100).toNanos() : 0;
 		LockParameters parameters = new LockParameters("order:42", null, ttl, renew, Time.FOREVER, minHold,
 				OnLost.THROW, this.random.nextInt(3) == 0);
 		long waitTime = (choice < 5) ? PATIENCE : Duration.ofMillis(this.random.nextInt(3000)).toNanos();
@@ -352,7 +370,9 @@ final class PlayedWorld {
 
 	private void lose() {
 		if (!this.transits.isEmpty()) {
-			trace("lost: %s", this.transits.remove(this.random.nextInt(this.transits.size())).what);
+			Transit transit = this.transits.remove(this.random.nextInt(this.transits.size()));
+			trace("lost: %s", transit.what);
+			transit.lost.run();
 		}
 	}
 
@@ -391,9 +411,17 @@ final class PlayedWorld {
 		}
 	}
 
-	private void checkOneHolder() {
-		List<PlayedWaiter> holders = waiters((waiter) -> waiter.isHolder() && !this.forgotten.contains(waiter.token()));
-		check(holders.size() < 2, "two holders: " + holders);
+	private void checkPromises() {
+		waiters(PlayedWaiter::isHolding).forEach(PlayedWaiter::observe);
+		this.promises.holderOwnsTheLockInTheStore(waiters(PlayedWaiter::isHolder));
+		Set<OwnerToken> known = new HashSet<>(this.leaving);
+		Set<String> alive = new HashSet<>();
+		for (PlayedInstance instance : this.instances) {
+			alive.add(instance.toString());
+			instance.addKnown(known);
+			this.promises.promptedInstanceAsks(instance);
+		}
+		this.promises.tokensInTheStoreAreKnown(known, alive);
 	}
 
 	// the end
@@ -411,17 +439,16 @@ final class PlayedWorld {
 		});
 		long end = this.now + MAX_CALM_NANOS;
 		while (!waiters((waiter) -> !waiter.isDone()).isEmpty() || !this.transits.isEmpty() || hasOpenCalls()) {
-			check(this.now < end, "waits for ever: " + waiters((waiter) -> !waiter.isDone()) + "; " + this.store);
+			PlayedPromises.check(this.now < end,
+					"waits for ever: " + waiters((waiter) -> !waiter.isDone()) + "; " + this.store);
 			if (!settle()) {
 				pass(untilNext());
 			}
-			checkOneHolder();
+			checkPromises();
 		}
-		for (PlayedInstance instance : this.instances) {
-			check(instance.leftover() == null, "left over: " + instance.leftover());
-		}
+		this.instances.forEach(this.promises::nothingIsLeft);
 		pass(Duration.ofSeconds(61).toNanos());
-		check(this.store.isFree(), "left in the store: " + this.store);
+		PlayedPromises.check(this.store.isFree(), "left in the store: " + this.store);
 	}
 
 	private boolean hasOpenCalls() {
