@@ -63,7 +63,10 @@ class EtcdConnectionTests {
 		return send(connection).handle((response, ex) -> ex == null).toCompletableFuture().join();
 	}
 
-	/** gRPC lets a client wait for about as long again, more or less by chance. */
+	/**
+	 * gRPC lets a client wait for about as long again, more or less by chance: the
+	 * clients that took its place are the proof.
+	 */
 	@Test
 	@RequiresEtcd
 	void f22LocksWorkSoonAfterALongOutage() throws Exception {
@@ -73,6 +76,7 @@ class EtcdConnectionTests {
 				Instance one = Instance.on(clients);
 				Instance other = Instance.on(clients)) {
 			server.kill();
+			long gone = System.nanoTime();
 			Future<?> first = one.acquires("a");
 			Future<?> second = other.acquires("b");
 			assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> first.get(15, TimeUnit.SECONDS));
@@ -81,7 +85,7 @@ class EtcdConnectionTests {
 			long back = System.nanoTime();
 			first.get(1, TimeUnit.MINUTES);
 			second.get(1, TimeUnit.MINUTES);
-			assertThat(Duration.ofNanos(System.nanoTime() - back)).isLessThan(Duration.ofSeconds(7));
+			assertThat(System.nanoTime() - back).isLessThan(back - gone);
 			long most = 1 + (System.nanoTime() - start) / EtcdConnection.PATIENCE.toNanos();
 			assertThat((long) clients.made()).isBetween(4L, 2 * most);
 		}
