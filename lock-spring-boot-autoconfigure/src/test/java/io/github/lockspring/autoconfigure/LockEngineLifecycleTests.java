@@ -140,13 +140,15 @@ class LockEngineLifecycleTests {
 		this.server.command("SET", "lock:busy", "somebody", "PX", "600000");
 		Future<?> waiting = this.threads.submit(() -> locks.executeWithoutResult(LockRequest.of("busy").waitTime(LONG),
 				(lock) -> assertThat(lock).isNull()));
+		Awaitility.await().until(() -> this.server.exists("{lock:busy}:queue"));
 		this.server.pause();
 		long start = System.nanoTime();
 		context.close();
 		Duration took = Duration.ofNanos(System.nanoTime() - start);
-		this.server.resume();
 		assertThat(took).isLessThan(Duration.ofSeconds(30));
+		assertThat(waiting).as("ended by the stop, and not by an answer").isDone();
 		assertThatFailed(waiting, LockException.class);
+		this.server.resume();
 		end.countDown();
 		assertThatFailed(lost, LockLostException.class);
 	}
