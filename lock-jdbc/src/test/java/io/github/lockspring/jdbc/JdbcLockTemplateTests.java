@@ -2,7 +2,6 @@ package io.github.lockspring.jdbc;
 
 import io.github.lockspring.jdbc.JdbcLockStoreContractTests.Server;
 import io.github.lockspring.store.LockStore;
-import io.github.lockspring.testsupport.jdbc.Databases;
 import io.github.lockspring.testsupport.store.AbstractLockTemplateTests;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;

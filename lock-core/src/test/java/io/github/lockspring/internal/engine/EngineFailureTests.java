@@ -88,7 +88,7 @@ class EngineFailureTests extends EngineFixture {
 		this.time.awaitParked(second.thread());
 		for (int i = 0; i < 20; i++) {
 			pass(Duration.ofSeconds(1));
-			this.registry.lock(KEY).wakeAll();
+			wakeWaiters();
 			this.time.awaitParked(second.thread());
 		}
 		lock.close();

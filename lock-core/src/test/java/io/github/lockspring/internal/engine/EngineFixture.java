@@ -17,6 +17,7 @@ import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.internal.engine.support.Time;
+import io.github.lockspring.store.OwnerToken;
 import org.junit.jupiter.api.AfterEach;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -169,7 +170,26 @@ abstract class EngineFixture {
 	/** Nothing is left: no entry, no token. */
 	void assertNothingLeft() {
 		runBackground();
-		assertThat(this.engine.registry().isEmpty()).as("no entries and tokens").isTrue();
+		assertNothingKnown();
+	}
+
+	/** Whether this instance knows any key or token. */
+	boolean isAnythingKnown() {
+		return !this.engine.registry().isEmpty();
+	}
+
+	void assertNothingKnown() {
+		assertThat(isAnythingKnown()).as("entries and tokens").isFalse();
+	}
+
+	/** The token of the last attempt. */
+	OwnerToken token() {
+		return this.store.looks.get(this.store.looks.size() - 1).token();
+	}
+
+	/** As a park that ends for no reason. */
+	void wakeWaiters() {
+		this.registry.lock(KEY).wakeAll();
 	}
 
 	/** The ownership of a key that is in use. */

@@ -13,8 +13,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import org.springframework.test.util.ReflectionTestUtils;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -83,14 +81,17 @@ class LocalHandoffTests extends EngineFixture {
 
 	@Test
 	void handsOffAtMostAThousandTimes() {
-		HeldLock first = held(request(), 10);
-		ReflectionTestUtils.setField(ownership(KEY), "handoffs", 999);
-		Running<HeldLock> second = waitingBehind(request());
-		first.close();
-		assertHandedOff(second, 11);
-		Running<HeldLock> third = waitingBehind(request());
-		second.get().close();
-		assertReleased(third);
+		HeldLock lock = held(request(), 10);
+		for (int i = 0; i < 1000; i++) {
+			Running<HeldLock> next = waitingBehind(request());
+			lock.close();
+			lock = next.get();
+		}
+		assertThat(lock.fencingToken()).isEqualTo(1010);
+		assertThat(this.store.released).isEmpty();
+		Running<HeldLock> last = waitingBehind(request());
+		lock.close();
+		assertReleased(last);
 	}
 
 	@Test
@@ -217,10 +218,10 @@ class LocalHandoffTests extends EngineFixture {
 	void handsOffForABoundedTimeOnceOthersAreKnownToWait() {
 		HeldLock first = held(request(), 10);
 		Running<HeldLock> second = waitingBehind(request());
-		this.store.messages().wanted(KEY, ownership(KEY).token());
+		this.store.messages().wanted(KEY, token());
 		advance(SHARE.minusNanos(1));
 		// said again at every look: the time counts from the first one
-		this.store.messages().wanted(KEY, ownership(KEY).token());
+		this.store.messages().wanted(KEY, token());
 		first.close();
 		assertHandedOff(second, 11);
 		Running<HeldLock> third = waitingBehind(request());

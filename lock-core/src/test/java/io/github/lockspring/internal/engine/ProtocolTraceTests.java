@@ -199,7 +199,7 @@ class ProtocolTraceTests extends EngineFixture {
 		this.store.messages().wanted(KEY, look.token());
 		runBackground();
 		assertThat(this.store.releasedTokens()).containsExactly(look.token(), look.token());
-		assertThat(this.registry.isEmpty()).isTrue();
+		assertNothingKnown();
 	}
 
 	@Test
@@ -221,7 +221,7 @@ class ProtocolTraceTests extends EngineFixture {
 		assertThatExceptionOfType(LockInterruptedException.class).isThrownBy(running::get);
 		runBackground();
 		assertThat(this.store.releasedTokens()).containsExactly(look.token());
-		assertThat(this.registry.isEmpty()).isTrue();
+		assertNothingKnown();
 	}
 
 	@Test
@@ -263,7 +263,7 @@ class ProtocolTraceTests extends EngineFixture {
 		};
 		advance(Duration.ofMillis(500));
 		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(waiting.running()::get);
-		assertThat(this.registry.isEmpty()).as("the token is known").isFalse();
+		assertThat(isAnythingKnown()).as("the token is known").isTrue();
 		runBackground();
 		assertThat(this.store.releasedTokens()).containsExactly(token);
 	}
@@ -271,7 +271,7 @@ class ProtocolTraceTests extends EngineFixture {
 	@Test
 	void h12MessageAboutALostTokenCausesARelease() {
 		held(request(), 1);
-		OwnerToken token = ownership(KEY).token();
+		OwnerToken token = token();
 		advance(TTL);
 		tick();
 		this.store.messages().wanted(KEY, token);
@@ -284,7 +284,7 @@ class ProtocolTraceTests extends EngineFixture {
 		HeldLock first = held(request(), 1);
 		Running<HeldLock> second = acquire(request());
 		this.time.awaitParked(second.thread());
-		OwnerToken token = ownership(KEY).token();
+		OwnerToken token = token();
 		first.close();
 		assertThat(second.get().fencingToken()).isEqualTo(2);
 		advance(TTL);
@@ -474,7 +474,7 @@ class ProtocolTraceTests extends EngineFixture {
 		List<Running<?>> others = new ArrayList<>();
 		this.store.onProbe = () -> {
 			Running<?> other = start(() -> {
-				this.registry.lock(KEY).wakeAll();
+				wakeWaiters();
 				return true;
 			});
 			others.add(other);
@@ -517,7 +517,7 @@ class ProtocolTraceTests extends EngineFixture {
 	@Test
 	void h15WaiterDoesNotWaitForALocalHolderWhoseLeaseIsOver() {
 		HeldLock hanging = held(request(), 1);
-		OwnerToken lost = ownership(KEY).token();
+		OwnerToken lost = token();
 		Running<HeldLock> second = acquire(request());
 		this.time.awaitParked(second.thread());
 		advance(TTL);
@@ -714,7 +714,7 @@ class ProtocolTraceTests extends EngineFixture {
 		advance(Duration.ofMillis(40));
 		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(waiting.running()::get);
 		runBackground();
-		assertThat(this.registry.isEmpty()).isTrue();
+		assertNothingKnown();
 	}
 
 }
