@@ -78,10 +78,10 @@ final class LockDescriptors {
 	 * @param here what this instance has to do with it; null if nothing
 	 * @param store what the store says; null if the lock is free there, or it has not
 	 * answered
-	 * @param problem why the store has not answered, or null
+	 * @param reason why the store has not answered, or null
 	 */
 	record Key(String key, @Nullable Local here, @Nullable Stored store,
-			@Nullable String problem) implements OperationResponseBody {
+			@Nullable String reason) implements OperationResponseBody {
 	}
 
 	/**
