@@ -122,6 +122,16 @@ final class PlayedInstance implements KeyLockPort {
 		return null;
 	}
 
+	/** What is held here and not lost; null if nothing is. */
+	@Nullable Hold hold() {
+		for (PlayedWaiter waiter : this.waiters) {
+			if (waiter.hold != null && waiter.hold.isActive()) {
+				return waiter.hold;
+			}
+		}
+		return null;
+	}
+
 	/** Whether something has called for an attempt, and none is under way. */
 	boolean isPrompted() {
 		Ownership present = present();
@@ -205,28 +215,53 @@ final class PlayedInstance implements KeyLockPort {
 
 	void watch() {
 		Long due = nextDue();
-		Ownership ownership = (this.lock != null && due != null && due - now() <= 0) ? this.lock.tick(now()) : null;
+		if (due == null || due - now() > 0) {
+			return;
+		}
+		Hold held = hold();
+		boolean renew = held != null && held.parameters().renew() && now() - lease().renewAt() >= 0;
+		Ownership ownership = lock().tick(now());
 		if (ownership == null) {
+			this.world.promises().dueRenewalIsSent(renew && held.isActive());
 			return;
 		}
 		long sent = now();
 		RenewRequest request = ownership.renewRequest(sent);
 		if (request != null) {
+			this.world.promises().renewalIsTriedAgain(untilDue(), length() / 3);
 			this.world.renew(this, request, (result) -> {
 				ownership.renewed((result != null) ? result : RenewResult.UNKNOWN, sent, request.ttl().toNanos(),
 						now());
-				Hold hold = ownership.hold();
-				if (result == RenewResult.NOT_OWNER) {
-					this.world.promises().refusedRenewalIsALoss(hold != null && hold.isActive());
-				}
-				if (result == null && hold != null && hold.isActive() && hold.parameters().renew()) {
-					Long retry = nextDue();
-					this.world.promises()
-						.failedRenewalIsRetried((retry != null) ? retry - now() : Time.FOREVER,
-								ownership.lease().window() * 6 + 6);
-				}
+				checkRenewed(ownership, result);
 			});
 		}
+	}
+
+	private void checkRenewed(Ownership ownership, @Nullable RenewResult result) {
+		Hold hold = ownership.hold();
+		if (hold == null || !hold.isActive()) {
+			return;
+		}
+		this.world.promises().refusedRenewalIsALoss(result == RenewResult.NOT_OWNER);
+		if (result == null && hold.parameters().renew()) {
+			this.world.promises().renewalIsTriedAgain(untilDue(), length() / 10);
+		}
+	}
+
+	private @Nullable Long untilDue() {
+		Long due = nextDue();
+		return (due != null) ? due - now() : null;
+	}
+
+	private Lease lease() {
+		Ownership present = present();
+		PlayedPromises.check(present != null, "nothing is owned");
+		return present.lease();
+	}
+
+	/** The length of the lease, with what its sixth leaves out. */
+	private long length() {
+		return (lease().window() + 1) * 6;
 	}
 
 	void granted(OwnerToken token, long fencingToken, boolean othersWait) {
@@ -578,6 +613,7 @@ final class PlayedInstance implements KeyLockPort {
 				return;
 			}
 			promises().handOffWaitsForMinHold(minHold);
+			promises().handOffLeavesAThirdOfTheLease(ended.deadline() - now, lease().window() * 6);
 			promises().extendedLeaseIsNotHandedOff(this.extended);
 			promises().handOffsEndWhenOthersWait(contendedFor(ended.token(), now));
 		}

@@ -9,9 +9,10 @@ import java.util.Set;
 import io.github.lockspring.internal.engine.PlayedInstance.PlayedWaiter;
 import io.github.lockspring.store.LockStore.ReleaseRequest;
 import io.github.lockspring.store.OwnerToken;
+import org.jspecify.annotations.Nullable;
 
 /**
- * What the engine promises, whatever the order of events. The first three are looked at
+ * What the engine promises, whatever the order of events. The first four are looked at
  * after each event, the others when the event happens that they are about. The store says
  * who owns the lock, and the events say what was promised.
  */
@@ -78,6 +79,16 @@ final class PlayedPromises {
 		}
 	}
 
+	/** Somebody looks in time at a lock that is held, and nobody at one that is not. */
+	void watchdogLooksAtHolders(@Nullable Long due, @Nullable Hold hold) {
+		if (due == null || hold == null) {
+			check(due == null && hold == null, "watched at " + due + ": " + hold);
+		}
+		else {
+			check(due - hold.expiry() <= 1, hold + " is watched too late");
+		}
+	}
+
 	// holds
 
 	/** An answer or a grant that is too late, or stale, gives nothing. */
@@ -101,13 +112,17 @@ final class PlayedPromises {
 
 	// renewals
 
-	/** At a tenth of the lease, unless it ends before. */
-	void failedRenewalIsRetried(long retry, long lease) {
-		check(retry <= lease / 10 + 1, "the renewal that failed is tried again after " + retry);
+	void dueRenewalIsSent(boolean due) {
+		check(!due, "the renewal that is due is not sent");
 	}
 
-	void refusedRenewalIsALoss(boolean holds) {
-		check(!holds, "held although the store says that another owns the lock");
+	/** At a tenth of the lease after a failure, at a third while there is no result. */
+	void renewalIsTriedAgain(@Nullable Long in, long longest) {
+		check(in != null && in <= longest, "the renewal is tried again after " + in + ", not " + longest);
+	}
+
+	void refusedRenewalIsALoss(boolean refused) {
+		check(!refused, "held although the store says that another owns the lock");
 	}
 
 	// ends
@@ -118,6 +133,11 @@ final class PlayedPromises {
 
 	void handOffWaitsForMinHold(long left) {
 		check(left <= 0, "handed off " + left + " before the end of minHold");
+	}
+
+	/** A third is what a renewal has at any other time. */
+	void handOffLeavesAThirdOfTheLease(long left, long lease) {
+		check(left > lease / 3, "handed off with " + left + " left of " + lease);
 	}
 
 	void extendedLeaseIsNotHandedOff(boolean extended) {

@@ -420,6 +420,7 @@ final class PlayedWorld {
 			alive.add(instance.toString());
 			instance.addKnown(known);
 			this.promises.promptedInstanceAsks(instance);
+			this.promises.watchdogLooksAtHolders(instance.nextDue(), instance.hold());
 		}
 		this.promises.tokensInTheStoreAreKnown(known, alive);
 	}
