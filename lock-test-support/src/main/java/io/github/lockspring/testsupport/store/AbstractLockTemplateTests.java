@@ -42,6 +42,7 @@ import static org.awaitility.Awaitility.await;
  * <p>
  * Where something has to happen <em>at once</em>, and would otherwise happen a second
  * later, the fastest of five rounds counts: one of them is fast on a busy machine too.
+ * Each has an instance of its own, which has missed no message yet.
  *
  * @since 0.1
  */
@@ -190,15 +191,14 @@ public abstract class AbstractLockTemplateTests {
 	@Test
 	void messageDuringAnAttemptIsNotForgotten() {
 		Instance holder = informed();
-		Instance instance = queueing();
 		assertAtOnce(() -> {
-			int messages = instance.store().sent(Kind.GRANTED, this.key).size();
+			Instance instance = queueing();
 			HeldLock held = holder.locks().acquire(request());
 			Gate answers = instance.store().holdAnswers(Kind.ACQUIRE);
 			Caller waiter = acquiring(instance);
 			patiently().until(() -> answers.arrivals() > 0);
 			held.close();
-			patiently().until(() -> instance.store().sent(Kind.GRANTED, this.key).size() > messages);
+			patiently().until(() -> !instance.store().sent(Kind.GRANTED, this.key).isEmpty());
 			long start = System.nanoTime();
 			answers.open();
 			return waiter.closedAfter(start);
@@ -209,8 +209,8 @@ public abstract class AbstractLockTemplateTests {
 	@Test
 	void newSubscriptionWakesThoseWhoWait() {
 		Instance holder = informed();
-		Instance instance = queueing();
 		assertAtOnce(() -> {
+			Instance instance = queueing();
 			HeldLock held = holder.locks().acquire(request());
 			Gate lost = instance.store().hold(Kind.GRANTED);
 			Caller waiter = waiting(instance);
@@ -256,7 +256,8 @@ public abstract class AbstractLockTemplateTests {
 		patiently().until(() -> late.arrivals() > 0);
 		HeldLock next = acquiring(other).get();
 		attempts.open();
-		patiently().until(() -> instance.store().answered(Kind.ACQUIRE, this.key).size() > 1);
+		// the one that was held back is too old for a grant to count from
+		patiently().until(() -> instance.store().answered(Kind.ACQUIRE, this.key).size() > 2);
 		late.open();
 		long seen = next.fencingToken();
 		next.close();
