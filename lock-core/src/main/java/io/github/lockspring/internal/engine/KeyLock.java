@@ -2,6 +2,7 @@ package io.github.lockspring.internal.engine;
 
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.List;
 import java.util.function.BiFunction;
 import java.util.function.Supplier;
 
@@ -14,6 +15,7 @@ import io.github.lockspring.internal.engine.Ownership.State;
 import io.github.lockspring.internal.engine.WaiterAction.AcquireAttempt;
 import io.github.lockspring.internal.engine.WaiterAction.Park;
 import io.github.lockspring.internal.engine.support.Monitor;
+import io.github.lockspring.internal.engine.support.StoreDispatcher;
 import io.github.lockspring.internal.engine.support.Time;
 import io.github.lockspring.store.LockStore.AcquireResult;
 import io.github.lockspring.store.LockStore.ReleaseRequest;
@@ -471,20 +473,24 @@ final class KeyLock implements Watchdog.Watched {
 	}
 
 	@Override
-	public @Nullable Ownership tick(long now) {
+	public long tick(long now, List<StoreDispatcher.Renewal> batch) {
 		try (Monitor entered = this.monitor.enter()) {
 			Ownership held = this.ownership;
 			if (held == null || !held.owns()) {
-				return null;
+				return 0;
 			}
 			Hold hold = held.presentHold();
 			if (hold.isOver(now) || hold.isAbandoned()) {
 				lose(held, hold.isOver(now) ? Cause.EXPIRED : Cause.THREAD_ENDED, now);
-				return null;
+				return 0;
 			}
 			boolean renew = hold.startRenewalIfDue(now);
 			watch(hold);
-			return renew ? held : null;
+			if (!renew) {
+				return 0;
+			}
+			batch.add(held);
+			return held.lease().window();
 		}
 	}
 

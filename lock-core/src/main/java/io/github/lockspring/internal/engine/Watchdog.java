@@ -7,6 +7,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
+import io.github.lockspring.internal.engine.support.StoreDispatcher;
 import io.github.lockspring.internal.engine.support.Time;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -55,9 +56,11 @@ final class Watchdog {
 
 		/**
 		 * Does what is due, or is soon due and costs less together with others.
-		 * @return what is to be renewed now, or null
+		 * @param batch where to add what is to be renewed now
+		 * @return how much earlier than due others may be renewed with it; 0 without a
+		 * renewal
 		 */
-		@Nullable Ownership tick(long now);
+		long tick(long now, List<StoreDispatcher.Renewal> batch);
 
 	}
 
@@ -67,7 +70,7 @@ final class Watchdog {
 
 	private final Iterable<? extends Watched> locks;
 
-	private final Consumer<List<Ownership>> batches;
+	private final Consumer<List<StoreDispatcher.Renewal>> batches;
 
 	private final Runnable aside;
 
@@ -90,8 +93,8 @@ final class Watchdog {
 	 * @param aside runs in each round that finds a lock; must not block
 	 * @param reports writes what the log has to say
 	 */
-	Watchdog(Time time, Executor executor, Iterable<? extends Watched> locks, Consumer<List<Ownership>> batches,
-			Runnable aside, Executor reports) {
+	Watchdog(Time time, Executor executor, Iterable<? extends Watched> locks,
+			Consumer<List<StoreDispatcher.Renewal>> batches, Runnable aside, Executor reports) {
 		this.time = time;
 		this.executor = executor;
 		this.locks = locks;
@@ -200,9 +203,8 @@ final class Watchdog {
 	void round() {
 		long now = this.time.nanoTime();
 		this.earliest.set(now + Time.FOREVER);
-		List<Ownership> batch = new ArrayList<>();
-		walk(now, 0, batch);
-		long window = batch.stream().mapToLong((each) -> each.lease().window()).max().orElse(0);
+		List<StoreDispatcher.Renewal> batch = new ArrayList<>();
+		long window = walk(now, 0, batch);
 		if (window > 0) {
 			walk(now, window, batch);
 		}
@@ -211,36 +213,42 @@ final class Watchdog {
 		}
 	}
 
-	private void walk(long now, long window, List<Ownership> batch) {
+	/**
+	 * Returns how much earlier than due others may be renewed with those of the batch.
+	 */
+	private long walk(long now, long early, List<StoreDispatcher.Renewal> batch) {
+		long window = 0;
 		boolean any = false;
 		for (Watched lock : this.locks) {
 			any = true;
 			long due = lock.due();
-			if (due != Watched.NOT_DUE && due - now <= window) {
-				due = look(lock, now, batch);
+			if (due != Watched.NOT_DUE && due - now <= early) {
+				window = Math.max(window, look(lock, now, batch));
 			}
-			if (due != Watched.NOT_DUE) {
+			else if (due != Watched.NOT_DUE) {
 				lower(due);
 			}
 		}
 		if (any) {
 			this.aside.run();
 		}
+		return window;
 	}
 
-	/** Returns when something of the lock is due next. */
-	private long look(Watched lock, long now, List<Ownership> batch) {
+	private long look(Watched lock, long now, List<StoreDispatcher.Renewal> batch) {
 		try {
-			Ownership renewed = lock.tick(now);
-			if (renewed != null) {
-				batch.add(renewed);
+			long window = lock.tick(now, batch);
+			long due = lock.due();
+			if (due != Watched.NOT_DUE) {
+				lower(due);
 			}
-			return lock.due();
+			return window;
 		}
 		catch (Throwable ex) {
 			this.reports
 				.execute(() -> logger.error("The lock watchdog failed to look at {} and tries again", lock, ex));
-			return now + RETRY_NANOS;
+			lower(now + RETRY_NANOS);
+			return 0;
 		}
 	}
 

@@ -13,6 +13,7 @@ import io.github.lockspring.internal.engine.AcquireFailure.Unavailable;
 import io.github.lockspring.internal.engine.Ownership.Grant;
 import io.github.lockspring.internal.engine.WaiterAction.AcquireAttempt;
 import io.github.lockspring.internal.engine.WaiterAction.Park;
+import io.github.lockspring.internal.engine.support.StoreDispatcher;
 import io.github.lockspring.internal.engine.support.Time;
 import io.github.lockspring.store.LockStore.AcquireRequest.QueueMode;
 import io.github.lockspring.store.LockStore.AcquireResult;
@@ -296,12 +297,12 @@ class KeyLockTests {
 	void leaseThatNeedNotBeRenewedIsLookedAtWhenItIsOver() {
 		take(FIXED);
 		assertThat(this.port.due).isEqualTo(START + LEASE).isEqualTo(this.lock.due());
-		assertThat(this.lock.tick(START + LEASE - 1)).isNull();
+		assertThat(this.lock.tick(START + LEASE - 1, new ArrayList<>())).isZero();
 		assertThat(this.port.lost).isEmpty();
-		assertThat(this.lock.tick(START + LEASE)).isNull();
+		assertThat(this.lock.tick(START + LEASE, new ArrayList<>())).isZero();
 		assertThat(this.port.lost).containsExactly(Cause.EXPIRED);
 		assertThat(this.lock.due()).isEqualTo(Watchdog.Watched.NOT_DUE);
-		assertThat(this.lock.tick(START + LEASE)).isNull();
+		assertThat(this.lock.tick(START + LEASE, new ArrayList<>())).isZero();
 	}
 
 	@Test
@@ -310,9 +311,11 @@ class KeyLockTests {
 		long due = START + TTL.toNanos() / 3;
 		long window = TTL.toNanos() / 6;
 		assertThat(this.port.due).isEqualTo(due);
-		assertThat(this.lock.tick(due - window - 1)).isNull();
+		assertThat(this.lock.tick(due - window - 1, new ArrayList<>())).isZero();
 		assertThat(this.lock.due()).isEqualTo(due);
-		assertThat(this.lock.tick(due - window)).isSameAs(ownership());
+		List<StoreDispatcher.Renewal> batch = new ArrayList<>();
+		assertThat(this.lock.tick(due - window, batch)).isEqualTo(window);
+		assertThat(batch).containsExactly(ownership());
 		assertThat(this.lock.due()).isEqualTo(due - window + TTL.toNanos() / 3);
 	}
 

@@ -13,6 +13,7 @@ import io.github.lockspring.LockEvent;
 import io.github.lockspring.internal.engine.WaiterAction.AcquireAttempt;
 import io.github.lockspring.internal.engine.WaiterAction.Done;
 import io.github.lockspring.internal.engine.WaiterAction.Park;
+import io.github.lockspring.internal.engine.support.StoreDispatcher;
 import io.github.lockspring.internal.engine.support.Time;
 import io.github.lockspring.store.LockStore.AcquireResult;
 import io.github.lockspring.store.LockStore.ReleaseRequest;
@@ -220,11 +221,13 @@ final class PlayedInstance implements KeyLockPort {
 		}
 		Hold held = hold();
 		boolean renew = held != null && held.parameters().renew() && now() - lease().renewAt() >= 0;
-		Ownership ownership = lock().tick(now());
-		if (ownership == null) {
+		List<StoreDispatcher.Renewal> batch = new ArrayList<>();
+		lock().tick(now(), batch);
+		if (batch.isEmpty()) {
 			this.world.promises().dueRenewalIsSent(renew && held.isActive());
 			return;
 		}
+		Ownership ownership = (Ownership) batch.get(0);
 		long sent = now();
 		RenewRequest request = ownership.renewRequest(sent);
 		if (request != null) {

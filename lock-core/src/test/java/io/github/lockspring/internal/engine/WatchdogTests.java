@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.LongConsumer;
 
+import io.github.lockspring.internal.engine.support.StoreDispatcher;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -101,11 +102,11 @@ class WatchdogTests {
 		}
 
 		@Override
-		public @Nullable Ownership tick(long now) {
+		public long tick(long now, List<StoreDispatcher.Renewal> batch) {
 			this.ticks++;
 			this.onTick.accept(now);
 			this.due = NOT_DUE;
-			return null;
+			return 0;
 		}
 
 	}
