@@ -467,9 +467,13 @@ final class KeyLock implements Watchdog.Watched {
 	}
 
 	private void watch(Hold hold) {
-		long at = hold.nextEvent();
-		this.due = (at != NOT_DUE) ? at : at + 1;
-		this.port.due(this.due);
+		long next = hold.nextEvent();
+		long at = (next != NOT_DUE) ? next : next + 1;
+		// a hand-off changes nothing here, and a volatile write would cost it time
+		if (this.due != at) {
+			this.due = at;
+			this.port.due(at);
+		}
 	}
 
 	@Override

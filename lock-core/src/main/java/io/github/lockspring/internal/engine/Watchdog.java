@@ -172,10 +172,14 @@ final class Watchdog {
 		}
 	}
 
+	/** Until the earliest time, which may come nearer meanwhile. */
 	private void sleep() {
-		long nanos = this.earliest.get() - this.time.nanoTime();
-		if (nanos > 0 && !this.stopped) {
-			park(nanos < Time.FOREVER / 2 ? Math.min(nanos, MAX_SLEEP_NANOS) : nanos);
+		long begin = this.time.nanoTime();
+		long now = begin;
+		while (this.earliest.get() - now > 0 && now - begin < MAX_SLEEP_NANOS && !this.stopped) {
+			long nanos = this.earliest.get() - now;
+			park((nanos < Time.FOREVER / 2) ? Math.min(nanos, MAX_SLEEP_NANOS) : nanos);
+			now = this.time.nanoTime();
 		}
 	}
 
