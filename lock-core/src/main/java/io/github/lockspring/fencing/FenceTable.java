@@ -98,8 +98,8 @@ final class FenceTable {
 					+ "' cannot be used: " + NestedExceptionUtils.getMostSpecificCause(ex).getMessage()
 					+ ". Create it with " + script(platform(connection))
 					+ ", in a migration, or with distributed-lock.fencing.initialize-schema=always if it is the table"
-					+ " of the auto-configured guard (H2 in a file is no embedded database). The property creates no table for a guard that is defined as a"
-					+ " bean", ex);
+					+ " of the auto-configured guard (H2 in a file is no embedded database)."
+					+ " The property creates no table for a guard that is defined as a bean", ex);
 		}
 	}
 

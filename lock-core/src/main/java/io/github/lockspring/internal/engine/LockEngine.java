@@ -97,8 +97,8 @@ public final class LockEngine implements AutoCloseable {
 			return (description != null) ? created.describedBy(description) : created;
 		};
 		this.template = new DefaultLockTemplate(this::registry, unitOfWork);
-		this.connect = new StoreClient(store, settings.commandTimeout(), this.threads.events(),
-				new Recording(LockRecorder.NONE, this.threads.events()), Time.SYSTEM)::connect;
+		this.connect = new StoreClient(store, settings.commandTimeout(), this.threads.events(), Recording.OFF,
+				Time.SYSTEM)::connect;
 	}
 
 	/** Creates an engine whose clock and threads a test controls. */

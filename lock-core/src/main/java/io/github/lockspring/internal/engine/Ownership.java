@@ -202,13 +202,8 @@ final class Ownership implements StoreDispatcher.Renewal {
 
 	void failed(LockUnavailableException error, long sent, RetrySchedule retry, long now) {
 		this.unanswered = true;
-		failing(error, sent);
-		this.nextAttempt = now + retry.afterFailure(this.queued, grantNanos());
-	}
-
-	/** Remembers why the store gives no results. */
-	void failing(LockUnavailableException error, long sent) {
 		this.failure = new Failure(error, (this.failure != null) ? this.failure.since : sent);
+		this.nextAttempt = now + retry.afterFailure(this.queued, grantNanos());
 	}
 
 	/** The waiter that sent the attempt is gone: the next one repeats it. */
@@ -350,10 +345,6 @@ final class Ownership implements StoreDispatcher.Renewal {
 
 	Lease lease() {
 		return this.lease;
-	}
-
-	Duration ttl() {
-		return this.ttl;
 	}
 
 	@Nullable Hold hold() {

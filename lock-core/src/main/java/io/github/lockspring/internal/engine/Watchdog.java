@@ -215,6 +215,9 @@ final class Watchdog {
 		if (!batch.isEmpty()) {
 			this.batches.accept(batch);
 		}
+		if (this.locks.iterator().hasNext()) {
+			this.aside.run();
+		}
 	}
 
 	/**
@@ -222,9 +225,7 @@ final class Watchdog {
 	 */
 	private long walk(long now, long early, List<StoreDispatcher.Renewal> batch) {
 		long window = 0;
-		boolean any = false;
 		for (Watched lock : this.locks) {
-			any = true;
 			long due = lock.due();
 			if (due != Watched.NOT_DUE && due - now <= early) {
 				window = Math.max(window, look(lock, now, batch));
@@ -232,9 +233,6 @@ final class Watchdog {
 			else if (due != Watched.NOT_DUE) {
 				lower(due);
 			}
-		}
-		if (any) {
-			this.aside.run();
 		}
 		return window;
 	}

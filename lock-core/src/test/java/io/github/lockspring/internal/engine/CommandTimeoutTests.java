@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-import io.github.lockspring.internal.engine.support.LockRecorder;
 import io.github.lockspring.internal.engine.support.Recording;
 import io.github.lockspring.internal.engine.support.StoreClient;
 import io.github.lockspring.internal.engine.support.Time;
@@ -37,7 +36,7 @@ class CommandTimeoutTests {
 		void beforeAnswer(Duration timeout) {
 			CommandTimeoutTests.this.timeouts.add(timeout);
 		}
-	}, COMMAND_TIMEOUT, Runnable::run, new Recording(LockRecorder.NONE, Runnable::run), Time.SYSTEM);
+	}, COMMAND_TIMEOUT, Runnable::run, Recording.OFF, Time.SYSTEM);
 
 	@Test
 	void acquisitionOfAShortLeaseWaitsForAThirdOfIt() {

@@ -17,7 +17,7 @@ import io.github.lockspring.store.LockStore.RenewRequest;
 import io.github.lockspring.store.LockStore.RenewResult;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.OwnerToken;
-import io.github.lockspring.store.StoreTraits;
+import io.github.lockspring.testsupport.store.DelegatingStore;
 
 /**
  * Records when a store grants a lock, before the engine knows it. Holders cannot record
@@ -26,9 +26,7 @@ import io.github.lockspring.store.StoreTraits;
  *
  * @since 0.1
  */
-public final class RecordingStore implements LockStore {
-
-	private final LockStore store;
+public final class RecordingStore extends DelegatingStore {
 
 	private final EventLog events;
 
@@ -37,23 +35,8 @@ public final class RecordingStore implements LockStore {
 
 	/** Creates a store that passes everything on to the given one. */
 	public RecordingStore(LockStore store, EventLog events) {
-		this.store = store;
+		super(store);
 		this.events = events;
-	}
-
-	@Override
-	public StoreTraits traits() {
-		return this.store.traits();
-	}
-
-	@Override
-	public void connect() {
-		this.store.connect();
-	}
-
-	@Override
-	public void awaitConnection() {
-		this.store.awaitConnection();
 	}
 
 	@Override
@@ -87,11 +70,6 @@ public final class RecordingStore implements LockStore {
 	}
 
 	@Override
-	public String shard(String key) {
-		return this.store.shard(key);
-	}
-
-	@Override
 	public Optional<Inbox> inbox(String instance, InboxListener listener) {
 		return this.store.inbox(instance, new InboxListener() {
 
@@ -116,11 +94,6 @@ public final class RecordingStore implements LockStore {
 			}
 
 		});
-	}
-
-	@Override
-	public void close() {
-		this.store.close();
 	}
 
 }

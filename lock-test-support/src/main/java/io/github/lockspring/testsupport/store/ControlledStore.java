@@ -18,7 +18,6 @@ import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.LockStoreInspector;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.StoreHealth;
-import io.github.lockspring.store.StoreTraits;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @since 0.1
  */
-public final class ControlledStore implements LockStore {
+public final class ControlledStore extends DelegatingStore {
 
 	/** What is sent to a store, and what the store sends. */
 	public enum Kind {
@@ -57,8 +56,6 @@ public final class ControlledStore implements LockStore {
 	public record Sent(String key, OwnerToken token, long fencingToken, long at) {
 	}
 
-	private final LockStore store;
-
 	private final Map<Kind, List<Sent>> sent = new ConcurrentHashMap<>();
 
 	private final Map<Kind, List<Sent>> answered = new ConcurrentHashMap<>();
@@ -76,7 +73,7 @@ public final class ControlledStore implements LockStore {
 
 	/** Creates a store that passes everything on. */
 	public ControlledStore(LockStore store) {
-		this.store = store;
+		super(store);
 	}
 
 	/**
@@ -233,26 +230,6 @@ public final class ControlledStore implements LockStore {
 	}
 
 	@Override
-	public StoreTraits traits() {
-		return this.store.traits();
-	}
-
-	@Override
-	public void connect() {
-		this.store.connect();
-	}
-
-	@Override
-	public void awaitConnection() {
-		this.store.awaitConnection();
-	}
-
-	@Override
-	public String shard(String key) {
-		return this.store.shard(key);
-	}
-
-	@Override
 	public Optional<LockStoreInspector> inspector() {
 		return this.store.inspector();
 	}
@@ -260,11 +237,6 @@ public final class ControlledStore implements LockStore {
 	@Override
 	public Optional<StoreHealth> health(Duration timeout) {
 		return this.store.health(timeout);
-	}
-
-	@Override
-	public void close() {
-		this.store.close();
 	}
 
 	/**

@@ -15,6 +15,9 @@ import org.slf4j.LoggerFactory;
  */
 public final class Recording {
 
+	/** Records nothing. */
+	public static final Recording OFF = new Recording(LockRecorder.NONE, Runnable::run);
+
 	private static final Logger logger = LoggerFactory.getLogger(Recording.class);
 
 	private final LockRecorder recorder;

@@ -52,9 +52,8 @@ class RecordingTests {
 	@Test
 	void isOnWithARecorderOnly() {
 		assertThat(this.recording.isOn()).isTrue();
-		Recording off = new Recording(LockRecorder.NONE, Runnable::run);
-		assertThat(off.isOn()).isFalse();
-		off.add((to) -> to.waiting("job", 1));
+		assertThat(Recording.OFF.isOn()).isFalse();
+		Recording.OFF.add((to) -> to.waiting("job", 1));
 	}
 
 }

@@ -84,8 +84,8 @@ class StoreClientTests {
 
 	};
 
-	private final StoreClient client = new StoreClient(this.store, Duration.ofSeconds(1), Runnable::run,
-			new Recording(LockRecorder.NONE, Runnable::run), this.time);
+	private final StoreClient client = new StoreClient(this.store, Duration.ofSeconds(1), Runnable::run, Recording.OFF,
+			this.time);
 
 	private void check(String call) {
 		this.calls.add(call);

@@ -43,8 +43,8 @@ class StoreDispatcherTests {
 
 	private Executor executor = this.tasks::add;
 
-	private final StoreDispatcher dispatcher = new StoreDispatcher(new StoreClient(this.store, TIMEOUT,
-			this.reports::add, new Recording(LockRecorder.NONE, Runnable::run), this.time), 2, this.time,
+	private final StoreDispatcher dispatcher = new StoreDispatcher(
+			new StoreClient(this.store, TIMEOUT, this.reports::add, Recording.OFF, this.time), 2, this.time,
 			(task) -> this.executor.execute(task), this.reports::add);
 
 	private final List<@Nullable ReleaseResult> told = new ArrayList<>();
