@@ -18,27 +18,27 @@ import org.springframework.aot.hint.annotation.Reflective;
  * public void ship(Order order) { … }</pre>
  *
  * The nearest annotation wins (method, class, interface method, interface); annotations
- * are never merged. A call has one lock, which may have several keys: they are taken in
- * one global order, all or none. Inside the method, {@code HeldLock.current()} returns
- * the lock, and with it the fencing token.
+ * are never merged. Each call acquires one lock. If the lock has several keys, it
+ * acquires all of them or none, in one global order. Inside the method,
+ * {@code HeldLock.current()} returns the lock and its fencing token.
  * <p>
- * On a class or an interface it covers public methods. A method that has it itself may be
- * public, or, through a class proxy, protected or package-private; one that no proxy can
- * intercept stops the start: private, static and final methods, package-private ones of
- * another package, and methods of records, enums, final and sealed classes.
+ * On a class or an interface, it applies to the public methods. An annotated method may
+ * be public or, with a class proxy, protected or package-private. The application does
+ * not start if a proxy cannot intercept an annotated method: a private, static or final
+ * method, a package-private method of another package, or a method of a record, an enum,
+ * or a final or sealed class.
  * <p>
- * As with {@code @Transactional}, only calls that come from outside go through the proxy
- * and are locked: a method that calls another one of its own object
- * ({@code this.ship(order)}) runs it <em>without</em> that method's lock. So does a call
- * of an object that was created with {@code new}, and the container's own call of a
- * {@code @PostConstruct} or {@code @PreDestroy} method. The start warns of such calls
- * where the code of the bean shows them. Move the annotated method to another bean, or
- * use {@link LockTemplate} there.
+ * As with {@code @Transactional}, only calls from outside the object go through the
+ * proxy. A method that calls another method of its own object ({@code this.ship(order)})
+ * runs it <em>without</em> the lock. The same applies to objects created with
+ * {@code new}, and to {@code @PostConstruct} and {@code @PreDestroy} methods called by
+ * the container. If the bean's code shows such a call, a warning is logged at startup.
+ * Move the annotated method to another bean, or use {@link LockTemplate}.
  * <p>
  * Every String attribute may contain <code>${…}</code> placeholders. Durations are
  * written with a unit ({@code 500ms}, {@code 30s}, {@code 5m}, {@code 1h}, {@code 1d}) or
- * in ISO form ({@code PT30S}). A wrong annotation stops the start of the application
- * unless only a call can show that it is wrong.
+ * in ISO form ({@code PT30S}). An invalid annotation stops the application at startup,
+ * unless the error can only be detected during a call.
  *
  * @since 0.1
  */
@@ -52,76 +52,78 @@ public @interface DistributedLock {
 	/**
 	 * The key: a SpEL expression over {@code #parameterName}, {@code #p0}/{@code #a0},
 	 * {@code #root.method}, {@code #root.target}, {@code #root.args} and {@code @bean}.
-	 * Text is written in quotes and joined with values by {@code +}, as in
+	 * Put text in quotes and join it with values by {@code +}, as in
 	 * {@code 'order:' + #order.id}. A collection or an array locks all its elements;
 	 * <code>{'order:' + #order.id, 'customer:' + #order.customer}</code> locks an order
-	 * and a customer. Empty: the method itself.
+	 * and a customer. If empty, the method itself is the key.
 	 * <p>
-	 * A value that is no String counts by its {@code toString()}, which must be the same
-	 * in all instances. A call is refused where it is seen that it is not: the identity
-	 * of an object ({@code Customer@3fee}) as the text or inside of it; a {@code Date} or
-	 * a {@code Calendar}; a record that contains one, or a set or map without an order.
-	 * Such parts of other classes cannot be seen. Name an identifier.
+	 * A value that is not a String is represented by its {@code toString()}, which must
+	 * be the same in all instances. A call is rejected if the text is or contains an
+	 * object's identity ({@code Customer@3fee}), or if the value is a {@code Date}, a
+	 * {@code Calendar}, or a record that contains one of these or an unordered set or
+	 * map. Such values inside other classes are not detected. Use an identifier.
 	 * <p>
-	 * A call fails with an {@link IllegalArgumentException}, and the method does not run,
-	 * if the key, an element of it or a value that is joined with text is null, empty or
+	 * A call fails with an {@link IllegalArgumentException}, without running the method,
+	 * if the key, one of its elements, or a value joined with text is null, empty or
 	 * cannot be evaluated.
 	 * @return the key
 	 */
 	String key() default "";
 
 	/**
-	 * Prefix of the key, as in {@code name:key}, and label of metrics.
+	 * Prefix of the key, as in {@code name:key}, and label in metrics.
 	 * @return the name
 	 */
 	String name() default "";
 
 	/**
-	 * Length of the lease: how soon others may go on after a crash of the holder. It does
-	 * not limit the work, unless {@link #renew()} is false. At least 300 milliseconds, or
-	 * 100 without renewal. Empty: the property {@code distributed-lock.ttl}.
+	 * Length of the lease: how soon others can acquire the lock after its holder has
+	 * crashed. Does not limit the work unless {@link #renew()} is false. At least 300
+	 * milliseconds, or 100 without renewal. The default is the property
+	 * {@code distributed-lock.ttl}.
 	 * @return the ttl
 	 */
 	String ttl() default "";
 
 	/**
-	 * Whether the lease is kept alive while the method runs. If not, it ends after the
-	 * {@link #ttl()}, or without one after that of the property, whatever happens.
+	 * Whether the lease is renewed while the method runs. If not, it ends after the
+	 * {@link #ttl()}, even if the method is still running.
 	 * @return whether to renew
 	 */
 	boolean renew() default true;
 
 	/**
-	 * Longest wait; {@code 0s}: one attempt. Empty: the property
-	 * {@code distributed-lock.wait-time}, or one attempt where {@link #onBusy()} skips.
+	 * Longest wait; {@code 0s} for a single attempt. The default is the property
+	 * {@code distributed-lock.wait-time}, or a single attempt with {@link OnBusy#SKIP}.
 	 * @return the wait time
 	 */
 	String waitTime() default "";
 
 	/**
-	 * Ends the renewal after this long; the lease then runs out. Not below the ttl, and
-	 * not with {@code renew = false}, where the ttl is the limit. Empty: the property
+	 * Stops renewing the lease this long after the acquisition; the lease then expires.
+	 * Must not be shorter than the ttl. Cannot be combined with {@code renew = false},
+	 * where the ttl is the limit. The default is the property
 	 * {@code distributed-lock.max-hold}.
 	 * @return the longest hold
 	 */
 	String maxHold() default "";
 
 	/**
-	 * Delays the release until this much time has passed: for jobs that several instances
-	 * schedule.
+	 * Delays the release until this long after the acquisition. Useful for jobs that
+	 * several instances schedule.
 	 * @return the shortest hold
 	 */
 	String minHold() default "";
 
 	/**
-	 * What happens when the lock is busy.
-	 * @return what to do
+	 * The reaction to a busy lock.
+	 * @return the reaction
 	 */
 	OnBusy onBusy() default OnBusy.THROW;
 
 	/**
-	 * What happens when the lock is lost while the method runs.
-	 * @return what to do
+	 * The reaction to the loss of the lock while the method runs.
+	 * @return the reaction
 	 */
 	OnLost onLost() default OnLost.THROW;
 

@@ -10,28 +10,28 @@ import java.lang.annotation.Target;
 import org.springframework.aot.hint.annotation.Reflective;
 
 /**
- * Lets the database refuse this method if another holder has taken its lock meanwhile. At
- * the start of the method, inside its transaction, the fencing token of its lock is
- * compared with the highest one that the database has seen for the key, and the key's row
- * in the table of tokens stays locked until the transaction ends. An older token is
- * refused with a {@code StaleFencingTokenException}, and the transaction rolls back.
+ * Lets the database reject this method if another holder has acquired its lock in the
+ * meantime. When the method starts, inside its transaction, the fencing token of its lock
+ * is compared with the highest token stored for the key. An older token is rejected with
+ * a {@code StaleFencingTokenException}, and the transaction rolls back. The key's row in
+ * the table of tokens stays locked until the transaction ends.
  * <p>
- * The lock is that of the innermost method with {@link DistributedLock}, or
- * {@code LockTemplate.execute}, that this method runs in; usually both annotations stand
- * on the same method. Of several keys each one is compared, and so is each lock that a
- * call inside of that method has taken and left to the running transaction. Without such
- * a method, every lock that belongs to the transaction is compared. Rows that a suspended
- * transaction of the same thread has locked are refused with an
- * {@code IllegalStateException}, since the wait for them would never end. A call without
- * a lock, or without a transaction, fails.
+ * The lock is that of the innermost enclosing {@link DistributedLock} method or
+ * {@code LockTemplate.execute}; usually both annotations are on the same method. If the
+ * lock has several keys, each of them is checked. So is each lock that a call inside that
+ * method has acquired and left to the running transaction. Without such a method, every
+ * lock that belongs to the transaction is checked. If a suspended transaction of the same
+ * thread has locked a row, the call fails with an {@code IllegalStateException}, since
+ * waiting for that row would never end. A call without a lock or without a transaction
+ * also fails.
  * <p>
- * Data that the method reads is protected, data that was read before is not: pass an id
- * rather than an entity.
+ * Data that the method reads is protected; data read before it is not. Pass an id rather
+ * than an entity.
  * <p>
- * Found in the same places as {@link DistributedLock} (method, class, interface method,
- * interface; also as a meta-annotation), and applied inside of all other advice. Not for
- * methods of repositories, whose proxies handle calls themselves: put it on the service.
- * With {@code distributed-lock.enabled=false} nothing is fenced.
+ * Allowed in the same places as {@link DistributedLock} (method, class, interface method,
+ * interface; also as a meta-annotation), and applied inside all other advice.
+ * Repositories handle calls in their own proxies: annotate the service instead. With
+ * {@code distributed-lock.enabled=false} nothing is fenced.
  *
  * @since 0.1
  */
@@ -43,7 +43,7 @@ import org.springframework.aot.hint.annotation.Reflective;
 public @interface Fenced {
 
 	/**
-	 * Name of the {@code FencingGuard} bean, where more than one database has one.
+	 * Name of the {@code FencingGuard} bean, needed if there is more than one.
 	 * @return the bean's name; empty for the only one
 	 */
 	String guard() default "";

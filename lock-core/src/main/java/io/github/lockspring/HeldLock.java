@@ -8,13 +8,13 @@ import java.util.Optional;
 import io.github.lockspring.internal.base.CallChain;
 
 /**
- * A lock that was granted, for as long as its lease lasts. Ownership belongs to this
- * object, never to a thread: any thread may query, extend or close it. All methods are
+ * An acquired lock, held for as long as its lease lasts. Ownership belongs to this
+ * object, not to a thread: any thread may query, extend or close it. All methods are
  * thread-safe.
  * <p>
- * If several keys were taken in one call, this object represents all of them:
+ * If one call acquired several keys, this object represents all of them:
  * {@link #isHeld()} is true only if all are held, and {@link #remaining()} is the
- * shortest time.
+ * shortest of their times.
  *
  * @since 0.1
  */
@@ -22,18 +22,19 @@ public interface HeldLock extends AutoCloseable {
 
 	/**
 	 * Returns the keys, without the store's prefix, in the order in which they were
-	 * taken.
+	 * acquired.
 	 * @return the keys, at least one
 	 */
 	List<String> keys();
 
 	/**
-	 * Returns a number that is larger than that of every earlier holder of the key. A
-	 * resource that refuses a number smaller than the largest it has seen is safe from a
-	 * holder that was paused beyond its lease. Positive and below 2<sup>53</sup>.
+	 * Returns a number that is larger than the fencing token of every earlier holder of
+	 * the key. A resource that rejects tokens smaller than the largest it has seen is
+	 * safe from a holder that was paused beyond its lease. Positive and below
+	 * 2<sup>53</sup>.
 	 * @return the fencing token
-	 * @throws IllegalStateException if several keys were taken: each has its own, see
-	 * {@link #fencingToken(String)}
+	 * @throws IllegalStateException if several keys were acquired: each has its own
+	 * token, see {@link #fencingToken(String)}
 	 * @see <a href=
 	 * "https://martin.kleppmann.com/2016/02/08/how-to-do-distributed-locking.html">How to
 	 * do distributed locking</a>
@@ -44,19 +45,19 @@ public interface HeldLock extends AutoCloseable {
 	 * Returns the fencing token of one of the keys.
 	 * @param key one of {@link #keys()}
 	 * @return the fencing token, as {@link #fencingToken()}
-	 * @throws IllegalArgumentException if it is none of the keys
+	 * @throws IllegalArgumentException if the lock does not have this key
 	 */
 	long fencingToken(String key);
 
 	/**
-	 * Returns the time until the lease ends unless it is renewed, by this process's
-	 * monotonic clock and without a round trip to the store.
+	 * Returns the time until the lease ends unless it is renewed. Uses the monotonic
+	 * clock of this process, without a round trip to the store.
 	 * @return the time left, zero if the lock is no longer held
 	 */
 	Duration remaining();
 
 	/**
-	 * Returns whether the lease still lasts, by this process's monotonic clock and
+	 * Returns whether the lease still lasts. Uses the monotonic clock of this process,
 	 * without a round trip to the store. Once false, it stays false.
 	 * @return whether the lock is held
 	 */
@@ -70,9 +71,9 @@ public interface HeldLock extends AutoCloseable {
 	void ensureHeld();
 
 	/**
-	 * Extends the lease, if necessary, to at least the given time from now. Costs a round
+	 * Extends the lease, if necessary, to at least the given time from now. Makes a round
 	 * trip to the store, which also verifies that the lock is still held.
-	 * @param duration the time that should be left, 100 milliseconds to 365 days
+	 * @param duration the time that must be left, 100 milliseconds to 365 days
 	 * @throws LockLostException if the lock was lost
 	 * @throws LockUnavailableException if the store did not reply; the lease is unchanged
 	 * @throws IllegalStateException if it was closed
@@ -80,18 +81,18 @@ public interface HeldLock extends AutoCloseable {
 	void extend(Duration duration);
 
 	/**
-	 * Releases the lock. Does nothing the second time. If the store cannot be reached,
-	 * this logs a warning, and the release is repeated in the background until the store
-	 * replies or the lease ends.
-	 * @throws LockLostException if the lock was lost before
+	 * Releases the lock. Further calls do nothing. If the store cannot be reached, logs a
+	 * warning and repeats the release in the background until the store replies or the
+	 * lease ends.
+	 * @throws LockLostException if the lock was already lost
 	 */
 	@Override
 	void close();
 
 	/**
 	 * Returns the lock of the innermost annotated method or {@link LockTemplate#execute}
-	 * that is running on this thread. If the call took several keys, the lock represents
-	 * all of them.
+	 * running on this thread. If the call acquired several keys, the lock represents all
+	 * of them.
 	 * @return the lock, or empty if the call chain holds none
 	 */
 	static Optional<HeldLock> current() {
@@ -99,7 +100,7 @@ public interface HeldLock extends AutoCloseable {
 	}
 
 	/**
-	 * Returns the lock with this key that the current call chain holds, through an
+	 * Returns the lock with this key that the current call chain holds through an
 	 * annotated method or {@link LockTemplate#execute}.
 	 * @param key the key, without the store's prefix
 	 * @return the lock of this key alone, or empty if the call chain does not hold it

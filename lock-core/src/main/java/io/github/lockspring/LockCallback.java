@@ -5,8 +5,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Work that runs under a lock.
  *
- * @param <T> what it returns
- * @param <X> what it may throw
+ * @param <T> the type of the result
+ * @param <X> the type of exception that it may throw
  * @since 0.1
  */
 @FunctionalInterface
@@ -23,7 +23,7 @@ public interface LockCallback<T extends @Nullable Object, X extends Throwable> {
 	/**
 	 * Work without a result that runs under a lock.
 	 *
-	 * @param <X> what it may throw
+	 * @param <X> the type of exception that it may throw
 	 * @since 0.1
 	 */
 	@FunctionalInterface

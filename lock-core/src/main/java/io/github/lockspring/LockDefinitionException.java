@@ -3,11 +3,11 @@ package io.github.lockspring;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An annotation of this library is wrong. Thrown when the application starts, or when a
- * bean is created that could not be checked before; never by a call, and so it is no
- * {@link LockException}. The message names the method, the attribute, its value and what
- * to do. A call whose key is null, empty or otherwise no key fails with an
- * {@code IllegalArgumentException}.
+ * Thrown if an annotation of this library is invalid: at startup, or when a bean is
+ * created that could not be checked earlier. A call never throws it, so it is not a
+ * {@link LockException}. The message names the method, the attribute, its value and the
+ * remedy. A call whose key is null, empty or otherwise invalid fails with an
+ * {@code IllegalArgumentException} instead.
  *
  * @since 0.1
  */
@@ -17,7 +17,7 @@ public class LockDefinitionException extends RuntimeException {
 
 	/**
 	 * Creates the exception.
-	 * @param message what is wrong, where, and what to do
+	 * @param message the problem, its location and the remedy
 	 * @param cause the underlying error, or null
 	 */
 	protected LockDefinitionException(String message, @Nullable Throwable cause) {

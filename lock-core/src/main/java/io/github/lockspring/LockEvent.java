@@ -5,15 +5,15 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What happened to a lock of this process, published as an application event: a method
- * with {@code @EventListener} and a parameter of this type or of one of its kinds is
- * called. A re-entry is no event.
+ * An application event about a lock of this process. Receive it in an
+ * {@code @EventListener} method with a parameter of this type or of one of its subtypes.
+ * Re-entry publishes no event.
  * <p>
- * Listeners are called on the thread that acquires or releases, and for a loss on a
- * separate thread; they should return quickly. An exception of a listener is logged and
- * changes nothing for the lock; as with every application event, listeners after it are
- * then not called. Applications do not implement these interfaces, which may get further
- * methods.
+ * Listeners run on the thread that acquires or releases the lock, or on a separate thread
+ * if the lock was lost; they should return quickly. If a listener throws, the exception
+ * is logged and the lock is not affected, but the listeners after it are not called, as
+ * with every application event. Applications must not implement these interfaces, since
+ * methods may be added.
  *
  * @since 0.1
  */
@@ -26,7 +26,7 @@ public interface LockEvent {
 	String key();
 
 	/**
-	 * Returns the label of the request, which has few distinct values.
+	 * Returns the name of the request, a label with few distinct values.
 	 * @return the name, or null if the request gave none
 	 */
 	@Nullable String name();
@@ -100,33 +100,36 @@ public interface LockEvent {
 		Duration held();
 
 		/**
-		 * Returns what was observed.
+		 * Returns the cause of the loss.
 		 * @return the cause
 		 */
 		Cause cause();
 
 		/**
-		 * Returns what was observed, as text.
+		 * Describes the loss as text.
 		 * @return a clause without a full stop
 		 */
 		String reason();
 
 		/**
-		 * What was observed when a lock was lost.
+		 * The cause of a loss.
 		 */
 		enum Cause {
 
 			/** The lease ended before it could be renewed or released. */
 			EXPIRED,
-			/** The store said that another owner has the lock, or none. */
+			/** The store replied that another owner has the lock, or none. */
 			NOT_OWNER,
 			/** Another owner had taken the lock before the release. */
 			FOUND_AT_RELEASE,
-			/** It was released by force. */
+			/** The lock was released by force. */
 			FORCED,
 			/** The application stopped while the work was still running. */
 			STOPPED,
-			/** The thread that held it through {@code asLock} ended without unlocking. */
+			/**
+			 * The thread that held the lock through {@code asLock} ended without
+			 * unlocking.
+			 */
 			THREAD_ENDED
 
 		}

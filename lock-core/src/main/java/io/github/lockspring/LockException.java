@@ -3,9 +3,9 @@ package io.github.lockspring;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Base class of all failures of a lock. An exception of a locked method itself is never
- * wrapped in it. Its message names the lock and what to do, and can be shown to the
- * caller of an application; hosts and the like are in the cause and in the log.
+ * Base class of all lock failures. Never wraps an exception thrown by the locked method
+ * itself. The message names the lock and the remedy and can be shown to users; details
+ * such as hosts are in the cause and in the log.
  *
  * @since 0.1
  */
@@ -28,7 +28,7 @@ public abstract class LockException extends RuntimeException {
 
 	/**
 	 * Returns the key of the lock.
-	 * @return the key, without the store's prefix; null if the failure belongs to no
+	 * @return the key, without the store's prefix; null if the failure does not concern a
 	 * single lock
 	 */
 	public @Nullable String getKey() {

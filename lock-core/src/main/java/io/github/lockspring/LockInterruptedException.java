@@ -1,8 +1,9 @@
 package io.github.lockspring;
 
 /**
- * The thread was interrupted while it waited for a lock. The work did not run, a lock
- * that may have been acquired is released, and the thread's interrupt flag is set again.
+ * Thrown if the thread was interrupted while waiting for a lock. The work did not run. If
+ * the lock was acquired nevertheless, it is released. The thread's interrupt flag is set
+ * again.
  *
  * @since 0.1
  */

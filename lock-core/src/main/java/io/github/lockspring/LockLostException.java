@@ -1,8 +1,8 @@
 package io.github.lockspring;
 
 /**
- * The lock was lost while the work ran: part of it may have run beside another holder,
- * and what it wrote may be wrong.
+ * Thrown if the lock was lost while the work ran. Part of the work may have run at the
+ * same time as another holder's, and the data it wrote may be wrong.
  *
  * @since 0.1
  */

@@ -1,8 +1,8 @@
 package io.github.lockspring;
 
 /**
- * The lock is busy: another holder had it for the whole wait time. A normal outcome; the
- * work did not run.
+ * Thrown if the lock was busy for the whole wait time. This is a normal outcome; the work
+ * did not run.
  *
  * @since 0.1
  */

@@ -14,22 +14,22 @@ import io.github.lockspring.internal.base.LockOptions;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Requests one or more locks: their keys, and the options that all of them share. What is
- * not set is a property of the application. Immutable and thread-safe; each method
- * returns a new request. Options that contradict each other are refused when the request
- * is used.
+ * A request for one or more locks: their keys and shared options. Options that are not
+ * set come from the application's properties. Immutable and thread-safe; each method
+ * returns a new request. Contradictory options are rejected when the request is used.
  * <p>
- * A lock of {@code LockRequest.of("order", 42)} excludes the methods with
- * {@code @DistributedLock(name = "order", key = "#id")} that are called with 42. Several
- * keys are taken in one global order, all or none.
+ * {@code LockRequest.of("order", 42)} requests the same lock as a call with 42 of a
+ * method annotated with {@code @DistributedLock(name = "order", key = "#id")}. Several
+ * keys are acquired in one global order, all or none.
  *
  * @since 0.1
  */
 public class LockRequest {
 
-	/** Each key with its label, empty for none; in the global order. */
+	/** Sorted, which is the global order. */
 	private final List<String> keys;
 
+	/** The label of each key; empty for none. */
 	private final List<String> names;
 
 	private final Options options;
@@ -41,12 +41,13 @@ public class LockRequest {
 	}
 
 	/**
-	 * Creates a request for other keys, which have one label. For this library itself:
-	 * programs use {@link #of(String, Object)} and {@link #ofKeys(String, Collection)}.
-	 * @param options gives the options
+	 * Creates a request for other keys, all with the same label. For internal use:
+	 * applications use {@link #of(String, Object)} and
+	 * {@link #ofKeys(String, Collection)}.
+	 * @param options the request whose options are copied
 	 * @param keys the whole keys, at least one; duplicates count once
 	 * @param name the label, or null for none
-	 * @throws IllegalArgumentException if there is no key, or one of them cannot be a key
+	 * @throws IllegalArgumentException if there is no key, or one of them is invalid
 	 */
 	protected LockRequest(LockRequest options, Collection<String> keys, @Nullable String name) {
 		this.keys = ordered(keys);
@@ -55,8 +56,8 @@ public class LockRequest {
 	}
 
 	/**
-	 * Creates a request for a whole key, such as {@code "order:42"}. In meters it has no
-	 * label.
+	 * Creates a request for a complete key, such as {@code "order:42"}. It has no label
+	 * in metrics.
 	 * @param key the key, without the store's prefix: 1 to 4096 characters
 	 * @return the request
 	 * @throws IllegalArgumentException if the key is null, empty, too long or not valid
@@ -67,11 +68,11 @@ public class LockRequest {
 	}
 
 	/**
-	 * Creates a request for a key of a name, {@code name:key}, as
-	 * {@code @DistributedLock} composes it. A {@code :} or {@code %} in the name is
-	 * escaped, so different pairs never give the same lock.
-	 * @param name the name; it is also the label in meters, events and messages
-	 * @param key an identifier; a value that is no String counts by its
+	 * Creates a request for the key {@code name:key}, composed as by
+	 * {@code @DistributedLock}. A {@code :} or {@code %} in the name is escaped, so
+	 * different pairs never share a lock.
+	 * @param name the name; also the label in metrics, events and messages
+	 * @param key an identifier; a value that is not a String is represented by its
 	 * {@code toString()}
 	 * @return the request
 	 * @throws IllegalArgumentException if the name is empty, or the key is null, empty,
@@ -82,11 +83,11 @@ public class LockRequest {
 	}
 
 	/**
-	 * Creates a request for several keys of a name.
+	 * Creates a request for several keys with the same name.
 	 * @param name the name, as for {@link #of(String, Object)}
 	 * @param keys the identifiers, at least one; duplicates count once
 	 * @return the request
-	 * @throws IllegalArgumentException if there is no key, and as for
+	 * @throws IllegalArgumentException if there is no key, or as for
 	 * {@link #of(String, Object)}
 	 */
 	public static LockRequest ofKeys(String name, Collection<?> keys) {
@@ -105,7 +106,7 @@ public class LockRequest {
 	}
 
 	/**
-	 * Adds a key of another name. It has the options of this request.
+	 * Adds a key, usually with another name. It shares the options of this request.
 	 * @param name the name, as for {@link #of(String, Object)}
 	 * @param key the identifier
 	 * @return the new request
@@ -121,12 +122,11 @@ public class LockRequest {
 	}
 
 	/**
-	 * Sets the length of the lease: how soon others may go on after a crash of the
-	 * holder.
-	 * @param ttl 100 milliseconds to 365 days, and at least 300 milliseconds unless the
-	 * lease is not renewed
+	 * Sets the length of the lease: how soon others can acquire the lock after its holder
+	 * has crashed.
+	 * @param ttl 300 milliseconds to 365 days; from 100 milliseconds without renewal
 	 * @return the new request
-	 * @throws IllegalArgumentException if it is out of its bounds
+	 * @throws IllegalArgumentException if the ttl is out of bounds
 	 */
 	public final LockRequest ttl(Duration ttl) {
 		LockOptions.check("ttl", ttl, LockOptions.MIN_TTL);
@@ -135,9 +135,9 @@ public class LockRequest {
 	}
 
 	/**
-	 * Chooses whether the lease is kept alive while the work runs, or until the handle is
-	 * closed. It is, unless this says false: then it ends after the ttl, whatever
-	 * happens.
+	 * Sets whether the lease is renewed while the work runs or until the handle is
+	 * closed; true by default. Without renewal, the lease ends after the ttl, even if the
+	 * work is still running.
 	 * @param renew whether to renew
 	 * @return the new request
 	 */
@@ -150,7 +150,7 @@ public class LockRequest {
 	 * Limits the wait for all keys together.
 	 * @param waitTime zero (one attempt) to 365 days
 	 * @return the new request
-	 * @throws IllegalArgumentException if it is out of its bounds
+	 * @throws IllegalArgumentException if the wait time is out of bounds
 	 */
 	public final LockRequest waitTime(Duration waitTime) {
 		LockOptions.check("waitTime", waitTime, Duration.ZERO);
@@ -159,11 +159,11 @@ public class LockRequest {
 	}
 
 	/**
-	 * Delays the release until this much time has passed since the acquisition, however
-	 * soon the work ends.
+	 * Delays the release until this long after the acquisition, even if the work ends
+	 * sooner.
 	 * @param minHold zero to 365 days
 	 * @return the new request
-	 * @throws IllegalArgumentException if it is out of its bounds
+	 * @throws IllegalArgumentException if the time is out of bounds
 	 */
 	public final LockRequest minHold(Duration minHold) {
 		LockOptions.check("minHold", minHold, Duration.ZERO);
@@ -172,11 +172,11 @@ public class LockRequest {
 	}
 
 	/**
-	 * Ends the renewal this long after the acquisition; the lease then runs out. Not with
-	 * {@code renew(false)}, where the ttl is the limit.
-	 * @param maxHold 300 milliseconds to 365 days, and not below the ttl
+	 * Stops renewing the lease this long after the acquisition; the lease then expires.
+	 * Cannot be combined with {@code renew(false)}, where the ttl is the limit.
+	 * @param maxHold 300 milliseconds to 365 days, not shorter than the ttl
 	 * @return the new request
-	 * @throws IllegalArgumentException if it is out of its bounds
+	 * @throws IllegalArgumentException if the time is out of bounds
 	 */
 	public final LockRequest maxHold(Duration maxHold) {
 		LockOptions.check("maxHold", maxHold, LockOptions.MIN_RENEWED_TTL);
@@ -185,7 +185,7 @@ public class LockRequest {
 	}
 
 	/**
-	 * Chooses what happens when the lock is lost while the work runs.
+	 * Sets the reaction to the loss of the lock while the work runs.
 	 * @param onLost {@link OnLost#THROW} by default
 	 * @return the new request
 	 */
@@ -208,9 +208,9 @@ public class LockRequest {
 	}
 
 	/**
-	 * Returns the label of a key, which has few distinct values.
+	 * Returns the name of a key, a label with few distinct values.
 	 * @param key one of {@link #keys()}
-	 * @return the name, or null if the whole key was given
+	 * @return the name, or null if the request gave a complete key
 	 */
 	public final @Nullable String nameOf(String key) {
 		int position = (this.keys.size() == 1) ? 0 : Collections.binarySearch(this.keys, key);
@@ -227,7 +227,7 @@ public class LockRequest {
 	}
 
 	/**
-	 * Returns whether the lease is kept alive.
+	 * Returns whether the lease is renewed.
 	 * @return true unless {@code renew(false)} was called
 	 */
 	public final boolean isRenewed() {
@@ -244,14 +244,14 @@ public class LockRequest {
 
 	/**
 	 * Returns the shortest time from the acquisition to the release.
-	 * @return zero if there is none
+	 * @return the time, zero if the release is not delayed
 	 */
 	public final Duration minHold() {
 		return this.options.minHold;
 	}
 
 	/**
-	 * Returns when the renewal ends, counted from the acquisition.
+	 * Returns the time from the acquisition after which the lease is no longer renewed.
 	 * @return the time, or null for the property {@code distributed-lock.max-hold}
 	 */
 	public final @Nullable Duration maxHold() {
@@ -259,8 +259,8 @@ public class LockRequest {
 	}
 
 	/**
-	 * Returns what happens when the lock is lost while the work runs.
-	 * @return never null
+	 * Returns the reaction to the loss of the lock while the work runs.
+	 * @return the reaction
 	 */
 	public final OnLost onLost() {
 		return this.options.onLost;

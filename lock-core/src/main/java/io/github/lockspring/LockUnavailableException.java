@@ -3,9 +3,9 @@ package io.github.lockspring;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Thrown if the store could not be reached or returned no usable result. It is unknown
- * whether the lock is free. The work did not run. The cause says which server failed, and
- * why.
+ * Thrown if the store could not be reached or returned no usable result. The work did not
+ * run. It is unknown whether the lock is free. The cause names the server and the
+ * failure.
  *
  * @since 0.1
  */
@@ -19,7 +19,7 @@ public class LockUnavailableException extends LockException {
 
 	/**
 	 * Creates an exception about a store.
-	 * @param message what is unavailable, and why
+	 * @param message the problem
 	 */
 	public LockUnavailableException(String message) {
 		this(message, null);
@@ -27,7 +27,7 @@ public class LockUnavailableException extends LockException {
 
 	/**
 	 * Creates an exception about a store.
-	 * @param message what is unavailable, and why
+	 * @param message the problem
 	 * @param cause the cause, or null
 	 */
 	public LockUnavailableException(String message, @Nullable Throwable cause) {
@@ -36,9 +36,10 @@ public class LockUnavailableException extends LockException {
 
 	/**
 	 * Creates an exception about a store.
-	 * @param message what is unavailable, and why
+	 * @param message the problem
 	 * @param cause the cause, or null
-	 * @param permanent whether no wait will mend it, such as a wrong password
+	 * @param permanent whether waiting is useless, for example because of a wrong
+	 * password
 	 */
 	public LockUnavailableException(String message, @Nullable Throwable cause, boolean permanent) {
 		this(message, null, cause, permanent);
@@ -46,11 +47,11 @@ public class LockUnavailableException extends LockException {
 
 	/**
 	 * Creates an exception about a store, whose message ends with the remedy.
-	 * @param problem what is unavailable, and why, without a full stop
-	 * @param remedy what to do, without hosts and the like, or null; a sentence without
-	 * its full stop
+	 * @param problem the problem, without a full stop
+	 * @param remedy a sentence without a full stop and without details such as hosts; or
+	 * null
 	 * @param cause the cause, or null
-	 * @param permanent whether no wait will mend it
+	 * @param permanent whether waiting is useless
 	 */
 	public LockUnavailableException(String problem, @Nullable String remedy, @Nullable Throwable cause,
 			boolean permanent) {
@@ -62,8 +63,8 @@ public class LockUnavailableException extends LockException {
 	/**
 	 * Creates an exception about a lock.
 	 * @param key the key of the lock
-	 * @param message what could not be done
-	 * @param cause what the store said
+	 * @param message the operation that failed
+	 * @param cause the failure of the store
 	 */
 	public LockUnavailableException(String key, String message, LockUnavailableException cause) {
 		super(key, message, cause);
@@ -72,8 +73,8 @@ public class LockUnavailableException extends LockException {
 	}
 
 	/**
-	 * Returns what to do, without hosts and the like.
-	 * @return a sentence without its full stop; null if it is not known
+	 * Returns the remedy, without details such as hosts.
+	 * @return a sentence without a full stop; null if there is none
 	 */
 	public @Nullable String getRemedy() {
 		if (this.remedy == null && getCause() instanceof LockUnavailableException cause) {
@@ -83,9 +84,9 @@ public class LockUnavailableException extends LockException {
 	}
 
 	/**
-	 * Returns whether no wait will mend the failure: the settings of the application or
-	 * of the store have to be changed first. A call does not use up its wait time then.
-	 * @return true for a wrong password, a missing permission and the like; false if the
+	 * Returns whether the failure lasts until the settings of the application or the
+	 * store are changed. Callers then fail immediately instead of waiting.
+	 * @return true for example for a wrong password or a missing permission; false if the
 	 * store may become available at any time
 	 */
 	public boolean isPermanent() {

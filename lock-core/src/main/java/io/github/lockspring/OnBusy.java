@@ -1,8 +1,8 @@
 package io.github.lockspring;
 
 /**
- * What an annotated method does when its lock is busy. An unavailable store is another
- * failure, {@link LockUnavailableException}, whatever this says.
+ * The reaction of an annotated method to a busy lock. An unavailable store always causes
+ * a {@link LockUnavailableException}.
  *
  * @since 0.1
  */
@@ -15,10 +15,11 @@ public enum OnBusy {
 
 	/**
 	 * Skips the method and returns the empty value of its return type: null, an empty
-	 * {@code Optional}, array, collection or map, of an {@code @Async} method a completed
-	 * future. Without a {@code waitTime} there is one attempt. Refused at startup where
-	 * the return type has no such value: a primitive or its wrapper, since false or zero
-	 * would look like a result, and a type that is declared non-null.
+	 * {@code Optional}, array, collection or map, or a completed future for an
+	 * {@code @Async} method. Makes a single attempt unless there is a {@code waitTime}.
+	 * Rejected at startup if the return type has no empty value: a primitive or its
+	 * wrapper, since false or zero would look like a result, or a type that is declared
+	 * non-null.
 	 */
 	SKIP
 

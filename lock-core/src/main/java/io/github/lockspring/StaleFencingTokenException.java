@@ -1,8 +1,8 @@
 package io.github.lockspring;
 
 /**
- * A resource has seen a later holder of the lock: this one has lost it, perhaps without
- * noticing, and must not write.
+ * Thrown if a resource has seen a later fencing token. The caller has lost the lock,
+ * perhaps without noticing, and must not write.
  *
  * @since 0.1
  */
@@ -18,8 +18,8 @@ public class StaleFencingTokenException extends LockLostException {
 
 	/**
 	 * Creates an exception.
-	 * @param resource the resource that was to be written
-	 * @param token the token that was refused
+	 * @param resource the protected resource
+	 * @param token the rejected token
 	 * @param latest the highest token that the resource has seen
 	 */
 	public StaleFencingTokenException(String resource, long token, long latest) {
@@ -31,7 +31,7 @@ public class StaleFencingTokenException extends LockLostException {
 	}
 
 	/**
-	 * Returns the resource that was to be written.
+	 * Returns the protected resource.
 	 * @return the resource
 	 */
 	public String getResource() {
@@ -39,7 +39,7 @@ public class StaleFencingTokenException extends LockLostException {
 	}
 
 	/**
-	 * Returns the token that was refused.
+	 * Returns the rejected token.
 	 * @return the token
 	 */
 	public long getToken() {

@@ -1,5 +1,5 @@
 /**
- * The public vocabulary: requesting a lock, holding it, and the exceptions.
+ * The public API: annotations, lock requests, held locks, events and exceptions.
  */
 @NullMarked
 package io.github.lockspring;

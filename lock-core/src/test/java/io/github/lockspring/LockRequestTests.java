@@ -106,7 +106,7 @@ class LockRequestTests {
 			.withMessageContaining("Use LockRequest.ofKeys");
 		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.of("order", new Object()))
 			.withMessageContaining("type Object, whose toString() names an object")
-			.withMessageContaining("use its id");
+			.withMessageContaining("such as its id");
 		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.of("order", new Date()))
 			.withMessageContaining("depends on the time zone");
 		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.of("", 42))

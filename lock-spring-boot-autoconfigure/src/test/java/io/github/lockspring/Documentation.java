@@ -4,27 +4,24 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashSet;
+import java.util.HashMap;
 import java.util.List;
-import java.util.Set;
-import java.util.regex.MatchResult;
+import java.util.Locale;
+import java.util.Map;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * Reads the project's documentation and the tests that it may name.
+ * Reads the project's documentation.
  */
 public final class Documentation {
 
 	/** The directory of the project, seen from a module. */
 	static final Path ROOT = Path.of("..");
 
-	/** A test as the documentation writes it: its class and its method. */
-	static final Pattern TEST = Pattern.compile("`(\\w+)#(\\w+)`");
-
-	private static final Pattern METHOD = Pattern
-		.compile("@(?:Test|ParameterizedTest)\\b\\s*(?:@\\w+(?:\\([^)]*\\))?\\s+)*void (\\w+)\\(");
+	private static final Pattern ANCHOR = Pattern.compile("<a id=\"([^\"]+)\">");
 
 	private Documentation() {
 	}
@@ -55,32 +52,51 @@ public final class Documentation {
 	}
 
 	/**
-	 * Returns the tests that some lines name, as they write them.
+	 * Returns the pages below {@code docs}, as paths below the project's directory.
 	 */
-	static List<String> namedTests(List<String> lines) {
-		return lines.stream().flatMap((line) -> TEST.matcher(line).results()).map(MatchResult::group).toList();
+	static List<String> pages() {
+		return files(ROOT.resolve("docs"), ".md").stream()
+			.map((file) -> ROOT.relativize(file).toString())
+			.sorted()
+			.toList();
 	}
 
 	/**
-	 * Returns all tests of the project, written as the documentation does.
+	 * Returns the anchors of a page; headings have those that GitHub gives them.
 	 */
-	static Set<String> existingTests() {
-		Set<String> tests = new HashSet<>();
-		for (Path source : sources()) {
-			String type = source.getFileName().toString().replace(".java", "");
-			METHOD.matcher(read(source))
-				.results()
-				.forEach((method) -> tests.add("`" + type + "#" + method.group(1) + "`"));
+	static List<String> anchors(List<String> lines) {
+		List<String> anchors = new ArrayList<>();
+		Map<String, Integer> uses = new HashMap<>();
+		for (String line : lines) {
+			ANCHOR.matcher(line).results().forEach((anchor) -> anchors.add(anchor.group(1)));
+			if (line.startsWith("#")) {
+				String anchor = anchor(line);
+				int use = uses.merge(anchor, 1, Integer::sum);
+				anchors.add((use > 1) ? anchor + "-" + (use - 1) : anchor);
+			}
 		}
-		return tests;
+		return anchors;
 	}
 
-	/** Abstract test classes of lock-test-support are among its main code. */
-	private static List<Path> sources() {
-		try (Stream<Path> modules = Files.list(ROOT)) {
+	/**
+	 * Returns the anchor of a heading that no other one of its page is the same as.
+	 */
+	static String anchor(String heading) {
+		return heading.replaceFirst("#+ ", "")
+			.toLowerCase(Locale.ROOT)
+			.replaceAll("[^\\p{L}\\p{N}_ -]", "")
+			.replace(' ', '-');
+	}
+
+	/**
+	 * Returns the sources of all test classes; abstract ones of lock-test-support are
+	 * among its main code.
+	 */
+	static List<Path> testClasses() {
+		try (Stream<Path> modules = Files.walk(ROOT, 2)) {
 			return modules.map((module) -> module.resolve("src"))
 				.filter(Files::isDirectory)
-				.flatMap(Documentation::testClasses)
+				.flatMap((directory) -> files(directory, "Tests.java").stream())
 				.toList();
 		}
 		catch (IOException ex) {
@@ -88,18 +104,18 @@ public final class Documentation {
 		}
 	}
 
-	private static Stream<Path> testClasses(Path directory) {
-		try (Stream<Path> files = Files.walk(directory)) {
-			return files.filter((file) -> file.toString().endsWith("Tests.java")).toList().stream();
+	static String read(Path path) {
+		try {
+			return Files.readString(path);
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
 	}
 
-	private static String read(Path path) {
-		try {
-			return Files.readString(path);
+	private static List<Path> files(Path directory, String end) {
+		try (Stream<Path> files = Files.walk(directory)) {
+			return files.filter((file) -> file.toString().endsWith(end)).toList();
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);

@@ -35,9 +35,9 @@ class PublicApiTests {
 			"etcd.EtcdLockStore", "fencing.JdbcFencingGuard");
 
 	/** For those who write a store; may change until 1.0. */
-	private static final Set<String> STORE_SPI = Set.of("store.LockStore", "store.LockStoreInspector", "store.Inbox",
-			"store.InboxListener", "store.InstanceInfo", "store.OwnerToken", "store.StoreHealth", "store.StoreTraits",
-			"store.StoredLock");
+	private static final Set<String> STORE_SPI = Set.of("store.LockStore", "store.DelegatingLockStore",
+			"store.LockStoreInspector", "store.Inbox", "store.InboxListener", "store.InstanceInfo", "store.OwnerToken",
+			"store.StoreHealth", "store.StoreTraits", "store.StoredLock");
 
 	/** With the auto-configurations, whose names applications exclude. */
 	private static final Set<String> SPRING_BOOT = Set.of("autoconfigure.LockDataSource",

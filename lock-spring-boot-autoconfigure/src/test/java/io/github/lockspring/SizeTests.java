@@ -29,8 +29,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 class SizeTests {
 
 	private static final List<Path> SOURCES = Stream
-		.of("lock-core", "lock-redis", "lock-jdbc", "lock-zookeeper", "lock-etcd", "lock-spring-boot-autoconfigure",
-				"lock-spring-boot-test", "lock-protocol-model")
+		.of("lock-core", "stores/lock-redis", "stores/lock-redlock", "stores/lock-jdbc", "stores/lock-zookeeper",
+				"stores/lock-etcd", "lock-spring-boot-autoconfigure", "testing/lock-spring-boot-test",
+				"evidence/lock-protocol-model")
 		.map((module) -> Path.of("..", module, "src", "main", "java"))
 		.toList();
 

@@ -20,16 +20,15 @@ import org.springframework.jdbc.core.JdbcOperations;
 /**
  * Runs the statements on the table of fencing tokens. Thread-safe.
  * <p>
- * The row usually exists, and a single UPDATE is enough. MySQL and MariaDB use other
- * statements, since there an UPDATE that finds no row locks the gap in which the row
- * would be, unless the isolation level is lower than their default. Two transactions that
- * do so for two neighbouring new rows, such as those of two new orders, would then
- * deadlock on their INSERTs.
+ * Usually the row exists, and a single UPDATE is enough. MySQL and MariaDB need other
+ * statements: at their default isolation level, an UPDATE that finds no row locks the gap
+ * in which the row would be. Two transactions that do this for neighbouring new rows,
+ * such as those of two new orders, would deadlock on their INSERTs.
  * <p>
- * Another transaction may insert the same new row first. On PostgreSQL the INSERT then
- * has no effect, since a statement that fails would end the transaction, and an XA
- * transaction refuses savepoints. On other databases the transaction rolls back to a
- * savepoint.
+ * Another transaction may insert the same new row first. On PostgreSQL, a failed
+ * statement would end the transaction and XA transactions reject savepoints, so the
+ * INSERT is written to have no effect then. On other databases, the transaction rolls
+ * back to a savepoint.
  */
 final class FenceTable {
 
@@ -65,8 +64,7 @@ final class FenceTable {
 				+ " (resource, fencing_token, uses, updated_at) VALUES (?, ?, 1, CURRENT_TIMESTAMP)";
 		this.insertIfAbsent = this.insert + " ON CONFLICT (resource) DO NOTHING";
 		this.select = "SELECT fencing_token FROM " + name + " WHERE resource = ? FOR UPDATE";
-		// MySQL counts changed rows: 'uses' changes whenever, and only if, the token is
-		// accepted
+		// MySQL counts changed rows: 'uses' changes if and only if the token is accepted
 		this.upsert = this.insert + " ON DUPLICATE KEY UPDATE"
 				+ " uses = CASE WHEN fencing_token <= ? THEN uses + 1 ELSE uses END,"
 				+ " updated_at = CASE WHEN fencing_token <= ? THEN CURRENT_TIMESTAMP ELSE updated_at END,"
@@ -74,8 +72,8 @@ final class FenceTable {
 	}
 
 	/**
-	 * Raises the token of a row unless the row has a later one, and locks the row.
-	 * @param connection the transaction's connection, which the statements run on
+	 * Raises the token of a row, unless the row has a later one, and locks the row.
+	 * @param connection the transaction's connection, on which the statements run
 	 * @param row the key of the row
 	 * @param token the token
 	 * @return the token of the row after the call
@@ -98,15 +96,15 @@ final class FenceTable {
 					+ "' cannot be used: " + NestedExceptionUtils.getMostSpecificCause(ex).getMessage()
 					+ ". Create it with " + script(platform(connection))
 					+ ", in a migration, or with distributed-lock.fencing.initialize-schema=always if it is the table"
-					+ " of the auto-configured guard (H2 in a file is no embedded database)."
-					+ " The property creates no table for a guard that is defined as a bean", ex);
+					+ " of the auto-configured guard (H2 in a file is not an embedded database)."
+					+ " The property does not apply to a guard that is defined as a bean", ex);
 		}
 	}
 
 	/**
 	 * Inserts the row or raises its token in one statement.
-	 * @return false if the token was refused, or if the driver counts matching instead of
-	 * changed rows, so the outcome is unknown
+	 * @return false if the token was rejected, or if the outcome is unknown because the
+	 * driver counts matching instead of changed rows
 	 */
 	private boolean upsert(String row, long token) {
 		return this.jdbc.update(this.upsert, row, token, token, token, token) >= CHANGED;
@@ -117,7 +115,7 @@ final class FenceTable {
 	}
 
 	/**
-	 * Inserts the row unless another transaction has inserted it, and waits for that
+	 * Inserts the row, unless another transaction has inserted it. Waits for that
 	 * transaction if necessary.
 	 */
 	private boolean insert(InsertMode mode, Connection connection, String row, long token) throws SQLException {
@@ -142,19 +140,19 @@ final class FenceTable {
 			connection.releaseSavepoint(savepoint);
 		}
 		catch (SQLFeatureNotSupportedException ex) {
-			// Oracle releases its savepoints only at the end of the transaction
+			// Oracle releases savepoints only at the end of the transaction
 		}
 	}
 
 	/**
-	 * Reads the current row, not the one that was current when this transaction began.
+	 * Reads the row as it is now, not as it was when this transaction began.
 	 */
 	private long read(String row) {
 		List<Long> found = this.jdbc.queryForList(this.select, Long.class, row);
 		if (found.isEmpty()) {
 			throw new CannotAcquireLockException("The row '" + row + "' of " + this.name
-					+ " was inserted by a transaction that this one cannot see, since this one is REPEATABLE READ or"
-					+ " SERIALIZABLE and older. Its token may be valid. Roll back, and repeat the work");
+					+ " was inserted by a transaction that this one cannot see, since this one is older and REPEATABLE READ or"
+					+ " SERIALIZABLE. The token may be valid. Roll back, and repeat the work");
 		}
 		return found.get(0);
 	}
@@ -168,17 +166,19 @@ final class FenceTable {
 	}
 
 	/**
-	 * How a missing row is inserted.
+	 * The way to insert a missing row.
 	 */
 	private enum InsertMode {
 
-		/** By the statement that also compares the tokens. */
+		/** With the statement that also compares the tokens. */
 		UPSERT,
 
-		/** After an UPDATE that found no row, unless the row exists by then. */
+		/**
+		 * After an UPDATE that found no row, with an INSERT that ignores an existing row.
+		 */
 		INSERT_IF_ABSENT,
 
-		/** After an UPDATE that found no row, behind a savepoint. */
+		/** After an UPDATE that found no row, with a savepoint before the INSERT. */
 		INSERT;
 
 		static InsertMode of(String platform) {

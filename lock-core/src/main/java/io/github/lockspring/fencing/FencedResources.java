@@ -11,29 +11,29 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Remembers which resources the unfinished transactions of each thread have fenced. A
- * transaction that waits for a row of a transaction that is suspended on the same thread
- * would never end, and no database detects that.
+ * Records which resources the unfinished transactions of each thread have fenced. A
+ * transaction would wait forever for a row locked by a suspended transaction of the same
+ * thread, and no database detects this.
  * <p>
- * The row of a remembered resource is not always locked: the rollback to a savepoint
- * releases its row locks, which is not noticed here.
+ * The row of a recorded resource is not always locked: a rollback to a savepoint releases
+ * row locks without notice.
  */
 /*
- * For maintainers: a thread's list holds one element for each of its transactions that
- * has fenced something. Elements are identified by the connection's holder, which is a
- * different one inside REQUIRES_NEW and the same one inside NESTED, even if other code
- * suspends the synchronizations. Only the thread itself adds elements; a JTA manager may
- * complete on another thread, therefore any thread may remove one. The thread-local is
- * removed with the last element.
+ * For maintainers: a thread's list has one element for each transaction that has fenced
+ * something. An element is identified by the connection's holder, which is a different
+ * object inside REQUIRES_NEW and the same one inside NESTED, even if other code suspends
+ * the synchronizations. Only the thread itself adds elements. Any thread may remove one,
+ * since a JTA manager may complete on another thread. The thread-local is removed with
+ * the last element.
  */
 final class FencedResources {
 
 	private final ThreadLocal<@Nullable List<Transaction>> current = new ThreadLocal<>();
 
 	/**
-	 * Remembers that the current transaction is about to lock a row.
-	 * @param connection identifies the current transaction
-	 * @param resource the resource to be fenced
+	 * Records that the current transaction is about to lock a row.
+	 * @param connection the connection holder, which identifies the transaction
+	 * @param resource the resource to fence
 	 * @throws IllegalStateException if a suspended transaction of this thread has fenced
 	 * it
 	 */

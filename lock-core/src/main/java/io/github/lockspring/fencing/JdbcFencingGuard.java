@@ -17,33 +17,33 @@ import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Stores the highest fencing token of each resource in a table, in the database of the
- * data that the lock protects. {@link #check} raises the token in the transaction of the
- * work and thereby locks the resource's row until that transaction ends. A later holder
- * waits, and the database itself refuses an earlier one, however long its process was
- * paused.
+ * Stores the highest fencing token of each resource in a table, in the same database as
+ * the data that the lock protects. {@link #check} raises the token in the transaction of
+ * the work and so locks the resource's row until that transaction ends. A later holder
+ * waits; an earlier one is rejected by the database, however long its process was paused.
  * <p>
- * The work and the table must share a transaction: a read-write transaction of Spring for
- * this {@link DataSource}, through JDBC or JPA. JTA has not been tested with any
- * transaction manager; its connections are accepted if they report that auto-commit is
- * off, which PostgreSQL's own XA connections do not, and refused otherwise. If a pool
- * switches auto-commit off, a transaction of another {@code DataSource} is not detected.
- * A check is one statement, except for the first check of a resource and for one that is
- * refused. The scripts that create the table are next to this class
- * ({@code lock-fence-postgresql.sql} and others), to be run by Flyway, Liquibase or by
+ * The work and the table must share a transaction: a read-write Spring transaction for
+ * this {@link DataSource}, through JDBC or JPA. JTA has not been tested. Its connections
+ * are accepted if they report that auto-commit is off, which PostgreSQL's own XA
+ * connections do not. If a pool switches auto-commit off, a transaction of another
+ * {@code DataSource} is not detected.
+ * <p>
+ * A check is one statement, except for the first check of a resource and for a rejected
+ * one. The scripts that create the table are next to this class
+ * ({@code lock-fence-postgresql.sql} and others); run them with Flyway, Liquibase or by
  * hand.
  * <p>
- * Tested on PostgreSQL, H2 and MariaDB; MySQL gets the statements of MariaDB. Any other
- * database gets those of H2 and has not been tested. It needs a table like those, JDBC
- * savepoints in its transactions, {@code SELECT … FOR UPDATE}, and a driver whose key
+ * Tested on PostgreSQL, H2 and MariaDB. MySQL uses the statements of MariaDB. Any other
+ * database uses those of H2 and has not been tested. It needs a table like those of the
+ * scripts, JDBC savepoints, {@code SELECT … FOR UPDATE}, and a driver whose key
  * violations Spring recognizes.
  * <p>
  * A process that is paused inside its transaction keeps the row locked until the database
- * closes its connection. Where that matters, set a transaction timeout on the server,
- * such as PostgreSQL's {@code idle_in_transaction_session_timeout}.
+ * closes the connection. If that matters, set a transaction timeout on the server, such
+ * as PostgreSQL's {@code idle_in_transaction_session_timeout}.
  * <p>
- * A resource of more than 255 characters is stored as its first 190 characters, a
- * {@code #} and the SHA-256 of the whole. Thread-safe.
+ * A resource name longer than 255 characters is stored as its first 190 characters, a
+ * {@code #} and the SHA-256 of the whole name. Thread-safe.
  *
  * @since 0.1
  */
@@ -64,7 +64,7 @@ public final class JdbcFencingGuard implements FencingGuard {
 
 	/**
 	 * Creates a guard that uses the table {@value #DEFAULT_TABLE}. Does not connect.
-	 * @param dataSource the database; the same object as that of the transaction manager
+	 * @param dataSource the database; the same object that the transaction manager uses
 	 */
 	public JdbcFencingGuard(DataSource dataSource) {
 		this(dataSource, DEFAULT_TABLE);
@@ -72,7 +72,7 @@ public final class JdbcFencingGuard implements FencingGuard {
 
 	/**
 	 * Creates a guard. Does not connect.
-	 * @param dataSource the database; the same object as that of the transaction manager
+	 * @param dataSource the database; the same object that the transaction manager uses
 	 * @param table the name of the table, unquoted, preceded by a schema and a dot where
 	 * needed
 	 * @throws IllegalArgumentException if it is not a valid table name
@@ -83,7 +83,7 @@ public final class JdbcFencingGuard implements FencingGuard {
 		this.table = new FenceTable(this.jdbc, table);
 	}
 
-	// As transaction managers do
+	// transaction managers do the same
 	private static DataSource target(DataSource dataSource) {
 		if (dataSource instanceof TransactionAwareDataSourceProxy proxy) {
 			return Objects.requireNonNull(proxy.getTargetDataSource(), "targetDataSource");
@@ -94,7 +94,7 @@ public final class JdbcFencingGuard implements FencingGuard {
 	/**
 	 * {@inheritDoc}
 	 * @throws org.springframework.dao.ConcurrencyFailureException if the database cannot
-	 * decide in this transaction, which should then be rolled back and repeated
+	 * decide in this transaction; roll it back and repeat it
 	 * @throws org.springframework.dao.InvalidDataAccessResourceUsageException if the
 	 * table does not exist or has other columns
 	 * @throws org.springframework.dao.DataAccessException if the database fails otherwise

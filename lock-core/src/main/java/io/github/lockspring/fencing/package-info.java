@@ -1,6 +1,6 @@
 /**
- * The guard in a database, which refuses a writer whose fencing token is older than one
- * that the database has seen. Needs {@code spring-jdbc}.
+ * A fencing guard in a database: rejects writers with an outdated fencing token. Needs
+ * {@code spring-jdbc}.
  */
 @NullMarked
 package io.github.lockspring.fencing;

@@ -1,6 +1,6 @@
 /**
- * What the rooms inside share: a lock with its key, a request with its label, the unit of
- * work that a lock may belong to.
+ * Types that the internal packages share: a lock with its key, a request with its label,
+ * the unit of work that a lock may belong to, and stages.
  */
 @NullMarked
 package io.github.lockspring.internal;

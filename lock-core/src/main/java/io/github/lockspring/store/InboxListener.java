@@ -11,7 +11,7 @@ package io.github.lockspring.store;
 public interface InboxListener {
 
 	/**
-	 * Called when the lock was handed over to a waiting token.
+	 * Called when a lock was handed over to a waiting token.
 	 * @param key the user's key
 	 * @param token the token that owns the lock now
 	 * @param fencingToken its fencing token
@@ -28,7 +28,7 @@ public interface InboxListener {
 
 	/**
 	 * Called when the inbox has become confirmed, for the first time or again. Messages
-	 * that were sent earlier may have been lost.
+	 * sent earlier may have been lost.
 	 */
 	void opened();
 

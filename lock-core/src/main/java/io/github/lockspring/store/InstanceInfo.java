@@ -1,13 +1,14 @@
 package io.github.lockspring.store;
 
 /**
- * Describes one instance of an application to people who ask who holds a lock. Immutable.
+ * Describes an instance of an application, to tell people which one holds a lock.
+ * Immutable.
  * <p>
  * The store SPI may change until 1.0.
  *
  * @param application the name of the application, empty if it has none
  * @param host the name of the machine, container or pod
- * @param pid the process id there
+ * @param pid the process id on that host
  * @since 0.1
  */
 public record InstanceInfo(String application, String host, long pid) {

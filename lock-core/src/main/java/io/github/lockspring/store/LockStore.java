@@ -3,21 +3,26 @@ package io.github.lockspring.store;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 import io.github.lockspring.LockUnavailableException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stores locks that several instances share. Offers three atomic requests and,
+ * Stores the locks that several instances share. Offers three atomic requests and,
  * optionally, a queue of waiters.
  * <p>
- * Implementations are thread-safe and block no longer than the timeout they are given.
- * They throw {@link LockUnavailableException}, and no other exception, if there is no
- * usable result; the request may nevertheless have been carried out, or be carried out
- * later. Each request applies to its owner token only: it may be repeated, delayed or
- * reordered, and never changes another owner's lock. Keys are those of the user; a store
- * adds its own prefix.
+ * Each request returns a stage. The stage may complete on any thread, later than the
+ * timeout, or never. It fails only with {@link LockUnavailableException}, if there is no
+ * usable result; the request may nevertheless have been executed, or be executed later.
+ * Implementations are thread-safe, and their methods neither throw nor block. Only in a
+ * {@linkplain StoreTraits#blocking() blocking store}, a method returns when its request
+ * has finished, with a completed stage.
+ * <p>
+ * Each request affects its own owner token only: it may be repeated, delayed or reordered
+ * without changing another owner's lock. Keys are those of the user; the store adds its
+ * own prefix.
  * <p>
  * The store SPI may change until 1.0.
  *
@@ -26,90 +31,70 @@ import org.jspecify.annotations.Nullable;
 public interface LockStore extends AutoCloseable {
 
 	/**
-	 * Returns what this store is like. Never blocks, and creates no object. The traits
-	 * may change with a connection.
+	 * Returns the capabilities and limits of this store, which may change when it
+	 * connects. Must not create an object, since it is called often.
 	 * @return the traits
 	 */
 	StoreTraits traits();
 
 	/**
-	 * Begins to connect in the background, unless that has been done. Never blocks, and
-	 * never fails: the first request reports why there is no connection.
+	 * Connects in the background, unless already connected. Callers wait for this before
+	 * the timeout of an acquire request begins, since connecting may take longer than
+	 * that timeout.
+	 * @return a stage that never fails; it completes when the first request can be sent,
+	 * when connecting has failed, or after the store's timeout for connecting. The next
+	 * request then reports the failure
 	 */
-	default void connect() {
+	default CompletionStage<@Nullable Void> connected() {
+		return CompletableFuture.completedFuture(null);
 	}
 
 	/**
-	 * Connects, unless that has been done, and waits until the first request can be sent.
-	 * Returns in any case when connecting has failed, the thread is interrupted, or a
-	 * timeout of the store for connecting is over: the next request reports it. Called
-	 * before the time of an acquire request begins, since connecting may take longer than
-	 * its result may.
-	 */
-	default void awaitConnection() {
-	}
-
-	/**
-	 * Acquires the lock for a token if the lock is free or the token owns it already. The
-	 * lease then lasts for at least {@code ttl}, or for what the result says, and is
-	 * never shortened. Otherwise queues the token if the request says so.
+	 * Acquires the lock for a token if the lock is free or the token already owns it. The
+	 * lease then lasts for at least {@code ttl}, or as long as the result states, and is
+	 * never shortened. Otherwise adds the token to the queue if the request asks for it.
 	 * @param request the request
-	 * @param timeout maximum time to wait for the result
+	 * @param timeout time after which the result is no longer needed
 	 * @return the result
-	 * @throws LockUnavailableException if there is no result
 	 */
-	AcquireResult acquire(AcquireRequest request, Duration timeout);
+	CompletionStage<AcquireResult> acquire(AcquireRequest request, Duration timeout);
 
 	/**
 	 * Ends an ownership: releases the lock or hands it over to the first in the queue,
 	 * and removes the token from the queue. Serves both holders and waiters. Changes
 	 * nothing that belongs to another token.
 	 * @param request the request
-	 * @param timeout maximum time to wait for the result
+	 * @param timeout time after which the result is no longer needed
 	 * @return the result
-	 * @throws LockUnavailableException if there is no result
 	 */
-	ReleaseResult release(ReleaseRequest request, Duration timeout);
-
-	/**
-	 * Sends a release without waiting for its result. Requests for the same key that this
-	 * instance sends after this method has returned are carried out after the release.
-	 * Never blocks.
-	 * @param request the request
-	 * @return the result, which fails where the one of {@link #release} would throw an
-	 * exception, and may come at any time; empty if this store cannot do that, now or
-	 * ever
-	 */
-	default Optional<CompletionStage<ReleaseResult>> releaseAsync(ReleaseRequest request) {
-		return Optional.empty();
-	}
+	CompletionStage<ReleaseResult> release(ReleaseRequest request, Duration timeout);
 
 	/**
 	 * Extends leases, each only for its owner. Never shortens a lease.
 	 * @param requests the requests, at most a few hundred in one call
-	 * @param timeout maximum time to wait for the results
-	 * @return a result for each request, in the same order. A store that sends them to
-	 * several servers returns {@link RenewResult#UNKNOWN} for those of a server that did
-	 * not reply
-	 * @throws LockUnavailableException if there is no result for any of them
+	 * @param timeout time after which the results are no longer needed
+	 * @return a result for each request, in the same order. A store with several servers
+	 * returns {@link RenewResult#UNKNOWN} for the requests to a server that did not
+	 * reply, and fails if no server replied
 	 */
-	List<RenewResult> renew(List<RenewRequest> requests, Duration timeout);
+	CompletionStage<List<RenewResult>> renew(List<RenewRequest> requests, Duration timeout);
 
 	/**
-	 * Returns the name of the server that is responsible for a key, as far as is known
-	 * now. Requests for keys of different shards do not wait for each other. The name may
-	 * change at any time and has no other effect. Never blocks.
+	 * Returns the name of the server that is currently responsible for a key. Requests
+	 * for keys of different shards do not wait for each other. The name has no other
+	 * effect and may change at any time. Never blocks.
 	 * @param key the key
-	 * @return the name of the shard; the same for all keys unless a store says otherwise
+	 * @return the name of the shard; by default the same for all keys
 	 */
 	default String shard(String key) {
 		return "";
 	}
 
 	/**
-	 * Creates the inbox of an instance, which is not open yet. Called once for an
+	 * Creates the inbox of an instance, without opening it. Called once for each
 	 * instance.
-	 * @param instance the instance part of the owner tokens whose messages it receives
+	 * @param instance the instance part of the owner tokens whose messages the inbox
+	 * receives
 	 * @param listener receives the messages
 	 * @return the inbox, or empty if this store has no queue. A store whose queue works
 	 * without messages returns an inbox that is never confirmed
@@ -117,7 +102,7 @@ public interface LockStore extends AutoCloseable {
 	Optional<Inbox> inbox(String instance, InboxListener listener);
 
 	/**
-	 * Returns what answers questions about the locks in this store.
+	 * Returns the inspector of this store.
 	 * @return the inspector, or empty if this store has none
 	 */
 	default Optional<LockStoreInspector> inspector() {
@@ -125,70 +110,39 @@ public interface LockStore extends AutoCloseable {
 	}
 
 	/**
-	 * Checks the servers of this store, without a lock.
+	 * Checks the servers of this store, without acquiring a lock.
 	 * @param timeout maximum time to wait for each reply
-	 * @return what they say, also that they do not reply; empty if this store cannot
-	 * check them
+	 * @return the state of the servers, including those that do not reply; empty if this
+	 * store cannot check them
 	 */
 	default Optional<StoreHealth> health(Duration timeout) {
 		return Optional.empty();
 	}
 
 	/**
-	 * Closes the connections and threads of this store in this process. Releases no lock.
+	 * Closes the connections and stops the threads of this store in this process. Does
+	 * not release any lock.
 	 */
 	@Override
 	void close();
 
 	/**
-	 * Requests a lock from a {@link LockStore}.
+	 * A request for a lock.
 	 *
 	 * @param key the user's key
-	 * @param token the owner token of the ownership that is to begin
+	 * @param token the owner token of the requested ownership
 	 * @param ttl length of the lease
-	 * @param queueMode whether the token joins the store's queue if the lock is busy
+	 * @param queue whether the token joins the store's queue, or stays in it, if the lock
+	 * is busy. If false, a request for a busy lock leaves nothing behind in the store
 	 * @since 0.1
 	 */
-	record AcquireRequest(String key, OwnerToken token, Duration ttl, QueueMode queueMode) {
+	record AcquireRequest(String key, OwnerToken token, Duration ttl, boolean queue) {
 
 		/**
-		 * The request of a token that waits is repeated after this time at the latest, so
-		 * a store may pass over a token in its queue that misses several of them.
+		 * The longest time after which the request of a waiting token is repeated. A
+		 * store may pass over a queued token that has missed several repetitions.
 		 */
 		public static final Duration LONGEST_INTERVAL = Duration.ofSeconds(1);
-
-		/**
-		 * How a request treats the queue of waiters.
-		 *
-		 * @since 0.1
-		 */
-		public enum QueueMode {
-
-			/**
-			 * Does not queue: a busy lock leaves nothing behind in the store.
-			 */
-			NONE,
-
-			/**
-			 * Queues the token for the first time if the lock is busy.
-			 */
-			JOIN,
-
-			/**
-			 * Queues the token again if the lock is busy; it may be in the queue already.
-			 */
-			REJOIN,
-
-			/**
-			 * Queues the token, if the lock is busy, as one that polls: no message
-			 * reaches it, and it learns from a later request of this kind that the lock
-			 * was handed over to it. Its turn comes a second later than that of a token
-			 * that joins at the same time, and the lease that a hand-over gives it lasts
-			 * half a second at most.
-			 */
-			POLL
-
-		}
 
 	}
 
@@ -203,34 +157,24 @@ public interface LockStore extends AutoCloseable {
 		 * The token owns the lock.
 		 *
 		 * @param fencingToken the fencing token, larger than all earlier ones of the key
-		 * @param alreadyOwned whether the token owned the lock before this request
-		 * @param granted length of the lease, counted from before the request was sent,
-		 * where it is not the requested one; null if it is
+		 * @param granted length of the lease, counted from before the request was sent;
+		 * null if it is the requested ttl
 		 */
-		record Acquired(long fencingToken, boolean alreadyOwned, @Nullable Duration granted) implements AcquireResult {
+		record Acquired(long fencingToken, @Nullable Duration granted) implements AcquireResult {
 
 			/**
-			 * Creates the result of a request that was given the lease that it asked for.
-			 * @param fencingToken the fencing token
-			 * @param alreadyOwned whether the token owned the lock before
-			 */
-			public Acquired(long fencingToken, boolean alreadyOwned) {
-				this(fencingToken, alreadyOwned, null);
-			}
-
-			/**
-			 * Creates the result of a request that found the lock free.
+			 * Creates the result of a request whose lease lasts for the requested ttl.
 			 * @param fencingToken the fencing token
 			 */
 			public Acquired(long fencingToken) {
-				this(fencingToken, false);
+				this(fencingToken, null);
 			}
 
 			/**
 			 * Returns the length of the lease.
 			 * @param request the request
-			 * @return what was granted, which may be shorter or longer than what was
-			 * requested
+			 * @return the granted time, which may be shorter or longer than the requested
+			 * ttl
 			 */
 			public Duration lease(AcquireRequest request) {
 				return (this.granted != null) ? this.granted : request.ttl();
@@ -241,58 +185,43 @@ public interface LockStore extends AutoCloseable {
 		/**
 		 * Another owner holds the lock.
 		 *
-		 * @param remainingMillis milliseconds until its lease ends unless it is renewed;
-		 * negative if it never ends. For a token in a queue it may be the lease of the
-		 * one before it
+		 * @param remainingMillis milliseconds until the holder's lease ends unless it is
+		 * renewed; negative if it never ends. For a queued token it may be the lease of
+		 * its predecessor in the queue
 		 * @param lastFencingToken a number that is at least as large as the fencing token
 		 * of every grant before this result, and smaller than that of every later one
-		 * @param newInQueue whether this request put the token into the queue; false if
-		 * it was in the queue before, or is not queued
 		 */
-		record Busy(long remainingMillis, long lastFencingToken, boolean newInQueue) implements AcquireResult {
-
-			/**
-			 * Creates the result of a request that did not change the queue.
-			 * @param remainingMillis milliseconds until the owner's lease ends
-			 * @param lastFencingToken the last fencing token
-			 */
-			public Busy(long remainingMillis, long lastFencingToken) {
-				this(remainingMillis, lastFencingToken, false);
-			}
-
+		record Busy(long remainingMillis, long lastFencingToken) implements AcquireResult {
 		}
 
 	}
 
 	/**
-	 * Ends an ownership.
+	 * A request to end an ownership.
 	 *
 	 * @param key the user's key
 	 * @param token the owner token of the ownership
-	 * @param ttl the requested length of the lease, which determines for how long the
-	 * store remembers the fencing token; zero if it is not known any more
-	 * @param lastFencingToken the largest fencing token that was used in this ownership
-	 * if the lock was handed off inside the instance, otherwise 0
+	 * @param lastFencingToken the largest fencing token used in this ownership if the
+	 * lock was handed off inside the instance, otherwise 0
 	 * @param keep how long the lock stays held before it expires; zero to release it
 	 * immediately
 	 * @since 0.1
 	 */
-	record ReleaseRequest(String key, OwnerToken token, Duration ttl, long lastFencingToken, Duration keep) {
+	record ReleaseRequest(String key, OwnerToken token, long lastFencingToken, Duration keep) {
 
 		/**
-		 * Creates a request that releases the lock immediately, or leaves the queue, for
-		 * a lease of unknown length.
+		 * Creates a request that releases the lock immediately, or leaves the queue.
 		 * @param key the user's key
 		 * @param token the owner token of the ownership
 		 */
 		public ReleaseRequest(String key, OwnerToken token) {
-			this(key, token, Duration.ZERO, 0, Duration.ZERO);
+			this(key, token, 0, Duration.ZERO);
 		}
 
 		/**
-		 * Returns the request to send some time later, which keeps the lock no longer
-		 * than this one.
-		 * @param time what has passed
+		 * Returns the request to send after a delay, which keeps the lock no longer than
+		 * this one would.
+		 * @param time the delay
 		 * @return this request, or one with a shorter {@link #keep}
 		 */
 		public ReleaseRequest elapsed(Duration time) {
@@ -300,7 +229,7 @@ public interface LockStore extends AutoCloseable {
 				return this;
 			}
 			Duration left = (time.compareTo(this.keep) < 0) ? this.keep.minus(time) : Duration.ZERO;
-			return new ReleaseRequest(this.key, this.token, this.ttl, this.lastFencingToken, left);
+			return new ReleaseRequest(this.key, this.token, this.lastFencingToken, left);
 		}
 
 	}
@@ -313,30 +242,31 @@ public interface LockStore extends AutoCloseable {
 	sealed interface ReleaseResult {
 
 		/**
-		 * The token owned the lock and does not own it any more, or only for the
-		 * requested {@link ReleaseRequest#keep() time}. The store may have handed the
-		 * lock over to a waiter.
+		 * The token owned the lock. It has been released, or is kept for the requested
+		 * {@link ReleaseRequest#keep() time}. The store may have handed it over to a
+		 * waiter.
 		 */
 		record Released() implements ReleaseResult {
 		}
 
 		/**
-		 * The token did not own the lock. Nothing was changed except that it has left the
+		 * The token did not own the lock. The request has only removed the token from the
 		 * queue.
 		 *
 		 * @param fencingToken the largest fencing token issued for the key, or for
-		 * several keys that share it; 0 if not known. If it is larger than that of the
-		 * request's owner, another owner may have held the lock
+		 * several keys that share a counter; 0 if unknown. If it is larger than that of
+		 * the request's owner, another owner may have held the lock
 		 */
 		record NotOwner(long fencingToken) implements ReleaseResult {
 
 			/**
-			 * Returns the result of a request that may have been sent repeatedly. Its
-			 * first execution may have released the lock, for another owner whose fencing
-			 * token is then no sign of a loss.
+			 * Returns the result of a request that may have been sent more than once. The
+			 * first execution may have released the lock; the fencing token of the next
+			 * owner is then not a sign of a loss.
 			 * @param fencingToken the largest fencing token issued for the key
 			 * @param sends how often the request was sent
-			 * @return the result, without the fencing token if it was sent more than once
+			 * @return the result, without the fencing token if the request was sent more
+			 * than once
 			 */
 			public static NotOwner of(long fencingToken, int sends) {
 				return new NotOwner((sends > 1) ? 0 : fencingToken);
@@ -347,11 +277,11 @@ public interface LockStore extends AutoCloseable {
 	}
 
 	/**
-	 * Requests the extension of a lease.
+	 * A request to extend a lease.
 	 *
 	 * @param key the user's key
 	 * @param token the owner token of the ownership
-	 * @param ttl time that must be left; a lease with more is not changed
+	 * @param ttl the time that must be left; a longer lease is not changed
 	 * @since 0.1
 	 */
 	record RenewRequest(String key, OwnerToken token, Duration ttl) {
@@ -375,7 +305,8 @@ public interface LockStore extends AutoCloseable {
 		NOT_OWNER,
 
 		/**
-		 * There is no result for this request, but for others in the same batch.
+		 * There is no result for this request, but there are results for others in the
+		 * same batch.
 		 */
 		UNKNOWN
 

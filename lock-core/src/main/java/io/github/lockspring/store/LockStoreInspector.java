@@ -8,12 +8,11 @@ import java.util.Optional;
 import io.github.lockspring.LockUnavailableException;
 
 /**
- * Answers people's questions about the locks of a store. No lock depends on it. Optional:
- * see {@link LockStore#inspector()}.
+ * Finds and describes the locks of a store, for people and monitoring. Locking does not
+ * depend on it. Optional: see {@link LockStore#inspector()}.
  * <p>
- * Implementations are thread-safe, block no longer than the timeout they are given, and
- * throw {@link LockUnavailableException}, and no other exception, if there is no usable
- * result.
+ * Implementations are thread-safe, block no longer than the given timeout, and throw only
+ * {@link LockUnavailableException}, if there is no usable result.
  * <p>
  * The store SPI may change until 1.0.
  *
@@ -31,23 +30,22 @@ public interface LockStoreInspector {
 	Optional<StoredLock> find(String key, Duration timeout);
 
 	/**
-	 * Ends the ownership that was seen, as its owner's release would: the lock becomes
-	 * free, or is handed over to the first in the queue. Raises the fencing token of the
-	 * key above the one that was seen, so the owner learns of its loss at its next
-	 * renewal or at its release, and the next owner's token is larger than each of its
-	 * own.
-	 * @param seen the lock, as {@link #find} has returned it
+	 * Ends an ownership found earlier, as a release by its owner would: the lock becomes
+	 * free or is handed over to the first in the queue. Raises the fencing token of the
+	 * key above the one found, so that the owner detects the loss at its next renewal or
+	 * release, and the next owner's token is larger than all tokens of the former one.
+	 * @param seen the lock, as returned by {@link #find}
 	 * @param timeout maximum time to wait for the result
-	 * @return false if the lock has another owner or none by now; nothing was changed
+	 * @return false if the lock now has another owner or none; nothing was changed
 	 * @throws LockUnavailableException if there is no result
 	 */
 	boolean forceRelease(StoredLock seen, Duration timeout);
 
 	/**
-	 * Remembers for some time who an instance is. Does nothing in a store that cannot.
+	 * Stores the description of an instance for some time. Does nothing by default.
 	 * @param instance the instance part of its owner tokens
-	 * @param info describes it
-	 * @param ttl how long to remember it
+	 * @param info the description
+	 * @param ttl how long to keep the description
 	 * @param timeout maximum time to wait
 	 * @throws LockUnavailableException if that fails
 	 */
@@ -55,10 +53,10 @@ public interface LockStoreInspector {
 	}
 
 	/**
-	 * Says who instances are.
+	 * Returns the descriptions of instances.
 	 * @param instances the instance parts of owner tokens
 	 * @param timeout maximum time to wait for the result
-	 * @return those that are known
+	 * @return the descriptions found
 	 * @throws LockUnavailableException if there is no result
 	 */
 	default Map<String, InstanceInfo> instances(Collection<String> instances, Duration timeout) {

@@ -6,32 +6,33 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a store knows of the state of its servers at one moment. Immutable.
+ * The state of a store's servers at one moment. Immutable.
  * <p>
  * The store SPI may change until 1.0.
  *
- * @param servers its servers; empty for a store in this process
- * @param required how many of them must be usable for a lock to be acquired
- * @param messages whether instances that wait are sent messages; false where they poll
+ * @param servers the servers; empty for a store in this process
+ * @param required how many of them must be usable to acquire a lock
+ * @param messages whether waiting instances receive messages; if false, they poll
  * @since 0.1
  */
 public record StoreHealth(List<Server> servers, int required, boolean messages) {
 
 	/**
-	 * One server.
+	 * The state of one server.
 	 *
-	 * @param name its name
-	 * @param problem why it is not usable, a sentence; null if it is
-	 * @param time its clock when it replied; null if it is not known
-	 * @param warnings what may cost locks or is not known, sentences
+	 * @param name the name of the server
+	 * @param problem a sentence about why it is not usable; null if it is usable
+	 * @param time its clock when it replied; null if unknown
+	 * @param warnings sentences about risks for locks, or about facts that could not be
+	 * verified
 	 */
 	public record Server(String name, @Nullable String problem, @Nullable Instant time, List<String> warnings) {
 
 		/**
-		 * Creates a server that is not usable.
-		 * @param name its name
-		 * @param problem why, a sentence
-		 * @return the server
+		 * Creates the state of a server that is not usable.
+		 * @param name the name of the server
+		 * @param problem a sentence about the reason
+		 * @return the state
 		 */
 		public static Server unusable(String name, String problem) {
 			return new Server(name, problem, null, List.of());
@@ -40,8 +41,8 @@ public record StoreHealth(List<Server> servers, int required, boolean messages) 
 	}
 
 	/**
-	 * Returns whether locks can be acquired, as far as is known.
-	 * @return whether enough servers are usable
+	 * Returns whether enough servers are usable to acquire locks.
+	 * @return whether locks can be acquired
 	 */
 	public boolean isUsable() {
 		return this.servers.stream().filter((server) -> server.problem() == null).count() >= this.required;

@@ -5,27 +5,53 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a store is like. Immutable.
+ * The capabilities and limits of a store. Immutable.
  * <p>
  * The store SPI may change until 1.0.
  *
- * @param shortestTtl shortest ttl that it can give: an instance that dies with a lock
- * keeps it for its ttl at most. Requests for less are refused
- * @param granularity a lease lasts for a multiple of this; others are rounded up
- * @param longestLease longest lease that one request gives. A longer ttl is reached by
- * renewals, also if its lease is not to be renewed beyond it. Null if there is no limit
+ * @param shortestTtl the shortest ttl that the store can guarantee, that is, after which
+ * the lock of a dead instance becomes free. Shorter requests are rejected
+ * @param granularity leases are rounded up to a multiple of this
+ * @param longestLease the longest lease that one request grants; null if there is no
+ * limit. A longer ttl is reached by renewing, even if the request asks for a lease
+ * without renewal
+ * @param ordered whether the requests of this instance for one key are executed in the
+ * order in which they were sent
+ * @param blocking whether a request occupies the thread that sends it until it has
+ * finished
  * @since 0.1
  */
-public record StoreTraits(Duration shortestTtl, Duration granularity, @Nullable Duration longestLease) {
+public record StoreTraits(Duration shortestTtl, Duration granularity, @Nullable Duration longestLease, boolean ordered,
+		boolean blocking) {
 
-	private static final StoreTraits EXACT = new StoreTraits(Duration.ofMillis(1), Duration.ofMillis(1), null);
+	private static final StoreTraits EXACT = new StoreTraits(Duration.ofMillis(1), Duration.ofMillis(1), null, false,
+			false);
 
 	/**
-	 * Returns the traits of a store that gives each lease as it is requested.
+	 * Returns the traits of a store that grants each lease as requested, and is neither
+	 * ordered nor blocking.
 	 * @return the traits
 	 */
 	public static StoreTraits exact() {
 		return EXACT;
+	}
+
+	/**
+	 * Returns these traits with another value of {@link #ordered()}.
+	 * @param ordered whether requests for one key are executed in order
+	 * @return the new traits
+	 */
+	public StoreTraits withOrdered(boolean ordered) {
+		return new StoreTraits(this.shortestTtl, this.granularity, this.longestLease, ordered, this.blocking);
+	}
+
+	/**
+	 * Returns these traits with another value of {@link #blocking()}.
+	 * @param blocking whether a request occupies the thread that sends it
+	 * @return the new traits
+	 */
+	public StoreTraits withBlocking(boolean blocking) {
+		return new StoreTraits(this.shortestTtl, this.granularity, this.longestLease, this.ordered, blocking);
 	}
 
 	/**

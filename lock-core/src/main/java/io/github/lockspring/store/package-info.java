@@ -1,6 +1,5 @@
 /**
- * The SPI of stores: the atomic requests to a shared store, their results, and the inbox
- * of an instance.
+ * The SPI of stores: atomic requests, their results, and the inbox of an instance.
  */
 @NullMarked
 package io.github.lockspring.store;

@@ -1,10 +1,10 @@
--- The highest fencing token that was seen for each resource. A row is locked while work on its resource runs.
+-- The highest fencing token seen for each resource. A row is locked while work on its resource runs.
 --
--- May be copied into a migration of Flyway, or named in a <sqlFile> of Liquibase. A row that has not been
--- used for longer than any process can be paused may be deleted.
+-- Copy this script into a Flyway migration, or name it in a Liquibase <sqlFile>. A row may be deleted when it has
+-- not been used for longer than any process can be paused.
 
 CREATE TABLE IF NOT EXISTS lock_fence (
-	-- compared byte by byte: two resources that differ in anything are two resources
+	-- compared byte by byte
 	resource VARCHAR_CASESENSITIVE(255) NOT NULL,
 	fencing_token BIGINT NOT NULL,
 	uses BIGINT NOT NULL,

@@ -11,13 +11,16 @@ import io.github.lockspring.internal.transaction.Verification;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.InitializingBean;
+import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.core.env.Environment;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 /**
- * Properties of the locks. Durations need a unit; an invalid value stops the start of the
- * application.
+ * Properties of the locks. Durations need a unit. An invalid value stops the application
+ * at startup.
  */
 @ConfigurationProperties("distributed-lock")
 class DistributedLockProperties implements InitializingBean {
@@ -25,61 +28,62 @@ class DistributedLockProperties implements InitializingBean {
 	static final Duration MIN_COMMAND_TIMEOUT = Duration.ofMillis(10);
 
 	/**
-	 * Whether annotated methods run under their locks. When false, they run without, and
-	 * a LockTemplate excludes only callers in the same process.
+	 * Whether annotated methods run under their locks. If false, they run without locks,
+	 * and a LockTemplate excludes only callers in the same process.
 	 */
 	private boolean enabled = true;
 
 	/**
-	 * Store of the locks, unless the application defines a LockStore bean. Without it,
+	 * Store of the locks, unless the application defines a LockStore bean. By default,
 	 * the only store on the class path.
 	 */
 	private @Nullable Store store;
 
 	/**
-	 * Prefix of each key in the store. Not empty, and without braces. Applications that
+	 * Prefix of each key in the store, not empty and without braces. Applications that
 	 * share locks need the same prefix.
 	 */
 	private String keyPrefix = "lock:";
 
 	/**
-	 * Length of a lease where the annotation or the request sets none: how soon others
-	 * may go on after a crash. At least 300 milliseconds.
+	 * Length of the lease, at least 300 milliseconds, unless the annotation or the
+	 * request sets one. After a crash of the holder, others can acquire the lock after
+	 * this time.
 	 */
 	private Duration ttl = Duration.ofSeconds(30);
 
 	/**
-	 * Maximum wait for a busy lock where the annotation or the request sets none. Zero
+	 * Maximum wait for a busy lock, unless the annotation or the request sets one. Zero
 	 * makes a single attempt.
 	 */
 	private Duration waitTime = Duration.ofSeconds(5);
 
 	/**
-	 * Time after the acquisition at which renewal ends where the annotation or the
-	 * request sets none; the lease then runs out. Without it, a lease is renewed until
-	 * the work ends.
+	 * Time after the acquisition at which renewal stops and the lease expires, unless the
+	 * annotation or the request sets one. By default, a lease is renewed until the work
+	 * ends.
 	 */
 	private @Nullable Duration maxHold;
 
 	/**
-	 * Maximum wait for a response of the store, 10 milliseconds to 1 minute, and never
-	 * more than a third of the ttl. Without it, 1 second for Redis, or
+	 * Maximum wait for a reply of the store, 10 milliseconds to 1 minute, and never more
+	 * than a third of the ttl. By default, 1 second for Redis, or
 	 * spring.data.redis.timeout if that is set and shorter, and 2 seconds for other
 	 * stores.
 	 */
 	private @Nullable Duration commandTimeout;
 
 	/**
-	 * Whether a caller goes on when the release of its lock is on its way, instead of
-	 * waiting for the result. A loss that only the release would have found is then an
-	 * event, and no exception.
+	 * Whether a caller continues as soon as the release of its lock is sent, without
+	 * waiting for the result. A loss that only the release detects is then reported by an
+	 * event, not by an exception.
 	 */
 	private boolean asyncRelease = false;
 
 	/**
 	 * Order of the lock's advisor among the advisors of a method; a smaller order is
-	 * further outside. The default is outside of transactions and caches, whose own
-	 * default is the largest number.
+	 * further outside. By default, the lock is outside transactions and caches, which use
+	 * the largest number by default.
 	 */
 	private int order = LockOperationSourceAdvisor.DEFAULT_ORDER;
 
@@ -96,6 +100,14 @@ class DistributedLockProperties implements InitializingBean {
 	private final Etcd etcd = new Etcd();
 
 	private final Transaction transaction = new Transaction();
+
+	private final Environment environment;
+
+	// without the annotation, the properties themselves would be parameters
+	@Autowired
+	DistributedLockProperties(Environment environment) {
+		this.environment = environment;
+	}
 
 	public boolean isEnabled() {
 		return this.enabled;
@@ -198,12 +210,13 @@ class DistributedLockProperties implements InitializingBean {
 	}
 
 	/**
-	 * Checks the values, whatever the store.
+	 * Checks the values for every store.
 	 * @throws InvalidConfigurationPropertyValueException if a value is invalid
 	 * @throws LockConfigurationException if a value is invalid that may be a secret
 	 */
 	@Override
 	public void afterPropertiesSet() {
+		checkUnits();
 		checkKeyPrefix();
 		PropertyChecks.check("ttl", this.ttl, LockOptions.MIN_RENEWED_TTL, LockOptions.MAX_DURATION);
 		PropertyChecks.check("wait-time", this.waitTime, Duration.ZERO, LockOptions.MAX_DURATION);
@@ -216,17 +229,28 @@ class DistributedLockProperties implements InitializingBean {
 		PropertyChecks.check("jdbc.purge-after", this.jdbc.purgeAfter, Duration.ofHours(1), Duration.ofDays(3650));
 		PropertyChecks.check("zookeeper.session-timeout", this.zookeeper.sessionTimeout, Duration.ofSeconds(1),
 				Duration.ofMinutes(10));
-		if (this.redlock.maxTtl != null) {
-			PropertyChecks.check("redlock.max-ttl", this.redlock.maxTtl, LockOptions.MIN_TTL, LockOptions.MAX_DURATION);
-		}
-		if (this.store == Store.REDLOCK) {
-			checkRedlock();
-		}
+		checkMaxTtl();
 		if (this.zookeeper.auth != null && this.zookeeper.auth.indexOf(':') <= 0) {
-			throw LockConfigurationException.ofSecret("zookeeper.auth", "it has no scheme",
+			throw PropertyChecks.secret("zookeeper.auth", "it has no scheme",
 					"Write the scheme, a colon and its value, such as digest:user:password.");
 		}
 		EtcdPropertiesValidator.validate(this.etcd);
+	}
+
+	/**
+	 * Spring Boot reads {@code wait-time: 5} as five milliseconds and most people as five
+	 * seconds; zero needs no unit.
+	 */
+	private void checkUnits() {
+		Binder binder = Binder.get(this.environment);
+		for (String property : List.of("ttl", "wait-time", "max-hold", "command-timeout", "redlock.max-ttl",
+				"jdbc.purge-after", "zookeeper.session-timeout")) {
+			String text = binder.bind("distributed-lock." + property, String.class).orElse("").trim();
+			if (text.matches("[+-]?0*[1-9]\\d*")) {
+				throw PropertyChecks.invalid(property, text, "It has no unit",
+						"Write it with its unit, for example %ss or %sms".formatted(text, text));
+			}
+		}
 	}
 
 	private void checkKeyPrefix() {
@@ -237,7 +261,7 @@ class DistributedLockProperties implements InitializingBean {
 		}
 		if (this.keyPrefix.indexOf('{') >= 0 || this.keyPrefix.indexOf('}') >= 0) {
 			throw PropertyChecks.invalid("key-prefix", this.keyPrefix,
-					"Braces select the slot of a key in a Redis Cluster, which only the key itself may do",
+					"Braces select the slot of a key in a Redis Cluster, which must depend on the key alone",
 					"Choose a prefix without braces, such as 'lock:'");
 		}
 	}
@@ -253,18 +277,19 @@ class DistributedLockProperties implements InitializingBean {
 		}
 	}
 
-	// these count only for the store redlock
-	private void checkRedlock() {
-		RedlockAddress.parse(this.redlock);
-		if (this.redlock.maxTtl != null && this.redlock.maxTtl.compareTo(this.ttl) < 0) {
-			throw PropertyChecks.invalid("redlock.max-ttl", PropertyChecks.text(this.redlock.maxTtl),
-					"Leases are longer than that: distributed-lock.ttl = " + PropertyChecks.text(this.ttl),
-					"Choose the longest ttl of all annotations, requests and the property ttl");
+	private void checkMaxTtl() {
+		if (this.redlock.maxTtl != null) {
+			PropertyChecks.check("redlock.max-ttl", this.redlock.maxTtl, LockOptions.MIN_TTL, LockOptions.MAX_DURATION);
+			if (this.store == Store.REDLOCK && this.redlock.maxTtl.compareTo(this.ttl) < 0) {
+				throw PropertyChecks.invalid("redlock.max-ttl", PropertyChecks.text(this.redlock.maxTtl),
+						"It is shorter than distributed-lock.ttl = " + PropertyChecks.text(this.ttl),
+						"Choose the longest ttl of all annotations, requests and the property ttl");
+			}
 		}
 	}
 
 	/**
-	 * Checks that the store can give the ttl.
+	 * Checks that the store can guarantee the ttl.
 	 * @param shortest the shortest ttl of the store
 	 * @throws InvalidConfigurationPropertyValueException if the ttl is shorter
 	 */
@@ -282,9 +307,9 @@ class DistributedLockProperties implements InitializingBean {
 	static class Redis {
 
 		/**
-		 * Number of replicas that must acknowledge a lock, and each of its renewals,
-		 * before it counts, 0 to 10. With fewer, the lock is released and the call fails
-		 * as unavailable. For a single server or Sentinel.
+		 * Number of replicas that must acknowledge each acquisition and renewal, 0 to 10.
+		 * If fewer do, the lock is released and the call fails as unavailable. For a
+		 * single server or Sentinel.
 		 */
 		private int replicaAcks = 0;
 
@@ -299,22 +324,22 @@ class DistributedLockProperties implements InitializingBean {
 	}
 
 	/**
-	 * Servers of the store redlock, a majority of which grants a lock.
+	 * Servers of the store redlock, whose majority grants a lock.
 	 */
 	static class Redlock {
 
 		/**
-		 * URLs of the servers: three, five or another odd number, none of them a replica
-		 * of another. Each is redis://user:password@host:6379 or, with TLS,
-		 * rediss://host:6379.
+		 * URLs of the servers, such as redis://user:password@host:6379 or, with TLS,
+		 * rediss://host:6379. Three, five or another odd number of independent servers,
+		 * none of them a replica.
 		 */
 		private List<String> nodes = new ArrayList<>();
 
 		private final Ssl ssl = new Ssl();
 
 		/**
-		 * Longest lease in use, minHold included. A restarted server does not vote for as
-		 * long, and longer leases are refused. Without it, the property ttl applies.
+		 * Longest lease in use, including minHold. A restarted server does not vote for
+		 * this time, and longer leases are rejected. By default, the property ttl.
 		 */
 		private @Nullable Duration maxTtl;
 
@@ -346,27 +371,27 @@ class DistributedLockProperties implements InitializingBean {
 	static class Jdbc {
 
 		/**
-		 * Table of locks, unquoted, with an optional schema and a dot before its name.
+		 * Lock table, unquoted, optionally preceded by a schema and a dot.
 		 */
 		private String table = "lock_lease";
 
 		/**
-		 * When to create that table at startup if it does not exist.
+		 * When to create the table at startup if it does not exist.
 		 */
 		private InitializeSchema initializeSchema = InitializeSchema.EMBEDDED;
 
 		/**
-		 * Maximum number of connections of the store, 2 to 100, of which one is for
-		 * renewals only. On PostgreSQL one more is open while callers wait. They are in a
-		 * pool of their own, with the settings of the application's pool, unless there is
+		 * Maximum number of connections of the store, 2 to 100, one of them for renewals
+		 * only. On PostgreSQL, one more is open while callers wait. The connections are
+		 * in a separate pool with the settings of the application's pool, unless there is
 		 * a DataSource bean with @LockDataSource.
 		 */
 		private int connections = 5;
 
 		/**
-		 * Deletes the rows of free locks that were acquired last longer ago than this, 1
-		 * hour to 10 years, in the background. Longer than the clock of the server may
-		 * ever be set back.
+		 * Time since the last acquisition after which the row of a free lock is deleted
+		 * in the background, 1 hour to 10 years. Must be longer than the clock of the
+		 * server is ever set back.
 		 */
 		private Duration purgeAfter = Duration.ofDays(30);
 
@@ -410,13 +435,12 @@ class DistributedLockProperties implements InitializingBean {
 	static class Fencing {
 
 		/**
-		 * Table of fencing tokens, unquoted, with an optional schema and a dot before its
-		 * name.
+		 * Table of fencing tokens, unquoted, optionally preceded by a schema and a dot.
 		 */
 		private String table = "lock_fence";
 
 		/**
-		 * When to create that table at startup if it does not exist.
+		 * When to create the table at startup if it does not exist.
 		 */
 		private InitializeSchema initializeSchema = InitializeSchema.EMBEDDED;
 
@@ -444,22 +468,22 @@ class DistributedLockProperties implements InitializingBean {
 	static class Zookeeper {
 
 		/**
-		 * Servers, as host:port, separated by commas. The connection of a
-		 * CuratorFramework bean of the application is used instead if there is one.
+		 * Servers, as host:port, separated by commas. Not used if the application has a
+		 * CuratorFramework bean.
 		 */
 		private String connectString = "localhost:2181";
 
 		/**
-		 * Session timeout to request, 1 second to 10 minutes. No ttl may be shorter. A
-		 * lease lasts for half of it, and longer ones are renewed. The server may decide
-		 * on another one.
+		 * Session timeout to request, 1 second to 10 minutes. The server may choose
+		 * another one. A ttl must not be shorter. A lease lasts for half of the timeout;
+		 * longer ones are renewed.
 		 */
 		private Duration sessionTimeout = Duration.ofSeconds(15);
 
 		/**
-		 * Credentials in the form scheme:value, such as digest:user:password, to which
-		 * the nodes of locks then belong. Without it, the connection has none, and all
-		 * clients may use the nodes.
+		 * Credentials in the form scheme:value, such as digest:user:password, which are
+		 * then needed to access the locks. By default, there are none and all clients can
+		 * access the locks.
 		 */
 		private @Nullable String auth;
 
@@ -496,17 +520,17 @@ class DistributedLockProperties implements InitializingBean {
 
 		/**
 		 * URLs of the servers, such as http://host:2379 or, with TLS, https://host:2379.
-		 * The client of a Client bean of the application is used instead if there is one.
+		 * Not used if the application has a jetcd Client bean.
 		 */
 		private List<String> endpoints = new ArrayList<>(List.of("http://localhost:2379"));
 
 		/**
-		 * Login username. Without it, the client does not authenticate.
+		 * Login username. By default, the client does not authenticate.
 		 */
 		private @Nullable String username;
 
 		/**
-		 * Login password. Without it, the client does not authenticate.
+		 * Login password. By default, the client does not authenticate.
 		 */
 		private @Nullable String password;
 
@@ -548,7 +572,7 @@ class DistributedLockProperties implements InitializingBean {
 	static class Transaction {
 
 		/**
-		 * Where to verify before a commit that the locks are still held; a lost lock
+		 * Where to verify before a commit that the locks are still held. A lost lock
 		 * turns the commit into a rollback.
 		 */
 		private Verification verifyBeforeCommit = Verification.LOCAL;
@@ -569,7 +593,7 @@ class DistributedLockProperties implements InitializingBean {
 	static class Ssl {
 
 		/**
-		 * Name of the SSL bundle to use. Without it, the trust store of the JVM applies.
+		 * Name of the SSL bundle to use. By default, the trust store of the JVM.
 		 */
 		private @Nullable String bundle;
 
@@ -584,7 +608,7 @@ class DistributedLockProperties implements InitializingBean {
 	}
 
 	/**
-	 * Stores of locks.
+	 * The lock stores.
 	 */
 	enum Store {
 
@@ -600,19 +624,19 @@ class DistributedLockProperties implements InitializingBean {
 		REDLOCK,
 
 		/**
-		 * A table in the application's database, or in that of a DataSource with
+		 * A table in the application's database, or in the database of a DataSource with
 		 * {@code @LockDataSource}.
 		 */
 		JDBC,
 
 		/**
-		 * The ZooKeeper of the application's CuratorFramework, or that of
+		 * The ZooKeeper of the application's CuratorFramework or of
 		 * distributed-lock.zookeeper.connect-string.
 		 */
 		ZOOKEEPER,
 
 		/**
-		 * The etcd of the application's jetcd Client, or that of
+		 * The etcd of the application's jetcd Client or of
 		 * distributed-lock.etcd.endpoints.
 		 */
 		ETCD,
@@ -625,7 +649,7 @@ class DistributedLockProperties implements InitializingBean {
 	}
 
 	/**
-	 * When to create a table. Spring Boot's own enum is not on each class path.
+	 * When to create a table. Spring Boot's own enum is not on every class path.
 	 */
 	enum InitializeSchema {
 
@@ -635,13 +659,13 @@ class DistributedLockProperties implements InitializingBean {
 		ALWAYS,
 
 		/**
-		 * At each start with an embedded database, such as H2 in memory. H2 in a file is
-		 * none.
+		 * At each start with an embedded database, such as H2 in memory, but not H2 in a
+		 * file.
 		 */
 		EMBEDDED,
 
 		/**
-		 * Never; migrations create it.
+		 * Never; migrations create the table.
 		 */
 		NEVER
 

@@ -34,14 +34,14 @@ final class EtcdPropertiesValidator {
 					"Begin them with https, or leave the property out");
 		}
 		if ((etcd.getUsername() == null) != (etcd.getPassword() == null)) {
-			throw LockConfigurationException.ofSecret((etcd.getUsername() != null) ? "etcd.username" : "etcd.password",
+			throw PropertyChecks.secret((etcd.getUsername() != null) ? "etcd.username" : "etcd.password",
 					"user and password need each other", "Set both of them, or none.");
 		}
 	}
 
 	private static void validate(String endpoint) {
 		if (endpoint.indexOf('@') >= 0) {
-			throw LockConfigurationException.ofSecret("etcd.endpoints", "a user in a URL is not used",
+			throw PropertyChecks.secret("etcd.endpoints", "a user in a URL is not used",
 					"Set distributed-lock.etcd.username and password.");
 		}
 		try {

@@ -49,9 +49,9 @@ public final class JdbcLockStoreAutoConfiguration {
 		if (own != null) {
 			return LockConnectionPool.of(own, connections);
 		}
-		// a pool reports a refused login only after this time, however patient requests
-		// are
-		Duration timeout = LockTimeouts.min(LockTimeouts.command(properties, Store.JDBC, environment),
+		// a pool reports a server that is down or refuses the login only after this time,
+		// which has to be before the request is given up
+		Duration timeout = LockTimeouts.min(LockTimeouts.command(properties, Store.JDBC, environment).dividedBy(2),
 				LockTimeouts.CONNECT);
 		return LockConnectionPool.derivedFrom(unique(dataSources), connections, timeout);
 	}

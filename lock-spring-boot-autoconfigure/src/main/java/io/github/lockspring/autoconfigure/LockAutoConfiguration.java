@@ -54,8 +54,8 @@ public final class LockAutoConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static LockPropertyBinding lockspringLockPropertyBinding() {
-		return new LockPropertyBinding();
+	static LockPropertyWarnings lockspringLockPropertyWarnings() {
+		return new LockPropertyWarnings();
 	}
 
 	/**

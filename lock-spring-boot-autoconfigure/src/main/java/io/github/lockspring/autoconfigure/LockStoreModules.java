@@ -22,7 +22,8 @@ final class LockStoreModules {
 	 */
 	static boolean isPresent(Store store, @Nullable ClassLoader classLoader) {
 		String type = switch (store) {
-			case REDIS, REDLOCK -> "redis.RedisLockStore";
+			case REDIS -> "redis.RedisLockStore";
+			case REDLOCK -> "redis.redlock.RedlockLockStore";
 			case JDBC -> "jdbc.JdbcLockStore";
 			case ZOOKEEPER -> "zookeeper.ZooKeeperLockStore";
 			case ETCD -> "etcd.EtcdLockStore";

@@ -1,6 +1,6 @@
 package io.github.lockspring.autoconfigure;
 
-import java.util.Arrays;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
@@ -9,15 +9,13 @@ import io.github.lockspring.autoconfigure.DistributedLockProperties.Store;
 import io.github.lockspring.store.LockStore;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.condition.ConditionEvaluationReport;
-import org.springframework.util.ClassUtils;
+import org.springframework.util.StringUtils;
 
 /**
  * Explains why an application that uses locks has no {@link LockStore}, and how to get
- * one. What happens to beginners has a text of its own; what else happens is in Spring
- * Boot's report of conditions.
+ * one.
  *
  * @param beanFactory the bean factory that has no store
  */
@@ -54,64 +52,35 @@ record MissingLockStore(ConfigurableListableBeanFactory beanFactory) {
 	}
 
 	private static LockConfigurationException withoutModule(Store store) {
-		return missing(
-				"distributed-lock.store=%s needs the module lock-%s, which is not on the class path"
-					.formatted(name(store), name(store).replace("redlock", "redis")),
-				"Add the dependency " + starter(store) + ".");
+		return missing("distributed-lock.store=%s needs the module lock-%s, which is not on the class path"
+			.formatted(name(store), name(store)), "Add the dependency " + starter(store) + ".");
 	}
 
 	private LockConfigurationException notConfigured(Store store) {
-		List<String> factories = beans("org.springframework.data.redis.connection.RedisConnectionFactory");
-		if (store == Store.REDIS && factories != null && factories.isEmpty()) {
-			return missing("there is no RedisConnectionFactory bean",
-					"Define one, or let DataRedisAutoConfiguration do it, which needs Lettuce or Jedis on the class path.");
-		}
-		if (store == Store.REDIS && factories != null && factories.size() > 1) {
-			return missing(
-					"there are several RedisConnectionFactory beans and none of them is primary: "
-							+ String.join(", ", factories),
-					"Mark the one for the locks with @Primary, or define a LockStore bean with RedisLockStore.builder.");
-		}
-		if (store == Store.JDBC && List.of().equals(beans("javax.sql.DataSource"))) {
-			return missing("there is no DataSource bean",
-					"Set spring.datasource.url, and add the driver of the database or an embedded database such as H2.");
-		}
-		return notMatched(store);
-	}
-
-	/** Null if there is no such class. */
-	private @Nullable List<String> beans(String type) {
-		ClassLoader classLoader = this.beanFactory.getBeanClassLoader();
-		return !ClassUtils.isPresent(type, classLoader) ? null : Arrays
-			.stream(BeanFactoryUtils.beanNamesForTypeIncludingAncestors(this.beanFactory,
-					ClassUtils.resolveClassName(type, classLoader), true, false))
-			.sorted()
-			.toList();
-	}
-
-	private LockConfigurationException notMatched(Store store) {
-		String configuration = switch (store) {
-			case REDIS -> "RedisLockStoreAutoConfiguration";
-			case REDLOCK -> "RedlockLockStoreAutoConfiguration";
-			case JDBC -> "JdbcLockStoreAutoConfiguration";
-			case ZOOKEEPER -> "ZooKeeperLockStoreAutoConfiguration";
-			case ETCD -> "EtcdLockStoreAutoConfiguration";
-			case MEMORY -> "LockAutoConfiguration";
-		};
-		String name = getClass().getPackageName() + "." + configuration;
-		String conditions = ConditionEvaluationReport.get(this.beanFactory)
+		String configuration = ((store == Store.ZOOKEEPER) ? "ZooKeeper" : StringUtils.capitalize(name(store)))
+				+ "LockStoreAutoConfiguration";
+		List<String> conditions = new ArrayList<>();
+		ConditionEvaluationReport.get(this.beanFactory)
 			.getConditionAndOutcomesBySource()
-			.entrySet()
-			.stream()
-			.filter((entry) -> entry.getKey().split("#")[0].equals(name))
-			.flatMap((entry) -> entry.getValue().stream())
-			.filter((condition) -> !condition.getOutcome().isMatch())
-			.map((condition) -> condition.getOutcome().getMessage())
-			.collect(Collectors.joining("; "));
-		return conditions.isEmpty()
-				? missing("the auto-configuration " + configuration + " is excluded", "Do not exclude it.")
-				: missing("the auto-configuration " + configuration + " does not match: " + conditions,
-						"Add what it asks for. The dependency " + starter(store) + " brings all classes.");
+			.forEach((source, outcomes) -> {
+				if (source.split("#")[0].endsWith("." + configuration)) {
+					outcomes.stream()
+						.filter((condition) -> !condition.getOutcome().isMatch())
+						.forEach((condition) -> conditions.add(condition.getOutcome().getMessage()));
+				}
+			});
+		if (conditions.isEmpty()) {
+			return missing("the auto-configuration " + configuration + " is excluded", "Do not exclude it.");
+		}
+		String needs = switch (store) {
+			case REDIS ->
+				"It needs a RedisConnectionFactory bean, as DataRedisAutoConfiguration defines it; of several,"
+						+ " one with @Primary, or a LockStore bean made with RedisLockStore.builder. ";
+			case JDBC -> "It needs a DataSource bean: set spring.datasource.url, and add the driver of the database. ";
+			default -> "";
+		};
+		return missing(configuration + " does not match: " + String.join("; ", conditions),
+				"Add what it asks for. " + needs + "The dependency " + starter(store) + " brings all classes.");
 	}
 
 	private static LockConfigurationException missing(String problem, String remedy) {

@@ -26,8 +26,20 @@ final class PropertyChecks {
 	 */
 	static InvalidConfigurationPropertyValueException invalid(String property, Object value, String problem,
 			String remedy) {
-		return new InvalidConfigurationPropertyValueException(LockConfigurationException.PREFIX + property, value,
+		return new InvalidConfigurationPropertyValueException("distributed-lock." + property, value,
 				"%s. %s.".formatted(problem, remedy));
+	}
+
+	/**
+	 * Creates the exception for a wrong value that is not printed.
+	 * @param property the name without {@code distributed-lock.}
+	 * @param problem what is wrong with it, without a full stop
+	 * @param remedy how to correct it, a sentence
+	 */
+	static LockConfigurationException secret(String property, String problem, String remedy) {
+		return new LockConfigurationException(
+				"The property 'distributed-lock.%s', whose value is not shown: %s.".formatted(property, problem),
+				remedy, null);
 	}
 
 	/** Both bounds are included. */

@@ -1,11 +1,11 @@
 package io.github.lockspring.autoconfigure;
 
 import java.time.Duration;
-import java.util.List;
 
 import io.github.lockspring.autoconfigure.DistributedLockProperties.Store;
 import io.github.lockspring.redis.redlock.RedlockLockStore;
 import io.github.lockspring.store.LockStore;
+import io.lettuce.core.RedisURI;
 
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -23,7 +23,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
  * @since 0.1
  */
 @AutoConfiguration(afterName = "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration")
-@ConditionalOnClass({ RedisConnectionFactory.class, RedlockLockStore.class })
+@ConditionalOnClass({ RedisConnectionFactory.class, RedisURI.class, RedlockLockStore.class })
 @ConditionalOnLockStore(Store.REDLOCK)
 @EnableConfigurationProperties(DistributedLockProperties.class)
 public final class RedlockLockStoreAutoConfiguration {
@@ -36,14 +36,16 @@ public final class RedlockLockStoreAutoConfiguration {
 	@ConditionalOnMissingBean(LockStore.class)
 	RedlockLockStore lockspringRedlockLockStore(DistributedLockProperties properties, BeanFactory beanFactory,
 			Environment environment) {
-		RedlockConnectionFactories factories = RedlockConnectionFactories.of(
-				LockSslBundles.find(beanFactory, "redlock", properties.getRedlock().getSsl()), beanFactory,
-				environment.getProperty("spring.data.redis.client-type"));
-		List<RedisConnectionFactory> nodes = RedlockAddress.parse(properties.getRedlock())
-			.stream()
-			.map(factories::create)
-			.toList();
-		return configure(RedlockLockStore.builder(nodes), properties, environment).build();
+		RedlockLockStore.Builder builder = RedlockLockStore
+			.builder(RedlockNodes.connect(properties.getRedlock(), beanFactory));
+		try {
+			return configure(builder, properties, environment).build();
+		}
+		catch (IllegalArgumentException ex) {
+			throw PropertyChecks.secret("redlock.nodes", String.valueOf(ex.getMessage()),
+					"Name three or five servers that are independent of each other; for one server, or one master"
+							+ " with replicas, use distributed-lock.store=redis.");
+		}
 	}
 
 	@Bean

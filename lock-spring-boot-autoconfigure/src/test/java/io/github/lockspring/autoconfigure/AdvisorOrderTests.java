@@ -12,6 +12,7 @@ import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.autoconfigure.OrderedApplication.Trace;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -39,6 +40,7 @@ class AdvisorOrderTests {
 		.withUserConfiguration(Features.class);
 
 	@Test
+	@Tag("early-release")
 	void f25LockIsReleasedAfterTheCommit() {
 		this.application.run((context) -> {
 			context.getBean(Shop.class).ship("42");
@@ -66,6 +68,7 @@ class AdvisorOrderTests {
 	}
 
 	@Test
+	@Tag("early-release")
 	void f25LockInsideItsOwnTransactionIsReleasedAfterTheCommitToo() {
 		OrderedApplication.with(Shop.class).withUserConfiguration(TransactionsFirst.class).run((context) -> {
 			context.getBean(Shop.class).ship("42");

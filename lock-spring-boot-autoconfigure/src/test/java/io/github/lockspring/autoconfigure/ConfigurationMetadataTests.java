@@ -42,7 +42,7 @@ class ConfigurationMetadataTests {
 
 	@Test
 	void suggestionsKnowAllProperties() {
-		assertThat(LockPropertyNames.all().stream().map((name) -> "distributed-lock." + name))
+		assertThat(LockPropertyWarnings.names().stream().map((name) -> "distributed-lock." + name))
 			.containsExactlyInAnyOrderElementsOf(names().toList());
 	}
 
@@ -55,7 +55,7 @@ class ConfigurationMetadataTests {
 			.orElseThrow();
 		assertThat((String) property.get("description")).isNotBlank().endsWith(".");
 		if (property.get("defaultValue") == null && !name.endsWith(".nodes")) {
-			assertThat((String) property.get("description")).contains("Without it");
+			assertThat((String) property.get("description")).contains("By default");
 		}
 	}
 

@@ -18,6 +18,7 @@ import io.github.lockspring.store.LockStore;
 import io.github.lockspring.testsupport.etcd.EtcdProcess;
 import io.github.lockspring.testsupport.etcd.RequiresEtcd;
 import io.github.lockspring.testsupport.network.TestCertificate;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -58,6 +59,7 @@ class EtcdLockStoreAutoConfigurationTests {
 
 	@Test
 	@RequiresEtcd
+	@Tag("remains-etcd")
 	void locksHaveTheKeyPrefixAndNothingIsLeft() {
 		EtcdProcess server = EtcdProcess.shared();
 		// those of other tests
@@ -77,6 +79,7 @@ class EtcdLockStoreAutoConfigurationTests {
 
 	@Test
 	@RequiresEtcd
+	@Tag("etcd-client-bean")
 	void clientOfTheApplicationIsUsedAndNotClosed() throws Exception {
 		ByteSequence namespace = bytes("theirs/");
 		try (Client client = Client.builder().endpoints(EtcdProcess.shared().address()).namespace(namespace).build();
@@ -140,6 +143,7 @@ class EtcdLockStoreAutoConfigurationTests {
 	/** Tokens of authentication that end after a second have to be replaced meanwhile. */
 	@Test
 	@RequiresEtcd
+	@Tag("rights-etcd")
 	void userWithItsPasswordGetsLocksAndOthersReadWhatToDo() {
 		try (EtcdProcess server = EtcdProcess.alone("--auth-token-ttl", "1")) {
 			ApplicationContextRunner application = on(server.address());
@@ -188,6 +192,7 @@ class EtcdLockStoreAutoConfigurationTests {
 
 	@Test
 	@RequiresEtcd
+	@Tag("etcd-tls")
 	void bundleMakesTheServerTrusted(@TempDir Path directory) {
 		TestCertificate certificate = TestCertificate.make(directory);
 		try (EtcdProcess server = EtcdProcess.withTls(certificate.certificate(), certificate.privateKey())) {

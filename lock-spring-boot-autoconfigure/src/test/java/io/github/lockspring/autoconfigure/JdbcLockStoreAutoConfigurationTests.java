@@ -25,6 +25,7 @@ import io.github.lockspring.store.LockStore;
 import io.github.lockspring.testsupport.jdbc.Databases;
 import io.github.lockspring.testsupport.jdbc.Databases.Database;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -119,7 +120,7 @@ class JdbcLockStoreAutoConfigurationTests {
 		FailureAnalysis failure = StartupFailures.of(Applications.withoutRedis()
 			.withPropertyValues("distributed-lock.store=jdbc")
 			.withUserConfiguration(LockedService.class));
-		assertThat(failure.getDescription()).contains("there is no DataSource bean");
+		assertThat(failure.getDescription()).contains("javax.sql.DataSource", "did not find any beans");
 		assertThat(failure.getAction()).contains("spring.datasource.url");
 	}
 
@@ -138,7 +139,7 @@ class JdbcLockStoreAutoConfigurationTests {
 					.withMessageStartingWith(
 							"Lock 'key' could not be requested, and waiting does not help. Check the user")
 					.havingCause()
-					.withMessageStartingWith("The database of the locks (" + url + ", user 'app') refuses the login: ")
+					.withMessageStartingWith("The lock database (" + url + ", user 'app') rejects the login: ")
 					.withMessageEndingWith("Check the user and the password")
 					.withMessageNotContaining("battery-staple"));
 			assertThat(owner.isValid(1)).isTrue();
@@ -157,6 +158,7 @@ class JdbcLockStoreAutoConfigurationTests {
 	}
 
 	@Test
+	@Tag("jdbc-other-databases")
 	void unknownDatabaseStopsTheStart() {
 		FailureAnalysis failure = StartupFailures.of(this.jdbc.withUserConfiguration(Program.class)
 			.withPropertyValues("spring.datasource.url=jdbc:derby:memory:none",
@@ -202,6 +204,7 @@ class JdbcLockStoreAutoConfigurationTests {
 	}
 
 	@Test
+	@Tag("jdbc-tables")
 	void tableOfAServerIsCreatedOnlyOnRequest() {
 		Database database = Databases.postgres();
 		ApplicationContextRunner postgres = on(database);
@@ -226,7 +229,7 @@ class JdbcLockStoreAutoConfigurationTests {
 		file.run((context) -> assertThatExceptionOfType(LockUnavailableException.class)
 			.isThrownBy(() -> context.getBean(LockedService.class).work())
 			.havingCause()
-			.withMessageContaining("distributed-lock.jdbc.initialize-schema=always (H2 in a file is no embedded"));
+			.withMessageContaining("distributed-lock.jdbc.initialize-schema=always (H2 in a file is not an embedded"));
 		file.withPropertyValues("distributed-lock.jdbc.initialize-schema=always")
 			.run((context) -> assertThat(context.getBean(LockedService.class).work()).isTrue());
 	}
@@ -264,7 +267,7 @@ class JdbcLockStoreAutoConfigurationTests {
 				assertThat(pool).isNotSameAs(application);
 				assertThat(pool.getConnectionInitSql()).isEqualTo("SET LOCK_TIMEOUT 1234");
 				assertThat(pool.getMaximumPoolSize()).isEqualTo(3);
-				assertThat(pool.getConnectionTimeout()).isEqualTo(700);
+				assertThat(pool.getConnectionTimeout()).isEqualTo(350);
 				assertThat(pool.getPoolName()).isEqualTo("lockspring");
 				assertThat(application.getMaximumPoolSize()).isEqualTo(7);
 				assertThat(context.getBean(LockEngine.class)).isNotNull();
@@ -283,6 +286,7 @@ class JdbcLockStoreAutoConfigurationTests {
 
 	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
+	@Tag("jdbc-own-pool")
 	void callersWithAllConnectionsOfTheApplicationStillGetLocks(boolean postgres) throws Exception {
 		ApplicationContextRunner application = postgres
 				? on(Databases.postgres()).withPropertyValues("distributed-lock.jdbc.initialize-schema=always")
@@ -317,6 +321,7 @@ class JdbcLockStoreAutoConfigurationTests {
 	}
 
 	@Test
+	@Tag("jdbc-transactions")
 	void f25RollbackOfTheCallerReleasesNothingAndHidesNothing() {
 		this.jdbc.run((context) -> {
 			LockTemplate locks = context.getBean(LockTemplate.class);
@@ -332,6 +337,7 @@ class JdbcLockStoreAutoConfigurationTests {
 	}
 
 	@Test
+	@Tag("jdbc-lock-data-source")
 	void dataSourceOfTheLocksIsUsedAsItIs() {
 		this.jdbc.withUserConfiguration(OwnDataSource.class).run((context) -> {
 			context.getBean(LockTemplate.class).acquire(LockRequest.of("a")).close();

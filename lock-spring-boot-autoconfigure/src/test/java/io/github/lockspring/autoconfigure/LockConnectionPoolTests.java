@@ -7,6 +7,7 @@ import java.util.Properties;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -42,6 +43,7 @@ class LockConnectionPoolTests {
 	@CsvSource({ "jdbc:postgresql://db/shop, 6", "jdbc:otel:postgresql://db/shop, 6",
 			"jdbc:aws-wrapper:postgresql://db/shop, 6", "jdbc:tc:postgresql:14:///shop, 6",
 			"jdbc:mariadb://db/shop, 5" })
+	@Tag("jdbc-pool-too-small")
 	void poolOfTheApplicationThatIsTooSmallIsNamedWithTheNumberItNeeds(String url, int needed, CapturedOutput output) {
 		try (HikariDataSource pool = new HikariDataSource()) {
 			pool.setJdbcUrl(url);

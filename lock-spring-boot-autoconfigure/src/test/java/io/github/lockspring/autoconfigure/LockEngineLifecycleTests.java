@@ -22,6 +22,7 @@ import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -188,6 +189,7 @@ class LockEngineLifecycleTests {
 
 	/** Spring stops and starts the same beans around a checkpoint of CRaC. */
 	@Test
+	@Tag("cloned-processes")
 	void engineThatIsStartedAgainIsAnotherInstance() {
 		ConfigurableApplicationContext context = start("spring.lifecycle.timeout-per-shutdown-phase=100ms");
 		LockTemplate locks = context.getBean(LockTemplate.class);

@@ -27,8 +27,8 @@ class LockRuntimeHintsTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "acquire", "release", "renew", "publish", "inspect", "redlock/acquire", "redlock/confirm",
-			"redlock/renew", "redlock/withdraw", "redlock/inspect", "redlock/force" })
+	@ValueSource(strings = { "acquire", "release", "renew", "confirm", "inspect", "redlock/acquire", "redlock/renew",
+			"redlock/withdraw", "redlock/inspect", "redlock/force" })
 	void scriptsAreKept(String script) {
 		String resource = "io/github/lockspring/redis/" + script + ".lua";
 		assertThat(new ClassPathResource(resource).exists()).isTrue();

@@ -8,6 +8,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+import org.springframework.core.env.StandardEnvironment;
 import org.springframework.mock.env.MockEnvironment;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -16,7 +17,7 @@ class LockTimeoutsTests {
 
 	private final MockEnvironment environment = new MockEnvironment();
 
-	private final DistributedLockProperties properties = new DistributedLockProperties();
+	private final DistributedLockProperties properties = new DistributedLockProperties(new StandardEnvironment());
 
 	@ParameterizedTest
 	@CsvSource({ "REDIS, 1000", "REDLOCK, 1000", "JDBC, 2000", "ZOOKEEPER, 2000", "ETCD, 2000", "MEMORY, 2000" })

@@ -35,11 +35,11 @@ class OptionalModulesTests {
 			"spring-boot-data-jpa", "spring-data-jpa", "spring-orm");
 
 	@ParameterizedTest
-	@ValueSource(strings = { "lock-redis", "lock-jdbc", "lock-zookeeper curator-framework zookeeper",
-			"lock-etcd jetcd-core",
+	@ValueSource(strings = { "lock-redis lock-redlock", "lock-redlock", "lock-jdbc",
+			"lock-zookeeper curator-framework zookeeper", "lock-etcd jetcd-core",
 			"micrometer-core spring-boot-micrometer-metrics spring-boot-micrometer-observation micrometer-tracing",
 			"spring-boot-actuator-autoconfigure spring-boot-actuator spring-boot-health",
-			"lock-redis spring-data-redis spring-boot-data-redis lettuce-core jedis lock-jdbc spring-jdbc spring-boot-jdbc" })
+			"lock-redis lock-redlock spring-data-redis spring-boot-data-redis lettuce-core jedis lock-jdbc spring-jdbc spring-boot-jdbc" })
 	void locksInMemoryNeedNone(String missing) throws Exception {
 		List<String> modules = List.of(missing.split(" "));
 		URL[] present = Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
@@ -54,6 +54,10 @@ class OptionalModulesTests {
 			thread.setContextClassLoader(isolated);
 			if (missing.contains("lock-redis")) {
 				assertThat(ClassUtils.isPresent("io.github.lockspring.redis.RedisLockStore", isolated)).isFalse();
+			}
+			if (missing.contains("lock-redlock")) {
+				assertThat(ClassUtils.isPresent("io.github.lockspring.redis.redlock.RedlockLockStore", isolated))
+					.isFalse();
 			}
 			if (missing.contains("lock-zookeeper")) {
 				assertThat(ClassUtils.isPresent("org.apache.curator.framework.CuratorFramework", isolated)).isFalse();

@@ -32,10 +32,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
+import org.springframework.core.env.StandardEnvironment;
 import org.springframework.core.env.Environment;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
@@ -72,7 +74,7 @@ class PropertyWiringTests {
 		bound("redlock.max-ttl", "51s", Duration.ofSeconds(51), (properties) -> field(redlock(properties), "maxTtl"));
 		// RedlockLockStoreAutoConfigurationTests use these two
 		bound("redlock.nodes", "redis://a:1,rediss://b:2,redis://c:3", 3,
-				(properties) -> RedlockAddress.parse(properties.getRedlock()).size());
+				(properties) -> RedlockNodes.parse(properties.getRedlock()).size());
 		bound("redlock.ssl.bundle", "nodes", "nodes", (properties) -> properties.getRedlock().getSsl().getBundle());
 		bound("jdbc.table", "other_lease", "other_lease", (properties) -> field(jdbc(properties), "table"));
 		bound("jdbc.connections", "54", 54, (properties) -> field(jdbc(properties), "connections"));
@@ -172,7 +174,7 @@ class PropertyWiringTests {
 		Map<String, String> values = new HashMap<>();
 		WIRINGS.forEach((name, wiring) -> values.put("distributed-lock." + name, wiring.value));
 		return new Binder(new MapConfigurationPropertySource(values))
-			.bind("distributed-lock", DistributedLockProperties.class)
+			.bind("distributed-lock", Bindable.ofInstance(new DistributedLockProperties(new StandardEnvironment())))
 			.get();
 	}
 

@@ -48,21 +48,18 @@ class RedlockLockStoreAutoConfigurationTests {
 		servers.close();
 	}
 
-	@ParameterizedTest
-	@ValueSource(strings = { "lettuce", "jedis" })
-	void locksAreOnTheNodesWithoutARedisOfTheApplication(String clientType) {
+	@Test
+	void locksAreOnTheNodesWithoutARedisOfTheApplication() {
 		String key = "redlock-" + UUID.randomUUID();
-		on(Applications.withoutRedis()).withUserConfiguration(LockedService.class)
-			.withPropertyValues("spring.data.redis.client-type=" + clientType)
-			.run((context) -> {
-				assertThat(context).hasSingleBean(LockStore.class).hasSingleBean(RedlockLockStore.class);
-				try (HeldLock lock = context.getBean(LockTemplate.class).acquire(LockRequest.of(key))) {
-					assertThat(servers.having("lock:" + key)).hasSizeGreaterThanOrEqualTo(2);
-					((KeyedLock) lock).verify();
-				}
-				await().until(() -> servers.having("lock:" + key).isEmpty());
-				assertThat(context.getBean(LockedService.class).work()).isTrue();
-			});
+		on(Applications.withoutRedis()).withUserConfiguration(LockedService.class).run((context) -> {
+			assertThat(context).hasSingleBean(LockStore.class).hasSingleBean(RedlockLockStore.class);
+			try (HeldLock lock = context.getBean(LockTemplate.class).acquire(LockRequest.of(key))) {
+				assertThat(servers.having("lock:" + key)).hasSizeGreaterThanOrEqualTo(2);
+				((KeyedLock) lock).verify();
+			}
+			await().until(() -> servers.having("lock:" + key).isEmpty());
+			assertThat(context.getBean(LockedService.class).work()).isTrue();
+		});
 		await().until(() -> threads().isEmpty());
 	}
 

@@ -2,12 +2,16 @@ package io.github.lockspring.autoconfigure;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 
+import io.lettuce.core.RedisCredentials;
+import io.lettuce.core.RedisURI;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -23,29 +27,38 @@ class RedlockPropertiesTests {
 	private static final String NODES = "distributed-lock.redlock.nodes";
 
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()
-		.withUserConfiguration(PropertiesConfiguration.class)
+		.withConfiguration(AutoConfigurations.of(RedlockLockStoreAutoConfiguration.class))
 		.withPropertyValues("distributed-lock.store=redlock");
 
 	@Test
 	void nodesAreAListOfUrls() {
-		assertThat(nodes(NODES + "=redis://a, rediss://u%40:p%2F:w@b:7000/2,redis://:secret@[::1]")).containsExactly(
-				new RedlockAddress("a", 6379, 0, null, null, false),
-				new RedlockAddress("b", 7000, 2, "u@", "p/:w", true),
-				new RedlockAddress("::1", 6379, 0, null, "secret", false));
+		List<RedisURI> nodes = nodes(NODES + "=redis://a, rediss://u%40:p%2F:w@b:7000/2,redis://:secret@[::1]");
+		assertThat(nodes).extracting(RedisURI::getHost).containsExactly("a", "b", "[::1]");
+		assertThat(nodes).extracting(RedisURI::getPort).containsExactly(6379, 7000, 6379);
+		assertThat(nodes).extracting(RedisURI::getDatabase).containsExactly(0, 2, 0);
+		assertThat(nodes).extracting(RedisURI::isSsl).containsExactly(false, true, false);
+		assertThat(nodes).extracting((node) -> credentials(node).getUsername()).containsExactly(null, "u@", null);
+		assertThat(nodes).extracting((node) -> credentials(node).getPassword())
+			.containsExactly(null, "p/:w".toCharArray(), "secret".toCharArray());
 		assertThat(nodes(NODES + "[0]=redis://a", NODES + "[1]=redis://b", NODES + "[2]=redis://c:7"))
-			.extracting(RedlockAddress::name)
-			.containsExactly("a:6379", "b:6379", "c:7");
+			.extracting(RedisURI::getHost)
+			.containsExactly("a", "b", "c");
+	}
+
+	private static RedisCredentials credentials(RedisURI node) {
+		return Objects.requireNonNull(node.getCredentialsProvider().resolveCredentials().block());
 	}
 
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
-			redis://a,redis://b,c:6379 | redlock.nodes[2] | it starts neither with redis:// nor with rediss://
-			redis://a,redis://b,http://c | redlock.nodes[2] | it starts neither with redis:// nor with rediss://
-			redis://a,redis://b,redis:// | redlock.nodes[2] | it is not a URL
-			redis://a,redis://b,redis://c/orders | redlock.nodes[2] | is not the index of a database
-			redis://a,redis://b | redlock.nodes | there are too few nodes
-			redis://a,redis://b,redis://c,redis://d | redlock.nodes | the number of nodes, 4, is even
-			redis://a,redis://b:6379,rediss://A:6379/1 | redlock.nodes | A:6379 is listed twice
+			redis://a,redis://b,c:6379 | redlock.nodes[2] | it is not the URL of a server
+			redis://a,redis://b,http://c | redlock.nodes[2] | it is not the URL of a server
+			redis://a,redis://b,redis-socket:///c | redlock.nodes[2] | it is not the URL of a server
+			redis://a,redis://b,redis:// | redlock.nodes[2] | it is not the URL of a server
+			redis://a,redis://b,redis://c/orders | redlock.nodes[2] | it is not the URL of a server
+			redis://a,redis://b | redlock.nodes | Redlock needs 3, 5 or another odd number of nodes, but there are 2
+			redis://a,redis://b,redis://c,redis://d | redlock.nodes | another odd number of nodes, but there are 4
+			redis://a,redis://b:6379,rediss://A:6379/1 | redlock.nodes | there are two called
 			""")
 	void wrongNodesStopTheStart(String nodes, String property, String problem) {
 		FailureAnalysis failure = StartupFailures.of(this.runner.withPropertyValues(NODES + "=" + nodes));
@@ -56,7 +69,7 @@ class RedlockPropertiesTests {
 	@Test
 	void storeWithoutNodesStopsTheStart() {
 		FailureAnalysis failure = StartupFailures.of(this.runner);
-		assertThat(failure.getDescription()).contains("there is no node for distributed-lock.store=redlock");
+		assertThat(failure.getDescription()).contains("there are 0");
 	}
 
 	@Test
@@ -66,8 +79,7 @@ class RedlockPropertiesTests {
 			.of(bundle.withPropertyValues(NODES + "=redis://a,redis://b,redis://c"));
 		assertThat(failure.getDescription()).contains("Invalid value 'mine'", "'distributed-lock.redlock.ssl.bundle'",
 				"nothing would be encrypted", "Begin them with rediss://");
-		bundle.withPropertyValues(NODES + "=rediss://a,rediss://b,rediss://c")
-			.run((context) -> assertThat(context).hasNotFailed());
+		assertThat(nodes("distributed-lock.redlock.ssl.bundle=mine", NODES + "=rediss://a")).hasSize(1);
 	}
 
 	@ParameterizedTest
@@ -81,7 +93,6 @@ class RedlockPropertiesTests {
 			assertThat(failure.getDescription() + failure.getAction()).doesNotContain("geheim", "heim", "gehe");
 			assertThat(String.valueOf(failure.getCause())).doesNotContain("geheim", "heim", "gehe");
 		}
-		assertThat(new RedlockAddress("a", 1, 0, "u", "geheim", false)).hasToString("a:1");
 	}
 
 	@Test
@@ -90,14 +101,15 @@ class RedlockPropertiesTests {
 			.of(this.runner.withPropertyValues(NODES + "=redis://a,redis://b,redis://c",
 					"distributed-lock.redlock.max-ttl=20s", "distributed-lock.ttl=30s"));
 		assertThat(failure.getDescription()).contains("Invalid value '20s'", "'distributed-lock.redlock.max-ttl'",
-				"Leases are longer than that: distributed-lock.ttl = 30s", "Choose the longest ttl");
+				"It is shorter than distributed-lock.ttl = 30s", "Choose the longest ttl");
 	}
 
-	private List<RedlockAddress> nodes(String... properties) {
-		List<RedlockAddress> nodes = new ArrayList<>();
-		this.runner.withPropertyValues(properties)
+	private static List<RedisURI> nodes(String... properties) {
+		List<RedisURI> nodes = new ArrayList<>();
+		new ApplicationContextRunner().withUserConfiguration(PropertiesConfiguration.class)
+			.withPropertyValues(properties)
 			.run((context) -> nodes
-				.addAll(RedlockAddress.parse(context.getBean(DistributedLockProperties.class).getRedlock())));
+				.addAll(RedlockNodes.parse(context.getBean(DistributedLockProperties.class).getRedlock())));
 		return nodes;
 	}
 

@@ -1,12 +1,11 @@
 package io.github.lockspring.autoconfigure;
 
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.time.Duration;
 
 import io.github.lockspring.DistributedLock;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
+import io.github.lockspring.store.DelegatingLockStore;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.StoreTraits;
 import io.github.lockspring.store.memory.MemoryLockStore;
@@ -67,17 +66,15 @@ class ShortestTtlTests {
 
 		@Bean
 		LockStore store() {
-			LockStore memory = new MemoryLockStore();
-			StoreTraits traits = new StoreTraits(Duration.ofSeconds(10), Duration.ofSeconds(1), null);
-			return (LockStore) Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] { LockStore.class },
-					(proxy, method, arguments) -> {
-						try {
-							return method.getName().equals("traits") ? traits : method.invoke(memory, arguments);
-						}
-						catch (InvocationTargetException ex) {
-							throw ex.getTargetException();
-						}
-					});
+			StoreTraits traits = new StoreTraits(Duration.ofSeconds(10), Duration.ofSeconds(1), null, false, false);
+			return new DelegatingLockStore(new MemoryLockStore()) {
+
+				@Override
+				public StoreTraits traits() {
+					return traits;
+				}
+
+			};
 		}
 
 	}

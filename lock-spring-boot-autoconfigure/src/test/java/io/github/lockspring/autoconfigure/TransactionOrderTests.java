@@ -22,7 +22,6 @@ import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.event.TransactionalEventListener;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
  * A lock of one bean inside the transaction of another one, in an application of Spring
@@ -41,66 +40,6 @@ class TransactionOrderTests {
 	}
 
 	@Test
-	void f25LockInsideATransactionIsReleasedAfterTheRollback() {
-		assertSteps((beans) -> assertThatIllegalStateException().isThrownBy(() -> beans.outer().required(() -> {
-			beans.inner().locked();
-			throw new IllegalStateException("failed");
-		})), "begin required", "lock a", "work", "rollback required", "release a");
-	}
-
-	@Test
-	void f25LockWhoseOwnCallFailedIsKeptUntilTheTransactionIsComplete() {
-		assertSteps((beans) -> beans.outer()
-			.required(() -> assertThatIllegalStateException()
-				.isThrownBy(() -> beans.locks().executeWithoutResult(A, (lock) -> {
-					throw new IllegalStateException("failed");
-				}))), "begin required", "lock a", "back in the transaction", "a is busy", "commit required",
-				"release a");
-	}
-
-	@Test
-	void lockIsEnteredAgainByTheTransactionThatHasIt() {
-		assertSteps((beans) -> beans.outer().required(() -> {
-			beans.inner().locked();
-			beans.inner().lockedAndTransactional();
-		}), "begin required", "lock a", "work", "work", "back in the transaction", "a is busy", "commit required",
-				"release a");
-	}
-
-	@Test
-	void f25LockIsEnteredAgainByANewTransactionInsideAndKept() {
-		assertSteps((beans) -> beans.outer().required(() -> {
-			beans.inner().locked();
-			beans.outer().requiresNew(beans.inner()::locked);
-		}), "begin required", "lock a", "work", "begin requiresNew", "work", "back in the transaction", "a is busy",
-				"commit requiresNew", "back in the transaction", "a is busy", "commit required", "release a");
-	}
-
-	@Test
-	void f25LockThatANewTransactionTookEndsWithThatOne() {
-		assertSteps((beans) -> beans.outer().required(() -> beans.outer().requiresNew(beans.inner()::locked)),
-				"begin required", "begin requiresNew", "lock a", "work", "back in the transaction", "a is busy",
-				"commit requiresNew", "release a", "back in the transaction", "a is free", "commit required");
-	}
-
-	@Test
-	void f25LockTakenBehindASavepointIsKeptUntilTheWholeTransactionIsComplete() {
-		assertSteps((beans) -> beans.outer().required(() -> beans.outer().nested(beans.inner()::locked)),
-				"begin required", "lock a", "work", "back in the transaction", "a is busy", "back in the transaction",
-				"a is busy", "commit required", "release a");
-	}
-
-	@Test
-	void f25RollbackToASavepointReleasesNothing() {
-		assertSteps((beans) -> beans.outer()
-			.required(() -> assertThatIllegalStateException().isThrownBy(() -> beans.outer().nested(() -> {
-				beans.inner().locked();
-				throw new IllegalStateException("failed");
-			}))), "begin required", "lock a", "work", "back in the transaction", "a is busy", "commit required",
-				"release a");
-	}
-
-	@Test
 	void f25LockOfASuspendedTransactionIsEnteredAgainAndKept() {
 		assertSteps((beans) -> beans.outer().required(() -> {
 			beans.inner().locked();
@@ -110,22 +49,9 @@ class TransactionOrderTests {
 	}
 
 	@Test
-	void lockTakenWhileTheTransactionIsSuspendedEndsWithItsCall() {
-		assertSteps((beans) -> beans.outer().required(() -> beans.outer().notSupported(beans.inner()::locked)),
-				"begin required", "lock a", "work", "release a", "back without a transaction", "a is free",
-				"back in the transaction", "a is free", "commit required");
-	}
-
-	@Test
 	void f25LockOfAMethodThatSuspendsItsCallersTransactionBelongsToThat() {
 		assertSteps((beans) -> beans.outer().required(beans.inner()::lockedAndSuspending), "begin required", "lock a",
 				"work", "back in the transaction", "a is busy", "commit required", "release a");
-	}
-
-	@Test
-	void supportsWithoutATransactionDoesNotCount() {
-		assertSteps((beans) -> beans.outer().supports(beans.inner()::locked), "lock a", "work", "release a",
-				"back without a transaction", "a is free");
 	}
 
 	@Test
@@ -134,12 +60,6 @@ class TransactionOrderTests {
 			.required(() -> beans.outer().supports(() -> beans.locks().executeWithoutResult(A, (lock) -> {
 			}))), "begin required", "lock a", "back without a transaction", "a is busy", "back in the transaction",
 				"a is busy", "commit required", "release a");
-	}
-
-	@Test
-	void handleThatAProgramTookInsideATransactionDoesNotBelongToIt() {
-		assertSteps((beans) -> beans.outer().required(() -> beans.locks().acquire(A).close()), "begin required",
-				"lock a", "release a", "back in the transaction", "a is free", "commit required");
 	}
 
 	@Test
@@ -251,18 +171,6 @@ class TransactionOrderTests {
 			look("back in the transaction");
 		}
 
-		@Transactional(propagation = Propagation.REQUIRES_NEW)
-		public void requiresNew(Runnable work) {
-			work.run();
-			look("back in the transaction");
-		}
-
-		@Transactional(propagation = Propagation.NESTED)
-		public void nested(Runnable work) {
-			work.run();
-			look("back in the transaction");
-		}
-
 		@Transactional(propagation = Propagation.NOT_SUPPORTED)
 		public void notSupported(Runnable work) {
 			work.run();
@@ -304,12 +212,6 @@ class TransactionOrderTests {
 
 		@DistributedLock(key = "#key")
 		public void lockedWith(String key) {
-			this.trace.note("work");
-		}
-
-		@Transactional
-		@DistributedLock(key = "'a'")
-		public void lockedAndTransactional() {
 			this.trace.note("work");
 		}
 

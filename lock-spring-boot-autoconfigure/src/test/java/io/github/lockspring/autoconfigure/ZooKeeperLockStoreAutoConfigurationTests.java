@@ -19,6 +19,7 @@ import org.apache.curator.test.TestingServer;
 import org.apache.zookeeper.ZooDefs;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.diagnostics.FailureAnalysis;
@@ -97,6 +98,7 @@ class ZooKeeperLockStoreAutoConfigurationTests {
 	}
 
 	@Test
+	@Tag("zookeeper-short-ttl")
 	void annotationWithATtlBelowTheSessionTimeoutStopsTheStartWithBothNumbers() {
 		FailureAnalysis failure = StartupFailures.of(this.runner.withUserConfiguration(Brief.class));
 		assertThat(failure.getDescription()).contains("ttl = \"5s\"")
@@ -104,6 +106,8 @@ class ZooKeeperLockStoreAutoConfigurationTests {
 	}
 
 	@Test
+	@Tag("rights-zookeeper")
+	@Tag("zookeeper-rights")
 	void nodesOfTheCreatorAreClosedToOthersWhoReadWhatToDo() {
 		this.runner
 			.withPropertyValues("distributed-lock.zookeeper.auth=digest:me:secret",
@@ -121,6 +125,7 @@ class ZooKeeperLockStoreAutoConfigurationTests {
 	}
 
 	@Test
+	@Tag("zookeeper-rights")
 	void parentOfTheLocksThatBelongsToOthersIsNamed() throws Exception {
 		try (CuratorFramework others = CuratorFrameworkFactory.builder()
 			.connectString(server.getConnectString())
@@ -145,6 +150,7 @@ class ZooKeeperLockStoreAutoConfigurationTests {
 	}
 
 	@Test
+	@Tag("zookeeper-rights")
 	void credentialsAlsoApplyToAClientOfTheApplication() throws Exception {
 		try (CuratorFramework client = CuratorFrameworkFactory.newClient(server.getConnectString(),
 				new RetryOneTime(100))) {

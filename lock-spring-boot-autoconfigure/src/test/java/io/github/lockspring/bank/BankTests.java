@@ -20,6 +20,7 @@ import io.github.lockspring.testsupport.process.RunDirectory;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
@@ -88,6 +89,7 @@ class BankTests {
 
 	@ParameterizedTest
 	@EnumSource
+	@Tag("pause-fixed-renewed")
 	void withoutFencingMoneyIsMadeOrLost(BankDatabase database) throws Exception {
 		Figures figures = new Figures(database + ", neither fencing nor commit guard");
 		Audit audit = new Audit(database.dataSource(), ACCOUNTS, INITIAL);
@@ -105,6 +107,9 @@ class BankTests {
 
 	@ParameterizedTest
 	@EnumSource
+	@Tag("data-loss-fencing")
+	@Tag("no-late-writer")
+	@Tag("pause-fencing")
 	void fencingAloneKeepsEachAccountRight(BankDatabase database) throws Exception {
 		Figures figures = new Figures(database + ", fencing alone");
 		keepsEachAccountRight(database, Verification.OFF, FEW, figures);
@@ -114,6 +119,7 @@ class BankTests {
 
 	@ParameterizedTest
 	@EnumSource
+	@Tag("pause-fencing")
 	void fencingAndTheCommitGuardKeepEachAccountRight(BankDatabase database) throws Exception {
 		Figures figures = new Figures(database + ", fencing and commit guard");
 		keepsEachAccountRight(database, Verification.LOCAL, FEW.subList(0, 3), figures);
@@ -148,6 +154,7 @@ class BankTests {
 
 	@ParameterizedTest
 	@EnumSource
+	@Tag("pause-guard-remote")
 	void f09TransactionOfAStoppedHolderDoesNotCommit(BankDatabase database) throws Exception {
 		Figures figures = new Figures(database + ", commit guard alone, holder stopped");
 		Audit audit = begin(database, Verification.LOCAL, false);

@@ -15,7 +15,7 @@ import org.springframework.context.event.EventListener;
 import org.springframework.stereotype.Component;
 
 /**
- * Records what happened to this instance's locks, for the page.
+ * Records the lock events of this instance for the page.
  */
 @Component
 class EventLog {
@@ -28,46 +28,48 @@ class EventLog {
 
 	private final Map<String, Integer> counts = new TreeMap<>();
 
-	private String storeState = "not used yet";
+	private volatile String storeState = "not used yet";
 
 	@EventListener
-	synchronized void onLockEvent(LockEvent event) {
-		if (event instanceof LockEvent.Acquired acquired) {
-			this.storeState = "up";
-			add("acquired", event,
-					"after " + acquired.waited().toMillis() + " ms, fencing token " + acquired.fencingToken());
-		}
-		else if (event instanceof LockEvent.Released released) {
-			add("released", event, "after " + released.held().toMillis() + " ms");
-		}
-		else if (event instanceof LockEvent.NotAcquired busy) {
-			this.storeState = "up";
-			add("busy", event, "gave up after " + busy.waited().toMillis() + " ms");
-		}
-		else if (event instanceof LockEvent.Unavailable) {
-			this.storeState = "down";
-			add("unavailable", event, "nothing ran; the log has the reason");
-		}
-		else if (event instanceof LockEvent.Lost lost) {
-			add("lost", event, "after " + lost.held().toMillis() + " ms: " + lost.reason());
-		}
+	void acquired(LockEvent.Acquired event) {
+		this.storeState = "up";
+		add("acquired", event.key(),
+				"after " + event.waited().toMillis() + " ms, fencing token " + event.fencingToken());
+	}
+
+	@EventListener
+	void released(LockEvent.Released event) {
+		add("released", event.key(), "after " + event.held().toMillis() + " ms");
+	}
+
+	@EventListener
+	void busy(LockEvent.NotAcquired event) {
+		this.storeState = "up";
+		add("busy", event.key(), "gave up after " + event.waited().toMillis() + " ms");
+	}
+
+	@EventListener
+	void unavailable(LockEvent.Unavailable event) {
+		this.storeState = "down";
+		add("unavailable", event.key(), "nothing ran; the log has the reason");
+	}
+
+	@EventListener
+	void lost(LockEvent.Lost event) {
+		add("lost", event.key(), "after " + event.held().toMillis() + " ms: " + event.reason());
 	}
 
 	/**
-	 * Records that the database has refused a late writer. This is not an event of the
-	 * lock, which was lost before.
-	 * @param refusal the exception that the writer got
+	 * Records that the database has refused a late writer. No lock event reports this,
+	 * since the lock was lost before.
+	 * @param refusal the writer's exception
 	 */
-	synchronized void refused(StaleFencingTokenException refusal) {
+	void refused(StaleFencingTokenException refusal) {
 		add("refused", refusal.getResource(),
 				"token " + refusal.getToken() + ": the database has seen " + refusal.getLatest());
 	}
 
-	private void add(String outcome, LockEvent event, String text) {
-		add(outcome, event.key(), text);
-	}
-
-	private void add(String outcome, String key, String text) {
+	private synchronized void add(String outcome, String key, String text) {
 		this.counts.merge(outcome, 1, Integer::sum);
 		this.entries.addFirst(new Entry(LocalTime.now().format(TIME), outcome, key, text));
 		if (this.entries.size() > SIZE) {

@@ -17,7 +17,7 @@ import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
 
 /**
- * Names this instance, and lists the other ones.
+ * Names this instance and lists all running ones.
  */
 @Component
 public class Instance {
@@ -33,7 +33,7 @@ public class Instance {
 	private volatile int port;
 
 	Instance(JdbcTemplate jdbc, @Value("${server.address}") InetAddress address,
-			@Value("${shop.redis.server:in the database}") String server) {
+			@Value("${lab.redis.server:in the database}") String server) {
 		this.jdbc = jdbc;
 		this.address = address;
 		this.server = server;
@@ -45,7 +45,7 @@ public class Instance {
 		logger.info("Open http://{}:{}. Locks: {}", host(this.address), this.port, this.server);
 	}
 
-	/** The name for a browser on this machine. */
+	/** Returns the host name for a browser on this machine. */
 	static String host(InetAddress address) {
 		if (address.isLoopbackAddress() || address.isAnyLocalAddress()) {
 			return "localhost";
@@ -60,7 +60,8 @@ public class Instance {
 					System.currentTimeMillis());
 		}
 		catch (DataAccessException ex) {
-			// the page shows it; the next announcement is due in five seconds
+			// the page shows the failure, and the next announcement follows in five
+			// seconds
 		}
 	}
 
@@ -73,15 +74,15 @@ public class Instance {
 	}
 
 	/**
-	 * Describes where the locks are.
-	 * @return a description to be displayed
+	 * Describes where the locks are stored.
+	 * @return the description for the page
 	 */
 	public String server() {
 		return this.server;
 	}
 
 	/**
-	 * Returns the ports of all instances that were running in the last 15 seconds.
+	 * Returns the ports of all instances that have run in the last 15 seconds.
 	 * @return the ports
 	 */
 	public Set<Integer> all() {

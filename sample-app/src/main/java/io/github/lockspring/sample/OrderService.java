@@ -18,8 +18,8 @@ import org.springframework.stereotype.Service;
 import org.springframework.transaction.annotation.Transactional;
 
 /**
- * Ships each order once, however many requests for it arrive at the same time, and at
- * whichever instances.
+ * Ships each order once, even if many requests for it arrive at several instances at the
+ * same time.
  */
 @Service
 public class OrderService {
@@ -28,25 +28,25 @@ public class OrderService {
 
 	private final JdbcTemplate jdbc;
 
-	private final SaleService sales;
+	private final StockService stock;
 
 	private final Instance instance;
 
 	private final Duration packingTime;
 
-	OrderService(JdbcTemplate jdbc, SaleService sales, Instance instance,
+	OrderService(JdbcTemplate jdbc, StockService stock, Instance instance,
 			@Value("${shop.packing-time}") Duration packingTime) {
 		this.jdbc = jdbc;
-		this.sales = sales;
+		this.stock = stock;
 		this.instance = instance;
 		this.packingTime = packingTime;
 	}
 
 	/**
-	 * Ships an order unless it has been shipped. The lease has the default length of 30
-	 * seconds, so a crashed instance blocks the order no longer than that. It is renewed,
-	 * so packing may take longer, but no longer than {@code maxHold}: the caller decides
-	 * how much there is to pack. No transaction runs while the order is packed.
+	 * Ships an order unless it has already been shipped. The lease has the default length
+	 * of 30 seconds, so a crashed instance blocks the order no longer than that. It is
+	 * renewed, so packing may take longer, but no longer than {@code maxHold}, since the
+	 * caller decides how much there is to pack. No transaction is open during packing.
 	 * @param order the order
 	 * @return whether this call shipped it
 	 */
@@ -56,7 +56,7 @@ public class OrderService {
 			return false;
 		}
 		pack(order);
-		this.sales.book(order);
+		this.stock.book(order);
 		return true;
 	}
 

@@ -12,7 +12,7 @@ import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
 
 /**
- * Runs a job that every instance schedules on one of them.
+ * A job that every instance schedules and one of them runs.
  */
 @Component
 public class ReportJob {
@@ -29,9 +29,9 @@ public class ReportJob {
 	}
 
 	/**
-	 * Writes the report. The other instances skip the run, even if their clock is some
-	 * seconds late, since the lock is kept for {@code minHold}, however short the work
-	 * was.
+	 * Writes the report. The other instances skip the run, even if their clocks are a few
+	 * seconds late, since the lock is kept for {@code minHold} even if the work ends
+	 * sooner.
 	 */
 	@Scheduled(cron = "${shop.report.cron}")
 	@DistributedLock(name = "job", key = "'report'", minHold = "${shop.report.min-hold}", onBusy = OnBusy.SKIP)
@@ -42,7 +42,7 @@ public class ReportJob {
 
 	/**
 	 * Returns the last ten runs on all instances.
-	 * @return time and instance of each run, the latest first
+	 * @return time and instance of each run, latest first
 	 */
 	public List<String> lastRuns() {
 		return this.jdbc.queryForList("SELECT run FROM report_runs ORDER BY number DESC LIMIT 10", String.class);

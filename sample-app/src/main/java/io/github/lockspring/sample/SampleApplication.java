@@ -1,27 +1,27 @@
 package io.github.lockspring.sample;
 
-import io.github.lockspring.sample.lab.worker.WorkerMain;
+import io.github.lockspring.lab.FailureLab;
+import io.github.lockspring.lab.experiment.EmbeddedRedis;
 
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
+import org.springframework.context.annotation.Import;
 import org.springframework.scheduling.annotation.EnableScheduling;
 
 /**
- * Starts the shop. Run it twice, with different ports, to see two instances share their
- * locks. Good places to begin reading: {@link OrderService}, {@link SaleService},
- * {@link StockService}, {@link ReportJob}.
+ * Starts the shop. Run it twice on different ports to see two instances share their
+ * locks. Start reading with {@link OrderService}, {@link StockService} and
+ * {@link ReportJob}. The failure lab (the first page) and the embedded Redis are for
+ * demonstration only: a copy of this application needs neither.
  */
 @SpringBootApplication
 @EnableScheduling
+@Import(FailureLab.class)
 public class SampleApplication {
 
 	public static void main(String[] args) {
-		if (args.length > 0 && args[0].equals(WorkerMain.ARGUMENT)) {
-			WorkerMain.run();
-			return;
-		}
-		// the instance that serves the shop's database to the others accepts local
-		// connections only
+		// the instance that serves the database to the others accepts only local
+		// connections
 		System.setProperty("h2.bindAddress", "127.0.0.1");
 		SpringApplication application = new SpringApplication(SampleApplication.class);
 		application.addListeners(new EmbeddedRedis());

@@ -24,7 +24,7 @@ import org.springframework.web.server.ResponseStatusException;
 @CrossOrigin(originPatterns = { "http://localhost:*", "http://127.0.0.1:*" })
 class ShopController {
 
-	/** Each article takes time, during which the order and its articles are locked. */
+	/** Each article takes time, while the order and its articles are locked. */
 	static final int MAX_ARTICLES = 20;
 
 	private final OrderService orders;
@@ -46,7 +46,7 @@ class ShopController {
 	}
 
 	/**
-	 * Returns the state of this instance. Does not need Redis.
+	 * Returns the state of this instance, even without Redis.
 	 */
 	@GetMapping("/instance")
 	Map<String, Object> instance() {
@@ -64,17 +64,14 @@ class ShopController {
 	}
 
 	/**
-	 * Ships an order, and says whether this request did it or, having waited for another
-	 * one, found it done.
+	 * Ships an order. The response tells whether this request has shipped it or another
+	 * one had done so before.
 	 */
 	@PostMapping("/orders/{id}/ship")
 	Map<String, Object> ship(@PathVariable String id, @RequestBody List<String> articles) {
 		checkOrder(id);
-		if (articles.isEmpty()) {
-			throw badInput("An order needs at least one article: " + Shelves.ARTICLES);
-		}
-		if (articles.size() > MAX_ARTICLES) {
-			throw badInput("An order has at most " + MAX_ARTICLES + " articles, not " + articles.size());
+		if (articles.isEmpty() || articles.size() > MAX_ARTICLES) {
+			throw badInput("An order has 1 to " + MAX_ARTICLES + " articles, not " + articles.size());
 		}
 		articles.forEach(ShopController::checkArticle);
 		long start = System.nanoTime();
@@ -111,7 +108,7 @@ class ShopController {
 	@DeleteMapping("/shop")
 	void clear() {
 		this.orders.clear();
-		this.stock.clear();
+		this.stock.fill();
 	}
 
 	private static void checkOrder(String id) {
@@ -122,8 +119,8 @@ class ShopController {
 	}
 
 	private static void checkArticle(String article) {
-		if (Shelves.ARTICLES.stream().noneMatch((known) -> known.equals(article))) {
-			throw badInput("The shop does not sell '" + article + "', only " + Shelves.ARTICLES);
+		if (StockService.ARTICLES.stream().noneMatch((known) -> known.equals(article))) {
+			throw badInput("The shop does not sell '" + article + "', only " + StockService.ARTICLES);
 		}
 	}
 

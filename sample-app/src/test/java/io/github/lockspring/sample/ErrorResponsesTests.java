@@ -39,10 +39,11 @@ class ErrorResponsesTests {
 
 	static Stream<Arguments> failures() {
 		return Stream.of(
-				Arguments.of(new LockNotAcquiredException("order:42", SECRET), 409, "busy", "by somebody else"),
-				Arguments.of(new LockUnavailableException(SECRET, null), 503, "unavailable", "nothing was changed"),
-				Arguments.of(new LockLostException("order:42", SECRET), 500, "lost", "Look at the result"),
-				Arguments.of(new StaleFencingTokenException("order:42", 1, 2), 409, "refused", "Nothing of this"),
+				Arguments.of(new LockNotAcquiredException("order:42", SECRET), 409, "busy",
+						"Another request is changing this"),
+				Arguments.of(new LockUnavailableException(SECRET, null), 503, "unavailable", "Nothing was changed"),
+				Arguments.of(new LockLostException("order:42", SECRET), 500, "lost", "Check the result"),
+				Arguments.of(new StaleFencingTokenException("order:42", 1, 2), 409, "refused", "has written nothing"),
 				Arguments.of(new DataAccessResourceFailureException(SECRET), 503, "no data", "cannot read its data"));
 	}
 

@@ -1,6 +1,6 @@
 package io.github.lockspring.sample;
 
-import io.github.lockspring.sample.access.PageToken;
+import io.github.lockspring.lab.access.PageToken;
 
 import org.springframework.boot.webmvc.test.autoconfigure.MockMvcBuilderCustomizer;
 import org.springframework.context.annotation.Bean;

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 import io.github.lockspring.FencingGuard;
+import io.github.lockspring.LockTemplate;
 import io.github.lockspring.testsupport.process.Conversation;
 import io.github.lockspring.testsupport.process.JavaProcess;
 import io.github.lockspring.testsupport.redis.RedisServer;
@@ -125,9 +126,9 @@ final class ShopProcess implements AutoCloseable {
 
 			@Bean
 			@Primary
-			SaleService carelessSales(Shelves shelves, JdbcTemplate jdbc, FencingGuard fencingToken,
+			StockService carelessStock(JdbcTemplate jdbc, FencingGuard fencingToken, LockTemplate locks,
 					Instance instance) {
-				return new SaleService(shelves, jdbc, fencingToken, instance) {
+				return new StockService(jdbc, fencingToken, locks, instance) {
 
 					@Override
 					boolean isOpen(Order order) {

@@ -1,12 +1,11 @@
 package io.github.lockspring.sample;
 
-import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.stream.Stream;
 
-import io.github.lockspring.sample.lab.page.Browser;
-import io.github.lockspring.sample.lab.page.RequiresBrowser;
+import io.github.lockspring.testsupport.browser.Browser;
+import io.github.lockspring.testsupport.browser.RequiresBrowser;
 import io.github.lockspring.testsupport.redis.RedisServer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -15,11 +14,10 @@ import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.boot.test.context.SpringBootTest.UseMainMethod;
 import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
 import org.springframework.boot.test.web.server.LocalServerPort;
 import org.springframework.test.annotation.DirtiesContext;
-import org.springframework.test.context.DynamicPropertyRegistry;
-import org.springframework.test.context.DynamicPropertySource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -27,33 +25,25 @@ import static org.awaitility.Awaitility.await;
 /**
  * The shop while the Redis server that it has started is away.
  */
-@SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT,
+@SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT, useMainMethod = UseMainMethod.ALWAYS,
 		properties = { "shop.report.cron=-", "shop.packing-time=0s", "distributed-lock.wait-time=200ms",
 				"distributed-lock.command-timeout=1s" })
 @DirtiesContext
 class UnavailableTests {
-
-	private static final int REDIS = RedisServer.freePort();
 
 	@LocalServerPort
 	private int port;
 
 	private Shop shop;
 
-	@DynamicPropertySource
-	static void redis(DynamicPropertyRegistry registry) {
-		registry.add("spring.data.redis.host", () -> "127.0.0.1");
-		registry.add("spring.data.redis.port", () -> REDIS);
-	}
-
 	@BeforeAll
-	static void startRedis() {
-		ExperimentsTests.startRedis(REDIS);
+	static void choosePort() {
+		System.setProperty("lab.redis.port", String.valueOf(RedisServer.freePort()));
 	}
 
 	@AfterAll
-	static void stopRedis() throws IOException {
-		EmbeddedRedis.close();
+	static void forgetPort() {
+		System.clearProperty("lab.redis.port");
 	}
 
 	@BeforeEach
@@ -68,17 +58,27 @@ class UnavailableTests {
 	void saysThatLocksAreUnavailableAndWorksAgainWhenRedisIsBack() {
 		assertThat(this.shop.get("/api/instance")).contains("\"store\":\"up\"");
 
-		EmbeddedRedis.process().orElseThrow().destroyForcibly();
-		await().until(() -> !EmbeddedRedis.answersPing(REDIS));
-		HttpResponse<String> answer = this.shop.post("/api/stock/tea/sell").join();
-		assertThat(answer.statusCode()).isEqualTo(503);
-		assertThat(answer.body()).contains("\"outcome\":\"unavailable\"", "nothing was changed");
+		HttpResponse<String> answer = sellWithoutRedis();
+		assertThat(answer.body()).contains("\"outcome\":\"unavailable\"", "Nothing was changed");
 		assertThat(this.shop.get("/api/instance")).contains("\"store\":\"down\"");
 
-		EmbeddedRedis.startAgain();
 		await().atMost(Duration.ofSeconds(30))
 			.until(() -> this.shop.post("/api/stock/tea/sell").join().statusCode() == 200);
 		assertThat(this.shop.get("/api/instance")).contains("\"store\":\"up\"");
+	}
+
+	/** The server comes back by itself, without its data. */
+	private HttpResponse<String> sellWithoutRedis() {
+		HttpResponse<String> killed = this.shop.post("/api/experiments/redis/kill").join();
+		assertThat(killed.statusCode()).as(killed.body()).isEqualTo(200);
+		return await().until(() -> {
+			HttpResponse<String> sold = this.shop.post("/api/stock/tea/sell").join();
+			if (sold.statusCode() == 200) {
+				// a busy machine has sold before Redis was gone, or when it was back
+				this.shop.post("/api/experiments/redis/kill").join();
+			}
+			return sold;
+		}, (answer) -> answer.statusCode() == 503);
 	}
 
 	/** The same by a button of the page. */
@@ -91,16 +91,14 @@ class UnavailableTests {
 			Browser browser = Browser.shared();
 			browser.open("http://localhost:" + UnavailableTests.this.port + "/shop.html");
 			browser.awaitText("#store", "up");
-			long stopped = EmbeddedRedis.process().orElseThrow().pid();
 			// again, if a busy machine ships the order before the signal arrives
-			clickUntil(browser, "#try-redis-stop", "#try-result", "Signal: Redis is stopped for 5 s",
-					"Shipping: unavailable (503). Nothing can be locked now");
+			clickUntil(browser, "#try-redis-stop", "#try-result", "Signal: Redis was stopped for 5 s",
+					"Shipping: unavailable (503). Locks are not available now");
 			browser.awaitText("#trouble", "Locks are unavailable.");
 			assertThat(browser.text("#store")).isEqualTo("down");
 			clickUntil(browser, "#ship", "#order-result", "Shipping: parcel", "shipped by");
 			browser.awaitText("#store", "up");
 			await().until(() -> !browser.isShown("#trouble"));
-			assertThat(EmbeddedRedis.process().orElseThrow().pid()).isEqualTo(stopped);
 		}
 
 		private static void clickUntil(Browser browser, String button, String result, String... words) {

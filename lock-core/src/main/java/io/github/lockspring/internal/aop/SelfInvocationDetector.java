@@ -16,6 +16,8 @@ import org.slf4j.LoggerFactory;
 
 import org.springframework.asm.ClassReader;
 import org.springframework.asm.ClassVisitor;
+import org.springframework.asm.Handle;
+import org.springframework.asm.Label;
 import org.springframework.asm.MethodVisitor;
 import org.springframework.asm.Opcodes;
 import org.springframework.asm.SpringAsmInfo;
@@ -140,9 +142,86 @@ final class SelfInvocationDetector {
 			// the body of a lambda is a method, lambda$ship$0
 			String caller = name.startsWith("lambda$") ? Stream.of(name.split("\\$")).skip(1).findFirst().orElse(name)
 					: name;
-			String place = ClassUtils.getShortName(this.type) + '.' + caller + ':';
-			return new ThisTracker((access & Opcodes.ACC_STATIC) == 0, (called, parameters, line) -> this.calls
-				.add(new SelfInvocation(this.type, caller, called, parameters, place + line)));
+			return new MethodCode(this.type, caller, descriptor, this.calls);
+		}
+
+	}
+
+	/**
+	 * The code of a method. What it calls on an object of its own class, it calls on
+	 * {@code this}, unless it also has another object of that class from somewhere: a
+	 * parameter, a field, a result, a cast or a constructor. Of such a method nothing is
+	 * reported.
+	 */
+	private static final class MethodCode extends MethodVisitor {
+
+		private final Class<?> type;
+
+		private final String caller;
+
+		private final List<SelfInvocation> calls;
+
+		private final List<SelfInvocation> own = new ArrayList<>();
+
+		private boolean others;
+
+		private int line;
+
+		MethodCode(Class<?> type, String caller, String descriptor, List<SelfInvocation> calls) {
+			super(SpringAsmInfo.ASM_VERSION);
+			this.type = type;
+			this.caller = caller;
+			this.calls = calls;
+			this.others = descriptor.contains(Type.getDescriptor(type));
+		}
+
+		@Override
+		public void visitLineNumber(int number, Label start) {
+			this.line = number;
+		}
+
+		@Override
+		public void visitFieldInsn(int opcode, String owner, String name, String descriptor) {
+			this.others |= descriptor.contains(Type.getDescriptor(this.type));
+		}
+
+		@Override
+		public void visitTypeInsn(int opcode, String type) {
+			this.others |= type.equals(Type.getInternalName(this.type));
+		}
+
+		@Override
+		public void visitMethodInsn(int opcode, String owner, String name, String descriptor, boolean isInterface) {
+			this.others |= Type.getReturnType(descriptor).getDescriptor().contains(Type.getDescriptor(this.type));
+			// INVOKESPECIAL calls the method of the superclass
+			if (opcode == Opcodes.INVOKEVIRTUAL) {
+				add(owner, name, descriptor);
+			}
+		}
+
+		@Override
+		public void visitInvokeDynamicInsn(String name, String descriptor, Handle bootstrap, Object... arguments) {
+			for (Object argument : arguments) {
+				// this::ship, and not Order::ship, which captures nothing
+				if (argument instanceof Handle handle && handle.getTag() != Opcodes.H_INVOKESTATIC
+						&& !descriptor.startsWith("()")) {
+					add(handle.getOwner(), handle.getName(), handle.getDesc());
+				}
+			}
+		}
+
+		private void add(String owner, String name, String descriptor) {
+			if (owner.equals(Type.getInternalName(this.type))) {
+				this.own.add(new SelfInvocation(this.type, this.caller, name, descriptor,
+						ClassUtils.getShortName(this.type) + '.' + this.caller + ':' + this.line));
+			}
+		}
+
+		@Override
+		public void visitEnd() {
+			if (!this.others) {
+				this.calls.addAll(this.own);
+			}
 		}
 
 	}

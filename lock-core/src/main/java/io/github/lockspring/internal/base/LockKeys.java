@@ -1,19 +1,31 @@
 package io.github.lockspring.internal.base;
 
-import io.github.lockspring.LockRequest;
-
 import java.nio.file.Path;
+import java.util.Calendar;
+import java.util.Date;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.BiFunction;
+import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
 
 /**
- * Composes keys, for annotations and programs alike.
+ * Composes keys, for annotations and programs alike. Rejects values that two different
+ * things could share by accident (null, an empty text), and those whose text differs from
+ * one process to another: the identity of an object, a time in the time zone of this
+ * process. A String is taken as it is.
  *
  * @since 0.1
  */
 public final class LockKeys {
+
+	/**
+	 * What {@link Object#toString()} writes, also inside of a text: the name of an array
+	 * or of a class in a package, and a number. Not a mail address.
+	 */
+	private static final Pattern IDENTITY = Pattern
+		.compile("(\\[[ZBCDFIJS]|\\$\\$Lambda\\S*|[\\w$]+(\\.[\\w$]+)+;?)@[0-9a-f]{1,8}(?![.\\w-])");
 
 	private LockKeys() {
 	}
@@ -30,7 +42,14 @@ public final class LockKeys {
 		if (name == null || name.isEmpty()) {
 			throw new IllegalArgumentException("The name of a lock must not be null or empty");
 		}
-		return LockOptions.checkKey(prefix(name) + text(name, key));
+		BiFunction<String, String, IllegalArgumentException> refused = (problem,
+				remedy) -> new IllegalArgumentException(
+						"The key of a lock '" + name + "' is " + problem + ". " + remedy);
+		if (isCollection(key)) {
+			throw refused.apply("a collection",
+					"Use LockRequest.ofKeys for several keys of a name, or call and for each of them");
+		}
+		return LockOptions.checkKey(prefix(name) + text(key, "Give it a value before the lock is requested", refused));
 	}
 
 	/**
@@ -43,36 +62,57 @@ public final class LockKeys {
 		return name.isEmpty() ? "" : name.replace("%", "%25").replace(":", "%3A") + ':';
 	}
 
-	private static String text(String name, @Nullable Object key) {
-		if (key instanceof Optional<?> optional) {
-			return text(name, optional.orElse(null));
+	/**
+	 * Returns whether a value stands for several keys.
+	 * @param value the value
+	 * @return whether it is a collection or an array
+	 */
+	public static boolean isCollection(@Nullable Object value) {
+		return value != null && (value.getClass().isArray() || (value instanceof Iterable && !(value instanceof Path)));
+	}
+
+	/**
+	 * Returns the text of one value.
+	 * @param value the value
+	 * @param missing what to do about a value that is null or empty
+	 * @param refused creates the exception for a value that cannot be a key, from the
+	 * problem, which is a noun, and the remedy
+	 * @return its text, never empty
+	 */
+	public static String text(@Nullable Object value, String missing,
+			BiFunction<String, String, IllegalArgumentException> refused) {
+		if (value instanceof Optional<?> optional) {
+			return text(optional.orElse(null), missing, refused);
 		}
-		if (key == null) {
-			throw refused(name, "null. Give it a value before the lock is requested");
+		if (value == null) {
+			throw refused.apply("null", missing);
 		}
-		if (key instanceof Map) {
-			throw refused(name, "a map. Name what identifies it, such as its keySet(), with LockRequest.ofKeys");
+		if (isCollection(value)) {
+			throw refused.apply("a collection inside a collection", "Name one flat collection");
 		}
-		if (key.getClass().isArray() || (key instanceof Iterable && !(key instanceof Path))) {
-			throw refused(name,
-					"a collection. Use LockRequest.ofKeys for several keys of a name, or call and for each of them");
+		if (value instanceof Map) {
+			throw refused.apply("a map", "Name what identifies it, such as its keySet()");
 		}
-		if (key instanceof Enum<?> constant) {
-			return constant.name();
-		}
-		String text = key.toString();
+		String text = (value instanceof Enum<?> constant) ? constant.name() : value.toString();
 		if (text == null || text.isEmpty()) {
-			throw refused(name, "an empty text. Give it a value before the lock is requested");
+			throw refused.apply("an empty text", missing);
 		}
-		KeyText.Problem problem = (key instanceof String) ? null : KeyText.problemOf(key, text);
-		if (problem != null) {
-			throw refused(name, problem + ". Name what identifies it: use its " + problem.property().substring(1));
+		String unusable = (value instanceof String) ? "" : unusable(value, text);
+		if (!unusable.isEmpty()) {
+			throw refused.apply(
+					"an object of the type " + value.getClass().getSimpleName() + ", whose toString() " + unusable,
+					"Name what identifies it, such as its id or its time");
 		}
 		return text;
 	}
 
-	private static IllegalArgumentException refused(String name, String problem) {
-		return new IllegalArgumentException("The key of a lock '" + name + "' is " + problem);
+	private static String unusable(Object value, String text) {
+		if (value instanceof Date || value instanceof Calendar) {
+			return "depends on the time zone";
+		}
+		boolean identity = text.indexOf('@') >= 0
+				&& (text.startsWith(value.getClass().getName() + '@') || IDENTITY.matcher(text).find());
+		return identity ? "names an object and not what it stands for" : "";
 	}
 
 }

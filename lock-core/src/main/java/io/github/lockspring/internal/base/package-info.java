@@ -1,6 +1,6 @@
 /**
- * What all rooms stand on, and what needs none of them: the locks of the current call,
- * the bounds of options, threads.
+ * Foundations of the other packages, none of which it imports: the locks of the current
+ * call, bounds of options, texts of keys, threads.
  */
 @NullMarked
 package io.github.lockspring.internal.base;

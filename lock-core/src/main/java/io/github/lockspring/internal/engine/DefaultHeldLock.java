@@ -2,6 +2,7 @@ package io.github.lockspring.internal.engine;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Supplier;
 
 import io.github.lockspring.LockEvent.Lost.Cause;
 import io.github.lockspring.LockLostException;
@@ -9,8 +10,8 @@ import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.internal.KeyedLock;
 import io.github.lockspring.internal.base.CallChain;
 import io.github.lockspring.internal.base.LockOptions;
+import io.github.lockspring.internal.engine.KeyLock.Ending.Outcome;
 import io.github.lockspring.internal.engine.support.StoreClient;
-import io.github.lockspring.store.LockStore.ReleaseRequest;
 import io.github.lockspring.store.LockStore.ReleaseResult;
 import io.github.lockspring.store.LockStore.RenewRequest;
 import io.github.lockspring.store.LockStore.RenewResult;
@@ -179,15 +180,20 @@ final class DefaultHeldLock implements KeyedLock {
 	private void renew(Duration ttl, boolean extend) {
 		long sent = now();
 		Duration lease = this.registry.lease(ttl);
+		this.lock.renewing(this.hold, lease.toNanos(), sent);
 		RenewResult result;
 		try {
-			result = this.registry.client().renew(new RenewRequest(key(), this.hold.token(), lease));
+			result = uninterrupted(
+					() -> this.registry.client().renew(new RenewRequest(key(), this.hold.token(), lease)));
 		}
 		catch (LockUnavailableException ex) {
 			throw new LockUnavailableException(key(),
 					LockMessages.lock(parameters()) + " could not be renewed; the cause says why", ex);
 		}
-		this.lock.renewedByHolder(this.hold, result, sent, lease.toNanos(), extend ? ttl.toNanos() : 0, now());
+		this.lock.renewed(this.hold.token(), result, sent, lease.toNanos(), now());
+		if (extend && result == RenewResult.RENEWED) {
+			this.lock.extended(this.hold, RenewalPolicy.deadline(sent, ttl.toNanos()), now());
+		}
 	}
 
 	@Override
@@ -199,21 +205,23 @@ final class DefaultHeldLock implements KeyedLock {
 
 	/**
 	 * Ends the hold. Never throws; a release that fails is logged.
-	 * @param inBackground whether the release is left to the background, since the store
-	 * does not answer now and the caller has waited long enough
+	 * @param inBackground whether nobody waits for the release, since the store does not
+	 * answer now and the caller has waited long enough
 	 * @return whether the lock was lost, and this is the first call to learn of it
 	 */
 	boolean end(boolean inBackground) {
-		Hold.End end = end();
-		ReleaseRequest request = end.request();
-		boolean lost = end.outcome() == Hold.End.Outcome.LOST;
-		if (request != null && (inBackground || this.registry.dispatcher().isSilent(key()))) {
-			this.registry.release(request, this.lock, false);
+		boolean join = !inBackground && !this.registry.client().isSilentFor(key())
+				&& (!parameters().asyncRelease() || this.registry.releases().isFull());
+		KeyLock.Ending ending = uninterrupted(() -> this.lock.end(this.hold, join, now()));
+		Releases.Release release = ending.release();
+		boolean lost = ending.outcome() == Outcome.LOST;
+		if (release != null && join) {
+			lost = !join(release);
 		}
-		else if (request != null && !(parameters().asyncRelease() && releaseAsync(request))) {
-			lost = !release(request);
+		else if (release != null) {
+			release.first().thenAccept(this::released);
 		}
-		if (!lost && end.outcome() == Hold.End.Outcome.ENDED && this.registry.events().isHeard()) {
+		if (!lost && ending.outcome() == Outcome.ENDED && this.registry.events().isHeard()) {
 			this.registry.events()
 				.publish(new LockOccurrence.Released(key(), parameters().name(), fencingToken(),
 						this.hold.heldFor(now())));
@@ -221,75 +229,50 @@ final class DefaultHeldLock implements KeyedLock {
 		return lost;
 	}
 
-	private Hold.End end() {
-		long now = now();
-		Hold.End end = this.lock.end(this.hold, now);
-		if (end.outcome() == Hold.End.Outcome.ENDED) {
-			this.registry.recording().add((to) -> to.ended(parameters().name(), this.hold.nanosHeld(now)));
-		}
-		return end;
-	}
-
-	/**
-	 * Ends a hold that no caller got. Never throws.
-	 */
-	void discard() {
-		ReleaseRequest request = end().request();
-		if (request != null) {
-			release(request);
-		}
-	}
-
-	/**
-	 * Releases in the store.
-	 * @return false if another owner may have held the lock before this release
-	 */
-	private boolean release(ReleaseRequest request) {
-		long sent = now();
-		ReleaseResult result = null;
-		LockUnavailableException failure = null;
+	/** A driver that sends on this thread would not wait for the result. */
+	private static <T> T uninterrupted(Supplier<T> call) {
+		boolean interrupted = Thread.interrupted();
 		try {
-			StoreClient client = this.registry.client();
-			result = client.release(request, client.timeout(request.ttl()));
-		}
-		catch (LockUnavailableException ex) {
-			failure = ex;
-			this.registry.dispatcher().repeat(request, sent);
+			return call.get();
 		}
 		finally {
-			// before anything is logged: the next local caller waits for it
-			this.lock.released(request.token());
+			if (interrupted) {
+				Thread.currentThread().interrupt();
+			}
 		}
-		if (failure != null) {
-			notReleased(failure);
-		}
-		return !(result instanceof ReleaseResult.NotOwner notOwner) || !isLost(notOwner);
-	}
-
-	private void notReleased(LockUnavailableException reason) {
-		Level level = this.registry.client().beginsOutage(key()) ? Level.WARN : Level.DEBUG;
-		LockMessages.about(logger.atLevel(level), parameters(), fencingToken())
-			.log("{} could not be released, which will be tried again; it expires in at most {}: {}",
-					LockMessages.lock(parameters()), LockMessages.duration(this.hold.deadline() - now()),
-					reason.getMessage());
 	}
 
 	/**
-	 * Releases in the store without waiting for the result.
-	 * @return false if nothing was done
+	 * Waits for a release.
+	 * @return false if another owner may have held the lock before it
 	 */
-	private boolean releaseAsync(ReleaseRequest request) {
-		return this.registry.asyncReleases().release(request, () -> this.lock.released(request.token()), (result) -> {
-			// after the deadline another owner is no sign that this one was too late
-			if (result instanceof ReleaseResult.NotOwner notOwner && now() - this.hold.deadline() < 0) {
-				if (notOwner.fencingToken() > fencingToken()) {
-					foundLost();
-				}
-				else {
-					this.registry.events().execute(this::foundGone);
-				}
+	private boolean join(Releases.Release release) {
+		StoreClient client = this.registry.client();
+		try {
+			return !(client.join(release.first(), key(),
+					client.timeout(parameters().ttl())) instanceof ReleaseResult.NotOwner notOwner)
+					|| !isLost(notOwner);
+		}
+		catch (LockUnavailableException ex) {
+			Level level = client.levelOfFailure(key());
+			LockMessages.about(logger.atLevel(level), parameters(), fencingToken())
+				.log("{} could not be released, which will be tried again; it expires in at most {}: {}",
+						LockMessages.lock(parameters()), LockMessages.duration(this.hold.deadline() - now()),
+						ex.getMessage());
+			return true;
+		}
+	}
+
+	/** After the deadline another owner is no sign that this one was too late. */
+	private void released(ReleaseResult result) {
+		if (result instanceof ReleaseResult.NotOwner notOwner && now() - this.hold.deadline() < 0) {
+			if (notOwner.fencingToken() > fencingToken()) {
+				foundLost();
 			}
-		});
+			else {
+				this.registry.events().execute(this::foundGone);
+			}
+		}
 	}
 
 	private boolean isLost(ReleaseResult.NotOwner result) {

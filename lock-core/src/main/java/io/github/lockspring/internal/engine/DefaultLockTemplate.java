@@ -3,6 +3,8 @@ package io.github.lockspring.internal.engine;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.locks.Lock;
 import java.util.function.Supplier;
 
@@ -106,12 +108,13 @@ final class DefaultLockTemplate implements LockTemplate {
 		Duration waitTime = request.waitTime();
 		long nanos = ((waitTime != null) ? waitTime : registry().settings().waitTime()).toNanos();
 		long now = registry().time().nanoTime();
+		// one attempt ends with its answer
+		long until = now + ((nanos > 0) ? nanos : Time.FOREVER);
 		if (request instanceof ThreadRequest mine) {
-			return mine.isBounded()
-					? new WaitOptions(now + nanos, nanos == 0, Time.FOREVER, mine.isInterruptible(), false)
+			return mine.isBounded() ? new WaitOptions(until, nanos == 0, Time.FOREVER, mine.isInterruptible(), false)
 					: new WaitOptions(now + Time.FOREVER, false, nanos, mine.isInterruptible(), false);
 		}
-		return new WaitOptions(now + nanos, nanos == 0, Time.FOREVER, true, request.keys().size() > 1);
+		return new WaitOptions(until, nanos == 0, Time.FOREVER, true, request.keys().size() > 1);
 	}
 
 	/**
@@ -119,10 +122,12 @@ final class DefaultLockTemplate implements LockTemplate {
 	 * @param reenter whether locks that the call chain holds are entered again
 	 * @param outlasting whether the locks belong to the present unit of work
 	 */
-	private LockAcquisition acquire(LockRequest request, WaitOptions options, boolean reenter, boolean outlasting) {
+	private LockAcquisition acquire(LockRequest request, WaitOptions wait, boolean reenter, boolean outlasting) {
 		KeyLockRegistry present = registry();
 		present.checkRunning();
 		long start = present.time().nanoTime();
+		// nobody waits for a lock while the store connects
+		WaitOptions options = wait.later(present.client().awaitConnection());
 		LockAcquisition acquisition = new LockAcquisition();
 		try {
 			for (String key : request.keys()) {
@@ -166,12 +171,25 @@ final class DefaultLockTemplate implements LockTemplate {
 					.publish(new LockOccurrence.Acquired(parameters.key(), parameters.name(), hold.fencingToken(),
 							waited));
 			}
-			return new DefaultHeldLock(registry, waiter.lock(), hold);
+			return new DefaultHeldLock(registry, hold.lock(), hold);
 		}
 		throw notAcquired(registry, parameters, (AcquireFailure) outcome, options, start);
 	}
 
-	private static LockException notAcquired(KeyLockRegistry registry, LockParameters lock, AcquireFailure failure,
+	/**
+	 * Acquires the lock of one key as a future.
+	 * @param request a request for one key
+	 * @param executor completes the future
+	 */
+	CompletableFuture<HeldLock> acquireAsync(LockRequest request, Executor executor) {
+		KeyLockRegistry present = registry();
+		present.checkRunning();
+		LockParameters parameters = LockParameters.of(request.keys().get(0), request, present.settings(),
+				present.client().traits());
+		return new FutureWaiter(present, parameters, options(request), executor).start();
+	}
+
+	static LockException notAcquired(KeyLockRegistry registry, LockParameters lock, AcquireFailure failure,
 			WaitOptions options, long start) {
 		Duration waited = since(registry, start);
 		registry.recording().add((to) -> to.requested(lock.name(), failure.outcome(), waited.toNanos()));

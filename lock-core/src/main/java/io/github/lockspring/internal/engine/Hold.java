@@ -3,8 +3,8 @@ package io.github.lockspring.internal.engine;
 import java.time.Duration;
 
 import io.github.lockspring.LockEvent.Lost.Cause;
+import io.github.lockspring.internal.engine.support.LockRecorder.Handover;
 import io.github.lockspring.internal.engine.support.Time;
-import io.github.lockspring.store.LockStore.ReleaseRequest;
 import io.github.lockspring.store.OwnerToken;
 import org.jspecify.annotations.Nullable;
 
@@ -25,33 +25,7 @@ final class Hold implements Waiter.Outcome {
 
 	}
 
-	/**
-	 * What the end of a hold means for its holder.
-	 *
-	 * @param outcome what the holder is told
-	 * @param request what is to be sent to the store now, and then reported to the lock;
-	 * or null
-	 */
-	record End(Outcome outcome, @Nullable ReleaseRequest request) {
-
-		static final End REPEATED = new End(Outcome.REPEATED, null);
-
-		static final End LOST = new End(Outcome.LOST, null);
-
-		static final End HANDED_OFF = new End(Outcome.ENDED, null);
-
-		enum Outcome {
-
-			/** It has ended before. */
-			REPEATED,
-			/** The lock was lost before the end. */
-			LOST,
-			/** It was held until now. */
-			ENDED
-
-		}
-
-	}
+	private final KeyLock lock;
 
 	private final LockParameters parameters;
 
@@ -61,10 +35,8 @@ final class Hold implements Waiter.Outcome {
 
 	private final long fencingToken;
 
-	/**
-	 * Whether another hold of this instance had the lock before, in the same ownership.
-	 */
-	private final boolean handedOff;
+	/** From where the lock came; null if it was free. */
+	private final @Nullable Handover handover;
 
 	/** The thread that waited for it; null if none did. */
 	private final @Nullable Thread thread;
@@ -92,13 +64,15 @@ final class Hold implements Waiter.Outcome {
 	/** Whether it lasts until a unit of work is complete. */
 	private volatile boolean kept;
 
-	Hold(Waiter waiter, OwnerToken token, Lease lease, long fencingToken, boolean handedOff, long start) {
+	Hold(KeyLock lock, Waiter waiter, OwnerToken token, Lease lease, long fencingToken, @Nullable Handover handover,
+			long start) {
+		this.lock = lock;
 		this.parameters = waiter.parameters();
 		this.thread = waiter.thread();
 		this.token = token;
 		this.lease = lease;
 		this.fencingToken = fencingToken;
-		this.handedOff = handedOff;
+		this.handover = handover;
 		this.start = start;
 		this.limit = waiter.options().deferred() ? start + Time.FOREVER : this.parameters.limitFrom(start);
 	}
@@ -191,6 +165,11 @@ final class Hold implements Waiter.Outcome {
 
 	// questions
 
+	/** The lock of its key. */
+	KeyLock lock() {
+		return this.lock;
+	}
+
 	LockParameters parameters() {
 		return this.parameters;
 	}
@@ -211,8 +190,8 @@ final class Hold implements Waiter.Outcome {
 		return this.fencingToken;
 	}
 
-	boolean isHandedOff() {
-		return this.handedOff;
+	@Nullable Handover handover() {
+		return this.handover;
 	}
 
 	long limit() {

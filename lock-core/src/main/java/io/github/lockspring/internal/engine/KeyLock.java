@@ -2,21 +2,25 @@ package io.github.lockspring.internal.engine;
 
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
-import java.util.function.BiFunction;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import io.github.lockspring.LockEvent.Lost.Cause;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.internal.engine.AcquireFailure.Busy;
 import io.github.lockspring.internal.engine.AcquireFailure.Unavailable;
-import io.github.lockspring.internal.engine.Ownership.Grant;
-import io.github.lockspring.internal.engine.Ownership.State;
-import io.github.lockspring.internal.engine.WaiterAction.AcquireAttempt;
-import io.github.lockspring.internal.engine.WaiterAction.Park;
+import io.github.lockspring.internal.engine.KeyState.Asking;
+import io.github.lockspring.internal.engine.KeyState.Held;
+import io.github.lockspring.internal.engine.KeyState.Releasing;
+import io.github.lockspring.internal.engine.Waiter.WaitOptions;
+import io.github.lockspring.internal.engine.support.LockRecorder;
 import io.github.lockspring.internal.engine.support.Monitor;
-import io.github.lockspring.internal.engine.support.StoreDispatcher;
+import io.github.lockspring.internal.engine.support.Recording;
 import io.github.lockspring.internal.engine.support.Time;
+import io.github.lockspring.store.LockStore.AcquireRequest;
 import io.github.lockspring.store.LockStore.AcquireResult;
 import io.github.lockspring.store.LockStore.ReleaseRequest;
 import io.github.lockspring.store.LockStore.RenewRequest;
@@ -25,35 +29,20 @@ import io.github.lockspring.store.OwnerToken;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One key in this instance: the waiters, in order of arrival, and the ownership by which
- * the instance owns the key or tries to. This is the state machine of the protocol; the
- * table of its states and events is in the documentation of this package.
+ * One key in this instance: its waiters, in order of arrival, and its {@link KeyState
+ * state}.
  * <p>
- * For maintainers: every method is one transition under the monitor. There is no thread,
- * no clock and no store here: time is an argument, what has to be sent to the store is
- * returned to the waiter that calls (or given to the {@link KeyLockPort}), and its result
- * reported back. A time that was read before the monitor was entered may be late, never
- * early, which is safe, since a deadline counts from before a request was sent. What runs
- * other code (waking a waiter, releasing in the background, reporting a loss) happens
- * after the monitor has been left.
- * <p>
- * The first waiter, and no other, makes acquire attempts for all of them. When it goes
- * away, the next one takes over the same ownership, with its token and its place in the
- * store's queue. An ownership that is LOST, or that has left the store's queue, is
- * dropped at once; one that is RELEASING stays until its release has a result, so the
- * next waiter does not try in vain.
- * <p>
- * A lease counts from before the request that got it was sent, and one that arrived as a
- * message from before the last attempt that <em>found the lock busy</em>: that is the
- * only time of which it is certain that the grant is younger. So a message that arrives
- * during an attempt waits for the result. Messages are hints: where one is not certainly
- * right, the store is asked.
+ * For maintainers: each method of the first part is one event. It runs under the monitor,
+ * and only it changes anything; time is an argument. There is no thread, no clock and no
+ * store here: what an event sends, wakes or reports is an effect, which runs when the
+ * monitor has been left. Each event ends in {@link #settle}: a key that nobody waits for
+ * is abandoned by its state; one without a state is asked for if somebody waits, and is
+ * dropped otherwise. So no event can forget a waiter.
  */
 @SuppressWarnings("try")
 final class KeyLock implements Watchdog.Watched {
 
-	/** A lease that is over may have been noticed by nobody else yet. */
-	private static final long EXPIRY_MARGIN = 1_000_000;
+	private static final long MAX_PATIENCE = 100_000_000;
 
 	private final Monitor monitor = new Monitor();
 
@@ -61,22 +50,23 @@ final class KeyLock implements Watchdog.Watched {
 
 	private final KeyLockPort port;
 
-	private final LocalHandoff handoff;
-
 	private final RetrySchedule retry;
 
 	private final ArrayDeque<Waiter> waiters = new ArrayDeque<>(1);
 
-	private @Nullable Ownership ownership;
+	/** Null inside an event, and when this lock was dropped. */
+	private @Nullable KeyState state;
 
-	private boolean retired;
+	private boolean dropped;
+
+	/** When the first of those waiters gives up that do not watch the time themselves. */
+	private long waitersDue = NOT_DUE;
 
 	private volatile long due = NOT_DUE;
 
-	KeyLock(String key, KeyLockPort port, LocalHandoff handoff, RetrySchedule retry) {
+	KeyLock(String key, KeyLockPort port, RetrySchedule retry) {
 		this.key = key;
 		this.port = port;
-		this.handoff = handoff;
 		this.retry = retry;
 	}
 
@@ -84,307 +74,362 @@ final class KeyLock implements Watchdog.Watched {
 		return this.key;
 	}
 
-	// waiters
+	// events: waiters
 
 	/**
 	 * Adds a waiter to the queue.
-	 * @return what it has to do first, or null if this lock was dropped: get a new one
+	 * @return false if this lock was dropped: get a new one
 	 */
-	@Nullable WaiterAction enqueue(Waiter waiter, long now) {
+	boolean enqueue(Waiter waiter, long now) {
 		try (Monitor entered = this.monitor.enter()) {
-			Ownership present = present(now);
-			if (this.retired) {
-				return null;
+			if (this.dropped) {
+				return false;
 			}
-			boolean occupied = present != null || !this.waiters.isEmpty();
-			if (occupied && (waiter.options().once() || this.port.isClosing())) {
-				waiter.tell(busy(waiter, present, now));
-				return WaiterAction.DONE;
+			KeyState present = tickState(now);
+			if (this.state == null && this.waiters.isEmpty()) {
+				// it has ended just now, and nobody is ahead: this waiter has the key
+				// asked for
+				present = null;
 			}
-			this.waiters.addLast(waiter);
-			if (occupied) {
-				this.monitor.afterwards(this.port::openInbox);
+			if (this.port.isStopped()) {
+				tell(waiter, new Unavailable(LockMessages.STOPPED));
 			}
-			return decide(waiter, present, now);
+			else if (present != null && (waiter.options().once() || this.port.isClosing())) {
+				tell(waiter, whyNot(waiter, present, now));
+			}
+			else {
+				this.waiters.addLast(waiter);
+				this.waitersDue = waiter.endsItself() ? this.waitersDue
+						: earlier(this.waitersDue, waiter.options().until());
+				if (present != null) {
+					waits(waiter);
+				}
+			}
+			// a future must not block the thread that asks for it
+			settle(waiter.endsItself(), now);
+			return true;
 		}
 	}
 
 	/**
-	 * Says what a waiter has to do next.
-	 */
-	WaiterAction next(Waiter waiter, long now) {
-		if (waiter.outcome() != null) {
-			return WaiterAction.DONE;
-		}
-		try (Monitor entered = this.monitor.enter()) {
-			return (waiter.outcome() != null) ? WaiterAction.DONE : decide(waiter, present(now), now);
-		}
-	}
-
-	private WaiterAction decide(Waiter waiter, @Nullable Ownership present, long now) {
-		if (this.port.isStopped()) {
-			return giveUp(waiter, new Unavailable("The application has stopped"));
-		}
-		boolean first = this.waiters.peekFirst() == waiter;
-		if (first && (present == null || (present.isWaiting() && waiter.options().once()))) {
-			return attempt(waiter, present, now);
-		}
-		if (this.port.isClosing() || now - waiter.options().until() >= 0
-				|| (present != null && present.isHopeless(waiter.options(), now))) {
-			LockUnavailableException error = (present != null) ? present.unavailable(this.retry, now) : null;
-			return giveUp(waiter, (error != null) ? new Unavailable(error) : busy(waiter, present, now));
-		}
-		long until = (present != null) ? present.giveUpAt(waiter.options()) : waiter.options().until();
-		if (first && present != null && present.isWaiting()) {
-			if (now - present.nextAttempt() >= 0) {
-				return attempt(waiter, present, now);
-			}
-			until = Time.earlier(until, present.nextAttempt());
-		}
-		if (present != null && present.owns()) {
-			until = Time.earlier(until, present.expiry() + EXPIRY_MARGIN);
-		}
-		return new Park(until - now);
-	}
-
-	private AcquireAttempt attempt(Waiter waiter, @Nullable Ownership present, long now) {
-		Ownership asking = present;
-		if (asking == null) {
-			asking = this.port.newOwnership(this, waiter.parameters().grantMillis());
-			this.ownership = asking;
-		}
-		boolean queue = !waiter.options().once() && !this.port.isClosing() && this.port.hasQueue();
-		return asking.startAttempt(waiter.parameters().ttl(), queue, this.port.isInformed(), now);
-	}
-
-	private Busy busy(Waiter waiter, @Nullable Ownership present, long now) {
-		String holder = (present != null) ? present.describe(waiter.thread(), now) : LockMessages.AHEAD_IN_QUEUE;
-		return new Busy(this.port.isClosing() ? LockMessages.CLOSING : holder, present != null && !present.owns());
-	}
-
-	private WaiterAction giveUp(Waiter waiter, AcquireFailure failure) {
-		waiter.tell(failure);
-		leave(waiter);
-		return WaiterAction.DONE;
-	}
-
-	/**
-	 * A waiter goes away, unless its outcome is known.
-	 * @param failure its outcome
+	 * A waiter goes away.
+	 * @param failure what it is told, unless its outcome is known
 	 */
 	void cancel(Waiter waiter, AcquireFailure failure, long now) {
 		try (Monitor entered = this.monitor.enter()) {
-			if (waiter.outcome() != null) {
-				return;
-			}
-			if (this.ownership != null && this.waiters.peekFirst() == waiter) {
-				this.ownership.abandon(now);
-			}
-			giveUp(waiter, failure);
+			leave(waiter, failure);
+			settle(false, now);
 		}
 	}
 
 	/**
-	 * Removes a waiter. The next one takes over the ownership; without one it leaves the
-	 * store's queue.
+	 * The time of a waiter is over. One that waits for the first answer of the store is
+	 * told with the answer, if that comes soon: it is not known yet whether the lock is
+	 * busy.
+	 * @return when the waiter has to call again, unless it is told before
 	 */
-	private void leave(Waiter waiter) {
-		this.waiters.remove(waiter);
-		Ownership present = this.ownership;
-		if (this.waiters.isEmpty() && present != null && present.isWaiting()) {
-			this.ownership = null;
-			releaseInBackground(present);
-		}
-		settle();
-	}
-
-	/** Wakes the first waiter; without waiters and an ownership this lock is dropped. */
-	private void settle() {
-		Waiter first = this.waiters.peekFirst();
-		if (first != null) {
-			this.monitor.afterwards(first);
-		}
-		else if (this.ownership == null && !this.retired) {
-			this.retired = true;
-			this.port.retire(this);
-		}
-	}
-
-	/**
-	 * Lets all waiters look again what they have to do.
-	 */
-	void wakeAll() {
+	long timeOut(Waiter waiter, long now) {
 		try (Monitor entered = this.monitor.enter()) {
-			this.waiters.forEach(this.monitor::afterwards);
+			long until = endWait(waiter, tickState(now), now);
+			settle(false, now);
+			return until;
 		}
 	}
 
-	// results of acquire attempts
+	private long endWait(Waiter waiter, @Nullable KeyState present, long now) {
+		long until = (present instanceof Asking asking && next() == waiter) ? asking.answeredBy() : now;
+		if (present != null && now - until >= 0) {
+			leave(waiter, whyNot(waiter, present, now));
+		}
+		return until;
+	}
+
+	/**
+	 * From now on nobody waits: those that do are told, except for the one whose attempt
+	 * is under way.
+	 */
+	void closing(long now) {
+		try (Monitor entered = this.monitor.enter()) {
+			KeyState present = this.state;
+			for (Waiter waiter : List.copyOf(this.waiters)) {
+				if (present != null && (waiter != next() || !(present instanceof Asking))) {
+					leave(waiter, whyNot(waiter, present, now));
+				}
+			}
+			settle(false, now);
+		}
+	}
+
+	/**
+	 * The engine has stopped: nothing is held here any more.
+	 * @return whether something was
+	 */
+	boolean stop(long now) {
+		try (Monitor entered = this.monitor.enter()) {
+			tellAll(new Unavailable(LockMessages.STOPPED));
+			boolean held = this.state instanceof Held;
+			if (this.state != null) {
+				this.state.stopped(now);
+			}
+			settle(false, now);
+			return held;
+		}
+	}
+
+	// events: answers
 
 	/**
 	 * An attempt has a result.
 	 */
-	void answered(Waiter waiter, AcquireAttempt attempt, AcquireResult result, long now) {
+	void answered(Asking attempt, AcquireResult result, long now) {
 		try (Monitor entered = this.monitor.enter()) {
-			Ownership asking = this.ownership;
-			if (asking == null || !asking.endAttempt(attempt)) {
-				return;
-			}
-			boolean missed = asking.hasMissedMessage(attempt, result);
-			if (missed) {
-				this.monitor.afterwards(this.port::probeInbox);
-			}
-			if (result instanceof AcquireResult.Busy busy) {
-				busy(waiter, asking, attempt.sent(), busy, missed, now);
+			if (this.state == attempt) {
+				attempt.answered(result, now);
 			}
 			else {
-				acquired(waiter, asking, attempt, (AcquireResult.Acquired) result, now);
+				late(attempt, result, now);
 			}
+			settle(false, now);
 		}
 	}
 
-	private void acquired(Waiter waiter, Ownership asking, AcquireAttempt attempt, AcquireResult.Acquired result,
-			long now) {
-		Grant pending = asking.takePendingGrant();
-		asking.othersWait(pending != null && pending.othersWait(), now);
-		if (this.port.isStopped()) {
-			// what is held has been released; the waiter goes away and releases this
-			return;
+	/** What an attempt may have left in the store although nobody knows its token. */
+	private void late(Asking attempt, AcquireResult result, long now) {
+		boolean left = result instanceof AcquireResult.Acquired || attempt.request().queue();
+		if (left && !isOf(attempt.claim.token())) {
+			release(attempt.claim, 0, now);
 		}
-		long ttl = result.lease(attempt.request()).toNanos();
-		if (now - RenewalPolicy.deadline(attempt.sent(), ttl) < 0) {
-			grant(asking, result.fencingToken(), attempt.sent(), ttl, now);
-			return;
-		}
-		asking.late(now);
-		if (waiter.options().once()) {
-			giveUp(waiter, new Unavailable("The store's answer came after the lease that it gave was over"));
-		}
-	}
-
-	private void busy(Waiter waiter, Ownership asking, long sent, AcquireResult.Busy busy, boolean missed, long now) {
-		asking.busy(busy, sent, this.retry, !missed && this.port.isInformed(), now);
-		if (!waiter.options().once()) {
-			this.monitor.afterwards(this.port::openInbox);
-			considerMessages(asking, now);
-			return;
-		}
-		Busy failure = busy(waiter, asking, now);
-		if (!asking.mayBeInStore()) {
-			// never queued, and certainly not the owner: there is nothing to release
-			drop(asking.token());
-		}
-		giveUp(waiter, failure);
 	}
 
 	/**
 	 * An attempt failed: it may have been carried out, or may yet be.
-	 * @param interrupted whether the waiter was interrupted, which is not the store's
-	 * failure
 	 */
-	void failed(Waiter waiter, AcquireAttempt attempt, LockUnavailableException error, boolean interrupted, long now) {
+	void failed(Asking attempt, LockUnavailableException error, long now) {
 		try (Monitor entered = this.monitor.enter()) {
-			Ownership asking = this.ownership;
-			if (asking == null || !asking.endAttempt(attempt)) {
-				return;
+			if (this.state == attempt) {
+				attempt.failed(error, now);
 			}
-			if (interrupted) {
-				asking.interrupted(now);
-			}
-			else {
-				asking.failed(error, attempt.sent(), this.retry, now);
-				this.monitor.afterwards(this.port::probeInbox);
-				this.waiters.forEach(this.monitor::afterwards);
-			}
-			if (waiter.options().once() && !interrupted) {
-				giveUp(waiter, new Unavailable(error));
-			}
-			// those behind it need what came during its attempt
-			if (this.ownership == asking) {
-				considerMessages(asking, now);
-			}
-		}
-	}
-
-	// messages
-
-	/**
-	 * A message says that the lock was given to this ownership.
-	 */
-	void granted(Ownership granted, Grant grant, long now) {
-		try (Monitor entered = this.monitor.enter()) {
-			if (granted.state() == State.ATTEMPTING) {
-				granted.keepForResult(grant);
-			}
-			else if (granted.isWaiting()) {
-				consider(granted, grant, now);
-			}
-		}
-	}
-
-	private void considerMessages(Ownership waiting, long now) {
-		Grant grant = waiting.takePendingGrant();
-		if (grant != null) {
-			consider(waiting, grant, now);
-		}
-		else if (waiting.isAttemptWanted()) {
-			attemptBy(waiting, now);
-		}
-	}
-
-	private void consider(Ownership waiting, Grant grant, long now) {
-		waiting.othersWait(grant.othersWait(), now);
-		if (!waiting.mayUse(grant, now)) {
-			attemptBy(waiting, now);
-		}
-		else if (!this.port.isStopped()) {
-			grant(waiting, grant.fencingToken(), waiting.busySent(), waiting.grantNanos(), now);
+			settle(false, now);
 		}
 	}
 
 	/**
-	 * A message says that another instance waits for the lock.
+	 * The first try of a release has a result, or is over.
 	 */
-	void wanted(Ownership wanted, long now) {
+	void released(OwnerToken token, long now) {
 		try (Monitor entered = this.monitor.enter()) {
-			wanted.othersWait(true, now);
-			// if it waits, this instance owns the lock without knowing it
-			attemptBy(wanted, now);
+			if (this.state != null) {
+				this.state.released(token);
+			}
+			settle(false, now);
 		}
 	}
 
 	/**
-	 * Messages may have been missed: the next attempt is made at the given time at the
-	 * latest.
+	 * The holder is about to send a renewal itself.
+	 * @param length of the lease that it requests
 	 */
-	void attemptBy(long at) {
+	void renewing(Hold hold, long length, long now) {
 		try (Monitor entered = this.monitor.enter()) {
-			if (this.ownership != null) {
-				attemptBy(this.ownership, at);
+			Held held = heldBy(hold);
+			if (held != null) {
+				held.claim.requested(length);
+			}
+			settle(false, now);
+		}
+	}
+
+	/**
+	 * A renewal has a result. It counts for whoever holds the lock by now.
+	 * @param length of the lease that was requested
+	 */
+	void renewed(OwnerToken token, RenewResult result, long sent, long length, long now) {
+		try (Monitor entered = this.monitor.enter()) {
+			if (this.state instanceof Held held && isOf(token)) {
+				held.renewed(result, sent, length, now);
+			}
+			settle(false, now);
+		}
+	}
+
+	/**
+	 * The holder has lengthened the lease itself.
+	 * @param limit until when the hold may last, whatever its limit was: not a moment
+	 * later than the lease, which would then need a renewal
+	 */
+	void extended(Hold hold, long limit, long now) {
+		try (Monitor entered = this.monitor.enter()) {
+			if (heldBy(hold) != null) {
+				hold.extend(limit);
+			}
+			settle(false, now);
+		}
+	}
+
+	// events: messages
+
+	/**
+	 * A message says that the lock was given to a token.
+	 * @return whether the token is that of the state; one that is being released is not
+	 */
+	boolean granted(OwnerToken token, long fencingToken, boolean othersWait, long now) {
+		try (Monitor entered = this.monitor.enter()) {
+			boolean known = isOf(token);
+			if (this.state != null && known) {
+				this.state.granted(fencingToken, othersWait, now);
+			}
+			settle(false, now);
+			return known;
+		}
+	}
+
+	/**
+	 * A message says that another instance waits for the lock of a token.
+	 * @return whether the token is that of the state; one that is being released is not
+	 */
+	boolean wanted(OwnerToken token, long now) {
+		try (Monitor entered = this.monitor.enter()) {
+			boolean known = isOf(token);
+			if (this.state != null && known) {
+				this.state.wanted(now);
+			}
+			settle(false, now);
+			return known;
+		}
+	}
+
+	/**
+	 * Messages arrive from now on; earlier ones may have been lost.
+	 * @param by when to ask again at the latest
+	 */
+	void subscribed(long by, long now) {
+		try (Monitor entered = this.monitor.enter()) {
+			if (this.state != null) {
+				this.state.subscribed(by);
+			}
+			settle(false, now);
+		}
+	}
+
+	// events: time
+
+	@Override
+	public long due() {
+		return this.due;
+	}
+
+	@Override
+	public long tick(long now, List<Renewal> batch) {
+		try (Monitor entered = this.monitor.enter()) {
+			endWaits(tickState(now), now);
+			long window = 0;
+			if (this.state instanceof Held held) {
+				RenewRequest request = held.renewal(now);
+				if (request != null) {
+					batch.add(new Renewal(this, request));
+					window = held.lease().window();
+				}
+			}
+			settle(false, now);
+			return window;
+		}
+	}
+
+	/**
+	 * Lets the time pass for the state.
+	 * @return what it is then, or was until now
+	 */
+	private @Nullable KeyState tickState(long now) {
+		KeyState before = this.state;
+		if (before != null) {
+			before.tick(now);
+		}
+		return (this.state != null) ? this.state : before;
+	}
+
+	/** Tells those whose time is over, and do not watch it themselves. */
+	private void endWaits(@Nullable KeyState present, long now) {
+		if (this.waitersDue == NOT_DUE || now - this.waitersDue < 0) {
+			return;
+		}
+		this.waitersDue = NOT_DUE;
+		for (Waiter waiter : List.copyOf(this.waiters)) {
+			long until = waiter.options().until();
+			if (!waiter.endsItself() && now - until >= 0) {
+				until = endWait(waiter, present, now);
+			}
+			if (!waiter.endsItself() && waiter.outcome() == null) {
+				this.waitersDue = earlier(this.waitersDue, until);
 			}
 		}
 	}
 
-	private void attemptBy(Ownership waiting, long at) {
-		if (waiting.attemptBy(at)) {
-			settle();
+	// events: the holder
+
+	/**
+	 * What the end of a hold means for its holder.
+	 *
+	 * @param outcome what the holder is told
+	 * @param release what ends the ownership in the store; null if nothing does
+	 */
+	record Ending(Outcome outcome, Releases.@Nullable Release release) {
+
+		private static final Ending REPEATED = new Ending(Outcome.REPEATED, null);
+
+		private static final Ending LOST = new Ending(Outcome.LOST, null);
+
+		private static final Ending HANDED_OFF = new Ending(Outcome.ENDED, null);
+
+		/** How a hold ended. */
+		enum Outcome {
+
+			/** It has ended before. */
+			REPEATED,
+			/** The lock was lost before the end. */
+			LOST,
+			/** It was held until now. */
+			ENDED
+
+		}
+
+	}
+
+	/**
+	 * Ends a hold: hands the lock off to the next waiter if it may, otherwise releases it
+	 * in the store.
+	 * @param mayBlock whether the driver may block the present thread
+	 */
+	Ending end(Hold hold, boolean mayBlock, long now) {
+		try (Monitor entered = this.monitor.enter()) {
+			if (hold.state() == Hold.State.CLOSED) {
+				return Ending.REPEATED;
+			}
+			tickState(now);
+			hold.close();
+			Held held = heldBy(hold);
+			Ending ending = Ending.LOST;
+			if (held != null) {
+				recordEnd(hold, now);
+				Ending sent = held.end(mayBlock, now);
+				ending = (sent != null) ? sent : Ending.HANDED_OFF;
+			}
+			settle(false, now);
+			return ending;
 		}
 	}
 
-	// holds
-
-	private void grant(Ownership granted, long fencingToken, long sent, long length, long now) {
-		granted.acquired(fencingToken, sent, length, now);
-		hold(granted, now);
-	}
-
-	/** Gives the lock to the first waiter. */
-	private void hold(Ownership held, long now) {
-		Waiter waiter = this.waiters.removeFirst();
-		Hold hold = held.holdFor(waiter, now);
-		watch(hold);
-		waiter.tell(hold);
-		this.monitor.afterwards(waiter);
+	/**
+	 * Decides about a lease that seems to be over: it is lengthened in this moment, or is
+	 * lost from now on. Once a caller has seen it end, it is never held again.
+	 */
+	boolean isHeld(Hold hold, long now) {
+		try (Monitor entered = this.monitor.enter()) {
+			if (heldBy(hold) != null) {
+				tickState(now);
+			}
+			settle(false, now);
+			return hold.isActive();
+		}
 	}
 
 	/**
@@ -393,10 +438,7 @@ final class KeyLock implements Watchdog.Watched {
 	void begin(Hold hold, long now) {
 		try (Monitor entered = this.monitor.enter()) {
 			hold.begin(now);
-			Ownership held = this.ownership;
-			if (held != null && held.state() == State.HELD && held.hold() == hold) {
-				watch(hold);
-			}
+			settle(false, now);
 		}
 	}
 
@@ -408,228 +450,288 @@ final class KeyLock implements Watchdog.Watched {
 	}
 
 	/**
-	 * Decides about a lease that seems to be over: it is lengthened in this moment, or is
-	 * lost from now on. Once a caller has seen it end, it is never held again.
-	 */
-	boolean isHeld(Hold hold, long now) {
-		return inside(() -> isStillHeld(hold, now));
-	}
-
-	private boolean isStillHeld(Hold hold, long now) {
-		Ownership held = this.ownership;
-		if (hold.isActive() && hold.isOver(now) && held != null && held.hold() == hold) {
-			lose(held, Cause.EXPIRED, now);
-		}
-		return hold.isActive();
-	}
-
-	/**
-	 * Ends a hold: hands the lock off to the next waiter if it may, otherwise says what
-	 * to send to the store.
-	 */
-	Hold.End end(Hold hold, long now) {
-		try (Monitor entered = this.monitor.enter()) {
-			if (hold.state() == Hold.State.CLOSED) {
-				return Hold.End.REPEATED;
-			}
-			boolean held = isStillHeld(hold, now);
-			hold.close();
-			Ownership owned = this.ownership;
-			return (held && owned != null) ? end(owned, hold, now) : Hold.End.LOST;
-		}
-	}
-
-	private Hold.End end(Ownership owned, Hold hold, long now) {
-		long keep = hold.keepFor(now);
-		Waiter next = this.waiters.peekFirst();
-		if (next != null && keep <= 0 && mayHandOff(owned, hold, next, now)) {
-			owned.handOff();
-			hold(owned, now);
-			return Hold.End.HANDED_OFF;
-		}
-		ReleaseRequest request = owned
-			.releaseRequest((keep > 0) ? Duration.ofNanos(keep).plusMillis(1) : Duration.ZERO);
-		owned.release();
-		this.due = NOT_DUE;
-		return new Hold.End(Hold.End.Outcome.ENDED, request);
-	}
-
-	private boolean mayHandOff(Ownership owned, Hold hold, Waiter next, long now) {
-		return !this.port.isClosing() && owned.lease().mayBeHandedOff(now) && this.handoff.isAllowed(hold.parameters(),
-				next.parameters(), owned.handoffs(), owned.contendedFor(this.port.isInformed(), now));
-	}
-
-	// leases
-
-	@Override
-	public long due() {
-		return this.due;
-	}
-
-	private void watch(Hold hold) {
-		long next = hold.nextEvent();
-		long at = (next != NOT_DUE) ? next : next + 1;
-		// a hand-off changes nothing here, and a volatile write would cost it time
-		if (this.due != at) {
-			this.due = at;
-			this.port.due(at);
-		}
-	}
-
-	@Override
-	public long tick(long now, List<StoreDispatcher.Renewal> batch) {
-		try (Monitor entered = this.monitor.enter()) {
-			Ownership held = this.ownership;
-			if (held == null || !held.owns()) {
-				return 0;
-			}
-			Hold hold = held.presentHold();
-			if (hold.isOver(now) || hold.isAbandoned()) {
-				lose(held, hold.isOver(now) ? Cause.EXPIRED : Cause.THREAD_ENDED, now);
-				return 0;
-			}
-			boolean renew = hold.startRenewalIfDue(now);
-			watch(hold);
-			if (!renew) {
-				return 0;
-			}
-			batch.add(held);
-			return held.lease().window();
-		}
-	}
-
-	/**
-	 * Makes the request for a lease that is to be renewed; null if it need not be any
-	 * more.
-	 */
-	@Nullable RenewRequest renewRequest(Ownership held, long now) {
-		try (Monitor entered = this.monitor.enter()) {
-			Hold hold = held.hold();
-			if (held.state() != State.HELD || hold == null || hold.isOver(now) || !hold.needsRenewal()) {
-				return null;
-			}
-			return new RenewRequest(this.key, held.token(), this.port.lease(hold.ttlToRequest(now)));
-		}
-	}
-
-	/**
-	 * A renewal in the background has a result.
-	 */
-	void renewed(Ownership held, RenewResult result, long sent, long ttl, long now) {
-		try (Monitor entered = this.monitor.enter()) {
-			apply(held, result, sent, ttl, now);
-		}
-	}
-
-	/**
-	 * A renewal by the holder has a result.
-	 * @param lease the lease that was requested
-	 * @param extension how long the hold may last, whatever its limit was; 0: as before
-	 */
-	void renewedByHolder(Hold hold, RenewResult result, long sent, long lease, long extension, long now) {
-		try (Monitor entered = this.monitor.enter()) {
-			Ownership held = this.ownership;
-			if (held == null || held.hold() != hold) {
-				return;
-			}
-			if (extension > 0 && result == RenewResult.RENEWED && isStillHeld(hold, now)) {
-				// not a moment later than the lease, which would then need a renewal
-				hold.extend(RenewalPolicy.deadline(sent, extension));
-			}
-			apply(held, result, sent, lease, now);
-		}
-	}
-
-	private void apply(Ownership held, RenewResult result, long sent, long ttl, long now) {
-		Hold hold = held.hold();
-		if (held.state() != State.HELD || hold == null) {
-			return;
-		}
-		if (hold.isOver(now)) {
-			lose(held, Cause.EXPIRED, now);
-			return;
-		}
-		long left = hold.deadline() - now;
-		this.monitor.afterwards(() -> this.port.renewed(hold, result, left));
-		switch (result) {
-			case RENEWED -> held.lease().lengthen(sent, ttl);
-			case NOT_OWNER -> {
-				lose(held, Cause.NOT_OWNER, now);
-				return;
-			}
-			case UNKNOWN -> held.lease().retryRenewal(now);
-		}
-		watch(hold);
-	}
-
-	// ends
-
-	/** Returns the ownership, unless its lease is over. */
-	private @Nullable Ownership present(long now) {
-		Ownership present = this.ownership;
-		if (present != null && present.owns() && now - present.expiry() >= 0) {
-			lose(present, Cause.EXPIRED, now);
-		}
-		return this.ownership;
-	}
-
-	/** Releases at once: a renewal that was given up may have been carried out. */
-	private void lose(Ownership lost, Cause cause, long now) {
-		this.port.releasing(lost.token());
-		ReleaseRequest release = declareLost(lost, cause, now);
-		this.monitor.afterwards(() -> this.port.release(release, this, false));
-	}
-
-	private ReleaseRequest declareLost(Ownership lost, Cause cause, long now) {
-		ReleaseRequest release = lost.releaseRequest(Duration.ZERO);
-		lost.lose();
-		this.due = NOT_DUE;
-		drop(lost.token());
-		Hold hold = lost.presentHold();
-		hold.lose(cause);
-		this.monitor.afterwards(() -> this.port.lost(hold, cause, now));
-		settle();
-		return release;
-	}
-
-	/**
 	 * Takes away what is held: the work goes on without the lock.
-	 * @param cause why it is lost
-	 * @return the release to send, or null
+	 * @return what ends the ownership in the store; null if nothing is held
 	 */
-	@Nullable ReleaseRequest surrender(Cause cause, long now) {
+	Releases.@Nullable Release force(long now) {
 		try (Monitor entered = this.monitor.enter()) {
-			Ownership held = this.ownership;
-			if (held == null || !held.owns()) {
-				return null;
+			Releases.Release release = null;
+			if (this.state instanceof Held held) {
+				OwnerToken token = held.claim.token();
+				held.lose(Cause.FORCED, now);
+				release = this.port.registered(token);
 			}
-			return declareLost(held, cause, now);
+			settle(false, now);
+			return release;
 		}
 	}
 
-	private void releaseInBackground(Ownership owned) {
-		ReleaseRequest request = owned.releaseRequest(Duration.ZERO);
-		boolean expectsMessage = owned.expectsMessage();
-		owned.release();
-		this.port.releasing(request.token());
-		this.monitor.afterwards(() -> this.port.release(request, this, expectsMessage));
-	}
+	// what states do
 
 	/**
-	 * The release of an ownership has a result, or was given up.
+	 * Ends an event.
+	 * @param mayBlock whether the driver may block the present thread
 	 */
-	void released(OwnerToken token) {
-		try (Monitor entered = this.monitor.enter()) {
-			drop(token);
-			settle();
+	private void settle(boolean mayBlock, long now) {
+		if (this.waiters.isEmpty() && this.state != null) {
+			this.state.abandoned(now);
+		}
+		if (this.state == null && !this.waiters.isEmpty()) {
+			Claim claim = this.port.newClaim(first().parameters().grantMillis(), now);
+			ask(claim, mayBlock, now, null, now);
+		}
+		else if (this.state == null && !this.dropped) {
+			this.dropped = true;
+			this.port.drop(this);
+		}
+		long next = (this.state != null) ? earlier(this.state.due(), this.waitersDue) : NOT_DUE;
+		// a hand-off changes nothing here, and a volatile write would cost it time
+		if (this.due != next) {
+			this.due = next;
+			if (next != NOT_DUE) {
+				this.port.due(next);
+			}
 		}
 	}
 
+	private static long earlier(long a, long b) {
+		if (a == NOT_DUE) {
+			return b;
+		}
+		return (b == NOT_DUE) ? a : Time.earlier(a, b);
+	}
+
+	void become(@Nullable KeyState next) {
+		this.state = next;
+	}
+
 	/**
-	 * Reads the present ownership, if there is one, and the number of waiters.
+	 * Makes an attempt for the first waiter, and for all others too.
+	 * @param unansweredSince when the first attempt without an answer was sent
+	 * @param error why the last attempt has no answer; null if it has one
 	 */
-	<T extends @Nullable Object> T read(BiFunction<@Nullable Ownership, Integer, T> reader) {
-		return inside(() -> reader.apply(this.ownership, this.waiters.size()));
+	void ask(Claim claim, long unansweredSince, @Nullable LockUnavailableException error, long now) {
+		ask(claim, false, unansweredSince, error, now);
+	}
+
+	private void ask(Claim claim, boolean mayBlock, long unansweredSince, @Nullable LockUnavailableException error,
+			long now) {
+		if (this.port.hasQueue() && claim.isUnreached(this.port.isInformed(), now)) {
+			// the token carries its grant, and cannot take back what it has said
+			release(claim, 0, now);
+			Claim reached = this.port.newClaim(OwnerToken.SHORT_GRANT_MILLIS, now);
+			reached.followed(claim);
+			send(reached, mayBlock, unansweredSince, error, now);
+		}
+		else {
+			send(claim, mayBlock, unansweredSince, error, now);
+		}
+	}
+
+	private void send(Claim claim, boolean mayBlock, long unansweredSince, @Nullable LockUnavailableException error,
+			long now) {
+		Waiter first = first();
+		Duration ttl = first.parameters().ttl();
+		claim.requested(ttl.toNanos());
+		boolean queue = !first.options().once() && !this.port.isClosing() && mayQueue(claim);
+		if (queue) {
+			claim.maybeLeft();
+		}
+		Asking attempt = new Asking(this, claim, new AcquireRequest(this.key, claim.token(), ttl, queue), now,
+				unansweredSince, error);
+		this.state = attempt;
+		this.monitor.afterwards(() -> this.port.send(attempt, mayBlock));
+	}
+
+	/** Whether a token can be in the store's queue. */
+	boolean mayQueue(Claim claim) {
+		return this.port.hasQueue() && (this.port.isInformed() || !claim.token().needsMessage());
+	}
+
+	/** This instance owns the lock: the first waiter gets it. */
+	void own(Claim claim, long fencingToken, long sent, long length, long now) {
+		claim.owned(now);
+		give(claim, new Lease(sent, length), fencingToken, 0, now);
+	}
+
+	/**
+	 * The first waiter gets the lock.
+	 * @param handoffs how often this instance has handed it off since it owns it
+	 */
+	void give(Claim claim, Lease lease, long fencingToken, int handoffs, long now) {
+		Waiter waiter = this.waiters.removeFirst();
+		Hold hold = new Hold(this, waiter, claim.token(), lease, fencingToken, KeyState.handover(claim, handoffs), now);
+		this.state = new Held(this, claim, lease, hold, handoffs);
+		record((to) -> to.held(hold.parameters().name(), hold.handover()));
+		tell(waiter, hold);
+	}
+
+	/**
+	 * Releases a token, in the background. It stays known until that is answered or given
+	 * up.
+	 */
+	void release(Claim claim, long lastFencingToken, long now) {
+		end(claim, new ReleaseRequest(this.key, claim.token(), lastFencingToken, Duration.ZERO), false, now);
+	}
+
+	/** Registers a release before the claim is dropped, and sends it afterwards. */
+	Ending end(Claim claim, ReleaseRequest request, boolean mayBlock, long now) {
+		Releases.Release release = this.port.register(request, this, now + claim.longest());
+		this.monitor.afterwards(() -> this.port.send(release, mayBlock));
+		return new Ending(Ending.Outcome.ENDED, release);
+	}
+
+	void lose(Hold hold, Cause cause, long now) {
+		hold.lose(cause);
+		recordEnd(hold, now);
+		this.monitor.afterwards(() -> this.port.lost(hold, cause, now));
+	}
+
+	/** A hold that {@link #give} has recorded ends, once: at its end, or at its loss. */
+	private void recordEnd(Hold hold, long now) {
+		record((to) -> to.ended(hold.parameters().name(), hold.nanosHeld(now)));
+	}
+
+	/** Records something, after the event. */
+	void record(Consumer<LockRecorder> fact) {
+		Recording recording = this.port.recording();
+		if (recording.isOn()) {
+			this.monitor.afterwards(() -> recording.add(fact));
+		}
+	}
+
+	// waiters
+
+	/** The first waiter; there must be one. */
+	private Waiter first() {
+		return this.waiters.getFirst();
+	}
+
+	/** The waiter whose turn is next, or null. */
+	@Nullable Waiter next() {
+		return this.waiters.peekFirst();
+	}
+
+	boolean isAbandoned() {
+		return this.waiters.isEmpty();
+	}
+
+	/** Tells a waiter its outcome. */
+	private void tell(Waiter waiter, Waiter.Outcome outcome) {
+		waiter.tell(outcome);
+		if (waiter.isWaiting()) {
+			record((to) -> to.waiting(waiter.parameters().name(), -1));
+		}
+		this.monitor.afterwards(waiter::wake);
+	}
+
+	/** A waiter has to wait for others. */
+	private void waits(Waiter waiter) {
+		if (waiter.beginsToWait()) {
+			this.monitor.afterwards(this.port::openInbox);
+			record((to) -> to.waiting(waiter.parameters().name(), 1));
+		}
+	}
+
+	/** All have to wait: the first one does so from now on. */
+	private void waitsFirst() {
+		if (!this.waiters.isEmpty()) {
+			waits(first());
+		}
+	}
+
+	private void leave(Waiter waiter, AcquireFailure failure) {
+		if (waiter.outcome() == null && this.waiters.remove(waiter)) {
+			tell(waiter, failure);
+		}
+	}
+
+	/** Those who do not wait any longer, and all when the application stops. */
+	void tellThoseThatDoNotWait(AcquireFailure failure, long now) {
+		Iterator<Waiter> all = this.waiters.iterator();
+		while (all.hasNext()) {
+			Waiter waiter = all.next();
+			if (waiter.options().once() || this.port.isClosing() || now - waiter.options().until() >= 0) {
+				all.remove();
+				tell(waiter, closing(failure));
+			}
+		}
+		waitsFirst();
+	}
+
+	/**
+	 * Those whose time is over or for whom the store has failed for too long, and all if
+	 * it has failed in a way that no wait mends.
+	 */
+	void tellUnavailable(LockUnavailableException error, long since, long now) {
+		AcquireFailure failure = new Unavailable(error);
+		for (Waiter waiter : new ArrayList<>(this.waiters)) {
+			WaitOptions options = waiter.options();
+			if (error.isPermanent() || options.once() || this.port.isClosing() || now - options.until() >= 0
+					|| now - since >= options.unavailableAfter()) {
+				leave(waiter, failure);
+			}
+		}
+		waitsFirst();
+	}
+
+	private void tellAll(AcquireFailure failure) {
+		for (Waiter waiter : List.copyOf(this.waiters)) {
+			leave(waiter, failure);
+		}
+	}
+
+	private AcquireFailure whyNot(Waiter waiter, KeyState present, long now) {
+		return closing(present.whyNot(waiter, now));
+	}
+
+	private AcquireFailure closing(AcquireFailure failure) {
+		return (failure instanceof Busy busy && this.port.isClosing())
+				? new Busy(LockMessages.CLOSING, busy.elsewhere()) : failure;
+	}
+
+	// questions
+
+	KeyLockPort port() {
+		return this.port;
+	}
+
+	RetrySchedule retry() {
+		return this.retry;
+	}
+
+	/**
+	 * The longest time for an answer about a lease: a little longer than the store may
+	 * take, since the store knows best why there is none.
+	 */
+	long timeout(Duration ttl) {
+		long timeout = Math.min(this.retry.commandTimeout(), ttl.toNanos() / 3);
+		return timeout + Math.min(timeout / 4, MAX_PATIENCE);
+	}
+
+	/** Whether the store is to have the token: not if it is being released. */
+	private boolean isOf(OwnerToken token) {
+		return this.state != null && !(this.state instanceof Releasing) && this.state.claim.token().equals(token);
+	}
+
+	private @Nullable Held heldBy(Hold hold) {
+		return (this.state instanceof Held held && held.hold() == hold) ? held : null;
+	}
+
+	/**
+	 * Reads the state and the number of waiters.
+	 */
+	<T extends @Nullable Object> T read(Reader<T> reader) {
+		return inside(() -> reader.read(this.state, this.waiters.size()));
+	}
+
+	/**
+	 * Reads a state.
+	 */
+	interface Reader<T extends @Nullable Object> {
+
+		T read(@Nullable KeyState state, int waiting);
+
 	}
 
 	private <T extends @Nullable Object> T inside(Supplier<T> action) {
@@ -638,11 +740,9 @@ final class KeyLock implements Watchdog.Watched {
 		}
 	}
 
-	/** Forgets an ownership that has nothing to release. */
-	private void drop(OwnerToken token) {
-		if (this.ownership != null && this.ownership.token().equals(token)) {
-			this.ownership = null;
-		}
+	@Override
+	public String toString() {
+		return "lock '" + this.key + "'";
 	}
 
 }

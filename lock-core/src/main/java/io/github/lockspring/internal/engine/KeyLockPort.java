@@ -3,57 +3,21 @@ package io.github.lockspring.internal.engine;
 import java.time.Duration;
 
 import io.github.lockspring.LockEvent.Lost.Cause;
+import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.internal.engine.KeyState.Asking;
+import io.github.lockspring.internal.engine.support.Recording;
+import io.github.lockspring.store.LockStore.AcquireRequest;
 import io.github.lockspring.store.LockStore.ReleaseRequest;
-import io.github.lockspring.store.LockStore.RenewResult;
 import io.github.lockspring.store.OwnerToken;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a {@link KeyLock} needs from outside. Nothing here blocks or calls back.
+ * What a {@link KeyLock} needs from outside. Questions and registrations are asked under
+ * its monitor and call nothing; the rest are effects, outside of every monitor.
  */
 interface KeyLockPort {
 
-	/**
-	 * Makes a new ownership with a token of its own.
-	 */
-	Ownership newOwnership(KeyLock lock, int grantMillis);
-
-	/**
-	 * Knows a token until its release in the background has a result, also if the lock
-	 * drops the ownership before: no message about it is answered with a release.
-	 */
-	void releasing(OwnerToken token);
-
-	/**
-	 * Drops a lock that has neither waiters nor an ownership.
-	 */
-	void retire(KeyLock lock);
-
-	/**
-	 * Releases in the background. Called without the lock's monitor.
-	 * @param request the request
-	 * @param lock is told by {@link KeyLock#released}, or null
-	 * @param expectsMessage whether a message should have arrived if the token turns out
-	 * to own the lock
-	 */
-	void release(ReleaseRequest request, @Nullable KeyLock lock, boolean expectsMessage);
-
-	/**
-	 * The lock is to be looked at, perhaps earlier than all others.
-	 */
-	void due(long at);
-
-	/**
-	 * Reports a renewal that has a result or failed. Called without the lock's monitor.
-	 * @param left time that was left of the lease before it counted, in nanoseconds
-	 */
-	void renewed(Hold hold, RenewResult result, long left);
-
-	/**
-	 * Reports a loss, and interrupts the thread that works under the lock if that is
-	 * wanted. Called without the lock's monitor.
-	 */
-	void lost(Hold hold, Cause cause, long now);
+	// questions
 
 	/** Whether new waiting is refused, since the application stops. */
 	boolean isClosing();
@@ -64,15 +28,71 @@ interface KeyLockPort {
 	/** Whether the store queues waiters. */
 	boolean hasQueue();
 
-	/** The length of the lease to request for a ttl: what the store can give at once. */
-	Duration lease(Duration ttl);
-
 	/** Whether messages of other instances arrive. */
 	boolean isInformed();
 
+	/** Whether the store carries out the requests for one key in their order. */
+	boolean isOrdered();
+
+	/** The length of the lease to request for a ttl: what the store can give at once. */
+	Duration lease(Duration ttl);
+
+	/** What is recorded. */
+	Recording recording();
+
+	/** Says that an attempt has no answer in time. */
+	LockUnavailableException unanswered(AcquireRequest request);
+
+	// registrations
+
+	/**
+	 * Makes a claim with a token of its own.
+	 */
+	Claim newClaim(int grantMillis, long now);
+
+	/**
+	 * Knows a token until its release has been answered or is given up, also if the lock
+	 * drops the claim before: no message about it is answered with a release.
+	 * @param until when the lease that it ends is over
+	 */
+	Releases.Release register(ReleaseRequest request, KeyLock lock, long until);
+
+	/** Returns the release of a token that is under way, or null. */
+	Releases.@Nullable Release registered(OwnerToken token);
+
+	/**
+	 * Drops a lock that has neither waiters nor a state.
+	 */
+	void drop(KeyLock lock);
+
+	/**
+	 * Something of the lock is due, perhaps earlier than all else.
+	 */
+	void due(long at);
+
+	// effects
+
+	/**
+	 * Sends an attempt.
+	 * @param mayBlock whether the driver may block the present thread
+	 */
+	void send(Asking attempt, boolean mayBlock);
+
+	/**
+	 * Sends a release, until it is answered or its lease is over.
+	 * @param mayBlock whether the driver may block the present thread
+	 */
+	void send(Releases.Release release, boolean mayBlock);
+
+	/**
+	 * A waiter waits for others: messages are needed.
+	 */
 	void openInbox();
 
-	/** Messages may have been lost: find out whether they arrive. */
-	void probeInbox();
+	/**
+	 * Reports a loss, and interrupts the thread that works under the lock if that is
+	 * wanted.
+	 */
+	void lost(Hold hold, Cause cause, long now);
 
 }

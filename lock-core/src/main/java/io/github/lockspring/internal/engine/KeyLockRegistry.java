@@ -3,84 +3,83 @@ package io.github.lockspring.internal.engine;
 import java.nio.ByteBuffer;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Base64;
-import java.util.Map;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
+import java.util.random.RandomGenerator;
 
 import io.github.lockspring.LockEvent.Lost.Cause;
 import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.internal.engine.support.AsyncReleases;
+import io.github.lockspring.internal.engine.KeyState.Asking;
 import io.github.lockspring.internal.engine.support.InstanceRegistration;
 import io.github.lockspring.internal.engine.support.LockEvents;
-import io.github.lockspring.internal.engine.support.LockRecorder.Renewal;
 import io.github.lockspring.internal.engine.support.LockRecorder;
 import io.github.lockspring.internal.engine.support.Recording;
 import io.github.lockspring.internal.engine.support.StoreClient;
-import io.github.lockspring.internal.engine.support.StoreDispatcher;
 import io.github.lockspring.internal.engine.support.Time;
 import io.github.lockspring.store.Inbox;
 import io.github.lockspring.store.InboxListener;
 import io.github.lockspring.store.InstanceInfo;
-import io.github.lockspring.store.LockStore.ReleaseRequest;
-import io.github.lockspring.store.LockStore.ReleaseResult;
-import io.github.lockspring.store.LockStore.RenewResult;
 import io.github.lockspring.store.LockStore;
+import io.github.lockspring.store.LockStore.AcquireRequest;
+import io.github.lockspring.store.LockStore.ReleaseRequest;
 import io.github.lockspring.store.OwnerToken;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * The locks of one instance: one for each key that is in use here. Connects the locks
- * with the store, its messages, and the machinery. Thread-safe.
+ * with the store, its messages, and the threads. Thread-safe.
  * <p>
  * For maintainers: a token is <em>known</em> from before its first request is sent until
- * its release has a result or was given up: as the token of its key's present ownership,
- * or as one whose release is under way. A message about a token that is not known is
- * answered with a release: this is how the store gets rid of orphans. A lock removes
- * itself, under its monitor, when it has neither an ownership nor waiters. A monitor is
- * never entered inside another one, nor held during a request.
+ * its release has been answered or was given up: as that of its key's claim, or in
+ * {@link Releases}. A message about a token that is not known is answered with a release:
+ * this is how the store gets rid of orphans. A lock removes itself, under its monitor,
+ * when it has neither a state nor waiters. A monitor is never entered inside another one,
+ * nor held during a request.
  */
 final class KeyLockRegistry implements KeyLockPort, InboxListener {
-
-	/** A renewal that fails can be tried again before the lease ends, more than once. */
-	private static final double RENEWAL_INTERVAL = 1.0 / 3;
-
-	/** Most leases that one request renews: other requests do not wait long behind it. */
-	private static final int RENEWAL_BATCH = 100;
-
-	/**
-	 * How long a lock stays in this instance while another one waits: many short holds
-	 * share one hand-over, and nobody notices the wait.
-	 */
-	static final long MAX_HANDOFF_NANOS = 10_000_000;
 
 	private static final Logger logger = LoggerFactory.getLogger(KeyLock.class);
 
 	/** Spreads the attempts that follow a new subscription. */
 	private static final long MAX_SPREAD_NANOS = 50_000_000;
 
+	/**
+	 * The threads of an engine.
+	 *
+	 * @param background sends attempts and releases to a store that blocks
+	 * @param io runs anything else that may block
+	 * @param events tells listeners, writes the log, and completes futures
+	 * @param watchdog runs the watchdog
+	 */
+	record Threads(Executor background, Executor io, Executor events, Executor watchdog) {
+	}
+
+	/**
+	 * What differs from one run to the next.
+	 *
+	 * @param instance the identity of the instance, part of its owner tokens
+	 * @param random spreads the attempts of several instances
+	 */
+	record Chance(String instance, Supplier<RandomGenerator> random) {
+	}
+
 	private final EngineSettings settings;
 
 	private final Time time;
 
-	private final StoreClient client;
-
-	private final StoreDispatcher dispatcher;
-
-	private final AsyncReleases asyncReleases;
-
-	private final Watchdog watchdog;
-
-	private final Executor ioThreads;
+	private final Threads threads;
 
 	private final LockEvents events;
 
@@ -89,13 +88,19 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 	/** Whether the time of acquisitions and holds is of any use. */
 	private final boolean timed;
 
-	private final RenewalPolicy renewal;
+	private final StoreClient client;
 
-	private final LocalHandoff handoff;
+	private final Releases releases;
+
+	private final Renewals renewals;
+
+	private final Watchdog watchdog;
 
 	private final RetrySchedule retry;
 
 	private final String instance;
+
+	private final Supplier<RandomGenerator> random;
 
 	/** What to add to the engine's time for microseconds of the wall clock. */
 	private final long epochMicros;
@@ -103,12 +108,6 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 	private final AtomicLong sequence = new AtomicLong();
 
 	private final ConcurrentHashMap<String, KeyLock> locks = new ConcurrentHashMap<>();
-
-	/**
-	 * Tokens whose release in the background has no result yet, and whether a message has
-	 * given them the lock meanwhile.
-	 */
-	private final Map<OwnerToken, Boolean> releasing = new ConcurrentHashMap<>();
 
 	private final Optional<Inbox> inbox;
 
@@ -121,24 +120,31 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 	private volatile boolean stopped;
 
 	KeyLockRegistry(LockStore store, EngineSettings settings, Consumer<LockEvent> listener, LockRecorder recorder,
-			Time time, Executor ioThreads, Executor eventThread, Executor watchdogThread) {
+			Time time, Threads threads) {
+		this(store, settings, listener, recorder, time, threads,
+				new Chance(newInstance(time.nanoTime()), ThreadLocalRandom::current));
+	}
+
+	/** Creates an instance that chance has made: a test repeats it. */
+	KeyLockRegistry(LockStore store, EngineSettings settings, Consumer<LockEvent> listener, LockRecorder recorder,
+			Time time, Threads threads, Chance chance) {
 		this.settings = settings;
 		this.time = time;
-		this.ioThreads = ioThreads;
-		this.instance = newInstance(time.nanoTime());
-		this.epochMicros = time.wallMicros() - micros();
-		this.events = new LockEvents(listener, eventThread);
+		this.threads = threads;
+		this.instance = chance.instance();
+		this.random = chance.random();
+		this.epochMicros = time.wallMicros() - micros(time.nanoTime());
+		this.events = new LockEvents(listener, threads.events());
 		this.recording = new Recording(recorder, this.events);
 		this.timed = this.recording.isOn() || this.events.isHeard();
-		this.client = new StoreClient(store, settings.commandTimeout(), this.events, this.recording, time);
-		this.dispatcher = new StoreDispatcher(this.client, RENEWAL_BATCH, time, ioThreads, this.events);
-		this.asyncReleases = new AsyncReleases(this.client, this.dispatcher, time, this.events);
-		this.registration = new InstanceRegistration(this.instance, this.client, time, ioThreads);
-		this.watchdog = new Watchdog(time, watchdogThread, this.locks.values(), this.dispatcher::renew,
-				this.registration, this.events);
-		this.renewal = new RenewalPolicy(RENEWAL_INTERVAL);
-		this.handoff = new LocalHandoff(MAX_HANDOFF_NANOS);
-		this.retry = new RetrySchedule(ThreadLocalRandom::current, settings.commandTimeout().toNanos());
+		this.client = new StoreClient(store, settings.commandTimeout(), this.events, this.recording, time,
+				new StoreClient.Threads(threads.background(), threads.io()));
+		this.releases = new Releases(this.client, time, this::due);
+		this.renewals = new Renewals(this.client, time, this.events);
+		this.registration = new InstanceRegistration(this.instance, this.client, time, threads.io());
+		this.watchdog = new Watchdog(time, threads.watchdog(), this.locks.values(), this.renewals::send, this::tick,
+				this.events);
+		this.retry = new RetrySchedule(this.random, settings.commandTimeout().toNanos());
 		this.inbox = store.inbox(this.instance, this);
 	}
 
@@ -165,12 +171,8 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 		return this.client;
 	}
 
-	StoreDispatcher dispatcher() {
-		return this.dispatcher;
-	}
-
-	AsyncReleases asyncReleases() {
-		return this.asyncReleases;
+	Releases releases() {
+		return this.releases;
 	}
 
 	Watchdog watchdog() {
@@ -181,7 +183,8 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 		return this.events;
 	}
 
-	Recording recording() {
+	@Override
+	public Recording recording() {
 		return this.recording;
 	}
 
@@ -193,10 +196,23 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 		return this.instance;
 	}
 
-	KeyLock lock(String key) {
-		KeyLock lock = this.locks.get(key);
-		return (lock != null) ? lock
-				: this.locks.computeIfAbsent(key, (absent) -> new KeyLock(absent, this, this.handoff, this.retry));
+	/**
+	 * Lets a waiter wait for its key.
+	 * @return the lock in whose queue it is
+	 * @throws RuntimeException if the watchdog cannot be started
+	 */
+	KeyLock enqueue(Waiter waiter) {
+		this.watchdog.start();
+		String key = waiter.parameters().key();
+		while (true) {
+			KeyLock lock = this.locks.get(key);
+			if (lock == null) {
+				lock = this.locks.computeIfAbsent(key, (absent) -> new KeyLock(absent, this, this.retry));
+			}
+			if (lock.enqueue(waiter, this.time.nanoTime())) {
+				return lock;
+			}
+		}
 	}
 
 	/** Returns the lock of a key that is in use here, or null. */
@@ -214,8 +230,13 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 		return this;
 	}
 
+	/** Whether nothing is held or waited for. */
+	boolean isIdle() {
+		return this.locks.isEmpty();
+	}
+
 	boolean isEmpty() {
-		return this.locks.isEmpty() && this.releasing.isEmpty();
+		return isIdle() && this.releases.isEmpty();
 	}
 
 	void checkRunning() {
@@ -224,16 +245,26 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 		}
 	}
 
-	/** From now on nothing is acquired, for good. */
-	void setStopped() {
-		this.stopped = true;
-	}
-
 	void setClosing(boolean closing) {
 		this.closing = closing;
 		if (closing) {
-			this.locks.values().forEach(KeyLock::wakeAll);
+			this.locks.values().forEach((lock) -> lock.closing(this.time.nanoTime()));
 		}
+	}
+
+	/**
+	 * From now on nothing is acquired, for good. What is held is released.
+	 * @return the keys that were held
+	 */
+	List<String> stop() {
+		this.stopped = true;
+		List<String> held = new ArrayList<>();
+		for (KeyLock lock : this.locks.values()) {
+			if (lock.stop(this.time.nanoTime())) {
+				held.add(lock.key());
+			}
+		}
+		return held;
 	}
 
 	/** Returns whether messages arrive; empty while none are needed. */
@@ -246,38 +277,41 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 		this.inbox.ifPresent(Inbox::close);
 	}
 
+	// time
+
+	private long tick(long now) {
+		if (!this.locks.isEmpty()) {
+			this.registration.run();
+		}
+		return Time.earlier(this.releases.tick(now), this.renewals.tick(now));
+	}
+
 	// what locks need
 
 	@Override
-	public Ownership newOwnership(KeyLock lock, int grantMillis) {
-		long number = this.sequence.accumulateAndGet(this.epochMicros + micros(),
+	public Claim newClaim(int grantMillis, long now) {
+		long number = this.sequence.accumulateAndGet(this.epochMicros + micros(now),
 				(last, present) -> Math.max(last + 1, present));
-		return new Ownership(lock, new OwnerToken(this.instance, number, grantMillis), this.renewal);
+		return new Claim(new OwnerToken(this.instance, number, grantMillis), now);
 	}
 
-	private long micros() {
-		return TimeUnit.NANOSECONDS.toMicros(this.time.nanoTime());
-	}
-
-	@Override
-	public void releasing(OwnerToken token) {
-		this.releasing.put(token, false);
+	private static long micros(long nanos) {
+		return TimeUnit.NANOSECONDS.toMicros(nanos);
 	}
 
 	@Override
-	public void retire(KeyLock lock) {
+	public Releases.Release register(ReleaseRequest request, KeyLock lock, long until) {
+		return this.releases.register(request, lock, until);
+	}
+
+	@Override
+	public Releases.@Nullable Release registered(OwnerToken token) {
+		return this.releases.registered(token);
+	}
+
+	@Override
+	public void drop(KeyLock lock) {
 		this.locks.remove(lock.key(), lock);
-	}
-
-	@Override
-	public void release(ReleaseRequest request, @Nullable KeyLock lock, boolean expectsMessage) {
-		this.dispatcher.release(request, (lock != null) ? (result) -> {
-			Boolean told = this.releasing.remove(request.token());
-			if (expectsMessage && result instanceof ReleaseResult.Released && !Boolean.TRUE.equals(told)) {
-				probeInbox();
-			}
-			lock.released(request.token());
-		} : null);
 	}
 
 	@Override
@@ -286,13 +320,26 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 	}
 
 	@Override
-	public void renewed(Hold hold, RenewResult result, long left) {
-		Renewal renewal = switch (result) {
-			case RENEWED -> (left < hold.parameters().ttlNanos() / 3) ? Renewal.LATE : Renewal.RENEWED;
-			case NOT_OWNER -> Renewal.REFUSED;
-			case UNKNOWN -> Renewal.FAILED;
-		};
-		this.recording.add((to) -> to.renewed(hold.parameters().name(), renewal));
+	public LockUnavailableException unanswered(AcquireRequest request) {
+		return this.client.unanswered(request.key());
+	}
+
+	@Override
+	public void send(Asking attempt, boolean mayBlock) {
+		this.client.acquire(attempt.request(), mayBlock, (result, failure) -> {
+			long now = this.time.nanoTime();
+			if (result != null) {
+				attempt.lock.answered(attempt, result, now);
+			}
+			else if (failure != null) {
+				attempt.lock.failed(attempt, failure, now);
+			}
+		});
+	}
+
+	@Override
+	public void send(Releases.Release release, boolean mayBlock) {
+		this.releases.send(release, mayBlock);
 	}
 
 	@Override
@@ -301,15 +348,13 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 		if (interrupt != null) {
 			interrupt(interrupt);
 		}
-		Duration heldFor = hold.heldFor(now);
-		this.recording.add((to) -> to.ended(hold.parameters().name(), heldFor.toNanos()));
-		reportLoss(hold, cause, heldFor);
+		reportLoss(hold, cause, hold.heldFor(now));
 	}
 
 	/** On a thread of its own: an interrupt closes the channel that the thread reads. */
 	private void interrupt(Hold.LossInterrupt interrupt) {
 		try {
-			this.ioThreads.execute(interrupt::send);
+			this.threads.io().execute(interrupt::send);
 		}
 		catch (RuntimeException | Error ex) {
 			// an error too: the machine may be out of threads
@@ -348,6 +393,11 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 	}
 
 	@Override
+	public boolean isOrdered() {
+		return this.client.traits().ordered();
+	}
+
+	@Override
 	public Duration lease(Duration ttl) {
 		return this.client.traits().lease(ttl);
 	}
@@ -357,17 +407,19 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 		return this.inbox.isPresent() && this.inbox.get().isConfirmed();
 	}
 
+	/** An effect: a waiter that is queued must not fail by it. */
 	@Override
 	public void openInbox() {
-		this.registration.run();
-		if (!isInformed()) {
-			this.inbox.ifPresent(this::open);
+		try {
+			this.registration.run();
+			if (!isInformed()) {
+				this.inbox.ifPresent(this::open);
+			}
 		}
-	}
-
-	@Override
-	public void probeInbox() {
-		this.inbox.ifPresent(Inbox::probe);
+		catch (RuntimeException | Error ex) {
+			// an error too: the machine may be out of threads
+			this.events.execute(() -> logger.error("The inbox could not be opened and will be tried again", ex));
+		}
 	}
 
 	/** An attempt that ends after the stop must not leave an open inbox behind. */
@@ -385,43 +437,33 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 
 	@Override
 	public void granted(String key, OwnerToken token, long fencingToken, boolean othersWait) {
-		Ownership ownership = known(key, token);
-		if (ownership == null) {
-			this.releasing.replace(token, true);
-		}
-		else {
-			ownership.granted(new Ownership.Grant(fencingToken, othersWait), this.time.nanoTime());
+		KeyLock lock = this.locks.get(key);
+		if (lock == null || !lock.granted(token, fencingToken, othersWait, this.time.nanoTime())) {
+			releaseOrphan(key, token);
 		}
 	}
 
 	@Override
 	public void wanted(String key, OwnerToken token) {
-		Ownership ownership = known(key, token);
-		if (ownership != null) {
-			ownership.wanted(this.time.nanoTime());
+		KeyLock lock = this.locks.get(key);
+		if (lock == null || !lock.wanted(token, this.time.nanoTime())) {
+			releaseOrphan(key, token);
 		}
 	}
 
-	private @Nullable Ownership known(String key, OwnerToken token) {
-		if (!token.instance().equals(this.instance)) {
-			return null;
+	/** Looked up last: a lock registers the release before it drops the claim. */
+	private void releaseOrphan(String key, OwnerToken token) {
+		long until = this.time.nanoTime() + this.settings.ttl().toNanos();
+		if (token.instance().equals(this.instance) && !this.releases.prolong(token, until)) {
+			this.releases.send(this.releases.register(new ReleaseRequest(key, token), null, until), false);
 		}
-		KeyLock lock = this.locks.get(key);
-		Ownership present = (lock != null) ? lock.read((ownership, waiting) -> ownership) : null;
-		if (present != null && present.token().equals(token)) {
-			return present;
-		}
-		// looked up last: a lock says that it releases before it drops the ownership
-		if (!this.releasing.containsKey(token)) {
-			this.dispatcher.release(new ReleaseRequest(key, token), null);
-		}
-		return null;
 	}
 
 	@Override
 	public void opened() {
 		for (KeyLock lock : this.locks.values()) {
-			lock.attemptBy(this.time.nanoTime() + ThreadLocalRandom.current().nextLong(MAX_SPREAD_NANOS));
+			long now = this.time.nanoTime();
+			lock.subscribed(now + this.random.get().nextLong(MAX_SPREAD_NANOS), now);
 		}
 	}
 

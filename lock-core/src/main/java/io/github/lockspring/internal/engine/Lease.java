@@ -1,14 +1,10 @@
 package io.github.lockspring.internal.engine;
 
-import java.time.Duration;
-
 /**
  * The time for which the store has given the lock to this instance. Changes under the
  * monitor of the key's lock; the deadline may be read without it.
  */
 final class Lease {
-
-	private final RenewalPolicy policy;
 
 	private volatile long deadline;
 
@@ -23,17 +19,17 @@ final class Lease {
 
 	private int renewals;
 
-	Lease(RenewalPolicy policy) {
-		this.policy = policy;
-	}
-
 	/**
 	 * Starts a lease that was given by a request sent at the given time.
 	 */
-	void start(long sent, long length) {
+	Lease(long sent, long length) {
+		start(sent, length);
+	}
+
+	private void start(long sent, long length) {
 		this.deadline = RenewalPolicy.deadline(sent, length);
 		this.length = length;
-		this.renewAt = this.policy.renewAt(sent, length);
+		this.renewAt = RenewalPolicy.renewAt(sent, length);
 	}
 
 	/**
@@ -45,7 +41,7 @@ final class Lease {
 			start(sent, length);
 		}
 		else {
-			this.renewAt = this.policy.renewAt(sent, length);
+			this.renewAt = RenewalPolicy.renewAt(sent, length);
 		}
 	}
 
@@ -66,13 +62,6 @@ final class Lease {
 	 */
 	boolean mayBeHandedOff(long now) {
 		return !this.extended && this.deadline - now > this.length / 3;
-	}
-
-	/**
-	 * Returns for how long the store may still know the lease, after an extension too.
-	 */
-	Duration longest(Duration ttl) {
-		return (this.extended && this.length > ttl.toNanos()) ? Duration.ofNanos(this.length) : ttl;
 	}
 
 	void extend() {

@@ -7,26 +7,36 @@ import io.github.lockspring.store.OwnerToken;
  * without a request to the store. Without rivals it does as long as the lease allows;
  * with rivals, for a bounded time. Values in, a decision out. The idea is lock cohorting.
  *
- * @param maxTime how long the lock stays in this instance while another one waits, in
- * nanoseconds
  * @see <a href="https://doi.org/10.1145/2145816.2145848">Dice, Marathe, Shavit: Lock
  * Cohorting (PPoPP 2012)</a>
  */
-record LocalHandoff(long maxTime) {
+final class LocalHandoff {
+
+	/**
+	 * How long a lock stays in this instance while another one waits: many short holds
+	 * share one hand-over, and nobody notices the wait.
+	 */
+	static final long MAX_NANOS = 10_000_000;
 
 	/** Keeps the fencing tokens of an ownership within a millisecond of its start. */
 	private static final int MAX_HANDOFFS = OwnerToken.MAX_FENCING_TOKENS - 1;
+
+	private LocalHandoff() {
+	}
 
 	/**
 	 * Decides whether the next waiter may get the lock.
 	 * @param previous how the lock was held
 	 * @param next how it would be held
+	 * @param lease the lease, of which enough has to be left
 	 * @param handoffs how often the lock was handed off in this ownership
 	 * @param contended for how long another instance may have waited; negative if none
 	 * does
 	 */
-	boolean isAllowed(LockParameters previous, LockParameters next, int handoffs, long contended) {
-		return next.ttlNanos() == previous.ttlNanos() && handoffs < MAX_HANDOFFS && contended < this.maxTime;
+	static boolean isAllowed(LockParameters previous, LockParameters next, Lease lease, int handoffs, long contended,
+			long now) {
+		return next.ttlNanos() == previous.ttlNanos() && lease.mayBeHandedOff(now) && handoffs < MAX_HANDOFFS
+				&& contended < MAX_NANOS;
 	}
 
 }

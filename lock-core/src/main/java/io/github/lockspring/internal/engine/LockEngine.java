@@ -2,15 +2,13 @@ package io.github.lockspring.internal.engine;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
-import io.github.lockspring.LockEvent.Lost.Cause;
 import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.LockUnavailableException;
@@ -18,24 +16,21 @@ import io.github.lockspring.internal.UnitOfWork;
 import io.github.lockspring.internal.engine.support.EngineThreads;
 import io.github.lockspring.internal.engine.support.LockEvents;
 import io.github.lockspring.internal.engine.support.LockRecorder;
-import io.github.lockspring.internal.engine.support.Recording;
 import io.github.lockspring.internal.engine.support.StoreClient;
 import io.github.lockspring.internal.engine.support.Time;
 import io.github.lockspring.store.InstanceInfo;
-import io.github.lockspring.store.LockStore.ReleaseRequest;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.LockStoreInspector;
 import io.github.lockspring.store.StoreHealth;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.slf4j.event.Level;
 
 /**
  * Holds locks in a {@link LockStore} for one instance of an application. Has no thread
- * and sends nothing while no lock is held or waited for; an inbox that was opened stays
- * open. Does not close the store: close it after the engine. Thread-safe.
+ * before the first lock, and sends nothing while no lock is held or waited for; an inbox
+ * that was opened stays open. Does not close the store: close it after the engine.
+ * Thread-safe.
  * <p>
  * For maintainers: a registry is one instance, with an identity of its own that is part
  * of its owner tokens. It is created by the first call that needs one, and its stop is
@@ -93,12 +88,12 @@ public final class LockEngine implements AutoCloseable {
 		this.threads = new EngineThreads();
 		this.instances = () -> {
 			KeyLockRegistry created = new KeyLockRegistry(store, settings, listener, recorder, Time.SYSTEM,
-					this.threads.dispatchers(), this.threads.events(), this.threads.watchdog());
+					new KeyLockRegistry.Threads(this.threads.background(), this.threads.io(), this.threads.events(),
+							this.threads.watchdog()));
 			return (description != null) ? created.describedBy(description) : created;
 		};
 		this.template = new DefaultLockTemplate(this::registry, unitOfWork);
-		this.connect = new StoreClient(store, settings.commandTimeout(), this.threads.events(), Recording.OFF,
-				Time.SYSTEM)::connect;
+		this.connect = () -> StoreClient.connect(store);
 	}
 
 	/** Creates an engine whose clock and threads a test controls. */
@@ -184,20 +179,35 @@ public final class LockEngine implements AutoCloseable {
 			return;
 		}
 		stopping.setClosing(true);
-		await(stopping, stopping::isEmpty, stopping.settings().shutdownTimeout());
-		// first: nothing is acquired any more that the release of all would miss
-		stopping.setStopped();
-		// a silent server costs this stop one timeout, and not one for each repetition
-		stopping.dispatcher().endRepetitions();
-		releaseAll(stopping);
-		// after the releases: a store may hand over to this instance until then
+		await(stopping, stopping::isIdle, stopping.settings().shutdownTimeout());
+		List<String> held = stopping.stop();
+		if (!held.isEmpty()) {
+			logger.warn("{} lock(s) were still held when the application stopped and are released now, '{}' among them",
+					held.size(), held.get(0));
+		}
+		// before the inbox closes: a store may hand over to this instance until then
+		awaitReleases(stopping);
 		stopping.closeInbox();
-		await(stopping,
-				() -> stopping.asyncReleases().isIdle() && stopping.dispatcher().isIdle() && stopping.events().isIdle(),
-				stopping.settings().commandTimeout());
-		// last: it reports what was lost meanwhile
+		await(stopping, stopping.events()::isIdle, stopping.settings().commandTimeout());
+		// last: it repeats what has no answer
 		stopping.watchdog().stop();
 		this.threads.keepIdle(false);
+	}
+
+	/**
+	 * As long as answers keep coming, and one command timeout more unless all that is
+	 * left has been refused.
+	 */
+	private void awaitReleases(KeyLockRegistry stopping) {
+		Releases releases = stopping.releases();
+		int left;
+		do {
+			left = releases.size();
+			int before = left;
+			await(stopping, () -> releases.size() < before || releases.areHopeless(),
+					stopping.settings().commandTimeout());
+		}
+		while (releases.size() < left);
 	}
 
 	private void await(KeyLockRegistry stopping, BooleanSupplier condition, Duration longest) {
@@ -205,41 +215,6 @@ public final class LockEngine implements AutoCloseable {
 		long end = time.nanoTime() + longest.toNanos();
 		while (!condition.getAsBoolean() && time.nanoTime() - end < 0 && !Thread.currentThread().isInterrupted()) {
 			time.park(this, CHECK_INTERVAL_NANOS);
-		}
-	}
-
-	private void releaseAll(KeyLockRegistry stopping) {
-		Time time = stopping.time();
-		List<ReleaseRequest> requests = new ArrayList<>();
-		for (KeyLock lock : stopping.locks()) {
-			ReleaseRequest request = lock.surrender(Cause.STOPPED, time.nanoTime());
-			if (request != null) {
-				requests.add(request);
-			}
-		}
-		if (requests.isEmpty()) {
-			return;
-		}
-		logger.warn("{} lock(s) were still held when the application stopped and are released now, '{}' among them",
-				requests.size(), requests.get(0).key());
-		StoreClient client = stopping.client();
-		long longest = client.commandTimeout().toNanos();
-		Map<String, Long> failing = new HashMap<>();
-		for (ReleaseRequest request : requests) {
-			String shard = client.shard(request.key());
-			if (failing.getOrDefault(shard, 0L) >= longest) {
-				continue;
-			}
-			long sent = time.nanoTime();
-			try {
-				client.release(request, client.commandTimeout());
-			}
-			catch (LockUnavailableException ex) {
-				logger.atLevel(client.beginsOutage(request.key()) ? Level.WARN : Level.DEBUG)
-					.addKeyValue(LockMessages.KEY, request.key())
-					.log("Lock '{}' could not be released and will expire: {}", request.key(), ex.getMessage());
-				failing.merge(shard, time.nanoTime() - sent, Long::sum);
-			}
 		}
 	}
 
@@ -305,10 +280,9 @@ public final class LockEngine implements AutoCloseable {
 	}
 
 	private static LocalLock describe(KeyLock lock, long now) {
-		return lock.read((ownership, waiting) -> {
-			Hold hold = (ownership != null) ? ownership.hold() : null;
-			return new LocalLock(lock.key(),
-					(ownership != null && hold != null) ? describe(hold, ownership.lease(), now) : null, waiting);
+		return lock.read((state, waiting) -> {
+			KeyState.Held held = (state != null) ? state.held() : null;
+			return new LocalLock(lock.key(), (held != null) ? describe(held.hold(), held.lease(), now) : null, waiting);
 		});
 	}
 
@@ -362,16 +336,9 @@ public final class LockEngine implements AutoCloseable {
 		KeyLockRegistry present = registry();
 		Duration timeout = present.client().commandTimeout();
 		KeyLock lock = present.present(key);
-		ReleaseRequest request = (lock != null) ? lock.surrender(Cause.FORCED, present.time().nanoTime()) : null;
-		if (request != null) {
-			long sent = present.time().nanoTime();
-			try {
-				present.client().release(request, timeout);
-			}
-			catch (LockUnavailableException ex) {
-				present.dispatcher().repeat(request, sent);
-				throw ex;
-			}
+		Releases.Release release = (lock != null) ? lock.force(present.time().nanoTime()) : null;
+		if (release != null) {
+			present.client().join(release.first(), key, timeout);
 			return true;
 		}
 		LockStoreInspector inspector = inspector().orElseThrow(() -> new UnsupportedOperationException(

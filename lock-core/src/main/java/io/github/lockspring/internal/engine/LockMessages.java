@@ -4,13 +4,14 @@ import java.time.Duration;
 
 import io.github.lockspring.LockEvent.Lost.Cause;
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.internal.engine.support.Time;
 import io.github.lockspring.store.InstanceInfo;
 import io.github.lockspring.store.StoreTraits;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.spi.LoggingEventBuilder;
 
 /**
- * What the engine says to people.
+ * The texts of log lines and exceptions.
  */
 final class LockMessages {
 
@@ -24,6 +25,12 @@ final class LockMessages {
 	static final String CLOSING = "The application is stopping and does not wait for locks any more.";
 
 	static final String AHEAD_IN_QUEUE = "Other threads in this process are ahead in the queue.";
+
+	static final String STOPPED = "The application has stopped";
+
+	static final String NOT_ANSWERED_YET = "The store has not answered yet";
+
+	static final String ANSWERED_TOO_LATE = "The store's answer came after the lease that it gave was over";
 
 	private LockMessages() {
 	}
@@ -113,13 +120,13 @@ final class LockMessages {
 
 	/**
 	 * Describes a holder elsewhere.
-	 * @param until when its lease ends; null if it does not
+	 * @param left time until its lease ends, in nanoseconds; years if it does not
 	 */
-	static String heldElsewhere(@Nullable Long until, long now) {
-		if (until == null) {
+	static String heldElsewhere(long left) {
+		if (left > Time.FOREVER / 2) {
 			return "Its key has no expiry, so it was not taken by this library; if no other client holds it, delete it.";
 		}
-		return "Its holder's lease" + left(until - now);
+		return "Its holder's lease" + left(left);
 	}
 
 	/**

@@ -6,11 +6,12 @@ package io.github.lockspring.internal.engine;
  * <p>
  * One rule serves renewed and fixed leases, short leases after a hand-over and the
  * longest hold: a lease is renewed while it ends before the hold's limit (by more than a
- * tenth of the ttl), and never beyond that limit.
- *
- * @param interval part of the lease after which it is renewed
+ * tenth of the ttl), and for no longer than that limit allows.
  */
-record RenewalPolicy(double interval) {
+final class RenewalPolicy {
+
+	private RenewalPolicy() {
+	}
 
 	/**
 	 * Returns what a lease may be off by, between two clocks.
@@ -26,10 +27,17 @@ record RenewalPolicy(double interval) {
 		return sent + lease - drift(lease);
 	}
 
-	long renewAt(long sent, long lease) {
-		return sent + (long) (lease * this.interval);
+	/**
+	 * Returns when a lease is renewed: a renewal that fails can be tried again before the
+	 * lease ends, more than once.
+	 */
+	static long renewAt(long sent, long lease) {
+		return sent + lease / 3;
 	}
 
+	/**
+	 * Returns when a renewal is repeated that has failed.
+	 */
 	static long retryAt(long now, long lease) {
 		return now + lease / 10;
 	}
@@ -50,7 +58,8 @@ record RenewalPolicy(double interval) {
 	}
 
 	/**
-	 * Returns whether a lease ends before the hold may.
+	 * Returns whether a lease ends before the hold may. This alone decides whether a lock
+	 * is renewed: the limit of a lock with {@code renew = false} is its ttl.
 	 */
 	static boolean isNeeded(long deadline, long limit, long ttl) {
 		return deadline - (limit - ttl / 10) < 0;

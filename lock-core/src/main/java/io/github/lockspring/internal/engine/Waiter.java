@@ -4,16 +4,17 @@ import io.github.lockspring.internal.engine.support.Time;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Something that waits for one key. It is told its outcome once, and woken whenever there
- * may be something for it to do. A parked thread is one kind of it.
+ * Something that waits for one key. It is told its outcome once, and woken then. A parked
+ * thread is one kind of it, a future another.
  */
-abstract class Waiter implements Runnable {
+abstract class Waiter {
 
 	/**
 	 * How a waiter waits.
 	 *
 	 * @param until the time at which it gives up
-	 * @param once whether it makes one attempt and never queues
+	 * @param once whether it makes one attempt and never queues; the wait then ends with
+	 * the attempt
 	 * @param unavailableAfter how long the store may go without a result, from the first
 	 * attempt that failed; {@link Time#FOREVER}: as long as the wait lasts
 	 * @param interruptible whether an interrupt ends the wait
@@ -21,6 +22,12 @@ abstract class Waiter implements Runnable {
 	 * request are held too
 	 */
 	record WaitOptions(long until, boolean once, long unavailableAfter, boolean interruptible, boolean deferred) {
+
+		/** Gives up later. */
+		WaitOptions later(long nanos) {
+			return new WaitOptions(this.until + nanos, this.once, this.unavailableAfter, this.interruptible,
+					this.deferred);
+		}
 
 	}
 
@@ -34,6 +41,9 @@ abstract class Waiter implements Runnable {
 	private final LockParameters parameters;
 
 	private final WaitOptions options;
+
+	/** Whether it waits for others, and not only for an answer. */
+	private boolean waiting;
 
 	private volatile @Nullable Outcome outcome;
 
@@ -68,14 +78,41 @@ abstract class Waiter implements Runnable {
 	}
 
 	/**
-	 * Wakes the waiter: there may be something to do. Must not block.
+	 * It has to wait for others. Called under the monitor of the key's lock.
+	 * @return whether it did not before
 	 */
-	@Override
-	public abstract void run();
+	final boolean beginsToWait() {
+		boolean begins = !this.waiting;
+		this.waiting = true;
+		return begins;
+	}
+
+	/** Whether it has had to wait for others. */
+	final boolean isWaiting() {
+		return this.waiting;
+	}
+
+	/**
+	 * The outcome is known. Must not block.
+	 */
+	abstract void wake();
+
+	/**
+	 * Returns whether it gives up by itself when its time is over, by
+	 * {@link KeyLock#timeOut}.
+	 */
+	abstract boolean endsItself();
 
 	/**
 	 * Returns the thread that waits, or null if none does.
 	 */
 	abstract @Nullable Thread thread();
+
+	/**
+	 * Returns whether the one that waits has opened a handle of a hold itself.
+	 */
+	final boolean hasOpened(Hold hold) {
+		return thread() != null && thread() == hold.opener();
+	}
 
 }

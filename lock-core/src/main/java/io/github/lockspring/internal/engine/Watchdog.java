@@ -6,8 +6,8 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import java.util.function.LongUnaryOperator;
 
-import io.github.lockspring.internal.engine.support.StoreDispatcher;
 import io.github.lockspring.internal.engine.support.Time;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -35,6 +35,9 @@ final class Watchdog {
 	/** A short lease must not wait for longer behind a round of many. */
 	private static final long MAX_REST_NANOS = 20_000_000;
 
+	/** So many are renewed together: more would hold up those that are due. */
+	private static final int MAX_ALONG = 1_000;
+
 	/** Between two looks at something that fails to be looked at. */
 	private static final long RETRY_NANOS = 100_000_000;
 
@@ -60,7 +63,7 @@ final class Watchdog {
 		 * @return how much earlier than due others may be renewed with it; 0 without a
 		 * renewal
 		 */
-		long tick(long now, List<StoreDispatcher.Renewal> batch);
+		long tick(long now, List<Renewal> batch);
 
 	}
 
@@ -70,9 +73,9 @@ final class Watchdog {
 
 	private final Iterable<? extends Watched> locks;
 
-	private final Consumer<List<StoreDispatcher.Renewal>> batches;
+	private final Consumer<List<Renewal>> batches;
 
-	private final Runnable aside;
+	private final LongUnaryOperator aside;
 
 	private final Executor reports;
 
@@ -90,11 +93,12 @@ final class Watchdog {
 	 * @param executor runs a task on a thread of its own
 	 * @param locks what to look at
 	 * @param batches renews leases; must not block
-	 * @param aside runs in each round that finds a lock; must not block
+	 * @param aside runs in each round, with the present time, and returns when it has to
+	 * run again; must not block
 	 * @param reports writes what the log has to say
 	 */
-	Watchdog(Time time, Executor executor, Iterable<? extends Watched> locks,
-			Consumer<List<StoreDispatcher.Renewal>> batches, Runnable aside, Executor reports) {
+	Watchdog(Time time, Executor executor, Iterable<? extends Watched> locks, Consumer<List<Renewal>> batches,
+			LongUnaryOperator aside, Executor reports) {
 		this.time = time;
 		this.executor = executor;
 		this.locks = locks;
@@ -139,6 +143,11 @@ final class Watchdog {
 		}
 	}
 
+	/** When the next round has something to do, as far as is known. */
+	long earliest() {
+		return this.earliest.get();
+	}
+
 	private void lower(long at) {
 		this.earliest.accumulateAndGet(at, Time::earlier);
 	}
@@ -176,8 +185,8 @@ final class Watchdog {
 	private void sleep() {
 		long begin = this.time.nanoTime();
 		long now = begin;
-		while (this.earliest.get() - now > 0 && now - begin < MAX_SLEEP_NANOS && !this.stopped) {
-			long nanos = this.earliest.get() - now;
+		while (earliest() - now > 0 && now - begin < MAX_SLEEP_NANOS && !this.stopped) {
+			long nanos = earliest() - now;
 			park((nanos < Time.FOREVER / 2) ? Math.min(nanos, MAX_SLEEP_NANOS) : nanos);
 			now = this.time.nanoTime();
 		}
@@ -207,7 +216,7 @@ final class Watchdog {
 	void round() {
 		long now = this.time.nanoTime();
 		this.earliest.set(now + Time.FOREVER);
-		List<StoreDispatcher.Renewal> batch = new ArrayList<>();
+		List<Renewal> batch = new ArrayList<>();
 		long window = walk(now, 0, batch);
 		if (window > 0) {
 			walk(now, window, batch);
@@ -215,19 +224,18 @@ final class Watchdog {
 		if (!batch.isEmpty()) {
 			this.batches.accept(batch);
 		}
-		if (this.locks.iterator().hasNext()) {
-			this.aside.run();
-		}
+		lower(this.aside.applyAsLong(now));
 	}
 
 	/**
 	 * Returns how much earlier than due others may be renewed with those of the batch.
 	 */
-	private long walk(long now, long early, List<StoreDispatcher.Renewal> batch) {
+	private long walk(long now, long early, List<Renewal> batch) {
 		long window = 0;
 		for (Watched lock : this.locks) {
 			long due = lock.due();
-			if (due != Watched.NOT_DUE && due - now <= early) {
+			boolean full = early > 0 && batch.size() >= MAX_ALONG;
+			if (due != Watched.NOT_DUE && due - now <= (full ? 0 : early)) {
 				window = Math.max(window, look(lock, now, batch));
 			}
 			else if (due != Watched.NOT_DUE) {
@@ -237,7 +245,7 @@ final class Watchdog {
 		return window;
 	}
 
-	private long look(Watched lock, long now, List<StoreDispatcher.Renewal> batch) {
+	private long look(Watched lock, long now, List<Renewal> batch) {
 		try {
 			long window = lock.tick(now, batch);
 			long due = lock.due();

@@ -4,38 +4,67 @@
  * {@link LocalHandoff} and {@link RetrySchedule} are its pure decisions; a {@link Waiter}
  * is told its outcome once. What knows neither ownership nor lease is in {@code support}.
  *
- * <h2>States of an ownership, and events</h2>
+ * <h2>States of a key, and events</h2>
  *
- * A key without an ownership is free, as far as this instance knows. "–" means that the
- * event cannot happen, or changes nothing.
+ * A key that nobody here uses is free and has no state. A cell says the next state, and
+ * after the colon the effects: the key <em>asks</em> the store or <em>releases</em> its
+ * token, a waiter is <em>told</em>, the inbox <em>listens</em>, a loss is
+ * <em>reported</em>. "–" means that nothing changes; "again", that the awaited answer
+ * causes another attempt, and "soon", that one is made within the given time.
  *
  * <pre>
- * event             | ATTEMPTING        | WAITING           | HELD              | RELEASING
- * ------------------+-------------------+-------------------+-------------------+-----------
- * enqueue           | queue             | queue             | queue             | queue
- * next (first)      | park              | ATTEMPTING if due | park              | park
- * answered: got it  | HELD, or WAITING  | ignored (old)     | ignored (old)     | ignored (old)
- *                   | if too late       |                   |                   |
- * answered: busy    | WAITING           | ignored (old)     | ignored (old)     | ignored (old)
- * failed            | WAITING           | ignored (old)     | ignored (old)     | ignored (old)
- * granted           | kept for result   | HELD, or attempt  | –                 | –
- *                   |                   | at once           |                   |
- * wanted            | attempt again     | attempt at once   | others wait       | –
- * attemptBy         | attempt again     | attempt by then   | –                 | –
- * end               | –                 | –                 | HELD (next one),  | –
- *                   |                   |                   | or RELEASING      |
- * renewed           | –                 | –                 | HELD (longer),    | –
- *                   |                   |                   | or LOST           |
- * deadline passes   | –                 | –                 | LOST              | –
- * cancel (first)    | WAITING           | –                 | –                 | –
- * last waiter gone  | –                 | RELEASING, apart  | –                 | –
- * released          | –                 | –                 | –                 | gone
- * surrender (stop)  | –                 | –                 | LOST              | –
+ * event               Asking               Waiting              Retrying             Held                   Releasing
+ * -------------------------------------------------------------------------------------------------------------------
+ * enqueue             listen               listen               listen               listen                 listen
+ * enqueue, once       tell                 tell                 tell                 tell                   tell
+ * last waiter leaves  free: tell, release  free: tell, release  free: tell, release  tell                   tell
+ * another one leaves  tell                 tell                 tell                 tell                   tell
+ * acquired            Held: tell           –                    –                    –                      release
+ * acquired too late   Retrying: listen     –                    –                    –                      release
+ * busy                Waiting: listen      –                    –                    –                      release
+ * failed              Retrying: listen     –                    –                    –                      –
+ * failed for good     free: tell, release  –                    –                    –                      –
+ * granted             again                Held: tell           Asking: ask          –                      –
+ * granted, stale      again                Asking: ask          Asking: ask          –                      –
+ * wanted              again                Asking: ask          Asking: ask          –                      –
+ * subscribed          again                soon                 soon                 –                      –
+ * time passes         Retrying: listen     Asking: ask          Asking: ask          free: release, report  –
+ * renewal is due      –                    –                    –                    renew                  –
+ * renewed             –                    –                    –                    longer                 –
+ * not the owner       –                    –                    –                    free: release, report  –
+ * end                 –                    –                    –                    Releasing: release     –
+ * end, others wait    –                    –                    –                    Held: tell             –
+ * released            –                    –                    –                    –                      free
+ * stop                free: tell, release  free: tell, release  free: tell, release  free: release, report  –
  * </pre>
  *
- * LOST is final: the ownership is dropped at once, and the next waiter begins another one
- * with a token of its own. "Apart" means that the key is free here while the old token
- * leaves the store's queue.
+ * The table is of a store with a queue that does not keep the order of requests, with a
+ * confirmed inbox. An ordered store needs no {@code Releasing}: the key is free at once.
+ * A claim that is dropped, as by the last waiter that leaves, ends with a release; so
+ * does the answer of an attempt that comes later and may have left its token in the
+ * store.
+ *
+ * <h2>One call for a free lock, from top to bottom</h2>
+ *
+ * <ol>
+ * <li>{@link DefaultLockTemplate} acquires key by key. {@link LockParameters} is one key
+ * of the request with its defaults, a {@link ThreadWaiter} waits for it.</li>
+ * <li>{@link KeyLockRegistry} finds the {@link KeyLock}, which makes a {@link Claim}: an
+ * attempt to own the key, with a token of its own. Its {@link KeyState} is
+ * <em>Asking</em>.</li>
+ * <li>The request leaves when that event is over, in {@code Monitor.close}, on the same
+ * thread: {@code KeyLockRegistry.send}, {@code StoreClient.acquire}, the store.</li>
+ * <li>The answer is another event, {@code KeyLock.answered}, on any thread. The state is
+ * <em>Held</em>: a {@link Lease}, the time that the store has given, and a {@link Hold},
+ * one caller's use of it. The waiter is told and woken.</li>
+ * <li>The caller gets a {@link DefaultHeldLock}, and the work runs. When a third of the
+ * lease is over, the {@link Watchdog} has it renewed by {@link Renewals}.</li>
+ * <li>{@link LockAcquisition} ends it: {@code KeyLock.end} registers the token with
+ * {@link Releases} and drops the claim; the release leaves as the request did, and the
+ * caller waits for its first answer.</li>
+ * </ol>
+ *
+ * Everything else in this package serves waiting, failures, several keys, or people.
  *
  * <h2>Lock order</h2>
  *

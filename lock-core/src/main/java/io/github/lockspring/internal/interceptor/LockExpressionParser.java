@@ -16,22 +16,14 @@ import org.springframework.context.expression.BeanFactoryResolver;
 import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.NativeDetector;
 import org.springframework.core.ParameterNameDiscoverer;
-import org.springframework.expression.Expression;
 import org.springframework.expression.ParseException;
-import org.springframework.expression.common.CompositeStringExpression;
-import org.springframework.expression.common.TemplateParserContext;
 import org.springframework.expression.spel.SpelCompilerMode;
 import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.SpelParserConfiguration;
-import org.springframework.expression.spel.ast.CompoundExpression;
-import org.springframework.expression.spel.ast.Elvis;
 import org.springframework.expression.spel.ast.InlineList;
 import org.springframework.expression.spel.ast.OpPlus;
-import org.springframework.expression.spel.ast.Operator;
-import org.springframework.expression.spel.ast.PropertyOrFieldReference;
 import org.springframework.expression.spel.ast.SpelNodeImpl;
 import org.springframework.expression.spel.ast.StringLiteral;
-import org.springframework.expression.spel.ast.Ternary;
 import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
 import org.springframework.expression.spel.support.ReflectivePropertyAccessor;
@@ -41,8 +33,6 @@ import org.springframework.expression.spel.support.StandardTypeLocator;
  * Parses and checks the keys of annotations, once for each method. Thread-safe.
  */
 final class LockExpressionParser {
-
-	private static final TemplateParserContext TEMPLATE = new TemplateParserContext();
 
 	private final ConfigurableBeanFactory beanFactory;
 
@@ -120,11 +110,10 @@ final class LockExpressionParser {
 	}
 
 	private LockKeyExpression.Part part(SpelNode node, SpelExpression whole, LockOperation operation) {
-		return (node == whole.getAST())
-				? new LockKeyExpression.Part(whole, new LockKeyValues(operation, operation.key()))
+		return (node == whole.getAST()) ? new LockKeyExpression.Part(whole, operation, operation.key())
 				: new LockKeyExpression.Part(
-						new SpelExpression(node.toStringAST(), (SpelNodeImpl) node, this.configuration),
-						new LockKeyValues(operation, node.toStringAST()));
+						new SpelExpression(node.toStringAST(), (SpelNodeImpl) node, this.configuration), operation,
+						node.toStringAST());
 	}
 
 	private SpelExpression parse(LockOperation operation, String key) {
@@ -132,66 +121,14 @@ final class LockExpressionParser {
 			return this.parser.parseRaw(key);
 		}
 		catch (ParseException | IllegalStateException | IllegalArgumentException ex) {
-			if (key.contains(TEMPLATE.getExpressionPrefix())) {
+			if (key.contains("#{")) {
 				throw operation.error("it is a template, and a key is one expression",
-						"Write the expression itself, and join text to it with +: key = \"" + joined(key) + '"', ex);
-			}
-			String several = several(key);
-			if (several != null) {
-				throw operation.error("it is no valid expression: " + ex.getMessage(), several, ex);
+						"Write the expression itself, and join text to it with +: key = \"'order:' + #order.id\"", ex);
 			}
 			String mixed = LockExpressionValidator.mixed(key);
 			throw operation.error("it is no valid expression: " + ex.getMessage(),
 					(mixed != null) ? mixed : "Write SpEL, as in \"#order.id\" or \"'order:' + #order.id\"", ex);
 		}
-	}
-
-	/** Suggests what two expressions with a comma between them may mean. */
-	private @Nullable String several(String key) {
-		try {
-			SpelNode list = this.parser.parseRaw('{' + key + '}').getAST();
-			return (!(list instanceof InlineList) || list.getChildCount() < 2) ? null
-					: "Join the values, as in key = \""
-							+ children(list).map(SpelNode::toStringAST).collect(Collectors.joining(" + ':' + "))
-							+ "\", or lock each of them: key = \"{" + key + "}\"";
-		}
-		catch (ParseException | IllegalStateException | IllegalArgumentException ex) {
-			return null;
-		}
-	}
-
-	/** The expression that a template means. */
-	private String joined(String template) {
-		try {
-			Expression parsed = this.parser.parseExpression(template, TEMPLATE);
-			Expression[] parts = (parsed instanceof CompositeStringExpression composite) ? composite.getExpressions()
-					: new Expression[] { parsed };
-			StringBuilder joined = new StringBuilder();
-			boolean value = false;
-			for (Expression part : parts) {
-				// two numbers side by side would be added
-				joined.append(joined.isEmpty() ? "" : (value && part instanceof SpelExpression) ? " + ':' + " : " + ");
-				value = part instanceof SpelExpression;
-				joined.append(operand(part));
-			}
-			return joined.toString();
-		}
-		catch (ParseException | IllegalStateException | IllegalArgumentException ex) {
-			return "'order:' + #order.id";
-		}
-	}
-
-	private static String operand(Expression part) {
-		String text = part.getExpressionString();
-		if (!(part instanceof SpelExpression expression)) {
-			return LockExpressionValidator.quoted(text);
-		}
-		SpelNode node = expression.getAST();
-		SpelNode first = (node instanceof CompoundExpression) ? node.getChild(0) : node;
-		if (first instanceof PropertyOrFieldReference) {
-			return '#' + text;
-		}
-		return (node instanceof Operator || node instanceof Ternary || node instanceof Elvis) ? '(' + text + ')' : text;
 	}
 
 	private static String defaultKey(LockOperation operation) {

@@ -1,6 +1,6 @@
 package io.github.lockspring.internal.interceptor;
 
-import java.lang.reflect.Field;
+import java.lang.reflect.Member;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.Arrays;
@@ -36,8 +36,6 @@ import org.springframework.expression.spel.ast.StringLiteral;
 import org.springframework.expression.spel.ast.TypeReference;
 import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.standard.SpelExpression;
-import org.springframework.expression.spel.support.ReflectivePropertyAccessor;
-import org.springframework.util.ReflectionUtils;
 import org.springframework.util.StringUtils;
 
 /**
@@ -56,8 +54,6 @@ final class LockExpressionValidator {
 
 	/** Text, and then a parameter. */
 	private static final Pattern MIXED = Pattern.compile("([\\w:./ -]*[:./ -])(#\\w[\\w.?()]*)");
-
-	static final PropertyTypes PROPERTIES = new PropertyTypes();
 
 	private final LockOperation operation;
 
@@ -123,13 +119,11 @@ final class LockExpressionValidator {
 	}
 
 	private void visitCompound(SpelNode node, boolean root) {
-		SpelNode first = node.getChild(0);
-		visit(first, root);
-		if (root && first instanceof VariableReference && "#root".equals(first.toStringAST())
+		visit(node.getChild(0), root);
+		if (node.getChild(0) instanceof VariableReference variable
 				&& node.getChild(1) instanceof PropertyOrFieldReference property) {
-			checkRootProperty(property.getName());
+			checkProperty(variable.toStringAST(), property.getName());
 		}
-		checkProperties(node);
 		for (int i = 1; i < node.getChildCount(); i++) {
 			// Names after a dot belong to what is before it; arguments start anew
 			visitChildren(node.getChild(i), root);
@@ -137,44 +131,34 @@ final class LockExpressionValidator {
 	}
 
 	/**
-	 * Checks the properties that are read one after another from a parameter, as far as
-	 * their types are known: what is an interface or abstract may be anything, and of a
-	 * Class the static fields of the class that it stands for can be read.
+	 * Checks the property that is read from a variable, as far as its type is known: what
+	 * is an interface or abstract may be anything, and of a Class the static fields of
+	 * the class that it stands for can be read.
 	 */
-	private void checkProperties(SpelNode node) {
-		Integer position = (node.getChild(0) instanceof VariableReference variable)
-				? this.positions.get(variable.toStringAST().substring(1)) : null;
+	private void checkProperty(String variable, String property) {
+		Integer position = this.positions.get(variable.substring(1));
 		Method method = this.operation.method();
-		if (position == null || position >= method.getParameterCount()) {
-			return;
+		Class<?> type = (position == null) ? Object.class
+				: ResolvableType.forMethodParameter(method, position, this.operation.type()).toClass();
+		if (variable.equals("#root")) {
+			type = LockEvaluationContext.Root.class;
 		}
-		ResolvableType type = ResolvableType.forMethodParameter(method, position, this.operation.type());
-		for (int i = 1; i < node.getChildCount()
-				&& node.getChild(i) instanceof PropertyOrFieldReference property; i++) {
-			Class<?> owner = type.toClass();
-			if (Modifier.isAbstract(owner.getModifiers()) || OPAQUE.contains(owner)) {
-				return;
-			}
-			ResolvableType read = PROPERTIES.read(type, property.getName());
-			if (read == null) {
-				throw error(owner.getSimpleName() + " has no property '" + property.getName() + "'",
-						meant(property.getName(), PropertyTypes.names(owner), "") + "Its properties are "
-								+ String.join(", ", PropertyTypes.names(owner))
-								+ ". One that only a subclass has needs a method of a bean, as in @keys.of("
-								+ node.getChild(0).toStringAST() + ")");
-			}
-			type = read;
+		if (!Modifier.isAbstract(type.getModifiers()) && !OPAQUE.contains(type)
+				&& Stream.of(type.getMethods(), type.getFields())
+					.flatMap(Stream::of)
+					.noneMatch((member) -> isProperty(member, property))) {
+			throw error(variable + " has no property '" + property + "'",
+					variable.equals("#root") ? "Use #root.method, #root.target or #root.args"
+							: "Correct the name. One that only a subclass has needs a method of a bean, as in @keys.of("
+									+ variable + ")");
 		}
 	}
 
-	private static String meant(String wrong, List<String> known, String prefix) {
-		return Suggestions.name(wrong, known).map((name) -> "Did you mean '" + prefix + name + "'? ").orElse("");
-	}
-
-	private void checkRootProperty(String name) {
-		if (!ROOT.contains(name)) {
-			throw error("#root has no property '" + name + "'", "Use #root.method, #root.target or #root.args");
-		}
+	/** Returns whether an expression may read or call a member under a name. */
+	static boolean isProperty(Member member, String name) {
+		return Stream.of("", "get", "is")
+			.anyMatch((prefix) -> member.getName().equals(prefix + name)
+					|| member.getName().equals(prefix + StringUtils.capitalize(name)));
 	}
 
 	private void visitChildren(SpelNode node, boolean root) {
@@ -201,7 +185,8 @@ final class LockExpressionValidator {
 		}
 		List<String> names = this.parameterNames.stream().map(String::valueOf).toList();
 		String parameters = (names.isEmpty()) ? "The method has no parameters"
-				: meant(name, names, "#") + "The parameters are "
+				: Suggestions.name(name, names).map("Did you mean '#%s'? "::formatted).orElse("")
+						+ "The parameters are "
 						+ names.stream().map((parameter) -> "#" + parameter).collect(Collectors.joining(", "));
 		throw error("there is no parameter '" + name + "'", this.operation.annotated().direct() ? parameters
 				: parameters + ". The annotation covers all public methods of its class: annotate methods instead");
@@ -251,52 +236,6 @@ final class LockExpressionValidator {
 
 	private LockDefinitionException error(String problem, String remedy) {
 		return this.operation.error(problem, remedy);
-	}
-
-	/**
-	 * The properties that expressions read, found as SpEL itself finds them.
-	 */
-	static final class PropertyTypes extends ReflectivePropertyAccessor {
-
-		private static final Pattern GETTER = Pattern.compile("(?:get|is)(\\p{Lu}.*)");
-
-		private PropertyTypes() {
-			super(false);
-		}
-
-		@Nullable ResolvableType read(ResolvableType type, String property) {
-			Class<?> owner = type.toClass();
-			Method getter = findGetterForProperty(property, owner, false);
-			if (getter != null) {
-				return ResolvableType.forType(getter.getGenericReturnType(), type.as(getter.getDeclaringClass()));
-			}
-			Field field = findField(property, owner, false);
-			return (field != null) ? ResolvableType.forType(field.getGenericType(), type.as(field.getDeclaringClass()))
-					: null;
-		}
-
-		static List<String> names(Class<?> owner) {
-			Stream<String> methods = Arrays.stream(owner.getMethods())
-				.filter((method) -> isGetter(method)
-						&& (owner.isRecord() || GETTER.matcher(method.getName()).matches()))
-				.map(PropertyTypes::name);
-			return Stream.concat(methods, Arrays.stream(owner.getFields()).map(Field::getName))
-				.distinct()
-				.sorted()
-				.toList();
-		}
-
-		private static boolean isGetter(Method method) {
-			return method.getParameterCount() == 0 && method.getReturnType() != void.class
-					&& !Modifier.isStatic(method.getModifiers()) && method.getDeclaringClass() != Object.class
-					&& !ReflectionUtils.isObjectMethod(method);
-		}
-
-		private static String name(Method method) {
-			Matcher getter = GETTER.matcher(method.getName());
-			return getter.matches() ? StringUtils.uncapitalizeAsProperty(getter.group(1)) : method.getName();
-		}
-
 	}
 
 }

@@ -1,10 +1,12 @@
 package io.github.lockspring.internal.interceptor;
 
-import java.lang.reflect.Method;
-import java.util.Arrays;
-import java.util.Collection;
+import java.lang.reflect.Member;
+import java.lang.reflect.ParameterizedType;
+import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
 
 import io.github.lockspring.internal.aop.AnnotatedMethod;
 import org.jspecify.annotations.Nullable;
@@ -12,19 +14,14 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aot.hint.ExecutableMode;
 import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.ReflectionHints;
-import org.springframework.beans.BeansException;
 import org.springframework.beans.factory.aot.BeanFactoryInitializationAotContribution;
 import org.springframework.beans.factory.aot.BeanFactoryInitializationAotProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.ResolvableType;
 import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.ast.BeanReference;
-import org.springframework.expression.spel.ast.CompoundExpression;
-import org.springframework.expression.spel.ast.Indexer;
 import org.springframework.expression.spel.ast.MethodReference;
-import org.springframework.expression.spel.ast.Projection;
 import org.springframework.expression.spel.ast.PropertyOrFieldReference;
-import org.springframework.expression.spel.ast.Selection;
 import org.springframework.expression.spel.ast.TypeReference;
 import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.support.StandardTypeLocator;
@@ -74,71 +71,51 @@ final class LockHintsAotProcessor implements BeanFactoryInitializationAotProcess
 
 	private static void contribute(LockedMethod locked, Class<?> type, ConfigurableListableBeanFactory beanFactory,
 			ReflectionHints hints) {
-		ExpressionTypes types = new ExpressionTypes(locked.operation(), type, locked.contexts().positions(),
-				beanFactory, hints);
-		locked.key().expressions().forEach((expression) -> types.visit(expression.getAST(), ResolvableType.NONE));
+		locked.key().expressions().forEach((expression) -> {
+			ExpressionTypes types = new ExpressionTypes(locked, type, beanFactory, hints, new HashSet<>(),
+					new HashSet<>());
+			types.visit(expression.getAST()).forEach(types::register);
+		});
 	}
 
 	/**
-	 * Follows an expression from the parameters, beans and classes that it names, along
-	 * the declared types, and registers each of these types.
+	 * The types that an expression reads: those of the parameters, beans and classes that
+	 * it names, and, behind these, of all members with a name that occurs in it.
 	 */
-	private record ExpressionTypes(LockOperation operation, Class<?> targetClass, Map<String, Integer> positions,
-			ConfigurableListableBeanFactory beanFactory, ReflectionHints hints) {
+	private record ExpressionTypes(LockedMethod locked, Class<?> targetClass,
+			ConfigurableListableBeanFactory beanFactory, ReflectionHints hints, Set<String> names,
+			Set<Class<?>> registered) {
 
-		/**
-		 * Visits a node and what is below it.
-		 * @param node the node
-		 * @param context the type that a bare name belongs to, and {@code #this}
-		 * @return the type of the node's value, or {@link ResolvableType#NONE} if it is
-		 * not known
-		 */
-		ResolvableType visit(SpelNode node, ResolvableType context) {
-			if (node instanceof CompoundExpression) {
-				ResolvableType type = visit(node.getChild(0), context);
-				for (int i = 1; i < node.getChildCount(); i++) {
-					type = registered(next(type, node.getChild(i), context));
-				}
-				return type;
-			}
+		/** Collects the names below a node, and returns the types of its variables. */
+		List<ResolvableType> visit(SpelNode node) {
+			List<ResolvableType> types = new ArrayList<>();
 			if (node instanceof VariableReference variable) {
-				return registered(variable(variable.toStringAST().substring(1), context));
+				types.add(variable(variable.toStringAST().substring(1)));
 			}
-			if (node instanceof BeanReference bean) {
-				return registered(bean(bean.getName()));
+			else if (node instanceof BeanReference bean && this.beanFactory.containsBean(bean.getName())) {
+				types.add(ResolvableType.forClass(this.beanFactory.getType(bean.getName(), false)));
 			}
-			if (node instanceof TypeReference type) {
-				return registered(type(type.toStringAST()));
+			else if (node instanceof TypeReference type) {
+				types.add(type(type.toStringAST()));
 			}
-			if (node instanceof PropertyOrFieldReference || node instanceof MethodReference) {
-				return registered(next(context, node, context));
+			else if (node instanceof PropertyOrFieldReference property) {
+				this.names.add(property.getName());
 			}
-			visitChildren(node, context);
-			return ResolvableType.NONE;
-		}
-
-		private void visitChildren(SpelNode node, ResolvableType context) {
+			else if (node instanceof MethodReference method) {
+				this.names.add(method.getName());
+			}
 			for (int i = 0; i < node.getChildCount(); i++) {
-				visit(node.getChild(i), context);
+				types.addAll(visit(node.getChild(i)));
 			}
+			return types;
 		}
 
-		private ResolvableType variable(String name, ResolvableType context) {
-			if (name.equals("root")) {
-				return ResolvableType.forClass(LockEvaluationContext.Root.class);
+		private ResolvableType variable(String name) {
+			Integer position = this.locked.contexts().positions().get(name);
+			if (position == null) {
+				return name.equals("root") ? ResolvableType.forClass(this.targetClass) : ResolvableType.NONE;
 			}
-			Integer position = this.positions.get(name);
-			return (name.equals("this") || position == null) ? context
-					: ResolvableType.forMethodParameter(this.operation.method(), position, this.targetClass);
-		}
-
-		private ResolvableType bean(String name) {
-			try {
-				return ResolvableType.forClass(this.beanFactory.getType(name, false));
-			}
-			catch (BeansException ex) {
-				return ResolvableType.NONE;
-			}
+			return ResolvableType.forMethodParameter(this.locked.operation().method(), position, this.targetClass);
 		}
 
 		/** {@code T(java.util.Locale)}, perhaps with brackets for an array. */
@@ -153,60 +130,29 @@ final class LockHintsAotProcessor implements BeanFactoryInitializationAotProcess
 			}
 		}
 
-		/** The type of what follows a value: a property, a method, an index and so on. */
-		private ResolvableType next(ResolvableType type, SpelNode node, ResolvableType context) {
-			if (node instanceof PropertyOrFieldReference property) {
-				return property(type, property.getName());
-			}
-			if (node instanceof Projection) {
-				ResolvableType element = visit(node.getChild(0), element(type));
-				return (element != ResolvableType.NONE) ? ResolvableType.forClassWithGenerics(Collection.class, element)
-						: ResolvableType.NONE;
-			}
-			if (node instanceof Selection) {
-				visit(node.getChild(0), element(type));
-				return type;
-			}
-			visitChildren(node, context);
-			if (node instanceof Indexer) {
-				return element(type);
-			}
-			return (node instanceof MethodReference method) ? result(type, method.getName(), method.getChildCount())
-					: ResolvableType.NONE;
-		}
-
-		private ResolvableType property(ResolvableType type, String name) {
-			if (type.toClass() == LockEvaluationContext.Root.class && name.equals("target")) {
-				return ResolvableType.forClass(this.targetClass);
-			}
-			ResolvableType read = LockExpressionValidator.PROPERTIES.read(type, name);
-			return (read != null) ? read : ResolvableType.NONE;
-		}
-
-		private static ResolvableType element(ResolvableType type) {
+		void register(ResolvableType type) {
 			if (type.isArray()) {
-				return type.getComponentType();
+				register(type.getComponentType());
+				return;
 			}
-			ResolvableType map = type.asMap();
-			return (map != ResolvableType.NONE) ? map.getGeneric(1) : type.as(Iterable.class).getGeneric(0);
-		}
-
-		private static ResolvableType result(ResolvableType type, String name, int arguments) {
-			List<Method> methods = Arrays.stream(type.toClass().getMethods())
-				.filter((each) -> each.getName().equals(name) && each.getParameterCount() == arguments
-						&& !each.isBridge())
-				.toList();
-			// of overloaded methods which one is called is known later
-			return (methods.size() != 1) ? ResolvableType.NONE : ResolvableType
-				.forType(methods.get(0).getGenericReturnType(), type.as(methods.get(0).getDeclaringClass()));
-		}
-
-		private ResolvableType registered(ResolvableType type) {
+			if (type.getType() instanceof ParameterizedType) {
+				Stream.of(type.getGenerics()).forEach(this::register);
+			}
 			Class<?> raw = ClassUtils.getUserClass(type.toClass());
-			if (raw != Object.class && !raw.isPrimitive()) {
-				this.hints.registerType(raw, MemberCategory.INVOKE_PUBLIC_METHODS, MemberCategory.ACCESS_PUBLIC_FIELDS);
+			if (raw == Object.class || raw.isPrimitive() || !this.registered.add(raw)) {
+				return;
 			}
-			return type;
+			this.hints.registerType(raw, MemberCategory.INVOKE_PUBLIC_METHODS, MemberCategory.ACCESS_PUBLIC_FIELDS);
+			Stream.of(raw.getMethods())
+				.filter(this::isRead)
+				.forEach((method) -> register(ResolvableType.forMethodReturnType(method, raw)));
+			Stream.of(raw.getFields())
+				.filter(this::isRead)
+				.forEach((field) -> register(ResolvableType.forField(field, raw)));
+		}
+
+		private boolean isRead(Member member) {
+			return this.names.stream().anyMatch((name) -> LockExpressionValidator.isProperty(member, name));
 		}
 
 	}

@@ -3,9 +3,11 @@ package io.github.lockspring.internal.interceptor;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
 
+import io.github.lockspring.internal.base.LockKeys;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.expression.EvaluationContext;
@@ -13,6 +15,7 @@ import org.springframework.expression.EvaluationException;
 import org.springframework.expression.spel.SpelEvaluationException;
 import org.springframework.expression.spel.SpelMessage;
 import org.springframework.expression.spel.standard.SpelExpression;
+import org.springframework.util.CollectionUtils;
 
 /**
  * A parsed key: constant text, or what an expression gives after the name. Different
@@ -57,8 +60,7 @@ record LockKeyExpression(String start, List<List<Part>> texts) {
 	 */
 	List<String> keys(EvaluationContext context) {
 		if (this.texts.size() == 1 && this.texts.get(0).size() == 1) {
-			Part part = this.texts.get(0).get(0);
-			List<String> values = part.values.texts(part.value(context));
+			List<String> values = this.texts.get(0).get(0).texts(context);
 			// the usual key is a value and nothing else, which needs no copy
 			return (this.start.isEmpty()) ? values : values.stream().map(this.start::concat).toList();
 		}
@@ -66,8 +68,7 @@ record LockKeyExpression(String start, List<List<Part>> texts) {
 		for (List<Part> parts : this.texts) {
 			StringBuilder key = new StringBuilder(this.start);
 			for (Part part : parts) {
-				Object value = part.value(context);
-				key.append((parts.size() > 1) ? part.values.joined(value) : part.values.text(value));
+				key.append(part.text(context, parts.size() > 1));
 			}
 			keys.add(key.toString());
 		}
@@ -78,12 +79,61 @@ record LockKeyExpression(String start, List<List<Part>> texts) {
 	 * What is joined with others to a text of the key.
 	 *
 	 * @param expression gives the value
-	 * @param values makes texts of what the expression gives
+	 * @param operation the annotation with the key
+	 * @param text the expression as written
 	 */
-	record Part(SpelExpression expression, LockKeyValues values) {
+	record Part(SpelExpression expression, LockOperation operation, String text) {
 
 		private static final Set<SpelMessage> ON_NULL = EnumSet.of(SpelMessage.PROPERTY_OR_FIELD_NOT_READABLE_ON_NULL,
 				SpelMessage.METHOD_CALL_ON_NULL_OBJECT_NOT_ALLOWED, SpelMessage.CANNOT_INDEX_INTO_NULL_VALUE);
+
+		/** The end of a remedy for a call that names no key. */
+		private static final String UNLOCKED = ". Where such calls need no lock,"
+				+ " use LockTemplate.execute inside an if, instead of the annotation";
+
+		/** The text of one value. */
+		private String text(EvaluationContext context, boolean joined) {
+			Object value = value(context);
+			if (joined && LockKeys.isCollection(value)) {
+				throw error("it gives a collection, which is joined as a whole",
+						"Join each element, as in " + this.text + ".!['order:' + #this]", null);
+			}
+			return text(value);
+		}
+
+		/** The text of a value, or those of its elements. */
+		private List<String> texts(EvaluationContext context) {
+			Object value = value(context);
+			if (value instanceof Optional<?> optional) {
+				value = optional.orElse(null);
+			}
+			if (!LockKeys.isCollection(value)) {
+				return List.of(text(value));
+			}
+			if (value instanceof byte[] || value instanceof char[]) {
+				throw error("it gives a " + value.getClass().getSimpleName() + ", which is no text",
+						"Make a text of it, such as its hexadecimal form", null);
+			}
+			List<String> texts = new ArrayList<>();
+			for (Object element : (value instanceof Iterable<?> elements) ? elements
+					: CollectionUtils.arrayToList(value)) {
+				if (element == null) {
+					throw error("it gives null among its elements",
+							"Leave null elements out, as in " + this.text + ".?[#this != null]", null);
+				}
+				texts.add(text(element));
+			}
+			if (texts.isEmpty()) {
+				throw error("it gives an empty collection, and there is nothing to lock",
+						"Do not call the method then" + UNLOCKED, null);
+			}
+			return texts;
+		}
+
+		private String text(@Nullable Object value) {
+			return LockKeys.text(value, "Give it a value before the call" + UNLOCKED,
+					(problem, remedy) -> error("it gives " + problem, remedy, null));
+		}
 
 		private @Nullable Object value(EvaluationContext context) {
 			try {
@@ -91,12 +141,17 @@ record LockKeyExpression(String start, List<List<Part>> texts) {
 			}
 			catch (EvaluationException ex) {
 				if (ex instanceof SpelEvaluationException failure && ON_NULL.contains(failure.getMessageCode())) {
-					throw this.values.error("it reads a value of null: " + ex.getMessage(),
-							"Give it a value before the call" + LockKeyValues.UNLOCKED, ex);
+					throw error("it reads a value of null: " + ex.getMessage(),
+							"Give it a value before the call" + UNLOCKED, ex);
 				}
-				throw this.values.error("it cannot be evaluated: " + ex.getMessage(),
-						"Correct the expression, or give the call what it reads" + LockKeyValues.UNLOCKED, ex);
+				throw error("it cannot be evaluated: " + ex.getMessage(),
+						"Correct the expression, or give the call what it reads" + UNLOCKED, ex);
 			}
+		}
+
+		private IllegalArgumentException error(String problem, String remedy, @Nullable Throwable cause) {
+			String where = (this.operation.key().equals(this.text)) ? problem : this.text + ": " + problem;
+			return this.operation.refused(where, remedy, cause);
 		}
 
 	}

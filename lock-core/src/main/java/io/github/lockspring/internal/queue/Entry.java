@@ -5,21 +5,21 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An entry in the queue of one lock, of any instance.
+ * An entry in the queue of a lock, of any instance.
  *
  * @since 0.1
  */
 public interface Entry {
 
 	/**
-	 * Returns the text of the owner token that the entry stands for.
+	 * Returns the text of the entry's owner token.
 	 */
 	String token();
 
 	/**
-	 * Returns what identifies the entry, which no other entry of the lock has. One token
-	 * may have several entries, such as one of an earlier session that the server still
-	 * keeps.
+	 * Returns the identifier of the entry, unique among the entries of the lock. One
+	 * token may have several entries, for example one of an earlier session that the
+	 * server still keeps.
 	 */
 	String id();
 
@@ -31,14 +31,14 @@ public interface Entry {
 	interface Own extends Entry {
 
 		/**
-		 * Returns the place of the entry among all that this server has ever had for the
-		 * lock: larger than that of each earlier one.
+		 * Returns a number that is larger than that of every earlier entry the server has
+		 * ever had for the lock.
 		 */
 		long order();
 
 		/**
-		 * Returns until when the server will certainly keep the entry, unless it is
-		 * removed.
+		 * Returns the time until which the server is certain to keep the entry, unless it
+		 * is removed.
 		 * @return a value of {@link System#nanoTime()}
 		 */
 		long validUntil();
@@ -51,28 +51,27 @@ public interface Entry {
 	}
 
 	/**
-	 * What is stored in an entry.
+	 * The stored content of an entry.
 	 *
-	 * @param order the place of the entry, as {@link Own#order()}
-	 * @param millis for how long its owner has the lock unless it is renewed, as far as
-	 * is known
-	 * @param kept whether the ownership has ended, and only the lock is kept
-	 * @param age time since the entry was written, about; null if it is not known
+	 * @param order the number of the entry, as {@link Own#order()}
+	 * @param millis length of its owner's lease unless it is renewed; -1 if unknown
+	 * @param kept whether the ownership has ended and the lock is only kept
+	 * @param age approximate time since the entry was written; null if unknown
 	 */
 	record Content(long order, long millis, boolean kept, @Nullable Duration age) {
 
 		private static final String KEPT = " kept";
 
 		/**
-		 * Returns what to store.
+		 * Formats the content for storing.
 		 */
 		static String text(long millis, boolean kept) {
 			return millis + (kept ? KEPT : "");
 		}
 
 		/**
-		 * Parses what is stored.
-		 * @param order the place of the entry
+		 * Parses a stored content.
+		 * @param order the number of the entry
 		 * @param text the stored text; another client may have written anything
 		 * @param age time since it was written
 		 * @return the content

@@ -13,39 +13,35 @@ import org.jspecify.annotations.Nullable;
 /**
  * A server that keeps a queue of ephemeral entries for each lock. Thread-safe.
  * <p>
- * Requests return at once. Their results arrive on any thread, which must not be blocked;
- * without a result they fail with {@link LockUnavailableException}, and may have been
- * carried out all the same.
+ * Requests return immediately. Their results arrive on any thread, which must not be
+ * blocked. A request without a result fails with {@link LockUnavailableException}, but
+ * may have been executed nevertheless.
  *
  * @since 0.1
  */
 public interface EntryServer extends AutoCloseable {
 
 	/**
-	 * Returns what a store on this server is like. Never blocks.
+	 * Returns the capabilities and limits of a store on this server. Never blocks.
 	 */
 	StoreTraits traits();
 
 	/**
-	 * Begins to connect, unless that has been done. Never blocks.
+	 * Connects, unless already connected. Never blocks.
+	 * @return a stage that never fails and completes when the first request can be sent
 	 */
-	void connect();
-
-	/**
-	 * Waits for the first connection, but not for ever. Returns at once later.
-	 */
-	void awaitConnection();
+	CompletionStage<@Nullable Void> connected();
 
 	/**
 	 * Adds an entry to the end of the queue of a lock.
 	 * @param key the user's key
-	 * @param token the token of the entry, which has none yet
-	 * @param repeated whether an earlier request for it brought no result: then it may
-	 * have an entry
-	 * @param ttlMillis for how long the server keeps the entry at least if it hears
-	 * nothing more from this process, within the traits
-	 * @param text what to store in it
-	 * @return the entry, and the queue after it was added
+	 * @param token the token of the entry
+	 * @param repeated whether the token may already have an entry, because an earlier
+	 * request returned no result
+	 * @param ttlMillis the time for which the server must keep the entry without hearing
+	 * from this process, within the limits of the traits
+	 * @param text the content to store
+	 * @return the entry and the queue that contains it
 	 */
 	CompletionStage<Added> add(String key, OwnerToken token, boolean repeated, long ttlMillis, String text);
 
@@ -53,7 +49,7 @@ public interface EntryServer extends AutoCloseable {
 	 * The result of adding an entry.
 	 *
 	 * @param entry the entry
-	 * @param queue all entries of the lock, in order
+	 * @param queue all entries of the lock in order
 	 */
 	record Added(Entry.Own entry, List<? extends Entry> queue) {
 	}
@@ -66,7 +62,7 @@ public interface EntryServer extends AutoCloseable {
 	CompletionStage<List<? extends Entry>> list(String key);
 
 	/**
-	 * Finds an entry of this process for which a request brought no result.
+	 * Finds an entry of this process after a request that returned no result.
 	 * @param key the user's key
 	 * @param token its token
 	 * @return the entry; null if there is none
@@ -76,41 +72,41 @@ public interface EntryServer extends AutoCloseable {
 	/**
 	 * Reads an entry.
 	 * @param entry the entry
-	 * @return what is in it; empty if it is gone
+	 * @return its content; empty if the entry is gone
 	 */
 	CompletionStage<Optional<Entry.Content>> read(Entry entry);
 
 	/**
-	 * Reads an entry, and calls when it is gone.
+	 * Reads an entry and watches it until it is gone.
 	 * @param entry the entry
-	 * @param waiter the entry of this process that waits for that: when it was removed,
-	 * nothing needs to be called any more
-	 * @param gone called, perhaps more than once and perhaps in vain
-	 * @return what is in it; empty if it is gone already
+	 * @param waiter the waiting entry of this process; the watch ends when it is removed
+	 * @param gone called when the entry is gone; may be called several times, or without
+	 * need
+	 * @return its content; empty if the entry is already gone
 	 */
 	CompletionStage<Optional<Entry.Content>> watch(Entry entry, Entry.Own waiter, Runnable gone);
 
 	/**
 	 * Writes to an entry of this process.
 	 * @param entry the entry
-	 * @param text what to store in it
-	 * @param ttlMillis for how long the server has to keep it if it hears nothing more
-	 * from this process; 0: as before
-	 * @return whether it is there
+	 * @param text the content to store
+	 * @param ttlMillis the time for which the server must keep the entry without hearing
+	 * from this process; 0 to leave it as it is
+	 * @return whether the entry exists
 	 */
 	CompletionStage<Boolean> write(Entry.Own entry, String text, long ttlMillis);
 
 	/**
-	 * Removes an entry, of any instance. Nothing else is removed.
+	 * Removes an entry of any instance, and nothing else.
 	 * @param entry the entry
-	 * @return whether it was there
+	 * @return whether the entry existed
 	 */
 	CompletionStage<Boolean> remove(Entry entry);
 
 	/**
-	 * Extends the time for which the server keeps entries, if they are still there.
+	 * Extends the time for which the server keeps entries, if they still exist.
 	 * @param renewals the entries
-	 * @return a result for each of them
+	 * @return a result for each entry
 	 */
 	CompletionStage<List<RenewResult>> renew(List<Renewal> renewals);
 
@@ -119,14 +115,13 @@ public interface EntryServer extends AutoCloseable {
 	 *
 	 * @param entry the entry
 	 * @param ttlMillis the time that must be left after it
-	 * @param text what to store in the entry; null to leave it
+	 * @param text the content to store; null to leave it as it is
 	 */
 	record Renewal(Entry.Own entry, long ttlMillis, @Nullable String text) {
 	}
 
 	/**
-	 * Returns whether the client keeps all entries as long as it is connected, without
-	 * renewals.
+	 * Returns whether a connected client keeps all its entries without renewals.
 	 */
 	boolean isRenewedWhileConnected();
 
@@ -136,13 +131,13 @@ public interface EntryServer extends AutoCloseable {
 	CompletionStage<Void> ping();
 
 	/**
-	 * Names something that is called when the connection was lost or is back.
-	 * @param listener is called, and must not block
+	 * Adds a listener for lost and restored connections.
+	 * @param listener the listener, which must not block
 	 */
 	void onConnectionChange(Runnable listener);
 
 	/**
-	 * Closes the connection, if it is this object's own.
+	 * Closes the connection, if this object has opened it.
 	 */
 	@Override
 	void close();

@@ -10,13 +10,14 @@ import io.github.lockspring.store.OwnerToken;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One token of this process, and its entry in the queue of its lock if it has one.
+ * A token of this process and, if it has one, its entry in the queue of its lock.
  */
 /*
- * For maintainers: what is done with a token is done one after the other, in `steps`,
- * whatever thread brings the results: no request is sent before the one before it has a
- * result. So fields are changed by one thread at a time, and need no lock. Only `until`
- * is also changed by renewals, which are sent for many tokens at once, and by the timer.
+ * For maintainers: all operations on a token run one after the other, in `steps`, on
+ * whatever thread delivers the results: a request is sent only after the previous one has
+ * a result. So only one thread at a time changes the fields, and they need no lock. The
+ * exception is `leaseEnd`, which is also changed by renewals, since these are sent for
+ * many tokens at once, and by the timer.
  */
 final class Place {
 
@@ -29,28 +30,25 @@ final class Place {
 
 	private volatile Entry.@Nullable Own entry;
 
-	/** Whether the server may have an entry that is not known here. */
+	/** Whether the server may have an entry that this process does not know. */
 	private boolean unsure;
 
 	private volatile boolean owned;
 
 	private volatile boolean kept;
 
-	/** Whether its release has failed. */
-	private boolean released;
+	private boolean releaseFailed;
 
-	private boolean polls;
-
-	/** The predecessor that is watched. */
-	private @Nullable String watched;
+	/** The entry that is watched. */
+	private @Nullable String predecessor;
 
 	/** The start of the last attempt that found the lock busy. */
 	private long attempted;
 
-	/** What the entry says about the length of the lease. */
+	/** The length of the lease as written in the entry. */
 	private volatile long millis;
 
-	private long until;
+	private long leaseEnd;
 
 	private @Nullable ScheduledFuture<?> timer;
 
@@ -60,7 +58,7 @@ final class Place {
 	}
 
 	/**
-	 * Does something after all that was begun before.
+	 * Runs a step after all earlier steps have finished.
 	 */
 	<T> CompletableFuture<T> then(Supplier<CompletionStage<T>> step) {
 		CompletableFuture<T> result = new CompletableFuture<>();
@@ -91,27 +89,26 @@ final class Place {
 		return this.token;
 	}
 
-	/** The entry, if it is not known to have ended. */
+	/** Returns the entry, unless it is known to have ended. */
 	Entry.@Nullable Own entry() {
 		Entry.Own present = this.entry;
 		return (present != null && !present.isOver()) ? present : null;
 	}
 
-	void entered(Entry.Own entered, boolean polls, long millis) {
+	void entered(Entry.Own entered, long millis) {
 		this.entry = entered;
 		this.unsure = false;
 		this.owned = false;
-		this.polls = polls;
 		this.millis = millis;
-		this.watched = null;
-		this.released = false;
-		timedBy(null);
+		this.predecessor = null;
+		this.releaseFailed = false;
+		setTimer(null);
 	}
 
 	void left() {
 		this.entry = null;
 		this.owned = false;
-		this.watched = null;
+		this.predecessor = null;
 		this.unsure = false;
 	}
 
@@ -125,8 +122,8 @@ final class Place {
 
 	void own() {
 		this.owned = true;
-		this.released = false;
-		this.watched = null;
+		this.releaseFailed = false;
+		this.predecessor = null;
 	}
 
 	void keep() {
@@ -142,24 +139,20 @@ final class Place {
 		return this.owned;
 	}
 
-	void release() {
-		this.released = true;
+	void releaseFailed() {
+		this.releaseFailed = true;
 	}
 
-	boolean isReleased() {
-		return this.released;
+	boolean hasReleaseFailed() {
+		return this.releaseFailed;
 	}
 
-	boolean isPolling() {
-		return this.polls;
+	void setPredecessor(String predecessor) {
+		this.predecessor = predecessor;
 	}
 
-	void waitsBehind(String predecessor) {
-		this.watched = predecessor;
-	}
-
-	boolean isBehind(String predecessor) {
-		return predecessor.equals(this.watched);
+	boolean isWatching(String predecessor) {
+		return predecessor.equals(this.predecessor);
 	}
 
 	void attempted(long start) {
@@ -180,22 +173,22 @@ final class Place {
 
 	// the end of the lease, by the clock of this process
 
-	/** Never shortens. */
-	synchronized void lengthen(long end) {
-		if (this.timer == null || end - this.until > 0) {
-			this.until = end;
+	/** Never shortens the lease. */
+	synchronized void extendTo(long end) {
+		if (this.timer == null || end - this.leaseEnd > 0) {
+			this.leaseEnd = end;
 		}
 	}
 
 	synchronized void endAt(long end) {
-		this.until = end;
+		this.leaseEnd = end;
 	}
 
-	synchronized long until() {
-		return this.until;
+	synchronized long leaseEnd() {
+		return this.leaseEnd;
 	}
 
-	synchronized void timedBy(@Nullable ScheduledFuture<?> next) {
+	synchronized void setTimer(@Nullable ScheduledFuture<?> next) {
 		if (this.timer != null) {
 			this.timer.cancel(false);
 		}

@@ -14,7 +14,7 @@ import io.github.lockspring.store.OwnerToken;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How the entry of a token ends: by a release, or with its lease. Thread-safe.
+ * Ends the entry of a token, at its release or with its lease. Thread-safe.
  */
 final class QueueEnds {
 
@@ -47,9 +47,9 @@ final class QueueEnds {
 	CompletionStage<ReleaseResult> release(Place place, ReleaseRequest request) {
 		return tryRelease(place, request).whenComplete((result, ex) -> {
 			if (ex != null && !place.isOwned() && !place.isKept()) {
-				// no lease ends it otherwise
-				place.release();
-				endLater(place);
+				// a waiting entry has no lease that would end it
+				place.releaseFailed();
+				retryLater(place);
 			}
 		});
 	}
@@ -102,7 +102,7 @@ final class QueueEnds {
 			}
 			place.keep();
 			place.endAt(System.nanoTime() + request.keep().toNanos());
-			time(place);
+			scheduleEnd(place);
 			return done(new ReleaseResult.Released());
 		});
 	}
@@ -117,14 +117,14 @@ final class QueueEnds {
 
 	void leave(Place place) {
 		place.left();
-		place.timedBy(null);
+		place.setTimer(null);
 		this.places.remove(place.token(), place);
 	}
 
 	// the end of a lease
 
-	void time(Place place) {
-		endIn(place, Math.max(0, place.until() - System.nanoTime()));
+	void scheduleEnd(Place place) {
+		endAfter(place, Math.max(0, place.leaseEnd() - System.nanoTime()));
 	}
 
 	private void end(Place place) {
@@ -133,12 +133,12 @@ final class QueueEnds {
 				leave(place);
 				return done(true);
 			}
-			if (!place.isReleased() && !place.isOwned() && !place.isKept()) {
-				// it has lost its entry since, and waits again
+			if (!place.hasReleaseFailed() && !place.isOwned() && !place.isKept()) {
+				// the token has lost its entry since, and waits again
 				return done(true);
 			}
-			if (!place.isReleased() && place.until() - System.nanoTime() > 0) {
-				time(place);
+			if (!place.hasReleaseFailed() && place.leaseEnd() - System.nanoTime() > 0) {
+				scheduleEnd(place);
 				return done(true);
 			}
 			return remove(place).whenComplete((removed, ex) -> {
@@ -146,7 +146,7 @@ final class QueueEnds {
 					leave(place);
 				}
 				else {
-					endLater(place);
+					retryLater(place);
 				}
 			});
 		});
@@ -158,14 +158,16 @@ final class QueueEnds {
 			.thenCompose((found) -> (found != null) ? this.server.remove(found) : done(true));
 	}
 
-	/** Seldom if there are many: a server that comes back has other things to do. */
-	private void endLater(Place place) {
-		endIn(place, Math.max(RETRY_NANOS, this.places.size() * BETWEEN_RETRIES_NANOS));
+	/**
+	 * Waits longer if there are many entries, to spare a server that has just restarted.
+	 */
+	private void retryLater(Place place) {
+		endAfter(place, Math.max(RETRY_NANOS, this.places.size() * BETWEEN_RETRIES_NANOS));
 	}
 
-	private void endIn(Place place, long nanos) {
+	private void endAfter(Place place, long nanos) {
 		if (!this.timer.isShutdown()) {
-			place.timedBy(this.timer.schedule(() -> end(place), nanos, TimeUnit.NANOSECONDS));
+			place.setTimer(this.timer.schedule(() -> end(place), nanos, TimeUnit.NANOSECONDS));
 		}
 	}
 

@@ -8,9 +8,9 @@ import io.github.lockspring.store.Inbox;
 import io.github.lockspring.store.InboxListener;
 
 /**
- * The messages for one instance. They come from the watches of its own entries, so they
- * arrive as long as the server replies, and the inbox needs nothing to be open: it is
- * from the beginning, so a first attempt may already join the queue. Thread-safe.
+ * The inbox of one instance. Its messages come from the watches of its own entries and
+ * arrive as long as the server replies. So it is open from the beginning, and a first
+ * attempt may already join the queue. Thread-safe.
  */
 final class QueueInbox implements Inbox {
 
@@ -24,8 +24,8 @@ final class QueueInbox implements Inbox {
 
 	private final Object delivery = new Object();
 
-	/** Counts the openings and doubts; an answer counts for the present one only. */
-	private long doubt;
+	/** The number of the present check; results of earlier checks are ignored. */
+	private long check;
 
 	private boolean open = true;
 
@@ -45,7 +45,7 @@ final class QueueInbox implements Inbox {
 			}
 			this.open = true;
 		}
-		probe();
+		confirm();
 	}
 
 	@Override
@@ -53,38 +53,38 @@ final class QueueInbox implements Inbox {
 		return this.open && this.confirmed;
 	}
 
-	@Override
-	public void probe() {
-		long asked;
+	/** Confirms the inbox when the server replies, after the connection has changed. */
+	void confirm() {
+		long number;
 		synchronized (this) {
 			if (!this.open) {
 				return;
 			}
 			this.confirmed = false;
-			asked = ++this.doubt;
+			number = ++this.check;
 		}
-		// without the monitor, since the answer may be there at once
-		ask(asked);
+		// outside the monitor, since the reply may arrive immediately
+		ask(number);
 	}
 
-	private void ask(long asked) {
+	private void ask(long number) {
 		this.server.ping().whenComplete((ignored, ex) -> {
 			if (ex == null) {
-				confirm(asked);
+				confirm(number);
 			}
-			else if (isDoubt(asked) && !this.timer.isShutdown()) {
-				this.timer.schedule(() -> ask(asked), PAUSE_MILLIS, TimeUnit.MILLISECONDS);
+			else if (isCurrent(number) && !this.timer.isShutdown()) {
+				this.timer.schedule(() -> ask(number), PAUSE_MILLIS, TimeUnit.MILLISECONDS);
 			}
 		});
 	}
 
-	private synchronized boolean isDoubt(long asked) {
-		return this.open && this.doubt == asked;
+	private synchronized boolean isCurrent(long number) {
+		return this.open && this.check == number;
 	}
 
-	private void confirm(long asked) {
+	private void confirm(long number) {
 		synchronized (this) {
-			if (!isDoubt(asked) || this.confirmed) {
+			if (!isCurrent(number) || this.confirmed) {
 				return;
 			}
 			this.confirmed = true;
@@ -92,7 +92,7 @@ final class QueueInbox implements Inbox {
 		deliver(InboxListener::opened);
 	}
 
-	/** One message at a time, as the listener may expect. */
+	/** Delivers one message at a time, as listeners expect. */
 	void deliver(Consumer<InboxListener> message) {
 		synchronized (this.delivery) {
 			if (isOpen()) {
@@ -110,7 +110,7 @@ final class QueueInbox implements Inbox {
 	public synchronized void close() {
 		this.open = false;
 		this.confirmed = false;
-		this.doubt++;
+		this.check++;
 	}
 
 }

@@ -6,23 +6,22 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
+import io.github.lockspring.internal.Stages;
 import io.github.lockspring.store.LockStoreInspector;
 import io.github.lockspring.store.StoredLock;
 
 /**
- * Answers questions about the locks in queues. Knows the instances by their identity
- * only. Thread-safe.
+ * Finds and describes locks by their queues. Cannot describe instances. Thread-safe.
  *
  * @param server the server
- * @param store waits for results
  */
-record QueueInspector(EntryServer server, QueueLockStore store) implements LockStoreInspector {
+record QueueInspector(EntryServer server) implements LockStoreInspector {
 
 	private static final String KEPT = ".kept";
 
 	@Override
 	public Optional<StoredLock> find(String key, Duration timeout) {
-		return this.store.await(this.server.list(key).thenCompose((queue) -> describe(key, queue)), timeout);
+		return Stages.join(this.server.list(key).thenCompose((queue) -> describe(key, queue)), timeout);
 	}
 
 	private CompletionStage<Optional<StoredLock>> describe(String key, List<? extends Entry> queue) {
@@ -43,10 +42,10 @@ record QueueInspector(EntryServer server, QueueLockStore store) implements LockS
 
 	@Override
 	public boolean forceRelease(StoredLock seen, Duration timeout) {
-		return this.store.await(this.server.list(seen.key()).thenCompose((queue) -> remove(seen, queue)), timeout);
+		return Stages.join(this.server.list(seen.key()).thenCompose((queue) -> remove(seen, queue)), timeout);
 	}
 
-	/** An entry is for one ownership only, and its token says which. */
+	/** An entry belongs to one ownership, so comparing the tokens is enough. */
 	private CompletionStage<Boolean> remove(StoredLock seen, List<? extends Entry> queue) {
 		String token = seen.isKept() ? seen.owner().substring(0, seen.owner().length() - KEPT.length()) : seen.owner();
 		boolean same = !queue.isEmpty() && queue.get(0).token().equals(token);

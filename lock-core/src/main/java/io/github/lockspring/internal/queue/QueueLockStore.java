@@ -7,23 +7,20 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.internal.Stages;
 import io.github.lockspring.store.Inbox;
 import io.github.lockspring.store.InboxListener;
+import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.LockStore.AcquireRequest;
 import io.github.lockspring.store.LockStore.AcquireResult;
 import io.github.lockspring.store.LockStore.ReleaseRequest;
 import io.github.lockspring.store.LockStore.ReleaseResult;
 import io.github.lockspring.store.LockStore.RenewRequest;
 import io.github.lockspring.store.LockStore.RenewResult;
-import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.LockStoreInspector;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.StoreHealth;
@@ -31,13 +28,13 @@ import io.github.lockspring.store.StoreTraits;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stores locks as queues of ephemeral entries: the first entry owns the lock, and each
- * other one is watched for by the entry behind it. Nothing is handed over, since the
- * order of the entries is the order of the owners; so a lock also passes on when a lease
- * ends. Thread-safe.
+ * Stores locks as queues of ephemeral entries. The first entry owns the lock; every other
+ * entry watches its predecessor. The order of the entries is the order of the owners, so
+ * a release need not hand the lock over, and the lock also passes on when a lease ends.
+ * Thread-safe.
  * <p>
- * The fencing token is the place of the entry among all that the server has ever had,
- * times 1,024: this leaves room for the tokens of local hand-offs.
+ * The fencing token is the {@linkplain Entry.Own#order() number} of the entry, times
+ * 1,024 to leave room for the tokens of local hand-offs.
  *
  * @since 0.1
  */
@@ -62,7 +59,7 @@ public final class QueueLockStore implements LockStore {
 		this.name = name;
 		this.server = server;
 		this.steps = new QueueSteps(server, this.places, this.inboxes);
-		server.onConnectionChange(() -> this.inboxes.values().forEach(QueueInbox::probe));
+		server.onConnectionChange(() -> this.inboxes.values().forEach(QueueInbox::confirm));
 	}
 
 	@Override
@@ -71,35 +68,31 @@ public final class QueueLockStore implements LockStore {
 	}
 
 	@Override
-	public void connect() {
-		this.server.connect();
+	public CompletionStage<@Nullable Void> connected() {
+		return this.server.connected();
 	}
 
 	@Override
-	public void awaitConnection() {
-		this.server.awaitConnection();
-	}
-
-	@Override
-	public AcquireResult acquire(AcquireRequest request, Duration timeout) {
+	public CompletionStage<AcquireResult> acquire(AcquireRequest request, Duration timeout) {
 		Place place = this.places.computeIfAbsent(request.token(), (token) -> new Place(request.key(), token));
-		AcquireResult result = await(place.then(() -> this.steps.attempt(place, request)), timeout);
-		if (result instanceof AcquireResult.Acquired) {
-			// owners are not told when others begin to wait, so they have to assume it
-			this.steps.tell(place, (to) -> to.wanted(request.key(), request.token()));
-		}
-		return result;
+		return answer(place.then(() -> this.steps.attempt(place, request)).thenApply((result) -> {
+			if (result instanceof AcquireResult.Acquired) {
+				// owners are not notified of waiters, so they have to assume some
+				this.steps.deliver(place, (to) -> to.wanted(request.key(), request.token()));
+			}
+			return result;
+		}));
 	}
 
 	@Override
-	public ReleaseResult release(ReleaseRequest request, Duration timeout) {
+	public CompletionStage<ReleaseResult> release(ReleaseRequest request, Duration timeout) {
 		Place place = place(request.key(), request.token());
-		return await((place != null) ? place.then(() -> this.steps.ends().release(place, request))
-				: this.steps.ends().notOwner(request.key()), timeout);
+		return answer((place != null) ? place.then(() -> this.steps.ends().release(place, request))
+				: this.steps.ends().notOwner(request.key()));
 	}
 
 	@Override
-	public List<RenewResult> renew(List<RenewRequest> requests, Duration timeout) {
+	public CompletionStage<List<RenewResult>> renew(List<RenewRequest> requests, Duration timeout) {
 		long start = System.nanoTime();
 		List<Place> owned = new ArrayList<>();
 		List<EntryServer.Renewal> renewals = new ArrayList<>();
@@ -116,13 +109,20 @@ public final class QueueLockStore implements LockStore {
 						(millis > place.millis()) ? Entry.Content.text(millis, false) : null));
 			}
 		}
-		if (!renewals.isEmpty()) {
-			List<RenewResult> renewed = await(this.server.renew(renewals), timeout);
+		if (renewals.isEmpty()) {
+			return CompletableFuture.completedFuture(results);
+		}
+		return answer(this.server.renew(renewals).thenApply((renewed) -> {
 			for (int i = 0; i < renewed.size(); i++) {
 				results.set(indexes.get(i), this.steps.renewed(owned.get(i), renewals.get(i), renewed.get(i), start));
 			}
-		}
-		return results;
+			return results;
+		}));
+	}
+
+	/** Converts failures into those of a store. */
+	private static <T> CompletionStage<T> answer(CompletionStage<T> result) {
+		return result.exceptionallyCompose((ex) -> CompletableFuture.failedFuture(Stages.unavailable(ex)));
 	}
 
 	private @Nullable Place place(String key, OwnerToken token) {
@@ -139,14 +139,14 @@ public final class QueueLockStore implements LockStore {
 
 	@Override
 	public Optional<LockStoreInspector> inspector() {
-		return Optional.of(new QueueInspector(this.server, this));
+		return Optional.of(new QueueInspector(this.server));
 	}
 
 	@Override
 	public Optional<StoreHealth> health(Duration timeout) {
 		StoreHealth.Server health;
 		try {
-			await(this.server.ping(), timeout);
+			Stages.join(this.server.ping(), timeout);
 			health = new StoreHealth.Server(this.name, null, null, List.of());
 		}
 		catch (LockUnavailableException ex) {
@@ -156,45 +156,14 @@ public final class QueueLockStore implements LockStore {
 	}
 
 	/**
-	 * Ends the threads of this store and the connection, if that is its own.
+	 * Stops the threads of this store, and closes the connection if the store has opened
+	 * it.
 	 */
 	@Override
 	public void close() {
 		this.inboxes.values().forEach(QueueInbox::close);
 		this.steps.ends().close();
 		this.server.close();
-	}
-
-	/** Waits for a result of the server. */
-	<T> T await(CompletionStage<T> stage, Duration timeout) {
-		CompletableFuture<T> future = stage.toCompletableFuture();
-		try {
-			return future.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
-		}
-		catch (TimeoutException ex) {
-			throw new LockUnavailableException(this.name + " did not answer within " + timeout.toMillis()
-					+ " ms: it is slow, cannot be reached, or has lost its quorum");
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			throw new LockUnavailableException("interrupted while waiting for " + this.name
-					+ ", which may have carried out the request all the same", ex);
-		}
-		catch (ExecutionException ex) {
-			throw unavailable(ex.getCause());
-		}
-	}
-
-	private LockUnavailableException unavailable(@Nullable Throwable failure) {
-		Throwable cause = failure;
-		while (cause instanceof CompletionException && cause.getCause() != null) {
-			cause = cause.getCause();
-		}
-		if (cause instanceof LockUnavailableException known) {
-			// with the stack of the caller
-			return new LockUnavailableException(String.valueOf(known.getMessage()), known, known.isPermanent());
-		}
-		return new LockUnavailableException("The client of " + this.name + " failed: " + cause, cause);
 	}
 
 }

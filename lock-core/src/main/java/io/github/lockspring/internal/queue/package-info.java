@@ -1,6 +1,6 @@
 /**
- * Locks as queues of ephemeral entries, which servers such as ZooKeeper and etcd keep in
- * order: the first entry owns the lock.
+ * Locks as queues of ephemeral entries on a server such as ZooKeeper or etcd. The first
+ * entry owns the lock.
  */
 @NullMarked
 package io.github.lockspring.internal.queue;

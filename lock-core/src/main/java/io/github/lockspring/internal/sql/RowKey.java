@@ -7,12 +7,12 @@ import java.util.HexFormat;
 import java.util.regex.Pattern;
 
 /**
- * Converts a name, of a fenced resource or of a lock, into the key of its row. The key is
- * the name itself, unless that is too long or contains characters that not every database
- * can store. In that case the key consists of as much of the beginning of the name as
- * fits, a {@code #}, and the SHA-256 of the whole name (of its UTF-8) in hexadecimal
- * digits. Names that already have this form are converted in the same way. Two names
- * therefore share a row only if their texts have the same SHA-256.
+ * Converts the name of a fenced resource or of a lock into the key of its row. The key is
+ * the name itself, unless the name is too long or contains characters that not every
+ * database can store. Then the key is the beginning of the name, a {@code #}, and the
+ * SHA-256 of the whole name (in UTF-8) as hexadecimal digits. Names that already have
+ * this form are converted in the same way, so two names share a row only if they have the
+ * same SHA-256.
  */
 public final class RowKey {
 
@@ -38,8 +38,8 @@ public final class RowKey {
 	}
 
 	/**
-	 * Returns whether every database can store the text. PostgreSQL stores no NUL, and
-	 * half a surrogate pair has no UTF-8.
+	 * Returns whether every database can store the text. PostgreSQL cannot store NUL, and
+	 * half a surrogate pair cannot be encoded in UTF-8.
 	 */
 	private static boolean isStorable(String text) {
 		return text.indexOf(NUL) < 0 && StandardCharsets.UTF_8.newEncoder().canEncode(text);

@@ -1,5 +1,5 @@
 /**
- * Names of tables and keys of rows, for everything of ours that is in a database.
+ * Names and row keys of this library's database tables.
  */
 @NullMarked
 package io.github.lockspring.internal.sql;

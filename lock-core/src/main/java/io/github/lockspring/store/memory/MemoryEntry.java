@@ -21,7 +21,7 @@ final class MemoryEntry {
 
 	private @Nullable OwnerToken holder;
 
-	// the ownership has ended, the lease lasts on
+	// the ownership has ended, but the lease has not
 	private boolean kept;
 
 	private long takenAt;
@@ -45,7 +45,8 @@ final class MemoryEntry {
 	}
 
 	/**
-	 * Makes the token the owner, or extends its lease; never shortens a lease of its own.
+	 * Makes the token the owner. Extends the lease of a present owner, and never shortens
+	 * it.
 	 */
 	void take(OwnerToken token, Duration ttl, long now) {
 		long end = now + ttl.toNanos();
@@ -83,7 +84,7 @@ final class MemoryEntry {
 	/**
 	 * Describes the lock.
 	 * @param latest a fencing token at least as large as the owner's
-	 * @return null if the lock is free
+	 * @return the lock; null if it is free
 	 */
 	@Nullable StoredLock describe(String key, long latest, long now) {
 		if (!isTaken(now)) {
@@ -96,7 +97,7 @@ final class MemoryEntry {
 	}
 
 	/**
-	 * Whether the entry can be removed.
+	 * Returns whether the entry can be removed.
 	 */
 	boolean isOver(long now) {
 		return !isTaken(now) && this.queue.isEmpty(now);
@@ -106,7 +107,7 @@ final class MemoryEntry {
 		return this.fencingToken;
 	}
 
-	/** Remembers the latest fencing token, and returns it. */
+	/** Stores the latest fencing token and returns it. */
 	long fencedBy(long latest) {
 		this.fencingToken = latest;
 		return latest;

@@ -5,7 +5,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
 import io.github.lockspring.internal.base.DaemonThreadFactory;
@@ -22,10 +21,10 @@ import org.slf4j.LoggerFactory;
 final class MemoryInboxes {
 
 	/*
-	 * One thread delivers all messages, in order. It starts with the first message and
-	 * ends when none has arrived for a moment. The map contains the open inboxes; the
-	 * thread checks it again before it delivers a message, since an inbox may have been
-	 * closed meanwhile.
+	 * One thread delivers all messages in order. It starts with the first message and
+	 * ends when it has been idle for a moment. The map contains the open inboxes. The
+	 * thread reads it again before each delivery, since the inbox may have been closed in
+	 * the meantime.
 	 */
 
 	private static final Logger logger = LoggerFactory.getLogger(MemoryInboxes.class);
@@ -74,11 +73,6 @@ final class MemoryInboxes {
 
 		private final InboxListener listener;
 
-		// counts openings and probes; a confirmation belongs to one of them
-		private final AtomicLong reasons = new AtomicLong();
-
-		private volatile long confirmed = -1;
-
 		MemoryInbox(String instance, InboxListener listener) {
 			this.instance = instance;
 			this.listener = listener;
@@ -87,29 +81,21 @@ final class MemoryInboxes {
 		@Override
 		public void open() {
 			if (MemoryInboxes.this.open.putIfAbsent(this.instance, this) == null) {
-				probe();
+				MemoryInboxes.this.dispatcher.execute(() -> {
+					if (isConfirmed()) {
+						deliver(InboxListener::opened);
+					}
+				});
 			}
 		}
 
 		@Override
 		public boolean isConfirmed() {
-			return this.confirmed == this.reasons.get() && MemoryInboxes.this.open.get(this.instance) == this;
-		}
-
-		@Override
-		public void probe() {
-			long reason = this.reasons.incrementAndGet();
-			MemoryInboxes.this.dispatcher.execute(() -> {
-				if (reason == this.reasons.get() && MemoryInboxes.this.open.get(this.instance) == this) {
-					this.confirmed = reason;
-					deliver(InboxListener::opened);
-				}
-			});
+			return MemoryInboxes.this.open.get(this.instance) == this;
 		}
 
 		@Override
 		public void close() {
-			this.reasons.incrementAndGet();
 			MemoryInboxes.this.open.remove(this.instance, this);
 		}
 

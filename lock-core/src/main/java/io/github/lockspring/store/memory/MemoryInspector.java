@@ -15,7 +15,7 @@ import io.github.lockspring.store.StoredLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Answers questions about a {@link MemoryLockStore}. Thread-safe.
+ * The inspector of a {@link MemoryLockStore}. Thread-safe.
  */
 final class MemoryInspector implements LockStoreInspector {
 

@@ -4,6 +4,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -11,7 +13,6 @@ import java.util.function.LongSupplier;
 
 import io.github.lockspring.store.Inbox;
 import io.github.lockspring.store.InboxListener;
-import io.github.lockspring.store.LockStore.AcquireRequest.QueueMode;
 import io.github.lockspring.store.LockStore.AcquireRequest;
 import io.github.lockspring.store.LockStore.AcquireResult.Acquired;
 import io.github.lockspring.store.LockStore.AcquireResult.Busy;
@@ -31,36 +32,33 @@ import io.github.lockspring.store.StoredLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stores locks in the memory of one process, for tests and for applications that run as
- * one instance. Behaves as the shared stores do, including leases, queue and fencing
- * tokens. Several engines may use one object; they then exclude each other as instances
- * of an application do.
+ * Stores locks in the memory of one process, for tests and for applications with a single
+ * instance. Behaves like the shared stores, including leases, queue and fencing tokens.
+ * Several engines may share one object; they then exclude each other as the instances of
+ * an application do.
  * <p>
- * Thread-safe. Never blocks and never throws
- * {@link io.github.lockspring.LockUnavailableException}. Fencing tokens grow across
- * restarts of the process as long as its clock does.
+ * Thread-safe. Never blocks and never fails. Fencing tokens keep growing across restarts
+ * of the process, provided that its clock does.
  *
  * @since 0.1
  */
 public final class MemoryLockStore implements LockStore {
 
 	/*
-	 * The state of one key is in one entry, which is read and changed only inside the
-	 * map's compute for this key; this makes each request atomic. Messages are handed to
-	 * the dispatcher inside it too, so they are sent in the order of the results.
+	 * Each key has one entry, which is read and changed only inside the map's compute for
+	 * this key; this makes each request atomic. Messages are passed to the dispatcher
+	 * there too, so they are sent in the order of the results.
 	 *
-	 * The request that leaves an entry without a valid lease and without waiters removes
-	 * it. Entries whose lease expired and that no request touches again are removed by a
-	 * sweep, each time the map has grown to twice its size after the last sweep. So there
-	 * are never more than about twice as many entries as are in use.
+	 * A request removes an entry that it leaves without a valid lease and without
+	 * waiters. A sweep removes entries whose lease expired and that no request touches
+	 * again; it runs each time the map has doubled its size since the last sweep. So the
+	 * map never has more than about twice as many entries as are in use.
 	 *
-	 * Fencing tokens come from one counter for all keys, so nothing has to be remembered
-	 * about unused keys.
+	 * Fencing tokens come from one counter for all keys, so unused keys leave nothing
+	 * behind.
 	 */
 
 	private static final int MIN_SIZE_TO_SWEEP = 64;
-
-	private static final int MAX_POLL_GRANT_MILLIS = 500;
 
 	private final Map<String, MemoryEntry> entries = new ConcurrentHashMap<>();
 
@@ -79,7 +77,7 @@ public final class MemoryLockStore implements LockStore {
 	private volatile int sweepAtSize = MIN_SIZE_TO_SWEEP;
 
 	/**
-	 * Creates a store whose leases are measured by {@link System#nanoTime()}.
+	 * Creates a store that measures leases by {@link System#nanoTime()}.
 	 */
 	public MemoryLockStore() {
 		this(System::nanoTime);
@@ -87,7 +85,7 @@ public final class MemoryLockStore implements LockStore {
 
 	/**
 	 * Creates a store with another clock, for tests.
-	 * @param nanoTime the time in nanoseconds since any origin, never decreasing
+	 * @param nanoTime a clock in nanoseconds that never goes backwards
 	 */
 	public MemoryLockStore(LongSupplier nanoTime) {
 		this.nanoTime = nanoTime;
@@ -97,11 +95,11 @@ public final class MemoryLockStore implements LockStore {
 
 	@Override
 	public StoreTraits traits() {
-		return StoreTraits.exact();
+		return StoreTraits.exact().withOrdered(true);
 	}
 
 	@Override
-	public AcquireResult acquire(AcquireRequest request, Duration timeout) {
+	public CompletionStage<AcquireResult> acquire(AcquireRequest request, Duration timeout) {
 		AcquireResult[] result = new AcquireResult[1];
 		this.entries.compute(request.key(), (key, present) -> {
 			long now = this.nanoTime.getAsLong();
@@ -110,34 +108,34 @@ public final class MemoryLockStore implements LockStore {
 			return entry.isOver(now) ? null : entry;
 		});
 		sweepIfGrown();
-		return result[0];
+		return CompletableFuture.completedFuture(result[0]);
 	}
 
 	private AcquireResult acquire(MemoryEntry entry, AcquireRequest request, long now) {
 		OwnerToken token = request.token();
 		if (entry.isTaken(now) && !entry.isOwnedBy(token, now)) {
-			boolean added = false;
-			if (request.queueMode() != QueueMode.NONE) {
-				added = entry.queue().add(token, request.queueMode() == QueueMode.POLL, now);
-				entry.owner().ifPresent((owner) -> this.inboxes.wanted(request.key(), owner));
+			if (request.queue()) {
+				boolean added = entry.queue().add(token, now);
+				if (!added || entry.queue().isAlone(token)) {
+					entry.owner().ifPresent((owner) -> this.inboxes.wanted(request.key(), owner));
+				}
 			}
-			return new Busy(entry.remainingMillis(now), this.lastFencingToken.get(), added);
+			return new Busy(entry.remainingMillis(now), this.lastFencingToken.get());
 		}
-		boolean alreadyOwned = entry.isOwnedBy(token, now);
 		entry.take(token, request.ttl(), now);
 		entry.queue().remove(token);
-		return new Acquired(entry.fencedBy(nextFencingToken(now)), alreadyOwned);
+		return new Acquired(entry.fencedBy(nextFencingToken(now)));
 	}
 
 	@Override
-	public ReleaseResult release(ReleaseRequest request, Duration timeout) {
+	public CompletionStage<ReleaseResult> release(ReleaseRequest request, Duration timeout) {
 		ReleaseResult[] result = { new NotOwner(0) };
 		this.entries.computeIfPresent(request.key(), (key, entry) -> {
 			long now = this.nanoTime.getAsLong();
 			result[0] = release(entry, request, now);
 			return entry.isOver(now) ? null : entry;
 		});
-		return result[0];
+		return CompletableFuture.completedFuture(result[0]);
 	}
 
 	private ReleaseResult release(MemoryEntry entry, ReleaseRequest request, long now) {
@@ -149,7 +147,6 @@ public final class MemoryLockStore implements LockStore {
 		if (request.lastFencingToken() > entry.fencingToken()) {
 			this.lastFencingToken.accumulateAndGet(entry.fencedBy(request.lastFencingToken()), Math::max);
 		}
-		entry.queue().remove(token);
 		if (!request.keep().isZero()) {
 			entry.keep(request.keep(), now);
 			return new Released();
@@ -160,14 +157,9 @@ public final class MemoryLockStore implements LockStore {
 	}
 
 	private void handOver(MemoryEntry entry, String key, long now) {
-		MemoryQueue.Head head;
-		while ((head = entry.queue().poll(now)) != null) {
-			OwnerToken next = head.token();
-			if (head.polls()) {
-				entry.take(next, Duration.ofMillis(Math.min(next.grantMillis(), MAX_POLL_GRANT_MILLIS)), now);
-				return;
-			}
-			if (this.inboxes.isOpen(next.instance())) {
+		OwnerToken next;
+		while ((next = entry.queue().poll(now)) != null) {
+			if (!next.needsMessage() || this.inboxes.isOpen(next.instance())) {
 				entry.take(next, Duration.ofMillis(next.grantMillis()), now);
 				long fencingToken = entry.fencedBy(nextFencingToken(now));
 				this.inboxes.granted(key, next, fencingToken, !entry.queue().isEmpty(now));
@@ -177,8 +169,8 @@ public final class MemoryLockStore implements LockStore {
 	}
 
 	@Override
-	public List<RenewResult> renew(List<RenewRequest> requests, Duration timeout) {
-		return requests.stream().map(this::renew).toList();
+	public CompletionStage<List<RenewResult>> renew(List<RenewRequest> requests, Duration timeout) {
+		return CompletableFuture.completedFuture(requests.stream().map(this::renew).toList());
 	}
 
 	private RenewResult renew(RenewRequest request) {
@@ -235,15 +227,15 @@ public final class MemoryLockStore implements LockStore {
 	}
 
 	/**
-	 * Has no effect: other engines may use the store, and there is nothing to close.
+	 * Has no effect: there is nothing to close, and other engines may use the store.
 	 */
 	@Override
 	public void close() {
-		// see above
+		// nothing to close
 	}
 
 	/**
-	 * Returns the milliseconds left of a lease, not positive if the lock is free.
+	 * Returns the milliseconds left of a lease; zero if the lock is free.
 	 */
 	long remainingMillis(String key) {
 		MemoryEntry entry = this.entries.get(key);

@@ -7,10 +7,13 @@ import java.util.concurrent.CompletableFuture;
 
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockEvent;
+import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.store.LockStore.ReleaseResult;
+import io.github.lockspring.store.StoreTraits;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -18,7 +21,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Releases whose result the caller does not wait for.
@@ -30,6 +33,7 @@ class AsyncReleaseTests extends EngineFixture {
 
 	@BeforeEach
 	void storeKeepsTheOrder() {
+		this.store.traits = StoreTraits.exact().withOrdered(true);
 		this.store.onReleaseAsync = (request) -> {
 			CompletableFuture<ReleaseResult> result = new CompletableFuture<>();
 			this.sent.add(result);
@@ -48,9 +52,9 @@ class AsyncReleaseTests extends EngineFixture {
 		lock.close();
 		assertThat(this.sent).hasSize(1);
 		Running<HeldLock> next = acquire(request());
-		ScriptedStore.Asked look = this.store.nextLook();
-		assertThat(look.token()).isNotEqualTo(this.store.releasedTokens().get(0));
-		look.acquired(2);
+		ScriptedStore.Asked attempt = this.store.nextLook();
+		assertThat(attempt.token()).isNotEqualTo(this.store.releasedTokens().get(0));
+		attempt.acquired(2);
 		next.get().close();
 		this.sent.forEach((result) -> result.complete(new ReleaseResult.Released()));
 		assertThat(events(LockEvent.Released.class)).hasSize(2);
@@ -59,6 +63,7 @@ class AsyncReleaseTests extends EngineFixture {
 	}
 
 	@Test
+	@Tag("async-releases")
 	void lossThatOnlyTheReleaseFindsIsAnEvent() {
 		held(request(), 1).close();
 		this.sent.get(0).complete(ReleaseResult.NotOwner.of(2, 1));
@@ -67,32 +72,34 @@ class AsyncReleaseTests extends EngineFixture {
 	}
 
 	@Test
+	@Tag("async-releases")
 	void anotherOwnerAfterTheDeadlineIsNoLoss() {
 		held(request(), 1).close();
-		advance(TTL);
+		this.time.advance(TTL);
 		this.sent.get(0).complete(ReleaseResult.NotOwner.of(2, 1));
 		assertThat(events(LockEvent.Lost.class)).isEmpty();
 	}
 
 	@Test
+	@Tag("async-releases")
 	void f07ReleaseThatFailsIsRepeated() {
 		held(request(), 1).close();
 		this.sent.get(0).completeExceptionally(new LockUnavailableException("connection closed"));
-		assertThat(isIdle()).isFalse();
 		assertThat(this.store.released).hasSize(1);
-		runBackground();
-		assertThat(this.store.released).hasSize(2);
-		assertThat(this.store.releasedTokens()).containsOnly(this.store.releasedTokens().get(0));
-		assertThat(isIdle()).isTrue();
+		advance(Duration.ofMillis(500));
+		assertThat(this.store.releasedTokens()).hasSize(2).containsOnly(this.store.releasedTokens().get(0));
+		assertThat(isAnythingKnown()).isTrue();
+		this.sent.get(1).complete(new ReleaseResult.Released());
 		assertNothingLeft();
 	}
 
 	@Test
-	void storeThatCannotDoItReleasesInTheBackgroundAndTheNextCallerWaits() {
-		this.store.onReleaseAsync = null;
+	void storeThatBlocksReleasesInTheBackgroundAndTheNextCallerWaits() {
+		storeBlocks();
 		held(request(), 1).close();
 		Running<HeldLock> next = waitingBehind(request());
 		assertThat(this.store.released).isEmpty();
+		assertThat(this.store.isAsked()).isFalse();
 		runBackground();
 		assertThat(this.store.released).hasSize(1);
 		this.store.nextLook().acquired(2);
@@ -100,26 +107,42 @@ class AsyncReleaseTests extends EngineFixture {
 		assertNothingLeft();
 	}
 
+	private void storeBlocks() {
+		this.store.traits = StoreTraits.exact().withBlocking(true);
+		this.store.onReleaseAsync = null;
+	}
+
 	@Test
-	void releaseThatCannotBeSentAtAllIsLeftToTheBackground() {
+	void releaseThatGetsNoThreadKeepsNoWaiterOfItsKeyWaiting() {
+		storeBlocks();
+		HeldLock lock = held(request(), 1);
+		this.background = (task) -> {
+			throw new OutOfMemoryError("unable to create native thread");
+		};
+		lock.close();
+		Running<HeldLock> next = acquire(request());
+		this.store.nextLook().acquired(2);
+		assertThat(next.get().isHeld()).isTrue();
+	}
+
+	@Test
+	void releaseThatCannotBeSentAtAllIsRepeated() {
 		this.store.onReleaseAsync = (request) -> {
 			throw new NoClassDefFoundError("broken");
 		};
 		held(request(), 1).close();
-		Running<HeldLock> next = waitingBehind(request());
-		runBackground();
-		assertThat(this.store.released).hasSize(2);
-		this.store.nextLook().acquired(2);
 		this.store.onReleaseAsync = null;
-		next.get().close();
+		advance(Duration.ofMillis(500));
+		assertThat(this.store.released).hasSize(2);
 		assertNothingLeft();
 	}
 
 	@Test
 	void lossThatTheBackgroundFindsIsAnEventToo() {
-		this.store.onReleaseAsync = null;
+		storeBlocks();
 		this.store.onRelease = (release) -> ReleaseResult.NotOwner.of(2, 1);
 		held(request(), 1).close();
+		assertThat(events(LockEvent.Lost.class)).isEmpty();
 		runBackground();
 		assertThat(events(LockEvent.Lost.class)).hasSize(1);
 		assertNothingLeft();
@@ -128,26 +151,16 @@ class AsyncReleaseTests extends EngineFixture {
 	@Test
 	void callersWaitWhenTooManyReleasesHaveNoResult() {
 		this.store.free();
-		for (int i = 0; i < 1_500; i++) {
+		for (int i = 0; i < 1_001; i++) {
 			this.engine.template().acquire(LockRequest.of("order:" + i)).close();
 		}
-		assertThat(this.sent).hasSize(1_000);
-		assertThat(this.store.released).hasSize(1_500);
+		assertThat(this.sent).hasSize(1_001);
+		this.store.onReleaseAsync = null;
+		this.store.onRelease = (release) -> ReleaseResult.NotOwner.of(2_000, 1);
+		HeldLock lock = this.engine.template().acquire(request());
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::close);
 		this.sent.forEach((result) -> result.complete(new ReleaseResult.Released()));
 		this.engine.template().acquire(request()).close();
-		assertThat(this.sent).hasSize(1_001);
-	}
-
-	@Test
-	void f26StopWaitsForTheirResults() {
-		held(request(), 1).close();
-		assertThat(isIdle()).isFalse();
-		this.sent.get(0).complete(new ReleaseResult.Released());
-		assertThat(isIdle()).isTrue();
-	}
-
-	private boolean isIdle() {
-		return this.registry.asyncReleases().isIdle() && this.registry.dispatcher().isIdle();
 	}
 
 	@Test
@@ -160,7 +173,7 @@ class AsyncReleaseTests extends EngineFixture {
 	@Test
 	void anotherOwnerAtTheDeadlineIsNoLossAndNoOtherTokenIsNone(CapturedOutput output) {
 		held(request(), 1).close();
-		advance(TTL.minus(DRIFT));
+		this.time.advance(TTL.minus(DRIFT));
 		this.sent.get(0).complete(ReleaseResult.NotOwner.of(2, 1));
 		assertThat(output).doesNotContain("was gone when it was released");
 		held(request(), 3).close();
@@ -171,23 +184,33 @@ class AsyncReleaseTests extends EngineFixture {
 
 	@Test
 	void f26StopWaitsForReleasesWithoutAResultForACommandTimeout() {
-		CompletableFuture<ReleaseResult> result = new CompletableFuture<>();
-		this.store.onReleaseAsync = (request) -> result;
 		held(request(), 1).close();
+		Running<Boolean> stopping = stopping();
+		assertThat(stopping.result()).isNotDone();
+		// it looks every 5 ms
+		this.time.advance(Duration.ofMillis(5));
+		stopping.get();
+	}
+
+	@Test
+	void f26StopEndsWithTheLastResult() {
+		held(request(), 1).close();
+		Running<Boolean> stopping = stopping();
+		this.sent.get(0).complete(new ReleaseResult.Released());
+		this.time.unpark(stopping.thread());
+		stopping.get();
+	}
+
+	/** A stop that has still to wait for a millisecond. */
+	private Running<Boolean> stopping() {
 		Running<Boolean> stopping = start(() -> {
 			this.engine.stop();
 			return true;
 		});
 		this.time.awaitParked(stopping.thread());
-		advance(EngineSettings.defaults().commandTimeout().minusNanos(1));
+		this.time.advance(settings().commandTimeout().minusMillis(1));
 		this.time.awaitParked(stopping.thread());
-		assertThat(stopping.result()).isNotDone();
-		result.complete(new ReleaseResult.Released());
-		await().pollInterval(Duration.ofMillis(1)).until(() -> {
-			runBackground();
-			advance(Duration.ofMillis(1));
-			return stopping.result().isDone();
-		});
+		return stopping;
 	}
 
 }

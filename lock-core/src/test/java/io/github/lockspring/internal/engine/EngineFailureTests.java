@@ -1,26 +1,22 @@
 package io.github.lockspring.internal.engine;
 
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Queue;
 import java.util.function.Function;
 
 import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.internal.engine.support.LockEvents;
 import io.github.lockspring.internal.engine.support.LockRecorder;
-import io.github.lockspring.internal.engine.support.Monitor;
-import io.github.lockspring.internal.engine.support.StoreDispatcher;
 import io.github.lockspring.store.LockStore.AcquireResult;
 import io.github.lockspring.store.LockStore.ReleaseRequest;
 import io.github.lockspring.store.LockStore.ReleaseResult;
 import io.github.lockspring.store.LockStore.RenewRequest;
 import io.github.lockspring.store.LockStore.RenewResult;
-import io.github.lockspring.store.OwnerToken;
-import org.jspecify.annotations.Nullable;
+import io.github.lockspring.store.StoreTraits;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -35,40 +31,62 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 class EngineFailureTests extends EngineFixture {
 
 	@Test
-	void callerThatDiesOfAnErrorLeavesItsOwnershipToTheNext() {
-		Running<HeldLock> first = acquire(request());
-		ScriptedStore.Asked look = this.store.nextLook();
+	void attemptThatEndsWithAnErrorIsRepeatedForAll() {
+		Waiting first = waiting(request(), 100);
 		Running<HeldLock> second = waitingBehind(request());
-		look.answer().completeExceptionally(new StackOverflowError());
-		assertThatExceptionOfType(IllegalStateException.class).isThrownBy(first::get)
-			.withRootCauseInstanceOf(StackOverflowError.class);
+		advance(Duration.ofSeconds(1));
+		ScriptedStore.Asked attempt = this.store.nextLook();
+		attempt.answer().completeExceptionally(new StackOverflowError());
+		advance(Duration.ofSeconds(1));
 		ScriptedStore.Asked next = this.store.nextLook();
-		assertThat(next.token()).isEqualTo(look.token());
-		next.acquired(1);
+		assertThat(next.token()).isEqualTo(attempt.token());
+		next.acquired(101);
+		first.running().get().close();
+		second.get().close();
+		assertNothingLeft();
+	}
+
+	@Test
+	void callerThatDiesOfAnErrorLeavesItsPlaceToTheNext() {
+		Waiting first = waiting(request(), 100);
+		Running<HeldLock> second = waitingBehind(request());
+		die(first.running());
+		assertThat(this.store.released).isEmpty();
+		advance(Duration.ofSeconds(1));
+		ScriptedStore.Asked next = this.store.nextLook();
+		assertThat(next.token()).isEqualTo(first.attempt().token());
+		next.acquired(101);
 		second.get().close();
 		assertNothingLeft();
 	}
 
 	@Test
 	void callerThatDiesOfAnErrorAloneLeavesNothing() {
-		this.store.onAcquire = (request) -> {
-			throw new StackOverflowError();
-		};
-		assertThatExceptionOfType(StackOverflowError.class).isThrownBy(() -> this.engine.template().acquire(request()));
+		Waiting alone = waiting(request(), 100);
+		die(alone.running());
+		assertThat(this.store.releasedTokens()).containsExactly(alone.attempt().token());
 		assertNothingLeft();
-		assertThat(this.store.released).hasSize(1);
+	}
+
+	private void die(Running<HeldLock> waiting) {
+		this.time.afterReading(() -> {
+			throw new StackOverflowError();
+		});
+		this.time.unpark(waiting.thread());
+		assertThatExceptionOfType(IllegalStateException.class).isThrownBy(waiting::get)
+			.withRootCauseInstanceOf(StackOverflowError.class);
 	}
 
 	@Test
 	void callerThatFindsALeaseThatIsOverIsKnownToTheTable() {
 		held(request(), 1);
-		advance(TTL);
+		this.time.advance(TTL);
 		Running<HeldLock> second = acquire(request());
-		ScriptedStore.Asked look = this.store.nextLook();
+		ScriptedStore.Asked attempt = this.store.nextLook();
 		List<KeyLock> entries = new ArrayList<>();
 		this.registry.locks().forEach(entries::add);
 		assertThat(entries).hasSize(1);
-		look.acquired(2);
+		attempt.acquired(2);
 		second.get().close();
 		assertNothingLeft();
 	}
@@ -77,9 +95,9 @@ class EngineFailureTests extends EngineFixture {
 	void failedAttemptBeforeAHandOverDoesNotEndTheWaitOfThoseBehind() {
 		Waiting first = waiting(request(), 100);
 		advance(Duration.ofSeconds(1));
-		ScriptedStore.Asked failing = this.store.nextLook();
-		this.store.messages().granted(KEY, failing.token(), 101, false);
-		failing.fails();
+		this.store.nextLook().fails();
+		this.store.messages().granted(KEY, first.attempt().token(), 101, false);
+		this.store.nextLook().acquired(101);
 		HeldLock lock = first.running().get();
 		Running<Boolean> second = start(() -> {
 			this.engine.template().asLock(KEY).lock();
@@ -87,8 +105,7 @@ class EngineFailureTests extends EngineFixture {
 		});
 		this.time.awaitParked(second.thread());
 		for (int i = 0; i < 20; i++) {
-			pass(Duration.ofSeconds(1));
-			wakeWaiters();
+			advance(Duration.ofSeconds(1));
 			this.time.awaitParked(second.thread());
 		}
 		lock.close();
@@ -98,9 +115,9 @@ class EngineFailureTests extends EngineFixture {
 	@Test
 	void failureThatNoWaitMendsEndsTheWaitsOfAllAtOnce() {
 		Running<HeldLock> first = acquire(request());
-		ScriptedStore.Asked look = this.store.nextLook();
+		ScriptedStore.Asked attempt = this.store.nextLook();
 		List<Running<HeldLock>> all = List.of(first, waitingBehind(request()), waitingBehind(request()));
-		look.answer().completeExceptionally(new LockUnavailableException("wrong password", null, true));
+		attempt.answer().completeExceptionally(new LockUnavailableException("wrong password", null, true));
 		for (Running<HeldLock> each : all) {
 			assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(each::get)
 				.withMessage(
@@ -112,46 +129,61 @@ class EngineFailureTests extends EngineFixture {
 	}
 
 	@Test
-	void failureThatAWaitMayMendDoesNotEndIt() {
-		Running<HeldLock> running = acquire(request());
-		this.store.nextLook().fails();
+	void failureAfterTheEndOfAWaitTellsItsReason() {
+		Running<HeldLock> running = acquire(request().waitTime(Duration.ofMillis(100)));
+		ScriptedStore.Asked attempt = this.store.nextLook();
+		this.time.awaitParked(running.thread());
+		this.time.advance(Duration.ofMillis(110));
+		this.time.awaitParked(running.thread());
+		attempt.answer().completeExceptionally(new LockUnavailableException("connection refused"));
+		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(running::get)
+			.withStackTraceContaining("connection refused");
+		assertNothingLeft();
+	}
+
+	@Test
+	void waitThatEndsDuringAnAttemptAfterAFailureTellsItsReason() {
+		Running<HeldLock> running = acquire(request().waitTime(Duration.ofMillis(1200)));
+		this.store.nextLook().answer().completeExceptionally(new LockUnavailableException("connection refused"));
 		this.time.awaitParked(running.thread());
 		advance(Duration.ofSeconds(1));
-		this.store.nextLook().acquired(1);
-		running.get().close();
-		assertNothingLeft();
+		this.store.nextLook();
+		this.time.awaitParked(running.thread());
+		this.time.advance(Duration.ofMillis(200));
+		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(running::get)
+			.withStackTraceContaining("connection refused");
 	}
 
 	@Test
-	void singleAttemptThatWasInterruptedAndRepeatedWithdrawsItsFirstRequest() {
-		Running<Boolean> running = start(() -> this.engine.template().asLock(KEY).tryLock());
-		ScriptedStore.Asked first = this.store.nextLook();
+	void singleAttemptThatIsInterruptedWaitsForItsAnswer() {
+		Running<Boolean> running = start(
+				() -> this.engine.template().asLock(KEY).tryLock() || !Thread.currentThread().isInterrupted());
+		ScriptedStore.Asked attempt = this.store.nextLook();
 		running.thread().interrupt();
-		ScriptedStore.Asked second = this.store.nextLook();
-		assertThat(second.token()).isEqualTo(first.token());
-		second.busy(TTL, 100);
-		assertThat(running.get()).isFalse();
-		runBackground();
-		assertThat(this.store.releasedTokens()).containsExactly(first.token());
+		this.time.awaitParked(running.thread());
+		assertThat(this.store.isAsked()).isFalse();
+		attempt.busy(TTL, 100);
+		assertThat(running.get()).as("acquired, or not interrupted any more").isFalse();
+		assertThat(this.store.released).isEmpty();
 		assertNothingLeft();
 	}
 
 	@Test
-	void grantToACallerWhoseEngineHasStoppedIsReleased() {
+	void acquisitionForACallerWhoseEngineHasStoppedIsReleased() {
 		Running<HeldLock> running = acquire(request());
-		ScriptedStore.Asked look = this.store.nextLook();
+		ScriptedStore.Asked attempt = this.store.nextLook();
+		this.time.awaitParked(running.thread());
 		Running<Boolean> stopping = start(() -> {
 			this.engine.stop();
 			return true;
 		});
 		this.time.awaitParked(stopping.thread());
-		advance(Duration.ofSeconds(11));
+		this.time.advance(Duration.ofSeconds(11));
 		stopping.get();
-		look.acquired(1);
 		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(running::get)
 			.withMessageContaining("stopped");
-		runBackground();
-		assertThat(this.store.releasedTokens()).containsExactly(look.token());
+		attempt.acquired(1);
+		assertThat(this.store.releasedTokens()).containsExactly(attempt.token(), attempt.token());
 		assertNothingLeft();
 	}
 
@@ -160,12 +192,12 @@ class EngineFailureTests extends EngineFixture {
 		List<Runnable> started = new ArrayList<>();
 		boolean[] outOfThreads = { true };
 		KeyLockRegistry registry = new KeyLockRegistry(this.store, settings(), LockEvents.NOBODY, LockRecorder.NONE,
-				this.time, Runnable::run, Runnable::run, (task) -> {
+				this.time, new KeyLockRegistry.Threads(Runnable::run, Runnable::run, Runnable::run, (task) -> {
 					if (outOfThreads[0]) {
 						throw new OutOfMemoryError("unable to create native thread");
 					}
 					started.add(task);
-				});
+				}));
 		this.store.free();
 		LockEngine engine = new LockEngine(() -> registry);
 		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> engine.template().acquire(request()))
@@ -181,12 +213,12 @@ class EngineFailureTests extends EngineFixture {
 	}
 
 	/** Each answer to the first renewal that is none. */
-	static List<Function<RenewRequest, @Nullable RenewResult>> noAnswers() {
+	static List<Function<RenewRequest, RenewResult>> noAnswers() {
 		return List.of((request) -> {
 			throw new OutOfMemoryError();
 		}, (request) -> {
 			throw new IllegalArgumentException();
-		}, (request) -> null, (request) -> RenewResult.UNKNOWN);
+		}, (request) -> RenewResult.UNKNOWN);
 	}
 
 	@ParameterizedTest
@@ -204,24 +236,24 @@ class EngineFailureTests extends EngineFixture {
 	}
 
 	@Test
-	void renewalThatIsLostOnItsWayIsTriedAgain() {
+	void renewalThatIsLostOnItsWayIsTriedAgainAfterAnotherThird() {
+		this.store.traits = StoreTraits.exact().withBlocking(true);
 		HeldLock lock = held(request(), 1);
 		this.background = (task) -> {
 		};
-		pass(Duration.ofSeconds(11));
-		assertThat(this.store.renewed).isEmpty();
+		advance(Duration.ofSeconds(10));
 		this.background = Runnable::run;
-		// what is under way for so long is repeated, by the thread that works now
-		org.springframework.test.util.ReflectionTestUtils.setField(this.registry.dispatcher(), "queues",
-				new java.util.HashMap<>());
-		pass(Duration.ofSeconds(11));
+		advance(Duration.ofSeconds(4));
+		assertThat(this.store.renewed).isEmpty();
+		advance(Duration.ofSeconds(6));
 		assertThat(this.store.renewed).hasSize(1);
 		advance(Duration.ofSeconds(20));
 		assertThat(lock.isHeld()).isTrue();
 	}
 
 	@Test
-	void leaseThatTheWatchdogFailsToLookAtIsLookedAtAgain() {
+	void renewalThatGetsNoThreadIsTriedAgain() {
+		this.store.traits = StoreTraits.exact().withBlocking(true);
 		HeldLock lock = held(request(), 1);
 		this.background = (task) -> {
 			throw new OutOfMemoryError("unable to create native thread");
@@ -235,111 +267,59 @@ class EngineFailureTests extends EngineFixture {
 	}
 
 	@Test
-	void releaseThatGetsNoThreadKeepsNoWaiterOfItsKeyWaiting() {
-		HeldLock lock = held(request(), 1);
-		Running<HeldLock> second = waitingBehind(request());
-		advance(Duration.ofSeconds(20));
-		this.store.onRenew = (request) -> {
-			throw new LockUnavailableException("no answer");
-		};
-		this.background = (task) -> {
-			throw new OutOfMemoryError("unable to create native thread");
-		};
-		// the renewal before the hand-off fails, and so does the release that follows
-		lock.close();
-		this.store.nextLook().acquired(2);
-		assertThat(second.get().isHeld()).isTrue();
-	}
-
-	@Test
-	void queueThatHasBeenReplacedDoesNotTakeItsSuccessorAway() {
-		Queue<Runnable> threads = new ArrayDeque<>();
-		StoreDispatcher dispatcher = new StoreDispatcher(this.registry.client(), 10, this.time, threads::add,
-				Runnable::run);
-		dispatcher.release(new ReleaseRequest(KEY, new OwnerToken("i".repeat(22), 1, 5000)), null);
-		Runnable first = threads.remove();
-		first.run();
-		dispatcher.release(new ReleaseRequest(KEY, new OwnerToken("i".repeat(22), 2, 5000)), null);
-		// a request to the first queue that its last thread has carried out starts
-		// another
-		first.run();
-		assertThat(dispatcher.isIdle()).isFalse();
-		threads.remove().run();
-		assertThat(dispatcher.isIdle()).isTrue();
-	}
-
-	@Test
-	void effectOfATransitionThatFailsKeepsNoOtherFromRunning() {
-		List<String> ran = new ArrayList<>();
-		Monitor monitor = new Monitor();
-		assertThatExceptionOfType(IllegalStateException.class).isThrownBy(() -> {
-			try (Monitor entered = monitor.enter()) {
-				entered.afterwards(() -> {
-					throw new IllegalStateException();
-				});
-				entered.afterwards(() -> ran.add("woken"));
-			}
-		});
-		assertThat(ran).containsExactly("woken");
-	}
-
-	@Test
 	void releaseWithoutAResultIsNotTakenForOne() {
 		HeldLock lock = held(request(), 1);
 		this.store.onRelease = (request) -> null;
 		lock.close();
+		assertReleasedAgain();
+	}
+
+	private void assertReleasedAgain() {
+		assertThat(this.store.released).hasSize(1);
+		this.store.onRelease = (request) -> new ReleaseResult.Released();
+		advance(Duration.ofMillis(500));
+		assertThat(this.store.released).hasSize(2);
 		assertNothingLeft();
 	}
 
 	@Test
-	void acquisitionWithoutAResultIsUnavailable() {
+	void acquisitionWithoutAResultOrWithAnErrorIsUnavailable() {
 		this.store.onAcquire = (request) -> null;
+		assertUnavailable();
+		this.store.onAcquire = (request) -> {
+			throw new StackOverflowError();
+		};
+		assertUnavailable();
+		assertThat(this.store.released).hasSize(2);
+	}
+
+	private void assertUnavailable() {
 		assertThatExceptionOfType(LockUnavailableException.class)
 			.isThrownBy(() -> this.engine.template().acquire(request().waitTime(Duration.ZERO)));
 		assertNothingLeft();
 	}
 
 	@Test
-	void backgroundReleaseThatFailsWithAnErrorIsForgotten() {
+	void releaseThatFailsWithAnErrorIsRepeated() {
 		Waiting waiting = waiting(request().waitTime(Duration.ofMillis(100)), 100);
 		this.store.onRelease = (request) -> {
 			throw new NoClassDefFoundError("gone");
 		};
 		advance(Duration.ofMillis(100));
-		assertThatExceptionOfType(io.github.lockspring.LockNotAcquiredException.class)
-			.isThrownBy(waiting.running()::get);
-		assertNothingLeft();
-	}
-
-	@Test
-	void silenceOfTheStoreDropsBackgroundReleasesInsteadOfWaitingForEach() {
-		for (int i = 0; i < 5; i++) {
-			String key = "order:" + i;
-			Running<HeldLock> running = acquire(
-					io.github.lockspring.LockRequest.of(key).waitTime(Duration.ofMillis(100)));
-			this.store.nextLook().busy(TTL, 100);
-			this.time.awaitParked(running.thread());
-			advance(Duration.ofMillis(100));
-			assertThatExceptionOfType(io.github.lockspring.LockNotAcquiredException.class).isThrownBy(running::get);
-		}
-		this.store.onRelease = (request) -> {
-			throw new LockUnavailableException("no answer");
-		};
-		assertNothingLeft();
-		assertThat(this.store.released).hasSize(1);
+		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(waiting.running()::get);
+		assertReleasedAgain();
 	}
 
 	@Test
 	void lockOfAnotherLengthThatTakesOverAnOwnershipRequestsItsOwnLength() {
 		Waiting first = waiting(request().waitTime(Duration.ofMillis(500)), 100);
-		Running<HeldLock> second = waitingBehind(
-				io.github.lockspring.LockRequest.of(KEY).ttl(Duration.ofSeconds(3)).waitTime(TTL));
+		Running<HeldLock> second = waitingBehind(LockRequest.of(KEY).ttl(Duration.ofSeconds(3)).waitTime(TTL));
 		advance(Duration.ofMillis(500));
-		assertThatExceptionOfType(io.github.lockspring.LockNotAcquiredException.class).isThrownBy(first.running()::get);
+		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(first.running()::get);
 		advance(Duration.ofMillis(500));
-		ScriptedStore.Asked look = this.store.nextLook();
-		assertThat(look.request().ttl()).isEqualTo(Duration.ofSeconds(3));
-		look.answer().complete(new AcquireResult.Acquired(101));
+		ScriptedStore.Asked attempt = this.store.nextLook();
+		assertThat(attempt.request().ttl()).isEqualTo(Duration.ofSeconds(3));
+		attempt.answer().complete(new AcquireResult.Acquired(101));
 		assertThat(second.get().remaining()).isLessThan(Duration.ofSeconds(3));
 	}
 
@@ -347,16 +327,16 @@ class EngineFailureTests extends EngineFixture {
 	void f22ReleaseIsNotHeldUpByAnEarlierOneOnceTheServerHasAnswered() {
 		HeldLock first = held(request(), 1);
 		this.store.onRelease = (request) -> {
-			advance(EngineSettings.defaults().commandTimeout());
+			this.time.advance(EngineSettings.defaults().commandTimeout());
 			throw new LockUnavailableException("no answer");
 		};
 		first.close();
 		this.store.onRelease = (request) -> new ReleaseResult.Released();
-		HeldLock second = held(LockRequest.of("order:43").ttl(TTL).renew(false), 2);
-		second.close();
+		held(LockRequest.of("order:43").ttl(TTL).renew(false), 2).close();
 		assertThat(this.store.released).extracting(ReleaseRequest::key).containsExactly(KEY, "order:43");
-		runBackground();
+		advance(Duration.ofMillis(500));
 		assertThat(this.store.released).extracting(ReleaseRequest::key).containsExactly(KEY, "order:43", KEY);
+		assertNothingLeft();
 	}
 
 }

@@ -16,7 +16,6 @@ import java.util.function.Supplier;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockRequest;
-import io.github.lockspring.internal.engine.support.Time;
 import io.github.lockspring.store.OwnerToken;
 import org.junit.jupiter.api.AfterEach;
 
@@ -33,6 +32,11 @@ abstract class EngineFixture {
 
 	/** Drift of a lease of 30 s. */
 	static final Duration DRIFT = Duration.ofMillis(302);
+
+	/** Everything runs on the thread that asks for it, and the watchdog when told to. */
+	static final KeyLockRegistry.Threads NO_THREADS = new KeyLockRegistry.Threads(Runnable::run, Runnable::run,
+			Runnable::run, (task) -> {
+			});
 
 	final FakeTime time = new FakeTime();
 
@@ -53,8 +57,9 @@ abstract class EngineFixture {
 	};
 
 	final LockEngine engine = new LockEngine(() -> new KeyLockRegistry(this.store, settings(), this::record,
-			this.recorder, this.time, (task) -> this.background.accept(task), Runnable::run, (task) -> {
-			}));
+			this.recorder, this.time, new KeyLockRegistry.Threads((task) -> this.background.accept(task),
+					(task) -> this.background.accept(task), Runnable::run, (task) -> {
+					})));
 
 	/** Of the first start. */
 	final KeyLockRegistry registry = this.engine.registry();
@@ -187,20 +192,22 @@ abstract class EngineFixture {
 		return this.store.looks.get(this.store.looks.size() - 1).token();
 	}
 
-	/** As a park that ends for no reason. */
-	void wakeWaiters() {
-		this.registry.lock(KEY).wakeAll();
+	/** What is held of a key, in the present instance. */
+	KeyState.Held owned(String key) {
+		return owned(this.registry, key);
 	}
 
-	/** The ownership of a key that is in use. */
-	Ownership ownership(String key) {
-		return ownership(this.registry, key);
-	}
-
-	/** The ownership of a key that is in use in an instance. */
-	static Ownership ownership(KeyLockRegistry registry, String key) {
+	/** What is held of a key in an instance. */
+	static KeyState.Held owned(KeyLockRegistry registry, String key) {
 		KeyLock lock = Objects.requireNonNull(registry.present(key), () -> "nothing of " + key);
-		return Objects.requireNonNull(lock.read((ownership, waiting) -> ownership), () -> "no ownership of " + key);
+		return Objects.requireNonNull(lock.read((state, waiting) -> (state != null) ? state.held() : null),
+				() -> "nothing is held of " + key);
+	}
+
+	/** How long the key of a caller that waits will not be asked for by itself. */
+	Duration untilNextAttempt() {
+		KeyLock lock = Objects.requireNonNull(this.registry.present(KEY));
+		return Duration.ofNanos(lock.due() - this.time.nanoTime());
 	}
 
 	/** Starts a caller that waits behind others of this instance. */
@@ -222,8 +229,10 @@ abstract class EngineFixture {
 		this.registry.watchdog().round();
 	}
 
+	/** Time passes, and what is due is done. */
 	void advance(Duration duration) {
 		this.time.advance(duration);
+		tick();
 	}
 
 }

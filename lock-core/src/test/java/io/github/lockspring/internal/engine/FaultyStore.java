@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -14,10 +15,12 @@ import io.github.lockspring.store.LockStore.ReleaseRequest;
 import io.github.lockspring.store.LockStore.ReleaseResult;
 import io.github.lockspring.store.LockStore.RenewRequest;
 import io.github.lockspring.store.LockStore.RenewResult;
+import io.github.lockspring.store.StoreTraits;
 import io.github.lockspring.store.memory.MemoryLockStore;
 
 /**
- * Locks in memory that can be made to hang, each area ({@code area/key}) a shard.
+ * Locks in memory, over a store that blocks and can be made to hang, each area
+ * ({@code area/key}) a shard.
  */
 final class FaultyStore extends ScriptedStore {
 
@@ -39,6 +42,7 @@ final class FaultyStore extends ScriptedStore {
 
 	FaultyStore() {
 		super(new MemoryLockStore());
+		this.traits = StoreTraits.exact().withBlocking(true);
 		Function<RenewRequest, RenewResult> answer = this.onRenew;
 		this.onRenew = (request) -> {
 			this.renewingThreads.add(Thread.currentThread());
@@ -100,7 +104,7 @@ final class FaultyStore extends ScriptedStore {
 	}
 
 	@Override
-	public ReleaseResult release(ReleaseRequest request, Duration timeout) {
+	public CompletionStage<ReleaseResult> release(ReleaseRequest request, Duration timeout) {
 		this.releases.add(Thread.currentThread());
 		return super.release(request, timeout);
 	}

@@ -103,18 +103,6 @@ class HandleTests extends EngineFixture {
 	}
 
 	@Test
-	void f22ReleaseOfAnExtendedLeaseIsRepeatedForAsLongAsItMayLast() {
-		HeldLock lock = handle(LockRequest.of(KEY).ttl(TTL).renew(false));
-		lock.extend(Duration.ofHours(1));
-		lock.close();
-		assertThat(this.store.released).extracting(ReleaseRequest::ttl).containsExactly(Duration.ofHours(1));
-		HeldLock next = handle(LockRequest.of(KEY).ttl(TTL).renew(false));
-		next.extend(Duration.ofMillis(500));
-		next.close();
-		assertThat(this.store.released).extracting(ReleaseRequest::ttl).containsExactly(Duration.ofHours(1), TTL);
-	}
-
-	@Test
 	void extensionNeverShortensTheLease() {
 		HeldLock lock = handle(request());
 		Duration before = lock.remaining();

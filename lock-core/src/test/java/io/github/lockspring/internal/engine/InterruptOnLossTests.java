@@ -14,6 +14,7 @@ import io.github.lockspring.internal.Requests;
 import io.github.lockspring.store.LockStore.ReleaseResult;
 import io.github.lockspring.store.LockStore.RenewResult;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -132,6 +133,7 @@ class InterruptOnLossTests extends EngineFixture {
 	}
 
 	@Test
+	@Tag("nested-calls")
 	void optionOfTheOutermostCallCounts() {
 		Outcome outcome = call(request(), (outer) -> {
 			call(this.interrupting, (inner) -> {
@@ -173,12 +175,12 @@ class InterruptOnLossTests extends EngineFixture {
 		int rounds = 1000;
 		AtomicInteger begun = new AtomicInteger();
 		AtomicInteger declared = new AtomicInteger();
-		Ownership[] present = new Ownership[1];
+		Hold[] present = new Hold[1];
 		Running<Boolean> losing = start(() -> {
 			for (int i = 1; i <= rounds; i++) {
 				awaitRound(begun, i);
 				long now = this.time.nanoTime();
-				present[0].renewed(RenewResult.NOT_OWNER, now, TTL.toNanos(), now);
+				present[0].lock().renewed(present[0].token(), RenewResult.NOT_OWNER, now, TTL.toNanos(), now);
 				declared.set(i);
 			}
 			return true;
@@ -187,7 +189,7 @@ class InterruptOnLossTests extends EngineFixture {
 		for (int i = 1; i <= rounds; i++) {
 			int round = i;
 			Outcome outcome = call(this.interrupting, (lock) -> {
-				present[0] = ownership(KEY);
+				present[0] = owned(KEY).hold();
 				begun.set(round);
 				if (round % 10 == 0) {
 					awaitRound(declared, round);

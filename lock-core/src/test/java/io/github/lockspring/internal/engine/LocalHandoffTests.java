@@ -9,6 +9,7 @@ import io.github.lockspring.LockInterruptedException;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -22,7 +23,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 class LocalHandoffTests extends EngineFixture {
 
-	private static final Duration SHARE = Duration.ofNanos(KeyLockRegistry.MAX_HANDOFF_NANOS);
+	private static final Duration SHARE = Duration.ofNanos(LocalHandoff.MAX_NANOS);
 
 	private static final Duration UNTIL_A_THIRD_IS_LEFT = TTL.minus(DRIFT).minus(TTL.dividedBy(3));
 
@@ -43,6 +44,7 @@ class LocalHandoffTests extends EngineFixture {
 	}
 
 	@Test
+	@Tag("h18")
 	void handsOffInOrderOfArrivalAndRaisesTheToken() {
 		HeldLock lock = held(request(), 10);
 		List<Running<HeldLock>> waiting = new ArrayList<>();
@@ -80,6 +82,7 @@ class LocalHandoffTests extends EngineFixture {
 	}
 
 	@Test
+	@Tag("h18")
 	void handsOffAtMostAThousandTimes() {
 		HeldLock lock = held(request(), 10);
 		for (int i = 0; i < 1000; i++) {
@@ -117,7 +120,7 @@ class LocalHandoffTests extends EngineFixture {
 	void h17HandsOffWhileMoreThanAThirdOfTheLeaseIsLeft(boolean renew) {
 		HeldLock first = held(request().renew(renew), 10);
 		Running<HeldLock> second = waitingBehind(request().renew(renew));
-		advance(UNTIL_A_THIRD_IS_LEFT.minusNanos(1));
+		this.time.advance(UNTIL_A_THIRD_IS_LEFT.minusNanos(1));
 		first.close();
 		assertHandedOff(second, 11);
 		assertThat(this.store.renewed).isEmpty();
@@ -128,7 +131,7 @@ class LocalHandoffTests extends EngineFixture {
 	void h17ReleasesWhenAThirdOfTheLeaseIsLeft(boolean renew) {
 		HeldLock first = held(request().renew(renew), 10);
 		Running<HeldLock> second = waitingBehind(request().renew(renew));
-		advance(UNTIL_A_THIRD_IS_LEFT);
+		this.time.advance(UNTIL_A_THIRD_IS_LEFT);
 		first.close();
 		assertReleased(second);
 		assertThat(this.store.renewed).isEmpty();
@@ -139,7 +142,7 @@ class LocalHandoffTests extends EngineFixture {
 	void h17LeaseThatIsShortAfterALocalHandOffIsLengthenedInTheBackground(boolean renew) {
 		HeldLock first = held(request().renew(renew), 10);
 		Running<HeldLock> second = waitingBehind(request().renew(renew));
-		advance(TTL.dividedBy(2));
+		this.time.advance(TTL.dividedBy(2));
 		first.close();
 		assertHandedOff(second, 11);
 		assertThat(second.get().remaining()).isEqualTo(TTL.dividedBy(2).minus(DRIFT));
@@ -182,6 +185,7 @@ class LocalHandoffTests extends EngineFixture {
 	}
 
 	@Test
+	@Tag("fixed-hold-after-hand-off")
 	void h17FixedHoldThatGotTheLockLateInItsLeaseHasNearlyItsFullTtl() {
 		HeldLock first = held(FIXED, 10);
 		Running<HeldLock> second = waitingBehind(FIXED);
@@ -212,6 +216,7 @@ class LocalHandoffTests extends EngineFixture {
 	}
 
 	@Test
+	@Tag("h36")
 	void handsOffForABoundedTimeOnceOthersAreKnownToWait() {
 		HeldLock first = held(request(), 10);
 		Running<HeldLock> second = waitingBehind(request());

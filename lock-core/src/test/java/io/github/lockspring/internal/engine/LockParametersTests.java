@@ -118,7 +118,7 @@ class LockParametersTests {
 	}
 
 	private static StoreTraits traits(Duration shortest, @Nullable Duration longest) {
-		return new StoreTraits(shortest, shortest, longest);
+		return new StoreTraits(shortest, shortest, longest, false, false);
 	}
 
 	private static LockParameters on(StoreTraits traits, LockRequest request) {

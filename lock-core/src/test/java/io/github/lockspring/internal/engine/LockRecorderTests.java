@@ -84,8 +84,8 @@ class LockRecorderTests extends EngineFixture {
 					throw new IllegalStateException(method.getName());
 				});
 		this.store.free();
-		try (LockEngine engine = new LockEngine(this.store, EngineThreadsTests.SETTINGS, LockEvents.NOBODY,
-				UnitOfWork.NONE, failing, null)) {
+		try (LockEngine engine = new LockEngine(this.store, settings(), LockEvents.NOBODY, UnitOfWork.NONE, failing,
+				null)) {
 			HeldLock lock = engine.template().acquire(request().ttl(TTL));
 			((KeyedLock) lock).verify();
 			lock.close();
@@ -137,7 +137,7 @@ class LockRecorderTests extends EngineFixture {
 	void lockOfAnotherInstanceIsFoundWhenItsMessageWasLost() {
 		Waiting waiting = waiting(request(), 1);
 		advance(Duration.ofSeconds(2));
-		this.store.nextLook().answer().complete(new AcquireResult.Acquired(7, true));
+		this.store.nextLook().answer().complete(new AcquireResult.Acquired(7));
 		waiting.running().get();
 		assertThat(this.recorder.lines()).startsWith("held order REMOTE");
 	}
@@ -148,7 +148,7 @@ class LockRecorderTests extends EngineFixture {
 		this.store.nextLook().fails();
 		this.time.awaitParked(running.thread());
 		advance(Duration.ofSeconds(2));
-		this.store.nextLook().answer().complete(new AcquireResult.Acquired(7, true));
+		this.store.nextLook().answer().complete(new AcquireResult.Acquired(7));
 		running.get();
 		assertThat(this.recorder.lines()).startsWith("held order");
 	}
@@ -170,7 +170,7 @@ class LockRecorderTests extends EngineFixture {
 		pass(Duration.ofSeconds(11));
 		assertThat(this.recorder.lines()).endsWith("renewed order RENEWED");
 		this.store.onRenew = (request) -> {
-			advance(Duration.ofSeconds(10));
+			this.time.advance(Duration.ofSeconds(10));
 			return RenewResult.RENEWED;
 		};
 		pass(Duration.ofSeconds(11));

@@ -9,14 +9,16 @@ import org.slf4j.LoggerFactory;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.classic.spi.ThrowableProxy;
+import ch.qos.logback.core.AppenderBase;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.fail;
 
 /**
- * The state machine of a key, played by a machine: thousands of random orders of events
- * for a few instances and a model of the store, on one thread. Looks for two holders,
- * tokens that do not grow, waiters that are forgotten, and things left over.
+ * The engine, played by a machine: thousands of random orders of events for a few
+ * instances and a model of the server, on one thread. Looks for two holders, tokens that
+ * do not grow, waiters that are forgotten, and things left over.
  * {@code -Dlockspring.played.runs=1000000} plays more, {@code -Dlockspring.played.seed=…}
  * the one of a failure again, exactly.
  */
@@ -28,13 +30,33 @@ class PlayedEngineTests {
 
 	private static final Logger LOGGER = (Logger) LoggerFactory.getLogger("io.github.lockspring");
 
+	/** The engine reports, and goes on, where it is wrong. */
+	private final AppenderBase<ILoggingEvent> errorsFail = new AppenderBase<>() {
+
+		@Override
+		protected void append(ILoggingEvent event) {
+			Throwable cause = (event.getThrowableProxy() instanceof ThrowableProxy thrown) ? thrown.getThrowable()
+					: null;
+			PlayedEngineTests.this.playing.promises()
+				.broken(new IllegalStateException(event.getFormattedMessage() + " " + cause, cause));
+		}
+
+	};
+
+	private PlayedWorld playing;
+
 	@BeforeEach
 	void logOnlyErrors() {
 		LOGGER.setLevel(Level.ERROR);
+		LOGGER.setAdditive(false);
+		LOGGER.addAppender(this.errorsFail);
+		this.errorsFail.start();
 	}
 
 	@AfterEach
 	void logAsBefore() {
+		LOGGER.detachAppender(this.errorsFail);
+		LOGGER.setAdditive(true);
 		LOGGER.setLevel(null);
 	}
 
@@ -56,26 +78,32 @@ class PlayedEngineTests {
 		assertThat(once).isNotEqualTo(trace(43));
 	}
 
-	private static PlayedWorld play(long seed) {
+	private PlayedWorld play(long seed) {
 		PlayedWorld world = new PlayedWorld(seed, false);
 		try {
-			world.play();
+			play(world);
 		}
 		catch (RuntimeException ex) {
-			fail("seed " + seed + ": " + ex.getMessage() + "\n" + String.join("\n", trace(seed)), ex);
+			throw new AssertionError("seed " + seed + ": " + ex.getMessage() + "\n" + String.join("\n", trace(seed)),
+					ex);
 		}
 		return world;
 	}
 
-	private static List<String> trace(long seed) {
+	private List<String> trace(long seed) {
 		PlayedWorld world = new PlayedWorld(seed, true);
 		try {
-			world.play();
+			play(world);
 		}
 		catch (RuntimeException ex) {
 			world.trace("%s", ex.getMessage());
 		}
 		return world.trace();
+	}
+
+	private void play(PlayedWorld world) {
+		this.playing = world;
+		world.play();
 	}
 
 }

@@ -3,33 +3,29 @@ package io.github.lockspring.internal.engine;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.RejectedExecutionException;
 
-import io.github.lockspring.LockEvent.Lost.Cause;
-import io.github.lockspring.LockEvent;
-import io.github.lockspring.internal.engine.WaiterAction.AcquireAttempt;
-import io.github.lockspring.internal.engine.WaiterAction.Done;
-import io.github.lockspring.internal.engine.WaiterAction.Park;
-import io.github.lockspring.internal.engine.support.StoreDispatcher;
+import io.github.lockspring.internal.engine.support.LockEvents;
+import io.github.lockspring.internal.engine.support.LockRecorder;
 import io.github.lockspring.internal.engine.support.Time;
-import io.github.lockspring.store.LockStore.AcquireResult;
 import io.github.lockspring.store.LockStore.ReleaseRequest;
-import io.github.lockspring.store.LockStore.ReleaseResult;
-import io.github.lockspring.store.LockStore.RenewRequest;
-import io.github.lockspring.store.LockStore.RenewResult;
 import io.github.lockspring.store.OwnerToken;
+import io.github.lockspring.store.StoreTraits;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An instance whose threads, clock and connections are played: only its {@link KeyLock}
- * is real. For one thread.
+ * An instance whose threads, clock and connection are played; its {@link KeyLockRegistry}
+ * and all that is below are real. For one thread.
  */
-final class PlayedInstance implements KeyLockPort {
+final class PlayedInstance implements Time {
 
-	private static final String KEY = "order:42";
+	static final String KEY = "order:42";
+
+	private static final EngineSettings SETTINGS = new EngineSettings(Duration.ofSeconds(3), Duration.ofSeconds(3),
+			null, Duration.ofMillis(200), Duration.ZERO, false);
 
 	private final PlayedWorld world;
 
@@ -40,27 +36,29 @@ final class PlayedInstance implements KeyLockPort {
 
 	private final long offset;
 
-	private final RetrySchedule retry;
+	private final PlayedConnection connection;
 
-	private @Nullable KeyLock lock;
+	private final KeyLockRegistry registry;
 
-	private final Set<OwnerToken> releasing = new HashSet<>();
-
-	private final List<PlayedWaiter> waiters = new ArrayList<>();
+	private final List<PlayedUser> users = new ArrayList<>();
 
 	/** When a token became the owner, and when others were first known to wait for it. */
 	private final Map<OwnerToken, Long> heldSince = new HashMap<>();
 
 	private final Map<OwnerToken, Long> contendedSince = new HashMap<>();
 
-	/** The ownership for which something has called for an attempt since the last one. */
-	private @Nullable OwnerToken prompted;
+	/** The first release of each token. */
+	private final Map<OwnerToken, ReleaseRequest> released = new HashMap<>();
 
-	private long numbers;
+	/** What something has called for an attempt of; null if that was made. */
+	private @Nullable KeyState prompted;
+
+	private long promptedBy;
+
+	/** What a renewal has just had no result for. */
+	private KeyState.@Nullable Held failedRenewal;
 
 	private int arrivals;
-
-	private boolean informed = true;
 
 	private boolean closing;
 
@@ -68,569 +66,319 @@ final class PlayedInstance implements KeyLockPort {
 
 	private boolean dead;
 
-	PlayedInstance(PlayedWorld world, String name) {
+	PlayedInstance(PlayedWorld world, String name, StoreTraits traits, boolean queueing) {
 		this.world = world;
 		this.name = name;
 		this.speed = 1 + (world.random().nextInt(7) - 3) / 1000.0;
 		this.offset = Long.MAX_VALUE - world.now() - world.random().nextLong(2_000_000_000L);
-		this.retry = new RetrySchedule(world::random, Duration.ofMillis(200).toNanos());
+		this.connection = new PlayedConnection(world, this, traits, queueing);
+		this.registry = new KeyLockRegistry(this.connection, SETTINGS, LockEvents.NOBODY, LockRecorder.NONE, this,
+				new KeyLockRegistry.Threads(this::run, this::run, Runnable::run, (watchdog) -> {
+				}), new KeyLockRegistry.Chance(name, world::random));
 	}
 
-	long now() {
-		return this.offset + (long) (this.world.now() * this.speed);
+	/** A thread does it some time. */
+	void run(Runnable task) {
+		this.world.network().task("a thread of " + this.name + " goes on", () -> {
+			if (!this.dead) {
+				task.run();
+			}
+		});
 	}
 
-	List<PlayedWaiter> waiters() {
-		return this.waiters;
+	/** As {@link #run}, by an executor that may be full. */
+	void runForUser(Runnable task) {
+		if (!this.world.isCalm() && this.world.random().nextInt(20) == 0) {
+			throw new RejectedExecutionException("full");
+		}
+		run(task);
+	}
+
+	PlayedWorld world() {
+		return this.world;
+	}
+
+	PlayedConnection connection() {
+		return this.connection;
+	}
+
+	KeyLockRegistry registry() {
+		return this.registry;
+	}
+
+	List<PlayedUser> users() {
+		return this.users;
+	}
+
+	double speed() {
+		return this.speed;
 	}
 
 	boolean isDead() {
 		return this.dead;
 	}
 
-	boolean isSubscribed() {
-		return this.informed && !this.dead;
+	boolean isClosing() {
+		return this.closing;
 	}
 
-	/** Tells what is left of what it did; null if nothing is. */
-	@Nullable String leftover() {
-		if (this.lock != null || !this.releasing.isEmpty()) {
-			return this.name + " keeps " + this.lock + ", " + this.releasing;
-		}
-		return null;
+	boolean isStopped() {
+		return this.stopped;
 	}
 
-	/** The token of its ownership, and those that it releases. */
+	// the clock
+
+	@Override
+	public long nanoTime() {
+		return this.offset + (long) (this.world.now() * this.speed);
+	}
+
+	@Override
+	public long wallMicros() {
+		return this.world.now() / 1000;
+	}
+
+	@Override
+	public void park(Object blocker, long nanos) {
+		throw new IllegalStateException("a thread parks");
+	}
+
+	@Override
+	public void unpark(Thread thread) {
+		throw new IllegalStateException("a thread is woken");
+	}
+
+	// what is inside
+
+	@Nullable KeyState state() {
+		KeyLock lock = this.registry.present(KEY);
+		return (lock != null) ? lock.<@Nullable KeyState>read((state, waiting) -> state) : null;
+	}
+
+	KeyState.@Nullable Held held() {
+		return (state() instanceof KeyState.Held held) ? held : null;
+	}
+
+	/** The token of its claim, if the store may have it, and those that it releases. */
 	void addKnown(Set<OwnerToken> known) {
-		known.addAll(this.releasing);
-		Ownership present = present();
+		for (OwnerToken token : this.world.store().tokens()) {
+			if (this.registry.releases().registered(token) != null) {
+				known.add(token);
+				noticeRelease(token);
+			}
+		}
+		KeyState present = state();
 		if (present != null) {
-			known.add(present.token());
+			known.add(present.claim.token());
 		}
 	}
 
-	private @Nullable Ownership present() {
-		return (this.lock != null) ? this.lock.read((ownership, waiting) -> ownership) : null;
+	/** When its watchdog has something to do next, by its clock. */
+	long nextDue() {
+		return this.registry.watchdog().earliest();
 	}
 
-	/** The one that makes the attempts; null if nobody waits. */
-	@Nullable PlayedWaiter firstWaiter() {
-		for (PlayedWaiter waiter : this.waiters) {
-			if (waiter.outcome() == null) {
-				return waiter;
-			}
+	void checkPromises() {
+		KeyState present = state();
+		KeyLock lock = this.registry.present(KEY);
+		PlayedPromises promises = this.world.promises();
+		checkPrompted(present);
+		checkFailedRenewal();
+		promises.watchdogIsTold(present, (lock != null) ? lock.due() : Watchdog.Watched.NOT_DUE, nextDue());
+		this.users.forEach((user) -> promises.onceWaitsForItsAnswerOnly(user, present));
+	}
+
+	private void checkFailedRenewal() {
+		KeyState.Held failed = this.failedRenewal;
+		if (failed != null && held() == failed && failed.hold().needsRenewal()) {
+			this.world.promises().renewalIsTriedAgain(failed.lease().renewAt() - nanoTime(), length(failed) / 10);
 		}
-		return null;
+		this.failedRenewal = null;
 	}
 
-	/** What is held here and not lost; null if nothing is. */
-	@Nullable Hold hold() {
-		for (PlayedWaiter waiter : this.waiters) {
-			if (waiter.hold != null && waiter.hold.isActive()) {
-				return waiter.hold;
-			}
+	void renewalFailed(KeyState.Held held) {
+		this.failedRenewal = held;
+	}
+
+	private void checkPrompted(@Nullable KeyState present) {
+		KeyState before = this.prompted;
+		if (before != null && present != null && present.claim == before.claim && !isNewAttempt(present, before)) {
+			this.world.promises().promptedInstanceAsks(present, this.promptedBy);
 		}
-		return null;
-	}
-
-	/** Whether something has called for an attempt, and none is under way. */
-	boolean isPrompted() {
-		Ownership present = present();
-		return present != null && present.isWaiting() && present.token().equals(this.prompted);
-	}
-
-	/** Calls for an attempt, if it is not known who owns the lock. */
-	private void prompt() {
-		Ownership present = present();
-		if (present != null && (present.isWaiting() || present.state() == Ownership.State.ATTEMPTING)) {
-			this.prompted = present.token();
+		else {
+			this.prompted = null;
 		}
+	}
+
+	private static boolean isNewAttempt(KeyState present, KeyState before) {
+		return present != before && present instanceof KeyState.Asking;
 	}
 
 	/** For how long others are known to have waited for what is held here. */
-	private long contendedFor(OwnerToken token, long now) {
+	long contendedFor(OwnerToken token, long now) {
 		long held = this.heldSince.getOrDefault(token, now);
 		Long others = this.contendedSince.get(token);
 		if (others == null) {
-			return this.informed ? 0 : now - held;
+			return this.connection.isConfirmed() ? 0 : now - held;
 		}
 		return now - Time.later(held, others);
 	}
 
-	private KeyLock lock() {
-		if (this.lock == null) {
-			this.lock = new KeyLock(KEY, this, new LocalHandoff(PlayedPromises.MAX_HANDOFF_NANOS), this.retry);
-		}
-		return this.lock;
-	}
-
 	// what is played
 
-	void enqueue(LockParameters parameters, long waitTime, boolean once) {
-		this.waiters.removeIf(PlayedWaiter::isDone);
-		PlayedWaiter waiter = new PlayedWaiter(parameters,
-				new Waiter.WaitOptions(now() + waitTime, once, Time.FOREVER, true, false), this.arrivals++);
-		this.waiters.add(waiter);
-		waiter.enqueue();
+	PlayedUser enqueue(LockParameters parameters, long waitTime, boolean once, boolean asFuture) {
+		this.users.removeIf(PlayedUser::isDone);
+		Waiter.WaitOptions options = new Waiter.WaitOptions(nanoTime() + waitTime, once, Time.FOREVER, true, false);
+		PlayedUser user = new PlayedUser(this, parameters, options, asFuture, this.arrivals++);
+		this.users.add(user);
+		user.start();
+		return user;
 	}
 
 	void crash() {
 		this.dead = true;
-		this.waiters.clear();
-		this.releasing.clear();
-		this.lock = null;
+		this.users.clear();
+		this.connection.close();
 	}
 
-	void close() {
+	void stopWaiting() {
 		this.closing = true;
-		if (this.lock != null) {
-			this.lock.wakeAll();
-		}
+		this.registry.setClosing(true);
 	}
 
 	void stop() {
-		close();
 		this.stopped = true;
-		ReleaseRequest request = (this.lock != null) ? this.lock.surrender(Cause.STOPPED, now()) : null;
-		if (request != null) {
-			this.world.release(this, request, (result) -> {
-			});
-		}
+		this.registry.stop();
 		this.world.promises()
-			.stoppedInstanceHoldsNothing(this.waiters.stream().filter(PlayedWaiter::isHolder).toList());
+			.stoppedInstanceHoldsNothing(this.users.stream().filter(PlayedUser::isHolder).toList(),
+					this.users.stream().filter(PlayedUser::isUndecided).toList());
 	}
 
-	/** Loses its subscription, or gets it back: messages may have been missed. */
-	void toggleInbox() {
-		this.informed = !this.informed;
-		if (this.informed && this.lock != null) {
-			prompt();
-			this.lock.attemptBy(now());
+	/**
+	 * A round of the watchdog, if it has something to do.
+	 * @return whether it had
+	 */
+	boolean watch() {
+		long now = nanoTime();
+		if (this.dead || nextDue() - now > 0) {
+			return false;
 		}
-	}
-
-	/** The earliest time at which the watchdog has something to do; null without one. */
-	@Nullable Long nextDue() {
-		return (this.lock != null && this.lock.due() != Watchdog.Watched.NOT_DUE) ? this.lock.due() : null;
-	}
-
-	void watch() {
-		Long due = nextDue();
-		if (due == null || due - now() > 0) {
-			return;
+		KeyState.Held before = held();
+		boolean due = before != null && before.hold().needsRenewal() && now - before.lease().renewAt() >= 0;
+		int sent = this.connection.renewals();
+		this.registry.watchdog().round();
+		PlayedPromises promises = this.world.promises();
+		KeyState present = state();
+		this.users.stream()
+			.filter((user) -> !user.endsItself())
+			.forEach((user) -> promises.waitEndsInTime(user, present, now));
+		KeyState.Held after = held();
+		if (due && after == before && before != null) {
+			promises.dueRenewalIsSent(true, this.connection.renewals() > sent || this.connection.traits().blocking());
+			promises.renewalIsTriedAgain(before.lease().renewAt() - now, length(before) / 3);
 		}
-		Hold held = hold();
-		boolean renew = held != null && held.parameters().renew() && now() - lease().renewAt() >= 0;
-		List<StoreDispatcher.Renewal> batch = new ArrayList<>();
-		lock().tick(now(), batch);
-		if (batch.isEmpty()) {
-			this.world.promises().dueRenewalIsSent(renew && held.isActive());
-			return;
-		}
-		Ownership ownership = (Ownership) batch.get(0);
-		long sent = now();
-		RenewRequest request = ownership.renewRequest(sent);
-		if (request != null) {
-			this.world.promises().renewalIsTriedAgain(untilDue(), length() / 3);
-			this.world.renew(this, request, (result) -> {
-				ownership.renewed((result != null) ? result : RenewResult.UNKNOWN, sent, request.ttl().toNanos(),
-						now());
-				checkRenewed(ownership, result);
-			});
-		}
-	}
-
-	private void checkRenewed(Ownership ownership, @Nullable RenewResult result) {
-		Hold hold = ownership.hold();
-		if (hold == null || !hold.isActive()) {
-			return;
-		}
-		this.world.promises().refusedRenewalIsALoss(result == RenewResult.NOT_OWNER);
-		if (result == null && hold.parameters().renew()) {
-			this.world.promises().renewalIsTriedAgain(untilDue(), length() / 10);
-		}
-	}
-
-	private @Nullable Long untilDue() {
-		Long due = nextDue();
-		return (due != null) ? due - now() : null;
-	}
-
-	private Lease lease() {
-		Ownership present = present();
-		PlayedPromises.check(present != null, "nothing is owned");
-		return present.lease();
-	}
-
-	/** The length of the lease, with what its sixth leaves out. */
-	private long length() {
-		return (lease().window() + 1) * 6;
-	}
-
-	void granted(OwnerToken token, long fencingToken, boolean othersWait) {
-		Ownership ownership = known(token);
-		if (ownership != null) {
-			prompt();
-			if (othersWait && !ownership.owns()) {
-				this.contendedSince.putIfAbsent(token, now());
-			}
-			ownership.granted(new Ownership.Grant(fencingToken, othersWait), now());
-		}
-	}
-
-	void wanted(OwnerToken token) {
-		Ownership ownership = known(token);
-		if (ownership != null) {
-			prompt();
-			this.contendedSince.putIfAbsent(token, now());
-			ownership.wanted(now());
-		}
-	}
-
-	private @Nullable Ownership known(OwnerToken token) {
-		Ownership present = present();
-		if (present != null && present.token().equals(token)) {
-			return present;
-		}
-		if (!this.releasing.contains(token)) {
-			release(new ReleaseRequest(KEY, token), null, false);
-		}
-		return null;
-	}
-
-	// the port
-
-	@Override
-	public Ownership newOwnership(KeyLock lock, int grantMillis) {
-		return new Ownership(lock, new OwnerToken(this.name, ++this.numbers, grantMillis), new RenewalPolicy(1.0 / 3));
-	}
-
-	@Override
-	public void releasing(OwnerToken token) {
-		this.releasing.add(token);
-	}
-
-	@Override
-	public void retire(KeyLock retired) {
-		PlayedPromises.check(this.lock == retired, "retired twice");
-		this.lock = null;
-	}
-
-	@Override
-	public void release(ReleaseRequest request, @Nullable KeyLock told, boolean expectsMessage) {
-		this.world.release(this, request, (result) -> {
-			if (told != null) {
-				this.releasing.remove(request.token());
-				if (expectsMessage && result instanceof ReleaseResult.Released) {
-					probeInbox();
-				}
-				told.released(request.token());
-			}
-		});
-	}
-
-	@Override
-	public void due(long at) {
-		// nextDue() asks
-	}
-
-	@Override
-	public void renewed(Hold hold, RenewResult result, long left) {
-		this.world.trace("%s: renewal of %s, %s", this.name, hold.fencingToken(), result);
-	}
-
-	@Override
-	public void lost(Hold hold, LockEvent.Lost.Cause cause, long now) {
-		this.world.trace("%s: lost %s, %s", this.name, hold.fencingToken(), cause);
-	}
-
-	@Override
-	public boolean isClosing() {
-		return this.closing;
-	}
-
-	@Override
-	public boolean isStopped() {
-		return this.stopped;
-	}
-
-	@Override
-	public boolean hasQueue() {
 		return true;
 	}
 
-	@Override
-	public Duration lease(Duration ttl) {
-		return ttl;
+	/** The length of the lease, with what its sixth leaves out. */
+	static long length(KeyState.Held held) {
+		return (held.lease().window() + 1) * 6;
 	}
 
-	@Override
-	public boolean isInformed() {
-		return this.informed;
+	// requests
+
+	void releases(ReleaseRequest request) {
+		boolean first = this.released.putIfAbsent(request.token(), request) == null;
+		noticeRelease(request.token());
+		this.world.promises().releaseReportsLastFencingToken(request, first);
 	}
 
-	@Override
-	public void openInbox() {
+	/**
+	 * An attempt may be sent when its release was registered, or has been given up: a
+	 * thread of the background sends it when it comes to it.
+	 */
+	private void noticeRelease(OwnerToken token) {
+		Releases.Release registered = this.registry.releases().registered(token);
+		KeyState present = state();
+		if (registered != null) {
+			long left = (long) ((registered.until() - nanoTime()) / this.speed);
+			this.world.faults().releasing(token, this.world.now() + left);
+		}
+		else if (present == null || !present.claim.token().equals(token)) {
+			this.world.faults().releasing(token, 0);
+		}
 	}
 
-	@Override
-	public void probeInbox() {
+	/** The release of a token that was sent first, or will be. */
+	ReleaseRequest releaseOf(OwnerToken token) {
+		ReleaseRequest sent = this.released.get(token);
+		if (sent != null) {
+			return sent;
+		}
+		Releases.Release registered = this.registry.releases().registered(token);
+		if (registered == null) {
+			throw new IllegalStateException("the end of " + token + " is neither a release nor a hand-off");
+		}
+		return registered.request();
+	}
+
+	/** An attempt is sent, which serves everything that was known before. */
+	void asks(OwnerToken token) {
+		noticeRelease(token);
+		if (this.prompted != null && this.prompted.claim.token().equals(token) && state() != this.prompted) {
+			this.prompted = null;
+		}
+	}
+
+	void holds(Hold hold) {
+		this.heldSince.putIfAbsent(hold.token(), nanoTime());
+	}
+
+	// messages
+
+	void granted(OwnerToken token, long fencingToken, boolean othersWait) {
+		this.world.faults().told(token, this.registry.releases().registered(token) != null);
+		prompt(token, nanoTime());
+		if (othersWait) {
+			contended(token);
+		}
+		this.registry.granted(KEY, token, fencingToken, othersWait);
+	}
+
+	void wanted(OwnerToken token) {
+		this.world.faults().told(token, this.registry.releases().registered(token) != null);
+		prompt(token, nanoTime());
+		contended(token);
+		this.registry.wanted(KEY, token);
+	}
+
+	void opened() {
+		KeyState present = state();
+		if (present != null) {
+			prompt(present.claim.token(), nanoTime() + Duration.ofMillis(50).toNanos());
+		}
+		this.registry.opened();
+	}
+
+	private void contended(OwnerToken token) {
+		KeyState present = state();
+		if (present != null && present.claim.token().equals(token)) {
+			this.contendedSince.putIfAbsent(token, nanoTime());
+		}
+	}
+
+	/** Calls for an attempt, if it is not known who owns the lock. */
+	private void prompt(OwnerToken token, long by) {
+		KeyState present = state();
+		if (present != null && !(present instanceof KeyState.Held) && present.claim.token().equals(token)) {
+			this.promptedBy = (this.prompted != null) ? Time.earlier(this.promptedBy, by) : by;
+			this.prompted = present;
+		}
 	}
 
 	@Override
 	public String toString() {
 		return this.name;
-	}
-
-	/**
-	 * A waiter that does one step at a time.
-	 */
-	final class PlayedWaiter extends Waiter {
-
-		private final int number;
-
-		private @Nullable KeyLock mine;
-
-		/** Whether a result is awaited. */
-		private boolean calling;
-
-		private @Nullable AcquireAttempt attempt;
-
-		private @Nullable Long parkedUntil;
-
-		private @Nullable Hold hold;
-
-		private long heldAt;
-
-		/** Whether it was the one that lengthened the lease. */
-		private boolean extended;
-
-		/** Gives up waiting for a result. */
-		private Runnable giveUp = () -> {
-		};
-
-		/** Whether it has seen that it does not hold the lock any more. */
-		private boolean over;
-
-		private boolean done;
-
-		PlayedWaiter(LockParameters parameters, WaitOptions options, int number) {
-			super(parameters, options);
-			this.number = number;
-		}
-
-		@Override
-		public void run() {
-			this.parkedUntil = null;
-			if (outcome() instanceof Hold granted && this.hold == null) {
-				this.hold = granted;
-				this.heldAt = now();
-				PlayedInstance.this.heldSince.putIfAbsent(granted.token(), now());
-				promises().holdBeginsInItsLease(this);
-				PlayedInstance.this.world.held(granted.token(), granted.fencingToken());
-			}
-		}
-
-		@Override
-		@Nullable Thread thread() {
-			return null;
-		}
-
-		boolean isDone() {
-			return this.done;
-		}
-
-		boolean isRunnable() {
-			return !this.done && !this.calling && this.hold == null
-					&& (this.parkedUntil == null || now() - this.parkedUntil >= 0);
-		}
-
-		@Nullable Long parkedUntil() {
-			return this.calling ? null : this.parkedUntil;
-		}
-
-		/** Whether it holds the lock by its own clock. */
-		boolean isHolder() {
-			return this.hold != null && this.hold.isActive() && !this.hold.isOver(now());
-		}
-
-		OwnerToken token() {
-			return held().token();
-		}
-
-		/** How long the lease lasts by its own clock, in the world's time. */
-		long nanosLeft() {
-			return (long) ((held().deadline() - now()) / PlayedInstance.this.speed);
-		}
-
-		private PlayedPromises promises() {
-			return PlayedInstance.this.world.promises();
-		}
-
-		boolean isHolding() {
-			return this.hold != null && !this.calling;
-		}
-
-		private KeyLock mine() {
-			PlayedPromises.check(this.mine != null, "no lock");
-			return this.mine;
-		}
-
-		private void enqueue() {
-			WaiterAction action = null;
-			while (action == null) {
-				this.mine = lock();
-				action = this.mine.enqueue(this, now());
-			}
-			perform(action);
-		}
-
-		void step() {
-			this.parkedUntil = null;
-			perform(mine().next(this, now()));
-		}
-
-		boolean isWaiting() {
-			return !this.done && this.hold == null;
-		}
-
-		/** Goes away, which may also end its attempt. */
-		void cancel(boolean interrupt) {
-			KeyLock lock = mine();
-			if (this.calling && this.attempt != null && outcome() == null) {
-				if (interrupt) {
-					this.giveUp.run();
-					this.calling = false;
-					lock.failed(this, this.attempt, PlayedWorld.NO_RESULT, true, now());
-				}
-				prompt();
-			}
-			lock.cancel(this, new AcquireFailure.Interrupted(), now());
-			if (!this.calling && this.hold == null) {
-				step();
-			}
-		}
-
-		private void perform(WaiterAction action) {
-			PlayedInstance.this.world.trace("%s: %s", this, action);
-			if (action instanceof Done) {
-				finish();
-			}
-			else if (action instanceof Park park) {
-				this.parkedUntil = now() + park.nanos();
-			}
-			else if (action instanceof AcquireAttempt attempt) {
-				this.calling = true;
-				this.attempt = attempt;
-				PlayedInstance.this.prompted = null;
-				this.giveUp = PlayedInstance.this.world.acquire(PlayedInstance.this, attempt.request(), (result) -> {
-					this.calling = false;
-					if (result instanceof AcquireResult.Acquired) {
-						// a message during the attempt has no more to say
-						PlayedInstance.this.prompted = null;
-					}
-					if (result != null) {
-						mine().answered(this, attempt, result, now());
-					}
-					else {
-						mine().failed(this, attempt, PlayedWorld.NO_RESULT, false, now());
-					}
-				});
-			}
-		}
-
-		private void finish() {
-			PlayedPromises.check(outcome() != null, "done without an outcome");
-			PlayedPromises.check(!(outcome() instanceof Hold) || this.hold != null, "not woken for its hold");
-			this.done = outcome() instanceof AcquireFailure;
-		}
-
-		/** Asks whether it holds the lock: once it does not, it never does again. */
-		void look() {
-			Hold present = held();
-			observe(present.isActive() && (!present.isOver(now()) || mine().isHeld(present, now())));
-		}
-
-		/** Sees whether it holds the lock, without asking. */
-		void observe() {
-			observe(isHolder());
-		}
-
-		private void observe(boolean holds) {
-			promises().deadlineThatHasPassedIsFinal(holds, this.over);
-			this.over |= !holds;
-		}
-
-		void renew() {
-			Hold present = held();
-			long sent = now();
-			RenewRequest request = new RenewRequest(KEY, present.token(), parameters().ttl());
-			PlayedInstance.this.world.renew(PlayedInstance.this, request, (result) -> {
-				if (result != null) {
-					boolean extend = PlayedInstance.this.world.random().nextBoolean();
-					mine().renewedByHolder(present, result, sent, parameters().ttlNanos(),
-							extend ? parameters().ttlNanos() : 0, now());
-					this.extended |= extend && isHolder();
-				}
-			});
-		}
-
-		void end(boolean inBackground) {
-			look();
-			long now = now();
-			Hold ended = held();
-			Hold.End end = mine().end(ended, now);
-			checkEnd(ended, end, now);
-			PlayedPromises.check(end.outcome() != Hold.End.Outcome.REPEATED, "ended before");
-			PlayedPromises.check(end.outcome() != Hold.End.Outcome.ENDED || !this.over, "lost, and not told");
-			ReleaseRequest request = end.request();
-			PlayedInstance.this.world.trace("%s: ends, %s", this, end);
-			boolean async = held().parameters().asyncRelease();
-			this.done = true;
-			this.hold = null;
-			if (request != null && (inBackground || end.outcome() == Hold.End.Outcome.LOST)) {
-				release(request, mine(), false);
-			}
-			else if (request != null && async) {
-				// it may even overtake what is sent after it
-				PlayedInstance.this.world.release(PlayedInstance.this, request, (result) -> {
-				});
-				mine().released(request.token());
-			}
-			else if (request != null) {
-				this.calling = true;
-				PlayedInstance.this.world.release(PlayedInstance.this, request, (@Nullable ReleaseResult result) -> {
-					this.calling = false;
-					mine().released(request.token());
-				});
-			}
-		}
-
-		private void checkEnd(Hold ended, Hold.End end, long now) {
-			long minHold = this.heldAt + parameters().minHold() - now;
-			if (end.outcome() != Hold.End.Outcome.ENDED) {
-				return;
-			}
-			if (end.request() != null) {
-				promises().minHoldIsKept(minHold, end.request());
-				return;
-			}
-			promises().handOffWaitsForMinHold(minHold);
-			promises().handOffLeavesAThirdOfTheLease(ended.deadline() - now, lease().window() * 6);
-			promises().extendedLeaseIsNotHandedOff(this.extended);
-			promises().handOffsEndWhenOthersWait(contendedFor(ended.token(), now));
-		}
-
-		private Hold held() {
-			PlayedPromises.check(this.hold != null, "holds nothing");
-			return this.hold;
-		}
-
-		@Override
-		public String toString() {
-			return PlayedInstance.this.name + this.number;
-		}
-
 	}
 
 }

@@ -6,13 +6,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-import io.github.lockspring.internal.engine.PlayedInstance.PlayedWaiter;
 import io.github.lockspring.store.LockStore.ReleaseRequest;
 import io.github.lockspring.store.OwnerToken;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the engine promises, whatever the order of events. The first four are looked at
+ * What the engine promises, whatever the order of events. The first ones are looked at
  * after each event, the others when the event happens that they are about. The store says
  * who owns the lock, and the events say what was promised.
  */
@@ -23,6 +22,8 @@ final class PlayedPromises {
 
 	/** The smallest drift allowance. */
 	private static final long DRIFT_NANOS = Duration.ofMillis(2).toNanos();
+
+	private final PlayedWorld world;
 
 	private final PlayedStore store;
 
@@ -35,23 +36,38 @@ final class PlayedPromises {
 
 	private long lastFencingToken;
 
-	PlayedPromises(PlayedStore store, PlayedFaults faults) {
+	/** Promises may be broken where the engine catches what is thrown. */
+	private @Nullable IllegalStateException broken;
+
+	PlayedPromises(PlayedWorld world, PlayedStore store, PlayedFaults faults) {
+		this.world = world;
 		this.store = store;
 		this.faults = faults;
 	}
 
-	static void check(boolean condition, String otherwise) {
+	void check(boolean condition, String otherwise) {
 		if (!condition) {
-			throw new IllegalStateException(otherwise);
+			broken(new IllegalStateException(otherwise));
+		}
+	}
+
+	void broken(IllegalStateException ex) {
+		this.broken = (this.broken != null) ? this.broken : ex;
+	}
+
+	/** Throws the first promise that was broken. */
+	void areKept() {
+		if (this.broken != null) {
+			throw this.broken;
 		}
 	}
 
 	// always
 
 	/** A lease counts from the sending of the request that gave it, less the drift. */
-	void holderOwnsTheLockInTheStore(List<PlayedWaiter> holders) {
-		PlayedWaiter first = null;
-		for (PlayedWaiter holder : holders) {
+	void holderOwnsTheLockInTheStore(List<PlayedUser> holders) {
+		PlayedUser first = null;
+		for (PlayedUser holder : holders) {
 			if (!this.faults.excuseHolder(holder.token())) {
 				check(first == null, "two holders: " + first + ", " + holder);
 				check(holder.nanosLeft() + DRIFT_NANOS <= this.store.nanosLeft(holder.token()),
@@ -64,35 +80,63 @@ final class PlayedPromises {
 	/** What an instance has given up leaves the store's lock and queue at once. */
 	void tokensInTheStoreAreKnown(Set<OwnerToken> known, Set<String> alive) {
 		for (OwnerToken token : this.store.tokens()) {
+			if (this.store.nanosLeft(token) < 0) {
+				this.faults.queued(token, this.world.now());
+			}
 			check(known.contains(token) || !alive.contains(token.instance()) || this.faults.excuseOrphan(token),
 					"nobody knows " + token);
 		}
 	}
 
-	/**
-	 * A message, a new subscription or an attempt that was given up calls for another.
-	 */
-	void promptedInstanceAsks(PlayedInstance instance) {
-		if (instance.isPrompted()) {
-			PlayedWaiter first = instance.firstWaiter();
-			check(first == null || first.isRunnable(), first + " sleeps though prompted");
+	/** A message or a new subscription calls for another attempt. */
+	void promptedInstanceAsks(@Nullable KeyState state, long by) {
+		if (state instanceof KeyState.Waiting || state instanceof KeyState.Retrying) {
+			check(state.due() - by <= 0, state + " sleeps though prompted");
 		}
 	}
 
-	/** Somebody looks in time at a lock that is held, and nobody at one that is not. */
-	void watchdogLooksAtHolders(@Nullable Long due, @Nullable Hold hold) {
-		if (due == null || hold == null) {
-			check(due == null && hold == null, "watched at " + due + ": " + hold);
+	/** The watchdog knows when to look at a lock, and looks at a hold before its end. */
+	void watchdogIsTold(@Nullable KeyState state, long due, long earliest) {
+		if (state == null || state instanceof KeyState.Releasing) {
+			return;
 		}
-		else {
-			check(due - hold.expiry() <= 1, hold + " is watched too late");
+		check(due != Watchdog.Watched.NOT_DUE && earliest - due <= 0, "nobody looks at " + state);
+		if (state instanceof KeyState.Held held) {
+			check(due - held.hold().expiry() <= 1, held.hold() + " is watched too late");
 		}
+	}
+
+	/** One that makes one attempt waits for its answer, and for nothing else. */
+	void onceWaitsForItsAnswerOnly(PlayedUser user, @Nullable KeyState state) {
+		check(!user.isUndecided() || !user.options().once() || state instanceof KeyState.Asking,
+				user + " waits though it makes one attempt only");
+	}
+
+	// waiters
+
+	/** At once, or when the first answer has taken long. Somebody looks at it now. */
+	void waitEndsInTime(PlayedUser user, @Nullable KeyState state, long now) {
+		boolean soon = state instanceof KeyState.Asking asking && asking.answeredBy() - now > 0;
+		check(!user.isUndecided() || soon || user.options().until() - now > 0,
+				user + " is not told that its time is over");
+	}
+
+	/** Waiters of an instance are served in the order of their arrival. */
+	void firstWaiterIsServed(PlayedUser holder, List<PlayedUser> users) {
+		for (PlayedUser user : users) {
+			check(user.number() >= holder.number() || !user.isUndecided(), holder + " overtakes " + user);
+		}
+	}
+
+	void stoppedInstanceHoldsNothing(List<PlayedUser> holders, List<PlayedUser> waiters) {
+		check(holders.isEmpty(), "held after the stop: " + holders);
+		check(waiters.isEmpty(), "waits after the stop: " + waiters);
 	}
 
 	// holds
 
 	/** An answer or a grant that is too late, or stale, gives nothing. */
-	void holdBeginsInItsLease(PlayedWaiter holder) {
+	void holdBeginsInItsLease(PlayedUser holder) {
 		check(holder.isHolder(), holder + " gets a lease that is over");
 	}
 
@@ -112,17 +156,17 @@ final class PlayedPromises {
 
 	// renewals
 
-	void dueRenewalIsSent(boolean due) {
-		check(!due, "the renewal that is due is not sent");
+	void dueRenewalIsSent(boolean due, boolean sent) {
+		check(!due || sent, "the renewal that is due is not sent");
 	}
 
 	/** At a tenth of the lease after a failure, at a third while there is no result. */
-	void renewalIsTriedAgain(@Nullable Long in, long longest) {
-		check(in != null && in <= longest, "the renewal is tried again after " + in + ", not " + longest);
+	void renewalIsTriedAgain(long in, long longest) {
+		check(in <= longest, "the renewal is tried again after " + in + ", not " + longest);
 	}
 
-	void refusedRenewalIsALoss(boolean refused) {
-		check(!refused, "held although the store says that another owns the lock");
+	void refusedRenewalIsALoss(boolean held) {
+		check(!held, "held although the store says that another owns the lock");
 	}
 
 	// ends
@@ -149,20 +193,12 @@ final class PlayedPromises {
 		check(contended < MAX_HANDOFF_NANOS, "handed off while others have waited for " + contended);
 	}
 
-	/** An unknown token has told its last fencing token before. */
-	void releaseReportsLastFencingToken(ReleaseRequest request) {
+	/** What was handed off tells its last fencing token. */
+	void releaseReportsLastFencingToken(ReleaseRequest request, boolean first) {
 		long last = this.lastOf.getOrDefault(request.token(), 0L);
 		boolean handedOff = last > this.firstOf.getOrDefault(request.token(), 0L);
-		check(!handedOff || request.ttl().isZero() || request.lastFencingToken() >= last,
+		check(!handedOff || !first || request.lastFencingToken() >= last,
 				"the last fencing token of " + request.token() + " is not reported");
-	}
-
-	void stoppedInstanceHoldsNothing(List<PlayedWaiter> holders) {
-		check(holders.isEmpty(), "held after the stop: " + holders);
-	}
-
-	void nothingIsLeft(PlayedInstance instance) {
-		check(instance.leftover() == null, "left over: " + instance.leftover());
 	}
 
 }

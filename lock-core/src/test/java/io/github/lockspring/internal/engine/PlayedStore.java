@@ -7,7 +7,6 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 
-import io.github.lockspring.store.LockStore.AcquireRequest.QueueMode;
 import io.github.lockspring.store.LockStore.AcquireRequest;
 import io.github.lockspring.store.LockStore.AcquireResult;
 import io.github.lockspring.store.LockStore.ReleaseRequest;
@@ -18,12 +17,23 @@ import io.github.lockspring.store.OwnerToken;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A model of the store, for one key: the rules of {@code docs/protocol.md} and nothing
+ * A model of the server, for one key: the rules of {@code docs/protocol.md} and nothing
  * else. For one thread.
  */
 final class PlayedStore {
 
+	private static final Duration QUEUE_TTL = Duration.ofSeconds(60);
+
+	/** How much later the turn of a token comes that needs no message. */
+	private static final Duration DELAY_WITHOUT_MESSAGE = Duration.ofSeconds(1);
+
+	/** A token in the queue. */
+	private record Queued(OwnerToken token, long turn) {
+	}
+
 	private final PlayedWorld world;
+
+	private final PlayedFaults faults;
 
 	private @Nullable OwnerToken owner;
 
@@ -34,21 +44,9 @@ final class PlayedStore {
 
 	private long fencingToken;
 
-	private static final Duration QUEUE_TTL = Duration.ofSeconds(60);
-
-	private static final Duration POLL_DELAY = Duration.ofSeconds(1);
-
-	private static final int MAX_POLL_GRANT_MILLIS = 500;
-
-	/** A token in the queue. */
-	private record Queued(OwnerToken token, boolean polls, long since) {
-	}
-
 	private final List<Queued> queue = new ArrayList<>();
 
 	private long queueExpiry;
-
-	private final PlayedFaults faults;
 
 	PlayedStore(PlayedWorld world, PlayedFaults faults) {
 		this.world = world;
@@ -58,33 +56,32 @@ final class PlayedStore {
 	AcquireResult acquire(AcquireRequest request) {
 		expire();
 		OwnerToken token = request.token();
-		this.faults.acquired(request);
+		this.faults.acquired(request, this.world.now());
 		if (this.owner == null || isOwner(token)) {
-			boolean alreadyOwned = this.owner != null;
-			this.expiry = Math.max(alreadyOwned ? this.expiry : 0, end(request.ttl()));
+			this.expiry = Math.max((this.owner != null) ? this.expiry : 0, end(request.ttl()));
 			this.owner = token;
-			leave(token);
-			return new AcquireResult.Acquired(nextFencingToken(), alreadyOwned);
+			if (request.queue()) {
+				leave(token);
+			}
+			return new AcquireResult.Acquired(nextFencingToken());
 		}
-		boolean added = false;
-		if (request.queueMode() != QueueMode.NONE) {
-			added = join(token, request.queueMode() == QueueMode.POLL);
-			boolean announces = request.queueMode() != QueueMode.JOIN || this.queue.size() == 1;
-			if (!this.kept && announces) {
+		if (request.queue()) {
+			boolean added = join(token);
+			if (!this.kept && (!added || this.queue.size() == 1)) {
 				this.world.publishWanted(this.owner);
 			}
 		}
 		return new AcquireResult.Busy((this.expiry - this.world.now()) / 1_000_000,
-				Math.max(this.fencingToken, micros() - 1), added);
+				Math.max(this.fencingToken, micros() - 1));
 	}
 
-	private boolean join(OwnerToken token, boolean polls) {
+	private boolean join(OwnerToken token) {
 		this.queueExpiry = end(QUEUE_TTL);
-		if (this.queue.stream().anyMatch((queued) -> queued.token.equals(token) && queued.polls == polls)) {
+		if (this.queue.stream().anyMatch((queued) -> queued.token.equals(token))) {
 			return false;
 		}
-		this.queue.add(new Queued(token, polls, polls ? end(POLL_DELAY) : this.world.now()));
-		this.queue.sort(Comparator.comparingLong(Queued::since));
+		this.queue.add(new Queued(token, token.needsMessage() ? this.world.now() : end(DELAY_WITHOUT_MESSAGE)));
+		this.queue.sort(Comparator.comparingLong(Queued::turn));
 		return true;
 	}
 
@@ -107,15 +104,11 @@ final class PlayedStore {
 		}
 		this.owner = null;
 		while (this.owner == null && !this.queue.isEmpty()) {
-			Queued first = this.queue.remove(0);
-			OwnerToken next = first.token;
-			if (first.polls) {
-				this.owner = next;
-				this.expiry = end(Duration.ofMillis(Math.min(next.grantMillis(), MAX_POLL_GRANT_MILLIS)));
-			}
-			else if (this.world.isSubscribed(next)) {
+			OwnerToken next = this.queue.remove(0).token;
+			if (!next.needsMessage() || this.world.isSubscribed(next)) {
 				this.owner = next;
 				this.expiry = end(Duration.ofMillis(next.grantMillis()));
+				this.faults.handedOver(next);
 				this.world.publishGranted(next, nextFencingToken(), !this.queue.isEmpty());
 			}
 		}
@@ -127,6 +120,7 @@ final class PlayedStore {
 		if (!isOwner(request.token())) {
 			return RenewResult.NOT_OWNER;
 		}
+		this.faults.handedOver(request.token());
 		this.expiry = Math.max(this.expiry, end(request.ttl()));
 		return RenewResult.RENEWED;
 	}
@@ -196,7 +190,7 @@ final class PlayedStore {
 	@Override
 	public String toString() {
 		return this.owner + (this.kept ? " kept" : "") + " for " + (this.expiry - this.world.now()) / 1_000_000 + "ms, "
-				+ this.queue;
+				+ this.queue.stream().map(Queued::token).toList();
 	}
 
 }

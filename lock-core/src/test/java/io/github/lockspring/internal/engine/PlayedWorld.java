@@ -8,19 +8,12 @@ import java.util.Random;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
-import java.util.function.Supplier;
 
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.OnLost;
-import io.github.lockspring.internal.engine.PlayedInstance.PlayedWaiter;
 import io.github.lockspring.internal.engine.support.Time;
-import io.github.lockspring.store.LockStore.AcquireRequest;
-import io.github.lockspring.store.LockStore.AcquireResult;
-import io.github.lockspring.store.LockStore.ReleaseRequest;
-import io.github.lockspring.store.LockStore.ReleaseResult;
-import io.github.lockspring.store.LockStore.RenewRequest;
-import io.github.lockspring.store.LockStore.RenewResult;
 import io.github.lockspring.store.OwnerToken;
+import io.github.lockspring.store.StoreTraits;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,8 +23,6 @@ import org.jspecify.annotations.Nullable;
  * waiter must get the lock or be told why not, and nothing may be left.
  */
 final class PlayedWorld {
-
-	static final LockUnavailableException NO_RESULT = new LockUnavailableException("no result");
 
 	private static final int STEPS = 300;
 
@@ -45,49 +36,33 @@ final class PlayedWorld {
 
 	private static final long PATIENCE = Duration.ofDays(1).toNanos();
 
-	/** Something on its way. */
-	private record Transit(String what, Runnable arrive, Runnable lost) {
-	}
-
-	/** A request without a result yet. */
-	private static final class Call {
-
-		private final Runnable timeout;
-
-		private final long deadline;
-
-		private boolean ended;
-
-		Call(Runnable timeout, long deadline) {
-			this.timeout = timeout;
-			this.deadline = deadline;
-		}
-
-	}
-
 	private final Random random;
 
 	private final boolean tracing;
+
+	private final PlayedNetwork network;
 
 	private final PlayedFaults faults = new PlayedFaults();
 
 	private final PlayedStore store = new PlayedStore(this, this.faults);
 
-	private final PlayedPromises promises = new PlayedPromises(this.store, this.faults);
+	private final PlayedPromises promises = new PlayedPromises(this, this.store, this.faults);
 
 	private final List<PlayedInstance> instances = new ArrayList<>();
 
-	private final List<Transit> transits = new ArrayList<>();
-
-	private final List<Call> calls = new ArrayList<>();
-
 	private final List<String> trace = new ArrayList<>();
 
-	/** Tokens whose release is on its way. */
-	private final List<OwnerToken> leaving = new ArrayList<>();
+	private final StoreTraits traits;
+
+	private final boolean queueing;
 
 	/** Of most waiters, since a lock is handed off with the same one only. */
 	private final int ttl;
+
+	/** No message reaches this one once everything works. */
+	private @Nullable PlayedInstance deaf;
+
+	private boolean calm;
 
 	private long now = Duration.ofDays(20_000).toNanos();
 
@@ -98,14 +73,26 @@ final class PlayedWorld {
 	PlayedWorld(long seed, boolean tracing) {
 		this.random = new Random(seed);
 		this.tracing = tracing;
+		this.network = new PlayedNetwork(this);
+		// some bits of a seed differ from the next one's later than others
+		this.random.nextLong();
 		this.ttl = this.random.nextBoolean() ? 300 : 1000;
+		this.traits = StoreTraits.exact()
+			.withOrdered(this.random.nextBoolean())
+			.withBlocking(this.random.nextInt(4) == 0);
+		this.queueing = this.random.nextInt(8) != 0;
 		for (int i = 0; i < 3; i++) {
 			this.instances.add(newInstance());
 		}
+		trace("%s, %s", this.traits, this.queueing ? "a queue" : "no queue");
 	}
 
 	private PlayedInstance newInstance() {
-		return new PlayedInstance(this, String.valueOf((char) ('A' + this.names++)));
+		return new PlayedInstance(this, String.valueOf((char) ('A' + this.names++)), this.traits, this.queueing);
+	}
+
+	static LockUnavailableException noResult(boolean permanent) {
+		return new LockUnavailableException("no result", null, permanent);
 	}
 
 	long now() {
@@ -114,6 +101,22 @@ final class PlayedWorld {
 
 	Random random() {
 		return this.random;
+	}
+
+	PlayedNetwork network() {
+		return this.network;
+	}
+
+	PlayedStore store() {
+		return this.store;
+	}
+
+	PlayedFaults faults() {
+		return this.faults;
+	}
+
+	PlayedPromises promises() {
+		return this.promises;
 	}
 
 	/** What has happened, a line for each event. */
@@ -125,21 +128,19 @@ final class PlayedWorld {
 		return this.holds;
 	}
 
-	void trace(String format, Object... arguments) {
+	/** Whether everything works by now. */
+	boolean isCalm() {
+		return this.calm;
+	}
+
+	boolean isDeaf(PlayedInstance instance) {
+		return this.deaf == instance;
+	}
+
+	void trace(String format, @Nullable Object... arguments) {
 		if (this.tracing) {
 			this.trace.add(this.now / 1_000_000 % 1_000_000 + " " + String.format(format, arguments));
 		}
-	}
-
-	PlayedPromises promises() {
-		return this.promises;
-	}
-
-	/** A waiter was told that it holds the lock, which took it some time. */
-	void held(OwnerToken token, long fencingToken) {
-		pass(EVENT_NANOS);
-		this.holds++;
-		this.promises.fencingTokensGrow(token, fencingToken);
 	}
 
 	/** The store forgets who owns the lock: those that had it may not know. */
@@ -148,7 +149,7 @@ final class PlayedWorld {
 		// a server does not start again within the microsecond of its last token
 		pass(RESTART_NANOS);
 		Set<OwnerToken> owners = new HashSet<>();
-		waiters(PlayedWaiter::isHolding).forEach((waiter) -> owners.add(waiter.token()));
+		users(PlayedUser::isHolder).forEach((user) -> owners.add(user.token()));
 		OwnerToken owner = this.store.loseData();
 		if (owner != null) {
 			owners.add(owner);
@@ -156,83 +157,25 @@ final class PlayedWorld {
 		this.faults.lostData(owners);
 	}
 
-	// the network
-
-	/**
-	 * Sends an attempt.
-	 * @return gives up waiting for its result
-	 */
-	Runnable acquire(PlayedInstance from, AcquireRequest request, Consumer<@Nullable AcquireResult> result) {
-		Call call = send(from, "acquire " + request.token() + " " + request.queueMode(),
-				() -> this.store.acquire(request), result, () -> {
-				});
-		return () -> call.ended = true;
-	}
-
-	void renew(PlayedInstance from, RenewRequest request, Consumer<@Nullable RenewResult> result) {
-		send(from, "renew " + request.token(), () -> this.store.renew(request), result, () -> {
-		});
-	}
-
-	void release(PlayedInstance from, ReleaseRequest request, Consumer<@Nullable ReleaseResult> result) {
-		this.promises.releaseReportsLastFencingToken(request);
-		OwnerToken token = request.token();
-		this.leaving.add(token);
-		send(from, "release " + token, () -> {
-			this.leaving.remove(token);
-			return this.store.release(request);
-		}, result, () -> {
-			this.leaving.remove(token);
-			this.faults.lostRelease(token);
-		});
-	}
-
-	private <T> Call send(PlayedInstance from, String what, Supplier<T> execution, Consumer<@Nullable T> result,
-			Runnable lost) {
-		Call call = new Call(() -> {
-			if (!from.isDead()) {
-				result.accept(null);
-			}
-		}, this.now + Duration.ofMillis(200).toNanos());
-		this.calls.add(call);
-		put(what, () -> {
-			T executed = execution.get();
-			trace("  %s: %s; %s", what, executed, this.store);
-			put("result of " + what, () -> {
-				if (!call.ended && !from.isDead()) {
-					call.ended = true;
-					result.accept(executed);
-				}
-			});
-		}, lost);
-		return call;
-	}
+	// messages
 
 	void publishGranted(OwnerToken token, long fencingToken, boolean othersWait) {
 		PlayedInstance to = instance(token);
-		if (to != null && to.isSubscribed()) {
-			put("granted " + token, () -> {
-				if (!to.isDead()) {
-					to.granted(token, fencingToken, othersWait);
-				}
-			});
+		if (to != null) {
+			to.connection().publishGranted(token, fencingToken, othersWait);
 		}
 	}
 
 	void publishWanted(OwnerToken token) {
 		PlayedInstance to = instance(token);
-		if (to != null && to.isSubscribed()) {
-			put("wanted " + token, () -> {
-				if (!to.isDead()) {
-					to.wanted(token);
-				}
-			});
+		if (to != null) {
+			to.connection().publishWanted(token);
 		}
 	}
 
 	boolean isSubscribed(OwnerToken token) {
 		PlayedInstance to = instance(token);
-		return to != null && to.isSubscribed();
+		return to != null && to.connection().isSubscribed();
 	}
 
 	private @Nullable PlayedInstance instance(OwnerToken token) {
@@ -240,15 +183,6 @@ final class PlayedWorld {
 			.filter((instance) -> instance.toString().equals(token.instance()))
 			.findFirst()
 			.orElse(null);
-	}
-
-	private void put(String what, Runnable arrive) {
-		put(what, arrive, () -> {
-		});
-	}
-
-	private void put(String what, Runnable arrive, Runnable lost) {
-		this.transits.add(new Transit(what, arrive, lost));
 	}
 
 	// what happens
@@ -268,16 +202,16 @@ final class PlayedWorld {
 	private void event() {
 		int kind = this.random.nextInt(100);
 		if (kind < 33) {
-			arrive();
+			this.network.arrive();
 		}
 		else if (kind < 37) {
-			lose();
+			this.network.lose();
 		}
-		else if (kind < 60) {
-			any(waiters(PlayedWaiter::isRunnable), PlayedWaiter::step);
+		else if (kind < 52) {
+			any(users(PlayedUser::isRunnable), PlayedUser::step);
 		}
-		else if (kind < 70) {
-			pass();
+		else if (kind < 64) {
+			passAWhile();
 		}
 		else if (kind < 77) {
 			any(this.instances, PlayedInstance::watch);
@@ -292,28 +226,28 @@ final class PlayedWorld {
 
 	private void holderDoesSomething(int kind) {
 		if (kind < 82) {
-			any(this.instances, this::newWaiter);
+			any(this.instances, this::newUser);
 		}
 		else if (kind < 86) {
-			any(waiters(PlayedWaiter::isHolding), PlayedWaiter::look);
+			any(users(PlayedUser::isHolding), PlayedUser::look);
 		}
 		else if (kind < 88) {
-			any(waiters(PlayedWaiter::isHolding), PlayedWaiter::renew);
+			any(users((user) -> user.isHolding() && user.isHolder()), (user) -> user.renew(this.random.nextBoolean()));
 		}
 		else {
-			any(waiters(PlayedWaiter::isHolding), (waiter) -> waiter.end(this.random.nextInt(5) == 0));
+			any(users(PlayedUser::isHolding), PlayedUser::end);
 		}
 	}
 
 	private void disturb(int kind) {
-		if (kind < 95) {
-			any(this.calls, this::timeOut);
+		if (kind < 94) {
+			this.network.fail();
 		}
 		else if (kind < 97) {
-			any(waiters(PlayedWaiter::isWaiting), (waiter) -> waiter.cancel(this.random.nextBoolean()));
+			any(users((user) -> !user.isHolding() && !user.isDone()), (user) -> user.cancel(this.random.nextBoolean()));
 		}
 		else if (kind < 99) {
-			any(this.instances, PlayedInstance::toggleInbox);
+			any(this.instances, this::toggleInbox);
 		}
 		else if (this.random.nextInt(3) == 0) {
 			any(this.instances, this::replace);
@@ -323,72 +257,62 @@ final class PlayedWorld {
 		}
 	}
 
+	private void toggleInbox(PlayedInstance instance) {
+		trace("%s: the subscription %s", instance, instance.connection().isSubscribed() ? "is lost" : "is back");
+		if (instance.connection().isSubscribed()) {
+			instance.connection().unsubscribe();
+		}
+		else {
+			instance.connection().subscribe();
+		}
+	}
+
 	private <T> void any(List<T> some, Consumer<T> what) {
 		if (!some.isEmpty()) {
 			what.accept(some.get(this.random.nextInt(some.size())));
 		}
 	}
 
-	private List<PlayedWaiter> waiters(Predicate<PlayedWaiter> condition) {
-		List<PlayedWaiter> some = new ArrayList<>();
+	private List<PlayedUser> users(Predicate<PlayedUser> condition) {
+		List<PlayedUser> some = new ArrayList<>();
 		for (PlayedInstance instance : this.instances) {
-			for (PlayedWaiter waiter : instance.waiters()) {
-				if (condition.test(waiter)) {
-					some.add(waiter);
+			for (PlayedUser user : instance.users()) {
+				if (condition.test(user)) {
+					some.add(user);
 				}
 			}
 		}
 		return some;
 	}
 
-	private void newWaiter(PlayedInstance instance) {
-		if (instance.waiters().stream().filter((waiter) -> !waiter.isDone()).count() > 3 || instance.isStopped()) {
+	private void newUser(PlayedInstance instance) {
+		if (instance.users().stream().filter((user) -> !user.isDone()).count() > 3 || instance.isStopped()) {
 			return;
 		}
 		int choice = this.random.nextInt(10);
 		Duration ttl = Duration.ofMillis((choice < 7) ? this.ttl : 300 * choice);
 		boolean renew = this.random.nextBoolean();
 		long minHold = (this.random.nextInt(8) == 0) ? Duration.ofMillis(100).toNanos() : 0;
-		LockParameters parameters = new LockParameters("order:42", null, ttl, renew, Time.FOREVER, minHold,
-				OnLost.THROW, this.random.nextInt(3) == 0);
+		LockParameters parameters = new LockParameters(PlayedInstance.KEY, null, ttl, renew, Time.FOREVER, minHold,
+				OnLost.THROW, false);
 		long waitTime = (choice < 5) ? PATIENCE : Duration.ofMillis(this.random.nextInt(3000)).toNanos();
 		boolean once = choice == 5;
-		trace("%s: new waiter, ttl %s, renew %s, for %s", instance, ttl, renew, once ? "one attempt" : waitTime);
-		instance.enqueue(parameters, once ? 0 : waitTime, once);
+		PlayedUser user = instance.enqueue(parameters, once ? 0 : waitTime, once, this.random.nextInt(3) == 0);
+		trace("%s: new user, ttl %s, renew %s, for %s", user, ttl, renew, once ? "one attempt" : waitTime);
 	}
 
-	private void arrive() {
-		if (this.transits.isEmpty()) {
-			return;
-		}
-		int which = this.random.nextInt(this.transits.size());
-		boolean twice = this.random.nextInt(12) == 0;
-		Transit transit = twice ? this.transits.get(which) : this.transits.remove(which);
-		trace("%s%s", transit.what, twice ? " (it will come again)" : "");
-		transit.arrive.run();
-	}
-
-	private void lose() {
-		if (!this.transits.isEmpty()) {
-			Transit transit = this.transits.remove(this.random.nextInt(this.transits.size()));
-			trace("lost: %s", transit.what);
-			transit.lost.run();
-		}
-	}
-
-	private void timeOut(Call call) {
-		this.calls.remove(call);
-		if (!call.ended) {
-			call.ended = true;
-			trace("no result");
-			call.timeout.run();
-		}
-	}
-
-	private void pass() {
+	/** Passes a short time mostly, and a long one now and then. */
+	void passAWhile() {
 		int choice = this.random.nextInt(20);
-		pass(Duration.ofMillis((choice < 12) ? this.random.nextInt(5) : this.random.nextInt((choice < 19) ? 200 : 1500))
-			.toNanos());
+		if (this.calm) {
+			pass(this.random.nextInt(1_000_000));
+		}
+		else if (choice < 12) {
+			pass(this.random.nextInt(5_000_000));
+		}
+		else {
+			pass(Duration.ofMillis(this.random.nextInt((choice < 19) ? 200 : 1500)).toNanos());
+		}
 	}
 
 	private void pass(long nanos) {
@@ -403,7 +327,7 @@ final class PlayedWorld {
 		}
 		else if (!instance.isClosing()) {
 			trace("%s stops waiting", instance);
-			instance.close();
+			instance.stopWaiting();
 		}
 		else {
 			trace("%s stops", instance);
@@ -412,17 +336,30 @@ final class PlayedWorld {
 	}
 
 	private void checkPromises() {
-		waiters(PlayedWaiter::isHolding).forEach(PlayedWaiter::observe);
-		this.promises.holderOwnsTheLockInTheStore(waiters(PlayedWaiter::isHolder));
-		Set<OwnerToken> known = new HashSet<>(this.leaving);
+		users((user) -> user.newHold() != null).forEach(this::held);
+		users(PlayedUser::isHolding).forEach(PlayedUser::observe);
+		this.promises.holderOwnsTheLockInTheStore(users(PlayedUser::isHolder));
+		Set<OwnerToken> known = new HashSet<>();
 		Set<String> alive = new HashSet<>();
 		for (PlayedInstance instance : this.instances) {
 			alive.add(instance.toString());
 			instance.addKnown(known);
-			this.promises.promptedInstanceAsks(instance);
-			this.promises.watchdogLooksAtHolders(instance.nextDue(), instance.hold());
+			instance.checkPromises();
 		}
 		this.promises.tokensInTheStoreAreKnown(known, alive);
+		this.promises.areKept();
+	}
+
+	/** A waiter was told that it holds the lock, which took it some time. */
+	private void held(PlayedUser user) {
+		Hold hold = user.newHold();
+		if (hold != null) {
+			trace("%s: holds %s, %s", user, hold.token(), hold.fencingToken());
+			user.begins(hold);
+			pass(EVENT_NANOS);
+			this.holds++;
+			this.promises.fencingTokensGrow(hold.token(), hold.fencingToken());
+		}
 	}
 
 	// the end
@@ -432,67 +369,64 @@ final class PlayedWorld {
 	 * instance may stay without messages.
 	 */
 	private void calm() {
-		PlayedInstance uninformed = this.random.nextBoolean() ? this.instances.get(0) : null;
+		this.calm = true;
+		this.deaf = this.random.nextBoolean() ? this.instances.get(0) : null;
 		this.instances.forEach((instance) -> {
-			if (instance.isSubscribed() == (instance == uninformed)) {
-				instance.toggleInbox();
+			if (isDeaf(instance)) {
+				instance.connection().close();
+			}
+			else if (!instance.connection().isSubscribed() && !instance.isStopped()) {
+				instance.connection().subscribe();
 			}
 		});
 		long end = this.now + MAX_CALM_NANOS;
-		while (!waiters((waiter) -> !waiter.isDone()).isEmpty() || !this.transits.isEmpty() || hasOpenCalls()) {
-			PlayedPromises.check(this.now < end,
-					"waits for ever: " + waiters((waiter) -> !waiter.isDone()) + "; " + this.store);
+		while (!users((user) -> !user.isDone()).isEmpty() || !this.network.isEmpty() || !areEmpty()) {
+			this.promises.check(this.now < end, "waits for ever: " + users((user) -> !user.isDone()) + "; " + this.store
+					+ "; " + this.instances.stream().map(PlayedInstance::state).toList());
 			if (!settle()) {
 				pass(untilNext());
 			}
 			checkPromises();
 		}
-		this.instances.forEach(this.promises::nothingIsLeft);
 		pass(Duration.ofSeconds(61).toNanos());
-		PlayedPromises.check(this.store.isFree(), "left in the store: " + this.store);
+		this.promises.check(this.store.isFree(), "left in the store: " + this.store);
+		this.promises.areKept();
 	}
 
-	private boolean hasOpenCalls() {
-		this.calls.removeIf((call) -> call.ended);
-		return !this.calls.isEmpty();
+	private boolean areEmpty() {
+		return this.instances.stream().allMatch((instance) -> instance.registry().isEmpty());
 	}
 
-	/** Does what can be done without waiting; false if there was nothing. */
+	/** Does one thing that can be done without waiting; false if there is nothing. */
 	private boolean settle() {
-		boolean done = false;
-		while (!this.transits.isEmpty()) {
-			this.transits.remove(0).arrive.run();
-			done = true;
+		if (this.network.deliver()) {
+			return true;
 		}
-		for (Call call : List.copyOf(this.calls)) {
-			if (this.now >= call.deadline) {
-				timeOut(call);
-				done = true;
+		for (PlayedUser user : users(PlayedUser::isRunnable)) {
+			user.step();
+			return true;
+		}
+		for (PlayedUser user : users(PlayedUser::isHolding)) {
+			user.end();
+			return true;
+		}
+		for (PlayedInstance instance : this.instances) {
+			if (instance.watch()) {
+				return true;
 			}
 		}
-		this.instances.forEach(PlayedInstance::watch);
-		for (PlayedWaiter waiter : waiters(PlayedWaiter::isRunnable)) {
-			if (waiter.isRunnable()) {
-				waiter.step();
-				done = true;
-			}
-		}
-		for (PlayedWaiter waiter : waiters(PlayedWaiter::isHolding)) {
-			waiter.end(false);
-			done = true;
-		}
-		return done;
+		return false;
 	}
 
 	private long untilNext() {
 		long next = Duration.ofMillis(50).toNanos();
 		for (PlayedInstance instance : this.instances) {
-			for (PlayedWaiter waiter : instance.waiters()) {
-				Long until = waiter.parkedUntil();
-				next = (until != null) ? Math.min(next, until - instance.now()) : next;
+			long present = instance.nanoTime();
+			next = Math.min(next, instance.nextDue() - present);
+			for (PlayedUser user : instance.users()) {
+				boolean waits = user.isUndecided() && user.endsItself();
+				next = waits ? Math.min(next, user.until() - present) : next;
 			}
-			Long due = instance.nextDue();
-			next = (due != null) ? Math.min(next, due - instance.now()) : next;
 		}
 		return Math.max(next, 10_000);
 	}

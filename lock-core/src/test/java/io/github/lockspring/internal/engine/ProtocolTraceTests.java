@@ -1,23 +1,27 @@
 package io.github.lockspring.internal.engine;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.BiConsumer;
 
 import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockInterruptedException;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.store.InboxListener;
-import io.github.lockspring.store.LockStore.AcquireRequest.QueueMode;
 import io.github.lockspring.store.LockStore.AcquireResult;
 import io.github.lockspring.store.LockStore.ReleaseRequest;
 import io.github.lockspring.store.LockStore.ReleaseResult;
 import io.github.lockspring.store.LockStore.RenewResult;
 import io.github.lockspring.store.OwnerToken;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -49,9 +53,9 @@ class ProtocolTraceTests extends EngineFixture {
 		// the process is stopped: neither the message nor the timer is handled in time
 		this.time.advanceUnnoticed(Duration.ofSeconds(6));
 		this.store.messages().granted(KEY, waiting.attempt().token(), 101, false);
-		ScriptedStore.Asked look = this.store.nextLook();
+		ScriptedStore.Asked attempt = this.store.nextLook();
 		assertThat(waiting.running().result()).isNotDone();
-		look.busy(TTL, 102);
+		attempt.busy(TTL, 102);
 		this.time.awaitParked(waiting.running().thread());
 		assertThat(waiting.running().result()).isNotDone();
 	}
@@ -72,34 +76,41 @@ class ProtocolTraceTests extends EngineFixture {
 	}
 
 	@Test
-	void h02GrantThatArrivesDuringAnAttemptIsUsedWhenTheResultShowsItIsYounger() {
+	void h02GrantThatArrivesDuringAnAttemptIsNotUsedEvenIfItIsYoungerThanTheResult() {
 		Waiting waiting = waiting(request(), 100);
 		advance(Duration.ofSeconds(1).plusMillis(100));
 		ScriptedStore.Asked second = this.store.nextLook();
 		this.store.messages().granted(KEY, second.token(), 103, false);
 		second.busy(TTL, 102);
+		ScriptedStore.Asked third = this.store.nextLook();
+		assertThat(waiting.running().result()).isNotDone();
+		third.acquired(103);
 		assertThat(waiting.running().get().fencingToken()).isEqualTo(103);
 	}
 
 	@Test
-	void h02GrantThatArrivesDuringAnAttemptThatFailsCountsFromTheLastCompletedOne() {
+	void h02GrantThatArrivesAroundAnAttemptThatFailsCausesAnother() {
 		Waiting waiting = waiting(request(), 100);
 		advance(Duration.ofSeconds(1).plusMillis(100));
 		ScriptedStore.Asked second = this.store.nextLook();
 		this.store.messages().granted(KEY, second.token(), 103, false);
 		second.fails();
-		HeldLock lock = waiting.running().get();
-		Duration drift = GRANT.dividedBy(100).plusMillis(2);
-		assertThat(lock.remaining()).isEqualTo(GRANT.minus(drift).minusMillis(1100));
+		this.store.nextLook().fails();
+		assertThat(this.store.isAsked()).isFalse();
+		this.store.messages().granted(KEY, second.token(), 103, false);
+		ScriptedStore.Asked last = this.store.nextLook();
+		assertThat(waiting.running().result()).isNotDone();
+		last.acquired(104);
+		assertThat(waiting.running().get().fencingToken()).isEqualTo(104);
 	}
 
 	@Test
 	void h03GrantNotNewerThanTheLastAttemptIsStale() {
 		Waiting waiting = waiting(request(), 100);
 		this.store.messages().granted(KEY, waiting.attempt().token(), 100, false);
-		ScriptedStore.Asked look = this.store.nextLook();
+		ScriptedStore.Asked attempt = this.store.nextLook();
 		assertThat(waiting.running().result()).isNotDone();
-		look.busy(TTL, 107);
+		attempt.busy(TTL, 107);
 	}
 
 	@Test
@@ -107,9 +118,9 @@ class ProtocolTraceTests extends EngineFixture {
 		HeldLock first = held(request(), 1);
 		first.close();
 		Running<HeldLock> second = acquire(request());
-		ScriptedStore.Asked look = this.store.nextLook();
-		assertThat(look.token()).isNotEqualTo(this.store.released.get(0).token());
-		look.acquired(2);
+		ScriptedStore.Asked attempt = this.store.nextLook();
+		assertThat(attempt.token()).isNotEqualTo(this.store.released.get(0).token());
+		attempt.acquired(2);
 		second.get();
 	}
 
@@ -119,22 +130,21 @@ class ProtocolTraceTests extends EngineFixture {
 		advance(Duration.ofMillis(1100));
 		ScriptedStore.Asked second = this.store.nextLook();
 		assertThat(second.token()).isEqualTo(waiting.attempt().token());
-		assertThat(waiting.attempt().request().queueMode()).isEqualTo(QueueMode.JOIN);
-		assertThat(second.request().queueMode()).isEqualTo(QueueMode.REJOIN);
+		assertThat(waiting.attempt().request().queue()).isTrue();
+		assertThat(second.request().queue()).isTrue();
 		second.fails();
 	}
 
 	@Test
 	void h06ResultOfARenewalDoesNotReviveALeaseThatIsOver() {
 		HeldLock lock = held(request(), 1);
-		advance(Duration.ofSeconds(10));
-		tick();
 		this.store.onRenew = (request) -> {
 			// the answer takes longer than the lease lasts
-			advance(Duration.ofSeconds(20));
+			this.time.advance(Duration.ofSeconds(20));
 			return RenewResult.RENEWED;
 		};
-		runBackground();
+		advance(Duration.ofSeconds(10));
+		assertThat(this.store.renewed).hasSize(1);
 		assertThat(lock.isHeld()).isFalse();
 		assertThat(lock.remaining()).isZero();
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::close);
@@ -154,51 +164,49 @@ class ProtocolTraceTests extends EngineFixture {
 	void h08ResultThatArrivesAfterItsLeaseIsNotUsed() {
 		Running<HeldLock> running = acquire(request());
 		ScriptedStore.Asked first = this.store.nextLook();
-		advance(TTL.minus(DRIFT));
+		this.time.advance(TTL.minus(DRIFT));
 		first.acquired(1);
+		this.time.awaitParked(running.thread());
+		assertThat(nextAttempt()).as("a pause").isEqualTo(Duration.ofSeconds(1));
+		advance(Duration.ofSeconds(1));
 		ScriptedStore.Asked second = this.store.nextLook();
-		assertThat(running.result()).isNotDone();
 		assertThat(second.token()).isEqualTo(first.token());
 		second.acquired(2);
 		assertThat(running.get().fencingToken()).isEqualTo(2);
 	}
 
-	@Test
-	void h08SecondResultThatArrivesTooLateIsFollowedByAPause() {
-		Running<HeldLock> running = acquire(request().waitTime(Duration.ofHours(1)));
-		for (int i = 0; i < 2; i++) {
-			ScriptedStore.Asked look = this.store.nextLook();
-			advance(TTL);
-			look.acquired(i);
-		}
-		assertThat(this.time.awaitParked(running.thread())).isEqualTo(Duration.ofSeconds(1));
+	/** How long it takes to the next attempt, if nothing happens before. */
+	private Duration nextAttempt() {
+		KeyLock lock = Objects.requireNonNull(this.registry.present(KEY));
+		return Duration.ofNanos(lock.due() - this.time.nanoTime());
 	}
 
 	@Test
-	void h11ReleaseThatNeverArrivedIsRepeatedWhenAnotherWaits() {
+	void h11ReleaseThatNeverArrivedIsRepeated() {
 		HeldLock lock = held(request(), 1);
 		this.store.onRelease = (request) -> {
 			throw new LockUnavailableException("no answer");
 		};
 		lock.close();
-		OwnerToken orphan = this.store.released.get(0).token();
+		OwnerToken orphan = token();
 		this.store.onRelease = (request) -> new ReleaseResult.Released();
+		advance(Duration.ofMillis(499));
 		this.store.messages().wanted(KEY, orphan);
-		runBackground();
+		assertThat(this.store.releasedTokens()).as("a message does not hurry it").containsExactly(orphan);
+		advance(Duration.ofMillis(1));
 		assertThat(this.store.releasedTokens()).containsExactly(orphan, orphan);
+		assertNothingKnown();
 	}
 
 	@Test
 	void h11AcquisitionThatIsCarriedOutAfterItsCallerHasGoneIsReleased() {
 		Running<HeldLock> running = acquire(request().waitTime(Duration.ZERO));
-		ScriptedStore.Asked look = this.store.nextLook();
-		look.fails();
+		ScriptedStore.Asked attempt = this.store.nextLook();
+		attempt.fails();
 		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(running::get);
-		runBackground();
-		assertThat(this.store.releasedTokens()).containsExactly(look.token());
-		this.store.messages().wanted(KEY, look.token());
-		runBackground();
-		assertThat(this.store.releasedTokens()).containsExactly(look.token(), look.token());
+		assertThat(this.store.releasedTokens()).containsExactly(attempt.token());
+		this.store.messages().wanted(KEY, attempt.token());
+		assertThat(this.store.releasedTokens()).containsExactly(attempt.token(), attempt.token());
 		assertNothingKnown();
 	}
 
@@ -207,21 +215,65 @@ class ProtocolTraceTests extends EngineFixture {
 		Waiting waiting = waiting(request().waitTime(Duration.ofMillis(500)), 100);
 		advance(Duration.ofMillis(500));
 		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(waiting.running()::get);
-		runBackground();
 		this.store.messages().granted(KEY, waiting.attempt().token(), 101, false);
-		runBackground();
 		assertThat(this.store.releasedTokens()).containsExactly(waiting.attempt().token(), waiting.attempt().token());
 	}
 
 	@Test
 	void h11InterruptedCallerReleasesWhatItMayHaveAcquired() {
+		ScriptedStore.Asked attempt = interruptedAttempt();
+		assertThat(this.store.releasedTokens()).containsExactly(attempt.token());
+		assertNothingKnown();
+	}
+
+	/** An attempt whose caller has gone before its result. */
+	private ScriptedStore.Asked interruptedAttempt() {
 		Running<HeldLock> running = acquire(request());
-		ScriptedStore.Asked look = this.store.nextLook();
+		ScriptedStore.Asked attempt = this.store.nextLook();
 		running.thread().interrupt();
 		assertThatExceptionOfType(LockInterruptedException.class).isThrownBy(running::get);
-		runBackground();
-		assertThat(this.store.releasedTokens()).containsExactly(look.token());
+		return attempt;
+	}
+
+	@Test
+	void h11LateResultThatMayHaveLeftItsTokenInTheStoreCausesAnotherRelease() {
+		ScriptedStore.Asked acquired = interruptedAttempt();
+		acquired.acquired(1);
+		ScriptedStore.Asked queued = interruptedAttempt();
+		queued.busy(TTL, 1);
+		assertThat(this.store.releasedTokens()).containsExactly(acquired.token(), acquired.token(), queued.token(),
+				queued.token());
+		this.store.inboxConfirmed = false;
+		ScriptedStore.Asked notQueued = interruptedAttempt();
+		notQueued.busy(TTL, 1);
+		assertThat(this.store.releasedTokens()).hasSize(5).endsWith(notQueued.token());
+		ScriptedStore.Asked acquiredWithoutQueue = interruptedAttempt();
+		acquiredWithoutQueue.acquired(2);
+		assertThat(this.store.releasedTokens()).hasSize(7)
+			.endsWith(acquiredWithoutQueue.token(), acquiredWithoutQueue.token());
 		assertNothingKnown();
+	}
+
+	@Test
+	void h11LateResultIsFollowedByAnotherReleaseAlsoWhileTheFirstIsOnItsWay() {
+		Queue<CompletableFuture<ReleaseResult>> releases = releasesAnsweredLater();
+		ScriptedStore.Asked attempt = interruptedAttempt();
+		attempt.acquired(1);
+		assertThat(this.store.releasedTokens()).containsExactly(attempt.token());
+		releases.remove().complete(new ReleaseResult.NotOwner(0));
+		assertThat(this.store.releasedTokens()).containsExactly(attempt.token(), attempt.token());
+		releases.remove().complete(new ReleaseResult.Released());
+		assertNothingKnown();
+	}
+
+	private Queue<CompletableFuture<ReleaseResult>> releasesAnsweredLater() {
+		Queue<CompletableFuture<ReleaseResult>> releases = new ConcurrentLinkedQueue<>();
+		this.store.onReleaseAsync = (request) -> {
+			CompletableFuture<ReleaseResult> result = new CompletableFuture<>();
+			releases.add(result);
+			return result;
+		};
+		return releases;
 	}
 
 	@Test
@@ -232,7 +284,6 @@ class ProtocolTraceTests extends EngineFixture {
 		HeldLock lock = waiting.running().get();
 		this.store.messages().granted(KEY, token, 101, false);
 		this.store.messages().wanted(KEY, token);
-		runBackground();
 		assertThat(this.store.released).isEmpty();
 		assertThat(lock.isHeld()).isTrue();
 	}
@@ -243,7 +294,6 @@ class ProtocolTraceTests extends EngineFixture {
 		this.store.onRelease = (request) -> {
 			if (this.store.released.size() == 1) {
 				this.store.messages().wanted(KEY, request.token());
-				runBackground();
 			}
 			return new ReleaseResult.Released();
 		};
@@ -253,19 +303,16 @@ class ProtocolTraceTests extends EngineFixture {
 
 	@Test
 	void h12MessageAboutATokenThatIsLeavingTheQueueIsIgnored() {
+		Queue<CompletableFuture<ReleaseResult>> releases = releasesAnsweredLater();
 		Waiting waiting = waiting(request().waitTime(Duration.ofMillis(500)), 100);
 		OwnerToken token = waiting.attempt().token();
-		this.store.onRelease = (request) -> {
-			if (this.store.released.size() == 1) {
-				this.store.messages().granted(KEY, token, 101, false);
-			}
-			return new ReleaseResult.Released();
-		};
 		advance(Duration.ofMillis(500));
 		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(waiting.running()::get);
 		assertThat(isAnythingKnown()).as("the token is known").isTrue();
-		runBackground();
+		this.store.messages().granted(KEY, token, 101, false);
 		assertThat(this.store.releasedTokens()).containsExactly(token);
+		releases.remove().complete(new ReleaseResult.Released());
+		assertNothingKnown();
 	}
 
 	@Test
@@ -273,29 +320,27 @@ class ProtocolTraceTests extends EngineFixture {
 		held(request(), 1);
 		OwnerToken token = token();
 		advance(TTL);
-		tick();
-		this.store.messages().wanted(KEY, token);
-		runBackground();
 		assertThat(this.store.releasedTokens()).containsExactly(token);
+		this.store.messages().wanted(KEY, token);
+		assertThat(this.store.releasedTokens()).containsExactly(token, token);
+		assertNothingKnown();
 	}
 
 	@Test
 	void h37LostLockIsReleasedAtOnceWithItsLastFencingToken() {
 		HeldLock first = held(request(), 1);
-		Running<HeldLock> second = acquire(request());
-		this.time.awaitParked(second.thread());
+		Running<HeldLock> second = waitingBehind(request());
 		OwnerToken token = token();
 		first.close();
 		assertThat(second.get().fencingToken()).isEqualTo(2);
+		Queue<CompletableFuture<ReleaseResult>> releases = releasesAnsweredLater();
 		advance(TTL);
-		tick();
 		this.store.messages().wanted(KEY, token);
-		runBackground();
 		assertThat(this.store.released).as("at once, and not again because of the message")
 			.extracting(ReleaseRequest::token, ReleaseRequest::lastFencingToken)
 			.containsExactly(tuple(token, 2L));
+		releases.remove().complete(new ReleaseResult.Released());
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(second.get()::close);
-		runBackground();
 		assertThat(this.store.released).hasSize(1);
 		assertNothingLeft();
 	}
@@ -316,14 +361,13 @@ class ProtocolTraceTests extends EngineFixture {
 	@Test
 	void h12MessagesForOtherInstancesAreIgnored() {
 		this.store.messages().wanted(KEY, new OwnerToken("AAAAAAAAAAAAAAAAAAAAAA", 1, 5000));
-		runBackground();
 		assertThat(this.store.released).isEmpty();
 	}
 
 	@Test
 	void h13WaiterRetriesWithoutAMessageSinceAGrantMayBeLost() {
 		Waiting waiting = waiting(request(), 100);
-		assertThat(this.time.awaitParked(waiting.running().thread())).isLessThanOrEqualTo(Duration.ofSeconds(1));
+		assertThat(nextAttempt()).isEqualTo(Duration.ofSeconds(1));
 		advance(Duration.ofSeconds(1));
 		this.store.nextLook().acquired(101);
 		assertThat(waiting.running().get().fencingToken()).isEqualTo(101);
@@ -333,14 +377,19 @@ class ProtocolTraceTests extends EngineFixture {
 	void h13WaiterForALeaseThatIsSoonOverRetriesThen() {
 		Running<HeldLock> running = acquire(request());
 		this.store.nextLook().busy(Duration.ofMillis(300), 100);
-		assertThat(this.time.awaitParked(running.thread())).isBetween(Duration.ofMillis(300), Duration.ofMillis(320));
+		this.time.awaitParked(running.thread());
+		assertThat(nextAttempt()).isBetween(Duration.ofMillis(300), Duration.ofMillis(320));
+		advance(Duration.ofMillis(320));
+		this.store.nextLook().acquired(101);
+		running.get();
 	}
 
 	@Test
 	void h13WaiterForAKeyWithoutExpiryRetriesAtTheInterval() {
 		Running<HeldLock> running = acquire(request());
 		this.store.nextLook().answer().complete(new AcquireResult.Busy(-1, 100));
-		assertThat(this.time.awaitParked(running.thread())).isEqualTo(Duration.ofSeconds(1));
+		this.time.awaitParked(running.thread());
+		assertThat(nextAttempt()).isEqualTo(Duration.ofSeconds(1));
 	}
 
 	@Test
@@ -379,167 +428,130 @@ class ProtocolTraceTests extends EngineFixture {
 	}
 
 	@Test
-	void h09WaiterWithoutConfirmedInboxPollsAfterHalfASecond() {
+	void h09WaiterWithoutConfirmedInboxQueuesWithAShortGrantAfterHalfASecond() {
 		this.store.inboxConfirmed = false;
 		Running<HeldLock> running = acquire(request());
 		ScriptedStore.Asked first = this.store.nextLook();
-		assertThat(first.request().queueMode()).isEqualTo(QueueMode.NONE);
+		assertThat(first.request().queue()).as("the inbox may open yet").isFalse();
+		assertThat(first.token().grantMillis()).isEqualTo(5000);
 		first.busy(TTL, 100);
-		for (int i = 0; i < 3; i++) {
-			assertThat(this.time.awaitParked(running.thread())).isBetween(Duration.ofMillis(50),
-					Duration.ofMillis(150));
-			advance(Duration.ofMillis(150));
-			ScriptedStore.Asked next = this.store.nextLook();
-			assertThat(next.request().queueMode()).as("the inbox may open yet").isEqualTo(QueueMode.NONE);
-			next.busy(TTL, 100);
-		}
-		for (int i = 0; i < 10; i++) {
-			assertThat(this.time.awaitParked(running.thread())).isBetween(Duration.ofMillis(50),
-					Duration.ofMillis(150));
-			assertThat(this.store.inboxOpened).isPositive();
-			advance(Duration.ofMillis(150));
-			ScriptedStore.Asked next = this.store.nextLook();
-			assertThat(next.request().queueMode()).isEqualTo(QueueMode.POLL);
-			this.store.inboxConfirmed = i > 5;
-			next.busy(TTL, 100);
-		}
 		this.time.awaitParked(running.thread());
-		advance(Duration.ofMillis(150));
+		assertThat(this.store.inboxOpened).isPositive();
+		assertThat(nextAttempt()).isBetween(Duration.ofMillis(50), Duration.ofMillis(500));
+		ScriptedStore.Asked second = attemptAfter(Duration.ofMillis(499), first.token());
+		assertThat(second.token()).isEqualTo(first.token());
+		assertThat(second.request().queue()).as("the inbox may open yet").isFalse();
+		second.busy(TTL, 100);
+		ScriptedStore.Asked third = attemptAfter(Duration.ofMillis(1), first.token());
+		assertThat(this.store.releasedTokens()).containsExactly(first.token());
+		assertThat(third.request().queue()).isTrue();
+		assertThat(third.token().grantMillis()).isEqualTo(500);
+		third.busy(TTL, 100);
+		assertThat(nextAttempt()).isEqualTo(Duration.ofMillis(125));
+		this.store.inboxConfirmed = true;
+		advance(Duration.ofMillis(125));
 		ScriptedStore.Asked last = this.store.nextLook();
-		assertThat(last.request().queueMode()).as("until it owns the lock").isEqualTo(QueueMode.POLL);
-		last.answer().complete(new AcquireResult.Acquired(101, true));
+		assertThat(last.request()).as("until it owns the lock").isEqualTo(third.request());
+		last.acquired(101);
 		running.get();
-		assertThat(this.store.inboxDoubted).isZero();
+	}
+
+	/** Caused by a message, and not by the time. */
+	private ScriptedStore.Asked attemptAfter(Duration duration, OwnerToken token) {
+		this.time.advance(duration);
+		this.store.messages().wanted(KEY, token);
+		return this.store.nextLook();
 	}
 
 	@Test
 	void h09WaiterWhoseInboxIsConfirmedAfterItsFirstAttemptQueues() {
 		this.store.inboxConfirmed = false;
 		Running<HeldLock> running = acquire(request());
-		this.store.nextLook().busy(TTL, 100);
+		ScriptedStore.Asked first = this.store.nextLook();
+		first.busy(TTL, 100);
 		this.time.awaitParked(running.thread());
 		this.store.inboxConfirmed = true;
 		this.store.messages().opened();
 		advance(Duration.ofMillis(50));
 		ScriptedStore.Asked second = this.store.nextLook();
-		assertThat(second.request().queueMode()).isEqualTo(QueueMode.JOIN);
+		assertThat(first.request().queue()).isFalse();
+		assertThat(second.request().queue()).isTrue();
+		assertThat(second.token()).isEqualTo(first.token());
 		second.acquired(101);
 		running.get();
 	}
 
 	@Test
-	void h09QueuedWaiterPollsWhileMessagesMayNotArrive() {
-		Waiting waiting = waiting(request(), 100);
+	void h09WaiterWhoseInboxIsConfirmedDuringItsAttemptQueuesAtOnce() {
 		this.store.inboxConfirmed = false;
-		advance(Duration.ofSeconds(1));
-		for (QueueMode mode : List.of(QueueMode.REJOIN, QueueMode.POLL, QueueMode.POLL)) {
-			ScriptedStore.Asked next = this.store.nextLook();
-			assertThat(next.request().queueMode()).isEqualTo(mode);
+		Running<HeldLock> running = acquire(request());
+		ScriptedStore.Asked first = this.store.nextLook();
+		this.store.inboxConfirmed = true;
+		first.busy(TTL, 100);
+		ScriptedStore.Asked second = this.store.nextLook();
+		assertThat(second.request().queue()).isTrue();
+		second.acquired(101);
+		running.get();
+	}
+
+	@Test
+	void h09QueuedWaiterQueuesAnewWithAShortGrantWhenMessagesDoNotArriveForHalfASecond() {
+		Waiting waiting = waiting(request(), 100);
+		OwnerToken token = waiting.attempt().token();
+		this.store.inboxConfirmed = false;
+		for (Duration pause : List.of(Duration.ofMillis(900), Duration.ofMillis(499))) {
+			ScriptedStore.Asked next = attemptAfter(pause, token);
+			assertThat(next.token()).isEqualTo(token);
+			assertThat(next.request().queue()).isFalse();
 			next.busy(TTL, 100);
-			assertThat(this.time.awaitParked(waiting.running().thread())).isLessThanOrEqualTo(Duration.ofMillis(150));
-			advance(Duration.ofMillis(150));
 		}
-		this.store.nextLook().acquired(101);
+		ScriptedStore.Asked last = attemptAfter(Duration.ofMillis(1), token);
+		assertThat(this.store.releasedTokens()).containsExactly(token);
+		assertThat(last.request().queue()).isTrue();
+		assertThat(last.token().grantMillis()).isEqualTo(500);
+		last.acquired(101);
 		waiting.running().get();
 	}
 
 	@Test
-	void h09QueuedWaiterDoesNotPollBecauseOfOneProbe() {
+	void h09QueuedWaiterKeepsItsPlaceWhenItsInboxIsConfirmedAgainSoon() {
 		Waiting waiting = waiting(request(), 100);
+		OwnerToken token = waiting.attempt().token();
 		for (boolean confirmed : new boolean[] { false, true, false, true, false, true }) {
 			this.store.inboxConfirmed = confirmed;
-			advance(confirmed ? Duration.ofMillis(150) : Duration.ofSeconds(1));
-			ScriptedStore.Asked next = this.store.nextLook();
-			assertThat(next.request().queueMode()).isEqualTo(QueueMode.REJOIN);
+			ScriptedStore.Asked next = attemptAfter(Duration.ofMillis(400), token);
+			assertThat(next.token()).isEqualTo(token);
+			assertThat(next.request().queue()).isEqualTo(confirmed);
 			next.busy(TTL, 100);
-			this.time.awaitParked(waiting.running().thread());
 		}
+		assertThat(this.store.released).isEmpty();
 		advance(Duration.ofSeconds(1));
 		this.store.nextLook().acquired(101);
 		waiting.running().get();
-	}
-
-	@Test
-	void f24GrantThatOnlyAnAttemptFindsMakesItProbeItsInbox() {
-		Waiting waiting = waiting(request(), 100);
-		advance(Duration.ofSeconds(1));
-		this.store.nextLook().answer().complete(new AcquireResult.Acquired(101, true));
-		waiting.running().get();
-		assertThat(this.store.inboxDoubted).isEqualTo(1);
-	}
-
-	@Test
-	void f24InboxIsProbedOutsideOfTheMonitor() {
-		Waiting waiting = waiting(request(), 100);
-		List<Running<?>> others = new ArrayList<>();
-		this.store.onProbe = () -> {
-			Running<?> other = start(() -> {
-				wakeWaiters();
-				return true;
-			});
-			others.add(other);
-			other.get();
-		};
-		advance(Duration.ofSeconds(1));
-		this.store.nextLook().answer().complete(new AcquireResult.Acquired(101, true));
-		waiting.running().get();
-		assertThat(others).singleElement().satisfies((other) -> assertThat(other.result()).isCompleted());
-	}
-
-	@Test
-	void f24WaiterThatHasFallenOutOfTheQueueProbesItsInbox() {
-		Waiting waiting = waiting(request(), 100);
-		advance(Duration.ofSeconds(1));
-		this.store.nextLook().answer().complete(new AcquireResult.Busy(TTL.toMillis(), 100, true));
-		this.time.awaitParked(waiting.running().thread());
-		assertThat(this.store.inboxDoubted).isEqualTo(1);
-		advance(Duration.ofSeconds(1));
-		this.store.nextLook().answer().complete(new AcquireResult.Acquired(101));
-		waiting.running().get();
-		assertThat(this.store.inboxDoubted).as("a lock that was free").isEqualTo(1);
-	}
-
-	@Test
-	void f24AttemptThatAMessageCallsForIsNoReasonToProbe() {
-		Waiting waiting = waiting(request(), 100);
-		this.store.messages().wanted(KEY, waiting.attempt().token());
-		this.store.nextLook().answer().complete(new AcquireResult.Acquired(101, true));
-		waiting.running().get().close();
-		Waiting second = waiting(request(), 102);
-		advance(Duration.ofSeconds(1));
-		ScriptedStore.Asked look = this.store.nextLook();
-		this.store.messages().granted(KEY, look.token(), 103, false);
-		look.answer().complete(new AcquireResult.Acquired(104, true));
-		second.running().get().close();
-		assertThat(this.store.inboxDoubted).isZero();
 	}
 
 	@Test
 	void h15WaiterDoesNotWaitForALocalHolderWhoseLeaseIsOver() {
 		HeldLock hanging = held(request(), 1);
 		OwnerToken lost = token();
-		Running<HeldLock> second = acquire(request());
-		this.time.awaitParked(second.thread());
+		Running<HeldLock> second = waitingBehind(request());
 		advance(TTL);
-		ScriptedStore.Asked look = this.store.nextLook();
-		assertThat(look.token()).isNotEqualTo(lost);
-		look.acquired(2);
+		ScriptedStore.Asked attempt = this.store.nextLook();
+		assertThat(attempt.token()).isNotEqualTo(lost);
+		attempt.acquired(2);
 		assertThat(second.get().fencingToken()).isEqualTo(2);
 		assertThat(hanging.isHeld()).isFalse();
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(hanging::close);
 		hanging.close();
-		runBackground();
 		assertThat(this.store.releasedTokens()).containsExactly(lost);
 	}
 
 	@Test
 	void h16NextCallerTakesOverTheOwnershipOfOneThatGivesUp() {
 		Waiting first = waiting(request().waitTime(Duration.ofMillis(500)), 100);
-		Running<HeldLock> second = acquire(request());
-		this.time.awaitParked(second.thread());
+		Running<HeldLock> second = waitingBehind(request());
 		advance(Duration.ofMillis(500));
 		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(first.running()::get);
-		runBackground();
 		assertThat(this.store.released).isEmpty();
 		this.store.messages().granted(KEY, first.attempt().token(), 101, false);
 		assertThat(second.get().fencingToken()).isEqualTo(101);
@@ -550,8 +562,7 @@ class ProtocolTraceTests extends EngineFixture {
 		Running<HeldLock> running = acquire(request());
 		this.store.nextLook().fails();
 		this.time.awaitParked(running.thread());
-		assertThat(this.store.inboxDoubted).isEqualTo(1);
-		advance(Duration.ofSeconds(2));
+		advance(Duration.ofSeconds(1));
 		this.store.nextLook().acquired(1);
 		assertThat(running.get().isHeld()).isTrue();
 	}
@@ -561,7 +572,6 @@ class ProtocolTraceTests extends EngineFixture {
 		Running<HeldLock> running = acquire(request().waitTime(Duration.ofMillis(700)));
 		this.store.nextLook().fails();
 		advance(Duration.ofMillis(700));
-		this.store.inboxConfirmed = true;
 		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(running::get)
 			.withMessageContaining(KEY)
 			.havingCause()
@@ -569,20 +579,23 @@ class ProtocolTraceTests extends EngineFixture {
 	}
 
 	@Test
+	@Tag("lock-without-wait-time")
 	void h16CallerWithoutAWaitTimeLearnsBehindAnotherOneThatTheStoreDoesNotReply() {
 		Running<HeldLock> patient = acquire(request());
 		ScriptedStore.Asked attempt = this.store.nextLook();
+		this.time.awaitParked(patient.thread());
 		Running<Boolean> slow = lock();
 		Running<Boolean> late = lock();
-		advance(Duration.ofMillis(300));
+		for (int i = 0; i < 5; i++) {
+			attempt.fails();
+			assertThat(List.of(slow.result(), late.result())).noneMatch(CompletableFuture::isDone);
+			advance(Duration.ofSeconds(1));
+			attempt = this.store.nextLook();
+		}
 		attempt.fails();
-		this.time.awaitParked(patient.thread());
-		assertThat(this.time.awaitParked(slow.thread())).isEqualTo(Duration.ofMillis(4700));
-		advance(Duration.ofMillis(4700));
 		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(slow::get);
 		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(late::get);
-		this.store.nextLook().fails();
-		this.time.awaitParked(patient.thread());
+		assertThat(patient.result()).isNotDone();
 		advance(Duration.ofSeconds(1));
 		this.store.nextLook().acquired(1);
 		patient.get();
@@ -612,12 +625,12 @@ class ProtocolTraceTests extends EngineFixture {
 	@Test
 	void h16OtherCallerWhoseTimeEndsBeforeAResultCanBeExpectedIsBusy() {
 		Running<HeldLock> looker = acquire(request());
-		ScriptedStore.Asked look = this.store.nextLook();
+		ScriptedStore.Asked attempt = this.store.nextLook();
 		Running<HeldLock> other = acquire(request().waitTime(Duration.ofMillis(100)));
 		this.time.awaitParked(other.thread());
 		advance(Duration.ofMillis(100));
 		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(other::get);
-		look.acquired(1);
+		attempt.acquired(1);
 		looker.get();
 	}
 
@@ -626,49 +639,36 @@ class ProtocolTraceTests extends EngineFixture {
 		HeldLock lock = held(request(), 100);
 		this.store.onRelease = (request) -> new ReleaseResult.NotOwner(100);
 		lock.close();
-		assertThat(this.events).noneMatch(io.github.lockspring.LockEvent.Lost.class::isInstance);
+		assertThat(events(LockEvent.Lost.class)).isEmpty();
 	}
 
 	@Test
-	void f24QueuedWaiterThatDoubtsItsMessagesRetriesAtLeastAsOftenAsOthers() {
-		LockRequest shortLease = LockRequest.of(KEY).ttl(Duration.ofMillis(400)).waitTime(Duration.ofMinutes(1));
-		for (int i = 0; i < 20; i++) {
-			Running<HeldLock> running = acquire(shortLease);
-			ScriptedStore.Asked look = this.store.nextLook();
-			this.store.inboxConfirmed = false;
-			look.busy(Duration.ofMinutes(1), 100);
-			assertThat(this.time.awaitParked(running.thread())).isLessThanOrEqualTo(Duration.ofMillis(100));
-			this.store.inboxConfirmed = true;
-			running.thread().interrupt();
-			assertThatExceptionOfType(LockInterruptedException.class).isThrownBy(running::get);
-			runBackground();
-		}
-	}
-
-	@Test
-	void f24WaiterThatHasMissedAMessageTriesAgainSoon() {
-		Waiting waiting = waiting(request(), 100);
-		advance(Duration.ofMillis(1100));
-		ScriptedStore.Asked look = this.store.nextLook();
-		look.answer().complete(new AcquireResult.Busy(TTL.toMillis(), 100, true));
-		assertThat(this.time.awaitParked(waiting.running().thread())).isLessThanOrEqualTo(Duration.ofMillis(150));
-		assertThat(this.store.inboxDoubted).isEqualTo(1);
-		advance(Duration.ofMillis(150));
-		this.store.nextLook().acquired(101);
-		waiting.running().get();
+	void h09WaiterForAShortLeaseQueuesWithoutAnInbox() {
+		this.store.inboxConfirmed = false;
+		Running<HeldLock> running = acquire(
+				LockRequest.of(KEY).ttl(Duration.ofMillis(500)).waitTime(Duration.ofMinutes(1)));
+		ScriptedStore.Asked first = this.store.nextLook();
+		assertThat(first.request().queue()).isTrue();
+		first.busy(Duration.ofMinutes(1), 100);
+		this.time.awaitParked(running.thread());
+		assertThat(nextAttempt()).isEqualTo(Duration.ofMillis(125));
+		ScriptedStore.Asked later = attemptAfter(Duration.ofSeconds(1), first.token());
+		assertThat(later.request()).isEqualTo(first.request());
+		later.acquired(101);
+		running.get();
 	}
 
 	@Test
 	void h30MinimumHoldIsNotLongerWhenTheReleaseIsRepeated() {
 		HeldLock lock = held(request().minHold(Duration.ofSeconds(10)), 1);
 		this.store.onRelease = (request) -> {
-			advance(Duration.ofSeconds(2));
+			this.time.advance(Duration.ofMillis(500));
 			throw new LockUnavailableException("no answer");
 		};
 		lock.close();
 		this.store.onRelease = (request) -> new ReleaseResult.Released();
-		runBackground();
-		assertThat(this.store.released).extracting((request) -> request.keep().toSeconds()).containsExactly(10L, 8L);
+		advance(Duration.ofMillis(500));
+		assertThat(this.store.released).extracting((request) -> request.keep().toSeconds()).containsExactly(10L, 9L);
 	}
 
 	@Test
@@ -684,37 +684,9 @@ class ProtocolTraceTests extends EngineFixture {
 		HeldLock lock = held(request(), 100);
 		this.store.onRelease = (request) -> new ReleaseResult.NotOwner(101);
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::close).withMessageContaining("false alarm");
-		assertThat(events(io.github.lockspring.LockEvent.Lost.class)).singleElement()
+		assertThat(events(LockEvent.Lost.class)).singleElement()
 			.satisfies((event) -> assertThat(event.reason()).contains("another owner"));
 		lock.close();
-	}
-
-	@Test
-	void f24LockThatALeavingWaiterOwnsWithoutAMessageMakesItProbeItsInbox() {
-		this.store.onRelease = (request) -> ReleaseResult.NotOwner.of(0, 1);
-		leave();
-		assertThat(this.store.inboxDoubted).isZero();
-		this.store.onRelease = (request) -> {
-			this.store.messages().granted(KEY, request.token(), 101, false);
-			return new ReleaseResult.Released();
-		};
-		leave();
-		assertThat(this.store.inboxDoubted).isZero();
-		this.store.onRelease = (request) -> new ReleaseResult.Released();
-		leave();
-		assertThat(this.store.inboxDoubted).isEqualTo(1);
-		this.store.inboxConfirmed = false;
-		leave();
-		assertThat(this.store.inboxDoubted).isEqualTo(1);
-	}
-
-	/** A caller waits in vain. */
-	private void leave() {
-		Waiting waiting = waiting(request().waitTime(Duration.ofMillis(40)), 100);
-		advance(Duration.ofMillis(40));
-		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(waiting.running()::get);
-		runBackground();
-		assertNothingKnown();
 	}
 
 }

@@ -14,6 +14,7 @@ import io.github.lockspring.internal.base.CallChain;
 import io.github.lockspring.internal.engine.support.LockEvents;
 import io.github.lockspring.internal.engine.support.LockRecorder;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -48,6 +49,7 @@ class ReentryTests extends EngineFixture {
 	}
 
 	@Test
+	@Tag("h25")
 	void f18SecondEntryIsRefusedWhenTheLeaseIsOver() {
 		assertThatExceptionOfType(LockLostException.class)
 			.isThrownBy(() -> this.template.execute(request(), (outer) -> {
@@ -68,6 +70,7 @@ class ReentryTests extends EngineFixture {
 	}
 
 	@Test
+	@Tag("nested-calls")
 	void optionsOfTheOutermostCallCount() {
 		LockRequest fixed = LockRequest.of(KEY).ttl(TTL).renew(false);
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> this.template.executeWithoutResult(fixed,
@@ -84,8 +87,7 @@ class ReentryTests extends EngineFixture {
 	@Test
 	void otherTemplateDoesNotReenter() {
 		KeyLockRegistry other = new KeyLockRegistry(this.store, settings(), LockEvents.NOBODY, LockRecorder.NONE,
-				this.time, Runnable::run, Runnable::run, (task) -> {
-				});
+				this.time, EngineFixture.NO_THREADS);
 		LockTemplate second = new LockEngine(() -> other).template();
 		this.template.executeWithoutResult(request(), (outer) -> {
 			second.executeWithoutResult(request(), (inner) -> {

@@ -3,9 +3,9 @@ package io.github.lockspring.internal.engine;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -22,8 +22,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.slf4j.LoggerFactory;
-
-import org.springframework.test.util.ReflectionTestUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -72,8 +70,6 @@ class RenewalIsolationTests {
 		this.store.answerAgain();
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(dead::close);
 		await().until(this.engine.registry()::isEmpty);
-		await().until(() -> ReflectionTestUtils.getField(this.engine.registry().dispatcher(), "queues"),
-				Map.of()::equals);
 	}
 
 	private static void blockUntil(CountDownLatch released) {
@@ -134,7 +130,7 @@ class RenewalIsolationTests {
 			.acquire(LockRequest.of("fixed").ttl(Duration.ofMillis(500)).renew(false));
 		BlockingAppender appender = new BlockingAppender();
 		try {
-			// one is found by the dispatcher's thread, the other one by the watchdog
+			// one is found by a thread that renews, the other one by the watchdog
 			assertRenewedMeanwhile(other, () -> this.store.lose("lost"), () -> !appender.threads.isEmpty());
 			await().atMost(Duration.ofSeconds(20)).until(() -> !fixed.isHeld() && !renewed.isHeld());
 			assertRenewedMeanwhile(other, () -> {
@@ -147,6 +143,32 @@ class RenewalIsolationTests {
 		await().atMost(Duration.ofSeconds(20))
 			.until(() -> this.events.stream().filter(LockEvent.Lost.class::isInstance).count() == 2);
 		other.close();
+	}
+
+	/** Whatever waits for the appender here waits for ever. */
+	@Test
+	void appenderThatBlocksWhenALockIsLostMakesNobodyWait() {
+		HeldLock lost = this.engine.template().acquire(LockRequest.of("lost"));
+		HeldLock contended = this.engine.template().acquire(LockRequest.of("contended").ttl(LASTING));
+		CompletableFuture<Void> next = CompletableFuture.runAsync(
+				() -> this.engine.template().acquire(LockRequest.of("contended").ttl(LASTING)).close(),
+				(task) -> new Thread(task).start());
+		BlockingAppender appender = new BlockingAppender();
+		try {
+			this.store.lose("lost");
+			await().atMost(Duration.ofSeconds(20)).until(() -> !appender.threads.isEmpty());
+			assertThat(lost.isHeld()).isFalse();
+			assertThat(this.engine.template().tryAcquire(LockRequest.of("contended").waitTime(Duration.ofMillis(50))))
+				.isEmpty();
+			this.engine.template().acquire(LockRequest.of("free")).close();
+			contended.close();
+			next.join();
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(lost::close);
+			assertThat(appender.threads).containsExactly("lockspring-events");
+		}
+		finally {
+			appender.release();
+		}
 	}
 
 	@Test

@@ -7,29 +7,27 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiFunction;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.internal.Stages;
 import io.github.lockspring.store.Inbox;
 import io.github.lockspring.store.InboxListener;
+import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.LockStore.AcquireRequest;
 import io.github.lockspring.store.LockStore.AcquireResult;
 import io.github.lockspring.store.LockStore.ReleaseRequest;
 import io.github.lockspring.store.LockStore.ReleaseResult;
 import io.github.lockspring.store.LockStore.RenewRequest;
 import io.github.lockspring.store.LockStore.RenewResult;
-import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.StoreTraits;
 import org.jspecify.annotations.Nullable;
-
-import org.springframework.util.ReflectionUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -88,23 +86,14 @@ public class ScriptedStore implements LockStore {
 	/** Answers releases. */
 	public volatile Function<ReleaseRequest, ReleaseResult> onRelease = (request) -> new ReleaseResult.Released();
 
-	/** Answers releases that are not waited for; null: the store cannot do that. */
+	/** Answers releases later; null: {@link #onRelease} answers them at once. */
 	public volatile @Nullable Function<ReleaseRequest, CompletionStage<ReleaseResult>> onReleaseAsync;
 
 	/** Answers renewals. */
 	public volatile Function<RenewRequest, RenewResult> onRenew = (request) -> RenewResult.RENEWED;
 
 	/** Connects. */
-	public volatile Runnable onConnect = () -> {
-	};
-
-	/** Called when an inbox is probed. */
-	volatile Runnable onProbe = () -> {
-	};
-
-	/** Called by those who wait for a connection. */
-	public volatile Runnable onAwaitConnection = () -> {
-	};
+	public volatile Supplier<CompletionStage<@Nullable Void>> onConnect = () -> CompletableFuture.completedFuture(null);
 
 	private BiFunction<String, InboxListener, Optional<Inbox>> onInbox = (instance, listener) -> Optional
 		.of(new ScriptedInbox());
@@ -117,8 +106,6 @@ public class ScriptedStore implements LockStore {
 	volatile int inboxOpened;
 
 	volatile boolean inboxOpen = true;
-
-	volatile int inboxDoubted;
 
 	volatile int inboxClosed;
 
@@ -137,9 +124,9 @@ public class ScriptedStore implements LockStore {
 
 	/** Creates a store that passes everything on to the given one. */
 	public ScriptedStore(LockStore locks) {
-		this.onAcquire = (request) -> locks.acquire(request, TIMEOUT);
-		this.onRelease = (request) -> locks.release(request, TIMEOUT);
-		this.onRenew = (request) -> locks.renew(List.of(request), TIMEOUT).get(0);
+		this.onAcquire = (request) -> Stages.join(locks.acquire(request, TIMEOUT), TIMEOUT);
+		this.onRelease = (request) -> Stages.join(locks.release(request, TIMEOUT), TIMEOUT);
+		this.onRenew = (request) -> Stages.join(locks.renew(List.of(request), TIMEOUT), TIMEOUT).get(0);
 		this.onInbox = locks::inbox;
 	}
 
@@ -148,13 +135,8 @@ public class ScriptedStore implements LockStore {
 	}
 
 	@Override
-	public void connect() {
-		this.onConnect.run();
-	}
-
-	@Override
-	public void awaitConnection() {
-		this.onAwaitConnection.run();
+	public CompletionStage<@Nullable Void> connected() {
+		return this.onConnect.get();
 	}
 
 	@Override
@@ -163,26 +145,16 @@ public class ScriptedStore implements LockStore {
 	}
 
 	@Override
-	public AcquireResult acquire(AcquireRequest request, Duration timeout) {
+	public CompletionStage<AcquireResult> acquire(AcquireRequest request, Duration timeout) {
 		this.looks.add(request);
 		beforeAnswer(timeout);
 		Function<AcquireRequest, AcquireResult> answering = this.onAcquire;
 		if (answering != null) {
-			return answering.apply(request);
+			return Stages.call(() -> answering.apply(request));
 		}
 		Asked ask = new Asked(request, new CompletableFuture<>());
 		this.asked.add(ask);
-		try {
-			return ask.answer.get(TIMEOUT.toSeconds(), TimeUnit.SECONDS);
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			throw new LockUnavailableException("interrupted", ex);
-		}
-		catch (ExecutionException | TimeoutException ex) {
-			ReflectionUtils.rethrowRuntimeException((ex.getCause() != null) ? ex.getCause() : ex);
-			throw new IllegalStateException(ex);
-		}
+		return ask.answer;
 	}
 
 	/**
@@ -210,20 +182,16 @@ public class ScriptedStore implements LockStore {
 	}
 
 	@Override
-	public ReleaseResult release(ReleaseRequest request, Duration timeout) {
+	public CompletionStage<ReleaseResult> release(ReleaseRequest request, Duration timeout) {
 		this.released.add(request);
-		beforeAnswer(timeout);
-		return this.onRelease.apply(request);
-	}
-
-	@Override
-	public Optional<CompletionStage<ReleaseResult>> releaseAsync(ReleaseRequest request) {
-		Function<ReleaseRequest, CompletionStage<ReleaseResult>> answering = this.onReleaseAsync;
-		if (answering == null) {
-			return Optional.empty();
+		Function<ReleaseRequest, CompletionStage<ReleaseResult>> later = this.onReleaseAsync;
+		if (later != null) {
+			return later.apply(request);
 		}
-		this.released.add(request);
-		return Optional.of(answering.apply(request));
+		return Stages.call(() -> {
+			beforeAnswer(timeout);
+			return this.onRelease.apply(request);
+		});
 	}
 
 	List<OwnerToken> releasedTokens() {
@@ -231,10 +199,12 @@ public class ScriptedStore implements LockStore {
 	}
 
 	@Override
-	public List<RenewResult> renew(List<RenewRequest> requests, Duration timeout) {
+	public CompletionStage<List<RenewResult>> renew(List<RenewRequest> requests, Duration timeout) {
 		this.renewed.add(List.copyOf(requests));
-		beforeAnswer(timeout);
-		return requests.stream().map((request) -> this.onRenew.apply(request)).toList();
+		return Stages.call(() -> {
+			beforeAnswer(timeout);
+			return requests.stream().map((request) -> this.onRenew.apply(request)).toList();
+		});
 	}
 
 	@Override
@@ -270,12 +240,6 @@ public class ScriptedStore implements LockStore {
 		@Override
 		public boolean isConfirmed() {
 			return ScriptedStore.this.inboxConfirmed;
-		}
-
-		@Override
-		public void probe() {
-			ScriptedStore.this.inboxDoubted++;
-			ScriptedStore.this.onProbe.run();
 		}
 
 		@Override

@@ -13,6 +13,7 @@ import io.github.lockspring.LockRequest;
 import io.github.lockspring.internal.engine.support.LockRecorder;
 import io.github.lockspring.internal.engine.support.SystemTime;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -39,8 +40,7 @@ class SuspensionTests {
 	private final List<LockEvent> events = new ArrayList<>();
 
 	private final KeyLockRegistry registry = new KeyLockRegistry(this.store, EngineSettings.defaults(),
-			this.events::add, LockRecorder.NONE, this.time, Runnable::run, Runnable::run, (task) -> {
-			});
+			this.events::add, LockRecorder.NONE, this.time, EngineFixture.NO_THREADS);
 
 	private final LockEngine engine = new LockEngine(() -> this.registry);
 
@@ -65,6 +65,7 @@ class SuspensionTests {
 	}
 
 	@Test
+	@Tag("stopped-clock")
 	void h32LeaseThatASuspensionHasOutlivedIsLost() {
 		HeldLock lock = this.engine.template().acquire(FIXED);
 		pass(Duration.ofSeconds(1));
@@ -78,6 +79,7 @@ class SuspensionTests {
 	}
 
 	@Test
+	@Tag("stopped-clock")
 	void h32WatchdogFindsWhatASuspensionHasOutlived() {
 		this.engine.template().acquire(FIXED);
 		suspend(Duration.ofMinutes(1));
@@ -100,6 +102,7 @@ class SuspensionTests {
 	}
 
 	@Test
+	@Tag("stopped-clock")
 	void wallClockThatGoesBackMakesNoLeaseLongerAndHidesNoSuspension() {
 		HeldLock lock = this.engine.template().acquire(FIXED);
 		long start = this.time.nanoTime();

@@ -13,6 +13,7 @@ import io.github.lockspring.LockTemplate;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.internal.Requests;
 import io.github.lockspring.internal.engine.support.LockRecorder;
+import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.LockStore.AcquireResult;
 import org.junit.jupiter.api.Test;
 
@@ -88,7 +89,7 @@ class TemplateTests extends EngineFixture {
 			throw new LockUnavailableException("no answer");
 		};
 		assertThat(this.template.<String, RuntimeException>execute(request(), (lock) -> "done")).isEqualTo("done");
-		assertNothingLeft();
+		assertReleaseIsRepeated();
 	}
 
 	@Test
@@ -100,6 +101,13 @@ class TemplateTests extends EngineFixture {
 		assertThatExceptionOfType(IOException.class).isThrownBy(() -> this.template.execute(request(), (lock) -> {
 			throw new IOException("disk");
 		}));
+		assertReleaseIsRepeated();
+	}
+
+	private void assertReleaseIsRepeated() {
+		this.store.onRelease = (request) -> new LockStore.ReleaseResult.Released();
+		pass(Duration.ofMillis(500));
+		assertThat(this.store.released).hasSize(2);
 		assertNothingLeft();
 	}
 
@@ -163,7 +171,8 @@ class TemplateTests extends EngineFixture {
 		// as nanoseconds this is next to nothing, since 2 to the power of 64 of them fall
 		// away
 		this.store.nextLook().busy(Duration.ofMillis(18_446_744_073_710L), 100);
-		assertThat(this.time.awaitParked(running.thread())).isEqualTo(Duration.ofSeconds(1));
+		this.time.awaitParked(running.thread());
+		assertThat(untilNextAttempt()).isEqualTo(Duration.ofSeconds(1));
 	}
 
 	@Test
@@ -256,8 +265,7 @@ class TemplateTests extends EngineFixture {
 			throw new AssertionError("a bug");
 		};
 		KeyLockRegistry other = new KeyLockRegistry(this.store, settings(), throwing, LockRecorder.NONE, this.time,
-				Runnable::run, Runnable::run, (task) -> {
-				});
+				EngineFixture.NO_THREADS);
 		this.store.free();
 		new LockEngine(() -> other).template().executeWithoutResult(request(), (lock) -> {
 		});

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.LongConsumer;
 
-import io.github.lockspring.internal.engine.support.StoreDispatcher;
+import io.github.lockspring.internal.engine.support.Time;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -35,8 +35,7 @@ class WatchdogTests {
 		}
 		this.threads++;
 	}, this.things, (batch) -> {
-	}, () -> {
-	}, (report) -> this.errors.add("reported"));
+	}, (now) -> now + Time.FOREVER, (report) -> this.errors.add("reported"));
 
 	private Thing thing(long due, LongConsumer onTick) {
 		Thing thing = new Thing(due, onTick);
@@ -102,7 +101,7 @@ class WatchdogTests {
 		}
 
 		@Override
-		public long tick(long now, List<StoreDispatcher.Renewal> batch) {
+		public long tick(long now, List<Renewal> batch) {
 			this.ticks++;
 			this.onTick.accept(now);
 			this.due = NOT_DUE;

@@ -215,7 +215,9 @@ class LockedCallTests {
 
 		@Bean
 		LockEngine engine() {
-			return new LockEngine(new MemoryLockStore(), EngineSettings.defaults(), LockEvents.NOBODY);
+			EngineSettings defaults = EngineSettings.defaults();
+			return new LockEngine(new MemoryLockStore(), new EngineSettings(defaults.ttl(), defaults.waitTime(), null,
+					defaults.commandTimeout(), Duration.ofSeconds(1), false), LockEvents.NOBODY);
 		}
 
 		@Bean

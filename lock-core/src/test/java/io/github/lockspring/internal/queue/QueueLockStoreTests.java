@@ -8,19 +8,17 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.internal.Stages;
+import io.github.lockspring.store.Inbox;
 import io.github.lockspring.store.InboxListener;
-import io.github.lockspring.store.LockStore.AcquireRequest.QueueMode;
 import io.github.lockspring.store.LockStore.AcquireRequest;
+import io.github.lockspring.store.LockStore.AcquireResult;
 import io.github.lockspring.store.LockStore.AcquireResult.Acquired;
 import io.github.lockspring.store.LockStore.AcquireResult.Busy;
-import io.github.lockspring.store.LockStore.AcquireResult;
 import io.github.lockspring.store.LockStore.ReleaseRequest;
 import io.github.lockspring.store.LockStore.RenewRequest;
 import io.github.lockspring.store.LockStore.RenewResult;
@@ -60,33 +58,36 @@ class QueueLockStoreTests {
 
 	private final List<OwnerToken> wanted = new CopyOnWriteArrayList<>();
 
-	private final ExecutorService threads = Executors.newCachedThreadPool();
+	private final AtomicInteger opened = new AtomicInteger();
 
 	@AfterEach
 	void close() {
-		this.threads.shutdownNow();
 		this.store.close();
 	}
 
-	private AcquireResult acquire(OwnerToken token, QueueMode mode) {
-		return this.store.acquire(new AcquireRequest("key", token, TTL, mode), TIMEOUT);
+	private AcquireResult acquire(OwnerToken token) {
+		return Stages.join(this.store.acquire(new AcquireRequest("key", token, TTL, true), TIMEOUT), TIMEOUT);
 	}
 
 	private void waitBehindTheHolder() {
-		assertThat(acquire(this.holder, QueueMode.JOIN)).isInstanceOf(Acquired.class);
-		assertThat(acquire(this.waiter, QueueMode.JOIN)).isInstanceOf(Busy.class);
+		assertThat(acquire(this.holder)).isInstanceOf(Acquired.class);
+		assertThat(acquire(this.waiter)).isInstanceOf(Busy.class);
 	}
 
 	private void release(OwnerToken token) {
-		this.store.release(new ReleaseRequest("key", token), TIMEOUT);
+		Stages.join(this.store.release(new ReleaseRequest("key", token), TIMEOUT), TIMEOUT);
+	}
+
+	private CompletionStage<List<RenewResult>> renew(OwnerToken token) {
+		return this.store.renew(List.of(new RenewRequest("key", token, TTL)), TIMEOUT);
 	}
 
 	private List<String> tokens() {
 		return this.server.entries.stream().map(MemoryEntry::token).toList();
 	}
 
-	private void openInbox() {
-		this.store.inbox(WAITER, new InboxListener() {
+	private Inbox openInbox() {
+		return this.store.inbox(WAITER, new InboxListener() {
 
 			@Override
 			public void granted(String key, OwnerToken token, long fencingToken, boolean othersWait) {
@@ -100,20 +101,19 @@ class QueueLockStoreTests {
 
 			@Override
 			public void opened() {
-				// it is from the beginning
+				QueueLockStoreTests.this.opened.incrementAndGet();
 			}
 
-		});
+		}).orElseThrow();
 	}
 
 	@Test
 	void watchThatFailedIsBegunAgainByTheNextAttempt() {
 		openInbox();
-		assertThat(acquire(this.holder, QueueMode.JOIN)).isInstanceOf(Acquired.class);
+		assertThat(acquire(this.holder)).isInstanceOf(Acquired.class);
 		this.server.failingWatches.set(1);
-		assertThatExceptionOfType(LockUnavailableException.class)
-			.isThrownBy(() -> acquire(this.waiter, QueueMode.JOIN));
-		assertThat(acquire(this.waiter, QueueMode.REJOIN)).isInstanceOf(Busy.class);
+		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> acquire(this.waiter));
+		assertThat(acquire(this.waiter)).isInstanceOf(Busy.class);
 		release(this.holder);
 		assertThat(this.granted).containsExactly(this.waiter);
 		release(this.waiter);
@@ -143,8 +143,7 @@ class QueueLockStoreTests {
 	@Test
 	void entryThatNothingIsKnownOfIsRemovedAlsoWhenItsReleaseFails() {
 		this.server.lostAdditions.set(1);
-		assertThatExceptionOfType(LockUnavailableException.class)
-			.isThrownBy(() -> acquire(this.waiter, QueueMode.JOIN));
+		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> acquire(this.waiter));
 		this.server.failingSearches.set(2);
 		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> release(this.waiter));
 		assertThat(tokens()).containsExactly(this.waiter.toString());
@@ -153,44 +152,70 @@ class QueueLockStoreTests {
 
 	@Test
 	void waiterThatComesAgainAfterAFailedReleaseIsNotRemoved() {
+		OwnerToken leaving = new OwnerToken(WAITER, 2, 5000);
 		waitBehindTheHolder();
-		this.server.failingRemovals.set(1);
+		assertThat(acquire(leaving)).isInstanceOf(Busy.class);
+		this.server.failingRemovals.set(2);
 		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> release(this.waiter));
+		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> release(leaving));
 		release(this.holder);
-		assertThat(acquire(this.waiter, QueueMode.REJOIN)).isInstanceOf(Acquired.class);
-		await().pollDelay(Duration.ofMillis(700)).until(() -> tokens().contains(this.waiter.toString()));
+		assertThat(acquire(this.waiter)).isInstanceOf(Acquired.class);
+		// the other one is removed after the waiter would be
+		await().atMost(TIMEOUT).until(() -> !tokens().contains(leaving.toString()));
+		assertThat(tokens()).containsExactly(this.waiter.toString());
 	}
 
 	@Test
-	void renewalThatIsAnsweredLateDoesNotLengthenWhatIsKept() throws Exception {
-		assertThat(acquire(this.holder, QueueMode.JOIN)).isInstanceOf(Acquired.class);
+	void renewalThatIsAnsweredLateDoesNotLengthenWhatIsKept() {
+		assertThat(acquire(this.holder)).isInstanceOf(Acquired.class);
 		CompletableFuture<Boolean> answer = new CompletableFuture<>();
 		this.server.renewals = answer;
-		Future<List<RenewResult>> renewed = this.threads
-			.submit(() -> this.store.renew(List.of(new RenewRequest("key", this.holder, TTL)), TIMEOUT));
-		await().atMost(TIMEOUT).until(() -> answer.getNumberOfDependents() > 0);
-		this.store.release(new ReleaseRequest("key", this.holder, TTL, 0, Duration.ofMillis(300)), TIMEOUT);
+		CompletionStage<List<RenewResult>> renewed = renew(this.holder);
+		this.store.release(new ReleaseRequest("key", this.holder, 0, Duration.ofMillis(300)), TIMEOUT);
 		answer.complete(true);
-		assertThat(renewed.get(20, TimeUnit.SECONDS)).containsExactly(RenewResult.NOT_OWNER);
+		assertThat(renewed).isCompletedWithValue(List.of(RenewResult.NOT_OWNER));
 		await().atMost(TIMEOUT).until(() -> tokens().isEmpty());
 	}
 
 	@Test
-	void attemptBehindTheEndOfALeaseIsKnownToLaterRequests() throws Exception {
-		AcquireRequest request = new AcquireRequest("key", this.holder, Duration.ofMillis(300), QueueMode.JOIN);
+	void attemptBehindTheEndOfALeaseIsKnownToLaterRequests() {
+		AcquireRequest request = new AcquireRequest("key", this.holder, Duration.ofMillis(300), true);
 		CompletableFuture<Boolean> answer = new CompletableFuture<>();
 		this.server.removals = answer;
-		assertThat(this.store.acquire(request, TIMEOUT)).isInstanceOf(Acquired.class);
+		assertThat(this.store.acquire(request, TIMEOUT)).isCompletedWithValueMatching(Acquired.class::isInstance);
 		await().atMost(TIMEOUT).until(() -> answer.getNumberOfDependents() > 0);
-		Future<AcquireResult> again = this.threads.submit(() -> acquire(this.holder, QueueMode.REJOIN));
-		await().pollDelay(Duration.ofMillis(200)).until(() -> true);
+		CompletionStage<AcquireResult> again = this.store.acquire(request, TIMEOUT);
 		this.server.removals = CompletableFuture.completedFuture(true);
 		answer.complete(true);
-		assertThat(again.get(20, TimeUnit.SECONDS)).isInstanceOf(Acquired.class);
-		assertThat(this.store.renew(List.of(new RenewRequest("key", this.holder, TTL)), TIMEOUT))
-			.containsExactly(RenewResult.RENEWED);
+		assertThat(again).isCompletedWithValueMatching(Acquired.class::isInstance);
+		assertThat(renew(this.holder)).isCompletedWithValue(List.of(RenewResult.RENEWED));
 		release(this.holder);
 		assertThat(tokens()).isEmpty();
+	}
+
+	@Test
+	void inboxIsConfirmedAgainWhenTheServerRepliesAfterAChangeOfTheConnection() {
+		Inbox inbox = openInbox();
+		assertThat(inbox.isConfirmed()).as("from the beginning").isTrue();
+		this.server.pings = CompletableFuture.failedFuture(new LockUnavailableException("no connection"));
+		this.server.connectionChange.run();
+		assertThat(inbox.isConfirmed()).isFalse();
+		this.server.pings = CompletableFuture.completedFuture(null);
+		await().atMost(TIMEOUT).until(inbox::isConfirmed);
+		await().atMost(TIMEOUT).until(() -> this.opened.get() == 1);
+		this.server.connectionChange.run();
+		assertThat(inbox.isConfirmed()).isTrue();
+		assertThat(this.opened).hasValue(2);
+	}
+
+	@Test
+	void failureOfTheClientIsThatOfAStore() {
+		this.server.removals = CompletableFuture.failedFuture(new IllegalStateException("closed"));
+		acquire(this.holder);
+		assertThat(this.store.release(new ReleaseRequest("key", this.holder), TIMEOUT)).failsWithin(TIMEOUT)
+			.withThrowableOfType(ExecutionException.class)
+			.withCauseInstanceOf(LockUnavailableException.class)
+			.withMessageContaining("closed");
 	}
 
 	/** Entries of this process, kept for ever. */
@@ -213,19 +238,22 @@ class QueueLockStoreTests {
 		/** When removals are carried out. */
 		volatile CompletableFuture<Boolean> removals = CompletableFuture.completedFuture(true);
 
+		/** When the server replies. */
+		volatile CompletableFuture<Void> pings = CompletableFuture.completedFuture(null);
+
+		volatile Runnable connectionChange = () -> {
+		};
+
 		private final AtomicInteger order = new AtomicInteger();
 
 		@Override
 		public StoreTraits traits() {
-			return new StoreTraits(Duration.ofMillis(1), Duration.ofMillis(1), null);
+			return StoreTraits.exact();
 		}
 
 		@Override
-		public void connect() {
-		}
-
-		@Override
-		public void awaitConnection() {
+		public CompletionStage<@Nullable Void> connected() {
+			return CompletableFuture.completedFuture(null);
 		}
 
 		@Override
@@ -309,11 +337,12 @@ class QueueLockStoreTests {
 
 		@Override
 		public CompletionStage<Void> ping() {
-			return CompletableFuture.completedFuture(null);
+			return this.pings;
 		}
 
 		@Override
 		public void onConnectionChange(Runnable listener) {
+			this.connectionChange = listener;
 		}
 
 		@Override

@@ -13,6 +13,7 @@ import io.github.lockspring.internal.KeyedLock;
 import io.github.lockspring.internal.Requests;
 import io.github.lockspring.store.LockStore.RenewRequest;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.transaction.TransactionDefinition;
@@ -63,6 +64,7 @@ class CommitGuardTests {
 	}
 
 	@Test
+	@Tag("overrun-guard-remote")
 	void f03LockTakenInsideTheTransactionCountsToo() {
 		guarded();
 		assertThatExceptionOfType(LockLostException.class)
@@ -167,6 +169,7 @@ class CommitGuardTests {
 	}
 
 	@Test
+	@Tag("exception-of-the-work")
 	void exceptionOfTheWorkWins() {
 		guarded();
 		assertThatIllegalStateException().isThrownBy(() -> run(SHORT, (lock) -> {
@@ -180,6 +183,7 @@ class CommitGuardTests {
 	}
 
 	@Test
+	@Tag("guard-off")
 	void guardThatIsOffLetsEverythingPass() {
 		this.bank.guarded(Verification.OFF, Duration.ofDays(1));
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> run(SHORT, this::awaitLoss));

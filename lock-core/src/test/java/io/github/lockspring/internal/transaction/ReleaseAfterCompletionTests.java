@@ -15,6 +15,7 @@ import io.github.lockspring.internal.Requests;
 import io.github.lockspring.internal.UnitOfWork;
 import io.github.lockspring.internal.base.CallChain;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.transaction.TransactionDefinition;
@@ -50,6 +51,7 @@ class ReleaseAfterCompletionTests {
 	}
 
 	@Test
+	@Tag("early-release")
 	void f25LockIsKeptUntilTheCommitIsVisible() {
 		List<Boolean> freeAfterCommit = new CopyOnWriteArrayList<>();
 		this.bank.transaction().executeWithoutResult((status) -> {
@@ -68,6 +70,7 @@ class ReleaseAfterCompletionTests {
 	}
 
 	@Test
+	@Tag("early-release")
 	void f25LockIsKeptUntilTheRollback() {
 		assertThatIllegalStateException().isThrownBy(() -> this.bank.transaction().executeWithoutResult((status) -> {
 			this.bank.locks.executeWithoutResult(A, (lock) -> this.bank.write());
@@ -88,6 +91,7 @@ class ReleaseAfterCompletionTests {
 	}
 
 	@Test
+	@Tag("early-release")
 	void f25WithoutTheFeatureTheLockEndsBeforeTheCommit() {
 		try (Bank plain = new Bank(UnitOfWork.NONE)) {
 			plain.transaction().executeWithoutResult((status) -> {

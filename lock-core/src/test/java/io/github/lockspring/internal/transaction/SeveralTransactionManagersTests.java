@@ -12,6 +12,7 @@ import io.github.lockspring.internal.KeyedLock;
 import io.github.lockspring.internal.base.CallChain;
 import org.h2.jdbcx.JdbcConnectionPool;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.jdbc.support.JdbcTransactionManager;
@@ -74,6 +75,7 @@ class SeveralTransactionManagersTests {
 	}
 
 	@Test
+	@Tag("early-release")
 	void f25LockOfTheInnerManagersTransactionIsKeptUntilTheOuterOneCommits() {
 		in(this.first, REQUIRED, () -> {
 			in(this.second, REQUIRED, () -> {
@@ -127,6 +129,7 @@ class SeveralTransactionManagersTests {
 	}
 
 	@Test
+	@Tag("early-release")
 	void f25NotSupportedOfTheInnerManagerLeavesTheLockToTheOuterOne() {
 		in(this.first, REQUIRED, () -> {
 			in(this.second, REQUIRED, () -> in(this.second, NOT_SUPPORTED, () -> {

@@ -1,5 +1,5 @@
 /**
- * Wires what Actuator shows of locks: the endpoint and the health indicator.
+ * The endpoint and the health indicator of locks, for Actuator.
  */
 @NullMarked
 package io.github.lockspring.autoconfigure.actuate;

@@ -105,8 +105,9 @@ enum LockMeterDocumentation implements MeterDocumentation {
 		NAME,
 
 		/**
-		 * The store: {@code redis}, {@code redlock}, {@code jdbc}, {@code memory}, for a
-		 * store of your own the name of its class without {@code LockStore}.
+		 * The store: {@code redis}, {@code redlock}, {@code jdbc}, {@code zookeeper},
+		 * {@code etcd}, {@code memory}, for a store of your own the name of its class
+		 * without {@code LockStore}.
 		 */
 		STORE,
 
@@ -121,7 +122,8 @@ enum LockMeterDocumentation implements MeterDocumentation {
 
 		/**
 		 * Why a lock was lost: {@code expired}, {@code not_owner},
-		 * {@code found_at_release}, {@code stopped}, {@code thread_ended}.
+		 * {@code found_at_release}, {@code forced}, {@code stopped},
+		 * {@code thread_ended}.
 		 */
 		CAUSE,
 

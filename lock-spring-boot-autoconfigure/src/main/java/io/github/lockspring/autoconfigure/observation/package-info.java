@@ -1,5 +1,5 @@
 /**
- * What can be seen of the locks of an application from outside: meters and observations.
+ * Meters and observations of locks.
  */
 @NullMarked
 package io.github.lockspring.autoconfigure.observation;

@@ -24,6 +24,7 @@ import io.github.lockspring.autoconfigure.actuate.LockDescriptors.Problem;
 import io.github.lockspring.autoconfigure.actuate.LockDescriptors.Stored;
 import io.github.lockspring.internal.LabelledRequest;
 import io.github.lockspring.testsupport.redis.RedisServer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -69,6 +70,7 @@ class DistributedLocksEndpointTests {
 	}
 
 	@Test
+	@Tag("endpoint-creates-nothing")
 	void applicationThatHasRequestedNoLockHasNoneAndItsEngineIsNotCreated() {
 		this.memory.run((context) -> {
 			assertThat(page(context, null, null)).isEqualTo(new Locks(0, 0, 0, 100, 0, List.of()));
@@ -127,6 +129,7 @@ class DistributedLocksEndpointTests {
 	}
 
 	@Test
+	@Tag("endpoint-stops-no-lock")
 	void fiftyThousandLocksAreShownWithinASecondAndStopNone() {
 		this.memory.run((context) -> {
 			LockTemplate locks = context.getBean(LockTemplate.class);
@@ -210,6 +213,7 @@ class DistributedLocksEndpointTests {
 	}
 
 	@Test
+	@Tag("forced-release")
 	void forcedReleaseTellsAHolderElsewhereAndTokensGrow(CapturedOutput output) {
 		redis("billing").run((holder) -> redis("shop").run((other) -> {
 			HeldLock lock = template(holder)
@@ -282,6 +286,7 @@ class DistributedLocksEndpointTests {
 	}
 
 	@Test
+	@Tag("forced-release")
 	void holderInTheSameInstanceLearnsOfTheForcedReleaseAtOnce() {
 		this.memory.run((context) -> {
 			HeldLock lock = template(context).acquire(LockRequest.of(this.key));
@@ -295,6 +300,7 @@ class DistributedLocksEndpointTests {
 	}
 
 	@Test
+	@Tag("names-of-instances")
 	void messageOfAFailedWaitNamesTheHolder() {
 		redis("billing").run((holder) -> redis("shop").run((other) -> {
 			try (HeldLock lock = template(holder).acquire(LockRequest.of(this.key).waitTime(PATIENCE))) {

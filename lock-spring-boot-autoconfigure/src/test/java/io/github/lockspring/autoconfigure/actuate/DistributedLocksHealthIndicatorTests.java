@@ -14,6 +14,7 @@ import io.github.lockspring.autoconfigure.Applications;
 import io.github.lockspring.autoconfigure.internal.CreatedEngine;
 import io.github.lockspring.testsupport.redis.RedisServer;
 import io.github.lockspring.testsupport.redis.RedlockServers;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -49,6 +50,7 @@ class DistributedLocksHealthIndicatorTests {
 	}
 
 	@Test
+	@Tag("health-up")
 	void healthySingleServerIsUpAndTheCheckMakesNoKey() {
 		try (RedisServer server = RedisServer.start()) {
 			on(server).run((context) -> {
@@ -101,6 +103,7 @@ class DistributedLocksHealthIndicatorTests {
 	}
 
 	@Test
+	@Tag("health-warnings")
 	void evictionThatRemovesLocksIsAWarning() {
 		try (RedisServer server = RedisServer.start("--maxmemory-policy", "volatile-lru")) {
 			on(server).run((context) -> {
@@ -160,6 +163,7 @@ class DistributedLocksHealthIndicatorTests {
 	}
 
 	@Test
+	@Tag("health-warnings")
 	void redlockNodeThatIsDownIsAWarningAndAMajorityIsDown() {
 		try (RedlockServers servers = RedlockServers.start(3)) {
 			int[] ports = servers.ports();

@@ -18,6 +18,7 @@ import io.github.lockspring.testsupport.jdbc.RecordingDataSource;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestInstance.Lifecycle;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -115,6 +116,7 @@ class JpaFencingTests {
 
 	@ParameterizedTest
 	@MethodSource("shops")
+	@Tag("jpa-cache")
 	void entityThatWasLoadedBeforeTheGuardWasCalledIsOldUntilItIsRefreshed(Shop shop) {
 		shop.sell("view", 7, 31);
 		shop.inView(() -> {
@@ -132,6 +134,7 @@ class JpaFencingTests {
 
 	@ParameterizedTest
 	@MethodSource("shops")
+	@Tag("jpa-cache")
 	void entityWithAVersionThatWasLoadedBeforeTheGuardWasCalledIsNotWritten(Shop shop) {
 		shop.sell("version", 7, 41);
 		shop.inView(() -> {

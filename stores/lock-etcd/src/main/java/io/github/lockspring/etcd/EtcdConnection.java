@@ -24,24 +24,23 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The client through which requests are sent. A client of the store's own is replaced
- * when requests have had no answer for some time: gRPC lets a client wait for as long as
- * an outage has lasted before it connects again, and a new client connects at once.
- * Thread-safe.
+ * Sends requests through a client. If requests get no reply for some time, a client of
+ * the store's own is replaced: after an outage, gRPC may wait as long as the outage
+ * lasted before it reconnects, while a new client connects immediately. Thread-safe.
  */
 /*
  * For maintainers: failures arrive on threads of the client and of timers, which must not
- * wait, so a thread of this connection replaces the client. A request may be begun on a
- * client that is being closed; it fails then. A watch may not: a closed client would make
- * threads for it. So watches are begun, and links are closed, under the monitor of the
- * link. Inside of it the client takes a lock of its own, under which it also calls
- * listeners: so what follows the end of a watch, but not the event that it is for, is
- * done by the thread of this connection. That is never shut down, since a listener that
- * fails would keep the client from closing the rest; without work it ends.
+ * block, so a thread of this connection replaces the client. A request that begins on a
+ * closing client fails. A watch must not begin on one, since a closed client would start
+ * threads for it. So watches begin, and links close, under the monitor of the link.
+ * Inside it the client takes a lock of its own, which it also holds when it calls
+ * listeners. So the end of a watch, unlike its event, is handled on the thread of this
+ * connection. This thread is never shut down, since a failing listener would prevent the
+ * client from closing the rest; it ends when it is idle.
  */
 final class EtcdConnection implements AutoCloseable {
 
-	/** Replacements are at least so far apart. */
+	/** The shortest time between two replacements. */
 	static final Duration PATIENCE = Duration.ofSeconds(5);
 
 	private static final Logger logger = LoggerFactory.getLogger(EtcdConnection.class);
@@ -59,16 +58,16 @@ final class EtcdConnection implements AutoCloseable {
 	private volatile boolean closed;
 
 	/**
-	 * Takes a client that the caller closes, and that is not replaced.
+	 * Uses a client that the caller closes, and never replaces it.
 	 */
 	EtcdConnection(Client client, Duration timeout) {
 		this(client, null, timeout, Duration.ZERO);
 	}
 
 	/**
-	 * Takes clients that are closed with this connection, or when they are replaced.
-	 * @param clients called at once and for each replacement
-	 * @param patience for how long requests fail before the client is replaced
+	 * Uses clients of its own, closed when they are replaced or with this connection.
+	 * @param clients creates the first client and each replacement
+	 * @param patience how long requests fail before the client is replaced
 	 */
 	EtcdConnection(Supplier<Client> clients, Duration timeout, Duration patience) {
 		this(clients.get(), clients, timeout, patience);
@@ -86,7 +85,7 @@ final class EtcdConnection implements AutoCloseable {
 
 	/**
 	 * Sends a request.
-	 * @return fails with {@link LockUnavailableException}
+	 * @return a stage that fails with {@link LockUnavailableException}
 	 */
 	<T> CompletionStage<T> send(Function<Client, CompletableFuture<T>> request) {
 		return send(request, this.timeoutMillis);
@@ -98,10 +97,10 @@ final class EtcdConnection implements AutoCloseable {
 
 	private <T> CompletionStage<T> sendOver(Function<Link, CompletableFuture<T>> request, long timeoutMillis) {
 		Link link = this.link.get();
-		// an answer that is late is one
+		// late replies count, too
 		return begin(request, link).whenComplete((value, ex) -> {
 			if (ex == null || !EtcdErrors.isSilence(ex)) {
-				link.answered();
+				link.replied();
 			}
 		})
 			.copy()
@@ -130,13 +129,13 @@ final class EtcdConnection implements AutoCloseable {
 		if (this.link.get() != silent || this.closed) {
 			return;
 		}
-		logger.debug("No answer from etcd: connects with a new client");
+		logger.debug("No reply from etcd, connecting with a new client");
 		Link next;
 		try {
 			next = new Link(clients.get());
 		}
 		catch (RuntimeException ex) {
-			logger.warn("No new client of etcd can be made, so the present one goes on", ex);
+			logger.warn("A new client of etcd cannot be created, so the present one stays in use", ex);
 			return;
 		}
 		(this.link.compareAndSet(silent, next) ? silent : next).close();
@@ -146,13 +145,12 @@ final class EtcdConnection implements AutoCloseable {
 	}
 
 	/**
-	 * Watches a key. Only a watch without a revision is told of changes at once: one that
-	 * begins in the past waits until the server has read what has happened since, which
-	 * it does ten times a second.
-	 * @param gone called once when the key was deleted or when the watch ends, if it has
-	 * begun
-	 * @return what ends the watch, which is there when changes from then on count; fails
-	 * with {@link LockUnavailableException}
+	 * Watches a key from now on. A watch from an earlier revision would be slower, since
+	 * the server reads past changes only ten times a second.
+	 * @param gone called once when the key was deleted, or when a watch that has begun
+	 * ends
+	 * @return a stage that completes when the watch has begun, with an action that ends
+	 * it; fails with {@link LockUnavailableException}
 	 */
 	CompletionStage<Runnable> watch(ByteSequence name, Runnable gone) {
 		CompletableFuture<Runnable> begun = new CompletableFuture<>();
@@ -170,7 +168,7 @@ final class EtcdConnection implements AutoCloseable {
 				}
 			}, (ex) -> this.thread.execute(() -> end(begun, ended, ex)),
 					() -> this.thread.execute(() -> end(begun, ended, new TimeoutException("The watch was closed")))));
-			// on another thread: the client's own may not wait for itself
+			// on another thread, since the client's own must not wait for itself
 			ended.whenCompleteAsync((done, ex) -> watcher.close(), this.thread);
 			return begun;
 		}, this.timeoutMillis).whenComplete((ending, ex) -> {
@@ -180,13 +178,13 @@ final class EtcdConnection implements AutoCloseable {
 		});
 	}
 
-	/** A watch that has not begun has failed; nothing else is told then. */
+	/** Ends a watch, which has failed if it has not begun. */
 	private static void end(CompletableFuture<Runnable> begun, CompletableFuture<@Nullable Void> ended, Throwable ex) {
 		begun.completeExceptionally(ex);
 		ended.complete(null);
 	}
 
-	/** Closes the client, if it is this object's own. */
+	/** Closes the client, if this object owns it. */
 	@Override
 	public void close() {
 		this.closed = true;
@@ -196,7 +194,7 @@ final class EtcdConnection implements AutoCloseable {
 	}
 
 	/**
-	 * A client, and since when it has had no answer.
+	 * A client, and the time since which it has had no reply.
 	 */
 	private static final class Link {
 
@@ -216,15 +214,15 @@ final class EtcdConnection implements AutoCloseable {
 			return this.client;
 		}
 
-		void answered() {
+		void replied() {
 			if (this.silentSince.get() != NOT_SILENT) {
 				this.silentSince.set(NOT_SILENT);
 			}
 		}
 
 		/**
-		 * Returns whether no request has had an answer for so long, and begins to count
-		 * anew if so.
+		 * Returns whether no request has had a reply for that long. If so, starts
+		 * counting again.
 		 */
 		boolean isSilentFor(long nanos) {
 			long now = System.nanoTime() | 1;

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * A key in the queue of a lock.
  *
  * @param name the key
- * @param token the owner token that it stands for
+ * @param token its owner token
  * @param order the revision of its creation
  * @param lease its lease
  */
@@ -23,9 +23,7 @@ record EtcdEntry(ByteSequence name, String token, long order, long lease) implem
 
 	static final long NO_LEASE = 0;
 
-	/*
-	 * The value: the token, what the queue stores, and when that was written.
-	 */
+	/* The value: the token, the content, and the time of writing */
 
 	private static final String AFTER_TOKEN = " ";
 
@@ -40,7 +38,7 @@ record EtcdEntry(ByteSequence name, String token, long order, long lease) implem
 				found.getLease());
 	}
 
-	/** The age is for people, so it does not matter that two clocks are compared. */
+	/** Compares two clocks for the age, which is only informative. */
 	static Content content(KeyValue found) {
 		String value = text(found);
 		int start = value.indexOf(AFTER_TOKEN) + 1;
@@ -58,7 +56,7 @@ record EtcdEntry(ByteSequence name, String token, long order, long lease) implem
 
 	@Override
 	public String id() {
-		// a key that was deleted and created again is another entry
+		// a key that is created again is another entry
 		return this.order + " " + this.name;
 	}
 
@@ -79,7 +77,7 @@ record EtcdEntry(ByteSequence name, String token, long order, long lease) implem
 		}
 
 		/**
-		 * Has a lease that was renewed by a request sent at the given time.
+		 * Records that a request sent at the given time has renewed the lease.
 		 */
 		synchronized void renewed(long sent) {
 			long seconds = this.lease.seconds();
@@ -87,8 +85,8 @@ record EtcdEntry(ByteSequence name, String token, long order, long lease) implem
 		}
 
 		/**
-		 * Has another lease.
-		 * @return false if that before was replaced or taken meanwhile
+		 * Replaces the lease.
+		 * @return false if the former lease has been replaced or taken in the meantime
 		 */
 		synchronized boolean replaceLease(long before, Lease next) {
 			if (this.lease.id() != before) {
@@ -99,8 +97,8 @@ record EtcdEntry(ByteSequence name, String token, long order, long lease) implem
 		}
 
 		/**
-		 * Gives up the lease before the key is deleted. Only the caller may then revoke
-		 * the lease, or use it for another key.
+		 * Takes the lease away before the key is deleted. Only the caller may then revoke
+		 * it or use it for another key.
 		 */
 		synchronized Lease takeLease() {
 			Lease taken = this.lease;

@@ -12,7 +12,7 @@ import io.etcd.jetcd.common.exception.EtcdException;
 import io.github.lockspring.LockUnavailableException;
 
 /**
- * Describes failures of etcd in sentences.
+ * Converts failures of etcd into exceptions with a remedy.
  */
 final class EtcdErrors {
 
@@ -22,27 +22,27 @@ final class EtcdErrors {
 	}
 
 	/**
-	 * Returns another result where the request failed because its lease is gone. Some
-	 * failures are told as a status of gRPC, and others as an exception of etcd.
+	 * Replaces the result of a request that failed because its lease is gone. Such a
+	 * failure may be a status of gRPC or an exception of etcd.
 	 */
 	static <T> CompletionStage<T> ifNoLease(CompletionStage<T> result, Supplier<CompletionStage<T>> instead) {
 		return result.exceptionallyCompose(
-				(ex) -> says(cause(ex), "lease not found") ? instead.get() : CompletableFuture.failedFuture(ex));
+				(ex) -> contains(cause(ex), "lease not found") ? instead.get() : CompletableFuture.failedFuture(ex));
 	}
 
 	/**
-	 * Returns whether no server has answered. What a server of etcd says, also that it
-	 * has no leader, begins with its name.
+	 * Returns whether no server has replied. An error of an etcd server begins with
+	 * "etcdserver:", even if the server has no leader.
 	 */
 	static boolean isSilence(Throwable failure) {
 		Throwable cause = cause(failure);
-		// a watch is told the code alone, and a request its name
-		boolean unavailable = says(cause, "UNAVAILABLE")
+		// a watch gets the code only, a request the name of the code
+		boolean unavailable = contains(cause, "UNAVAILABLE")
 				|| (cause instanceof EtcdException known && known.getErrorCode() == ErrorCode.UNAVAILABLE);
-		return cause instanceof TimeoutException || (unavailable && !says(cause, "etcdserver:"));
+		return cause instanceof TimeoutException || (unavailable && !contains(cause, "etcdserver:"));
 	}
 
-	private static boolean says(Throwable cause, String part) {
+	private static boolean contains(Throwable cause, String part) {
 		return reason(cause).contains(part);
 	}
 
@@ -53,15 +53,14 @@ final class EtcdErrors {
 		}
 		if (cause instanceof TimeoutException) {
 			return new LockUnavailableException(
-					"etcd did not answer in time: it is slow, cannot be reached, or has no leader", CHECK, cause,
-					false);
+					"etcd did not reply in time: it is slow, cannot be reached, or has no leader", CHECK, cause, false);
 		}
-		if (says(cause, "authentication is not enabled")) {
-			return new LockUnavailableException("etcd knows no users: " + reason(cause),
+		if (contains(cause, "authentication is not enabled")) {
+			return new LockUnavailableException("etcd does not use authentication: " + reason(cause),
 					"Leave out distributed-lock.etcd.username and password, or check the address", cause, true);
 		}
-		if (says(cause, "permission denied") || says(cause, "authentication failed")
-				|| says(cause, "user name is empty")) {
+		if (contains(cause, "permission denied") || contains(cause, "authentication failed")
+				|| contains(cause, "user name is empty")) {
 			return new LockUnavailableException("etcd does not let this application use locks: " + reason(cause),
 					"Check distributed-lock.etcd.username and password, and the role of the user, which needs to read"
 							+ " and write the keys that begin with distributed-lock.key-prefix",
@@ -71,8 +70,9 @@ final class EtcdErrors {
 	}
 
 	/**
-	 * A status of gRPC says little: what the server, the network or TLS says is below it.
-	 * A login that fails is UNAUTHENTICATED whatever the reason, an outage included.
+	 * Joins the messages of all causes, since a gRPC status hides those of the server,
+	 * the network or TLS. A failed login is UNAUTHENTICATED for any reason, even an
+	 * outage.
 	 */
 	private static String reason(Throwable failure) {
 		StringBuilder reason = new StringBuilder();

@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ExecutionException;
 import java.util.function.Function;
 
 import io.etcd.jetcd.ByteSequence;
@@ -33,17 +32,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The entries of locks in etcd. Thread-safe.
+ * Keeps the entries of locks in etcd. Thread-safe.
  */
 final class EtcdServer implements EntryServer {
 
 	private static final Logger logger = LoggerFactory.getLogger(EtcdServer.class);
 
-	/** A server raises a lease to one and a half election timeouts, rounded up. */
+	/** Servers extend shorter leases to one and a half election timeouts, rounded up. */
 	private static final long MIN_SECONDS = 2;
 
 	private static final StoreTraits TRAITS = new StoreTraits(Duration.ofSeconds(MIN_SECONDS), Duration.ofSeconds(1),
-			null);
+			null, false, false);
 
 	private final EtcdConnection connection;
 
@@ -51,7 +50,7 @@ final class EtcdServer implements EntryServer {
 
 	private final EtcdStoreSettings settings;
 
-	private volatile boolean connected;
+	private @Nullable CompletableFuture<@Nullable Void> connected;
 
 	EtcdServer(EtcdConnection connection, EtcdStoreSettings settings) {
 		this.connection = connection;
@@ -66,37 +65,28 @@ final class EtcdServer implements EntryServer {
 
 	/** The client connects with its first request. */
 	@Override
-	public void connect() {
-		ping();
-	}
-
-	@Override
-	public void awaitConnection() {
-		if (this.connected) {
-			return;
+	public synchronized CompletionStage<@Nullable Void> connected() {
+		if (this.connected == null) {
+			this.connected = ping(this.settings.connectTimeout()).<@Nullable Void>handle((pong, ex) -> {
+				if (ex != null) {
+					// the next request reports it
+					logger.debug("Not connected", ex);
+				}
+				return null;
+			}).toCompletableFuture();
 		}
-		try {
-			ping(this.settings.connectTimeout()).toCompletableFuture().get();
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-		}
-		catch (ExecutionException ex) {
-			// the request that follows reports it
-			logger.debug("Not connected", ex);
-		}
-		this.connected = true;
+		return this.connected.copy();
 	}
 
 	private static long seconds(long ttlMillis) {
 		return Math.max(MIN_SECONDS, (ttlMillis + 999) / 1000);
 	}
 
-	/** A repeated request finds its key, whoever has created it. */
+	/** A repeated request finds the key that an earlier one has created. */
 	@Override
 	public CompletionStage<Added> add(String key, OwnerToken token, boolean repeated, long ttlMillis, String text) {
 		long seconds = seconds(ttlMillis);
-		// one that was kept may be gone, such as with the data of the servers
+		// an idle lease may be gone, for example with the data of the servers
 		return EtcdErrors.ifNoLease(this.leases.take(seconds).thenCompose((lease) -> add(key, token, text, lease)),
 				() -> this.leases.grant(seconds).thenCompose((lease) -> add(key, token, text, lease)));
 	}
@@ -104,17 +94,18 @@ final class EtcdServer implements EntryServer {
 	private CompletionStage<Added> add(String key, OwnerToken token, String text, Lease lease) {
 		return add(key, token, text, lease, 0).whenComplete((added, ex) -> {
 			if (ex != null) {
-				// without the lease there is no key
+				// also deletes the key, if there is one
 				this.leases.revoke(lease.id());
 			}
 		});
 	}
 
 	/**
-	 * Servers keep the name of each key that ever was until they are compacted, and read
-	 * all of them when they look for a prefix. So the keys of an instance have the same
-	 * name, unless one of them is still there.
-	 * @param taken the creation's revision of the key that has this name; 0 if none has
+	 * Adds a key. Servers keep the names of deleted keys until they compact their data,
+	 * and read all of them to find a prefix. So the keys of an instance share one name,
+	 * unless a key with that name still exists.
+	 * @param taken the creation revision of the existing key with this name; 0 if there
+	 * is none
 	 */
 	private CompletionStage<Added> add(String key, OwnerToken token, String text, Lease lease, long taken) {
 		ByteSequence name = bytes(prefix(key) + token.instance());
@@ -142,8 +133,8 @@ final class EtcdServer implements EntryServer {
 	}
 
 	/**
-	 * Gives a key that an earlier request has created a lease to rely on: that of the
-	 * earlier request is being revoked, since nothing was known of its key.
+	 * Gives a new lease to a key created by an earlier request. Its former lease is being
+	 * revoked, since that request returned no result.
 	 * @return false if the key is gone
 	 */
 	private CompletionStage<Boolean> relying(EtcdEntry.Mine own, String text, Lease lease) {
@@ -200,7 +191,7 @@ final class EtcdServer implements EntryServer {
 			.thenApply((response) -> content(entry, response));
 	}
 
-	/** Its key may have been created again, which is another entry. */
+	/** Ignores a key that was created again, which is another entry. */
 	private static Optional<Entry.Content> content(Entry entry, GetResponse response) {
 		return response.getKvs()
 			.stream()
@@ -212,7 +203,7 @@ final class EtcdServer implements EntryServer {
 	@Override
 	public CompletionStage<Optional<Entry.Content>> watch(Entry entry, Entry.Own waiter, Runnable gone) {
 		return this.connection.watch(name(entry), gone).thenCompose((end) -> {
-			// each is a stream of its own, and the entry before may stay for long
+			// a watch is a stream of its own, and the watched entry may last long
 			((EtcdEntry.Mine) waiter).onEnd(end);
 			return read(entry).whenComplete((content, ex) -> {
 				if (ex != null || content.isEmpty()) {
@@ -227,7 +218,7 @@ final class EtcdServer implements EntryServer {
 		EtcdEntry.Mine mine = (EtcdEntry.Mine) entry;
 		long before = mine.lease();
 		if (before == EtcdEntry.NO_LEASE) {
-			// it is being removed
+			// the entry is being removed
 			return CompletableFuture.completedFuture(false);
 		}
 		if (ttlMillis == 0) {
@@ -242,7 +233,7 @@ final class EtcdServer implements EntryServer {
 			}).thenApply((there) -> {
 				boolean replaced = there && mine.replaceLease(before, lease);
 				if (there && !replaced) {
-					// the key has this lease now, but its removal must find it
+					// the key has this lease now, but a removal has taken the former one
 					mine.onEnd(() -> this.leases.revoke(lease.id()));
 				}
 				else {
@@ -256,7 +247,7 @@ final class EtcdServer implements EntryServer {
 		return change(mine.name(), mine.order(), put(mine.name(), mine.token(), text, lease));
 	}
 
-	/** Changes no key that was created again since: a request may be late. */
+	/** Does not change a key that has been created again: the request may be late. */
 	private CompletionStage<Boolean> change(ByteSequence name, long order, Op op) {
 		return this.connection
 			.send((client) -> client.getKVClient()
@@ -268,9 +259,9 @@ final class EtcdServer implements EntryServer {
 	}
 
 	/**
-	 * Deletes the key and not its lease: whether the key was there is the answer, the
-	 * lease of another process may have another key by now, and the own one is kept for
-	 * the next.
+	 * Deletes the key rather than its lease: the result must tell whether the key
+	 * existed, a lease of another process may have another key by now, and the own lease
+	 * is kept for the next key.
 	 */
 	@Override
 	public CompletionStage<Boolean> remove(Entry entry) {
@@ -282,7 +273,7 @@ final class EtcdServer implements EntryServer {
 			if (ex == null) {
 				mine.end();
 			}
-			// without an answer, the key may still have it
+			// without a result, the key may still have the lease
 			this.leases.giveBack(lease, ex == null && there);
 		});
 	}
@@ -320,7 +311,7 @@ final class EtcdServer implements EntryServer {
 			.thenApply((response) -> null);
 	}
 
-	/** The client does not tell; requests and watches find out. */
+	/** Does nothing: the client reports no changes; requests and watches detect them. */
 	@Override
 	public void onConnectionChange(Runnable listener) {
 	}

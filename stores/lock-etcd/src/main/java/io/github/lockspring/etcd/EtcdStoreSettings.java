@@ -5,7 +5,7 @@ import java.time.Duration;
 import io.github.lockspring.internal.base.StoreOptions;
 
 /**
- * Settings of an {@link EtcdLockStore}; its builder describes them.
+ * Settings of an {@link EtcdLockStore}, see its builder.
  */
 record EtcdStoreSettings(String keyPrefix, Duration commandTimeout, Duration connectTimeout) {
 

@@ -11,18 +11,18 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Grants and revokes leases, and keeps those without a key for a second, for the next
- * key: to grant a lease and to revoke it are a decision of the servers each. Thread-safe.
+ * Grants and revokes leases. Keeps a lease without a key for a second, for the next key,
+ * since granting and revoking each cost a decision of the servers. Thread-safe.
  */
 /*
- * For maintainers: a lease may be given back only when it is certain that it has no key,
- * and that no request under way gives it one. A lease whose key was deleted by a request
- * without an answer is not. The time of a lease counts from when it was granted or
- * renewed last, so a key that gets it later has less of it.
+ * For maintainers: a lease may be reused only if it certainly has no key and no pending
+ * request gives it one. This excludes a lease whose key was deleted by a request without
+ * a result. The time of a lease counts from its grant or last renewal, so a later key
+ * gets less of it.
  */
 final class LeasePool implements AutoCloseable {
 
-	/** More than that are not under way at a time. */
+	/** More leases are rarely returned within a second. */
 	private static final int MAX_IDLE = 64;
 
 	private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -44,7 +44,7 @@ final class LeasePool implements AutoCloseable {
 	}
 
 	/**
-	 * Takes a lease of which at least three quarters are left, or grants one.
+	 * Takes an idle lease with at least three quarters of its time left, or grants one.
 	 */
 	CompletionStage<Lease> take(long seconds) {
 		long now = System.nanoTime();
@@ -64,8 +64,9 @@ final class LeasePool implements AutoCloseable {
 	}
 
 	/**
-	 * Takes back a lease that no key has.
-	 * @param usable whether it may have another key; otherwise it is revoked
+	 * Returns a lease whose key was removed.
+	 * @param usable whether the lease may be reused for another key; if false, it is
+	 * revoked
 	 */
 	void giveBack(Lease lease, boolean usable) {
 		long now = System.nanoTime();
@@ -98,8 +99,8 @@ final class LeasePool implements AutoCloseable {
 	}
 
 	/**
-	 * Revokes a lease, and so deletes its keys.
-	 * @return whether it was there
+	 * Revokes a lease, which also deletes its keys.
+	 * @return whether the lease existed
 	 */
 	CompletionStage<Boolean> revoke(long lease) {
 		return EtcdErrors.ifNoLease(
@@ -107,7 +108,7 @@ final class LeasePool implements AutoCloseable {
 				() -> CompletableFuture.completedFuture(false));
 	}
 
-	/** Revokes all that have no key, and waits a moment for that. */
+	/** Revokes all idle leases, and waits a moment for the results. */
 	@Override
 	public void close() {
 		this.closed = true;
@@ -126,7 +127,7 @@ final class LeasePool implements AutoCloseable {
 	 * A lease.
 	 *
 	 * @param seconds its length
-	 * @param validUntil until when it lasts at least
+	 * @param validUntil the time until which it lasts at least
 	 */
 	record Lease(long id, long seconds, long validUntil) {
 
@@ -139,7 +140,7 @@ final class LeasePool implements AutoCloseable {
 	/**
 	 * A lease without a key.
 	 *
-	 * @param since when it was given back
+	 * @param since the time when it was given back
 	 */
 	private record Idle(Lease lease, long since) {
 	}

@@ -16,16 +16,17 @@ import io.github.lockspring.store.LockStore.RenewResult;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Renews leases, several at a time, and verifies that their keys are there.
+ * Renews leases, several at a time, and verifies that their keys exist.
  */
 /*
- * For maintainers: a leader that was replaced without knowing it may renew a lease that
- * its successor lets expire. A read of the keys that follows is answered only by a leader
- * that has a majority; if the term is still that of the renewal, it is the same leader.
+ * For maintainers: a leader that has been replaced without noticing may renew a lease
+ * that its successor lets expire. So the keys are read after the renewal: only a leader
+ * with a majority replies to a read, and if the term is still that of the renewal, it is
+ * the same leader.
  */
 final class LeaseRenewal {
 
-	/** The requests under way, and the keys in one read. */
+	/** The number of concurrent requests, and of keys in one read. */
 	private static final int AT_A_TIME = 32;
 
 	private final EtcdConnection connection;
@@ -36,8 +37,8 @@ final class LeaseRenewal {
 
 	/**
 	 * Renews leases.
-	 * @param before what has to be written before; null if nothing. Its result is whether
-	 * the key is there
+	 * @param before writes to an entry before its renewal and returns whether the key
+	 * exists; null if there is nothing to write
 	 */
 	CompletionStage<List<RenewResult>> renew(List<Renewal> renewals,
 			Function<Renewal, @Nullable CompletionStage<Boolean>> before) {
@@ -68,7 +69,7 @@ final class LeaseRenewal {
 			.thenCompose((done) -> verify(some, terms.stream().map(CompletableFuture::join).toList(), sent));
 	}
 
-	/** Returns the term in which it was renewed; -1 if there is no lease. */
+	/** Returns the term of the renewal; -1 if there is no lease. */
 	private CompletionStage<Long> keepAlive(EtcdEntry.Mine entry) {
 		return EtcdErrors.ifNoLease(
 				this.connection.send((client) -> client.getLeaseClient().keepAliveOnce(entry.lease()))
@@ -101,7 +102,7 @@ final class LeaseRenewal {
 		if (there.isEmpty() || term < 0) {
 			return RenewResult.NOT_OWNER;
 		}
-		// a write whose answer was lost may have given it another lease
+		// a write without a result may have given the key another lease
 		if (term != response.getHeader().getRaftTerm() || there.get().getLease() != entry.lease()) {
 			return RenewResult.UNKNOWN;
 		}

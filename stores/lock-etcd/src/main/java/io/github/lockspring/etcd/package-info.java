@@ -1,5 +1,5 @@
 /**
- * The store of locks in etcd.
+ * The lock store for etcd.
  */
 @NullMarked
 package io.github.lockspring.etcd;

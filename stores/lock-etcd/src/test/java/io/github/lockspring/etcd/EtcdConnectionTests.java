@@ -21,6 +21,7 @@ import io.github.lockspring.testsupport.etcd.EtcdProcess;
 import io.github.lockspring.testsupport.etcd.RequiresEtcd;
 import io.github.lockspring.testsupport.network.TcpProxy;
 import io.grpc.Status;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -69,6 +70,8 @@ class EtcdConnectionTests {
 	 */
 	@Test
 	@RequiresEtcd
+	@Tag("etcd-new-client")
+	@Tag("restart")
 	void f22LocksWorkSoonAfterALongOutage() throws Exception {
 		long start = System.nanoTime();
 		try (EtcdProcess server = EtcdProcess.alone();
@@ -122,6 +125,7 @@ class EtcdConnectionTests {
 
 	@Test
 	@RequiresEtcd
+	@Tag("etcd-new-client")
 	void silentServerMakesFewClientsAndEndsTheWatchesOfEach() throws Exception {
 		EtcdProcess server = EtcdProcess.shared();
 		try (TcpProxy proxy = new TcpProxy(server.port());
@@ -147,6 +151,7 @@ class EtcdConnectionTests {
 	}
 
 	@Test
+	@Tag("etcd-new-client")
 	void refusalsAndLateAnswersReplaceNoClient() throws Exception {
 		try (Clients.Counted clients = new Clients.Counted(Clients.builder(NOWHERE));
 				EtcdConnection connection = connection(clients)) {
@@ -171,6 +176,7 @@ class EtcdConnectionTests {
 	}
 
 	@Test
+	@Tag("etcd-client-is-kept")
 	void clientOfTheApplicationIsNeitherReplacedNorClosed() {
 		Clients.Counted clients = new Clients.Counted(Clients.builder(NOWHERE));
 		try (Client client = clients.get(); EtcdConnection connection = new EtcdConnection(client, TIMEOUT)) {

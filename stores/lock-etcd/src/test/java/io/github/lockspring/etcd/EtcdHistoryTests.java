@@ -1,12 +1,16 @@
 package io.github.lockspring.etcd;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.testsupport.etcd.EtcdProcess;
 import io.github.lockspring.testsupport.etcd.RequiresEtcd;
-import io.github.lockspring.testsupport.history.StoreHistory;
+import io.github.lockspring.testsupport.history.History;
+import io.github.lockspring.testsupport.history.HistoryWorker;
+import io.github.lockspring.testsupport.history.Servers.OneServer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -18,11 +22,12 @@ class EtcdHistoryTests {
 
 	@Test
 	@Timeout(value = 1, unit = TimeUnit.DAYS)
+	@Tag("paused")
+	@Tag("history-other-stores")
 	void noTwoHoldersOverlapAndTokensGrowWhateverFails() throws Exception {
-		try (EtcdProcess server = EtcdProcess.alone();
-				StoreHistory history = new StoreHistory("etcd-history", new StoreHistory.Server(server.port(),
-						(port) -> "http://127.0.0.1:" + port, server::pause, server::resume), Worker.class)) {
-			history.check();
+		try (EtcdProcess server = EtcdProcess.alone()) {
+			History.check("etcd", new OneServer(Worker.class, server.port(), (port) -> "http://127.0.0.1:" + port,
+					server::pause, server::resume), List.of(2000, 3000));
 		}
 	}
 
@@ -36,7 +41,7 @@ class EtcdHistoryTests {
 
 		public static void main(String[] args) throws Exception {
 			try (LockStore store = EtcdLockStore.builder(() -> Clients.of(args[0])).build()) {
-				StoreHistory.work(args, store, Duration.ofMillis(500), Duration.ofSeconds(2), Duration.ofSeconds(3));
+				HistoryWorker.work(args, store, Duration.ofMillis(500));
 			}
 		}
 

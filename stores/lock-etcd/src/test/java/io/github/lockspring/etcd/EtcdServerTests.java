@@ -19,6 +19,7 @@ import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.testsupport.etcd.EtcdProcess;
 import io.github.lockspring.testsupport.etcd.RequiresEtcd;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -69,6 +70,20 @@ class EtcdServerTests {
 		return get(this.server.list(this.key)).stream().map(Entry::token).toList();
 	}
 
+	@Test
+	void serverThatDoesNotAnswerIsAwaitedNoLongerThanTheConnectTimeout() {
+		try (EtcdProcess paused = EtcdProcess.alone(); Client client = Clients.of(paused.address())) {
+			paused.pause();
+			EtcdServer silent = new EtcdServer(new EtcdConnection(client, TIMEOUT),
+					new EtcdStoreSettings("lock:", TIMEOUT, Duration.ofMillis(300)));
+			CompletionStage<?> connected = silent.connected();
+			assertThat(connected).isNotDone();
+			assertThat(connected).succeedsWithin(TIMEOUT);
+			assertThat(silent.connected()).isDone();
+			paused.resume();
+		}
+	}
+
 	/** Servers keep names that were used once until they are compacted. */
 	@Test
 	void keysOfAnInstanceHaveTheSameNameOneAfterTheOther() throws Exception {
@@ -103,6 +118,7 @@ class EtcdServerTests {
 
 	/** The lease of a request that got no answer is revoked, perhaps late. */
 	@Test
+	@Tag("lost-reply")
 	void keyThatIsFoundAgainDoesNotGoWithTheLeaseOfTheFirstRequest() throws Exception {
 		Added first = add(token(INSTANCE, 1));
 		long lease = ((EtcdEntry.Mine) first.entry()).lease();

@@ -12,7 +12,6 @@ import io.etcd.jetcd.Client;
 import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.options.GetOption;
 import io.github.lockspring.internal.queue.Entry;
-import io.github.lockspring.store.LockStore.AcquireRequest.QueueMode;
 import io.github.lockspring.store.LockStore.AcquireRequest;
 import io.github.lockspring.store.LockStore.AcquireResult.Acquired;
 import io.github.lockspring.store.LockStore.ReleaseRequest;
@@ -20,7 +19,9 @@ import io.github.lockspring.store.LockStore.ReleaseResult.Released;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.testsupport.etcd.EtcdProcess;
 import io.github.lockspring.testsupport.etcd.RequiresEtcd;
+import io.github.lockspring.testsupport.store.JoinedStore;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -49,6 +50,8 @@ class LeasePoolTests {
 		.connectTimeout(TIMEOUT)
 		.build();
 
+	private final JoinedStore joined = new JoinedStore(this.store);
+
 	private int sequence;
 
 	@AfterEach
@@ -60,13 +63,13 @@ class LeasePoolTests {
 
 	private OwnerToken acquire(String key) {
 		OwnerToken token = new OwnerToken(INSTANCE, ++this.sequence, 5000);
-		assertThat(this.store.acquire(new AcquireRequest(key, token, TTL, QueueMode.JOIN), TIMEOUT))
+		assertThat(this.joined.acquire(new AcquireRequest(key, token, TTL, true), TIMEOUT))
 			.isInstanceOf(Acquired.class);
 		return token;
 	}
 
 	private void release(String key, OwnerToken token) {
-		assertThat(this.store.release(new ReleaseRequest(key, token), TIMEOUT)).isInstanceOf(Released.class);
+		assertThat(this.joined.release(new ReleaseRequest(key, token), TIMEOUT)).isInstanceOf(Released.class);
 	}
 
 	/** Returns the lease of the only key in the queue of a lock. */
@@ -81,6 +84,7 @@ class LeasePoolTests {
 	}
 
 	@Test
+	@Tag("remains-etcd")
 	void locksThatFollowEachOtherUseTheSameLeaseWhichIsRevokedAfterASecond() {
 		OwnerToken first = acquire(this.key);
 		long lease = lease(this.key);
@@ -101,7 +105,7 @@ class LeasePoolTests {
 		OwnerToken other = acquire("other-" + this.key);
 		assertThat(lease(this.key)).isNotEqualTo(lease("other-" + this.key));
 		// a repeated release of the first lock finds nothing, and ends no lease
-		this.store.release(new ReleaseRequest(this.key, first), TIMEOUT);
+		this.joined.release(new ReleaseRequest(this.key, first), TIMEOUT);
 		release("other-" + this.key, other);
 		await().atMost(TIMEOUT).until(() -> this.server.leases() == 1);
 		release(this.key, second);

@@ -6,12 +6,12 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * What databases write differently in the statements of a {@link JdbcLockStore}. MySQL
- * has the dialect of MariaDB.
+ * The differences between databases in the statements of a {@link JdbcLockStore}. MySQL
+ * uses the dialect of MariaDB.
  */
 enum Dialect {
 
-	/** The clock is that of the statement's start. */
+	/** Its clock is read at the start of the statement. */
 	H2("h2") {
 
 		@Override
@@ -26,7 +26,7 @@ enum Dialect {
 
 	},
 
-	/** Here {@code now()} would be the start of the transaction. */
+	/** Its {@code now()} would be the start of the transaction. */
 	POSTGRESQL("postgresql") {
 
 		@Override
@@ -47,7 +47,7 @@ enum Dialect {
 	},
 
 	/**
-	 * UNIX_TIMESTAMP has seconds only, unless it converts a local time, which is
+	 * UNIX_TIMESTAMP returns seconds only, unless it converts a local time, which is
 	 * ambiguous for an hour each autumn. INSERT IGNORE would also ignore other errors.
 	 */
 	MARIADB("mariadb", "mysql") {
@@ -77,7 +77,7 @@ enum Dialect {
 
 	/**
 	 * Finds the dialect of a database.
-	 * @param product the name of the product that the driver reports
+	 * @param product the product name reported by the driver
 	 */
 	static Optional<Dialect> of(String product) {
 		String name = product.toLowerCase(Locale.ROOT);
@@ -88,36 +88,36 @@ enum Dialect {
 
 	/**
 	 * Returns an expression for the clock of the server: microseconds since 1970-01-01
-	 * 00:00 UTC, as a BIGINT. It is not earlier than the start of the statement, as the
-	 * start of a transaction would be, and does not depend on a time zone.
+	 * 00:00 UTC, as a BIGINT, independent of any time zone. It is never earlier than the
+	 * start of the statement, unlike the start of a transaction.
 	 */
 	abstract String nowMicros();
 
 	/**
-	 * Returns a statement that inserts a row and has no effect if there is a row with the
-	 * same primary key already. An error in that case is tolerated, and costs an entry in
-	 * the log of some servers.
-	 * @param insert the INSERT, whose placeholders it has in the same order
+	 * Returns a statement that inserts a row, and has no effect if a row with the same
+	 * primary key exists. Alternatively, it may fail in that case, at the cost of a line
+	 * in the log of some servers.
+	 * @param insert the INSERT, whose placeholders the statement has in the same order
 	 */
 	String insertIfAbsent(String insert) {
 		return insert;
 	}
 
 	/**
-	 * Returns a query for the first rows of another one.
-	 * @param query a SELECT with an ORDER BY, whose placeholders it has
+	 * Limits a query to its first rows.
+	 * @param query a SELECT with an ORDER BY
 	 */
 	String first(String query, int rows) {
 		return query + " FETCH FIRST " + rows + " ROWS ONLY";
 	}
 
 	/**
-	 * Returns a query that executes a statement and returns a column of the row that was
-	 * changed or inserted, or no row if there was none.
+	 * Returns a query that executes a statement and returns a column of the changed or
+	 * inserted row, or no row if there was none.
 	 * @param statement an UPDATE, or the result of {@link #insertIfAbsent(String)}, whose
-	 * placeholders it has in the same order
-	 * @return the query, or empty if the database has none; the row is then read by
-	 * another statement
+	 * placeholders the query has in the same order
+	 * @return the query; empty if the database has none, and another statement must read
+	 * the row
 	 */
 	Optional<String> returning(String statement, String column) {
 		return Optional.empty();

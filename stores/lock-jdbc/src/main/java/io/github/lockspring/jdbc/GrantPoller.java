@@ -15,13 +15,13 @@ import java.util.stream.IntStream;
 import io.github.lockspring.store.OwnerToken;
 
 /**
- * Looks for what was handed over to the waiters of one instance, for databases that
- * cannot notify: one query for all keys, while at least one waiter is queued. Each query
+ * Polls for locks handed over to the waiters of one instance, for databases that cannot
+ * send notifications. While a waiter is queued, sends one query for all keys; each query
  * confirms the inbox.
  *
  * @param requests executes the queries
  * @param select the query without the list of keys
- * @param row converts the key of a user into that of a row
+ * @param row converts a user's key into the key of the row
  */
 record GrantPoller(JdbcExecutor requests, String select, UnaryOperator<String> row) implements JdbcInbox.Transport {
 
@@ -31,7 +31,7 @@ record GrantPoller(JdbcExecutor requests, String select, UnaryOperator<String> r
 
 	private static final long MAX_PAUSE_MILLIS = 75;
 
-	/** Few different statements, which a server may have prepared. */
+	/** Only a few different statements, so that the server can keep them prepared. */
 	private static final int[] SIZES = { 1, 10, 100, 500 };
 
 	static GrantPoller of(JdbcExecutor requests, String table, Dialect dialect, UnaryOperator<String> row) {
@@ -42,10 +42,9 @@ record GrantPoller(JdbcExecutor requests, String select, UnaryOperator<String> r
 	@Override
 	public void receive(JdbcInbox.Opening opening) throws InterruptedException {
 		while (opening.isOpen()) {
-			long doubt = opening.doubts();
 			Map<OwnerToken, String> waiting = Map.copyOf(opening.waiting());
 			List<Grant> found = this.requests.execute((call) -> find(call, List.copyOf(waiting.values())), TIMEOUT);
-			opening.confirm(doubt);
+			opening.confirm();
 			found.forEach((grant) -> OwnerToken.parse(grant.owner())
 				.ifPresent((owner) -> deliver(opening, owner, grant.fencingToken())));
 			TimeUnit.MILLISECONDS.sleep(ThreadLocalRandom.current().nextLong(MIN_PAUSE_MILLIS, MAX_PAUSE_MILLIS));
@@ -61,14 +60,14 @@ record GrantPoller(JdbcExecutor requests, String select, UnaryOperator<String> r
 	}
 
 	@Override
-	public boolean tellsOwners() {
+	public boolean notifiesOwners() {
 		return false;
 	}
 
 	/**
 	 * Finds the owners of locks.
-	 * @param keys the keys of users; if there are none, only whether the table can be
-	 * read is found out
+	 * @param keys the users' keys; if there are none, the query only checks that the
+	 * table can be read
 	 */
 	private List<Grant> find(JdbcCall call, List<String> keys) throws SQLException {
 		List<String> rest = keys.isEmpty() ? List.of("") : keys;

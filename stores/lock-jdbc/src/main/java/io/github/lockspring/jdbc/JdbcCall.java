@@ -5,7 +5,6 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.SQLTimeoutException;
-import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -17,43 +16,57 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Executes statements on one connection, each with a timeout, until the caller has given
- * up. Used by one thread.
+ * Executes the statements of one request on one connection, up to a deadline. Used by one
+ * thread.
  *
  * @param connection the connection, which commits each statement separately
- * @param deadline until when the caller waits for all of them, by the monotonic clock
- * @param ownThread whether the caller's own thread executes them: then the timeout of the
- * socket ends them at the deadline. Otherwise the server does, later, in whole seconds
+ * @param deadline the end of the wait for all statements, by the monotonic clock
+ * @param endedBySocket whether a socket timeout ends a statement at the deadline. If not,
+ * as with an embedded database, the statement gets a query timeout in whole seconds
  */
-record JdbcCall(Connection connection, long deadline, boolean ownThread) {
+record JdbcCall(Connection connection, long deadline, boolean endedBySocket) {
 
 	private static final Logger logger = LoggerFactory.getLogger(JdbcCall.class);
 
 	/**
-	 * Begins to use a connection, whose statements commit separately from now on.
+	 * Executes a request, then restores the connection's timeout.
 	 */
-	static JdbcCall on(Connection connection, long deadline, boolean ownThread) throws SQLException {
+	static <T> T execute(Connection connection, long deadline, Request<T> request) throws SQLException {
 		if (!connection.getAutoCommit()) {
 			connection.setAutoCommit(true);
 		}
-		return new JdbcCall(connection, deadline, ownThread);
+		int before = setNetworkTimeout(connection, millis(deadline - System.nanoTime()));
+		try {
+			return request.execute(new JdbcCall(connection, deadline, before >= 0));
+		}
+		finally {
+			if (before >= 0) {
+				setNetworkTimeout(connection, before);
+			}
+		}
 	}
 
 	/**
-	 * Lets a read of the socket end after a time.
-	 * @return whether the driver can
+	 * Sets the socket timeout.
+	 * @return the former timeout; -1 if the driver has none
 	 */
-	static boolean boundSocket(Connection connection, long millis) {
+	private static int setNetworkTimeout(Connection connection, int millis) {
 		try {
-			connection.setNetworkTimeout(Runnable::run, (int) millis);
-			return connection.getNetworkTimeout() == millis;
+			int before = connection.getNetworkTimeout();
+			connection.setNetworkTimeout(Runnable::run, millis);
+			return (connection.getNetworkTimeout() == millis) ? before : -1;
 		}
 		catch (SQLException | RuntimeException | AbstractMethodError ex) {
-			return false;
+			return -1;
 		}
 	}
 
-	/** Closes a connection that no pool may keep. */
+	/** Rounds up, since an end before the deadline is not treated as a timeout. */
+	private static int millis(long nanos) {
+		return (int) Math.max(1, Math.min(Integer.MAX_VALUE, TimeUnit.NANOSECONDS.toMillis(nanos + 999_999)));
+	}
+
+	/** Closes a connection that a pool must not reuse. */
 	static void abort(Connection connection) {
 		try {
 			connection.abort(Runnable::run);
@@ -64,42 +77,19 @@ record JdbcCall(Connection connection, long deadline, boolean ownThread) {
 	}
 
 	/**
-	 * Executes a request. A server that turns out to be read-only has given its place to
-	 * another one, perhaps: the next connection may reach that.
-	 */
-	<T> T execute(Request<T> request) throws SQLException {
-		try {
-			return request.execute(this);
-		}
-		catch (SQLException ex) {
-			if (JdbcErrors.isReadOnly(ex)) {
-				abort(this.connection);
-			}
-			throw ex;
-		}
-	}
-
-	/**
-	 * Returns the longest time that the server works on a statement.
-	 */
-	int seconds() {
-		return (int) Math.max(1, TimeUnit.NANOSECONDS.toSeconds(this.deadline - System.nanoTime()) + 1);
-	}
-
-	/**
 	 * Executes an INSERT, UPDATE or DELETE and returns the number of changed rows.
 	 */
 	int update(NamedStatement statement, Map<String, ?> values) throws SQLException {
 		try (PreparedStatement prepared = prepare(statement)) {
-			statement.bind(prepared, values);
+			bind(prepared, statement, values);
 			return prepared.executeUpdate();
 		}
 	}
 
 	/**
-	 * Executes an UPDATE for each set of values, in one round trip where the driver can.
-	 * Repeats those of which the driver does not know the number of changed rows.
-	 * @return the number of changed rows of each
+	 * Executes an UPDATE for each set of values, in one round trip if the driver can.
+	 * Repeats an UPDATE if the driver does not return its number of changed rows.
+	 * @return the number of changed rows for each set of values
 	 */
 	int[] updateAll(NamedStatement statement, List<? extends Map<String, ?>> values) throws SQLException {
 		if (values.size() == 1) {
@@ -107,7 +97,7 @@ record JdbcCall(Connection connection, long deadline, boolean ownThread) {
 		}
 		try (PreparedStatement prepared = prepare(statement)) {
 			for (Map<String, ?> each : values) {
-				statement.bind(prepared, each);
+				bind(prepared, statement, each);
 				prepared.addBatch();
 			}
 			int[] counts = prepared.executeBatch();
@@ -123,23 +113,18 @@ record JdbcCall(Connection connection, long deadline, boolean ownThread) {
 	}
 
 	/**
-	 * Executes a query and maps its first row, if there is one.
+	 * Executes a query and maps its first row, if any.
 	 */
 	<T> Optional<T> query(NamedStatement statement, Map<String, ?> values, RowMapper<T> mapper) throws SQLException {
-		try (PreparedStatement prepared = prepare(statement)) {
-			statement.bind(prepared, values);
-			try (ResultSet result = prepared.executeQuery()) {
-				return result.next() ? Optional.of(mapper.map(result)) : Optional.empty();
-			}
-		}
+		return queryAll(statement, values, mapper).stream().findFirst();
 	}
 
 	/**
-	 * Executes a query and maps all of its rows.
+	 * Executes a query and maps all its rows.
 	 */
 	<T> List<T> queryAll(NamedStatement statement, Map<String, ?> values, RowMapper<T> mapper) throws SQLException {
 		try (PreparedStatement prepared = prepare(statement)) {
-			statement.bind(prepared, values);
+			bind(prepared, statement, values);
 			List<T> rows = new ArrayList<>();
 			try (ResultSet result = prepared.executeQuery()) {
 				while (result.next()) {
@@ -153,32 +138,20 @@ record JdbcCall(Connection connection, long deadline, boolean ownThread) {
 	private PreparedStatement prepare(NamedStatement statement) throws SQLException {
 		long left = this.deadline - System.nanoTime();
 		if (left <= 0) {
-			// the caller has given up: what it does not expect any more is not carried
-			// out
-			throw new SQLTimeoutException("There is no time left for a statement");
+			// the caller does not wait any more, so nothing must change
+			throw new SQLTimeoutException("No time left for another statement");
 		}
-		if (this.ownThread) {
-			this.connection.setNetworkTimeout(Runnable::run, (int) Math.max(1, TimeUnit.NANOSECONDS.toMillis(left)));
-			return this.connection.prepareStatement(statement.sql());
+		if (this.endedBySocket) {
+			this.connection.setNetworkTimeout(Runnable::run, millis(left));
 		}
-		PreparedStatement prepared = this.connection.prepareStatement(statement.sql());
-		try {
-			prepared.setQueryTimeout(seconds());
-			return prepared;
-		}
-		catch (SQLException | RuntimeException ex) {
-			close(prepared, ex);
-			throw ex;
-		}
+		return this.connection.prepareStatement(statement.sql());
 	}
 
-	private static void close(Statement statement, Exception failure) {
-		try {
-			statement.close();
+	private void bind(PreparedStatement prepared, NamedStatement statement, Map<String, ?> values) throws SQLException {
+		if (!this.endedBySocket) {
+			prepared.setQueryTimeout((int) TimeUnit.NANOSECONDS.toSeconds(this.deadline - System.nanoTime()) + 1);
 		}
-		catch (SQLException ex) {
-			failure.addSuppressed(ex);
-		}
+		statement.bind(prepared, values);
 	}
 
 	/**

@@ -17,21 +17,24 @@ import org.springframework.jdbc.support.SQLExceptionSubclassTranslator;
 import org.springframework.jdbc.support.SQLExceptionTranslator;
 
 /**
- * Classifies errors of the database, and describes each of them in a sentence with the
- * database's own words.
+ * Classifies errors of the database and converts them into exceptions that quote the
+ * database.
  */
 final class JdbcErrors {
 
 	private static final SQLExceptionTranslator TRANSLATOR = new SQLExceptionSubclassTranslator();
 
-	/** PostgreSQL, and H2. */
+	/** Of PostgreSQL and H2. */
 	private static final Set<String> READ_ONLY_STATES = Set.of("25006", "90097");
 
-	/** MariaDB and MySQL: the server, and the transaction. */
+	/** Of MariaDB and MySQL, for a read-only server and a read-only transaction. */
 	private static final Set<Integer> READ_ONLY_CODES = Set.of(1290, 1792);
 
-	/** PostgreSQL: a prepared statement that exists, and one that does not. */
+	/** Of PostgreSQL, for a prepared statement that already exists or does not exist. */
 	private static final Set<String> PREPARED_STATES = Set.of("42P05", "26000");
+
+	/** Of H2, whose driver does not count it as a conflict. */
+	private static final int ROW_LOCK_TIMEOUT = 50200;
 
 	private JdbcErrors() {
 	}
@@ -41,20 +44,11 @@ final class JdbcErrors {
 	}
 
 	/**
-	 * Whether the database has chosen this statement to give way to another one: a
-	 * deadlock, a serialization failure, a timeout of a lock on a row.
+	 * Returns whether the statement failed because of a concurrent one: a deadlock, a
+	 * serialization failure, or a timeout of a row lock.
 	 */
 	static boolean isConflict(SQLException ex) {
-		return translate(ex) instanceof ConcurrencyFailureException;
-	}
-
-	/**
-	 * Whether the connection has ended, or the server has ended it: SQL states of class
-	 * 08, and those of a server that shuts down.
-	 */
-	static boolean isConnectionLost(SQLException ex) {
-		String state = String.valueOf(ex.getSQLState());
-		return state.startsWith("08") || state.startsWith("57P0");
+		return translate(ex) instanceof ConcurrencyFailureException || ex.getErrorCode() == ROW_LOCK_TIMEOUT;
 	}
 
 	private static @Nullable DataAccessException translate(SQLException ex) {
@@ -62,44 +56,42 @@ final class JdbcErrors {
 	}
 
 	/**
-	 * Describes a failure.
-	 * @param table the table of locks
+	 * Converts a failure.
+	 * @param table the lock table
 	 * @param database the address of the database, or empty
 	 */
 	static LockUnavailableException unavailable(SQLException ex, String table, String database) {
 		Throwable cause = NestedExceptionUtils.getMostSpecificCause(ex);
-		if (isLoginRefusal(ex)) {
+		if (isLoginRejected(ex)) {
 			return new LockUnavailableException(
-					"The database of the locks" + database + " refuses the login: " + cause.getMessage(),
+					"The lock database" + database + " rejects the login: " + cause.getMessage(),
 					"Check the user and the password", ex, true);
 		}
 		if (isOfAnotherSession(cause)) {
-			return new LockUnavailableException("The database of the locks" + database
+			return new LockUnavailableException("The lock database" + database
 					+ " is behind a pooler that mixes up prepared statements: " + cause.getMessage(),
 					"Add prepareThreshold=0 to the JDBC URL", ex, false);
 		}
 		if (translate(ex) instanceof BadSqlGrammarException) {
 			return new LockUnavailableException(
-					"The table of locks '" + table + "', or that of waiters, cannot be used: " + cause.getMessage(),
+					"The lock table '" + table + "' or its waiter table cannot be used: " + cause.getMessage(),
 					"Create both in a migration, with the columns of"
 							+ " io/github/lockspring/jdbc/lock-lease-*.sql, or with distributed-lock.jdbc.initialize-schema=always"
-							+ " (H2 in a file is no embedded database);"
+							+ " (H2 in a file is not an embedded database);"
 							+ " the user of the database needs the rights to SELECT, INSERT, UPDATE and, of '" + table
 							+ "_waiter', DELETE",
 					ex, true);
 		}
 		if (isReadOnly(ex)) {
-			return new LockUnavailableException(
-					"The database of the locks" + database + " is read-only: " + cause.getMessage(),
-					"Locks have to be written: connect to the primary server", ex, false);
+			return new LockUnavailableException("The lock database" + database + " is read-only: " + cause.getMessage(),
+					"Connect to the primary server, since locks have to be written", ex, false);
 		}
-		return new LockUnavailableException(
-				"The database of the locks" + database + " cannot be used: " + cause.getMessage(), ex);
+		return new LockUnavailableException("The lock database" + database + " cannot be used: " + cause.getMessage(),
+				ex);
 	}
 
 	/**
-	 * Whether the server writes nothing at all, such as a copy, or one that was a primary
-	 * before.
+	 * Returns whether the server is read-only, such as a replica or a former primary.
 	 */
 	static boolean isReadOnly(SQLException ex) {
 		return NestedExceptionUtils.getMostSpecificCause(ex) instanceof SQLException refused
@@ -107,13 +99,13 @@ final class JdbcErrors {
 						|| READ_ONLY_CODES.contains(refused.getErrorCode()));
 	}
 
-	/** Whether PostgreSQL has a prepared statement already, or not any more. */
+	/** Returns whether a prepared statement belongs to another session of PostgreSQL. */
 	private static boolean isOfAnotherSession(Throwable cause) {
 		return cause instanceof SQLException failure && PREPARED_STATES.contains(String.valueOf(failure.getSQLState()));
 	}
 
-	/** Whether the user or the password is wrong (class 28 of the SQL states). */
-	static boolean isLoginRefusal(Throwable failure) {
+	/** Returns whether the user or the password is wrong (SQL state class 28). */
+	static boolean isLoginRejected(Throwable failure) {
 		Throwable next = failure;
 		while (next != null && !(next instanceof SQLException sql && sql.getSQLState() != null
 				&& sql.getSQLState().startsWith("28"))) {
@@ -122,17 +114,17 @@ final class JdbcErrors {
 		return next != null;
 	}
 
-	static LockUnavailableException timeout(Duration timeout, String database) {
+	static LockUnavailableException timeout(Duration timeout, String database, @Nullable SQLException cause) {
 		return new LockUnavailableException(String.format(Locale.ROOT,
-				"The database of the locks%s did not answer within %d ms. Its statements are slow, it cannot be reached, or"
+				"The lock database%s did not reply within %d ms. Its statements are slow, it cannot be reached, or"
 						+ " all connections of the lock store are in use",
-				database, timeout.toMillis()));
+				database, timeout.toMillis()), cause);
 	}
 
 	static LockUnavailableException unknownDatabase(String product) {
-		return new LockUnavailableException("Locks cannot be kept in the database '" + product
-				+ "': use H2, PostgreSQL, MariaDB or MySQL, which may be another database than the application's", null,
-				true);
+		return new LockUnavailableException("The database '" + product
+				+ "' cannot store locks: use H2, PostgreSQL, MariaDB or MySQL, in addition to the application's database if necessary",
+				null, true);
 	}
 
 }

@@ -5,7 +5,6 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
@@ -19,14 +18,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The messages for one instance. Can be opened and closed repeatedly. Thread-safe.
+ * The inbox of one instance. Can be opened and closed repeatedly. Thread-safe.
  */
 /*
- * For maintainers: each opening has a thread, which looks for the transport of the
- * database and lets it receive messages until the inbox is closed. `doubts` counts the
- * reasons to doubt that messages arrive: the opening, probes, failures of the transport,
- * its beginning to listen. A confirmation belongs to one of them. However many there are,
- * one message that confirms is under way at most; the next one is about the last of them.
+ * For maintainers: each opening has a thread. It selects the transport for the database
+ * and receives messages until the inbox is closed, starting again after each failure.
+ * Only this thread sets and clears the confirmation.
  */
 final class JdbcInbox implements Inbox {
 
@@ -36,9 +33,7 @@ final class JdbcInbox implements Inbox {
 
 	private static final long MAX_PAUSE_MILLIS = 10_000;
 
-	private static final AtomicLong OPENINGS = new AtomicLong();
-
-	/** The inboxes of the store that are open, by instance. */
+	/** The open inboxes of the store, by instance. */
 	private final Map<String, JdbcInbox> open;
 
 	private final String instance;
@@ -51,19 +46,18 @@ final class JdbcInbox implements Inbox {
 
 	private final Object delivery = new Object();
 
-	/** The tokens in the queue that messages should reach, with the keys of users. */
+	/** The queued tokens that expect messages, with the users' keys. */
 	private final Map<OwnerToken, String> waiting = new ConcurrentHashMap<>();
 
 	private volatile @Nullable Opening present;
 
-	/** When a caller has waited, or a message has arrived, last. */
+	/** The last time at which a caller began to wait or a message arrived. */
 	private volatile long neededAt;
 
 	/**
-	 * Creates an inbox that is closed.
-	 * @param open the inboxes that are open, by instance, for this one to be among while
-	 * it is
-	 * @param idle how long an inbox stays open that nobody needs
+	 * Creates a closed inbox.
+	 * @param open the open inboxes, by instance; contains this one while it is open
+	 * @param idle how long an idle inbox stays open
 	 */
 	JdbcInbox(Map<String, JdbcInbox> open, String instance, InboxListener listener, Supplier<Transport> transports,
 			Duration idle) {
@@ -87,7 +81,7 @@ final class JdbcInbox implements Inbox {
 			new DaemonThreadFactory("lock-jdbc-inbox").newThread(opening).start();
 		}
 		catch (Error ex) {
-			// no thread at present; waiters poll, and open the inbox again
+			// no thread available now; waiters poll, and will open the inbox again
 			logger.debug("The inbox was not opened", ex);
 			close();
 		}
@@ -101,16 +95,7 @@ final class JdbcInbox implements Inbox {
 	@Override
 	public boolean isConfirmed() {
 		Opening opening = this.present;
-		return opening != null && opening.isConfirmed();
-	}
-
-	@Override
-	public void probe() {
-		Opening opening = this.present;
-		if (opening != null) {
-			opening.doubt();
-			opening.transport().probe(opening);
-		}
+		return opening != null && opening.confirmed;
 	}
 
 	@Override
@@ -130,8 +115,8 @@ final class JdbcInbox implements Inbox {
 		}
 	}
 
-	/** A token waits for messages. */
-	void waits(String key, OwnerToken token) {
+	/** Adds a token that waits for messages. */
+	void add(String key, OwnerToken token) {
 		Opening opening = this.present;
 		if (opening != null) {
 			this.waiting.put(token, key);
@@ -139,66 +124,50 @@ final class JdbcInbox implements Inbox {
 		}
 	}
 
-	/** A token waits for messages no more. */
-	void forget(OwnerToken token) {
+	/** Removes a token that waits no longer. */
+	void remove(OwnerToken token) {
 		this.waiting.remove(token);
 	}
 
 	/**
-	 * A token owns the lock. Where the owner is not told when others wait, it has to
-	 * assume that they do.
+	 * Reports that a token owns the lock. If the transport does not notify owners of
+	 * waiters, the owner has to assume that there are some.
 	 */
 	void acquired(String key, OwnerToken token) {
 		Opening opening = this.present;
-		if (opening != null && !opening.transport().tellsOwners()) {
+		if (opening != null && !opening.transport().notifiesOwners()) {
 			opening.deliver((to) -> to.wanted(key, token));
 		}
 	}
 
 	/**
-	 * Receives messages by the means of a database.
+	 * Receives messages through a database.
 	 */
 	@FunctionalInterface
 	interface Transport {
 
-		/** Before it is known: receives nothing. */
+		/** Receives nothing: used until the transport is selected. */
 		Transport NONE = (opening) -> {
 		};
 
 		/**
-		 * Receives messages until the opening is over, or messages cannot be received any
-		 * more.
+		 * Receives messages until the inbox is closed or receiving fails.
 		 */
 		void receive(Opening opening) throws SQLException, InterruptedException;
 
-		/**
-		 * Confirms the opening soon if messages arrive, unless receiving them does so
-		 * anyway. Does not block.
-		 */
-		default void probe(Opening opening) {
-		}
-
-		/** Whether an owner is told that others wait for its lock. */
-		default boolean tellsOwners() {
+		/** Returns whether owners are notified of waiters. */
+		default boolean notifiesOwners() {
 			return true;
 		}
 
 	}
 
 	/**
-	 * The inbox between an opening and the next closing.
+	 * The inbox between being opened and being closed.
 	 */
 	final class Opening implements Runnable {
 
-		/* No message of another opening confirms this one. */
-		private long doubts = OPENINGS.addAndGet(1L << 32);
-
-		private long confirmed = -1;
-
-		private long doubtedAt = System.nanoTime();
-
-		/** What the probe under way is for; 0 if there is none. */
-		private long probed;
+		private volatile boolean confirmed;
 
 		private volatile Transport transport = Transport.NONE;
 
@@ -212,15 +181,15 @@ final class JdbcInbox implements Inbox {
 					this.transport.receive(this);
 				}
 				catch (SQLException | LockUnavailableException ex) {
-					logger.debug("Messages do not arrive", ex);
+					logger.debug("Cannot receive messages", ex);
 				}
 				catch (InterruptedException ex) {
 					logger.debug("Interrupted", ex);
 				}
 				catch (RuntimeException | Error ex) {
-					logger.warn("The messages of locks cannot be received, and waiting instances poll meanwhile", ex);
+					logger.warn("Cannot receive the messages of locks; waiting instances poll instead", ex);
 				}
-				doubt();
+				this.confirmed = false;
 				pauseAfterFailure();
 				closeIfIdle();
 			}
@@ -248,98 +217,47 @@ final class JdbcInbox implements Inbox {
 			return this.transport;
 		}
 
-		synchronized boolean isConfirmed() {
-			return this.confirmed == this.doubts;
+		boolean isConfirmed() {
+			return this.confirmed;
 		}
 
-		/** Returns for how many nanoseconds a doubt has not been answered; 0 if none. */
-		synchronized long doubtfulFor() {
-			return (this.confirmed == this.doubts) ? 0 : System.nanoTime() - this.doubtedAt;
-		}
-
-		/** Returns the number of the last doubt, which is positive. */
-		synchronized long doubts() {
-			return this.doubts;
-		}
-
-		/** Messages can arrive from now on; those of earlier doubts could not. */
-		synchronized void listens() {
-			this.doubts++;
-			this.doubtedAt = System.nanoTime();
-		}
-
-		/**
-		 * Begins a probe.
-		 * @return the doubt that it is for; 0 while another probe is under way
-		 */
-		synchronized long beginProbe() {
-			if (this.probed != 0) {
-				return 0;
-			}
-			this.probed = this.doubts;
-			return this.probed;
-		}
-
-		/**
-		 * A probe was sent, or could not be.
-		 * @return whether there is another doubt since
-		 */
-		synchronized boolean endProbe() {
-			boolean again = isOpen() && this.probed != this.doubts;
-			this.probed = 0;
-			return again;
-		}
-
-		synchronized void doubt() {
-			if (this.confirmed == this.doubts) {
-				this.doubtedAt = System.nanoTime();
-			}
-			this.doubts++;
-			notifyAll();
-		}
-
-		/**
-		 * Messages have arrived, since the given doubt.
-		 */
-		void confirm(long doubt) {
-			synchronized (this) {
-				if (doubt != this.doubts || this.confirmed == doubt) {
-					return;
-				}
-				this.confirmed = doubt;
+		/** Records that messages arrive. */
+		void confirm() {
+			if (!this.confirmed) {
+				this.confirmed = true;
 				this.pause = MIN_PAUSE_MILLIS;
+				deliver(InboxListener::opened);
 			}
-			deliver(InboxListener::opened);
 		}
 
 		synchronized void wake() {
 			notifyAll();
 		}
 
-		/** Blocks until a token waits, there is a doubt, or the inbox is closed. */
+		/** Blocks until a token waits, or the inbox is closed. */
 		synchronized void awaitWork() throws InterruptedException {
-			while (isOpen() && JdbcInbox.this.waiting.isEmpty() && this.confirmed == this.doubts) {
+			while (isOpen() && JdbcInbox.this.waiting.isEmpty()) {
 				wait();
 			}
 		}
 
-		/** The tokens that wait for a message, and the keys of users. */
+		/** Returns the tokens that wait for a message, with the users' keys. */
 		Map<OwnerToken, String> waiting() {
 			return JdbcInbox.this.waiting;
 		}
 
-		/** A caller waits, or a message has arrived. */
+		/** Records that a caller waits or a message has arrived. */
 		void needed() {
 			JdbcInbox.this.neededAt = System.nanoTime();
 			wake();
 		}
 
-		/** Ends an opening that nobody has needed for a while. */
+		/** Closes the inbox if it has been idle for a while. */
 		void closeIfIdle() {
 			JdbcInbox.this.closeIfIdle(this);
 		}
 
-		/** One message at a time, as the listener may expect. */
+		/** Delivers one message at a time, as listeners expect. */
 		void deliver(Consumer<InboxListener> message) {
 			synchronized (JdbcInbox.this.delivery) {
 				if (isOpen()) {

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.WeakHashMap;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -18,18 +19,18 @@ import java.util.stream.IntStream;
 import javax.sql.DataSource;
 
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.internal.Stages;
 import io.github.lockspring.internal.base.StoreOptions;
 import io.github.lockspring.internal.sql.RowKey;
 import io.github.lockspring.store.Inbox;
 import io.github.lockspring.store.InboxListener;
-import io.github.lockspring.store.LockStore.AcquireRequest.QueueMode;
+import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.LockStore.AcquireRequest;
 import io.github.lockspring.store.LockStore.AcquireResult;
 import io.github.lockspring.store.LockStore.ReleaseRequest;
 import io.github.lockspring.store.LockStore.ReleaseResult;
 import io.github.lockspring.store.LockStore.RenewRequest;
 import io.github.lockspring.store.LockStore.RenewResult;
-import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.LockStoreInspector;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.StoreHealth;
@@ -40,26 +41,31 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
 
 /**
- * Stores locks in a table. Each lock has a row, which is inserted when it is acquired for
- * the first time and stays until it has not been used for a long time: it carries the
- * last fencing token. Only the clock of the database server counts. The scripts that
- * create the table are next to this class ({@code lock-lease-postgresql.sql} and others),
- * to be run by Flyway, Liquibase or by hand.
+ * Stores locks in a table of PostgreSQL, H2, MariaDB or MySQL. Each lock has a row,
+ * inserted when the lock is acquired for the first time. The row keeps the last fencing
+ * token and is deleted after a long time without use. Only the clock of the database
+ * server counts. The scripts that create the tables are next to this class
+ * ({@code lock-lease-postgresql.sql} and others); run them with Flyway, Liquibase or by
+ * hand.
  * <p>
- * Every request is executed on a connection of the store, commits by itself, and never
- * takes part in a transaction of the caller. Up to half of the connections stay open for
- * callers that execute their requests themselves. The {@link DataSource} should be used
- * by this store only: callers that wait for a lock with all connections of a shared pool
- * in their hands would keep the holder from releasing it.
+ * Every request runs on the thread that sends it, on a connection of the
+ * {@link DataSource}. It commits by itself and never takes part in a transaction of the
+ * caller. At the timeout of the request, the socket timeout of the driver ends a
+ * statement; an embedded database has none and ends it up to a second later. A request
+ * may last longer by the time that the source takes to provide a connection, so the
+ * timeout of a pool should be short. An interrupt does not end a request. H2 closes a
+ * database in a file if a thread is interrupted during a statement, unless the URL begins
+ * with {@code jdbc:h2:async:}.
  * <p>
- * Waiters stand in a table too. A release hands the lock over to the first of them in the
- * statement that ends its own ownership. PostgreSQL notifies its instance; with other
- * databases, each instance polls with one query for all of its waiters. The listening
- * connection is taken from the same source, in addition to the others, while callers
- * wait.
+ * Use a source for this store only. If callers that wait for a lock occupied all
+ * connections of a shared pool, its holder could not release it.
  * <p>
- * For PostgreSQL, H2, MariaDB and MySQL; another database is refused by the first
- * request. Thread-safe. Does not connect before that.
+ * A second table contains the waiters. A release ends the ownership and hands the lock
+ * over to the first waiter in one statement. PostgreSQL notifies the waiter's instance;
+ * with other databases, each instance polls with one query for all its waiters. While
+ * callers wait, PostgreSQL needs one more connection of the source for listening.
+ * <p>
+ * Connects with the first request, which rejects other databases. Thread-safe.
  *
  * @since 0.1
  */
@@ -70,10 +76,10 @@ public final class JdbcLockStore implements LockStore {
 	 */
 	public static final String DEFAULT_TABLE = "lock_lease";
 
-	/** Enough for callers of an application that have a lock, and few for a database. */
+	/** Enough for the lock holders of an application, and few for a database. */
 	private static final int DEFAULT_CONNECTIONS = 5;
 
-	/** Longer than any process is paused, and than a clock is set back. */
+	/** Longer than any pause of a process, or than a clock is ever set back. */
 	private static final Duration DEFAULT_PURGE_AFTER = Duration.ofDays(30);
 
 	private static final Duration INBOX_IDLE = Duration.ofSeconds(60);
@@ -85,11 +91,9 @@ public final class JdbcLockStore implements LockStore {
 
 	private final JdbcStoreSettings settings;
 
-	private final LentConnections lent;
-
 	private final JdbcExecutor requests;
 
-	/* Separate, so a lease is not lost while callers keep all other connections busy */
+	/* One connection, so that no lease is lost while callers use all others */
 	private final JdbcExecutor renewals;
 
 	private final FirstConnection firstConnection;
@@ -97,11 +101,11 @@ public final class JdbcLockStore implements LockStore {
 	/** Null to keep all rows. */
 	private final @Nullable LockTablePurge purge;
 
-	/** Those that are open. */
+	/** The open inboxes, by instance. */
 	private final Map<String, JdbcInbox> inboxes = new ConcurrentHashMap<>();
 
 	/**
-	 * The keys of users that their rows do not tell, for as long as the engine has the
+	 * The users' keys whose rows contain only a hash, for as long as the engine uses the
 	 * token.
 	 */
 	private final Map<OwnerToken, String> hashedKeys = Collections.synchronizedMap(new WeakHashMap<>());
@@ -111,11 +115,9 @@ public final class JdbcLockStore implements LockStore {
 	private JdbcLockStore(DataSource dataSource, @Nullable String name, JdbcStoreSettings settings) {
 		this.dataSource = dataSource;
 		this.settings = settings;
-		this.lent = new LentConnections((settings.connections() - 1) / 2);
 		String database = (name != null) ? " (" + name + ")" : "";
-		this.requests = new JdbcExecutor(dataSource, settings.table(), database, "lock-jdbc",
-				settings.connections() - 1, this.lent);
-		this.renewals = new JdbcExecutor(dataSource, settings.table(), database, "lock-jdbc-renewal", 1, this.lent);
+		this.requests = new JdbcExecutor(dataSource, settings.table(), database, settings.connections() - 1);
+		this.renewals = new JdbcExecutor(dataSource, settings.table(), database, 1);
 		this.firstConnection = new FirstConnection(() -> this.requests.execute(this::probe, settings.connectTimeout()),
 				settings.connectTimeout());
 		Duration purgeAfter = settings.purgeAfter();
@@ -124,15 +126,15 @@ public final class JdbcLockStore implements LockStore {
 				: null;
 	}
 
-	/** Reads both tables, so that a missing one is known before the first lock. */
+	/** Reads both tables, to detect a missing one before the first lock. */
 	private boolean probe(JdbcCall call) throws SQLException {
 		return table(call).rows(call, "").isEmpty();
 	}
 
 	/**
-	 * Begins to build a store.
-	 * @param dataSource the source of connections, best a pool used by this store only;
-	 * it stays the caller's to close, after the store
+	 * Creates a builder.
+	 * @param dataSource the source of connections, preferably a pool for this store only;
+	 * the caller closes it after the store
 	 * @return the builder
 	 */
 	public static Builder builder(DataSource dataSource) {
@@ -141,84 +143,68 @@ public final class JdbcLockStore implements LockStore {
 
 	@Override
 	public StoreTraits traits() {
-		return StoreTraits.exact();
+		return StoreTraits.exact().withBlocking(true);
 	}
 
 	@Override
-	public void connect() {
-		this.firstConnection.open();
+	public CompletionStage<@Nullable Void> connected() {
+		return this.firstConnection.open();
 	}
 
 	@Override
-	public void awaitConnection() {
-		this.firstConnection.await();
-	}
-
-	@Override
-	public AcquireResult acquire(AcquireRequest request, Duration timeout) {
+	public CompletionStage<AcquireResult> acquire(AcquireRequest request, Duration timeout) {
+		OwnerToken token = request.token();
 		String row = row(request.key());
 		if (!row.equals(this.settings.keyPrefix() + request.key())) {
-			this.hashedKeys.put(request.token(), request.key());
+			this.hashedKeys.put(token, request.key());
 		}
-		JdbcInbox inbox = this.inboxes.get(request.token().instance());
-		if (inbox == null) {
-			return send(request, row, timeout);
-		}
-		// no message about what this request does
-		inbox.forget(request.token());
-		boolean acquired = false;
-		try {
-			AcquireResult result = send(request, row, timeout);
-			acquired = result instanceof AcquireResult.Acquired;
-			return result;
-		}
-		finally {
-			if (acquired) {
-				inbox.acquired(request.key(), request.token());
-			}
-			else if (isInformed(request.queueMode())) {
-				// without a result it may be queued too
-				inbox.waits(request.key(), request.token());
-			}
-		}
-	}
-
-	private AcquireResult send(AcquireRequest request, String row, Duration timeout) {
-		return this.requests.execute((call) -> table(call).acquire(call, row, request.token().toString(),
-				micros(request.ttl()), request.queueMode()), timeout);
-	}
-
-	private static boolean isInformed(QueueMode mode) {
-		return mode == QueueMode.JOIN || mode == QueueMode.REJOIN;
+		Optional<JdbcInbox> inbox = Optional.ofNullable(this.inboxes.get(token.instance()));
+		// messages that concern this request are of no use
+		inbox.ifPresent((open) -> open.remove(token));
+		return Stages.<AcquireResult>call(() -> this.requests.execute(
+				(call) -> table(call).acquire(call, row, token.toString(), micros(request.ttl()), request.queue()),
+				timeout))
+			.whenComplete((result, failure) -> {
+				if (result instanceof AcquireResult.Acquired) {
+					inbox.ifPresent((open) -> open.acquired(request.key(), token));
+				}
+				else if (request.queue()) {
+					// a request without a result may have queued it, too
+					inbox.ifPresent((open) -> open.add(request.key(), token));
+				}
+			});
 	}
 
 	@Override
-	public ReleaseResult release(ReleaseRequest request, Duration timeout) {
-		JdbcInbox inbox = this.inboxes.get(request.token().instance());
-		if (inbox != null) {
-			inbox.forget(request.token());
-		}
-		AtomicInteger sends = new AtomicInteger();
-		ReleaseResult result = this.requests.execute((call) -> {
-			sends.incrementAndGet();
-			return table(call).release(call, row(request.key()), request.token().toString(), request.lastFencingToken(),
-					micros(request.keep()));
-		}, timeout);
-		return (result instanceof ReleaseResult.NotOwner notOwner)
-				? ReleaseResult.NotOwner.of(notOwner.fencingToken(), sends.get()) : result;
+	public CompletionStage<ReleaseResult> release(ReleaseRequest request, Duration timeout) {
+		return Stages.call(() -> {
+			JdbcInbox inbox = this.inboxes.get(request.token().instance());
+			if (inbox != null) {
+				inbox.remove(request.token());
+			}
+			AtomicInteger sends = new AtomicInteger();
+			ReleaseResult result = this.requests.execute((call) -> {
+				sends.incrementAndGet();
+				return table(call).release(call, row(request.key()), request.token().toString(),
+						request.lastFencingToken(), micros(request.keep()));
+			}, timeout);
+			return (result instanceof ReleaseResult.NotOwner notOwner)
+					? ReleaseResult.NotOwner.of(notOwner.fencingToken(), sends.get()) : result;
+		});
 	}
 
 	@Override
-	public List<RenewResult> renew(List<RenewRequest> requests, Duration timeout) {
-		if (requests.isEmpty()) {
-			return List.of();
-		}
+	public CompletionStage<List<RenewResult>> renew(List<RenewRequest> requests, Duration timeout) {
+		return Stages.call(() -> requests.isEmpty() ? List.of() : renewAll(requests, timeout));
+	}
+
+	private List<RenewResult> renewAll(List<RenewRequest> requests, Duration timeout) {
 		List<Map<String, Object>> values = requests.stream()
 			.map((request) -> Map.<String, Object>of("key", row(request.key()), "token", request.token().toString(),
 					"ttl", micros(request.ttl())))
 			.toList();
-		// in one order everywhere: a batch may be one transaction, and keeps its rows
-		// locked
+		// in the same order everywhere, since a batch may be one transaction that locks
+		// its rows
 		List<Integer> order = IntStream.range(0, values.size())
 			.boxed()
 			.sorted(Comparator.comparing((index) -> (String) values.get(index).get("key")))
@@ -236,7 +222,7 @@ public final class JdbcLockStore implements LockStore {
 		return RowKey.of(this.settings.keyPrefix() + key);
 	}
 
-	// a duration below a microsecond is still one: zero would mean none
+	// at least one microsecond, since zero would mean none
 	private static long micros(Duration duration) {
 		return duration.isZero() ? 0 : Math.max(1, TimeUnit.NANOSECONDS.toMicros(duration.toNanos()));
 	}
@@ -262,7 +248,7 @@ public final class JdbcLockStore implements LockStore {
 		return Optional.of(new JdbcInbox(this.inboxes, instance, listener, () -> transport(instance), INBOX_IDLE));
 	}
 
-	/** Notifications need this database, this driver, and a connection to it. */
+	/** Listens with PostgreSQL and its driver, and polls otherwise. */
 	private JdbcInbox.Transport transport(String instance) {
 		return this.requests.execute((call) -> {
 			Dialect dialect = dialect(call);
@@ -275,7 +261,7 @@ public final class JdbcLockStore implements LockStore {
 	}
 
 	/**
-	 * Reads both tables.
+	 * Checks that both tables can be read.
 	 */
 	@Override
 	public Optional<StoreHealth> health(Duration timeout) {
@@ -296,7 +282,8 @@ public final class JdbcLockStore implements LockStore {
 	}
 
 	/**
-	 * Ends the threads of this store. Does not close the {@link DataSource}.
+	 * Stops the threads of this store and rejects further requests. Does not close the
+	 * {@link DataSource}.
 	 */
 	@Override
 	public void close() {
@@ -304,12 +291,11 @@ public final class JdbcLockStore implements LockStore {
 			this.purge.close();
 		}
 		this.inboxes.values().forEach(JdbcInbox::close);
-		this.lent.close();
 		this.requests.close();
 		this.renewals.close();
 	}
 
-	/** Knows the instances by their identity only. */
+	/** Cannot describe instances. */
 	private final class Inspector implements LockStoreInspector {
 
 		@Override
@@ -318,7 +304,7 @@ public final class JdbcLockStore implements LockStore {
 				.execute((call) -> LockQueue.describe(key, table(call).rows(call, row(key))), timeout);
 		}
 
-		/* The statements that the owner itself would send */
+		/* Sends the same statements as the owner would */
 		@Override
 		public boolean forceRelease(StoredLock seen, Duration timeout) {
 			return JdbcLockStore.this.requests.execute(
@@ -352,8 +338,8 @@ public final class JdbcLockStore implements LockStore {
 		}
 
 		/**
-		 * Names the database in messages.
-		 * @param name its address, for example, without a password
+		 * Sets the name of the database in messages.
+		 * @param name the name, for example its address without a password
 		 * @return this builder
 		 */
 		public Builder name(String name) {
@@ -383,8 +369,8 @@ public final class JdbcLockStore implements LockStore {
 
 		/**
 		 * Sets the largest number of connections in use at the same time, five by
-		 * default. One of them is for renewals only. The {@code DataSource} should offer
-		 * as many and, for PostgreSQL, one more.
+		 * default. One of them is for renewals only; further callers wait. The
+		 * {@code DataSource} should provide as many and, for PostgreSQL, one more.
 		 * @param connections the number of connections, at least two
 		 * @return this builder
 		 */
@@ -405,10 +391,10 @@ public final class JdbcLockStore implements LockStore {
 		}
 
 		/**
-		 * Sets how long ago a free lock was acquired last when its row is deleted, 30
+		 * Sets how long after its last acquisition the row of a free lock is deleted, 30
 		 * days by default. Needs the right to DELETE.
 		 * @param purgeAfter the age, at least an hour, and longer than the clock of the
-		 * server may ever be set back; null to keep all rows
+		 * server is ever set back; null to keep all rows
 		 * @return this builder
 		 */
 		public Builder purgeAfter(@Nullable Duration purgeAfter) {

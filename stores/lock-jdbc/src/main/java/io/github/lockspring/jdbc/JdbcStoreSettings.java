@@ -7,13 +7,14 @@ import io.github.lockspring.internal.sql.TableName;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Settings of a {@link JdbcLockStore}; its builder describes them.
+ * Settings of a {@link JdbcLockStore}, see its builder.
  */
 record JdbcStoreSettings(String keyPrefix, String table, int connections, Duration connectTimeout,
 		@Nullable Duration purgeAfter) {
 
 	/*
-	 * Longer than any statement lasts: one that inserts a row has read the clock before
+	 * Longer than any statement lasts, since an INSERT reads the clock before it locks
+	 * the row
 	 */
 	private static final Duration MIN_PURGE_AFTER = Duration.ofHours(1);
 

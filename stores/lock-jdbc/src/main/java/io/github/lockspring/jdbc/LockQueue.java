@@ -10,46 +10,48 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 import io.github.lockspring.store.LockStore.AcquireRequest;
+import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.StoredLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The statements on the table of waiters. Immutable.
+ * The statements on the waiter table. Immutable.
  */
 /*
- * For maintainers: no transaction has more than one statement. With several, a process
- * that is paused between two of them would keep the row of the lock locked, and all
- * others waiting. What makes a hand-over atomic is that the row of the lock is changed by
- * one statement that compares queued_until with what was read before:
+ * For maintainers: every transaction has a single statement. If it had several, a process
+ * paused between two of them would keep the row of the lock locked and block all others.
+ * A hand-over is atomic because one statement changes the row of the lock and compares
+ * queued_until with the value read before:
  *
- * - An attempt first writes the waiter's row (join, rejoin), then raises queued_until in
- * the row of the lock (mark), if another owner has it. If the lock was released or handed
- * over in between, no row is marked, and the attempt begins again.
+ * - An attempt first writes the waiter's row (join). Then it raises queued_until in the
+ * row of the lock (mark), if another owner has the lock. If the lock was released or
+ * handed over in between, no row is marked, and the attempt starts again.
  *
- * - A release without an entry in queued_until frees the lock at once. Otherwise it reads
- * lock and waiters in one statement, and frees the lock or hands it over only if
- * queued_until is unchanged. So it has seen every waiter that has marked the row, or it
- * reads again.
+ * - A release frees the lock immediately if queued_until is not set. Otherwise it reads
+ * the lock and the waiters in one statement, and frees the lock or hands it over only if
+ * queued_until has not changed. If it has, the release reads again, so it never misses a
+ * waiter that has marked the row.
  *
  * - The row of a waiter stays when the lock is handed over to it, and is deleted before
- * it releases the lock. So queued_until is not reset by a hand-over: a release must look
- * for its own row as long as that may count.
+ * it releases the lock. So a hand-over does not reset queued_until, and the release looks
+ * for its own row.
  *
- * - A waiter that leaves deletes its row, then raises queued_until (unless it owns the
- * lock by then, and releases it), so no release that has read its row before can hand the
- * lock over to it.
+ * - A waiter that leaves deletes its row, then raises queued_until, so that no release
+ * that has read the row before can hand the lock over to it. If it owns the lock by then,
+ * it releases it.
  *
- * A waiter counts the lease that it is granted from before it sent its last attempt. A
- * hand-over that was decided before that attempt marked the row does not take place, so
- * the clock that it reads is later, and so is the end of the lease that it writes. The
- * same makes its fencing token larger than the one that the attempt was told.
+ * A waiter counts its granted lease from before its last attempt. A hand-over decided
+ * before that attempt marked the row fails. So every hand-over reads the clock after the
+ * attempt and writes a later end of the lease. For the same reason its fencing token is
+ * larger than the one returned to the attempt.
  */
 final class LockQueue {
 
-	/** A waiter that misses five attempts is passed over. */
+	/** Waiters that miss five attempts are skipped. */
 	static final long PLACE_MICROS = 5 * TimeUnit.NANOSECONDS.toMicros(AcquireRequest.LONGEST_INTERVAL.toNanos());
 
-	private static final long POLL_DELAY_MICROS = TimeUnit.SECONDS.toMicros(1);
+	/** A token that needs no message may miss its turn. */
+	private static final long DELAY_WITHOUT_MESSAGE_MICROS = TimeUnit.SECONDS.toMicros(1);
 
 	private final NamedStatement join;
 
@@ -59,7 +61,7 @@ final class LockQueue {
 
 	private final NamedStatement read;
 
-	private final NamedStatement leave;
+	private final NamedStatement delete;
 
 	private final NamedStatement unmark;
 
@@ -70,17 +72,15 @@ final class LockQueue {
 		String now = dialect.nowMicros();
 		String mine = " WHERE lock_key = :key AND token = :token";
 		this.join = NamedStatement.parse(dialect
-			.insertIfAbsent("INSERT INTO " + waiters + " (lock_key, token, polls, joined_at, seen_at) VALUES (:key, "
-					+ ":token, :polls, " + now + " + :delay, " + now + ")"));
-		// polls comes last, since MySQL and MariaDB use the new values
-		this.rejoin = NamedStatement.parse("UPDATE " + waiters + " SET joined_at = CASE WHEN polls < :polls THEN " + now
-				+ " + :delay ELSE joined_at END, seen_at = " + now + ", polls = :polls" + mine);
+			.insertIfAbsent("INSERT INTO " + waiters + " (lock_key, token, joined_at, seen_at) VALUES (:key, "
+					+ ":token, " + now + " + :delay, " + now + ")"));
+		this.rejoin = NamedStatement.parse("UPDATE " + waiters + " SET seen_at = " + now + mine);
 		this.mark = NamedStatement.parse("UPDATE " + locks + " SET queued_until = GREATEST(queued_until + 1, " + now
 				+ " + " + PLACE_MICROS + ") WHERE lock_key = :key AND owner <> :token AND expires_at > " + now);
 		this.read = NamedStatement
-			.parse("SELECT " + LockRow.columns(now) + ", w.token, w.polls, w.seen_at FROM " + locks + " l LEFT JOIN "
-					+ waiters + " w ON w.lock_key = l.lock_key WHERE l.lock_key = :key ORDER BY w.joined_at, w.token");
-		this.leave = NamedStatement.parse("DELETE FROM " + waiters + mine);
+			.parse("SELECT " + LockRow.columns(now) + ", w.token, w.seen_at FROM " + locks + " l LEFT JOIN " + waiters
+					+ " w ON w.lock_key = l.lock_key WHERE l.lock_key = :key ORDER BY w.joined_at, w.token");
+		this.delete = NamedStatement.parse("DELETE FROM " + waiters + mine);
 		this.unmark = NamedStatement.parse("UPDATE " + locks
 				+ " SET queued_until = queued_until + 1 WHERE lock_key = :key AND (owner <> :token OR expires_at <= "
 				+ now + ")");
@@ -89,56 +89,53 @@ final class LockQueue {
 	}
 
 	/**
-	 * Puts a token into the queue, or says that it still waits.
-	 * @return whether it was not in the queue
+	 * Adds a token to the queue, or records that it still waits.
 	 */
-	boolean join(JdbcCall call, String key, String token, boolean polls) throws SQLException {
-		Map<String, Object> values = Map.of("key", key, "token", token, "polls", polls ? 1L : 0L, "delay",
-				polls ? POLL_DELAY_MICROS : 0L);
-		if (call.update(this.rejoin, values) > 0) {
-			return false;
+	void join(JdbcCall call, String key, String token) throws SQLException {
+		if (call.update(this.rejoin, Map.of("key", key, "token", token)) > 0) {
+			return;
 		}
+		boolean needsMessage = OwnerToken.parse(token).filter(OwnerToken::needsMessage).isPresent();
 		try {
-			if (call.update(this.join, values) > 0) {
-				return true;
-			}
+			call.update(this.join,
+					Map.of("key", key, "token", token, "delay", needsMessage ? 0L : DELAY_WITHOUT_MESSAGE_MICROS));
 		}
 		catch (SQLException ex) {
+			// a duplicate means that an earlier request of the token was executed late
 			if (!JdbcErrors.isDuplicateKey(ex)) {
 				throw ex;
 			}
 		}
-		// an earlier request of the token has been carried out since
-		call.update(this.rejoin, values);
-		return false;
 	}
 
 	/**
 	 * Makes releases look for waiters.
-	 * @return false if no other token owns the lock any more
+	 * @return false if no other token owns the lock now
 	 */
 	boolean mark(JdbcCall call, String key, String token) throws SQLException {
 		return call.update(this.mark, Map.of("key", key, "token", token)) > 0;
 	}
 
 	/**
-	 * Reads a lock and those that wait for it, the first one first.
-	 * @return a row for each waiter; one if there is none; none if there is no lock
+	 * Reads a lock and its waiters, in order.
+	 * @return one row for each waiter; a single row if there is no waiter; no row if
+	 * there is no lock
 	 */
 	List<Row> read(JdbcCall call, String key) throws SQLException {
 		return call.queryAll(this.read, Map.of("key", key), Row::of);
 	}
 
 	/**
-	 * Removes a token that owns the lock, or has found it free, from the queue.
+	 * Removes a token from the queue that owns the lock or has found it free.
 	 */
 	void remove(JdbcCall call, String key, String token) throws SQLException {
-		call.update(this.leave, Map.of("key", key, "token", token));
+		call.update(this.delete, Map.of("key", key, "token", token));
 	}
 
 	/**
-	 * Removes a token that gives up.
-	 * @return false if it owns the lock: it has been handed over meanwhile
+	 * Removes a token from the queue that waits no longer.
+	 * @return false if the token owns the lock, which was handed over to it in the
+	 * meantime
 	 */
 	boolean leave(JdbcCall call, String key, String token) throws SQLException {
 		remove(call, key, token);
@@ -146,17 +143,16 @@ final class LockQueue {
 	}
 
 	/**
-	 * Removes a token that the lock was handed over to, and the waiters that have not
-	 * been seen for long.
+	 * Removes the token to which the lock was handed over, and outdated waiters.
 	 */
 	void clean(JdbcCall call, String key, String token) throws SQLException {
 		call.update(this.clean, Map.of("key", key, "token", token));
 	}
 
 	/**
-	 * Describes a lock that is taken.
+	 * Describes a taken lock.
 	 * @param key the user's key
-	 * @param rows as {@link #read} returns them
+	 * @param rows the result of {@link #read}
 	 */
 	static Optional<StoredLock> describe(String key, List<Row> rows) {
 		LockRow lock = rows.isEmpty() ? null : rows.get(0).lock();
@@ -179,14 +175,13 @@ final class LockQueue {
 	 * A lock and one of its waiters.
 	 *
 	 * @param lock the lock
-	 * @param token the token that waits; null if none does
-	 * @param polls whether no message reaches it
+	 * @param token the waiting token; null if there is none
 	 * @param seenAt the time of its last attempt
 	 */
-	record Row(LockRow lock, @Nullable String token, boolean polls, long seenAt) {
+	record Row(LockRow lock, @Nullable String token, long seenAt) {
 
 		static Row of(ResultSet result) throws SQLException {
-			return new Row(LockRow.of(result), result.getString(6), result.getLong(7) != 0, result.getLong(8));
+			return new Row(LockRow.of(result), result.getString(6), result.getLong(7));
 		}
 
 		boolean isWaitingBehind(String owner) {

@@ -6,19 +6,19 @@ import java.sql.SQLException;
 import io.github.lockspring.store.LockStore.AcquireResult.Busy;
 
 /**
- * The row of a lock as it was read.
+ * The row of a lock.
  *
  * @param owner the owner
  * @param fencingToken the last fencing token
- * @param expiresAt when the lease ends, in microseconds of the server's clock
- * @param queuedUntil until when a release looks for waiters; differs after each attempt
- * of a waiter
- * @param now the server's clock
+ * @param expiresAt the end of the lease, in microseconds of the server's clock
+ * @param queuedUntil the time until which a release looks for waiters; changed by each
+ * attempt of a waiter
+ * @param now the server's clock when the row was read
  */
 record LockRow(String owner, long fencingToken, long expiresAt, long queuedUntil, long now) {
 
-	/** The owner of a free lock. Not empty, which is no text in Oracle. */
-	static final String NOBODY = "-";
+	/** The owner of a free lock. Not empty, since Oracle treats empty text as null. */
+	static final String NO_OWNER = "-";
 
 	/**
 	 * Returns the columns in the order of {@link #of(ResultSet)}.
@@ -41,9 +41,9 @@ record LockRow(String owner, long fencingToken, long expiresAt, long queuedUntil
 		return this.expiresAt > this.now && !this.owner.equals(token);
 	}
 
-	Busy busy(boolean newInQueue) {
+	Busy busy() {
 		long remaining = Math.max(1, (this.expiresAt - this.now) / 1000);
-		return new Busy(remaining, Math.max(this.fencingToken, this.now - 1), newInQueue);
+		return new Busy(remaining, Math.max(this.fencingToken, this.now - 1));
 	}
 
 }

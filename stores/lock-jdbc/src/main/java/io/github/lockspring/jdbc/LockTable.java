@@ -6,10 +6,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.OptionalLong;
+import java.util.concurrent.TimeUnit;
 
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.store.LockStore.AcquireRequest.QueueMode;
 import io.github.lockspring.store.LockStore.AcquireResult.Acquired;
 import io.github.lockspring.store.LockStore.AcquireResult;
 import io.github.lockspring.store.LockStore.ReleaseResult.NotOwner;
@@ -19,29 +18,29 @@ import io.github.lockspring.store.OwnerToken;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The statements on the table of locks. Each of them is a transaction of its own and
- * compares the owner. Immutable.
+ * The statements on the lock table. Each of them is a transaction of its own and compares
+ * the owner. Immutable.
  * <p>
- * A lock has a row from its first acquisition on. The row of a free lock has no owner, or
- * its {@code expires_at} has passed; it keeps the last fencing token. All times are those
- * of the server's clock and are read by the statement that uses them, which may be some
- * time before the statement gets the row: a lease then ends earlier, and no earlier than
- * its holder assumes, who counts from before the request was sent. Waiters are in another
- * table, see {@link LockQueue}.
+ * A lock has a row from its first acquisition on, which keeps the last fencing token. In
+ * the row of a free lock, there is no owner or {@code expires_at} has passed. The
+ * statement that uses a time reads it from the server's clock, perhaps some time before
+ * it gets the row. The lease then ends earlier, but not earlier than its holder assumes,
+ * who counts from before the request was sent. {@link LockQueue} has the waiters.
  */
 /*
  * For maintainers: MySQL and MariaDB assign columns from left to right and use the new
- * values, so the owner is the last one.
+ * values, so the owner comes last.
  */
 final class LockTable {
 
-	/** No form of a token: it is neither renewed nor released. */
+	/** Makes the owner differ from every token, so it is neither renewed nor released. */
 	private static final String KEPT = ".kept";
 
-	/** The row changes between two statements only while others use the lock. */
+	/** Rarely reached: a row changes between two statements only while others use it. */
 	private static final int MAX_TRIES = 20;
 
-	private static final long MAX_POLL_GRANT_MILLIS = 500;
+	/** The columns to read from a lock that has a new owner. */
+	private static final String GRANT = "fencing_token, queued_until";
 
 	private final boolean returning;
 
@@ -57,7 +56,7 @@ final class LockTable {
 
 	private final NamedStatement free;
 
-	private final NamedStatement letGo;
+	private final NamedStatement freeAnyway;
 
 	private final NamedStatement keep;
 
@@ -77,21 +76,21 @@ final class LockTable {
 		String handOver = "UPDATE " + table + " SET expires_at = " + now
 				+ " + :grant, fencing_token = GREATEST(fencing_token + 1, :fencing + 1, " + now + "), owner = :next"
 				+ owned + " AND queued_until = :queued";
-		this.returning = dialect.returning(acquire, "fencing_token").isPresent();
-		this.acquire = NamedStatement.parse(dialect.returning(acquire, "fencing_token").orElse(acquire));
-		this.insert = NamedStatement.parse(dialect.returning(insert, "fencing_token").orElse(insert));
-		this.handOver = NamedStatement.parse(dialect.returning(handOver, "fencing_token").orElse(handOver));
+		this.returning = dialect.returning(acquire, GRANT).isPresent();
+		this.acquire = NamedStatement.parse(dialect.returning(acquire, GRANT).orElse(acquire));
+		this.insert = NamedStatement.parse(dialect.returning(insert, GRANT).orElse(insert));
+		this.handOver = NamedStatement.parse(dialect.returning(handOver, GRANT).orElse(handOver));
 		this.read = NamedStatement
 			.parse("SELECT " + LockRow.columns(now) + " FROM " + table + " l WHERE l.lock_key = :key");
 		String free = "UPDATE " + table + " SET expires_at = 0, fencing_token = GREATEST(fencing_token, :fencing), ";
-		String ownedByNobody = "owner = '" + LockRow.NOBODY + "'" + owned;
-		this.free = NamedStatement.parse(free + "queued_until = 0, " + ownedByNobody + " AND (queued_until <= " + now
-				+ " OR queued_until = :queued)");
-		this.letGo = NamedStatement.parse(free + ownedByNobody);
+		String noOwner = "owner = '" + LockRow.NO_OWNER + "'" + owned;
+		this.free = NamedStatement.parse(
+				free + "queued_until = 0, " + noOwner + " AND (queued_until <= " + now + " OR queued_until = :queued)");
+		this.freeAnyway = NamedStatement.parse(free + noOwner);
 		this.keep = NamedStatement.parse("UPDATE " + table + " SET expires_at = " + now
 				+ " + :keep, fencing_token = GREATEST(fencing_token, :fencing), owner = :kept" + owned);
-		// a microsecond more, since MySQL counts only changed rows with
-		// useAffectedRows=true
+		// at least a microsecond more: with useAffectedRows=true, MySQL counts only
+		// changed rows
 		this.renew = NamedStatement
 			.parse("UPDATE " + table + " SET expires_at = GREATEST(expires_at + 1, " + now + " + :ttl)" + owned);
 		this.queue = new LockQueue(table, dialect);
@@ -99,97 +98,77 @@ final class LockTable {
 	}
 
 	/**
-	 * Acquires a lock that is free or that the token owns already; otherwise queues the
-	 * token if that is requested.
+	 * Acquires a lock that is free or already owned by the token. Otherwise queues the
+	 * token if requested.
 	 * @param ttl length of the lease in microseconds
 	 */
-	AcquireResult acquire(JdbcCall call, String key, String token, long ttl, QueueMode mode) throws SQLException {
+	AcquireResult acquire(JdbcCall call, String key, String token, long ttl, boolean queue) throws SQLException {
 		Map<String, Object> values = Map.of("key", key, "token", token, "ttl", ttl);
-		boolean mayBeQueued = mode == QueueMode.REJOIN || mode == QueueMode.POLL;
-		boolean isNew = false;
-		LockRow row = mayBeQueued ? read(call, key) : null;
+		boolean joined = false;
 		for (int tries = 0; tries < MAX_TRIES; tries++) {
-			if (row == null || !row.isOwnedByAnother(token)) {
-				boolean owned = row != null && row.isOwnedBy(token);
-				OptionalLong fencingToken = execute(call, this.acquire, values, token);
-				if (fencingToken.isPresent()) {
-					if (mayBeQueued && !owned) {
-						this.queue.remove(call, key, token);
-					}
-					return new Acquired(fencingToken.getAsLong(), owned);
-				}
-				row = read(call, key);
+			Optional<Grant> grant = execute(call, this.acquire, values, token);
+			LockRow row = grant.isPresent() ? null : read(call, key);
+			if (grant.isEmpty() && row == null) {
+				grant = insert(call, values, token);
+				// the row may have been deleted while the token waited
+				joined |= queue;
 			}
-			if (row == null) {
-				OptionalLong fencingToken = insert(call, values, token, mayBeQueued);
-				if (fencingToken.isPresent()) {
-					return new Acquired(fencingToken.getAsLong());
+			if (grant.isPresent()) {
+				if (joined || grant.get().queuedUntil() != 0) {
+					this.queue.remove(call, key, token);
 				}
+				return new Acquired(grant.get().fencingToken());
 			}
-			else if (row.isOwnedByAnother(token)) {
-				if (mode == QueueMode.NONE) {
-					return row.busy(false);
+			if (row != null && row.isOwnedByAnother(token)) {
+				if (!queue) {
+					return row.busy();
 				}
-				isNew |= this.queue.join(call, key, token, mode == QueueMode.POLL);
-				mayBeQueued = true;
+				this.queue.join(call, key, token);
+				joined = true;
 				if (this.queue.mark(call, key, token)) {
-					notifyOwner(call, key, row);
-					return row.busy(isNew);
+					OwnerToken.parse(row.owner()).ifPresent((owner) -> this.notifications.wanted(call, key, owner));
+					return row.busy();
 				}
-				row = read(call, key);
 			}
 		}
-		throw new LockUnavailableException("The row of the lock was changed or deleted again and again. Delete only"
-				+ " rows that have not been used for long");
+		throw new LockUnavailableException("The row of the lock kept changing or being deleted. Delete only rows"
+				+ " that have not been used for a long time");
 	}
 
-	private void notifyOwner(JdbcCall call, String key, LockRow row) {
-		OwnerToken.parse(row.owner()).ifPresent((owner) -> this.notifications.wanted(call, key, owner));
-	}
-
-	private OptionalLong insert(JdbcCall call, Map<String, Object> values, String token, boolean mayBeQueued)
-			throws SQLException {
+	private Optional<Grant> insert(JdbcCall call, Map<String, Object> values, String token) throws SQLException {
 		try {
-			OptionalLong fencingToken = execute(call, this.insert, values, token);
-			if (mayBeQueued && fencingToken.isPresent()) {
-				// the row of the lock was deleted while it waited
-				this.queue.remove(call, String.valueOf(values.get("key")), token);
-			}
-			return fencingToken;
+			return execute(call, this.insert, values, token);
 		}
 		catch (SQLException ex) {
 			if (JdbcErrors.isDuplicateKey(ex)) {
-				// another instance has inserted it since
-				return OptionalLong.empty();
+				// another instance has inserted it
+				return Optional.empty();
 			}
 			throw ex;
 		}
 	}
 
 	/**
-	 * Returns the fencing token of the row if the statement has changed it, and the new
-	 * owner still owns it.
+	 * Executes a statement and returns the grant, if the statement changed the row and
+	 * the new owner still owns the lock.
 	 */
-	private OptionalLong execute(JdbcCall call, NamedStatement statement, Map<String, Object> values, String owner)
+	private Optional<Grant> execute(JdbcCall call, NamedStatement statement, Map<String, Object> values, String owner)
 			throws SQLException {
 		if (this.returning) {
-			return call.query(statement, values, (result) -> OptionalLong.of(result.getLong(1)))
-				.orElse(OptionalLong.empty());
+			return call.query(statement, values, (result) -> new Grant(result.getLong(1), result.getLong(2)));
 		}
 		if (call.update(statement, values) == 0) {
-			return OptionalLong.empty();
+			return Optional.empty();
 		}
 		LockRow row = read(call, String.valueOf(values.get("key")));
-		if (row == null || !row.isOwnedBy(owner)) {
-			return OptionalLong.empty();
-		}
-		return OptionalLong.of(row.fencingToken());
+		return (row != null && row.isOwnedBy(owner)) ? Optional.of(new Grant(row.fencingToken(), row.queuedUntil()))
+				: Optional.empty();
 	}
 
 	/**
-	 * Releases a lock: hands it over to the first waiter, if there is one; or keeps it
-	 * without an owner for a while. A token that does not own it leaves the queue.
-	 * @param fencingToken the last fencing token that was used, or 0
+	 * Releases a lock, hands it over to the first waiter, or keeps it without an owner
+	 * for a while. A token that does not own it leaves the queue.
+	 * @param fencingToken the last fencing token used, or 0
 	 * @param keep how long to keep it in microseconds, or 0
 	 */
 	ReleaseResult release(JdbcCall call, String key, String token, long fencingToken, long keep) throws SQLException {
@@ -217,12 +196,13 @@ final class LockTable {
 				return new Released();
 			}
 		}
-		// waiters came and went all the time: those who are queued find it free when they
-		// look next
-		if (keep == 0 && call.update(this.letGo, Map.of("key", key, "token", token, "fencing", fencingToken)) > 0) {
+		// the queue kept changing: free the lock, and waiters find it with their next
+		// attempt
+		if (keep == 0
+				&& call.update(this.freeAnyway, Map.of("key", key, "token", token, "fencing", fencingToken)) > 0) {
 			return new Released();
 		}
-		throw new LockUnavailableException("The row of the lock was changed again and again");
+		throw new LockUnavailableException("The row of the lock kept changing");
 	}
 
 	private boolean keep(JdbcCall call, String key, String token, long fencingToken, long keep) throws SQLException {
@@ -236,21 +216,21 @@ final class LockTable {
 	}
 
 	/**
-	 * Frees the lock or hands it over, unless a waiter has come or gone since the rows
-	 * were read.
+	 * Frees the lock or hands it over, unless the queue has changed since the rows were
+	 * read.
 	 */
 	private boolean release(JdbcCall call, String key, String token, long fencingToken, List<LockQueue.Row> rows)
 			throws SQLException {
 		if (rows.stream().anyMatch((each) -> token.equals(each.token()))) {
-			// before the lock is released, or the next owner would find it in the queue
+			// before the release, or the token could be granted the lock again
 			this.queue.remove(call, key, token);
 		}
 		List<LockQueue.Row> waiters = rows.stream().filter((each) -> each.isWaitingBehind(token)).toList();
 		boolean released = waiters.isEmpty() ? free(call, key, token, fencingToken, rows.get(0).lock().queuedUntil())
 				: handOver(call, key, token, fencingToken, waiters.get(0), waiters.size() > 1);
 		if (released && (!waiters.isEmpty() || rows.stream().anyMatch(LockQueue.Row::isOver))) {
-			// its own release would do that too, but a lost one must not be handed over
-			// again
+			// its own release would also remove it, but a lost token must not get the
+			// lock again
 			this.queue.clean(call, key, waiters.isEmpty() ? token : Objects.requireNonNull(waiters.get(0).token()));
 		}
 		return released;
@@ -259,27 +239,28 @@ final class LockTable {
 	private boolean handOver(JdbcCall call, String key, String token, long fencingToken, LockQueue.Row first,
 			boolean othersWait) throws SQLException {
 		String next = Objects.requireNonNull(first.token());
-		long grant = OwnerToken.parse(next).map(OwnerToken::grantMillis).orElse(1);
+		Optional<OwnerToken> owner = OwnerToken.parse(next);
 		Map<String, Object> values = new HashMap<>();
 		values.put("key", key);
 		values.put("token", token);
 		values.put("fencing", fencingToken);
-		values.put("grant", 1000 * (first.polls() ? Math.min(grant, MAX_POLL_GRANT_MILLIS) : grant));
+		values.put("grant", TimeUnit.MILLISECONDS.toMicros(owner.map(OwnerToken::grantMillis).orElse(1)));
 		values.put("queued", first.lock().queuedUntil());
 		values.put("next", next);
 		if (!this.returning) {
 			return call.update(this.handOver, values) > 0;
 		}
 		Optional<Long> granted = call.query(this.handOver, values, (result) -> result.getLong(1));
-		if (granted.isPresent() && !first.polls()) {
-			OwnerToken.parse(next)
-				.ifPresent((owner) -> this.notifications.granted(call, key, owner, granted.get(), othersWait));
+		if (granted.isPresent()) {
+			// a message costs another transaction
+			owner.filter(OwnerToken::needsMessage)
+				.ifPresent((to) -> this.notifications.granted(call, key, to, granted.get(), othersWait));
 		}
 		return granted.isPresent();
 	}
 
 	/**
-	 * Reads a lock and those that wait for it.
+	 * Reads a lock and its waiters.
 	 * @return as {@link LockQueue#read}
 	 */
 	List<LockQueue.Row> rows(JdbcCall call, String key) throws SQLException {
@@ -291,15 +272,23 @@ final class LockTable {
 	}
 
 	/**
-	 * Reads a row that need not exist.
+	 * Reads a row; null if it does not exist.
 	 */
 	private @Nullable LockRow read(JdbcCall call, String key) throws SQLException {
 		return call.query(this.read, Map.of("key", key), LockRow::of).orElse(null);
 	}
 
 	/**
+	 * A lock that has a new owner.
+	 *
+	 * @param queuedUntil the time until which a release looks for waiters, or 0
+	 */
+	private record Grant(long fencingToken, long queuedUntil) {
+	}
+
+	/**
 	 * Notifies other instances through the database. Notifications are hints: a failure
-	 * to send one is no failure of the request. Implementations are immutable.
+	 * to send one does not fail the request. Implementations are immutable.
 	 */
 	interface Notifications {
 
@@ -308,14 +297,15 @@ final class LockTable {
 		};
 
 		/**
-		 * Notifies an instance that a lock was handed over to it. Otherwise it polls.
+		 * Notifies an instance that a lock was handed over to it. Without notifications
+		 * it polls.
 		 */
 		default void granted(JdbcCall call, String row, OwnerToken token, long fencingToken, boolean othersWait) {
 		}
 
 		/**
-		 * Notifies an instance that others wait for a lock that it owns. Otherwise it
-		 * assumes that.
+		 * Notifies an instance that others wait for a lock it owns. Without notifications
+		 * it assumes so.
 		 */
 		default void wanted(JdbcCall call, String row, OwnerToken owner) {
 		}

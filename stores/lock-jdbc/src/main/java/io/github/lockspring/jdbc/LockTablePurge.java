@@ -11,42 +11,39 @@ import java.util.concurrent.TimeUnit;
 
 import io.github.lockspring.internal.base.DaemonThreadFactory;
 import io.github.lockspring.internal.sql.RowKey;
-import io.github.lockspring.store.LockStore.AcquireRequest.QueueMode;
 import io.github.lockspring.store.LockStore.AcquireResult.Acquired;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Deletes rows of locks that are free and were acquired last a long time ago, and rows of
- * waiters that have not been seen since then, in the background, once an hour. Of all
- * instances that use the same table and key prefix, one does so; rows of other prefixes
+ * Deletes old rows of free locks and of waiters in the background, once an hour. Of all
+ * instances that use the same table and key prefix, one does this; rows of other prefixes
  * stay. Thread-safe.
  */
 /*
- * For maintainers: a row that is deleted has forgotten its fencing token. The next one
- * gets the time of the server, which is larger unless that clock is set back by the whole
- * age: the statement that deletes compares the token itself with the clock, so tokens
- * that are ahead of it keep their rows.
+ * For maintainers: with a row, its fencing token is lost. The next token is the time of
+ * the server, which is larger unless its clock is set back by the whole age. The DELETE
+ * compares the token with the clock, so rows with tokens ahead of the clock stay.
  *
- * The condition is part of the DELETE, which is a transaction of its own: a row that is
- * acquired or renewed meanwhile stays, at READ COMMITTED since the condition is evaluated
- * again on its new version, at higher levels since the statement is refused and repeated.
- * An acquisition that finds its row deleted inserts it. Several instances that delete at
- * the same time are harmless; that one does so only saves the others the work.
+ * The condition is part of the DELETE, which is a transaction of its own. So a row that
+ * is acquired or renewed in the meantime stays: at READ COMMITTED the condition is
+ * evaluated again on the new version, at higher levels the statement fails and is
+ * repeated. An acquisition that finds its row deleted inserts it. It would be harmless,
+ * but useless, if several instances deleted at the same time.
  */
 final class LockTablePurge implements AutoCloseable {
 
 	private static final Logger logger = LoggerFactory.getLogger(LockTablePurge.class);
 
 	/**
-	 * So few that a statement has ended before a caller notices that it waits for a row.
+	 * Small enough to keep no caller waiting for a row for long.
 	 */
 	private static final int PAGE = 500;
 
 	private static final Duration INTERVAL = Duration.ofHours(1);
 
-	/** Starts of all instances at the same time are common. */
+	/** Random up to twice this, since all instances often start at the same time. */
 	private static final Duration FIRST = Duration.ofMinutes(1);
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(10);
@@ -61,7 +58,7 @@ final class LockTablePurge implements AutoCloseable {
 
 	private final JdbcExecutor.Request<Dialect> dialect;
 
-	/** Owns the right to purge; a name of its own, since each instance has another. */
+	/** The owner of the lock to purge, different in each instance. */
 	private final String token = "purge-" + UUID.randomUUID();
 
 	private final ScheduledThreadPoolExecutor schedule = new ScheduledThreadPoolExecutor(1,
@@ -69,7 +66,7 @@ final class LockTablePurge implements AutoCloseable {
 
 	private volatile @Nullable Statements statements;
 
-	/** Only the scheduled thread uses it. */
+	/** Used by the scheduled thread only. */
 	private boolean failing;
 
 	private LockTablePurge(JdbcExecutor requests, String table, String keyPrefix, Duration age,
@@ -82,10 +79,10 @@ final class LockTablePurge implements AutoCloseable {
 	}
 
 	/**
-	 * Starts to delete rows in the background. Does not connect before the first time,
-	 * after a minute or two.
+	 * Starts to delete rows in the background. Connects for the first time after one to
+	 * two minutes.
 	 * @param requests executes the statements
-	 * @param age how long ago the lock was acquired last
+	 * @param age the time since the last acquisition after which a row is deleted
 	 * @param dialect finds the dialect of the database
 	 */
 	static LockTablePurge start(JdbcExecutor requests, String table, String keyPrefix, Duration age,
@@ -97,8 +94,8 @@ final class LockTablePurge implements AutoCloseable {
 	}
 
 	/**
-	 * Deletes rows, unless another instance has done so within the last hour. Logs a
-	 * failure, and is silent about the same one the next time.
+	 * Deletes rows, unless another instance has done so within the last hour. Logs only
+	 * the first of successive failures.
 	 */
 	void run() {
 		try {
@@ -110,23 +107,23 @@ final class LockTablePurge implements AutoCloseable {
 		catch (RuntimeException | Error ex) {
 			if (!this.failing && !this.schedule.isShutdown()) {
 				logger
-					.warn("Old rows of the table '{}' were not deleted, as distributed-lock.jdbc.purge-after asks for:"
-							+ " {}. The user of the database needs the right to DELETE from it. This is repeated each hour,"
-							+ " and logged again only after it has succeeded", this.table, ex.getMessage());
+					.warn("Cannot delete old rows of the table '{}' (distributed-lock.jdbc.purge-after): {}. The database user"
+							+ " needs the right to DELETE from it. This is repeated each hour, and logged again only after a"
+							+ " success", this.table, ex.getMessage());
 			}
 			this.failing = true;
 		}
 	}
 
-	/** The row of a key that no lock has, since keys are not empty. */
+	/** Uses the row of the empty key, which no lock has. */
 	private boolean isTurn(JdbcCall call) throws SQLException {
 		return statements(call).locks.acquire(call, RowKey.of(this.keyPrefix), this.token,
-				TimeUnit.MICROSECONDS.convert(INTERVAL), QueueMode.NONE) instanceof Acquired;
+				TimeUnit.MICROSECONDS.convert(INTERVAL), false) instanceof Acquired;
 	}
 
 	/**
-	 * Deletes rows, whatever other instances do.
-	 * @return the number of deleted rows of locks
+	 * Deletes rows, regardless of other instances.
+	 * @return the number of deleted lock rows
 	 */
 	int purge() {
 		int deleted = 0;
@@ -164,16 +161,17 @@ final class LockTablePurge implements AutoCloseable {
 		return present;
 	}
 
+	/** Interrupts no statement, since H2 would close a database in a file. */
 	@Override
 	public void close() {
-		this.schedule.shutdownNow();
+		this.schedule.shutdown();
 	}
 
 	/** A row, and whether it may be deleted. */
 	private record Row(String key, boolean isOld) {
 	}
 
-	/** The rows up to a key are done. */
+	/** A page of rows, up to the key {@code last}. */
 	private record Page(String last, int deleted, boolean isLast) {
 	}
 

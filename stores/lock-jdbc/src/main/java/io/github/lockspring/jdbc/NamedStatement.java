@@ -10,10 +10,10 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A statement whose parameters have names, since several of them occur more than once.
+ * A statement with named parameters, some of which occur several times.
  *
  * @param sql the statement with placeholders
- * @param parameters the names of its parameters, in this order
+ * @param parameters the names of its parameters, in order
  */
 record NamedStatement(String sql, List<String> parameters) {
 
@@ -30,7 +30,7 @@ record NamedStatement(String sql, List<String> parameters) {
 
 	/**
 	 * Sets all parameters.
-	 * @param values a value for each name: text, or a Long
+	 * @param values a String or a Long for each name
 	 */
 	void bind(PreparedStatement statement, Map<String, ? extends @Nullable Object> values) throws SQLException {
 		for (int i = 0; i < this.parameters.size(); i++) {

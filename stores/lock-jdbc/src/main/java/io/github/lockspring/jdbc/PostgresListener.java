@@ -10,23 +10,22 @@ import javax.sql.DataSource;
 
 import io.github.lockspring.store.OwnerToken;
 import org.jspecify.annotations.Nullable;
-import org.postgresql.PGConnection;
 import org.postgresql.PGNotification;
 import org.postgresql.jdbc.PgConnection;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Receives notifications of PostgreSQL, by LISTEN on a connection of its own. Gives the
- * connection back when no token of this instance has waited for a while.
+ * Receives notifications of PostgreSQL, by LISTEN on a connection of its own. Returns the
+ * connection when no token of this instance has waited for a while.
  *
  * @param dataSource the source of the connection
- * @param requests sends the messages that confirm that others arrive. Sent on another
- * connection: behind a pooler that gives each transaction another connection, only those
- * of the same one would arrive
+ * @param requests sends a test message of the instance to itself, on another connection:
+ * behind a pooler that switches connections between transactions, only messages of the
+ * same connection would arrive
  * @param instance the instance
  * @param prefix the prefix of keys
- * @param hashedKeys the keys of users that their rows do not tell
+ * @param hashedKeys the users' keys whose rows contain only a hash
  */
 record PostgresListener(DataSource dataSource, JdbcExecutor requests, String instance, String prefix,
 		Map<OwnerToken, String> hashedKeys) implements JdbcInbox.Transport {
@@ -35,29 +34,30 @@ record PostgresListener(DataSource dataSource, JdbcExecutor requests, String ins
 
 	private static final int SLICE_MILLIS = 200;
 
-	private static final Duration PROBE_TIMEOUT = Duration.ofSeconds(2);
+	/** The longest wait for a reply of the server. */
+	private static final Duration SILENCE = Duration.ofSeconds(2);
 
 	static boolean canListen(Connection connection) throws SQLException {
-		return connection.isWrapperFor(PGConnection.class);
+		return connection.isWrapperFor(PgConnection.class);
 	}
 
 	@Override
 	public void receive(JdbcInbox.Opening opening) throws SQLException {
-		try (Connection connection = this.dataSource.getConnection()) {
-			connection.setAutoCommit(true);
-			JdbcCall.boundSocket(connection, PROBE_TIMEOUT.toMillis());
+		try (Connection pooled = this.dataSource.getConnection()) {
+			pooled.setAutoCommit(true);
+			// not through the pool, which warns of each statement once it is closed
+			PgConnection connection = pooled.unwrap(PgConnection.class);
+			int before = connection.getNetworkTimeout();
+			connection.setNetworkTimeout(Runnable::run, (int) SILENCE.toMillis());
 			try {
 				execute(connection, "LISTEN \"" + PostgresNotifications.channel(this.instance) + '"');
-				// those before the confirmation are not relied on, and may be for a
-				// former user
-				PGConnection driver = connection.unwrap(PGConnection.class);
-				driver.getNotifications();
-				opening.listens();
-				probe(opening);
-				receive(opening, driver);
+				// discards notifications for a former user of the connection
+				connection.getNotifications();
+				this.requests.execute((call) -> PostgresNotifications.probe(call, this.instance), SILENCE);
+				receive(opening, connection);
 			}
 			finally {
-				unlisten(connection);
+				unlisten(pooled, before);
 			}
 		}
 	}
@@ -68,55 +68,44 @@ record PostgresListener(DataSource dataSource, JdbcExecutor requests, String ins
 		}
 	}
 
-	/**
-	 * Somebody else gets the connection from the pool next, or nobody. A pool that was
-	 * closed meanwhile has closed it, of which it would warn if it saw the statement.
-	 */
-	private static void unlisten(Connection connection) {
+	/** Cleans the connection for its next user; closes it if that fails. */
+	private static void unlisten(Connection pooled, int networkTimeout) {
 		try {
-			execute(connection.unwrap(PgConnection.class), "UNLISTEN *");
+			PgConnection connection = pooled.unwrap(PgConnection.class);
+			execute(connection, "UNLISTEN *");
+			connection.setNetworkTimeout(Runnable::run, networkTimeout);
 		}
 		catch (SQLException | RuntimeException ex) {
 			logger.debug("The connection is closed, since it may still listen", ex);
-			JdbcCall.abort(connection);
+			JdbcCall.abort(pooled);
 		}
 	}
 
-	private void receive(JdbcInbox.Opening opening, PGConnection connection) throws SQLException {
+	private void receive(JdbcInbox.Opening opening, PgConnection connection) throws SQLException {
 		Delivery delivery = new Delivery(opening, this);
+		long replied = System.nanoTime();
 		while (opening.isOpen()) {
 			PGNotification @Nullable [] notifications = connection.getNotifications(SLICE_MILLIS);
 			if (notifications != null) {
 				for (PGNotification notification : notifications) {
 					opening.needed();
+					opening.confirm();
 					PostgresNotifications.receive(notification.getParameter(), delivery);
 				}
 			}
-			if (opening.doubtfulFor() > PROBE_TIMEOUT.toNanos()) {
-				throw new SQLException("A message of this instance to itself has not arrived");
+			if (System.nanoTime() - replied > SILENCE.toNanos()) {
+				if (!opening.isConfirmed()) {
+					throw new SQLException("The test message of this instance to itself has not arrived");
+				}
+				execute(connection, "SELECT 1");
+				replied = System.nanoTime();
 			}
 			opening.closeIfIdle();
 		}
 	}
 
-	@Override
-	public void probe(JdbcInbox.Opening opening) {
-		long doubt = opening.beginProbe();
-		if (doubt == 0) {
-			return;
-		}
-		this.requests.start((call) -> {
-			PostgresNotifications.probe(call, this.instance, doubt);
-			return true;
-		}, PROBE_TIMEOUT, () -> {
-			if (opening.endProbe()) {
-				probe(opening);
-			}
-		});
-	}
-
 	/**
-	 * Hands notifications to the listener.
+	 * Passes notifications on to the listener.
 	 */
 	private record Delivery(JdbcInbox.Opening opening,
 			PostgresListener owner) implements PostgresNotifications.Receiver {
@@ -139,14 +128,9 @@ record PostgresListener(DataSource dataSource, JdbcExecutor requests, String ins
 			}
 		}
 
-		@Override
-		public void probed(long number) {
-			this.opening.confirm(number);
-		}
-
 		/**
-		 * Returns the key of a user. That of a row with a hash is not known if the token
-		 * is not, and then has no effect.
+		 * Returns the user's key. If a hashed key is unknown, so is its token, and the
+		 * message has no effect.
 		 */
 		private String key(String row, OwnerToken token) {
 			String hashed = this.owner.hashedKeys.get(token);

@@ -11,9 +11,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Notifies instances by NOTIFY, each on a channel of its own. A NOTIFY takes a lock of
- * the whole database until its transaction has committed, so each has a transaction of
- * its own, which writes nothing.
+ * Sends notifications by NOTIFY; each instance has its own channel. A NOTIFY locks the
+ * whole database until its transaction commits, so each has a transaction of its own that
+ * writes nothing.
  */
 final class PostgresNotifications implements LockTable.Notifications {
 
@@ -23,7 +23,8 @@ final class PostgresNotifications implements LockTable.Notifications {
 
 	private static final Pattern FORM = Pattern.compile("(?:g (\\S+) (\\d+) ([01])|w (\\S+)) (.*)", Pattern.DOTALL);
 
-	private static final String PROBE = "p ";
+	/** The test message of an instance to itself. */
+	private static final String PROBE = "p";
 
 	static String channel(String instance) {
 		return "lockspring_" + instance;
@@ -40,11 +41,10 @@ final class PostgresNotifications implements LockTable.Notifications {
 	}
 
 	/**
-	 * Sends an instance a message that confirms its inbox.
-	 * @param number what the message confirms
+	 * Sends a test message to an instance, whose arrival proves that messages arrive.
 	 */
-	static void probe(JdbcCall call, String instance, long number) throws SQLException {
-		call.query(NOTIFY, Map.of("channel", channel(instance), "text", PROBE + number), (result) -> true);
+	static boolean probe(JdbcCall call, String instance) throws SQLException {
+		return call.query(NOTIFY, Map.of("channel", channel(instance), "text", PROBE), (result) -> true).isPresent();
 	}
 
 	private static void send(JdbcCall call, String instance, String text) {
@@ -57,13 +57,9 @@ final class PostgresNotifications implements LockTable.Notifications {
 	}
 
 	/**
-	 * Hands a notification to its receiver. Ignores what has another form.
+	 * Parses a notification and passes it on. Ignores texts in another format.
 	 */
 	static void receive(String text, Receiver receiver) {
-		if (text.startsWith(PROBE)) {
-			receiver.probed(Long.parseLong(text, PROBE.length(), text.length(), 10));
-			return;
-		}
 		Matcher matcher = FORM.matcher(text);
 		if (!matcher.matches()) {
 			return;
@@ -88,8 +84,6 @@ final class PostgresNotifications implements LockTable.Notifications {
 		void granted(String row, OwnerToken token, long fencingToken, boolean othersWait);
 
 		void wanted(String row, OwnerToken token);
-
-		void probed(long number);
 
 	}
 

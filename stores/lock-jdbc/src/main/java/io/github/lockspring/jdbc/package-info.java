@@ -1,5 +1,5 @@
 /**
- * The store in a database: locks in a table, and waiters in another one.
+ * The lock store for databases: a table of locks and a table of waiters.
  */
 @NullMarked
 package io.github.lockspring.jdbc;

@@ -1,39 +1,36 @@
--- The locks, and those that wait for them. The row of a lock stays when the lock is released, since it carries the
--- last fencing token.
+-- The locks and their waiters. The row of a lock stays after a release, since it keeps the last fencing token.
 --
--- May be copied into a migration of Flyway, or named in a <sqlFile> of Liquibase. Rows of locks that have not been
--- used for 30 days (distributed-lock.jdbc.purge-after) are deleted by the application. They may be deleted by hand after
--- a time that is longer than any process can be paused, for example those of a week ago:
+-- Copy this script into a Flyway migration, or name it in a Liquibase <sqlFile>. The application deletes the rows of
+-- locks that have not been used for 30 days (distributed-lock.jdbc.purge-after). By hand, delete only rows that have
+-- not been used for longer than any process can be paused, for example for a week:
 --
 --   DELETE FROM lock_lease WHERE GREATEST(fencing_token, expires_at) < TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6) - INTERVAL 7 DAY);
 --
--- A waiter deletes its row, except where its process has ended meanwhile:
+-- A waiter deletes its row, unless its process dies before:
 --
 --   DELETE FROM lock_lease_waiter WHERE seen_at < TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6) - INTERVAL 1 DAY);
 
 CREATE TABLE IF NOT EXISTS lock_lease (
-	-- compared byte by byte: two keys that differ in anything are two locks
+	-- compared byte by byte
 	lock_key VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin NOT NULL,
-	-- token of the owner, '-' for none; without meaning once the lease has ended
+	-- token of the owner, '-' for none; meaningless after the lease has ended
 	owner VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-	-- largest one that was issued: not less than the time of that, in microseconds since 1970, UTC
+	-- largest one issued: at least the time of its issue, in microseconds since 1970, UTC
 	fencing_token BIGINT NOT NULL,
 	-- end of the lease, in microseconds since 1970, UTC, by the clock of this server; 0 if the lock was released
 	expires_at BIGINT NOT NULL,
-	-- until when a release looks for waiters; grows each time that one is seen, 0 if none is known
+	-- end of the time in which a release looks for waiters; raised by each attempt of a waiter, 0 for no waiters
 	queued_until BIGINT NOT NULL,
 	PRIMARY KEY (lock_key)
 ) ENGINE = InnoDB;
 
 CREATE TABLE IF NOT EXISTS lock_lease_waiter (
 	lock_key VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin NOT NULL,
-	-- token that is to own the lock
+	-- token that waits for the lock
 	token VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-	-- 1 if no message reaches it
-	polls SMALLINT NOT NULL,
-	-- the order, in microseconds since 1970, UTC
+	-- position in the queue, in microseconds since 1970, UTC
 	joined_at BIGINT NOT NULL,
-	-- its last attempt; it is passed over some seconds later
+	-- last attempt; after some seconds without one, the waiter is skipped
 	seen_at BIGINT NOT NULL,
 	PRIMARY KEY (lock_key, token)
 ) ENGINE = InnoDB;

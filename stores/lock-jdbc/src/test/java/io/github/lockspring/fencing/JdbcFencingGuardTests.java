@@ -27,6 +27,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestInstance.Lifecycle;
@@ -121,6 +122,7 @@ class JdbcFencingGuardTests {
 
 	@ParameterizedTest
 	@MethodSource("shops")
+	@Tag("overrun-fencing")
 	void f03LateWriterIsRefusedAndRolledBack(Shop shop) {
 		shop.work(KEY, 8);
 		assertThatExceptionOfType(StaleFencingTokenException.class).isThrownBy(() -> shop.inTransaction((status) -> {
@@ -138,6 +140,7 @@ class JdbcFencingGuardTests {
 
 	@ParameterizedTest
 	@MethodSource("shops")
+	@Tag("no-late-writer")
 	void f03LateWriterWaitsForTheTransactionOfTheLaterOneAndIsRefused(Shop shop) throws Exception {
 		shop.work(KEY, 1);
 		CompletableFuture<Void> late = new CompletableFuture<>();
@@ -408,7 +411,7 @@ class JdbcFencingGuardTests {
 		assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class)
 			.isThrownBy(() -> shop.inTransaction((status) -> guard.check(KEY, 1)))
 			.withMessageContainingAll("'no_such_table'", "io/github/lockspring/fencing/lock-fence-" + shop.script,
-					"initialize-schema", "no table for a guard that is defined as a bean");
+					"initialize-schema", "not apply to a guard that is defined as a bean");
 	}
 
 	@ParameterizedTest

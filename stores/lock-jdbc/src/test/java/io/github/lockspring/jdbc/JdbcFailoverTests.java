@@ -29,6 +29,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -155,6 +156,9 @@ class JdbcFailoverTests {
 
 	/** In the copy, an earlier holder has not released the lock, and has it for 2 s. */
 	@Test
+	@Tag("jdbc-failover")
+	@Tag("jdbc-takeover")
+	@Tag("leader-jdbc")
 	void f11OlderCopyGivesTheLockAgainWithALargerTokenAndTheNextRenewalTellsTheHolder() throws Exception {
 		JdbcInstance holder = instance();
 		HeldLock earlier = holder.locks().acquire(LockRequest.of(KEY).ttl(PATIENT).renew(false));
@@ -178,6 +182,9 @@ class JdbcFailoverTests {
 	}
 
 	@Test
+	@Tag("jdbc-failover")
+	@Tag("jdbc-takeover")
+	@Tag("lost-data-jdbc")
 	void f10EmptyCopyGivesTheLockAgainWithALargerTokenAndTheNextRenewalTellsTheHolder() throws Exception {
 		this.copy.withLocks().withFencingTokens();
 		JdbcInstance holder = instance();
@@ -197,6 +204,8 @@ class JdbcFailoverTests {
 	}
 
 	@Test
+	@Tag("jdbc-takeover")
+	@Tag("lost-tables-jdbc")
 	void f10CopyWithoutTablesEndsWaitsAtOnceAndLeasesAtTheirDeadlines() throws Exception {
 		JdbcInstance holder = instance();
 		JdbcInstance other = instance();

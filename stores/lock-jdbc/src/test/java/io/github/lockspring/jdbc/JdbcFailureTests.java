@@ -3,34 +3,30 @@ package io.github.lockspring.jdbc;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.lockspring.HeldLock;
-import io.github.lockspring.LockLostException;
-import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.store.LockStore.AcquireRequest.QueueMode;
-import io.github.lockspring.store.LockStore.AcquireRequest;
 import io.github.lockspring.store.LockStore;
+import io.github.lockspring.store.LockStore.AcquireRequest;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.testsupport.jdbc.Databases.Database;
 import io.github.lockspring.testsupport.jdbc.PostgresServer;
 import io.github.lockspring.testsupport.jdbc.RecordingDataSource;
-import io.github.lockspring.testsupport.network.TcpProxy.Cut;
-import io.github.lockspring.testsupport.network.TcpProxy.Direction;
 import io.github.lockspring.testsupport.network.TcpProxy;
+import io.github.lockspring.testsupport.network.TcpProxy.Direction;
+import io.github.lockspring.testsupport.process.HolderProcess;
+import io.github.lockspring.testsupport.store.AbstractServerFailureTests;
+import io.github.lockspring.testsupport.store.Instance;
+import io.github.lockspring.testsupport.store.JoinedStore;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-
 import org.springframework.jdbc.core.JdbcTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -41,15 +37,9 @@ import static org.awaitility.Awaitility.await;
  * What happens to locks in a database when the server, the network or an instance fails.
  * The codes in the names are those of {@code docs/failures.md}.
  */
-class JdbcFailureTests {
-
-	private static final Duration PATIENT = Duration.ofMinutes(1);
-
-	private static final AtomicInteger KEYS = new AtomicInteger();
+class JdbcFailureTests extends AbstractServerFailureTests {
 
 	private static PostgresServer server;
-
-	private final String key = "order " + KEYS.incrementAndGet();
 
 	private final LockRequest request = LockRequest.of(this.key).waitTime(PATIENT);
 
@@ -74,6 +64,59 @@ class JdbcFailureTests {
 		this.threads.shutdownNow();
 	}
 
+	@Override
+	protected int port() {
+		return server.port();
+	}
+
+	@Override
+	protected void kill() {
+		server.kill();
+	}
+
+	@Override
+	protected void restart() {
+		server.restart();
+	}
+
+	@Override
+	protected LockStore store(int port, boolean lasting) {
+		HikariDataSource pool = JdbcInstance.pool(server.database(port));
+		closeLater(pool);
+		return JdbcLockStore.builder(pool).build();
+	}
+
+	@Override
+	protected LockRequest brief() {
+		return this.request.ttl(Duration.ofSeconds(2));
+	}
+
+	@Override
+	protected String nameOfServer() {
+		return "The lock database";
+	}
+
+	@Override
+	protected Class<?> holder() {
+		return Holder.class;
+	}
+
+	/** A process that holds a lock. */
+	static final class Holder {
+
+		private Holder() {
+		}
+
+		public static void main(String[] args) {
+			HikariDataSource pool = JdbcInstance.pool(
+					new Database("postgresql", "jdbc:postgresql://127.0.0.1:" + args[0] + "/postgres", "postgres", ""));
+			try (Instance instance = Instance.over(JdbcLockStore.builder(pool).build()).start()) {
+				HolderProcess.hold(instance.locks(), args[1], Duration.ofSeconds(2));
+			}
+		}
+
+	}
+
 	private JdbcInstance instance(Database database) {
 		JdbcInstance instance = JdbcInstance.on(database);
 		this.instances.add(instance);
@@ -85,100 +128,9 @@ class JdbcFailureTests {
 		return instance(server.database());
 	}
 
-	private void assertUnavailable(JdbcInstance instance, Duration waitTime) {
-		long start = System.nanoTime();
-		assertThatExceptionOfType(LockUnavailableException.class)
-			.isThrownBy(() -> instance.locks().acquire(this.request.waitTime(waitTime)))
-			.withMessageContaining(this.key)
-			.withStackTraceContaining("The database of the locks");
-		assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(waitTime.plusSeconds(20));
-	}
-
-	@Test
-	void f22ServerThatIsKilledIsUnavailableAndRemembersItsLocksWhenItIsBack() {
-		JdbcInstance holder = instance();
-		JdbcInstance other = instance();
-		HeldLock held = holder.locks().acquire(this.request.ttl(PATIENT).renew(false));
-		server.kill();
-		try {
-			assertUnavailable(other, Duration.ofSeconds(1));
-			assertThat(held.isHeld()).isTrue();
-		}
-		finally {
-			server.restart();
-		}
-		await().atMost(PATIENT)
-			.ignoreException(LockUnavailableException.class)
-			.untilAsserted(() -> assertThatExceptionOfType(LockNotAcquiredException.class)
-				.isThrownBy(() -> other.locks().acquire(this.request.waitTime(Duration.ZERO))));
-		held.close();
-		try (HeldLock next = other.locks().acquire(this.request)) {
-			assertThat(next.fencingToken()).isGreaterThan(held.fencingToken());
-		}
-	}
-
-	@Test
-	void f22ServerThatIsPausedEndsNoWaitLateAndLosesALeaseThatItOutlives() {
-		JdbcInstance holder = instance();
-		JdbcInstance other = instance();
-		HeldLock held = holder.locks().acquire(this.request.ttl(Duration.ofSeconds(1)));
-		server.pause();
-		try {
-			assertUnavailable(other, Duration.ofMillis(500));
-			await().atMost(PATIENT).until(() -> !held.isHeld());
-		}
-		finally {
-			server.resume();
-		}
-		try (HeldLock next = other.locks().acquire(this.request)) {
-			assertThat(next.fencingToken()).isGreaterThan(held.fencingToken());
-		}
-		assertThatExceptionOfType(LockLostException.class).isThrownBy(held::close);
-	}
-
-	@Test
-	void f07HolderThatIsCutOffLosesItsLockBeforeAnotherGetsIt() {
-		try (TcpProxy proxy = new TcpProxy(server.port())) {
-			JdbcInstance holder = instance(server.database(proxy.port()));
-			JdbcInstance other = instance();
-			HeldLock held = holder.locks().acquire(this.request.ttl(Duration.ofSeconds(2)));
-			proxy.stall();
-			try (HeldLock next = other.locks().acquire(this.request)) {
-				assertThat(held.isHeld()).isFalse();
-				assertThat(next.fencingToken()).isGreaterThan(held.fencingToken());
-			}
-			proxy.restore();
-			assertThatExceptionOfType(LockLostException.class).isThrownBy(held::close);
-		}
-	}
-
-	/** The acquisition is committed, and its caller does not learn of it. */
-	@Test
-	void f20LockWhoseAcquisitionGotNoAnswerIsReleased() {
-		try (TcpProxy proxy = new TcpProxy(server.port())) {
-			JdbcInstance other = instance();
-			other.locks().acquire(this.request).close();
-			long before = lastFencingToken();
-			// a connection that was used a moment ago is not checked first
-			JdbcInstance deaf = instance(server.database(proxy.port()));
-			proxy.stall(Direction.TO_CLIENT);
-			assertUnavailable(deaf, Duration.ofSeconds(1));
-			assertThat(lastFencingToken()).as("it was acquired").isGreaterThan(before);
-			proxy.restore();
-			long start = System.nanoTime();
-			other.locks().acquire(this.request).close();
-			assertThat(Duration.ofNanos(System.nanoTime() - start)).as("its ttl is 30 s")
-				.isLessThan(Duration.ofSeconds(25));
-		}
-	}
-
-	private long lastFencingToken() {
-		return Objects.requireNonNull(new JdbcTemplate(server.database().dataSource())
-			.queryForObject("SELECT fencing_token FROM lock_lease WHERE lock_key = ?", Long.class, "lock:" + this.key));
-	}
-
 	/** The release is committed, and repeated since its result was lost. */
 	@Test
+	@Tag("lost-reply")
 	void f20ReleaseWhoseAnswerWasLostHarmsNoLaterHolder() throws Exception {
 		try (TcpProxy proxy = new TcpProxy(server.port())) {
 			RecordingDataSource recording = new RecordingDataSource(instance(server.database(proxy.port())).pool());
@@ -201,29 +153,8 @@ class JdbcFailureTests {
 	}
 
 	@Test
-	void f24HandOverThatIsNotNotifiedIsFoundByTheNextAttempt() throws Exception {
-		try (TcpProxy proxy = new TcpProxy(server.port())) {
-			JdbcInstance holder = instance();
-			JdbcInstance waiting = instance(server.database(proxy.port()));
-			HeldLock held = holder.locks().acquire(this.request.ttl(PATIENT).renew(false));
-			Future<HeldLock> waits = this.threads
-				.submit(() -> waiting.locks().acquire(this.request.ttl(PATIENT).renew(false)));
-			await().atMost(PATIENT).until(this::isQueued);
-			proxy.cut(Cut.RST);
-			held.close();
-			long start = System.nanoTime();
-			waits.get(1, TimeUnit.MINUTES).close();
-			assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(20));
-		}
-	}
-
-	private boolean isQueued() {
-		Integer waiters = new JdbcTemplate(server.database().dataSource()).queryForObject(
-				"SELECT COUNT(*) FROM lock_lease_waiter WHERE lock_key = ?", Integer.class, "lock:" + this.key);
-		return waiters != null && waiters > 0;
-	}
-
-	@Test
+	@Tag("jdbc-read-only")
+	@Tag("rights-jdbc")
 	void f30ReadOnlyDatabaseIsNamedWithItsRemedy() {
 		JdbcInstance instance = instance();
 		JdbcInstance readOnly = JdbcInstance
@@ -234,12 +165,13 @@ class JdbcFailureTests {
 			.untilAsserted(() -> assertThatExceptionOfType(LockUnavailableException.class)
 				.isThrownBy(() -> readOnly.locks().acquire(this.request.waitTime(Duration.ofSeconds(1))))
 				.withStackTraceContaining("read-only")
-				.withStackTraceContaining("connect to the primary"));
+				.withStackTraceContaining("Connect to the primary"));
 		instance.locks().acquire(this.request).close();
 	}
 
 	/** Behind PgBouncer in transaction mode, for example. */
 	@Test
+	@Tag("jdbc-prepared-statements")
 	void preparedStatementsOfOthersAreNamedWithTheSettingThatAvoidsThem() {
 		try (HikariDataSource pool = JdbcInstance.pool(server.database().with("?prepareThreshold=1"))) {
 			pool.setConnectionInitSql("DO $$ BEGIN FOR i IN 3..99 LOOP"
@@ -248,7 +180,8 @@ class JdbcFailureTests {
 				assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> {
 					for (int i = 0; i < 20; i++) {
 						OwnerToken token = new OwnerToken("jdbc-failure-tests-000", i, 1000);
-						store.acquire(new AcquireRequest(this.key + i, token, PATIENT, QueueMode.NONE), PATIENT);
+						new JoinedStore(store).acquire(new AcquireRequest(this.key + i, token, PATIENT, false),
+								PATIENT);
 					}
 				})
 					.withMessageContaining("already exists")
@@ -259,6 +192,8 @@ class JdbcFailureTests {
 	}
 
 	@Test
+	@Tag("jdbc-missing-rights")
+	@Tag("rights-jdbc")
 	void f30MissingRightsAreNamedAtOnceAndForAllWaiters() {
 		JdbcTemplate admin = new JdbcTemplate(server.database().dataSource());
 		admin.execute("CREATE ROLE reader LOGIN PASSWORD 'secret'");
@@ -276,6 +211,7 @@ class JdbcFailureTests {
 	}
 
 	@Test
+	@Tag("jdbc-missing-rights")
 	void missingTableOfWaitersIsNamedByTheFirstThatWaits() {
 		JdbcInstance instance = instance();
 		HeldLock held = instance.locks().acquire(this.request);

@@ -1,7 +1,6 @@
 package io.github.lockspring.jdbc;
 
 import java.time.Duration;
-import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
@@ -62,7 +61,8 @@ final class JdbcInstance implements AutoCloseable {
 		pool.setPassword(database.password());
 		pool.setMaximumPoolSize(6);
 		pool.setMinimumIdle(1);
-		pool.setConnectionTimeout(1000);
+		pool.setConnectionTimeout(500);
+		pool.setValidationTimeout(500);
 		pool.setInitializationFailTimeout(-1);
 		// HikariCP that loses its first connection while it reads the default never has
 		// one

@@ -12,11 +12,13 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.UnaryOperator;
@@ -29,7 +31,6 @@ import javax.sql.DataSource;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.store.LockStore.AcquireRequest.QueueMode;
 import io.github.lockspring.store.LockStore.AcquireRequest;
 import io.github.lockspring.store.LockStore.AcquireResult.Acquired;
 import io.github.lockspring.store.LockStore.AcquireResult.Busy;
@@ -43,9 +44,11 @@ import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.testsupport.jdbc.Databases.Database;
 import io.github.lockspring.testsupport.jdbc.Databases;
 import io.github.lockspring.testsupport.jdbc.RecordingDataSource;
+import io.github.lockspring.testsupport.store.JoinedStore;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestInstance.Lifecycle;
@@ -112,7 +115,7 @@ class JdbcLockStoreTests {
 				}
 			}
 			assertThat(source.statements().stream().filter((sql) -> sql.contains("lock_lease_waiter"))).hasSize(1);
-			assertThat(output).containsOnlyOnce("or at least waits for them, fail until that is corrected");
+			assertThat(output).containsOnlyOnce("Requests for locks fail, or cannot wait, until this is corrected");
 		}
 
 	}
@@ -128,6 +131,7 @@ class JdbcLockStoreTests {
 	}
 
 	@Test
+	@Tag("jdbc-other-databases")
 	void unknownDatabaseIsRefusedByName() {
 		RecordingDataSource oracle = new RecordingDataSource(Databases.h2().withLocks().dataSource(), "Oracle");
 		try (LockStore store = JdbcLockStore.builder(oracle).build()) {
@@ -139,37 +143,45 @@ class JdbcLockStoreTests {
 	}
 
 	@Test
-	void firstRequestWaitsForAConnectionThatTakesLong() {
+	void connectsInTheBackgroundUntilItHasAConnection() {
 		CountDownLatch open = new CountDownLatch(1);
 		DataSource slow = slow(Databases.h2().withLocks().dataSource(), open);
 		try (LockStore store = JdbcLockStore.builder(slow).connections(2).connectTimeout(TIMEOUT).build()) {
-			store.connect();
-			new Thread(() -> {
-				await().pollDelay(Duration.ofMillis(200)).until(() -> true);
-				open.countDown();
-			}).start();
-			store.awaitConnection();
-			assertThat(open.getCount()).isZero();
+			CompletableFuture<Void> connected = store.connected().toCompletableFuture();
+			assertThat(connected).isNotDone();
+			open.countDown();
+			assertThat(connected).succeedsWithin(TIMEOUT);
 			assertThat(acquire(store, "a", token())).isInstanceOf(Acquired.class);
 		}
 	}
 
 	@Test
-	void onlyTheFirstCallerWaitsInVainForAConnection() {
+	void connectingEndsWithItsTimeoutAndIsNotTriedAgain() {
 		CountDownLatch open = new CountDownLatch(1);
 		DataSource slow = slow(Databases.h2().withLocks().dataSource(), open);
 		try (LockStore store = JdbcLockStore.builder(slow)
 			.connections(2)
 			.connectTimeout(Duration.ofMillis(300))
 			.build()) {
-			store.awaitConnection();
-			long start = System.nanoTime();
-			for (int i = 0; i < 100; i++) {
-				store.awaitConnection();
-			}
-			assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(20));
+			long begin = System.nanoTime();
+			assertThat(store.connected().toCompletableFuture()).succeedsWithin(TIMEOUT);
+			assertThat(Duration.ofNanos(System.nanoTime() - begin)).isGreaterThan(Duration.ofMillis(299));
+			assertThat(store.connected().toCompletableFuture()).isDone();
 			open.countDown();
 			await().until(() -> acquire(store, "a", token()) instanceof Acquired);
+		}
+		finally {
+			open.countDown();
+		}
+	}
+
+	@Test
+	void databaseThatHasRefusedARequestForGoodIsAskedOnceBeforeTheFirstLock(CapturedOutput output) {
+		RecordingDataSource database = new RecordingDataSource(Databases.h2().dataSource());
+		try (LockStore store = JdbcLockStore.builder(database).build()) {
+			assertThat(store.connected().toCompletableFuture()).succeedsWithin(TIMEOUT);
+			assertThat(store.connected().toCompletableFuture()).isDone();
+			assertThat(output).containsOnlyOnce("Requests for locks fail, or cannot wait, until this is corrected");
 		}
 	}
 
@@ -182,8 +194,8 @@ class JdbcLockStoreTests {
 			acquire(store, "a", token);
 			acquire(store, "b", token);
 			acquire(store, "c", token());
-			assertThat(store.renew(Stream.of("c", "b", "a").map((key) -> new RenewRequest(key, token, LONG)).toList(),
-					TIMEOUT))
+			assertThat(new JoinedStore(store)
+				.renew(Stream.of("c", "b", "a").map((key) -> new RenewRequest(key, token, LONG)).toList(), TIMEOUT))
 				.containsExactly(RenewResult.NOT_OWNER, RenewResult.RENEWED, RenewResult.RENEWED);
 		}
 	}
@@ -197,7 +209,8 @@ class JdbcLockStoreTests {
 			OwnerToken token = token();
 			acquire(store, "a", token);
 			Long before = rows.queryForObject("SELECT expires_at FROM lock_lease", Long.class);
-			assertThat(store.renew(List.of(new RenewRequest("a", token, Duration.ofSeconds(1))), TIMEOUT))
+			assertThat(
+					new JoinedStore(store).renew(List.of(new RenewRequest("a", token, Duration.ofSeconds(1))), TIMEOUT))
 				.containsExactly(RenewResult.RENEWED);
 			assertThat(rows.queryForObject("SELECT expires_at FROM lock_lease", Long.class)).isGreaterThan(before);
 		}
@@ -274,11 +287,11 @@ class JdbcLockStoreTests {
 	}
 
 	private static AcquireResult acquire(LockStore store, String key, OwnerToken token) {
-		return store.acquire(new AcquireRequest(key, token, LONG, QueueMode.NONE), TIMEOUT);
+		return new JoinedStore(store).acquire(new AcquireRequest(key, token, LONG, false), TIMEOUT);
 	}
 
 	private static boolean release(LockStore store, String key, OwnerToken token) {
-		return store.release(new ReleaseRequest(key, token), TIMEOUT) instanceof Released;
+		return new JoinedStore(store).release(new ReleaseRequest(key, token), TIMEOUT) instanceof Released;
 	}
 
 	@TestInstance(Lifecycle.PER_CLASS)
@@ -310,6 +323,10 @@ class JdbcLockStoreTests {
 			this.pool.setPassword(database.password());
 			this.pool.setMaximumPoolSize(3);
 			this.pool.setConnectionTimeout(TIMEOUT.toMillis());
+			if (database.platform().equals("h2")) {
+				// its default, by which a wait for a row ends
+				this.pool.setConnectionInitSql("SET LOCK_TIMEOUT 2000");
+			}
 			this.jdbc = new JdbcTemplate(database.dataSource());
 			this.store = JdbcLockStore.builder(this.recording)
 				.connections(3)
@@ -339,7 +356,7 @@ class JdbcLockStoreTests {
 			acquire(this.store, "cost", token);
 			assertThat(this.recording.statements()).hasSize(this.statementsOfAnAcquisition);
 			this.recording.statements().clear();
-			assertThat(this.store.renew(List.of(new RenewRequest("cost", token, LONG)), TIMEOUT))
+			assertThat(new JoinedStore(this.store).renew(List.of(new RenewRequest("cost", token, LONG)), TIMEOUT))
 				.containsExactly(RenewResult.RENEWED);
 			assertThat(this.recording.statements()).hasSize(1);
 			this.recording.statements().clear();
@@ -356,7 +373,8 @@ class JdbcLockStoreTests {
 				requests.add(new RenewRequest("many " + i, token, LONG.multipliedBy(2)));
 			}
 			this.recording.statements().clear();
-			assertThat(this.store.renew(requests, TIMEOUT)).hasSize(100).containsOnly(RenewResult.RENEWED);
+			assertThat(new JoinedStore(this.store).renew(requests, TIMEOUT)).hasSize(100)
+				.containsOnly(RenewResult.RENEWED);
 			assertThat(this.recording.statements()).hasSize(1);
 			assertThat(((Busy) acquire(this.store, "many 7", token())).remainingMillis())
 				.isGreaterThan(LONG.toMillis());
@@ -403,6 +421,7 @@ class JdbcLockStoreTests {
 
 		/** An application whose clock is wrong by an hour cannot do harm with it. */
 		@Test
+		@Tag("jdbc-clocks")
 		void f17NoTimeOfTheApplicationIsSent() {
 			List<Long> numbers = new CopyOnWriteArrayList<>();
 			try (HikariDataSource own = JdbcInstance.pool(this.database);
@@ -410,7 +429,7 @@ class JdbcLockStoreTests {
 				OwnerToken token = token();
 				acquire(store, "clock", token);
 				acquire(store, "clock", token());
-				store.renew(List.of(new RenewRequest("clock", token, LONG)), TIMEOUT);
+				new JoinedStore(store).renew(List.of(new RenewRequest("clock", token, LONG)), TIMEOUT);
 				release(store, "clock", token);
 			}
 			assertThat(numbers).isNotEmpty().allMatch((number) -> number <= TimeUnit.SECONDS.toMicros(30));
@@ -440,6 +459,8 @@ class JdbcLockStoreTests {
 		}
 
 		@Test
+		@Tag("jdbc-clocks")
+		@Tag("jdbc-time-zones")
 		void f17TimeZoneOfTheSessionDoesNotMatter() {
 			acquire(this.store, "zone", token());
 			String set = switch (this.database.platform()) {
@@ -498,6 +519,7 @@ class JdbcLockStoreTests {
 		}
 
 		@Test
+		@Tag("jdbc-timeouts")
 		void f22CallerWaitsNoLongerThanItsTimeoutForALockedRow() {
 			OwnerToken token = token();
 			acquire(this.store, "locked", token);
@@ -507,9 +529,10 @@ class JdbcLockStoreTests {
 				this.jdbc.queryForList("SELECT owner FROM lock_lease WHERE lock_key = 'lock:locked' FOR UPDATE");
 				long start = System.nanoTime();
 				assertThatExceptionOfType(LockUnavailableException.class)
-					.isThrownBy(() -> this.store.release(new ReleaseRequest("locked", token), Duration.ofMillis(200)))
-					.withMessageContaining("did not answer within 200 ms");
-				// H2 lets a statement wait for 20 s, PostgreSQL for ever
+					.isThrownBy(() -> new JoinedStore(this.store).release(new ReleaseRequest("locked", token),
+							Duration.ofMillis(200)))
+					.withMessageContaining("did not reply within 200 ms");
+				// PostgreSQL lets a statement wait for ever
 				assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(15));
 				// another row, on another connection
 				assertThat(acquire(this.store, "not locked", token())).isInstanceOf(Acquired.class);
@@ -518,26 +541,33 @@ class JdbcLockStoreTests {
 					|| release(this.store, "locked", token));
 		}
 
+		/** Callers that have to wait for each other do not use the last connection. */
 		@Test
+		@Tag("jdbc-timeouts")
 		void renewalHasAConnectionOfItsOwn() {
 			OwnerToken token = token();
 			acquire(this.store, "own connection", token);
 			acquire(this.store, "blocker", token);
+			CountDownLatch begun = new CountDownLatch(4);
 			ExecutorService executor = Executors.newFixedThreadPool(4);
 			TransactionTemplate transaction = new TransactionTemplate(
 					new JdbcTransactionManager(this.jdbc.getDataSource()));
 			try {
 				transaction.executeWithoutResult((status) -> {
 					this.jdbc.queryForList("SELECT owner FROM lock_lease WHERE lock_key = 'lock:blocker' FOR UPDATE");
-					this.recording.statements().clear();
 					for (int i = 0; i < 4; i++) {
-						executor.submit(() -> release(this.store, "blocker", token));
+						executor.submit(() -> {
+							begun.countDown();
+							return release(this.store, "blocker", token);
+						});
 					}
-					// they occupy all connections but the last one
-					await().until(() -> this.recording.statements().size() == 2);
+					await().until(() -> begun.getCount() == 0);
+					// long enough for a third and a fourth one to take the last
+					await().during(Duration.ofMillis(500))
+						.until(() -> this.pool.getHikariPoolMXBean().getActiveConnections() == 2);
 					// before they give up
-					assertThat(this.store.renew(List.of(new RenewRequest("own connection", token, LONG)),
-							TIMEOUT.dividedBy(2)))
+					assertThat(new JoinedStore(this.store)
+						.renew(List.of(new RenewRequest("own connection", token, LONG)), TIMEOUT.dividedBy(2)))
 						.containsExactly(RenewResult.RENEWED);
 				});
 			}
@@ -546,31 +576,34 @@ class JdbcLockStoreTests {
 			}
 		}
 
+		/** H2 ends its wait for the row, and loses the interrupt. */
 		@Test
-		void interruptOfTheCallerEndsItsWaitAndHarmsNoConnection() {
+		@Tag("jdbc-interrupts")
+		void interruptEndsNoRequest() throws Exception {
 			OwnerToken token = token();
 			acquire(this.store, "interrupted", token);
-			AcquireRequest request = new AcquireRequest("interrupted", token, LONG, QueueMode.NONE);
+			FutureTask<Boolean> release = new FutureTask<>(() -> release(this.store, "interrupted", token));
+			Thread caller = new Thread(release);
 			TransactionTemplate transaction = new TransactionTemplate(
 					new JdbcTransactionManager(this.jdbc.getDataSource()));
 			transaction.executeWithoutResult((status) -> {
-				// otherwise the result might be there before the wait begins
 				this.jdbc.queryForList("SELECT owner FROM lock_lease WHERE lock_key = 'lock:interrupted' FOR UPDATE");
-				Thread.currentThread().interrupt();
-				assertThatExceptionOfType(LockUnavailableException.class)
-					.isThrownBy(() -> this.store.acquire(request, Duration.ofSeconds(2)))
-					.withMessageContaining("interrupted");
-				assertThat(Thread.interrupted()).isTrue();
+				this.recording.statements().clear();
+				caller.start();
+				await().until(() -> !this.recording.statements().isEmpty());
+				caller.interrupt();
 			});
-			assertThat(acquire(this.store, "interrupted too", token())).isInstanceOf(Acquired.class);
+			assertThat(release.get(1, TimeUnit.MINUTES)).as("released").isTrue();
+			assertThat(acquire(this.store, "interrupted", token())).isInstanceOf(Acquired.class);
 		}
 
 		@Test
+		@Tag("jdbc-tables")
 		void missingTableIsNamedWithItsRemedy() {
 			try (LockStore store = JdbcLockStore.builder(this.empty.dataSource()).build()) {
 				assertThatExceptionOfType(LockUnavailableException.class)
 					.isThrownBy(() -> acquire(store, this.key, token()))
-					.withMessageContaining("The table of locks 'lock_lease', or that of waiters, cannot be used")
+					.withMessageContaining("The lock table 'lock_lease' or its waiter table cannot be used")
 					.withMessageContaining("lock-lease-*.sql")
 					.withMessageContaining("distributed-lock.jdbc.initialize-schema");
 			}
@@ -579,10 +612,10 @@ class JdbcLockStoreTests {
 		@Test
 		void missingTablesAreWarnedOfBeforeTheFirstLock(CapturedOutput output) {
 			try (LockStore store = JdbcLockStore.builder(this.empty.dataSource()).build()) {
-				store.connect();
+				store.connected();
 				await().untilAsserted(() -> assertThat(output).contains("WARN")
-					.contains("The table of locks 'lock_lease', or that of waiters, cannot be used")
-					.contains("Requests for locks, or at least waits for them, fail until that is corrected"));
+					.contains("The lock table 'lock_lease' or its waiter table cannot be used")
+					.contains("Requests for locks fail, or cannot wait, until this is corrected"));
 			}
 		}
 
@@ -592,7 +625,7 @@ class JdbcLockStoreTests {
 			try (LockStore store = JdbcLockStore.builder(nowhere).build()) {
 				assertThatExceptionOfType(LockUnavailableException.class)
 					.isThrownBy(() -> acquire(store, this.key, token()))
-					.withMessageContaining("The database of the locks cannot be used");
+					.withMessageContaining("The lock database cannot be used");
 			}
 		}
 
@@ -606,6 +639,8 @@ class JdbcLockStoreTests {
 		}
 
 		@Test
+		@Tag("jdbc-purge-by-hand")
+		@Tag("remains-jdbc")
 		void statementOfTheScriptDeletesOldRowsAndNoOthers() throws IOException {
 			String script = new ClassPathResource(
 					"io/github/lockspring/jdbc/lock-lease-" + this.database.platform() + ".sql")

@@ -18,6 +18,7 @@ import io.github.lockspring.testsupport.jdbc.Databases;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestInstance.Lifecycle;
@@ -105,6 +106,7 @@ class LockTablePurgeTests {
 
 	@Test
 	@ExtendWith(OutputCaptureExtension.class)
+	@Tag("jdbc-purge-without-rights")
 	void missingRightIsLoggedOnceWithItsRemedy(CapturedOutput output) {
 		Database database = Databases.postgres().withLocks();
 		JdbcTemplate admin = new JdbcTemplate(database.dataSource());
@@ -119,7 +121,7 @@ class LockTablePurgeTests {
 			admin.execute("GRANT DELETE ON lock_lease, lock_lease_waiter TO keeper");
 			purge.run();
 		}
-		assertThat(output).containsOnlyOnce("Old rows of the table 'lock_lease' were not deleted")
+		assertThat(output).containsOnlyOnce("Cannot delete old rows of the table 'lock_lease'")
 			.contains("permission denied")
 			.contains("distributed-lock.jdbc.purge-after")
 			.contains("needs the right to DELETE");
@@ -127,7 +129,7 @@ class LockTablePurgeTests {
 	}
 
 	private static JdbcExecutor executor(Database database) {
-		return new JdbcExecutor(database.dataSource(), "lock_lease", "", "purge-tests", 1, new LentConnections(0));
+		return new JdbcExecutor(database.dataSource(), "lock_lease", "", 1);
 	}
 
 	private static LockTablePurge purge(JdbcExecutor requests, Duration age, Dialect dialect) {
@@ -187,8 +189,8 @@ class LockTablePurgeTests {
 		}
 
 		private void waiter(String key, String seenAt) {
-			this.jdbc.update("INSERT INTO lock_lease_waiter (lock_key, token, polls, joined_at, seen_at)"
-					+ " VALUES (?, 'waiter', 0, 0, " + seenAt + ")", key);
+			this.jdbc.update("INSERT INTO lock_lease_waiter (lock_key, token, joined_at, seen_at)"
+					+ " VALUES (?, 'waiter', 0, " + seenAt + ")", key);
 		}
 
 		private List<String> keys(String table) {
@@ -196,6 +198,8 @@ class LockTablePurgeTests {
 		}
 
 		@Test
+		@Tag("jdbc-purge")
+		@Tag("remains-jdbc")
 		void oldRowsGoAndThoseThatAreHeldWaitedForRecentOrOfOthersStay() {
 			String now = this.dialect.nowMicros();
 			String old = now + " - " + MONTH_MICROS;
@@ -228,6 +232,8 @@ class LockTablePurgeTests {
 		}
 
 		@Test
+		@Tag("jdbc-purge-and-tokens")
+		@Tag("remains-jdbc")
 		void tokensGrowOverAPurge() throws Exception {
 			JdbcInstance instance = instance();
 			LockRequest request = LockRequest.of("order 1");
@@ -246,6 +252,8 @@ class LockTablePurgeTests {
 
 		/** Every row goes as soon as its lock is free. */
 		@Test
+		@Tag("jdbc-purge")
+		@Tag("remains-jdbc")
 		void purgesOfSeveralInstancesCostNoCallerALock() throws Exception {
 			AtomicBoolean done = new AtomicBoolean();
 			AtomicInteger deleted = new AtomicInteger();

@@ -12,8 +12,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 import javax.sql.DataSource;
 
@@ -22,17 +24,16 @@ import com.zaxxer.hikari.HikariPoolMXBean;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.store.Inbox;
 import io.github.lockspring.store.InboxListener;
-import io.github.lockspring.store.LockStore.AcquireRequest.QueueMode;
 import io.github.lockspring.store.LockStore.AcquireRequest;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.testsupport.jdbc.Databases.Database;
 import io.github.lockspring.testsupport.jdbc.Databases;
-import io.github.lockspring.testsupport.jdbc.RecordingDataSource;
+import io.github.lockspring.testsupport.network.TcpProxy;
+import io.github.lockspring.testsupport.store.JoinedStore;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.postgresql.jdbc.PgConnection;
 
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -78,7 +79,7 @@ class PostgresListenerTests {
 	}
 
 	private static JdbcExecutor requests(DataSource source) {
-		return new JdbcExecutor(source, "lock_lease", "", "listener-tests", 1, new LentConnections(0));
+		return new JdbcExecutor(source, "lock_lease", "", 1);
 	}
 
 	/**
@@ -113,11 +114,11 @@ class PostgresListenerTests {
 		brief.open();
 		// not only once it is confirmed: on a busy machine, it would have been idle by
 		// then
-		brief.waits("order 1", waiting);
+		brief.add("order 1", waiting);
 		await().until(brief::isConfirmed);
 		TimeUnit.MILLISECONDS.sleep(3 * BRIEF.toMillis());
 		assertThat(brief.isConfirmed()).isTrue();
-		brief.forget(waiting);
+		brief.remove(waiting);
 		await().until(() -> !brief.isConfirmed());
 		assertThat(this.open).isEmpty();
 		await().until(() -> listening() == 0);
@@ -217,9 +218,10 @@ class PostgresListenerTests {
 
 	/** A connection that goes back to a pool, and on which listening cannot be ended. */
 	private static Connection pooled(Connection target, CountDownLatch given) {
+		AtomicBoolean listens = new AtomicBoolean();
 		return (Connection) Proxy.newProxyInstance(Connection.class.getClassLoader(),
 				new Class<?>[] { Connection.class }, (proxy, method, arguments) -> {
-					if (method.getName().equals("unwrap") && arguments[0] == PgConnection.class) {
+					if (method.getName().equals("unwrap") && listens.getAndSet(true)) {
 						throw new SQLException("refused by this test");
 					}
 					if (method.getName().equals("close")) {
@@ -255,6 +257,26 @@ class PostgresListenerTests {
 		await().atMost(TIMEOUT).until(this.inbox::isConfirmed);
 	}
 
+	/** The server says nothing, and the connection looks alive. */
+	@Test
+	void connectionWhoseServerDoesNotAnswerIsGivenUp() {
+		String url = this.database.url();
+		Matcher port = Pattern.compile(":(\\d+)/").matcher(url);
+		assertThat(port.find()).isTrue();
+		try (TcpProxy proxy = new TcpProxy(Integer.parseInt(port.group(1)))) {
+			Database through = new Database("postgresql", url.replace(port.group(), ":" + proxy.port() + '/'),
+					this.database.user(), this.database.password());
+			this.inbox = inbox(through.dataSource(), LONG, Integer.MAX_VALUE);
+			this.inbox.open();
+			await().until(this.inbox::isConfirmed);
+			proxy.stall();
+			await().atMost(TIMEOUT).until(() -> !this.inbox.isConfirmed());
+			proxy.restore();
+			await().atMost(TIMEOUT).until(this.inbox::isConfirmed);
+			assertThat(this.listener.opened).as("once for each connection").hasValue(2);
+		}
+	}
+
 	private static void sleep(long millis) {
 		try {
 			TimeUnit.MILLISECONDS.sleep(millis);
@@ -262,36 +284,6 @@ class PostgresListenerTests {
 		catch (InterruptedException ex) {
 			throw new IllegalStateException(ex);
 		}
-	}
-
-	@Test
-	void manyDoubtsAreAnsweredByTwoMessages() {
-		AtomicReference<CountDownLatch> answering = new AtomicReference<>(new CountDownLatch(0));
-		RecordingDataSource recording = new RecordingDataSource(new DelegatingDataSource(this.database.dataSource()) {
-			@Override
-			public Connection getConnection() throws SQLException {
-				try {
-					answering.get().await();
-				}
-				catch (InterruptedException ex) {
-					throw new SQLException(ex);
-				}
-				return super.getConnection();
-			}
-		});
-		this.requests.close();
-		this.requests = requests(recording);
-		this.inbox.open();
-		await().until(this.inbox::isConfirmed);
-		answering.set(new CountDownLatch(1));
-		recording.statements().clear();
-		for (int i = 0; i < 100; i++) {
-			this.inbox.probe();
-		}
-		assertThat(this.inbox.isConfirmed()).isFalse();
-		answering.get().countDown();
-		await().until(this.inbox::isConfirmed);
-		assertThat(recording.statements()).hasSizeBetween(1, 2);
 	}
 
 	/** Its row has a hash in the place of the key. */
@@ -337,12 +329,14 @@ class PostgresListenerTests {
 	}
 
 	private static void acquire(LockStore store, String key, OwnerToken token) {
-		store.acquire(new AcquireRequest(key, token, LONG, QueueMode.JOIN), TIMEOUT);
+		new JoinedStore(store).acquire(new AcquireRequest(key, token, LONG, true), TIMEOUT);
 	}
 
 	private static final class RecordingListener implements InboxListener {
 
 		private final List<String> wanted = new CopyOnWriteArrayList<>();
+
+		private final AtomicInteger opened = new AtomicInteger();
 
 		@Override
 		public void granted(String key, OwnerToken token, long fencingToken, boolean othersWait) {
@@ -356,7 +350,7 @@ class PostgresListenerTests {
 
 		@Override
 		public void opened() {
-			// isConfirmed() says so too
+			this.opened.incrementAndGet();
 		}
 
 	}

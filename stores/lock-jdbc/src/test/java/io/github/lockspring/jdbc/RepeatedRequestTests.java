@@ -10,7 +10,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import javax.sql.DataSource;
 
-import io.github.lockspring.store.LockStore.AcquireRequest.QueueMode;
 import io.github.lockspring.store.LockStore.AcquireRequest;
 import io.github.lockspring.store.LockStore.AcquireResult.Acquired;
 import io.github.lockspring.store.LockStore.AcquireResult.Busy;
@@ -20,6 +19,7 @@ import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.testsupport.jdbc.Databases.Database;
 import io.github.lockspring.testsupport.jdbc.Databases;
+import io.github.lockspring.testsupport.store.JoinedStore;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -49,7 +49,7 @@ class RepeatedRequestTests {
 			OwnerToken owner = new OwnerToken(INSTANCE, 1, 5000);
 			assertThat(acquire(store, owner)).isInstanceOf(Acquired.class);
 			assertThat(acquire(store, new OwnerToken(INSTANCE, 2, 5000))).isInstanceOf(Busy.class);
-			ReleaseResult result = store.release(new ReleaseRequest("order 1", owner), TIMEOUT);
+			ReleaseResult result = new JoinedStore(store).release(new ReleaseRequest("order 1", owner), TIMEOUT);
 			assertThat(this.conflicts).hasValue(1);
 			assertThat(result).isEqualTo(new ReleaseResult.NotOwner(0));
 		}
@@ -69,7 +69,7 @@ class RepeatedRequestTests {
 			Acquired first = (Acquired) acquire(store, owner);
 			OwnerToken waiter = new OwnerToken(INSTANCE, 2, 5000);
 			assertThat(acquire(store, waiter)).isInstanceOf(Busy.class);
-			assertThat(store.release(new ReleaseRequest("order 1", owner), TIMEOUT))
+			assertThat(new JoinedStore(store).release(new ReleaseRequest("order 1", owner), TIMEOUT))
 				.isInstanceOf(ReleaseResult.Released.class);
 			assertThat(jdbc.queryForMap("SELECT owner, expires_at FROM lock_lease")).containsEntry("OWNER", "-")
 				.containsEntry("EXPIRES_AT", 0L);
@@ -78,6 +78,22 @@ class RepeatedRequestTests {
 				.isPositive();
 			assertThat(acquire(store, waiter)).isInstanceOfSatisfying(Acquired.class,
 					(next) -> assertThat(next.fencingToken()).isGreaterThan(first.fencingToken()));
+		}
+	}
+
+	@Test
+	void waiterWhoseLockWasReleasedBeforeItWasNoticedLeavesNoRow() {
+		JdbcTemplate jdbc = new JdbcTemplate(this.database.dataSource());
+		OwnerToken owner = new OwnerToken(INSTANCE, 1, 5000);
+		OwnerToken waiter = new OwnerToken(INSTANCE, 2, 5000);
+		try (LockStore plain = JdbcLockStore.builder(this.database.dataSource()).build();
+				LockStore store = JdbcLockStore
+					.builder(before("SET queued_until = GREATEST(",
+							() -> new JoinedStore(plain).release(new ReleaseRequest("order 1", owner), TIMEOUT)))
+					.build()) {
+			assertThat(acquire(plain, owner)).isInstanceOf(Acquired.class);
+			assertThat(acquire(store, waiter)).isInstanceOf(Acquired.class);
+			assertThat(jdbc.queryForList("SELECT token FROM lock_lease_waiter")).isEmpty();
 		}
 	}
 
@@ -104,7 +120,8 @@ class RepeatedRequestTests {
 	}
 
 	private static Object acquire(LockStore store, OwnerToken token) {
-		return store.acquire(new AcquireRequest("order 1", token, Duration.ofMinutes(1), QueueMode.JOIN), TIMEOUT);
+		return new JoinedStore(store).acquire(new AcquireRequest("order 1", token, Duration.ofMinutes(1), true),
+				TIMEOUT);
 	}
 
 	/** A source whose first statement of this kind is refused, as after a deadlock. */

@@ -2,24 +2,28 @@ package io.github.lockspring.redis;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.function.BiPredicate;
-import java.util.function.IntUnaryOperator;
-import java.util.stream.IntStream;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BiFunction;
 
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.internal.Stages;
 import io.github.lockspring.redis.internal.RedisKeys;
 import io.github.lockspring.redis.internal.client.RedisConnections;
 import io.github.lockspring.redis.internal.client.RedisErrors;
 import io.github.lockspring.redis.internal.client.RedisScriptExecutor;
-import io.github.lockspring.redis.internal.client.ReplicatedScriptExecutor.TooFewReplicasException;
 import io.github.lockspring.store.LockStore.RenewRequest;
 import io.github.lockspring.store.LockStore.RenewResult;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Renews many leases with few scripts: one, or in a cluster one for each hash slot, since
@@ -31,152 +35,97 @@ final class BatchRenewal {
 
 	private final RedisKeys keys;
 
-	private final RedisConnections connections;
-
-	/** Whether servers share the keys, as far as is known. */
-	private volatile boolean sharded;
+	/** Whether servers may share the keys. */
+	private final boolean sharded;
 
 	BatchRenewal(RedisScriptExecutor scripts, RedisKeys keys, RedisConnections connections) {
 		this.scripts = scripts;
 		this.keys = keys;
-		this.connections = connections;
-		this.sharded = connections.topology() == RedisConnections.Topology.CLUSTER;
+		this.sharded = !connections.topology().isOneServer();
 	}
 
-	List<RenewResult> renew(List<RenewRequest> requests, Duration timeout) {
+	CompletionStage<List<RenewResult>> renew(List<RenewRequest> requests, Duration timeout) {
 		if (requests.isEmpty()) {
-			return List.of();
+			return CompletableFuture.completedFuture(List.of());
 		}
-		RenewResult[] results = new RenewResult[requests.size()];
-		Arrays.fill(results, RenewResult.UNKNOWN);
-		long start = System.nanoTime();
-		if (this.sharded || !renewAtOnce(requests, results, timeout)) {
-			renewInCluster(requests, results, timeout.minusNanos(System.nanoTime() - start));
-		}
-		return List.of(results);
+		return this.sharded ? renewInCluster(requests, timeout) : renewGroup(requests, timeout);
 	}
 
-	/*
-	 * A connection factory that is not one of Spring Data's does not say that its server
-	 * is a node of a cluster; the server itself does.
-	 */
-	private boolean renewAtOnce(List<RenewRequest> requests, RenewResult[] results, Duration timeout) {
-		try {
-			return renewGroup(requests, IntStream.range(0, requests.size()).boxed().toList(), results, timeout, true);
-		}
-		catch (LockUnavailableException ex) {
-			if (!RedisErrors.isCrossSlot(ex)) {
-				throw ex;
-			}
-			this.sharded = true;
-			return false;
-		}
-	}
-
-	/*
-	 * Callers batch their requests by shard, so there is hardly ever more than one server
-	 * here. If there is, each gets an equal share of the time. A slot that is migrating
-	 * may hang, so each one gets half of the time that is left.
-	 */
-	private void renewInCluster(List<RenewRequest> requests, RenewResult[] results, Duration timeout) {
-		Map<String, Map<Integer, List<Integer>>> byShard = new TreeMap<>();
-		for (int i = 0; i < requests.size(); i++) {
-			String lock = this.keys.lock(requests.get(i).key());
-			byShard.computeIfAbsent(this.connections.shard(lock), (shard) -> new TreeMap<>())
-				.computeIfAbsent(RedisKeys.slot(lock), (slot) -> new ArrayList<>())
-				.add(i);
-		}
-		inTurn(byShard.values(), timeout, (shards) -> shards, (bySlot, share) -> inTurn(bySlot.values(), share,
-				BatchRenewal::halfUnlessLast, (group, groupShare) -> renewSlot(requests, group, results, groupShare)));
-	}
-
-	private static int halfUnlessLast(int remaining) {
-		return (remaining > 1) ? 2 : 1;
+	private CompletionStage<List<RenewResult>> renewInCluster(List<RenewRequest> requests, Duration timeout) {
+		Map<Integer, List<RenewRequest>> bySlot = new TreeMap<>();
+		requests.forEach((request) -> bySlot
+			.computeIfAbsent(RedisKeys.slot(this.keys.lock(request.key())), (slot) -> new ArrayList<>())
+			.add(request));
+		return inGroups(requests, bySlot.values(), timeout, this::renewSlot);
 	}
 
 	/*
 	 * While a slot migrates, a script is refused if some of its keys have migrated
 	 * already and others have not. Each of them alone is accepted.
 	 */
-	private boolean renewSlot(List<RenewRequest> requests, List<Integer> group, RenewResult[] results,
-			Duration timeout) {
-		long start = System.nanoTime();
-		try {
-			return renewGroup(requests, group, results, timeout, group.size() == 1);
-		}
-		catch (LockUnavailableException ex) {
-			if (group.size() == 1 || !RedisErrors.isTryAgain(ex)
-					|| !inTurn(group.stream().map(List::of).toList(), timeout.minusNanos(System.nanoTime() - start),
-							BatchRenewal::halfUnlessLast,
-							(single, share) -> renewGroup(requests, single, results, share, true))) {
-				throw ex;
-			}
-			return true;
-		}
+	private CompletionStage<List<RenewResult>> renewSlot(List<RenewRequest> requests, Duration timeout) {
+		return renewGroup(requests, timeout)
+			.exceptionallyCompose((failure) -> (requests.size() > 1 && RedisErrors.isTryAgain(failure))
+					? inGroups(requests, requests.stream().map(List::of).toList(), timeout, this::renewGroup)
+					: CompletableFuture.failedFuture(failure));
 	}
 
-	/**
-	 * Renews one group after the other.
-	 * @param divisor which part of the remaining time a group gets, given the number of
-	 * remaining groups
-	 * @return whether there was time for any of them
-	 * @throws LockUnavailableException if all of them failed
+	/*
+	 * A slot that is migrating may hang, so each group gets half of the time that is
+	 * left; all of them get the same half where they do not wait for each other. A
+	 * request whose group has no result in time is UNKNOWN.
 	 */
-	private static <G> boolean inTurn(Collection<G> groups, Duration timeout, IntUnaryOperator divisor,
-			BiPredicate<G, Duration> renewal) {
+	private static CompletionStage<List<RenewResult>> inGroups(List<RenewRequest> requests,
+			Collection<List<RenewRequest>> groups, Duration timeout,
+			BiFunction<List<RenewRequest>, Duration, CompletionStage<List<RenewResult>>> renewal) {
 		long end = System.nanoTime() + timeout.toNanos();
 		int remaining = groups.size();
-		boolean renewed = false;
-		LockUnavailableException failure = null;
-		for (G group : groups) {
+		Map<RenewRequest, RenewResult> results = new ConcurrentHashMap<>();
+		AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
+		List<CompletableFuture<?>> all = new ArrayList<>();
+		for (List<RenewRequest> group : groups) {
 			long left = end - System.nanoTime();
-			if (left <= 0) {
-				break;
-			}
-			try {
-				renewed |= renewal.test(group, Duration.ofNanos(left / divisor.applyAsInt(remaining--)));
-			}
-			catch (LockUnavailableException ex) {
-				failure = ex;
+			if (left > 0) {
+				Duration share = Duration.ofNanos((remaining-- > 1) ? left / 2 : left);
+				all.add(renewal.apply(group, share)
+					.toCompletableFuture()
+					.orTimeout(share.toNanos(), TimeUnit.NANOSECONDS)
+					.handle((reply, problem) -> {
+						for (int i = 0; problem == null && i < reply.size(); i++) {
+							results.put(group.get(i), reply.get(i));
+						}
+						if (problem != null) {
+							failure.set(problem);
+						}
+						return true;
+					}));
 			}
 		}
-		if (!renewed && failure != null) {
-			throw failure;
-		}
-		return renewed;
+		return CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)).thenApply((done) -> {
+			Throwable problem = failure.get();
+			if (results.isEmpty() && problem != null) {
+				throw (problem instanceof TimeoutException)
+						? new LockUnavailableException("No reply to a renewal", problem) : Stages.unavailable(problem);
+			}
+			return requests.stream().map((request) -> results.getOrDefault(request, RenewResult.UNKNOWN)).toList();
+		});
 	}
 
-	private boolean renewGroup(List<RenewRequest> requests, List<Integer> group, RenewResult[] results,
-			Duration timeout, boolean repeat) {
-		List<String> locks = new ArrayList<>(group.size());
-		List<String> args = new ArrayList<>(2 * group.size());
-		for (int i : group) {
-			RenewRequest request = requests.get(i);
+	private CompletionStage<List<RenewResult>> renewGroup(List<RenewRequest> requests, Duration timeout) {
+		List<String> locks = new ArrayList<>(requests.size());
+		List<String> args = new ArrayList<>(2 * requests.size());
+		for (RenewRequest request : requests) {
 			locks.add(this.keys.lock(request.key()));
 			Collections.addAll(args, request.token().toString(), String.valueOf(request.ttl().toMillis()));
 		}
-		List<Object> reply;
-		RenewResult ownerResult = RenewResult.RENEWED;
-		try {
-			reply = repeat ? this.scripts.execute(RedisScripts.RENEW, locks, args.toArray(), timeout)
-					: this.scripts.executeOnce(RedisScripts.RENEW, locks, args.toArray(), timeout);
-		}
-		catch (TooFewReplicasException ex) {
-			// the master alone has renewed the leases, which does not count, but a token
-			// that is not the owner even there has lost its lock
-			reply = ex.reply();
-			ownerResult = RenewResult.UNKNOWN;
-			if (!reply.contains(0L)) {
-				throw ex;
+		return this.scripts.execute(RedisScripts.RENEW, locks, args.toArray(), timeout).thenApply((reply) -> {
+			if (reply.size() != requests.size()) {
+				throw RedisErrors.unexpected(reply);
 			}
-		}
-		if (reply.size() != group.size()) {
-			throw RedisErrors.unexpected(reply);
-		}
-		for (int i = 0; i < reply.size(); i++) {
-			results[group.get(i)] = "1".equals(String.valueOf(reply.get(i))) ? ownerResult : RenewResult.NOT_OWNER;
-		}
-		return true;
+			return reply.stream()
+				.map((number) -> "1".equals(String.valueOf(number)) ? RenewResult.RENEWED : RenewResult.NOT_OWNER)
+				.toList();
+		});
 	}
 
 }

@@ -7,13 +7,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 
-import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.internal.base.DaemonThreadFactory;
-import io.github.lockspring.redis.internal.client.RedisCommands;
 import io.github.lockspring.redis.internal.client.RedisConnections;
-import io.github.lockspring.redis.internal.client.RedisEndpoint;
 import io.github.lockspring.redis.internal.client.RedisErrors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -34,22 +30,21 @@ final class InboxSubscription {
 
 	/*
 	 * Threads. The keeper, one thread, does everything that can block: it subscribes,
-	 * sends pings, discards a subscription that has failed or does not receive, and
-	 * creates the next one; `container` and the fields after it are its own. Messages and
+	 * checks, discards a subscription that has failed or does not receive, and creates
+	 * the next one; `container` and the fields after it are its own. Messages and
 	 * subscription notices are handled where the driver reads them, in their order: on an
 	 * I/O thread of Lettuce, or on the one that a Jedis subscription occupies. What
-	 * happens there takes a lock for a moment and never waits for Redis. Any thread calls
-	 * probe() and isConfirmed(), which touch the confirmation only.
+	 * happens there never waits. Any thread calls isConfirmed().
 	 *
 	 * The container's own recovery is not used: it logs each attempt as an error and does
-	 * not repeat the first one. Lettuce resubscribes automatically after a reconnect; a
-	 * connection that only seems alive is detected by pings that do not arrive.
+	 * not repeat the first one. Lettuce resubscribes automatically after a reconnect.
 	 *
-	 * Where commands and subscriptions may be at different servers, that of the
-	 * subscription may stop replying while all requests succeed, and nothing would call
-	 * probe(). There a ping is sent periodically, and a probe follows if no message has
-	 * arrived until the next one. In a cluster each ping goes through another node:
-	 * drivers choose the node of a PUBLISH by its channel, which may be the dead one.
+	 * A subscription may have ended at the server, be at a server that was replaced, or
+	 * have a connection that only seems alive. So while somebody asks whether it is
+	 * confirmed, a script asks the server of the commands for its subscribers, as a
+	 * release does, and sends it a message, every other second. It is subscribed again if
+	 * one server has none, or if the message has not arrived until the next check. In a
+	 * cluster each check goes through another node.
 	 */
 
 	private static final Logger logger = LoggerFactory.getLogger(InboxSubscription.class);
@@ -60,16 +55,9 @@ final class InboxSubscription {
 
 	private static final int MAX_QUICK_REFUSALS = 3;
 
-	private static final int MAX_LOST_PINGS = 8;
-
 	private static final Duration CHECK_INTERVAL = Duration.ofSeconds(2);
 
-	/**
-	 * From the ping that answered one probe to the next probe, since after each of them
-	 * all waiters of this instance look: a key that the server refuses, or a shard that
-	 * is down, must not keep them looking.
-	 */
-	private static final Duration PROBE_INTERVAL = Duration.ofSeconds(2);
+	private static final String CHECK_MESSAGE = "p";
 
 	/**
 	 * Connect, TLS, log in, say the name, subscribe: each may take as long as a command.
@@ -77,10 +65,6 @@ final class InboxSubscription {
 	private static final int REGISTRATION_STEPS = 5;
 
 	private final RedisConnections connections;
-
-	private final RedisCommands commands;
-
-	private final RedisEndpoint endpoint;
 
 	private final Duration commandTimeout;
 
@@ -90,12 +74,13 @@ final class InboxSubscription {
 
 	private final ScheduledThreadPoolExecutor keeper;
 
-	private final InboxConfirmation confirmation = new InboxConfirmation();
+	private volatile boolean confirmed;
 
-	/** When a probe may follow the last one; null: at once. */
-	private volatile @Nullable Long nextProbe;
+	/** Whether somebody has asked since the last check. */
+	private volatile boolean needed;
 
-	private final AtomicBoolean probePostponed = new AtomicBoolean();
+	/** Whether a message has arrived since the last check. */
+	private volatile boolean received;
 
 	private volatile boolean ended;
 
@@ -103,19 +88,14 @@ final class InboxSubscription {
 
 	private @Nullable RedisConnectionFactory factory;
 
-	private boolean pinging;
-
-	private int lostPings;
+	private boolean messageSent;
 
 	private int refusals;
 
-	private long pings;
+	private long checks;
 
-	InboxSubscription(RedisConnections connections, RedisCommands commands, RedisEndpoint endpoint,
-			Duration commandTimeout, String channel, InboxMessages messages) {
+	InboxSubscription(RedisConnections connections, Duration commandTimeout, String channel, InboxMessages messages) {
 		this.connections = connections;
-		this.commands = commands;
-		this.endpoint = endpoint;
 		this.commandTimeout = commandTimeout;
 		this.channel = channel;
 		this.messages = messages;
@@ -127,33 +107,17 @@ final class InboxSubscription {
 
 	void begin() {
 		schedule(Duration.ZERO, this::subscribe);
-		if (this.connections.topology() != RedisConnections.Topology.SINGLE) {
-			schedule(CHECK_INTERVAL, this::check);
-		}
+		schedule(CHECK_INTERVAL, this::check);
 	}
 
 	boolean isConfirmed() {
-		return this.confirmation.isConfirmed();
-	}
-
-	void probe() {
-		Long next = this.nextProbe;
-		long early = (next != null) ? next - System.nanoTime() : 0;
-		if (early <= 0) {
-			this.confirmation.revoke();
-			schedule(Duration.ZERO, this::beginPinging);
-		}
-		else if (this.probePostponed.compareAndSet(false, true)) {
-			schedule(Duration.ofNanos(early).plusMillis(1), () -> {
-				this.probePostponed.set(false);
-				probe();
-			});
-		}
+		this.needed = true;
+		return this.confirmed;
 	}
 
 	void end() {
 		this.ended = true;
-		this.confirmation.revoke();
+		this.confirmed = false;
 		schedule(Duration.ZERO, () -> discard(true));
 		this.keeper.shutdown();
 		try {
@@ -223,8 +187,8 @@ final class InboxSubscription {
 		this.refusals++;
 		// a refused login is reported by each request for a lock
 		if (this.refusals == MAX_QUICK_REFUSALS && !RedisErrors.isLoginRefusal(failure)) {
-			logger.warn("Redis{} refuses the subscription of {}, so waiters have to poll: {}", this.endpoint,
-					this.channel, RedisErrors.describe(failure));
+			logger.warn("Redis{} refuses the subscription of {}, so waiters have to poll: {}",
+					this.connections.endpoint(), this.channel, RedisErrors.describe(failure));
 		}
 		return (this.refusals < MAX_QUICK_REFUSALS) ? PAUSE : REFUSED_PAUSE;
 	}
@@ -234,12 +198,12 @@ final class InboxSubscription {
 		RedisConnectionFactory factory = this.factory;
 		this.container = null;
 		this.factory = null;
-		this.lostPings = 0;
+		this.messageSent = false;
 		if (container != null && alive) {
 			closeQuietly(container::stop);
 		}
 		if (factory != null) {
-			closeQuietly(() -> this.connections.closeSubscriber(factory));
+			closeQuietly(() -> this.connections.close(factory));
 		}
 	}
 
@@ -256,85 +220,49 @@ final class InboxSubscription {
 		if (this.container != failed || this.ended) {
 			return;
 		}
-		this.confirmation.revoke();
+		this.confirmed = false;
 		discard(false);
 		schedule(PAUSE, this::subscribe);
-	}
-
-	private void beginPinging() {
-		if (!this.pinging) {
-			this.pinging = true;
-			this.lostPings = 0;
-			ping();
-		}
-	}
-
-	private void ping() {
-		if (isConfirmed() || this.ended) {
-			this.pinging = false;
-			return;
-		}
-		if (this.lostPings >= MAX_LOST_PINGS) {
-			logger.debug("The inbox {} does not receive what is sent to it and is subscribed again", this.channel);
-			discard(true);
-			subscribe();
-		}
-		try {
-			if (this.container != null) {
-				sendPing();
-				this.lostPings++;
-			}
-		}
-		catch (RuntimeException | Error ex) {
-			logger.debug("No ping can be sent to the inbox " + this.channel + " at present", ex);
-			if (RedisErrors.isRefusal(ex)) {
-				// no ping will ever confirm, so a new subscription has to
-				discard(true);
-				subscribe();
-				schedule(REFUSED_PAUSE, this::ping);
-				return;
-			}
-		}
-		schedule(PAUSE, this::ping);
-	}
-
-	private void sendPing() {
-		String ping = this.confirmation.ping();
-		if (this.connections.topology() == RedisConnections.Topology.CLUSTER) {
-			String anyKey = this.channel + ':' + ++this.pings;
-			try {
-				this.commands.executeOnce(RedisScripts.PUBLISH, List.of(anyKey), new Object[] { this.channel, ping },
-						this.commandTimeout);
-				return;
-			}
-			catch (LockUnavailableException ex) {
-				logger.debug("A script could not publish to the inbox " + this.channel, ex);
-			}
-		}
-		this.commands.publish(this.channel, ping);
 	}
 
 	private void check() {
 		if (this.ended) {
 			return;
 		}
-		boolean missed = isConfirmed() && this.confirmation.isCheckOutstanding();
-		this.confirmation.setCheckOutstanding(false);
-		if (missed) {
-			probe();
+		Container checked = this.container;
+		if (this.messageSent && !this.received) {
+			subscribeAgain();
 		}
-		else if (isConfirmed()) {
-			this.confirmation.setCheckOutstanding(true);
-			try {
-				sendPing();
-			}
-			catch (RuntimeException | Error ex) {
-				// a ping that was not sent proves nothing
-				this.confirmation.setCheckOutstanding(false);
-				logger.debug("No ping can be sent to the inbox " + this.channel + " at present", ex);
-			}
+		else if (this.confirmed && this.needed && checked != null) {
+			this.needed = false;
+			this.messageSent = false;
+			this.received = false;
+			List<String> anyKey = List.of(this.channel + ':' + ++this.checks);
+			this.connections
+				.execute(RedisScripts.CONFIRM, anyKey, new Object[] { this.channel, CHECK_MESSAGE },
+						this.commandTimeout)
+				.thenAccept((reply) -> schedule(Duration.ZERO, () -> checked(checked, reply)));
 		}
 		schedule(CHECK_INTERVAL, this::check);
+	}
+
+	private void checked(Container checked, String reply) {
+		if (this.container != checked || this.ended) {
+			return;
+		}
+		if (this.connections.topology().isOneServer() && reply.startsWith("0 ")) {
+			subscribeAgain();
+		}
+		else {
+			this.messageSent = reply.endsWith(" 1");
+		}
+	}
+
+	private void subscribeAgain() {
+		logger.debug("The inbox {} does not receive what is sent to it and is subscribed again", this.channel);
+		this.confirmed = false;
+		discard(true);
+		subscribe();
 	}
 
 	private final class Listener implements MessageListener, SubscriptionListener {
@@ -349,13 +277,9 @@ final class InboxSubscription {
 		public void onMessage(Message message, byte @Nullable [] pattern) {
 			InboxSubscription inbox = InboxSubscription.this;
 			String text = new String(message.getBody(), StandardCharsets.UTF_8);
-			inbox.confirmation.setCheckOutstanding(false);
-			if (!InboxConfirmation.isPing(text)) {
+			inbox.received = true;
+			if (!text.equals(CHECK_MESSAGE)) {
 				inbox.messages.receive(text);
-			}
-			else if (!inbox.ended && inbox.confirmation.confirm(text)) {
-				inbox.nextProbe = System.nanoTime() + PROBE_INTERVAL.toNanos();
-				inbox.messages.opened();
 			}
 		}
 
@@ -368,7 +292,7 @@ final class InboxSubscription {
 					.start();
 			}
 			else {
-				inbox.confirmation.subscribed();
+				inbox.confirmed = true;
 				inbox.messages.opened();
 			}
 		}

@@ -18,11 +18,6 @@ final class NoMessages implements Inbox {
 	}
 
 	@Override
-	public void probe() {
-		// see above
-	}
-
-	@Override
 	public void close() {
 		// see above
 	}

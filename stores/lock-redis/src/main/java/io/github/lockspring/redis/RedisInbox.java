@@ -47,14 +47,6 @@ final class RedisInbox implements Inbox {
 	}
 
 	@Override
-	public void probe() {
-		InboxSubscription subscription = this.subscription.get();
-		if (subscription != null) {
-			subscription.probe();
-		}
-	}
-
-	@Override
 	public void close() {
 		InboxSubscription subscription = this.subscription.getAndSet(null);
 		if (subscription != null) {

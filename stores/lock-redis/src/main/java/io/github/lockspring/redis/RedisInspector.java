@@ -3,14 +3,14 @@ package io.github.lockspring.redis;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-import io.github.lockspring.redis.internal.InstanceText;
+import io.github.lockspring.internal.Stages;
+import io.github.lockspring.redis.internal.Instances;
 import io.github.lockspring.redis.internal.RedisKeys;
-import io.github.lockspring.redis.internal.client.RedisCommands;
+import io.github.lockspring.redis.internal.client.RedisConnections;
 import io.github.lockspring.redis.internal.client.RedisErrors;
 import io.github.lockspring.redis.internal.client.RedisScriptExecutor;
 import io.github.lockspring.store.InstanceInfo;
@@ -24,7 +24,9 @@ final class RedisInspector implements LockStoreInspector {
 
 	private final RedisKeys keys;
 
-	private final RedisCommands commands;
+	private final Instances instances;
+
+	private final RedisConnections connections;
 
 	private final RedisScriptExecutor releaseScripts;
 
@@ -35,9 +37,11 @@ final class RedisInspector implements LockStoreInspector {
 	 * @param releaseScripts releases locks as their owners do
 	 * @param exactCount whether one server knows every subscriber of an inbox
 	 */
-	RedisInspector(RedisKeys keys, RedisCommands commands, RedisScriptExecutor releaseScripts, boolean exactCount) {
+	RedisInspector(RedisKeys keys, RedisConnections connections, RedisScriptExecutor releaseScripts,
+			boolean exactCount) {
 		this.keys = keys;
-		this.commands = commands;
+		this.instances = new Instances(keys);
+		this.connections = connections;
 		this.releaseScripts = releaseScripts;
 		this.exactCount = exactCount;
 	}
@@ -45,7 +49,8 @@ final class RedisInspector implements LockStoreInspector {
 	@Override
 	public Optional<StoredLock> find(String key, Duration timeout) {
 		Object[] most = { String.valueOf(StoredLock.MAX_QUEUE) };
-		List<String> reply = this.commands.execute(RedisScripts.INSPECT, this.keys.all(key), most, timeout)
+		List<String> reply = Stages
+			.join(this.connections.execute(RedisScripts.INSPECT, this.keys.all(key), most, timeout), timeout)
 			.stream()
 			.map(String::valueOf)
 			.toList();
@@ -77,46 +82,28 @@ final class RedisInspector implements LockStoreInspector {
 	@Override
 	public boolean forceRelease(StoredLock seen, Duration timeout) {
 		Object[] args = { seen.owner(), String.valueOf(seen.fencingToken() + 1), "0", this.exactCount ? "1" : "0" };
-		String reply = this.releaseScripts.execute(RedisScripts.RELEASE, this.keys.all(seen.key()), args, timeout);
+		String reply = Stages
+			.join(this.releaseScripts.execute(RedisScripts.RELEASE, this.keys.all(seen.key()), args, timeout), timeout);
 		if (reply.startsWith("2 0 ")) {
 			String message = reply.substring(4);
-			InboxMessages.addressee(message).ifPresent((token) -> publish(token.instance(), message, timeout));
+			InboxMessages.addressee(message).ifPresent((token) -> publish(token.instance(), message));
 		}
 		return !reply.startsWith("0");
 	}
 
-	private void publish(String instance, String message, Duration timeout) {
-		this.commands.run(this.keys.inbox(instance),
-				(template) -> template.convertAndSend(this.keys.inbox(instance), message), timeout);
+	private void publish(String instance, String message) {
+		this.connections.run((template) -> template.convertAndSend(this.keys.inbox(instance), message));
 	}
 
 	@Override
 	public void register(String instance, InstanceInfo info, Duration ttl, Duration timeout) {
-		String key = this.keys.instance(instance);
-		String value = InstanceText.of(info);
-		this.commands.run(key, (template) -> {
-			template.opsForValue().set(key, value, ttl);
-			return true;
-		}, timeout);
+		this.connections.run((template) -> this.instances.register(template, instance, info, ttl));
 	}
 
 	@Override
 	public Map<String, InstanceInfo> instances(Collection<String> instances, Duration timeout) {
-		if (instances.isEmpty()) {
-			return Map.of();
-		}
-		List<String> distinct = instances.stream().distinct().toList();
-		List<String> names = distinct.stream().map(this.keys::instance).toList();
-		List<String> values = this.commands.run(names.get(0), (template) -> template.opsForValue().multiGet(names),
-				timeout);
-		Map<String, InstanceInfo> known = new HashMap<>();
-		for (int i = 0; values != null && i < values.size(); i++) {
-			InstanceInfo info = InstanceText.parse(values.get(i));
-			if (info != null) {
-				known.put(distinct.get(i), info);
-			}
-		}
-		return known;
+		return instances.isEmpty() ? Map.of()
+				: this.connections.run((template) -> this.instances.find(template, instances));
 	}
 
 }

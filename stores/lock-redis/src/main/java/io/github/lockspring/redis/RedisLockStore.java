@@ -8,24 +8,20 @@ import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.lockspring.internal.base.StoreOptions;
 import io.github.lockspring.redis.internal.RedisKeys;
 import io.github.lockspring.redis.internal.RedisServerCheck;
 import io.github.lockspring.redis.internal.client.DaemonThreads;
 import io.github.lockspring.redis.internal.client.DedicatedConnections;
-import io.github.lockspring.redis.internal.client.FirstConnections;
-import io.github.lockspring.redis.internal.client.RedisCommands;
+import io.github.lockspring.redis.internal.client.FirstConnection;
 import io.github.lockspring.redis.internal.client.RedisConnections;
-import io.github.lockspring.redis.internal.client.RedisConnectionsFactory;
-import io.github.lockspring.redis.internal.client.RedisEndpoint;
+import io.github.lockspring.redis.internal.client.DerivedConnections;
 import io.github.lockspring.redis.internal.client.RedisErrors;
 import io.github.lockspring.redis.internal.client.RedisScriptExecutor;
 import io.github.lockspring.redis.internal.client.ReplicatedScriptExecutor;
 import io.github.lockspring.store.Inbox;
 import io.github.lockspring.store.InboxListener;
-import io.github.lockspring.store.LockStore.AcquireRequest.QueueMode;
 import io.github.lockspring.store.LockStore.AcquireRequest;
 import io.github.lockspring.store.LockStore.AcquireResult;
 import io.github.lockspring.store.LockStore.ReleaseRequest;
@@ -49,8 +45,8 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
  * that locks in this way.
  * <p>
  * Thread-safe. Uses the address and the credentials of the application's connection
- * factory, but its own connections. Does not connect before {@link #connect} or the first
- * request. A request takes no longer than its timeout and the command timeout.
+ * factory, but its own connections. Does not connect before {@link #connected} or the
+ * first request. A request takes no longer than its timeout and the command timeout.
  *
  * @since 0.1
  * @see <a href=
@@ -74,18 +70,19 @@ public final class RedisLockStore implements LockStore {
 
 	private static final int RELEASE_THREADS = 4;
 
+	/** Requests that wait for such a thread; later ones would be too late. */
+	private static final int MAX_QUEUE = 10_000;
+
 	private final RedisKeys keys;
 
 	private final RedisStoreSettings settings;
+
+	private final StoreTraits traits;
 
 	private final RedisConnections connections;
 
 	/** Whether the server of a key knows every subscriber of an inbox, for the script. */
 	private final String exactCount;
-
-	private final RedisEndpoint endpoint;
-
-	private final RedisCommands commands;
 
 	/** Null unless replicas acknowledge. */
 	private final @Nullable DedicatedConnections dedicated;
@@ -100,39 +97,39 @@ public final class RedisLockStore implements LockStore {
 
 	private final RedisInspector inspector;
 
-	private final FirstConnections first;
+	private final FirstConnection first;
 
 	// one for each instance that uses the store, so hardly ever more than one
 	private final Set<RedisInbox> openInboxes = ConcurrentHashMap.newKeySet();
 
-	private final ThreadPoolExecutor publisher = DaemonThreads.onDemand("lock-redis-publisher", 1);
+	private final ThreadPoolExecutor publisher = DaemonThreads.onDemand("lock-redis-publisher", 1, MAX_MESSAGES);
 
-	private RedisLockStore(RedisConnections connections, RedisEndpoint endpoint, RedisStoreSettings settings) {
+	private RedisLockStore(RedisConnections connections, RedisStoreSettings settings) {
 		this.connections = connections;
 		boolean oneServer = connections.topology().isOneServer();
 		this.exactCount = oneServer ? "1" : "0";
-		this.endpoint = endpoint;
 		this.settings = settings;
+		this.traits = StoreTraits.exact()
+			.withBlocking(connections.isBlocking() && settings.replicaAcks() == 0)
+			.withOrdered(oneServer && !connections.isBlocking() && settings.replicaAcks() == 0);
 		this.keys = new RedisKeys(settings.keyPrefix());
-		this.commands = new RedisCommands(connections, endpoint, settings.commandTimeout());
 		int replicas = settings.replicaAcks();
 		// releases must use the same connections as acquisitions: a replaced master that
 		// does not know it yet cannot release what its successor granted
 		this.dedicated = (replicas == 0) ? null
-				: connections.dedicated(ACQUIRE_THREADS + RENEW_THREADS + RELEASE_THREADS);
+				: new DedicatedConnections(connections, ACQUIRE_THREADS + RENEW_THREADS + RELEASE_THREADS);
 		this.acquireScripts = scripts("lock-redis-acquire", ACQUIRE_THREADS, replicas);
 		this.renewScripts = scripts("lock-redis-renew", RENEW_THREADS, replicas);
 		this.releaseScripts = scripts("lock-redis-release", RELEASE_THREADS, 0);
 		this.renewal = new BatchRenewal(this.renewScripts, this.keys, connections);
-		this.inspector = new RedisInspector(this.keys, this.commands, this.releaseScripts, oneServer);
-		this.first = new FirstConnections(List.of(this::sendFirst), 1, settings.connectTimeout());
+		this.inspector = new RedisInspector(this.keys, connections, this.releaseScripts, oneServer);
+		this.first = new FirstConnection(this::sendFirst, settings.connectTimeout());
 	}
 
 	private RedisScriptExecutor scripts(String threadName, int threads, int replicas) {
-		return (this.dedicated == null) ? this.commands
-				: new ReplicatedScriptExecutor(DaemonThreads.onDemand(threadName, threads), this.dedicated,
-						this.endpoint, replicas, this.settings.replicaAckTimeout(), this.settings.commandTimeout(),
-						this.connections::suspect);
+		return (this.dedicated == null) ? this.connections
+				: new ReplicatedScriptExecutor(DaemonThreads.onDemand(threadName, threads, MAX_QUEUE), this.dedicated,
+						replicas, this.settings.replicaAckTimeout(), this.settings.commandTimeout());
 	}
 
 	/**
@@ -150,7 +147,7 @@ public final class RedisLockStore implements LockStore {
 	 * @param name the name of the connection factory, for messages, or null
 	 */
 	static RedisLockStore create(RedisConnectionFactory factory, @Nullable String name, RedisStoreSettings settings) {
-		RedisConnections connections = RedisConnectionsFactory.create(factory, settings.commandTimeout(),
+		RedisConnections connections = DerivedConnections.create(factory, name, settings.commandTimeout(),
 				settings.connectTimeout());
 		if (settings.replicaAcks() > 0 && !connections.topology().isOneServer()) {
 			connections.close();
@@ -159,46 +156,42 @@ public final class RedisLockStore implements LockStore {
 					: "the connection factory does not say which server is the master, so its replicas cannot be "
 							+ "waited for");
 		}
-		return new RedisLockStore(connections, RedisConnectionsFactory.endpoint(factory, name), settings);
+		return new RedisLockStore(connections, settings);
 	}
 
 	@Override
 	public StoreTraits traits() {
-		return StoreTraits.exact();
+		return this.traits;
 	}
 
 	@Override
-	public void connect() {
-		this.first.open();
-	}
-
-	@Override
-	public void awaitConnection() {
-		this.first.await();
+	public CompletionStage<@Nullable Void> connected() {
+		return this.first.connected();
 	}
 
 	/**
-	 * Sends a script that changes nothing, in the way of an acquisition; in a cluster
-	 * also a command to each master, since a node of its own has a connection of its own.
+	 * Sends a script that changes nothing, in the way of an acquisition; in a cluster to
+	 * one node, whose driver connects to the others as well.
 	 */
-	private void sendFirst() {
+	private CompletionStage<?> sendFirst() {
 		String noLock = this.keys.lock("");
-		this.acquireScripts.executeOnce(RedisScripts.RENEW, List.of(noLock), new Object[] { "-", "1" },
+		return this.acquireScripts.execute(RedisScripts.RENEW, List.of(noLock), new Object[] { "-", "1" },
 				this.settings.commandTimeout());
-		if (this.connections.topology() == RedisConnections.Topology.CLUSTER) {
-			this.commands.ping();
-		}
 	}
 
 	@Override
-	public AcquireResult acquire(AcquireRequest request, Duration timeout) {
-		Object[] args = { request.token().toString(), millis(request.ttl()), queueMode(request.queueMode()) };
-		String reply = this.acquireScripts.execute(RedisScripts.ACQUIRE, this.keys.all(request.key()), args, timeout);
-		return RedisErrors.parse(reply, 5, (words) -> switch (words[0]) {
+	public CompletionStage<AcquireResult> acquire(AcquireRequest request, Duration timeout) {
+		Object[] args = { request.token().toString(), millis(request.ttl()), request.queue() ? "1" : "0" };
+		return this.acquireScripts.execute(RedisScripts.ACQUIRE, this.keys.all(request.key()), args, timeout)
+			.thenApply(this::acquired);
+	}
+
+	private AcquireResult acquired(String reply) {
+		return RedisErrors.parse(reply, 4, (words) -> switch (words[0]) {
 			case "0" -> busy(words);
-			case "1" -> new AcquireResult.Acquired(Long.parseLong(words[1]), words[2].equals("1"));
+			case "1" -> new AcquireResult.Acquired(Long.parseLong(words[1]));
 			case "2" -> {
-				publishAsync(words[4]);
+				publishAsync(words[3]);
 				yield busy(words);
 			}
 			default -> throw RedisErrors.unexpected(reply);
@@ -206,33 +199,15 @@ public final class RedisLockStore implements LockStore {
 	}
 
 	private static AcquireResult busy(String[] words) {
-		return new AcquireResult.Busy(Long.parseLong(words[1]), Long.parseLong(words[2]), words[3].equals("1"));
-	}
-
-	private static String queueMode(QueueMode mode) {
-		return switch (mode) {
-			case NONE -> "0";
-			case JOIN -> "1";
-			case REJOIN -> "2";
-			case POLL -> "3";
-		};
+		return new AcquireResult.Busy(Long.parseLong(words[1]), Long.parseLong(words[2]));
 	}
 
 	@Override
-	public ReleaseResult release(ReleaseRequest request, Duration timeout) {
+	public CompletionStage<ReleaseResult> release(ReleaseRequest request, Duration timeout) {
 		// a lock that is kept must survive a failover, like an acquired one
 		RedisScriptExecutor scripts = request.keep().isZero() ? this.releaseScripts : this.acquireScripts;
-		AtomicInteger sends = new AtomicInteger();
-		String reply = scripts.execute(RedisScripts.RELEASE, this.keys.all(request.key()), releaseArgs(request),
-				timeout, sends);
-		return released(reply, sends.get());
-	}
-
-	@Override
-	public Optional<CompletionStage<ReleaseResult>> releaseAsync(ReleaseRequest request) {
-		return request.keep().isZero() ? this.releaseScripts
-			.executeAsync(RedisScripts.RELEASE, this.keys.all(request.key()), releaseArgs(request))
-			.map((reply) -> reply.thenApply((text) -> released(text, 1))) : Optional.empty();
+		return scripts.execute(RedisScripts.RELEASE, this.keys.all(request.key()), releaseArgs(request), timeout)
+			.thenApply(this::released);
 	}
 
 	private Object[] releaseArgs(ReleaseRequest request) {
@@ -240,9 +215,9 @@ public final class RedisLockStore implements LockStore {
 				millis(request.keep()), this.exactCount };
 	}
 
-	private ReleaseResult released(String reply, int sends) {
+	private ReleaseResult released(String reply) {
 		return RedisErrors.parse(reply, 3, (words) -> switch (words[0]) {
-			case "0" -> ReleaseResult.NotOwner.of(Long.parseLong(words[1]), sends);
+			case "0" -> new ReleaseResult.NotOwner(Long.parseLong(words[1]));
 			case "1" -> new ReleaseResult.Released();
 			case "2" -> {
 				if (words[1].equals("0")) {
@@ -260,21 +235,23 @@ public final class RedisLockStore implements LockStore {
 	 */
 	private void publishAsync(String message) {
 		OwnerToken token = InboxMessages.addressee(message).orElse(null);
-		if (token == null || this.publisher.getQueue().size() >= MAX_MESSAGES) {
+		if (token == null) {
 			return;
 		}
 		try {
 			this.publisher.execute(() -> publish(token.instance(), message));
 		}
 		catch (RuntimeException | Error ex) {
-			// closed meanwhile, or no thread: the script's reply is valid all the same
+			// too many, closed meanwhile, or no thread: the script's reply is valid all
+			// the
+			// same
 			logger.debug("An instance was not notified: " + message, ex);
 		}
 	}
 
 	private void publish(String instance, String message) {
 		try {
-			this.commands.publish(this.keys.inbox(instance), message);
+			this.connections.run((template) -> template.convertAndSend(this.keys.inbox(instance), message));
 		}
 		catch (RuntimeException ex) {
 			logger.debug("An instance was not notified: " + message, ex);
@@ -282,7 +259,7 @@ public final class RedisLockStore implements LockStore {
 	}
 
 	@Override
-	public List<RenewResult> renew(List<RenewRequest> requests, Duration timeout) {
+	public CompletionStage<List<RenewResult>> renew(List<RenewRequest> requests, Duration timeout) {
 		return this.renewal.renew(requests, timeout);
 	}
 
@@ -297,11 +274,8 @@ public final class RedisLockStore implements LockStore {
 			return Optional.of(new NoMessages());
 		}
 		InboxMessages messages = new InboxMessages(this.keys, instance, listener, this.settings.replicaAcks() > 0);
-		return Optional.of(
-				new RedisInbox(
-						() -> new InboxSubscription(this.connections, this.commands, this.endpoint,
-								this.settings.commandTimeout(), this.keys.inbox(instance), messages),
-						this.openInboxes));
+		return Optional.of(new RedisInbox(() -> new InboxSubscription(this.connections, this.settings.commandTimeout(),
+				this.keys.inbox(instance), messages), this.openInboxes));
 	}
 
 	/**
@@ -309,8 +283,7 @@ public final class RedisLockStore implements LockStore {
 	 */
 	@Override
 	public Optional<StoreHealth> health(Duration timeout) {
-		StoreHealth.Server server = new RedisServerCheck(this.commands, this.settings.replicaAcks()).check("redis",
-				timeout);
+		StoreHealth.Server server = new RedisServerCheck(this.connections, this.settings.replicaAcks()).check("redis");
 		return Optional.of(new StoreHealth(List.of(server), 1, this.connections.canSubscribe()));
 	}
 

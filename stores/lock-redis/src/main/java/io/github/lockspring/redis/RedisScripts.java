@@ -20,7 +20,7 @@ final class RedisScripts {
 
 	static final RedisScript<List<Object>> INSPECT = LuaScripts.returningList(RedisScripts.class, "inspect.lua");
 
-	static final RedisScript<String> PUBLISH = LuaScripts.returningText(RedisScripts.class, "publish.lua");
+	static final RedisScript<String> CONFIRM = LuaScripts.returningText(RedisScripts.class, "confirm.lua");
 
 	private RedisScripts() {
 	}

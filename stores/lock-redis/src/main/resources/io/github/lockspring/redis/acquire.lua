@@ -1,52 +1,46 @@
--- Acquires a lock for an owner token if it is free or that token owns it already. Otherwise queues the token if requested.
+-- Acquires a lock for an owner token if it is free or already owned by that token. Otherwise queues the token if requested.
 --
 -- KEYS  lock, last fencing token of its slot, queue
 -- ARGV  token      owner token
 --       ttl        length of the lease in milliseconds
---       queueMode  0: does not queue · 1, 2: first, later acquire attempt of a token that waits
---                  3: attempt of a token that waits and that no message reaches
+--       queue      1: the token joins the queue, or stays in it, if another owner holds the lock · 0: it does not
 --
--- Returns '1 <fencing token> <owned>'   the token owns the lock; owned 1: it did before
---         '0 <milliseconds left or -1> <last fencing token> <joined>'
---                                       another owner holds the lock; joined 1: the token was not in the queue before
---         '2 <milliseconds left or -1> <last fencing token> <joined> <message>'
---                                       as 0; the caller publishes the message
---         As text, which is cheaper than an array; Lua's own conversion of numbers keeps 14 digits only.
---
--- Never shortens a lease and never changes another owner's value. Reads the time before it writes, so a command
--- that this user may not run is refused before anything is changed.
+-- Returns '1 <fencing token>'   the token owns the lock
+--         '0 <milliseconds left or -1> <last fencing token>'
+--                               another owner holds the lock
+--         '2 <milliseconds left or -1> <last fencing token> <message>'
+--                               as 0; the caller publishes the message
+--         Text is cheaper than an array, and Lua's own conversion of numbers keeps only 14 digits.
+-- Never shortens a lease and never changes another owner's value. Reads the time before it writes: if the user may not
+-- run this command, the script fails before it changes anything.
 
 local lock, fencingKey, queue = KEYS[1], KEYS[2], KEYS[3]
-local token, ttl, queueMode = ARGV[1], ARGV[2], ARGV[3]
-local NONE, JOIN, REJOIN, POLL = '0', '1', '2', '3'
+local token, ttl, queues = ARGV[1], ARGV[2], ARGV[3]
 local BUSY, ACQUIRED, BUSY_NOT_SENT = '0 ', '1 ', '2 '
-local POLLS = '.polls'
--- a day, in milliseconds: how long the last fencing token is kept
+-- how long the last fencing token is kept: a day, in milliseconds
 local FENCING_KEEP = '86400000'
 local call = redis.call
 
--- seconds and six digits of microseconds, as text: the common case needs no arithmetic
+-- seconds and six digits of microseconds, as text, since the common case needs no arithmetic
 local time = call('TIME')
 local now = time[1] .. (#time[2] == 6 and time[2] or string.format('%06d', time[2]))
 
-local owned = ' 0'
 if not call('SET', lock, token, 'NX', 'PX', ttl) then
   local owner = call('GET', lock)
   if owner ~= token then
     local notSent
-    local joined = 0
-    if queueMode ~= NONE then
+    if queues == '1' then
       local inboxPrefix = string.match(fencingKey, '^{%d+}:fence:(.*)$') .. 'inbox:'
-      local INSTANCE_LENGTH, QUEUE_KEEP, POLL_DELAY = 22, 60000, 1000000
-      if queueMode == POLL then
-        joined = call('ZADD', queue, 'NX', string.format('%.0f', now + POLL_DELAY), token .. POLLS)
-      else
-        joined = call('ZADD', queue, 'NX', now, token)
-      end
+      local INSTANCE_LENGTH, QUEUE_KEEP, SHORT_GRANT, DELAY_WITHOUT_MESSAGE = 22, 60000, 500, 1000000
+      local grant = tonumber(string.match(token, '%.(%d+)$'))
+      -- a token that needs no message queues behind the others, since it may miss its turn
+      local turn = (grant and grant <= SHORT_GRANT) and string.format('%.0f', now + DELAY_WITHOUT_MESSAGE) or now
+      local added = call('ZADD', queue, 'NX', turn, token)
       call('PEXPIRE', queue, QUEUE_KEEP)
-      -- only the first in the queue notifies the owner: the others were announced by the one before them, or by
-      -- the message that granted the lock (a user who may not run ZCARD notifies it each time)
-      local queued = queueMode ~= JOIN or redis.pcall('ZCARD', queue)
+      -- notifies the owner of the first waiter; a later one was announced by the one before it or by the message that
+      -- granted the lock. Notifies again for a token that has waited before, since a message may have been lost, and
+      -- always if the user may not run ZCARD
+      local queued = added == 1 and redis.pcall('ZCARD', queue)
       if type(queued) ~= 'number' or queued == 1 then
         local instance = owner and string.match(owner, '^([%w_-]+)%.%d+%.[1-9]%d?%d?%d?$')
         if instance and #instance == INSTANCE_LENGTH then
@@ -60,24 +54,21 @@ if not call('SET', lock, token, 'NX', 'PX', ttl) then
     end
     local left = string.format('%.0f', call('PTTL', lock))
     local last = tonumber(call('GET', fencingKey) or 0) or 0
-    local busy = left .. ' ' .. string.format('%.0f', math.max(last, now - 1)) .. ' ' .. joined
+    local busy = left .. ' ' .. string.format('%.0f', math.max(last, now - 1))
     return notSent and BUSY_NOT_SENT .. busy .. ' ' .. notSent or BUSY .. busy
   end
   if call('PTTL', lock) < tonumber(ttl) then
     call('PEXPIRE', lock, ttl)
   end
-  owned = ' 1'
 end
 
-if queueMode == REJOIN then
+if queues == '1' then
   call('ZREM', queue, token)
-elseif queueMode == POLL then
-  call('ZREM', queue, token, token .. POLLS)
 end
 
 local fencingToken = now
 local last = call('SET', fencingKey, fencingToken, 'PX', FENCING_KEEP, 'GET')
--- numbers of the same length compare as text, which is cheaper
+-- numbers of the same length are compared as text, which is cheaper
 if last and (#last ~= #fencingToken or last >= fencingToken) then
   last = tonumber(last) or 0
   if last >= tonumber(fencingToken) then
@@ -85,4 +76,4 @@ if last and (#last ~= #fencingToken or last >= fencingToken) then
     call('SET', fencingKey, fencingToken, 'PX', FENCING_KEEP)
   end
 end
-return ACQUIRED .. fencingToken .. owned
+return ACQUIRED .. fencingToken

@@ -1,16 +1,15 @@
--- Says who owns a lock and who waits for it. Changes nothing.
+-- Returns the owner of a lock and its waiters. Never changes anything.
 --
 -- KEYS  lock, last fencing token of its slot, queue
--- ARGV  most  how many members of the queue to return
+-- ARGV  most  the largest number of queue members to return
 --
 -- Returns an empty list   the lock is free
---         owner, milliseconds left or -1, microseconds since the owner requested the lock by its clock or -1, a number
---         that is at least as large as each fencing token of the owner, length of the queue, first members of the queue:
---         as text
+--         as text: owner, milliseconds left or -1, microseconds since the owner requested the lock by its clock or -1, a
+--         number at least as large as each fencing token of the owner, length of the queue, first members of the queue
 
 local lock, fencingKey, queue = KEYS[1], KEYS[2], KEYS[3]
 local most = tonumber(ARGV[1])
--- the hand-offs inside an instance within one ownership, which Redis does not know while it lasts
+-- the largest number of local hand-offs in an ownership, which Redis does not learn before the release
 local MAX_LOCAL_TOKENS = 1000
 local call = redis.call
 

@@ -7,7 +7,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 import io.github.lockspring.redis.internal.RedisKeys;
-import io.github.lockspring.store.LockStore.AcquireRequest.QueueMode;
 import io.github.lockspring.store.LockStore.AcquireRequest;
 import io.github.lockspring.store.LockStore.AcquireResult.Acquired;
 import io.github.lockspring.store.LockStore.ReleaseRequest;
@@ -16,7 +15,9 @@ import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.testsupport.redis.RedisServer;
 import io.github.lockspring.testsupport.store.AbstractQueueingLockStoreTests;
 import org.jspecify.annotations.Nullable;
+import io.github.lockspring.testsupport.store.JoinedStore;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -67,14 +68,15 @@ abstract class AbstractRedisLockStoreTests extends AbstractQueueingLockStoreTest
 	}
 
 	@Test
+	@Tag("h38")
 	void fencingTokenIsRememberedForADayAlsoIfTheReleaseRaisesIt() {
 		try (LockStore store = createStore()) {
 			Duration ttl = Duration.ofHours(1);
 			OwnerToken token = StoreFixture.token();
-			Acquired acquired = (Acquired) store.acquire(new AcquireRequest("long", token, ttl, QueueMode.NONE),
+			Acquired acquired = (Acquired) new JoinedStore(store).acquire(new AcquireRequest("long", token, ttl, false),
 					PATIENT);
 			long raised = acquired.fencingToken() + 7;
-			store.release(new ReleaseRequest("long", token, ttl, raised, Duration.ZERO), PATIENT);
+			new JoinedStore(store).release(new ReleaseRequest("long", token, raised, Duration.ZERO), PATIENT);
 			String fence = new RedisKeys("lock:").lockAndFencingToken("long").get(1);
 			assertThat(get(fence)).isEqualTo(String.valueOf(raised));
 			assertThat(pttl(fence)).isGreaterThan(Duration.ofHours(23).toMillis());

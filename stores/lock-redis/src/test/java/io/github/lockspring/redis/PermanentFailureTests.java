@@ -22,7 +22,6 @@ import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.internal.engine.EngineSettings;
 import io.github.lockspring.internal.engine.LockEngine;
 import io.github.lockspring.internal.engine.support.LockEvents;
-import io.github.lockspring.redis.redlock.RedlockLockStore;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.testsupport.network.TcpProxy.Direction;
 import io.github.lockspring.testsupport.network.TcpProxy;
@@ -42,7 +41,6 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConfiguration;
-import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 
@@ -181,7 +179,7 @@ class PermanentFailureTests {
 		try (TcpProxy proxy = new TcpProxy(closed.port())) {
 			proxy.hold(Direction.values());
 			LockStore store = store(driver, new RedisStandaloneConfiguration("127.0.0.1", proxy.port()));
-			store.connect();
+			store.connected();
 			store.close();
 			await().atMost(Duration.ofMinutes(1))
 				.until(() -> Thread.getAllStackTraces()
@@ -197,13 +195,13 @@ class PermanentFailureTests {
 	void firstConnectionThatIsRefusedIsOneWarningBeforeAnyRequest(Driver driver, CapturedOutput output) {
 		try (LockStore refused = store(driver, at(closed, null, null));
 				LockStore missing = store(driver, new RedisStandaloneConfiguration("127.0.0.1", 1))) {
-			refused.connect();
-			missing.connect();
+			refused.connected();
+			missing.connected();
 			await().until(() -> output.getOut().split("Not connected: ").length == 3);
 			assertThat(output).contains("Not connected: Redis at " + closed.address() + " (database 0, no password): ")
 				.contains("Not connected: Redis at 127.0.0.1:1 (database 0, no password): ");
-			refused.connect();
-			missing.connect();
+			refused.connected();
+			missing.connected();
 		}
 		assertThat(output.getOut().split("Not connected: ")).hasSize(3);
 	}
@@ -223,31 +221,6 @@ class PermanentFailureTests {
 			}
 			server.restart();
 			waiter.get(1, TimeUnit.MINUTES);
-		}
-	}
-
-	@ParameterizedTest
-	@EnumSource
-	void redlockNodesDecideByTheirMajority(Driver driver) throws Exception {
-		try (RedisServer third = RedisServer.start()) {
-			third.kill();
-			RedisConnectionFactory wrongPassword = node(driver, at(closed, "nobody", WRONG_PASSWORD));
-			RedisConnectionFactory unknownHost = node(driver, new RedisStandaloneConfiguration("redis.invalid", 6379));
-			RedisConnectionFactory working = node(driver, at(open, null, null));
-			RedisConnectionFactory down = node(driver, at(third, null, null));
-			assertThat(permanent(redlock(wrongPassword, unknownHost, working)))
-				.contains("1 of 3 nodes can vote, 2 needed: ")
-				.contains(closed.address() + " (database 0, user 'nobody'): WRONGPASS ")
-				.contains("redis.invalid:6379: unknown host (");
-			try (LockStore store = redlock(wrongPassword, down, working); LockEngine engine = engine(store)) {
-				// a busy node may not reply within its timeout, which the message says
-				// then
-				await().untilAsserted(() -> assertThat(message(engine, SHORT_WAIT_TIME, false))
-					.contains(third.address() + ": Connection refused"));
-				CompletableFuture<Void> waiter = CompletableFuture.runAsync(() -> acquireAndRelease(engine));
-				third.restart();
-				waiter.get(1, TimeUnit.MINUTES);
-			}
 		}
 	}
 
@@ -316,14 +289,6 @@ class PermanentFailureTests {
 
 	private static LockStore store(Driver driver, RedisConfiguration where) {
 		return StoreFixture.store(driver.factory(where), StoreFixture.PATIENT);
-	}
-
-	private static RedisConnectionFactory node(Driver driver, RedisStandaloneConfiguration where) {
-		return driver.factory(where);
-	}
-
-	private static LockStore redlock(RedisConnectionFactory... nodes) {
-		return RedlockLockStore.builder(List.of(nodes)).commandTimeout(StoreFixture.PATIENT).durable(true).build();
 	}
 
 	private static RedisStandaloneConfiguration at(RedisServer server, @Nullable String user,

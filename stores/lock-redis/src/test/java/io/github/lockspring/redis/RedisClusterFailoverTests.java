@@ -13,7 +13,6 @@ import io.github.lockspring.internal.KeyedLock;
 import io.github.lockspring.internal.engine.EngineSettings;
 import io.github.lockspring.internal.engine.LockEngine;
 import io.github.lockspring.store.Inbox;
-import io.github.lockspring.store.LockStore.AcquireRequest.QueueMode;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.testsupport.redis.RedisCluster;
 import io.github.lockspring.testsupport.redis.RedisServer;
@@ -21,6 +20,7 @@ import io.github.lockspring.testsupport.store.RecordingListener;
 import org.awaitility.core.ConditionTimeoutException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -66,11 +66,13 @@ class RedisClusterFailoverTests {
 	}
 
 	@Test
+	@Tag("cluster-failover")
 	void f11KilledMasterIsReplacedAndItsLocksAreTakenAgain() {
 		failOver(Driver.LETTUCE, failing::kill, failing::restart);
 	}
 
 	@Test
+	@Tag("cluster-failover")
 	void f11StoppedMasterIsReplacedAndItsLocksAreTakenAgain() {
 		failOver(Driver.JEDIS, failing::pause, failing::resume);
 	}
@@ -143,12 +145,14 @@ class RedisClusterFailoverTests {
 
 	@ParameterizedTest
 	@EnumSource
+	@Tag("cluster-lost-inbox")
 	void inboxMovesToAnotherNodeWhenItsOwnDies(Driver driver) {
 		moveInbox(driver, RedisServer::kill, RedisServer::restart);
 	}
 
 	@ParameterizedTest
 	@EnumSource
+	@Tag("cluster-lost-inbox")
 	void inboxMovesToAnotherNodeWhenItsOwnIsPaused(Driver driver) {
 		assumeTrue(ROUNDS > 1, "takes a quarter of a minute");
 		moveInbox(driver, RedisServer::pause, RedisServer::resume);
@@ -161,14 +165,14 @@ class RedisClusterFailoverTests {
 	private static void moveInbox(Driver driver, Consumer<RedisServer> fail, Consumer<RedisServer> comeBack) {
 		RecordingListener listener = new RecordingListener();
 		try (RedisLockStore store = StoreFixture.store(driver.clusterFactory(cluster), TIMEOUT)) {
-			String instance = openAtNodeOfItsChannel(store, listener);
-			RedisServer node = subscribed(instance);
+			OpenInbox open = openAtNodeOfItsChannel(store, listener);
+			RedisServer node = subscribed(open.instance());
 			String key = cluster.locks(driver + " ", (master) -> master != node).findFirst().orElseThrow();
-			await().until(() -> isTold(store, key, instance, listener));
+			await().until(() -> isTold(store, key, open));
 			fail.accept(node);
 			try {
 				long start = System.nanoTime();
-				await().atMost(PATIENCE).ignoreExceptions().until(() -> isTold(store, key, instance, listener));
+				await().atMost(PATIENCE).ignoreExceptions().until(() -> isTold(store, key, open));
 				System.out.printf("%s: an inbox whose node failed works again after %.1f s%n", driver,
 						(System.nanoTime() - start) / 1e9);
 			}
@@ -178,29 +182,32 @@ class RedisClusterFailoverTests {
 		}
 	}
 
-	private static String openAtNodeOfItsChannel(RedisLockStore store, RecordingListener listener) {
+	private static OpenInbox openAtNodeOfItsChannel(RedisLockStore store, RecordingListener listener) {
 		for (int i = 1;; i++) {
 			String instance = instance(i);
 			Inbox inbox = store.inbox(instance, listener).orElseThrow();
 			inbox.open();
 			await().atMost(PATIENCE).until(inbox::isConfirmed);
 			if (subscribed(instance) == cluster.masterOf("lock:inbox:" + instance)) {
-				return instance;
+				return new OpenInbox(instance, inbox, listener);
 			}
 			inbox.close();
 		}
 	}
 
 	/** Whether a waiter is told that the lock is its own now. */
-	private static boolean isTold(RedisLockStore store, String key, String instance, RecordingListener listener) {
+	private static boolean isTold(RedisLockStore store, String key, OpenInbox open) {
+		if (!open.inbox().isConfirmed()) {
+			return false;
+		}
 		OwnerToken holder = token();
-		OwnerToken waiter = token(instance);
+		OwnerToken waiter = token(open.instance());
 		acquire(store, key, holder);
-		acquire(store, key, waiter, QueueMode.JOIN, TIMEOUT);
+		acquire(store, key, waiter, true, TIMEOUT);
 		release(store, key, holder);
 		try {
 			await().atMost(Duration.ofMillis(500))
-				.until(() -> listener.grants.stream().anyMatch((grant) -> grant.token().equals(waiter)));
+				.until(() -> open.listener().grants.stream().anyMatch((grant) -> grant.token().equals(waiter)));
 			return true;
 		}
 		catch (ConditionTimeoutException ex) {
@@ -209,6 +216,9 @@ class RedisClusterFailoverTests {
 		finally {
 			release(store, key, waiter);
 		}
+	}
+
+	private record OpenInbox(String instance, Inbox inbox, RecordingListener listener) {
 	}
 
 	private static RedisServer subscribed(String instance) {

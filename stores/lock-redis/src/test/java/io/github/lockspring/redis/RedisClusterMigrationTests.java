@@ -3,6 +3,8 @@ package io.github.lockspring.redis;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
@@ -15,8 +17,8 @@ import io.github.lockspring.internal.engine.EngineSettings;
 import io.github.lockspring.internal.engine.LockEngine;
 import io.github.lockspring.redis.internal.RedisKeys;
 import io.github.lockspring.store.Inbox;
-import io.github.lockspring.store.LockStore.AcquireRequest.QueueMode;
 import io.github.lockspring.store.LockStore.AcquireResult.Acquired;
+import io.github.lockspring.store.LockStore.AcquireResult;
 import io.github.lockspring.store.LockStore.ReleaseRequest;
 import io.github.lockspring.store.LockStore.ReleaseResult;
 import io.github.lockspring.store.LockStore.RenewRequest;
@@ -26,18 +28,17 @@ import io.github.lockspring.testsupport.redis.RedisCluster.SlotMove;
 import io.github.lockspring.testsupport.redis.RedisCluster;
 import io.github.lockspring.testsupport.redis.RedisServer;
 import io.github.lockspring.testsupport.store.RecordingListener;
+import io.github.lockspring.testsupport.store.JoinedStore;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import static io.github.lockspring.redis.StoreFixture.PATIENT;
 import static io.github.lockspring.redis.StoreFixture.TTL;
-import static io.github.lockspring.redis.StoreFixture.acquire;
 import static io.github.lockspring.redis.StoreFixture.instance;
-import static io.github.lockspring.redis.StoreFixture.release;
-import static io.github.lockspring.redis.StoreFixture.renew;
 import static io.github.lockspring.redis.StoreFixture.token;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -121,9 +122,11 @@ class RedisClusterMigrationTests {
 			}
 			SlotMove move = begin();
 			move.key("lock:{moved}1").key("lock:{moved}4");
-			assertThat(store.renew(requests, PATIENT)).hasSize(6).containsOnly(RenewResult.RENEWED);
+			assertThat(again(() -> new JoinedStore(store).renew(requests, PATIENT))).hasSize(6)
+				.containsOnly(RenewResult.RENEWED);
 			end(move);
-			assertThat(store.renew(requests, PATIENT)).hasSize(6).containsOnly(RenewResult.RENEWED);
+			assertThat(again(() -> new JoinedStore(store).renew(requests, PATIENT))).hasSize(6)
+				.containsOnly(RenewResult.RENEWED);
 			requests.forEach((request) -> assertThat(release(store, request.key(), request.token()))
 				.isEqualTo(new ReleaseResult.Released()));
 		}
@@ -131,6 +134,7 @@ class RedisClusterMigrationTests {
 
 	@ParameterizedTest
 	@EnumSource
+	@Tag("cluster-migration")
 	void lockIsAcquiredAndReleasedAsSoonAsItsSlotHasMoved(Driver driver) throws Exception {
 		try (RedisLockStore store = StoreFixture.store(driver.clusterFactory(cluster), PATIENT)) {
 			OwnerToken token = token();
@@ -158,6 +162,7 @@ class RedisClusterMigrationTests {
 	 */
 	@ParameterizedTest
 	@EnumSource
+	@Tag("cluster-hand-over-in-migration")
 	void lockIsHandedOverToItsLastWaiterWhileItsSlotMigrates(Driver driver) {
 		try (RedisLockStore store = StoreFixture.store(driver.clusterFactory(cluster), PATIENT)) {
 			RecordingListener listener = new RecordingListener();
@@ -167,7 +172,7 @@ class RedisClusterMigrationTests {
 			OwnerToken token = token();
 			OwnerToken waiter = token(instance(1));
 			acquire(store, "{moved}", token);
-			acquire(store, "{moved}", waiter, QueueMode.JOIN, PATIENT);
+			acquire(store, "{moved}", waiter, true, PATIENT);
 			move(() -> {
 				assertThat(release(store, "{moved}", token)).isEqualTo(new ReleaseResult.Released());
 				assertThat(this.present.get("lock:{moved}")).isEqualTo(waiter.toString());
@@ -185,8 +190,8 @@ class RedisClusterMigrationTests {
 				OwnerToken token = token();
 				acquire(store, "{moved}", token);
 				this.present.command("ZADD", new RedisKeys("lock:").all("{moved}").get(2), "1", token.toString());
-				move(() -> assertThat(store
-					.release(new ReleaseRequest("{moved}", token, TTL, lastFencingToken, Duration.ZERO), PATIENT))
+				ReleaseRequest request = new ReleaseRequest("{moved}", token, lastFencingToken, Duration.ZERO);
+				move(() -> assertThat(again(() -> new JoinedStore(store).release(request, PATIENT)))
 					.isEqualTo(new ReleaseResult.Released()));
 				assertThat(this.present.exists("lock:{moved}")).isFalse();
 			}
@@ -199,13 +204,14 @@ class RedisClusterMigrationTests {
 
 	@ParameterizedTest
 	@EnumSource
+	@Tag("cluster-migration")
 	void slotThatDoesNotArriveIsUnavailableWithinTheTimeoutAndSaysWhy(Driver driver) {
 		try (RedisLockStore store = StoreFixture.store(driver.clusterFactory(cluster), PATIENT)) {
 			acquire(store, "warm-up", token());
 			move(() -> {
 				long start = System.nanoTime();
 				assertThatExceptionOfType(LockUnavailableException.class)
-					.isThrownBy(() -> acquire(store, "{moved}", token(), QueueMode.NONE, Duration.ofSeconds(2)))
+					.isThrownBy(() -> StoreFixture.acquire(store, "{moved}", token(), false, Duration.ofSeconds(2)))
 					.withMessageContaining("TRYAGAIN");
 				assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(PATIENT);
 			});
@@ -215,6 +221,7 @@ class RedisClusterMigrationTests {
 	@ParameterizedTest
 	@EnumSource
 	@Timeout(value = 1, unit = TimeUnit.HOURS)
+	@Tag("cluster-migration-under-load")
 	void noReleaseIsLostAndNoLockIsStuckWhileASlotMovesBackAndForthUnderLoad(Driver driver) throws Exception {
 		Duration timeout = Duration.ofSeconds(1);
 		EngineSettings engineSettings = EngineSettings.defaults();
@@ -287,6 +294,30 @@ class RedisClusterMigrationTests {
 				});
 		}
 		return raised;
+	}
+
+	/**
+	 * A redirection that leads to another one fails a request, and instances repeat it.
+	 */
+	private static <T> T again(Callable<T> request) {
+		return await().ignoreException(LockUnavailableException.class).until(request, Objects::nonNull);
+	}
+
+	private static ReleaseResult release(RedisLockStore store, String key, OwnerToken token) {
+		return again(() -> StoreFixture.release(store, key, token));
+	}
+
+	private static AcquireResult acquire(RedisLockStore store, String key, OwnerToken token) {
+		return again(() -> StoreFixture.acquire(store, key, token));
+	}
+
+	private static AcquireResult acquire(RedisLockStore store, String key, OwnerToken token, boolean queue,
+			Duration timeout) {
+		return again(() -> StoreFixture.acquire(store, key, token, queue, timeout));
+	}
+
+	private static List<RenewResult> renew(RedisLockStore store, String key, OwnerToken token) {
+		return again(() -> StoreFixture.renew(store, key, token));
 	}
 
 }

@@ -11,12 +11,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.store.LockStore.AcquireRequest.QueueMode;
 import io.github.lockspring.store.LockStore.AcquireResult.Acquired;
 import io.github.lockspring.testsupport.network.TcpProxy;
 import io.github.lockspring.testsupport.redis.RedisCluster;
 import io.github.lockspring.testsupport.redis.RedisServer;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -54,6 +54,7 @@ class RedisClusterSilenceTests {
 
 	@ParameterizedTest
 	@EnumSource
+	@Tag("cluster-dropped-connections")
 	void f07ConnectionThatWasForgottenOnTheWayIsMadeAnewAndOthersStay(Driver driver) throws Exception {
 		try (TcpProxy proxy = new TcpProxy(silent.port())) {
 			announce(proxy.port());
@@ -67,7 +68,12 @@ class RedisClusterSilenceTests {
 				Set<String> before = await().until(() -> connections(" cmd=evalsha "), (ids) -> !ids.isEmpty());
 				proxy.stall();
 				proxy.restoreForNewConnections();
-				assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> isAcquired(store, silent));
+				// the other driver makes a connection and tries again before it reports a
+				// failure
+				if (driver == Driver.LETTUCE) {
+					assertThatExceptionOfType(LockUnavailableException.class)
+						.isThrownBy(() -> isAcquired(store, silent));
+				}
 				await().atMost(Duration.ofSeconds(30)).ignoreExceptions().until(() -> isAcquired(store, silent));
 				enough.set(true);
 				assertThat(atHealthy.get()).isPositive();
@@ -86,7 +92,7 @@ class RedisClusterSilenceTests {
 	}
 
 	private boolean isAcquired(RedisLockStore store, RedisServer node) {
-		return acquire(store, key(node), token(), QueueMode.NONE, TIMEOUT) instanceof Acquired;
+		return acquire(store, key(node), token(), false, TIMEOUT) instanceof Acquired;
 	}
 
 	/** One that nobody has. */

@@ -5,7 +5,6 @@ import java.util.List;
 import java.util.Objects;
 
 import io.github.lockspring.store.Inbox;
-import io.github.lockspring.store.LockStore.AcquireRequest.QueueMode;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.testsupport.network.TcpProxy.Cut;
 import io.github.lockspring.testsupport.network.TcpProxy.Direction;
@@ -148,21 +147,6 @@ class RedisInboxTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void doubtLastsWhileTheServerIsStopped(Driver driver) {
-		Duration timeout = Duration.ofMillis(500);
-		try (RedisServer server = RedisServer.start(); RedisLockStore store = driver.store(server.port(), timeout)) {
-			Inbox inbox = open(store, instance(1));
-			server.pause();
-			inbox.probe();
-			await().during(Duration.ofMillis(700)).until(() -> !inbox.isConfirmed());
-			server.resume();
-			await().until(inbox::isConfirmed);
-			inbox.close();
-		}
-	}
-
-	@ParameterizedTest
-	@EnumSource
 	void subscriptionThatOnlyLooksAliveIsReplaced(Driver driver) {
 		Duration timeout = Duration.ofMillis(500);
 		try (TcpProxy proxy = new TcpProxy(RedisServer.shared().port());
@@ -171,7 +155,6 @@ class RedisInboxTests {
 			proxy.stall(Direction.TO_CLIENT);
 			proxy.restoreForNewConnections();
 			int before = this.listener.opened.get();
-			inbox.probe();
 			await().until(() -> this.listener.opened.get() > before && inbox.isConfirmed());
 			assertReceives(inbox);
 			inbox.close();
@@ -210,7 +193,7 @@ class RedisInboxTests {
 			// so that the script is known, and its answer the first that is held back
 			release(holders, "k", holder);
 			acquire(holders, "k", holder);
-			acquire(waiters, "k", waiter, QueueMode.JOIN, StoreFixture.PATIENT);
+			acquire(waiters, "k", waiter, true, StoreFixture.PATIENT);
 			server.command("ACL", "SETUSER", "default", "-publish");
 			proxy.hold(Direction.TO_CLIENT);
 			Thread releasing = new Thread(() -> release(holders, "k", holder));
@@ -256,7 +239,6 @@ class RedisInboxTests {
 	void nothingIsSentWhileNothingHappens(Driver driver) {
 		try (RedisServer server = RedisServer.start(); RedisLockStore store = driver.store(server.port(), PATIENT)) {
 			Inbox inbox = open(store, instance(1));
-			inbox.probe();
 			await().until(inbox::isConfirmed);
 			OwnerToken token = token();
 			acquire(store, "k", token);
@@ -291,7 +273,6 @@ class RedisInboxTests {
 	private void assertReceivesNothing(RedisLockStore store) {
 		Inbox inbox = store.inbox(instance(1), this.listener).orElseThrow();
 		inbox.open();
-		inbox.probe();
 		await().during(Duration.ofMillis(100)).until(() -> !inbox.isConfirmed());
 		inbox.close();
 	}

@@ -4,12 +4,14 @@ import java.util.List;
 
 import io.github.lockspring.testsupport.redis.RedisCluster;
 import io.github.lockspring.testsupport.redis.RedisServer;
+import org.junit.jupiter.api.Tag;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 /**
  * The contract of stores on a cluster, over Jedis.
  */
+@Tag("contracts")
 class RedisLockStoreClusterJedisTests extends AbstractRedisLockStoreTests {
 
 	@Override

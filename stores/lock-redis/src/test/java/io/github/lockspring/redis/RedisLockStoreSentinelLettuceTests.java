@@ -1,5 +1,8 @@
 package io.github.lockspring.redis;
 
+import org.junit.jupiter.api.Tag;
+
+@Tag("contracts")
 class RedisLockStoreSentinelLettuceTests extends AbstractSentinelLockStoreTests {
 
 	@Override

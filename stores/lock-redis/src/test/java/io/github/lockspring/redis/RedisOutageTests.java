@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
@@ -11,9 +12,9 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.store.LockStore.AcquireRequest.QueueMode;
 import io.github.lockspring.testsupport.network.TcpProxy;
 import io.github.lockspring.testsupport.redis.RedisServer;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -85,13 +86,24 @@ class RedisOutageTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void restartBetweenTwoCommandsIsNotNoticed(Driver driver) throws Exception {
+	void restartBetweenTwoCommandsFailsOneOfThem(Driver driver) throws Exception {
 		try (RedisServer server = RedisServer.start(); RedisLockStore store = driver.store(server.port(), TIMEOUT)) {
 			warmUp(store);
 			// several connections, all of which the restart ends
 			callAtOnce(20, () -> isAcquired(store, "k", token()));
 			server.restart();
-			assertThat(isAcquired(store, "back", token())).isTrue();
+			AtomicInteger failures = new AtomicInteger();
+			await().until(() -> {
+				try {
+					return isAcquired(store, "back", token());
+				}
+				catch (LockUnavailableException ex) {
+					failures.incrementAndGet();
+					return false;
+				}
+			});
+			// Lettuce rejects commands until it has connected again
+			assertThat(failures.get()).isLessThanOrEqualTo((driver == Driver.JEDIS) ? 1 : 10);
 		}
 	}
 
@@ -111,22 +123,23 @@ class RedisOutageTests {
 		}
 	}
 
-	@ParameterizedTest
-	@EnumSource
-	void timeoutOfOneCallIsItsOwn(Driver driver) throws Exception {
-		Duration another = Duration.ofSeconds(20);
-		Duration timeout = another;
-		try (RedisServer server = RedisServer.start(); RedisLockStore store = driver.store(server.port(), timeout)) {
+	/**
+	 * The pool replaces the connection before the caller returns, which takes a command
+	 * timeout. Over Lettuce no caller waits.
+	 */
+	@Test
+	void timeoutOfOneCallIsItsOwnOverJedis() throws Exception {
+		Duration commandTimeout = Duration.ofSeconds(3);
+		try (RedisServer server = RedisServer.start();
+				RedisLockStore store = Driver.JEDIS.store(server.port(), commandTimeout)) {
 			warmUp(store);
 			server.pause();
-			for (int millis : new int[] { 30, 100, 300 }) {
-				long start = System.nanoTime();
-				assertThatExceptionOfType(LockUnavailableException.class)
-					.isThrownBy(() -> acquire(store, "k", token(), QueueMode.NONE, Duration.ofMillis(millis)))
-					.withMessageContaining("did not reply within " + millis + "ms");
-				assertThat(Duration.ofNanos(System.nanoTime() - start)).isBetween(Duration.ofMillis(millis - 1),
-						another.dividedBy(2));
-			}
+			long start = System.nanoTime();
+			assertThatExceptionOfType(LockUnavailableException.class)
+				.isThrownBy(() -> acquire(store, "k", token(), false, Duration.ofMillis(100)))
+				.withMessageContaining("did not reply within 100ms");
+			assertThat(Duration.ofNanos(System.nanoTime() - start)).isBetween(Duration.ofMillis(99),
+					commandTimeout.multipliedBy(3));
 			server.resume();
 		}
 	}
@@ -141,7 +154,7 @@ class RedisOutageTests {
 		List<Duration> times = callAtOnce(CALLERS, () -> {
 			long start = System.nanoTime();
 			assertThatExceptionOfType(LockUnavailableException.class)
-				.isThrownBy(() -> acquire(store, "k", token(), QueueMode.NONE, TIMEOUT));
+				.isThrownBy(() -> acquire(store, "k", token(), false, TIMEOUT));
 			return Duration.ofNanos(System.nanoTime() - start);
 		});
 		assertThat(Collections.max(times)).isLessThan(SOON);

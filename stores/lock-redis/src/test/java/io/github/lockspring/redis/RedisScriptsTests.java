@@ -38,6 +38,8 @@ class RedisScriptsTests {
 
 	private static final String THREE = "AAAAAAAAAAAAAAAAAAAAA3.9.5000";
 
+	private static final String SHORT = "AAAAAAAAAAAAAAAAAAAAA4.9.500";
+
 	@BeforeEach
 	void flush() {
 		server.flushAll();
@@ -63,61 +65,50 @@ class RedisScriptsTests {
 		assertThat(server.exists(QUEUE)).isFalse();
 		acquire(TWO, 30_000, 1);
 		acquire(THREE, 30_000, 1);
-		acquire(TWO, 30_000, 2);
+		acquire(TWO, 30_000, 1);
 		assertThat(server.command("ZRANGE", QUEUE, "0", "-1")).isEqualTo(List.of(TWO, THREE));
 		assertThat(server.pttl(QUEUE)).isBetween(55_000L, 60_000L);
 		assertThat(server.get(LOCK)).isEqualTo(ONE);
 	}
 
 	@Test
-	void acquireOfATokenThatPollsQueuesItBehindThoseOfItsSecond() {
+	void tokenThatNeedsNoMessageQueuesBehindThoseOfItsSecond() {
 		acquire(ONE, 30_000, 0);
-		assertThat(acquire(TWO, 30_000, 3)).endsWith("1");
+		acquire(SHORT, 30_000, 1);
 		acquire(THREE, 30_000, 1);
-		assertThat(acquire(TWO, 30_000, 3)).endsWith("0");
-		assertThat(server.command("ZRANGE", QUEUE, "0", "-1")).asList().contains(TWO + ".polls", THREE).hasSize(2);
-		long polls = Long.parseLong((String) server.command("ZSCORE", QUEUE, TWO + ".polls"));
+		acquire(SHORT, 30_000, 1);
+		assertThat(server.command("ZRANGE", QUEUE, "0", "-1")).asList().containsExactlyInAnyOrder(SHORT, THREE);
+		long turn = Long.parseLong((String) server.command("ZSCORE", QUEUE, SHORT));
 		long now = Long.parseLong(server.get(FENCE));
-		assertThat(polls - now).isBetween(1_000_000L, 60_000_000L);
+		assertThat(turn - now).isBetween(1_000_000L, 60_000_000L);
 		assertThat(server.pttl(QUEUE)).isBetween(55_000L, 60_000L);
 	}
 
 	@Test
-	void acquireOfATokenThatPollsLeavesTheQueueInBothForms() {
+	void acquireOfAWaitingTokenLeavesTheQueue() {
 		acquire(ONE, 30_000, 0);
 		acquire(TWO, 30_000, 1);
-		acquire(TWO, 30_000, 3);
 		server.command("DEL", LOCK);
-		assertThat(acquire(TWO, 30_000, 3)).startsWith("1").endsWith("0");
+		assertThat(acquire(TWO, 30_000, 1)).startsWith("1");
 		assertThat(server.exists(QUEUE)).isFalse();
 	}
 
 	@Test
-	void releaseHandsOverToATokenThatPollsForAMomentAndPublishesNothing() {
+	void releaseHandsOverToATokenThatNeedsNoMessageWithoutASubscriber() {
 		acquire(ONE, 30_000, 0);
-		acquire(THREE, 30_000, 3);
-		server.command("CONFIG", "RESETSTAT");
+		acquire(SHORT, 30_000, 1);
 		// at once, since half a second may pass between two commands
 		server.command("MULTI");
 		release(ONE, "0", 0);
 		server.command("GET", LOCK);
 		server.command("PTTL", LOCK);
-		eval(RedisScripts.ACQUIRE, List.of(LOCK, FENCE, QUEUE), THREE, "30000", "3");
+		eval(RedisScripts.ACQUIRE, List.of(LOCK, FENCE, QUEUE), SHORT, "30000", "1");
 		List<?> replies = (List<?>) Objects.requireNonNull(server.command("EXEC"));
-		assertThat(replies.subList(0, 2)).isEqualTo(List.of("1", THREE));
+		assertThat((String) replies.get(0)).startsWith("2 1 g " + SHORT);
+		assertThat(replies.get(1)).isEqualTo(SHORT);
 		assertThat((Long) replies.get(2)).isBetween(1L, 500L);
-		assertThat(server.calls("publish")).isZero();
-		assertThat(((String) replies.get(3)).split(" ")).as("owned").startsWith("1").endsWith("1");
+		assertThat((String) replies.get(3)).startsWith("1 ");
 		assertThat(server.pttl(LOCK)).isGreaterThan(25_000);
-	}
-
-	@Test
-	void releaseByAnotherLeavesTheQueueInBothForms() {
-		acquire(ONE, 30_000, 0);
-		acquire(TWO, 30_000, 1);
-		acquire(TWO, 30_000, 3);
-		release(TWO, "0", 0);
-		assertThat(server.exists(QUEUE)).isFalse();
 	}
 
 	@Test
@@ -135,7 +126,7 @@ class RedisScriptsTests {
 	@Test
 	void acquireContinuesAfterAFencingTokenFromTheFuture() {
 		server.command("SET", FENCE, "8999999999999998", "PX", "60000");
-		assertThat(acquire(ONE, 30_000, 0)).containsExactly("1", "8999999999999999", "0");
+		assertThat(acquire(ONE, 30_000, 0)).containsExactly("1", "8999999999999999");
 		assertThat(server.get(FENCE)).isEqualTo("8999999999999999");
 		assertThat(server.pttl(FENCE)).isGreaterThan(590_000);
 	}
@@ -266,12 +257,12 @@ class RedisScriptsTests {
 			acquire(ONE, 30_000, 0);
 			acquire(TWO, 30_000, 1);
 			assertThat(inbox.read()).asList().last().isEqualTo("w " + ONE + " " + LOCK);
-			acquire(TWO, 30_000, 2);
+			acquire(TWO, 30_000, 1);
 			assertThat(inbox.read()).asList().last().isEqualTo("w " + ONE + " " + LOCK);
 		}
 		server.command("SET", LOCK, "AAAAAAAAAAAAAAAAAAAAA1.x.y", "PX", "30000");
 		server.command("CONFIG", "RESETSTAT");
-		acquire(TWO, 30_000, 2);
+		acquire(TWO, 30_000, 1);
 		assertThat(server.calls("publish")).isZero();
 	}
 
@@ -283,8 +274,20 @@ class RedisScriptsTests {
 		assertThat(server.calls("publish")).isEqualTo(1);
 		acquire(THREE, 30_000, 1);
 		assertThat(server.calls("publish")).isEqualTo(1);
-		acquire(THREE, 30_000, 2);
+		acquire(THREE, 30_000, 1);
 		assertThat(server.calls("publish")).isEqualTo(2);
+	}
+
+	@Test
+	void confirmationCountsSubscribersAndReachesThem() throws Exception {
+		List<String> anyKey = List.of("any");
+		assertThat(eval(RedisScripts.CONFIRM, anyKey, "lock:inbox:1", "p")).isEqualTo("0 1");
+		try (RespClient inbox = server.connect()) {
+			inbox.command("SUBSCRIBE", "lock:inbox:1");
+			assertThat(eval(RedisScripts.CONFIRM, anyKey, "lock:inbox:1", "p")).isEqualTo("1 1");
+			assertThat(inbox.read()).asList().last().isEqualTo("p");
+		}
+		assertThat(server.keys()).isEmpty();
 	}
 
 	@Test
@@ -341,15 +344,15 @@ class RedisScriptsTests {
 	@Test
 	void headersSayWhatScriptsTakeAndReturn() {
 		for (RedisScript<?> script : List.of(RedisScripts.ACQUIRE, RedisScripts.RELEASE, RedisScripts.RENEW,
-				RedisScripts.PUBLISH)) {
+				RedisScripts.CONFIRM)) {
 			assertThat(script.getScriptAsString()).startsWith("-- ")
 				.contains("-- KEYS", "-- ARGV", "-- Returns", "ever ");
 		}
 	}
 
-	private static String[] acquire(String token, long ttl, int look) {
+	private static String[] acquire(String token, long ttl, int queue) {
 		return ((String) eval(RedisScripts.ACQUIRE, List.of(LOCK, FENCE, QUEUE), token, String.valueOf(ttl),
-				String.valueOf(look)))
+				String.valueOf(queue)))
 			.split(" ");
 	}
 

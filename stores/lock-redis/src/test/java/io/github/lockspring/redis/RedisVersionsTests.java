@@ -6,6 +6,7 @@ import io.github.lockspring.testsupport.redis.RedisServer;
 import io.github.lockspring.testsupport.redis.RedisVersion;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -15,6 +16,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
  * The contract of stores on the oldest server that is supported. All other tests can run
  * on another one than 7.0: {@code -Dlockspring.redis-server=/path/to/valkey-server}.
  */
+@Tag("contracts")
 class RedisVersionsTests {
 
 	/** One contract on one server over one driver. */

@@ -19,7 +19,6 @@ import io.github.lockspring.internal.engine.LockEngine;
 import io.github.lockspring.internal.engine.support.LockEvents;
 import io.github.lockspring.store.Inbox;
 import io.github.lockspring.store.InstanceInfo;
-import io.github.lockspring.store.LockStore.AcquireRequest.QueueMode;
 import io.github.lockspring.store.LockStore.AcquireResult.Acquired;
 import io.github.lockspring.store.LockStore.AcquireResult.Busy;
 import io.github.lockspring.store.LockStore.ReleaseResult;
@@ -32,6 +31,7 @@ import io.github.lockspring.testsupport.store.RecordingListener;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -95,6 +95,7 @@ class RestrictedServerTests {
 
 	@ParameterizedTest
 	@EnumSource
+	@Tag("names-of-instances")
 	void locksWorkWithoutTheRightsThatOnlyMessagesAndTheEndpointNeed(Driver driver) throws Exception {
 		String rights = documentedRights();
 		for (String right : List.of(" ~{lock:}:instance:*", " +zrange", " +mget")) {
@@ -114,7 +115,7 @@ class RestrictedServerTests {
 			OwnerToken owner = token();
 			InstanceInfo info = new InstanceInfo("billing", "billing-7c9f", 41);
 			acquire(store, "k", owner);
-			acquire(store, "k", token(), QueueMode.JOIN, PATIENT);
+			acquire(store, "k", token(), true, PATIENT);
 			LockStoreInspector inspector = store.inspector().orElseThrow();
 			inspector.register(owner.instance(), info, PATIENT, PATIENT);
 			StoredLock seen = inspector.find("k", PATIENT).orElseThrow();
@@ -131,7 +132,7 @@ class RestrictedServerTests {
 
 	private static String documentedRights() throws IOException {
 		String command = "ACL SETUSER locks on >secret ";
-		return "resetkeys resetchannels nocommands " + Files.readAllLines(Path.of("..", "docs", "topologies.md"))
+		return "resetkeys resetchannels nocommands " + Files.readAllLines(Path.of("..", "..", "docs", "topologies.md"))
 			.stream()
 			.filter((line) -> line.startsWith(command))
 			.findFirst()
@@ -198,6 +199,7 @@ class RestrictedServerTests {
 
 	@ParameterizedTest
 	@EnumSource
+	@Tag("h22")
 	void bothMessagesArriveWhereScriptsMayNotPublish(Driver driver) {
 		user("&* +@all -publish");
 		RecordingListener owner = new RecordingListener();
@@ -213,7 +215,7 @@ class RestrictedServerTests {
 			OwnerToken waiting = token(instance(2));
 			String key = "a key with spaces";
 			acquire(store, key, holder);
-			assertThat(acquire(store, key, waiting, QueueMode.JOIN, PATIENT)).isInstanceOfSatisfying(Busy.class,
+			assertThat(acquire(store, key, waiting, true, PATIENT)).isInstanceOfSatisfying(Busy.class,
 					(busy) -> assertThat(busy.remainingMillis()).isPositive());
 			await().until(() -> owner.wanted.size() == 1);
 			assertThat(owner.wanted.get(0).token()).isEqualTo(holder);

@@ -5,16 +5,17 @@ import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 
-import io.github.lockspring.store.LockStore.AcquireRequest.QueueMode;
+import io.github.lockspring.internal.Stages;
+import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.LockStore.AcquireRequest;
-import io.github.lockspring.store.LockStore.AcquireResult.Acquired;
 import io.github.lockspring.store.LockStore.AcquireResult;
+import io.github.lockspring.store.LockStore.AcquireResult.Acquired;
 import io.github.lockspring.store.LockStore.ReleaseRequest;
 import io.github.lockspring.store.LockStore.ReleaseResult;
 import io.github.lockspring.store.LockStore.RenewRequest;
 import io.github.lockspring.store.LockStore.RenewResult;
-import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.OwnerToken;
+import io.github.lockspring.testsupport.store.JoinedStore;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
@@ -51,12 +52,12 @@ public final class StoreFixture {
 	}
 
 	public static AcquireResult acquire(LockStore store, String key, OwnerToken token) {
-		return acquire(store, key, token, QueueMode.NONE, PATIENT);
+		return acquire(store, key, token, false, PATIENT);
 	}
 
-	public static AcquireResult acquire(LockStore store, String key, OwnerToken token, QueueMode look,
+	public static AcquireResult acquire(LockStore store, String key, OwnerToken token, boolean queue,
 			Duration timeout) {
-		return store.acquire(new AcquireRequest(key, token, TTL, look), timeout);
+		return connected(store).acquire(new AcquireRequest(key, token, TTL, queue), timeout);
 	}
 
 	public static boolean isAcquired(LockStore store, String key, OwnerToken token) {
@@ -64,11 +65,17 @@ public final class StoreFixture {
 	}
 
 	public static ReleaseResult release(LockStore store, String key, OwnerToken token) {
-		return store.release(new ReleaseRequest(key, token), PATIENT);
+		return connected(store).release(new ReleaseRequest(key, token), PATIENT);
 	}
 
 	public static List<RenewResult> renew(LockStore store, String key, OwnerToken token) {
-		return store.renew(List.of(new RenewRequest(key, token, TTL)), PATIENT);
+		return connected(store).renew(List.of(new RenewRequest(key, token, TTL)), PATIENT);
+	}
+
+	/** Waits for the first connection, as an instance does. */
+	public static JoinedStore connected(LockStore store) {
+		Stages.join(store.connected(), PATIENT.multipliedBy(2));
+		return new JoinedStore(store);
 	}
 
 }

@@ -6,9 +6,9 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * The names of nodes. Immutable.
+ * The paths of nodes. Immutable.
  *
- * @param root the path of all locks, with the client's namespace
+ * @param root the path of all locks, including the client's namespace
  */
 record LockPaths(String root) {
 
@@ -18,12 +18,12 @@ record LockPaths(String root) {
 
 	private static final String PLAIN = "-_.:@,;=+~!$&'()*#";
 
-	/** The container of a lock. */
+	/** Returns the path of a lock's container. */
 	String lock(String key) {
 		return this.root + "/" + encode(key);
 	}
 
-	/** Names stay readable, and any of them is a valid part of a path. */
+	/** Encodes a name as a valid part of a path that stays readable. */
 	static String encode(String name) {
 		StringBuilder encoded = new StringBuilder();
 		boolean dots = name.equals(".") || name.equals("..");
@@ -40,12 +40,12 @@ record LockPaths(String root) {
 		return encoded.toString();
 	}
 
-	/** The beginning of the path of an entry, before its number. */
+	/** Returns the path of an entry without its sequence number. */
 	String entry(String key, String token) {
 		return lock(key) + "/" + token + "-";
 	}
 
-	/** The containers to create, the outer ones first. */
+	/** Returns the containers to create, outermost first. */
 	List<String> containers(String key) {
 		List<String> paths = new ArrayList<>();
 		for (int i = this.root.indexOf('/', 1); i > 0; i = this.root.indexOf('/', i + 1)) {
@@ -57,9 +57,9 @@ record LockPaths(String root) {
 	}
 
 	/**
-	 * The server counts the entries of a container with an int. Before it overflows,
-	 * entries are not added any more: the server deletes the container when the last one
-	 * is gone, and counts anew in the next one.
+	 * Returns whether the sequence number of an entry is close to an overflow. The server
+	 * counts the entries of a container with an int. A new container starts at 0, and the
+	 * server deletes an empty one, so no more entries are added until then.
 	 */
 	static boolean isTooLate(String entry) {
 		int start = entry.length() - SEQUENCE_DIGITS;
@@ -68,11 +68,11 @@ record LockPaths(String root) {
 	}
 
 	static String tooLate(String key) {
-		return "Lock '" + key + "' has had two billion entries in ZooKeeper without a minute in which nobody held it or"
-				+ " waited for it: it can be acquired again when the server has deleted its empty container";
+		return "Lock '" + key + "' has had two billion entries in ZooKeeper and was never idle for a minute."
+				+ " It can be acquired again after the server has deleted its empty container";
 	}
 
-	/** The entries of a lock in their order; nodes of others are left out. */
+	/** Returns the entries of a lock in order, without other nodes. */
 	static List<Node> sorted(String lock, List<String> children) {
 		return children.stream()
 			.filter((name) -> name.matches(".*[^-]-\\d{" + SEQUENCE_DIGITS + "}"))

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * A node in the queue of a lock.
  *
  * @param path its path
- * @param token the owner token that it stands for
+ * @param token its owner token
  */
 record Node(String path, String token) implements Entry {
 
@@ -26,10 +26,10 @@ record Node(String path, String token) implements Entry {
 	 * A node of this process. Thread-safe.
 	 *
 	 * @param path its path
-	 * @param token the owner token that it stands for
+	 * @param token its owner token
 	 * @param order its czxid
-	 * @param session the session that it ends with
-	 * @param removed is complete when this process has removed it
+	 * @param session the session with which it ends
+	 * @param removed completed when this process has removed the node
 	 */
 	record Mine(String path, String token, long order, Session session,
 			CompletableFuture<@Nullable Void> removed) implements Entry.Own {

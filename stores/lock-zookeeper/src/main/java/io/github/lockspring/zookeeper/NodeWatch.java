@@ -11,8 +11,9 @@ import org.apache.zookeeper.Watcher.Event.EventType;
 import org.apache.zookeeper.Watcher.Event.KeeperState;
 
 /**
- * Calls when a node is gone, unless the node that waits for that was removed before: one
- * node may stay for long and have many waiters, one after the other. Thread-safe.
+ * Watches a node until it is gone or the waiting node is removed. The second end is
+ * needed because one node may last long and have many waiters, one after the other.
+ * Thread-safe.
  */
 final class NodeWatch implements Watcher {
 
@@ -28,7 +29,7 @@ final class NodeWatch implements Watcher {
 
 	/**
 	 * Creates a watch.
-	 * @param read reads the node, with the given watcher
+	 * @param read reads the node with the given watcher
 	 */
 	NodeWatch(Session session, String path, Node.Mine waiter, Runnable gone,
 			Function<Watcher, CompletionStage<Optional<Content>>> read) {
@@ -40,16 +41,16 @@ final class NodeWatch implements Watcher {
 	}
 
 	CompletionStage<Optional<Content>> begin() {
-		// sent after the read, so there is a watch to remove
+		// removed after the read was sent, so that there is a watch to remove
 		CompletionStage<Optional<Content>> content = this.read.apply(this);
 		this.waiter.removed().thenRun(this::remove);
 		return content;
 	}
 
-	/** The server keeps one watch of the path for the session at most. */
+	/** Removes the only watch that the server can have for this path and session. */
 	private void remove() {
 		this.session.handle().removeWatches(this.path, this, WatcherType.Data, true, (code, path, context) -> {
-			// it may have been used up
+			// the watch may have fired already
 		}, null);
 	}
 

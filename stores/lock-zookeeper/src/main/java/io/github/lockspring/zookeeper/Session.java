@@ -3,8 +3,8 @@ package io.github.lockspring.zookeeper;
 import org.apache.zookeeper.ZooKeeper;
 
 /**
- * A session. Its handle never gets another one, so what is sent through it never touches
- * what belongs to the next session. Thread-safe.
+ * A session. Its handle never starts another session, so requests sent through it never
+ * affect the nodes of the next one. Thread-safe.
  */
 final class Session {
 
@@ -31,8 +31,8 @@ final class Session {
 	}
 
 	/**
-	 * A write was sent at the given time and has been carried out: the leader had the
-	 * session then.
+	 * Records a successful write, sent at the given time: the session existed on the
+	 * leader then.
 	 */
 	synchronized void wrote(long sent) {
 		if (!this.used || sent - this.proven > 0) {
@@ -42,11 +42,11 @@ final class Session {
 	}
 
 	/**
-	 * Returns until when the session certainly lasts. When a server loses its leader,
-	 * that has not been told what the server heard in the last half tick; before that,
-	 * the client may have been silent for a third of the timeout, after which it sends a
-	 * ping. Half of the timeout is enough for both as long as a tick is at most a third
-	 * of it.
+	 * Returns the time until which the session is certain to last. A server that loses
+	 * its leader may not have reported what it heard during the last half tick. Before
+	 * that, the client may have been silent for a third of the timeout, after which it
+	 * sends a ping. Half of the timeout covers both if a tick is at most a third of the
+	 * timeout.
 	 */
 	synchronized long validUntil() {
 		return this.used ? this.proven + lease(this.handle.getSessionTimeout()) : System.nanoTime();

@@ -3,25 +3,27 @@ package io.github.lockspring.zookeeper;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.internal.Stages;
+import io.github.lockspring.internal.base.DaemonThreadFactory;
 import io.github.lockspring.store.StoreTraits;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.imps.CuratorFrameworkState;
 import org.apache.zookeeper.ZooKeeper;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
- * The sessions of a client, one after the other. Thread-safe.
+ * The successive sessions of a client. Thread-safe.
  */
 final class Sessions {
 
 	private static final int RECENT = 4;
-
-	private static final Logger logger = LoggerFactory.getLogger(Sessions.class);
 
 	private final CuratorFramework client;
 
@@ -31,63 +33,80 @@ final class Sessions {
 
 	private volatile @Nullable Session session;
 
-	/** A thread may be late, with a handle of before. */
+	/** Kept because a late thread may still hold an earlier handle. */
 	private final Deque<Session> recent = new ArrayDeque<>();
 
 	private volatile StoreTraits traits;
 
-	private volatile boolean connected;
+	private final CompletableFuture<@Nullable Void> connected = new CompletableFuture<>();
+
+	private final ThreadPoolExecutor thread = new ThreadPoolExecutor(1, 1, 1, TimeUnit.SECONDS,
+			new LinkedBlockingQueue<>(), new DaemonThreadFactory("lock-zookeeper-connect"));
 
 	Sessions(CuratorFramework client, ZooKeeperStoreSettings settings, boolean owning) {
 		this.client = client;
 		this.settings = settings;
 		this.owning = owning;
 		this.traits = traits(settings.sessionTimeout().toMillis());
+		this.thread.allowCoreThreadTimeOut(true);
 	}
 
 	private static StoreTraits traits(long timeoutMillis) {
 		return new StoreTraits(Duration.ofMillis(timeoutMillis), Duration.ofMillis(1),
-				Duration.ofNanos(Session.lease(timeoutMillis)));
+				Duration.ofNanos(Session.lease(timeoutMillis)), false, false);
 	}
 
 	StoreTraits traits() {
 		return this.traits;
 	}
 
-	/** Starts the client, if it is this object's own. */
-	synchronized void connect() {
+	/** Starts the client, if this object owns it. */
+	private synchronized void start() {
 		if (this.owning && this.client.getState() == CuratorFrameworkState.LATENT) {
 			this.client.start();
 		}
 	}
 
-	/** Waits for the first connection. */
-	void await() {
-		if (this.connected) {
-			return;
+	/**
+	 * Connects.
+	 * @return a stage that completes with the first connection or after the connect
+	 * timeout
+	 */
+	CompletionStage<@Nullable Void> connected() {
+		if (!this.connected.isDone()) {
+			this.connected.completeOnTimeout(null, this.settings.connectTimeout().toMillis(), TimeUnit.MILLISECONDS);
+			present().thenRun(() -> {
+				if (isConnected()) {
+					welcome();
+				}
+			});
 		}
-		connect();
-		try {
-			this.client.blockUntilConnected((int) this.settings.connectTimeout().toMillis(), TimeUnit.MILLISECONDS);
-			this.connected = true;
-			present();
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-		}
-		catch (RuntimeException ex) {
-			logger.debug("Not connected", ex);
-		}
+		return this.connected.copy();
+	}
+
+	private boolean isConnected() {
+		return this.client.getZookeeperClient().isConnected();
+	}
+
+	/** Reads the timeout of the session after the client has connected. */
+	void welcome() {
+		present().whenComplete((session, ex) -> this.connected.complete(null));
 	}
 
 	/**
-	 * Returns the present session.
-	 * @throws LockUnavailableException if there is none
+	 * Returns the present session. A client without a connection may need some time,
+	 * since it first closes a connection that has been silent for too long.
+	 * @return a stage that fails with {@link LockUnavailableException} if there is no
+	 * session
 	 */
-	Session present() {
-		connect();
+	CompletionStage<Session> present() {
+		return isConnected() ? Stages.call(this::find) : CompletableFuture.supplyAsync(this::find, this.thread);
+	}
+
+	private Session find() {
 		ZooKeeper handle;
 		try {
+			start();
 			handle = this.client.getZookeeperClient().getZooKeeper();
 		}
 		catch (Exception ex) {
@@ -104,7 +123,7 @@ final class Sessions {
 		return present;
 	}
 
-	/** One for each handle: entries are compared with the present one. */
+	/** Returns the only session of a handle, since sessions are compared by identity. */
 	private synchronized Session session(ZooKeeper handle) {
 		Session session = this.recent.stream()
 			.filter((each) -> each.handle() == handle)

@@ -5,7 +5,7 @@ import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
 
 /**
- * Describes failures of ZooKeeper in sentences.
+ * Converts failures of ZooKeeper into exceptions with a remedy.
  */
 final class ZooKeeperErrors {
 
@@ -13,9 +13,9 @@ final class ZooKeeperErrors {
 	}
 
 	/**
-	 * Describes a failure.
-	 * @param code what the server or the client says
-	 * @param path the node that was used, or empty
+	 * Converts a failure.
+	 * @param code the error code of the server or the client
+	 * @param path the node, or empty
 	 */
 	static LockUnavailableException unavailable(int code, String path) {
 		return unavailable(KeeperException.create(Code.get(code), path));
@@ -35,11 +35,11 @@ final class ZooKeeperErrors {
 		};
 	}
 
-	/** Servers without a quorum close connections, and do not say why. */
+	/** Servers without a quorum close connections without giving a reason. */
 	static LockUnavailableException notConnected(Exception cause) {
 		return new LockUnavailableException(
 				"There is no connection to ZooKeeper: " + cause.getMessage()
-						+ ". Its servers cannot be reached, or the ensemble is without quorum",
+						+ ". Its servers cannot be reached, or the ensemble has no quorum",
 				"Check distributed-lock.zookeeper.connect-string and the servers", cause, false);
 	}
 

@@ -1,60 +1,46 @@
 package io.github.lockspring.zookeeper;
 
 import java.time.Duration;
-import java.util.List;
 import java.util.Objects;
-import java.util.Optional;
 
 import io.github.lockspring.internal.base.StoreOptions;
 import io.github.lockspring.internal.queue.QueueLockStore;
-import io.github.lockspring.store.Inbox;
-import io.github.lockspring.store.InboxListener;
-import io.github.lockspring.store.LockStore;
-import io.github.lockspring.store.LockStore.AcquireRequest;
-import io.github.lockspring.store.LockStore.AcquireResult;
-import io.github.lockspring.store.LockStore.ReleaseRequest;
-import io.github.lockspring.store.LockStore.ReleaseResult;
-import io.github.lockspring.store.LockStore.RenewRequest;
-import io.github.lockspring.store.LockStore.RenewResult;
-import io.github.lockspring.store.LockStoreInspector;
-import io.github.lockspring.store.StoreHealth;
-import io.github.lockspring.store.StoreTraits;
+import io.github.lockspring.store.DelegatingLockStore;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.RetryOneTime;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stores locks in ZooKeeper. Each lock is a container node, whose children are ephemeral
- * sequential nodes: that of the owner, and behind it those of the instances that wait,
- * each of which watches the one before it. The fencing token is made of the {@code czxid}
- * of the owner's node.
+ * Stores locks in ZooKeeper. Each lock is a container node with ephemeral sequential
+ * children: first the owner's node, then those of the waiting instances, each of which
+ * watches its predecessor. The fencing token is derived from the {@code czxid} of the
+ * owner's node.
  * <p>
- * The lease is the session: a process that dies keeps its locks until its session ends,
- * and no ttl below the session timeout can be given. A lease lasts for half of the
- * session timeout, from before the last write that the session has certainly made; so it
- * ends by the clock of this process before the server can end the session. Beyond that, a
- * living process removes its nodes when their ttl is over.
+ * The session acts as the lease: a process that dies keeps its locks until its session
+ * ends, so a ttl cannot be shorter than the session timeout. A lease lasts for half of
+ * the session timeout, counted from before the last successful write of the session. So
+ * it ends by the clock of this process before the server can end the session. A living
+ * process removes its nodes when their ttl has passed.
  * <p>
- * The client's retries are not used: what had no answer is looked for before it is
- * repeated. Thread-safe. Does not connect before {@link #connect()} or the first request.
+ * Does not use the client's retries: before it repeats a request without a result, it
+ * checks whether the request was executed. Thread-safe. Connects with
+ * {@link #connected()} or the first request.
  *
  * @since 0.1
  */
-public final class ZooKeeperLockStore implements LockStore {
+public final class ZooKeeperLockStore extends DelegatingLockStore {
 
-	/** Longer than most pauses; servers with ticks of two seconds give up to 40. */
+	/** Longer than most pauses. Servers with ticks of two seconds allow up to 40. */
 	private static final Duration DEFAULT_SESSION_TIMEOUT = Duration.ofSeconds(15);
 
-	private final QueueLockStore store;
-
 	private ZooKeeperLockStore(ZooKeeperServer server) {
-		this.store = new QueueLockStore("ZooKeeper", server);
+		super(new QueueLockStore("ZooKeeper", server));
 	}
 
 	/**
-	 * Begins to build a store on a client that the caller has started, and closes after
-	 * the store. Its namespace applies; its ACLs do not.
+	 * Creates a builder for a store with a client that the caller starts, and closes
+	 * after the store. The client's namespace applies, but not its ACLs.
 	 * @param client the client
 	 * @return the builder
 	 */
@@ -63,9 +49,9 @@ public final class ZooKeeperLockStore implements LockStore {
 	}
 
 	/**
-	 * Begins to build a store with a client of its own.
-	 * @param connectString the servers: {@code host:port}, separated by commas, with the
-	 * path of a chroot at the end where needed
+	 * Creates a builder for a store with a client of its own.
+	 * @param connectString the servers: {@code host:port}, separated by commas, followed
+	 * by the path of a chroot if needed
 	 * @return the builder
 	 */
 	public static Builder builder(String connectString) {
@@ -74,60 +60,10 @@ public final class ZooKeeperLockStore implements LockStore {
 
 	/**
 	 * Creates a store. Does not connect.
-	 * @param owning whether the client is the store's to start and to close
+	 * @param owning whether the store starts and closes the client
 	 */
 	static ZooKeeperLockStore create(CuratorFramework client, ZooKeeperStoreSettings settings, boolean owning) {
 		return new ZooKeeperLockStore(new ZooKeeperServer(client, settings, owning));
-	}
-
-	@Override
-	public StoreTraits traits() {
-		return this.store.traits();
-	}
-
-	@Override
-	public void connect() {
-		this.store.connect();
-	}
-
-	@Override
-	public void awaitConnection() {
-		this.store.awaitConnection();
-	}
-
-	@Override
-	public AcquireResult acquire(AcquireRequest request, Duration timeout) {
-		return this.store.acquire(request, timeout);
-	}
-
-	@Override
-	public ReleaseResult release(ReleaseRequest request, Duration timeout) {
-		return this.store.release(request, timeout);
-	}
-
-	@Override
-	public List<RenewResult> renew(List<RenewRequest> requests, Duration timeout) {
-		return this.store.renew(requests, timeout);
-	}
-
-	@Override
-	public Optional<Inbox> inbox(String instance, InboxListener listener) {
-		return this.store.inbox(instance, listener);
-	}
-
-	@Override
-	public Optional<LockStoreInspector> inspector() {
-		return this.store.inspector();
-	}
-
-	@Override
-	public Optional<StoreHealth> health(Duration timeout) {
-		return this.store.health(timeout);
-	}
-
-	@Override
-	public void close() {
-		this.store.close();
 	}
 
 	/**
@@ -155,8 +91,8 @@ public final class ZooKeeperLockStore implements LockStore {
 		}
 
 		/**
-		 * Sets the prefix of all keys, {@code lock:} by default. The locks are below the
-		 * node of that name, without the colon at its end: {@code /lock}.
+		 * Sets the prefix of all keys, {@code lock:} by default. The locks are below a
+		 * node with the name of the prefix without its last colon: {@code /lock}.
 		 * @param keyPrefix the prefix; not empty
 		 * @return this builder
 		 */
@@ -166,9 +102,10 @@ public final class ZooKeeperLockStore implements LockStore {
 		}
 
 		/**
-		 * Sets the session timeout that the client requests, 15 seconds by default; the
-		 * server may decide on another one, which counts from the first connection on.
-		 * @param sessionTimeout the timeout; that of the client, if it is the caller's
+		 * Sets the session timeout that the client requests, 15 seconds by default. The
+		 * server may choose another one, which applies from the first connection on.
+		 * @param sessionTimeout the timeout; if the caller provides the client, that of
+		 * the client
 		 * @return this builder
 		 */
 		public Builder sessionTimeout(Duration sessionTimeout) {
@@ -188,8 +125,8 @@ public final class ZooKeeperLockStore implements LockStore {
 		}
 
 		/**
-		 * Sets the credentials with which sessions authenticate. The nodes then belong to
-		 * their creator; without credentials everybody may use them.
+		 * Sets the credentials of the sessions. Only their creator can then use the
+		 * nodes; without credentials, everybody can.
 		 * @param auth a scheme, a colon and the credentials, such as
 		 * {@code digest:user:password}
 		 * @return this builder
@@ -200,8 +137,8 @@ public final class ZooKeeperLockStore implements LockStore {
 		}
 
 		/**
-		 * Lets the nodes belong to their creator also without {@link #auth(String)}: for
-		 * a client that authenticates in another way, such as SASL.
+		 * Restricts the nodes to their creator even without {@link #auth(String)}, for a
+		 * client that authenticates in another way, such as SASL.
 		 * @return this builder
 		 */
 		public Builder creatorOnly() {

@@ -29,12 +29,12 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The entries of locks in ZooKeeper. Thread-safe.
+ * Keeps the entries of locks in ZooKeeper. Thread-safe.
  */
 /*
- * For maintainers: the client is used for its connection and its sessions; requests are
- * sent through the handle of the present session, which executes them in the order in
- * which they were sent, and never twice.
+ * For maintainers: Curator provides only the connection and the sessions. Requests are
+ * sent through the handle of the present session, which executes them in the order of
+ * sending, and never twice.
  */
 final class ZooKeeperServer implements EntryServer {
 
@@ -54,7 +54,12 @@ final class ZooKeeperServer implements EntryServer {
 		String namespace = client.getNamespace();
 		this.paths = new LockPaths(
 				((namespace == null || namespace.isEmpty()) ? "" : "/" + namespace) + settings.root());
-		client.getConnectionStateListenable().addListener((changed, state) -> this.listeners.forEach(Runnable::run));
+		client.getConnectionStateListenable().addListener((changed, state) -> {
+			if (state.isConnected()) {
+				this.sessions.welcome();
+			}
+			this.listeners.forEach(Runnable::run);
+		});
 	}
 
 	@Override
@@ -63,23 +68,13 @@ final class ZooKeeperServer implements EntryServer {
 	}
 
 	@Override
-	public void connect() {
-		this.sessions.connect();
-	}
-
-	@Override
-	public void awaitConnection() {
-		this.sessions.await();
+	public CompletionStage<@Nullable Void> connected() {
+		return this.sessions.connected();
 	}
 
 	/** Sends a request through the present session. */
 	private <T extends @Nullable Object> CompletionStage<T> send(Function<Session, CompletionStage<T>> request) {
-		try {
-			return request.apply(this.sessions.present());
-		}
-		catch (LockUnavailableException ex) {
-			return CompletableFuture.failedFuture(ex);
-		}
+		return this.sessions.present().thenCompose(request);
 	}
 
 	@Override
@@ -111,7 +106,7 @@ final class ZooKeeperServer implements EntryServer {
 							created.completeExceptionally(KeeperException.create(Code.get(code), path));
 						}
 					}, null);
-		// executed after the node was created
+		// the server executes this after the creation
 		CompletionStage<List<? extends Entry>> queue = list(present, key);
 		return created.handle((entry, ex) -> {
 			if (entry != null) {
@@ -125,7 +120,7 @@ final class ZooKeeperServer implements EntryServer {
 		}).thenCompose(Function.identity());
 	}
 
-	/** Containers go when they are empty, so they may be missing at any time. */
+	/** Servers delete empty containers, so they may be missing at any time. */
 	private CompletionStage<Boolean> createContainers(Session present, List<String> containers) {
 		CompletableFuture<Boolean> done = new CompletableFuture<>();
 		AtomicReference<@Nullable String> refused = new AtomicReference<>();
@@ -136,7 +131,7 @@ final class ZooKeeperServer implements EntryServer {
 						(code, path, context, name) -> {
 							boolean there = code == Code.OK.intValue() || code == Code.NODEEXISTS.intValue();
 							if (code == Code.NOAUTH.intValue() && !last) {
-								// what may not be created there may be there
+								// the container may exist nevertheless
 								refused.set(path);
 							}
 							else if (!there && code != Code.NONODE.intValue()) {
@@ -173,7 +168,7 @@ final class ZooKeeperServer implements EntryServer {
 	}
 
 	private CompletionStage<Entry.@Nullable Own> find(Session present, String key, String token) {
-		// a server that was reached since may not have heard yet what another one began
+		// the present server may not know yet what a former one has executed
 		present.handle().sync(this.paths.lock(key), (code, path, context) -> {
 		}, null);
 		return list(present, key).<Entry.@Nullable Own>thenCompose((queue) -> {
@@ -188,7 +183,7 @@ final class ZooKeeperServer implements EntryServer {
 		});
 	}
 
-	/** A node of an earlier session is none of this process any more. */
+	/** Excludes nodes of earlier sessions, which no longer belong to this process. */
 	private CompletionStage<Entry.@Nullable Own> own(Session present, Node node) {
 		return stat(present, node.path())
 			.thenApply((stat) -> stat.filter((found) -> found.getEphemeralOwner() == present.id())
@@ -223,7 +218,7 @@ final class ZooKeeperServer implements EntryServer {
 		return result;
 	}
 
-	/** The age is for people, so it does not matter that two clocks are compared. */
+	/** Compares two clocks for the age, which is only informative. */
 	private static Entry.Content content(byte[] data, Stat stat) {
 		return Entry.Content.parse(stat.getCzxid(), new String(data, StandardCharsets.UTF_8),
 				Duration.ofMillis(Math.max(0, System.currentTimeMillis() - stat.getCtime())));
@@ -253,7 +248,7 @@ final class ZooKeeperServer implements EntryServer {
 		return result;
 	}
 
-	/** Through the session of the node, if it is of this process. */
+	/** Uses the session of the node, if it is a node of this process. */
 	@Override
 	public CompletionStage<Boolean> remove(Entry entry) {
 		CompletableFuture<Boolean> result = new CompletableFuture<>();
@@ -281,8 +276,7 @@ final class ZooKeeperServer implements EntryServer {
 	}
 
 	/**
-	 * One transaction for all: it proves that the leader has the session, and that the
-	 * nodes are there.
+	 * Renews in one transaction, which proves that the session and the nodes exist.
 	 */
 	@Override
 	public CompletionStage<List<RenewResult>> renew(List<Renewal> renewals) {
@@ -312,7 +306,7 @@ final class ZooKeeperServer implements EntryServer {
 						if (code == Code.OK.intValue()) {
 							present.wrote(sent);
 							long longest = Session.lease(present.handle().getSessionTimeout()) / 1_000_000;
-							// a session cannot give more, and its traits have said so
+							// a session cannot grant more, see the traits
 							asked.forEach((index) -> results[index] = (renewals.get(index).ttlMillis() <= longest)
 									? RenewResult.RENEWED : RenewResult.UNKNOWN);
 							outcome.complete(Arrays.asList(results));
@@ -356,7 +350,7 @@ final class ZooKeeperServer implements EntryServer {
 		return (renewal.text() != null) ? Op.setData(path, bytes(renewal.text()), -1) : Op.check(path, -1);
 	}
 
-	/** The client's pings keep the session. */
+	/** The client keeps the session alive with its pings. */
 	@Override
 	public boolean isRenewedWhileConnected() {
 		return true;

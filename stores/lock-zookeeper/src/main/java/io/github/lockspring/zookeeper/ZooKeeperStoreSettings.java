@@ -11,7 +11,7 @@ import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Settings of a {@link ZooKeeperLockStore}; its builder describes them.
+ * Settings of a {@link ZooKeeperLockStore}, see its builder.
  */
 record ZooKeeperStoreSettings(String keyPrefix, Duration sessionTimeout, Duration connectTimeout, @Nullable String auth,
 		boolean creatorOnly) {
@@ -23,7 +23,7 @@ record ZooKeeperStoreSettings(String keyPrefix, Duration sessionTimeout, Duratio
 		}
 		StoreOptions.checkTimeout("sessionTimeout", sessionTimeout);
 		StoreOptions.checkTimeout("connectTimeout", connectTimeout);
-		// the value is a secret
+		// the message must not contain the value, which is a secret
 		if (auth != null && auth.indexOf(':') <= 0) {
 			throw new IllegalArgumentException(
 					"auth must be a scheme, a colon and the credentials, such as digest:user:password");
@@ -31,8 +31,7 @@ record ZooKeeperStoreSettings(String keyPrefix, Duration sessionTimeout, Duratio
 	}
 
 	/**
-	 * Returns the path below which the locks are: the key prefix without the colon at its
-	 * end.
+	 * Returns the path of all locks: the key prefix without its last colon.
 	 */
 	String root() {
 		String name = this.keyPrefix.endsWith(":") ? this.keyPrefix.substring(0, this.keyPrefix.length() - 1)
@@ -41,15 +40,15 @@ record ZooKeeperStoreSettings(String keyPrefix, Duration sessionTimeout, Duratio
 	}
 
 	/**
-	 * Returns who may use the nodes.
+	 * Returns the permissions of the nodes.
 	 */
 	List<ACL> acl() {
 		return (this.auth != null || this.creatorOnly) ? ZooDefs.Ids.CREATOR_ALL_ACL : ZooDefs.Ids.OPEN_ACL_UNSAFE;
 	}
 
 	/**
-	 * Adds the credentials, if there are any, to a session. It sends them before what
-	 * follows, and to each server that it connects to.
+	 * Adds the credentials, if any, to a session, which sends them to each server before
+	 * any other request.
 	 */
 	void authenticate(ZooKeeper session) {
 		if (this.auth != null) {
@@ -59,7 +58,7 @@ record ZooKeeperStoreSettings(String keyPrefix, Duration sessionTimeout, Duratio
 		}
 	}
 
-	/** Without the credentials. */
+	/** Omits the credentials. */
 	@Override
 	public String toString() {
 		return "ZooKeeperStoreSettings[" + root() + "]";

@@ -1,5 +1,5 @@
 /**
- * The store of locks in ZooKeeper.
+ * The lock store for ZooKeeper.
  */
 @NullMarked
 package io.github.lockspring.zookeeper;

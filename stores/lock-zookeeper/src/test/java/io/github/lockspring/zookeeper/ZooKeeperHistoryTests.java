@@ -1,10 +1,14 @@
 package io.github.lockspring.zookeeper;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 import io.github.lockspring.store.LockStore;
-import io.github.lockspring.testsupport.history.StoreHistory;
+import io.github.lockspring.testsupport.history.History;
+import io.github.lockspring.testsupport.history.HistoryWorker;
+import io.github.lockspring.testsupport.history.Servers.OneServer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -18,11 +22,13 @@ class ZooKeeperHistoryTests {
 	/** The server is stopped and started again instead of paused. */
 	@Test
 	@Timeout(value = 1, unit = TimeUnit.DAYS)
+	@Tag("history-other-stores")
+	@Tag("paused")
 	void noTwoHoldersOverlapAndTokensGrowWhateverFails() throws Exception {
-		try (ZooKeeperTestServer server = ZooKeeperTestServer.start();
-				StoreHistory history = new StoreHistory("zookeeper-history", new StoreHistory.Server(server.port(),
-						(port) -> "127.0.0.1:" + port, server::stop, server::restart), Worker.class)) {
-			history.check();
+		try (ZooKeeperTestServer server = ZooKeeperTestServer.start()) {
+			int session = (int) SESSION.toMillis();
+			History.check("zookeeper", new OneServer(Worker.class, server.port(), (port) -> "127.0.0.1:" + port,
+					server::stop, server::restart), List.of(session, 5 * session));
 		}
 	}
 
@@ -36,7 +42,7 @@ class ZooKeeperHistoryTests {
 
 		public static void main(String[] args) throws Exception {
 			try (LockStore store = ZooKeeperLockStore.builder(args[0]).sessionTimeout(SESSION).build()) {
-				StoreHistory.work(args, store, Duration.ofMillis(300), SESSION, SESSION.multipliedBy(5));
+				HistoryWorker.work(args, store, Duration.ofMillis(300));
 			}
 		}
 

@@ -5,14 +5,17 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.internal.queue.EntryServer.Added;
 import io.github.lockspring.store.OwnerToken;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.zookeeper.DataWatches;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -46,10 +49,37 @@ class ZooKeeperServerTests {
 		return get(this.server.add(this.key, token, false, 60_000, "60000"));
 	}
 
+	@Test
+	void sessionIsKnownWhenTheStoreIsConnected() throws Exception {
+		Duration asked = Duration.ofHours(1);
+		try (ZooKeeperServer other = new ZooKeeperServer(ZooKeeperTestServer.shared().client(TIMEOUT),
+				ZooKeeperTestServer.settings(asked), true)) {
+			assertThat(other.traits().shortestTtl()).isEqualTo(asked);
+			get(other.connected());
+			assertThat(other.traits().shortestTtl()).isEqualTo(TIMEOUT);
+		}
+	}
+
+	@Test
+	void serverThatCannotBeReachedIsAwaitedNoLongerThanTheConnectTimeout() {
+		Duration brief = Duration.ofMillis(300);
+		ZooKeeperStoreSettings settings = new ZooKeeperStoreSettings("lock:", TIMEOUT, brief, null, false);
+		try (ZooKeeperServer nowhere = new ZooKeeperServer(ZooKeeperTestServer.client("127.0.0.1:1", TIMEOUT), settings,
+				true)) {
+			CompletionStage<?> connected = nowhere.connected();
+			assertThat(connected).isNotDone();
+			assertThat(connected).succeedsWithin(TIMEOUT);
+			assertThat(nowhere.connected()).isDone();
+			assertThat(nowhere.list(this.key)).failsWithin(TIMEOUT)
+				.withThrowableOfType(ExecutionException.class)
+				.withCauseInstanceOf(LockUnavailableException.class);
+		}
+	}
+
 	/** Many short waits behind a long hold would gather them. */
 	@Test
 	void watchEndsWithTheNodeThatWaits() throws Exception {
-		this.server.awaitConnection();
+		get(this.server.connected());
 		Added owner = add(1);
 		AtomicInteger inVain = new AtomicInteger();
 		for (int i = 2; i < 7; i++) {
@@ -75,6 +105,7 @@ class ZooKeeperServerTests {
 	 * order.
 	 */
 	@Test
+	@Tag("zookeeper-numbers")
 	void nodesAreNotAddedWhenTheirNumbersAreUsedUp() {
 		assertThat(List.of("token-0000000000", "token-1999999999", "token-2000000000")).noneMatch(LockPaths::isTooLate);
 		assertThat(List.of("token-2000000001", "token-2147483647", "token--2147483648", "token--1999999999",

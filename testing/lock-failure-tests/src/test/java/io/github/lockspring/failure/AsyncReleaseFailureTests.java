@@ -12,6 +12,7 @@ import io.github.lockspring.redis.Driver;
 import io.github.lockspring.redis.Instance;
 import io.github.lockspring.testsupport.redis.RedisServer;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -55,6 +56,7 @@ class AsyncReleaseFailureTests {
 
 	@ParameterizedTest
 	@EnumSource
+	@Tag("async-releases")
 	void nextCallerOfTheInstanceNeverFindsTheLockBusy(Driver driver) {
 		Instance instance = instance(driver);
 		long last = 0;
@@ -71,6 +73,7 @@ class AsyncReleaseFailureTests {
 	}
 
 	@Test
+	@Tag("async-releases")
 	void f27NextCallerFindsTheLockFreeAlsoWhereTheServerDoesNotKnowTheRelease() {
 		Instance instance = instance(Driver.LETTUCE);
 		for (int i = 0; i < 20; i++) {
@@ -87,6 +90,7 @@ class AsyncReleaseFailureTests {
 
 	@ParameterizedTest
 	@EnumSource
+	@Tag("async-releases")
 	void f27ReleaseThatTheServerDoesNotKnowIsSentAgain(Driver driver) {
 		Instance instance = instance(driver);
 		for (int i = 0; i < 5; i++) {
@@ -116,6 +120,7 @@ class AsyncReleaseFailureTests {
 
 	@ParameterizedTest
 	@EnumSource
+	@Tag("async-releases")
 	void f07ReleaseOnAConnectionThatIsCutIsRepeated(Driver driver) {
 		Instance instance = instance(driver);
 		HeldLock lock = instance.locks().acquire(REQUEST);

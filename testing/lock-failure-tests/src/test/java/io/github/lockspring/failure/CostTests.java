@@ -20,6 +20,7 @@ import io.github.lockspring.redis.Instance;
 import io.github.lockspring.redis.internal.RedisKeys;
 import io.github.lockspring.testsupport.redis.RedisServer;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -75,6 +76,7 @@ class CostTests {
 	}
 
 	@Test
+	@Tag("h38")
 	void fencingTokenIsRememberedForADayAlsoAfterAHandOver() throws Exception {
 		try (Instance holder = Instance.on(this.redis.port()); Instance waiting = Instance.on(this.redis.port())) {
 			LockRequest request = LockRequest.of("order:42")

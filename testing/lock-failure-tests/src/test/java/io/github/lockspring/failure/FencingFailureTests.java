@@ -25,6 +25,7 @@ import io.github.lockspring.testsupport.network.TcpProxy;
 import io.github.lockspring.testsupport.redis.RedisServer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -78,6 +79,7 @@ class FencingFailureTests {
 	}
 
 	@Test
+	@Tag("overrun-fencing")
 	void f03WriterWhoseLeaseEndedBeforeItBeganIsRefused() {
 		assertThatExceptionOfType(StaleFencingTokenException.class)
 			.isThrownBy(() -> write(FIXED, (lock) -> writeOfTheOther(), NOTHING))
@@ -86,6 +88,7 @@ class FencingFailureTests {
 	}
 
 	@Test
+	@Tag("overrun-fencing")
 	void f03NextHolderWaitsInTheDatabaseForAWriterThatBeganInTime() {
 		List<CompletableFuture<Void>> next = new ArrayList<>();
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> write(FIXED, NOTHING, (lock) -> {
@@ -99,6 +102,7 @@ class FencingFailureTests {
 	}
 
 	@Test
+	@Tag("renewal-stops-fencing")
 	void f07WriterThatWasCutOffFromRedisIsRefused() {
 		try (TcpProxy proxy = new TcpProxy(this.redis.port()); Instance cutOff = instance(proxy.port())) {
 			assertThatExceptionOfType(StaleFencingTokenException.class)
@@ -111,6 +115,7 @@ class FencingFailureTests {
 	}
 
 	@Test
+	@Tag("data-loss-fencing")
 	void f10WriterIsRefusedAfterRedisLostItsData() {
 		assertThatExceptionOfType(StaleFencingTokenException.class).isThrownBy(() -> write(LONG, (lock) -> {
 			this.redis.flushAll();
@@ -120,6 +125,7 @@ class FencingFailureTests {
 	}
 
 	@Test
+	@Tag("data-loss-fencing")
 	void f10WriterIsRefusedAfterRedisCameBackEmpty() {
 		assertThatExceptionOfType(StaleFencingTokenException.class).isThrownBy(() -> write(LONG.renew(true), (lock) -> {
 			this.redis.restart();
@@ -129,6 +135,8 @@ class FencingFailureTests {
 	}
 
 	@Test
+	@Tag("eviction-fencing")
+	@Tag("h33")
 	void writerWhoseLockWasEvictedIsRefused() {
 		assertThatExceptionOfType(StaleFencingTokenException.class).isThrownBy(() -> write(LONG, (lock) -> {
 			this.redis.evict("lock:order:42");
@@ -138,6 +146,7 @@ class FencingFailureTests {
 	}
 
 	@Test
+	@Tag("commit-unreachable-fencing")
 	void f22WriterNeedsNoRedisToCommit() {
 		write(LONG, NOTHING, (lock) -> this.redis.pause());
 		assertThat(this.journal.read()).containsExactly("mine");
@@ -145,6 +154,7 @@ class FencingFailureTests {
 	}
 
 	@Test
+	@Tag("early-release-fencing")
 	void f25NextHolderSeesTheCommitOfAWriterThatGaveItsLockBackTooEarly() {
 		List<CompletableFuture<Void>> next = new ArrayList<>();
 		this.journal.transaction.executeWithoutResult((status) -> {
@@ -162,6 +172,7 @@ class FencingFailureTests {
 	}
 
 	@Test
+	@Tag("databases-fencing")
 	void eachDatabaseRefusesIndependently() {
 		Journal second = new Journal();
 		assertThatExceptionOfType(StaleFencingTokenException.class)
@@ -175,6 +186,7 @@ class FencingFailureTests {
 	}
 
 	@Test
+	@Tag("side-effects-fencing")
 	void writerThatIsRefusedHasDoneNothingElse() {
 		List<String> sent = new ArrayList<>();
 		assertThatExceptionOfType(StaleFencingTokenException.class)
@@ -183,6 +195,7 @@ class FencingFailureTests {
 	}
 
 	@Test
+	@Tag("read-after-the-guard")
 	void whatWasReadBeforeTheGuardWasCalledMayBeOld() {
 		HeldLock earlier = this.mine.locks().acquire(FIXED);
 		List<String> read = new ArrayList<>();

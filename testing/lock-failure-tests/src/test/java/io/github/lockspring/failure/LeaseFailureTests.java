@@ -18,6 +18,7 @@ import io.github.lockspring.testsupport.process.JavaProcess;
 import io.github.lockspring.testsupport.redis.RedisServer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -89,6 +90,7 @@ class LeaseFailureTests {
 	}
 
 	@Test
+	@Tag("overrun-renewed")
 	void f03RenewedLockOutlastsItsTtlForAsLongAsTheWorkRuns() {
 		Duration ttl = Duration.ofSeconds(4);
 		this.mine.locks().executeWithoutResult(RENEWED.ttl(ttl), (lock) -> {
@@ -103,6 +105,8 @@ class LeaseFailureTests {
 	}
 
 	@Test
+	@Tag("overrun-fixed")
+	@Tag("renewal-stops-fixed")
 	void f03WorkThatOutlastsAFixedTtlIsNotifiedAtTheDeadlineAndAtItsEnd() {
 		LockRequest fixed = LockRequest.of("order:42").ttl(SHORT).renew(false);
 		assertThatExceptionOfType(LockLostException.class)
@@ -118,6 +122,8 @@ class LeaseFailureTests {
 	}
 
 	@Test
+	@Tag("commit-unreachable-renewed")
+	@Tag("renewal-stops-renewed")
 	void f07RenewalStopsBecauseTheNetworkIsSilent() {
 		try (TcpProxy proxy = new TcpProxy(this.redis.port()); Instance cutOff = Instance.on(proxy.port())) {
 			warmUp(cutOff);
@@ -145,6 +151,7 @@ class LeaseFailureTests {
 	}
 
 	@Test
+	@Tag("renewal-stops-renewed")
 	void f07RenewalGoesOnAfterACutThatIsShorterThanTheLease() {
 		LockRequest request = RENEWED.ttl(Duration.ofSeconds(9));
 		try (TcpProxy proxy = new TcpProxy(this.redis.port()); Instance cutOff = Instance.on(proxy.port())) {
@@ -174,6 +181,7 @@ class LeaseFailureTests {
 	}
 
 	@Test
+	@Tag("overrun-renewed")
 	void f08HungHolderIsRenewedNoLongerThanItsMaximumHold() {
 		AtomicBoolean hung = new AtomicBoolean(true);
 		Thread holder = new Thread(() -> this.mine.locks()
@@ -192,6 +200,7 @@ class LeaseFailureTests {
 	}
 
 	@Test
+	@Tag("pause-fixed-renewed")
 	void f09HolderThatWasStoppedBeyondItsTtlKnowsItBeforeItWritesAgain() {
 		try (JavaProcess holder = HolderProcess.start(this.redis.port(), "order:42", Duration.ofSeconds(1))) {
 			long token = Long.parseLong(holder.await("held"));
@@ -206,6 +215,7 @@ class LeaseFailureTests {
 	}
 
 	@Test
+	@Tag("data-loss-renewed")
 	void f10LossOfAllDataIsNoticedAtTheNextRenewalAndTokensGrow() {
 		HeldLock lock = this.mine.locks().acquire(LockRequest.of("order:42").ttl(Duration.ofSeconds(30)));
 		HeldLock brief = this.mine.locks().acquire(LockRequest.of("order:43").ttl(Duration.ofSeconds(9)));
@@ -226,6 +236,7 @@ class LeaseFailureTests {
 	}
 
 	@Test
+	@Tag("data-loss-renewed")
 	void f10ServerThatRestartsEmptyGivesLargerTokens() {
 		HeldLock lock = this.mine.locks().acquire(LockRequest.of("order:42").ttl(Duration.ofSeconds(3)));
 		this.redis.kill();

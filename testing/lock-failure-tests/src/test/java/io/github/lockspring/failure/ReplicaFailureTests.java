@@ -30,6 +30,7 @@ import io.github.lockspring.testsupport.redis.RedisServer;
 import io.github.lockspring.testsupport.redis.SentinelGroup;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -93,6 +94,7 @@ class ReplicaFailureTests {
 	}
 
 	@Test
+	@Tag("promotion-fixed")
 	void f11MasterThatDiesBeforeItsReplicaHasTheLockLetsTwoHoldIt() {
 		Instance mine = on(this.master, 0);
 		cutOff();
@@ -106,6 +108,7 @@ class ReplicaFailureTests {
 
 	@ParameterizedTest
 	@EnumSource
+	@Tag("promotion-acknowledged")
 	void f11WithAcknowledgementsLockThatAReplicaHasNotIsRefusedAndReleased(Driver driver) {
 		Instance mine = on(driver, this.master, 2);
 		mine.locks().acquire(REQUEST).close();
@@ -121,6 +124,7 @@ class ReplicaFailureTests {
 	}
 
 	@Test
+	@Tag("promotion-acknowledged")
 	void f11LockThatWasAcknowledgedIsNotGrantedAgain() {
 		Instance mine = on(this.master, 2);
 		HeldLock lock = acquire(mine, REQUEST);
@@ -131,6 +135,7 @@ class ReplicaFailureTests {
 	}
 
 	@Test
+	@Tag("replica-acks-limit")
 	void f11LockThatOneReplicaAcknowledgedIsGrantedAgainByTheOther() {
 		Instance mine = on(this.master, 1);
 		cutOff();
@@ -141,6 +146,7 @@ class ReplicaFailureTests {
 	}
 
 	@Test
+	@Tag("promotion-renewed")
 	void f11HolderOnAMasterThatWasReplacedWhilePausedCannotRenewWithAcknowledgements() {
 		Duration ttl = Duration.ofSeconds(6);
 		List<HeldLock> acknowledged = List.of(acquire(on(Driver.LETTUCE, this.master, 2), renewed("lettuce", ttl)),
@@ -171,6 +177,7 @@ class ReplicaFailureTests {
 
 	@ParameterizedTest
 	@EnumSource
+	@Tag("h26")
 	void f11LockThatIsHandedOverIsUsedOnlyWhenReplicasHaveIt(Driver driver) throws Exception {
 		Instance mine = on(driver, this.master, 2);
 		Instance other = on(driver, this.master, 2);
@@ -201,6 +208,7 @@ class ReplicaFailureTests {
 	}
 
 	@Test
+	@Tag("promotion-fencing")
 	void f11WriterWhoseLockWasGrantedAgainByAPromotedReplicaIsRefused() {
 		DataSource database = Databases.h2().withFencingTokens().dataSource();
 		FencingGuard guard = new JdbcFencingGuard(database);
@@ -217,6 +225,7 @@ class ReplicaFailureTests {
 	}
 
 	@Test
+	@Tag("h26")
 	void f11RenewalsAreNotDelayedByAcquisitionsThatWaitForReplicas() throws Exception {
 		Instance mine = on(this.master, 2);
 		HeldLock lock = acquire(mine, REQUEST.ttl(Duration.ofSeconds(6)).renew(true));

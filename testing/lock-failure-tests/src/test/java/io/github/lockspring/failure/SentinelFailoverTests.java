@@ -36,6 +36,7 @@ import io.github.lockspring.testsupport.redis.RedisServer;
 import io.github.lockspring.testsupport.redis.SentinelGroup;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -124,6 +125,7 @@ class SentinelFailoverTests {
 
 	@ParameterizedTest
 	@MethodSource("faults")
+	@Tag("promotion-kept")
 	void f11LocksWorkAgainAfterAFailoverAndHoldersAreToldTheTruth(Fault fault) throws Exception {
 		Map<String, HeldLock> held = new TreeMap<>();
 		instances.forEach((name, instance) -> held.put(name,
@@ -174,6 +176,11 @@ class SentinelFailoverTests {
 	 * replica has heard of.
 	 */
 	@Test
+	@Tag("promotion-fencing")
+	@Tag("promotion-fixed")
+	@Tag("promotion-guard")
+	@Tag("promotion-remote")
+	@Tag("promotion-renewed")
 	void f11LockThatThePromotedReplicaHasNotIsLostHoweverItIsUsed() {
 		DataSource database = Databases.h2().withFencingTokens().dataSource();
 		FencingGuard fencingTokens = new JdbcFencingGuard(database);

@@ -28,7 +28,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Rounds in which something happens to one of several instances that all contend for one
  * lock without a pause. Few by default; a thousand of each kind with
- * {@code mvn -Prounds -pl lock-failure-tests -am test}.
+ * {@code mvn -Prounds -pl :lock-failure-tests -am test}.
  * <p>
  * The bounds are those of the protocol's timers, with {@code g} for the lease that a
  * hand-over gives and {@code S} for the time between two looks of a waiter. The lease is

@@ -25,6 +25,7 @@ import io.github.lockspring.testsupport.network.TcpProxy.Cut;
 import io.github.lockspring.testsupport.network.TcpProxy;
 import io.github.lockspring.testsupport.redis.RedisServer;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -118,6 +119,7 @@ class WaitingWithoutMessagesTests {
 	@ParameterizedTest
 	@CsvSource({ "LETTUCE, &* +@all -subscribe -psubscribe", "JEDIS, &* +@all -subscribe -psubscribe",
 			"LETTUCE, resetchannels +@all", "JEDIS, resetchannels +@all" })
+	@Tag("without-messages")
 	void h09InstanceWhoseSubscriptionIsRefusedGetsItsTurn(Driver driver, String rules) throws Exception {
 		Instance restricted = instance(driver, serverFor(rules));
 		contend();
@@ -179,6 +181,7 @@ class WaitingWithoutMessagesTests {
 
 	@ParameterizedTest
 	@EnumSource
+	@Tag("h13")
 	void f24SubscriptionThatOnlySeemsAliveIsReplacedWhenAnAttemptFindsAGrant(Driver driver) throws Exception {
 		try (TcpProxy proxy = new TcpProxy(this.redis.port())) {
 			Instance instance = informed(driver, proxy);

@@ -3,6 +3,10 @@ package io.github.lockspring.history;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
+import io.github.lockspring.testsupport.history.Fault;
+import io.github.lockspring.testsupport.history.History;
+import io.github.lockspring.testsupport.history.WorkerFault;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
@@ -12,7 +16,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Several processes lock on a cluster while slots are moved and masters killed and
  * stopped. Short by default; at length with
- * {@code mvn -Ptopologies -pl lock-failure-tests -am test}.
+ * {@code mvn -Ptopologies -pl :lock-failure-tests -am test}.
  */
 class ClusterHistoryTests {
 
@@ -28,32 +32,33 @@ class ClusterHistoryTests {
 	/** The longer ones outlast a failover. */
 	private static final List<Integer> TTLS = List.of(800, 3000);
 
-	private static final List<FaultKind> FAULTS = List.of(FaultKind.SLOT_MOVED, FaultKind.MASTER_KILLED,
-			FaultKind.SLOT_MOVED, FaultKind.MASTER_STOPPED);
+	private static final List<RedisFault> FAULTS = List.of(RedisFault.SLOT_MOVED, RedisFault.MASTER_KILLED,
+			RedisFault.SLOT_MOVED, RedisFault.MASTER_STOPPED);
 
-	private static final List<FaultKind> BESIDE = List.of(FaultKind.WORKER_KILLED, FaultKind.WORKER_STOPPED,
-			FaultKind.SCRIPTS_FLUSHED);
+	private static final List<Fault> BESIDE = List.of(WorkerFault.WORKER_KILLED, WorkerFault.WORKER_STOPPED,
+			RedisFault.SCRIPTS_FLUSHED);
 
 	@Test
 	@Timeout(value = 1, unit = TimeUnit.DAYS)
+	@Tag("cluster-lost-lock")
 	void f11HistoryOfLocksOnAClusterIsRightExceptAcrossFailovers() throws Exception {
-		try (HistoryRun run = new HistoryRun("cluster", new ClusterServers(SLOTS), HistoryRun.workers(), KEYS, TTLS)) {
-			run.faults().makeInTurn(FAULTS, HistoryRun.roundsOrFew(1), BESIDE);
+		try (History run = new History("cluster", new ClusterServers(SLOTS), History.workers(), KEYS, TTLS)) {
+			run.faults().makeInTurn(FAULTS, History.roundsOrFew(1), BESIDE);
 			run.assertRight(run.end(), run.losses());
-			run.assertOnlySiblingsAreLeft();
+			run.assertNothingIsLeft();
 		}
 	}
 
 	/** Without a failover there are no excuses. */
 	@Test
-	@EnabledIfSystemProperty(named = HistoryRun.ROUNDS, matches = "[1-9]\\d*")
+	@EnabledIfSystemProperty(named = History.ROUNDS, matches = "[1-9]\\d*")
 	@Timeout(value = 1, unit = TimeUnit.DAYS)
+	@Tag("one-holder-failing-servers")
 	void historyOfLocksWhoseSlotsMoveIsRight() throws Exception {
-		try (HistoryRun run = new HistoryRun("cluster-slots", new ClusterServers(SLOTS), HistoryRun.workers(), KEYS,
-				TTLS)) {
-			run.faults().makeInTurn(List.of(FaultKind.SLOT_MOVED), HistoryRun.roundsOrFew(3), BESIDE);
+		try (History run = new History("cluster-slots", new ClusterServers(SLOTS), History.workers(), KEYS, TTLS)) {
+			run.faults().makeInTurn(List.of(RedisFault.SLOT_MOVED), History.roundsOrFew(3), BESIDE);
 			run.assertRight(run.end(), List.of());
-			run.assertOnlySiblingsAreLeft();
+			run.assertNothingIsLeft();
 		}
 	}
 
@@ -62,17 +67,17 @@ class ClusterHistoryTests {
 	 * replica has heard of a lock. Tokens grow all the same.
 	 */
 	@Test
-	@EnabledIfSystemProperty(named = HistoryRun.ROUNDS, matches = "[1-9]\\d*")
+	@EnabledIfSystemProperty(named = History.ROUNDS, matches = "[1-9]\\d*")
 	@Timeout(value = 1, unit = TimeUnit.DAYS)
 	void f11ReplicaThatHasNotHeardOfALockGrantsItAgainAndTokensGrow() throws Exception {
-		try (HistoryRun run = new HistoryRun("cluster-ahead", new ClusterServers(ONE_SHARD_SLOTS), HistoryRun.workers(),
+		try (History run = new History("cluster-ahead", new ClusterServers(ONE_SHARD_SLOTS), History.workers(),
 				ONE_SHARD_KEYS, List.of(15_000))) {
-			for (int i = 0; i < HistoryRun.MOST_NEEDED && !run.hasSeenTwoHolders(); i++) {
-				run.faults().makeInTurn(List.of(FaultKind.MASTER_KILLED_AHEAD), 1, BESIDE);
+			for (int i = 0; i < History.MOST_NEEDED && !run.hasSeenTwoHolders(); i++) {
+				run.faults().makeInTurn(List.of(RedisFault.MASTER_KILLED_AHEAD), 1, BESIDE);
 			}
 			assertThat(run.hasSeenTwoHolders()).isTrue();
 			run.assertRight(run.end(), run.losses());
-			run.assertOnlySiblingsAreLeft();
+			run.assertNothingIsLeft();
 		}
 	}
 

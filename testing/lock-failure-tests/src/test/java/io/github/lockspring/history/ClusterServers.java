@@ -5,8 +5,9 @@ import java.util.Collection;
 import java.util.List;
 import java.util.SplittableRandom;
 
-import io.github.lockspring.history.HistoryWorker.Place;
-import io.github.lockspring.redis.Driver;
+import io.github.lockspring.history.RedisWorker.Place;
+import io.github.lockspring.testsupport.history.Fault;
+import io.github.lockspring.testsupport.history.Faults;
 import io.github.lockspring.testsupport.history.HistoryChecker.DataLoss;
 import io.github.lockspring.testsupport.redis.RedisCluster;
 import io.github.lockspring.testsupport.redis.RedisServer;
@@ -17,7 +18,7 @@ import static org.awaitility.Awaitility.await;
  * Three masters with a replica each. Workers go where the nodes send them, without
  * proxies. Data counts as lost in each failover.
  */
-final class ClusterServers implements Servers {
+final class ClusterServers extends RedisServers {
 
 	private final RedisCluster cluster = RedisCluster.start();
 
@@ -28,22 +29,23 @@ final class ClusterServers implements Servers {
 	 * @param slots those that are moved
 	 */
 	ClusterServers(List<Integer> slots) {
+		super(Place.Topology.CLUSTER);
 		this.slots = slots;
 	}
 
 	@Override
-	public Way way(Driver driver) {
+	public Way way(int worker) {
 		List<Integer> ports = this.cluster.nodes().stream().map(RedisServer::port).toList();
-		return new Way(new Place(Place.Topology.CLUSTER, driver, ports), List.of());
+		return way(worker, ports, List.of());
 	}
 
 	@Override
-	public void make(FaultKind kind, SplittableRandom random, Collection<DataLoss> losses) throws InterruptedException {
+	public void make(Fault fault, SplittableRandom random, Collection<DataLoss> losses) throws InterruptedException {
 		List<RedisServer> masters = this.cluster.masters();
 		RedisServer master = masters.get(random.nextInt(masters.size()));
 		int slot = this.slots.get(random.nextInt(this.slots.size()));
 		RedisServer home = this.cluster.masterOf(slot);
-		switch (kind) {
+		switch ((RedisFault) fault) {
 			case SLOT_MOVED -> {
 				RedisServer away = masters.get((masters.indexOf(home) + 1 + random.nextInt(2)) % 3);
 				move(slot, home, away, random);
@@ -54,9 +56,9 @@ final class ClusterServers implements Servers {
 			case MASTER_STOPPED -> failOver(losses, master, master::pause, master::resume);
 			// the master of a lock, so that there is something to forget
 			case MASTER_KILLED_AHEAD -> failOver(losses, home,
-					() -> Servers.killAhead(home, List.of(this.cluster.replicaOf(home)), random, 500, 1500),
-					home::restart);
-			default -> Servers.makeOn(this.cluster.nodes().get(random.nextInt(this.cluster.nodes().size())), kind);
+					() -> killAhead(home, List.of(this.cluster.replicaOf(home)), random, 500, 1500), home::restart);
+			default ->
+				makeOn(this.cluster.nodes().get(random.nextInt(this.cluster.nodes().size())), (RedisFault) fault);
 		}
 	}
 
@@ -86,7 +88,7 @@ final class ClusterServers implements Servers {
 	}
 
 	@Override
-	public List<RedisServer> keepers() {
+	List<RedisServer> keepers() {
 		return this.cluster.masters();
 	}
 

@@ -6,8 +6,9 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 
-import io.github.lockspring.history.HistoryWorker.Place;
-import io.github.lockspring.redis.Driver;
+import io.github.lockspring.history.RedisWorker.Place;
+import io.github.lockspring.testsupport.history.Fault;
+import io.github.lockspring.testsupport.history.Faults;
 import io.github.lockspring.testsupport.history.HistoryChecker.DataLoss;
 import io.github.lockspring.testsupport.network.TcpProxy;
 import io.github.lockspring.testsupport.redis.RedisServer;
@@ -17,7 +18,7 @@ import io.github.lockspring.testsupport.redis.RedlockServers;
  * Five servers that know nothing of each other, for Redlock. Each worker has a proxy of
  * its own to each of them.
  */
-final class IndependentServers implements Servers {
+final class IndependentServers extends RedisServers {
 
 	/*
 	 * No fault waits until a node that was started again has its vote back: while it has
@@ -26,25 +27,24 @@ final class IndependentServers implements Servers {
 
 	private final RedlockServers servers = RedlockServers.start(5);
 
-	private final Place.Topology topology;
-
 	/**
 	 * Starts the servers.
 	 * @param trusting whether nodes have a vote right after they were started
 	 */
 	IndependentServers(boolean trusting) {
-		this.topology = trusting ? Place.Topology.REDLOCK_TRUSTING : Place.Topology.REDLOCK;
+		super(trusting ? Place.Topology.REDLOCK_TRUSTING : Place.Topology.REDLOCK);
 	}
 
 	@Override
-	public Way way(Driver driver) {
+	public Way way(int worker) {
 		List<TcpProxy> proxies = this.servers.addProxies();
-		return new Way(new Place(this.topology, driver, proxies.stream().map(TcpProxy::port).toList()), proxies);
+		return way(worker, proxies.stream().map(TcpProxy::port).toList(), proxies);
 	}
 
 	// restoring a node also ends what happens to a worker's own connection to it
 	@Override
-	public void make(FaultKind kind, SplittableRandom random, Collection<DataLoss> losses) throws InterruptedException {
+	public void make(Fault fault, SplittableRandom random, Collection<DataLoss> losses) throws InterruptedException {
+		RedisFault kind = (RedisFault) fault;
 		int[] two = two(random);
 		int[] some = (random.nextBoolean()) ? two : new int[] { two[0] };
 		List<RedisServer> nodes = IntStream.of(some).mapToObj(this.servers::server).toList();
@@ -64,7 +64,7 @@ final class IndependentServers implements Servers {
 				this.servers.server(others[random.nextInt(others.length)]).restart();
 				this.servers.restore(two);
 			}
-			default -> nodes.forEach((node) -> Servers.makeOn(node, kind));
+			default -> nodes.forEach((node) -> makeOn(node, kind));
 		}
 	}
 
@@ -74,7 +74,7 @@ final class IndependentServers implements Servers {
 	}
 
 	@Override
-	public List<RedisServer> keepers() {
+	List<RedisServer> keepers() {
 		return this.servers.all();
 	}
 

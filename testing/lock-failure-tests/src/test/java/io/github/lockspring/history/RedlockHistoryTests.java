@@ -3,7 +3,10 @@ package io.github.lockspring.history;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
+import io.github.lockspring.testsupport.history.History;
+import io.github.lockspring.testsupport.history.WorkerFault;
 import io.github.lockspring.testsupport.history.RecordedEvents;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
@@ -13,7 +16,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Several processes lock on five independent servers while one or two of these fail.
  * Short by default; at length with
- * {@code mvn -Ptopologies -pl lock-failure-tests -am test}.
+ * {@code mvn -Ptopologies -pl :lock-failure-tests -am test}.
  */
 class RedlockHistoryTests {
 
@@ -22,23 +25,24 @@ class RedlockHistoryTests {
 	/** Short, since a node that was started again has no vote for as long. */
 	private static final List<Integer> TTLS = List.of(400, 700, 1500);
 
-	private static final List<FaultKind> FAULTS = List.of(FaultKind.NODE_FORGETS, FaultKind.NODES_STOPPED,
-			FaultKind.NODES_CUT_OFF, FaultKind.NODES_KILLED, FaultKind.NODES_SLOW, FaultKind.CLIENTS_KILLED,
-			FaultKind.SCRIPTS_FLUSHED);
+	private static final List<RedisFault> FAULTS = List.of(RedisFault.NODE_FORGETS, RedisFault.NODES_STOPPED,
+			RedisFault.NODES_CUT_OFF, RedisFault.NODES_KILLED, RedisFault.NODES_SLOW, RedisFault.CLIENTS_KILLED,
+			RedisFault.SCRIPTS_FLUSHED);
 
-	private static final List<FaultKind> BESIDE = List.of(FaultKind.WORKER_KILLED, FaultKind.WORKER_STOPPED,
-			FaultKind.CONNECTIONS_CUT, FaultKind.CONNECTIONS_REFUSED, FaultKind.BYTES_LOST, FaultKind.BYTES_LATE);
+	private static final List<WorkerFault> BESIDE = List.of(WorkerFault.WORKER_KILLED, WorkerFault.WORKER_STOPPED,
+			WorkerFault.CONNECTIONS_CUT, WorkerFault.CONNECTIONS_REFUSED, WorkerFault.BYTES_LOST,
+			WorkerFault.BYTES_LATE);
 
 	@Test
 	@Timeout(value = 1, unit = TimeUnit.DAYS)
+	@Tag("one-holder-failing-servers")
 	void f14NoTwoHoldersOverlapWhateverFailsOnTwoOfFiveServers() throws Exception {
-		try (HistoryRun run = new HistoryRun("redlock", new IndependentServers(false), HistoryRun.workers(), KEYS,
-				TTLS)) {
-			run.faults().makeInTurn(FAULTS, HistoryRun.roundsOrFew(2), BESIDE);
+		try (History run = new History("redlock", new IndependentServers(false), History.workers(), KEYS, TTLS)) {
+			run.faults().makeInTurn(FAULTS, History.roundsOrFew(2), BESIDE);
 			RecordedEvents events = run.end();
 			run.assertRight(events, List.of());
-			assertThat(events.holds()).hasSizeGreaterThan(10 * HistoryRun.roundsOrFew(2));
-			run.assertOnlySiblingsAreLeft();
+			assertThat(events.holds()).hasSizeGreaterThan(10 * History.roundsOrFew(2));
+			run.assertNothingIsLeft();
 		}
 	}
 
@@ -47,13 +51,13 @@ class RedlockHistoryTests {
 	 * server which was just started has no vote.
 	 */
 	@Test
-	@EnabledIfSystemProperty(named = HistoryRun.ROUNDS, matches = "[1-9]\\d*")
+	@EnabledIfSystemProperty(named = History.ROUNDS, matches = "[1-9]\\d*")
 	@Timeout(value = 1, unit = TimeUnit.DAYS)
 	void f14ServersThatAreTrustedToRememberGrantALockTwice() throws Exception {
-		try (HistoryRun run = new HistoryRun("redlock-trusting", new IndependentServers(true), HistoryRun.workers(),
-				KEYS, TTLS)) {
-			for (int i = 0; i < HistoryRun.MOST_NEEDED && !run.hasSeenTwoHolders(); i++) {
-				run.faults().makeInTurn(List.of(FaultKind.NODE_FORGETS), 1, List.of(FaultKind.WORKER_STOPPED));
+		try (History run = new History("redlock-trusting", new IndependentServers(true), History.workers(), KEYS,
+				TTLS)) {
+			for (int i = 0; i < History.MOST_NEEDED && !run.hasSeenTwoHolders(); i++) {
+				run.faults().makeInTurn(List.of(RedisFault.NODE_FORGETS), 1, List.of(WorkerFault.WORKER_STOPPED));
 			}
 			assertThat(run.hasSeenTwoHolders()).isTrue();
 		}

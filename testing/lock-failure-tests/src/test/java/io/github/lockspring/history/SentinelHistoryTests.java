@@ -3,6 +3,9 @@ package io.github.lockspring.history;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
+import io.github.lockspring.testsupport.history.History;
+import io.github.lockspring.testsupport.history.WorkerFault;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
@@ -12,7 +15,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Several processes lock behind Sentinel while masters are killed and stopped. Short by
  * default; a hundred failovers with
- * {@code mvn -Ptopologies -pl lock-failure-tests -am test}.
+ * {@code mvn -Ptopologies -pl :lock-failure-tests -am test}.
  */
 class SentinelHistoryTests {
 
@@ -21,20 +24,22 @@ class SentinelHistoryTests {
 	/** The longer ones outlast a failover. */
 	private static final List<Integer> TTLS = List.of(800, 3000);
 
-	private static final List<FaultKind> FAILOVERS = List.of(FaultKind.MASTER_KILLED_AHEAD, FaultKind.MASTER_STOPPED,
-			FaultKind.MASTER_KILLED, FaultKind.MASTER_STOPPED);
+	private static final List<RedisFault> FAILOVERS = List.of(RedisFault.MASTER_KILLED_AHEAD, RedisFault.MASTER_STOPPED,
+			RedisFault.MASTER_KILLED, RedisFault.MASTER_STOPPED);
 
-	private static final List<FaultKind> BESIDE = List.of(FaultKind.WORKER_KILLED, FaultKind.WORKER_STOPPED);
+	private static final List<WorkerFault> BESIDE = List.of(WorkerFault.WORKER_KILLED, WorkerFault.WORKER_STOPPED);
 
 	@Test
 	@Timeout(value = 1, unit = TimeUnit.DAYS)
+	@Tag("one-holder-failing-servers")
+	@Tag("promotion-acknowledged")
 	void f11NoTwoHoldersOverlapWhenBothReplicasMustHaveTheLock() throws Exception {
-		try (HistoryRun run = new HistoryRun("sentinel-acknowledged", new SentinelServers(true), HistoryRun.workers(),
-				KEYS, TTLS)) {
-			run.faults().makeInTurn(FAILOVERS, HistoryRun.roundsOrFew(1), BESIDE);
+		try (History run = new History("sentinel-acknowledged", new SentinelServers(true), History.workers(), KEYS,
+				TTLS)) {
+			run.faults().makeInTurn(FAILOVERS, History.roundsOrFew(1), BESIDE);
 			// no excuses: what was granted is on every server that may be promoted
 			run.assertRight(run.end(), List.of());
-			run.assertOnlySiblingsAreLeft();
+			run.assertNothingIsLeft();
 		}
 	}
 
@@ -43,17 +48,16 @@ class SentinelHistoryTests {
 	 * Tokens grow all the same, so that whoever compares them refuses the late writer.
 	 */
 	@Test
-	@EnabledIfSystemProperty(named = HistoryRun.ROUNDS, matches = "[1-9]\\d*")
+	@EnabledIfSystemProperty(named = History.ROUNDS, matches = "[1-9]\\d*")
 	@Timeout(value = 1, unit = TimeUnit.DAYS)
 	void f11WithoutAcknowledgementsThereAreTwoHoldersAfterAFailoverAndTokensGrow() throws Exception {
-		try (HistoryRun run = new HistoryRun("sentinel", new SentinelServers(false), HistoryRun.workers(), KEYS,
-				TTLS)) {
-			for (int i = 0; i < HistoryRun.MOST_NEEDED && !run.hasSeenTwoHolders(); i++) {
-				run.faults().makeInTurn(List.of(FaultKind.MASTER_KILLED_AHEAD), 1, BESIDE);
+		try (History run = new History("sentinel", new SentinelServers(false), History.workers(), KEYS, TTLS)) {
+			for (int i = 0; i < History.MOST_NEEDED && !run.hasSeenTwoHolders(); i++) {
+				run.faults().makeInTurn(List.of(RedisFault.MASTER_KILLED_AHEAD), 1, BESIDE);
 			}
 			assertThat(run.hasSeenTwoHolders()).isTrue();
 			run.assertRight(run.end(), run.losses());
-			run.assertOnlySiblingsAreLeft();
+			run.assertNothingIsLeft();
 		}
 	}
 

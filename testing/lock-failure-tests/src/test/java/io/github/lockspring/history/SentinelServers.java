@@ -4,8 +4,9 @@ import java.util.Collection;
 import java.util.List;
 import java.util.SplittableRandom;
 
-import io.github.lockspring.history.HistoryWorker.Place;
-import io.github.lockspring.redis.Driver;
+import io.github.lockspring.history.RedisWorker.Place;
+import io.github.lockspring.testsupport.history.Fault;
+import io.github.lockspring.testsupport.history.Faults;
 import io.github.lockspring.testsupport.history.HistoryChecker.DataLoss;
 import io.github.lockspring.testsupport.redis.RedisServer;
 import io.github.lockspring.testsupport.redis.SentinelGroup;
@@ -15,28 +16,27 @@ import io.github.lockspring.testsupport.redis.SentinelServer;
  * A master, two replicas and three sentinels. Workers go where the sentinels send them,
  * without proxies. Data counts as lost in each failover.
  */
-final class SentinelServers implements Servers {
+final class SentinelServers extends RedisServers {
 
 	private final SentinelGroup group = SentinelGroup.start();
-
-	private final Place.Topology topology;
 
 	/**
 	 * Starts the servers.
 	 * @param acknowledged whether both replicas must have a lock
 	 */
 	SentinelServers(boolean acknowledged) {
-		this.topology = acknowledged ? Place.Topology.SENTINEL_ACKNOWLEDGED : Place.Topology.SENTINEL;
+		super(acknowledged ? Place.Topology.SENTINEL_ACKNOWLEDGED : Place.Topology.SENTINEL);
 	}
 
 	@Override
-	public Way way(Driver driver) {
+	public Way way(int worker) {
 		List<Integer> ports = this.group.sentinels().stream().map(SentinelServer::port).toList();
-		return new Way(new Place(this.topology, driver, ports), List.of());
+		return way(worker, ports, List.of());
 	}
 
 	@Override
-	public void make(FaultKind kind, SplittableRandom random, Collection<DataLoss> losses) throws InterruptedException {
+	public void make(Fault fault, SplittableRandom random, Collection<DataLoss> losses) throws InterruptedException {
+		RedisFault kind = (RedisFault) fault;
 		RedisServer master = this.group.master();
 		switch (kind) {
 			case SENTINEL_KILLED -> {
@@ -48,20 +48,20 @@ final class SentinelServers implements Servers {
 				failOver(kind, master, random);
 				losses.add(new DataLoss(from, System.nanoTime()));
 			}
-			default -> Servers.makeOn(master, kind);
+			default -> makeOn(master, kind);
 		}
 		this.group.awaitHealthy();
 	}
 
-	private void failOver(FaultKind kind, RedisServer master, SplittableRandom random) throws InterruptedException {
+	private void failOver(RedisFault kind, RedisServer master, SplittableRandom random) throws InterruptedException {
 		switch (kind) {
 			case MASTER_KILLED -> master.kill();
 			case MASTER_STOPPED -> master.pause();
-			default -> Servers.killAhead(master,
-					this.group.servers().stream().filter((server) -> server != master).toList(), random, 50, 350);
+			default -> killAhead(master, this.group.servers().stream().filter((server) -> server != master).toList(),
+					random, 50, 350);
 		}
 		this.group.awaitFailoverFrom(master);
-		if (kind == FaultKind.MASTER_STOPPED) {
+		if (kind == RedisFault.MASTER_STOPPED) {
 			master.resume();
 		}
 		else {
@@ -71,7 +71,7 @@ final class SentinelServers implements Servers {
 	}
 
 	@Override
-	public List<RedisServer> keepers() {
+	List<RedisServer> keepers() {
 		return List.of(this.group.master());
 	}
 

@@ -12,10 +12,10 @@ import org.springframework.boot.test.context.PropertyMapping;
 import org.springframework.test.context.TestPropertySource;
 
 /**
- * Configures locks in a test: in memory, or switched off; and a {@link LockTester}, which
- * sees them. Needed in slices such as {@code @WebMvcTest}, which have no locks otherwise;
- * with {@code @SpringBootTest} it takes the place of {@code distributed-lock.store}. A
- * {@code LockStore} bean of the application stays.
+ * Configures locks in memory, or none, for a test, and a {@link LockTester} that records
+ * them. Required in slices such as {@code @WebMvcTest}, which otherwise have no locks.
+ * With {@code @SpringBootTest} it overrides {@code distributed-lock.store}, but not a
+ * {@code LockStore} bean of the application.
  *
  * @since 0.1
  * @see LockTester
@@ -31,7 +31,7 @@ public @interface AutoConfigureDistributedLocks {
 
 	/**
 	 * Returns the value of {@code distributed-lock.enabled}.
-	 * @return false if annotated methods run without their lock
+	 * @return false to run annotated methods without their locks
 	 */
 	boolean enabled() default true;
 

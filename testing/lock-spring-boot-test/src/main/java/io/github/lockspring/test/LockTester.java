@@ -12,13 +12,13 @@ import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.autoconfigure.internal.CreatedEngine;
 
 /**
- * Asserts which locks a test has taken, and makes locks busy, unavailable or lost. A bean
- * of tests with {@link AutoConfigureDistributedLocks}; works for annotated methods,
- * {@code execute}, {@code acquire} and {@code tryAcquire}. After each test method it
- * forgets everything, and releases what the test has left behind.
+ * Asserts which locks a test has acquired, and makes locks busy, unavailable or lost. A
+ * bean in tests with {@link AutoConfigureDistributedLocks}. Covers annotated methods,
+ * {@code execute}, {@code acquire} and {@code tryAcquire}. It is reset after each test
+ * method, which also releases the locks that the test still holds.
  * <p>
- * Keys are written as messages print them: {@code order:42} for an annotation with the
- * name {@code order}. Thread-safe.
+ * Keys are written as in messages: {@code order:42} for an annotation with the name
+ * {@code order}. Thread-safe.
  *
  * @since 0.1
  */
@@ -43,10 +43,10 @@ public final class LockTester {
 	// assertions
 
 	/**
-	 * Asserts that this application holds a lock now.
+	 * Asserts that this application now holds a lock.
 	 * @param key the key
 	 * @return this tester
-	 * @throws AssertionError if it does not
+	 * @throws AssertionError if it does not hold the lock
 	 */
 	public LockTester assertHeld(String key) {
 		check(isHeld(key), "Lock '" + key + "' should be held, but is not. " + describe());
@@ -57,7 +57,7 @@ public final class LockTester {
 	 * Asserts that this application does not hold a lock now.
 	 * @param key the key
 	 * @return this tester
-	 * @throws AssertionError if it does
+	 * @throws AssertionError if it holds the lock
 	 */
 	public LockTester assertNotHeld(String key) {
 		check(!isHeld(key), "Lock '" + key + "' should not be held, but is. " + describe());
@@ -65,39 +65,40 @@ public final class LockTester {
 	}
 
 	/**
-	 * Asserts that a lock was taken in this test, whether it is still held or not.
+	 * Asserts that a lock was acquired in this test, even if it is no longer held.
 	 * @param key the key
 	 * @return this tester
-	 * @throws AssertionError if it was not
+	 * @throws AssertionError if it was not acquired
 	 */
 	public LockTester assertTaken(String key) {
-		check(this.taken.contains(key), "Lock '" + key + "' should have been taken, but was not. " + describe());
+		check(this.taken.contains(key), "Lock '" + key + "' should have been acquired, but was not. " + describe());
 		return this;
 	}
 
 	/**
-	 * Asserts that a lock was not taken in this test.
+	 * Asserts that a lock was not acquired in this test.
 	 * @param key the key
 	 * @return this tester
-	 * @throws AssertionError if it was
+	 * @throws AssertionError if it was acquired
 	 */
 	public LockTester assertNotTaken(String key) {
-		check(!this.taken.contains(key), "Lock '" + key + "' should not have been taken, but was. " + describe());
+		check(!this.taken.contains(key), "Lock '" + key + "' should not have been acquired, but was. " + describe());
 		return this;
 	}
 
 	/**
-	 * Returns what was taken in this test, re-entries included.
-	 * @return the keys, in the order in which they were taken
+	 * Returns the keys of the locks acquired in this test, including re-entries.
+	 * @return the keys, in order of acquisition
 	 */
 	public List<String> taken() {
 		return List.copyOf(this.taken);
 	}
 
-	// what a test makes happen
+	// simulated failures
 
 	/**
-	 * Makes the next request for a lock find it busy, at once, whatever its wait time.
+	 * Makes the next request for a lock find it busy immediately, regardless of its wait
+	 * time.
 	 * @param key the key
 	 * @return this tester
 	 */
@@ -107,7 +108,7 @@ public final class LockTester {
 	}
 
 	/**
-	 * Makes the next request for a lock fail as if the store did not reply, at once.
+	 * Makes the next request for a lock fail immediately, as if the store did not reply.
 	 * @param key the key
 	 * @return this tester
 	 */
@@ -117,10 +118,10 @@ public final class LockTester {
 	}
 
 	/**
-	 * Takes a lock that is held now away from its holder, who is told as of every loss.
+	 * Takes a lock away from its holder, which reacts as to any loss.
 	 * @param key the key
 	 * @return this tester
-	 * @throws AssertionError if this application does not hold it
+	 * @throws AssertionError if this application does not hold the lock
 	 */
 	public LockTester lose(String key) {
 		assertHeld(key);
@@ -129,8 +130,8 @@ public final class LockTester {
 	}
 
 	/**
-	 * Forgets what was taken and what is to fail, and releases all locks that this
-	 * application holds. Called after each test method.
+	 * Clears the recorded locks and the simulated failures, and releases all locks of
+	 * this application. Called after each test method.
 	 */
 	public void reset() {
 		this.taken.clear();
@@ -142,10 +143,10 @@ public final class LockTester {
 				.forEach((lock) -> present.forceRelease(lock.key())));
 	}
 
-	// called by the template
+	// for TestedLockTemplate
 
 	/**
-	 * Fails if the test wants that.
+	 * Throws the simulated failure of a request, if any.
 	 */
 	void beforeRequest(LockRequest request) {
 		for (String key : request.keys()) {
@@ -158,9 +159,9 @@ public final class LockTester {
 
 	private static LockException exception(Failure failure, String key) {
 		return switch (failure) {
-			case BUSY -> new LockNotAcquiredException(key, "Lock '" + key + "' is busy: the test has made it so");
+			case BUSY -> new LockNotAcquiredException(key, "Lock '" + key + "' is busy: simulated by the test");
 			case UNAVAILABLE -> new LockUnavailableException(key, "Lock '" + key + "' could not be requested",
-					new LockUnavailableException("the test has made it unavailable"));
+					new LockUnavailableException("Simulated by the test"));
 		};
 	}
 
@@ -176,7 +177,7 @@ public final class LockTester {
 	}
 
 	private String describe() {
-		return "Taken in this test: " + this.taken;
+		return "Acquired in this test: " + this.taken;
 	}
 
 	private static void check(boolean condition, String message) {

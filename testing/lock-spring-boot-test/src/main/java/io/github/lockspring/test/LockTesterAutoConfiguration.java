@@ -12,7 +12,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Role;
 
 /**
- * Auto-configuration of the {@link LockTester}, for tests with
+ * Auto-configuration of the {@link LockTester} in tests with
  * {@link AutoConfigureDistributedLocks}.
  */
 @AutoConfiguration
@@ -30,7 +30,7 @@ final class LockTesterAutoConfiguration {
 	}
 
 	/**
-	 * Wraps real templates: one that a test has replaced by a mock stays the mock.
+	 * Wraps real templates, but not mocks that replace them.
 	 */
 	record LockTesterPostProcessor(ObjectProvider<LockTester> tester) implements BeanPostProcessor {
 

@@ -8,16 +8,15 @@ import org.springframework.test.context.TestExecutionListener;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * Resets the {@link LockTester} after each test method, since contexts are shared by
- * tests; and tells a test that has none what it lacks.
+ * Resets the {@link LockTester} after each test method, since tests share contexts.
+ * Reports a missing annotation if a test has a field for the tester, but no such bean.
  */
 class LockTesterTestExecutionListener implements TestExecutionListener, Ordered {
 
 	/**
-	 * After a test, listeners are called in the reverse order: this one when the test's
-	 * transaction is complete (TransactionalTestExecutionListener, 4000), which may have
-	 * locks, and before the context is closed (DirtiesContextTestExecutionListener,
-	 * 3000).
+	 * After a test, listeners are called in reverse order: this one after the test's
+	 * transaction, which may hold locks (TransactionalTestExecutionListener, 4000), and
+	 * before the context is closed (DirtiesContextTestExecutionListener, 3000).
 	 */
 	private static final int ORDER = 3500;
 
@@ -26,14 +25,13 @@ class LockTesterTestExecutionListener implements TestExecutionListener, Ordered 
 		return ORDER;
 	}
 
-	/* Before fields are injected, which fails with a message that does not help */
+	/* Before injection, which would fail with an unhelpful message */
 	@Override
 	public void beforeTestClass(TestContext test) {
 		if (!TestContextAnnotationUtils.hasAnnotation(test.getTestClass(), AutoConfigureDistributedLocks.class)) {
 			ReflectionUtils.doWithFields(test.getTestClass(), (field) -> {
 				throw new IllegalStateException("There is no LockTester for the field '" + field.getName() + "' of "
-						+ field.getDeclaringClass().getName()
-						+ ": locks are as in the application. Add @AutoConfigureDistributedLocks to the test");
+						+ field.getDeclaringClass().getName() + ". Add @AutoConfigureDistributedLocks to the test");
 			}, (field) -> field.getType() == LockTester.class);
 		}
 	}

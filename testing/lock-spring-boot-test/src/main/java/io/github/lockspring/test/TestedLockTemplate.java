@@ -11,7 +11,7 @@ import io.github.lockspring.LockTemplate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A template whose requests a {@link LockTester} sees, and lets fail.
+ * A template that reports its requests to a {@link LockTester} and simulates failures.
  *
  * @param delegate acquires the locks
  * @param tester the tester

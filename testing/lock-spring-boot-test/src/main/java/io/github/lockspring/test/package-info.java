@@ -1,5 +1,5 @@
 /**
- * For the tests of applications that lock: locks in test slices, assertions, and locks
+ * Test support for applications with locks: locks in test slices, assertions, and locks
  * that are busy, unavailable or lost on purpose.
  */
 @NullMarked

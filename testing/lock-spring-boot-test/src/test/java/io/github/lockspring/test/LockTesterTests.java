@@ -56,7 +56,7 @@ class LockTesterTests {
 	void wrongAssertionsFailAndSayWhatWasTaken() {
 		this.orders.ship("42");
 		assertThatExceptionOfType(AssertionError.class).isThrownBy(() -> this.locks.assertTaken("order:43"))
-			.withMessage("Lock 'order:43' should have been taken, but was not. Taken in this test: [order:42]");
+			.withMessage("Lock 'order:43' should have been acquired, but was not. Acquired in this test: [order:42]");
 		assertThatExceptionOfType(AssertionError.class).isThrownBy(() -> this.locks.assertNotTaken("order:42"));
 		assertThatExceptionOfType(AssertionError.class).isThrownBy(() -> this.locks.assertHeld("order:42"));
 		assertThatExceptionOfType(AssertionError.class).isThrownBy(() -> this.locks.lose("order:42"));

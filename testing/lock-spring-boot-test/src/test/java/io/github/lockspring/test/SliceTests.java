@@ -131,7 +131,7 @@ class SliceTests {
 		assertThatIllegalStateException()
 			.isThrownBy(() -> new TestContextManager(WithoutAnnotation.class).beforeTestClass())
 			.withMessage("There is no LockTester for the field 'locks' of " + WithoutAnnotation.class.getName()
-					+ ": locks are as in the application. Add @AutoConfigureDistributedLocks to the test");
+					+ ". Add @AutoConfigureDistributedLocks to the test");
 	}
 
 	@SpringBootTest

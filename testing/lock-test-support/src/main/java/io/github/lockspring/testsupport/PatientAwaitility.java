@@ -7,8 +7,8 @@ import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * Lets {@code await()} wait for up to a minute, where Awaitility itself gives up after
- * ten seconds: a machine may be busy. A module that wants this names it in
+ * Lets {@code await()} wait for up to a minute instead of ten seconds, since a machine
+ * may be busy. A module enables this in
  * {@code META-INF/services/org.junit.jupiter.api.extension.Extension}.
  *
  * @since 0.1

@@ -1,7 +1,6 @@
 package io.github.lockspring.benchmarks.adapter;
 
 import java.time.Duration;
-import java.util.List;
 
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockRequest;

@@ -1,7 +1,6 @@
 package io.github.lockspring.benchmarks.adapter;
 
 import java.time.Duration;
-import java.util.List;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.lockspring.LockRequest;

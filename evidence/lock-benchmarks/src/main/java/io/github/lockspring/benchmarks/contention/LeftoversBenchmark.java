@@ -36,7 +36,7 @@ public final class LeftoversBenchmark {
 	 */
 	public static void main(String[] args) throws Exception {
 		int locks = (args.length > 0) ? Integer.parseInt(args[0]) : 1_000_000;
-		Path out = Path.of((args.length > 1) ? args[1] : "lock-benchmarks/target/leftovers");
+		Path out = Path.of((args.length > 1) ? args[1] : "evidence/lock-benchmarks/target/leftovers");
 		String names = (args.length > 2) ? args[2] : "floor,lockspring,redisson,spring-integration-spin,lock4j";
 		Files.createDirectories(out);
 		try (RawData raw = new RawData(out.resolve("leftovers.jsonl"))) {

@@ -64,7 +64,7 @@ record Options(List<Scenario> scenarios, Set<AdapterKind> adapters, double secon
 				Integer.parseInt(given.getOrDefault("--repetitions", brief ? "2" : "4")),
 				brief ? new HeldLocks(5000, Duration.ofSeconds(9), Duration.ofSeconds(10))
 						: new HeldLocks(Scenario.HELD.keys(), Duration.ofSeconds(30), Duration.ofSeconds(40)),
-				Path.of(given.getOrDefault("--out", "lock-benchmarks/target/contention")));
+				Path.of(given.getOrDefault("--out", "evidence/lock-benchmarks/target/contention")));
 	}
 
 	private static Set<AdapterKind> adapters(@Nullable String ids) {

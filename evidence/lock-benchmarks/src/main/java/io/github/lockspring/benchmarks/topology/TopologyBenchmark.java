@@ -37,7 +37,7 @@ public final class TopologyBenchmark {
 	 */
 	public static void main(String[] args) throws Exception {
 		int rounds = (args.length > 0) ? Integer.parseInt(args[0]) : 40;
-		Path out = Path.of((args.length > 1) ? args[1] : "lock-benchmarks/target/topologies");
+		Path out = Path.of((args.length > 1) ? args[1] : "evidence/lock-benchmarks/target/topologies");
 		Files.createDirectories(out);
 		try (TopologyServers servers = new TopologyServers();
 				RawData raw = new RawData(out.resolve("topologies.jsonl"))) {

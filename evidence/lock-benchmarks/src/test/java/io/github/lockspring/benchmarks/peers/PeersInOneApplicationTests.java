@@ -23,6 +23,7 @@ import net.javacrumbs.shedlock.provider.redis.spring.RedisLockProvider;
 import net.javacrumbs.shedlock.spring.annotation.EnableSchedulerLock;
 import net.javacrumbs.shedlock.spring.annotation.SchedulerLock;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.redisson.api.RLock;
@@ -58,6 +59,7 @@ class PeersInOneApplicationTests {
 			"org.redisson.spring.starter.RedissonAutoConfigurationV4");
 
 	@Test
+	@Tag("peers-together")
 	void allPeersOnLettuce(CapturedOutput output) {
 		run((application) -> {
 			assertThat(application.getBean(RedisConnectionFactory.class)).isInstanceOf(LettuceConnectionFactory.class);
@@ -91,6 +93,7 @@ class PeersInOneApplicationTests {
 	}
 
 	@Test
+	@Tag("two-annotations")
 	void methodWithTwoAnnotationsHasBothLocks() {
 		run((application) -> {
 			Jobs jobs = application.getBean(Jobs.class);

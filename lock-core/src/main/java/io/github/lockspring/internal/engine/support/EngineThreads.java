@@ -9,8 +9,8 @@ import java.util.concurrent.TimeUnit;
 import io.github.lockspring.internal.base.DaemonThreadFactory;
 
 /**
- * The threads of an engine: daemons that are created when there is work and end when
- * there has been none for a while.
+ * The threads of an engine, all of them daemons. The watchdog lives from the first lock
+ * to the stop, the others while there is work and for a while after it.
  *
  * @since 0.1
  */
@@ -18,8 +18,15 @@ public final class EngineThreads {
 
 	private static final long KEEP_ALIVE_NANOS = 5_000_000_000L;
 
-	/** As many as there are tasks at a time: the dispatcher has one for each server. */
-	private final ThreadPoolExecutor dispatchers = new ThreadPoolExecutor(0, Integer.MAX_VALUE, KEEP_ALIVE_NANOS,
+	/** For attempts and releases over a store that blocks: a few, as its connections. */
+	private static final int BACKGROUND_THREADS = 8;
+
+	private final ThreadPoolExecutor background = new ThreadPoolExecutor(BACKGROUND_THREADS, BACKGROUND_THREADS,
+			KEEP_ALIVE_NANOS, TimeUnit.NANOSECONDS, new LinkedBlockingQueue<>(),
+			new DaemonThreadFactory("lockspring-requests"));
+
+	/** As many as there are tasks at a time: renewals wait for nothing else. */
+	private final ThreadPoolExecutor io = new ThreadPoolExecutor(0, Integer.MAX_VALUE, KEEP_ALIVE_NANOS,
 			TimeUnit.NANOSECONDS, new SynchronousQueue<>(), new DaemonThreadFactory("lockspring-io"));
 
 	private final ThreadPoolExecutor events = new ThreadPoolExecutor(1, 1, KEEP_ALIVE_NANOS, TimeUnit.NANOSECONDS,
@@ -31,15 +38,24 @@ public final class EngineThreads {
 	 * Creates the executors, without a thread yet.
 	 */
 	public EngineThreads() {
+		this.background.allowCoreThreadTimeOut(true);
 		this.events.allowCoreThreadTimeOut(true);
 	}
 
 	/**
-	 * Returns what runs requests to the store.
+	 * Returns what sends attempts and releases to a store that blocks.
+	 * @return an executor with a few threads
+	 */
+	public Executor background() {
+		return this.background;
+	}
+
+	/**
+	 * Returns what runs anything else that may block, such as renewals.
 	 * @return an executor with a thread for each task
 	 */
-	public Executor dispatchers() {
-		return this.dispatchers;
+	public Executor io() {
+		return this.io;
 	}
 
 	/**
@@ -64,7 +80,8 @@ public final class EngineThreads {
 	 */
 	public void keepIdle(boolean keep) {
 		long nanos = keep ? KEEP_ALIVE_NANOS : 1;
-		this.dispatchers.setKeepAliveTime(nanos, TimeUnit.NANOSECONDS);
+		this.background.setKeepAliveTime(nanos, TimeUnit.NANOSECONDS);
+		this.io.setKeepAliveTime(nanos, TimeUnit.NANOSECONDS);
 		this.events.setKeepAliveTime(nanos, TimeUnit.NANOSECONDS);
 	}
 

@@ -1,11 +1,10 @@
 package io.github.lockspring.internal.engine.support;
 
-import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 
 import io.github.lockspring.LockEvent;
-import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -15,9 +14,9 @@ import org.slf4j.LoggerFactory;
  * keeps no other listener from being told. Thread-safe.
  * <p>
  * For maintainers: {@link #publishAsync} and {@link #execute} may be called under the
- * lock of a key, and on the threads of the watchdog, the dispatcher and the driver. What
- * they are given runs on one thread, in order. If that is blocked for long, the number of
- * what waits is bounded, and the number of what was dropped is logged when it goes on.
+ * lock of a key, and on the threads of the watchdog and the driver. What they are given
+ * runs on one thread, in order. If that is blocked for long, the number of what waits is
+ * bounded, and the number of what was dropped is logged when it goes on.
  *
  * @since 0.1
  */

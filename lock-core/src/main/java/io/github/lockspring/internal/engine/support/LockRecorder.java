@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * Receives what happens to the locks of an engine, as numbers that a monitoring system
  * can add up. A {@link io.github.lockspring.LockEvent} tells of single locks instead.
  * <p>
- * Called on the threads of callers, of the dispatcher and of the watchdog, many times a
+ * Called on the threads of callers, of the driver and of the watchdog, many times a
  * second: an implementation is thread-safe, returns at once, never blocks and never
  * throws. A name is the label of the request, or null if it gave none. Times are in
  * nanoseconds.

@@ -7,7 +7,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A mutual exclusion for state, which runs effects on the outside only after it has been
- * left: {@code try (Monitor entered = monitor.enter()) { … }}. Not for blocking code, and
+ * left: {@code try (Monitor entered = monitor.enter()) { … }}. The closing brace runs the
+ * effects, such as sending a request, on the present thread. Not for blocking code, and
  * never entered inside itself.
  *
  * @since 0.1

@@ -1,27 +1,25 @@
 package io.github.lockspring.internal.engine.support;
 
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.internal.Stages;
+import io.github.lockspring.internal.engine.support.LockRecorder.Command;
 import io.github.lockspring.store.InstanceInfo;
+import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.LockStore.AcquireRequest;
 import io.github.lockspring.store.LockStore.AcquireResult;
 import io.github.lockspring.store.LockStore.ReleaseRequest;
 import io.github.lockspring.store.LockStore.ReleaseResult;
 import io.github.lockspring.store.LockStore.RenewRequest;
 import io.github.lockspring.store.LockStore.RenewResult;
-import io.github.lockspring.internal.engine.support.LockRecorder.Command;
-import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.LockStoreInspector;
 import io.github.lockspring.store.StoreTraits;
 import io.github.lockspring.store.StoredLock;
@@ -31,8 +29,13 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
- * Sends requests to a store: with a timeout, with or without regard for interrupts, and
- * with every failure turned into {@link LockUnavailableException}. Thread-safe.
+ * Sends requests to a store, on the present thread unless that would block it. Each is
+ * answered at most once, on any thread: with a result, or with the reason why there is
+ * none, a {@link LockUnavailableException} whatever the store did. Knows whether the
+ * servers answer. Thread-safe.
+ * <p>
+ * Nothing here ends a request that the store does not answer: the watchdog does, with
+ * {@link #unanswered}.
  *
  * @since 0.1
  */
@@ -40,12 +43,22 @@ public final class StoreClient {
 
 	private static final Logger logger = LoggerFactory.getLogger(StoreClient.class);
 
-	private static final int MAX_TRIES = 3;
-
 	private static final String ANY_SHARD = "";
+
+	/** Longer than any timeout of a store for connecting. */
+	private static final Duration LONGEST_CONNECTING = Duration.ofSeconds(60);
 
 	/** For what only a message needs. */
 	private static final Duration LOOKUP_TIMEOUT = Duration.ofMillis(200);
+
+	/**
+	 * Receives what became of a request. Never throws.
+	 *
+	 * @param <T> the type of the result
+	 */
+	public interface Answer<T> extends BiConsumer<@Nullable T, @Nullable LockUnavailableException> {
+
+	}
 
 	private final LockStore store;
 
@@ -57,7 +70,18 @@ public final class StoreClient {
 
 	private final Time time;
 
-	private final Outages outages = new Outages();
+	private final Threads threads;
+
+	private final ShardHealth health = new ShardHealth();
+
+	/**
+	 * The threads that send to a store that blocks, where the present thread must not.
+	 *
+	 * @param requests sends attempts and releases
+	 * @param renewals sends renewals, which wait for nothing else
+	 */
+	public record Threads(Executor requests, Executor renewals) {
+	}
 
 	/**
 	 * Creates a client.
@@ -66,169 +90,280 @@ public final class StoreClient {
 	 * @param reports writes what the log has to say
 	 * @param recording receives the times of requests
 	 * @param time the clock
+	 * @param threads send to a store that blocks
 	 */
-	public StoreClient(LockStore store, Duration commandTimeout, Executor reports, Recording recording, Time time) {
+	public StoreClient(LockStore store, Duration commandTimeout, Executor reports, Recording recording, Time time,
+			Threads threads) {
 		this.store = store;
 		this.commandTimeout = commandTimeout;
 		this.reports = reports;
 		this.recording = recording;
 		this.time = time;
+		this.threads = threads;
 	}
 
 	/**
-	 * Returns what the store is like.
+	 * Returns the capabilities and limits of the store.
 	 * @return the traits
 	 */
 	public StoreTraits traits() {
 		return this.store.traits();
 	}
 
+	// connecting
+
 	/**
-	 * Begins to connect in the background.
+	 * Connects a store in the background.
+	 * @param store the store
+	 * @return completes, and never fails, when the first request can be sent
 	 */
-	public void connect() {
+	public static CompletionStage<?> connect(LockStore store) {
 		try {
-			this.store.connect();
+			return store.connected();
 		}
 		catch (RuntimeException | Error ex) {
 			// the first request will report it
 			logger.debug("The store failed unexpectedly", ex);
+			return CompletableFuture.completedFuture(null);
 		}
+	}
+
+	/**
+	 * Runs something when the first request can be sent.
+	 * @param then must not block
+	 */
+	public void whenConnected(Runnable then) {
+		connect(this.store).whenComplete((ignored, failure) -> then.run());
 	}
 
 	/**
 	 * Waits for the first connection, which may take longer than a request. Returns at
-	 * once when there has been one.
+	 * once when there has been one, and when the thread is interrupted.
+	 * @return how long that took, in nanoseconds
 	 */
-	public void awaitConnection() {
-		try {
-			this.store.awaitConnection();
+	public long awaitConnection() {
+		CompletableFuture<?> connected = connect(this.store).toCompletableFuture();
+		if (connected.isDone()) {
+			return 0;
 		}
-		catch (RuntimeException ex) {
-			// the request that follows will report it
-			logger.debug("The store failed unexpectedly", ex);
-		}
-	}
-
-	/**
-	 * Acquires a lock. An interrupt ends the wait for the result.
-	 * @param request the request
-	 * @return the result
-	 * @throws LockUnavailableException without a result; the request may have been
-	 * carried out, or may yet be
-	 */
-	public AcquireResult acquire(AcquireRequest request) {
+		long begin = this.time.nanoTime();
 		try {
-			AcquireResult result = measured(Command.ACQUIRE, request.key(),
-					() -> notNull(this.store.acquire(request, timeout(request.ttl()))));
-			answered(request.key());
-			return result;
+			Stages.join(connected, LONGEST_CONNECTING);
 		}
 		catch (LockUnavailableException ex) {
-			throw ex;
+			// the request that follows will report it
+			logger.debug("The first connection failed", ex);
 		}
-		catch (RuntimeException ex) {
-			throw unexpected(ex);
+		return this.time.nanoTime() - begin;
+	}
+
+	// requests
+
+	/**
+	 * Acquires a lock.
+	 * @param request the request
+	 * @param mayBlock whether the driver may block the present thread
+	 * @param answer receives the result; the request may have been carried out, or may
+	 * yet be, if there is none
+	 */
+	public void acquire(AcquireRequest request, boolean mayBlock, Answer<AcquireResult> answer) {
+		if (mustLeave(mayBlock)) {
+			inBackground(this.threads.requests, () -> acquire(request, true, answer), answer);
+			return;
+		}
+		Sent<AcquireResult> sent = new Sent<>(Command.ACQUIRE, request.key(), timeout(request.ttl()), answer);
+		try {
+			sent.answeredBy(this.store.acquire(request, sent.timeout));
+		}
+		catch (RuntimeException | Error ex) {
+			sent.accept(null, ex);
 		}
 	}
 
 	/**
-	 * Renews one lock, whether the thread is interrupted or not.
+	 * Releases a lock.
+	 * @param request makes the request when it is sent
+	 * @param mayBlock whether the driver may block the present thread
+	 * @param answer receives the result
+	 */
+	public void release(Supplier<ReleaseRequest> request, boolean mayBlock, Answer<ReleaseResult> answer) {
+		if (mustLeave(mayBlock)) {
+			inBackground(this.threads.requests, () -> release(request, true, answer), answer);
+			return;
+		}
+		ReleaseRequest present = request.get();
+		Sent<ReleaseResult> sent = new Sent<>(Command.RELEASE, present.key(), this.commandTimeout, answer);
+		try {
+			sent.answeredBy(this.store.release(present, sent.timeout));
+		}
+		catch (RuntimeException | Error ex) {
+			sent.accept(null, ex);
+		}
+	}
+
+	/**
+	 * Renews several locks of one shard.
+	 * @param requests the requests
+	 * @param mayBlock whether the driver may block the present thread
+	 * @param answer receives a result for each of them
+	 */
+	public void renew(List<RenewRequest> requests, boolean mayBlock, Answer<List<RenewResult>> answer) {
+		if (mustLeave(mayBlock)) {
+			inBackground(this.threads.renewals, () -> renew(requests, true, answer), answer);
+			return;
+		}
+		Sent<List<RenewResult>> sent = new Sent<>(Command.RENEW, requests.get(0).key(), timeout(requests), answer);
+		try {
+			sent.answeredBy(this.store.renew(requests, sent.timeout));
+		}
+		catch (RuntimeException | Error ex) {
+			sent.accept(null, ex);
+		}
+	}
+
+	/** Whether another thread has to send: the driver would block the present one. */
+	private boolean mustLeave(boolean mayBlock) {
+		return !mayBlock && traits().blocking();
+	}
+
+	private void inBackground(Executor executor, Runnable sending, Answer<?> refused) {
+		try {
+			executor.execute(sending);
+		}
+		catch (RuntimeException | Error ex) {
+			// an error too: the machine may be out of threads
+			refused.accept(null, noThread(ex));
+		}
+	}
+
+	/**
+	 * Says that a request could not be sent for want of a thread.
+	 * @param ex why there is none
+	 * @return says so
+	 */
+	public static LockUnavailableException noThread(Throwable ex) {
+		return new LockUnavailableException("A thread of the lock engine could not be started: " + ex, ex);
+	}
+
+	/**
+	 * Returns the longest wait for the result of a renewal.
+	 * @param requests the requests
+	 * @return the shortest of their timeouts
+	 */
+	public Duration timeout(List<RenewRequest> requests) {
+		Duration timeout = this.commandTimeout;
+		for (RenewRequest request : requests) {
+			timeout = shorter(timeout, timeout(request.ttl()));
+		}
+		return timeout;
+	}
+
+	/**
+	 * Renews one lock and waits for the result, whether the thread is interrupted or not.
 	 * @param request the request
 	 * @return whether the token owns the lock, never {@link RenewResult#UNKNOWN}
 	 * @throws LockUnavailableException without a result
 	 */
 	public RenewResult renew(RenewRequest request) {
-		List<RenewRequest> requests = List.of(request);
-		RenewResult result = uninterrupted(() -> measured(Command.RENEW, request.key(),
-				() -> notNull(this.store.renew(requests, timeout(request.ttl())).get(0))));
-		if (result == RenewResult.UNKNOWN) {
-			throw new LockUnavailableException("the store did not answer");
-		}
-		return result;
-	}
-
-	/**
-	 * Renews several locks.
-	 * @param requests the requests
-	 * @return a result for each of them, {@link RenewResult#UNKNOWN} without one
-	 */
-	public List<RenewResult> renewAll(List<RenewRequest> requests) {
-		Duration timeout = this.commandTimeout;
-		for (RenewRequest request : requests) {
-			timeout = shorter(timeout, timeout(request.ttl()));
-		}
-		List<RenewResult> results = new ArrayList<>(Collections.nCopies(requests.size(), RenewResult.UNKNOWN));
-		try {
-			Duration longest = timeout;
-			// all of them are for one shard, as far as was known when they were collected
-			List<RenewResult> known = measured(Command.RENEW, requests.get(0).key(),
-					() -> this.store.renew(requests, longest));
-			for (int i = 0; i < results.size(); i++) {
-				results.set(i, notNull(known.get(i)));
+		CompletableFuture<RenewResult> result = new CompletableFuture<>();
+		renew(List.of(request), true, (results, failure) -> {
+			if (results != null && results.size() == 1 && results.get(0) != RenewResult.UNKNOWN) {
+				result.complete(results.get(0));
 			}
-			answered(requests.get(0).key());
-		}
-		catch (LockUnavailableException ex) {
-			Level level = beginsOutage(requests.get(0).key()) ? Level.WARN : Level.DEBUG;
-			this.reports.execute(() -> logger.atLevel(level)
-				.log("{} lock(s), '{}' among them, could not be renewed now and will be tried again: {}",
-						requests.size(), requests.get(0).key(), ex.getMessage()));
-		}
-		catch (RuntimeException | Error ex) {
-			// an error too: whatever happens here, these leases are tried again
-			Level level = beginsOutage(requests.get(0).key()) ? Level.ERROR : Level.DEBUG;
-			this.reports.execute(() -> logger.atLevel(level)
-				.setCause(ex)
-				.log("The store failed unexpectedly; the renewal of {} lock(s) will be tried again", requests.size()));
-		}
-		return results;
+			else {
+				result.completeExceptionally(
+						(failure != null) ? failure : new LockUnavailableException("The store has not answered"));
+			}
+		});
+		return join(result, request.key(), timeout(request.ttl()));
 	}
 
 	/**
-	 * Releases a lock, whether the thread is interrupted or not.
-	 * @param request the request
-	 * @param timeout longest wait for the result
-	 * @return the result; {@code NotOwner} without a fencing token if the request had to
-	 * be repeated, since the first one may have released the lock for another owner
-	 * @throws LockUnavailableException without a result
+	 * Waits for a result, whether the thread is interrupted or not.
+	 * @param <T> the type of the result
+	 * @param result the result
+	 * @param key the key of the request
+	 * @param timeout longest wait
+	 * @return the result
+	 * @throws LockUnavailableException without one
 	 */
-	public ReleaseResult release(ReleaseRequest request, Duration timeout) {
-		AtomicInteger tries = new AtomicInteger();
+	public <T> T join(CompletableFuture<T> result, String key, Duration timeout) {
+		long end = this.time.nanoTime() + timeout.toNanos();
+		boolean interrupted = Thread.interrupted();
 		try {
-			ReleaseResult result = uninterrupted(() -> {
-				tries.incrementAndGet();
-				return measured(Command.RELEASE, request.key(), () -> notNull(this.store.release(request, timeout)));
-			});
-			answered(request.key());
-			return (result instanceof ReleaseResult.NotOwner notOwner)
-					? ReleaseResult.NotOwner.of(notOwner.fencingToken(), tries.get()) : result;
+			while (true) {
+				try {
+					return Stages.join(result, Duration.ofNanos(Math.max(0, end - this.time.nanoTime())));
+				}
+				catch (LockUnavailableException ex) {
+					if (!Thread.interrupted()) {
+						throw result.isDone() ? ex : unanswered(key);
+					}
+					interrupted = true;
+				}
+			}
 		}
-		catch (Error ex) {
-			// a release must not hide the failure of the work, nor stop other releases
-			throw unexpected(ex);
+		finally {
+			if (interrupted) {
+				Thread.currentThread().interrupt();
+			}
 		}
 	}
 
 	/**
-	 * Sends a release without waiting for its result.
-	 * @param request the request
-	 * @return the result, or empty if the store cannot do that now
+	 * A request on its way.
 	 */
-	public Optional<CompletionStage<ReleaseResult>> releaseAsync(ReleaseRequest request) {
-		try {
-			long sent = this.time.nanoTime();
-			return this.store.releaseAsync(request)
-				.map((result) -> this.recording.isOn()
-						? result.whenComplete(
-								(answer, failure) -> record(Command.RELEASE, request.key(), failure == null, sent))
-						: result);
+	private final class Sent<T> implements BiConsumer<@Nullable T, @Nullable Throwable> {
+
+		private final Command command;
+
+		private final String key;
+
+		private final Duration timeout;
+
+		private final Answer<T> answer;
+
+		private final long at = StoreClient.this.time.nanoTime();
+
+		private Sent(Command command, String key, Duration timeout, Answer<T> answer) {
+			this.command = command;
+			this.key = key;
+			this.timeout = timeout;
+			this.answer = answer;
 		}
-		catch (RuntimeException | Error ex) {
-			// it may have been sent, and may be repeated
-			logger.debug("The store failed unexpectedly", ex);
-			return Optional.empty();
+
+		private void answeredBy(CompletionStage<T> stage) {
+			stage.whenComplete(this);
 		}
+
+		/** A stage would swallow what this throws. */
+		@Override
+		public void accept(@Nullable T result, @Nullable Throwable failure) {
+			try {
+				record(failure == null);
+				if (failure == null && result != null) {
+					noticeAnswer(this.key);
+					this.answer.accept(result, null);
+				}
+				else {
+					noticeSilence(this.key, this.at, this.timeout);
+					this.answer.accept(null, Stages.unavailable(
+							(failure != null) ? failure : new IllegalStateException("null instead of a result")));
+				}
+			}
+			catch (RuntimeException | Error ex) {
+				StoreClient.this.reports
+					.execute(() -> logger.error("An answer about lock '{}' could not be used", this.key, ex));
+			}
+		}
+
+		private void record(boolean answered) {
+			if (StoreClient.this.recording.isOn()) {
+				long took = StoreClient.this.time.nanoTime() - this.at;
+				StoreClient.this.recording.add((to) -> to.commanded(this.command, shard(this.key), answered, took));
+			}
+		}
+
 	}
 
 	/**
@@ -282,32 +417,67 @@ public final class StoreClient {
 			throw ex;
 		}
 		catch (RuntimeException ex) {
-			throw unexpected(ex);
+			throw Stages.unavailable(ex);
 		}
 	}
 
+	// health
+
 	/**
-	 * A request had no result, and that is to be logged: as a warning if it is the first
-	 * one of an outage of its server.
+	 * A request had no result, and that is to be logged.
 	 * @param key the key of the request
-	 * @return false if the outage has been reported
+	 * @return a warning for the first one of an outage of its server
 	 */
-	public boolean beginsOutage(String key) {
-		return this.outages.failed(shard(key), this.time.nanoTime());
+	public Level levelOfFailure(String key) {
+		return this.health.failed(shard(key), false, true, this.time.nanoTime()) ? Level.WARN : Level.DEBUG;
 	}
 
 	/**
-	 * The store has answered a request.
+	 * A request has not been answered in time.
 	 * @param key the key of the request
+	 * @return says so
 	 */
-	public void answered(String key) {
-		if (this.outages.isEmpty()) {
+	public LockUnavailableException unanswered(String key) {
+		String shard = shard(key);
+		this.health.failed(shard, true, false, this.time.nanoTime());
+		return new LockUnavailableException(
+				"The store" + (shard.isEmpty() ? "" : " at " + shard) + " has not answered in time");
+	}
+
+	/**
+	 * Returns whether a server has not answered since a request to it was given up.
+	 * @param shard the name of the server
+	 * @return whether it is better not to wait for it
+	 */
+	public boolean isSilent(String shard) {
+		return this.health.isSilent(shard);
+	}
+
+	/**
+	 * Returns whether the server of a key is silent.
+	 * @param key the key
+	 * @return whether it is better not to wait for it
+	 */
+	public boolean isSilentFor(String key) {
+		return !this.health.isGood() && this.health.isSilent(shard(key));
+	}
+
+	/** A driver that waits for the answer itself fails when the time is over. */
+	private void noticeSilence(String key, long sent, Duration timeout) {
+		long now = this.time.nanoTime();
+		if (now - sent >= timeout.toNanos() / 2) {
+			this.health.failed(shard(key), true, false, now);
+		}
+	}
+
+	private void noticeAnswer(String key) {
+		if (this.health.isGood()) {
 			return;
 		}
 		String shard = shard(key);
 		long now = this.time.nanoTime();
-		Outages.Outage ended = this.outages.answered(shard, now);
-		if (ended != null) {
+		ShardHealth.Outage ended = this.health.answered(shard, now);
+		if (ended != null && ended.reported()) {
 			this.reports
 				.execute(() -> logger.info("The store{} answers again: {} requests of locks had no result in {}s",
 						shard.isEmpty() ? "" : " at " + shard, ended.failures(),
@@ -341,131 +511,15 @@ public final class StoreClient {
 
 	/**
 	 * Returns the longest wait for a result about a lease.
-	 * @param ttl length of the lease; zero if it is unknown
+	 * @param ttl length of the lease
 	 * @return the command timeout, or a third of a short ttl
 	 */
 	public Duration timeout(Duration ttl) {
-		return ttl.isZero() ? this.commandTimeout : shorter(this.commandTimeout, Duration.ofNanos(ttl.toNanos() / 3));
-	}
-
-	private <T> T measured(Command command, String key, Supplier<T> request) {
-		if (!this.recording.isOn()) {
-			return request.get();
-		}
-		long sent = this.time.nanoTime();
-		boolean answered = false;
-		try {
-			T result = request.get();
-			answered = true;
-			return result;
-		}
-		finally {
-			record(command, key, answered, sent);
-		}
-	}
-
-	private void record(Command command, String key, boolean answered, long sent) {
-		long took = this.time.nanoTime() - sent;
-		this.recording.add((to) -> to.commanded(command, this.store.shard(key), answered, took));
-	}
-
-	/** Refuses a result that is not one. */
-	private static <T> T notNull(@Nullable T result) {
-		if (result == null) {
-			throw new IllegalStateException("null instead of a result");
-		}
-		return result;
+		return shorter(this.commandTimeout, ttl.dividedBy(3));
 	}
 
 	private static Duration shorter(Duration a, Duration b) {
 		return (b.compareTo(a) < 0) ? b : a;
-	}
-
-	/**
-	 * Clears the interrupt flag, calls, and restores it. A driver that is interrupted
-	 * during the call sends the request and then does not wait for the result: the call
-	 * is repeated, which is safe for every request to a store.
-	 */
-	private static <T> T uninterrupted(Supplier<T> call) {
-		boolean interrupted = Thread.interrupted();
-		try {
-			for (int tries = 1;; tries++) {
-				try {
-					return call.get();
-				}
-				catch (LockUnavailableException ex) {
-					if (!Thread.interrupted() || tries == MAX_TRIES) {
-						throw ex;
-					}
-					interrupted = true;
-				}
-				catch (RuntimeException ex) {
-					throw unexpected(ex);
-				}
-			}
-		}
-		finally {
-			if (interrupted) {
-				Thread.currentThread().interrupt();
-			}
-		}
-	}
-
-	private static LockUnavailableException unexpected(Throwable ex) {
-		return new LockUnavailableException("The store failed unexpectedly: " + ex, ex);
-	}
-
-	/**
-	 * Tells the first failure of an outage of a server from those that follow, so that an
-	 * outage is one line of the log and not one for each lock. An outage ends with the
-	 * first answer after a while without failures: a server that answers now and then has
-	 * one. Thread-safe.
-	 */
-	private static final class Outages {
-
-		private static final long QUIET_NANOS = 10_000_000_000L;
-
-		/**
-		 * An outage.
-		 *
-		 * @param since the time of the first failure
-		 * @param failures their number
-		 */
-		record Outage(long since, AtomicInteger failures) {
-		}
-
-		private record Known(Outage outage, long last) {
-		}
-
-		private final Map<String, Known> known = new ConcurrentHashMap<>();
-
-		/**
-		 * Returns whether there is no outage. Costs next to nothing.
-		 */
-		boolean isEmpty() {
-			return this.known.isEmpty();
-		}
-
-		/**
-		 * A request had no result.
-		 * @return whether it is the first one of an outage
-		 */
-		boolean failed(String shard, long now) {
-			Known present = this.known.compute(shard, (name, before) -> new Known(
-					(before != null) ? before.outage() : new Outage(now, new AtomicInteger()), now));
-			return present.outage().failures().incrementAndGet() == 1;
-		}
-
-		/**
-		 * A request had a result.
-		 * @return the outage that has ended with it, or null
-		 */
-		@Nullable Outage answered(String shard, long now) {
-			Known present = this.known.get(shard);
-			boolean ended = present != null && now - present.last() >= QUIET_NANOS && this.known.remove(shard, present);
-			return (present != null && ended) ? present.outage() : null;
-		}
-
 	}
 
 }

@@ -44,18 +44,6 @@ public interface Time {
 	void park(Object blocker, long nanos);
 
 	/**
-	 * Parks a background thread before it repeats what failed.
-	 * @param blocker what it waits for
-	 * @param nanos longest time, in nanoseconds
-	 * @return false if the thread should end instead and leave the rest for later: a test
-	 * does not wait
-	 */
-	default boolean pause(Object blocker, long nanos) {
-		park(blocker, nanos);
-		return true;
-	}
-
-	/**
 	 * Wakes a thread, or keeps it from parking the next time.
 	 * @param thread the thread
 	 */

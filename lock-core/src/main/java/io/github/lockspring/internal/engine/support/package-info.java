@@ -1,7 +1,8 @@
 /**
- * Machinery of the engine: a clock, threads, a dispatcher and a client for anything that
- * is sent to the store, and the listeners. Knows neither the state of a lock nor who
- * holds it. Internal: for the engine only.
+ * Machinery of the engine: the clock, threads, the monitor of a key, the client that
+ * sends requests to the store and remembers whether its servers answer, listeners and
+ * meters. Knows neither the state of a lock nor who holds it. Internal: for the engine
+ * only.
  */
 @NullMarked
 package io.github.lockspring.internal.engine.support;

@@ -7,10 +7,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.internal.engine.FakeTime;
 import io.github.lockspring.internal.engine.ScriptedStore;
 import io.github.lockspring.internal.engine.support.StoreClient.Owner;
 import io.github.lockspring.store.InstanceInfo;
@@ -30,6 +34,8 @@ import org.slf4j.LoggerFactory;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
+import static org.slf4j.event.Level.DEBUG;
+import static org.slf4j.event.Level.WARN;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -46,7 +52,7 @@ class StoreClientTests {
 
 	private static final InstanceInfo INFO = new InstanceInfo("billing", "host", 41);
 
-	private final HandTime time = new HandTime();
+	private final FakeTime time = new FakeTime();
 
 	private final List<String> calls = new ArrayList<>();
 
@@ -84,8 +90,12 @@ class StoreClientTests {
 
 	};
 
+	private final List<String> failures = new ArrayList<>();
+
+	private static final StoreClient.Threads THREADS = new StoreClient.Threads(Runnable::run, Runnable::run);
+
 	private final StoreClient client = new StoreClient(this.store, Duration.ofSeconds(1), Runnable::run, Recording.OFF,
-			this.time);
+			this.time, THREADS);
 
 	private void check(String call) {
 		this.calls.add(call);
@@ -191,23 +201,80 @@ class StoreClientTests {
 		this.store.onRenew = (request) -> {
 			throw new LockUnavailableException("no answer");
 		};
-		RenewRequest request = new RenewRequest("a", TOKEN, TTL);
-		assertThat(this.client.renewAll(List.of(request))).containsExactly(RenewResult.UNKNOWN);
-		assertThat(output).contains("WARN").contains("1 lock(s), 'a' among them, could not be renewed now");
+		assertThat(renew()).isEmpty();
+		assertThat(this.client.levelOfFailure("a")).as("the first one of an outage").isEqualTo(WARN);
 		this.store.onRenew = (again) -> {
 			throw new IllegalStateException("broken");
 		};
-		assertThat(this.client.renewAll(List.of(request))).containsExactly(RenewResult.UNKNOWN);
-		assertThat(output).doesNotContain("ERROR");
+		assertThat(renew()).isEmpty();
+		assertThat(this.client.levelOfFailure("a")).isEqualTo(DEBUG);
 		this.store.onRenew = (again) -> RenewResult.RENEWED;
 		this.time.advance(Duration.ofSeconds(12));
-		assertThat(this.client.renewAll(List.of(request))).containsExactly(RenewResult.RENEWED);
+		assertThat(renew()).containsExactly(RenewResult.RENEWED);
 		assertThat(output).contains("The store at shard of a answers again: 2 requests of locks had no result in 12s");
-		this.store.onRenew = (again) -> {
+		assertThat(this.client.levelOfFailure("a")).as("the next outage").isEqualTo(WARN);
+		assertThat(this.failures).containsExactly("no answer",
+				"The store failed unexpectedly: java.lang.IllegalStateException: broken");
+	}
+
+	/** As the watchdog sends it; empty without a result. */
+	private List<RenewResult> renew() {
+		List<RenewResult> answers = new ArrayList<>();
+		this.client.renew(List.of(new RenewRequest("a", TOKEN, TTL)), false, (results, failure) -> {
+			if (results != null) {
+				answers.addAll(results);
+			}
+			else {
+				this.failures.add(failure.getMessage());
+			}
+		});
+		return answers;
+	}
+
+	@Test
+	void receiverOfAnAnswerThatFailsIsReported(CapturedOutput output) {
+		this.client.release(() -> new ReleaseRequest("a", TOKEN), false, (result, failure) -> {
 			throw new IllegalStateException("broken");
+		});
+		assertThat(output).contains("ERROR").contains("An answer about lock 'a' could not be used");
+	}
+
+	@Test
+	void storeThatFailsInAnyWayHasNoResult() {
+		List<@Nullable LockUnavailableException> failures = new ArrayList<>();
+		LockUnavailableException known = new LockUnavailableException("no answer");
+		List<Supplier<@Nullable CompletionStage<ReleaseResult>>> all = List.of(() -> {
+			throw new NoClassDefFoundError("broken");
+		}, () -> CompletableFuture.failedFuture(new NoClassDefFoundError("broken")), () -> null,
+				() -> CompletableFuture.completedFuture(null),
+				() -> CompletableFuture.failedFuture(new CompletionException(known)));
+		for (Supplier<@Nullable CompletionStage<ReleaseResult>> each : all) {
+			this.store.onReleaseAsync = (request) -> each.get();
+			this.client.release(() -> new ReleaseRequest("a", TOKEN), false,
+					(result, failure) -> failures.add(failure));
+		}
+		assertThat(failures).hasSize(5).doesNotContainNull().last().isSameAs(known);
+	}
+
+	@Test
+	void serverIsSilentWhenARequestFailsAfterHalfOfItsTimeUntilAnyAnswer() {
+		failAfter(Duration.ofMillis(500).minusNanos(1));
+		assertThat(this.client.isSilentFor("a")).isFalse();
+		failAfter(Duration.ofMillis(500));
+		assertThat(this.client.isSilentFor("a")).isTrue();
+		this.store.onRenew = (request) -> RenewResult.NOT_OWNER;
+		renew();
+		assertThat(this.client.isSilentFor("a")).isFalse();
+		this.client.unanswered("a");
+		assertThat(this.client.isSilentFor("a")).isTrue();
+	}
+
+	private void failAfter(Duration took) {
+		this.store.onRenew = (request) -> {
+			this.time.advance(took);
+			throw new LockUnavailableException("no answer");
 		};
-		this.client.renewAll(List.of(request));
-		assertThat(output).contains("ERROR").contains("The store failed unexpectedly");
+		renew();
 	}
 
 	@Test
@@ -226,13 +293,13 @@ class StoreClientTests {
 					public void commanded(Command command, String shard, boolean answered, long took) {
 						commands.add(command + " " + shard + " " + answered + " " + took);
 					}
-				}, Runnable::run), this.time);
+				}, Runnable::run), this.time, THREADS);
 		ReleaseRequest request = new ReleaseRequest("a", TOKEN);
-		assertThat(measured.releaseAsync(request)).isEmpty();
 		for (boolean answered : new boolean[] { true, false }) {
 			CompletableFuture<ReleaseResult> result = new CompletableFuture<>();
 			this.store.onReleaseAsync = (sent) -> result;
-			assertThat(measured.releaseAsync(request)).isPresent();
+			measured.release(() -> request, false, (answer, failure) -> {
+			});
 			this.time.advance(Duration.ofNanos(5));
 			if (answered) {
 				result.complete(new ReleaseResult.Released());
@@ -245,7 +312,8 @@ class StoreClientTests {
 			this.time.advance(Duration.ofNanos(7));
 			return RenewResult.RENEWED;
 		};
-		measured.renewAll(List.of(new RenewRequest("a", TOKEN, TTL)));
+		measured.renew(List.of(new RenewRequest("a", TOKEN, TTL)), false, (results, failure) -> {
+		});
 		assertThat(commands).containsExactly("RELEASE shard of a true 5", "RELEASE shard of a false 5",
 				"RENEW shard of a true 7");
 	}

@@ -1,6 +1,5 @@
 package io.github.lockspring.redis.internal;
 
-import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -8,7 +7,7 @@ import java.util.Properties;
 import java.util.concurrent.TimeUnit;
 
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.redis.internal.client.RedisCommands;
+import io.github.lockspring.redis.internal.client.RedisConnections;
 import io.github.lockspring.redis.internal.client.RedisErrors;
 import io.github.lockspring.store.StoreHealth.Server;
 import org.jspecify.annotations.Nullable;
@@ -22,11 +21,9 @@ import org.springframework.data.redis.core.RedisCallback;
  */
 public final class RedisServerCheck {
 
-	private static final String ANY_KEY = "";
-
 	private static final String POLICY = "maxmemory_policy";
 
-	private final RedisCommands commands;
+	private final RedisConnections commands;
 
 	private final int replicaAcks;
 
@@ -35,7 +32,7 @@ public final class RedisServerCheck {
 	 * @param commands sends the commands
 	 * @param replicaAcks how many replicas must have a lock, 0 for none
 	 */
-	public RedisServerCheck(RedisCommands commands, int replicaAcks) {
+	public RedisServerCheck(RedisConnections commands, int replicaAcks) {
 		this.commands = commands;
 		this.replicaAcks = replicaAcks;
 	}
@@ -43,19 +40,16 @@ public final class RedisServerCheck {
 	/**
 	 * Asks the server.
 	 * @param name its name
-	 * @param timeout the longest wait for each of three replies
 	 * @return what it says, or that it does not reply
 	 */
-	public Server check(String name, Duration timeout) {
+	public Server check(String name) {
 		List<String> warnings = new ArrayList<>();
 		try {
-			Long millis = this.commands.run(ANY_KEY,
-					(template) -> template
-						.execute((RedisCallback<@Nullable Long>) (connection) -> connection.serverCommands()
-							.time(TimeUnit.MILLISECONDS)),
-					timeout);
-			checkEviction(warnings, timeout);
-			String problem = (this.replicaAcks > 0) ? checkReplicas(warnings, timeout) : null;
+			Long millis = this.commands.run((template) -> template
+				.execute((RedisCallback<@Nullable Long>) (connection) -> connection.serverCommands()
+					.time(TimeUnit.MILLISECONDS)));
+			checkEviction(warnings);
+			String problem = (this.replicaAcks > 0) ? checkReplicas(warnings) : null;
 			return new Server(name, problem, (millis != null) ? Instant.ofEpochMilli(millis) : null, warnings);
 		}
 		catch (LockUnavailableException ex) {
@@ -63,8 +57,8 @@ public final class RedisServerCheck {
 		}
 	}
 
-	private void checkEviction(List<String> warnings, Duration timeout) {
-		Properties memory = info("memory", warnings, "whether it evicts locks is not known", timeout);
+	private void checkEviction(List<String> warnings) {
+		Properties memory = info("memory", warnings, "whether it evicts locks is not known");
 		// in a cluster each name begins with the node
 		for (String property : memory.stringPropertyNames()) {
 			String policy = memory.getProperty(property);
@@ -78,8 +72,8 @@ public final class RedisServerCheck {
 		}
 	}
 
-	private @Nullable String checkReplicas(List<String> warnings, Duration timeout) {
-		Properties replication = info("replication", warnings, "how many replicas it has is not known", timeout);
+	private @Nullable String checkReplicas(List<String> warnings) {
+		Properties replication = info("replication", warnings, "how many replicas it has is not known");
 		if (replication.isEmpty()) {
 			return null;
 		}
@@ -92,11 +86,10 @@ public final class RedisServerCheck {
 				+ ", and only " + online + " replica(s) are connected: no lock can be acquired";
 	}
 
-	private Properties info(String section, List<String> warnings, String consequence, Duration timeout) {
+	private Properties info(String section, List<String> warnings, String consequence) {
 		try {
-			Properties info = this.commands.run(ANY_KEY, (template) -> template.execute(
-					(RedisCallback<@Nullable Properties>) (connection) -> connection.serverCommands().info(section)),
-					timeout);
+			Properties info = this.commands.run((template) -> template.execute(
+					(RedisCallback<@Nullable Properties>) (connection) -> connection.serverCommands().info(section)));
 			return (info != null) ? info : new Properties();
 		}
 		catch (LockUnavailableException ex) {

@@ -1,5 +1,6 @@
 /**
- * What the stores on Redis share: names of keys, scripts, and what a server is asked.
+ * Types that the stores on Redis share: names of keys, loading of scripts, the check of a
+ * server.
  */
 @NullMarked
 package io.github.lockspring.redis.internal;

@@ -32,9 +32,9 @@ abstract class EngineModel {
 	final AtomicInteger losses = new AtomicInteger();
 
 	final KeyLockRegistry registry = new KeyLockRegistry(this.store, EngineSettings.defaults(), this::record,
-			LockRecorder.NONE, this.time, this.io, Runnable::run, (task) -> {
+			LockRecorder.NONE, this.time, new KeyLockRegistry.Threads(this.io, this.io, Runnable::run, (task) -> {
 				// its rounds are operations
-			});
+			}));
 
 	final LockEngine engine = new LockEngine(() -> this.registry);
 

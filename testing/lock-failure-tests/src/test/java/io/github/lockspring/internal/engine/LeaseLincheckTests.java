@@ -4,10 +4,8 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.lockspring.HeldLock;
-import io.github.lockspring.LockEvent.Lost.Cause;
 import io.github.lockspring.LockException;
 import io.github.lockspring.LockLostException;
-import io.github.lockspring.store.LockStore.ReleaseRequest;
 import io.github.lockspring.store.LockStore.RenewResult;
 import io.github.lockspring.store.OwnerToken;
 import org.jetbrains.lincheck.datastructures.Operation;
@@ -27,7 +25,7 @@ class LeaseLincheckTests {
 
 		private final HeldLock lock = this.locks.acquire(patiently());
 
-		private final OwnerToken token = EngineFixture.ownership(this.registry, KEY).token();
+		private final OwnerToken token = EngineFixture.owned(this.registry, KEY).claim.token();
 
 		private final AtomicInteger told = new AtomicInteger();
 
@@ -35,6 +33,9 @@ class LeaseLincheckTests {
 		private volatile boolean over;
 
 		private volatile boolean robbed;
+
+		/** Whether the store may not answer: then nobody waits for a release. */
+		private volatile boolean silent;
 
 		@Operation
 		public void look() {
@@ -113,6 +114,7 @@ class LeaseLincheckTests {
 
 		@Operation
 		public void storeFallsSilent() {
+			this.silent = true;
 			this.store.onRenew = (request) -> RenewResult.UNKNOWN;
 		}
 
@@ -129,12 +131,7 @@ class LeaseLincheckTests {
 
 		@Operation
 		public void engineStops() {
-			for (KeyLock entry : this.registry.locks()) {
-				ReleaseRequest request = entry.surrender(Cause.STOPPED, this.time.nanoTime());
-				if (request != null) {
-					this.store.release(request, Duration.ZERO);
-				}
-			}
+			this.registry.stop();
 			look();
 		}
 
@@ -142,7 +139,10 @@ class LeaseLincheckTests {
 		public void oneEnd() {
 			close();
 			check(this.told.get() <= 1, "told twice of one loss");
-			check(this.losses.get() == this.told.get(), "published " + this.losses + " losses and threw " + this.told);
+			// a loss that a release finds when its caller has gone is only published
+			boolean unheard = this.silent && this.losses.get() == 1 && this.told.get() == 0;
+			check(unheard || this.losses.get() == this.told.get(),
+					"published " + this.losses + " losses and threw " + this.told);
 			checkNothingLeft();
 			check(this.store.releases.get() == (this.robbed ? 0 : 1), "released " + this.store.releases + " times");
 		}

@@ -3,6 +3,7 @@ package io.github.lockspring.internal.engine;
 import io.github.lockspring.HeldLock;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Validate;
+import io.github.lockspring.store.StoreTraits;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -14,6 +15,11 @@ class LocalQueueLincheckTests {
 
 	/** Everybody waits for as long as it takes, so everybody must get the lock. */
 	public static class Users extends EngineModel {
+
+		{
+			// every request is answered before anything else happens
+			this.store.traits = StoreTraits.exact();
+		}
 
 		private final Resource resource = new Resource();
 
@@ -33,6 +39,11 @@ class LocalQueueLincheckTests {
 
 	/** The lock is held; others wait. */
 	public static class Waiting extends EngineModel {
+
+		{
+			// every request is answered before anything else happens
+			this.store.traits = StoreTraits.exact();
+		}
 
 		private final HeldLock held = this.locks.acquire(patiently());
 

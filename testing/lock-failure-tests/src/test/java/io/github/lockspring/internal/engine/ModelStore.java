@@ -2,6 +2,8 @@ package io.github.lockspring.internal.engine;
 
 import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -11,6 +13,7 @@ import io.github.lockspring.store.LockStore.AcquireResult;
 import io.github.lockspring.store.LockStore.ReleaseRequest;
 import io.github.lockspring.store.LockStore.ReleaseResult;
 import io.github.lockspring.store.OwnerToken;
+import io.github.lockspring.store.StoreTraits;
 
 /**
  * Store of a model: answers at once, so that every request is one step. Leases do not
@@ -25,22 +28,27 @@ final class ModelStore extends ScriptedStore {
 	/** How many releases found the lock of their token. */
 	final AtomicInteger releases = new AtomicInteger();
 
-	@Override
-	public AcquireResult acquire(AcquireRequest request, Duration timeout) {
-		OwnerToken owner = this.owners.putIfAbsent(request.key(), request.token());
-		if (owner == null || owner.equals(request.token())) {
-			return new AcquireResult.Acquired(this.fencingToken.addAndGet(10_000));
-		}
-		return new AcquireResult.Busy(30_000, this.fencingToken.get());
+	/** What no caller waits for is an operation of its own. */
+	ModelStore() {
+		this.traits = StoreTraits.exact().withBlocking(true);
 	}
 
 	@Override
-	public ReleaseResult release(ReleaseRequest request, Duration timeout) {
+	public CompletionStage<AcquireResult> acquire(AcquireRequest request, Duration timeout) {
+		OwnerToken owner = this.owners.putIfAbsent(request.key(), request.token());
+		if (owner == null || owner.equals(request.token())) {
+			return CompletableFuture.completedFuture(new AcquireResult.Acquired(this.fencingToken.addAndGet(10_000)));
+		}
+		return CompletableFuture.completedFuture(new AcquireResult.Busy(30_000, this.fencingToken.get()));
+	}
+
+	@Override
+	public CompletionStage<ReleaseResult> release(ReleaseRequest request, Duration timeout) {
 		if (this.owners.remove(request.key(), request.token())) {
 			this.releases.incrementAndGet();
-			return new ReleaseResult.Released();
+			return CompletableFuture.completedFuture(new ReleaseResult.Released());
 		}
-		return new ReleaseResult.NotOwner(this.fencingToken.get());
+		return CompletableFuture.completedFuture(new ReleaseResult.NotOwner(this.fencingToken.get()));
 	}
 
 	boolean isFree(String key) {

@@ -1,7 +1,6 @@
 package io.github.lockspring.internal.engine;
 
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
 import javax.sql.DataSource;
@@ -26,6 +25,7 @@ import io.github.lockspring.testsupport.redis.RedisServer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
@@ -57,7 +57,8 @@ class SuspendedClockTests {
 	private final StoppableTime time = new StoppableTime();
 
 	private final LockEngine suspended = new LockEngine(() -> new KeyLockRegistry(this.store, EngineSettings.defaults(),
-			LockEvents.NOBODY, LockRecorder.NONE, this.time, Runnable::run, Runnable::run, SuspendedClockTests::start));
+			LockEvents.NOBODY, LockRecorder.NONE, this.time,
+			new KeyLockRegistry.Threads(Runnable::run, Runnable::run, Runnable::run, SuspendedClockTests::start)));
 
 	private final Instance other = Instance.on(this.redis.port());
 
@@ -82,6 +83,7 @@ class SuspendedClockTests {
 	}
 
 	@Test
+	@Tag("stopped-clock-fixed-guard")
 	void holderWhoseClockWasStoppedBelievesThatItHoldsTheLock() {
 		HeldLock lock = this.suspended.template().acquire(FIXED);
 		HeldLock next = overtake();
@@ -93,6 +95,8 @@ class SuspendedClockTests {
 	}
 
 	@Test
+	@Tag("h32")
+	@Tag("stopped-clock-renewed")
 	void holderWhoseClockWasStoppedLearnsFromItsNextRenewal() {
 		HeldLock lock = this.suspended.template().acquire(FIXED.ttl(Duration.ofSeconds(6)).renew(true));
 		HeldLock next = overtake();
@@ -105,6 +109,7 @@ class SuspendedClockTests {
 	}
 
 	@Test
+	@Tag("stopped-clock-remote")
 	void storeKnowsBetterThanAClockThatWasStopped() {
 		HeldLock lock = this.suspended.template().acquire(FIXED);
 		HeldLock next = overtake();
@@ -114,6 +119,8 @@ class SuspendedClockTests {
 	}
 
 	@Test
+	@Tag("h32")
+	@Tag("stopped-clock-fencing")
 	void writerWhoseClockWasStoppedIsRefused() {
 		DataSource dataSource = Databases.h2().withFencingTokens().dataSource();
 		FencingGuard guard = new JdbcFencingGuard(dataSource);

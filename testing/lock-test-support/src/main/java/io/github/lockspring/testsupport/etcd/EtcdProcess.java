@@ -26,9 +26,9 @@ import io.github.lockspring.testsupport.redis.RedisProcess;
 import static org.awaitility.Awaitility.await;
 
 /**
- * The etcd binary as a process of its own on the loopback interface, perhaps one of
- * several members, with a directory that is deleted at the end. Looks at what is stored
- * without the client that the tests are for. Does not outlive this JVM. For one thread.
+ * An etcd process on the loopback interface, alone or as one of several members, with a
+ * directory that is deleted at the end. Reads the stored keys without the client under
+ * test. Does not outlive this JVM. For one thread.
  *
  * @since 0.1
  */
@@ -78,7 +78,7 @@ public final class EtcdProcess implements AutoCloseable {
 
 	}
 
-	/** Returns the server of tests that do not stop it. */
+	/** Returns the shared server, for tests that do not stop it. */
 	public static EtcdProcess shared() {
 		return Shared.SERVER;
 	}
@@ -94,7 +94,7 @@ public final class EtcdProcess implements AutoCloseable {
 	}
 
 	/**
-	 * Starts a server that can be reached with TLS too.
+	 * Starts a server that also accepts TLS.
 	 * @param certificate the certificate, PEM
 	 * @param key its private key, PEM
 	 */
@@ -144,7 +144,7 @@ public final class EtcdProcess implements AutoCloseable {
 		}
 	}
 
-	/** Waits until the server answers, with a majority behind it. */
+	/** Waits until the server replies and has a majority. */
 	public void awaitUsable() {
 		await().atMost(PATIENCE).ignoreExceptions().until(() -> count("", "") >= 0);
 	}
@@ -248,7 +248,7 @@ public final class EtcdProcess implements AutoCloseable {
 		}
 	}
 
-	/** Returns whether this member leads, as it says itself. */
+	/** Returns whether this member reports itself as the leader. */
 	public boolean isLeader() {
 		try {
 			String status = send("maintenance/status", "{}");
@@ -264,7 +264,7 @@ public final class EtcdProcess implements AutoCloseable {
 		return number.find() ? number.group(1) : "no " + field;
 	}
 
-	/** Returns the CPU time that the process has used, or zero if it is not known. */
+	/** Returns the CPU time that the process has used; zero if unknown. */
 	public Duration cpuTime() {
 		return this.process.info().totalCpuDuration().orElse(Duration.ZERO);
 	}
@@ -274,7 +274,7 @@ public final class EtcdProcess implements AutoCloseable {
 		this.process.destroyForcibly().onExit().join();
 	}
 
-	/** Sends SIGSTOP: connections stay open, and nothing is answered. */
+	/** Sends SIGSTOP: connections stay open without replies. */
 	public void pause() {
 		JavaProcess.signal(this.process, "STOP");
 	}

@@ -12,26 +12,26 @@ import java.util.concurrent.atomic.AtomicLong;
 import io.github.lockspring.HeldLock;
 
 /**
- * Records what a worker holds, one line for each event, in a file that survives a SIGKILL
- * of the worker. Thread-safe.
+ * Records the holds of a worker, one line for each event, in a file that survives a
+ * SIGKILL of the worker. Thread-safe.
  *
  * @since 0.1
  */
 public final class EventLog implements Closeable {
 
 	/*
-	 * What is written are claims: "at this time I was sure to have the lock until then",
-	 * where "then" is a reading of the clock plus what remaining() said after it. Any
-	 * time may pass between reading the clock, asking, and writing (the process may be
-	 * stopped in between); it only makes the claim smaller than it could be, since
-	 * remaining() is counted from a later moment than the one it is added to. And a claim
-	 * that was written stays one when the holder is stopped or killed: by the lease it
-	 * was given, nobody else may have the lock before that time. So claims say more than
-	 * the times at which isHeld() was asked, and never too much.
+	 * The log contains claims: "at this time I was sure to have the lock until then",
+	 * where "then" is a reading of the clock plus the result of a later remaining(). Any
+	 * time may pass between reading the clock, asking, and writing, since the process may
+	 * be stopped in between. This only makes the claim smaller than necessary, since
+	 * remaining() counts from a later moment than the reading to which it is added. A
+	 * claim remains valid when the holder is stopped or killed: according to the granted
+	 * lease, no other owner may have the lock before that time. So claims cover more than
+	 * the times at which isHeld() was called, but never too much.
 	 *
-	 * A claim ends early in two ways, and both are written before they happen: the holder
-	 * closes (E), or leaves a re-entry that may have lengthened the hold (R). After the
-	 * loss of all data a claim is wrong, of course; the checker knows.
+	 * A claim ends early in two ways, both written before they happen: the holder closes
+	 * (E), or leaves a re-entry that may have extended the hold (R). After a loss of all
+	 * data a claim is wrong, which the checker takes into account.
 	 *
 	 * A plain stream, since a channel is closed by the interrupt of a thread that uses
 	 * it.
@@ -52,12 +52,12 @@ public final class EventLog implements Closeable {
 		this.out = new FileOutputStream(file.toFile(), true);
 	}
 
-	/** Records something that is only counted. */
+	/** Counts an event. */
 	public void count(String what) {
 		write("C " + what);
 	}
 
-	/** Records that the worker itself saw something wrong. */
+	/** Records a fault that the worker itself has detected. */
 	public void fault(String what) {
 		write("F " + what);
 	}

@@ -15,7 +15,7 @@ import io.github.lockspring.testsupport.history.RecordedEvents.Acquisition;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds what is wrong in a history of holds.
+ * Finds violations in a history of holds.
  * <ol>
  * <li>OVERLAP: two holders of a key were both sure to have it at the same time.</li>
  * <li>TOKEN_NOT_GROWING: a hold has no larger token than one that came before it: one
@@ -23,13 +23,12 @@ import org.jspecify.annotations.Nullable;
  * before this one was even asked for.</li>
  * <li>TOKEN_USED_TWICE, TOKEN_OUT_OF_RANGE.</li>
  * </ol>
- * When the server loses its data, another owner necessarily gets the lock while the
- * former one still believes in it. That is excused, and only that: the one must have been
- * acquired before the loss was over, the other one granted after it began, and the former
- * must have ended within one lease from the loss, since no renewal can have succeeded
- * after it. Tokens get no such discount: whoever asks after the loss has a larger token
- * than whoever acquired before it, and the holder who does not know of the loss stays
- * below.
+ * When the server loses its data, another owner inevitably gets the lock while the former
+ * one still believes that it holds the lock. Only this is excused: the former hold must
+ * have been acquired before the end of the loss and must end within one lease of it,
+ * since no renewal can succeed afterwards; the other hold must have been granted after
+ * the beginning of the loss. There is no such excuse for tokens: an owner that asks after
+ * the loss has a larger token than one that acquired the lock before it.
  *
  * @since 0.1
  */
@@ -46,7 +45,7 @@ public final class HistoryChecker {
 	/** An acquisition so shortly before a loss may use up numbers of the time after. */
 	private static final long TOKENS_AHEAD = 1_000_000;
 
-	/** What may be wrong. */
+	/** The kinds of violations. */
 	public enum Kind {
 
 		OVERLAP, TOKEN_NOT_GROWING, TOKEN_USED_TWICE, TOKEN_OUT_OF_RANGE

@@ -3,8 +3,8 @@ package io.github.lockspring.testsupport.history;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Records when this process did not run although it wanted to, to tell a late lock from a
- * late machine.
+ * Records when this process did not run although it should have, to distinguish a late
+ * lock from a late machine.
  *
  * @since 0.1
  */

@@ -1,23 +1,20 @@
 package io.github.lockspring.testsupport.history;
 
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 
+import io.github.lockspring.store.DelegatingLockStore;
 import io.github.lockspring.store.Inbox;
 import io.github.lockspring.store.InboxListener;
 import io.github.lockspring.store.LockStore.AcquireRequest;
 import io.github.lockspring.store.LockStore.AcquireResult;
 import io.github.lockspring.store.LockStore.ReleaseRequest;
 import io.github.lockspring.store.LockStore.ReleaseResult;
-import io.github.lockspring.store.LockStore.RenewRequest;
-import io.github.lockspring.store.LockStore.RenewResult;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.OwnerToken;
-import io.github.lockspring.testsupport.store.DelegatingStore;
 
 /**
  * Records when a store grants a lock, before the engine knows it. Holders cannot record
@@ -26,7 +23,7 @@ import io.github.lockspring.testsupport.store.DelegatingStore;
  *
  * @since 0.1
  */
-public final class RecordingStore extends DelegatingStore {
+public final class RecordingStore extends DelegatingLockStore {
 
 	private final EventLog events;
 
@@ -40,38 +37,28 @@ public final class RecordingStore extends DelegatingStore {
 	}
 
 	@Override
-	public AcquireResult acquire(AcquireRequest request, Duration timeout) {
+	public CompletionStage<AcquireResult> acquire(AcquireRequest request, Duration timeout) {
 		long asked = System.nanoTime();
-		if (request.queueMode() != AcquireRequest.QueueMode.NONE) {
+		if (request.queue()) {
 			this.asked.putIfAbsent(request.token(), asked);
 		}
-		AcquireResult answer = this.store.acquire(request, timeout);
-		if (answer instanceof AcquireResult.Acquired acquired) {
-			this.events.acquired(request.key(), acquired.fencingToken(), asked, acquired.lease(request));
-		}
-		return answer;
+		return super.acquire(request, timeout).thenApply((answer) -> {
+			if (answer instanceof AcquireResult.Acquired acquired) {
+				this.events.acquired(request.key(), acquired.fencingToken(), asked, acquired.lease(request));
+			}
+			return answer;
+		});
 	}
 
 	@Override
-	public ReleaseResult release(ReleaseRequest request, Duration timeout) {
+	public CompletionStage<ReleaseResult> release(ReleaseRequest request, Duration timeout) {
 		this.asked.remove(request.token());
-		return this.store.release(request, timeout);
-	}
-
-	@Override
-	public Optional<CompletionStage<ReleaseResult>> releaseAsync(ReleaseRequest request) {
-		this.asked.remove(request.token());
-		return this.store.releaseAsync(request);
-	}
-
-	@Override
-	public List<RenewResult> renew(List<RenewRequest> requests, Duration timeout) {
-		return this.store.renew(requests, timeout);
+		return super.release(request, timeout);
 	}
 
 	@Override
 	public Optional<Inbox> inbox(String instance, InboxListener listener) {
-		return this.store.inbox(instance, new InboxListener() {
+		return super.inbox(instance, new InboxListener() {
 
 			@Override
 			public void granted(String key, OwnerToken token, long fencingToken, boolean othersWait) {

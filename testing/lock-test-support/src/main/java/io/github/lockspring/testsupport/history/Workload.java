@@ -28,8 +28,8 @@ import io.github.lockspring.internal.LabelledRequest;
 import io.github.lockspring.testsupport.history.EventLog.Holding;
 
 /**
- * What the threads of a worker do: acquire locks in every way, hold them for a while, and
- * record it.
+ * The work of a worker's threads: they acquire locks in every way, hold them for a while,
+ * and record this.
  *
  * @since 0.1
  */

@@ -31,22 +31,22 @@ public final class RecordingDataSource extends DelegatingDataSource {
 
 	private final @Nullable String product;
 
-	/** Creates a source that tells the true product. */
+	/** Creates a source that reports the real product name. */
 	public RecordingDataSource(DataSource target) {
 		this(target, null);
 	}
 
 	/**
 	 * Creates a source.
-	 * @param target where connections come from
-	 * @param product what the database says it is, or null for the truth
+	 * @param target the source of the connections
+	 * @param product the product name to report, or null for the real one
 	 */
 	public RecordingDataSource(DataSource target, @Nullable String product) {
 		super(target);
 		this.product = product;
 	}
 
-	/** Returns what was executed, in this order. */
+	/** Returns the executed statements in order. */
 	public List<String> statements() {
 		return this.statements;
 	}

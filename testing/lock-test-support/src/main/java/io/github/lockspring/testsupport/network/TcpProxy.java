@@ -19,18 +19,19 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A proxy between clients and a server on the loopback interface that makes the faults of
- * a network. Thread-safe.
+ * A proxy between clients and a server on the loopback interface that simulates network
+ * faults. Thread-safe.
  *
  * @since 0.1
  */
 public final class TcpProxy implements AutoCloseable {
 
 	/*
-	 * One thread accepts, two threads per connection copy, one for each direction. They
-	 * ask for the present faults before each write, under the monitor, on which they also
-	 * wait while bytes are held back; everything that changes a fault notifies it. These
-	 * are platform threads of a test, so that blocking in a monitor is no concern.
+	 * One thread accepts connections, and two threads per connection copy bytes, one for
+	 * each direction. Before each write, they read the present faults under the monitor,
+	 * on which they also wait while bytes are held back; every change of a fault notifies
+	 * the monitor. They are platform threads of a test, so blocking in a monitor does no
+	 * harm.
 	 */
 
 	/**

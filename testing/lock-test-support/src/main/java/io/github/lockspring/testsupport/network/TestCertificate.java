@@ -42,7 +42,8 @@ public record TestCertificate(Path store, Path certificate, Path privateKey) {
 			KeyStore keys = KeyStore.getInstance(store.toFile(), PASSWORD.toCharArray());
 			byte[] key = keys.getKey("test", PASSWORD.toCharArray()).getEncoded();
 			byte[] certificate = keys.getCertificate("test").getEncoded();
-			// the same certificate as one to trust: a private key entry is none
+			// trusts the same certificate, since a private key entry does not count as
+			// trusted
 			keys.setCertificateEntry("trusted", keys.getCertificate("test"));
 			try (var out = Files.newOutputStream(store)) {
 				keys.store(out, PASSWORD.toCharArray());

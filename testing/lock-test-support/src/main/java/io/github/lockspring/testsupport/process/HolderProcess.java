@@ -8,8 +8,8 @@ import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
 
 /**
- * A process that holds a renewed lock, so that it can be stopped meanwhile: what its main
- * does, and what the test asks it.
+ * A process that holds a renewed lock, so that a test can stop it: its main method, and
+ * the requests of the test.
  *
  * @since 0.1
  */
@@ -19,7 +19,8 @@ public final class HolderProcess {
 	}
 
 	/**
-	 * Acquires the lock, says its fencing token, and answers until it is told to stop.
+	 * Acquires the lock, reports its fencing token, and answers requests until it is
+	 * stopped.
 	 * @param locks the locks of the process
 	 * @param key the key
 	 * @param ttl the lease

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Directories below {@code target} for what a test run writes. Each JVM has its own, so
+ * Directories below {@code target} for the files of a test run. Each JVM has its own, so
  * that two builds of one checkout do not disturb each other.
  *
  * @since 0.1

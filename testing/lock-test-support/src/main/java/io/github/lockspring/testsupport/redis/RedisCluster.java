@@ -19,8 +19,8 @@ import static org.awaitility.Awaitility.await;
  * Six real redis-servers as a cluster: three masters with a third of the slots each, and
  * a replica for each of them. Thread-safe as far as its servers are.
  * <p>
- * No master is replaced unless a test asks for it ({@link #failOverAfter}): on a busy
- * machine a server may not run for a second.
+ * No master is replaced unless a test requests it ({@link #failOverAfter}), since a
+ * server may be idle for a second on a busy machine.
  *
  * @since 0.1
  */
@@ -174,7 +174,7 @@ public final class RedisCluster implements AutoCloseable {
 		failOverAfter(CALM);
 	}
 
-	/** Returns whether the node says that it is a master. */
+	/** Returns whether the node reports itself as a master. */
 	public boolean isMaster(RedisServer node) {
 		return node.text("ROLE").startsWith("[master");
 	}
@@ -192,7 +192,7 @@ public final class RedisCluster implements AutoCloseable {
 		stayAsYouAre();
 	}
 
-	/** Waits until all nodes say that the cluster is complete and healthy. */
+	/** Waits until all nodes report that the cluster is complete and healthy. */
 	public void awaitWhole() {
 		for (RedisServer node : this.nodes) {
 			await().atMost(PATIENCE).ignoreExceptions().until(() -> isWhole(node));

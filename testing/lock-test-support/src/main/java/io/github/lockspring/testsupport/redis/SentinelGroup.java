@@ -138,7 +138,7 @@ public final class SentinelGroup implements AutoCloseable {
 	}
 
 	/**
-	 * Waits until another server is the master and all sentinels know that.
+	 * Waits until another server is the master and all sentinels have noticed.
 	 * @return that server
 	 */
 	public RedisServer awaitFailoverFrom(RedisServer old) {
@@ -151,7 +151,7 @@ public final class SentinelGroup implements AutoCloseable {
 	}
 
 	/**
-	 * SENTINEL FAILOVER: the master is replaced although nothing is wrong with it.
+	 * SENTINEL FAILOVER: replaces the master although it works.
 	 * @return the new master
 	 */
 	public RedisServer failOver() {

@@ -13,7 +13,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
-import io.github.lockspring.store.LockStore.AcquireRequest.QueueMode;
 import io.github.lockspring.store.LockStore.AcquireRequest;
 import io.github.lockspring.store.LockStore.AcquireResult.Acquired;
 import io.github.lockspring.store.LockStore.AcquireResult.Busy;
@@ -31,6 +30,7 @@ import io.github.lockspring.store.StoreTraits;
 import io.github.lockspring.store.StoredLock;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -38,9 +38,9 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * The contract of {@link LockStore}: what a store has to do so that the engine can rely
- * on it. Extend this class to test a store of your own; a store with a queue of waiters
- * extends {@link AbstractQueueingLockStoreTests} instead. The tests need lock-core, JUnit
+ * The contract of {@link LockStore}, on which the engine relies. Extend this class to
+ * test a store of your own; a store with a queue of waiters extends
+ * {@link AbstractQueueingLockStoreTests} instead. The tests need lock-core, JUnit
  * Jupiter, AssertJ and Awaitility on the class path, and nothing else.
  *
  * <pre class="code">
@@ -94,6 +94,9 @@ public abstract class AbstractLockStoreTests {
 	/** The store of this test; closed after the test. */
 	protected LockStore store;
 
+	/** The store of this test, with blocking methods. */
+	protected JoinedStore joined;
+
 	/**
 	 * Creates the store under test. Called once before each test, also if a test loses
 	 * all data.
@@ -109,10 +112,10 @@ public abstract class AbstractLockStoreTests {
 	protected abstract void loseEverything();
 
 	/**
-	 * Counts what is stored for locks and waiters at this moment, except for what
-	 * remembers fencing tokens and ends on its own. After all locks were released the
-	 * contract demands 0.
-	 * @return the number of keys, rows or nodes; 0 if the store cannot be looked into
+	 * Counts what is stored for locks and waiters at this moment, except for fencing
+	 * tokens that expire by themselves. After all locks were released, the contract
+	 * requires 0.
+	 * @return the number of keys, rows or nodes; 0 if the store cannot be inspected
 	 */
 	protected abstract int leftovers();
 
@@ -125,11 +128,11 @@ public abstract class AbstractLockStoreTests {
 	 */
 	protected long remainingMillis(String key) {
 		OwnerToken other = token();
-		AcquireResult result = this.store.acquire(new AcquireRequest(key, other, BRIEF, QueueMode.NONE), TIMEOUT);
+		AcquireResult result = this.joined.acquire(new AcquireRequest(key, other, BRIEF, false), TIMEOUT);
 		if (result instanceof Busy busy) {
 			return busy.remainingMillis();
 		}
-		this.store.release(new ReleaseRequest(key, other), TIMEOUT);
+		this.joined.release(new ReleaseRequest(key, other), TIMEOUT);
 		return 0;
 	}
 
@@ -146,6 +149,7 @@ public abstract class AbstractLockStoreTests {
 	@BeforeEach
 	void setUp() {
 		this.store = createStore();
+		this.joined = new JoinedStore(this.store);
 	}
 
 	@AfterEach
@@ -164,15 +168,15 @@ public abstract class AbstractLockStoreTests {
 	void leaseIsTheRequestedOneWithinTheTraits() {
 		StoreTraits traits = this.store.traits();
 		Duration shortest = traits.shortestTtl().compareTo(BRIEF) > 0 ? traits.shortestTtl() : BRIEF;
-		AcquireRequest request = new AcquireRequest(this.key, token(), shortest.plusMillis(1), QueueMode.NONE);
-		Acquired acquired = (Acquired) this.store.acquire(request, TIMEOUT);
+		AcquireRequest request = new AcquireRequest(this.key, token(), shortest.plusMillis(1), false);
+		Acquired acquired = (Acquired) this.joined.acquire(request, TIMEOUT);
 		Duration rounding = traits.granularity();
 		assertThat(acquired.lease(request)).isBetween(traits.lease(request.ttl()),
 				traits.lease(request.ttl()).plus(rounding));
-		this.store.release(new ReleaseRequest(this.key, request.token()), TIMEOUT);
-		AcquireRequest longer = new AcquireRequest(this.key, token(), LONG.multipliedBy(1000), QueueMode.NONE);
-		assertThat(((Acquired) this.store.acquire(longer, TIMEOUT)).lease(longer)).isBetween(traits.lease(longer.ttl()),
-				traits.lease(longer.ttl()).plus(rounding));
+		this.joined.release(new ReleaseRequest(this.key, request.token()), TIMEOUT);
+		AcquireRequest longer = new AcquireRequest(this.key, token(), LONG.multipliedBy(1000), false);
+		assertThat(((Acquired) this.joined.acquire(longer, TIMEOUT)).lease(longer))
+			.isBetween(traits.lease(longer.ttl()), traits.lease(longer.ttl()).plus(rounding));
 	}
 
 	@Test
@@ -191,6 +195,7 @@ public abstract class AbstractLockStoreTests {
 	}
 
 	@Test
+	@Tag("h07")
 	void acquiringAgainNeverShortensTheLease() {
 		OwnerToken token = token();
 		acquire(token, LONG);
@@ -284,6 +289,7 @@ public abstract class AbstractLockStoreTests {
 	}
 
 	@Test
+	@Tag("fixed-ttl-jdbc-etcd")
 	void expiredLockIsFreeAndItsOwnerCannotRenewIt() {
 		OwnerToken first = token();
 		acquire(first, BRIEF);
@@ -305,6 +311,9 @@ public abstract class AbstractLockStoreTests {
 	}
 
 	@Test
+	@Tag("lost-data-jdbc")
+	@Tag("lost-data-zookeeper-etcd")
+	@Tag("tokens-grow")
 	void f10FencingTokensGrowAlsoAfterTheStoreLostItsData() {
 		OwnerToken first = token();
 		long before = fencingToken(acquire(first, LONG));
@@ -314,10 +323,11 @@ public abstract class AbstractLockStoreTests {
 	}
 
 	@Test
+	@Tag("h37")
 	void fencingTokenRaisedOutsideTheStoreIsRememberedByTheRelease() {
 		OwnerToken first = token();
 		long raised = fencingToken(acquire(first, LONG)) + tokensOfAnOwnership();
-		this.store.release(new ReleaseRequest(this.key, first, LONG, raised, Duration.ZERO), TIMEOUT);
+		this.joined.release(new ReleaseRequest(this.key, first, raised, Duration.ZERO), TIMEOUT);
 		assertThat(fencingToken(acquire(token(), LONG))).isGreaterThan(raised);
 	}
 
@@ -325,7 +335,7 @@ public abstract class AbstractLockStoreTests {
 	void smallerFencingTokenOfAReleaseIsIgnored() {
 		OwnerToken first = token();
 		long fencingToken = fencingToken(acquire(first, LONG));
-		this.store.release(new ReleaseRequest(this.key, first, LONG, 1, Duration.ZERO), TIMEOUT);
+		this.joined.release(new ReleaseRequest(this.key, first, 1, Duration.ZERO), TIMEOUT);
 		assertThat(fencingToken(acquire(token(), LONG))).isGreaterThan(fencingToken);
 	}
 
@@ -333,9 +343,9 @@ public abstract class AbstractLockStoreTests {
 	void keptLockHasNoOwner() {
 		OwnerToken first = token();
 		acquire(first, LONG.multipliedBy(2));
-		ReleaseRequest keep = new ReleaseRequest(this.key, first, LONG.multipliedBy(2), 0, LONG);
-		assertThat(this.store.release(keep, TIMEOUT)).isEqualTo(new Released());
-		assertThat(this.store.release(keep, TIMEOUT)).as("repeated").isEqualTo(new Released());
+		ReleaseRequest keep = new ReleaseRequest(this.key, first, 0, LONG);
+		assertThat(this.joined.release(keep, TIMEOUT)).isEqualTo(new Released());
+		assertThat(this.joined.release(keep, TIMEOUT)).as("repeated").isEqualTo(new Released());
 		assertThat(remainingMillis(this.key)).isLessThanOrEqualTo(LONG.toMillis());
 		assertThat(acquire(token(), LONG)).isInstanceOf(Busy.class);
 		assertThat(renew(first, LONG)).containsExactly(RenewResult.NOT_OWNER);
@@ -346,7 +356,7 @@ public abstract class AbstractLockStoreTests {
 	void keptLockIsFreeWhenItExpires() {
 		OwnerToken first = token();
 		acquire(first, LONG);
-		assertThat(this.store.release(new ReleaseRequest(this.key, first, LONG, 0, BRIEF), TIMEOUT))
+		assertThat(this.joined.release(new ReleaseRequest(this.key, first, 0, BRIEF), TIMEOUT))
 			.isEqualTo(new Released());
 		await().until(() -> acquire(token(), LONG) instanceof Acquired);
 	}
@@ -370,6 +380,7 @@ public abstract class AbstractLockStoreTests {
 	}
 
 	@Test
+	@Tag("session-etcd")
 	void forcedReleaseFreesTheLockAndItsOwnerLearnsOfIt() {
 		LockStoreInspector inspector = inspector();
 		OwnerToken owner = token();
@@ -384,6 +395,7 @@ public abstract class AbstractLockStoreTests {
 	}
 
 	@Test
+	@Tag("forced-release")
 	void forcedReleaseOfAnOwnershipThatHasEndedChangesNothing() {
 		LockStoreInspector inspector = inspector();
 		OwnerToken first = token();
@@ -402,7 +414,7 @@ public abstract class AbstractLockStoreTests {
 		LockStoreInspector inspector = inspector();
 		OwnerToken owner = token();
 		acquire(owner, LONG);
-		this.store.release(new ReleaseRequest(this.key, owner, LONG, 0, LONG), TIMEOUT);
+		this.joined.release(new ReleaseRequest(this.key, owner, 0, LONG), TIMEOUT);
 		StoredLock kept = inspector.find(this.key, TIMEOUT).orElseThrow();
 		assertThat(kept.isKept()).isTrue();
 		assertThat(kept.instance()).contains(owner.instance());
@@ -419,20 +431,19 @@ public abstract class AbstractLockStoreTests {
 	void renewalReturnsAResultForEachRequestInOrder() {
 		OwnerToken mine = token();
 		OwnerToken alsoMine = token();
-		this.store.acquire(new AcquireRequest(this.key + "a", mine, BRIEF.multipliedBy(40), QueueMode.NONE), TIMEOUT);
-		this.store.acquire(new AcquireRequest(this.key + "b", token(), BRIEF.multipliedBy(40), QueueMode.NONE),
-				TIMEOUT);
-		this.store.acquire(new AcquireRequest(this.key + "c", alsoMine, LONG.multipliedBy(2), QueueMode.NONE), TIMEOUT);
+		this.joined.acquire(new AcquireRequest(this.key + "a", mine, BRIEF.multipliedBy(40), false), TIMEOUT);
+		this.joined.acquire(new AcquireRequest(this.key + "b", token(), BRIEF.multipliedBy(40), false), TIMEOUT);
+		this.joined.acquire(new AcquireRequest(this.key + "c", alsoMine, LONG.multipliedBy(2), false), TIMEOUT);
 		List<RenewRequest> requests = List.of(new RenewRequest(this.key + "a", mine, LONG),
 				new RenewRequest(this.key + "b", mine, LONG), new RenewRequest(this.key + "c", alsoMine, BRIEF),
 				new RenewRequest(this.key + "nobody's", mine, LONG));
-		assertThat(this.store.renew(requests, TIMEOUT)).containsExactly(RenewResult.RENEWED, RenewResult.NOT_OWNER,
+		assertThat(this.joined.renew(requests, TIMEOUT)).containsExactly(RenewResult.RENEWED, RenewResult.NOT_OWNER,
 				RenewResult.RENEWED, RenewResult.NOT_OWNER);
 		assertThat(remainingMillis(this.key + "a")).isGreaterThan(LONG.toMillis() - 5000);
 		assertThat(remainingMillis(this.key + "b")).isLessThanOrEqualTo(BRIEF.toMillis() * 40);
 		assertThat(remainingMillis(this.key + "c")).as("never shortened").isGreaterThan(LONG.toMillis());
 		assertThat(remainingMillis(this.key + "nobody's")).isNotPositive();
-		assertThat(this.store.renew(List.of(), TIMEOUT)).isEmpty();
+		assertThat(this.joined.renew(List.of(), TIMEOUT)).isEmpty();
 	}
 
 	@Test
@@ -461,17 +472,17 @@ public abstract class AbstractLockStoreTests {
 
 	/** Acquires the lock of this test without waiting for it. */
 	protected final AcquireResult acquire(OwnerToken token, Duration ttl) {
-		return this.store.acquire(new AcquireRequest(this.key, token, ttl, QueueMode.NONE), TIMEOUT);
+		return this.joined.acquire(new AcquireRequest(this.key, token, ttl, false), TIMEOUT);
 	}
 
 	/** Releases the lock of this test. */
 	protected final ReleaseResult release(OwnerToken token) {
-		return this.store.release(new ReleaseRequest(this.key, token), TIMEOUT);
+		return this.joined.release(new ReleaseRequest(this.key, token), TIMEOUT);
 	}
 
 	/** Renews the lock of this test. */
 	protected final List<RenewResult> renew(OwnerToken token, Duration ttl) {
-		return this.store.renew(List.of(new RenewRequest(this.key, token, ttl)), TIMEOUT);
+		return this.joined.renew(List.of(new RenewRequest(this.key, token, ttl)), TIMEOUT);
 	}
 
 	/** Returns the fencing token of a result, which must be {@link Acquired}. */

@@ -36,13 +36,13 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * The contract of {@link io.github.lockspring.LockTemplate}: what callers may rely on,
- * with several instances over one store, when answers and messages are late or missing.
- * Knows nothing of the inside of the engine. Extend this class to run it over a store.
+ * The contract of {@link io.github.lockspring.LockTemplate} with several instances over
+ * one store, even when replies and messages are late or missing. Independent of the
+ * internals of the engine. Extend this class to run it over a store.
  * <p>
- * Where something has to happen <em>at once</em>, and would otherwise happen a second
- * later, the fastest of five rounds counts: one of them is fast on a busy machine too.
- * Each has an instance of its own, which has missed no message yet.
+ * If something must happen <em>immediately</em> rather than a second later, the fastest
+ * of five rounds counts, since one of them is fast even on a busy machine. Each round has
+ * its own instance, which has not missed a message yet.
  *
  * @since 0.1
  */
@@ -76,8 +76,8 @@ public abstract class AbstractLockTemplateTests {
 	protected abstract LockStore createStore();
 
 	/**
-	 * Counts what is stored for locks and waiters at this moment, except for what
-	 * remembers fencing tokens and ends on its own.
+	 * Counts what is stored for locks and waiters at this moment, except for fencing
+	 * tokens that expire by themselves.
 	 * @return the number of keys, rows or nodes
 	 */
 	protected abstract int leftovers();
@@ -120,7 +120,8 @@ public abstract class AbstractLockTemplateTests {
 		assertWithdrawn(leaving);
 		held.close();
 		assertThat(leaving.store().sent(Kind.GRANTED, this.key)).isEmpty();
-		holder.locks().tryAcquire(request().waitTime(Duration.ZERO)).orElseThrow().close();
+		// an attempt under way may bring the token back, for less time than a grant lasts
+		holder.locks().tryAcquire(request().waitTime(Duration.ofSeconds(2))).orElseThrow().close();
 		assertNothingLeft();
 	}
 
@@ -176,7 +177,7 @@ public abstract class AbstractLockTemplateTests {
 		held.close();
 	}
 
-	/** Not every store remembers who an instance is. */
+	/** Not every store keeps the descriptions of instances. */
 	private static boolean namesInstances(Instance instance) {
 		return instance.store().inspector().filter((inspector) -> {
 			Duration timeout = Duration.ofSeconds(5);
@@ -215,7 +216,10 @@ public abstract class AbstractLockTemplateTests {
 			Gate lost = instance.store().hold(Kind.GRANTED);
 			Caller waiter = waiting(instance);
 			held.close();
-			patiently().until(() -> lost.arrivals() > 0);
+			if (!isGranted(lost, waiter)) {
+				waiter.get().close();
+				return PATIENCE;
+			}
 			long start = System.nanoTime();
 			instance.store().sayOpened();
 			return waiter.closedAfter(start);
@@ -231,8 +235,9 @@ public abstract class AbstractLockTemplateTests {
 		Gate late = instance.store().hold(Kind.GRANTED);
 		Caller waiter = waiting(instance);
 		held.close();
-		patiently().until(() -> late.arrivals() > 0);
-		pass(Duration.ofMillis(400));
+		if (isGranted(late, waiter)) {
+			pass(Duration.ofMillis(400));
+		}
 		late.open();
 		HeldLock granted = waiter.get();
 		List<Sent> attempts = instance.store().sent(Kind.ACQUIRE, this.key);
@@ -253,7 +258,7 @@ public abstract class AbstractLockTemplateTests {
 		Caller waiter = waiting(instance, brief());
 		Gate attempts = instance.store().hold(Kind.ACQUIRE);
 		held.close();
-		patiently().until(() -> late.arrivals() > 0);
+		// when the grant is over
 		HeldLock next = acquiring(other).get();
 		attempts.open();
 		// the one that was held back is too old for a grant to count from
@@ -412,8 +417,8 @@ public abstract class AbstractLockTemplateTests {
 		first.close();
 		series.forEach(AbstractLockTemplateTests::join);
 		List<Sent> releases = instance.store().answered(Kind.RELEASE, this.key);
-		if (releases.size() < tokens.size()) {
-			assertThat(releases.get(releases.size() - 1).fencingToken()).as("what the store learns")
+		if (releases.size() == 1) {
+			assertThat(releases.get(0).fencingToken()).as("what the store learns")
 				.isEqualTo(tokens.get(tokens.size() - 1));
 		}
 		HeldLock last = other.locks().acquire(request());
@@ -509,6 +514,16 @@ public abstract class AbstractLockTemplateTests {
 		return caller;
 	}
 
+	/**
+	 * Waits for a grant that is held back.
+	 * @return false if the store is not sure of its length, so that it tells the instance
+	 * to make another attempt instead
+	 */
+	private static boolean isGranted(Gate grants, Caller waiter) {
+		patiently().until(() -> grants.arrivals() > 0 || waiter.result().isDone());
+		return grants.arrivals() > 0;
+	}
+
 	private <T> CompletableFuture<T> start(Callable<T> work) {
 		CompletableFuture<T> result = new CompletableFuture<>();
 		Thread thread = new Thread(() -> {
@@ -587,7 +602,7 @@ public abstract class AbstractLockTemplateTests {
 	}
 
 	/**
-	 * Somebody who acquires the lock.
+	 * A caller that acquires the lock.
 	 *
 	 * @param thread its thread
 	 * @param result the lock
@@ -598,7 +613,7 @@ public abstract class AbstractLockTemplateTests {
 			return join(this.result);
 		}
 
-		/** Closes the lock, and says how long it took to get it. */
+		/** Closes the lock, and returns how long the acquisition took. */
 		Duration closedAfter(long start) {
 			HeldLock held = get();
 			Duration time = since(start);

@@ -1,35 +1,36 @@
 package io.github.lockspring.testsupport.store;
 
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.internal.Stages;
+import io.github.lockspring.store.DelegatingLockStore;
 import io.github.lockspring.store.Inbox;
 import io.github.lockspring.store.InboxListener;
 import io.github.lockspring.store.LockStore;
-import io.github.lockspring.store.LockStoreInspector;
 import io.github.lockspring.store.OwnerToken;
-import io.github.lockspring.store.StoreHealth;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Passes requests and messages on to another store, writes them down, and holds back or
- * refuses them when a test says so. A gate serves one kind of them; the last one counts.
- * Every release waits for its result, so that gates see all of them. Thread-safe.
+ * Passes requests and messages on to another store, records them, and delays or rejects
+ * them on demand. A gate controls one kind of them; the latest gate counts. Thread-safe.
  *
  * @since 0.1
  */
-public final class ControlledStore extends DelegatingStore {
+public final class ControlledStore extends DelegatingLockStore {
 
-	/** What is sent to a store, and what the store sends. */
+	/** The requests to a store and its messages. */
 	public enum Kind {
 
 		/** A request. */
@@ -136,61 +137,61 @@ public final class ControlledStore extends DelegatingStore {
 		return this.inbox.filter(Inbox::isConfirmed).isPresent();
 	}
 
-	/** Tells the instance that its inbox has been opened again. */
+	/** Reports to the instance that its inbox was opened again. */
 	public void sayOpened() {
 		this.opened.run();
 	}
 
 	@Override
-	public AcquireResult acquire(AcquireRequest request, Duration timeout) {
+	public CompletionStage<AcquireResult> acquire(AcquireRequest request, Duration timeout) {
 		return carryOut(Kind.ACQUIRE, List.of(sent(request.key(), request.token(), 0)),
-				() -> this.store.acquire(request, timeout));
+				() -> super.acquire(request, timeout));
 	}
 
 	@Override
-	public ReleaseResult release(ReleaseRequest request, Duration timeout) {
+	public CompletionStage<ReleaseResult> release(ReleaseRequest request, Duration timeout) {
 		return carryOut(Kind.RELEASE, List.of(sent(request.key(), request.token(), request.lastFencingToken())),
-				() -> this.store.release(request, timeout));
+				() -> super.release(request, timeout));
 	}
 
 	@Override
-	public List<RenewResult> renew(List<RenewRequest> requests, Duration timeout) {
+	public CompletionStage<List<RenewResult>> renew(List<RenewRequest> requests, Duration timeout) {
 		return carryOut(Kind.RENEW,
 				requests.stream().map((request) -> sent(request.key(), request.token(), 0)).toList(),
-				() -> this.store.renew(requests, timeout));
+				() -> super.renew(requests, timeout));
 	}
 
 	private static Sent sent(String key, OwnerToken token, long fencingToken) {
 		return new Sent(key, token, fencingToken, System.nanoTime());
 	}
 
-	private <T> T carryOut(Kind kind, List<Sent> what, Supplier<T> request) {
+	private <T> CompletionStage<T> carryOut(Kind kind, List<Sent> what, Supplier<CompletionStage<T>> request) {
 		add(this.sent, kind, what);
-		pass(this.gates.get(kind));
-		T answer = request.get();
-		pass(this.answerGates.get(kind));
-		add(this.answered, kind, what);
-		return answer;
+		return pass(this.gates.get(kind)).thenCompose((sent) -> request.get())
+			.thenCompose((answer) -> pass(this.answerGates.get(kind)).thenApply((passed) -> {
+				add(this.answered, kind, what);
+				return answer;
+			}));
 	}
 
 	private static void add(Map<Kind, List<Sent>> to, Kind kind, List<Sent> what) {
 		to.computeIfAbsent(kind, (absent) -> new CopyOnWriteArrayList<>()).addAll(what);
 	}
 
-	private static void pass(@Nullable Gate gate) {
-		if (gate == null) {
-			return;
+	/** Blocks where the store does. */
+	private CompletionStage<@Nullable Void> pass(@Nullable Gate gate) {
+		CompletableFuture<@Nullable Void> passed = new CompletableFuture<>();
+		if (gate != null) {
+			passed = gate.arrive();
 		}
-		try {
-			gate.arrive().get();
+		else {
+			passed.complete(null);
 		}
-		catch (ExecutionException ex) {
-			throw new LockUnavailableException("refused");
+		if (!traits().blocking()) {
+			return passed;
 		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			throw new LockUnavailableException("interrupted", ex);
-		}
+		CompletableFuture<@Nullable Void> awaited = passed;
+		return Stages.call(() -> Stages.join(awaited, Duration.ofMinutes(1)));
 	}
 
 	private void deliver(Kind kind, Sent message, Runnable delivery) {
@@ -207,7 +208,7 @@ public final class ControlledStore extends DelegatingStore {
 	@Override
 	public Optional<Inbox> inbox(String instance, InboxListener listener) {
 		this.opened = listener::opened;
-		this.inbox = this.store.inbox(instance, new InboxListener() {
+		this.inbox = super.inbox(instance, new InboxListener() {
 
 			@Override
 			public void granted(String key, OwnerToken token, long fencingToken, boolean othersWait) {
@@ -229,18 +230,9 @@ public final class ControlledStore extends DelegatingStore {
 		return this.inbox;
 	}
 
-	@Override
-	public Optional<LockStoreInspector> inspector() {
-		return this.store.inspector();
-	}
-
-	@Override
-	public Optional<StoreHealth> health(Duration timeout) {
-		return this.store.health(timeout);
-	}
-
 	/**
-	 * Where requests or messages wait, or are refused, until it is opened.
+	 * A gate at which requests or messages wait, or are rejected, until it is opened. The
+	 * thread that opens it passes them on in order of arrival.
 	 */
 	public static final class Gate {
 
@@ -248,30 +240,46 @@ public final class ControlledStore extends DelegatingStore {
 
 		private final AtomicInteger arrivals = new AtomicInteger();
 
-		private final CompletableFuture<Void> open = new CompletableFuture<>();
+		private final Queue<CompletableFuture<@Nullable Void>> held = new ArrayDeque<>();
+
+		private boolean open;
 
 		private Gate(int refusals) {
 			this.refusals = new AtomicInteger(refusals);
-			if (refusals > 0) {
-				this.open.complete(null);
+			this.open = refusals > 0;
+		}
+
+		private CompletableFuture<@Nullable Void> arrive() {
+			CompletableFuture<@Nullable Void> passed = new CompletableFuture<>();
+			if (this.refusals.getAndUpdate((left) -> Math.max(0, left - 1)) > 0) {
+				passed.completeExceptionally(new LockUnavailableException("refused"));
 			}
-		}
-
-		private CompletableFuture<Void> arrive() {
-			boolean refused = this.refusals.getAndUpdate((left) -> Math.max(0, left - 1)) > 0;
+			else if (!hold(passed)) {
+				passed.complete(null);
+			}
 			this.arrivals.incrementAndGet();
-			return refused ? CompletableFuture.failedFuture(new LockUnavailableException("refused")) : this.open;
+			return passed;
 		}
 
-		/** How many have come here so far. */
+		private synchronized boolean hold(CompletableFuture<@Nullable Void> arrival) {
+			return !this.open && this.held.add(arrival);
+		}
+
+		/** Returns the number of arrivals so far. */
 		public int arrivals() {
 			return this.arrivals.get();
 		}
 
-		/** Lets everything pass, also what comes later. */
+		/** Lets everything pass, now and later. */
 		public void open() {
 			this.refusals.set(0);
-			this.open.complete(null);
+			List<CompletableFuture<@Nullable Void>> passing;
+			synchronized (this) {
+				this.open = true;
+				passing = List.copyOf(this.held);
+				this.held.clear();
+			}
+			passing.forEach((each) -> each.complete(null));
 		}
 
 	}

@@ -40,7 +40,7 @@ public final class Instance implements AutoCloseable {
 		this.engine.start();
 	}
 
-	/** Begins an instance, which closes the store in the end. */
+	/** Creates a builder for an instance, which closes the store at the end. */
 	public static Builder over(LockStore store) {
 		return new Builder(store);
 	}
@@ -55,17 +55,17 @@ public final class Instance implements AutoCloseable {
 		return this.store;
 	}
 
-	/** What happened, of one kind. */
+	/** Returns the events of one kind. */
 	public <E extends LockEvent> List<E> events(Class<E> kind) {
 		return this.events.stream().filter(kind::isInstance).map(kind::cast).toList();
 	}
 
-	/** How many callers of this instance wait for a key. */
+	/** Returns the number of callers of this instance that wait for a key. */
 	public int waiting(String key) {
 		return this.engine.lock(key).map(LockEngine.LocalLock::waiting).orElse(0);
 	}
 
-	/** Whether this instance holds a key or waits for it. */
+	/** Returns whether this instance holds a key or waits for it. */
 	public boolean uses(String key) {
 		return this.engine.lock(key).isPresent();
 	}
@@ -87,7 +87,7 @@ public final class Instance implements AutoCloseable {
 		this.engine.stop();
 	}
 
-	/** Stops, and closes the store. What was held back is let go. */
+	/** Stops the engine, closes the store, and lets all gates pass. */
 	@Override
 	public void close() {
 		this.store.openAll();
@@ -96,8 +96,8 @@ public final class Instance implements AutoCloseable {
 	}
 
 	/**
-	 * What an instance is to be like. Where nothing is said, it is like an application
-	 * that sets nothing.
+	 * Builds an instance, by default with the settings of an application without
+	 * properties.
 	 */
 	public static final class Builder {
 
@@ -113,7 +113,7 @@ public final class Instance implements AutoCloseable {
 			this.store = store;
 		}
 
-		/** Sets how long it waits for an answer of the store. */
+		/** Sets how long to wait for a reply of the store. */
 		public Builder commandTimeout(Duration commandTimeout) {
 			this.commandTimeout = commandTimeout;
 			return this;
@@ -125,7 +125,7 @@ public final class Instance implements AutoCloseable {
 			return this;
 		}
 
-		/** Sets the name by which others know it; empty: they do not. */
+		/** Sets the name registered for others; empty for none. */
 		public Builder application(String name) {
 			this.info = name.isEmpty() ? null : new InstanceInfo(name, "localhost", ProcessHandle.current().pid());
 			return this;

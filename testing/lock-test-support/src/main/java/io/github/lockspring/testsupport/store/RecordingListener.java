@@ -14,13 +14,13 @@ import io.github.lockspring.store.OwnerToken;
  */
 public final class RecordingListener implements InboxListener {
 
-	/** The locks that were granted, in the order of arrival. */
+	/** Returns the granted locks in order of arrival. */
 	public final List<Grant> grants = new CopyOnWriteArrayList<>();
 
-	/** The locks that others wait for, in the order of arrival. */
+	/** Returns the locks wanted by others in order of arrival. */
 	public final List<Wanted> wanted = new CopyOnWriteArrayList<>();
 
-	/** How often the inbox has become confirmed. */
+	/** Returns how often the inbox has become confirmed. */
 	public final AtomicInteger opened = new AtomicInteger();
 
 	@Override

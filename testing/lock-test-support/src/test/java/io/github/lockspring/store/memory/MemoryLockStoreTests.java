@@ -3,7 +3,6 @@ package io.github.lockspring.store.memory;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 
-import io.github.lockspring.store.LockStore.AcquireRequest.QueueMode;
 import io.github.lockspring.store.LockStore.AcquireRequest;
 import io.github.lockspring.store.LockStore.AcquireResult.Acquired;
 import io.github.lockspring.store.LockStore.AcquireResult.Busy;
@@ -11,6 +10,7 @@ import io.github.lockspring.store.LockStore.ReleaseRequest;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.testsupport.store.AbstractQueueingLockStoreTests;
+import io.github.lockspring.testsupport.store.RecordingListener;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -44,30 +44,34 @@ class MemoryLockStoreTests extends AbstractQueueingLockStoreTests {
 	void leaseEndsByTheInjectedClockAlone() {
 		AtomicLong clock = new AtomicLong(Long.MAX_VALUE - 5);
 		MemoryLockStore store = new MemoryLockStore(clock::get);
-		AcquireRequest request = new AcquireRequest("k", token(), Duration.ofMillis(100), QueueMode.NONE);
-		AcquireRequest other = new AcquireRequest("k", token(), Duration.ofMillis(100), QueueMode.NONE);
-		assertThat(store.acquire(request, TIMEOUT)).isInstanceOf(Acquired.class);
+		AcquireRequest request = new AcquireRequest("k", token(), Duration.ofMillis(100), false);
+		AcquireRequest other = new AcquireRequest("k", token(), Duration.ofMillis(100), false);
+		assertThat(store.acquire(request, TIMEOUT)).isCompletedWithValueMatching(Acquired.class::isInstance);
 		clock.addAndGet(Duration.ofMillis(100).toNanos() - 1);
-		assertThat(store.acquire(other, TIMEOUT)).isInstanceOf(Busy.class);
+		assertThat(store.acquire(other, TIMEOUT)).isCompletedWithValueMatching(Busy.class::isInstance);
 		clock.addAndGet(1);
-		assertThat(store.acquire(other, TIMEOUT)).isInstanceOf(Acquired.class);
+		assertThat(store.acquire(other, TIMEOUT)).isCompletedWithValueMatching(Acquired.class::isInstance);
 	}
 
 	@Test
-	void tokenThatKeepsTheLockLeavesTheQueueAlsoAsOneThatPolls() {
-		openInbox(instance('1'));
+	void tokenWithAShortGrantHasItsTurnASecondLater() {
+		RecordingListener listener = openInbox(instance('1'));
 		OwnerToken holder = token();
 		acquire(holder, LONG);
-		OwnerToken waiter = new OwnerToken(instance('1'), 1, 5000);
-		look(waiter, QueueMode.JOIN);
-		look(waiter, QueueMode.POLL);
+		OwnerToken withoutMessages = new OwnerToken(instance('2'), 1, OwnerToken.SHORT_GRANT_MILLIS);
+		queue(withoutMessages);
+		this.advance.addAndGet(Duration.ofMillis(900).toNanos());
+		OwnerToken earlier = new OwnerToken(instance('1'), 1, 5000);
+		queue(earlier);
+		this.advance.addAndGet(Duration.ofMillis(200).toNanos());
+		OwnerToken later = new OwnerToken(instance('1'), 2, 5000);
+		queue(later);
 		release(holder);
-		this.store.release(new ReleaseRequest(this.key, waiter, LONG, 0, BRIEF), TIMEOUT);
-		this.advance.addAndGet(BRIEF.toNanos());
-		OwnerToken next = token();
-		acquire(next, LONG);
-		release(next);
-		assertThat(leftovers()).isZero();
+		awaitGrant(listener, earlier, true);
+		release(earlier);
+		assertThat(queue(withoutMessages)).isInstanceOf(Acquired.class);
+		release(withoutMessages);
+		assertThat(queue(later)).isInstanceOf(Acquired.class);
 	}
 
 	@Test
@@ -75,7 +79,7 @@ class MemoryLockStoreTests extends AbstractQueueingLockStoreTests {
 		MemoryLockStore store = new MemoryLockStore();
 		OwnerToken token = token();
 		for (int i = 0; i < 1_000_000; i++) {
-			store.acquire(new AcquireRequest("k" + i, token, LONG, QueueMode.NONE), TIMEOUT);
+			store.acquire(new AcquireRequest("k" + i, token, LONG, false), TIMEOUT);
 			store.release(new ReleaseRequest("k" + i, token), TIMEOUT);
 		}
 		assertThat(store.size()).isZero();
@@ -87,7 +91,7 @@ class MemoryLockStoreTests extends AbstractQueueingLockStoreTests {
 		MemoryLockStore store = new MemoryLockStore(clock::get);
 		OwnerToken token = token();
 		for (int i = 0; i < 100_000; i++) {
-			store.acquire(new AcquireRequest("k" + i, token, Duration.ofMillis(100), QueueMode.JOIN), TIMEOUT);
+			store.acquire(new AcquireRequest("k" + i, token, Duration.ofMillis(100), true), TIMEOUT);
 			clock.addAndGet(Duration.ofMillis(10).toNanos());
 		}
 		assertThat(store.size()).isLessThan(100);
@@ -98,8 +102,8 @@ class MemoryLockStoreTests extends AbstractQueueingLockStoreTests {
 		AtomicLong clock = new AtomicLong();
 		MemoryLockStore store = new MemoryLockStore(clock::get);
 		OwnerToken holder = token();
-		store.acquire(new AcquireRequest("k", holder, LONG, QueueMode.NONE), TIMEOUT);
-		store.acquire(new AcquireRequest("k", token(), LONG, QueueMode.JOIN), TIMEOUT);
+		store.acquire(new AcquireRequest("k", holder, LONG, false), TIMEOUT);
+		store.acquire(new AcquireRequest("k", token(), LONG, true), TIMEOUT);
 		store.release(new ReleaseRequest("other", holder), TIMEOUT);
 		clock.addAndGet(Duration.ofSeconds(61).toNanos());
 		store.release(new ReleaseRequest("k", holder), TIMEOUT);

@@ -2,25 +2,18 @@ package io.github.lockspring.redis.internal.client;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collection;
 import java.util.List;
-import java.util.Set;
+import java.util.Objects;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Function;
-import java.util.stream.Collectors;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.data.redis.connection.ClusterSlotHashUtil;
-import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisClusterConnection;
 import org.springframework.data.redis.connection.RedisClusterNode;
-import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.core.RedisCallback;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
@@ -36,68 +29,33 @@ final class ClusterNodes implements AutoCloseable {
 	 * and threads with those of other nodes for a moment.
 	 *
 	 * One background thread replaces `known` as a whole, and everyone reads it. It is
-	 * loaded again while it is in use: every few seconds, and soon when it is suspect.
-	 * `loading` is true while the thread is busy or about to be; the caller that turns it
-	 * from false to true submits the task.
+	 * loaded again while it is in use: every few seconds, and sooner when it is suspect.
+	 * The thread has a queue of one task, so callers that ask at the same time cause two
+	 * at most.
 	 */
 
 	private static final Logger logger = LoggerFactory.getLogger(ClusterNodes.class);
 
-	private static final Duration MAX_AGE = Duration.ofSeconds(5);
+	private static final long MAX_AGE = Duration.ofSeconds(5).toNanos();
 
-	private static final Duration MIN_PAUSE = Duration.ofMillis(500);
+	private static final long MAX_AGE_IF_SUSPECT = Duration.ofMillis(500).toNanos();
 
-	private record Known(String[] bySlot, Set<String> names, long since) {
-	}
+	private final RedisConnections connections;
 
-	private final Function<Boolean, Collection<RedisClusterNode>> source;
+	private final ThreadPoolExecutor thread = DaemonThreads.onDemand("lock-redis-topology", 1, 1);
 
-	private final ThreadPoolExecutor thread = DaemonThreads.onDemand("lock-redis-topology", 1);
-
-	private final AtomicBoolean loading = new AtomicBoolean();
-
-	private volatile Known known = new Known(new String[0], Set.of(), 0);
+	private volatile String[] known = bySlot(List.of());
 
 	private volatile boolean suspect;
 
-	private volatile long lastTry = System.nanoTime() - MIN_PAUSE.toNanos();
+	private volatile long lastTry = System.nanoTime() - MAX_AGE;
 
 	/**
 	 * Starts without known nodes.
-	 * @param source loads the nodes, may block and fail; is given whether its last result
-	 * is suspect
+	 * @param connections ask the nodes for each other
 	 */
-	ClusterNodes(Function<Boolean, Collection<RedisClusterNode>> source) {
-		this.source = source;
-	}
-
-	/**
-	 * Loads the nodes through the driver.
-	 */
-	static Collection<RedisClusterNode> load(StringRedisTemplate template) {
-		List<RedisClusterNode> nodes = new ArrayList<>();
-		template.execute((RedisCallback<Boolean>) (connection) -> {
-			((RedisClusterConnection) connection).clusterGetNodes().forEach(nodes::add);
-			return true;
-		});
-		return nodes;
-	}
-
-	/**
-	 * Selects one node, round robin, leaving out those that are known to have failed.
-	 */
-	static RedisStandaloneConfiguration oneOf(Collection<RedisClusterNode> nodes, RedisClusterConfiguration cluster,
-			int turn) {
-		List<RedisClusterNode> healthy = nodes.stream().filter((node) -> !node.isMarkedAsFail()).toList();
-		if (healthy.isEmpty()) {
-			throw new IllegalStateException("No node of the cluster is known");
-		}
-		RedisClusterNode node = healthy.get(Math.floorMod(turn, healthy.size()));
-		RedisStandaloneConfiguration one = new RedisStandaloneConfiguration(node.getRequiredHost(),
-				node.getRequiredPort());
-		one.setUsername(cluster.getUsername());
-		one.setPassword(cluster.getPassword());
-		return one;
+	ClusterNodes(RedisConnections connections) {
+		this.connections = connections;
 	}
 
 	/**
@@ -105,21 +63,17 @@ final class ClusterNodes implements AutoCloseable {
 	 * @return {@link RedisConnections#ANY_SHARD} if it is not known
 	 */
 	String node(String key) {
-		Known known = this.known;
 		long now = System.nanoTime();
-		boolean nothing = known.bySlot.length == 0;
-		if (nothing || this.suspect || now - known.since > MAX_AGE.toNanos()) {
-			reload(now);
+		if (now - this.lastTry > (this.suspect ? MAX_AGE_IF_SUSPECT : MAX_AGE)) {
+			this.lastTry = now;
+			try {
+				this.thread.execute(this::load);
+			}
+			catch (RejectedExecutionException | Error ex) {
+				logger.trace("Closed, or loading already, or no thread at present", ex);
+			}
 		}
-		return nothing ? RedisConnections.ANY_SHARD
-				: known.bySlot[ClusterSlotHashUtil.calculateSlot(key.getBytes(StandardCharsets.UTF_8))];
-	}
-
-	/**
-	 * Returns the addresses of the masters that have slots.
-	 */
-	Set<String> names() {
-		return this.known.names;
+		return this.known[ClusterSlotHashUtil.calculateSlot(key.getBytes(StandardCharsets.UTF_8))];
 	}
 
 	/**
@@ -127,44 +81,30 @@ final class ClusterNodes implements AutoCloseable {
 	 */
 	void suspect() {
 		this.suspect = true;
-		reload(System.nanoTime());
-	}
-
-	private void reload(long now) {
-		if (now - this.lastTry < MIN_PAUSE.toNanos()) {
-			return;
-		}
-		if (this.loading.compareAndSet(false, true)) {
-			this.lastTry = now;
-			try {
-				this.thread.execute(this::load);
-			}
-			catch (RuntimeException | Error ex) {
-				// an error too: a machine may be out of threads for a moment
-				this.loading.set(false);
-				if (!(ex instanceof RejectedExecutionException)) {
-					logger.warn("The nodes of the cluster cannot be loaded at present", ex);
-				}
-			}
-		}
 	}
 
 	private void load() {
 		boolean suspect = this.suspect;
 		this.suspect = false;
 		try {
-			this.known = known(this.source.apply(suspect));
+			if (suspect) {
+				this.connections.refreshNodes();
+			}
+			this.known = bySlot(this.connections.call(ClusterNodes::nodes));
 		}
 		catch (RuntimeException | Error ex) {
 			this.suspect = true;
 			logger.debug("The nodes of the cluster cannot be loaded at present", ex);
 		}
-		finally {
-			this.loading.set(false);
-		}
 	}
 
-	private static Known known(Collection<RedisClusterNode> nodes) {
+	private static Iterable<RedisClusterNode> nodes(StringRedisTemplate template) {
+		RedisCallback<Iterable<RedisClusterNode>> nodes = (connection) -> ((RedisClusterConnection) connection)
+			.clusterGetNodes();
+		return Objects.requireNonNull(template.execute(nodes));
+	}
+
+	private static String[] bySlot(Iterable<RedisClusterNode> nodes) {
 		String[] bySlot = new String[ClusterSlotHashUtil.SLOT_COUNT];
 		Arrays.fill(bySlot, RedisConnections.ANY_SHARD);
 		for (RedisClusterNode node : nodes) {
@@ -175,8 +115,7 @@ final class ClusterNodes implements AutoCloseable {
 				}
 			}
 		}
-		Set<String> names = Arrays.stream(bySlot).collect(Collectors.toSet());
-		return new Known(bySlot, names, System.nanoTime());
+		return bySlot;
 	}
 
 	@Override

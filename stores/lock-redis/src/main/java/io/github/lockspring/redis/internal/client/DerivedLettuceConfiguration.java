@@ -1,6 +1,9 @@
 package io.github.lockspring.redis.internal.client;
 
 import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 import io.github.lockspring.redis.internal.client.RedisConnections.Topology;
@@ -29,12 +32,15 @@ import org.springframework.util.StringUtils;
 /**
  * The application's Lettuce configuration, changed to what locks need: short timeouts,
  * fast reconnection, commands rejected while disconnected, the master only, no pool.
+ *
+ * @param commandTimeout how long callers wait for a reply unless they say otherwise
  */
-final class DerivedLettuceConfiguration {
+record DerivedLettuceConfiguration(LettuceClientConfiguration application, RedisConfiguration redisConfiguration,
+		Duration commandTimeout, Duration connectTimeout, ClientResources resources) {
 
 	private static final Duration MAX_RECONNECT_DELAY = Duration.ofMillis(500);
 
-	private static final Duration MAX_TOPOLOGY_REFRESH_PAUSE = Duration.ofSeconds(1);
+	private static final Duration TOPOLOGY_REFRESH_PAUSE = Duration.ofSeconds(1);
 
 	/**
 	 * With Sentinel and Cluster. A paused master accepts connections, and while a client
@@ -52,28 +58,20 @@ final class DerivedLettuceConfiguration {
 	/** At most; with 3 more system calls are made, with 256 the server waits. */
 	private static final int COMMANDS_PER_FLUSH = 8;
 
-	private final LettuceClientConfiguration application;
-
-	private final RedisConfiguration redisConfiguration;
-
-	private final Duration commandTimeout;
-
-	private final Duration connectTimeout;
-
-	private final ClientResources resources;
+	/** Commands without a reply, of one connection; the driver refuses further ones. */
+	private static final int MAX_PENDING = 50_000;
 
 	DerivedLettuceConfiguration(LettuceClientConfiguration application, RedisConfiguration redisConfiguration,
 			Duration commandTimeout, Duration connectTimeout) {
-		this.application = application;
-		this.redisConfiguration = redisConfiguration;
-		this.commandTimeout = commandTimeout;
-		this.connectTimeout = connectTimeout;
-		this.resources = application.getClientResources()
-			.map(DerivedLettuceConfiguration::sharing)
+		this(application, redisConfiguration, commandTimeout, connectTimeout,
+				resources(application.getClientResources()));
+	}
+
+	private static ClientResources resources(Optional<ClientResources> application) {
+		return application.map(DerivedLettuceConfiguration::sharing)
 			.orElseGet(() -> DefaultClientResources.builder().ioThreadPoolSize(2).computationThreadPoolSize(2))
 			.reconnectDelay(Delay.exponential(Duration.ZERO, MAX_RECONNECT_DELAY, 2, TimeUnit.MILLISECONDS))
-			.nettyCustomizer(consolidatingFlushes(application.getClientResources()
-				.map(ClientResources::nettyCustomizer)
+			.nettyCustomizer(consolidatingFlushes(application.map(ClientResources::nettyCustomizer)
 				.orElse(DefaultClientResources.DEFAULT_NETTY_CUSTOMIZER)))
 			.build();
 	}
@@ -119,31 +117,14 @@ final class DerivedLettuceConfiguration {
 		};
 	}
 
-	RedisConfiguration redisConfiguration() {
-		return this.redisConfiguration;
-	}
-
-	/**
-	 * Returns how long callers wait for a reply unless they say otherwise.
-	 */
-	Duration commandTimeout() {
-		return this.commandTimeout;
-	}
-
 	/*
 	 * With a read preference, Lettuce finds the master among several nodes, but
 	 * subscribes at the configured node.
 	 */
 	Topology topology() {
-		if (RedisConfiguration.isClusterConfiguration(this.redisConfiguration)) {
-			return Topology.CLUSTER;
-		}
-		if (RedisConfiguration.isSentinelConfiguration(this.redisConfiguration)) {
-			return Topology.SENTINEL;
-		}
-		boolean oneNode = this.application.getReadFrom().isEmpty()
-				&& !RedisConfiguration.isStaticMasterReplicaConfiguration(this.redisConfiguration);
-		return oneNode ? Topology.SINGLE : Topology.UNKNOWN;
+		Topology topology = Topology.of(this.redisConfiguration);
+		return (topology == Topology.SINGLE && this.application.getReadFrom().isPresent()) ? Topology.UNKNOWN
+				: topology;
 	}
 
 	/**
@@ -168,7 +149,7 @@ final class DerivedLettuceConfiguration {
 	 */
 	LettuceClientConfiguration dedicated() {
 		return builder(options().mutate().autoReconnect(false).build(),
-				longer(this.commandTimeout, MIN_DEDICATED_HANDSHAKE_TIMEOUT))
+				Collections.max(List.of(this.commandTimeout, MIN_DEDICATED_HANDSHAKE_TIMEOUT)))
 			.build();
 	}
 
@@ -197,15 +178,17 @@ final class DerivedLettuceConfiguration {
 	private Duration handshakeTimeout() {
 		Topology topology = topology();
 		boolean failover = topology == Topology.SENTINEL || topology == Topology.CLUSTER;
-		return longer(this.commandTimeout, failover ? MIN_FAILOVER_HANDSHAKE_TIMEOUT : this.connectTimeout);
+		return Collections
+			.max(List.of(this.commandTimeout, failover ? MIN_FAILOVER_HANDSHAKE_TIMEOUT : this.connectTimeout));
 	}
 
 	private ClientOptions options() {
 		ClientOptions options = this.application.getClientOptions().orElseGet(ClientOptions::create);
 		SocketOptions socket = options.getSocketOptions();
-		Duration connectTimeout = shorter(socket.getConnectTimeout(), handshakeTimeout());
+		Duration connectTimeout = RedisConnections.shorter(socket.getConnectTimeout(), handshakeTimeout());
 		ClientOptions ours = options.mutate()
 			.autoReconnect(true)
+			.requestQueueSize(Math.min(options.getRequestQueueSize(), MAX_PENDING))
 			.suspendReconnectOnProtocolFailure(false)
 			.disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
 			.socketOptions(socket.mutate().connectTimeout(connectTimeout).build())
@@ -217,31 +200,17 @@ final class DerivedLettuceConfiguration {
 
 	/*
 	 * A client that does not look for a new master at the first sign of a failure keeps
-	 * using the old one. The application's settings are kept where they refresh the
-	 * topology more often.
+	 * using the old one.
 	 */
 	private static ClusterClientOptions forCluster(ClientOptions options) {
 		ClusterClientOptions present = (options instanceof ClusterClientOptions cluster) ? cluster
 				: ClusterClientOptions.builder(options).build();
-		ClusterTopologyRefreshOptions refresh = present.getTopologyRefreshOptions();
-		ClusterTopologyRefreshOptions.Builder ours = ClusterTopologyRefreshOptions.builder()
-			.adaptiveRefreshTriggersTimeout(shorter(refresh.getAdaptiveRefreshTimeout(), MAX_TOPOLOGY_REFRESH_PAUSE))
-			.refreshTriggersReconnectAttempts(Math.min(refresh.getRefreshTriggersReconnectAttempts(),
-					ClusterTopologyRefreshOptions.DEFAULT_REFRESH_TRIGGERS_RECONNECT_ATTEMPTS))
-			.dynamicRefreshSources(refresh.useDynamicRefreshSources())
-			.closeStaleConnections(refresh.isCloseStaleConnections());
-		if (refresh.isPeriodicRefreshEnabled()) {
-			ours.enablePeriodicRefresh(refresh.getRefreshPeriod());
-		}
-		return present.mutate().topologyRefreshOptions(ours.build()).build();
-	}
-
-	private static Duration shorter(Duration one, Duration other) {
-		return (one.compareTo(other) < 0) ? one : other;
-	}
-
-	private static Duration longer(Duration one, Duration other) {
-		return (one.compareTo(other) > 0) ? one : other;
+		return present.mutate()
+			.topologyRefreshOptions(ClusterTopologyRefreshOptions.builder()
+				.adaptiveRefreshTriggersTimeout(TOPOLOGY_REFRESH_PAUSE)
+				.dynamicRefreshSources(present.getTopologyRefreshOptions().useDynamicRefreshSources())
+				.build())
+			.build();
 	}
 
 }

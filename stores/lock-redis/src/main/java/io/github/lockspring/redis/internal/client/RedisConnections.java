@@ -2,110 +2,244 @@ package io.github.lockspring.redis.internal.client;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 
+import io.github.lockspring.LockUnavailableException;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.data.redis.core.script.RedisScript;
 
 /**
- * A store's own connections to the application's Redis. Thread-safe; does not connect
- * before the first call.
+ * A store's own connections to the application's Redis. Executes scripts, and decides for
+ * each driver when a connection is bad. Thread-safe; does not connect before the first
+ * call.
  *
  * @since 0.1
  */
-public interface RedisConnections extends AutoCloseable {
+public abstract class RedisConnections implements RedisScriptExecutor {
 
 	/**
 	 * The shard of all keys where one server holds them, and of commands that any server
 	 * may execute.
 	 */
-	String ANY_SHARD = "";
+	static final String ANY_SHARD = "";
+
+	private final RedisEndpoint endpoint;
+
+	private final Topology topology;
+
+	private final Duration commandTimeout;
+
+	private final ConnectionHealth health;
+
+	private final @Nullable ClusterNodes nodes;
 
 	/**
-	 * Runs commands and waits for their result no longer than the timeout, which includes
-	 * connecting.
+	 * Creates connections.
+	 * @param endpoint names their server in messages
+	 * @param commandTimeout the longest time for one command
+	 */
+	RedisConnections(RedisEndpoint endpoint, Topology topology, Duration commandTimeout) {
+		this.endpoint = endpoint;
+		this.topology = topology;
+		this.commandTimeout = commandTimeout;
+		this.health = new ConnectionHealth(commandTimeout);
+		this.nodes = (topology == Topology.CLUSTER) ? new ClusterNodes(this) : null;
+	}
+
+	/**
+	 * {@inheritDoc} Does not block, unless {@link #isBlocking()}. While there is no
+	 * connection it fails, and one is opened in the background. What depends on the reply
+	 * must not block.
+	 */
+	@Override
+	public final <T> CompletionStage<T> execute(RedisScript<T> script, List<String> keys, Object[] args,
+			Duration timeout) {
+		Duration limit = shorter(timeout, this.commandTimeout);
+		String shard = shard(keys.get(0));
+		long now = System.nanoTime();
+		if (this.nodes != null && this.health.isLate(shard, now)) {
+			this.nodes.suspect();
+		}
+		if (this.health.isSilent(shard, now)) {
+			this.health.replaced(shard, now);
+			replace(shard);
+		}
+		this.health.sent(shard, now);
+		return send(shard, script, keys, args, limit).handle((reply, failure) -> {
+			ended(shard, now, failure);
+			return this.endpoint.usable(reply, failure, limit);
+		});
+	}
+
+	/**
+	 * Runs commands that are no scripts, and waits for their result: for each reply no
+	 * longer than the command timeout.
 	 * @param <T> type of the result
-	 * @param shard the server that is expected to reply; calls to different servers do
-	 * not wait for each other
-	 * @param commands the commands, which may be repeated
-	 * @param timeout the longest wait
+	 * @param commands the commands
 	 * @return the result of the commands
+	 * @throws LockUnavailableException without a result
+	 */
+	public final <T extends @Nullable Object> T run(Function<StringRedisTemplate, T> commands) {
+		long sent = System.nanoTime();
+		try {
+			return call(commands);
+		}
+		catch (RuntimeException ex) {
+			ended(ANY_SHARD, sent, ex);
+			throw this.endpoint.unavailable(this.commandTimeout, ex);
+		}
+	}
+
+	private void ended(String shard, long sent, @Nullable Throwable failure) {
+		if (failure == null || RedisErrors.isErrorReply(failure)) {
+			this.health.replied(shard);
+		}
+		if (failure == null) {
+			return;
+		}
+		if (this.nodes != null && (!RedisErrors.isErrorReply(failure) || RedisErrors.isTopologyChange(failure))) {
+			this.nodes.suspect();
+		}
+		if ((RedisErrors.isReadOnly(failure) || isBroken(failure)) && this.health.mayReplace(sent, System.nanoTime())) {
+			replace(ANY_SHARD);
+		}
+	}
+
+	/**
+	 * Sends a script, once.
+	 * @param shard the server that executes it
+	 * @return the reply, or the failure of the driver or of Spring Data; may never
+	 * complete
+	 */
+	abstract <T> CompletionStage<T> send(String shard, RedisScript<T> script, List<String> keys, Object[] args,
+			Duration timeout);
+
+	/**
+	 * Runs commands.
 	 * @throws RuntimeException as the driver or Spring Data throws it
 	 */
-	<T extends @Nullable Object> T call(String shard, Function<StringRedisTemplate, T> commands, Duration timeout);
+	abstract <T extends @Nullable Object> T call(Function<StringRedisTemplate, T> commands);
 
 	/**
-	 * Sends a script without waiting for its reply. Commands that are sent later to the
-	 * server of its keys are executed after it. Never blocks.
-	 * @param script the script
-	 * @param keys its keys, all of them in one hash slot
-	 * @param args its arguments, as text
-	 * @return the reply as text, or a failure; empty if that is not possible, now or ever
+	 * Returns whether a failure means that other connections to the server are broken
+	 * too, and that the driver does not replace them.
 	 */
-	default Optional<CompletionStage<String>> executeAsync(RedisScript<String> script, List<String> keys,
-			Object[] args) {
-		return Optional.empty();
+	boolean isBroken(Throwable failure) {
+		return false;
 	}
+
+	/**
+	 * Replaces the connections to a server, or to all of them. Returns soon.
+	 */
+	abstract void replace(String shard);
+
+	/**
+	 * Makes the driver look for the nodes of the cluster. May block, and fail.
+	 */
+	void refreshNodes() {
+		// Spring Data asks a node each time
+	}
+
+	/**
+	 * Returns whether a script occupies the thread that executes it.
+	 * @return false if it is only sent
+	 */
+	public abstract boolean isBlocking();
 
 	/**
 	 * Names the server that holds a key, as far as is known. Never blocks.
 	 * @param name the key, with its prefix
-	 * @return the server's name, or {@link #ANY_SHARD}
+	 * @return the server's name, or an empty one
 	 */
-	String shard(String name);
-
-	/**
-	 * Creates connections for commands that must follow each other on the same one. Does
-	 * not connect.
-	 * @param size the largest number of connections
-	 * @return the connections, to be closed by the caller
-	 * @throws UnsupportedOperationException if no single server executes all commands
-	 */
-	DedicatedConnections dedicated(int size);
-
-	/**
-	 * Reports that the connected server may no longer be the master: it does not reply,
-	 * or has no replicas. Returns at once.
-	 */
-	void suspect();
+	public final String shard(String name) {
+		return (this.nodes != null) ? this.nodes.node(name) : ANY_SHARD;
+	}
 
 	/**
 	 * Creates and starts a factory for one subscription. May block, and fails while Redis
 	 * is unavailable. Requires {@link #canSubscribe}.
-	 * @return the factory, to be passed to {@link #closeSubscriber}
+	 * @return the factory, to be passed to {@link #close(RedisConnectionFactory)}
 	 */
-	RedisConnectionFactory openSubscriber();
+	public abstract RedisConnectionFactory openSubscriber();
 
 	/**
-	 * Closes a factory that {@link #openSubscriber} returned.
-	 * @param subscriber the factory
+	 * Creates and starts a factory each of whose connections is one to the server, which
+	 * is not replaced transparently when it breaks.
+	 * @param size the largest number of connections
+	 * @return the factory, to be passed to {@link #close(RedisConnectionFactory)}
 	 */
-	void closeSubscriber(RedisConnectionFactory subscriber);
+	abstract RedisConnectionFactory openDedicated(int size);
+
+	/**
+	 * Closes a factory that was opened here.
+	 * @param factory the factory
+	 */
+	public abstract void close(RedisConnectionFactory factory);
+
+	/**
+	 * Closes a dedicated connection that must not be used again.
+	 */
+	void discard(RedisConnection connection) {
+		connection.close();
+	}
+
+	/**
+	 * Waits until replicas have everything that a dedicated connection has written.
+	 * @return the number of replicas that have it
+	 */
+	long waitForReplicas(RedisConnection connection, byte[] replicas, byte[] millis) {
+		throw new UnsupportedOperationException();
+	}
 
 	/**
 	 * Returns whether subscriptions are possible. Never blocks.
 	 * @return false if they never are
 	 */
-	boolean canSubscribe();
+	public boolean canSubscribe() {
+		return true;
+	}
 
 	/**
 	 * Returns how servers share the keys.
 	 * @return the topology
 	 */
-	Topology topology();
+	public final Topology topology() {
+		return this.topology;
+	}
+
+	/**
+	 * Describes the server.
+	 * @return the endpoint
+	 */
+	public final RedisEndpoint endpoint() {
+		return this.endpoint;
+	}
+
+	final Duration commandTimeout() {
+		return this.commandTimeout;
+	}
+
+	static Duration shorter(Duration one, Duration other) {
+		return (one.compareTo(other) < 0) ? one : other;
+	}
 
 	@Override
-	void close();
+	public void close() {
+		if (this.nodes != null) {
+			this.nodes.close();
+		}
+	}
 
 	/**
 	 * How many servers execute commands.
 	 */
-	enum Topology {
+	public enum Topology {
 
 		/**
 		 * One server for everything, subscriptions included.
@@ -126,6 +260,16 @@ public interface RedisConnections extends AutoCloseable {
 		 * Each hash slot has its own server.
 		 */
 		CLUSTER;
+
+		static Topology of(RedisConfiguration configuration) {
+			if (RedisConfiguration.isClusterConfiguration(configuration)) {
+				return CLUSTER;
+			}
+			if (RedisConfiguration.isSentinelConfiguration(configuration)) {
+				return SENTINEL;
+			}
+			return RedisConfiguration.isStaticMasterReplicaConfiguration(configuration) ? UNKNOWN : SINGLE;
+		}
 
 		/**
 		 * Returns whether one server executes everything at any time.

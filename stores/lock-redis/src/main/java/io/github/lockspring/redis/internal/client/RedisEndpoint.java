@@ -2,9 +2,10 @@ package io.github.lockspring.redis.internal.client;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.Stream;
+import java.util.concurrent.CompletionException;
 
 import io.github.lockspring.LockUnavailableException;
 import org.jspecify.annotations.Nullable;
@@ -13,7 +14,6 @@ import org.springframework.data.redis.connection.NamedNode;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisConfiguration.ClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConfiguration.SentinelConfiguration;
-import org.springframework.data.redis.connection.RedisConfiguration.StaticMasterReplicaConfiguration;
 import org.springframework.data.redis.connection.RedisConfiguration.WithDomainSocket;
 import org.springframework.data.redis.connection.RedisConfiguration.WithHostAndPort;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -42,17 +42,14 @@ public final class RedisEndpoint {
 
 	private final String details;
 
-	private final int addresses;
-
 	private final @Nullable String name;
 
 	private volatile boolean replied;
 
-	private RedisEndpoint(@Nullable String name, String address, String details, int addresses) {
+	private RedisEndpoint(@Nullable String name, String address, String details) {
 		this.name = name;
 		this.address = address;
 		this.details = details;
-		this.addresses = addresses;
 	}
 
 	/**
@@ -60,7 +57,7 @@ public final class RedisEndpoint {
 	 */
 	static RedisEndpoint of(RedisConnectionFactory factory, @Nullable String beanName) {
 		return new RedisEndpoint(null, " of a " + factory.getClass().getName(),
-				(beanName != null) ? "bean '" + beanName + "'" : "", 1);
+				(beanName != null) ? "bean '" + beanName + "'" : "");
 	}
 
 	/**
@@ -83,7 +80,7 @@ public final class RedisEndpoint {
 		}
 		List<String> addresses = addresses(configuration);
 		return new RedisEndpoint((addresses.size() == 1) ? addresses.get(0) : null,
-				kind(configuration) + String.join(", ", addresses), String.join(", ", details), addresses.size());
+				kind(configuration) + String.join(", ", addresses), String.join(", ", details));
 	}
 
 	private static String user(RedisConfiguration configuration) {
@@ -105,26 +102,19 @@ public final class RedisEndpoint {
 
 	private static List<String> addresses(RedisConfiguration configuration) {
 		if (configuration instanceof SentinelConfiguration sentinel) {
-			return sorted(sentinel.getSentinels().stream().map(RedisNode::asString));
+			return sorted(sentinel.getSentinels());
 		}
 		if (configuration instanceof ClusterConfiguration cluster) {
-			return sorted(cluster.getClusterNodes().stream().map(RedisNode::asString));
-		}
-		if (configuration instanceof StaticMasterReplicaConfiguration replicas) {
-			return sorted(replicas.getNodes().stream().map(RedisEndpoint::address));
+			return sorted(cluster.getClusterNodes());
 		}
 		if (configuration instanceof WithHostAndPort server) {
-			return List.of(address(server));
+			return List.of(new RedisNode(server.getHostName(), server.getPort()).asString());
 		}
-		return List.of((configuration instanceof WithDomainSocket socket) ? socket.getSocket() : "an unknown address");
+		return List.of((configuration instanceof WithDomainSocket socket) ? socket.getSocket() : "several addresses");
 	}
 
-	private static String address(WithHostAndPort server) {
-		return new RedisNode(server.getHostName(), server.getPort()).asString();
-	}
-
-	private static List<String> sorted(Stream<String> addresses) {
-		return addresses.sorted().toList();
+	private static List<String> sorted(Collection<RedisNode> nodes) {
+		return nodes.stream().map(RedisNode::asString).sorted().toList();
 	}
 
 	/**
@@ -152,11 +142,19 @@ public final class RedisEndpoint {
 		return this.details;
 	}
 
-	/** Records that the server has replied. */
-	void replied() {
-		if (!this.replied) {
-			this.replied = true;
+	/**
+	 * Returns the reply to a script.
+	 * @throws LockUnavailableException without one
+	 */
+	<T> T usable(@Nullable T reply, @Nullable Throwable failure, Duration timeout) {
+		if (failure != null) {
+			throw unavailable(timeout, failure);
 		}
+		if (reply == null) {
+			throw RedisErrors.noReply();
+		}
+		this.replied = true;
+		return reply;
 	}
 
 	/**
@@ -165,7 +163,10 @@ public final class RedisEndpoint {
 	 * @param failure the failure
 	 * @return the exception to throw
 	 */
-	LockUnavailableException unavailable(Duration timeout, RuntimeException failure) {
+	LockUnavailableException unavailable(Duration timeout, Throwable failure) {
+		if (failure instanceof CompletionException && failure.getCause() != null) {
+			return unavailable(timeout, failure.getCause());
+		}
 		if (failure instanceof LockUnavailableException unavailable) {
 			return unavailable;
 		}
@@ -178,10 +179,10 @@ public final class RedisEndpoint {
 					failure);
 		}
 		if (RedisErrors.isErrorReply(failure)) {
-			replied();
+			this.replied = true;
 		}
 		boolean permanent = RedisErrors.isRefusal(failure)
-				|| !this.replied && RedisErrors.wrongAddresses(failure) >= this.addresses;
+				|| !this.replied && this.name != null && RedisErrors.isWrongAddress(failure);
 		return new LockUnavailableException(server + ": " + RedisErrors.problems(failure), RedisErrors.remedy(failure),
 				failure, permanent);
 	}

@@ -1,6 +1,7 @@
 package io.github.lockspring.redis.internal.client;
 
 import java.net.ConnectException;
+import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
@@ -32,12 +33,11 @@ import org.springframework.util.StringUtils;
 public final class RedisErrors {
 
 	/*
-	 * TRYAGAIN: while a slot migrates, a script is refused if one of its keys is missing.
-	 * MOVED and ASK reach a caller only after the driver has followed several redirects
-	 * in vain; Jedis then reports the last of these messages. CLUSTERDOWN: a master has
-	 * failed and no replica has replaced it yet.
+	 * MOVED and ASK reach a caller only after the driver has followed a redirect in vain;
+	 * Jedis then reports the last of these messages. CLUSTERDOWN: a master has failed and
+	 * no replica has replaced it yet.
 	 */
-	private static final List<String> TRANSIENT = List.of("TRYAGAIN", "MOVED ", "ASK ", "CLUSTERDOWN",
+	private static final List<String> TOPOLOGY_CHANGES = List.of("MOVED ", "ASK ", "CLUSTERDOWN",
 			"No more cluster attempts");
 
 	/**
@@ -131,7 +131,7 @@ public final class RedisErrors {
 			return parser.apply(reply.split(" ", maxWords));
 		}
 		catch (IndexOutOfBoundsException | NumberFormatException ex) {
-			throw new LockUnavailableException("Redis returned an unexpected reply: " + reply, ex);
+			throw unexpected(reply);
 		}
 	}
 
@@ -140,7 +140,7 @@ public final class RedisErrors {
 	 * @param cause the driver's exception or an {@link InterruptedException}
 	 * @return the exception to throw
 	 */
-	public static LockUnavailableException interrupted(Exception cause) {
+	static LockUnavailableException interrupted(Throwable cause) {
 		// the drivers differ in whether they leave the flag set
 		Thread.currentThread().interrupt();
 		return new LockUnavailableException(
@@ -148,15 +148,15 @@ public final class RedisErrors {
 	}
 
 	/** Whether the calling thread was interrupted while it waited. */
-	static boolean isInterrupt(RuntimeException failure) {
+	static boolean isInterrupt(Throwable failure) {
 		return hasCause(failure, (cause) -> cause instanceof InterruptedException
 				|| cause.getClass().getSimpleName().equals("RedisCommandInterruptedException"));
 	}
 
 	/** Whether the caller has given up waiting for the reply. */
-	static boolean isReplyMissing(RuntimeException failure) {
-		return hasCause(failure,
-				(cause) -> cause instanceof QueryTimeoutException || cause instanceof TimeoutException);
+	static boolean isReplyMissing(Throwable failure) {
+		return hasCause(failure, (cause) -> cause instanceof QueryTimeoutException || cause instanceof TimeoutException
+				|| cause instanceof SocketTimeoutException);
 	}
 
 	/**
@@ -215,8 +215,7 @@ public final class RedisErrors {
 	 * @return false if it may succeed later
 	 */
 	public static boolean isRefusal(Throwable failure) {
-		return roots(failure)
-			.anyMatch((root) -> known(message(root)).filter((error) -> error.topic() != Topic.OTHER).isPresent());
+		return isLoginRefusal(failure) || isAbout(Topic.SETTING, failure);
 	}
 
 	/**
@@ -225,29 +224,31 @@ public final class RedisErrors {
 	 * @return false for a missing permission
 	 */
 	public static boolean isLoginRefusal(Throwable failure) {
-		return roots(failure)
-			.anyMatch((root) -> known(message(root)).filter((error) -> error.topic() == Topic.LOGIN).isPresent());
+		return isAbout(Topic.LOGIN, failure);
 	}
 
-	/**
-	 * Counts the addresses that are unknown or no Redis; 0 if another one may be right.
-	 */
-	static int wrongAddresses(Throwable failure) {
-		List<Throwable> roots = roots(failure).toList();
-		boolean all = roots.stream()
-			.allMatch((root) -> cause(root, UnknownHostException.class::isInstance) != null || isOtherProtocol(root));
-		return all ? roots.size() : 0;
+	private static boolean isAbout(Topic topic, Throwable failure) {
+		return roots(failure)
+			.anyMatch((root) -> known(message(root)).filter((error) -> error.topic() == topic).isPresent());
+	}
+
+	/** Whether the address is unknown, or not one of a Redis. */
+	static boolean isWrongAddress(Throwable failure) {
+		return roots(failure)
+			.allMatch((root) -> hasCause(root, UnknownHostException.class::isInstance) || isOtherProtocol(root));
 	}
 
 	private static boolean isOtherProtocol(Throwable failure) {
-		return cause(failure,
-				(cause) -> NO_PROTOCOL.stream().anyMatch(String.valueOf(cause.getMessage())::startsWith)) != null;
+		return hasCause(failure,
+				(cause) -> NO_PROTOCOL.stream().anyMatch(String.valueOf(cause.getMessage())::startsWith));
 	}
 
 	/**
 	 * Whether there was no reply in time, so another attempt may succeed.
+	 * @param failure the failure
+	 * @return false if there was a reply, or no connection
 	 */
-	static boolean isTimeout(Throwable failure) {
+	public static boolean isTimeout(Throwable failure) {
 		return hasCause(failure, (cause) -> cause instanceof QueryTimeoutException
 				|| cause.getClass().getSimpleName().contains("Timeout"));
 	}
@@ -278,25 +279,17 @@ public final class RedisErrors {
 	}
 
 	/**
-	 * Whether a cluster has refused a valid command that it will accept soon: the server
-	 * is not ready for it, or another server is responsible by now.
-	 */
-	static boolean isTransient(RuntimeException failure) {
-		return TRANSIENT.stream().anyMatch(message(failure)::startsWith);
-	}
-
-	/**
 	 * Whether the failure indicates that the known cluster topology is out of date. A
 	 * migrating slot alone does not.
 	 */
-	static boolean isTopologyChange(RuntimeException failure) {
-		return isTransient(failure) && !isTryAgain(failure);
+	static boolean isTopologyChange(Throwable failure) {
+		return TOPOLOGY_CHANGES.stream().anyMatch(message(failure)::startsWith);
 	}
 
 	/**
 	 * Whether the server has become a replica.
 	 */
-	static boolean isReadOnly(RuntimeException failure) {
+	static boolean isReadOnly(Throwable failure) {
 		return message(failure).contains("READONLY ");
 	}
 
@@ -308,16 +301,6 @@ public final class RedisErrors {
 	 */
 	public static boolean isTryAgain(Throwable failure) {
 		return message(failure).startsWith("TRYAGAIN");
-	}
-
-	/**
-	 * Whether a node of a cluster has refused a script because its keys are in several
-	 * hash slots.
-	 * @param failure the failure
-	 * @return whether each key alone may succeed
-	 */
-	public static boolean isCrossSlot(Throwable failure) {
-		return message(failure).contains("CROSSSLOT");
 	}
 
 	/**

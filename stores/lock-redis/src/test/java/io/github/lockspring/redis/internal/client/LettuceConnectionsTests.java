@@ -4,13 +4,12 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
+import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.testsupport.network.TcpProxy;
 import io.github.lockspring.testsupport.redis.RedisServer;
 import io.lettuce.core.resource.ClientResources;
 import org.junit.jupiter.api.Test;
 
-import org.springframework.dao.QueryTimeoutException;
-import org.springframework.data.redis.RedisConnectionFailureException;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 
@@ -24,6 +23,9 @@ class LettuceConnectionsTests {
 
 	private static final Duration PATIENT = Duration.ofSeconds(10);
 
+	private static final RedisEndpoint ENDPOINT = RedisEndpoint.of(new RedisStandaloneConfiguration(), false, false,
+			null);
+
 	@Test
 	void attemptForWhichThereIsNoThreadFailsAndIsFollowedByAnother() {
 		RedisServer server = RedisServer.shared();
@@ -31,18 +33,16 @@ class LettuceConnectionsTests {
 		DerivedLettuceConfiguration derived = new DerivedLettuceConfiguration(
 				LettuceClientConfiguration.defaultConfiguration(),
 				new RedisStandaloneConfiguration(server.host(), server.port()), PATIENT, PATIENT);
-		try (LettuceConnections connections = new LettuceConnections(derived, (task) -> {
+		try (LettuceConnections connections = new LettuceConnections(derived, ENDPOINT, (task) -> {
 			if (attempts.incrementAndGet() == 1) {
 				throw new OutOfMemoryError("unable to create native thread");
 			}
 			new Thread(task).start();
 		})) {
-			assertThatExceptionOfType(RedisConnectionFailureException.class).isThrownBy(
-					() -> connections.call(RedisConnections.ANY_SHARD, (template) -> template.hasKey("any"), PATIENT))
-				.withCauseInstanceOf(OutOfMemoryError.class);
-			assertThat(connections.<Boolean>call(RedisConnections.ANY_SHARD, (template) -> template.hasKey("any"),
-					PATIENT))
-				.isFalse();
+			assertThatExceptionOfType(LockUnavailableException.class)
+				.isThrownBy(() -> connections.run((template) -> template.hasKey("any")))
+				.withRootCauseInstanceOf(OutOfMemoryError.class);
+			assertThat(connections.<Boolean>run((template) -> template.hasKey("any"))).isFalse();
 		}
 		assertThat(attempts).hasValue(2);
 	}
@@ -56,12 +56,13 @@ class LettuceConnectionsTests {
 					LettuceClientConfiguration.defaultConfiguration(),
 					new RedisStandaloneConfiguration("127.0.0.1", proxy.port()), Duration.ofMillis(100),
 					Duration.ofMinutes(2));
-			LettuceConnections connections = new LettuceConnections(derived, (task) -> {
+			LettuceConnections connections = new LettuceConnections(derived, ENDPOINT, (task) -> {
 				connecting.set(new Thread(task));
 				connecting.get().start();
 			});
-			assertThatExceptionOfType(QueryTimeoutException.class).isThrownBy(() -> connections
-				.call(RedisConnections.ANY_SHARD, (template) -> template.hasKey("any"), Duration.ofMillis(100)));
+			assertThatExceptionOfType(LockUnavailableException.class)
+				.isThrownBy(() -> connections.run((template) -> template.hasKey("any")))
+				.withMessageEndingWith("did not reply within 100ms");
 			long start = System.nanoTime();
 			connections.close();
 			assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofMinutes(1));

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.internal.Stages;
 import io.github.lockspring.redis.Driver;
 import io.github.lockspring.redis.internal.client.DedicatedConnections.PooledConnection;
 import io.github.lockspring.testsupport.redis.RedisServer;
@@ -30,18 +31,19 @@ class ReplicatedScriptExecutorTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void f27ConnectionsOfOthersThatEndedWhileIdleAreNoReasonToFail(Driver driver) {
+	void f27ConnectionsThatEndedWhileIdleFailOneRequest(Driver driver) {
 		try (RedisServer server = RedisServer.start();
-				RedisConnections connections = RedisConnectionsFactory.create(driver.factory(server.port()), PATIENT,
+				RedisConnections connections = DerivedConnections.create(driver.factory(server.port()), null, PATIENT,
 						PATIENT);
-				DedicatedConnections dedicated = connections.dedicated(CONNECTIONS);
+				DedicatedConnections dedicated = new DedicatedConnections(connections, CONNECTIONS);
 				RedisScriptExecutor few = runner(dedicated)) {
 			List<PooledConnection> borrowed = IntStream.range(0, CONNECTIONS)
 				.mapToObj((i) -> dedicated.borrow())
 				.toList();
 			borrowed.forEach((each) -> dedicated.returnToPool(each));
 			server.restart();
-			assertThat(few.execute(LENGTH_OF_LIST, List.of("list"), new Object[0], PATIENT)).isEqualTo("0");
+			assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> length(few, "list"));
+			assertThat(length(few, "list")).isEqualTo("0");
 		}
 	}
 
@@ -49,25 +51,27 @@ class ReplicatedScriptExecutorTests {
 	@EnumSource
 	void connectionOnWhichTheServerRefusedSomethingIsUsedAgain(Driver driver) {
 		try (RedisServer server = RedisServer.start();
-				RedisConnections connections = RedisConnectionsFactory.create(driver.factory(server.port()), PATIENT,
+				RedisConnections connections = DerivedConnections.create(driver.factory(server.port()), null, PATIENT,
 						PATIENT);
-				DedicatedConnections dedicated = connections.dedicated(CONNECTIONS);
+				DedicatedConnections dedicated = new DedicatedConnections(connections, CONNECTIONS);
 				RedisScriptExecutor few = runner(dedicated)) {
 			server.command("SET", "list", "none");
-			few.execute(LENGTH_OF_LIST, List.of("another"), new Object[0], PATIENT);
+			length(few, "another");
 			long made = made(server);
-			assertThatExceptionOfType(LockUnavailableException.class)
-				.isThrownBy(() -> few.execute(LENGTH_OF_LIST, List.of("list"), new Object[0], PATIENT))
+			assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> length(few, "list"))
 				.withMessageContaining("WRONGTYPE");
-			few.execute(LENGTH_OF_LIST, List.of("another"), new Object[0], PATIENT);
+			length(few, "another");
 			assertThat(made(server)).isEqualTo(made);
 		}
 	}
 
+	private static String length(RedisScriptExecutor scripts, String list) {
+		return Stages.join(scripts.execute(LENGTH_OF_LIST, List.of(list), new Object[0], PATIENT), PATIENT);
+	}
+
 	private static RedisScriptExecutor runner(DedicatedConnections connections) {
-		return new ReplicatedScriptExecutor(DaemonThreads.onDemand("few", THREADS), connections,
-				RedisConnectionsFactory.endpoint(Driver.JEDIS.factory(1), null), 0, PATIENT, PATIENT, () -> {
-				});
+		return new ReplicatedScriptExecutor(DaemonThreads.onDemand("few", THREADS, THREADS), connections, 0, PATIENT,
+				PATIENT);
 	}
 
 	private static long made(RedisServer server) {

@@ -1,0 +1,141 @@
+package io.github.lockspring.internal.engine;
+
+import io.github.lockspring.internal.engine.support.Time;
+import io.github.lockspring.store.OwnerToken;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An attempt of this instance to own a key, with a token of its own, from the first
+ * request until the token is released. Changes under the monitor of the key's lock.
+ */
+final class Claim {
+
+	/** For how long an instance that no message reaches waits for its inbox to open. */
+	static final long TIME_TO_OPEN_INBOX = 500_000_000;
+
+	private final OwnerToken token;
+
+	/** The longest lease that was requested: for so long the store may have the token. */
+	private long longest;
+
+	/** Whether the token may be in the store also after an attempt that found it busy. */
+	private boolean maybeLeft;
+
+	/** For how long another instance has waited, counted from this time. */
+	private long contendedSince;
+
+	private boolean contended;
+
+	/** Since when no message can reach a token that needs one; null if one can. */
+	private @Nullable Long unreachedSince;
+
+	/** When the lease of another holder ends, as far as is known. */
+	private long heldElsewhereUntil;
+
+	/** Whether an attempt has found the lock busy. */
+	private boolean busyBefore;
+
+	Claim(OwnerToken token, long now) {
+		this.token = token;
+		this.contendedSince = now;
+	}
+
+	OwnerToken token() {
+		return this.token;
+	}
+
+	/** Length of the lease that a hand-over from another instance gives. */
+	long grantNanos() {
+		return this.token.grantMillis() * 1_000_000L;
+	}
+
+	/** A lease of this length has been requested. */
+	void requested(long length) {
+		this.longest = Math.max(this.longest, length);
+	}
+
+	/**
+	 * For how long the store may have the token after the last request, by a clock that
+	 * may be faster than the store's.
+	 */
+	long longest() {
+		return this.longest + RenewalPolicy.drift(this.longest);
+	}
+
+	/** An attempt queues, or has no answer and may be carried out yet. */
+	void maybeLeft() {
+		this.maybeLeft = true;
+	}
+
+	/** Whether the token has to be released even though its attempts found it busy. */
+	boolean isMaybeLeft() {
+		return this.maybeLeft;
+	}
+
+	/** Another instance waits, or has waited already. Counts from the first time. */
+	void contended(long now) {
+		if (!this.contended) {
+			this.contended = true;
+			this.contendedSince = now;
+		}
+	}
+
+	/**
+	 * This instance owns the lock from now on: it does not share it longer with others
+	 * than from now, also if they have waited before.
+	 */
+	void owned(long now) {
+		this.contendedSince = now;
+	}
+
+	/**
+	 * Returns for how long another instance may have waited; negative if none does. An
+	 * instance that messages do not reach must assume one.
+	 */
+	long contendedFor(boolean informed, long now) {
+		return (this.contended || !informed) ? now - this.contendedSince : -1;
+	}
+
+	/**
+	 * Returns whether this token needs a message and none has been able to reach it for
+	 * too long. Called at each attempt.
+	 */
+	boolean isUnreached(boolean informed, long now) {
+		if (informed || !this.token.needsMessage()) {
+			this.unreachedSince = null;
+			return false;
+		}
+		if (this.unreachedSince == null) {
+			this.unreachedSince = now;
+		}
+		return now - this.unreachedSince >= TIME_TO_OPEN_INBOX;
+	}
+
+	/**
+	 * An attempt has found the lock busy.
+	 * @param until when the holder's lease ends; {@link Time#FOREVER} later if it does
+	 * not
+	 */
+	void foundBusy(long until) {
+		this.busyBefore = true;
+		this.heldElsewhereUntil = until;
+	}
+
+	/** Takes over what is known from a claim that this one replaces. */
+	void followed(Claim before) {
+		this.busyBefore = before.busyBefore;
+		this.heldElsewhereUntil = before.heldElsewhereUntil;
+	}
+
+	/** Whether another holder had the lock before this instance owned it. */
+	boolean wasBusy() {
+		return this.busyBefore;
+	}
+
+	/** What is known about a holder elsewhere, a sentence. */
+	String describeHolder(long now) {
+		return this.busyBefore ? LockMessages.heldElsewhere(this.heldElsewhereUntil - now)
+				: LockMessages.AHEAD_IN_QUEUE;
+	}
+
+}

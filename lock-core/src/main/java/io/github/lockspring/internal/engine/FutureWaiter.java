@@ -1,0 +1,114 @@
+package io.github.lockspring.internal.engine;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import io.github.lockspring.HeldLock;
+import io.github.lockspring.internal.engine.support.StoreClient;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A future that waits for one key. It is completed by an executor, since what depends on
+ * it is code of the user. Cancelling it, or completing it in any other way, ends the
+ * wait.
+ */
+final class FutureWaiter extends Waiter {
+
+	private final KeyLockRegistry registry;
+
+	private final Executor executor;
+
+	private final CompletableFuture<HeldLock> future = new CompletableFuture<>();
+
+	private final long start;
+
+	private final AtomicBoolean delivered = new AtomicBoolean();
+
+	private volatile @Nullable KeyLock lock;
+
+	/**
+	 * Creates a waiter that does not wait yet.
+	 * @param executor completes the future
+	 */
+	FutureWaiter(KeyLockRegistry registry, LockParameters parameters, WaitOptions options, Executor executor) {
+		super(parameters, options);
+		this.registry = registry;
+		this.executor = executor;
+		this.start = registry.time().nanoTime();
+	}
+
+	/**
+	 * Begins to wait.
+	 * @return the lock, or why it was not acquired; the holder closes it
+	 */
+	CompletableFuture<HeldLock> start() {
+		this.registry.client().whenConnected(() -> {
+			try {
+				this.lock = this.registry.enqueue(this);
+			}
+			catch (RuntimeException | Error ex) {
+				this.future.completeExceptionally(StoreClient.noThread(ex));
+				return;
+			}
+			cancelIfUnwanted();
+			deliver();
+		});
+		this.future.whenComplete((held, failure) -> cancelIfUnwanted());
+		return this.future;
+	}
+
+	/** It was cancelled, or its user has completed it, as after a timeout. */
+	private void cancelIfUnwanted() {
+		KeyLock present = this.lock;
+		if (this.future.isDone() && outcome() == null && present != null) {
+			present.cancel(this, new AcquireFailure.Interrupted(), this.registry.time().nanoTime());
+		}
+	}
+
+	@Override
+	void wake() {
+		deliver();
+	}
+
+	/** The outcome may be known before the lock is: the later of the two delivers. */
+	private void deliver() {
+		Outcome known = outcome();
+		KeyLock present = this.lock;
+		if (known == null || present == null || !this.delivered.compareAndSet(false, true)) {
+			return;
+		}
+		try {
+			this.executor.execute(() -> complete(present, known));
+		}
+		catch (RuntimeException | Error ex) {
+			// nobody else would end the hold
+			this.future.completeExceptionally(StoreClient.noThread(ex));
+			complete(present, known);
+		}
+	}
+
+	private void complete(KeyLock present, Outcome known) {
+		if (known instanceof Hold hold) {
+			DefaultHeldLock held = new DefaultHeldLock(this.registry, present, hold);
+			if (!this.future.complete(held)) {
+				held.end(true);
+			}
+		}
+		else {
+			this.future.completeExceptionally(DefaultLockTemplate.notAcquired(this.registry, parameters(),
+					(AcquireFailure) known, options(), this.start));
+		}
+	}
+
+	@Override
+	boolean endsItself() {
+		return false;
+	}
+
+	@Override
+	@Nullable Thread thread() {
+		return null;
+	}
+
+}

@@ -1,0 +1,528 @@
+package io.github.lockspring.internal.engine;
+
+import java.time.Duration;
+
+import io.github.lockspring.LockEvent.Lost.Cause;
+import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.internal.engine.AcquireFailure.Busy;
+import io.github.lockspring.internal.engine.AcquireFailure.Unavailable;
+import io.github.lockspring.internal.engine.support.LockRecorder;
+import io.github.lockspring.internal.engine.support.LockRecorder.Handover;
+import io.github.lockspring.internal.engine.support.Time;
+import io.github.lockspring.store.LockStore.AcquireRequest;
+import io.github.lockspring.store.LockStore.AcquireResult;
+import io.github.lockspring.store.LockStore.ReleaseRequest;
+import io.github.lockspring.store.LockStore.RenewRequest;
+import io.github.lockspring.store.LockStore.RenewResult;
+import io.github.lockspring.store.OwnerToken;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The state of one key in this instance. There is a class for each state, with the fields
+ * that mean something in it; the object is its identity. A key that nobody here uses has
+ * no state.
+ * <p>
+ * For maintainers: every method is one event, and runs under the monitor of the key's
+ * lock; what an event does not mention does nothing. The table of the states and events
+ * is in the documentation of this package.
+ */
+abstract sealed class KeyState {
+
+	final KeyLock lock;
+
+	final Claim claim;
+
+	private KeyState(KeyLock lock, Claim claim) {
+		this.lock = lock;
+		this.claim = claim;
+	}
+
+	/** When something is to be done without a message or an answer. */
+	long due() {
+		return KeyLock.NOT_DUE;
+	}
+
+	/** Time has passed. */
+	void tick(long now) {
+	}
+
+	/** Nobody waits any more. */
+	void abandoned(long now) {
+		this.lock.release(this.claim, 0, now);
+		this.lock.become(null);
+	}
+
+	/** A message says that the lock was given to the token. */
+	void granted(long fencingToken, boolean othersWait, long now) {
+		if (othersWait) {
+			this.claim.contended(now);
+		}
+	}
+
+	/** A message says that another instance waits for the lock of the token. */
+	void wanted(long now) {
+		this.claim.contended(now);
+	}
+
+	/**
+	 * Messages arrive from now on; earlier ones may have been lost.
+	 * @param by when to ask again at the latest
+	 */
+	void subscribed(long by) {
+	}
+
+	/** The first try of a release has a result, or is over. */
+	void released(OwnerToken token) {
+	}
+
+	/** The engine has stopped; everybody who waited has been told. */
+	void stopped(long now) {
+	}
+
+	/** Why a waiter that is not given the lock now does not get it. */
+	AcquireFailure whyNot(Waiter waiter, long now) {
+		return busy(now);
+	}
+
+	/** Another owner has the lock, as far as is known. */
+	final AcquireFailure busy(long now) {
+		return new Busy(this.claim.describeHolder(now), true);
+	}
+
+	/** What is held here; null if nothing is. */
+	@Nullable Held held() {
+		return null;
+	}
+
+	@Override
+	public String toString() {
+		return getClass().getSimpleName() + " " + this.claim.token();
+	}
+
+	/**
+	 * An attempt is under way. This object is the attempt; it belongs to the key, and not
+	 * to the waiter that caused it.
+	 */
+	static final class Asking extends KeyState {
+
+		private final AcquireRequest request;
+
+		private final long sent;
+
+		/** When the first attempt without an answer was sent, this one included. */
+		private final long unansweredSince;
+
+		/** Why the attempt before this one has no answer; null if it has one. */
+		private final @Nullable LockUnavailableException error;
+
+		/** Whether a message has arrived that calls for another attempt. */
+		private boolean again;
+
+		Asking(KeyLock lock, Claim claim, AcquireRequest request, long sent, long unansweredSince,
+				@Nullable LockUnavailableException error) {
+			super(lock, claim);
+			this.request = request;
+			this.sent = sent;
+			this.unansweredSince = unansweredSince;
+			this.error = error;
+		}
+
+		AcquireRequest request() {
+			return this.request;
+		}
+
+		/** The watchdog ends an attempt without an answer; nobody else does. */
+		@Override
+		long due() {
+			return this.sent + this.lock.timeout(this.request.ttl());
+		}
+
+		@Override
+		void tick(long now) {
+			if (now - due() >= 0) {
+				failed(this.lock.port().unanswered(this.request), now);
+			}
+		}
+
+		void answered(AcquireResult result, long now) {
+			if (result instanceof AcquireResult.Acquired acquired) {
+				acquired(acquired, now);
+			}
+			else {
+				busy((AcquireResult.Busy) result, now);
+			}
+		}
+
+		private void acquired(AcquireResult.Acquired result, long now) {
+			long length = result.lease(this.request).toNanos();
+			if (now - RenewalPolicy.deadline(this.sent, length) < 0) {
+				this.lock.own(this.claim, result.fencingToken(), this.sent, length, now);
+			}
+			else {
+				failed(new LockUnavailableException(LockMessages.ANSWERED_TOO_LATE), now);
+			}
+		}
+
+		private void busy(AcquireResult.Busy result, long now) {
+			// other clients may give a key more time than nanoseconds can count
+			long millis = (result.remainingMillis() < 0) ? Long.MAX_VALUE : result.remainingMillis();
+			long remaining = Math.min(millis, Time.FOREVER / 1_000_000) * 1_000_000;
+			this.claim.foundBusy(now + remaining);
+			this.lock.tellThoseThatDoNotWait(busy(now), now);
+			if (this.lock.isAbandoned()) {
+				// a message says that the store has the token
+				if (!this.claim.isMaybeLeft() && !this.again) {
+					this.lock.become(null);
+				}
+			}
+			else if (this.again || (!this.request.queue() && this.lock.mayQueue(this.claim))) {
+				this.lock.ask(this.claim, now, null, now);
+			}
+			else {
+				long pause = this.lock.retry().afterBusy(remaining, this.request.queue(), this.claim.grantNanos());
+				this.lock.become(new Waiting(this.lock, this.claim, this.sent, result.lastFencingToken(), now + pause));
+			}
+		}
+
+		/** It may have been carried out, or may yet be. */
+		void failed(LockUnavailableException error, long now) {
+			this.claim.maybeLeft();
+			this.lock.tellUnavailable(error, this.unansweredSince, now);
+			if (this.lock.isAbandoned()) {
+				return;
+			}
+			if (this.again) {
+				this.lock.ask(this.claim, this.unansweredSince, error, now);
+			}
+			else {
+				long pause = this.lock.retry().afterFailure(this.request.queue(), this.claim.grantNanos());
+				this.lock.become(new Retrying(this.lock, this.claim, error, this.unansweredSince, now + pause));
+			}
+		}
+
+		@Override
+		void granted(long fencingToken, boolean othersWait, long now) {
+			super.granted(fencingToken, othersWait, now);
+			this.again = true;
+		}
+
+		@Override
+		void wanted(long now) {
+			super.wanted(now);
+			this.again = true;
+		}
+
+		@Override
+		void subscribed(long by) {
+			this.again = true;
+		}
+
+		/**
+		 * Whether a waiter is told that the store does not answer: where nothing is known
+		 * yet about a holder, or an attempt before this one has had no answer either.
+		 */
+		private boolean isUnanswered(long now) {
+			boolean unknown = !this.claim.wasBusy() || this.unansweredSince != this.sent;
+			return unknown && now - this.lock.retry().answeredBy(this.unansweredSince) >= 0;
+		}
+
+		/** Until when a waiter whose time is over waits for the first answer. */
+		long answeredBy() {
+			return this.claim.wasBusy() ? this.sent : this.lock.retry().answeredBy(this.unansweredSince);
+		}
+
+		@Override
+		AcquireFailure whyNot(Waiter waiter, long now) {
+			if (!isUnanswered(now)) {
+				return busy(now);
+			}
+			return (this.error != null) ? new Unavailable(this.error) : new Unavailable(LockMessages.NOT_ANSWERED_YET);
+		}
+
+	}
+
+	/**
+	 * The last answer was that another owner has the lock.
+	 */
+	static final class Waiting extends KeyState {
+
+		/** When the attempt was sent that was answered. */
+		private final long sent;
+
+		private final long lastFencingToken;
+
+		private long nextAttempt;
+
+		Waiting(KeyLock lock, Claim claim, long sent, long lastFencingToken, long nextAttempt) {
+			super(lock, claim);
+			this.sent = sent;
+			this.lastFencingToken = lastFencingToken;
+			this.nextAttempt = nextAttempt;
+		}
+
+		@Override
+		long due() {
+			return this.nextAttempt;
+		}
+
+		@Override
+		void tick(long now) {
+			if (now - this.nextAttempt >= 0) {
+				this.lock.ask(this.claim, now, null, now);
+			}
+		}
+
+		/**
+		 * The grant is used if it is certainly younger than the last answer and enough of
+		 * its lease is left.
+		 */
+		@Override
+		void granted(long fencingToken, boolean othersWait, long now) {
+			super.granted(fencingToken, othersWait, now);
+			long length = this.claim.grantNanos();
+			if (fencingToken > this.lastFencingToken && RenewalPolicy.deadline(this.sent, length) - now >= length / 2) {
+				this.lock.own(this.claim, fencingToken, this.sent, length, now);
+			}
+			else {
+				this.lock.ask(this.claim, now, null, now);
+			}
+		}
+
+		/** This instance owns the lock without knowing it. */
+		@Override
+		void wanted(long now) {
+			super.wanted(now);
+			this.lock.ask(this.claim, now, null, now);
+		}
+
+		@Override
+		void subscribed(long by) {
+			this.nextAttempt = Time.earlier(this.nextAttempt, by);
+		}
+
+	}
+
+	/**
+	 * The last attempt has no answer; it may have been carried out, or may yet be.
+	 */
+	static final class Retrying extends KeyState {
+
+		private final LockUnavailableException error;
+
+		private final long unansweredSince;
+
+		private long nextAttempt;
+
+		Retrying(KeyLock lock, Claim claim, LockUnavailableException error, long unansweredSince, long nextAttempt) {
+			super(lock, claim);
+			this.error = error;
+			this.unansweredSince = unansweredSince;
+			this.nextAttempt = nextAttempt;
+		}
+
+		@Override
+		long due() {
+			return this.nextAttempt;
+		}
+
+		@Override
+		void tick(long now) {
+			if (now - this.nextAttempt >= 0) {
+				ask(now);
+			}
+		}
+
+		private void ask(long now) {
+			this.lock.ask(this.claim, this.unansweredSince, this.error, now);
+		}
+
+		@Override
+		void granted(long fencingToken, boolean othersWait, long now) {
+			super.granted(fencingToken, othersWait, now);
+			ask(now);
+		}
+
+		@Override
+		void wanted(long now) {
+			super.wanted(now);
+			ask(now);
+		}
+
+		@Override
+		void subscribed(long by) {
+			this.nextAttempt = Time.earlier(this.nextAttempt, by);
+		}
+
+		@Override
+		AcquireFailure whyNot(Waiter waiter, long now) {
+			return new Unavailable(this.error);
+		}
+
+	}
+
+	/**
+	 * A waiter of this instance holds the lock.
+	 */
+	static final class Held extends KeyState {
+
+		private final Lease lease;
+
+		private final Hold hold;
+
+		/** How often the lock was handed off in this ownership. */
+		private final int handoffs;
+
+		Held(KeyLock lock, Claim claim, Lease lease, Hold hold, int handoffs) {
+			super(lock, claim);
+			this.lease = lease;
+			this.hold = hold;
+			this.handoffs = handoffs;
+		}
+
+		@Override
+		Held held() {
+			return this;
+		}
+
+		Hold hold() {
+			return this.hold;
+		}
+
+		Lease lease() {
+			return this.lease;
+		}
+
+		@Override
+		long due() {
+			return this.hold.nextEvent();
+		}
+
+		@Override
+		void tick(long now) {
+			if (this.hold.isOver(now)) {
+				lose(Cause.EXPIRED, now);
+			}
+			else if (this.hold.isAbandoned()) {
+				lose(Cause.THREAD_ENDED, now);
+			}
+		}
+
+		@Override
+		void abandoned(long now) {
+			// it has a holder
+		}
+
+		@Override
+		void stopped(long now) {
+			lose(Cause.STOPPED, now);
+		}
+
+		/** Releases at once: a renewal that was given up may have been carried out. */
+		void lose(Cause cause, long now) {
+			this.lock.release(this.claim, lastFencingToken(), now);
+			this.lock.lose(this.hold, cause, now);
+			this.lock.become(null);
+		}
+
+		/** Ends the hold, and hands the lock off to the next waiter or releases it. */
+		KeyLock.@Nullable Ending end(boolean mayBlock, long now) {
+			long keep = this.hold.keepFor(now);
+			if (keep <= 0 && mayHandOff(now)) {
+				this.lock.give(this.claim, this.lease, this.hold.fencingToken() + 1, this.handoffs + 1, now);
+				return null;
+			}
+			KeyLock.Ending ending = this.lock.end(this.claim, new ReleaseRequest(this.lock.key(), this.claim.token(),
+					lastFencingToken(), (keep > 0) ? Duration.ofNanos(keep).plusMillis(1) : Duration.ZERO), mayBlock,
+					now);
+			// ordered: no later request of this instance overtakes the release
+			this.lock.become(this.lock.port().isOrdered() ? null : new Releasing(this.lock, this.claim));
+			return ending;
+		}
+
+		private boolean mayHandOff(long now) {
+			Waiter next = this.lock.next();
+			return next != null && !this.lock.port().isClosing()
+					&& LocalHandoff.isAllowed(this.hold.parameters(), next.parameters(), this.lease, this.handoffs,
+							this.claim.contendedFor(this.lock.port().isInformed(), now), now);
+		}
+
+		/** The store does not know the tokens of hand-offs inside the instance. */
+		private long lastFencingToken() {
+			return (this.handoffs > 0) ? this.hold.fencingToken() : 0;
+		}
+
+		/**
+		 * Starts a renewal if it is due, or so soon that it may go along with others.
+		 */
+		@Nullable RenewRequest renewal(long now) {
+			if (!this.hold.startRenewalIfDue(now)) {
+				return null;
+			}
+			Duration length = this.lock.port().lease(this.hold.ttlToRequest(now));
+			this.claim.requested(length.toNanos());
+			return new RenewRequest(this.lock.key(), this.claim.token(), length);
+		}
+
+		/** A renewal has a result. */
+		void renewed(RenewResult result, long sent, long length, long now) {
+			if (this.hold.isOver(now)) {
+				lose(Cause.EXPIRED, now);
+				return;
+			}
+			LockRecorder.Renewal recorded = recorded(result, this.hold.deadline() - now);
+			this.lock.record((to) -> to.renewed(this.hold.parameters().name(), recorded));
+			switch (result) {
+				case RENEWED -> this.lease.lengthen(sent, length);
+				case NOT_OWNER -> lose(Cause.NOT_OWNER, now);
+				case UNKNOWN -> this.lease.retryRenewal(now);
+			}
+		}
+
+		private LockRecorder.Renewal recorded(RenewResult result, long left) {
+			return switch (result) {
+				case RENEWED -> (left < this.hold.parameters().ttlNanos() / 3) ? LockRecorder.Renewal.LATE
+						: LockRecorder.Renewal.RENEWED;
+				case NOT_OWNER -> LockRecorder.Renewal.REFUSED;
+				case UNKNOWN -> LockRecorder.Renewal.FAILED;
+			};
+		}
+
+		@Override
+		AcquireFailure whyNot(Waiter waiter, long now) {
+			return new Busy(LockMessages.heldHere(waiter.hasOpened(this.hold), this.hold.expiry() - now), false);
+		}
+
+	}
+
+	/**
+	 * The lock is being released, in a store that may carry out the next request first.
+	 */
+	static final class Releasing extends KeyState {
+
+		Releasing(KeyLock lock, Claim claim) {
+			super(lock, claim);
+		}
+
+		@Override
+		void abandoned(long now) {
+			// the release goes on
+		}
+
+		@Override
+		void released(OwnerToken token) {
+			if (token.equals(this.claim.token())) {
+				this.lock.become(null);
+			}
+		}
+
+	}
+
+	/** How a hold that begins has received the lock; null if the lock was free. */
+	static @Nullable Handover handover(Claim claim, int handoffs) {
+		if (handoffs > 0) {
+			return Handover.LOCAL;
+		}
+		return claim.wasBusy() ? Handover.REMOTE : null;
+	}
+
+}

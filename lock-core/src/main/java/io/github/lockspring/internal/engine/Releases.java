@@ -1,0 +1,325 @@
+package io.github.lockspring.internal.engine;
+
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongConsumer;
+
+import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.internal.engine.support.StoreClient;
+import io.github.lockspring.internal.engine.support.Time;
+import io.github.lockspring.store.LockStore.ReleaseRequest;
+import io.github.lockspring.store.LockStore.ReleaseResult;
+import io.github.lockspring.store.OwnerToken;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The releases that have not been answered. Each is repeated every half second until it
+ * is, or the lease that it ends is over: otherwise the lock would be busy for that long.
+ * While the server of a shard does not answer, only one of its releases at a time is
+ * repeated. Thread-safe.
+ * <p>
+ * For maintainers: a token is in here from before its claim is dropped, so that a message
+ * about it is not taken for one about a token that nobody knows.
+ */
+final class Releases {
+
+	/** Between two tries. */
+	private static final long INTERVAL_NANOS = 500_000_000;
+
+	/** Between two looks at those of a silent server. */
+	private static final long MIN_INTERVAL_NANOS = 50_000_000;
+
+	/** The most releases that are repeated, of a few hundred bytes each. */
+	private static final int MAX_REPEATED = 10_000;
+
+	/**
+	 * With more than so many, callers wait for their own: a slow store slows them down.
+	 */
+	private static final int MAX_UNDER_WAY = 1_000;
+
+	private final StoreClient client;
+
+	private final Time time;
+
+	private final LongConsumer due;
+
+	private final Map<OwnerToken, Release> unanswered = new ConcurrentHashMap<>();
+
+	/**
+	 * Creates an instance without any releases.
+	 * @param due is told when {@link #tick} has something to do
+	 */
+	Releases(StoreClient client, Time time, LongConsumer due) {
+		this.client = client;
+		this.time = time;
+		this.due = due;
+	}
+
+	/**
+	 * A release, between its first try and the answer. Guarded by itself.
+	 */
+	static final class Release {
+
+		/** What the watchdog finds. */
+		private enum Step {
+
+			UNDER_WAY, UNANSWERED, PAUSES, DUE, OVER
+
+		}
+
+		private final ReleaseRequest request;
+
+		private final @Nullable KeyLock lock;
+
+		private final long registered;
+
+		/** The result of the first try. */
+		private final CompletableFuture<ReleaseResult> first = new CompletableFuture<>();
+
+		/** When nothing of the token can be left in the store. */
+		private long until;
+
+		/** When the present try is over, or the next one begins. */
+		private long next;
+
+		private int tries;
+
+		/**
+		 * The first try whose answer counts: an attempt may have followed those before.
+		 */
+		private int needed = 1;
+
+		private boolean underWay;
+
+		private Release(ReleaseRequest request, @Nullable KeyLock lock, long registered, long until) {
+			this.request = request;
+			this.lock = lock;
+			this.registered = registered;
+			this.until = until;
+			this.next = registered;
+		}
+
+		/** The result of the first try; may never come. */
+		CompletableFuture<ReleaseResult> first() {
+			return this.first;
+		}
+
+		ReleaseRequest request() {
+			return this.request;
+		}
+
+		synchronized long until() {
+			return this.until;
+		}
+
+		private synchronized void prolong(long until) {
+			this.until = Time.later(this.until, until);
+		}
+
+		private synchronized void repeat() {
+			this.needed = this.tries + 1;
+		}
+
+		/** Returns the number of a try that begins; 0 if one is under way. */
+		private synchronized int begin(long end) {
+			if (this.underWay) {
+				return 0;
+			}
+			this.underWay = true;
+			this.next = end;
+			return ++this.tries;
+		}
+
+		/** Returns whether that was the last try: its answer counts. */
+		private synchronized boolean answered(int number) {
+			this.underWay &= number != this.tries;
+			return number >= this.needed;
+		}
+
+		private synchronized void failed(int number, long now) {
+			if (number == this.tries) {
+				this.underWay = false;
+				this.next = now + INTERVAL_NANOS;
+			}
+		}
+
+		private synchronized Step step(long now) {
+			boolean due = now - this.next >= 0;
+			if (this.underWay) {
+				return due ? Step.UNANSWERED : Step.UNDER_WAY;
+			}
+			if (!due) {
+				return Step.PAUSES;
+			}
+			return (now - this.until >= 0) ? Step.OVER : Step.DUE;
+		}
+
+		private synchronized long next() {
+			return this.next;
+		}
+
+		private synchronized int tries() {
+			return this.tries;
+		}
+
+		private synchronized boolean isHopeless() {
+			return !this.underWay && this.tries > 1;
+		}
+
+	}
+
+	/**
+	 * Registers a release, to be sent next. One of the same token that is not answered
+	 * yet is sent once more instead.
+	 * @param lock is told when the first try is over, or null
+	 * @param until when the lease that it ends is over
+	 */
+	Release register(ReleaseRequest request, @Nullable KeyLock lock, long until) {
+		Release release = new Release(request, lock, this.time.nanoTime(), until);
+		Release present = this.unanswered.putIfAbsent(request.token(), release);
+		if (present == null) {
+			return release;
+		}
+		present.prolong(until);
+		present.repeat();
+		return present;
+	}
+
+	@Nullable Release registered(OwnerToken token) {
+		return this.unanswered.get(token);
+	}
+
+	/**
+	 * A message says that the store has a token: its release has not been carried out,
+	 * and is not given up before the given time.
+	 * @return whether there is one
+	 */
+	boolean prolong(OwnerToken token, long until) {
+		Release present = this.unanswered.get(token);
+		if (present != null) {
+			present.prolong(until);
+		}
+		return present != null;
+	}
+
+	boolean isEmpty() {
+		return this.unanswered.isEmpty();
+	}
+
+	int size() {
+		return this.unanswered.size();
+	}
+
+	/** Whether all have failed repeatedly, and none is on its way. */
+	boolean areHopeless() {
+		return this.unanswered.values().stream().allMatch(Release::isHopeless);
+	}
+
+	/** Whether callers have to wait for their releases. */
+	boolean isFull() {
+		return this.unanswered.size() > MAX_UNDER_WAY;
+	}
+
+	/**
+	 * Sends a release, unless it is on its way.
+	 * @param mayBlock whether the driver may block the present thread
+	 */
+	void send(Release release, boolean mayBlock) {
+		long end = this.time.nanoTime() + this.client.commandTimeout().toNanos();
+		int number = release.begin(end);
+		if (number > 0) {
+			this.due.accept(end);
+			this.client.release(() -> request(release), mayBlock,
+					(result, failure) -> answered(release, number, result, failure));
+		}
+	}
+
+	/** A lock that is to be kept is kept no longer than the holder has asked for. */
+	private ReleaseRequest request(Release release) {
+		return release.request.elapsed(Duration.ofNanos(this.time.nanoTime() - release.registered));
+	}
+
+	private void answered(Release release, int number, @Nullable ReleaseResult result,
+			@Nullable LockUnavailableException failure) {
+		long now = this.time.nanoTime();
+		if (result == null) {
+			failed(release, number, failure, now);
+			return;
+		}
+		int tries = release.tries();
+		if (release.answered(number)) {
+			this.unanswered.remove(release.request.token(), release);
+		}
+		else {
+			send(release, false);
+		}
+		firstTryIsOver(release, now, (result instanceof ReleaseResult.NotOwner notOwner)
+				? ReleaseResult.NotOwner.of(notOwner.fencingToken(), tries) : result, null);
+	}
+
+	private void failed(Release release, int number, @Nullable LockUnavailableException failure, long now) {
+		release.failed(number, now);
+		this.due.accept(now + INTERVAL_NANOS);
+		firstTryIsOver(release, now, null, failure);
+	}
+
+	private void firstTryIsOver(Release release, long now, @Nullable ReleaseResult result,
+			@Nullable LockUnavailableException failure) {
+		boolean ended = (result != null) ? release.first.complete(result)
+				: release.first.completeExceptionally(failure);
+		if (ended && release.lock != null) {
+			release.lock.released(release.request.token(), now);
+		}
+	}
+
+	/**
+	 * Repeats what is due.
+	 * @return when something is due next
+	 */
+	long tick(long now) {
+		Set<String> asked = new HashSet<>();
+		for (Release release : this.unanswered.values()) {
+			if (release.step(now) == Release.Step.UNDER_WAY) {
+				asked.add(shard(release));
+			}
+		}
+		long next = now + Time.FOREVER;
+		for (Release release : this.unanswered.values()) {
+			switch (release.step(now)) {
+				case UNANSWERED -> {
+					asked.add(shard(release));
+					failed(release, release.tries(), this.client.unanswered(release.request.key()), now);
+				}
+				case OVER -> giveUp(release, now);
+				case DUE -> sendIfNoOther(release, asked, now);
+				default -> {
+				}
+			}
+			next = Time.earlier(next, Time.later(release.next(), now + MIN_INTERVAL_NANOS));
+		}
+		return next;
+	}
+
+	private String shard(Release release) {
+		return this.client.shard(release.request.key());
+	}
+
+	private void sendIfNoOther(Release release, Set<String> asked, long now) {
+		if (this.unanswered.size() > MAX_REPEATED) {
+			giveUp(release, now);
+		}
+		else if (asked.add(shard(release)) || !this.client.isSilent(shard(release))) {
+			send(release, false);
+		}
+	}
+
+	private void giveUp(Release release, long now) {
+		this.unanswered.remove(release.request.token(), release);
+		firstTryIsOver(release, now, null, this.client.unanswered(release.request.key()));
+	}
+
+}

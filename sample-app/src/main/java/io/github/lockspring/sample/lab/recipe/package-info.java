@@ -1,7 +1,0 @@
-/**
- * The known recipes for locks, each as its source shows it, and Lockspring.
- */
-@NullMarked
-package io.github.lockspring.sample.lab.recipe;
-
-import org.jspecify.annotations.NullMarked;

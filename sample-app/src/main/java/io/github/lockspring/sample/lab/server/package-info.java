@@ -1,7 +1,0 @@
-/**
- * The servers and networks of the failure lab: child processes, proxies, a database.
- */
-@NullMarked
-package io.github.lockspring.sample.lab.server;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,7 +1,0 @@
-/**
- * The HTTP API of the failure lab.
- */
-@NullMarked
-package io.github.lockspring.sample.lab.web;
-
-import org.jspecify.annotations.NullMarked;

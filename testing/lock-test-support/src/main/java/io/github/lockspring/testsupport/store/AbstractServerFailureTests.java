@@ -1,0 +1,324 @@
+package io.github.lockspring.testsupport.store;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+
+import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockLostException;
+import io.github.lockspring.LockNotAcquiredException;
+import io.github.lockspring.LockRequest;
+import io.github.lockspring.LockTemplate;
+import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.internal.KeyedLock;
+import io.github.lockspring.store.LockStore;
+import io.github.lockspring.store.LockStoreInspector;
+import io.github.lockspring.store.StoredLock;
+import io.github.lockspring.testsupport.network.TcpProxy;
+import io.github.lockspring.testsupport.network.TcpProxy.Cut;
+import io.github.lockspring.testsupport.network.TcpProxy.Direction;
+import io.github.lockspring.testsupport.process.JavaProcess;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * What a lock does when the server of a store, the way to it, or a process fails.
+ *
+ * @since 0.1
+ */
+public abstract class AbstractServerFailureTests {
+
+	/** Longer than a busy machine takes. */
+	protected static final Duration PATIENT = Duration.ofMinutes(1);
+
+	private static final Duration SOON = Duration.ofSeconds(20);
+
+	private static final Duration TIMEOUT = Duration.ofSeconds(2);
+
+	/** The key of this test. */
+	protected final String key = "failure " + UUID.randomUUID();
+
+	private final LockRequest lasting = LockRequest.of(this.key).ttl(PATIENT).renew(false).waitTime(PATIENT);
+
+	private final List<AutoCloseable> opened = new ArrayList<>();
+
+	private final ExecutorService threads = Executors.newCachedThreadPool();
+
+	/** Returns the port of the server. */
+	protected abstract int port();
+
+	/** Kills the server, which keeps what it has acknowledged. */
+	protected abstract void kill();
+
+	/** Starts the server again. */
+	protected abstract void restart();
+
+	/**
+	 * Creates a store.
+	 * @param port how the server is reached
+	 * @param lasting whether the store itself may keep a lease for a minute without a
+	 * reply
+	 */
+	protected abstract LockStore store(int port, boolean lasting);
+
+	/**
+	 * Returns a request of the key whose lease ends a few seconds after the last reply.
+	 */
+	protected abstract LockRequest brief();
+
+	/** Returns a word by which an exception names the server. */
+	protected abstract String nameOfServer();
+
+	/**
+	 * Returns a class with a main that calls
+	 * {@link io.github.lockspring.testsupport.process.HolderProcess#hold}; its arguments
+	 * are the port and the key.
+	 */
+	protected abstract Class<?> holder();
+
+	/** From the next acquisition on, replies of the server are lost. */
+	protected void loseReplies(TcpProxy proxy) {
+		proxy.stall(Direction.TO_CLIENT);
+	}
+
+	/** Creates an instance that has had a lock already. */
+	private LockTemplate instance(int port, boolean lasting) {
+		Instance instance = Instance.over(store(port, lasting))
+			.commandTimeout(TIMEOUT)
+			.shutdownTimeout(Duration.ofMillis(100))
+			.start();
+		closeLater(instance);
+		instance.locks().acquire(LockRequest.of("warm-up " + UUID.randomUUID()).waitTime(PATIENT)).close();
+		return instance.locks();
+	}
+
+	/** An instance that is not to lose a lock. */
+	private LockTemplate lastingInstance() {
+		return instance(port(), true);
+	}
+
+	private LockTemplate briefInstance(TcpProxy proxy) {
+		return instance(proxy.port(), false);
+	}
+
+	private TcpProxy proxy() {
+		TcpProxy proxy = new TcpProxy(port());
+		closeLater(proxy);
+		return proxy;
+	}
+
+	/** Closes something after the test, before what was opened earlier. */
+	protected final void closeLater(AutoCloseable closeable) {
+		this.opened.add(0, closeable);
+	}
+
+	@AfterEach
+	void closeAll() throws Exception {
+		this.threads.shutdownNow();
+		for (AutoCloseable closeable : this.opened) {
+			closeable.close();
+		}
+	}
+
+	private static void assertUnavailable(LockTemplate locks, LockRequest request, String word) {
+		Duration waitTime = Duration.ofSeconds(1);
+		long start = System.nanoTime();
+		assertThatExceptionOfType(LockUnavailableException.class)
+			.isThrownBy(() -> locks.acquire(request.waitTime(waitTime)))
+			.withStackTraceContaining(word);
+		assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(waitTime.plus(SOON));
+	}
+
+	/** Verifies a lock, again if a request had no reply in time. */
+	private static void verify(HeldLock lock) {
+		await().atMost(PATIENT)
+			.pollDelay(Duration.ZERO)
+			.ignoreException(LockUnavailableException.class)
+			.untilAsserted(((KeyedLock) lock)::verify);
+	}
+
+	/** The next holder has a larger token, and the former one learns that it lost. */
+	private void assertLost(HeldLock held, LockTemplate other) {
+		try (HeldLock next = other.acquire(this.lasting)) {
+			assertThat(held.isHeld()).isFalse();
+			assertThat(next.fencingToken()).isGreaterThan(held.fencingToken());
+		}
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(held::close);
+	}
+
+	private Optional<StoredLock> stored(LockStoreInspector inspector) {
+		return inspector.find(this.key, PATIENT);
+	}
+
+	private LockStoreInspector inspector() {
+		LockStore store = store(port(), true);
+		closeLater(store::close);
+		return store.inspector().orElseThrow();
+	}
+
+	private void awaitWaiting(int count) {
+		LockStoreInspector inspector = inspector();
+		await().atMost(PATIENT)
+			.until(() -> stored(inspector).map(StoredLock::waiting).orElse(0), (waiting) -> waiting == count);
+	}
+
+	private void awaitNothingLeft() {
+		LockStoreInspector inspector = inspector();
+		await().atMost(PATIENT).until(() -> stored(inspector).isEmpty());
+	}
+
+	@Test
+	@Tag("restart")
+	void f22ServerThatIsKilledIsUnavailableAndALeaseThatItOutlivesIsLost() {
+		TcpProxy proxy = proxy();
+		LockTemplate locks = briefInstance(proxy);
+		HeldLock held = locks.acquire(brief());
+		kill();
+		try {
+			assertUnavailable(locks, LockRequest.of("other"), nameOfServer());
+			await().atMost(PATIENT).until(() -> !held.isHeld());
+		}
+		finally {
+			restart();
+		}
+		assertLost(held, lastingInstance());
+		await().atMost(PATIENT)
+			.ignoreException(LockUnavailableException.class)
+			.untilAsserted(() -> locks.acquire(brief()).close());
+	}
+
+	@Test
+	@Tag("restart")
+	void f22ServerThatIsBackWithinALeaseRemembersTheLock() {
+		LockTemplate holder = lastingInstance();
+		LockTemplate other = lastingInstance();
+		HeldLock held = holder.acquire(this.lasting);
+		kill();
+		try {
+			assertUnavailable(other, this.lasting, nameOfServer());
+			assertThat(held.isHeld()).isTrue();
+		}
+		finally {
+			restart();
+		}
+		await().atMost(PATIENT)
+			.ignoreException(LockUnavailableException.class)
+			.untilAsserted(() -> assertThatExceptionOfType(LockNotAcquiredException.class)
+				.isThrownBy(() -> other.acquire(this.lasting.waitTime(Duration.ZERO))));
+		verify(held);
+		held.close();
+		try (HeldLock next = other.acquire(this.lasting)) {
+			assertThat(next.fencingToken()).isGreaterThan(held.fencingToken());
+		}
+	}
+
+	@Test
+	@Tag("silence")
+	void f22ServerThatIsSilentEndsNoWaitLateAndLosesALeaseThatItOutlives() {
+		TcpProxy proxy = proxy();
+		LockTemplate locks = briefInstance(proxy);
+		HeldLock held = locks.acquire(brief());
+		proxy.hold();
+		assertUnavailable(locks, LockRequest.of("other"), "other");
+		await().atMost(PATIENT).until(() -> !held.isHeld());
+		proxy.restore();
+		assertLost(held, lastingInstance());
+	}
+
+	@Test
+	@Tag("cut-off")
+	void f07HolderThatIsCutOffLosesItsLockBeforeAnotherGetsIt() {
+		TcpProxy proxy = proxy();
+		HeldLock held = briefInstance(proxy).acquire(brief());
+		LockTemplate other = lastingInstance();
+		proxy.stall();
+		try (HeldLock next = other.acquire(this.lasting)) {
+			assertThat(held.isHeld()).isFalse();
+			assertThat(next.fencingToken()).isGreaterThan(held.fencingToken());
+		}
+		proxy.restore();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(held::close);
+	}
+
+	@Test
+	@Tag("paused")
+	void f09HolderThatWasStoppedBeyondItsLeaseKnowsItAndTouchesNoLaterLock(@TempDir Path directory) {
+		LockTemplate other = lastingInstance();
+		try (JavaProcess holder = new JavaProcess("holder", directory, holder(),
+				List.of(String.valueOf(port()), this.key))) {
+			long first = Long.parseLong(holder.await("token"));
+			holder.signal("STOP");
+			HeldLock next = other.acquire(this.lasting);
+			holder.signal("CONT");
+			assertThat(holder.ask("held")).isEqualTo("false");
+			assertThat(holder.ask("close")).isEqualTo("lost");
+			verify(next);
+			assertThat(next.fencingToken()).isGreaterThan(first);
+			next.close();
+			// again, if the lease of the holder ends on a busy machine
+			await().until(() -> Long.parseLong(holder.ask("acquire")) > next.fencingToken()
+					&& holder.ask("close").equals("released"));
+		}
+	}
+
+	/** The lock is acquired, and its caller does not learn of it. */
+	@Test
+	@Tag("lost-reply")
+	void f20LockWhoseAcquisitionGotNoReplyIsReleased() throws Exception {
+		TcpProxy proxy = proxy();
+		LockStoreInspector inspector = inspector();
+		stored(inspector);
+		LockTemplate deaf = instance(proxy.port(), true);
+		// so the next acquisition needs one request, on a connection that was just used
+		deaf.acquire(this.lasting).close();
+		loseReplies(proxy);
+		Future<?> acquisition = this.threads
+			.submit(() -> assertUnavailable(deaf, this.lasting.ttl(PATIENT.multipliedBy(5)), this.key));
+		await().atMost(PATIENT).pollInterval(Duration.ofMillis(20)).until(() -> stored(inspector).isPresent());
+		acquisition.get(1, TimeUnit.MINUTES);
+		proxy.restore();
+		lastingInstance().acquire(this.lasting).close();
+		awaitNothingLeft();
+	}
+
+	@Test
+	@Tag("dead-waiter")
+	void f23InstancesThatDieLeaveTheLockAndTheQueue() {
+		TcpProxy proxy = proxy();
+		LockTemplate dies = briefInstance(proxy);
+		LockTemplate waits = briefInstance(proxy);
+		dies.acquire(brief());
+		this.threads.submit(() -> waits.acquire(brief()));
+		awaitWaiting(1);
+		proxy.stall();
+		lastingInstance().acquire(this.lasting).close();
+	}
+
+	@Test
+	@Tag("missed-turn")
+	void f24WaiterThatIsCutOffInTheQueueFindsItsTurnWhenItIsBack() throws Exception {
+		TcpProxy proxy = proxy();
+		LockTemplate waiting = briefInstance(proxy);
+		HeldLock held = lastingInstance().acquire(this.lasting);
+		Future<HeldLock> waits = this.threads.submit(() -> waiting.acquire(this.lasting));
+		awaitWaiting(1);
+		proxy.cut(Cut.RST);
+		held.close();
+		waits.get(SOON.toSeconds(), TimeUnit.SECONDS).close();
+		awaitNothingLeft();
+	}
+
+}
