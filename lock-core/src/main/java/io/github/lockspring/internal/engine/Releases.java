@@ -83,7 +83,10 @@ final class Releases {
 		/** When nothing of the token can be left in the store. */
 		private long until;
 
-		/** When the present try is over, or the next one begins. */
+		/**
+		 * When the present try is over, or the watchdog begins the next one. The first is
+		 * not the watchdog's.
+		 */
 		private long next;
 
 		private int tries;
@@ -100,7 +103,7 @@ final class Releases {
 			this.lock = lock;
 			this.registered = registered;
 			this.until = until;
-			this.next = registered;
+			this.next = registered + INTERVAL_NANOS;
 		}
 
 		/** The result of the first try; may never come. */
@@ -269,10 +272,15 @@ final class Releases {
 
 	private void firstTryIsOver(Release release, long now, @Nullable ReleaseResult result,
 			@Nullable LockUnavailableException failure) {
-		boolean ended = (result != null) ? release.first.complete(result)
-				: release.first.completeExceptionally(failure);
-		if (ended && release.lock != null) {
+		// the lock first: a holder that goes on may ask for it again at once
+		if (!release.first.isDone() && release.lock != null) {
 			release.lock.released(release.request.token(), now);
+		}
+		if (result != null) {
+			release.first.complete(result);
+		}
+		else {
+			release.first.completeExceptionally(failure);
 		}
 	}
 

@@ -104,6 +104,17 @@ class ReleasesTests {
 		assertThat(sent()).containsExactly("a");
 	}
 
+	/** It would be sent twice. */
+	@Test
+	void watchdogDoesNotSendWhatItsHolderIsAboutToSend() {
+		ReleaseRequest request = new ReleaseRequest("a", new OwnerToken("AAAAAAAAAAAAAAAAAAAAAA", 1, 1000));
+		Releases.Release release = this.releases.register(request, null, this.time.nanoTime() + TTL.toNanos());
+		pass(Duration.ZERO);
+		assertThat(sent()).isEmpty();
+		this.releases.send(release, false);
+		assertThat(sent()).hasSize(1);
+	}
+
 	@Test
 	@Tag("repeated-releases")
 	void releaseThatFailsIsRepeatedAfterHalfASecond() {

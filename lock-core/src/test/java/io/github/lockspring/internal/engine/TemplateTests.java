@@ -2,6 +2,8 @@ package io.github.lockspring.internal.engine;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
 import io.github.lockspring.HeldLock;
@@ -15,10 +17,12 @@ import io.github.lockspring.internal.Requests;
 import io.github.lockspring.internal.engine.support.LockRecorder;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.LockStore.AcquireResult;
+import io.github.lockspring.store.LockStore.ReleaseResult;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
 
 /**
  * Acquire, run, release: what each of them may throw, say and publish.
@@ -45,6 +49,26 @@ class TemplateTests extends EngineFixture {
 		});
 		assertThat(this.store.released).hasSize(1);
 		assertNothingLeft();
+	}
+
+	/** Otherwise the next call, which does not wait, would find its own lock busy. */
+	@Test
+	void lockIsFreeInThisInstanceBeforeItsHolderGoesOn() {
+		CompletableFuture<ReleaseResult> answer = new CompletableFuture<>();
+		this.store.onReleaseAsync = (request) -> answer;
+		HeldLock lock = held(request(), 1);
+		Running<Boolean> closing = start(() -> {
+			lock.close();
+			return true;
+		});
+		await().until(() -> !this.store.released.isEmpty());
+		CompletableFuture<Boolean> free = Objects
+			.requireNonNull(this.registry.releases().registered(this.store.releasedTokens().get(0)))
+			.first()
+			.thenApply((result) -> this.registry.isIdle());
+		answer.complete(new ReleaseResult.Released());
+		closing.get();
+		assertThat(free).isCompletedWithValue(true);
 	}
 
 	@Test
