@@ -18,9 +18,6 @@ final class Claim {
 	/** The longest lease that was requested: for so long the store may have the token. */
 	private long longest;
 
-	/** Whether the token may be in the store also after an attempt that found it busy. */
-	private boolean maybeLeft;
-
 	/** For how long another instance has waited, counted from this time. */
 	private long contendedSince;
 
@@ -60,16 +57,6 @@ final class Claim {
 	 */
 	long longest() {
 		return this.longest + RenewalPolicy.drift(this.longest);
-	}
-
-	/** An attempt queues, or has no answer and may be carried out yet. */
-	void maybeLeft() {
-		this.maybeLeft = true;
-	}
-
-	/** Whether the token has to be released even though its attempts found it busy. */
-	boolean isMaybeLeft() {
-		return this.maybeLeft;
 	}
 
 	/** Another instance waits, or has waited already. Counts from the first time. */

@@ -10,7 +10,6 @@ import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.internal.KeyedLock;
 import io.github.lockspring.internal.base.CallChain;
 import io.github.lockspring.internal.base.LockOptions;
-import io.github.lockspring.internal.engine.KeyLock.Ending.Outcome;
 import io.github.lockspring.internal.engine.support.StoreClient;
 import io.github.lockspring.store.LockStore.ReleaseResult;
 import io.github.lockspring.store.LockStore.RenewRequest;
@@ -213,15 +212,15 @@ final class DefaultHeldLock implements KeyedLock {
 		boolean join = !inBackground && !this.registry.client().isSilentFor(key())
 				&& (!parameters().asyncRelease() || this.registry.releases().isFull());
 		KeyLock.Ending ending = uninterrupted(() -> this.lock.end(this.hold, join, now()));
-		Releases.Release release = ending.release();
-		boolean lost = ending.outcome() == Outcome.LOST;
+		Release release = ending.release();
+		boolean lost = ending.before() == Hold.State.LOST;
 		if (release != null && join) {
 			lost = !join(release);
 		}
 		else if (release != null) {
 			release.first().thenAccept(this::released);
 		}
-		if (!lost && ending.outcome() == Outcome.ENDED && this.registry.events().isHeard()) {
+		if (!lost && ending.before() == Hold.State.ACTIVE && this.registry.events().isHeard()) {
 			this.registry.events()
 				.publish(new LockOccurrence.Released(key(), parameters().name(), fencingToken(),
 						this.hold.heldFor(now())));
@@ -246,7 +245,7 @@ final class DefaultHeldLock implements KeyedLock {
 	 * Waits for a release.
 	 * @return false if another owner may have held the lock before it
 	 */
-	private boolean join(Releases.Release release) {
+	private boolean join(Release release) {
 		StoreClient client = this.registry.client();
 		try {
 			return !(client.join(release.first(), key(),

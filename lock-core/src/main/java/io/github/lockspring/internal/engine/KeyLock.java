@@ -1,21 +1,17 @@
 package io.github.lockspring.internal.engine;
 
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import io.github.lockspring.LockEvent.Lost.Cause;
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.internal.engine.AcquireFailure.Busy;
 import io.github.lockspring.internal.engine.AcquireFailure.Unavailable;
 import io.github.lockspring.internal.engine.KeyState.Asking;
 import io.github.lockspring.internal.engine.KeyState.Held;
 import io.github.lockspring.internal.engine.KeyState.Releasing;
-import io.github.lockspring.internal.engine.Waiter.WaitOptions;
 import io.github.lockspring.internal.engine.support.LockRecorder;
 import io.github.lockspring.internal.engine.support.Monitor;
 import io.github.lockspring.internal.engine.support.Recording;
@@ -52,15 +48,12 @@ final class KeyLock implements Watchdog.Watched {
 
 	private final RetrySchedule retry;
 
-	private final ArrayDeque<Waiter> waiters = new ArrayDeque<>(1);
+	private final WaitQueue waiters = new WaitQueue(this);
 
 	/** Null inside an event, and when this lock was dropped. */
 	private @Nullable KeyState state;
 
 	private boolean dropped;
-
-	/** When the first of those waiters gives up that do not watch the time themselves. */
-	private long waitersDue = NOT_DUE;
 
 	private volatile long due = NOT_DUE;
 
@@ -92,18 +85,17 @@ final class KeyLock implements Watchdog.Watched {
 				present = null;
 			}
 			if (this.port.isStopped()) {
-				tell(waiter, new Unavailable(LockMessages.STOPPED));
+				this.waiters.tell(waiter, new Unavailable(LockMessages.STOPPED));
 			}
-			else if (present != null && (waiter.options().once() || this.port.isClosing())) {
-				tell(waiter, whyNot(waiter, present, now));
+			else if (present == null) {
+				this.waiters.add(waiter);
+			}
+			else if (waiter.options().once() || this.port.isClosing()) {
+				this.waiters.tell(waiter, this.waiters.whyNot(waiter, present, now));
 			}
 			else {
-				this.waiters.addLast(waiter);
-				this.waitersDue = waiter.endsItself() ? this.waitersDue
-						: earlier(this.waitersDue, waiter.options().until());
-				if (present != null) {
-					waits(waiter);
-				}
+				this.waiters.add(waiter);
+				this.waiters.waits(waiter);
 			}
 			// a future must not block the thread that asks for it
 			settle(waiter.endsItself(), now);
@@ -117,7 +109,7 @@ final class KeyLock implements Watchdog.Watched {
 	 */
 	void cancel(Waiter waiter, AcquireFailure failure, long now) {
 		try (Monitor entered = this.monitor.enter()) {
-			leave(waiter, failure);
+			this.waiters.leave(waiter, failure);
 			settle(false, now);
 		}
 	}
@@ -130,18 +122,10 @@ final class KeyLock implements Watchdog.Watched {
 	 */
 	long timeOut(Waiter waiter, long now) {
 		try (Monitor entered = this.monitor.enter()) {
-			long until = endWait(waiter, tickState(now), now);
+			long until = this.waiters.endWait(waiter, tickState(now), now);
 			settle(false, now);
 			return until;
 		}
-	}
-
-	private long endWait(Waiter waiter, @Nullable KeyState present, long now) {
-		long until = (present instanceof Asking asking && next() == waiter) ? asking.answeredBy() : now;
-		if (present != null && now - until >= 0) {
-			leave(waiter, whyNot(waiter, present, now));
-		}
-		return until;
 	}
 
 	/**
@@ -150,11 +134,8 @@ final class KeyLock implements Watchdog.Watched {
 	 */
 	void closing(long now) {
 		try (Monitor entered = this.monitor.enter()) {
-			KeyState present = this.state;
-			for (Waiter waiter : List.copyOf(this.waiters)) {
-				if (present != null && (waiter != next() || !(present instanceof Asking))) {
-					leave(waiter, whyNot(waiter, present, now));
-				}
+			if (this.state != null) {
+				this.waiters.close(this.state, now);
 			}
 			settle(false, now);
 		}
@@ -166,7 +147,7 @@ final class KeyLock implements Watchdog.Watched {
 	 */
 	boolean stop(long now) {
 		try (Monitor entered = this.monitor.enter()) {
-			tellAll(new Unavailable(LockMessages.STOPPED));
+			this.waiters.tellAll(new Unavailable(LockMessages.STOPPED));
 			boolean held = this.state instanceof Held;
 			if (this.state != null) {
 				this.state.stopped(now);
@@ -321,7 +302,7 @@ final class KeyLock implements Watchdog.Watched {
 	@Override
 	public long tick(long now, List<Renewal> batch) {
 		try (Monitor entered = this.monitor.enter()) {
-			endWaits(tickState(now), now);
+			this.waiters.endWaits(tickState(now), now);
 			long window = 0;
 			if (this.state instanceof Held held) {
 				RenewRequest request = held.renewal(now);
@@ -347,51 +328,15 @@ final class KeyLock implements Watchdog.Watched {
 		return (this.state != null) ? this.state : before;
 	}
 
-	/** Tells those whose time is over, and do not watch it themselves. */
-	private void endWaits(@Nullable KeyState present, long now) {
-		if (this.waitersDue == NOT_DUE || now - this.waitersDue < 0) {
-			return;
-		}
-		this.waitersDue = NOT_DUE;
-		for (Waiter waiter : List.copyOf(this.waiters)) {
-			long until = waiter.options().until();
-			if (!waiter.endsItself() && now - until >= 0) {
-				until = endWait(waiter, present, now);
-			}
-			if (!waiter.endsItself() && waiter.outcome() == null) {
-				this.waitersDue = earlier(this.waitersDue, until);
-			}
-		}
-	}
-
 	// events: the holder
 
 	/**
-	 * What the end of a hold means for its holder.
+	 * The end of a hold.
 	 *
-	 * @param outcome what the holder is told
+	 * @param before what it was until then: ACTIVE if it has ended in time
 	 * @param release what ends the ownership in the store; null if nothing does
 	 */
-	record Ending(Outcome outcome, Releases.@Nullable Release release) {
-
-		private static final Ending REPEATED = new Ending(Outcome.REPEATED, null);
-
-		private static final Ending LOST = new Ending(Outcome.LOST, null);
-
-		private static final Ending HANDED_OFF = new Ending(Outcome.ENDED, null);
-
-		/** How a hold ended. */
-		enum Outcome {
-
-			/** It has ended before. */
-			REPEATED,
-			/** The lock was lost before the end. */
-			LOST,
-			/** It was held until now. */
-			ENDED
-
-		}
-
+	record Ending(Hold.State before, @Nullable Release release) {
 	}
 
 	/**
@@ -401,20 +346,17 @@ final class KeyLock implements Watchdog.Watched {
 	 */
 	Ending end(Hold hold, boolean mayBlock, long now) {
 		try (Monitor entered = this.monitor.enter()) {
-			if (hold.state() == Hold.State.CLOSED) {
-				return Ending.REPEATED;
-			}
 			tickState(now);
+			Hold.State before = hold.state();
 			hold.close();
+			Release release = null;
 			Held held = heldBy(hold);
-			Ending ending = Ending.LOST;
 			if (held != null) {
 				recordEnd(hold, now);
-				Ending sent = held.end(mayBlock, now);
-				ending = (sent != null) ? sent : Ending.HANDED_OFF;
+				release = held.end(mayBlock, now);
 			}
 			settle(false, now);
-			return ending;
+			return new Ending(before, release);
 		}
 	}
 
@@ -453,9 +395,9 @@ final class KeyLock implements Watchdog.Watched {
 	 * Takes away what is held: the work goes on without the lock.
 	 * @return what ends the ownership in the store; null if nothing is held
 	 */
-	Releases.@Nullable Release force(long now) {
+	@Nullable Release force(long now) {
 		try (Monitor entered = this.monitor.enter()) {
-			Releases.Release release = null;
+			Release release = null;
 			if (this.state instanceof Held held) {
 				OwnerToken token = held.claim.token();
 				held.lose(Cause.FORCED, now);
@@ -476,15 +418,16 @@ final class KeyLock implements Watchdog.Watched {
 		if (this.waiters.isEmpty() && this.state != null) {
 			this.state.abandoned(now);
 		}
-		if (this.state == null && !this.waiters.isEmpty()) {
-			Claim claim = this.port.newClaim(first().parameters().grantMillis(), now);
+		Waiter first = this.waiters.first();
+		if (this.state == null && first != null) {
+			Claim claim = this.port.newClaim(first.parameters().grantMillis(), now);
 			ask(claim, mayBlock, now, null, now);
 		}
 		else if (this.state == null && !this.dropped) {
 			this.dropped = true;
 			this.port.drop(this);
 		}
-		long next = (this.state != null) ? earlier(this.state.due(), this.waitersDue) : NOT_DUE;
+		long next = (this.state != null) ? earlier(this.state.due(), this.waiters.due()) : NOT_DUE;
 		// a hand-off changes nothing here, and a volatile write would cost it time
 		if (this.due != next) {
 			this.due = next;
@@ -494,7 +437,8 @@ final class KeyLock implements Watchdog.Watched {
 		}
 	}
 
-	private static long earlier(long a, long b) {
+	/** Returns the earlier of two times, each of which may be {@link #NOT_DUE}. */
+	static long earlier(long a, long b) {
 		if (a == NOT_DUE) {
 			return b;
 		}
@@ -530,13 +474,10 @@ final class KeyLock implements Watchdog.Watched {
 
 	private void send(Claim claim, boolean mayBlock, long unansweredSince, @Nullable LockUnavailableException error,
 			long now) {
-		Waiter first = first();
+		Waiter first = Objects.requireNonNull(this.waiters.first(), "first");
 		Duration ttl = first.parameters().ttl();
 		claim.requested(ttl.toNanos());
 		boolean queue = !first.options().once() && !this.port.isClosing() && mayQueue(claim);
-		if (queue) {
-			claim.maybeLeft();
-		}
 		Asking attempt = new Asking(this, claim, new AcquireRequest(this.key, claim.token(), ttl, queue), now,
 				unansweredSince, error);
 		this.state = attempt;
@@ -559,11 +500,11 @@ final class KeyLock implements Watchdog.Watched {
 	 * @param handoffs how often this instance has handed it off since it owns it
 	 */
 	void give(Claim claim, Lease lease, long fencingToken, int handoffs, long now) {
-		Waiter waiter = this.waiters.removeFirst();
-		Hold hold = new Hold(this, waiter, claim.token(), lease, fencingToken, KeyState.handover(claim, handoffs), now);
+		Waiter first = Objects.requireNonNull(this.waiters.first(), "first");
+		Hold hold = new Hold(this, first, claim.token(), lease, fencingToken, KeyState.handover(claim, handoffs), now);
 		this.state = new Held(this, claim, lease, hold, handoffs);
 		record((to) -> to.held(hold.parameters().name(), hold.handover()));
-		tell(waiter, hold);
+		this.waiters.give(hold);
 	}
 
 	/**
@@ -571,14 +512,14 @@ final class KeyLock implements Watchdog.Watched {
 	 * up.
 	 */
 	void release(Claim claim, long lastFencingToken, long now) {
-		end(claim, new ReleaseRequest(this.key, claim.token(), lastFencingToken, Duration.ZERO), false, now);
+		release(claim, new ReleaseRequest(this.key, claim.token(), lastFencingToken, Duration.ZERO), false, now);
 	}
 
 	/** Registers a release before the claim is dropped, and sends it afterwards. */
-	Ending end(Claim claim, ReleaseRequest request, boolean mayBlock, long now) {
-		Releases.Release release = this.port.register(request, this, now + claim.longest());
+	Release release(Claim claim, ReleaseRequest request, boolean mayBlock, long now) {
+		Release release = this.port.register(request, this, now + claim.longest());
 		this.monitor.afterwards(() -> this.port.send(release, mayBlock));
-		return new Ending(Ending.Outcome.ENDED, release);
+		return release;
 	}
 
 	void lose(Hold hold, Cause cause, long now) {
@@ -600,97 +541,16 @@ final class KeyLock implements Watchdog.Watched {
 		}
 	}
 
-	// waiters
-
-	/** The first waiter; there must be one. */
-	private Waiter first() {
-		return this.waiters.getFirst();
-	}
-
-	/** The waiter whose turn is next, or null. */
-	@Nullable Waiter next() {
-		return this.waiters.peekFirst();
-	}
-
-	boolean isAbandoned() {
-		return this.waiters.isEmpty();
-	}
-
-	/** Tells a waiter its outcome. */
-	private void tell(Waiter waiter, Waiter.Outcome outcome) {
-		waiter.tell(outcome);
-		if (waiter.isWaiting()) {
-			record((to) -> to.waiting(waiter.parameters().name(), -1));
-		}
-		this.monitor.afterwards(waiter::wake);
-	}
-
-	/** A waiter has to wait for others. */
-	private void waits(Waiter waiter) {
-		if (waiter.beginsToWait()) {
-			this.monitor.afterwards(this.port::openInbox);
-			record((to) -> to.waiting(waiter.parameters().name(), 1));
-		}
-	}
-
-	/** All have to wait: the first one does so from now on. */
-	private void waitsFirst() {
-		if (!this.waiters.isEmpty()) {
-			waits(first());
-		}
-	}
-
-	private void leave(Waiter waiter, AcquireFailure failure) {
-		if (waiter.outcome() == null && this.waiters.remove(waiter)) {
-			tell(waiter, failure);
-		}
-	}
-
-	/** Those who do not wait any longer, and all when the application stops. */
-	void tellThoseThatDoNotWait(AcquireFailure failure, long now) {
-		Iterator<Waiter> all = this.waiters.iterator();
-		while (all.hasNext()) {
-			Waiter waiter = all.next();
-			if (waiter.options().once() || this.port.isClosing() || now - waiter.options().until() >= 0) {
-				all.remove();
-				tell(waiter, closing(failure));
-			}
-		}
-		waitsFirst();
-	}
-
-	/**
-	 * Those whose time is over or for whom the store has failed for too long, and all if
-	 * it has failed in a way that no wait mends.
-	 */
-	void tellUnavailable(LockUnavailableException error, long since, long now) {
-		AcquireFailure failure = new Unavailable(error);
-		for (Waiter waiter : new ArrayList<>(this.waiters)) {
-			WaitOptions options = waiter.options();
-			if (error.isPermanent() || options.once() || this.port.isClosing() || now - options.until() >= 0
-					|| now - since >= options.unavailableAfter()) {
-				leave(waiter, failure);
-			}
-		}
-		waitsFirst();
-	}
-
-	private void tellAll(AcquireFailure failure) {
-		for (Waiter waiter : List.copyOf(this.waiters)) {
-			leave(waiter, failure);
-		}
-	}
-
-	private AcquireFailure whyNot(Waiter waiter, KeyState present, long now) {
-		return closing(present.whyNot(waiter, now));
-	}
-
-	private AcquireFailure closing(AcquireFailure failure) {
-		return (failure instanceof Busy busy && this.port.isClosing())
-				? new Busy(LockMessages.CLOSING, busy.elsewhere()) : failure;
+	/** An effect of the event. */
+	void afterwards(Runnable effect) {
+		this.monitor.afterwards(effect);
 	}
 
 	// questions
+
+	WaitQueue waiters() {
+		return this.waiters;
+	}
 
 	KeyLockPort port() {
 		return this.port;

@@ -55,10 +55,10 @@ interface KeyLockPort {
 	 * drops the claim before: no message about it is answered with a release.
 	 * @param until when the lease that it ends is over
 	 */
-	Releases.Release register(ReleaseRequest request, KeyLock lock, long until);
+	Release register(ReleaseRequest request, KeyLock lock, long until);
 
 	/** Returns the release of a token that is under way, or null. */
-	Releases.@Nullable Release registered(OwnerToken token);
+	@Nullable Release registered(OwnerToken token);
 
 	/**
 	 * Drops a lock that has neither waiters nor a state.
@@ -82,7 +82,7 @@ interface KeyLockPort {
 	 * Sends a release, until it is answered or its lease is over.
 	 * @param mayBlock whether the driver may block the present thread
 	 */
-	void send(Releases.Release release, boolean mayBlock);
+	void send(Release release, boolean mayBlock);
 
 	/**
 	 * A waiter waits for others: messages are needed.

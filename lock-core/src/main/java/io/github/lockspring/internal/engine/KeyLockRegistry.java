@@ -300,12 +300,12 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 	}
 
 	@Override
-	public Releases.Release register(ReleaseRequest request, KeyLock lock, long until) {
+	public Release register(ReleaseRequest request, KeyLock lock, long until) {
 		return this.releases.register(request, lock, until);
 	}
 
 	@Override
-	public Releases.@Nullable Release registered(OwnerToken token) {
+	public @Nullable Release registered(OwnerToken token) {
 		return this.releases.registered(token);
 	}
 
@@ -338,7 +338,7 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 	}
 
 	@Override
-	public void send(Releases.Release release, boolean mayBlock) {
+	public void send(Release release, boolean mayBlock) {
 		this.releases.send(release, mayBlock);
 	}
 

@@ -167,11 +167,12 @@ abstract sealed class KeyState {
 			// other clients may give a key more time than nanoseconds can count
 			long millis = (result.remainingMillis() < 0) ? Long.MAX_VALUE : result.remainingMillis();
 			long remaining = Math.min(millis, Time.FOREVER / 1_000_000) * 1_000_000;
+			// an attempt that may have queued, or a message: the store has the token
+			boolean left = this.request.queue() || this.again || this.error != null || this.claim.wasBusy();
 			this.claim.foundBusy(now + remaining);
-			this.lock.tellThoseThatDoNotWait(busy(now), now);
-			if (this.lock.isAbandoned()) {
-				// a message says that the store has the token
-				if (!this.claim.isMaybeLeft() && !this.again) {
+			this.lock.waiters().tellBusy(busy(now), now);
+			if (this.lock.waiters().isEmpty()) {
+				if (!left) {
 					this.lock.become(null);
 				}
 			}
@@ -186,9 +187,8 @@ abstract sealed class KeyState {
 
 		/** It may have been carried out, or may yet be. */
 		void failed(LockUnavailableException error, long now) {
-			this.claim.maybeLeft();
-			this.lock.tellUnavailable(error, this.unansweredSince, now);
-			if (this.lock.isAbandoned()) {
+			this.lock.waiters().tellUnavailable(error, this.unansweredSince, now);
+			if (this.lock.waiters().isEmpty()) {
 				return;
 			}
 			if (this.again) {
@@ -425,22 +425,22 @@ abstract sealed class KeyState {
 		}
 
 		/** Ends the hold, and hands the lock off to the next waiter or releases it. */
-		KeyLock.@Nullable Ending end(boolean mayBlock, long now) {
+		@Nullable Release end(boolean mayBlock, long now) {
 			long keep = this.hold.keepFor(now);
 			if (keep <= 0 && mayHandOff(now)) {
 				this.lock.give(this.claim, this.lease, this.hold.fencingToken() + 1, this.handoffs + 1, now);
 				return null;
 			}
-			KeyLock.Ending ending = this.lock.end(this.claim, new ReleaseRequest(this.lock.key(), this.claim.token(),
+			Release release = this.lock.release(this.claim, new ReleaseRequest(this.lock.key(), this.claim.token(),
 					lastFencingToken(), (keep > 0) ? Duration.ofNanos(keep).plusMillis(1) : Duration.ZERO), mayBlock,
 					now);
 			// ordered: no later request of this instance overtakes the release
 			this.lock.become(this.lock.port().isOrdered() ? null : new Releasing(this.lock, this.claim));
-			return ending;
+			return release;
 		}
 
 		private boolean mayHandOff(long now) {
-			Waiter next = this.lock.next();
+			Waiter next = this.lock.waiters().first();
 			return next != null && !this.lock.port().isClosing()
 					&& LocalHandoff.isAllowed(this.hold.parameters(), next.parameters(), this.lease, this.handoffs,
 							this.claim.contendedFor(this.lock.port().isInformed(), now), now);

@@ -336,7 +336,7 @@ public final class LockEngine implements AutoCloseable {
 		KeyLockRegistry present = registry();
 		Duration timeout = present.client().commandTimeout();
 		KeyLock lock = present.present(key);
-		Releases.Release release = (lock != null) ? lock.force(present.time().nanoTime()) : null;
+		Release release = (lock != null) ? lock.force(present.time().nanoTime()) : null;
 		if (release != null) {
 			present.client().join(release.first(), key, timeout);
 			return true;

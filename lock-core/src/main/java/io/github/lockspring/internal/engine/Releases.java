@@ -1,10 +1,8 @@
 package io.github.lockspring.internal.engine;
 
-import java.time.Duration;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongConsumer;
 
@@ -27,14 +25,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class Releases {
 
-	/** Between two tries. */
-	private static final long INTERVAL_NANOS = 500_000_000;
-
 	/** Between two looks at those of a silent server. */
 	private static final long MIN_INTERVAL_NANOS = 50_000_000;
-
-	/** The most releases that are repeated, of a few hundred bytes each. */
-	private static final int MAX_REPEATED = 10_000;
 
 	/**
 	 * With more than so many, callers wait for their own: a slow store slows them down.
@@ -57,122 +49,6 @@ final class Releases {
 		this.client = client;
 		this.time = time;
 		this.due = due;
-	}
-
-	/**
-	 * A release, between its first try and the answer. Guarded by itself.
-	 */
-	static final class Release {
-
-		/** What the watchdog finds. */
-		private enum Step {
-
-			UNDER_WAY, UNANSWERED, PAUSES, DUE, OVER
-
-		}
-
-		private final ReleaseRequest request;
-
-		private final @Nullable KeyLock lock;
-
-		private final long registered;
-
-		/** The result of the first try. */
-		private final CompletableFuture<ReleaseResult> first = new CompletableFuture<>();
-
-		/** When nothing of the token can be left in the store. */
-		private long until;
-
-		/**
-		 * When the present try is over, or the watchdog begins the next one. The first is
-		 * not the watchdog's.
-		 */
-		private long next;
-
-		private int tries;
-
-		/**
-		 * The first try whose answer counts: an attempt may have followed those before.
-		 */
-		private int needed = 1;
-
-		private boolean underWay;
-
-		private Release(ReleaseRequest request, @Nullable KeyLock lock, long registered, long until) {
-			this.request = request;
-			this.lock = lock;
-			this.registered = registered;
-			this.until = until;
-			this.next = registered + INTERVAL_NANOS;
-		}
-
-		/** The result of the first try; may never come. */
-		CompletableFuture<ReleaseResult> first() {
-			return this.first;
-		}
-
-		ReleaseRequest request() {
-			return this.request;
-		}
-
-		synchronized long until() {
-			return this.until;
-		}
-
-		private synchronized void prolong(long until) {
-			this.until = Time.later(this.until, until);
-		}
-
-		private synchronized void repeat() {
-			this.needed = this.tries + 1;
-		}
-
-		/** Returns the number of a try that begins; 0 if one is under way. */
-		private synchronized int begin(long end) {
-			if (this.underWay) {
-				return 0;
-			}
-			this.underWay = true;
-			this.next = end;
-			return ++this.tries;
-		}
-
-		/** Returns whether that was the last try: its answer counts. */
-		private synchronized boolean answered(int number) {
-			this.underWay &= number != this.tries;
-			return number >= this.needed;
-		}
-
-		private synchronized void failed(int number, long now) {
-			if (number == this.tries) {
-				this.underWay = false;
-				this.next = now + INTERVAL_NANOS;
-			}
-		}
-
-		private synchronized Step step(long now) {
-			boolean due = now - this.next >= 0;
-			if (this.underWay) {
-				return due ? Step.UNANSWERED : Step.UNDER_WAY;
-			}
-			if (!due) {
-				return Step.PAUSES;
-			}
-			return (now - this.until >= 0) ? Step.OVER : Step.DUE;
-		}
-
-		private synchronized long next() {
-			return this.next;
-		}
-
-		private synchronized int tries() {
-			return this.tries;
-		}
-
-		private synchronized boolean isHopeless() {
-			return !this.underWay && this.tries > 1;
-		}
-
 	}
 
 	/**
@@ -236,14 +112,9 @@ final class Releases {
 		int number = release.begin(end);
 		if (number > 0) {
 			this.due.accept(end);
-			this.client.release(() -> request(release), mayBlock,
+			this.client.release(() -> release.request(this.time.nanoTime()), mayBlock,
 					(result, failure) -> answered(release, number, result, failure));
 		}
-	}
-
-	/** A lock that is to be kept is kept no longer than the holder has asked for. */
-	private ReleaseRequest request(Release release) {
-		return release.request.elapsed(Duration.ofNanos(this.time.nanoTime() - release.registered));
 	}
 
 	private void answered(Release release, int number, @Nullable ReleaseResult result,
@@ -255,7 +126,7 @@ final class Releases {
 		}
 		int tries = release.tries();
 		if (release.answered(number)) {
-			this.unanswered.remove(release.request.token(), release);
+			this.unanswered.remove(release.token(), release);
 		}
 		else {
 			send(release, false);
@@ -266,21 +137,21 @@ final class Releases {
 
 	private void failed(Release release, int number, @Nullable LockUnavailableException failure, long now) {
 		release.failed(number, now);
-		this.due.accept(now + INTERVAL_NANOS);
+		this.due.accept(now + Release.INTERVAL_NANOS);
 		firstTryIsOver(release, now, null, failure);
 	}
 
 	private void firstTryIsOver(Release release, long now, @Nullable ReleaseResult result,
 			@Nullable LockUnavailableException failure) {
 		// the lock first: a holder that goes on may ask for it again at once
-		if (!release.first.isDone() && release.lock != null) {
-			release.lock.released(release.request.token(), now);
+		if (!release.first().isDone() && release.lock() != null) {
+			release.lock().released(release.token(), now);
 		}
 		if (result != null) {
-			release.first.complete(result);
+			release.first().complete(result);
 		}
 		else {
-			release.first.completeExceptionally(failure);
+			release.first().completeExceptionally(failure);
 		}
 	}
 
@@ -291,43 +162,39 @@ final class Releases {
 	long tick(long now) {
 		Set<String> asked = new HashSet<>();
 		for (Release release : this.unanswered.values()) {
-			if (release.step(now) == Release.Step.UNDER_WAY) {
+			if (release.isUnderWay()) {
 				asked.add(shard(release));
 			}
 		}
 		long next = now + Time.FOREVER;
 		for (Release release : this.unanswered.values()) {
-			switch (release.step(now)) {
-				case UNANSWERED -> {
-					asked.add(shard(release));
-					failed(release, release.tries(), this.client.unanswered(release.request.key()), now);
-				}
-				case OVER -> giveUp(release, now);
-				case DUE -> sendIfNoOther(release, asked, now);
-				default -> {
-				}
+			if (release.isDue(now)) {
+				tick(release, asked, now);
 			}
 			next = Time.earlier(next, Time.later(release.next(), now + MIN_INTERVAL_NANOS));
 		}
 		return next;
 	}
 
-	private String shard(Release release) {
-		return this.client.shard(release.request.key());
-	}
-
-	private void sendIfNoOther(Release release, Set<String> asked, long now) {
-		if (this.unanswered.size() > MAX_REPEATED) {
-			giveUp(release, now);
+	/**
+	 * Ends a try without an answer, or begins the next one.
+	 * @param asked the shards to which a release is on its way
+	 */
+	private void tick(Release release, Set<String> asked, long now) {
+		if (release.isUnderWay()) {
+			failed(release, release.tries(), this.client.unanswered(release.key()), now);
+		}
+		else if (release.isOver(now)) {
+			this.unanswered.remove(release.token(), release);
+			firstTryIsOver(release, now, null, this.client.unanswered(release.key()));
 		}
 		else if (asked.add(shard(release)) || !this.client.isSilent(shard(release))) {
 			send(release, false);
 		}
 	}
 
-	private void giveUp(Release release, long now) {
-		this.unanswered.remove(release.request.token(), release);
-		firstTryIsOver(release, now, null, this.client.unanswered(release.request.key()));
+	private String shard(Release release) {
+		return this.client.shard(release.key());
 	}
 
 }

@@ -276,17 +276,17 @@ class KeyStateTests {
 		}
 
 		@Override
-		public Releases.Release register(ReleaseRequest request, KeyLock lock, long until) {
+		public Release register(ReleaseRequest request, KeyLock lock, long until) {
 			return this.releases.register(request, lock, until);
 		}
 
 		@Override
-		public Releases.@Nullable Release registered(OwnerToken token) {
+		public @Nullable Release registered(OwnerToken token) {
 			return this.releases.registered(token);
 		}
 
 		@Override
-		public void send(Releases.Release release, boolean mayBlock) {
+		public void send(Release release, boolean mayBlock) {
 			this.effects.add("release");
 		}
 

@@ -298,7 +298,7 @@ final class PlayedInstance implements Time {
 	 * thread of the background sends it when it comes to it.
 	 */
 	private void noticeRelease(OwnerToken token) {
-		Releases.Release registered = this.registry.releases().registered(token);
+		Release registered = this.registry.releases().registered(token);
 		KeyState present = state();
 		if (registered != null) {
 			long left = (long) ((registered.until() - nanoTime()) / this.speed);
@@ -315,11 +315,11 @@ final class PlayedInstance implements Time {
 		if (sent != null) {
 			return sent;
 		}
-		Releases.Release registered = this.registry.releases().registered(token);
+		Release registered = this.registry.releases().registered(token);
 		if (registered == null) {
 			throw new IllegalStateException("the end of " + token + " is neither a release nor a hand-off");
 		}
-		return registered.request();
+		return registered.request(nanoTime());
 	}
 
 	/** An attempt is sent, which serves everything that was known before. */

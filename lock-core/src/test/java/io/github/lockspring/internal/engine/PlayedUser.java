@@ -230,8 +230,8 @@ final class PlayedUser {
 			((DefaultHeldLock) this.future.join()).end(true);
 		}
 		else {
-			KeyLock.Ending.Outcome outcome = lock().end(ending, true, now).outcome();
-			promises().check((outcome == KeyLock.Ending.Outcome.LOST) == this.over, this + " ends, " + outcome);
+			Hold.State was = lock().end(ending, true, now).before();
+			promises().check((was == Hold.State.LOST) == this.over, this + " ends, " + was);
 		}
 		if (!this.over && before != null) {
 			checkEnd(ending, before.lease(), now);

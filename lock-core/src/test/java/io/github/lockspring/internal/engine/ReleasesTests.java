@@ -67,9 +67,9 @@ class ReleasesTests {
 		};
 	}
 
-	private Releases.Release release(String key) {
+	private Release release(String key) {
 		ReleaseRequest request = new ReleaseRequest(key, new OwnerToken("AAAAAAAAAAAAAAAAAAAAAA", ++this.tokens, 1000));
-		Releases.Release release = this.releases.register(request, null, this.time.nanoTime() + TTL.toNanos());
+		Release release = this.releases.register(request, null, this.time.nanoTime() + TTL.toNanos());
 		this.releases.send(release, false);
 		return release;
 	}
@@ -94,8 +94,8 @@ class ReleasesTests {
 
 	@Test
 	void releaseIsKnownUntilItIsAnswered() {
-		Releases.Release release = release("a");
-		assertThat(this.releases.registered(release.request().token())).isNotNull();
+		Release release = release("a");
+		assertThat(this.releases.registered(release.token())).isNotNull();
 		pass(TIMEOUT.minusNanos(1));
 		answer(0);
 		assertThat(release.first()).isCompletedWithValue(new ReleaseResult.Released());
@@ -108,7 +108,7 @@ class ReleasesTests {
 	@Test
 	void watchdogDoesNotSendWhatItsHolderIsAboutToSend() {
 		ReleaseRequest request = new ReleaseRequest("a", new OwnerToken("AAAAAAAAAAAAAAAAAAAAAA", 1, 1000));
-		Releases.Release release = this.releases.register(request, null, this.time.nanoTime() + TTL.toNanos());
+		Release release = this.releases.register(request, null, this.time.nanoTime() + TTL.toNanos());
 		pass(Duration.ZERO);
 		assertThat(sent()).isEmpty();
 		this.releases.send(release, false);
@@ -118,20 +118,20 @@ class ReleasesTests {
 	@Test
 	@Tag("repeated-releases")
 	void releaseThatFailsIsRepeatedAfterHalfASecond() {
-		Releases.Release release = release("a");
+		Release release = release("a");
 		fail(0);
 		assertThat(release.first()).isCompletedExceptionally();
 		pass(INTERVAL.minusNanos(1));
 		assertThat(sent()).hasSize(1);
 		pass(Duration.ofNanos(1));
-		assertThat(this.store.releasedTokens()).hasSize(2).containsOnly(release.request().token());
+		assertThat(this.store.releasedTokens()).hasSize(2).containsOnly(release.token());
 		answer(1);
 		assertThat(this.releases.isEmpty()).isTrue();
 	}
 
 	@Test
 	void releaseWithoutAnAnswerIsOverAfterItsTimeout() {
-		Releases.Release release = release("a");
+		Release release = release("a");
 		pass(TIMEOUT.minusNanos(1));
 		assertThat(release.first()).isNotDone();
 		pass(Duration.ofNanos(1));
@@ -185,8 +185,9 @@ class ReleasesTests {
 
 	@Test
 	void releaseOfATokenThatIsOnItsWayIsSentOnceMoreAfterItsAnswer() {
-		Releases.Release release = release("a");
-		assertThat(this.releases.register(release.request(), null, this.time.nanoTime())).isSameAs(release);
+		Release release = release("a");
+		assertThat(this.releases.register(release.request(this.time.nanoTime()), null, this.time.nanoTime()))
+			.isSameAs(release);
 		this.releases.send(release, false);
 		assertThat(sent()).hasSize(1);
 		answer(0);
@@ -198,8 +199,8 @@ class ReleasesTests {
 	/** The answer of the first try says nothing about an attempt that came after it. */
 	@Test
 	void answerOfATryBeforeTheLateAttemptDoesNotCount() {
-		Releases.Release release = release("a");
-		this.releases.register(release.request(), null, this.time.nanoTime() + TTL.toNanos());
+		Release release = release("a");
+		this.releases.register(release.request(this.time.nanoTime()), null, this.time.nanoTime() + TTL.toNanos());
 		this.releases.send(release, false);
 		pass(TIMEOUT);
 		answer(0);
@@ -213,7 +214,7 @@ class ReleasesTests {
 	void releaseThatGetsNoThreadIsRepeated() {
 		this.store.traits = StoreTraits.exact().withBlocking(true);
 		this.outOfThreads = true;
-		Releases.Release release = release("a");
+		Release release = release("a");
 		assertThat(release.first()).isCompletedExceptionally();
 		this.outOfThreads = false;
 		pass(INTERVAL);
@@ -224,7 +225,7 @@ class ReleasesTests {
 	void callerSendsItsReleaseToAStoreThatBlocks() {
 		this.store.traits = StoreTraits.exact().withBlocking(true);
 		this.outOfThreads = true;
-		Releases.Release release = this.releases.register(
+		Release release = this.releases.register(
 				new ReleaseRequest("a", new OwnerToken("AAAAAAAAAAAAAAAAAAAAAA", 1, 1000)), null,
 				this.time.nanoTime() + TTL.toNanos());
 		this.releases.send(release, true);

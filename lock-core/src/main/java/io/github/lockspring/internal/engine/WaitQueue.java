@@ -1,0 +1,180 @@
+package io.github.lockspring.internal.engine;
+
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.function.Function;
+
+import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.internal.engine.AcquireFailure.Busy;
+import io.github.lockspring.internal.engine.AcquireFailure.Unavailable;
+import io.github.lockspring.internal.engine.KeyState.Asking;
+import io.github.lockspring.internal.engine.Waiter.WaitOptions;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Those who wait for one key in this instance, in order of arrival. Each leaves when it
+ * is told its outcome. Used under the monitor of the key's lock.
+ */
+final class WaitQueue {
+
+	private final KeyLock lock;
+
+	private final ArrayDeque<Waiter> waiters = new ArrayDeque<>(1);
+
+	/** When the first of those gives up that do not watch the time themselves. */
+	private long due = KeyLock.NOT_DUE;
+
+	WaitQueue(KeyLock lock) {
+		this.lock = lock;
+	}
+
+	boolean isEmpty() {
+		return this.waiters.isEmpty();
+	}
+
+	int size() {
+		return this.waiters.size();
+	}
+
+	/** The one whose turn is next; null if nobody waits. */
+	@Nullable Waiter first() {
+		return this.waiters.peekFirst();
+	}
+
+	/** When {@link #endWaits} has something to do. */
+	long due() {
+		return this.due;
+	}
+
+	void add(Waiter waiter) {
+		this.waiters.addLast(waiter);
+		if (!waiter.endsItself()) {
+			this.due = KeyLock.earlier(this.due, waiter.options().until());
+		}
+	}
+
+	/** A waiter has to wait for others. */
+	void waits(Waiter waiter) {
+		if (waiter.beginsToWait()) {
+			this.lock.afterwards(this.lock.port()::openInbox);
+			this.lock.record((to) -> to.waiting(waiter.parameters().name(), 1));
+		}
+	}
+
+	/** The first waiter is told that the lock is its own. */
+	void give(Hold hold) {
+		tell(this.waiters.removeFirst(), hold);
+	}
+
+	/** Tells a waiter its outcome, which is not in this queue. */
+	void tell(Waiter waiter, Waiter.Outcome outcome) {
+		waiter.tell(outcome);
+		if (waiter.isWaiting()) {
+			this.lock.record((to) -> to.waiting(waiter.parameters().name(), -1));
+		}
+		this.lock.afterwards(waiter::wake);
+	}
+
+	/** A waiter goes away, unless its outcome is known. */
+	void leave(Waiter waiter, AcquireFailure failure) {
+		if (waiter.outcome() == null && this.waiters.remove(waiter)) {
+			tell(waiter, failure);
+		}
+	}
+
+	/** Tells all for whom there is a failure; those that stay have to wait. */
+	private void leave(Function<Waiter, @Nullable AcquireFailure> why) {
+		for (Waiter waiter : List.copyOf(this.waiters)) {
+			AcquireFailure failure = why.apply(waiter);
+			if (failure != null) {
+				leave(waiter, failure);
+			}
+		}
+	}
+
+	void tellAll(AcquireFailure failure) {
+		leave((waiter) -> failure);
+	}
+
+	/**
+	 * The lock is busy: tells those who do not wait any longer, and all when the
+	 * application stops.
+	 */
+	void tellBusy(AcquireFailure failure, long now) {
+		leave((waiter) -> isOver(waiter, now) ? closing(failure) : null);
+		waitsFirst();
+	}
+
+	/**
+	 * The store has no answer: tells those whose time is over or for whom it has failed
+	 * for too long, and all if it has failed in a way that no wait mends.
+	 * @param since when the first attempt without an answer was sent
+	 */
+	void tellUnavailable(LockUnavailableException error, long since, long now) {
+		AcquireFailure failure = new Unavailable(error);
+		leave((waiter) -> (error.isPermanent() || isOver(waiter, now)
+				|| now - since >= waiter.options().unavailableAfter()) ? failure : null);
+		waitsFirst();
+	}
+
+	private boolean isOver(Waiter waiter, long now) {
+		WaitOptions options = waiter.options();
+		return options.once() || this.lock.port().isClosing() || now - options.until() >= 0;
+	}
+
+	/** All have to wait: the first one does so from now on. */
+	private void waitsFirst() {
+		Waiter first = first();
+		if (first != null) {
+			waits(first);
+		}
+	}
+
+	/**
+	 * From now on nobody waits: all are told, except for the one whose attempt is under
+	 * way.
+	 */
+	void close(KeyState present, long now) {
+		Waiter asking = (present instanceof Asking) ? first() : null;
+		leave((waiter) -> (waiter != asking) ? whyNot(waiter, present, now) : null);
+	}
+
+	/** Tells those whose time is over, and do not watch it themselves. */
+	void endWaits(@Nullable KeyState present, long now) {
+		if (this.due == KeyLock.NOT_DUE || now - this.due < 0) {
+			return;
+		}
+		this.due = KeyLock.NOT_DUE;
+		for (Waiter waiter : List.copyOf(this.waiters)) {
+			if (!waiter.endsItself()) {
+				long until = waiter.options().until();
+				until = (now - until >= 0) ? endWait(waiter, present, now) : until;
+				this.due = (waiter.outcome() == null) ? KeyLock.earlier(this.due, until) : this.due;
+			}
+		}
+	}
+
+	/**
+	 * The time of a waiter is over: it is told why, or is told with the first answer of
+	 * the store if that comes soon.
+	 * @return when to look again, unless it is told
+	 */
+	long endWait(Waiter waiter, @Nullable KeyState present, long now) {
+		long until = (present instanceof Asking asking && first() == waiter) ? asking.answeredBy() : now;
+		if (present != null && now - until >= 0) {
+			leave(waiter, whyNot(waiter, present, now));
+		}
+		return until;
+	}
+
+	/** Why a waiter does not get the lock now. */
+	AcquireFailure whyNot(Waiter waiter, KeyState present, long now) {
+		return closing(present.whyNot(waiter, now));
+	}
+
+	private AcquireFailure closing(AcquireFailure failure) {
+		return (failure instanceof Busy busy && this.lock.port().isClosing())
+				? new Busy(LockMessages.CLOSING, busy.elsewhere()) : failure;
+	}
+
+}
