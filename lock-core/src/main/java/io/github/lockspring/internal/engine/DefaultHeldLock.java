@@ -10,6 +10,7 @@ import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.internal.KeyedLock;
 import io.github.lockspring.internal.base.CallChain;
 import io.github.lockspring.internal.base.LockOptions;
+import io.github.lockspring.internal.engine.support.LockEvents;
 import io.github.lockspring.internal.engine.support.StoreClient;
 import io.github.lockspring.store.LockStore.ReleaseResult;
 import io.github.lockspring.store.LockStore.RenewRequest;
@@ -222,8 +223,7 @@ final class DefaultHeldLock implements KeyedLock {
 		}
 		if (!lost && ending.before() == Hold.State.ACTIVE && this.registry.events().isHeard()) {
 			this.registry.events()
-				.publish(new LockOccurrence.Released(key(), parameters().name(), fencingToken(),
-						this.hold.heldFor(now())));
+				.publish(new LockEvents.Released(key(), parameters().name(), fencingToken(), this.hold.heldFor(now())));
 		}
 		return lost;
 	}

@@ -21,6 +21,7 @@ import io.github.lockspring.OnLost;
 import io.github.lockspring.internal.UnitOfWork;
 import io.github.lockspring.internal.base.CallChain;
 import io.github.lockspring.internal.engine.Waiter.WaitOptions;
+import io.github.lockspring.internal.engine.support.LockEvents;
 import io.github.lockspring.internal.engine.support.LockRecorder;
 import io.github.lockspring.internal.engine.support.Time;
 import org.jspecify.annotations.Nullable;
@@ -165,11 +166,10 @@ final class DefaultLockTemplate implements LockTemplate {
 		if (outcome instanceof Hold hold) {
 			if (registry.isTimed()) {
 				Duration waited = since(registry, start);
-				registry.recording()
-					.add((to) -> to.requested(parameters.name(), LockRecorder.Outcome.ACQUIRED, waited.toNanos()));
 				registry.events()
-					.publish(new LockOccurrence.Acquired(parameters.key(), parameters.name(), hold.fencingToken(),
-							waited));
+					.record((to) -> to.requested(parameters.name(), LockRecorder.Outcome.ACQUIRED, waited.toNanos()));
+				registry.events()
+					.publish(new LockEvents.Acquired(parameters.key(), parameters.name(), hold.fencingToken(), waited));
 			}
 			return new DefaultHeldLock(registry, hold.lock(), hold);
 		}
@@ -192,15 +192,15 @@ final class DefaultLockTemplate implements LockTemplate {
 	static LockException notAcquired(KeyLockRegistry registry, LockParameters lock, AcquireFailure failure,
 			WaitOptions options, long start) {
 		Duration waited = since(registry, start);
-		registry.recording().add((to) -> to.requested(lock.name(), failure.outcome(), waited.toNanos()));
+		registry.events().record((to) -> to.requested(lock.name(), failure.outcome(), waited.toNanos()));
 		if (failure instanceof AcquireFailure.Unavailable unavailable) {
 			LockUnavailableException cause = unavailable.cause();
-			registry.events().publish(new LockOccurrence.Unavailable(lock.key(), lock.name(), waited, cause));
+			registry.events().publish(new LockEvents.Unavailable(lock.key(), lock.name(), waited, cause));
 			return new LockUnavailableException(lock.key(),
 					LockMessages.notRequested(lock, waited, registry.isStopped(), cause), cause);
 		}
 		if (failure instanceof AcquireFailure.Busy busy) {
-			registry.events().publish(new LockOccurrence.NotAcquired(lock.key(), lock.name(), waited));
+			registry.events().publish(new LockEvents.NotAcquired(lock.key(), lock.name(), waited));
 			return new LockNotAcquiredException(lock.key(), LockMessages.notAcquired(lock, options.once(), waited,
 					busy.detail() + holder(registry, lock.key(), busy, options)));
 		}

@@ -12,9 +12,10 @@ import io.github.lockspring.internal.engine.AcquireFailure.Unavailable;
 import io.github.lockspring.internal.engine.KeyState.Asking;
 import io.github.lockspring.internal.engine.KeyState.Held;
 import io.github.lockspring.internal.engine.KeyState.Releasing;
+import io.github.lockspring.internal.engine.Renewals.Renewal;
+import io.github.lockspring.internal.engine.support.LockEvents;
 import io.github.lockspring.internal.engine.support.LockRecorder;
 import io.github.lockspring.internal.engine.support.Monitor;
-import io.github.lockspring.internal.engine.support.Recording;
 import io.github.lockspring.internal.engine.support.Time;
 import io.github.lockspring.store.LockStore.AcquireRequest;
 import io.github.lockspring.store.LockStore.AcquireResult;
@@ -535,9 +536,9 @@ final class KeyLock implements Watchdog.Watched {
 
 	/** Records something, after the event. */
 	void record(Consumer<LockRecorder> fact) {
-		Recording recording = this.port.recording();
-		if (recording.isOn()) {
-			this.monitor.afterwards(() -> recording.add(fact));
+		LockEvents events = this.port.events();
+		if (events.isRecorded()) {
+			this.monitor.afterwards(() -> events.record(fact));
 		}
 	}
 

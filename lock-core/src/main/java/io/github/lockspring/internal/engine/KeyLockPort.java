@@ -5,7 +5,7 @@ import java.time.Duration;
 import io.github.lockspring.LockEvent.Lost.Cause;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.internal.engine.KeyState.Asking;
-import io.github.lockspring.internal.engine.support.Recording;
+import io.github.lockspring.internal.engine.support.LockEvents;
 import io.github.lockspring.store.LockStore.AcquireRequest;
 import io.github.lockspring.store.LockStore.ReleaseRequest;
 import io.github.lockspring.store.OwnerToken;
@@ -37,8 +37,8 @@ interface KeyLockPort {
 	/** The length of the lease to request for a ttl: what the store can give at once. */
 	Duration lease(Duration ttl);
 
-	/** What is recorded. */
-	Recording recording();
+	/** Where to record what happens, and whether to. */
+	LockEvents events();
 
 	/** Says that an attempt has no answer in time. */
 	LockUnavailableException unanswered(AcquireRequest request);

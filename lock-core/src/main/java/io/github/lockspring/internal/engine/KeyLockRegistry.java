@@ -20,10 +20,10 @@ import io.github.lockspring.LockEvent.Lost.Cause;
 import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.internal.engine.KeyState.Asking;
+import io.github.lockspring.internal.engine.support.EngineThreads;
 import io.github.lockspring.internal.engine.support.InstanceRegistration;
 import io.github.lockspring.internal.engine.support.LockEvents;
 import io.github.lockspring.internal.engine.support.LockRecorder;
-import io.github.lockspring.internal.engine.support.Recording;
 import io.github.lockspring.internal.engine.support.StoreClient;
 import io.github.lockspring.internal.engine.support.Time;
 import io.github.lockspring.store.Inbox;
@@ -56,17 +56,6 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 	private static final long MAX_SPREAD_NANOS = 50_000_000;
 
 	/**
-	 * The threads of an engine.
-	 *
-	 * @param background sends attempts and releases to a store that blocks
-	 * @param io runs anything else that may block
-	 * @param events tells listeners, writes the log, and completes futures
-	 * @param watchdog runs the watchdog
-	 */
-	record Threads(Executor background, Executor io, Executor events, Executor watchdog) {
-	}
-
-	/**
 	 * What differs from one run to the next.
 	 *
 	 * @param instance the identity of the instance, part of its owner tokens
@@ -79,11 +68,9 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 
 	private final Time time;
 
-	private final Threads threads;
+	private final EngineThreads.Executors executors;
 
 	private final LockEvents events;
-
-	private final Recording recording;
 
 	/** Whether the time of acquisitions and holds is of any use. */
 	private final boolean timed;
@@ -120,29 +107,27 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 	private volatile boolean stopped;
 
 	KeyLockRegistry(LockStore store, EngineSettings settings, Consumer<LockEvent> listener, LockRecorder recorder,
-			Time time, Threads threads) {
-		this(store, settings, listener, recorder, time, threads,
+			Time time, EngineThreads.Executors executors) {
+		this(store, settings, listener, recorder, time, executors,
 				new Chance(newInstance(time.nanoTime()), ThreadLocalRandom::current));
 	}
 
 	/** Creates an instance that chance has made: a test repeats it. */
 	KeyLockRegistry(LockStore store, EngineSettings settings, Consumer<LockEvent> listener, LockRecorder recorder,
-			Time time, Threads threads, Chance chance) {
+			Time time, EngineThreads.Executors executors, Chance chance) {
 		this.settings = settings;
 		this.time = time;
-		this.threads = threads;
+		this.executors = executors;
 		this.instance = chance.instance();
 		this.random = chance.random();
 		this.epochMicros = time.wallMicros() - micros(time.nanoTime());
-		this.events = new LockEvents(listener, threads.events());
-		this.recording = new Recording(recorder, this.events);
-		this.timed = this.recording.isOn() || this.events.isHeard();
-		this.client = new StoreClient(store, settings.commandTimeout(), this.events, this.recording, time,
-				new StoreClient.Threads(threads.background(), threads.io()));
+		this.events = new LockEvents(listener, recorder, executors.events());
+		this.timed = this.events.isRecorded() || this.events.isHeard();
+		this.client = new StoreClient(store, settings.commandTimeout(), this.events, time, executors);
 		this.releases = new Releases(this.client, time, this::due);
 		this.renewals = new Renewals(this.client, time, this.events);
-		this.registration = new InstanceRegistration(this.instance, this.client, time, threads.io());
-		this.watchdog = new Watchdog(time, threads.watchdog(), this.locks.values(), this.renewals::send, this::tick,
+		this.registration = new InstanceRegistration(this.instance, this.client, time, executors.io());
+		this.watchdog = new Watchdog(time, executors.watchdog(), this.locks.values(), this.renewals::send, this::tick,
 				this.events);
 		this.retry = new RetrySchedule(this.random, settings.commandTimeout().toNanos());
 		this.inbox = store.inbox(this.instance, this);
@@ -179,13 +164,9 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 		return this.watchdog;
 	}
 
-	LockEvents events() {
-		return this.events;
-	}
-
 	@Override
-	public Recording recording() {
-		return this.recording;
+	public LockEvents events() {
+		return this.events;
 	}
 
 	boolean isTimed() {
@@ -354,7 +335,7 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 	/** On a thread of its own: an interrupt closes the channel that the thread reads. */
 	private void interrupt(Hold.LossInterrupt interrupt) {
 		try {
-			this.threads.io().execute(interrupt::send);
+			this.executors.io().execute(interrupt::send);
 		}
 		catch (RuntimeException | Error ex) {
 			// an error too: the machine may be out of threads
@@ -368,13 +349,13 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 	void reportLoss(Hold hold, Cause cause, Duration heldFor) {
 		LockParameters lock = hold.parameters();
 		String reason = LockMessages.reason(cause);
-		this.recording.add((to) -> to.lost(lock.name(), cause));
+		this.events.record((to) -> to.lost(lock.name(), cause));
 		this.events.execute(() -> LockMessages.about(logger.atWarn(), lock, hold.fencingToken())
 			.log("{} was lost after {} (fencing token {}): {}. The work done under it may have overlapped the work"
 					+ " of another holder", LockMessages.lock(lock), LockMessages.duration(heldFor),
 					hold.fencingToken(), reason));
-		this.events.publishAsync(
-				new LockOccurrence.Lost(lock.key(), lock.name(), hold.fencingToken(), heldFor, cause, reason));
+		this.events
+			.publishAsync(new LockEvents.Lost(lock.key(), lock.name(), hold.fencingToken(), heldFor, cause, reason));
 	}
 
 	@Override

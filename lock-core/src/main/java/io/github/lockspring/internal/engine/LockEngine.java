@@ -88,8 +88,7 @@ public final class LockEngine implements AutoCloseable {
 		this.threads = new EngineThreads();
 		this.instances = () -> {
 			KeyLockRegistry created = new KeyLockRegistry(store, settings, listener, recorder, Time.SYSTEM,
-					new KeyLockRegistry.Threads(this.threads.background(), this.threads.io(), this.threads.events(),
-							this.threads.watchdog()));
+					this.threads.executors());
 			return (description != null) ? created.describedBy(description) : created;
 		};
 		this.template = new DefaultLockTemplate(this::registry, unitOfWork);

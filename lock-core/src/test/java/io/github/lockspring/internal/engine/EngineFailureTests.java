@@ -9,6 +9,7 @@ import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.internal.engine.support.EngineThreads;
 import io.github.lockspring.internal.engine.support.LockEvents;
 import io.github.lockspring.internal.engine.support.LockRecorder;
 import io.github.lockspring.store.LockStore.AcquireResult;
@@ -192,7 +193,7 @@ class EngineFailureTests extends EngineFixture {
 		List<Runnable> started = new ArrayList<>();
 		boolean[] outOfThreads = { true };
 		KeyLockRegistry registry = new KeyLockRegistry(this.store, settings(), LockEvents.NOBODY, LockRecorder.NONE,
-				this.time, new KeyLockRegistry.Threads(Runnable::run, Runnable::run, Runnable::run, (task) -> {
+				this.time, new EngineThreads.Executors(Runnable::run, Runnable::run, Runnable::run, (task) -> {
 					if (outOfThreads[0]) {
 						throw new OutOfMemoryError("unable to create native thread");
 					}

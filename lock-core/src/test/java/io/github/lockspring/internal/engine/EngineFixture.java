@@ -16,6 +16,7 @@ import java.util.function.Supplier;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockRequest;
+import io.github.lockspring.internal.engine.support.EngineThreads;
 import io.github.lockspring.store.OwnerToken;
 import org.junit.jupiter.api.AfterEach;
 
@@ -34,7 +35,7 @@ abstract class EngineFixture {
 	static final Duration DRIFT = Duration.ofMillis(302);
 
 	/** Everything runs on the thread that asks for it, and the watchdog when told to. */
-	static final KeyLockRegistry.Threads NO_THREADS = new KeyLockRegistry.Threads(Runnable::run, Runnable::run,
+	static final EngineThreads.Executors NO_THREADS = new EngineThreads.Executors(Runnable::run, Runnable::run,
 			Runnable::run, (task) -> {
 			});
 
@@ -57,7 +58,7 @@ abstract class EngineFixture {
 	};
 
 	final LockEngine engine = new LockEngine(() -> new KeyLockRegistry(this.store, settings(), this::record,
-			this.recorder, this.time, new KeyLockRegistry.Threads((task) -> this.background.accept(task),
+			this.recorder, this.time, new EngineThreads.Executors((task) -> this.background.accept(task),
 					(task) -> this.background.accept(task), Runnable::run, (task) -> {
 					})));
 

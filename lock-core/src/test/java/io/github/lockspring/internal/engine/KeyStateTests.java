@@ -25,7 +25,9 @@ import io.github.lockspring.LockEvent.Lost.Cause;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.OnLost;
 import io.github.lockspring.internal.engine.KeyState.Asking;
-import io.github.lockspring.internal.engine.support.Recording;
+import io.github.lockspring.internal.engine.Renewals.Renewal;
+import io.github.lockspring.internal.engine.support.LockEvents;
+import io.github.lockspring.internal.engine.support.LockRecorder;
 import io.github.lockspring.internal.engine.support.Time;
 import io.github.lockspring.store.LockStore.AcquireRequest;
 import io.github.lockspring.store.LockStore.AcquireResult;
@@ -336,8 +338,8 @@ class KeyStateTests {
 		}
 
 		@Override
-		public Recording recording() {
-			return Recording.OFF;
+		public LockEvents events() {
+			return new LockEvents(LockEvents.NOBODY, LockRecorder.NONE, Runnable::run);
 		}
 
 		@Override

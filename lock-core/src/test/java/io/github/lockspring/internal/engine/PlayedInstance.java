@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
 
+import io.github.lockspring.internal.engine.support.EngineThreads;
 import io.github.lockspring.internal.engine.support.LockEvents;
 import io.github.lockspring.internal.engine.support.LockRecorder;
 import io.github.lockspring.internal.engine.support.Time;
@@ -73,7 +74,7 @@ final class PlayedInstance implements Time {
 		this.offset = Long.MAX_VALUE - world.now() - world.random().nextLong(2_000_000_000L);
 		this.connection = new PlayedConnection(world, this, traits, queueing);
 		this.registry = new KeyLockRegistry(this.connection, SETTINGS, LockEvents.NOBODY, LockRecorder.NONE, this,
-				new KeyLockRegistry.Threads(this::run, this::run, Runnable::run, (watchdog) -> {
+				new EngineThreads.Executors(this::run, this::run, Runnable::run, (watchdog) -> {
 				}), new KeyLockRegistry.Chance(name, world::random));
 	}
 

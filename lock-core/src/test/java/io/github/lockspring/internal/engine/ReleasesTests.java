@@ -7,7 +7,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.internal.engine.support.Recording;
+import io.github.lockspring.internal.engine.support.EngineThreads;
+import io.github.lockspring.internal.engine.support.LockEvents;
+import io.github.lockspring.internal.engine.support.LockRecorder;
 import io.github.lockspring.internal.engine.support.StoreClient;
 import io.github.lockspring.store.LockStore.ReleaseRequest;
 import io.github.lockspring.store.LockStore.ReleaseResult;
@@ -53,8 +55,11 @@ class ReleasesTests {
 		task.run();
 	};
 
-	private final Releases releases = new Releases(new StoreClient(this.store, TIMEOUT, Runnable::run, Recording.OFF,
-			this.time, new StoreClient.Threads(this.background, this.background)), this.time, (at) -> {
+	private final Releases releases = new Releases(
+			new StoreClient(this.store, TIMEOUT, new LockEvents(LockEvents.NOBODY, LockRecorder.NONE, Runnable::run),
+					this.time,
+					new EngineThreads.Executors(this.background, this.background, Runnable::run, Runnable::run)),
+			this.time, (at) -> {
 			});
 
 	private long tokens;

@@ -14,6 +14,7 @@ import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.internal.Requests;
+import io.github.lockspring.internal.engine.support.LockEvents;
 import io.github.lockspring.internal.engine.support.LockRecorder;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.LockStore.AcquireResult;
@@ -245,15 +246,15 @@ class TemplateTests extends EngineFixture {
 		};
 		this.template.executeWithoutResult(Requests.labelled(request(), "shipping"),
 				(lock) -> advance(Duration.ofSeconds(2)));
-		assertThat(this.events).containsExactly(new LockOccurrence.Acquired(KEY, "shipping", 7, Duration.ofMillis(3)),
-				new LockOccurrence.Released(KEY, "shipping", 7, Duration.ofSeconds(2)));
+		assertThat(this.events).containsExactly(new LockEvents.Acquired(KEY, "shipping", 7, Duration.ofMillis(3)),
+				new LockEvents.Released(KEY, "shipping", 7, Duration.ofSeconds(2)));
 	}
 
 	@Test
 	void eventsTellOfABusyLock() {
 		this.store.onAcquire = (request) -> new AcquireResult.Busy(18_000, 100);
 		assertThat(this.template.tryAcquire(request().waitTime(Duration.ZERO))).isEmpty();
-		assertThat(this.events).containsExactly(new LockOccurrence.NotAcquired(KEY, null, Duration.ZERO));
+		assertThat(this.events).containsExactly(new LockEvents.NotAcquired(KEY, null, Duration.ZERO));
 	}
 
 	@Test
@@ -264,7 +265,7 @@ class TemplateTests extends EngineFixture {
 		};
 		assertThatExceptionOfType(LockUnavailableException.class)
 			.isThrownBy(() -> this.template.acquire(request().waitTime(Duration.ZERO)));
-		assertThat(this.events).containsExactly(new LockOccurrence.Unavailable(KEY, null, Duration.ZERO, cause));
+		assertThat(this.events).containsExactly(new LockEvents.Unavailable(KEY, null, Duration.ZERO, cause));
 	}
 
 	@Test

@@ -43,35 +43,23 @@ public final class EngineThreads {
 	}
 
 	/**
-	 * Returns what sends attempts and releases to a store that blocks.
-	 * @return an executor with a few threads
+	 * What the parts of an engine run their work with.
+	 *
+	 * @param background sends attempts and releases to a store that blocks: a few threads
+	 * @param io runs anything else that may block, such as renewals: a thread for each
+	 * task
+	 * @param events tells listeners and writes the log: one thread
+	 * @param watchdog runs the watchdog: starts a thread for each task
 	 */
-	public Executor background() {
-		return this.background;
+	public record Executors(Executor background, Executor io, Executor events, Executor watchdog) {
 	}
 
 	/**
-	 * Returns what runs anything else that may block, such as renewals.
-	 * @return an executor with a thread for each task
+	 * Returns the executors.
+	 * @return executors without a thread yet
 	 */
-	public Executor io() {
-		return this.io;
-	}
-
-	/**
-	 * Returns what tells listeners and writes the log.
-	 * @return an executor with one thread
-	 */
-	public Executor events() {
-		return this.events;
-	}
-
-	/**
-	 * Returns what runs the watchdog.
-	 * @return an executor that starts a thread for each task
-	 */
-	public Executor watchdog() {
-		return (task) -> this.watchdog.newThread(task).start();
+	public Executors executors() {
+		return new Executors(this.background, this.io, this.events, (task) -> this.watchdog.newThread(task).start());
 	}
 
 	/**

@@ -1,17 +1,21 @@
 package io.github.lockspring.internal.engine.support;
 
+import java.time.Duration;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
 import io.github.lockspring.LockEvent;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells the listeners what happens, and writes the log for threads that must not be held
- * up: both run code of others, which may block. A listener that fails breaks nothing and
- * keeps no other listener from being told. Thread-safe.
+ * Tells the listeners and the recorder what happens, and writes the log for threads that
+ * must not be held up: listeners and log run code of others, which may block. A listener
+ * or a recorder that fails breaks nothing: neither a caller nor the renewal of a lease.
+ * Thread-safe.
  * <p>
  * For maintainers: {@link #publishAsync} and {@link #execute} may be called under the
  * lock of a key, and on the threads of the watchdog and the driver. What they are given
@@ -34,7 +38,11 @@ public final class LockEvents implements Executor {
 
 	private final Consumer<LockEvent> listener;
 
+	private final LockRecorder recorder;
+
 	private final Executor executor;
+
+	private final AtomicBoolean recorderFailed = new AtomicBoolean();
 
 	private final AtomicInteger waiting = new AtomicInteger();
 
@@ -43,10 +51,12 @@ public final class LockEvents implements Executor {
 	/**
 	 * Creates the events of an engine.
 	 * @param listener is told what happens, or {@link #NOBODY}
+	 * @param recorder receives it as numbers, or {@link LockRecorder#NONE}
 	 * @param executor has one thread, for {@link #publishAsync} and {@link #execute}
 	 */
-	public LockEvents(Consumer<LockEvent> listener, Executor executor) {
+	public LockEvents(Consumer<LockEvent> listener, LockRecorder recorder, Executor executor) {
 		this.listener = listener;
+		this.recorder = recorder;
 		this.executor = executor;
 	}
 
@@ -56,6 +66,30 @@ public final class LockEvents implements Executor {
 	 */
 	public boolean isHeard() {
 		return this.listener != NOBODY;
+	}
+
+	/**
+	 * Returns whether anything is recorded.
+	 * @return false without a recorder
+	 */
+	public boolean isRecorded() {
+		return this.recorder != LockRecorder.NONE;
+	}
+
+	/**
+	 * Records something, on the present thread. Never throws.
+	 * @param fact calls one method of the recorder
+	 */
+	public void record(Consumer<LockRecorder> fact) {
+		try {
+			fact.accept(this.recorder);
+		}
+		catch (RuntimeException | Error ex) {
+			if (this.recorderFailed.compareAndSet(false, true)) {
+				execute(() -> logger.warn("The metrics of locks are incomplete: {} failed. This is logged once",
+						this.recorder, ex));
+			}
+		}
 	}
 
 	/**
@@ -128,6 +162,66 @@ public final class LockEvents implements Executor {
 	 */
 	public boolean isIdle() {
 		return this.waiting.get() == 0;
+	}
+
+	/**
+	 * A request has acquired a lock.
+	 *
+	 * @param key the key
+	 * @param name the label, or null
+	 * @param fencingToken the fencing token
+	 * @param waited time since the call began
+	 */
+	public record Acquired(String key, @Nullable String name, long fencingToken,
+			Duration waited) implements LockEvent.Acquired {
+	}
+
+	/**
+	 * A lock was busy for the whole wait time.
+	 *
+	 * @param key the key
+	 * @param name the label, or null
+	 * @param waited time since the call began
+	 */
+	public record NotAcquired(String key, @Nullable String name, Duration waited) implements LockEvent.NotAcquired {
+	}
+
+	/**
+	 * The store gave no result.
+	 *
+	 * @param key the key
+	 * @param name the label, or null
+	 * @param waited time since the call began
+	 * @param cause the last failure
+	 */
+	public record Unavailable(String key, @Nullable String name, Duration waited,
+			Throwable cause) implements LockEvent.Unavailable {
+	}
+
+	/**
+	 * A lock was lost.
+	 *
+	 * @param key the key
+	 * @param name the label, or null
+	 * @param fencingToken the fencing token
+	 * @param held time since the acquisition
+	 * @param cause what was observed
+	 * @param reason what was observed, a part of a sentence
+	 */
+	public record Lost(String key, @Nullable String name, long fencingToken, Duration held, LockEvent.Lost.Cause cause,
+			String reason) implements LockEvent.Lost {
+	}
+
+	/**
+	 * A hold has ended in time.
+	 *
+	 * @param key the key
+	 * @param name the label, or null
+	 * @param fencingToken the fencing token
+	 * @param held time since the acquisition
+	 */
+	public record Released(String key, @Nullable String name, long fencingToken,
+			Duration held) implements LockEvent.Released {
 	}
 
 }

@@ -64,42 +64,29 @@ public final class StoreClient {
 
 	private final Duration commandTimeout;
 
-	private final Executor reports;
-
-	private final Recording recording;
+	private final LockEvents events;
 
 	private final Time time;
 
-	private final Threads threads;
+	private final EngineThreads.Executors executors;
 
 	private final ShardHealth health = new ShardHealth();
-
-	/**
-	 * The threads that send to a store that blocks, where the present thread must not.
-	 *
-	 * @param requests sends attempts and releases
-	 * @param renewals sends renewals, which wait for nothing else
-	 */
-	public record Threads(Executor requests, Executor renewals) {
-	}
 
 	/**
 	 * Creates a client.
 	 * @param store the store
 	 * @param commandTimeout longest wait for a result; for a short ttl a third of it
-	 * @param reports writes what the log has to say
-	 * @param recording receives the times of requests
+	 * @param events receives the times of requests, and what the log has to say
 	 * @param time the clock
-	 * @param threads send to a store that blocks
+	 * @param executors send to a store that blocks, where the present thread must not
 	 */
-	public StoreClient(LockStore store, Duration commandTimeout, Executor reports, Recording recording, Time time,
-			Threads threads) {
+	public StoreClient(LockStore store, Duration commandTimeout, LockEvents events, Time time,
+			EngineThreads.Executors executors) {
 		this.store = store;
 		this.commandTimeout = commandTimeout;
-		this.reports = reports;
-		this.recording = recording;
+		this.events = events;
 		this.time = time;
-		this.threads = threads;
+		this.executors = executors;
 	}
 
 	/**
@@ -168,7 +155,7 @@ public final class StoreClient {
 	 */
 	public void acquire(AcquireRequest request, boolean mayBlock, Answer<AcquireResult> answer) {
 		if (mustLeave(mayBlock)) {
-			inBackground(this.threads.requests, () -> acquire(request, true, answer), answer);
+			inBackground(this.executors.background(), () -> acquire(request, true, answer), answer);
 			return;
 		}
 		Sent<AcquireResult> sent = new Sent<>(Command.ACQUIRE, request.key(), timeout(request.ttl()), answer);
@@ -188,7 +175,7 @@ public final class StoreClient {
 	 */
 	public void release(Supplier<ReleaseRequest> request, boolean mayBlock, Answer<ReleaseResult> answer) {
 		if (mustLeave(mayBlock)) {
-			inBackground(this.threads.requests, () -> release(request, true, answer), answer);
+			inBackground(this.executors.background(), () -> release(request, true, answer), answer);
 			return;
 		}
 		ReleaseRequest present = request.get();
@@ -209,7 +196,7 @@ public final class StoreClient {
 	 */
 	public void renew(List<RenewRequest> requests, boolean mayBlock, Answer<List<RenewResult>> answer) {
 		if (mustLeave(mayBlock)) {
-			inBackground(this.threads.renewals, () -> renew(requests, true, answer), answer);
+			inBackground(this.executors.io(), () -> renew(requests, true, answer), answer);
 			return;
 		}
 		Sent<List<RenewResult>> sent = new Sent<>(Command.RENEW, requests.get(0).key(), timeout(requests), answer);
@@ -352,15 +339,15 @@ public final class StoreClient {
 				}
 			}
 			catch (RuntimeException | Error ex) {
-				StoreClient.this.reports
+				StoreClient.this.events
 					.execute(() -> logger.error("An answer about lock '{}' could not be used", this.key, ex));
 			}
 		}
 
 		private void record(boolean answered) {
-			if (StoreClient.this.recording.isOn()) {
+			if (StoreClient.this.events.isRecorded()) {
 				long took = StoreClient.this.time.nanoTime() - this.at;
-				StoreClient.this.recording.add((to) -> to.commanded(this.command, shard(this.key), answered, took));
+				StoreClient.this.events.record((to) -> to.commanded(this.command, shard(this.key), answered, took));
 			}
 		}
 
@@ -478,7 +465,7 @@ public final class StoreClient {
 		long now = this.time.nanoTime();
 		ShardHealth.Outage ended = this.health.answered(shard, now);
 		if (ended != null && ended.reported()) {
-			this.reports
+			this.events
 				.execute(() -> logger.info("The store{} answers again: {} requests of locks had no result in {}s",
 						shard.isEmpty() ? "" : " at " + shard, ended.failures(),
 						(now - ended.since()) / 1_000_000_000));
@@ -496,7 +483,7 @@ public final class StoreClient {
 		}
 		catch (RuntimeException | Error ex) {
 			// a lease that is not renewed would be lost
-			this.reports.execute(() -> logger.error("The store failed unexpectedly", ex));
+			this.events.execute(() -> logger.error("The store failed unexpectedly", ex));
 			return ANY_SHARD;
 		}
 	}

@@ -92,10 +92,11 @@ class StoreClientTests {
 
 	private final List<String> failures = new ArrayList<>();
 
-	private static final StoreClient.Threads THREADS = new StoreClient.Threads(Runnable::run, Runnable::run);
+	private static final EngineThreads.Executors EXECUTORS = new EngineThreads.Executors(Runnable::run, Runnable::run,
+			Runnable::run, Runnable::run);
 
-	private final StoreClient client = new StoreClient(this.store, Duration.ofSeconds(1), Runnable::run, Recording.OFF,
-			this.time, THREADS);
+	private final StoreClient client = new StoreClient(this.store, Duration.ofSeconds(1),
+			new LockEvents(LockEvents.NOBODY, LockRecorder.NONE, Runnable::run), this.time, EXECUTORS);
 
 	private void check(String call) {
 		this.calls.add(call);
@@ -287,13 +288,13 @@ class StoreClientTests {
 	@Test
 	void requestsAreMeasured() {
 		List<String> commands = new ArrayList<>();
-		StoreClient measured = new StoreClient(this.store, Duration.ofSeconds(1), Runnable::run,
-				new Recording(new LockRecorder() {
+		StoreClient measured = new StoreClient(this.store, Duration.ofSeconds(1),
+				new LockEvents(LockEvents.NOBODY, new LockRecorder() {
 					@Override
 					public void commanded(Command command, String shard, boolean answered, long took) {
 						commands.add(command + " " + shard + " " + answered + " " + took);
 					}
-				}, Runnable::run), this.time, THREADS);
+				}, Runnable::run), this.time, EXECUTORS);
 		ReleaseRequest request = new ReleaseRequest("a", TOKEN);
 		for (boolean answered : new boolean[] { true, false }) {
 			CompletableFuture<ReleaseResult> result = new CompletableFuture<>();

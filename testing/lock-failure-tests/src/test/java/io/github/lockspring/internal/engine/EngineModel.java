@@ -10,6 +10,7 @@ import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
+import io.github.lockspring.internal.engine.support.EngineThreads;
 import io.github.lockspring.internal.engine.support.LockRecorder;
 import io.github.lockspring.internal.engine.support.Time;
 import org.jspecify.annotations.Nullable;
@@ -32,7 +33,7 @@ abstract class EngineModel {
 	final AtomicInteger losses = new AtomicInteger();
 
 	final KeyLockRegistry registry = new KeyLockRegistry(this.store, EngineSettings.defaults(), this::record,
-			LockRecorder.NONE, this.time, new KeyLockRegistry.Threads(this.io, this.io, Runnable::run, (task) -> {
+			LockRecorder.NONE, this.time, new EngineThreads.Executors(this.io, this.io, Runnable::run, (task) -> {
 				// its rounds are operations
 			}));
 

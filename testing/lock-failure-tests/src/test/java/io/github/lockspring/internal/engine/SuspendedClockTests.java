@@ -13,6 +13,7 @@ import io.github.lockspring.StaleFencingTokenException;
 import io.github.lockspring.fencing.JdbcFencingGuard;
 import io.github.lockspring.internal.KeyedLock;
 import io.github.lockspring.internal.base.CallChain;
+import io.github.lockspring.internal.engine.support.EngineThreads;
 import io.github.lockspring.internal.engine.support.LockEvents;
 import io.github.lockspring.internal.engine.support.LockRecorder;
 import io.github.lockspring.internal.engine.support.Time;
@@ -58,7 +59,7 @@ class SuspendedClockTests {
 
 	private final LockEngine suspended = new LockEngine(() -> new KeyLockRegistry(this.store, EngineSettings.defaults(),
 			LockEvents.NOBODY, LockRecorder.NONE, this.time,
-			new KeyLockRegistry.Threads(Runnable::run, Runnable::run, Runnable::run, SuspendedClockTests::start)));
+			new EngineThreads.Executors(Runnable::run, Runnable::run, Runnable::run, SuspendedClockTests::start)));
 
 	private final Instance other = Instance.on(this.redis.port());
 

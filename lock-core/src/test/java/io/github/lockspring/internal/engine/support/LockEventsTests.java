@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -17,17 +16,17 @@ import static org.assertj.core.api.Assertions.assertThat;
  * A recorder that fails breaks nothing.
  */
 @ExtendWith(OutputCaptureExtension.class)
-class RecordingTests {
+class LockEventsTests {
 
 	private final List<String> recorded = new ArrayList<>();
 
 	private boolean error;
 
-	private final Recording recording = new Recording(new LockRecorder() {
+	private final LockEvents events = new LockEvents(LockEvents.NOBODY, new LockRecorder() {
 		@Override
 		public void waiting(@Nullable String name, int change) {
-			RecordingTests.this.recorded.add(name + " " + change);
-			if (RecordingTests.this.error) {
+			LockEventsTests.this.recorded.add(name + " " + change);
+			if (LockEventsTests.this.error) {
 				throw new NoClassDefFoundError("gone");
 			}
 			throw new IllegalStateException("broken");
@@ -43,17 +42,10 @@ class RecordingTests {
 	@ValueSource(booleans = { false, true })
 	void failureIsLoggedOnceAndTheRecorderStillCalled(boolean error, CapturedOutput output) {
 		this.error = error;
-		this.recording.add((to) -> to.waiting("job", 1));
-		this.recording.add((to) -> to.waiting("job", -1));
+		this.events.record((to) -> to.waiting("job", 1));
+		this.events.record((to) -> to.waiting("job", -1));
 		assertThat(this.recorded).containsExactly("job 1", "job -1");
 		assertThat(output).containsOnlyOnce("The metrics of locks are incomplete: the recorder failed");
-	}
-
-	@Test
-	void isOnWithARecorderOnly() {
-		assertThat(this.recording.isOn()).isTrue();
-		assertThat(Recording.OFF.isOn()).isFalse();
-		Recording.OFF.add((to) -> to.waiting("job", 1));
 	}
 
 }
