@@ -212,7 +212,7 @@ final class DefaultLockTemplate implements LockTemplate {
 		if (options.once() || !busy.elsewhere() || registry.isStopped()) {
 			return "";
 		}
-		return registry.client().owner(key).map((owner) -> {
+		return registry.instances().owner(key).map((owner) -> {
 			logger.debug("Lock '{}' is held by {}", key, owner.info());
 			return LockMessages.heldBy(owner.info(), owner.age());
 		}).orElse("");

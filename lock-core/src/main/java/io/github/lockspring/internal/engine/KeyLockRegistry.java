@@ -21,7 +21,7 @@ import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.internal.engine.KeyState.Asking;
 import io.github.lockspring.internal.engine.support.EngineThreads;
-import io.github.lockspring.internal.engine.support.InstanceRegistration;
+import io.github.lockspring.internal.engine.support.Instances;
 import io.github.lockspring.internal.engine.support.LockEvents;
 import io.github.lockspring.internal.engine.support.LockRecorder;
 import io.github.lockspring.internal.engine.support.StoreClient;
@@ -98,7 +98,7 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 
 	private final Optional<Inbox> inbox;
 
-	private final InstanceRegistration registration;
+	private final Instances instances;
 
 	private volatile boolean inboxOpened;
 
@@ -126,7 +126,7 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 		this.client = new StoreClient(store, settings.commandTimeout(), this.events, time, executors);
 		this.releases = new Releases(this.client, time, this::due);
 		this.renewals = new Renewals(this.client, time, this.events);
-		this.registration = new InstanceRegistration(this.instance, this.client, time, executors.io());
+		this.instances = new Instances(this.instance, store, settings.commandTimeout(), time, executors.io());
 		this.watchdog = new Watchdog(time, executors.watchdog(), this.locks.values(), this.renewals::send, this::tick,
 				this.events);
 		this.retry = new RetrySchedule(this.random, settings.commandTimeout().toNanos());
@@ -150,6 +150,10 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 
 	Time time() {
 		return this.time;
+	}
+
+	Instances instances() {
+		return this.instances;
 	}
 
 	StoreClient client() {
@@ -207,7 +211,7 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 
 	/** Lets other instances know who this one is. */
 	KeyLockRegistry describedBy(Supplier<InstanceInfo> description) {
-		this.registration.describe(description);
+		this.instances.describe(description);
 		return this;
 	}
 
@@ -262,7 +266,7 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 
 	private long tick(long now) {
 		if (!this.locks.isEmpty()) {
-			this.registration.run();
+			this.instances.register();
 		}
 		return Time.earlier(this.releases.tick(now), this.renewals.tick(now));
 	}
@@ -392,7 +396,7 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 	@Override
 	public void openInbox() {
 		try {
-			this.registration.run();
+			this.instances.register();
 			if (!isInformed()) {
 				this.inbox.ifPresent(this::open);
 			}

@@ -2,7 +2,6 @@ package io.github.lockspring.internal.engine.support;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
@@ -12,7 +11,6 @@ import java.util.function.Supplier;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.internal.Stages;
 import io.github.lockspring.internal.engine.support.LockRecorder.Command;
-import io.github.lockspring.store.InstanceInfo;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.LockStore.AcquireRequest;
 import io.github.lockspring.store.LockStore.AcquireResult;
@@ -20,9 +18,7 @@ import io.github.lockspring.store.LockStore.ReleaseRequest;
 import io.github.lockspring.store.LockStore.ReleaseResult;
 import io.github.lockspring.store.LockStore.RenewRequest;
 import io.github.lockspring.store.LockStore.RenewResult;
-import io.github.lockspring.store.LockStoreInspector;
 import io.github.lockspring.store.StoreTraits;
-import io.github.lockspring.store.StoredLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -47,9 +43,6 @@ public final class StoreClient {
 
 	/** Longer than any timeout of a store for connecting. */
 	private static final Duration LONGEST_CONNECTING = Duration.ofSeconds(60);
-
-	/** For what only a message needs. */
-	private static final Duration LOOKUP_TIMEOUT = Duration.ofMillis(200);
 
 	/**
 	 * Receives what became of a request. Never throws.
@@ -351,61 +344,6 @@ public final class StoreClient {
 			}
 		}
 
-	}
-
-	/**
-	 * Who holds a lock.
-	 *
-	 * @param info the instance
-	 * @param age since when, or null if that is not known
-	 */
-	public record Owner(InstanceInfo info, @Nullable Duration age) {
-	}
-
-	/**
-	 * Looks up who holds a lock, for a message. Waits only for a moment, and never fails.
-	 * @param key the key
-	 * @return the owner, or empty if it is not known
-	 */
-	public Optional<Owner> owner(String key) {
-		if (Thread.currentThread().isInterrupted()) {
-			return Optional.empty();
-		}
-		Duration timeout = shorter(this.commandTimeout, LOOKUP_TIMEOUT);
-		try {
-			LockStoreInspector inspector = this.store.inspector().orElse(null);
-			StoredLock lock = (inspector != null) ? inspector.find(key, timeout).orElse(null) : null;
-			String instance = (lock != null) ? lock.instance().orElse(null) : null;
-			if (inspector == null || lock == null || instance == null) {
-				return Optional.empty();
-			}
-			InstanceInfo info = inspector.instances(List.of(instance), timeout).get(instance);
-			return Optional.ofNullable(info).map((known) -> new Owner(known, lock.age()));
-		}
-		catch (RuntimeException ex) {
-			logger.debug("The owner of lock '{}' could not be looked up", key, ex);
-			return Optional.empty();
-		}
-	}
-
-	/**
-	 * Lets the store remember who an instance is.
-	 * @param instance the instance part of its owner tokens
-	 * @param info describes it
-	 * @param ttl for how long
-	 * @throws LockUnavailableException if that fails
-	 */
-	public void register(String instance, InstanceInfo info, Duration ttl) {
-		try {
-			this.store.inspector()
-				.ifPresent((inspector) -> inspector.register(instance, info, ttl, this.commandTimeout));
-		}
-		catch (LockUnavailableException ex) {
-			throw ex;
-		}
-		catch (RuntimeException ex) {
-			throw Stages.unavailable(ex);
-		}
 	}
 
 	// health

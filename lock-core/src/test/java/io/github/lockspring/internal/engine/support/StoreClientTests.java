@@ -2,10 +2,7 @@ package io.github.lockspring.internal.engine.support;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
@@ -16,16 +13,11 @@ import ch.qos.logback.classic.Logger;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.internal.engine.FakeTime;
 import io.github.lockspring.internal.engine.ScriptedStore;
-import io.github.lockspring.internal.engine.support.StoreClient.Owner;
-import io.github.lockspring.store.InstanceInfo;
 import io.github.lockspring.store.LockStore.ReleaseRequest;
 import io.github.lockspring.store.LockStore.ReleaseResult;
 import io.github.lockspring.store.LockStore.RenewRequest;
 import io.github.lockspring.store.LockStore.RenewResult;
-import io.github.lockspring.store.LockStoreInspector;
 import io.github.lockspring.store.OwnerToken;
-import io.github.lockspring.store.StoreHealth;
-import io.github.lockspring.store.StoredLock;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -40,8 +32,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * What a client of the store makes of results and failures, what it measures, and what it
- * asks for messages and for other instances.
+ * What a client of the store makes of results and failures, and what it measures.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class StoreClientTests {
@@ -50,20 +41,11 @@ class StoreClientTests {
 
 	private static final OwnerToken TOKEN = new OwnerToken("AAAAAAAAAAAAAAAAAAAAAA", 1, 1000);
 
-	private static final InstanceInfo INFO = new InstanceInfo("billing", "host", 41);
-
 	private final FakeTime time = new FakeTime();
 
 	private final List<String> calls = new ArrayList<>();
 
 	private @Nullable RuntimeException failure;
-
-	private @Nullable StoredLock stored = new StoredLock("a", TOKEN.toString(), TTL, Duration.ofSeconds(7), 1, 0,
-			List.of());
-
-	private Map<String, InstanceInfo> known = Map.of(TOKEN.instance(), INFO);
-
-	private boolean inspectable = true;
 
 	private final ScriptedStore store = new ScriptedStore() {
 
@@ -71,16 +53,6 @@ class StoreClientTests {
 		public String shard(String key) {
 			check("shard " + key);
 			return "shard of " + key;
-		}
-
-		@Override
-		public Optional<LockStoreInspector> inspector() {
-			return StoreClientTests.this.inspectable ? Optional.of(new Inspector()) : Optional.empty();
-		}
-
-		@Override
-		public Optional<StoreHealth> health(Duration timeout) {
-			return Optional.of(new StoreHealth(List.of(), 1, true));
 		}
 
 		@Override
@@ -103,87 +75,6 @@ class StoreClientTests {
 		if (this.failure != null) {
 			throw this.failure;
 		}
-	}
-
-	@Test
-	void ownerIsKnownByItsInstance() {
-		assertThat(this.client.owner("a")).contains(new Owner(INFO, Duration.ofSeconds(7)));
-		assertThat(this.calls).containsExactly("find a PT0.2S", "instances [" + TOKEN.instance() + "] PT0.2S");
-	}
-
-	@Test
-	void ownerIsUnknownWhereTheStoreHasNoInspectorNoLockOrNoSuchInstance() {
-		this.known = Map.of();
-		assertThat(this.client.owner("a")).isEmpty();
-		this.stored = new StoredLock("a", "someone else", TTL, null, 1, 0, List.of());
-		assertThat(this.client.owner("a")).isEmpty();
-		this.stored = null;
-		assertThat(this.client.owner("a")).isEmpty();
-		assertThat(this.calls).hasSize(4);
-		this.inspectable = false;
-		assertThat(this.client.owner("a")).isEmpty();
-	}
-
-	@Test
-	void lookingForAnOwnerNeverFailsAndIsNotWorthAnInterrupt() {
-		this.failure = new IllegalStateException("broken");
-		assertThat(this.client.owner("a")).isEmpty();
-		this.failure = null;
-		Thread.currentThread().interrupt();
-		assertThat(this.client.owner("a")).isEmpty();
-		assertThat(Thread.interrupted()).isTrue();
-		assertThat(this.calls).hasSize(1);
-	}
-
-	@Test
-	void instanceIsRegistered() {
-		this.client.register("instance", INFO, TTL);
-		assertThat(this.calls).containsExactly("register instance billing on host, pid 41 PT30S PT1S");
-		this.failure = new LockUnavailableException("no answer");
-		assertThatExceptionOfType(LockUnavailableException.class)
-			.isThrownBy(() -> this.client.register("instance", INFO, TTL))
-			.isSameAs(this.failure);
-		this.failure = new IllegalStateException("broken");
-		assertThatExceptionOfType(LockUnavailableException.class)
-			.isThrownBy(() -> this.client.register("instance", INFO, TTL))
-			.withCause(this.failure);
-		this.inspectable = false;
-		this.client.register("instance", INFO, TTL);
-		assertThat(this.calls).hasSize(3);
-	}
-
-	@Test
-	void registrationIsRepeatedEveryNowAndThenInTheBackground() {
-		List<Runnable> tasks = new ArrayList<>();
-		InstanceRegistration registration = new InstanceRegistration("instance", this.client, this.time, tasks::add);
-		registration.run();
-		assertThat(tasks).isEmpty();
-		registration.describe(() -> INFO);
-		registration.run();
-		registration.run();
-		assertThat(tasks).hasSize(1);
-		tasks.get(0).run();
-		assertThat(this.calls).singleElement().asString().startsWith("register instance billing");
-		Duration interval = Duration.ofSeconds(20);
-		this.time.advance(interval.minusNanos(1));
-		registration.run();
-		assertThat(tasks).hasSize(1);
-		this.time.advance(Duration.ofNanos(1));
-		registration.run();
-		assertThat(tasks).hasSize(2);
-		this.failure = new LockUnavailableException("no answer");
-		tasks.get(1).run();
-		assertThat(this.calls).hasSize(2);
-	}
-
-	@Test
-	void registrationWithoutAThreadIsLeftForLater() {
-		InstanceRegistration registration = new InstanceRegistration("instance", this.client, this.time, (task) -> {
-			throw new OutOfMemoryError("no thread");
-		});
-		registration.describe(() -> INFO);
-		registration.run();
-		assertThat(this.calls).isEmpty();
 	}
 
 	@Test
@@ -317,32 +208,6 @@ class StoreClientTests {
 		});
 		assertThat(commands).containsExactly("RELEASE shard of a true 5", "RELEASE shard of a false 5",
 				"RENEW shard of a true 7");
-	}
-
-	private final class Inspector implements LockStoreInspector {
-
-		@Override
-		public Optional<StoredLock> find(String key, Duration timeout) {
-			check("find " + key + " " + timeout);
-			return Optional.ofNullable(StoreClientTests.this.stored);
-		}
-
-		@Override
-		public boolean forceRelease(StoredLock seen, Duration timeout) {
-			return false;
-		}
-
-		@Override
-		public void register(String instance, InstanceInfo info, Duration ttl, Duration timeout) {
-			check("register " + instance + " " + info + " " + ttl + " " + timeout);
-		}
-
-		@Override
-		public Map<String, InstanceInfo> instances(Collection<String> instances, Duration timeout) {
-			check("instances " + instances + " " + timeout);
-			return StoreClientTests.this.known;
-		}
-
 	}
 
 }
