@@ -25,12 +25,12 @@ record Scenario(String id, int processes, int threads, int keys, long sectionMic
 	static final Scenario WARM_UP = new Scenario("warm-up", 1, 16, 16, 0, false);
 
 	static final List<Scenario> ALL = List.of(new Scenario("free-1", 1, 1, 1, 0, false),
-			new Scenario("keys-64", 1, 64, 64, 0, false), new Scenario("hot-1x64", 1, 64, 1, 0, false),
-			new Scenario("hot-4x8", 4, 8, 1, 0, false), new Scenario("hot-4x8-5ms", 4, 8, 1, 5000, false),
-			new Scenario("hot-2x1", 2, 1, 1, 0, false), new Scenario("hot-4x1", 4, 1, 1, 0, false),
-			new Scenario("hot-8x1", 8, 1, 1, 0, false), new Scenario("hot-1x256", 1, 256, 1, 0, false),
-			new Scenario("hot-1x64-virtual", 1, 64, 1, 0, true), new Scenario("hot-1x256-virtual", 1, 256, 1, 0, true),
-			HELD);
+			new Scenario("keys-8", 1, 8, 8, 0, false), new Scenario("keys-64", 1, 64, 64, 0, false),
+			new Scenario("hot-1x64", 1, 64, 1, 0, false), new Scenario("hot-4x8", 4, 8, 1, 0, false),
+			new Scenario("hot-4x8-5ms", 4, 8, 1, 5000, false), new Scenario("hot-2x1", 2, 1, 1, 0, false),
+			new Scenario("hot-4x1", 4, 1, 1, 0, false), new Scenario("hot-8x1", 8, 1, 1, 0, false),
+			new Scenario("hot-1x256", 1, 256, 1, 0, false), new Scenario("hot-1x64-virtual", 1, 64, 1, 0, true),
+			new Scenario("hot-1x256-virtual", 1, 256, 1, 0, true), HELD);
 
 	static Scenario of(String id) {
 		if (id.equals(WARM_UP.id)) {
