@@ -10,17 +10,17 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.locks.Lock;
 
 import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockInterruptedException;
 import io.github.lockspring.LockRequest;
-import io.github.lockspring.internal.Requests;
 import io.github.lockspring.internal.engine.support.LockEvents;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.memory.MemoryLockStore;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.function.Executable;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
@@ -31,6 +31,8 @@ import static org.awaitility.Awaitility.await;
  */
 @Timeout(120)
 class ContentionTests {
+
+	private static final LockRequest PATIENT = LockRequest.of("counter").waitTime(Duration.ofMinutes(2));
 
 	private final LockStore store = new MemoryLockStore();
 
@@ -52,18 +54,12 @@ class ContentionTests {
 		this.store.close();
 	}
 
-	private interface Work {
-
-		void run() throws Exception;
-
-	}
-
-	private Runnable reporting(Work work) {
+	private Runnable reporting(Executable work) {
 		CompletableFuture<Void> result = new CompletableFuture<>();
 		this.results.add(result);
 		return () -> {
 			try {
-				work.run();
+				work.execute();
 				result.complete(null);
 			}
 			catch (Throwable ex) {
@@ -72,10 +68,11 @@ class ContentionTests {
 		};
 	}
 
-	private void start(Work work) {
+	private Thread start(Executable work) {
 		Thread thread = new Thread(reporting(work));
 		thread.setDaemon(true);
 		thread.start();
+		return thread;
 	}
 
 	private void join() throws InterruptedException, ExecutionException, TimeoutException {
@@ -99,21 +96,17 @@ class ContentionTests {
 
 	@Test
 	void counterThatManyThreadsOfTwoInstancesRaiseIsRight() throws Exception {
-		LockRequest patient = LockRequest.of("counter").waitTime(Duration.ofMinutes(2));
-		LockRequest[] impatient = { patient.waitTime(Duration.ZERO), patient.waitTime(Duration.ofMillis(3)),
-				patient.waitTime(Duration.ofMillis(30)) };
 		int rounds = 150;
 		for (LockEngine engine : this.engines) {
-			for (int i = 0; i < 3; i++) {
+			for (Duration waitTime : List.of(Duration.ZERO, Duration.ofMillis(3), Duration.ofMillis(30))) {
 				start(() -> {
 					for (int round = 0; round < rounds; round++) {
-						engine.template().executeWithoutResult(patient, this::count);
+						engine.template().executeWithoutResult(PATIENT, this::count);
 					}
 				});
-				LockRequest request = impatient[i];
 				start(() -> {
 					for (int round = 0; round < rounds;) {
-						Optional<HeldLock> lock = engine.template().tryAcquire(request);
+						Optional<HeldLock> lock = engine.template().tryAcquire(PATIENT.waitTime(waitTime));
 						if (lock.isPresent()) {
 							count(lock.get());
 							lock.get().close();
@@ -132,30 +125,25 @@ class ContentionTests {
 
 	@Test
 	void counterIsRightWhenCallersAreInterruptedAtAnyPoint() throws Exception {
-		LockRequest patient = LockRequest.of("counter").waitTime(Duration.ofMinutes(2));
-		int rounds = 150;
 		int[] counted = new int[1];
 		List<Thread> callers = new ArrayList<>();
 		for (LockEngine engine : this.engines) {
 			for (int i = 0; i < 3; i++) {
-				Thread thread = new Thread(reporting(() -> {
-					for (int round = 0; round < rounds; round++) {
+				callers.add(start(() -> {
+					for (int round = 0; round < 150; round++) {
 						try {
-							engine.template().executeWithoutResult(patient, (lock) -> {
+							engine.template().executeWithoutResult(PATIENT, (lock) -> {
 								count(lock);
 								counted[0]++;
 							});
 						}
-						catch (io.github.lockspring.LockInterruptedException ex) {
+						catch (LockInterruptedException ex) {
 							assertThat(Thread.interrupted()).isTrue();
 						}
 					}
 				}));
-				thread.setDaemon(true);
-				callers.add(thread);
 			}
 		}
-		callers.forEach(Thread::start);
 		while (callers.stream().anyMatch(Thread::isAlive)) {
 			callers.get(ThreadLocalRandom.current().nextInt(callers.size())).interrupt();
 			Thread.yield();
@@ -165,78 +153,21 @@ class ContentionTests {
 	}
 
 	@Test
-	void counterIsRightUnderALockThatBelongsToThreads() throws Exception {
-		int rounds = 100;
-		for (LockEngine engine : this.engines) {
-			for (int i = 0; i < 3; i++) {
-				start(() -> {
-					Lock lock = engine.template().asLock("counter");
-					for (int round = 0; round < rounds; round++) {
-						lock.lock();
-						try {
-							this.counter++;
-						}
-						finally {
-							lock.unlock();
-						}
-					}
-				});
-			}
-		}
-		join();
-		assertThat(this.counter).isEqualTo(2 * 3 * rounds);
-	}
-
-	@Test
-	void f29SameLocksInOppositeOrderNeverWaitForEachOther() throws Exception {
-		LockRequest there = Requests.ofKeys("a", "b").waitTime(Duration.ofMinutes(1));
-		LockRequest back = Requests.ofKeys("b", "a").waitTime(Duration.ofMinutes(1));
-		for (LockEngine engine : this.engines) {
-			for (LockRequest request : List.of(there, back)) {
-				start(() -> {
-					for (int round = 0; round < 100; round++) {
-						engine.template().executeWithoutResult(request, (locks) -> this.counter++);
-					}
-				});
-			}
-		}
-		join();
-		assertThat(this.counter).isEqualTo(400);
-	}
-
-	@Test
-	void thousandVirtualThreadsAllGetTheLock() throws Exception {
-		Runnable[] tasks = new Runnable[1000];
-		for (int i = 0; i < tasks.length; i++) {
-			LockEngine engine = this.engines[i % 2];
-			LockRequest request = LockRequest.of("counter").waitTime(Duration.ofMinutes(1));
-			tasks[i] = reporting(() -> engine.template().executeWithoutResult(request, this::count));
-		}
-		Method startVirtualThread = virtualThreads();
-		for (Runnable task : tasks) {
-			startVirtualThread.invoke(null, task);
-		}
-		join();
-		assertThat(this.counter).isEqualTo(1000);
-	}
-
-	@Test
-	void virtualThreadsThatWaitDoNotOccupyTheirCarriers() throws Exception {
+	void virtualThreadsThatWaitDoNotOccupyTheirCarriersAndAllGetTheLock() throws Exception {
 		Method startVirtualThread = virtualThreads();
 		HeldLock held = this.engines[0].template().acquire(LockRequest.of("counter"));
-		LockRequest request = LockRequest.of("counter").waitTime(Duration.ofMinutes(1));
 		// more than any machine has carriers
-		for (int i = 0; i < 500; i++) {
+		for (int i = 0; i < 1000; i++) {
 			LockEngine engine = this.engines[i % 2];
 			startVirtualThread.invoke(null,
-					reporting(() -> engine.template().executeWithoutResult(request, this::count)));
+					reporting(() -> engine.template().executeWithoutResult(PATIENT, this::count)));
 		}
 		CompletableFuture<Boolean> other = new CompletableFuture<>();
 		startVirtualThread.invoke(null, (Runnable) () -> other.complete(true));
 		assertThat(other.get(30, TimeUnit.SECONDS)).isTrue();
 		held.close();
 		join();
-		assertThat(this.counter).isEqualTo(500);
+		assertThat(this.counter).isEqualTo(1000);
 	}
 
 	private static Method virtualThreads() {

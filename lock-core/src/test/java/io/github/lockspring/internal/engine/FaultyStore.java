@@ -3,8 +3,9 @@ package io.github.lockspring.internal.engine;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -26,7 +27,7 @@ final class FaultyStore extends ScriptedStore {
 
 	private volatile CountDownLatch silence = new CountDownLatch(0);
 
-	private volatile CountDownLatch hangingRenewals = new CountDownLatch(0);
+	private volatile CompletableFuture<Void> hangingRenewals = CompletableFuture.completedFuture(null);
 
 	private volatile String hangingShard = "";
 
@@ -34,8 +35,6 @@ final class FaultyStore extends ScriptedStore {
 
 	private volatile Runnable look = () -> {
 	};
-
-	final Set<Thread> renewingThreads = ConcurrentHashMap.newKeySet();
 
 	/** The thread of each release. */
 	final List<Thread> releases = new CopyOnWriteArrayList<>();
@@ -45,18 +44,12 @@ final class FaultyStore extends ScriptedStore {
 		this.traits = StoreTraits.exact().withBlocking(true);
 		Function<RenewRequest, RenewResult> answer = this.onRenew;
 		this.onRenew = (request) -> {
-			this.renewingThreads.add(Thread.currentThread());
 			this.look.run();
 			if (this.lost.contains(request.key())) {
 				return RenewResult.NOT_OWNER;
 			}
-			while (request.key().startsWith(this.hangingShard) && this.hangingRenewals.getCount() > 0) {
-				try {
-					this.hangingRenewals.await();
-				}
-				catch (InterruptedException ex) {
-					// hangs all the same
-				}
+			if (request.key().startsWith(this.hangingShard)) {
+				this.hangingRenewals.join();
 			}
 			return answer.apply(request);
 		};
@@ -82,12 +75,12 @@ final class FaultyStore extends ScriptedStore {
 	 */
 	void hangRenewals(String shard) {
 		this.hangingShard = shard;
-		this.hangingRenewals = new CountDownLatch(1);
+		this.hangingRenewals = new CompletableFuture<>();
 	}
 
 	void answerAgain() {
 		this.silence.countDown();
-		this.hangingRenewals.countDown();
+		this.hangingRenewals.complete(null);
 	}
 
 	@Override
