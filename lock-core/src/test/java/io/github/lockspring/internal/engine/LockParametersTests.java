@@ -7,6 +7,8 @@ import io.github.lockspring.internal.engine.support.Time;
 import io.github.lockspring.store.StoreTraits;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -24,49 +26,35 @@ class LockParametersTests {
 
 	@Test
 	void defaultsApplyWhereTheLockSaysNothing() {
-		LockParameters parameters = of(REQUEST, Duration.ofMinutes(1));
+		LockParameters parameters = of(REQUEST, null);
 		assertThat(parameters.ttl()).isEqualTo(GLOBAL_TTL);
 		assertThat(parameters.renew()).isTrue();
-		assertThat(parameters.maxHold()).isEqualTo(Duration.ofMinutes(1).toNanos());
-		assertThat(of(REQUEST, null).maxHold()).isEqualTo(Time.FOREVER);
+		assertThat(parameters.maxHold()).isEqualTo(Time.FOREVER);
+	}
+
+	@ParameterizedTest(name = "{0}")
+	@CsvSource({ "global maximum,                         ,    ,  60, 30,  60",
+			"own ttl above the global maximum,            120,    ,  60, 120, 120",
+			"own ttl below the global maximum,            10,     ,  60, 10,  60",
+			"own maximum below the global one,            10,   20,  60, 10,  20",
+			"own maximum above the global one,            10,  120,  60, 10, 120",
+			"own maximum below the global ttl,              ,    5,    , 5,    5" })
+	void f08MaximumHoldEndsRenewal(String name, @Nullable Integer ttl, @Nullable Integer maxHold,
+			@Nullable Integer global, int lease, int limit) {
+		LockRequest request = REQUEST;
+		request = (ttl != null) ? request.ttl(Duration.ofSeconds(ttl)) : request;
+		request = (maxHold != null) ? request.maxHold(Duration.ofSeconds(maxHold)) : request;
+		LockParameters parameters = of(request, (global != null) ? Duration.ofSeconds(global) : null);
+		assertThat(parameters.renew()).isTrue();
+		assertThat(parameters.ttl()).isEqualTo(Duration.ofSeconds(lease));
+		assertThat(parameters.limitFrom(7)).isEqualTo(7 + Duration.ofSeconds(limit).toNanos());
 	}
 
 	@Test
-	void f08GlobalMaximumHoldBelowTheLocksOwnTtlEndsRenewalAfterOneLease() {
-		Duration ttl = Duration.ofMinutes(2);
-		LockParameters parameters = of(REQUEST.ttl(ttl), Duration.ofMinutes(1));
-		assertThat(parameters.ttl()).isEqualTo(ttl);
-		assertThat(parameters.maxHold()).isEqualTo(ttl.toNanos());
-		assertThat(parameters.limitFrom(7)).isEqualTo(7 + ttl.toNanos());
-	}
-
-	@Test
-	void f08GlobalMaximumHoldAboveTheLocksOwnTtlApplies() {
-		LockParameters parameters = of(REQUEST.ttl(Duration.ofSeconds(10)), Duration.ofMinutes(1));
-		assertThat(parameters.limitFrom(0)).isEqualTo(Duration.ofMinutes(1).toNanos());
-	}
-
-	@Test
-	void f08OwnMaximumHoldWinsOverTheGlobalOne() {
-		LockRequest request = REQUEST.ttl(Duration.ofSeconds(10)).maxHold(Duration.ofSeconds(20));
-		assertThat(of(request, Duration.ofMinutes(1)).maxHold()).isEqualTo(Duration.ofSeconds(20).toNanos());
-		assertThat(of(request.maxHold(Duration.ofMinutes(2)), Duration.ofMinutes(1)).maxHold())
-			.isEqualTo(Duration.ofMinutes(2).toNanos());
-	}
-
-	@Test
-	void f08OwnMaximumHoldBelowTheGlobalTtlShortensTheLease() {
-		LockParameters parameters = of(REQUEST.maxHold(Duration.ofSeconds(5)), null);
-		assertThat(parameters.ttl()).isEqualTo(Duration.ofSeconds(5));
-		assertThat(parameters.limitFrom(0)).isEqualTo(Duration.ofSeconds(5).toNanos());
-	}
-
-	@Test
-	void renewalIsOffOnlyWhereTheRequestSaysSo() {
-		assertThat(of(REQUEST.ttl(Duration.ofHours(1)), null).renew()).isTrue();
-		assertThat(of(REQUEST.renew(false), null).renew()).isFalse();
-		assertThat(of(REQUEST.renew(false), null).limitFrom(0)).isEqualTo(GLOBAL_TTL.toNanos());
-		assertThat(of(REQUEST.renew(false), GLOBAL_TTL.multipliedBy(2)).limitFrom(0)).isEqualTo(GLOBAL_TTL.toNanos());
+	void leaseThatIsNotRenewedEndsWithItsTtl() {
+		LockParameters parameters = of(REQUEST.renew(false), GLOBAL_TTL.multipliedBy(2));
+		assertThat(parameters.renew()).isFalse();
+		assertThat(parameters.limitFrom(0)).isEqualTo(GLOBAL_TTL.toNanos());
 	}
 
 	@Test
@@ -80,13 +68,6 @@ class LockParametersTests {
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> of(REQUEST.maxHold(Duration.ofSeconds(9)).ttl(Duration.ofSeconds(10)), null))
 			.withMessageContaining("shorter than the ttl of 10000ms");
-	}
-
-	@Test
-	void leaseThatIsNotRenewedEndsWithItsTtl() {
-		LockParameters parameters = of(REQUEST.ttl(Duration.ofSeconds(10)).renew(false), Duration.ofMinutes(1));
-		assertThat(parameters.renew()).isFalse();
-		assertThat(parameters.limitFrom(0)).isEqualTo(Duration.ofSeconds(10).toNanos());
 	}
 
 	@Test

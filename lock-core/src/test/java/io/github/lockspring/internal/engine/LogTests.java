@@ -3,15 +3,15 @@ package io.github.lockspring.internal.engine;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.AppenderBase;
 import ch.qos.logback.core.read.ListAppender;
 import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockRequest;
-import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.internal.Requests;
 import io.github.lockspring.store.LockStore.ReleaseResult;
 import io.github.lockspring.store.LockStore.RenewResult;
@@ -30,7 +30,18 @@ class LogTests extends EngineFixture {
 
 	private static final Logger LOGGER = (Logger) LoggerFactory.getLogger(LockEngine.class.getPackageName());
 
-	private final ListAppender<ILoggingEvent> log = new ListAppender<>();
+	private final ListAppender<ILoggingEvent> log = new ListAppender<>() {
+
+		@Override
+		protected void append(ILoggingEvent line) {
+			super.append(line);
+			LogTests.this.onLine.run();
+		}
+
+	};
+
+	private Runnable onLine = () -> {
+	};
 
 	@BeforeEach
 	void listen() {
@@ -56,20 +67,12 @@ class LogTests extends EngineFixture {
 
 	private List<HeldLock> heldLocks(int number) {
 		this.store.free();
-		List<HeldLock> locks = new ArrayList<>();
-		for (int i = 0; i < number; i++) {
-			locks.add(this.engine.template().acquire(LockRequest.of("order", i).ttl(TTL)));
-		}
-		return locks;
+		return IntStream.range(0, number).mapToObj((i) -> this.template.acquire(LockRequest.of("order", i))).toList();
 	}
 
 	private void failEverything() {
-		this.store.onRenew = (request) -> {
-			throw new LockUnavailableException("no answer");
-		};
-		this.store.onRelease = (request) -> {
-			throw new LockUnavailableException("no answer");
-		};
+		this.store.failRenewals();
+		this.store.failReleases();
 	}
 
 	@Test
@@ -93,27 +96,13 @@ class LogTests extends EngineFixture {
 	@Test
 	void lockIsFreeForTheNextLocalCallerBeforeItsReleaseIsLogged() {
 		List<Boolean> known = new ArrayList<>();
-		AppenderBase<ILoggingEvent> appender = new AppenderBase<>() {
-
-			@Override
-			protected void append(ILoggingEvent line) {
-				known.add(LogTests.this.registry.present(KEY) != null);
-			}
-
-		};
-		appender.start();
-		LOGGER.addAppender(appender);
-		try {
-			HeldLock lock = held(request(), 7);
-			this.store.onRelease = (request) -> new ReleaseResult.NotOwner(7);
-			lock.close();
-			lock = held(request(), 8);
-			failEverything();
-			lock.close();
-		}
-		finally {
-			LOGGER.detachAppender(appender);
-		}
+		this.onLine = () -> known.add(this.registry.present(KEY) != null);
+		HeldLock lock = held(request(), 7);
+		this.store.onRelease = (request) -> new ReleaseResult.NotOwner(7);
+		lock.close();
+		lock = held(request(), 8);
+		failEverything();
+		lock.close();
 		assertThat(lines()).hasSize(2);
 		assertThat(known).containsExactly(false, false);
 	}
@@ -131,34 +120,17 @@ class LogTests extends EngineFixture {
 	}
 
 	@Test
-	void endOfAnOutageIsALineThatSaysHowLongItWas() {
-		List<HeldLock> locks = heldLocks(1);
-		failEverything();
+	void lossIsLoggedAndReportedByAThreadThatMayBlock() {
+		List<Runnable> later = new ArrayList<>();
+		held(request(), 7);
+		this.eventThread = later::add;
+		this.store.onRenew = (request) -> RenewResult.NOT_OWNER;
 		pass(Duration.ofSeconds(11));
-		pass(Duration.ofSeconds(4));
-		this.store.onRenew = (request) -> RenewResult.RENEWED;
-		this.store.onRelease = (request) -> new ReleaseResult.Released();
-		pass(Duration.ofSeconds(4));
+		assertThat(lines()).isEmpty();
+		assertThat(events(LockEvent.Lost.class)).isEmpty();
+		later.forEach(Runnable::run);
 		assertThat(lines()).hasSize(1);
-		pass(Duration.ofSeconds(11));
-		assertThat(lines()).hasSize(2)
-			.last()
-			.asString()
-			.startsWith("INFO The store answers again: 2 requests of locks");
-		locks.get(0).close();
-		assertThat(lines()).hasSize(2);
-	}
-
-	@Test
-	void serverThatAnswersNowAndThenHasOneOutage() {
-		heldLocks(1);
-		for (int i = 0; i < 5; i++) {
-			failEverything();
-			pass(Duration.ofSeconds(11));
-			this.store.onRenew = (request) -> RenewResult.RENEWED;
-			pass(Duration.ofSeconds(4));
-		}
-		assertThat(lines()).filteredOn((line) -> line.startsWith("WARN")).hasSize(1);
+		assertThat(events(LockEvent.Lost.class)).hasSize(1);
 	}
 
 }

@@ -26,8 +26,6 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
  */
 class ReentryTests extends EngineFixture {
 
-	private final LockTemplate template = this.engine.template();
-
 	@BeforeEach
 	void everyLockIsFree() {
 		this.store.free();
@@ -147,31 +145,12 @@ class ReentryTests extends EngineFixture {
 	}
 
 	@Test
-	void codeThatLaterRunsOnTheSameThreadInheritsNothing() {
-		this.template.executeWithoutResult(request(), (lock) -> {
-		});
-		assertThat(CallChain.currentLocks(KeyedLock.class)).isEmpty();
-		this.template.executeWithoutResult(request(), (lock) -> assertThat(lock.fencingToken()).isEqualTo(2));
-	}
-
-	@Test
 	void scopeThatTheWorkLeftOpenIsReportedAndNotInherited() {
 		HeldLock handle = this.template.acquire(LockRequest.of("b"));
 		assertThatIllegalStateException().isThrownBy(() -> this.template.executeWithoutResult(request(),
 				(lock) -> CallChain.open(handle, ((KeyedLock) handle).locks())));
 		assertThat(CallChain.currentLocks(KeyedLock.class)).isEmpty();
 		this.template.executeWithoutResult(request(), (lock) -> assertThat(lock.isHeld()).isTrue());
-	}
-
-	@Test
-	void exceptionOfTheWorkWinsOverAScopeThatItLeftOpen() {
-		HeldLock handle = this.template.acquire(LockRequest.of("b"));
-		assertThatExceptionOfType(java.io.IOException.class)
-			.isThrownBy(() -> this.template.execute(request(), (lock) -> {
-				CallChain.open(handle, ((KeyedLock) handle).locks());
-				throw new java.io.IOException("disk");
-			}));
-		assertThat(CallChain.currentLocks(KeyedLock.class)).isEmpty();
 	}
 
 	@Test

@@ -3,9 +3,11 @@ package io.github.lockspring.internal.engine;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -54,6 +56,10 @@ public class ScriptedStore implements LockStore {
 
 		void acquired(long fencingToken) {
 			this.answer.complete(new AcquireResult.Acquired(fencingToken));
+		}
+
+		void acquired(long fencingToken, Duration lease) {
+			this.answer.complete(new AcquireResult.Acquired(fencingToken, lease));
 		}
 
 		void busy(Duration remaining, long lastFencingToken) {
@@ -175,6 +181,36 @@ public class ScriptedStore implements LockStore {
 	void free() {
 		AtomicLong fencingToken = new AtomicLong();
 		this.onAcquire = (request) -> new AcquireResult.Acquired(fencingToken.incrementAndGet());
+	}
+
+	/** From now on no release has an answer. */
+	void failReleases() {
+		this.onRelease = (request) -> {
+			throw new LockUnavailableException("no answer");
+		};
+	}
+
+	/** From now on releases are carried out. */
+	void answerReleases() {
+		this.onRelease = (request) -> new ReleaseResult.Released();
+	}
+
+	/** From now on the test answers releases. */
+	Queue<CompletableFuture<ReleaseResult>> holdReleases() {
+		Queue<CompletableFuture<ReleaseResult>> answers = new ConcurrentLinkedQueue<>();
+		this.onReleaseAsync = (request) -> {
+			CompletableFuture<ReleaseResult> answer = new CompletableFuture<>();
+			answers.add(answer);
+			return answer;
+		};
+		return answers;
+	}
+
+	/** From now on no renewal has an answer. */
+	void failRenewals() {
+		this.onRenew = (request) -> {
+			throw new LockUnavailableException("no answer");
+		};
 	}
 
 	boolean isAsked() {

@@ -3,8 +3,6 @@ package io.github.lockspring.internal.engine;
 import java.time.Duration;
 
 import io.github.lockspring.HeldLock;
-import io.github.lockspring.LockEvent;
-import io.github.lockspring.LockInterruptedException;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
@@ -28,27 +26,32 @@ class SeveralKeysTests extends EngineFixture {
 		.renew(false)
 		.waitTime(Duration.ofMinutes(5));
 
-	private ScriptedStore.Asked look(String key) {
-		ScriptedStore.Asked look = this.store.nextLook();
-		assertThat(look.request().key()).isEqualTo(key);
-		return look;
+	private ScriptedStore.Asked attempt(String key) {
+		ScriptedStore.Asked attempt = this.store.nextLook();
+		assertThat(attempt.request().key()).isEqualTo(key);
+		return attempt;
+	}
+
+	/** The second one is busy. */
+	private void secondIsBusy(Running<HeldLock> running) {
+		attempt("b").busy(TTL, 100);
+		this.time.awaitParked(running.thread());
 	}
 
 	/** Has "a" and waits for "b". */
 	private Running<HeldLock> waitingForSecond(LockRequest request) {
 		Running<HeldLock> running = acquire(request);
-		look("a").acquired(1);
-		look("b").busy(TTL, 100);
-		this.time.awaitParked(running.thread());
+		attempt("a").acquired(1);
+		secondIsBusy(running);
 		return running;
 	}
 
 	@Test
 	void areTakenInTheirOrderAndOnce() {
 		Running<HeldLock> running = acquire(Requests.ofKeys("c", "a", "b", "a"));
-		look("a").acquired(1);
-		look("b").acquired(2);
-		look("c").acquired(3);
+		attempt("a").acquired(1);
+		attempt("b").acquired(2);
+		attempt("c").acquired(3);
 		running.get().close();
 		assertThat(this.store.released).extracting("key").containsExactly("c", "b", "a");
 		assertNothingLeft();
@@ -57,36 +60,31 @@ class SeveralKeysTests extends EngineFixture {
 	@Test
 	@Tag("h23")
 	void secondOneIsRequestedOnceTheFirstIsHeld() {
-		Running<HeldLock> running = acquire(FIXED);
-		ScriptedStore.Asked first = look("a");
-		first.busy(TTL, 100);
-		this.time.awaitParked(running.thread());
+		Waiting waiting = waiting(FIXED, 100);
 		assertThat(this.store.isAsked()).isFalse();
-		this.store.messages().granted("a", first.token(), 101, false);
-		look("b").acquired(1);
-		assertThat(running.get().isHeld()).isTrue();
+		this.store.messages().granted("a", waiting.token(), 101, false);
+		attempt("b").acquired(1);
+		assertThat(waiting.get().isHeld()).isTrue();
 	}
 
 	@Test
 	void firstOneIsReleasedWhenTheSecondIsBusy() {
 		Running<HeldLock> running = acquire(FIXED.waitTime(Duration.ZERO));
-		look("a").acquired(1);
-		look("b").busy(TTL, 100);
+		attempt("a").acquired(1);
+		attempt("b").busy(TTL, 100);
 		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(running::get)
 			.satisfies((ex) -> assertThat(ex.getKey()).isEqualTo("b"));
 		assertThat(this.store.released).extracting("key").containsExactly("a");
 		assertNothingLeft();
-		assertThat(this.events).hasSize(3);
-		assertThat(events(LockEvent.Acquired.class)).extracting("key").containsExactly("a");
-		assertThat(events(LockEvent.Released.class)).extracting("key").containsExactly("a");
-		assertThat(events(LockEvent.NotAcquired.class)).extracting("key").containsExactly("b");
+		assertThat(this.events).extracting((event) -> event.getClass().getSimpleName() + " " + event.key())
+			.containsExactlyInAnyOrder("Acquired a", "NotAcquired b", "Released a");
 	}
 
 	@Test
 	void f22FirstOneIsReleasedInTheBackgroundWhenTheStoreDoesNotReply() {
 		Running<HeldLock> running = acquire(FIXED.waitTime(Duration.ZERO));
-		look("a").acquired(1);
-		look("b").fails();
+		attempt("a").acquired(1);
+		attempt("b").fails();
 		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(running::get);
 		runBackground();
 		assertThat(this.store.released).extracting("key").containsExactlyInAnyOrder("a", "b");
@@ -94,32 +92,17 @@ class SeveralKeysTests extends EngineFixture {
 	}
 
 	@Test
-	void firstOneIsReleasedWhenTheWaitForTheSecondIsInterrupted() {
-		Running<HeldLock> running = waitingForSecond(FIXED);
-		running.thread().interrupt();
-		assertThatExceptionOfType(LockInterruptedException.class).isThrownBy(running::get);
-		runBackground();
-		assertThat(this.store.released).extracting("key").containsExactlyInAnyOrder("a", "b");
-		assertNothingLeft();
-	}
-
-	@Test
 	void waitTimeIsForAllTogether() {
-		Running<HeldLock> running = acquire(FIXED.waitTime(Duration.ofSeconds(10)));
-		ScriptedStore.Asked first = look("a");
-		first.busy(TTL, 100);
-		this.time.awaitParked(running.thread());
+		Waiting waiting = waiting(FIXED.waitTime(Duration.ofSeconds(10)), 100);
 		advance(Duration.ofMillis(900));
-		this.store.messages().granted("a", first.token(), 101, false);
-		look("b").busy(TTL, 100);
-		this.time.awaitParked(running.thread());
+		this.store.messages().granted("a", waiting.token(), 101, false);
+		secondIsBusy(waiting.running());
 		for (int i = 0; i < 9; i++) {
 			advance(Duration.ofSeconds(1));
-			look("b").busy(TTL, 100);
-			this.time.awaitParked(running.thread());
+			secondIsBusy(waiting.running());
 		}
 		advance(Duration.ofMillis(100));
-		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(running::get)
+		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(waiting::get)
 			.withMessageContaining("within 10s");
 	}
 
@@ -128,20 +111,14 @@ class SeveralKeysTests extends EngineFixture {
 		Running<HeldLock> running = waitingForSecond(FIXED);
 		for (int i = 0; i < 100; i++) {
 			pass(Duration.ofSeconds(1));
-			look("b").busy(TTL, 100);
-			this.time.awaitParked(running.thread());
+			secondIsBusy(running);
 		}
 		assertThat(this.store.renewed).hasSize(10).allMatch((batch) -> batch.get(0).key().equals("a"));
 		advance(Duration.ofSeconds(1));
-		look("b").acquired(200);
+		attempt("b").acquired(200);
 		HeldLock locks = running.get();
-		assertThat(locks.isHeld()).isTrue();
-		for (int i = 0; i < 27; i++) {
-			pass(Duration.ofSeconds(1));
-			assertThat(locks.isHeld()).as("after %s s", i + 1).isTrue();
-		}
+		passHeld(locks, 27);
 		pass(Duration.ofSeconds(3));
-		assertThat(locks.isHeld()).isFalse();
 		assertThat(((KeyedLock) locks).locks()).noneMatch(KeyedLock::isHeld);
 	}
 
@@ -150,7 +127,7 @@ class SeveralKeysTests extends EngineFixture {
 		Running<HeldLock> running = waitingForSecond(FIXED);
 		this.time.advanceUnnoticed(Duration.ofSeconds(20));
 		this.store.messages().granted("b", this.store.looks.get(1).token(), 101, false);
-		look("b").acquired(102);
+		attempt("b").acquired(102);
 		HeldLock locks = running.get();
 		assertThat(this.store.renewed).hasSize(1);
 		assertThat(locks.remaining()).isGreaterThanOrEqualTo(TTL.minus(DRIFT));
@@ -161,7 +138,7 @@ class SeveralKeysTests extends EngineFixture {
 		this.store.onRenew = (request) -> RenewResult.NOT_OWNER;
 		Running<HeldLock> running = waitingForSecond(FIXED);
 		pass(Duration.ofSeconds(10));
-		look("b").acquired(102);
+		attempt("b").acquired(102);
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(running::get)
 			.satisfies((ex) -> assertThat(ex.getKey()).isEqualTo("a"));
 		assertThat(this.store.released).extracting("key").contains("b");
@@ -170,12 +147,10 @@ class SeveralKeysTests extends EngineFixture {
 
 	@Test
 	void h24WorkDoesNotStartWhenAShortLeaseCannotBeRenewed() {
-		this.store.onRenew = (request) -> {
-			throw new LockUnavailableException("no answer");
-		};
+		this.store.failRenewals();
 		Running<HeldLock> running = waitingForSecond(Requests.labelled(FIXED, "moving"));
 		advance(Duration.ofSeconds(20));
-		look("b").acquired(102);
+		attempt("b").acquired(102);
 		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(running::get)
 			.withMessageContaining("'a' (moving)")
 			.havingCause()
@@ -186,7 +161,7 @@ class SeveralKeysTests extends EngineFixture {
 	@Test
 	void optionsAndChecksConcernAllOfThem() {
 		this.store.free();
-		HeldLock locks = this.engine.template().acquire(Requests.labelled(FIXED, "orders"));
+		HeldLock locks = this.template.acquire(Requests.labelled(FIXED, "orders"));
 		assertThat(((KeyedLock) locks).name()).isEqualTo("orders");
 		((KeyedLock) locks).verify();
 		assertThat(this.store.renewed).extracting((requests) -> requests.get(0).key()).containsExactly("a", "b");

@@ -3,7 +3,6 @@ package io.github.lockspring.internal.engine;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockEvent;
@@ -15,8 +14,6 @@ import io.github.lockspring.store.LockStore.ReleaseRequest;
 import io.github.lockspring.store.LockStore.ReleaseResult;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -30,17 +27,9 @@ class ShutdownTests extends EngineFixture {
 
 	private static final Duration TIMEOUT = EngineSettings.defaults().shutdownTimeout();
 
-	private Running<Boolean> stopping() {
-		Running<Boolean> stopping = start(() -> {
-			this.engine.stop();
-			return true;
-		});
-		this.time.awaitParked(stopping.thread());
-		return stopping;
-	}
-
 	/** Lets the time for work pass, and as much more as the stop needs. */
-	private void stopped(Running<Boolean> stopping) {
+	private void stop() {
+		Running<Boolean> stopping = stopping();
 		advance(TIMEOUT);
 		finished(stopping);
 	}
@@ -59,21 +48,19 @@ class ShutdownTests extends EngineFixture {
 		Waiting first = waiting(request(), 100);
 		Running<HeldLock> second = waitingBehind(request());
 		this.engine.stopWaiting();
-		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(first.running()::get)
+		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(first::get)
 			.withMessageContaining("stopping");
 		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(second::get);
-		runBackground();
-		assertThat(this.store.releasedTokens()).containsExactly(first.attempt().token());
+		assertThat(this.store.releasedTokens()).containsExactly(first.token());
 		assertNothingLeft();
 	}
 
 	@Test
 	void f26FreeLocksAreStillGrantedWhileWorkEnds() {
 		this.engine.stopWaiting();
-		Running<HeldLock> free = acquire(request());
-		ScriptedStore.Asked look = this.store.nextLook();
-		assertThat(look.request().queue()).isFalse();
-		look.acquired(1);
+		Waiting free = asking(request());
+		assertThat(free.attempt().request().queue()).isFalse();
+		free.attempt().acquired(1);
 		free.get().close();
 		assertNothingLeft();
 	}
@@ -81,8 +68,8 @@ class ShutdownTests extends EngineFixture {
 	@Test
 	void f26BusyLocksAreNotWaitedForWhileWorkEnds() {
 		this.engine.stopWaiting();
-		Running<HeldLock> busy = acquire(request());
-		this.store.nextLook().busy(TTL, 100);
+		Waiting busy = asking(request());
+		busy.attempt().busy(TTL, 100);
 		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(busy::get)
 			.withMessageContaining("stopping");
 		assertNothingLeft();
@@ -90,22 +77,17 @@ class ShutdownTests extends EngineFixture {
 
 	@Test
 	void f26LocksHeldInThisInstanceAreNotWaitedForWhileWorkEnds() {
-		HeldLock lock = held(request(), 1);
+		held(request(), 1);
 		this.engine.stopWaiting();
-		assertThatExceptionOfType(LockNotAcquiredException.class)
-			.isThrownBy(() -> this.engine.template().acquire(request()));
-		lock.close();
+		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> this.template.acquire(request()));
 	}
 
 	@Test
 	void f26WorkMayEnd() {
 		HeldLock lock = held(request(), 1);
 		Running<Boolean> stopping = stopping();
-		for (int i = 0; i < 5; i++) {
-			pass(Duration.ofSeconds(1));
-			this.time.awaitParked(stopping.thread());
-		}
-		assertThat(lock.isHeld()).isTrue();
+		passHeld(lock, 5);
+		assertThat(stopping.result()).isNotDone();
 		lock.close();
 		finished(stopping);
 		assertThat(events(LockEvent.Lost.class)).isEmpty();
@@ -115,8 +97,7 @@ class ShutdownTests extends EngineFixture {
 	@Test
 	void f26WhatIsStillHeldIsReleasedAndCountsAsLost() {
 		HeldLock lock = held(request(), 7);
-		Running<Boolean> stopping = stopping();
-		stopped(stopping);
+		stop();
 		assertThat(this.store.released).hasSize(1);
 		assertThat(lock.isHeld()).isFalse();
 		assertThat(events(LockEvent.Lost.class)).singleElement()
@@ -126,23 +107,9 @@ class ShutdownTests extends EngineFixture {
 	}
 
 	@Test
-	void f26LastTokenIsReportedWhenWhatIsHeldIsReleased() {
-		HeldLock first = held(request(), 7);
-		Running<HeldLock> second = waitingBehind(request());
-		first.close();
-		second.get();
-		Running<Boolean> stopping = stopping();
-		stopped(stopping);
-		assertThat(this.store.released.get(0).lastFencingToken()).isEqualTo(8);
-	}
-
-	@Test
 	void f26ReleasesWithoutReplyDelayTheStopByOneCommandTimeout() {
-		this.store.free();
-		for (int i = 0; i < 50; i++) {
-			this.engine.template().acquire(LockRequest.of("order:" + i));
-		}
-		this.store.onReleaseAsync = (request) -> new CompletableFuture<>();
+		hold(50);
+		this.store.holdReleases();
 		Running<Boolean> stopping = stopping();
 		advance(TIMEOUT);
 		long begin = this.time.nanoTime();
@@ -152,12 +119,16 @@ class ShutdownTests extends EngineFixture {
 				Duration.ofMillis(1100));
 	}
 
+	private void hold(int locks) {
+		this.store.free();
+		for (int i = 0; i < locks; i++) {
+			this.template.acquire(LockRequest.of("order:" + i));
+		}
+	}
+
 	@Test
 	void f26ReleaseThatFailsKeepsNoOtherFromBeingSentAndIsRepeated() {
-		this.store.free();
-		for (int i = 0; i < 3; i++) {
-			this.engine.template().acquire(LockRequest.of("order:" + i));
-		}
+		hold(3);
 		Set<String> failed = new HashSet<>();
 		this.store.onRelease = (request) -> {
 			if (!request.key().equals("order:2") && failed.add(request.key())) {
@@ -168,8 +139,7 @@ class ShutdownTests extends EngineFixture {
 			}
 			return new ReleaseResult.Released();
 		};
-		Running<Boolean> stopping = stopping();
-		stopped(stopping);
+		stop();
 		assertThat(this.store.released).extracting(ReleaseRequest::key)
 			.hasSize(5)
 			.contains("order:0", "order:1", "order:2");
@@ -179,35 +149,19 @@ class ShutdownTests extends EngineFixture {
 	@Test
 	void afterTheStopNoLockIsTaken() {
 		this.engine.stop();
-		assertThatExceptionOfType(LockUnavailableException.class)
-			.isThrownBy(() -> this.engine.template().acquire(request()))
+		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> this.template.acquire(request()))
 			.withMessageContaining("stopped");
-		assertThatExceptionOfType(LockUnavailableException.class)
-			.isThrownBy(() -> this.engine.template().execute(request(), (lock) -> "ran"));
-		assertThatExceptionOfType(LockUnavailableException.class)
-			.isThrownBy(() -> this.engine.template().asLock(KEY).lock());
+		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> this.template.asLock(KEY).lock());
 		assertThat(this.store.looks).isEmpty();
 	}
 
 	@Test
 	void secondStopDoesNothing() {
 		held(request(), 1);
-		Running<Boolean> stopping = stopping();
-		stopped(stopping);
+		stop();
 		this.engine.stop();
 		this.engine.close();
 		assertThat(this.store.released).hasSize(1);
-	}
-
-	@Test
-	void stopIsUndoneByAStart() {
-		this.engine.stop();
-		this.engine.start();
-		HeldLock lock = held(request(), 1);
-		Running<HeldLock> second = waitingBehind(request());
-		lock.close();
-		second.get().close();
-		assertNothingLeft();
 	}
 
 	@Test
@@ -227,45 +181,14 @@ class ShutdownTests extends EngineFixture {
 	@Test
 	@Tag("cloned-processes")
 	void attemptThatWasUnderWayAtTheStopHoldsNothingAfterTheStart() {
-		Running<HeldLock> running = acquire(request());
-		ScriptedStore.Asked look = this.store.nextLook();
-		Running<Boolean> stopping = stopping();
-		stopped(stopping);
+		Waiting asking = asking(request());
+		stop();
 		this.engine.start();
-		look.fails();
-		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(running::get);
-		runBackground();
+		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(asking::get)
+			.withMessageContaining("stopped");
+		asking.attempt().acquired(1);
 		assertThat(this.store.looks).hasSize(1);
-		assertThat(this.store.releasedTokens()).containsExactly(look.token());
-	}
-
-	@ParameterizedTest
-	@ValueSource(booleans = { true, false })
-	void attemptThatWasUnderWayAtTheStopDoesNotOpenTheInboxAgain(boolean fails) {
-		this.store.inboxConfirmed = false;
-		Running<HeldLock> running = acquire(request());
-		ScriptedStore.Asked look = this.store.nextLook();
-		Running<Boolean> stopping = stopping();
-		stopped(stopping);
-		int opened = this.store.inboxOpened;
-		if (fails) {
-			look.fails();
-		}
-		else {
-			look.busy(TTL, 100);
-		}
-		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(running::get);
-		assertThat(this.store.inboxOpened).isEqualTo(opened);
-	}
-
-	@Test
-	void startWithoutAStopLosesNothing() {
-		HeldLock lock = held(request(), 1);
-		this.engine.start();
-		assertThat(lock.isHeld()).isTrue();
-		Running<HeldLock> second = waitingBehind(request());
-		lock.close();
-		second.get().close();
+		assertThat(this.store.releasedTokens()).containsExactly(asking.token(), asking.token());
 		assertNothingLeft();
 	}
 
@@ -282,35 +205,28 @@ class ShutdownTests extends EngineFixture {
 	@Test
 	void workThatHoldsItsLockMayEnterItAgainWhileTheApplicationStops() {
 		this.store.free();
-		this.engine.template().executeWithoutResult(request(), (outer) -> {
+		this.template.executeWithoutResult(request(), (outer) -> {
 			this.engine.stopWaiting();
-			this.engine.template().executeWithoutResult(request(), (inner) -> assertThat(inner.isHeld()).isTrue());
+			this.template.executeWithoutResult(request(), (inner) -> assertThat(inner.isHeld()).isTrue());
 		});
 	}
 
 	@Test
 	void f26StopEndsTheWaitsAndClosesTheInbox() {
 		Waiting waiting = waiting(request(), 100);
-		Running<Boolean> stopping = start(() -> {
-			this.engine.close();
-			return true;
-		});
-		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(waiting.running()::get)
+		this.engine.close();
+		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(waiting::get)
 			.withMessageContaining("stopping");
-		finished(stopping);
 		assertThat(this.store.inboxClosed).isEqualTo(1);
-		assertThatExceptionOfType(LockUnavailableException.class)
-			.isThrownBy(() -> this.engine.template().acquire(request()))
-			.withMessageContaining("stopped");
 	}
 
 	@Test
 	void inboxThatIsOpenedWhileTheEngineStopsIsClosed() {
 		this.store.inboxConfirmed = false;
 		this.store.onOpenInbox = this.registry::stop;
-		Running<HeldLock> running = acquire(request());
-		this.store.nextLook().busy(TTL, 100);
-		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(running::get);
+		Waiting asking = asking(request());
+		asking.attempt().busy(TTL, 100);
+		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(asking::get);
 		assertThat(this.store.inboxOpened).isEqualTo(1);
 		assertThat(this.store.inboxClosed).isEqualTo(1);
 	}

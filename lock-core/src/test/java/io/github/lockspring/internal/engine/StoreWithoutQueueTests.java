@@ -1,6 +1,8 @@
 package io.github.lockspring.internal.engine;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 
 import io.github.lockspring.HeldLock;
 import org.junit.jupiter.api.Test;
@@ -22,25 +24,23 @@ class StoreWithoutQueueTests extends EngineFixture {
 	@Test
 	void h28WithoutAQueueWaitersPollLessOften() {
 		Running<HeldLock> running = acquire(request());
-		Duration longest = Duration.ZERO;
+		List<Duration> pauses = new ArrayList<>();
 		for (int i = 0; i < 40; i++) {
-			ScriptedStore.Asked look = this.store.nextLook();
-			assertThat(look.request().queue()).isFalse();
+			ScriptedStore.Asked attempt = this.store.nextLook();
+			assertThat(attempt.request().queue()).isFalse();
 			if (i % 2 == 0) {
-				look.busy(TTL, 100);
+				attempt.busy(TTL, 100);
 			}
 			else {
-				look.fails();
+				attempt.fails();
 			}
 			this.time.awaitParked(running.thread());
-			Duration pause = untilNextAttempt();
-			assertThat(pause).isBetween(Duration.ofMillis(50), Duration.ofMillis(500));
-			longest = (pause.compareTo(longest) > 0) ? pause : longest;
-			advance(pause);
+			pauses.add(untilNextAttempt());
+			advance(untilNextAttempt());
 		}
-		assertThat(longest).isGreaterThan(Duration.ofMillis(150));
-		this.store.nextLook().acquired(101);
-		running.get().close();
+		assertThat(pauses)
+			.allSatisfy((pause) -> assertThat(pause).isBetween(Duration.ofMillis(50), Duration.ofMillis(500)))
+			.anySatisfy((pause) -> assertThat(pause).isGreaterThan(Duration.ofMillis(150)));
 	}
 
 }

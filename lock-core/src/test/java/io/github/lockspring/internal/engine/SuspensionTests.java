@@ -123,17 +123,6 @@ class SuspensionTests {
 	}
 
 	@Test
-	void timeIsThatOfTheMonotonicClockUntilASuspension() {
-		assertThat(this.time.nanoTime()).isEqualTo(this.monotonic);
-		suspend(Duration.ofSeconds(20));
-		assertThat(this.time.nanoTime()).isEqualTo(this.monotonic + Duration.ofSeconds(20).toNanos());
-		pass(Duration.ofSeconds(5));
-		assertThat(this.time.nanoTime()).isEqualTo(this.monotonic + Duration.ofSeconds(20).toNanos());
-		this.pause = Duration.ofSeconds(20).toNanos();
-		assertThat(this.time.nanoTime()).isEqualTo(this.monotonic + Duration.ofSeconds(20).toNanos());
-	}
-
-	@Test
 	void suspensionThatTwoThreadsSeeCountsOnce() {
 		AtomicReference<SystemTime> seen = new AtomicReference<>();
 		AtomicInteger reads = new AtomicInteger();
