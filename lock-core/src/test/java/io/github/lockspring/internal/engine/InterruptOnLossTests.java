@@ -165,6 +165,7 @@ class InterruptOnLossTests extends EngineFixture {
 	@Test
 	void interruptNeverArrivesAfterTheWorkHoweverCloseTheLossIs() {
 		ExecutorService losing = Executors.newSingleThreadExecutor();
+		this.background = Runnable::run;
 		int losses = 0;
 		for (int i = 1; i <= 1000; i++) {
 			int round = i;
