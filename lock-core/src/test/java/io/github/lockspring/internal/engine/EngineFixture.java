@@ -143,7 +143,11 @@ abstract class EngineFixture {
 
 	/** Starts a caller whose first attempt waits for its answer. */
 	Waiting asking(LockRequest request) {
-		return new Waiting(acquire(request), this.store.nextLook());
+		Running<HeldLock> running = acquire(request);
+		ScriptedStore.Asked attempt = this.store.nextLook();
+		// otherwise the answer could reach the engine later than the test goes on
+		this.time.awaitParked(running.thread());
+		return new Waiting(running, attempt);
 	}
 
 	/** Starts a caller whose first attempt is answered with busy. */
