@@ -4,6 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import io.github.lockspring.DistributedLock;
 import io.github.lockspring.LockDefinitionException;
@@ -14,9 +16,12 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.aop.Advisor;
+import org.springframework.aop.ClassFilter;
 import org.springframework.aop.Pointcut;
 import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.aop.support.DefaultIntroductionAdvisor;
@@ -46,6 +51,8 @@ import org.springframework.scheduling.config.TaskManagementConfigUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.junit.jupiter.api.Named.named;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 /**
  * What is refused, warned about and left alone when other advice stands where it defeats
@@ -53,6 +60,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 @ExtendWith(OutputCaptureExtension.class)
 class AdvisorOrderRuleTests {
+
+	private static final int LOCK = LockOperationSourceAdvisor.DEFAULT_ORDER;
 
 	@Test
 	void asyncInsideOfTheLockIsRefused() {
@@ -95,10 +104,19 @@ class AdvisorOrderRuleTests {
 		}
 	}
 
-	@Test
-	void asyncAndRetryOutsideOfTheLockAreLeftAlone(CapturedOutput output) {
-		LockContexts.start(AsyncLast.class, Asynchronous.class).close();
+	@ParameterizedTest
+	@MethodSource
+	void orderThatIsRightIsLeftAlone(List<Class<?>> beans, CapturedOutput output) {
+		LockContexts.start(beans.toArray(Class<?>[]::new)).close();
 		assertThat(output).doesNotContain("@DistributedLock on");
+	}
+
+	static Stream<Arguments> orderThatIsRightIsLeftAlone() {
+		return Stream.of(arguments(named("async and retry outside", List.of(AsyncLast.class, Asynchronous.class))),
+				arguments(named("cache outside of a future's lock",
+						List.of(AsyncLast.class, CachesFirst.class, CachedFuture.class, EvictingFuture.class))),
+				arguments(named("eviction inside", List.of(AsyncLast.class, Caches.class, EvictingFuture.class))),
+				arguments(named("cache inside", List.of(Caches.class, CachedResults.class))));
 	}
 
 	@ParameterizedTest
@@ -106,17 +124,6 @@ class AdvisorOrderRuleTests {
 	void cacheInsideOfTheLockOfAFutureIsRefused(Class<?> type) {
 		assertThat(LockContexts.failure(AsyncLast.class, Caches.class, type)).hasMessageContainingAll(
 				type.getSimpleName() + ".run(String)", "@Cacheable is inside of its lock", "another bean's method");
-	}
-
-	@Test
-	void cacheOutsideOfTheLockOfAFutureIsLeftAlone(CapturedOutput output) {
-		LockContexts.start(AsyncLast.class, CachesFirst.class, CachedFuture.class, EvictingFuture.class).close();
-		assertThat(output).doesNotContain("@DistributedLock on");
-	}
-
-	@Test
-	void evictionInsideOfTheLockOfAFutureIsLeftAlone() {
-		LockContexts.start(AsyncLast.class, Caches.class, EvictingFuture.class).close();
 	}
 
 	@Test
@@ -132,127 +139,76 @@ class AdvisorOrderRuleTests {
 	}
 
 	@Test
-	void cacheInsideOfTheLockIsLeftAlone(CapturedOutput output) {
-		LockContexts.start(Caches.class, CachedResults.class).close();
-		assertThat(output).doesNotContain("@DistributedLock on");
-	}
-
-	@Test
 	void ruleOfTheApplicationSeesTheAdviceOfEachMethodOnce() {
 		List<AdvisorChain> chains = new ArrayList<>();
-		Consumer<AnnotationConfigApplicationContext> application = (context) -> {
+		LockContexts.start((context) -> {
 			context.registerBean(AdvisorOrderRule.class, () -> chains::add);
-			context.register(Advice.class, TwoOfAKind.class);
-		};
-		LockContexts.start(application).close();
+			IntStream.of(LOCK - 2, LOCK - 1, LOCK + 1, LOCK + 2).forEach((order) -> advise(context, order, "run"));
+			advise(context, LOCK - 3, "other");
+			context.register(Introduction.class, TwoOfAKind.class);
+		}).close();
 		assertThat(chains).singleElement().satisfies((chain) -> {
 			assertThat(chain.method()).endsWith("Advised.run(String)");
 			assertThat(chain.operation().key()).isEqualTo("#id");
-			assertThat(chain.outside()).extracting(Advisor::getAdvice)
-				.map(Object::toString)
-				.containsExactly("outermost", "outside");
-			assertThat(chain.inside()).extracting(Advisor::getAdvice)
-				.map(Object::toString)
-				.containsExactly("inside", "innermost");
+			assertThat(orders(chain.outside())).containsExactly(LOCK - 2, LOCK - 1);
+			assertThat(orders(chain.inside())).containsExactly(LOCK + 1, LOCK + 2);
 		});
 	}
 
 	@Test
 	void ruleOfTheApplicationCanRefuse() {
-		Consumer<AnnotationConfigApplicationContext> application = (context) -> {
+		assertThat(LockContexts.failure((context) -> {
 			context.registerBean(AdvisorOrderRule.class, () -> (chain) -> {
 				throw chain.error("something is inside", "Move it outside");
 			});
 			context.register(Asynchronous.class);
-		};
-		assertThat(LockContexts.failure(application)).hasMessageContainingAll("Asynchronous.run(String)",
-				"something is inside", "Move it outside");
+		})).hasMessageContainingAll("Asynchronous.run(String)", "something is inside", "Move it outside");
 	}
 
 	@Test
 	void adviceOfAProxyOfOnesOwnIsKnownByItsClassFilterToo() {
 		List<AdvisorChain> chains = new ArrayList<>();
-		Consumer<AnnotationConfigApplicationContext> application = (context) -> {
+		LockContexts.start((context) -> {
 			context.registerBean(AdvisorOrderRule.class, () -> chains::add);
-			context.registerBean(ProxyingProcessor.class);
-			context.register(Advised.class);
-		};
-		LockContexts.start(application).close();
-		assertThat(chains).singleElement()
-			.satisfies((chain) -> assertThat(chain.outside()).extracting(Advisor::getAdvice)
-				.map(Object::toString)
-				.containsExactly("of all"));
+			context.register(ProxyingProcessor.class, Advised.class);
+		}).close();
+		assertThat(chains).singleElement().satisfies((chain) -> assertThat(orders(chain.outside())).containsExactly(2));
 	}
 
-	/** Advice that does nothing and says where it is. */
-	record Named(String place) implements MethodInterceptor {
-
-		@Override
-		public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
-			return invocation.proceed();
-		}
-
-		static DefaultPointcutAdvisor advisor(String place, int order, Pointcut pointcut) {
-			DefaultPointcutAdvisor advisor = new DefaultPointcutAdvisor(pointcut, new Named(place));
-			advisor.setOrder(order);
-			return advisor;
-		}
-
-		@Override
-		public String toString() {
-			return this.place;
-		}
-
+	private static List<Integer> orders(List<Advisor> advisors) {
+		return advisors.stream().map((advisor) -> ((Ordered) advisor).getOrder()).toList();
 	}
 
-	static class Advice {
+	private static void advise(AnnotationConfigApplicationContext context, int order, String method) {
+		context.registerBean("advisor" + order, Advisor.class,
+				() -> advisor(order, pointcut(method, Advised.class::isAssignableFrom)),
+				(definition) -> definition.setRole(BeanDefinition.ROLE_INFRASTRUCTURE));
+	}
 
-		private static final int LOCK = LockOperationSourceAdvisor.DEFAULT_ORDER;
+	private static Pointcut pointcut(String method, ClassFilter types) {
+		NameMatchMethodPointcut pointcut = new NameMatchMethodPointcut();
+		pointcut.setMappedName(method);
+		pointcut.setClassFilter(types);
+		return pointcut;
+	}
 
-		@Bean
-		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-		static Advisor innermost() {
-			return Named.advisor("innermost", LOCK + 2, named("run"));
-		}
+	/** Advice that does nothing. */
+	private static Advisor advisor(int order, Pointcut pointcut) {
+		DefaultPointcutAdvisor advisor = new DefaultPointcutAdvisor(pointcut,
+				(MethodInterceptor) MethodInvocation::proceed);
+		advisor.setOrder(order);
+		return advisor;
+	}
 
-		@Bean
-		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-		static Advisor inside() {
-			return Named.advisor("inside", LOCK + 1, named("run"));
-		}
-
-		@Bean
-		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-		static Advisor outside() {
-			return Named.advisor("outside", LOCK - 1, named("run"));
-		}
-
-		@Bean
-		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-		static Advisor outermost() {
-			return Named.advisor("outermost", LOCK - 2, named("run"));
-		}
-
-		@Bean
-		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-		static Advisor ofAnotherMethod() {
-			return Named.advisor("other", LOCK - 1, named("other"));
-		}
+	static class Introduction {
 
 		@Bean
 		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 		static Advisor introduction() {
 			DefaultIntroductionAdvisor advisor = new DefaultIntroductionAdvisor(
 					new DelegatePerTargetObjectIntroductionInterceptor(Mark.class, Marked.class), Marked.class);
-			advisor.setOrder(LOCK - 3);
+			advisor.setOrder(LOCK - 4);
 			return advisor;
-		}
-
-		private static Pointcut named(String method) {
-			NameMatchMethodPointcut pointcut = new NameMatchMethodPointcut();
-			pointcut.setMappedName(method);
-			pointcut.setClassFilter((type) -> Advised.class.isAssignableFrom(type));
-			return pointcut;
 		}
 
 	}
@@ -297,11 +253,8 @@ class AdvisorOrderRuleTests {
 		public Object postProcessAfterInitialization(Object bean, String beanName) {
 			if (bean instanceof org.springframework.aop.framework.Advised proxy
 					&& proxy.getTargetClass() == Advised.class) {
-				NameMatchMethodPointcut none = new NameMatchMethodPointcut();
-				none.setMappedName("*");
-				none.setClassFilter((type) -> type == String.class);
-				proxy.addAdvisor(0, Named.advisor("of no class", 0, none));
-				proxy.addAdvisor(0, Named.advisor("of all", 0, Pointcut.TRUE));
+				proxy.addAdvisor(0, advisor(1, pointcut("*", String.class::equals)));
+				proxy.addAdvisor(0, advisor(2, Pointcut.TRUE));
 			}
 			return bean;
 		}

@@ -14,6 +14,8 @@ import io.github.lockspring.internal.base.CallChain;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.support.AopUtils;
@@ -22,10 +24,9 @@ import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
-import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Primary;
 import org.springframework.context.annotation.Scope;
@@ -42,11 +43,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
  */
 class LockAnnotationValidatorTests {
 
-	@Test
-	void refusesBeanThatWasCreatedTooEarly() {
-		LockDefinitionException error = LockContexts.failure(TooEarly.class);
-		assertThat(error).hasMessageContainingAll(Good.class.getName() + ".run(String)",
-				"bean 'good' is not proxied, and would run without the lock", "bean post-processor", "static", "@Lazy");
+	@ParameterizedTest
+	@ValueSource(classes = { TooEarly.class, TooEarlyProduct.class, EarlyFactoryPostProcessor.class })
+	void refusesBeanThatWasCreatedTooEarly(Class<?> early) {
+		assertThat(LockContexts.failure(early)).hasMessageContainingAll(".run(String)",
+				"is not proxied, and would run without the lock", "created too early, for a bean post-processor",
+				"static", "@Lazy");
 	}
 
 	@Test
@@ -56,29 +58,11 @@ class LockAnnotationValidatorTests {
 		assertThat(error).hasMessageContainingAll("bean 'finished' is not proxied", "as a bean definition");
 	}
 
-	@Test
-	void leavesTestDoubleOfABeanAlone() {
-		LockContexts.start((context) -> {
-			context.registerBeanDefinition("good", new RootBeanDefinition(Good.class));
-			context.getBeanFactory().registerSingleton("good", new Good());
-		}).close();
-	}
-
-	@Test
-	void checksClassOfLazyBeanWithoutCreatingIt() {
-		LockDefinitionException error = LockContexts.failure(LazyBeans.class);
-		assertThat(error).hasMessageContainingAll(Wrong.class.getName() + ".run(String)", "key = \"#ident\"");
-		assertThat(Wrong.created).isZero();
-	}
-
-	@Test
-	void checksClassOfPrototype() {
-		LockDefinitionException error = LockContexts.failure((context) -> {
-			RootBeanDefinition prototype = new RootBeanDefinition(Wrong.class);
-			prototype.setScope(BeanDefinition.SCOPE_PROTOTYPE);
-			context.registerBeanDefinition("prototype", prototype);
-		});
-		assertThat(error).hasMessageContaining(Wrong.class.getName() + ".run(String)");
+	@ParameterizedTest
+	@ValueSource(classes = { LazyBean.class, Prototype.class })
+	void checksClassOfABeanThatIsMadeLaterWithoutCreatingIt(Class<?> configuration) {
+		assertThat(LockContexts.failure(configuration)).hasMessageContainingAll(Wrong.class.getName() + ".run(String)",
+				"key = \"#ident\"");
 		assertThat(Wrong.created).isZero();
 	}
 
@@ -91,17 +75,10 @@ class LockAnnotationValidatorTests {
 		}
 	}
 
-	@Test
-	void scopedProxyForwardsToLockedBean() {
-		try (AnnotationConfigApplicationContext context = LockContexts.start(ScopedBean.class)) {
-			context.getBean("good", Good.class).run("42");
-			assertThat(context.getBean(RecordingLocks.class).lastKeys()).containsExactly("42");
-		}
-	}
-
-	@Test
-	void productOfFactoryBeanIsLocked() {
-		try (AnnotationConfigApplicationContext context = LockContexts.start(ApiFactory.class)) {
+	@ParameterizedTest
+	@ValueSource(classes = { ScopedBean.class, AlreadyProxied.class, ApiFactory.class })
+	void beanIsLockedHoweverItIsMade(Class<?> maker) {
+		try (AnnotationConfigApplicationContext context = LockContexts.start(maker)) {
 			context.getBean(Api.class).run("42");
 			assertThat(context.getBean(RecordingLocks.class).lastKeys()).containsExactly("42");
 		}
@@ -126,11 +103,7 @@ class LockAnnotationValidatorTests {
 	@Test
 	void adviceOfARepositoryIsChecked() {
 		List<AdvisorChain> chains = new ArrayList<>();
-		Consumer<AnnotationConfigApplicationContext> application = (context) -> {
-			context.registerBean(AdvisorOrderRule.class, () -> chains::add);
-			context.register(RepositoryFactory.class, UserOfTheRepository.class);
-		};
-		LockContexts.start(application).close();
+		LockContexts.start(observed(chains, RepositoryFactory.class, UserOfTheRepository.class)).close();
 		assertThat(chains).singleElement()
 			.satisfies(
 					(chain) -> assertThat(chain.method()).isEqualTo(Repository.class.getTypeName() + ".find(String)"));
@@ -139,15 +112,19 @@ class LockAnnotationValidatorTests {
 	@Test
 	void adviceOfARepositoryThatIsMadeLateIsChecked() {
 		List<AdvisorChain> chains = new ArrayList<>();
-		Consumer<AnnotationConfigApplicationContext> application = (context) -> {
-			context.registerBean(AdvisorOrderRule.class, () -> chains::add);
-			context.register(RepositoryFactory.class);
-		};
-		try (AnnotationConfigApplicationContext context = LockContexts.start(application)) {
+		try (AnnotationConfigApplicationContext context = LockContexts
+			.start(observed(chains, RepositoryFactory.class))) {
 			assertThat(chains).isEmpty();
 			context.getBean(Repository.class);
 			assertThat(chains).hasSize(1);
 		}
+	}
+
+	private static Consumer<AnnotationConfigApplicationContext> observed(List<AdvisorChain> chains, Class<?>... beans) {
+		return (context) -> {
+			context.registerBean(AdvisorOrderRule.class, () -> chains::add);
+			context.register(beans);
+		};
 	}
 
 	@Test
@@ -164,20 +141,6 @@ class LockAnnotationValidatorTests {
 	}
 
 	@Test
-	void refusesBeanThatAnotherPostProcessorOfTheFactoryHasCreated() {
-		LockDefinitionException error = LockContexts.failure(Good.class, EarlyFactoryPostProcessor.class);
-		assertThat(error).hasMessageContainingAll("Good' is not proxied, and would run without the lock",
-				"created too early");
-	}
-
-	@Test
-	void refusesProductOfAFactoryBeanThatWasCreatedTooEarly() {
-		LockDefinitionException error = LockContexts.failure(ApiFactory.class, TooEarlyProduct.class);
-		assertThat(error).hasMessageContainingAll(Api.class.getTypeName() + ".run(String)",
-				"ApiFactory' is not proxied, and would run without the lock");
-	}
-
-	@Test
 	void productThatDoesNotExistYetIsNotCreated() {
 		try (AnnotationConfigApplicationContext context = LockContexts.start(ApiFactory.class)) {
 			assertThat(context.getBean(ApiFactory.class).created).isZero();
@@ -186,14 +149,23 @@ class LockAnnotationValidatorTests {
 
 	@Test
 	void refusesAnnotatedBeanWhereThereIsNoTemplate() {
-		LockDefinitionException error = LockContexts.failure((context) -> {
-			context.register(Good.class);
-			context.addBeanFactoryPostProcessor(
-					(beans) -> context.removeBeanDefinition(beans.getBeanNamesForType(LockTemplate.class)[0]));
-		});
-		assertThat(error).hasMessageContainingAll(Good.class.getName() + ".run(String)", "there is no LockTemplate",
+		assertThat(LockContexts.failure(withoutTemplate(Good.class))).hasMessageContainingAll(
+				Good.class.getName() + ".run(String)", "there is no LockTemplate",
 				"Add lock-spring-boot-starter, for Redis, or lock-spring-boot-starter-jdbc, for a database",
 				"distributed-lock.store=memory", "distributed-lock.enabled=false");
+	}
+
+	@Test
+	void needsNoTemplateWhereNothingIsAnnotated() {
+		LockContexts.start(withoutTemplate(Plain.class)).close();
+	}
+
+	private static Consumer<AnnotationConfigApplicationContext> withoutTemplate(Class<?> bean) {
+		return (context) -> {
+			context.register(bean);
+			context.addBeanFactoryPostProcessor(
+					(beans) -> context.removeBeanDefinition(beans.getBeanNamesForType(LockTemplate.class)[0]));
+		};
 	}
 
 	@Test
@@ -201,15 +173,6 @@ class LockAnnotationValidatorTests {
 		assertThatThrownBy(() -> LockContexts.start(BrokenTemplate.class, Good.class).close())
 			.hasRootCauseMessage("no store");
 		LockContexts.start(BrokenTemplate.class, Plain.class).close();
-	}
-
-	@Test
-	void needsNoTemplateWhereNothingIsAnnotated() {
-		LockContexts.start((context) -> {
-			context.register(Plain.class);
-			context.addBeanFactoryPostProcessor(
-					(beans) -> context.removeBeanDefinition(beans.getBeanNamesForType(LockTemplate.class)[0]));
-		}).close();
 	}
 
 	@Test
@@ -227,16 +190,9 @@ class LockAnnotationValidatorTests {
 		}
 	}
 
-	@Test
-	void beanThatIsProxiedAlreadyIsLockedToo() {
-		try (AnnotationConfigApplicationContext context = LockContexts.start(AlreadyProxied.class)) {
-			context.getBean(Good.class).run("42");
-			assertThat(context.getBean(RecordingLocks.class).lastKeys()).containsExactly("42");
-		}
-	}
+	static class Good implements Api {
 
-	static class Good {
-
+		@Override
 		@DistributedLock(key = "#id")
 		public void run(String id) {
 		}
@@ -280,13 +236,8 @@ class LockAnnotationValidatorTests {
 
 	}
 
-	@Configuration(proxyBeanMethods = false)
+	@Import(Good.class)
 	static class TooEarly {
-
-		@Bean
-		Good good() {
-			return new Good();
-		}
 
 		@Bean
 		static EarlyProcessor greedy(Good good) {
@@ -304,8 +255,7 @@ class LockAnnotationValidatorTests {
 
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	static class LazyBeans {
+	static class LazyBean {
 
 		@Bean
 		@Lazy
@@ -315,7 +265,16 @@ class LockAnnotationValidatorTests {
 
 	}
 
-	@Configuration(proxyBeanMethods = false)
+	static class Prototype {
+
+		@Bean
+		@Scope(BeanDefinition.SCOPE_PROTOTYPE)
+		Wrong wrong() {
+			return new Wrong();
+		}
+
+	}
+
 	static class HiddenLazyBean {
 
 		@Bean
@@ -326,7 +285,6 @@ class LockAnnotationValidatorTests {
 
 	}
 
-	@Configuration(proxyBeanMethods = false)
 	static class BrokenTemplate {
 
 		@Bean
@@ -338,7 +296,6 @@ class LockAnnotationValidatorTests {
 
 	}
 
-	@Configuration(proxyBeanMethods = false)
 	static class ScopedBean {
 
 		@Bean
@@ -367,7 +324,7 @@ class LockAnnotationValidatorTests {
 
 	}
 
-	@Configuration(proxyBeanMethods = false)
+	@Import(ApiFactory.class)
 	static class TooEarlyProduct {
 
 		@Bean
@@ -377,6 +334,7 @@ class LockAnnotationValidatorTests {
 
 	}
 
+	@Import(Good.class)
 	static class EarlyFactoryPostProcessor implements BeanFactoryPostProcessor, Ordered {
 
 		@Override
@@ -438,7 +396,6 @@ class LockAnnotationValidatorTests {
 
 	}
 
-	@Configuration(proxyBeanMethods = false)
 	static class AlreadyProxied {
 
 		@Bean

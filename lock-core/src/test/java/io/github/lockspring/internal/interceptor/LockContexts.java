@@ -1,8 +1,11 @@
 package io.github.lockspring.internal.interceptor;
 
+import java.lang.reflect.Proxy;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.internal.aop.WrongAnnotationException;
@@ -16,6 +19,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.env.MapPropertySource;
+import org.springframework.util.StringUtils;
 
 import static org.assertj.core.api.Assertions.catchThrowable;
 
@@ -41,11 +45,7 @@ final class LockContexts {
 
 	private static AnnotationConfigApplicationContext start(boolean classProxies,
 			Consumer<AnnotationConfigApplicationContext> customizer) {
-		AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
-		AopConfigUtils.registerAutoProxyCreatorIfNecessary(context);
-		if (classProxies) {
-			AopConfigUtils.forceAutoProxyCreatorToUseClassProxying(context);
-		}
+		AnnotationConfigApplicationContext context = create(classProxies);
 		context.register(LockConfiguration.class);
 		try {
 			customizer.accept(context);
@@ -56,6 +56,15 @@ final class LockContexts {
 			context.close();
 			throw ex;
 		}
+	}
+
+	static AnnotationConfigApplicationContext create(boolean classProxies) {
+		AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
+		AopConfigUtils.registerAutoProxyCreatorIfNecessary(context);
+		if (classProxies) {
+			AopConfigUtils.forceAutoProxyCreatorToUseClassProxying(context);
+		}
+		return context;
 	}
 
 	static Consumer<AnnotationConfigApplicationContext> properties(Map<String, Object> properties, Class<?>... beans) {
@@ -82,6 +91,24 @@ final class LockContexts {
 
 	static WrongAnnotationException failureWithInterfaceProxies(Class<?>... beans) {
 		return cause(catchThrowable(() -> startWithInterfaceProxies(beans).close()));
+	}
+
+	/**
+	 * Finds what is wrong with the methods of a bean.
+	 * @param type its class, or the interface of a proxy
+	 * @return the mistakes by the names of the methods
+	 */
+	static Map<String, WrongAnnotationException> mistakes(Class<?> type) {
+		Class<?> bean = type.isInterface() ? Proxy
+			.newProxyInstance(type.getClassLoader(), new Class<?>[] { type }, (proxy, method, arguments) -> null)
+			.getClass() : type;
+		try (AnnotationConfigApplicationContext context = create(true)) {
+			context.registerBean("bean", bean);
+			return LockAnnotationValidator.mistakes(context.getBeanFactory())
+				.stream()
+				.collect(Collectors.toMap((error) -> StringUtils.unqualify(error.mistake().method().split("\\(")[0]),
+						Function.identity()));
+		}
 	}
 
 	private static WrongAnnotationException cause(Throwable failure) {

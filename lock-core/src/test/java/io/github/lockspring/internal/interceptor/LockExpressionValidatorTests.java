@@ -30,15 +30,30 @@ class LockExpressionValidatorTests {
 	private static final String METHOD = Service.class.getName() + ".run(Order, List, Map)";
 
 	@ParameterizedTest
-	@ValueSource(strings = { "#order.id", "#order.customer.name.length()", "#order.customer.vip",
-			"#order.customer.zone.any", "#ids.size", "#order.customer.name.bytes.length", "#p0.id + ':' + #a1",
-			"#ids.![#this]", "#ids.?[#this != #order.id]", "#orders[first].id", "#orders['first']",
-			"#order?.id ?: 'none'", "{#order.id, 'x'}", "#root.args[0].id", "#root.method.name + #order.id",
-			"#root.target.class.name + #order.id", "@service.hashCode() + #order.id",
-			"T(java.time.LocalDate).now().toString()", "new String(#order.id)", "'nightly-report'", "'a' + 'b'",
-			"'order:' + #order.id", "{'order:' + #order.id, 'b'}", "'a#{b}' + #order.id", "{a: #order.id}.a",
-			"#ids.contains(#order.id) ? 'a' : 'b'", "#orders.?[value.id == 'x'].keySet()" })
-	void acceptsWhatCanBeRight(String key) {
+	@CsvSource(delimiter = '|', quoteCharacter = '"',
+			value = { "#order.id | 7", "#p0.id + '/' + #a0.customer.name | 7/Ann", "#order.customer.name.length() | 3",
+					"#order.customer.vip | true", "#order.customer.name.bytes.length | 3", "#ids.![#this] | 7,8",
+					"#ids.?[#this != #order.id] | 8", "#orders[first].id | 9", "#orders['first'].id | 9",
+					"#order?.id ?: 'none' | 7", "{#order.id, 'x'} | 7,x", "#root.args[0].id | 7",
+					"#root.method.name + #order.id | run7", "#root.target.class.simpleName + #order.id | Service7",
+					"@service.of(#order.id) | of 7", "T(java.time.LocalDate).EPOCH.toString() | 1970-01-01",
+					"new String(#order.id) | 7", "'nightly-report' | nightly-report", "'a' + 'b' | ab",
+					"'order:' + #order.id | order:7", "{'order:' + #order.id, 'b'} | b,order:7",
+					"'a#{b}' + #order.id | a#{b}7", "{a: #order.id}['a'] | 7",
+					"#ids.contains(#order.id) ? 'a' : 'b' | a", "#orders.?[value.id == '9'].keySet() | first" })
+	void evaluatesKey(String key, String expected) {
+		try (AnnotationConfigApplicationContext context = LockContexts
+			.start(LockContexts.properties(Map.of("key", key), Service.class))) {
+			context.getBean(Service.class)
+				.run(new Order("7", new Customer()), List.of("7", "8"),
+						Map.of("first", new Order("9", new Customer())));
+			assertThat(context.getBean(RecordingLocks.class).lastKeys()).containsExactly(expected.split(","));
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "#order.customer.zone.any", "#ids.size" })
+	void acceptsWhatASubclassMayHave(String key) {
 		LockContexts.start(LockContexts.properties(Map.of("key", key), Service.class)).close();
 	}
 
@@ -289,6 +304,10 @@ class LockExpressionValidatorTests {
 
 		@DistributedLock(key = "${key:#order.id}")
 		public void run(Order order, List<String> ids, Map<String, Order> orders) {
+		}
+
+		public String of(String id) {
+			return "of " + id;
 		}
 
 	}

@@ -10,7 +10,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.aot.generate.ClassNameGenerator;
 import org.springframework.aot.generate.DefaultGenerationContext;
 import org.springframework.aot.generate.InMemoryGeneratedFiles;
@@ -70,9 +69,7 @@ class LockHintsAotProcessorTests {
 	private static RuntimeHints hints(Class<?>... beans) {
 		DefaultGenerationContext generation = new DefaultGenerationContext(
 				new ClassNameGenerator(ClassName.get("example", "Application")), new InMemoryGeneratedFiles());
-		try (AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext()) {
-			AopConfigUtils.registerAutoProxyCreatorIfNecessary(context);
-			AopConfigUtils.forceAutoProxyCreatorToUseClassProxying(context);
+		try (AnnotationConfigApplicationContext context = LockContexts.create(true)) {
 			context.registerBean("keys", Keys.class);
 			context.register(beans);
 			new ApplicationContextAotGenerator().processAheadOfTime(context, generation);

@@ -2,7 +2,6 @@ package io.github.lockspring.internal.interceptor;
 
 import java.io.IOException;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
@@ -22,11 +21,14 @@ import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.OnBusy;
 import io.github.lockspring.OnLost;
+import org.aopalliance.intercept.MethodInterceptor;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
+import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.context.annotation.Bean;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -38,11 +40,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 class LockInterceptorTests {
 
 	private final AnnotationConfigApplicationContext context = LockContexts
-		.start(LockContexts.properties(Map.of("test.key", "#id", "test.ttl", "10s"), Service.class));
+		.start(LockContexts.properties(Map.of("test.key", "#id", "test.ttl", "10s"), Service.class, Skippers.class));
 
 	private final RecordingLocks locks = this.context.getBean(RecordingLocks.class);
 
 	private final Service service = this.context.getBean(Service.class);
+
+	private final Skipping skipping = this.context.getBean(Skipping.class);
 
 	@AfterEach
 	void stop() {
@@ -82,9 +86,7 @@ class LockInterceptorTests {
 	}
 
 	@Test
-	void leaseIsRenewedUnlessTheAnnotationSaysFalse() {
-		this.service.generous("42");
-		assertThat(this.locks.last().isRenewed()).isTrue();
+	void leaseIsNotRenewedIfTheAnnotationSaysSo() {
 		this.service.unrenewed("42");
 		assertThat(this.locks.last().isRenewed()).isFalse();
 		assertThat(this.locks.last().ttl()).isNull();
@@ -117,18 +119,17 @@ class LockInterceptorTests {
 	@Test
 	void skipReturnsEmptyValueOfReturnType() {
 		this.locks.everythingBusy = true;
-		this.service.skipVoid();
-		assertThat(this.service.skipObject()).isNull();
-		assertThat(this.service.skipOptional()).isEmpty();
-		assertThat(this.service.skipOptionalLong()).isEmpty();
-		assertThat(this.service.skipList()).isEmpty();
-		assertThat(this.service.skipSet()).isEmpty();
-		assertThat(this.service.skipMap()).isEmpty();
-		assertThat(this.service.skipIterable()).isEmpty();
-		assertThat(this.service.skipArrayList()).isEmpty();
-		assertThat(this.service.skipDeque()).isNull();
-		assertThat(this.service.skipArray()).isEmpty();
-		assertThat(this.service.calls()).isEmpty();
+		this.skipping.nothing();
+		assertThat(this.skipping.object()).isNull();
+		assertThat(this.skipping.optional()).isEmpty();
+		assertThat(this.skipping.optionalLong()).isEmpty();
+		assertThat(this.skipping.list()).isEmpty();
+		assertThat(this.skipping.set()).isEmpty();
+		assertThat(this.skipping.map()).isEmpty();
+		assertThat(this.skipping.iterable()).isEmpty();
+		assertThat(this.skipping.arrayList()).isEmpty();
+		assertThat(this.skipping.deque()).isNull();
+		assertThat(this.skipping.array()).isEmpty();
 	}
 
 	@Test
@@ -142,8 +143,8 @@ class LockInterceptorTests {
 	@Test
 	void skippedCollectionsAreTheCallersOwn() {
 		this.locks.everythingBusy = true;
-		this.service.skipList().add("x");
-		assertThat(this.service.skipList()).isEmpty();
+		this.skipping.list().add("x");
+		assertThat(this.skipping.list()).isEmpty();
 	}
 
 	@Test
@@ -237,13 +238,9 @@ class LockInterceptorTests {
 			return "plain " + id + " under " + HeldLock.current(id).map((lock) -> lock.keys().get(0)).orElse("nothing");
 		}
 
-		@DistributedLock(name = "jobs", key = "#id", ttl = "30s", renew = true, waitTime = "2m", maxHold = "1h",
-				minHold = "1500ms", onLost = OnLost.INTERRUPT)
+		@DistributedLock(name = "jobs", key = "#id", ttl = "30s", waitTime = "2m", maxHold = "1h", minHold = "1500ms",
+				onLost = OnLost.INTERRUPT)
 		public void attributes(String id) {
-		}
-
-		@DistributedLock(key = "#id", ttl = "PT30S")
-		public void generous(String id) {
 		}
 
 		@DistributedLock(key = "#id", renew = false)
@@ -257,61 +254,10 @@ class LockInterceptorTests {
 
 		@DistributedLock(onBusy = OnBusy.SKIP)
 		public void skipVoid() {
-			this.calls.add("skipVoid");
 		}
 
 		@DistributedLock(onBusy = OnBusy.SKIP, waitTime = "3s")
 		public void skipAfterWaiting() {
-		}
-
-		@DistributedLock(onBusy = OnBusy.SKIP)
-		public @Nullable Object skipObject() {
-			return "x";
-		}
-
-		@DistributedLock(onBusy = OnBusy.SKIP)
-		public Optional<String> skipOptional() {
-			return Optional.of("x");
-		}
-
-		@DistributedLock(onBusy = OnBusy.SKIP)
-		public OptionalLong skipOptionalLong() {
-			return OptionalLong.of(1);
-		}
-
-		@DistributedLock(onBusy = OnBusy.SKIP)
-		public List<String> skipList() {
-			return List.of("x");
-		}
-
-		@DistributedLock(onBusy = OnBusy.SKIP)
-		public Set<String> skipSet() {
-			return Set.of("x");
-		}
-
-		@DistributedLock(onBusy = OnBusy.SKIP)
-		public SortedMap<String, String> skipMap() {
-			throw new IllegalStateException();
-		}
-
-		@DistributedLock(onBusy = OnBusy.SKIP)
-		public Iterable<String> skipIterable() {
-			return List.of("x");
-		}
-
-		@DistributedLock(onBusy = OnBusy.SKIP)
-		public ArrayList<String> skipArrayList() {
-			throw new IllegalStateException();
-		}
-
-		@DistributedLock(onBusy = OnBusy.SKIP)
-		public @Nullable Deque<String> skipDeque() {
-			return new ArrayDeque<>();
-		}
-
-		@DistributedLock(onBusy = OnBusy.SKIP)
-		public String[] skipArray() {
-			return new String[1];
 		}
 
 		@DistributedLock(key = "#id")
@@ -335,6 +281,45 @@ class LockInterceptorTests {
 
 		@DistributedLock
 		protected void protectedMethod() {
+		}
+
+	}
+
+	@DistributedLock(onBusy = OnBusy.SKIP)
+	interface Skipping {
+
+		void nothing();
+
+		@Nullable Object object();
+
+		Optional<String> optional();
+
+		OptionalLong optionalLong();
+
+		List<String> list();
+
+		Set<String> set();
+
+		SortedMap<String, String> map();
+
+		Iterable<String> iterable();
+
+		ArrayList<String> arrayList();
+
+		@Nullable Deque<String> deque();
+
+		String[] array();
+
+	}
+
+	static class Skippers {
+
+		/** None of its methods may be called. */
+		@Bean
+		Skipping skipping() {
+			return ProxyFactory.getProxy(Skipping.class, (MethodInterceptor) (invocation) -> {
+				throw new IllegalStateException();
+			});
 		}
 
 	}

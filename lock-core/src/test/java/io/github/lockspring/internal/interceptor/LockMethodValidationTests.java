@@ -5,7 +5,6 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.reflect.Method;
 import java.nio.file.Path;
-import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Iterator;
 import java.util.List;
@@ -28,7 +27,6 @@ import net.bytebuddy.description.modifier.Visibility;
 import net.bytebuddy.dynamic.DynamicType;
 import net.bytebuddy.dynamic.loading.ClassLoadingStrategy;
 import net.bytebuddy.implementation.StubMethod;
-import org.jspecify.annotations.NonNull;
 import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -37,7 +35,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.reactivestreams.Publisher;
 
-import org.springframework.core.ResolvableType;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.scheduling.annotation.EnableAsync;
 import org.springframework.util.ReflectionUtils;
@@ -49,41 +46,55 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class LockMethodValidationTests {
 
-	@Test
-	void refusesSkipWhereReturnTypeIsDeclaredNonNull() {
-		refused(NonNullReturn.class, "run()", "onBusy", "SKIP", "return type String is declared non-null",
-				"@Nullable String or Optional<String>");
-		refused(NullMarkedReturn.class, "run()", "onBusy", "SKIP", "return type String is declared non-null",
-				"@Nullable String or Optional<String>");
-		refused(NullMarkedDeque.class, "run()", "onBusy", "SKIP", "return type Deque is declared non-null",
-				"Optional<Deque>");
+	@ParameterizedTest
+	@CsvSource(delimiter = '|',
+			value = { "text | return type String is declared non-null | @Nullable String or Optional<String>",
+					"deque | return type Deque is declared non-null | Optional<Deque>",
+					"bool | the return type boolean has no empty value | Return Optional<Boolean> or void",
+					"character | the return type char has no empty value | Return Optional<Character> or void",
+					"number | the return type Integer has no empty value | catch LockNotAcquiredException" })
+	void refusesSkipWithoutAnEmptyValue(String method, String problem, String remedy) {
+		assertMistake(LockContexts.mistakes(Skipping.class).get(method), method + "()", "onBusy", "SKIP", problem,
+				remedy);
 	}
 
-	@ParameterizedTest
-	@CsvSource({ "SkipsBoolean, boolean, Boolean", "SkipsInteger, Integer, Integer", "SkipsGeneric, Long, Long",
-			"SkipsChar, char, Character" })
-	void refusesSkipWhereAnEmptyValueLooksLikeAResult(String type, String returned, String boxed) throws Exception {
-		refused(Class.forName(getClass().getName() + '$' + type), "run()", "onBusy", "SKIP",
-				"a skipped call has no result, and the return type " + returned + " has no empty value",
-				"Return Optional<" + boxed + "> or void, or leave onBusy out and catch LockNotAcquiredException");
+	@Test
+	void refusesSkipWhereATypeArgumentHasNoEmptyValue() {
+		assertMistake(LockContexts.failure(SkipsGeneric.class), "run()", "onBusy", "SKIP",
+				"the return type Long has no empty value", "Optional<Long>");
 	}
 
 	@Test
 	void acceptsSkipWhereThereIsAnEmptyValue() {
-		LockContexts.start(NullMarkedEmpties.class).close();
+		assertThat(LockContexts.mistakes(Skipping.class)).doesNotContainKeys("list", "nothing", "maybe");
 	}
 
 	@ParameterizedTest
-	@ValueSource(classes = { ReturnsPublisher.class, ReturnsFlowPublisher.class, ReturnsFuture.class,
-			ReturnsCompletableFuture.class, ReturnsStream.class, ReturnsCallable.class, ReturnsGeneric.class,
-			ReturnsSupplier.class, ReturnsIterator.class, ReturnsOptionalFuture.class, ReturnsFutures.class,
-			ReturnsNestedCallables.class, ReturnsArrayOfFutures.class })
-	void refusesMethodsThatReturnBeforeTheirWorkIsDone(Class<?> type) {
-		Method method = ReflectionUtils.findMethod(type, "run");
+	@ValueSource(strings = { "publisher", "flowPublisher", "future", "completableFuture", "stream", "callable",
+			"supplier", "iterator", "optionalFuture", "futures", "nestedCallables", "arrayOfFutures" })
+	void refusesMethodsThatReturnBeforeTheirWorkIsDone(String name) {
+		Method method = ReflectionUtils.findMethod(Early.class, name);
 		assertThat(method).isNotNull();
-		String returned = ResolvableType.forMethodReturnType(method, type).toClass().getSimpleName();
-		refused(type, "run()", "return type", returned, "the lock would be released before the work runs",
+		assertMistake(LockContexts.mistakes(Early.class).get(name), name + "()", "return type",
+				method.getReturnType().getSimpleName(), "the lock would be released before the work runs",
 				"Lock a method that does the work");
+	}
+
+	@Test
+	void refusesFutureAsATypeArgument() {
+		assertMistake(LockContexts.failure(ReturnsGeneric.class), "run()", "return type", "CompletableFuture",
+				"its return type is CompletableFuture", "LockTemplate");
+	}
+
+	@Test
+	void namesWhatTheReturnTypeContains() {
+		assertThat(LockContexts.mistakes(Early.class).get("nestedCallables").mistake().problem())
+			.contains("its return type List contains Callable");
+	}
+
+	@Test
+	void acceptsContainersOfResultsThatAreThere() {
+		assertThat(LockContexts.mistakes(Done.class)).isEmpty();
 	}
 
 	@ParameterizedTest
@@ -94,13 +105,8 @@ class LockMethodValidationTests {
 			"io.reactivex.rxjava3.core.CompletableSource", "kotlinx.coroutines.flow.Flow" })
 	void refusesDeferredTypesOfLibrariesThatNeedNotBeThere(String name) {
 		Class<?> deferred = load(new ByteBuddy().makeInterface().name(name).make(), getClass().getClassLoader());
-		Class<?> service = load(new ByteBuddy().subclass(Object.class)
-			.name("example.DeferredService")
-			.defineMethod("run", deferred, Visibility.PUBLIC)
-			.intercept(StubMethod.INSTANCE)
-			.annotateMethod(AnnotationDescription.Builder.ofType(DistributedLock.class).build())
-			.make(), deferred.getClassLoader());
-		refused(service, "run()", "return type", deferred.getSimpleName(),
+		Class<?> service = load(locked(deferred).make(), deferred.getClassLoader());
+		assertMistake(LockContexts.failure(service), "run()", "return type", deferred.getSimpleName(),
 				"its return type is " + deferred.getSimpleName(), "LockTemplate");
 	}
 
@@ -108,30 +114,9 @@ class LockMethodValidationTests {
 	void refusesSuspendFunction() {
 		Class<?> continuation = load(new ByteBuddy().makeInterface().name("kotlin.coroutines.Continuation").make(),
 				getClass().getClassLoader());
-		Class<?> service = load(new ByteBuddy().subclass(Object.class)
-			.name("example.SuspendService")
-			.defineMethod("run", Object.class, Visibility.PUBLIC)
-			.withParameters(continuation)
-			.intercept(StubMethod.INSTANCE)
-			.annotateMethod(AnnotationDescription.Builder.ofType(DistributedLock.class).build())
-			.make(), continuation.getClassLoader());
-		refused(service, "run(Continuation)", "", "", "it is a suspend function", "LockTemplate");
-	}
-
-	@Test
-	void namesWhatTheReturnTypeContains() {
-		refused(ReturnsNestedCallables.class, "run()", "return type", "Map", "its return type List contains Callable",
-				"Lock a method that does the work");
-	}
-
-	@Test
-	void acceptsTypeThatContainsItself() {
-		LockContexts.start(ReturnsPath.class).close();
-	}
-
-	@Test
-	void acceptsContainerThatIsASupplierToo() {
-		LockContexts.start(ReturnsPage.class).close();
+		Class<?> service = load(locked(Object.class, continuation).make(), continuation.getClassLoader());
+		assertMistake(LockContexts.failure(service), "run(Continuation)", "", "", "it is a suspend function",
+				"LockTemplate");
 	}
 
 	@Test
@@ -141,29 +126,32 @@ class LockMethodValidationTests {
 
 	@Test
 	void refusesFutureOfAsyncMethodWhereAsyncIsNotEnabled() {
-		refused(AsyncFuture.class, "run()", "return type", "CompletableFuture", "nothing here runs @Async methods",
-				"@EnableAsync");
+		assertMistake(LockContexts.failure(AsyncFuture.class), "run()", "return type", "CompletableFuture",
+				"nothing here runs @Async methods", "@EnableAsync");
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', value = {
+			"NoProxy | hidden | a private method is never called through a proxy | Make it a public method",
+			"Heir | hidden | a private method is never called through a proxy | Make it a public method",
+			"NoProxy | shared | a static method is never called through a proxy | Make it a public method",
+			"NoProxy | fixed | no proxy can override a final method | Remove final from the method",
+			"LockedClass | fixed | no proxy can override a final method | or annotate the other methods instead of",
+			"FinalClass | run | no proxy can extend a final class | on an interface",
+			"FinalClassWithInterface | run | no proxy can extend a final class | interface proxies",
+			"SealedClass | run | no proxy can extend a sealed class | Remove sealed from the class",
+			"RecordBean | run | no proxy can extend a record | Move the method to a class that is a bean, or use",
+			"RecordWithInterface | run | no proxy can extend a record | Move the method",
+			"EnumBean$1 | run | no proxy can extend an enum | Move the method to a class that is a bean" })
+	void refusesMethodsThatNoProxyCanOverride(String type, String method, String problem, String remedy)
+			throws ClassNotFoundException {
+		assertMistake(LockContexts.mistakes(Class.forName(getClass().getName() + '$' + type)).get(method),
+				method + "()", "", "", problem, remedy);
 	}
 
 	@Test
-	void refusesMethodsThatNoProxyCanOverride() {
-		refused(PrivateMethod.class, "run()", "", "", "a private method is never called through a proxy",
-				"Make it a public method");
-		refused(StaticMethod.class, "run()", "", "", "a static method is never called through a proxy",
-				"Make it a public method");
-		refused(FinalMethod.class, "run()", "", "", "no proxy can override a final method",
-				"Remove final from the method");
-		refused(FinalMethodOfLockedClass.class, "run()", "", "", "no proxy can override a final method",
-				"Remove final from the method, or annotate the other methods instead of the class");
-		refused(InheritedPrivateMethod.class, "run()", "", "", "a private method", "Make it a public method");
-	}
-
-	@Test
-	void refusesFinalClass() {
-		refused(FinalClass.class, "run()", "", "", "no proxy can extend a final class", "on an interface");
-		refused(FinalClassWithInterface.class, "run()", "", "", "no proxy can extend a final class",
-				"interface proxies");
-		LockContexts.startWithInterfaceProxies(FinalClassWithInterface.class).close();
+	void methodThatNoProxyCanOverrideStopsTheStart() {
+		assertThat(LockContexts.failure(NoProxy.class)).hasMessageContaining("no proxy can override a final method");
 	}
 
 	@Test
@@ -174,68 +162,48 @@ class LockMethodValidationTests {
 				.define("value", RetentionPolicy.RUNTIME)
 				.build())
 			.make(), getClass().getClassLoader()).asSubclass(Annotation.class);
-		Class<?> service = load(new ByteBuddy().subclass(Object.class)
-			.name("example.KotlinService")
-			.modifiers(Visibility.PUBLIC, TypeManifestation.FINAL)
+		Class<?> service = load(locked(void.class).modifiers(Visibility.PUBLIC, TypeManifestation.FINAL)
 			.annotateType(AnnotationDescription.Builder.ofType(metadata).build())
-			.defineMethod("run", void.class, Visibility.PUBLIC)
-			.intercept(StubMethod.INSTANCE)
-			.annotateMethod(AnnotationDescription.Builder.ofType(DistributedLock.class).build())
 			.make(), metadata.getClassLoader());
-		refused(service, "run()", "", "", "no proxy can extend a final class",
+		assertMistake(LockContexts.failure(service), "run()", "", "", "no proxy can extend a final class",
 				"Declare the class open, as the compiler plugin kotlin-spring does for beans, or declare the method");
-	}
-
-	@Test
-	void refusesSealedClass() {
-		refused(SealedClass.class, "run()", "", "", "no proxy can extend a sealed class",
-				"Remove sealed from the class");
-	}
-
-	@Test
-	void refusesRecordAndEnum() {
-		refused(RecordBean.class, "run()", "", "",
-				"no proxy can extend a record, and the method would run without the lock",
-				"Move the method to a class that is a bean, or use LockTemplate inside it");
-		refused(RecordWithInterface.class, "run()", "", "", "no proxy can extend a record", "Move the method");
-		LockContexts.startWithInterfaceProxies(RecordWithInterface.class).close();
-		WrongAnnotationException error = LockContexts
-			.failure((context) -> context.registerBean(EnumBean.class, () -> EnumBean.ONE));
-		assertThat(error).hasMessageContainingAll("EnumBean$1.run()", "no proxy can extend an enum",
-				"Move the method to a class that is a bean");
 	}
 
 	@Test
 	void refusesPackagePrivateMethodOfAnotherPackage() {
 		Class<?> elsewhere = load(new ByteBuddy().subclass(PackagePrivateMethod.class).name("example.Elsewhere").make(),
 				getClass().getClassLoader());
-		refused(elsewhere, "run()", "", "",
+		assertMistake(LockContexts.failure(elsewhere), "run()", "", "",
 				"no proxy of Elsewhere can override a package-private method of another package, and it would run without",
 				"Make it public or protected");
 		LockContexts.start(PackagePrivateMethod.class).close();
 	}
 
 	@Test
-	void refusesFinalInterfaceMethodOnlyUnderClassProxies() {
-		refused(FinalInterfaceMethod.class, "run()", "", "", "cannot override a final method",
-				"Remove final from the method");
-		LockContexts.startWithInterfaceProxies(FinalInterfaceMethod.class).close();
+	void refusesFinalMethodOfAnInterfaceUnderClassProxies() {
+		assertMistake(LockContexts.failure(FinalInterfaceMethod.class), "run()", "", "",
+				"cannot override a final method", "Remove final from the method");
 	}
 
-	@Test
-	void refusesMethodThatIsOnNoInterfaceOfAnInterfaceProxy() {
-		for (Class<?> type : List.of(ExtraMethod.class, ProtectedMethod.class)) {
-			WrongAnnotationException error = LockContexts.failureWithInterfaceProxies(type);
-			assertThat(error).hasMessageContainingAll(type.getSimpleName() + ".extra()", "proxied by its interfaces",
-					"the method is on none of them", "spring.aop.proxy-target-class=true");
-		}
-		LockContexts.start(ExtraMethod.class, ProtectedMethod.class).close();
+	@ParameterizedTest
+	@ValueSource(classes = { FinalInterfaceMethod.class, FinalClassWithInterface.class, RecordWithInterface.class })
+	void acceptsWhatIsFinalUnderInterfaceProxies(Class<?> type) {
+		LockContexts.startWithInterfaceProxies(type).close();
 	}
 
-	private static void refused(Class<?> type, String method, String attribute, String value, String problem,
-			String remedy) {
-		WrongAnnotationException error = LockContexts.failure(type);
-		assertThat(error.mistake().method()).isEqualTo(type.getName() + '.' + method);
+	@ParameterizedTest
+	@ValueSource(classes = { ExtraMethod.class, ProtectedMethod.class })
+	void refusesMethodThatIsOnNoInterfaceOfAnInterfaceProxy(Class<?> type) {
+		assertThat(LockContexts.failureWithInterfaceProxies(type)).hasMessageContainingAll(
+				type.getSimpleName() + ".extra()", "proxied by its interfaces", "the method is on none of them",
+				"spring.aop.proxy-target-class=true");
+		LockContexts.start(type).close();
+	}
+
+	private static void assertMistake(@Nullable WrongAnnotationException error, String method, String attribute,
+			String value, String problem, String remedy) {
+		assertThat(error).isNotNull();
+		assertThat(error.mistake().method()).endsWith('.' + method);
 		assertThat(error.mistake().attribute()).isEqualTo(attribute);
 		assertThat(error.mistake().value()).isEqualTo(value);
 		assertThat(error.mistake().problem()).contains(problem);
@@ -247,156 +215,94 @@ class LockMethodValidationTests {
 		return type.load(parent, ClassLoadingStrategy.Default.CHILD_FIRST).getLoaded();
 	}
 
-	static class SkipsBoolean {
-
-		@DistributedLock(onBusy = OnBusy.SKIP)
-		public boolean run() {
-			return true;
-		}
-
-	}
-
-	static class SkipsInteger {
-
-		@DistributedLock(onBusy = OnBusy.SKIP)
-		public @Nullable Integer run() {
-			return 1;
-		}
-
-	}
-
-	static class SkipsChar {
-
-		@DistributedLock(onBusy = OnBusy.SKIP)
-		public char run() {
-			return 'a';
-		}
-
-	}
-
-	abstract static class AbstractSkips<T> {
-
-		@DistributedLock(onBusy = OnBusy.SKIP)
-		public @Nullable T run() {
-			return null;
-		}
-
-	}
-
-	static class SkipsGeneric extends AbstractSkips<Long> {
-
-	}
-
-	static class NonNullReturn {
-
-		@DistributedLock(onBusy = OnBusy.SKIP)
-		public @NonNull String run() {
-			return "";
-		}
-
+	/** A class with one annotated method. */
+	private static DynamicType.Builder<Object> locked(Class<?> returned, Class<?>... parameters) {
+		return new ByteBuddy().subclass(Object.class)
+			.name("example.Service")
+			.defineMethod("run", returned, Visibility.PUBLIC)
+			.withParameters(parameters)
+			.intercept(StubMethod.INSTANCE)
+			.annotateMethod(AnnotationDescription.Builder.ofType(DistributedLock.class).build());
 	}
 
 	@NullMarked
-	static class NullMarkedReturn {
+	@DistributedLock(onBusy = OnBusy.SKIP)
+	interface Skipping {
 
-		@DistributedLock(onBusy = OnBusy.SKIP)
-		public String run() {
-			return "";
-		}
+		String text();
 
-	}
+		Deque<String> deque();
 
-	@NullMarked
-	static class NullMarkedDeque {
+		boolean bool();
 
-		@DistributedLock(onBusy = OnBusy.SKIP)
-		public Deque<String> run() {
-			return new ArrayDeque<>();
-		}
+		char character();
 
-	}
+		@Nullable Integer number();
 
-	@NullMarked
-	static class NullMarkedEmpties {
+		List<String> list();
 
-		@DistributedLock(onBusy = OnBusy.SKIP)
-		public List<String> list() {
-			return List.of();
-		}
+		void nothing();
 
-		@DistributedLock(onBusy = OnBusy.SKIP)
-		public void nothing() {
-		}
-
-		@DistributedLock(onBusy = OnBusy.SKIP)
-		public @Nullable String text() {
-			return "";
-		}
+		@Nullable String maybe();
 
 	}
 
-	static class ReturnsPublisher {
+	@DistributedLock(key = "'x'")
+	interface Early {
 
-		@DistributedLock(key = "'x'")
-		public Publisher<String> run() {
-			return (subscriber) -> {
-			};
-		}
+		Publisher<String> publisher();
 
-	}
+		Flow.Publisher<String> flowPublisher();
 
-	static class ReturnsFlowPublisher {
+		Future<String> future();
 
-		@DistributedLock(key = "'x'")
-		public Flow.Publisher<String> run() {
-			return (subscriber) -> {
-			};
-		}
+		CompletableFuture<String> completableFuture();
 
-	}
+		Stream<String> stream();
 
-	static class ReturnsFuture {
+		Callable<String> callable();
 
-		@DistributedLock(key = "'x'")
-		public Future<String> run() {
-			return new CompletableFuture<>();
-		}
+		Supplier<String> supplier();
 
-	}
+		Iterator<String> iterator();
 
-	static class ReturnsCompletableFuture {
+		Optional<CompletableFuture<String>> optionalFuture();
 
-		@DistributedLock(key = "'x'")
-		public CompletableFuture<String> run() {
-			return new CompletableFuture<>();
-		}
+		List<Future<String>> futures();
+
+		Map<String, List<Callable<String>>> nestedCallables();
+
+		Future<?>[] arrayOfFutures();
 
 	}
 
-	static class ReturnsStream {
+	@DistributedLock(key = "'x'")
+	interface Done {
 
-		@DistributedLock(key = "'x'")
-		public Stream<String> run() {
-			return Stream.of();
-		}
+		/** A path contains paths. */
+		List<Path> paths();
+
+		Results<String> page();
+
+		List<Results<String>> pages();
 
 	}
 
-	static class ReturnsCallable {
-
-		@DistributedLock(key = "'x'")
-		public Callable<String> run() {
-			return () -> "";
-		}
+	/** As Spring Data's Page is. */
+	interface Results<T> extends Iterable<T>, Supplier<Stream<T>> {
 
 	}
 
 	abstract static class AbstractGeneric<T> {
 
-		@DistributedLock(key = "'x'")
+		@DistributedLock(onBusy = OnBusy.SKIP)
 		public @Nullable T run() {
 			return null;
 		}
+
+	}
+
+	static class SkipsGeneric extends AbstractGeneric<Long> {
 
 	}
 
@@ -419,120 +325,30 @@ class LockMethodValidationTests {
 
 	}
 
-	static class ReturnsSupplier {
+	static class NoProxy {
 
 		@DistributedLock(key = "'x'")
-		public Supplier<String> run() {
-			return () -> "";
+		private void hidden() {
 		}
-
-	}
-
-	static class ReturnsIterator {
 
 		@DistributedLock(key = "'x'")
-		public Iterator<String> run() {
-			return List.of("").iterator();
+		public static void shared() {
 		}
-
-	}
-
-	static class ReturnsOptionalFuture {
 
 		@DistributedLock(key = "'x'")
-		public Optional<CompletableFuture<String>> run() {
-			return Optional.empty();
+		public final void fixed() {
 		}
 
 	}
 
-	static class ReturnsFutures {
-
-		@DistributedLock(key = "'x'")
-		public List<Future<String>> run() {
-			return List.of();
-		}
-
-	}
-
-	static class ReturnsNestedCallables {
-
-		@DistributedLock(key = "'x'")
-		public Map<String, List<Callable<String>>> run() {
-			return Map.of();
-		}
-
-	}
-
-	static class ReturnsArrayOfFutures {
-
-		@DistributedLock(key = "'x'")
-		public Future<?>[] run() {
-			return new Future<?>[0];
-		}
-
-	}
-
-	/** As Spring Data's Page is. */
-	interface Results<T> extends Iterable<T>, Supplier<Stream<T>> {
-
-	}
-
-	static class ReturnsPage {
-
-		@DistributedLock(key = "'page'")
-		public @Nullable Results<String> run() {
-			return null;
-		}
-
-		@DistributedLock(key = "'pages'")
-		public List<Results<String>> all() {
-			return List.of();
-		}
-
-	}
-
-	static class ReturnsPath {
-
-		@DistributedLock(key = "'x'")
-		public List<Path> run() {
-			return List.of();
-		}
-
-	}
-
-	static class PrivateMethod {
-
-		@DistributedLock(key = "'x'")
-		private void run() {
-		}
-
-	}
-
-	static class InheritedPrivateMethod extends PrivateMethod {
-
-	}
-
-	static class StaticMethod {
-
-		@DistributedLock(key = "'x'")
-		public static void run() {
-		}
-
-	}
-
-	static class FinalMethod {
-
-		@DistributedLock(key = "'x'")
-		public final void run() {
-		}
+	static class Heir extends NoProxy {
 
 	}
 
 	@DistributedLock(key = "'x'")
-	static class FinalMethodOfLockedClass {
+	static class LockedClass {
 
-		public final void run() {
+		public final void fixed() {
 		}
 
 	}

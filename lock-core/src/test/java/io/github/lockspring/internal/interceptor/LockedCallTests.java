@@ -12,23 +12,16 @@ import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.lockspring.DistributedLock;
 import io.github.lockspring.HeldLock;
-import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
-import io.github.lockspring.LockTemplate;
 import io.github.lockspring.OnBusy;
-import io.github.lockspring.internal.engine.EngineSettings;
-import io.github.lockspring.internal.engine.LockEngine;
-import io.github.lockspring.internal.engine.support.LockEvents;
-import io.github.lockspring.store.memory.MemoryLockStore;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.aop.interceptor.AsyncUncaughtExceptionHandler;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
-import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.Primary;
 import org.springframework.resilience.annotation.EnableResilientMethods;
 import org.springframework.resilience.annotation.Retryable;
 import org.springframework.scheduling.annotation.Async;
@@ -36,8 +29,6 @@ import org.springframework.scheduling.annotation.AsyncConfigurer;
 import org.springframework.scheduling.annotation.EnableAsync;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.awaitility.Awaitility.await;
 
 /**
  * Annotated methods that call each other, and busy ones beside {@code @Async}, with a
@@ -45,100 +36,87 @@ import static org.awaitility.Awaitility.await;
  */
 class LockedCallTests {
 
+	private final AnnotationConfigApplicationContext context = LockContexts.start(Asynchronous.class, Jobs.class,
+			Outer.class, Inner.class, Retried.class);
+
+	private final RecordingLocks locks = this.context.getBean(RecordingLocks.class);
+
+	private final Jobs jobs = this.context.getBean(Jobs.class);
+
+	@AfterEach
+	void stop() {
+		this.context.close();
+	}
+
 	@Test
 	void f18AnnotatedMethodMayCallAnotherOneWithTheSameKey() {
-		try (AnnotationConfigApplicationContext context = LockContexts.start(Engine.class, Outer.class, Inner.class)) {
-			assertThat(context.getBean(Outer.class).run("42")).containsExactly("42", "42");
-			context.getBean(LockTemplate.class).acquire(once("42")).close();
-		}
+		assertThat(this.context.getBean(Outer.class).run("42")).containsExactly("42", "42");
+		this.locks.acquire(once("42")).close();
 	}
 
 	@Test
 	void f18OuterMethodKeepsTheLockWhenInnerOneReturns() {
-		try (AnnotationConfigApplicationContext context = LockContexts.start(Engine.class, Outer.class, Inner.class)) {
-			assertThat(context.getBean(Outer.class).isHeldAfterInnerCall("42")).isTrue();
-		}
+		assertThat(this.context.getBean(Outer.class).isHeldAfterInnerCall("42")).isTrue();
 	}
 
 	@Test
 	void busyAsyncMethodFailsItsFuture() {
-		try (AnnotationConfigApplicationContext context = LockContexts.start(Engine.class, Asynchronous.class,
-				Jobs.class); HeldLock other = context.getBean(LockTemplate.class).acquire(once("42"))) {
+		try (HeldLock other = this.locks.acquire(once("42"))) {
 			assertThat(other.isHeld()).isTrue();
-			CompletableFuture<String> result = context.getBean(Jobs.class).runOnce("42");
-			assertThat(result).failsWithin(Duration.ofSeconds(10))
+			assertThat(this.jobs.runOnce("42")).failsWithin(Duration.ofSeconds(10))
 				.withThrowableThat()
 				.withCauseInstanceOf(LockNotAcquiredException.class);
-			assertThat(context.getBean(Jobs.class).skip("42")).succeedsWithin(Duration.ofSeconds(10)).isNull();
+			assertThat(this.jobs.skip("42")).succeedsWithin(Duration.ofSeconds(10)).isNull();
 		}
 	}
 
 	@Test
 	void asyncMethodKeepsItsLockUntilItsFutureIsDone() throws Exception {
-		try (AnnotationConfigApplicationContext context = LockContexts.start(Engine.class, Asynchronous.class,
-				Jobs.class)) {
-			Jobs jobs = context.getBean(Jobs.class);
-			LockTemplate locks = context.getBean(LockTemplate.class);
-			CompletableFuture<String> result = jobs.later("42");
-			assertThat(jobs.begun().await(10, TimeUnit.SECONDS)).isTrue();
-			assertThat(locks.tryAcquire(LockRequest.of("42").waitTime(Duration.ofMillis(200)))).isEmpty();
-			jobs.remote().complete("done");
-			assertThat(result).succeedsWithin(Duration.ofSeconds(10)).isEqualTo("done");
-			locks.acquire(once("42")).close();
-		}
+		CompletableFuture<String> result = this.jobs.later("42");
+		assertThat(this.jobs.begun().await(10, TimeUnit.SECONDS)).isTrue();
+		assertThat(this.locks.tryAcquire(LockRequest.of("42").waitTime(Duration.ofMillis(200)))).isEmpty();
+		this.jobs.remote().complete("done");
+		assertThat(result).succeedsWithin(Duration.ofSeconds(10)).isEqualTo("done");
+		this.locks.acquire(once("42")).close();
 	}
 
 	@Test
 	void interruptEndsNeitherTheWorkOfAnAsyncMethodNorItsLock() throws Exception {
-		try (AnnotationConfigApplicationContext context = LockContexts.start(Engine.class, Asynchronous.class,
-				Jobs.class)) {
-			Jobs jobs = context.getBean(Jobs.class);
-			LockTemplate locks = context.getBean(LockTemplate.class);
-			Future<String> result = jobs.cancellable("42");
-			assertThat(jobs.begun().await(10, TimeUnit.SECONDS)).isTrue();
-			result.cancel(true);
-			assertThat(locks.tryAcquire(LockRequest.of("42").waitTime(Duration.ofMillis(400)))).isEmpty();
-			jobs.remote().complete("done");
-			locks.acquire(LockRequest.of("42").waitTime(Duration.ofSeconds(10))).close();
-		}
+		Future<String> result = this.jobs.cancellable("42");
+		assertThat(this.jobs.begun().await(10, TimeUnit.SECONDS)).isTrue();
+		result.cancel(true);
+		assertThat(this.locks.tryAcquire(LockRequest.of("42").waitTime(Duration.ofMillis(400)))).isEmpty();
+		this.jobs.remote().complete("done");
+		this.locks.acquire(LockRequest.of("42").waitTime(Duration.ofSeconds(10))).close();
 	}
 
 	@Test
 	void interruptEndsTheWaitForAnAsyncMethodWhoseLockIsLost() throws Exception {
-		try (AnnotationConfigApplicationContext context = LockContexts.start(Engine.class, Asynchronous.class,
-				Jobs.class)) {
-			Jobs jobs = context.getBean(Jobs.class);
-			jobs.cancellable("42");
-			assertThat(jobs.begun().await(10, TimeUnit.SECONDS)).isTrue();
-			jobs.worker().interrupt();
-			context.getBean(LockEngine.class).stop();
-			jobs.worker().join(10_000);
-			assertThat(jobs.worker().isAlive()).isFalse();
-		}
+		this.jobs.cancellable("42");
+		assertThat(this.jobs.begun().await(10, TimeUnit.SECONDS)).isTrue();
+		this.jobs.worker().interrupt();
+		this.locks.engine.stop();
+		this.jobs.worker().join(10_000);
+		assertThat(this.jobs.worker().isAlive()).isFalse();
 	}
 
 	@Test
 	void asyncMethodWhoseFutureFailsFailsWithTheSameException() {
-		try (AnnotationConfigApplicationContext context = LockContexts.start(Engine.class, Asynchronous.class,
-				Jobs.class)) {
-			Jobs jobs = context.getBean(Jobs.class);
-			jobs.remote().completeExceptionally(new IOException("remote"));
-			assertThat(jobs.later("42")).failsWithin(Duration.ofSeconds(10))
-				.withThrowableThat()
-				.havingCause()
-				.isExactlyInstanceOf(IOException.class)
-				.withMessage("remote");
-			context.getBean(LockTemplate.class).acquire(once("42")).close();
-		}
+		this.jobs.remote().completeExceptionally(new IOException("remote"));
+		assertThat(this.jobs.later("42")).failsWithin(Duration.ofSeconds(10))
+			.withThrowableThat()
+			.havingCause()
+			.isExactlyInstanceOf(IOException.class)
+			.withMessage("remote");
+		this.locks.acquire(once("42")).close();
 	}
 
 	@Test
 	void busyAsyncVoidMethodNotifiesTheHandler() throws InterruptedException {
-		try (AnnotationConfigApplicationContext context = LockContexts.start(Engine.class, Asynchronous.class,
-				Jobs.class); HeldLock other = context.getBean(LockTemplate.class).acquire(once("42"))) {
+		try (HeldLock other = this.locks.acquire(once("42"))) {
 			assertThat(other.isHeld()).isTrue();
-			context.getBean(Jobs.class).fire("42");
-			Asynchronous handler = context.getBean(Asynchronous.class);
+			this.jobs.fire("42");
+			Asynchronous handler = this.context.getBean(Asynchronous.class);
 			assertThat(handler.told.await(10, TimeUnit.SECONDS)).isTrue();
 			assertThat(handler.failure.get()).isInstanceOf(LockNotAcquiredException.class)
 				.hasMessageContainingAll("42", "Jobs.fire");
@@ -146,130 +124,14 @@ class LockedCallTests {
 	}
 
 	@Test
-	void methodFindsTheTokenOfItsLock() {
-		try (AnnotationConfigApplicationContext context = LockContexts.start(Engine.class, Inner.class)) {
-			Inner inner = context.getBean(Inner.class);
-			long first = inner.token("42");
-			assertThat(inner.token("42")).isGreaterThan(first);
-		}
-	}
-
-	@Test
 	void eachRetryTakesALockOfItsOwn() {
-		try (AnnotationConfigApplicationContext context = LockContexts.start(Engine.class, Retrying.class,
-				Retried.class)) {
-			Retried retried = context.getBean(Retried.class);
-			retried.run();
-			assertThat(retried.tokens()).hasSize(3).doesNotHaveDuplicates();
-		}
-	}
-
-	@Test
-	void leaseWithoutRenewalEndsAfterTheTtlOfTheProperty() {
-		try (AnnotationConfigApplicationContext context = LockContexts.start(BriefEngine.class, Leases.class)) {
-			assertThatExceptionOfType(LockLostException.class)
-				.isThrownBy(() -> context.getBean(Leases.class).notRenewed())
-				.withMessageContaining("Leases.notRenewed");
-		}
-	}
-
-	@Test
-	void leaseWithATtlOfItsOwnIsRenewed() {
-		try (AnnotationConfigApplicationContext context = LockContexts.start(BriefEngine.class, Leases.class)) {
-			assertThat(context.getBean(Leases.class).renewed()).isTrue();
-		}
-	}
-
-	@Test
-	void busyErrorNamesKeyAndMethod() throws Exception {
-		try (AnnotationConfigApplicationContext context = LockContexts.start(Engine.class, Inner.class)) {
-			LockTemplate locks = context.getBean(LockTemplate.class);
-			HeldLock other = CompletableFuture.supplyAsync(() -> locks.acquire(LockRequest.of("42"))).get();
-			assertThatExceptionOfType(LockNotAcquiredException.class)
-				.isThrownBy(() -> context.getBean(Inner.class).once("42"))
-				.withMessageContainingAll("'42'", "Inner.once");
-			other.close();
-			assertThat(context.getBean(Inner.class).once("42")).isEqualTo("42");
-		}
-	}
-
-	@Test
-	void nameAndKeyOfAProgramAreTheLockOfTheAnnotation() {
-		try (AnnotationConfigApplicationContext context = LockContexts.start(Engine.class, Named.class)) {
-			LockTemplate locks = context.getBean(LockTemplate.class);
-			Named named = context.getBean(Named.class);
-			try (HeldLock other = locks.acquire(LockRequest.of("a:order", 42))) {
-				assertThat(other.keys()).containsExactly("a%3Aorder:42");
-				assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> named.ship(42));
-				assertThat(named.ship(43)).containsExactly("a%3Aorder:43");
-			}
-		}
+		Retried retried = this.context.getBean(Retried.class);
+		retried.run();
+		assertThat(retried.tokens()).hasSize(3).doesNotHaveDuplicates();
 	}
 
 	private static LockRequest once(String key) {
 		return LockRequest.of(key).waitTime(Duration.ZERO);
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class Engine {
-
-		@Bean
-		LockEngine engine() {
-			EngineSettings defaults = EngineSettings.defaults();
-			return new LockEngine(new MemoryLockStore(), new EngineSettings(defaults.ttl(), defaults.waitTime(), null,
-					defaults.commandTimeout(), Duration.ofSeconds(1), false), LockEvents.NOBODY);
-		}
-
-		@Bean
-		@Primary
-		LockTemplate template(LockEngine engine) {
-			return engine.template();
-		}
-
-	}
-
-	static class Named {
-
-		@DistributedLock(name = "a:order", key = "#id", waitTime = "0s")
-		public List<String> ship(int id) {
-			return HeldLock.current().orElseThrow().keys();
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class BriefEngine {
-
-		@Bean
-		LockEngine engine() {
-			EngineSettings defaults = EngineSettings.defaults();
-			return new LockEngine(new MemoryLockStore(), new EngineSettings(Duration.ofMillis(400), defaults.waitTime(),
-					null, defaults.commandTimeout(), defaults.shutdownTimeout(), false), LockEvents.NOBODY);
-		}
-
-		@Bean
-		@Primary
-		LockTemplate template(LockEngine engine) {
-			return engine.template();
-		}
-
-	}
-
-	static class Leases {
-
-		@DistributedLock(key = "'lease'", renew = false)
-		public void notRenewed() {
-			HeldLock lock = HeldLock.current().orElseThrow();
-			await().until(() -> !lock.isHeld());
-		}
-
-		@DistributedLock(key = "'lease'", ttl = "800ms")
-		public boolean renewed() {
-			HeldLock lock = HeldLock.current().orElseThrow();
-			await().pollDelay(Duration.ofSeconds(2)).until(() -> true);
-			return lock.isHeld();
-		}
-
 	}
 
 	static class Inner {
@@ -278,21 +140,6 @@ class LockedCallTests {
 		public String run(String id) {
 			return HeldLock.current(id).map((lock) -> lock.keys().get(0)).orElse("nothing");
 		}
-
-		@DistributedLock(key = "#id")
-		public long token(String id) {
-			return HeldLock.current().orElseThrow().fencingToken();
-		}
-
-		@DistributedLock(key = "#id", waitTime = "0s")
-		public String once(String id) {
-			return id;
-		}
-
-	}
-
-	@EnableResilientMethods(proxyTargetClass = true)
-	static class Retrying {
 
 	}
 
@@ -325,7 +172,7 @@ class LockedCallTests {
 
 		@DistributedLock(key = "#id", waitTime = "0s")
 		public List<String> run(String id) {
-			return List.of(this.inner.run(id), this.inner.once(id));
+			return List.of(this.inner.run(id), this.inner.run(id));
 		}
 
 		@DistributedLock(key = "#id")
@@ -338,6 +185,7 @@ class LockedCallTests {
 
 	@Configuration(proxyBeanMethods = false)
 	@EnableAsync(proxyTargetClass = true)
+	@EnableResilientMethods(proxyTargetClass = true)
 	static class Asynchronous implements AsyncConfigurer {
 
 		private final CountDownLatch told = new CountDownLatch(1);

@@ -3,8 +3,6 @@ package io.github.lockspring.internal.interceptor;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.Lock;
 
@@ -14,18 +12,24 @@ import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.internal.KeyedLock;
-import io.github.lockspring.internal.base.CallChain;
+import io.github.lockspring.internal.engine.EngineSettings;
+import io.github.lockspring.internal.engine.LockEngine;
+import io.github.lockspring.internal.engine.support.LockEvents;
+import io.github.lockspring.store.memory.MemoryLockStore;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Says what it was asked for, and has some locks busy.
+ * The locks of an engine, which remember what annotated methods ask for, and can all be
+ * busy or unavailable.
  */
-class RecordingLocks implements LockTemplate {
+class RecordingLocks implements LockTemplate, AutoCloseable {
+
+	private static final EngineSettings DEFAULTS = EngineSettings.defaults();
+
+	final LockEngine engine = new LockEngine(new MemoryLockStore(), new EngineSettings(DEFAULTS.ttl(),
+			DEFAULTS.waitTime(), null, DEFAULTS.commandTimeout(), Duration.ofSeconds(1), false), LockEvents.NOBODY);
 
 	final List<LockRequest> requests = new CopyOnWriteArrayList<>();
-
-	final Set<String> busy = ConcurrentHashMap.newKeySet();
 
 	volatile boolean everythingBusy;
 
@@ -46,75 +50,31 @@ class RecordingLocks implements LockTemplate {
 		if (this.unavailable) {
 			throw new LockUnavailableException("The store does not respond");
 		}
-		for (String key : request.keys()) {
-			if (this.everythingBusy || this.busy.contains(key)) {
-				throw new LockNotAcquiredException(key, "Lock '%s' (%s)".formatted(key, request.nameOf(key)));
-			}
+		if (this.everythingBusy) {
+			String key = request.keys().get(0);
+			throw new LockNotAcquiredException(key, "Lock '%s' (%s)".formatted(key, request.nameOf(key)));
 		}
-		List<Held> locks = request.keys().stream().map(Held::new).toList();
-		try (CallChain.Scope scope = CallChain.open(locks.get(0), locks)) {
-			return work.doUnderLock(locks.get(0));
-		}
+		return this.engine.template().execute(request, work);
 	}
 
 	@Override
 	public HeldLock acquire(LockRequest request) {
-		throw new UnsupportedOperationException();
+		return this.engine.template().acquire(request);
 	}
 
 	@Override
 	public Optional<HeldLock> tryAcquire(LockRequest request) {
-		throw new UnsupportedOperationException();
+		return this.engine.template().tryAcquire(request);
 	}
 
 	@Override
 	public Lock asLock(String key) {
-		throw new UnsupportedOperationException();
+		return this.engine.template().asLock(key);
 	}
 
-	private record Held(String key) implements KeyedLock {
-
-		@Override
-		public @Nullable String name() {
-			return null;
-		}
-
-		@Override
-		public List<KeyedLock> locks() {
-			return List.of(this);
-		}
-
-		@Override
-		public long fencingToken() {
-			return 1;
-		}
-
-		@Override
-		public Duration remaining() {
-			return Duration.ofSeconds(1);
-		}
-
-		@Override
-		public boolean isHeld() {
-			return true;
-		}
-
-		@Override
-		public void ensureHeld() {
-		}
-
-		@Override
-		public void verify() {
-		}
-
-		@Override
-		public void extend(Duration duration) {
-		}
-
-		@Override
-		public void close() {
-		}
-
+	@Override
+	public void close() {
+		this.engine.close();
 	}
 
 }
