@@ -14,6 +14,8 @@ import io.github.lockspring.DistributedLock;
 import io.github.lockspring.LockDefinitionException;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.core.annotation.AliasFor;
 import org.springframework.core.annotation.MergedAnnotation;
@@ -30,90 +32,37 @@ class AnnotatedMethodsTests {
 			new AnnotationModel<>(DistributedLock.class, "key", "", ""),
 			(method, userClass, annotation) -> new Found(method, annotation));
 
-	@Test
-	void methodWinsOverClass() {
-		assertThat(name(Both.class, "method")).isEqualTo("method");
+	@ParameterizedTest
+	@CsvSource(delimiter = '|',
+			value = { "method wins over class | Both | method | method",
+					"class covers its other public methods | Both | other | class",
+					"but none that are not public | Both | packagePrivate |", "not public | Both | guarded |",
+					"nor static ones | Both | statically |", "nor what every object has | Both | toString |",
+					"every object | Both | hashCode |", "class wins over interface method | Both | api | class",
+					"interface method wins over interface | Plain | api | api",
+					"interface covers its own methods | Plain | general | interface", "and no others | Plain | own |",
+					"default method | Plain | byDefault | default",
+					"superclass method counts for its override | Sub | method | method",
+					"superclass covers methods of subclass | Sub | added | class",
+					"nearer one replaces that of the superclass | Redefined | method | redefined",
+					"interface of subclass, inherited method | Adopted | api | api",
+					"super-interface, method | OfSubInterface | api | api",
+					"super-interface itself | OfSubInterface | general | interface",
+					"its default method | OfSubInterface | byDefault | default",
+					"not what its heir adds | OfSubInterface | further |",
+					"super-interface of a superclass, method | Inheriting | api | api",
+					"itself | Inheriting | general | interface",
+					"nearer interface wins over its super-interface | OfRedefining | api | redefined" })
+	void nearestAnnotationCounts(String rule, String type, String method, @Nullable String expected)
+			throws ClassNotFoundException {
+		Found found = find(Class.forName(getClass().getName() + '$' + type), method);
+		assertThat((found != null) ? found.name() : null).as(rule).isEqualTo(expected);
 	}
 
 	@Test
-	void classCoversItsOtherPublicMethods() {
-		assertThat(name(Both.class, "other")).isEqualTo("class");
-	}
-
-	@Test
-	void classDoesNotCoverMethodsThatAreNotPublic() {
-		assertThat(name(Both.class, "packagePrivate")).isNull();
-		assertThat(name(Both.class, "guarded")).isNull();
-		assertThat(name(Both.class, "statically")).isNull();
-	}
-
-	@Test
-	void classDoesNotCoverWhatEveryObjectHas() {
-		assertThat(name(Both.class, "toString")).isNull();
-		assertThat(name(Both.class, "hashCode")).isNull();
-	}
-
-	@Test
-	void classWinsOverInterfaceMethod() {
-		assertThat(name(Both.class, "api")).isEqualTo("class");
-	}
-
-	@Test
-	void interfaceMethodWinsOverInterface() {
-		assertThat(name(Plain.class, "api")).isEqualTo("api");
-	}
-
-	@Test
-	void interfaceCoversItsOwnMethodsOnly() {
-		assertThat(name(Plain.class, "general")).isEqualTo("interface");
-		assertThat(name(Plain.class, "own")).isNull();
-	}
-
-	@Test
-	void superclassMethodCountsForItsOverride() {
-		assertThat(name(Sub.class, "method")).isEqualTo("method");
-	}
-
-	@Test
-	void superclassCoversMethodsOfSubclass() {
-		assertThat(name(Sub.class, "added")).isEqualTo("class");
-	}
-
-	@Test
-	void nearerAnnotationReplacesTheOneOfTheSuperclass() {
-		assertThat(name(Redefined.class, "method")).isEqualTo("redefined");
-	}
-
-	@Test
-	void interfaceOfSubclassIsSeenForInheritedMethod() {
-		assertThat(name(Adopted.class, "api")).isEqualTo("api");
-	}
-
-	@Test
-	void methodAndClassAnnotationsOfASuperInterfaceAreSeen() {
-		assertThat(name(OfSubInterface.class, "api")).isEqualTo("api");
-		assertThat(name(OfSubInterface.class, "general")).isEqualTo("interface");
-		assertThat(name(OfSubInterface.class, "byDefault")).isEqualTo("default");
-		assertThat(name(OfSubInterface.class, "further")).isNull();
-		assertThat(this.methods.isCandidate(OfSubInterface.class)).isTrue();
+	void annotatedMethodsOfAClassAreThoseOfItsSuperInterfacesToo() {
 		assertThat(this.methods.in(OfSubInterface.class)).extracting((method) -> method.method().getName())
 			.containsExactlyInAnyOrder("api", "general", "byDefault");
-	}
-
-	@Test
-	void superInterfaceOfASuperclassIsSeen() {
-		assertThat(name(Inheriting.class, "api")).isEqualTo("api");
-		assertThat(name(Inheriting.class, "general")).isEqualTo("interface");
-	}
-
-	@Test
-	void nearerInterfaceWinsOverItsSuperInterface() {
-		assertThat(name(OfRedefining.class, "api")).isEqualTo("redefined");
-	}
-
-	@Test
-	void defaultMethodIsSeen() {
-		assertThat(name(Plain.class, "byDefault")).isEqualTo("default");
 	}
 
 	@Test
@@ -128,9 +77,9 @@ class AnnotatedMethodsTests {
 
 	@Test
 	void genericInterfaceMethodIsSeenFromBothSides() throws NoSuchMethodException {
-		assertThat(name(Generic.class, "handle")).isEqualTo("generic");
 		Method declared = Handler.class.getMethod("handle", Object.class);
 		AnnotatedMethod method = found(declared, Generic.class).method();
+		assertThat(find(Generic.class, "handle")).extracting(Found::name).isEqualTo("generic");
 		assertThat(method.method()).isEqualTo(Generic.class.getMethod("handle", String.class));
 		assertThat(method.declared()).isEqualTo(declared);
 	}
@@ -169,13 +118,7 @@ class AnnotatedMethodsTests {
 	void classWithoutAnnotationsIsNoCandidate() {
 		assertThat(this.methods.isCandidate(String.class)).isFalse();
 		assertThat(this.methods.isCandidate(AnnotatedMethodsTests.class)).isFalse();
-		assertThat(this.methods.isCandidate(Plain.class)).isTrue();
-		assertThat(this.methods.isCandidate(Sub.class)).isTrue();
-	}
-
-	private @Nullable String name(Class<?> type, String method) {
-		Found found = find(type, method);
-		return (found != null) ? found.name() : null;
+		assertThat(this.methods.isCandidate(OfSubInterface.class)).isTrue();
 	}
 
 	private @Nullable Found find(Class<?> type, String name) {
