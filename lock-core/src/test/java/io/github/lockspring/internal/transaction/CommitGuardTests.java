@@ -32,6 +32,9 @@ class CommitGuardTests {
 
 	private static final Duration SHORT_HOLD = Duration.ofMillis(300);
 
+	private static final Consumer<KeyedLock> NOTHING = (lock) -> {
+	};
+
 	private final Bank bank = new Bank();
 
 	@AfterEach
@@ -40,17 +43,12 @@ class CommitGuardTests {
 	}
 
 	@Test
-	void transactionWithItsLockCommits() {
+	void checkOfATransactionThatHasItsLockCostsNoRoundTrip() {
 		guarded();
 		this.bank.locks.executeWithoutResult(LockRequest.of("a"), (lock) -> writeInTransaction());
 		assertThat(this.bank.written()).isOne();
 		assertThat(this.bank.refused).isEmpty();
-	}
-
-	@Test
-	void checkCostsNoRoundTrip() {
-		transactionWithItsLockCommits();
-		assertThat(this.bank.renewals()).isEqualTo(0);
+		assertThat(this.bank.renewals()).isZero();
 		assertThat(this.bank.store.looks).hasSize(1);
 	}
 
@@ -89,8 +87,7 @@ class CommitGuardTests {
 			.isThrownBy(() -> this.bank.locks.executeWithoutResult(held, (outer) -> run(SHORT, this::awaitLoss)))
 			.satisfies((ex) -> assertThat(ex.getKey()).isEqualTo("a"));
 		assertThat(this.bank.written()).isZero();
-		this.bank.locks.executeWithoutResult(LockRequest.of("a"), (outer) -> run(held, (inner) -> {
-		}));
+		this.bank.locks.executeWithoutResult(LockRequest.of("a"), (outer) -> run(held, NOTHING));
 		assertThat(this.bank.written()).isOne();
 	}
 
@@ -115,8 +112,7 @@ class CommitGuardTests {
 	@Test
 	void f10RemoteVerificationAsksForEachLock() {
 		this.bank.guarded(Verification.REMOTE, Duration.ZERO);
-		this.bank.locks.executeWithoutResult(LockRequest.of("a"), (outer) -> run(Requests.ofKeys("b", "c"), (inner) -> {
-		}));
+		this.bank.locks.executeWithoutResult(LockRequest.of("a"), (outer) -> run(Requests.ofKeys("b", "c"), NOTHING));
 		assertThat(this.bank.store.renewed).flatExtracting((batch) -> batch)
 			.extracting(RenewRequest::key)
 			.containsExactlyInAnyOrder("a", "b", "c");
@@ -135,22 +131,11 @@ class CommitGuardTests {
 	}
 
 	@Test
-	void lossInSavepointIsNoticed() {
-		guarded();
-		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> run(SHORT, (lock) -> {
-			awaitLoss(lock);
-			this.bank.transaction(TransactionDefinition.PROPAGATION_NESTED)
-				.executeWithoutResult((nested) -> this.bank.write());
-		}));
-		assertThat(this.bank.written()).isZero();
-	}
-
-	@Test
 	void tooLittleTimeLeftIsALoss() {
 		this.bank.guarded(Verification.LOCAL, Duration.ofSeconds(10));
 		LockRequest request = LockRequest.of("a").ttl(Duration.ofSeconds(9)).renew(false);
-		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> run(request, (lock) -> {
-		})).withMessageContainingAll("'a'", "10000 ms");
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> run(request, NOTHING))
+			.withMessageContainingAll("'a'", "10000 ms");
 		assertThat(this.bank.written()).isZero();
 		this.bank.locks.executeWithoutResult(request.ttl(Duration.ofSeconds(20)).renew(false),
 				(lock) -> writeInTransaction());
@@ -201,12 +186,10 @@ class CommitGuardTests {
 	@Test
 	void f10RemoteVerificationRollsBackWhatTheStoreDoesNotKnow() {
 		this.bank.guarded(Verification.REMOTE, Duration.ZERO);
-		run(LockRequest.of("a"), (lock) -> {
-		});
+		run(LockRequest.of("a"), NOTHING);
 		assertThat(this.bank.renewals()).isEqualTo(1);
 		this.bank.loseLocks();
-		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> run(LockRequest.of("a"), (lock) -> {
-		}));
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> run(LockRequest.of("a"), NOTHING));
 		assertThat(this.bank.written()).isOne();
 	}
 
@@ -216,8 +199,7 @@ class CommitGuardTests {
 		this.bank.store.onRenew = (request) -> {
 			throw new LockUnavailableException("no answer");
 		};
-		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> run(LockRequest.of("a"), (lock) -> {
-		}));
+		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> run(LockRequest.of("a"), NOTHING));
 		assertThat(this.bank.written()).isZero();
 		assertThat(this.bank.refused).containsExactly("a");
 	}

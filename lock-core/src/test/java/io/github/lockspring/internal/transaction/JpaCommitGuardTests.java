@@ -73,16 +73,6 @@ class JpaCommitGuardTests {
 		assertThat(this.entities.find(Payment.class, 2)).isNotNull();
 	}
 
-	@Test
-	void f25LockIsKeptUntilTheEntitiesAreCommitted() {
-		this.transaction.executeWithoutResult((status) -> {
-			this.bank.locks.executeWithoutResult(LockRequest.of("a"), (lock) -> this.entities.persist(new Payment(3)));
-			assertThat(this.bank.isFree("a")).isFalse();
-		});
-		assertThat(this.bank.isFree("a")).isTrue();
-		assertThat(this.entities.find(Payment.class, 3)).isNotNull();
-	}
-
 	/**
 	 * Something that is paid.
 	 */
@@ -97,10 +87,6 @@ class JpaCommitGuardTests {
 
 		Payment(int id) {
 			this.id = id;
-		}
-
-		int id() {
-			return this.id;
 		}
 
 	}

@@ -17,6 +17,8 @@ import io.github.lockspring.internal.base.CallChain;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionStatus;
@@ -127,8 +129,7 @@ class ReleaseAfterCompletionTests {
 	void lockOfNewTransactionEndsWithThat() {
 		this.bank.transaction().executeWithoutResult((outer) -> {
 			this.bank.locks.executeWithoutResult(A, (lock) -> this.bank.write());
-			requiresNew((inner) -> this.bank.locks.executeWithoutResult(LockRequest.of("b"), (lock) -> {
-			}));
+			requiresNew((inner) -> lock(LockRequest.of("b")));
 			assertThat(this.bank.isFree("b")).isTrue();
 			assertThat(this.bank.isFree("a")).isFalse();
 		});
@@ -146,22 +147,10 @@ class ReleaseAfterCompletionTests {
 	}
 
 	@Test
-	void lockTakenWhileTheTransactionIsSuspendedEndsWithItsCall() {
-		this.bank.transaction()
-			.executeWithoutResult((outer) -> this.bank.transaction(TransactionDefinition.PROPAGATION_NOT_SUPPORTED)
-				.executeWithoutResult((suspended) -> {
-					this.bank.locks.executeWithoutResult(A, (lock) -> {
-					});
-					assertThat(this.bank.isFree("a")).isTrue();
-				}));
-	}
-
-	@Test
 	void scopeWithoutTransactionIsNone() {
 		this.bank.transaction(TransactionDefinition.PROPAGATION_SUPPORTS).executeWithoutResult((status) -> {
 			assertThat(TransactionSynchronizationManager.isSynchronizationActive()).isTrue();
-			this.bank.locks.executeWithoutResult(A, (lock) -> {
-			});
+			lock(A);
 			assertThat(this.bank.isFree("a")).isTrue();
 		});
 	}
@@ -182,31 +171,22 @@ class ReleaseAfterCompletionTests {
 		assertThat(this.bank.isFree("a")).isTrue();
 	}
 
-	@Test
-	void leaseThatIsNotRenewedEndsInsideATransactionToo() {
+	@ParameterizedTest
+	@MethodSource
+	void leaseEndsInsideATransactionToo(LockRequest request) {
 		this.bank.guarded(Verification.LOCAL, Duration.ZERO);
-		LockRequest request = A.ttl(Duration.ofMillis(300)).renew(false);
 		assertThatExceptionOfType(LockLostException.class)
 			.isThrownBy(() -> this.bank.transaction().executeWithoutResult((status) -> {
 				this.bank.write();
 				HeldLock lock = this.bank.locks.execute(request, (held) -> held);
 				await().until(() -> !lock.isHeld());
 			}));
-		assertThat(this.bank.renewals()).isZero();
 		assertThat(this.bank.written()).isZero();
 	}
 
-	@Test
-	void renewalIsBoundedByMaxHold() {
-		this.bank.guarded(Verification.LOCAL, Duration.ZERO);
-		LockRequest request = A.ttl(Duration.ofMillis(300)).maxHold(Duration.ofMillis(600));
-		assertThatExceptionOfType(LockLostException.class)
-			.isThrownBy(() -> this.bank.transaction().executeWithoutResult((status) -> {
-				this.bank.write();
-				HeldLock lock = this.bank.locks.execute(request, (held) -> held);
-				await().until(() -> !lock.isHeld());
-			}));
-		assertThat(this.bank.written()).isZero();
+	static List<LockRequest> leaseEndsInsideATransactionToo() {
+		return List.of(A.ttl(Duration.ofMillis(300)).renew(false),
+				A.ttl(Duration.ofMillis(300)).maxHold(Duration.ofMillis(600)));
 	}
 
 	@Test
@@ -235,8 +215,7 @@ class ReleaseAfterCompletionTests {
 	@Test
 	void severalKeysAreKeptTogether() {
 		this.bank.transaction().executeWithoutResult((status) -> {
-			this.bank.locks.executeWithoutResult(Requests.ofKeys("a", "b"), (lock) -> {
-			});
+			lock(Requests.ofKeys("a", "b"));
 			assertThat(CallChain.currentLocks(KeyedLock.class)).extracting(KeyedLock::key)
 				.containsExactlyInAnyOrder("a", "b");
 			assertThat(this.bank.isFree("a")).isFalse();
@@ -247,8 +226,7 @@ class ReleaseAfterCompletionTests {
 	@Test
 	void locksOfTheCallChainComeBeforeThoseOfTheTransaction() {
 		this.bank.transaction().executeWithoutResult((status) -> {
-			this.bank.locks.executeWithoutResult(A, (lock) -> {
-			});
+			lock(A);
 			this.bank.locks.executeWithoutResult(LockRequest.of("b"), (lock) -> {
 				assertThat(CallChain.currentLocks(KeyedLock.class)).extracting(KeyedLock::key)
 					.containsExactly("b", "a");
@@ -262,8 +240,7 @@ class ReleaseAfterCompletionTests {
 	void locksThatCallsHaveLeftToTheTransactionAreThoseOfTheCallAround() {
 		this.bank.locks.executeWithoutResult(LockRequest.of("job"), (job) -> {
 			this.bank.transaction().executeWithoutResult((status) -> {
-				this.bank.locks.executeWithoutResult(A, (lock) -> {
-				});
+				lock(A);
 				assertThat(CallChain.innermostLocks(KeyedLock.class)).extracting(KeyedLock::key)
 					.containsExactly("job", "a");
 				this.bank.locks.executeWithoutResult(LockRequest.of("b"),
@@ -275,27 +252,9 @@ class ReleaseAfterCompletionTests {
 	}
 
 	@Test
-	void callThatWantsMoreThanTheOneBeforeIsGuardedUntilTheCommit() {
-		this.bank.guarded(Verification.LOCAL, Duration.ZERO);
-		assertThatExceptionOfType(LockLostException.class)
-			.isThrownBy(() -> this.bank.transaction().executeWithoutResult((status) -> {
-				this.bank.locks.executeWithoutResult(A, (lock) -> {
-				});
-				HeldLock lock = this.bank.locks.execute(A, (held) -> {
-					this.bank.write();
-					return held;
-				});
-				this.bank.loseLocks();
-				assertThatExceptionOfType(LockLostException.class).isThrownBy(((KeyedLock) lock)::verify);
-			}));
-		assertThat(this.bank.written()).isZero();
-	}
-
-	@Test
 	void threadDoesNotWaitForItsOwnTransaction() {
 		this.bank.transaction().executeWithoutResult((status) -> {
-			this.bank.locks.executeWithoutResult(A, (lock) -> {
-			});
+			lock(A);
 			assertThatIllegalStateException().isThrownBy(() -> this.bank.locks.asLock("a").lock())
 				.withMessageContainingAll("'a'", "wait for itself");
 			assertThat(this.bank.locks.asLock("a").tryLock()).isFalse();
@@ -334,6 +293,11 @@ class ReleaseAfterCompletionTests {
 			assertThat(CallChain.currentLocks(KeyedLock.class)).isEmpty();
 			assertThat(distributed.isFree("a")).isTrue();
 		}
+	}
+
+	private void lock(LockRequest request) {
+		this.bank.locks.executeWithoutResult(request, (lock) -> {
+		});
 	}
 
 	private abstract static class Unit implements UnitOfWork {

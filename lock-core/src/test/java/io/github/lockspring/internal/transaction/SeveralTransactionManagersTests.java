@@ -14,6 +14,8 @@ import org.h2.jdbcx.JdbcConnectionPool;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -74,17 +76,46 @@ class SeveralTransactionManagersTests {
 		}
 	}
 
-	@Test
+	/** Also where the other manager has suspended its transaction, or has none. */
+	@ParameterizedTest
+	@ValueSource(ints = { REQUIRED, REQUIRES_NEW, NOT_SUPPORTED, SUPPORTS })
 	@Tag("early-release")
-	void f25LockOfTheInnerManagersTransactionIsKeptUntilTheOuterOneCommits() {
+	void f25LockThatIsTakenUnderTheOtherManagerIsKeptUntilTheOuterTransactionCommits(int propagation) {
 		in(this.first, REQUIRED, () -> {
-			in(this.second, REQUIRED, () -> {
+			in(this.second, propagation, () -> {
 				lock();
 				this.bank.write();
 			});
 			assertKept();
 		});
 		assertThat(this.bank.written()).isOne();
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { NOT_SUPPORTED, NESTED })
+	@Tag("early-release")
+	void f25LockThatIsTakenInsideTheInnerManagersTransactionIsKeptUntilTheOuterOneCommits(int propagation) {
+		in(this.first, REQUIRED, () -> {
+			in(this.second, REQUIRED, () -> {
+				in(this.second, propagation, this::lock);
+				assertKept();
+			});
+			assertKept();
+			in(this.second, propagation, this::lock);
+			assertKept();
+		});
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { NOT_SUPPORTED, REQUIRES_NEW })
+	void f25LockThatIsTakenWhileTheOuterTransactionIsSuspendedIsKeptUntilTheInnerOneCommits(int propagation) {
+		in(this.first, REQUIRED, () -> {
+			in(this.second, REQUIRED, () -> {
+				in(this.first, propagation, this::lock);
+				assertKept();
+			});
+			assertThat(this.bank.isFree("a")).isTrue();
+		});
 	}
 
 	@Test
@@ -108,113 +139,13 @@ class SeveralTransactionManagersTests {
 	}
 
 	@Test
-	void f25NewTransactionOfTheOtherManagerLeavesTheLockToTheOuterOne() {
-		in(this.first, REQUIRED, () -> {
-			in(this.second, REQUIRES_NEW, this::lock);
-			assertKept();
-		});
-	}
-
-	@Test
-	void f25NotSupportedOfTheOtherManagerLeavesTheLockToTheOuterOne() {
-		in(this.first, REQUIRED, () -> {
-			in(this.second, NOT_SUPPORTED, this::lock);
-			assertKept();
-			in(this.second, REQUIRED, () -> {
-				assertKept();
-				in(this.second, NOT_SUPPORTED, this::lockAgain);
-			});
-			assertKept();
-		});
-	}
-
-	@Test
-	@Tag("early-release")
-	void f25NotSupportedOfTheInnerManagerLeavesTheLockToTheOuterOne() {
-		in(this.first, REQUIRED, () -> {
-			in(this.second, REQUIRED, () -> in(this.second, NOT_SUPPORTED, () -> {
-				lock();
-				this.bank.write();
-			}));
-			assertKept();
-		});
-		assertThat(this.bank.written()).isOne();
-	}
-
-	@Test
-	void f25NotSupportedOfTheOuterManagerLeavesTheLockToTheInnerOne() {
-		in(this.first, REQUIRED, () -> {
-			in(this.second, REQUIRED, () -> {
-				in(this.first, NOT_SUPPORTED, this::lock);
-				assertKept();
-			});
-			assertThat(this.bank.isFree("a")).isTrue();
-		});
-	}
-
-	@Test
-	void f25NewTransactionOfTheOuterManagerLeavesTheLockToTheInnerOne() {
-		in(this.first, REQUIRED, () -> {
-			in(this.second, REQUIRED, () -> {
-				in(this.first, REQUIRES_NEW, this::lock);
-				assertKept();
-			});
-			assertThat(this.bank.isFree("a")).isTrue();
-		});
-	}
-
-	@Test
-	void f25SavepointOfTheInnerManagerLeavesTheLockToTheOuterOne() {
-		in(this.first, REQUIRED, () -> {
-			in(this.second, REQUIRED, () -> {
-				in(this.second, NESTED, this::lock);
-				assertKept();
-			});
-			assertKept();
-			in(this.second, NESTED, this::lockAgain);
-			assertKept();
-		});
-	}
-
-	@Test
 	void f25LockIsKeptThroughThreeManagers() {
-		JdbcConnectionPool database = JdbcConnectionPool.create("jdbc:h2:mem:" + System.nanoTime(), "sa", "");
-		try {
-			PlatformTransactionManager innermost = this.bank.known(new JdbcTransactionManager(database));
-			in(this.first, REQUIRED, () -> {
-				in(this.second, REQUIRED, () -> {
-					in(innermost, REQUIRED, this::lock);
-					assertKept();
-				});
-				assertKept();
-			});
-		}
-		finally {
-			database.dispose();
-		}
-	}
-
-	@Test
-	void f25LockIsKeptUntilTheCommitIsVisible() {
-		List<Boolean> free = new ArrayList<>();
-		in(this.first, REQUIRED, () -> {
-			in(this.second, REQUIRED, this::lock);
-			TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
-				@Override
-				public void afterCommit() {
-					free.add(SeveralTransactionManagersTests.this.bank.isFree("a"));
-				}
-			});
-		});
-		assertThat(free).containsExactly(false);
-	}
-
-	@Test
-	void lockThatIsTakenAfterTheInnerTransactionBelongsToTheOuterOne() {
+		PlatformTransactionManager innermost = this.bank.known(new PlainTransactionManager());
 		in(this.first, REQUIRED, () -> {
 			in(this.second, REQUIRED, () -> {
+				in(innermost, REQUIRED, this::lock);
+				assertKept();
 			});
-			lock();
 			assertKept();
 		});
 	}
@@ -238,14 +169,6 @@ class SeveralTransactionManagersTests {
 				assertThat(this.bank.isFree("a")).isTrue();
 			});
 		})));
-	}
-
-	@Test
-	void lockWithoutTransactionEndsWithItsCall() {
-		in(this.first, SUPPORTS, () -> in(this.second, NOT_SUPPORTED, () -> {
-			lock();
-			assertThat(this.bank.isFree("a")).isTrue();
-		}));
 	}
 
 	@Test
@@ -356,11 +279,6 @@ class SeveralTransactionManagersTests {
 	private void lock() {
 		this.bank.locks.executeWithoutResult(LockRequest.of("a"), (lock) -> {
 		});
-	}
-
-	private void lockAgain() {
-		assertKept();
-		lock();
 	}
 
 	private void assertKept() {
