@@ -4,9 +4,14 @@ import java.time.Duration;
 import java.util.Date;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 import io.github.lockspring.internal.LabelledRequest;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -72,47 +77,30 @@ class LockRequestTests {
 		assertThat(REQUEST.renew(false).ttl(TTL).onLost(OnLost.INTERRUPT).isRenewed()).isFalse();
 	}
 
-	@Test
-	void optionsOutOfTheirBoundsAreRefused() {
-		assertThatIllegalArgumentException().isThrownBy(() -> REQUEST.ttl(Duration.ofMillis(99)))
-			.withMessageContaining("ttl")
-			.withMessageContaining("Give at least 100ms");
-		assertThatIllegalArgumentException().isThrownBy(() -> REQUEST.waitTime(Duration.ofMillis(-1)))
-			.withMessageContaining("waitTime")
-			.withMessageContaining("cannot be negative");
-		assertThatIllegalArgumentException().isThrownBy(() -> REQUEST.minHold(Duration.ofDays(366)))
-			.withMessageContaining("minHold")
-			.withMessageContaining("Give at most 365d");
-		assertThatIllegalArgumentException().isThrownBy(() -> REQUEST.maxHold(Duration.ofMillis(299)))
-			.withMessageContaining("maxHold")
-			.withMessageContaining("Give at least 300ms");
+	@ParameterizedTest
+	@MethodSource
+	void whatIsWrongIsRefused(String problem, ThrowingCallable request) {
+		assertThatIllegalArgumentException().isThrownBy(request).withMessageContaining(problem);
 	}
 
-	@Test
-	void nullIsNoOption() {
-		assertThatIllegalArgumentException().isThrownBy(() -> REQUEST.ttl(null))
-			.withMessageContaining("ttl must not be null");
+	static Stream<Arguments> whatIsWrongIsRefused() {
+		return Stream.of(wrong("ttl must not be null", () -> REQUEST.ttl(null)),
+				wrong("Give at least 100ms", () -> REQUEST.ttl(Duration.ofMillis(99))),
+				wrong("cannot be negative", () -> REQUEST.waitTime(Duration.ofMillis(-1))),
+				wrong("Give at most 365d", () -> REQUEST.minHold(Duration.ofDays(366))),
+				wrong("Give at least 300ms", () -> REQUEST.maxHold(Duration.ofMillis(299))),
+				wrong("must not be null or empty", () -> LockRequest.of("")),
+				wrong("'order' is an empty text", () -> LockRequest.of("order", "")),
+				wrong("'order' is null", () -> LockRequest.of("order", Optional.empty())),
+				wrong("Use LockRequest.ofKeys", () -> LockRequest.of("order", List.of(1))),
+				wrong("type Object, whose toString() names an object", () -> LockRequest.of("order", new Object())),
+				wrong("depends on the time zone", () -> LockRequest.of("order", new Date())),
+				wrong("name of a lock must not be null or empty", () -> LockRequest.of("", 42)),
+				wrong("at least one key", () -> LockRequest.ofKeys("order", List.of())));
 	}
 
-	@Test
-	void keysThatIdentifyNothingAreRefused() {
-		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.of(""))
-			.withMessageContaining("must not be null or empty");
-		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.of("order", ""))
-			.withMessageContaining("'order' is an empty text");
-		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.of("order", Optional.empty()))
-			.withMessageContaining("'order' is null");
-		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.of("order", List.of(1)))
-			.withMessageContaining("Use LockRequest.ofKeys");
-		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.of("order", new Object()))
-			.withMessageContaining("type Object, whose toString() names an object")
-			.withMessageContaining("such as its id");
-		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.of("order", new Date()))
-			.withMessageContaining("depends on the time zone");
-		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.of("", 42))
-			.withMessageContaining("name of a lock must not be null or empty");
-		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.ofKeys("order", List.of()))
-			.withMessageContaining("at least one key");
+	private static Arguments wrong(String problem, ThrowingCallable request) {
+		return Arguments.of(problem, request);
 	}
 
 	@Test

@@ -1,12 +1,12 @@
 package io.github.lockspring.internal.queue;
 
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -111,7 +111,7 @@ class QueueLockStoreTests {
 	void watchThatFailedIsBegunAgainByTheNextAttempt() {
 		openInbox();
 		assertThat(acquire(this.holder)).isInstanceOf(Acquired.class);
-		this.server.failingWatches.set(1);
+		this.server.failing.put("watch", 1);
 		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> acquire(this.waiter));
 		assertThat(acquire(this.waiter)).isInstanceOf(Busy.class);
 		release(this.holder);
@@ -133,7 +133,7 @@ class QueueLockStoreTests {
 	@Test
 	void waiterWhoseReleaseFailedLeavesByItself() {
 		waitBehindTheHolder();
-		this.server.failingRemovals.set(2);
+		this.server.failing.put("remove", 2);
 		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> release(this.waiter));
 		assertThat(tokens()).contains(this.waiter.toString());
 		await().atMost(TIMEOUT).until(() -> !tokens().contains(this.waiter.toString()));
@@ -142,9 +142,9 @@ class QueueLockStoreTests {
 
 	@Test
 	void entryThatNothingIsKnownOfIsRemovedAlsoWhenItsReleaseFails() {
-		this.server.lostAdditions.set(1);
+		this.server.failing.put("add", 1);
 		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> acquire(this.waiter));
-		this.server.failingSearches.set(2);
+		this.server.failing.put("find", 2);
 		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> release(this.waiter));
 		assertThat(tokens()).containsExactly(this.waiter.toString());
 		await().atMost(TIMEOUT).until(() -> tokens().isEmpty());
@@ -155,7 +155,7 @@ class QueueLockStoreTests {
 		OwnerToken leaving = new OwnerToken(WAITER, 2, 5000);
 		waitBehindTheHolder();
 		assertThat(acquire(leaving)).isInstanceOf(Busy.class);
-		this.server.failingRemovals.set(2);
+		this.server.failing.put("remove", 2);
 		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> release(this.waiter));
 		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> release(leaving));
 		release(this.holder);
@@ -221,16 +221,11 @@ class QueueLockStoreTests {
 	/** Entries of this process, kept for ever. */
 	private static final class MemoryServer implements EntryServer {
 
+		/** In the order of their additions. */
 		final List<MemoryEntry> entries = new CopyOnWriteArrayList<>();
 
-		final AtomicInteger failingWatches = new AtomicInteger();
-
-		final AtomicInteger failingRemovals = new AtomicInteger();
-
-		final AtomicInteger failingSearches = new AtomicInteger();
-
-		/** Carried out, without an answer. */
-		final AtomicInteger lostAdditions = new AtomicInteger();
+		/** How many requests will fail; an addition is carried out and has no answer. */
+		final Map<String, Integer> failing = new ConcurrentHashMap<>();
 
 		/** When renewals are answered. */
 		volatile CompletableFuture<Boolean> renewals = CompletableFuture.completedFuture(true);
@@ -258,37 +253,30 @@ class QueueLockStoreTests {
 
 		@Override
 		public CompletionStage<Added> add(String key, OwnerToken token, boolean repeated, long ttlMillis, String text) {
-			MemoryEntry entry = this.entries.stream()
-				.filter((each) -> each.token.equals(token.toString()))
-				.findFirst()
-				.orElseGet(() -> new MemoryEntry(token.toString(), this.order.incrementAndGet(), text));
+			MemoryEntry entry = entry(token).orElseGet(() -> new MemoryEntry(token.toString(),
+					this.order.incrementAndGet(), text, new CopyOnWriteArrayList<>()));
 			if (!this.entries.contains(entry)) {
 				this.entries.add(entry);
 			}
-			if (this.lostAdditions.getAndDecrement() > 0) {
-				return failed();
-			}
-			return done(new Added(entry, sorted()));
+			return (fails("add")) ? failed() : done(new Added(entry, List.copyOf(this.entries)));
 		}
 
-		private List<MemoryEntry> sorted() {
-			List<MemoryEntry> sorted = new ArrayList<>(this.entries);
-			sorted.sort(Comparator.comparingLong(MemoryEntry::order));
-			return sorted;
+		private Optional<MemoryEntry> entry(OwnerToken token) {
+			return this.entries.stream().filter((each) -> each.token.equals(token.toString())).findFirst();
+		}
+
+		private boolean fails(String request) {
+			return this.failing.getOrDefault(request, 0) > 0 && this.failing.merge(request, -1, Integer::sum) >= 0;
 		}
 
 		@Override
 		public CompletionStage<List<? extends Entry>> list(String key) {
-			return done(sorted());
+			return done(List.copyOf(this.entries));
 		}
 
 		@Override
 		public CompletionStage<Entry.@Nullable Own> find(String key, OwnerToken token) {
-			return (this.failingSearches.getAndDecrement() > 0) ? failed()
-					: done(this.entries.stream()
-						.filter((each) -> each.token.equals(token.toString()))
-						.findFirst()
-						.orElse(null));
+			return (fails("find")) ? failed() : done(entry(token).orElse(null));
 		}
 
 		@Override
@@ -300,7 +288,7 @@ class QueueLockStoreTests {
 
 		@Override
 		public CompletionStage<Optional<Entry.Content>> watch(Entry entry, Entry.Own waiter, Runnable gone) {
-			if (this.failingWatches.getAndDecrement() > 0) {
+			if (fails("watch")) {
 				return failed();
 			}
 			((MemoryEntry) entry).gone.add(gone);
@@ -314,7 +302,7 @@ class QueueLockStoreTests {
 
 		@Override
 		public CompletionStage<Boolean> remove(Entry entry) {
-			if (this.failingRemovals.getAndDecrement() > 0) {
+			if (fails("remove")) {
 				return failed();
 			}
 			return this.removals.thenApply((carriedOut) -> {
@@ -360,35 +348,11 @@ class QueueLockStoreTests {
 	}
 
 	/** An entry that lasts until it is removed. */
-	private static final class MemoryEntry implements Entry.Own {
-
-		final String token;
-
-		final long order;
-
-		final String text;
-
-		final List<Runnable> gone = new CopyOnWriteArrayList<>();
-
-		MemoryEntry(String token, long order, String text) {
-			this.token = token;
-			this.order = order;
-			this.text = text;
-		}
-
-		@Override
-		public String token() {
-			return this.token;
-		}
+	private record MemoryEntry(String token, long order, String text, List<Runnable> gone) implements Entry.Own {
 
 		@Override
 		public String id() {
 			return this.token;
-		}
-
-		@Override
-		public long order() {
-			return this.order;
 		}
 
 		@Override
