@@ -1,8 +1,9 @@
 package io.github.lockspring.internal.aop;
 
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Callable;
 
-import org.aopalliance.intercept.MethodInterceptor;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.aop.framework.ProxyFactory;
@@ -12,61 +13,26 @@ import org.springframework.aop.support.DelegatingIntroductionInterceptor;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Which classes count for a bean behind proxies.
+ * Tests for {@link ProxyChain}.
  */
 class ProxyChainTests {
 
-	private static ProxyFactory proxy(Class<?>... interfaces) {
-		ProxyFactory factory = new ProxyFactory();
-		factory.setInterfaces(interfaces);
-		factory.setTarget(new Orders());
-		return factory;
-	}
+	private final ProxyFactory factory = new ProxyFactory(new ArrayList<>());
 
 	@Test
 	void proxyThatHandlesCallsItselfCounts() {
-		ProxyFactory factory = proxy(Shop.class, Named.class);
-		factory.addAdvice((MethodInterceptor) (invocation) -> "handled");
-		Object bean = factory.getProxy();
-		assertThat(ProxyChain.typesOf(bean)).isEqualTo(List.of(Orders.class, bean.getClass()));
+		this.factory.addInterface(Callable.class);
+		Object bean = this.factory.getProxy();
+		assertThat(ProxyChain.typesOf(bean)).isEqualTo(List.of(ArrayList.class, bean.getClass()));
 	}
 
 	@Test
 	void interfaceThatAnAdvisorIntroducesDoesNotMakeItCount() {
-		ProxyFactory factory = proxy(Shop.class);
-		factory.addAdvisor(new DefaultIntroductionAdvisor(new Names(), Named.class));
-		Object bean = factory.getProxy();
-		assertThat(bean).isInstanceOf(Named.class);
-		assertThat(ProxyChain.typesOf(bean)).isEqualTo(List.of(Orders.class));
-	}
-
-	interface Shop {
-
-		void ship();
-
-	}
-
-	interface Named {
-
-		String name();
-
-	}
-
-	static class Orders implements Shop {
-
-		@Override
-		public void ship() {
-		}
-
-	}
-
-	static class Names extends DelegatingIntroductionInterceptor implements Named {
-
-		@Override
-		public String name() {
-			return "orders";
-		}
-
+		Callable<String> introduced = () -> "";
+		this.factory.addAdvisor(
+				new DefaultIntroductionAdvisor(new DelegatingIntroductionInterceptor(introduced), Callable.class));
+		assertThat(this.factory.getProxy()).isInstanceOf(Callable.class);
+		assertThat(ProxyChain.typesOf(this.factory.getProxy())).isEqualTo(List.of(ArrayList.class));
 	}
 
 }

@@ -32,15 +32,16 @@ class LockExpressionValidatorTests {
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', quoteCharacter = '"',
 			value = { "#order.id | 7", "#p0.id + '/' + #a0.customer.name | 7/Ann", "#order.customer.name.length() | 3",
-					"#order.customer.vip | true", "#order.customer.name.bytes.length | 3", "#ids.![#this] | 7,8",
-					"#ids.?[#this != #order.id] | 8", "#orders[first].id | 9", "#orders['first'].id | 9",
-					"#order?.id ?: 'none' | 7", "{#order.id, 'x'} | 7,x", "#root.args[0].id | 7",
-					"#root.method.name + #order.id | run7", "#root.target.class.simpleName + #order.id | Service7",
-					"@service.of(#order.id) | of 7", "T(java.time.LocalDate).EPOCH.toString() | 1970-01-01",
-					"new String(#order.id) | 7", "'nightly-report' | nightly-report", "'a' + 'b' | ab",
-					"'order:' + #order.id | order:7", "{'order:' + #order.id, 'b'} | b,order:7",
-					"'a#{b}' + #order.id | a#{b}7", "{a: #order.id}['a'] | 7",
-					"#ids.contains(#order.id) ? 'a' : 'b' | a", "#orders.?[value.id == '9'].keySet() | first" })
+					"#order.customer.vip | true", "#order.customer.name.bytes.length | 3",
+					"#orders.values().!['order:' + id] | order:9", "#ids.?[#this != #order.id] | 8",
+					"#orders[first].id | 9", "#orders['first'].id | 9", "#order?.id ?: 'none' | 7",
+					"{#order.id, 'x'} | 7,x", "#root.args[0].id | 7", "#root.method.name + #order.id | run7",
+					"#root.target.class.simpleName + #order.id | Service7", "@service.of(#order.id) | of 7",
+					"T(java.time.LocalDate).EPOCH.toString() | 1970-01-01", "new String(#order.id) | 7",
+					"'nightly-report' | nightly-report", "'a' + 'b' | ab", "'order:' + #order.id | order:7",
+					"{'order:' + #order.id, 'b'} | b,order:7", "'a#{b}' + #order.id | a#{b}7",
+					"{a: #order.id}['a'] | 7", "#ids.contains(#order.id) ? 'a' : 'b' | a",
+					"#orders.?[value.id == '9'].keySet() | first" })
 	void evaluatesKey(String key, String expected) {
 		try (AnnotationConfigApplicationContext context = LockContexts
 			.start(LockContexts.properties(Map.of("key", key), Service.class))) {

@@ -21,7 +21,6 @@ import java.util.stream.Stream;
 
 import io.github.lockspring.DistributedLock;
 import io.github.lockspring.internal.base.LockOptions;
-import org.assertj.core.api.ThrowableAssert;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -34,6 +33,7 @@ import org.springframework.context.annotation.AnnotationConfigApplicationContext
 import org.springframework.expression.EvaluationException;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.junit.jupiter.api.Named.named;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
@@ -90,18 +90,6 @@ public class LockKeyTests {
 	}
 
 	@Test
-	void locksEachElementOfProjection() {
-		this.keys.projection(List.of(new Order("1"), new Order("2")));
-		assertThat(this.locks.lastKeys()).containsExactly("order:1", "order:2");
-	}
-
-	@Test
-	void locksKeysOfTwoKinds() {
-		this.keys.twoKinds("7", "ann");
-		assertThat(this.locks.lastKeys()).containsExactly("customer:ann", "order:7");
-	}
-
-	@Test
 	void joinsTextAndValuesAsTheExpressionDoes() {
 		this.keys.joined(new Order("42"), 7L, TimeUnit.DAYS);
 		assertThat(this.locks.lastKeys()).containsExactly("order:42/10/DAYS");
@@ -110,33 +98,41 @@ public class LockKeyTests {
 	}
 
 	@Test
-	void f28NullIsNoPartOfAKeyEither() {
-		assertThat(failure(() -> this.keys.joined(new Order("42"), 7L, null))).hasMessageContainingAll(
-				"Keys.joined(Order, Long, Object)",
-				"key = \"'order:' + #order.id + '/' + (#number + 3) + '/' + #value\"", ": #value: it gives null. ",
-				"LockTemplate.execute inside an if");
-		assertThat(failure(() -> this.keys.twoKinds("7", null))).hasMessageContaining("#customer: it gives null");
-		assertThat(failure(() -> this.keys.twoKinds("", "ann"))).hasMessageContaining("#order: it gives an empty text");
-		assertThat(failure(() -> this.keys.joined(null, 7L, "x")))
-			.hasMessageContaining("#order.id: it reads a value of null");
+	void f28RefusalOfAPartNamesTheWholeKeyAndThePart() {
+		assertThatIllegalArgumentException().isThrownBy(() -> this.keys.joined(new Order("42"), 7L, null))
+			.withMessageContainingAll("Keys.joined(Order, Long, Object)",
+					"key = \"'order:' + #order.id + '/' + (#number + 3) + '/' + #value\"", ": #value: it gives null. ",
+					"LockTemplate.execute inside an if");
+		assertThatIllegalArgumentException().isThrownBy(() -> this.keys.joined(null, 7L, "x"))
+			.withMessageContaining("#order.id: it reads a value of null");
 	}
 
-	@Test
-	void f28ValuesWithoutTextAreNoPartsOfAKey() {
-		Order order = new Order("42");
-		assertThat(failure(() -> this.keys.joined(order, 7L, order)))
-			.hasMessageContainingAll("#value: it gives an object", "names an object", "such as its id");
-		assertThat(failure(() -> this.keys.joined(order, 7L, new Date(0)))).hasMessageContaining("time zone");
-		for (Object several : List.of(List.of("a"), new int[] { 1 })) {
-			assertThat(failure(() -> this.keys.joined(order, 7L, several))).hasMessageContainingAll(
-					"#value: it gives a collection, which is joined as a whole", "as in #value.!['order:' + #this]");
-		}
-		assertThat(failure(() -> this.keys.list(List.of("a"))))
-			.hasMessageContaining("#value: it gives a collection inside");
+	@ParameterizedTest
+	@MethodSource
+	void f28PartThatIdentifiesNothingIsRefused(@Nullable Object part, String problem) {
+		assertThatIllegalArgumentException().isThrownBy(() -> this.keys.joined(new Order("42"), 7L, part))
+			.withMessageContaining("#value: " + problem);
 	}
 
-	private static IllegalArgumentException failure(ThrowableAssert.ThrowingCallable call) {
-		return catchThrowableOfType(IllegalArgumentException.class, call);
+	static Stream<Arguments> f28PartThatIdentifiesNothingIsRefused() {
+		return Stream.of(
+				arguments(new Order("1"), "it gives an object of the type Order, whose toString() names an object"),
+				arguments(new Date(0),
+						"it gives an object of the type Date, whose toString() depends on the time zone"),
+				arguments(List.of("a"), "it gives a collection, which is joined as a whole"),
+				arguments(new int[] { 1 }, "it gives a collection, which is joined as a whole"));
+	}
+
+	@ParameterizedTest
+	@MethodSource
+	void f28ElementThatIdentifiesNothingIsRefused(@Nullable Object element, String problem) {
+		assertThatIllegalArgumentException().isThrownBy(() -> this.keys.list(element))
+			.withMessageContaining("#value: " + problem);
+	}
+
+	static Stream<Arguments> f28ElementThatIdentifiesNothingIsRefused() {
+		return Stream.of(arguments(null, "it gives null"), arguments("", "it gives an empty text"),
+				arguments(List.of("a"), "it gives a collection inside"));
 	}
 
 	@Test
@@ -284,7 +280,7 @@ public class LockKeyTests {
 			this.keys.dynamic(new Order("a" + i));
 			assertThat(this.locks.lastKeys()).containsExactly("a" + i);
 		}
-		this.keys.dynamic(new OtherOrder(7));
+		this.keys.dynamic(new Parcel("7", ""));
 		assertThat(this.locks.lastKeys()).containsExactly("7");
 		this.keys.dynamic(new Order("z"));
 		assertThat(this.locks.lastKeys()).containsExactly("z");
@@ -301,31 +297,13 @@ public class LockKeyTests {
 
 	public static class Order {
 
-		private String id;
+		private final String id;
 
 		Order(String id) {
 			this.id = id;
 		}
 
-		public void setId(String id) {
-			this.id = id;
-		}
-
 		public String getId() {
-			return this.id;
-		}
-
-	}
-
-	public static class OtherOrder {
-
-		private final int id;
-
-		OtherOrder(int id) {
-			this.id = id;
-		}
-
-		public int getId() {
 			return this.id;
 		}
 
@@ -402,20 +380,12 @@ public class LockKeyTests {
 		public void named(String id) {
 		}
 
-		@DistributedLock(key = "#orders.!['order:' + id]")
-		public void projection(List<Order> orders) {
-		}
-
-		@DistributedLock(key = "{'order:' + #order, 'customer:' + #customer}")
-		public void twoKinds(String order, @Nullable String customer) {
-		}
-
 		@DistributedLock(key = "'order:' + #order.id + '/' + (#number + 3) + '/' + #value")
 		public void joined(@Nullable Order order, Long number, @Nullable Object value) {
 		}
 
 		@DistributedLock(key = "{'a', #value}")
-		public void list(Object value) {
+		public void list(@Nullable Object value) {
 		}
 
 		@DistributedLock(name = "a:b", key = "#id")

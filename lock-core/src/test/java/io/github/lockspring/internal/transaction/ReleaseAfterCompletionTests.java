@@ -126,27 +126,6 @@ class ReleaseAfterCompletionTests {
 	}
 
 	@Test
-	void lockOfNewTransactionEndsWithThat() {
-		this.bank.transaction().executeWithoutResult((outer) -> {
-			this.bank.locks.executeWithoutResult(A, (lock) -> this.bank.write());
-			requiresNew((inner) -> lock(LockRequest.of("b")));
-			assertThat(this.bank.isFree("b")).isTrue();
-			assertThat(this.bank.isFree("a")).isFalse();
-		});
-	}
-
-	@Test
-	void savepointThatIsRolledBackKeepsTheLock() {
-		this.bank.transaction().executeWithoutResult((outer) -> {
-			this.bank.transaction(TransactionDefinition.PROPAGATION_NESTED).executeWithoutResult((nested) -> {
-				this.bank.locks.executeWithoutResult(A, (lock) -> this.bank.write());
-				nested.setRollbackOnly();
-			});
-			assertThat(this.bank.isFree("a")).isFalse();
-		});
-	}
-
-	@Test
 	void scopeWithoutTransactionIsNone() {
 		this.bank.transaction(TransactionDefinition.PROPAGATION_SUPPORTS).executeWithoutResult((status) -> {
 			assertThat(TransactionSynchronizationManager.isSynchronizationActive()).isTrue();

@@ -119,15 +119,6 @@ class SeveralTransactionManagersTests {
 	}
 
 	@Test
-	void f25LockOfTheInnerManagersTransactionIsKeptUntilTheOuterOneIsRolledBack() {
-		assertThatIllegalStateException().isThrownBy(() -> in(this.first, REQUIRED, () -> {
-			in(this.second, REQUIRED, this::lock);
-			assertKept();
-			throw new IllegalStateException();
-		}));
-	}
-
-	@Test
 	void f25LockIsKeptIfTheInnerManagersTransactionIsRolledBack() {
 		in(this.first, REQUIRED, () -> {
 			assertThatIllegalStateException().isThrownBy(() -> in(this.second, REQUIRED, () -> {
