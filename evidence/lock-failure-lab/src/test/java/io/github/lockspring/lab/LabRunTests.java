@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Predicate;
 
 import io.github.lockspring.lab.history.Code;
@@ -90,33 +91,26 @@ class LabRunTests {
 
 	@Test
 	void secondLabRunsBesideTheFirstAndLeavesNothing() {
+		RecipeInfo recipe = Catalogue.recipe("select-for-update").orElseThrow();
 		Lab other = new Lab();
-		Path directory;
-		List<ProcessHandle> children;
+		Path directory = other.directory();
+		List<Long> processes;
 		try {
-			LabRun here = begin(Catalogue.recipe("select-for-update").orElseThrow(), "none", lab);
-			LabRun there = runUntil(Catalogue.recipe("select-for-update").orElseThrow(), "none", other,
-					LabRunTests::isSafe);
+			LabRun here = begin(recipe, "none", lab);
+			LabRun there = runUntil(recipe, "none", other, LabRunTests::isSafe);
 			if (!isSafe(verdict(here))) {
-				here = runUntil(Catalogue.recipe("select-for-update").orElseThrow(), "none", lab, LabRunTests::isSafe);
+				here = runUntil(recipe, "none", LabRunTests::isSafe);
 			}
 			assertThat(verdict(here).code()).isEqualTo(Code.SAFE);
 			assertThat(verdict(there).code()).isEqualTo(Code.SAFE);
-			directory = other.directory();
-			children = ProcessHandle.current()
-				.descendants()
-				.filter((child) -> there.state(false)
-					.lanes()
-					.stream()
-					.anyMatch((lane) -> lane.pid() != null && lane.pid() == child.pid()))
-				.toList();
-			assertThat(children).isNotEmpty();
+			processes = there.state(false).lanes().stream().map(RunState.Lane::pid).filter(Objects::nonNull).toList();
+			assertThat(processes).isNotEmpty();
 			assertThat(directory).exists();
 		}
 		finally {
 			other.close();
 		}
-		await().until(() -> children.stream().noneMatch(ProcessHandle::isAlive));
+		await().until(() -> processes.stream().flatMap((pid) -> ProcessHandle.of(pid).stream()).toList().isEmpty());
 		await().until(() -> Files.notExists(directory));
 	}
 

@@ -90,7 +90,8 @@ class EmbeddedRedisTests {
 			.contains("spring.data.redis");
 	}
 
-	private static MockEnvironment prepared(String property, String value) {
+	/** As a shop in this JVM would. */
+	static MockEnvironment prepared(String property, String value) {
 		MockEnvironment environment = new MockEnvironment().withProperty(property, value)
 			.withProperty("spring.data.redis.timeout", "2s");
 		new EmbeddedRedis().onApplicationEvent(new ApplicationEnvironmentPreparedEvent(new DefaultBootstrapContext(),

@@ -2,7 +2,6 @@ package io.github.lockspring.lab.experiment;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.lockspring.testsupport.redis.RedisServer;
@@ -10,10 +9,6 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-import org.springframework.boot.SpringApplication;
-import org.springframework.boot.bootstrap.DefaultBootstrapContext;
-import org.springframework.boot.context.event.ApplicationEnvironmentPreparedEvent;
-import org.springframework.mock.env.MockEnvironment;
 import org.springframework.web.server.ResponseStatusException;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -31,14 +26,7 @@ class ExperimentsTests {
 
 	@BeforeAll
 	static void startRedis() {
-		startRedis(PORT);
-	}
-
-	/** Lets an instance of the shop in this JVM start its Redis. */
-	static void startRedis(int port) {
-		MockEnvironment environment = new MockEnvironment().withProperty("lab.redis.port", String.valueOf(port));
-		new EmbeddedRedis().onApplicationEvent(new ApplicationEnvironmentPreparedEvent(new DefaultBootstrapContext(),
-				new SpringApplication(), new String[0], environment));
+		EmbeddedRedisTests.prepared("lab.redis.port", String.valueOf(PORT));
 	}
 
 	@AfterAll
@@ -48,28 +36,12 @@ class ExperimentsTests {
 	}
 
 	@Test
-	void redisIsStoppedAndContinuesThenIsKilledAndComesBack() {
-		// again, if a busy machine comes too late to see it
-		await().ignoreExceptions().until(this::stopsAndRefusesAnother);
-		await().until(() -> EmbeddedRedis.answersPing(PORT));
-		long first = EmbeddedRedis.process().orElseThrow().pid();
-		await().ignoreExceptions().until(() -> this.experiments.kill("redis").containsKey("killed"));
-		await().until(() -> EmbeddedRedis.process().filter((server) -> server.pid() != first).isPresent());
-		await().until(() -> EmbeddedRedis.answersPing(PORT));
-	}
-
-	/** Whether a second experiment is refused, and the first one seen, in two seconds. */
-	private boolean stopsAndRefusesAnother() throws IOException {
-		long redis = EmbeddedRedis.process().orElseThrow().pid();
-		this.experiments.stop("redis", 2);
-		long begin = System.nanoTime();
-		boolean stopped = false;
-		while (!stopped && System.nanoTime() - begin < TimeUnit.SECONDS.toNanos(3)) {
-			stopped = state(redis).startsWith("T");
-		}
+	void secondExperimentIsRefusedUntilTheFirstIsOver() {
+		this.experiments.stop("redis", 5);
 		assertThatExceptionOfType(ResponseStatusException.class).isThrownBy(() -> this.experiments.kill("redis"))
 			.withMessageContaining("Another experiment is going on");
-		return stopped;
+		await().ignoreExceptions().until(() -> this.experiments.stop("redis", 1).containsKey("stopped"));
+		await().until(() -> EmbeddedRedis.answersPing(PORT));
 	}
 
 	/** So that no experiment leaves a process that stands for ever. */

@@ -30,7 +30,7 @@ class LabConnectionTests {
 	@BeforeEach
 	void openLab() throws IOException {
 		// none that the system gives to a client while the lab is away
-		this.lab = new LabStub(RedisServer.freePort(), 0.2);
+		this.lab = new LabStub(RedisServer.freePort());
 	}
 
 	@AfterEach
@@ -40,7 +40,7 @@ class LabConnectionTests {
 
 	@Test
 	void connectsAgainWhenTheSampleIsBackAndForgetsItsRuns() throws IOException {
-		this.lab.holdRunsFrom(2);
+		this.lab.hold();
 		this.lab.add("set-nx-del-stopped.json");
 		browser.open(this.lab.url());
 		browser.awaitText("#matrix-state", "1 of ");
@@ -49,7 +49,7 @@ class LabConnectionTests {
 		this.lab.close();
 		browser.awaitText("#live", "Reconnecting");
 		assertThat(browser.isShown("#timeline")).isTrue();
-		this.lab = new LabStub(this.lab.port(), 0.2);
+		this.lab = new LabStub(this.lab.port());
 		browser.awaitText("#live", "Live");
 		browser.awaitText("#trouble", "Run r2 is not there any more");
 		browser.awaitText("#matrix-state", "0 of ");
@@ -76,12 +76,12 @@ class LabConnectionTests {
 			other.open(this.lab.url());
 			browser.awaitShown("#matrix button");
 			other.awaitShown("#matrix button");
-			this.lab.holdRunsFrom(1);
+			this.lab.hold();
 			browser.click("#run");
 			other.awaitText("#verdict-text", "Running");
 			other.click("#cancel");
 			browser.awaitText("#verdict-text", "Cancelled");
-			this.lab.holdRunsFrom(Integer.MAX_VALUE);
+			this.lab.release();
 			other.awaitText("#verdict-text", "Cancelled");
 			other.click("#run");
 			other.awaitText("#verdict-text", "Sold twice");

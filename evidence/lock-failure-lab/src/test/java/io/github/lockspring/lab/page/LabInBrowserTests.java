@@ -8,9 +8,6 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
@@ -96,23 +93,6 @@ class LabInBrowserTests {
 		// which verdict: a machine that is too busy for a lease of a second has its own
 		assertThat(browser.texts(cells + ":not(.unknown)").subList(0, 2)).doesNotContain("Cancelled");
 		browser.awaitText("#verdict-text", "Cancelled");
-	}
-
-	/** The main failure of each published recipe, which takes a minute: by request. */
-	@ParameterizedTest
-	@EnabledIfSystemProperty(named = "lab.recipes", matches = "all", disabledReason = "-Dlab.recipes=all runs them")
-	@CsvSource({ "setnx-expire-del, killed, Stuck", "setnx-getset, clock-jump, Sold twice",
-			"compare-in-client, release-late, Sold twice", "compare-and-delete, work-outlasts, Sold twice",
-			"blind-renewal, renewal-starved, Sold twice", "orphan-renewal, work-fails, Stuck",
-			"replica, replica-promoted, Sold twice", "copied-redlock, node-restarted, Sold twice",
-			"select-for-update, stopped, Stuck", "version-column, stopped, Refused",
-			"lockspring, redis-restarted, as expected", "lockspring-fenced, stopped, Refused" })
-	void everyRecipeFailsInItsWay(String recipe, String fault, String verdict) {
-		run(recipe, fault);
-		await().untilAsserted(() -> assertThat(String.join(" ", browser.texts("#verdict-text, #verdict-expected")))
-			.contains(verdict));
-		assertThat(browser.count(".tl-fault") + browser.count(".tl-bar")).isPositive();
-		assertThat(browser.isShown("#why .sentences p")).isTrue();
 	}
 
 	private void run(String recipe, String fault) {

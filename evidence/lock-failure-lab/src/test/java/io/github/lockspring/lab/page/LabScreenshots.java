@@ -1,17 +1,9 @@
 package io.github.lockspring.lab.page;
 
-import java.awt.image.BufferedImage;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
-
-import javax.imageio.IIOImage;
-import javax.imageio.ImageIO;
-import javax.imageio.ImageWriteParam;
-import javax.imageio.ImageWriter;
-import javax.imageio.stream.ImageOutputStream;
 
 import io.github.lockspring.testsupport.browser.Browser;
 import io.github.lockspring.testsupport.browser.RequiresBrowser;
@@ -19,7 +11,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
-import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -32,8 +23,6 @@ import static org.awaitility.Awaitility.await;
 class LabScreenshots {
 
 	private static final Path IMAGES = Path.of("..", "..", "docs", "images");
-
-	private static final int MAX_BYTES = 200_000;
 
 	private final String url = System.getProperty("lab.screenshots").replaceAll("/$", "") + "/";
 
@@ -88,30 +77,6 @@ class LabScreenshots {
 		Path file = IMAGES.resolve(name + ".png");
 		browser.run("return document.fonts.ready");
 		browser.screenshot(file);
-		compress(file);
-		assertThat(Files.size(file)).as(name).isLessThan(MAX_BYTES);
-	}
-
-	/**
-	 * The browser is quick rather than thorough: this drops transparency and compresses
-	 * again.
-	 */
-	private static void compress(Path file) throws IOException {
-		BufferedImage shot = ImageIO.read(file.toFile());
-		BufferedImage image = new BufferedImage(shot.getWidth(), shot.getHeight(), BufferedImage.TYPE_INT_RGB);
-		image.createGraphics().drawImage(shot, 0, 0, null);
-		ImageWriter writer = ImageIO.getImageWritersByFormatName("png").next();
-		ImageWriteParam options = writer.getDefaultWriteParam();
-		options.setCompressionMode(ImageWriteParam.MODE_EXPLICIT);
-		options.setCompressionQuality(0);
-		Files.delete(file);
-		try (ImageOutputStream out = ImageIO.createImageOutputStream(file.toFile())) {
-			writer.setOutput(out);
-			writer.write(null, new IIOImage(image, null, null), options);
-		}
-		finally {
-			writer.dispose();
-		}
 	}
 
 }

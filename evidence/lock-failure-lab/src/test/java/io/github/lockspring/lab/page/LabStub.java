@@ -51,37 +51,16 @@ final class LabStub implements AutoCloseable {
 
 	private final HttpServer server;
 
-	private final double slowness;
-
 	private boolean closed;
 
-	private int toRun;
+	private boolean held;
 
-	private int ran;
-
-	private int holdFrom = Integer.MAX_VALUE;
-
-	private boolean answersHeld;
-
-	/**
-	 * Opens it.
-	 * @param port its port, or 0
-	 * @param slowness how long a run takes, compared with what its events say
-	 */
-	LabStub(int port, double slowness) throws IOException {
-		this.slowness = slowness;
+	LabStub(int port) throws IOException {
 		this.server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 0);
 		this.server.setExecutor(this.threads);
 		this.server.createContext("/", this::serveFile);
 		this.server.createContext("/lab/api/", this::serve);
 		this.server.start();
-	}
-
-	/** To look at the page: the port is the argument. */
-	public static void main(String[] args) throws Exception {
-		LabStub stub = new LabStub(Integer.parseInt(args[0]), 1);
-		stub.add("set-nx-del-stopped.json");
-		Thread.currentThread().join();
 	}
 
 	int port() {
@@ -106,20 +85,15 @@ final class LabStub implements AutoCloseable {
 		return run.get("id").stringValue();
 	}
 
-	/** Holds runs, from the one with this number, until a larger number is given. */
-	synchronized void holdRunsFrom(int number) {
-		this.holdFrom = number;
-		notifyAll();
+	/** Keeps runs from ending. */
+	synchronized void hold() {
+		this.held = true;
 	}
 
-	private synchronized boolean isHeld(ObjectNode run) {
-		return Integer.parseInt(run.get("id").stringValue().substring(1)) >= this.holdFrom;
-	}
-
-	/** Lets requests for runs wait, or go. */
-	synchronized void holdAnswers(boolean held) {
-		this.answersHeld = held;
-		notifyAll();
+	/** Lets runs come to their ends. */
+	synchronized void release() {
+		this.held = false;
+		this.runs.stream().filter((run) -> !finished(run)).forEach(this::end);
 	}
 
 	/** Reads one of the hand-written runs. */
@@ -176,17 +150,13 @@ final class LabStub implements AutoCloseable {
 			case "GET /runs/{id}" -> json(exchange, 200, run);
 			case "GET /runs/{id}/keys" -> json(exchange, 200, read("keys.json"));
 			case "DELETE /runs/{id}" -> {
-				finish(run, "cancelled");
+				run.putObject("verdict").put("code", "cancelled").putArray("why");
+				finish(run);
 				json(exchange, 200, run);
 			}
 			case "GET /runs/{id}/events" -> stream(exchange, run);
 			case "GET /matrix" -> json(exchange, 200, matrixState());
 			case "GET /matrix/events" -> streamMatrix(exchange);
-			case "POST /matrix" -> startMatrix(exchange, JSON.readTree(exchange.getRequestBody()));
-			case "DELETE /matrix" -> {
-				cancelMatrix();
-				json(exchange, 200, matrixState());
-			}
 			default -> problem(exchange, 404, "There is nothing here.");
 		}
 	}
@@ -214,7 +184,7 @@ final class LabStub implements AutoCloseable {
 	}
 
 	private synchronized boolean busy() {
-		return this.toRun > this.ran || this.runs.stream().anyMatch((run) -> !finished(run));
+		return this.runs.stream().anyMatch((run) -> !finished(run));
 	}
 
 	private void start(HttpExchange exchange, JsonNode asked) throws IOException {
@@ -223,14 +193,12 @@ final class LabStub implements AutoCloseable {
 			problem(exchange, 429, "Another run is going on.");
 			return;
 		}
-		synchronized (this) {
-			while (this.answersHeld && !this.closed) {
-				pauseForNews();
-			}
-		}
 		ObjectNode run = begin(asked.path("recipe").stringValue(), asked.path("fault").stringValue());
-		this.threads.execute(() -> play(run));
-		json(exchange, 202, withoutEvents(run));
+		JsonNode begun = withoutEvents(run);
+		if (!this.held) {
+			end(run);
+		}
+		json(exchange, 202, begun);
 	}
 
 	/** The run of this pair, or the safe one where none was written for it. */
@@ -248,47 +216,13 @@ final class LabStub implements AutoCloseable {
 		return run;
 	}
 
-	private void play(ObjectNode run) {
+	private synchronized void end(ObjectNode run) {
 		JsonNode whole = read(file(run.path("recipe").stringValue(), run.path("fault").stringValue()));
-		double before = 0;
-		for (JsonNode event : whole.get("events")) {
-			synchronized (this) {
-				pause((event.get("at").doubleValue() - before) * this.slowness);
-				before = event.get("at").doubleValue();
-				if (this.closed || finished(run)) {
-					return;
-				}
-				((ArrayNode) run.get("events")).add(event);
-				notifyAll();
-				while (isHeld(run) && !this.closed && !finished(run)) {
-					pauseForNews();
-				}
-			}
-		}
-		synchronized (this) {
-			run.set("sale", whole.get("sale"));
-			run.set("verdict", whole.get("verdict"));
-			finish(run, null);
-		}
+		List.of("sale", "verdict", "events").forEach((part) -> run.set(part, whole.get(part)));
+		finish(run);
 	}
 
-	private synchronized void pause(double millis) {
-		long end = System.nanoTime() + (long) (millis * 1e6);
-		try {
-			for (long left = (end - System.nanoTime()) / 1_000_000; left > 0
-					&& !this.closed; left = (end - System.nanoTime()) / 1_000_000) {
-				wait(left);
-			}
-		}
-		catch (InterruptedException ex) {
-			this.closed = true;
-		}
-	}
-
-	private synchronized void finish(ObjectNode run, String code) {
-		if (code != null) {
-			run.putObject("verdict").put("code", code).putArray("why");
-		}
+	private synchronized void finish(ObjectNode run) {
 		run.put("state", "finished");
 		keepOutcome(run);
 		notifyAll();
@@ -310,7 +244,7 @@ final class LabStub implements AutoCloseable {
 
 	private synchronized ObjectNode matrixState() {
 		ObjectNode state = JSON.createObjectNode();
-		state.put("running", this.toRun > this.ran).put("done", this.ran).put("total", this.toRun);
+		state.put("running", false).put("done", 0).put("total", 0);
 		if (!this.runs.isEmpty() && busy()) {
 			state.set("current", this.runs.get(this.runs.size() - 1).get("id"));
 		}
@@ -318,68 +252,20 @@ final class LabStub implements AutoCloseable {
 		return state;
 	}
 
-	private void startMatrix(HttpExchange exchange, JsonNode choice) throws IOException {
-		List<JsonNode> cells = new ArrayList<>();
-		read("catalogue.json").get("cells").forEach((cell) -> {
-			if (!choice.has("recipes") || choice.get("recipes").valueStream().anyMatch(cell.get("recipe")::equals)) {
-				cells.add(cell);
-			}
-		});
-		synchronized (this) {
-			this.toRun = cells.size();
-			this.ran = 0;
-			notifyAll();
-		}
-		this.threads.execute(() -> cells.forEach(this::playCell));
-		json(exchange, 202, matrixState());
-	}
-
-	private void playCell(JsonNode cell) {
-		synchronized (this) {
-			if (this.toRun == 0 || this.closed) {
-				return;
-			}
-		}
-		play(begin(cell.get("recipe").stringValue(), cell.get("fault").stringValue()));
-		synchronized (this) {
-			this.ran = Math.min(this.ran + 1, this.toRun);
-			notifyAll();
-		}
-	}
-
-	private synchronized void cancelMatrix() {
-		this.toRun = 0;
-		this.ran = 0;
-		this.runs.stream().filter((run) -> !finished(run)).forEach((run) -> finish(run, "cancelled"));
-	}
-
+	/** All events at the end of the run. */
 	private void stream(HttpExchange exchange, ObjectNode run) throws IOException {
 		try (OutputStream out = openStream(exchange)) {
-			int sent = 0;
-			while (true) {
-				StringBuilder news = new StringBuilder();
-				synchronized (this) {
-					JsonNode events = run.get("events");
-					while (events.size() == sent && !finished(run) && !this.closed) {
-						pauseForNews();
-					}
-					for (; sent < events.size(); sent++) {
-						news.append("id: ")
-							.append(sent)
-							.append("\nevent: event\ndata: ")
-							.append(events.get(sent))
-							.append("\n\n");
-					}
-					if (finished(run)) {
-						news.append("event: state\ndata: ").append(withoutEvents(run)).append("\n\n");
-					}
+			StringBuilder news = new StringBuilder();
+			synchronized (this) {
+				while (!finished(run) && !this.closed) {
+					pauseForNews();
 				}
-				out.write(news.toString().getBytes(StandardCharsets.UTF_8));
-				out.flush();
-				if (this.closed || finished(run)) {
-					return;
+				for (JsonNode event : run.get("events")) {
+					news.append("event: event\ndata: ").append(event).append("\n\n");
 				}
+				news.append("event: state\ndata: ").append(withoutEvents(run)).append("\n\n");
 			}
+			out.write(news.toString().getBytes(StandardCharsets.UTF_8));
 		}
 	}
 

@@ -66,47 +66,6 @@ class LabApiTests {
 		return body("/lab/api/runs/" + id).contains("\"code\":\"stuck\"");
 	}
 
-	@Test
-	void requestsFromOtherMachinesAreRefused() {
-		assertThat(this.mvc.get().uri("/lab/api/catalogue").with((request) -> {
-			request.setRemoteAddr("192.0.2.1");
-			return request;
-		})).hasStatus(403).bodyText().contains("lab.remote-access=true");
-		assertThat(this.mvc.get().uri("/lab/api/catalogue").with((request) -> {
-			request.setServerName("rebound.example");
-			return request;
-		})).hasStatus(403);
-	}
-
-	@Test
-	void requestsThatChangeSomethingNeedTheToken() {
-		assertThat(this.mvc.post()
-			.uri("/lab/api/runs")
-			.contentType(MediaType.APPLICATION_JSON)
-			.content("{\"recipe\":\"set-nx-del\",\"fault\":\"none\"}")).hasStatus(403)
-			.bodyText()
-			.contains("X-Page-Token");
-		assertThat(this.mvc.delete().uri("/lab/api/runs/r1")).hasStatus(403);
-		assertThat(this.mvc.delete().uri("/lab/api/matrix").header("X-Page-Token", "guessed")).hasStatus(403);
-	}
-
-	/** They signal processes too. */
-	@Test
-	void experimentsOfTheShopAreProtectedLikeTheLab() {
-		String stop = "/api/experiments/redis/stop?seconds=1";
-		assertThat(this.mvc.post().uri(stop)).hasStatus(403).bodyText().contains("X-Page-Token");
-		assertThat(this.mvc.post().uri("/api/experiments/instance/kill").header("X-Page-Token", "guessed"))
-			.hasStatus(403);
-		assertThat(this.mvc.post().uri(stop).header("X-Page-Token", token()).with((request) -> {
-			request.setRemoteAddr("192.0.2.1");
-			return request;
-		})).hasStatus(403);
-		assertThat(this.mvc.post().uri(stop).header("X-Page-Token", token())).hasStatus(409)
-			.bodyText()
-			.contains("This instance has not started the Redis server");
-		assertThat(body("/api/experiments")).contains("\"redis\":false").doesNotContain(token());
-	}
-
 	/** Also those that the lab's page shows: of recipes, and of the rules in verdicts. */
 	@Test
 	void relativeLinksOfTheCatalogueLeadToADocumentAndItsHeading() {

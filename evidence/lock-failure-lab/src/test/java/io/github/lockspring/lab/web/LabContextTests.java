@@ -45,10 +45,4 @@ class LabContextTests {
 		assertThat(ended.await(30, TimeUnit.SECONDS)).isTrue();
 	}
 
-	@Test
-	void labIsThereByDefault() {
-		this.runner.run((context) -> assertThat(context).hasSingleBean(LabController.class)
-			.hasSingleBean(MatrixController.class));
-	}
-
 }
