@@ -89,19 +89,23 @@ public final class Documentation {
 	}
 
 	/**
-	 * Returns the sources of all test classes; abstract ones of lock-test-support are
-	 * among its main code.
+	 * Returns the directories of the modules.
 	 */
-	static List<Path> testClasses() {
-		try (Stream<Path> modules = Files.walk(ROOT, 2)) {
-			return modules.map((module) -> module.resolve("src"))
-				.filter(Files::isDirectory)
-				.flatMap((directory) -> files(directory, "Tests.java").stream())
-				.toList();
+	static List<Path> modules() {
+		try (Stream<Path> folders = Files.walk(ROOT, 2)) {
+			return folders.filter((folder) -> !folder.equals(ROOT) && Files.exists(folder.resolve("pom.xml"))).toList();
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
+	}
+
+	/**
+	 * Returns the sources of all test classes; abstract ones of lock-test-support are
+	 * among its main code.
+	 */
+	static List<Path> testClasses() {
+		return modules().stream().flatMap((module) -> files(module.resolve("src"), "Tests.java").stream()).toList();
 	}
 
 	static String read(Path path) {
@@ -113,7 +117,14 @@ public final class Documentation {
 		}
 	}
 
-	private static List<Path> files(Path directory, String end) {
+	/**
+	 * Returns the files below a directory whose names end so; none if there is no such
+	 * directory.
+	 */
+	static List<Path> files(Path directory, String end) {
+		if (!Files.isDirectory(directory)) {
+			return List.of();
+		}
 		try (Stream<Path> files = Files.walk(directory)) {
 			return files.filter((file) -> file.toString().endsWith(end)).toList();
 		}

@@ -4,10 +4,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -24,23 +24,16 @@ class LinksTests {
 	void everyLinkLeadsToAFileAndAnAnchor() {
 		List<String> broken = new ArrayList<>();
 		Stream.concat(Stream.of("README.md", "CONTRIBUTING.md", "CHANGELOG.md"), Documentation.pages().stream())
-			.forEach((page) -> {
-				Path directory = Path.of(page).resolveSibling("");
-				for (String line : Documentation.lines(page)) {
-					Matcher link = LINK.matcher(line);
-					while (link.find()) {
-						String target = link.group(1).isEmpty() ? page
-								: directory.resolve(link.group(1)).normalize().toString();
-						if (!leadsSomewhere(target, link.group(2))) {
-							broken.add(page + ": " + link.group());
-						}
-					}
-				}
-			});
+			.forEach((page) -> Documentation.lines(page)
+				.stream()
+				.flatMap((line) -> LINK.matcher(line).results())
+				.filter((link) -> !leadsSomewhere(page, link.group(1), link.group(2)))
+				.forEach((link) -> broken.add(page + ": " + link.group())));
 		assertThat(broken).isEmpty();
 	}
 
-	private static boolean leadsSomewhere(String target, String anchor) {
+	private static boolean leadsSomewhere(String page, String path, @Nullable String anchor) {
+		String target = path.isEmpty() ? page : Path.of(page).resolveSibling(path).normalize().toString();
 		return Files.exists(Documentation.ROOT.resolve(target))
 				&& (anchor == null || Documentation.anchors(Documentation.lines(target)).contains(anchor));
 	}

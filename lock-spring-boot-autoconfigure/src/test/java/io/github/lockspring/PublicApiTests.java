@@ -6,13 +6,7 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 import com.tngtech.archunit.core.domain.JavaClass;
-import com.tngtech.archunit.core.domain.JavaClasses;
-import com.tngtech.archunit.core.domain.JavaCodeUnit;
-import com.tngtech.archunit.core.domain.JavaMember;
 import com.tngtech.archunit.core.domain.JavaModifier;
-import com.tngtech.archunit.core.domain.JavaType;
-import com.tngtech.archunit.core.importer.ClassFileImporter;
-import com.tngtech.archunit.core.importer.ImportOption;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -50,14 +44,9 @@ class PublicApiTests {
 			"autoconfigure.actuate.DistributedLocksEndpointAutoConfiguration",
 			"autoconfigure.actuate.DistributedLocksHealthAutoConfiguration");
 
-	private static final JavaClasses CLASSES = new ClassFileImporter()
-		.withImportOption(new ImportOption.DoNotIncludeTests())
-		.withImportOption((location) -> !location.contains("lock-test-support"))
-		.importPackages(ROOT);
-
 	@Test
 	void typesThatArePublicAreOnTheList() {
-		List<String> visible = CLASSES.stream()
+		List<String> visible = ArchitectureTests.CLASSES.stream()
 			.filter((type) -> type.isTopLevelClass() && isVisible(type) && !isInternal(type))
 			.map((type) -> type.getName().substring(ROOT.length() + 1))
 			.toList();
@@ -68,7 +57,7 @@ class PublicApiTests {
 	@Test
 	void signaturesOfTheApiNameNothingInternal() {
 		List<String> leaks = new ArrayList<>();
-		CLASSES.stream()
+		ArchitectureTests.CLASSES.stream()
 			.filter((type) -> !isInternal(type) && isVisible(type)
 					&& type.getEnclosingClass().stream().allMatch(PublicApiTests::isVisible))
 			.forEach((type) -> {
@@ -77,7 +66,9 @@ class PublicApiTests {
 					.stream()
 					.filter((member) -> member.getModifiers().contains(JavaModifier.PUBLIC)
 							|| member.getModifiers().contains(JavaModifier.PROTECTED))
-					.forEach((member) -> types(member).filter(PublicApiTests::isInternal)
+					.forEach((member) -> member.getAllInvolvedRawTypes()
+						.stream()
+						.filter(PublicApiTests::isInternal)
 						.forEach((used) -> leaks.add(member.getFullName() + " names " + used)));
 			});
 		assertThat(leaks).isEmpty();
@@ -94,17 +85,6 @@ class PublicApiTests {
 	private static Stream<JavaClass> types(JavaClass type) {
 		return Stream.concat(type.getSuperclass().stream(), type.getInterfaces().stream())
 			.flatMap((each) -> each.getAllInvolvedRawTypes().stream());
-	}
-
-	private static Stream<JavaClass> types(JavaMember member) {
-		if (member instanceof JavaCodeUnit method) {
-			return Stream
-				.concat(Stream.concat(method.getParameterTypes().stream(), Stream.of(method.getReturnType())),
-						method.getTypeParameters().stream())
-				.map(JavaType.class::cast)
-				.flatMap((each) -> each.getAllInvolvedRawTypes().stream());
-		}
-		return member.getAllInvolvedRawTypes().stream();
 	}
 
 }

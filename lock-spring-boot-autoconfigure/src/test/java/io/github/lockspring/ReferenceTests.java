@@ -8,16 +8,14 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaModifier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-
-import org.springframework.context.annotation.ClassPathScanningCandidateComponentProvider;
-import org.springframework.core.type.filter.AssignableTypeFilter;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -28,6 +26,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 class ReferenceTests {
 
 	private static final List<String> PAGE = Documentation.lines("docs/reference.md");
+
+	private static final Pattern METHOD = Pattern.compile("`(?:HeldLock\\.)?(\\w+)");
 
 	/** A default that is a text stands in the page in words. */
 	@Test
@@ -48,10 +48,7 @@ class ReferenceTests {
 	void methodsAreThoseOfTheType(Class<?> type) {
 		Set<String> listed = new TreeSet<>();
 		rows("## `" + type.getSimpleName() + "`").forEach((row) -> {
-			Matcher names = Pattern.compile("`(?:HeldLock\\.)?(\\w+)").matcher(row.get(0));
-			while (names.find()) {
-				listed.add(names.group(1));
-			}
+			METHOD.matcher(row.get(0)).results().forEach((method) -> listed.add(method.group(1)));
 		});
 		Set<String> existing = Arrays.stream(type.getDeclaredMethods())
 			.filter((method) -> Modifier.isPublic(method.getModifiers()) && !method.isSynthetic())
@@ -63,17 +60,15 @@ class ReferenceTests {
 
 	@Test
 	void exceptionsAreThoseOfThePackage() {
-		ClassPathScanningCandidateComponentProvider scanner = new ClassPathScanningCandidateComponentProvider(false);
-		scanner.addIncludeFilter(new AssignableTypeFilter(RuntimeException.class));
-		Set<String> existing = scanner.findCandidateComponents("io.github.lockspring")
-			.stream()
-			.map((type) -> String.valueOf(type.getBeanClassName()))
-			.filter((name) -> name.matches("io\\.github\\.lockspring\\.\\w+"))
-			.map((name) -> name.replaceAll(".*\\.", ""))
-			.collect(Collectors.toCollection(TreeSet::new));
+		Set<String> existing = ArchitectureTests.CLASSES.stream()
+			.filter((type) -> type.getPackageName().equals("io.github.lockspring"))
+			.filter((type) -> type.isAssignableTo(RuntimeException.class)
+					&& !type.getModifiers().contains(JavaModifier.ABSTRACT))
+			.map(JavaClass::getSimpleName)
+			.collect(Collectors.toSet());
 		Set<String> listed = rows("## Exceptions").stream()
 			.map((row) -> row.get(0).replaceAll("^`(\\w+)`.*", "$1"))
-			.collect(Collectors.toCollection(TreeSet::new));
+			.collect(Collectors.toSet());
 		assertThat(listed).isEqualTo(existing);
 	}
 

@@ -3,11 +3,15 @@ package io.github.lockspring;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
+import io.github.lockspring.store.OwnerToken;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.core.io.Resource;
@@ -17,7 +21,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * The scripts on Redis keep to commands that Redis 6.2, 7 and 8 and Valkey have alike;
- * each of them was looked up in their command tables.
+ * each of them was looked up in their command tables. They repeat what the engine
+ * promises.
  */
 class ScriptCommandsTests {
 
@@ -27,17 +32,26 @@ class ScriptCommandsTests {
 
 	private static final Pattern CALL = Pattern.compile("\\bp?call\\(\\s*(?:'([A-Za-z]+)'|(\\S))");
 
-	private static final Pattern FENCING_KEEP = Pattern.compile("local FENCING_KEEP = '(\\d+)'");
-
 	@Test
 	void fencingTokensAreKeptForADayByEachScript() throws IOException {
-		Set<String> kept = new TreeSet<>();
+		assertThat(constants("FENCING_KEEP")).hasSize(5).containsOnly(Duration.ofDays(1).toMillis());
+	}
+
+	@Test
+	void scriptsKnowHowManyFencingTokensAnOwnershipUses() throws IOException {
+		assertThat(constants("MAX_LOCAL_TOKENS")).hasSize(3).containsOnly(OwnerToken.MAX_FENCING_TOKENS - 1L);
+	}
+
+	private static List<Long> constants(String name) throws IOException {
+		Pattern constant = Pattern.compile("local " + name + " = '?(\\d+)'?\n");
+		List<Long> values = new ArrayList<>();
 		for (Resource script : scripts()) {
-			FENCING_KEEP.matcher(script.getContentAsString(StandardCharsets.UTF_8))
-				.results()
-				.forEach((keep) -> kept.add(keep.group(1)));
+			Matcher definition = constant.matcher(script.getContentAsString(StandardCharsets.UTF_8));
+			if (definition.find()) {
+				values.add(Long.valueOf(definition.group(1)));
+			}
 		}
-		assertThat(kept).containsExactly(Long.toString(Duration.ofDays(1).toMillis()));
+		return values;
 	}
 
 	private static Resource[] scripts() throws IOException {

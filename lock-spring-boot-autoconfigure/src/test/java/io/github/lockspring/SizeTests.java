@@ -1,7 +1,6 @@
 package io.github.lockspring;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,7 +31,7 @@ class SizeTests {
 		.of("lock-core", "stores/lock-redis", "stores/lock-redlock", "stores/lock-jdbc", "stores/lock-zookeeper",
 				"stores/lock-etcd", "lock-spring-boot-autoconfigure", "testing/lock-spring-boot-test",
 				"evidence/lock-protocol-model")
-		.map((module) -> Path.of("..", module, "src", "main", "java"))
+		.flatMap((module) -> Documentation.files(Path.of("..", module, "src", "main", "java"), ".java").stream())
 		.toList();
 
 	private static final int MAX_METHOD_LINES = 40;
@@ -42,7 +41,7 @@ class SizeTests {
 		JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
 		List<String> tooLong = new ArrayList<>();
 		try (StandardJavaFileManager files = compiler.getStandardFileManager(null, null, null)) {
-			Iterable<? extends JavaFileObject> sources = files.getJavaFileObjectsFromPaths(sources());
+			Iterable<? extends JavaFileObject> sources = files.getJavaFileObjectsFromPaths(SOURCES);
 			JavacTask task = (JavacTask) compiler.getTask(null, files, null, List.of("-proc:none"), null, sources);
 			SourcePositions positions = Trees.instance(task).getSourcePositions();
 			for (CompilationUnitTree unit : task.parse()) {
@@ -63,18 +62,6 @@ class SizeTests {
 			}
 		}
 		assertThat(tooLong).isEmpty();
-	}
-
-	private static List<Path> sources() throws IOException {
-		List<Path> sources = new ArrayList<>();
-		for (Path root : SOURCES) {
-			try (Stream<Path> files = Files.walk(root)) {
-				files.filter((path) -> path.toString().endsWith(".java"))
-					.filter((path) -> !path.endsWith("package-info.java"))
-					.forEach(sources::add);
-			}
-		}
-		return sources;
 	}
 
 }
