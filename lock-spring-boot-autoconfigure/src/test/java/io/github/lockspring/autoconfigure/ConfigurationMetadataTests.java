@@ -1,20 +1,15 @@
 package io.github.lockspring.autoconfigure;
 
-import java.io.IOException;
-import java.io.InputStream;
 import java.math.BigDecimal;
-import java.net.URISyntaxException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 
+import io.github.lockspring.Documentation;
+import io.github.lockspring.internal.interceptor.LockOperationSourceAdvisor;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -34,16 +29,14 @@ class ConfigurationMetadataTests {
 		.filter((property) -> !((String) Objects.requireNonNull(property.get("name"))).startsWith("management."))
 		.toList();
 
+	/** The properties that {@code PropertyWiringTests} have a setting for. */
 	@Test
 	void everyPropertyIsKnownAndNoOther() {
 		assertThat(PROPERTIES).extracting((property) -> property.get("name"))
-			.containsExactlyInAnyOrderElementsOf(names().toList());
-	}
-
-	@Test
-	void suggestionsKnowAllProperties() {
+			.as("a new property needs its setting in PropertyWiringTests")
+			.containsExactlyInAnyOrderElementsOf(names());
 		assertThat(LockPropertyWarnings.names().stream().map((name) -> "distributed-lock." + name))
-			.containsExactlyInAnyOrderElementsOf(names().toList());
+			.containsExactlyInAnyOrderElementsOf(names());
 	}
 
 	@ParameterizedTest
@@ -60,10 +53,10 @@ class ConfigurationMetadataTests {
 	}
 
 	@Test
-	void referenceListsEachPropertyWithItsDefault() throws IOException {
+	void referenceListsEachPropertyWithItsDefault() {
 		Map<String, String> listed = new TreeMap<>();
 		Matcher rows = Pattern.compile("^\\| `(distributed-lock\\.[\\w.-]+)` \\| `?([^`|]+?)`? \\|", Pattern.MULTILINE)
-			.matcher(Files.readString(Path.of("..", "docs", "reference.md")));
+			.matcher(String.join("\n", Documentation.lines("docs/reference.md")));
 		while (rows.find()) {
 			assertThat(listed.put(rows.group(1), rows.group(2))).as(rows.group(1)).isNull();
 		}
@@ -71,12 +64,13 @@ class ConfigurationMetadataTests {
 		for (Map<String, Object> property : PROPERTIES) {
 			known.put((String) property.get("name"), text(property.get("defaultValue")));
 		}
-		assertThat(listed).isEqualTo(known);
+		assertThat(listed).isEqualTo(known)
+			.containsEntry("distributed-lock.order", text(LockOperationSourceAdvisor.DEFAULT_ORDER));
 	}
 
 	@Test
 	void hintsBelongToKnownProperties() {
-		assertThat(entries("hints")).isNotEmpty().extracting((hint) -> hint.get("name")).isSubsetOf(names().toList());
+		assertThat(entries("hints")).isNotEmpty().extracting((hint) -> hint.get("name")).isSubsetOf(names());
 	}
 
 	private static String text(@Nullable Object value) {
@@ -85,34 +79,17 @@ class ConfigurationMetadataTests {
 				: Objects.toString(value, "none");
 	}
 
-	static Stream<String> names() {
-		return Stream
-			.of("enabled", "store", "key-prefix", "ttl", "wait-time", "max-hold", "command-timeout", "async-release",
-					"order", "redis.replica-acks", "redlock.nodes", "redlock.ssl.bundle", "redlock.max-ttl",
-					"jdbc.table", "jdbc.initialize-schema", "jdbc.connections", "jdbc.purge-after", "fencing.table",
-					"fencing.initialize-schema", "zookeeper.connect-string", "zookeeper.session-timeout",
-					"zookeeper.auth", "etcd.endpoints", "etcd.username", "etcd.password", "etcd.ssl.bundle",
-					"transaction.verify-before-commit")
-			.map((name) -> "distributed-lock." + name);
+	static List<String> names() {
+		return PropertyWiringTests.names().stream().map((name) -> "distributed-lock." + name).toList();
 	}
 
 	@SuppressWarnings("unchecked")
 	private static List<Map<String, Object>> entries(String section) {
-		String resource = "META-INF/spring-configuration-metadata.json";
-		try (InputStream json = Objects.requireNonNull(DistributedLockProperties.class.getProtectionDomain()
-			.getCodeSource()
-			.getLocation()
-			.toURI()
-			.resolve(resource)
-			.toURL()
-			.openStream())) {
-			Map<String, Object> metadata = JsonParserFactory.getJsonParser()
-				.parseMap(new String(json.readAllBytes(), StandardCharsets.UTF_8));
-			return (List<Map<String, Object>>) Objects.requireNonNull(metadata.get(section));
-		}
-		catch (IOException | URISyntaxException ex) {
-			throw new IllegalStateException(ex);
-		}
+		List<String> json = Documentation
+			.lines("lock-spring-boot-autoconfigure/target/classes/META-INF/spring-configuration-metadata.json");
+		return (List<Map<String, Object>>) JsonParserFactory.getJsonParser()
+			.parseMap(String.join("\n", json))
+			.get(section);
 	}
 
 }

@@ -1,27 +1,21 @@
 package io.github.lockspring.autoconfigure;
 
-import java.time.Duration;
-
-import io.github.lockspring.fencing.JdbcFencingGuard;
-import io.github.lockspring.jdbc.JdbcLockStore;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.env.RandomValuePropertySource;
-import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
 import org.springframework.boot.test.context.ConfigDataApplicationContextInitializer;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.core.Ordered;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -30,29 +24,6 @@ class DistributedLockPropertiesTests {
 
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()
 		.withUserConfiguration(PropertiesConfiguration.class);
-
-	@Test
-	void applicationThatSetsNothingHasTheDefaults() {
-		this.runner.run((context) -> {
-			DistributedLockProperties properties = context.getBean(DistributedLockProperties.class);
-			assertThat(properties.isEnabled()).isTrue();
-			assertThat(properties.getStore()).isNull();
-			assertThat(properties.getKeyPrefix()).isEqualTo("lock:");
-			assertThat(properties.getTtl()).hasSeconds(30);
-			assertThat(properties.getWaitTime()).hasSeconds(5);
-			assertThat(properties.getMaxHold()).isNull();
-			assertThat(properties.getCommandTimeout()).isNull();
-			assertThat(properties.isAsyncRelease()).isFalse();
-			assertThat(properties.getOrder()).isLessThan(Ordered.LOWEST_PRECEDENCE);
-			assertThat(properties.getRedis().getReplicaAcks()).isZero();
-			assertThat(properties.getRedlock().getNodes()).isEmpty();
-			assertThat(properties.getRedlock().getMaxTtl()).isNull();
-			assertThat(properties.getJdbc().getTable()).isEqualTo(JdbcLockStore.DEFAULT_TABLE);
-			assertThat(properties.getJdbc().getConnections()).isEqualTo(5);
-			assertThat(properties.getJdbc().getPurgeAfter()).hasDays(30);
-			assertThat(properties.getFencing().getTable()).isEqualTo(JdbcFencingGuard.DEFAULT_TABLE);
-		});
-	}
 
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
@@ -73,6 +44,7 @@ class DistributedLockPropertiesTests {
 			redis.replica-acks      | 11 | It is not between 0 and 10
 			redlock.max-ttl         | 50ms | It is not between 100ms and 365d
 			jdbc.connections        | 1 | It is not between 2 and 100
+			jdbc.connections        | 101 | It is not between 2 and 100
 			jdbc.purge-after        | 59m | It is not between 1h and 3650d
 			zookeeper.session-timeout | 500ms | It is not between 1s and 10m
 			etcd.endpoints          | "" | There is no server
@@ -80,6 +52,13 @@ class DistributedLockPropertiesTests {
 			etcd.endpoints          | http://etcd:2379/v3 | It is not a URL of a server
 			etcd.endpoints          | https://a,http://b | Some of them are without TLS
 			etcd.ssl.bundle         | mine | nothing would be encrypted
+			ttl | 45 | It has no unit. Write it with its unit, for example 45s or 45ms
+			wait-time | 45 | It has no unit. Write it with its unit, for example 45s or 45ms
+			max-hold | 45 | It has no unit. Write it with its unit, for example 45s or 45ms
+			command-timeout | 45 | It has no unit. Write it with its unit, for example 45s or 45ms
+			redlock.max-ttl | 45 | It has no unit. Write it with its unit, for example 45s or 45ms
+			jdbc.purge-after | 45 | It has no unit. Write it with its unit, for example 45s or 45ms
+			zookeeper.session-timeout | 45 | It has no unit. Write it with its unit, for example 45s or 45ms
 			""")
 	void valueWithoutMeaningStopsTheStart(String property, String value, String problem) {
 		FailureAnalysis failure = StartupFailures
@@ -102,17 +81,6 @@ class DistributedLockPropertiesTests {
 		assertThat(failure.getCause()).isNotNull().asString().doesNotContain("secret");
 	}
 
-	@ParameterizedTest
-	@ValueSource(strings = { "ttl", "wait-time", "max-hold", "command-timeout", "redlock.max-ttl", "jdbc.purge-after",
-			"zookeeper.session-timeout" })
-	void durationWithoutUnitStopsTheStart(String property) {
-		FailureAnalysis failure = StartupFailures
-			.of(this.runner.withPropertyValues("distributed-lock." + property + "=45"));
-		assertThat(failure.getDescription())
-			.startsWith("Invalid value '45' for configuration property 'distributed-lock." + property + "'")
-			.endsWith("It has no unit. Write it with its unit, for example 45s or 45ms.");
-	}
-
 	@Test
 	void durationWithoutUnitIsFoundBehindPlaceholderAndRelaxedName() {
 		FailureAnalysis failure = StartupFailures
@@ -131,14 +99,6 @@ class DistributedLockPropertiesTests {
 	}
 
 	@Test
-	void textThatIsNoDurationStopsTheStart() {
-		FailureAnalysis failure = StartupFailures.of(this.runner.withPropertyValues("distributed-lock.wait-time=5sec"));
-		assertThat(failure.getDescription()).contains(
-				"Failed to bind properties under 'distributed-lock.wait-time' to java.time.Duration", "\"5sec\"",
-				"'5sec' is not a valid duration");
-	}
-
-	@Test
 	void propertyMayBeWrittenInEveryRelaxedForm(CapturedOutput output) {
 		this.runner.withInitializer((context) -> RandomValuePropertySource.addToEnvironment(context.getEnvironment()))
 			.withPropertyValues("distributed-lock.waitTime=1s", "distributedLock.max_hold=1m",
@@ -147,13 +107,6 @@ class DistributedLockPropertiesTests {
 					"distributed-locks.ttl=1s", "distributed-lock-other.ttl=1s")
 			.run((context) -> assertThat(context).hasNotFailed());
 		assertThat(output).doesNotContain("There is no property");
-	}
-
-	@Test
-	void otherDurationsOfTheApplicationAreNotChecked() {
-		this.runner.withUserConfiguration(OtherPropertiesConfiguration.class)
-			.withPropertyValues("other.timeout=45")
-			.run((context) -> assertThat(context.getBean(OtherProperties.class).timeout()).hasMillis(45));
 	}
 
 	@ParameterizedTest
@@ -165,13 +118,6 @@ class DistributedLockPropertiesTests {
 		assertThat(failure.getDescription()).contains(file).contains("2:8");
 	}
 
-	@Test
-	void unknownStoreStopsTheStartWithTheListOfStores() {
-		FailureAnalysis failure = StartupFailures.of(this.runner.withPropertyValues("distributed-lock.store=redlok"));
-		assertThat(failure.getDescription()).contains("distributed-lock.store").contains("redlok");
-		assertThat(failure.getAction()).contains("MEMORY").contains("REDIS").contains("REDLOCK");
-	}
-
 	@Configuration(proxyBeanMethods = false)
 	@EnableConfigurationProperties(DistributedLockProperties.class)
 	static class PropertiesConfiguration {
@@ -181,16 +127,6 @@ class DistributedLockPropertiesTests {
 			return new LockPropertyWarnings();
 		}
 
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	@EnableConfigurationProperties(OtherProperties.class)
-	static class OtherPropertiesConfiguration {
-
-	}
-
-	@ConfigurationProperties("other")
-	record OtherProperties(Duration timeout) {
 	}
 
 }

@@ -1,16 +1,16 @@
 package io.github.lockspring.autoconfigure;
 
-import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
@@ -19,32 +19,28 @@ import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.internal.engine.LockEngine;
-import io.github.lockspring.jdbc.JdbcLockStore;
-import io.github.lockspring.store.LockStore;
-import io.github.lockspring.testsupport.jdbc.Databases;
 import io.github.lockspring.testsupport.jdbc.Databases.Database;
+import io.github.lockspring.testsupport.jdbc.Databases;
+import org.h2.jdbcx.JdbcConnectionPool;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.diagnostics.FailureAnalysis;
-import org.springframework.boot.jdbc.DataSourceBuilder;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration;
-import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.datasource.AbstractDataSource;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
 import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
@@ -54,85 +50,27 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 /**
  * The store in a database, and when an application gets it.
  */
 class JdbcLockStoreAutoConfigurationTests {
 
-	private static final FilteredClassLoader WITHOUT_REDIS_MODULE = new FilteredClassLoader(
-			"io.github.lockspring.zookeeper", "io.github.lockspring.etcd", "io.github.lockspring.redis");
-
-	private final ApplicationContextRunner runner = Applications.withoutRedis()
+	private final ApplicationContextRunner jdbc = Applications.withoutRedis()
 		.withConfiguration(AutoConfigurations.of(DataSourceAutoConfiguration.class,
 				DataSourceTransactionManagerAutoConfiguration.class, JdbcTemplateAutoConfiguration.class,
 				TransactionAutoConfiguration.class))
-		.withPropertyValues("spring.datasource.generate-unique-name=true", "distributed-lock.store=");
-
-	private final ApplicationContextRunner jdbc = this.runner.withPropertyValues("distributed-lock.store=jdbc");
-
-	// choosing
-
-	@Test
-	void onlyStoreOnTheClassPathNeedsNoProperty() {
-		this.runner.withClassLoader(WITHOUT_REDIS_MODULE).withUserConfiguration(LockedService.class).run((context) -> {
-			assertThat(context.getBean(LockedService.class).work()).isTrue();
-			assertThat(context).hasSingleBean(LockStore.class).hasSingleBean(JdbcLockStore.class);
-			assertThat(rows(context)).containsExactly("lock:locked-service:work");
-		});
-	}
-
-	@Test
-	void severalStoresOnTheClassPathNeedTheProperty() {
-		FailureAnalysis failure = StartupFailures.of(this.runner.withUserConfiguration(LockedService.class));
-		assertThat(failure.getDescription())
-			.contains("several stores on the class path (redis, zookeeper, etcd, jdbc), and distributed-lock.store"
-					+ " chooses none");
-		assertThat(failure.getAction()).contains("Set distributed-lock.store to one of them");
-		this.jdbc.withUserConfiguration(LockedService.class)
-			.run((context) -> assertThat(context).hasSingleBean(JdbcLockStore.class));
-	}
-
-	@Test
-	void noStoreOnTheClassPathIsAnErrorThatNamesTheStarters() {
-		FailureAnalysis failure = StartupFailures.of(this.runner
-			.withClassLoader(new FilteredClassLoader("io.github.lockspring.redis", "io.github.lockspring.jdbc",
-					"io.github.lockspring.zookeeper", "io.github.lockspring.etcd"))
-			.withUserConfiguration(LockedService.class));
-		assertThat(failure.getDescription()).contains("there is no module of a store on the class path");
-		assertThat(failure.getAction()).contains("lock-spring-boot-starter,")
-			.contains("lock-spring-boot-starter-jdbc")
-			.contains("lock-spring-boot-starter-zookeeper")
-			.contains("lock-spring-boot-starter-etcd");
-	}
-
-	@Test
-	void jdbcWithoutItsModuleStopsTheStart() {
-		FailureAnalysis failure = StartupFailures
-			.of(this.jdbc.withClassLoader(new FilteredClassLoader("io.github.lockspring.jdbc"))
-				.withUserConfiguration(LockedService.class));
-		assertThat(failure.getDescription()).contains("distributed-lock.store=jdbc needs the module lock-jdbc");
-		assertThat(failure.getAction()).contains("lock-spring-boot-starter-jdbc");
-	}
-
-	@Test
-	void jdbcWithoutADataSourceStopsTheStart() {
-		FailureAnalysis failure = StartupFailures.of(Applications.withoutRedis()
-			.withPropertyValues("distributed-lock.store=jdbc")
-			.withUserConfiguration(LockedService.class));
-		assertThat(failure.getDescription()).contains("javax.sql.DataSource", "did not find any beans");
-		assertThat(failure.getAction()).contains("spring.datasource.url");
-	}
+		.withPropertyValues("spring.datasource.generate-unique-name=true", "distributed-lock.store=jdbc");
 
 	@Test
 	void wrongPasswordIsReportedAtOnceWithTheDatabase() throws SQLException {
 		String url = "jdbc:h2:mem:wrong-password";
 		try (Connection owner = new DriverManagerDataSource(url, "app", "correct-horse").getConnection()) {
-			Applications.withoutRedis()
-				.withConfiguration(AutoConfigurations.of(DataSourceAutoConfiguration.class))
-				.withPropertyValues("distributed-lock.store=jdbc", "distributed-lock.jdbc.initialize-schema=never",
-						"distributed-lock.wait-time=5m", "spring.datasource.url=" + url + ";IFEXISTS=TRUE",
-						"spring.datasource.username=app", "spring.datasource.password=battery-staple")
+			this.jdbc
+				.withPropertyValues("distributed-lock.jdbc.initialize-schema=never", "distributed-lock.wait-time=5m",
+						"spring.datasource.url=" + url + ";IFEXISTS=TRUE", "spring.datasource.username=app",
+						"spring.datasource.password=battery-staple", "distributed-lock.fencing.initialize-schema=never")
 				.run((context) -> assertThatExceptionOfType(LockUnavailableException.class)
 					.isThrownBy(() -> context.getBean(LockTemplate.class).acquire(LockRequest.of("key")))
 					.matches(LockUnavailableException::isPermanent)
@@ -146,52 +84,47 @@ class JdbcLockStoreAutoConfigurationTests {
 		}
 	}
 
-	@Test
-	void severalDataSourcesStopTheStart() {
-		FailureAnalysis failure = StartupFailures
-			.of(this.jdbc.withUserConfiguration(TwoDataSources.class, LockedService.class));
-		assertThat(failure.getDescription()).contains("The locks cannot be kept in the application's database")
-			.contains("several DataSource beans and none of them is primary")
-			.contains("orders")
-			.contains("customers");
-		assertThat(failure.getAction()).contains("@Primary").contains("@LockDataSource");
+	@ParameterizedTest
+	@MethodSource
+	void dataSourceThatLocksCannotUseStopsTheStart(Map<String, DataSource> dataSources, String problem) {
+		ApplicationContextRunner application = this.jdbc.withUserConfiguration(LockedService.class);
+		for (String name : dataSources.keySet()) {
+			application = application.withBean(name, DataSource.class, () -> dataSources.get(name));
+		}
+		FailureAnalysis failure = StartupFailures.of(application);
+		assertThat(failure.getDescription())
+			.contains("The locks cannot be kept in the application's database: " + problem);
+		assertThat(failure.getAction()).contains("@LockDataSource");
+	}
+
+	static Stream<Arguments> dataSourceThatLocksCannotUseStopsTheStart() {
+		DataSource pool = JdbcConnectionPool.create("jdbc:h2:mem:pool", "sa", "");
+		return Stream.of(
+				arguments(Map.of("orders", pool, "customers", pool),
+						"there are several DataSource beans and none of them is primary"),
+				arguments(Map.of("pool", pool), "no connections of its own can be derived"),
+				arguments(Map.of("tenants", new LazyConnectionDataSourceProxy(new TenantDataSource(pool))),
+						"JdbcLockStoreAutoConfigurationTests.TenantDataSource chooses a database for each call"));
 	}
 
 	@Test
 	@Tag("jdbc-other-databases")
 	void unknownDatabaseStopsTheStart() {
-		FailureAnalysis failure = StartupFailures.of(this.jdbc.withUserConfiguration(Program.class)
+		FailureAnalysis failure = StartupFailures.of(this.jdbc.withUserConfiguration(LockedService.class)
 			.withPropertyValues("spring.datasource.url=jdbc:derby:memory:none",
 					"spring.datasource.driver-class-name=org.h2.Driver"));
 		assertThat(failure.getDescription()).contains("locks cannot be kept in this database (DERBY)");
-		assertThat(failure.getAction()).contains("@LockDataSource").contains("PostgreSQL");
-	}
-
-	@Test
-	void invalidTableIsRefused() {
-		FailureAnalysis failure = StartupFailures.of(this.jdbc.withPropertyValues("distributed-lock.jdbc.table=a;b"));
-		assertThat(failure.getDescription()).contains("Invalid value 'a;b'", "'distributed-lock.jdbc.table'",
-				"It is not the name of a table", "Choose a name of letters");
+		assertThat(failure.getAction()).contains("@LockDataSource", "PostgreSQL");
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "1", "101" })
-	void connectionsOutOfRangeAreRefused(String connections) {
+	@ValueSource(strings = { "jdbc.table", "fencing.table" })
+	void textThatIsNoNameOfATableStopsTheStart(String property) {
 		FailureAnalysis failure = StartupFailures
-			.of(this.jdbc.withPropertyValues("distributed-lock.jdbc.connections=" + connections));
-		assertThat(failure.getDescription()).contains("'distributed-lock.jdbc.connections'")
-			.contains("between 2 and 100");
+			.of(this.jdbc.withPropertyValues("distributed-lock." + property + "=a;b"));
+		assertThat(failure.getDescription()).contains("Invalid value 'a;b'", "'distributed-lock." + property + "'",
+				"It is not the name of a table", "Choose a name of letters");
 	}
-
-	@Test
-	void backsOffWhenUserDefinesStore() {
-		this.jdbc.withUserConfiguration(LockStoreAutoConfigurationTests.OwnStoreConfiguration.class)
-			.run((context) -> assertThat(context).hasSingleBean(LockStore.class)
-				.hasBean("ownStore")
-				.doesNotHaveBean("lockspringLockTableInitializer"));
-	}
-
-	// table
 
 	@Test
 	void tableHasTheNameOfTheProperty() {
@@ -223,37 +156,11 @@ class JdbcLockStoreAutoConfigurationTests {
 	}
 
 	@Test
-	void fileOfH2IsNoEmbeddedDatabaseAndTheErrorSaysSo(@TempDir Path directory) {
-		ApplicationContextRunner file = this.jdbc.withUserConfiguration(LockedService.class)
-			.withPropertyValues("spring.datasource.url=jdbc:h2:file:" + directory.resolve("locks"));
-		file.run((context) -> assertThatExceptionOfType(LockUnavailableException.class)
-			.isThrownBy(() -> context.getBean(LockedService.class).work())
-			.havingCause()
-			.withMessageContaining("distributed-lock.jdbc.initialize-schema=always (H2 in a file is not an embedded"));
-		file.withPropertyValues("distributed-lock.jdbc.initialize-schema=always")
-			.run((context) -> assertThat(context.getBean(LockedService.class).work()).isTrue());
-	}
-
-	@Test
-	void applicationStartsWhileItsDatabaseIsDown() {
-		this.jdbc.withUserConfiguration(LockedService.class)
-			.withPropertyValues("spring.datasource.url=jdbc:postgresql://127.0.0.1:1/none",
-					"distributed-lock.wait-time=100ms")
-			.run((context) -> {
-				assertThat(context).hasNotFailed();
-				assertThatExceptionOfType(LockUnavailableException.class)
-					.isThrownBy(() -> context.getBean(LockedService.class).work());
-			});
-	}
-
-	@Test
 	void applicationWithoutLocksHasNoSecondPool() {
 		this.jdbc.run((context) -> assertThat(context.getSourceApplicationContext()
 			.getBeanFactory()
 			.containsSingleton("lockspringLockConnectionPool")).isFalse());
 	}
-
-	// connections
 
 	@Test
 	void poolOfTheLocksHasTheSettingsOfTheApplicationsPool() {
@@ -264,13 +171,11 @@ class JdbcLockStoreAutoConfigurationTests {
 			.run((context) -> {
 				HikariDataSource pool = poolOfLocks(context);
 				HikariDataSource application = context.getBean(HikariDataSource.class);
-				assertThat(pool).isNotSameAs(application);
 				assertThat(pool.getConnectionInitSql()).isEqualTo("SET LOCK_TIMEOUT 1234");
 				assertThat(pool.getMaximumPoolSize()).isEqualTo(3);
 				assertThat(pool.getConnectionTimeout()).isEqualTo(350);
 				assertThat(pool.getPoolName()).isEqualTo("lockspring");
 				assertThat(application.getMaximumPoolSize()).isEqualTo(7);
-				assertThat(context.getBean(LockEngine.class)).isNotNull();
 			});
 	}
 
@@ -287,7 +192,7 @@ class JdbcLockStoreAutoConfigurationTests {
 	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
 	@Tag("jdbc-own-pool")
-	void callersWithAllConnectionsOfTheApplicationStillGetLocks(boolean postgres) throws Exception {
+	void callersWithAllConnectionsOfTheApplicationStillGetLocks(boolean postgres) {
 		ApplicationContextRunner application = postgres
 				? on(Databases.postgres()).withPropertyValues("distributed-lock.jdbc.initialize-schema=always")
 				: this.jdbc;
@@ -297,26 +202,18 @@ class JdbcLockStoreAutoConfigurationTests {
 					context.getBean(PlatformTransactionManager.class));
 			JdbcTemplate database = context.getBean(JdbcTemplate.class);
 			HeldLock held = locks.acquire(LockRequest.of("contended"));
-			ExecutorService threads = Executors.newFixedThreadPool(2);
-			try {
-				CountDownLatch inside = new CountDownLatch(2);
-				List<Future<?>> callers = new ArrayList<>();
-				for (int i = 0; i < 2; i++) {
-					callers.add(threads.submit(() -> transaction.executeWithoutResult((status) -> {
-						database.queryForObject("SELECT 1", Integer.class);
-						inside.countDown();
-						locks.acquire(LockRequest.of("contended").waitTime(Duration.ofSeconds(30))).close();
-					})));
-				}
-				inside.await();
-				held.close();
-				for (Future<?> caller : callers) {
-					caller.get();
-				}
-			}
-			finally {
-				threads.shutdownNow();
-			}
+			CountDownLatch inside = new CountDownLatch(2);
+			Runnable caller = () -> transaction.executeWithoutResult((status) -> {
+				database.queryForObject("SELECT 1", Integer.class);
+				inside.countDown();
+				locks.acquire(LockRequest.of("contended").waitTime(Duration.ofSeconds(30))).close();
+			});
+			Executor threads = (task) -> new Thread(task).start();
+			CompletableFuture<Void> callers = CompletableFuture.allOf(CompletableFuture.runAsync(caller, threads),
+					CompletableFuture.runAsync(caller, threads));
+			inside.await();
+			held.close();
+			callers.get(1, TimeUnit.MINUTES);
 		});
 	}
 
@@ -349,25 +246,9 @@ class JdbcLockStoreAutoConfigurationTests {
 	}
 
 	@Test
-	void sourceFromWhichNothingCanBeDerivedStopsTheStart() {
-		FailureAnalysis failure = StartupFailures
-			.of(this.jdbc.withUserConfiguration(StrangeDataSource.class, Program.class));
-		assertThat(failure.getDescription()).contains("no connections of its own can be derived")
-			.contains("StrangeDataSource");
-		assertThat(failure.getAction()).contains("@LockDataSource");
-	}
-
-	@Test
-	void sourceThatChoosesAmongDatabasesStopsTheStart() {
-		FailureAnalysis failure = StartupFailures
-			.of(this.jdbc.withUserConfiguration(DataSourceOfTenants.class, Program.class));
-		assertThat(failure.getDescription()).contains("TenantDataSource chooses a database for each call");
-		assertThat(failure.getAction()).contains("@LockDataSource");
-	}
-
-	@Test
 	void sourceWithoutAPoolIsDerivedFromToo() {
-		this.jdbc.withUserConfiguration(UnpooledDataSource.class).run((context) -> {
+		DataSource unpooled = new DriverManagerDataSource("jdbc:h2:mem:unpooled;DB_CLOSE_DELAY=-1", "sa", "");
+		this.jdbc.withBean(DataSource.class, () -> unpooled).run((context) -> {
 			context.getBean(LockTemplate.class).acquire(LockRequest.of("a")).close();
 			assertThat(poolOfLocks(context).getJdbcUrl()).contains("unpooled");
 		});
@@ -389,31 +270,6 @@ class JdbcLockStoreAutoConfigurationTests {
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	static class Program {
-
-		@Bean
-		Object program(LockTemplate locks) {
-			return new Object();
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class TwoDataSources {
-
-		@Bean
-		DataSource orders() {
-			return new DriverManagerDataSource("jdbc:h2:mem:orders");
-		}
-
-		@Bean
-		DataSource customers() {
-			return new DriverManagerDataSource("jdbc:h2:mem:customers");
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
 	static class OwnDataSource {
 
 		@Bean(defaultCandidate = false)
@@ -424,67 +280,17 @@ class JdbcLockStoreAutoConfigurationTests {
 
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	static class UnpooledDataSource {
-
-		@Bean
-		DataSource unpooled() {
-			return new DriverManagerDataSource("jdbc:h2:mem:unpooled;DB_CLOSE_DELAY=-1", "sa", "");
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class DataSourceOfTenants {
-
-		@Bean
-		DataSource dataSource() {
-			AbstractRoutingDataSource tenants = new TenantDataSource();
-			tenants.setTargetDataSources(Map.of("a", tenant("a"), "b", tenant("b")));
-			tenants.setDefaultTargetDataSource(tenant("a"));
-			tenants.afterPropertiesSet();
-			return new LazyConnectionDataSourceProxy(tenants);
-		}
-
-		private static DataSource tenant(String name) {
-			return DataSourceBuilder.create()
-				.type(HikariDataSource.class)
-				.url("jdbc:h2:mem:tenant-" + name)
-				.username("sa")
-				.build();
-		}
-
-	}
-
 	static class TenantDataSource extends AbstractRoutingDataSource {
+
+		TenantDataSource(DataSource tenant) {
+			setTargetDataSources(Map.of());
+			setDefaultTargetDataSource(tenant);
+			afterPropertiesSet();
+		}
 
 		@Override
 		protected @Nullable Object determineCurrentLookupKey() {
 			return null;
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class StrangeDataSource {
-
-		@Bean
-		DataSource strange() {
-			return new AbstractDataSource() {
-
-				private final DataSource target = Databases.h2().dataSource();
-
-				@Override
-				public Connection getConnection() throws SQLException {
-					return this.target.getConnection();
-				}
-
-				@Override
-				public Connection getConnection(String username, String password) throws SQLException {
-					return getConnection();
-				}
-
-			};
 		}
 
 	}

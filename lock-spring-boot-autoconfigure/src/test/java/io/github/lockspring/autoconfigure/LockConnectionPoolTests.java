@@ -1,9 +1,8 @@
 package io.github.lockspring.autoconfigure;
 
-import java.sql.Connection;
-import java.sql.SQLException;
 import java.time.Duration;
-import java.util.Properties;
+
+import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
@@ -72,36 +71,15 @@ class LockConnectionPoolTests {
 		}
 	}
 
-	/** The name of the product tells the database at the first request. */
-	@ParameterizedTest
-	@ValueSource(strings = { "jdbc:aws-wrapper:postgresql://db/shop", "jdbc:tc:postgresql:14:///shop" })
-	void derivedPoolWithAWrappedDriverHasAConnectionThatListens(String url) throws Exception {
-		try (HikariDataSource application = new HikariDataSource()) {
-			application.setJdbcUrl(url);
-			application.setDriverClassName(WrappingDriver.class.getName());
-			LockConnectionPool derived = LockConnectionPool.derivedFrom(application, 3, Duration.ofSeconds(1));
-			try {
-				assertThat(derived.dataSource().unwrap(HikariDataSource.class).getMaximumPoolSize()).isEqualTo(4);
-			}
-			finally {
-				derived.destroy();
-			}
-		}
-	}
-
 	/** It may be that of PostgreSQL behind a driver of another name. */
 	@Test
 	void derivedPoolWithAnUnknownDriverHasAConnectionThatListens() throws Exception {
-		try (HikariDataSource application = new HikariDataSource()) {
-			application.setDataSourceClassName("org.h2.jdbcx.JdbcDataSource");
-			application.addDataSourceProperty("URL", "jdbc:h2:mem:unknown-driver");
-			LockConnectionPool derived = LockConnectionPool.derivedFrom(application, 3, Duration.ofSeconds(1));
-			try {
-				assertThat(derived.dataSource().unwrap(HikariDataSource.class).getMaximumPoolSize()).isEqualTo(4);
-			}
-			finally {
-				derived.destroy();
-			}
+		HikariDataSource application = new HikariDataSource();
+		application.setDataSourceClassName("org.h2.jdbcx.JdbcDataSource");
+		application.addDataSourceProperty("URL", "jdbc:h2:mem:unknown-driver");
+		DataSource derived = LockConnectionPool.derivedFrom(application, 3, Duration.ofSeconds(1)).dataSource();
+		try (HikariDataSource pool = derived.unwrap(HikariDataSource.class)) {
+			assertThat(pool.getMaximumPoolSize()).isEqualTo(4);
 		}
 	}
 
@@ -113,23 +91,6 @@ class LockConnectionPoolTests {
 		@Override
 		public int getMaximumPoolSize() {
 			return -1;
-		}
-
-	}
-
-	/**
-	 * Accepts each URL and connects to nothing.
-	 */
-	public static final class WrappingDriver extends org.h2.Driver {
-
-		@Override
-		public boolean acceptsURL(String url) {
-			return true;
-		}
-
-		@Override
-		public Connection connect(String url, Properties info) throws SQLException {
-			throw new SQLException("no server");
 		}
 
 	}

@@ -27,18 +27,9 @@ class LockRuntimeHintsTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "acquire", "release", "renew", "confirm", "inspect", "redlock/acquire", "redlock/renew",
-			"redlock/withdraw", "redlock/inspect", "redlock/force" })
-	void scriptsAreKept(String script) {
-		String resource = "io/github/lockspring/redis/" + script + ".lua";
-		assertThat(new ClassPathResource(resource).exists()).isTrue();
-		assertThat(RuntimeHintsPredicates.resource().forResource(resource)).accepts(this.hints);
-	}
-
-	@ParameterizedTest
-	@ValueSource(strings = { "fencing/lock-fence-h2.sql", "fencing/lock-fence-mariadb.sql",
-			"fencing/lock-fence-mysql.sql", "fencing/lock-fence-postgresql.sql", "jdbc/lock-lease-h2.sql" })
-	void scriptsOfTablesAreKept(String name) {
+	@ValueSource(strings = { "redis/acquire.lua", "redis/redlock/acquire.lua", "fencing/lock-fence-h2.sql",
+			"jdbc/lock-lease-h2.sql" })
+	void scriptsAreKept(String name) {
 		String resource = "io/github/lockspring/" + name;
 		assertThat(new ClassPathResource(resource).exists()).isTrue();
 		assertThat(RuntimeHintsPredicates.resource().forResource(resource)).accepts(this.hints);
@@ -50,15 +41,21 @@ class LockRuntimeHintsTests {
 			.onFieldAccess(LettuceConnectionFactory.class.getDeclaredField("configuration"))).accepts(this.hints);
 	}
 
-	@Test
-	void annotatedMethodCanBeInvoked() throws Exception {
+	@ParameterizedTest
+	@ValueSource(strings = { "locked", "fenced" })
+	void annotatedMethodCanBeInvoked(String name) throws Exception {
 		new ReflectiveRuntimeHintsRegistrar().registerRuntimeHints(this.hints, Annotated.class);
-		assertThat(RuntimeHintsPredicates.reflection().onMethodInvocation(Annotated.class.getDeclaredMethod("locked")))
+		assertThat(RuntimeHintsPredicates.reflection().onMethodInvocation(Annotated.class.getDeclaredMethod(name)))
 			.accepts(this.hints);
-		assertThat(RuntimeHintsPredicates.reflection().onMethodInvocation(Annotated.class.getDeclaredMethod("fenced")))
+	}
+
+	@Test
+	void attributesOfTheAnnotationAreKept() throws Exception {
+		assertThat(
+				RuntimeHintsPredicates.reflection().onMethodInvocation(DistributedLock.class.getDeclaredMethod("key")))
 			.accepts(this.hints);
-		assertThat(RuntimeHintsPredicates.reflection().onMethodInvocation(Annotated.class.getDeclaredMethod("other")))
-			.rejects(this.hints);
+		assertThat(RuntimeHintsPredicates.reflection().onMethodInvocation(Fenced.class.getDeclaredMethod("guard")))
+			.accepts(this.hints);
 	}
 
 	static class Annotated {
@@ -71,18 +68,6 @@ class LockRuntimeHintsTests {
 		void fenced() {
 		}
 
-		void other() {
-		}
-
-	}
-
-	@Test
-	void attributesOfTheAnnotationAreKept() throws Exception {
-		assertThat(
-				RuntimeHintsPredicates.reflection().onMethodInvocation(DistributedLock.class.getDeclaredMethod("key")))
-			.accepts(this.hints);
-		assertThat(RuntimeHintsPredicates.reflection().onMethodInvocation(Fenced.class.getDeclaredMethod("guard")))
-			.accepts(this.hints);
 	}
 
 }

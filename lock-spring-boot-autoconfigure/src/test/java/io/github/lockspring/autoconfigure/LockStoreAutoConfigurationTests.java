@@ -1,38 +1,37 @@
 package io.github.lockspring.autoconfigure;
 
 import java.time.Duration;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.stream.Stream;
 
-import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.redis.RedisLockStore;
-import io.github.lockspring.redis.internal.client.FirstConnection;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.memory.MemoryLockStore;
 import io.github.lockspring.testsupport.redis.RedisServer;
-import io.github.lockspring.testsupport.redis.SentinelGroup;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.slf4j.LoggerFactory;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.ssl.SslAutoConfiguration;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.boot.health.contributor.Status;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Primary;
 import org.springframework.core.env.MapPropertySource;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -42,17 +41,37 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.junit.jupiter.params.provider.Arguments.argumentSet;
 
 /**
  * Which store an application gets, and what it reads when there is none.
  */
 class LockStoreAutoConfigurationTests {
 
-	private static final FilteredClassLoader WITHOUT_REDIS = new FilteredClassLoader("org.springframework.data.redis",
-			"io.lettuce", "redis.clients");
+	private static final String STARTER = "io.github.lockspring:lock-spring-boot-starter";
 
-	private static final FilteredClassLoader WITHOUT_MODULE = new FilteredClassLoader("io.github.lockspring.redis",
-			"io.github.lockspring.zookeeper", "io.github.lockspring.etcd");
+	private static final List<String> MODULES = List.of("redis", "jdbc", "zookeeper", "etcd");
+
+	/** With all that each store needs but a server, and the locks on none of them yet. */
+	private static final ApplicationContextRunner UNDECIDED = Applications.withRedis()
+		.withConfiguration(AutoConfigurations.of(DataSourceAutoConfiguration.class))
+		.withPropertyValues("spring.datasource.generate-unique-name=true", "distributed-lock.store=",
+				"distributed-lock.redlock.nodes=redis://127.0.0.1:1,redis://127.0.0.1:2,rediss://127.0.0.1:3");
+
+	private static ApplicationContextRunner on(String store) {
+		return UNDECIDED.withPropertyValues("distributed-lock.store=" + store);
+	}
+
+	private static ApplicationContextRunner withTwoFactories() {
+		return on("redis")
+			.withBean("cacheRedis", RedisConnectionFactory.class, () -> new LettuceConnectionFactory("localhost", 1))
+			.withBean("lockRedis", RedisConnectionFactory.class, () -> new LettuceConnectionFactory("localhost", 1));
+	}
+
+	private static FilteredClassLoader without(Stream<String> modules) {
+		return new FilteredClassLoader(
+				modules.map((module) -> "io.github.lockspring." + module).toArray(String[]::new));
+	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "lettuce", "jedis" })
@@ -72,28 +91,6 @@ class LockStoreAutoConfigurationTests {
 			});
 	}
 
-	@ParameterizedTest
-	@ValueSource(strings = { "lettuce", "jedis" })
-	void locksAreOnTheMasterBehindSentinelAndItsReplicas(String clientType) {
-		SentinelGroup group = SentinelGroup.shared();
-		String key = "store-" + UUID.randomUUID();
-		Applications.withRedis()
-			.withPropertyValues("spring.data.redis.client-type=" + clientType,
-					"spring.data.redis.sentinel.master=" + SentinelGroup.NAME,
-					"spring.data.redis.sentinel.nodes=" + String.join(",", group.addresses()),
-					"spring.data.redis.sentinel.password=" + group.sentinelPassword(),
-					"spring.data.redis.password=" + group.password(), "distributed-lock.redis.replica-acks=2")
-			.run((context) -> {
-				try (HeldLock lock = context.getBean(LockTemplate.class)
-					.acquire(LockRequest.of(key).waitTime(Duration.ofSeconds(20)))) {
-					Awaitility.await()
-						.ignoreExceptions()
-						.until(() -> group.servers().stream().allMatch((server) -> server.exists("lock:" + key)));
-					assertThat(lock.isHeld()).isTrue();
-				}
-			});
-	}
-
 	@Test
 	void acknowledgementsOfReplicasOfAClusterStopTheStart() {
 		FailureAnalysis failure = StartupFailures.of(Applications.withRedis()
@@ -106,16 +103,20 @@ class LockStoreAutoConfigurationTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "lettuce", "jedis" })
-	void applicationStartsWhileRedisIsDown(String clientType) {
-		Applications.withRedis()
-			.withUserConfiguration(LockedService.class)
-			.withPropertyValues("spring.data.redis.port=1", "spring.data.redis.client-type=" + clientType,
-					"distributed-lock.wait-time=100ms")
+	@ValueSource(strings = { "redis spring.data.redis.port=1",
+			"redis spring.data.redis.port=1 spring.data.redis.client-type=jedis", "redlock",
+			"jdbc spring.datasource.url=jdbc:postgresql://127.0.0.1:1/none",
+			"etcd distributed-lock.etcd.endpoints=http://127.0.0.1:1" })
+	void applicationStartsWhileItsServerIsDownAndItsHealthIsDown(String store) {
+		UNDECIDED.withUserConfiguration(LockedService.class)
+			.withPropertyValues(("distributed-lock.store=" + store).split(" "))
+			.withPropertyValues("distributed-lock.wait-time=100ms", "distributed-lock.command-timeout=2s")
 			.run((context) -> {
 				assertThat(context).hasNotFailed();
 				assertThatExceptionOfType(LockUnavailableException.class)
 					.isThrownBy(() -> context.getBean(LockedService.class).work());
+				Health health = context.getBean("distributedLocksHealthIndicator", HealthIndicator.class).health();
+				assertThat(health.getStatus()).isEqualTo(Status.DOWN);
 			});
 	}
 
@@ -134,57 +135,6 @@ class LockStoreAutoConfigurationTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "lettuce", "jedis" })
-	void applicationWithLocksThatCannotConnectStartsAndWarnsOnce(String clientType) {
-		Logger logger = (Logger) LoggerFactory.getLogger(FirstConnection.class);
-		Logger root = (Logger) LoggerFactory.getLogger(Logger.ROOT_LOGGER_NAME);
-		ListAppender<ILoggingEvent> events = new ListAppender<>();
-		events.list = Collections.synchronizedList(events.list);
-		events.start();
-		root.addAppender(events);
-		logger.setLevel(Level.DEBUG);
-		try {
-			Applications.withRedis()
-				.withUserConfiguration(LockedService.class)
-				.withPropertyValues("spring.data.redis.port=1", "spring.data.redis.client-type=" + clientType)
-				.run((context) -> {
-					assertThat(context).hasNotFailed();
-					Awaitility.await()
-						.atMost(Duration.ofMinutes(1))
-						.until(() -> List.copyOf(events.list)
-							.stream()
-							.anyMatch((event) -> event.getLoggerName().equals(logger.getName())
-									&& event.getLevel() == Level.WARN));
-				});
-			assertThat(List.copyOf(events.list)).filteredOn((event) -> event.getLevel().isGreaterOrEqual(Level.WARN))
-				.singleElement()
-				.satisfies((event) -> assertThat(event.getFormattedMessage()).contains("Redis at localhost:1"));
-		}
-		finally {
-			logger.setLevel(null);
-			root.detachAppender(events);
-		}
-	}
-
-	@Test
-	void memoryStoreNeedsNoRedis() {
-		Applications.inMemory()
-			.withUserConfiguration(LockedService.class)
-			.withClassLoader(WITHOUT_REDIS)
-			.run((context) -> {
-				assertThat(context).hasSingleBean(MemoryLockStore.class);
-				assertThat(context.getBean(LockedService.class).work()).isTrue();
-			});
-	}
-
-	@Test
-	void memoryStoreIsTakenAlthoughThereIsRedis() {
-		Applications.onSharedServer()
-			.withPropertyValues("distributed-lock.store=memory")
-			.run((context) -> assertThat(context).getBean(LockStore.class).isInstanceOf(MemoryLockStore.class));
-	}
-
-	@ParameterizedTest
 	@ValueSource(strings = { "MEMORY", "mem-ory", " memory " })
 	void storeIsReadAsThePropertiesReadIt(String store) {
 		Applications.onSharedServer()
@@ -194,36 +144,31 @@ class LockStoreAutoConfigurationTests {
 			.run((context) -> assertThat(context).getBean(LockStore.class).isInstanceOf(MemoryLockStore.class));
 	}
 
-	@Test
-	void emptyStoreIsNone() {
-		Applications.onSharedServer()
-			.withPropertyValues("distributed-lock.store=")
-			.withClassLoader(new FilteredClassLoader("io.github.lockspring.zookeeper", "io.github.lockspring.etcd",
-					"io.github.lockspring.jdbc"))
-			.run((context) -> assertThat(context).getBean(LockStore.class).isInstanceOf(RedisLockStore.class));
+	@ParameterizedTest
+	@CsvSource({ "redis, io.github.lockspring.redis.RedisLockStore", "jdbc, io.github.lockspring.jdbc.JdbcLockStore",
+			"zookeeper, io.github.lockspring.zookeeper.ZooKeeperLockStore",
+			"etcd, io.github.lockspring.etcd.EtcdLockStore" })
+	void onlyStoreOnTheClassPathNeedsNoProperty(String only, Class<?> type) {
+		UNDECIDED.withClassLoader(without(MODULES.stream().filter((module) -> !module.equals(only))))
+			.run((context) -> assertThat(context).hasSingleBean(LockStore.class).hasSingleBean(type));
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "redis", "memory" })
+	@ValueSource(strings = { "redis", "memory", "redlock", "jdbc" })
 	void backsOffWhenUserDefinesStore(String store) {
-		Applications.onSharedServer()
-			.withUserConfiguration(OwnStoreConfiguration.class)
-			.withPropertyValues("distributed-lock.store=" + store)
-			.run((context) -> assertThat(context).hasSingleBean(LockStore.class).hasBean("ownStore"));
-	}
-
-	@Test
-	void usersStoreNeedsNoRedis() {
-		Applications.withoutRedis()
-			.withUserConfiguration(OwnStoreConfiguration.class, LockedService.class)
-			.withClassLoader(WITHOUT_REDIS)
-			.run((context) -> assertThat(context.getBean(LockedService.class).work()).isTrue());
+		on(store).withBean("ownStore", LockStore.class, MemoryLockStore::new)
+			.withUserConfiguration(LockedService.class)
+			.run((context) -> {
+				assertThat(context).hasSingleBean(LockStore.class)
+					.hasBean("ownStore")
+					.doesNotHaveBean("lockspringLockTableInitializer");
+				assertThat(context.getBean(LockedService.class).work()).isTrue();
+			});
 	}
 
 	@Test
 	void applicationWithoutLocksNeedsNoStore() {
-		Applications.withoutRedis()
-			.withClassLoader(WITHOUT_REDIS)
+		UNDECIDED.withClassLoader(without(MODULES.stream()))
 			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(LockStore.class));
 	}
 
@@ -241,95 +186,76 @@ class LockStoreAutoConfigurationTests {
 		});
 	}
 
-	@Test
-	void annotatedBeanWithoutRedisOnTheClassPathStopsTheStart() {
-		FailureAnalysis failure = StartupFailures
-			.of(Applications.withoutRedis().withUserConfiguration(LockedService.class).withClassLoader(WITHOUT_REDIS));
-		assertThat(failure.getDescription()).contains("no store")
-			.contains("RedisLockStoreAutoConfiguration does not match: @ConditionalOnClass did not find required class"
-					+ " 'org.springframework.data.redis.connection.RedisConnectionFactory'");
-		assertThat(failure.getAction()).contains("Add what it asks for", "lock-spring-boot-starter ")
-			.contains("distributed-lock.store=memory")
-			.contains("distributed-lock.enabled=false");
+	@ParameterizedTest
+	@CsvSource({ "redis, ''", "redlock, ''", "jdbc, -jdbc", "zookeeper, -zookeeper", "etcd, -etcd" })
+	void locksWithoutTheModuleOfTheirStoreStopTheStart(String store, String starter) {
+		locksWithoutAStoreStopTheStart(on(store).withClassLoader(without(MODULES.stream())),
+				"distributed-lock.store=%1$s needs the module lock-%1$s, which is not on the class path"
+					.formatted(store),
+				STARTER + starter + ".");
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "redis", "redlock" })
-	void annotatedBeanWithoutTheModuleOfItsStoreStopsTheStart(String store) {
-		FailureAnalysis failure = StartupFailures.of(Applications.onSharedServer()
-			.withUserConfiguration(LockedService.class)
-			.withPropertyValues("distributed-lock.store=" + store,
-					"distributed-lock.redlock.nodes=redis://a,redis://b,redis://c")
-			.withClassLoader(WITHOUT_MODULE));
-		assertThat(failure.getDescription()).contains("distributed-lock.store=" + store + " needs the module lock-"
-				+ store + ", which is not on the class path");
-		assertThat(failure.getAction()).contains("io.github.lockspring:lock-spring-boot-starter")
-			.contains("distributed-lock.store=memory");
+	@MethodSource
+	void locksWithoutAStoreStopTheStart(ApplicationContextRunner application, String problem, String remedy) {
+		FailureAnalysis failure = StartupFailures.of(application.withUserConfiguration(LockedService.class));
+		assertThat(failure.getDescription()).contains("This application uses locks, but has no store", problem);
+		assertThat(failure.getAction()).contains(remedy, "distributed-lock.store=memory",
+				"distributed-lock.enabled=false");
 	}
 
-	@Test
-	void memoryStoreNeedsNoModuleOfAnotherStore() {
-		Applications.inMemory()
-			.withUserConfiguration(LockedService.class)
-			.withClassLoader(WITHOUT_MODULE)
-			.run((context) -> assertThat(context.getBean(LockedService.class).work()).isTrue());
+	static Stream<Arguments> locksWithoutAStoreStopTheStart() {
+		FilteredClassLoader withoutRedis = new FilteredClassLoader("org.springframework.data.redis", "io.lettuce",
+				"redis.clients");
+		String unmatched = "LockStoreAutoConfiguration does not match: @ConditionalOnClass did not find required class";
+		return Stream.of(
+				argumentSet("no Spring Data Redis", on("redis").withClassLoader(withoutRedis), "Redis" + unmatched,
+						"Add what it asks for. It needs a RedisConnectionFactory bean"),
+				argumentSet("no Spring Data Redis for Redlock", on("redlock").withClassLoader(withoutRedis),
+						"Redlock" + unmatched, "The dependency " + STARTER + " brings all classes"),
+				argumentSet("no connection factory", Applications.withoutRedis(), "did not find any beans",
+						"DataRedisAutoConfiguration"),
+				argumentSet("two connection factories", withTwoFactories(), "found multiple beans", "@Primary"),
+				argumentSet("no data source",
+						Applications.withoutRedis().withPropertyValues("distributed-lock.store=jdbc"),
+						"did not find any beans of type javax.sql.DataSource", "spring.datasource.url"),
+				argumentSet("auto-configuration excluded", new ApplicationContextRunner()
+					.withConfiguration(
+							AutoConfigurations.of(DataRedisAutoConfiguration.class, LockAutoConfiguration.class))
+					.withPropertyValues("distributed-lock.store=redis"), "RedisLockStoreAutoConfiguration is excluded",
+						"Do not exclude it"),
+				argumentSet("several modules", UNDECIDED,
+						"several stores on the class path (redis, zookeeper, etcd, jdbc), and distributed-lock.store"
+								+ " chooses none",
+						"Set distributed-lock.store to one of them"),
+				argumentSet("no module of a store", UNDECIDED.withClassLoader(without(MODULES.stream())),
+						"there is no module of a store on the class path",
+						"%1$s, for Redis, or %1$s-jdbc, for a database, or %1$s-zookeeper, or %1$s-etcd."
+							.formatted(STARTER)));
 	}
 
-	@Test
-	void applicationWithoutLocksNeedsNoModuleOfAStore() {
-		Applications.onSharedServer()
-			.withClassLoader(WITHOUT_MODULE)
-			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(LockStore.class));
-	}
-
-	@Test
-	void injectedTemplateWithoutRedisOnTheClassPathStopsTheStart() {
-		FailureAnalysis failure = StartupFailures.of(Applications.withoutRedis()
-			.withUserConfiguration(ProgramConfiguration.class)
-			.withClassLoader(WITHOUT_REDIS));
-		assertThat(failure.getDescription()).contains("RedisConnectionFactory");
-	}
-
-	@Test
-	void annotatedBeanWithoutConnectionFactoryStopsTheStart() {
-		FailureAnalysis failure = StartupFailures
-			.of(Applications.withoutRedis().withUserConfiguration(LockedService.class));
-		assertThat(failure.getDescription()).contains("RedisConnectionFactory", "did not find any beans");
-		assertThat(failure.getAction()).contains("DataRedisAutoConfiguration")
-			.contains("distributed-lock.store=memory")
-			.contains("distributed-lock.enabled=false");
-	}
-
-	@Test
-	void annotatedBeanWithSeveralConnectionFactoriesStopsTheStart() {
-		FailureAnalysis failure = StartupFailures
-			.of(Applications.withRedis().withUserConfiguration(LockedService.class, TwoFactoriesConfiguration.class));
-		assertThat(failure.getDescription()).contains("RedisConnectionFactory")
-			.contains("found multiple beans", "'cacheRedis'", "'lockRedis'");
-		assertThat(failure.getAction()).contains("@Primary").contains("RedisLockStore.builder");
-	}
-
-	@Test
-	void applicationWithoutLocksMayHaveSeveralConnectionFactories() {
-		Applications.withRedis()
-			.withUserConfiguration(TwoFactoriesConfiguration.class)
-			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(LockStore.class));
-	}
-
-	@Test
-	void primaryConnectionFactoryIsTaken() {
-		Applications.withRedis()
-			.withUserConfiguration(LockedService.class, TwoFactoriesConfiguration.class,
-					PrimaryFactoryConfiguration.class)
-			.run((context) -> assertThat(context.getBean(LockedService.class).work()).isTrue());
+	@ParameterizedTest
+	@CsvSource({ "etcd, true", "etcd, false", "redlock, true" })
+	void sslBundleThatIsNotThereStopsTheStart(String store, boolean others) {
+		String property = "distributed-lock." + store + ".ssl.bundle";
+		ApplicationContextRunner application = on(store).withUserConfiguration(LockedService.class)
+			.withPropertyValues(property + "=missing", "distributed-lock.etcd.endpoints=https://localhost:1");
+		FailureAnalysis failure = StartupFailures.of(others
+				? application.withConfiguration(AutoConfigurations.of(SslAutoConfiguration.class)) : application);
+		assertThat(failure.getDescription()).contains("'missing'", "'" + property + "'",
+				"There is no SSL bundle of this name");
 	}
 
 	@Test
 	void errorNamesTheConnectionFactoryOnlyWhereThereAreSeveral() {
 		LockRequest request = LockRequest.of("key").waitTime(Duration.ZERO);
-		Applications.withRedis()
-			.withUserConfiguration(LockedService.class, TwoFactoriesConfiguration.class,
-					UnreachableFactoryConfiguration.class)
+		RedisStandaloneConfiguration unreachable = new RedisStandaloneConfiguration("redis.invalid", 6379);
+		unreachable.setDatabase(3);
+		unreachable.setUsername("app");
+		unreachable.setPassword("secret");
+		withTwoFactories()
+			.withBean("unreachableRedis", RedisConnectionFactory.class, () -> new LettuceConnectionFactory(unreachable),
+					(definition) -> definition.setPrimary(true))
 			.run((context) -> assertThatExceptionOfType(LockUnavailableException.class)
 				.isThrownBy(() -> context.getBean(LockTemplate.class).acquire(request))
 				.withStackTraceContaining(
@@ -340,108 +266,6 @@ class LockStoreAutoConfigurationTests {
 			.run((context) -> assertThatExceptionOfType(LockUnavailableException.class)
 				.isThrownBy(() -> context.getBean(LockTemplate.class).acquire(request))
 				.withStackTraceContaining("Redis at localhost:1 (database 0, no password): Connection refused"));
-	}
-
-	@Test
-	void excludedStoreIsNamed() {
-		FailureAnalysis failure = StartupFailures.of(new ApplicationContextRunner()
-			.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class, LockAutoConfiguration.class))
-			.withPropertyValues("distributed-lock.store=redis")
-			.withUserConfiguration(ProgramConfiguration.class));
-		assertThat(failure.getDescription()).contains("RedisLockStoreAutoConfiguration");
-	}
-
-	@Test
-	void unknownStoreStopsTheStartWithTheListOfStores() {
-		FailureAnalysis failure = StartupFailures.of(Applications.onSharedServer()
-			.withUserConfiguration(LockedService.class)
-			.withPropertyValues("distributed-lock.store=consul"));
-		assertThat(failure.getDescription()).contains("distributed-lock.store").contains("consul");
-		assertThat(failure.getAction()).contains("MEMORY").contains("REDIS");
-	}
-
-	@Test
-	void commandTimeoutIsThatOfTheLocks() {
-		RedisServer server = RedisServer.start();
-		try (server) {
-			Applications.withRedis()
-				.withPropertyValues("spring.data.redis.host=" + server.host(),
-						"spring.data.redis.port=" + server.port(), "distributed-lock.command-timeout=200ms")
-				.run((context) -> {
-					LockTemplate locks = context.getBean(LockTemplate.class);
-					Awaitility.await()
-						.ignoreExceptions()
-						.untilAsserted(() -> locks.acquire(LockRequest.of("warm")).close());
-					server.pause();
-					long start = System.nanoTime();
-					assertThatExceptionOfType(LockUnavailableException.class)
-						.isThrownBy(() -> locks.acquire(LockRequest.of("key").waitTime(Duration.ZERO)));
-					// The application's own connections would wait for a minute
-					assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(30));
-					server.resume();
-				});
-		}
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class OwnStoreConfiguration {
-
-		@Bean
-		LockStore ownStore() {
-			return new MemoryLockStore();
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class ProgramConfiguration {
-
-		@Bean
-		Object program(LockTemplate locks) {
-			return new Object();
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class TwoFactoriesConfiguration {
-
-		@Bean
-		RedisConnectionFactory cacheRedis() {
-			return new LettuceConnectionFactory("localhost", 1);
-		}
-
-		@Bean
-		RedisConnectionFactory lockRedis() {
-			return new LettuceConnectionFactory("localhost", 1);
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class PrimaryFactoryConfiguration {
-
-		@Bean
-		@Primary
-		RedisConnectionFactory mainRedis() {
-			return new LettuceConnectionFactory(RedisServer.shared().host(), RedisServer.shared().port());
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class UnreachableFactoryConfiguration {
-
-		@Bean
-		@Primary
-		RedisConnectionFactory unreachableRedis() {
-			RedisStandaloneConfiguration configuration = new RedisStandaloneConfiguration("redis.invalid", 6379);
-			configuration.setDatabase(3);
-			configuration.setUsername("app");
-			configuration.setPassword("secret");
-			return new LettuceConnectionFactory(configuration);
-		}
-
 	}
 
 }

@@ -4,7 +4,6 @@ import java.time.Duration;
 
 import io.github.lockspring.autoconfigure.DistributedLockProperties.Store;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -21,8 +20,9 @@ class LockTimeoutsTests {
 
 	@ParameterizedTest
 	@CsvSource({ "REDIS, 1000", "REDLOCK, 1000", "JDBC, 2000", "ZOOKEEPER, 2000", "ETCD, 2000", "MEMORY, 2000" })
-	void storeHasADefault(Store store, long millis) {
+	void storeHasADefaultAndThePropertyWinsOverAllOthers(Store store, long millis) {
 		assertThat(LockTimeouts.command(this.properties, store, this.environment)).hasMillis(millis);
+		this.environment.setProperty("spring.data.redis.timeout", "300ms");
 		this.properties.setCommandTimeout(Duration.ofMillis(70));
 		assertThat(LockTimeouts.command(this.properties, store, this.environment)).hasMillis(70);
 	}
@@ -33,13 +33,6 @@ class LockTimeoutsTests {
 	void shorterTimeoutOfTheApplicationsRedisCountsForRedisOnly(Store store, String timeout, long millis) {
 		this.environment.setProperty("spring.data.redis.timeout", timeout);
 		assertThat(LockTimeouts.command(this.properties, store, this.environment)).hasMillis(millis);
-	}
-
-	@Test
-	void propertyWinsOverTheTimeoutOfTheApplicationsRedis() {
-		this.environment.setProperty("spring.data.redis.timeout", "300ms");
-		this.properties.setCommandTimeout(Duration.ofSeconds(3));
-		assertThat(LockTimeouts.command(this.properties, Store.REDIS, this.environment)).hasSeconds(3);
 	}
 
 	@ParameterizedTest

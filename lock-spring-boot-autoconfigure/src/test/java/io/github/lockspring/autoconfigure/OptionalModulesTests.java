@@ -1,18 +1,17 @@
 package io.github.lockspring.autoconfigure;
 
 import java.io.File;
-import java.net.MalformedURLException;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Path;
-import java.util.Arrays;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.WebApplicationType;
@@ -35,39 +34,32 @@ class OptionalModulesTests {
 			"spring-boot-data-jpa", "spring-data-jpa", "spring-orm");
 
 	@ParameterizedTest
-	@ValueSource(strings = { "lock-redis lock-redlock", "lock-redlock", "lock-jdbc",
-			"lock-zookeeper curator-framework zookeeper", "lock-etcd jetcd-core",
-			"micrometer-core spring-boot-micrometer-metrics spring-boot-micrometer-observation micrometer-tracing",
-			"spring-boot-actuator-autoconfigure spring-boot-actuator spring-boot-health",
-			"lock-redis lock-redlock spring-data-redis spring-boot-data-redis lettuce-core jedis lock-jdbc spring-jdbc spring-boot-jdbc" })
-	void locksInMemoryNeedNone(String missing) throws Exception {
+	@CsvSource({ "lock-redis lock-redlock, io.github.lockspring.redis.RedisLockStore",
+			"lock-redlock, io.github.lockspring.redis.redlock.RedlockLockStore",
+			"lock-jdbc, io.github.lockspring.jdbc.JdbcLockStore",
+			"lock-zookeeper curator-framework zookeeper, org.apache.curator.framework.CuratorFramework",
+			"lock-etcd jetcd-core, io.etcd.jetcd.Client",
+			"micrometer-core spring-boot-micrometer-metrics spring-boot-micrometer-observation micrometer-tracing,"
+					+ "io.micrometer.core.instrument.Meter",
+			"spring-boot-actuator-autoconfigure spring-boot-actuator spring-boot-health,"
+					+ "org.springframework.boot.health.contributor.Health",
+			"lock-redis lock-redlock spring-data-redis spring-boot-data-redis lettuce-core jedis lock-jdbc spring-jdbc"
+					+ " spring-boot-jdbc, org.springframework.jdbc.core.JdbcTemplate" })
+	void locksInMemoryNeedNone(String missing, String itsClass) throws Exception {
 		List<String> modules = List.of(missing.split(" "));
-		URL[] present = Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
-			.map(Path::of)
-			.filter((entry) -> Stream.concat(modules.stream(), JPA.stream())
-				.noneMatch((module) -> belongsTo(module, entry)))
-			.map(OptionalModulesTests::url)
-			.toArray(URL[]::new);
+		List<URL> present = new ArrayList<>();
+		for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
+			Path path = Path.of(entry);
+			if (Stream.concat(modules.stream(), JPA.stream()).noneMatch((module) -> belongsTo(module, path))) {
+				present.add(path.toUri().toURL());
+			}
+		}
 		Thread thread = Thread.currentThread();
 		ClassLoader original = thread.getContextClassLoader();
-		try (URLClassLoader isolated = new URLClassLoader(present, ClassLoader.getPlatformClassLoader())) {
+		try (URLClassLoader isolated = new URLClassLoader(present.toArray(URL[]::new),
+				ClassLoader.getPlatformClassLoader())) {
 			thread.setContextClassLoader(isolated);
-			if (missing.contains("lock-redis")) {
-				assertThat(ClassUtils.isPresent("io.github.lockspring.redis.RedisLockStore", isolated)).isFalse();
-			}
-			if (missing.contains("lock-redlock")) {
-				assertThat(ClassUtils.isPresent("io.github.lockspring.redis.redlock.RedlockLockStore", isolated))
-					.isFalse();
-			}
-			if (missing.contains("lock-zookeeper")) {
-				assertThat(ClassUtils.isPresent("org.apache.curator.framework.CuratorFramework", isolated)).isFalse();
-			}
-			if (missing.contains("lock-etcd")) {
-				assertThat(ClassUtils.isPresent("io.etcd.jetcd.Client", isolated)).isFalse();
-			}
-			if (missing.contains("lock-jdbc")) {
-				assertThat(ClassUtils.isPresent("io.github.lockspring.jdbc.JdbcLockStore", isolated)).isFalse();
-			}
+			assertThat(ClassUtils.isPresent(itsClass, isolated)).isFalse();
 			Object application = isolated.loadClass(Application.class.getName()).getDeclaredConstructor().newInstance();
 			assertThat(((BooleanSupplier) application).getAsBoolean()).isTrue();
 		}
@@ -81,15 +73,6 @@ class OptionalModulesTests {
 		return StreamSupport.stream(entry.spliterator(), false)
 			.map(Path::toString)
 			.anyMatch((name) -> name.equals(module) || name.matches(module + "-\\d.*\\.jar"));
-	}
-
-	private static URL url(Path entry) {
-		try {
-			return entry.toUri().toURL();
-		}
-		catch (MalformedURLException ex) {
-			throw new IllegalStateException(ex);
-		}
 	}
 
 	@Configuration(proxyBeanMethods = false)

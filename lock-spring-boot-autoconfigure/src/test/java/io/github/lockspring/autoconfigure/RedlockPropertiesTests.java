@@ -12,10 +12,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.context.annotation.Configuration;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -56,6 +54,7 @@ class RedlockPropertiesTests {
 			redis://a,redis://b,redis-socket:///c | redlock.nodes[2] | it is not the URL of a server
 			redis://a,redis://b,redis:// | redlock.nodes[2] | it is not the URL of a server
 			redis://a,redis://b,redis://c/orders | redlock.nodes[2] | it is not the URL of a server
+			"" | redlock.nodes | but there are 0
 			redis://a,redis://b | redlock.nodes | Redlock needs 3, 5 or another odd number of nodes, but there are 2
 			redis://a,redis://b,redis://c,redis://d | redlock.nodes | another odd number of nodes, but there are 4
 			redis://a,redis://b:6379,rediss://A:6379/1 | redlock.nodes | there are two called
@@ -64,12 +63,6 @@ class RedlockPropertiesTests {
 		FailureAnalysis failure = StartupFailures.of(this.runner.withPropertyValues(NODES + "=" + nodes));
 		assertThat(failure.getDescription()).contains("'distributed-lock." + property + "'").contains(problem);
 		assertThat(failure.getAction()).isNotBlank().endsWith(".");
-	}
-
-	@Test
-	void storeWithoutNodesStopsTheStart() {
-		FailureAnalysis failure = StartupFailures.of(this.runner);
-		assertThat(failure.getDescription()).contains("there are 0");
 	}
 
 	@Test
@@ -106,17 +99,12 @@ class RedlockPropertiesTests {
 
 	private static List<RedisURI> nodes(String... properties) {
 		List<RedisURI> nodes = new ArrayList<>();
-		new ApplicationContextRunner().withUserConfiguration(PropertiesConfiguration.class)
+		new ApplicationContextRunner()
+			.withUserConfiguration(DistributedLockPropertiesTests.PropertiesConfiguration.class)
 			.withPropertyValues(properties)
 			.run((context) -> nodes
 				.addAll(RedlockNodes.parse(context.getBean(DistributedLockProperties.class).getRedlock())));
 		return nodes;
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	@EnableConfigurationProperties(DistributedLockProperties.class)
-	static class PropertiesConfiguration {
-
 	}
 
 }

@@ -3,6 +3,7 @@ package io.github.lockspring.autoconfigure;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
+import java.util.function.UnaryOperator;
 
 import io.github.lockspring.DistributedLock;
 import io.github.lockspring.HeldLock;
@@ -23,7 +24,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.diagnostics.FailureAnalysis;
-import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -33,9 +33,6 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * The store in ZooKeeper in an application.
  */
 class ZooKeeperLockStoreAutoConfigurationTests {
-
-	private static final FilteredClassLoader WITHOUT_OTHERS = new FilteredClassLoader("io.github.lockspring.redis",
-			"io.github.lockspring.jdbc", "io.github.lockspring.etcd");
 
 	private static TestingServer server;
 
@@ -71,12 +68,7 @@ class ZooKeeperLockStoreAutoConfigurationTests {
 
 	@Test
 	void clientOfTheApplicationIsUsedAndNotClosed() {
-		try (CuratorFramework client = CuratorFrameworkFactory.builder()
-			.connectString(server.getConnectString())
-			.namespace("theirs")
-			.retryPolicy(new RetryOneTime(100))
-			.build()) {
-			client.start();
+		try (CuratorFramework client = client((builder) -> builder.namespace("theirs"))) {
 			this.runner
 				.withPropertyValues("distributed-lock.zookeeper.connect-string=localhost:1", "distributed-lock.ttl=2m")
 				.withBean(CuratorFramework.class, () -> client)
@@ -87,14 +79,6 @@ class ZooKeeperLockStoreAutoConfigurationTests {
 					}
 				});
 		}
-	}
-
-	@Test
-	void onlyStoreOnTheClassPathNeedsNoProperty() {
-		Applications.withoutRedis()
-			.withClassLoader(WITHOUT_OTHERS)
-			.withPropertyValues("distributed-lock.store=")
-			.run((context) -> assertThat(context).hasSingleBean(ZooKeeperLockStore.class));
 	}
 
 	@Test
@@ -127,18 +111,9 @@ class ZooKeeperLockStoreAutoConfigurationTests {
 	@Test
 	@Tag("zookeeper-rights")
 	void parentOfTheLocksThatBelongsToOthersIsNamed() throws Exception {
-		try (CuratorFramework others = CuratorFrameworkFactory.builder()
-			.connectString(server.getConnectString())
-			.authorization("digest", "others:secret".getBytes(StandardCharsets.UTF_8))
-			.retryPolicy(new RetryOneTime(100))
-			.build();
-				CuratorFramework client = CuratorFrameworkFactory.builder()
-					.connectString(server.getConnectString())
-					.namespace("others")
-					.retryPolicy(new RetryOneTime(100))
-					.build()) {
-			others.start();
-			client.start();
+		byte[] secret = "others:secret".getBytes(StandardCharsets.UTF_8);
+		try (CuratorFramework others = client((builder) -> builder.authorization("digest", secret));
+				CuratorFramework client = client((builder) -> builder.namespace("others"))) {
 			others.create().withACL(ZooDefs.Ids.CREATOR_ALL_ACL).forPath("/others");
 			this.runner.withPropertyValues("distributed-lock.ttl=2m")
 				.withBean(CuratorFramework.class, () -> client)
@@ -152,9 +127,7 @@ class ZooKeeperLockStoreAutoConfigurationTests {
 	@Test
 	@Tag("zookeeper-rights")
 	void credentialsAlsoApplyToAClientOfTheApplication() throws Exception {
-		try (CuratorFramework client = CuratorFrameworkFactory.newClient(server.getConnectString(),
-				new RetryOneTime(100))) {
-			client.start();
+		try (CuratorFramework client = client((builder) -> builder)) {
 			this.runner
 				.withPropertyValues("distributed-lock.zookeeper.auth=digest:me:secret",
 						"distributed-lock.key-prefix=credentials:", "distributed-lock.ttl=2m")
@@ -170,19 +143,18 @@ class ZooKeeperLockStoreAutoConfigurationTests {
 		}
 	}
 
-	@Test
-	void missingModuleIsNamed() {
-		FailureAnalysis failure = StartupFailures.of(Applications.withoutRedis()
-			.withPropertyValues("distributed-lock.store=zookeeper")
-			.withUserConfiguration(LockedService.class)
-			.withClassLoader(new FilteredClassLoader("io.github.lockspring.zookeeper")));
-		assertThat(failure.getAction()).contains("lock-spring-boot-starter-zookeeper");
+	private static CuratorFramework client(UnaryOperator<CuratorFrameworkFactory.Builder> settings) {
+		CuratorFramework client = settings
+			.apply(CuratorFrameworkFactory.builder()
+				.connectString(server.getConnectString())
+				.retryPolicy(new RetryOneTime(100)))
+			.build();
+		client.start();
+		return client;
 	}
 
 	private static List<String> children(String path) throws Exception {
-		try (CuratorFramework client = CuratorFrameworkFactory.newClient(server.getConnectString(),
-				new RetryOneTime(100))) {
-			client.start();
+		try (CuratorFramework client = client((builder) -> builder)) {
 			// the server deletes a container that is empty, once a minute
 			return (client.checkExists().forPath(path) != null) ? client.getChildren().forPath(path) : List.of();
 		}
