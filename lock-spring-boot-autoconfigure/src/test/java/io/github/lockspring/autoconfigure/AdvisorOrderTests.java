@@ -7,10 +7,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.lockspring.DistributedLock;
-import io.github.lockspring.HeldLock;
-import io.github.lockspring.LockNotAcquiredException;
-import io.github.lockspring.LockRequest;
-import io.github.lockspring.LockTemplate;
+import io.github.lockspring.Fenced;
 import io.github.lockspring.autoconfigure.OrderedApplication.Trace;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -27,8 +24,6 @@ import org.springframework.transaction.annotation.EnableTransactionManagement;
 import org.springframework.transaction.annotation.Transactional;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
  * Who runs inside whom where {@code @DistributedLock} stands on the same method as other
@@ -44,26 +39,8 @@ class AdvisorOrderTests {
 	void f25LockIsReleasedAfterTheCommit() {
 		this.application.run((context) -> {
 			context.getBean(Shop.class).ship("42");
-			assertThat(context.getBean(Trace.class).steps()).containsExactly("lock 42", "begin ship", "work",
+			assertThat(context.getBean(Trace.class).steps()).containsExactly("lock 42", "begin ship", "fenced", "work",
 					"commit ship", "release 42");
-		});
-	}
-
-	@Test
-	void f25LockIsReleasedAfterTheRollback() {
-		this.application.run((context) -> {
-			assertThatIllegalStateException().isThrownBy(() -> context.getBean(Shop.class).fail("42"));
-			assertThat(context.getBean(Trace.class).steps()).containsExactly("lock 42", "begin fail", "work",
-					"rollback fail", "release 42");
-		});
-	}
-
-	@Test
-	void f25LockOfOneMethodOfATransactionalClassIsOutsideToo() {
-		OrderedApplication.with(Ledger.class).run((context) -> {
-			context.getBean(Ledger.class).book("42");
-			assertThat(context.getBean(Trace.class).steps()).containsExactly("lock 42", "begin book", "commit book",
-					"release 42");
 		});
 	}
 
@@ -72,7 +49,7 @@ class AdvisorOrderTests {
 	void f25LockInsideItsOwnTransactionIsReleasedAfterTheCommitToo() {
 		OrderedApplication.with(Shop.class).withUserConfiguration(TransactionsFirst.class).run((context) -> {
 			context.getBean(Shop.class).ship("42");
-			assertThat(context.getBean(Trace.class).steps()).containsExactly("begin ship", "lock 42", "work",
+			assertThat(context.getBean(Trace.class).steps()).containsExactly("begin ship", "lock 42", "fenced", "work",
 					"commit ship", "release 42");
 		});
 	}
@@ -98,45 +75,11 @@ class AdvisorOrderTests {
 	}
 
 	@Test
-	void busyLockReachesTheCallerThroughASynchronizedCache() {
-		OrderedApplication.with(Shop.class).withUserConfiguration(CachesFirst.class).run((context) -> {
-			try (HeldLock other = context.getBean(LockTemplate.class).acquire(LockRequest.of("42"))) {
-				assertThatExceptionOfType(LockNotAcquiredException.class)
-					.isThrownBy(() -> context.getBean(Shop.class).priceOfOneCaller(other.keys().get(0)));
-			}
-			assertThat(context.getBean(Shop.class).priceOfOneCaller("42")).isEqualTo(7);
-		});
-	}
-
-	@Test
-	void eachRetryTakesTheLockAnewAndBeginsItsOwnTransaction() {
-		this.application.run((context) -> {
-			context.getBean(Shop.class).retried("42");
-			assertThat(context.getBean(Trace.class).steps()).containsExactly("lock 42", "begin retried", "work",
-					"rollback retried", "release 42", "lock 42", "begin retried", "work", "commit retried",
-					"release 42");
-		});
-	}
-
-	@Test
 	void retriesInsideOfTheLockShareItsLease() {
 		OrderedApplication.with(Shop.class).withUserConfiguration(RetriesFirst.class).run((context) -> {
 			context.getBean(Shop.class).retried("42");
 			assertThat(context.getBean(Trace.class).steps()).containsExactly("lock 42", "begin retried", "work", "work",
 					"commit retried", "release 42");
-		});
-	}
-
-	@Test
-	void asynchronousMethodTakesTheLockOnItsOwnThread() {
-		this.application.run((context) -> {
-			HeldLock other = context.getBean(LockTemplate.class).acquire(LockRequest.of("42"));
-			CompletableFuture<String> result = context.getBean(Shop.class).later("42");
-			assertThat(result).isNotDone();
-			other.close();
-			assertThat(result.get(10, TimeUnit.SECONDS)).isNotEqualTo(Thread.currentThread().getName());
-			assertThat(context.getBean(Trace.class).steps()).containsSubsequence("lock 42", "begin later", "work",
-					"commit later", "release 42");
 		});
 	}
 
@@ -189,17 +132,11 @@ class AdvisorOrderTests {
 			this.trace = trace;
 		}
 
+		@Fenced
 		@Transactional
 		@DistributedLock(key = "#id")
 		public void ship(String id) {
 			this.trace.note("work");
-		}
-
-		@Transactional
-		@DistributedLock(key = "#id")
-		public void fail(String id) {
-			this.trace.note("work");
-			throw new IllegalStateException("failed");
 		}
 
 		@Cacheable("prices")
@@ -209,25 +146,11 @@ class AdvisorOrderTests {
 			return 7;
 		}
 
-		@Cacheable(cacheNames = "prices", sync = true)
-		@DistributedLock(key = "#id", waitTime = "0s")
-		public int priceOfOneCaller(String id) {
-			return 7;
-		}
-
 		@Retryable(maxRetries = 1, delay = 0)
 		@Transactional
 		@DistributedLock(key = "#id")
 		public void retried(String id) {
 			workAtTheSecondAttempt();
-		}
-
-		@Async
-		@Transactional
-		@DistributedLock(key = "#id")
-		public CompletableFuture<String> later(String id) {
-			this.trace.note("work");
-			return CompletableFuture.completedFuture(Thread.currentThread().getName());
 		}
 
 		@Async
@@ -245,15 +168,6 @@ class AdvisorOrderTests {
 			if (this.failures.getAndDecrement() > 0) {
 				throw new IllegalStateException("again");
 			}
-		}
-
-	}
-
-	@Transactional
-	static class Ledger {
-
-		@DistributedLock(key = "#id")
-		public void book(String id) {
 		}
 
 	}

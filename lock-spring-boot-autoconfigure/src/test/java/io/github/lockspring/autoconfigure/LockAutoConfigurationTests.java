@@ -1,130 +1,143 @@
 package io.github.lockspring.autoconfigure;
 
-import java.time.Duration;
-import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.HashSet;
+import java.util.Set;
 
-import io.github.lockspring.HeldLock;
-import io.github.lockspring.LockEvent;
-import io.github.lockspring.LockRequest;
+import io.github.lockspring.DistributedLock;
 import io.github.lockspring.LockTemplate;
+import io.github.lockspring.internal.KeyedLock;
+import io.github.lockspring.internal.base.CallChain;
 import io.github.lockspring.internal.engine.EngineSettings;
 import io.github.lockspring.internal.engine.LockEngine;
 import io.github.lockspring.internal.engine.support.LockEvents;
+import io.github.lockspring.internal.interceptor.LockInterceptor;
+import io.github.lockspring.internal.interceptor.LockOperationSourceAdvisor;
 import io.github.lockspring.store.memory.MemoryLockStore;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
+import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
+import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
-import org.springframework.context.event.EventListener;
-import org.springframework.core.annotation.Order;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+@ExtendWith(OutputCaptureExtension.class)
 class LockAutoConfigurationTests {
 
 	private final ApplicationContextRunner runner = Applications.inMemory();
 
 	@Test
-	void programsGetATemplate() {
-		this.runner.run((context) -> {
-			assertThat(context).hasSingleBean(LockTemplate.class);
-			String done = context.getBean(LockTemplate.class).execute(LockRequest.of("key"), (lock) -> "done");
-			assertThat(done).isEqualTo("done");
+	void annotatedMethodRunsUnderItsLockWhereAopIsSwitchedOff() {
+		this.runner.withUserConfiguration(LockedService.class)
+			.withPropertyValues("spring.aop.auto=false")
+			.run((context) -> assertThat(context.getBean(LockedService.class).work()).isTrue());
+	}
+
+	@Test
+	void annotatedMethodRunsUnderItsLockWithoutAspectJ() {
+		this.runner.withUserConfiguration(LockedService.class)
+			.withClassLoader(new FilteredClassLoader("org.aspectj"))
+			.run((context) -> assertThat(context.getBean(LockedService.class).work()).isTrue());
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "spring.aop.proxy-target-class=false, true", "spring.aop.auto=true, false" })
+	void classIsProxiedUnlessTheApplicationWantsItsInterface(String property, boolean byInterface) {
+		this.runner.withUserConfiguration(InterfaceShop.class).withPropertyValues(property).run((context) -> {
+			assertThat(AopUtils.isJdkDynamicProxy(context.getBean(Shop.class))).isEqualTo(byInterface);
+			assertThat(context.getBean(Shop.class).sell()).isTrue();
 		});
 	}
 
 	@Test
-	void engineIsNotCreatedBeforeItsFirstUse() {
-		this.runner.run((context) -> {
-			assertThat(context.getBeanFactory().containsSingleton("lockspringLockEngine")).isFalse();
-			context.getBean(LockTemplate.class);
-			assertThat(context.getBeanFactory().containsSingleton("lockspringLockEngine")).isTrue();
+	void orderIsThatOfThePropertiesUnlessSet() {
+		this.runner.run((context) -> assertThat(context.getBean(LockOperationSourceAdvisor.class).getOrder())
+			.isEqualTo(context.getBean(DistributedLockProperties.class).getOrder()));
+	}
+
+	@Test
+	void nothingIsMadeBeforeTheApplicationsBeanPostProcessors(CapturedOutput output) {
+		Set<String> seen = new HashSet<>();
+		Applications.onSharedServer()
+			.withConfiguration(AutoConfigurations.of(DataSourceAutoConfiguration.class,
+					DataSourceTransactionManagerAutoConfiguration.class, TransactionAutoConfiguration.class))
+			.withUserConfiguration(LockedService.class)
+			.withBean(BeanPostProcessor.class, () -> new BeanPostProcessor() {
+				@Override
+				public Object postProcessBeforeInitialization(Object bean, String beanName) {
+					seen.add(beanName);
+					return bean;
+				}
+			})
+			.run((context) -> {
+				assertThat(context.getBean(LockedService.class).work()).isTrue();
+				assertThat(seen).contains("redisConnectionFactory", "transactionManager", "lockspringRedisLockStore",
+						"lockspringLockTemplate", "lockspringLockEngine");
+				assertThat(output).doesNotContain("is not eligible for getting processed by all BeanPostProcessors");
+			});
+	}
+
+	@Test
+	void backsOffWhenUserDefinesInterceptorAndAdvisor() {
+		this.runner.withUserConfiguration(OwnAdvice.class, LockedService.class).run((context) -> {
+			assertThat(context).hasSingleBean(LockInterceptor.class)
+				.hasSingleBean(LockOperationSourceAdvisor.class)
+				.hasBean("ownInterceptor")
+				.hasBean("ownAdvisor");
+			assertThat(context.getBean(LockedService.class).work()).isTrue();
 		});
 	}
 
 	@Test
 	void backsOffWhenUserDefinesTemplate() {
-		this.runner.withUserConfiguration(OwnTemplateConfiguration.class, LockedService.class).run((context) -> {
-			assertThat(context).hasSingleBean(LockTemplate.class).hasBean("ownTemplate");
-			assertThat(context.getBean(LockedService.class).work()).isTrue();
-			assertThat(context.getBeanFactory().containsSingleton("lockspringLockEngine")).isFalse();
-		});
-	}
-
-	@Test
-	void leaseHasTheLengthOfTheProperty() {
-		this.runner.withPropertyValues("distributed-lock.ttl=90s").run((context) -> {
-			try (HeldLock lock = context.getBean(LockTemplate.class).acquire(LockRequest.of("key"))) {
-				assertThat(lock.remaining()).isBetween(Duration.ofSeconds(31), Duration.ofSeconds(90));
-			}
-		});
-	}
-
-	@Test
-	void eventsReachTheApplicationsListenersByTheirKind() {
-		this.runner.withUserConfiguration(ListenerConfiguration.class).run((context) -> {
-			context.getBean(LockTemplate.class).executeWithoutResult(LockRequest.of("key"), (lock) -> {
-			});
-			List<String> heard = context.getBean(ListenerConfiguration.class).heard;
-			Awaitility.await().untilAsserted(() -> assertThat(heard).containsExactly("any key", "acquired", "any key"));
-		});
-	}
-
-	@Test
-	void listenerThatFailsChangesNothing() {
-		this.runner.withUserConfiguration(FailingListenerConfiguration.class, ListenerConfiguration.class)
+		LockEngine engine = new LockEngine(new MemoryLockStore(), EngineSettings.defaults(), LockEvents.NOBODY);
+		this.runner.withBean("ownTemplate", LockTemplate.class, engine::template)
+			.withUserConfiguration(LockedService.class)
 			.run((context) -> {
-				String done = context.getBean(LockTemplate.class).execute(LockRequest.of("key"), (lock) -> "done");
-				assertThat(done).isEqualTo("done");
-				assertThat(context.getBean(ListenerConfiguration.class).heard).containsExactly("any key", "acquired",
-						"any key");
+				assertThat(context).hasSingleBean(LockTemplate.class).hasBean("ownTemplate");
+				assertThat(context.getBean(LockedService.class).work()).isTrue();
+				assertThat(context.getBeanFactory().containsSingleton("lockspringLockEngine")).isFalse();
 			});
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	static class OwnTemplateConfiguration {
+	static class OwnAdvice {
 
 		@Bean
-		LockTemplate ownTemplate() {
-			return new LockEngine(new MemoryLockStore(), EngineSettings.defaults(), LockEvents.NOBODY).template();
+		static LockInterceptor ownInterceptor(ConfigurableBeanFactory beanFactory) {
+			return new LockInterceptor(beanFactory, () -> beanFactory.getBean(LockTemplate.class));
+		}
+
+		@Bean
+		static LockOperationSourceAdvisor ownAdvisor(LockInterceptor interceptor) {
+			return new LockOperationSourceAdvisor(interceptor);
 		}
 
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	static class ListenerConfiguration {
+	interface Shop {
 
-		final List<String> heard = new CopyOnWriteArrayList<>();
-
-		@EventListener
-		@Order(1)
-		void on(LockEvent event) {
-			this.heard.add("any " + event.key());
-		}
-
-		@EventListener
-		@Order(2)
-		void on(LockEvent.Acquired event) {
-			this.heard.add((event.fencingToken() > 0) ? "acquired" : "without a token");
-		}
-
-		@EventListener
-		void on(LockEvent.NotAcquired event) {
-			this.heard.add("never");
-		}
+		boolean sell();
 
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	static class FailingListenerConfiguration {
+	static class InterfaceShop implements Shop {
 
-		@EventListener
-		@Order(3)
-		void on(LockEvent event) {
-			throw new IllegalStateException("listener");
+		@Override
+		@DistributedLock(key = "'shop'")
+		public boolean sell() {
+			return !CallChain.currentLocks(KeyedLock.class).isEmpty();
 		}
 
 	}

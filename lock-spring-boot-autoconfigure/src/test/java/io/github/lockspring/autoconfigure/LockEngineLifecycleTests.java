@@ -1,9 +1,12 @@
 package io.github.lockspring.autoconfigure;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -31,8 +34,6 @@ import org.springframework.boot.test.util.TestPropertyValues;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
-import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
 import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
@@ -81,14 +82,8 @@ class LockEngineLifecycleTests {
 	void f26WorkThatEndsInTimeKeepsItsLockToTheEnd() throws Exception {
 		ConfigurableApplicationContext context = start();
 		LockTemplate locks = context.getBean(LockTemplate.class);
-		CountDownLatch working = new CountDownLatch(1);
 		CountDownLatch mayEnd = new CountDownLatch(1);
-		Future<Boolean> work = this.threads.submit(() -> locks.execute(LockRequest.of("key"), (lock) -> {
-			working.countDown();
-			await(mayEnd);
-			return lock.isHeld() && this.server.exists("lock:key");
-		}));
-		await(working);
+		Future<Boolean> work = runUntil(mayEnd, this.threads, locks, "key");
 		Future<?> closing = this.threads.submit(context::close);
 		Awaitility.await().until(() -> !context.getBean(LockEngineLifecycle.class).isRunning());
 		assertThat(closing.isDone()).isFalse();
@@ -104,21 +99,12 @@ class LockEngineLifecycleTests {
 		ConfigurableApplicationContext context = start("spring.lifecycle.timeout-per-shutdown-phase=1s");
 		LockTemplate locks = context.getBean(LockTemplate.class);
 		CountDownLatch end = new CountDownLatch(1);
-		Future<?> held = runUntil(end, locks, LockRequest.of("held"));
-		Future<?> lost = runUntil(end, locks, LockRequest.of("lost"));
+		Future<?> held = runUntil(end, this.threads, locks, "held");
+		Future<?> lost = runUntil(end, this.threads, locks, "lost");
 		HeldLock handle = locks.acquire(LockRequest.of("handle"));
-		this.server.command("SET", "lock:busy", "somebody", "PX", "600000");
-		Future<?> waiting = this.threads.submit(() -> locks.executeWithoutResult(LockRequest.of("busy").waitTime(LONG),
-				(lock) -> assertThat(lock).isNull()));
+		Future<?> waiting = waitForBusyLock(locks);
 		this.server.command("DEL", "lock:lost");
-		Awaitility.await().until(() -> this.server.exists("{lock:busy}:queue"));
-
-		long start = System.nanoTime();
-		context.close();
-		Duration took = Duration.ofNanos(System.nanoTime() - start);
-
-		// 1s for the work, then a few commands; far from the minute of the wait
-		assertThat(took).isLessThan(Duration.ofSeconds(30));
+		assertClosesInTime(context);
 		assertThatFailed(waiting, LockNotAcquiredException.class);
 		assertThat(handle.isHeld()).isFalse();
 		end.countDown();
@@ -137,16 +123,10 @@ class LockEngineLifecycleTests {
 				"distributed-lock.command-timeout=1s");
 		LockTemplate locks = context.getBean(LockTemplate.class);
 		CountDownLatch end = new CountDownLatch(1);
-		Future<?> lost = runUntil(end, locks, LockRequest.of("lost"));
-		this.server.command("SET", "lock:busy", "somebody", "PX", "600000");
-		Future<?> waiting = this.threads.submit(() -> locks.executeWithoutResult(LockRequest.of("busy").waitTime(LONG),
-				(lock) -> assertThat(lock).isNull()));
-		Awaitility.await().until(() -> this.server.exists("{lock:busy}:queue"));
+		Future<?> lost = runUntil(end, this.threads, locks, "lost");
+		Future<?> waiting = waitForBusyLock(locks);
 		this.server.pause();
-		long start = System.nanoTime();
-		context.close();
-		Duration took = Duration.ofNanos(System.nanoTime() - start);
-		assertThat(took).isLessThan(Duration.ofSeconds(30));
+		assertClosesInTime(context);
 		// by the stop, and not by an answer
 		assertThatFailed(waiting, LockException.class);
 		this.server.resume();
@@ -156,7 +136,7 @@ class LockEngineLifecycleTests {
 
 	@Test
 	void noCallerWaitsOnceClosingHasBegun() {
-		ConfigurableApplicationContext context = start(StoppingConfiguration.class);
+		ConfigurableApplicationContext context = start(List.of(SlowlyStopping.class));
 		SlowlyStopping slow = context.getBean(SlowlyStopping.class);
 		this.server.command("SET", "lock:busy", "somebody", "PX", "600000");
 		context.close();
@@ -168,17 +148,10 @@ class LockEngineLifecycleTests {
 
 	@Test
 	void taskOfAnExecutorEndsUnderItsLock() throws Exception {
-		ConfigurableApplicationContext context = start(StoppingConfiguration.class);
+		ConfigurableApplicationContext context = start(List.of(SlowlyStopping.class));
 		LockTemplate locks = context.getBean(LockTemplate.class);
-		CountDownLatch working = new CountDownLatch(1);
 		CountDownLatch mayEnd = new CountDownLatch(1);
-		Future<Boolean> task = context.getBean(ThreadPoolTaskExecutor.class)
-			.submit(() -> locks.execute(LockRequest.of("task"), (lock) -> {
-				working.countDown();
-				await(mayEnd);
-				return lock.isHeld();
-			}));
-		await(working);
+		Future<Boolean> task = runUntil(mayEnd, context.getBean(ThreadPoolTaskExecutor.class), locks, "task");
 		Future<?> closing = this.threads.submit(context::close);
 		Awaitility.await().until(() -> context.getBean(SlowlyStopping.class).busyTook != null);
 		assertThat(context.getBean(LockEngineLifecycle.class).isRunning()).isTrue();
@@ -224,7 +197,7 @@ class LockEngineLifecycleTests {
 
 	@Test
 	void contextWithoutLocksIsStartedAgain() {
-		ConfigurableApplicationContext context = refresh(ApplicationConfiguration.class);
+		ConfigurableApplicationContext context = refresh(List.of());
 		context.stop();
 		context.start();
 		assertThat(context.getBeanFactory().containsSingleton("lockspringLockEngine")).isFalse();
@@ -247,11 +220,11 @@ class LockEngineLifecycleTests {
 	}
 
 	private ConfigurableApplicationContext start(String... properties) {
-		return start(ApplicationConfiguration.class, properties);
+		return start(List.of(), properties);
 	}
 
-	private ConfigurableApplicationContext start(Class<?> configuration, String... properties) {
-		ConfigurableApplicationContext started = refresh(configuration, properties);
+	private ConfigurableApplicationContext start(List<Class<?>> beans, String... properties) {
+		ConfigurableApplicationContext started = refresh(beans, properties);
 		// The first connection of a JVM may take longer than a lock waits for it
 		Awaitility.await()
 			.ignoreExceptions()
@@ -259,7 +232,7 @@ class LockEngineLifecycleTests {
 		return started;
 	}
 
-	private ConfigurableApplicationContext refresh(Class<?> configuration, String... properties) {
+	private ConfigurableApplicationContext refresh(List<Class<?>> beans, String... properties) {
 		AnnotationConfigApplicationContext started = new AnnotationConfigApplicationContext();
 		TestPropertyValues
 			.of("distributed-lock.store=redis", "spring.data.redis.host=" + this.server.host(),
@@ -267,21 +240,39 @@ class LockEngineLifecycleTests {
 					"distributed-lock.wait-time=20s")
 			.and(properties)
 			.applyTo(started);
-		started.register(configuration);
+		beans.forEach(started::register);
+		started.register(ThreadPoolTaskExecutor.class);
 		started.register(Applications.autoConfigurations());
 		started.refresh();
 		this.context = started;
 		return started;
 	}
 
-	private Future<?> runUntil(CountDownLatch end, LockTemplate locks, LockRequest request) {
+	/** Returns whether the lock was held at the end of its work. */
+	private Future<Boolean> runUntil(CountDownLatch end, Executor executor, LockTemplate locks, String key) {
 		CountDownLatch working = new CountDownLatch(1);
-		Future<?> work = this.threads.submit(() -> locks.executeWithoutResult(request, (lock) -> {
+		Future<Boolean> work = CompletableFuture.supplyAsync(() -> locks.execute(LockRequest.of(key), (lock) -> {
 			working.countDown();
 			await(end);
-		}));
+			return lock.isHeld() && this.server.exists("lock:" + key);
+		}), executor);
 		await(working);
 		return work;
+	}
+
+	private Future<?> waitForBusyLock(LockTemplate locks) {
+		this.server.command("SET", "lock:busy", "somebody", "PX", "600000");
+		Future<?> waiting = this.threads.submit(() -> locks.executeWithoutResult(LockRequest.of("busy").waitTime(LONG),
+				(lock) -> assertThat(lock).isNull()));
+		Awaitility.await().until(() -> this.server.exists("{lock:busy}:queue"));
+		return waiting;
+	}
+
+	private static void assertClosesInTime(ConfigurableApplicationContext context) {
+		long start = System.nanoTime();
+		context.close();
+		// 1s for the work, then a few commands; far from the minute of the wait
+		assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(30));
 	}
 
 	private static void await(CountDownLatch latch) {
@@ -304,26 +295,6 @@ class LockEngineLifecycleTests {
 			.stream()
 			.filter((thread) -> thread.getName().startsWith("lock"))
 			.collect(Collectors.toSet());
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class ApplicationConfiguration {
-
-		@Bean
-		ThreadPoolTaskExecutor tasks() {
-			return new ThreadPoolTaskExecutor();
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class StoppingConfiguration extends ApplicationConfiguration {
-
-		@Bean
-		SlowlyStopping slowlyStopping(LockTemplate locks) {
-			return new SlowlyStopping(locks);
-		}
-
 	}
 
 	/**
@@ -353,20 +324,19 @@ class LockEngineLifecycleTests {
 		@Override
 		public void stop() {
 			long start = System.nanoTime();
-			try (HeldLock lock = this.locks.acquire(LockRequest.of("busy").waitTime(LONG))) {
-				this.busyWasGranted = lock.isHeld();
-			}
-			catch (LockException ex) {
-				this.busyWasGranted = false;
-			}
+			this.busyWasGranted = isGranted("busy");
 			this.busyTook = Duration.ofNanos(System.nanoTime() - start);
-			try (HeldLock lock = this.locks.acquire(LockRequest.of("free"))) {
-				this.freeWasGranted = lock.isHeld();
+			this.freeWasGranted = isGranted("free");
+			this.running = false;
+		}
+
+		private boolean isGranted(String key) {
+			try (HeldLock lock = this.locks.acquire(LockRequest.of(key).waitTime(LONG))) {
+				return lock.isHeld();
 			}
 			catch (LockException ex) {
-				this.freeWasGranted = false;
+				return false;
 			}
-			this.running = false;
 		}
 
 		@Override

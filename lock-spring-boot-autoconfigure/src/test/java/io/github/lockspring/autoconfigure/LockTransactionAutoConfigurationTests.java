@@ -1,12 +1,8 @@
 package io.github.lockspring.autoconfigure;
 
-import java.time.Duration;
 import java.util.List;
 
-import javax.sql.DataSource;
-
 import io.github.lockspring.HeldLock;
-import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.internal.UnitOfWork;
@@ -16,6 +12,8 @@ import io.github.lockspring.internal.transaction.TransactionUnitOfWork;
 import org.h2.jdbcx.JdbcConnectionPool;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
@@ -30,7 +28,6 @@ import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfigu
 import org.springframework.boot.transaction.autoconfigure.TransactionManagerCustomizationAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -38,8 +35,6 @@ import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.awaitility.Awaitility.await;
 
 /**
  * What an application gets that has transactions and locks.
@@ -62,40 +57,26 @@ class LockTransactionAutoConfigurationTests {
 		assertThat(output).doesNotContain("is not eligible for getting processed");
 	}
 
-	@Test
-	void everyManagerIsGuardedOnce() {
-		this.runner.withUserConfiguration(Managers.class).run((context) -> {
-			assertThat(context.getBeansOfType(PlatformTransactionManager.class)).hasSize(2)
-				.allSatisfy((name, manager) -> assertThat(guards(manager)).as(name).hasSize(1));
-		});
-	}
-
-	@Test
-	void lostLockRollsBack() {
-		this.runner.run((context) -> {
-			LockTemplate locks = context.getBean(LockTemplate.class);
-			TransactionTemplate transaction = new TransactionTemplate(
-					context.getBean(PlatformTransactionManager.class));
-			JdbcTemplate jdbc = new JdbcTemplate(context.getBean(DataSource.class));
-			jdbc.execute("CREATE TABLE entries (id INT)");
-			LockRequest request = LockRequest.of("a").ttl(Duration.ofMillis(150)).renew(false);
-			assertThatExceptionOfType(LockLostException.class).isThrownBy(
-					() -> locks.executeWithoutResult(request, (lock) -> transaction.executeWithoutResult((status) -> {
-						jdbc.update("INSERT INTO entries VALUES (1)");
-						await().until(() -> !lock.isHeld());
-					})));
-			assertThat(jdbc.queryForList("SELECT id FROM entries")).isEmpty();
-		});
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void everyManagerIsGuardedOnceHoweverEarlyItIsMade(boolean early) {
+		this.runner.withUserConfiguration(Managers.class).withBean(BeanFactoryPostProcessor.class, () -> (beans) -> {
+			if (early) {
+				beans.getBean("own");
+			}
+		})
+			.run((context) -> assertThat(context.getBeansOfType(PlatformTransactionManager.class)).hasSize(2)
+				.allSatisfy((name, manager) -> assertThat(guards(manager)).as(name).hasSize(1)));
 	}
 
 	@Test
 	void f25LockInsideTwoManagersIsKeptUntilTheOuterOneCommits() {
-		this.runner.withUserConfiguration(TwoDatabases.class).run((context) -> {
+		this.runner.withUserConfiguration(Managers.class).run((context) -> {
 			LockTemplate locks = context.getBean(LockTemplate.class);
 			TransactionTemplate outer = new TransactionTemplate(
-					context.getBean("orders", PlatformTransactionManager.class));
+					context.getBean("own", PlatformTransactionManager.class));
 			TransactionTemplate inner = new TransactionTemplate(
-					context.getBean("payments", PlatformTransactionManager.class));
+					context.getBean("made", PlatformTransactionManager.class));
 			outer.executeWithoutResult((status) -> {
 				inner.executeWithoutResult((nested) -> locks.executeWithoutResult(LockRequest.of("a"), (lock) -> {
 				}));
@@ -103,12 +84,6 @@ class LockTransactionAutoConfigurationTests {
 			});
 			assertThat(HeldLock.current("a")).isEmpty();
 		});
-	}
-
-	@Test
-	void managerThatWasMadeTooEarlyIsGuardedToo() {
-		this.runner.withUserConfiguration(EarlyManager.class)
-			.run((context) -> assertThat(guards(context.getBean("own"))).hasSize(1));
 	}
 
 	@Test
@@ -139,52 +114,21 @@ class LockTransactionAutoConfigurationTests {
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	static class EarlyManager {
-
-		@Bean
-		static PlatformTransactionManager own() {
-			return new JdbcTransactionManager(JdbcConnectionPool.create("jdbc:h2:mem:early", "sa", ""));
-		}
-
-		@Bean
-		static BeanFactoryPostProcessor greedy() {
-			return (beans) -> beans.getBean("own");
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class TwoDatabases {
-
-		@Bean
-		PlatformTransactionManager orders() {
-			return new JdbcTransactionManager(JdbcConnectionPool.create("jdbc:h2:mem:orders", "sa", ""));
-		}
-
-		@Bean
-		PlatformTransactionManager payments() {
-			return new JdbcTransactionManager(JdbcConnectionPool.create("jdbc:h2:mem:payments", "sa", ""));
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
 	static class Managers {
 
 		@Bean
-		PlatformTransactionManager own(DataSource dataSource) {
-			return new JdbcTransactionManager(dataSource);
+		static PlatformTransactionManager own() {
+			return manager("own");
 		}
 
 		@Bean
-		FactoryBean<PlatformTransactionManager> made(DataSource dataSource) {
+		static FactoryBean<PlatformTransactionManager> made() {
+			PlatformTransactionManager manager = manager("made");
 			return new FactoryBean<>() {
-
-				private final PlatformTransactionManager manager = new JdbcTransactionManager(dataSource);
 
 				@Override
 				public PlatformTransactionManager getObject() {
-					return this.manager;
+					return manager;
 				}
 
 				@Override
@@ -193,6 +137,10 @@ class LockTransactionAutoConfigurationTests {
 				}
 
 			};
+		}
+
+		private static PlatformTransactionManager manager(String database) {
+			return new JdbcTransactionManager(JdbcConnectionPool.create("jdbc:h2:mem:" + database, "sa", ""));
 		}
 
 	}

@@ -1,18 +1,16 @@
 package io.github.lockspring.autoconfigure;
 
-import java.util.List;
 import java.util.Optional;
+
+import jakarta.persistence.Entity;
+import jakarta.persistence.Id;
 
 import io.github.lockspring.DistributedLock;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
-import io.github.lockspring.internal.KeyedLock;
-import io.github.lockspring.internal.base.CallChain;
 import io.github.lockspring.internal.interceptor.LockInterceptor;
-import jakarta.persistence.Entity;
-import jakarta.persistence.Id;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -38,11 +36,6 @@ class LockedRepositoryTests {
 				HibernateJpaAutoConfiguration.class))
 		.withUserConfiguration(JpaConfiguration.class)
 		.withPropertyValues("spring.datasource.generate-unique-name=true", "spring.jpa.hibernate.ddl-auto=create");
-
-	@Test
-	void defaultMethodRunsUnderItsLock() {
-		this.runner.run((context) -> assertThat(context.getBean(Parcels.class).locks("7")).containsExactly("parcel:7"));
-	}
 
 	@Test
 	void methodOfSpringDataIsLocked() {
@@ -71,11 +64,6 @@ class LockedRepositoryTests {
 		@Override
 		@DistributedLock(name = "parcel", key = "#id", waitTime = "0s")
 		Optional<Parcel> findById(Long id);
-
-		@DistributedLock(name = "parcel", key = "#id")
-		default List<String> locks(String id) {
-			return CallChain.currentLocks(KeyedLock.class).stream().map(KeyedLock::key).toList();
-		}
 
 	}
 

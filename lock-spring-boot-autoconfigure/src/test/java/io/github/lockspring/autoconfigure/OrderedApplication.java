@@ -7,6 +7,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 
 import javax.sql.DataSource;
 
+import io.github.lockspring.FencingGuard;
 import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
@@ -32,8 +33,8 @@ import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.DefaultTransactionStatus;
 
 /**
- * An application with a database whose locks, transactions and caches note what they do,
- * in the order in which they do it.
+ * An application with a database whose locks, transactions, guard and caches note what
+ * they do, in the order in which they do it.
  */
 final class OrderedApplication {
 
@@ -66,6 +67,11 @@ final class OrderedApplication {
 		@Bean
 		NotedTransactions transactionManager(DataSource dataSource, Trace trace) {
 			return new NotedTransactions(dataSource, trace);
+		}
+
+		@Bean
+		FencingGuard fencingGuard(Trace trace) {
+			return (resource, token) -> trace.note("fenced");
 		}
 
 		@Bean

@@ -1,17 +1,17 @@
 package io.github.lockspring.autoconfigure;
 
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
 import io.github.lockspring.DistributedLock;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Lazy;
 import org.springframework.core.Ordered;
 import org.springframework.transaction.TransactionManager;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
@@ -29,63 +29,40 @@ import static org.assertj.core.api.Assertions.assertThat;
 @ExtendWith(OutputCaptureExtension.class)
 class TransactionOrderRuleTests {
 
-	private static final String WARNING = ".run(String): its transaction is outside of its lock";
-
-	private static final String LOCK_LAST = "distributed-lock.order=" + Ordered.LOWEST_PRECEDENCE;
-
-	@ParameterizedTest
-	@ValueSource(classes = { OnMethod.class, OnClass.class, OnInterface.class, New.class, Nested.class })
-	void f25TransactionOutsideOfItsLockIsWarnedAbout(Class<?> type, CapturedOutput output) {
-		OrderedApplication.with(type, TransactionsFirst.class).run((context) -> assertThat(context).hasNotFailed());
-		assertThat(output).contains(type.getSimpleName() + WARNING);
-	}
+	private static final Pattern WARNING = Pattern.compile(
+			"WARN.*\\$(\\w+\\.\\w+)\\(String\\): its transaction is outside of its lock.*holds a database connection"
+					+ " while it waits.*Move the lock outside.*distributed-lock.order");
 
 	@Test
-	void f25LockThatIsOrderedLastIsWarnedAboutToo(CapturedOutput output) {
-		OrderedApplication.with(OnMethod.class, OrderedTransactions.class)
-			.withPropertyValues(LOCK_LAST)
-			.run((context) -> assertThat(context).hasNotFailed());
-		assertThat(output).contains("OnMethod" + WARNING);
+	void f25EachTransactionThatMayBeginOutsideOfItsLockIsWarnedAbout(CapturedOutput output) {
+		start(Methods.class, OnInterface.class, OnClass.class, TransactionsFirst.class);
+		assertThat(warnings(output)).containsExactlyInAnyOrder("Methods.required", "Methods.requiresNew",
+				"Methods.nested", "OnInterface.run", "OnClass.run");
 	}
 
 	@Test
 	void f25TransactionOfAProxyAroundTheProxyIsWarnedAbout(CapturedOutput output) {
-		OrderedApplication.with(ProxiedTwice.class).run((context) -> assertThat(context).hasNotFailed());
-		assertThat(output).contains("Plain" + WARNING);
+		start(ProxyingProcessor.class, Plain.class);
+		assertThat(warnings(output)).containsExactly("Plain.run");
 	}
 
 	@Test
-	void f25BeanThatIsMadeLaterIsWarnedAboutWhenItIsMade(CapturedOutput output) {
-		OrderedApplication.with(LazyBean.class, TransactionsFirst.class).run((context) -> {
-			assertThat(output).doesNotContain(WARNING);
-			context.getBean(OnMethod.class);
-			assertThat(output).contains("OnMethod" + WARNING);
-		});
-	}
-
-	@Test
-	void transactionOutsideOfItsLockIsWarnedAboutOnce(CapturedOutput output) {
-		OrderedApplication.with(TwoOfAKind.class, TransactionsFirst.class)
-			.run((context) -> assertThat(context).hasNotFailed());
-		assertThat(output.getOut().lines().filter((line) -> line.contains("transaction is outside of its lock")))
-			.singleElement()
-			.asString()
-			.contains("WARN", "OnMethod.run(String)", "holds a database connection while it waits",
-					"Move the lock outside", "distributed-lock.order");
-	}
-
-	@ParameterizedTest
-	@ValueSource(classes = { OnMethod.class, OnClass.class, OnInterface.class, New.class, Nested.class })
-	void transactionInsideOfTheLockIsLeftAlone(Class<?> type, CapturedOutput output) {
-		OrderedApplication.with(type).run((context) -> assertThat(context).hasNotFailed());
+	void transactionInsideOfTheLockIsLeftAlone(CapturedOutput output) {
+		start(Methods.class, OnInterface.class, OnClass.class);
 		assertThat(output).doesNotContain("@DistributedLock on");
 	}
 
-	@ParameterizedTest
-	@ValueSource(classes = { Mandatory.class, Suspending.class, Supporting.class, OtherMethod.class })
-	void propagationThatBeginsNoTransactionIsLeftAlone(Class<?> type, CapturedOutput output) {
-		OrderedApplication.with(type, TransactionsFirst.class).run((context) -> assertThat(context).hasNotFailed());
-		assertThat(output).doesNotContain("@DistributedLock on");
+	private static void start(Class<?>... beans) {
+		OrderedApplication.with(beans).run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	private static List<String> warnings(CapturedOutput output) {
+		return output.getOut()
+			.lines()
+			.map(WARNING::matcher)
+			.filter(Matcher::find)
+			.map((warning) -> warning.group(1))
+			.toList();
 	}
 
 	@EnableTransactionManagement(proxyTargetClass = true, order = Ordered.HIGHEST_PRECEDENCE)
@@ -93,16 +70,40 @@ class TransactionOrderRuleTests {
 
 	}
 
-	@EnableTransactionManagement(proxyTargetClass = true, order = 0)
-	static class OrderedTransactions {
-
-	}
-
-	static class OnMethod {
+	static class Methods {
 
 		@Transactional
 		@DistributedLock(key = "#id")
-		public void run(String id) {
+		public void required(String id) {
+		}
+
+		@Transactional(propagation = Propagation.REQUIRES_NEW)
+		@DistributedLock(key = "#id")
+		public void requiresNew(String id) {
+		}
+
+		@Transactional(propagation = Propagation.NESTED)
+		@DistributedLock(key = "#id")
+		public void nested(String id) {
+		}
+
+		@Transactional(propagation = Propagation.MANDATORY)
+		@DistributedLock(key = "#id")
+		public void mandatory(String id) {
+		}
+
+		@Transactional(propagation = Propagation.NOT_SUPPORTED)
+		@DistributedLock(key = "#id")
+		public void notSupported(String id) {
+		}
+
+		@Transactional(propagation = Propagation.SUPPORTS)
+		@DistributedLock(key = "#id")
+		public void supports(String id) {
+		}
+
+		@DistributedLock(key = "#id")
+		public void none(String id) {
 		}
 
 	}
@@ -132,81 +133,10 @@ class TransactionOrderRuleTests {
 
 	}
 
-	static class New {
-
-		@Transactional(propagation = Propagation.REQUIRES_NEW)
-		@DistributedLock(key = "#id")
-		public void run(String id) {
-		}
-
-	}
-
-	static class Nested {
-
-		@Transactional(propagation = Propagation.NESTED)
-		@DistributedLock(key = "#id")
-		public void run(String id) {
-		}
-
-	}
-
-	static class Mandatory {
-
-		@Transactional(propagation = Propagation.MANDATORY)
-		@DistributedLock(key = "#id")
-		public void run(String id) {
-		}
-
-	}
-
-	static class Suspending {
-
-		@Transactional(propagation = Propagation.NOT_SUPPORTED)
-		@DistributedLock(key = "#id")
-		public void run(String id) {
-		}
-
-	}
-
-	static class Supporting {
-
-		@Transactional(propagation = Propagation.SUPPORTS)
-		@DistributedLock(key = "#id")
-		public void run(String id) {
-		}
-
-	}
-
-	static class OtherMethod {
-
-		@DistributedLock(key = "#id")
-		public void run(String id) {
-		}
-
-		@Transactional
-		public void other(String id) {
-		}
-
-	}
-
 	static class Plain {
 
 		@DistributedLock(key = "#id")
 		public void run(String id) {
-		}
-
-	}
-
-	static class ProxiedTwice {
-
-		@Bean
-		static ProxyingProcessor proxyingProcessor() {
-			return new ProxyingProcessor();
-		}
-
-		@Bean
-		Plain plain() {
-			return new Plain();
 		}
 
 	}
@@ -223,30 +153,6 @@ class TransactionOrderRuleTests {
 			factory.addAdvice(
 					new TransactionInterceptor((TransactionManager) null, new MatchAlwaysTransactionAttributeSource()));
 			return factory.getProxy();
-		}
-
-	}
-
-	static class LazyBean {
-
-		@Bean
-		@Lazy
-		OnMethod onMethod() {
-			return new OnMethod();
-		}
-
-	}
-
-	static class TwoOfAKind {
-
-		@Bean
-		OnMethod one() {
-			return new OnMethod();
-		}
-
-		@Bean
-		OnMethod other() {
-			return new OnMethod();
 		}
 
 	}

@@ -4,14 +4,12 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
 import io.github.lockspring.DistributedLock;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.autoconfigure.OrderedApplication.Trace;
-import io.github.lockspring.internal.UnitOfWork;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -55,23 +53,6 @@ class TransactionOrderTests {
 	}
 
 	@Test
-	void f25SupportsWithATransactionCounts() {
-		assertSteps((beans) -> beans.outer()
-			.required(() -> beans.outer().supports(() -> beans.locks().executeWithoutResult(A, (lock) -> {
-			}))), "begin required", "lock a", "back without a transaction", "a is busy", "back in the transaction",
-				"a is busy", "commit required", "release a");
-	}
-
-	@Test
-	void severalLocksPileUpInCallOrderAndAreReleasedTogether() {
-		assertSteps((beans) -> beans.outer().required(() -> {
-			beans.inner().lockedWith("b");
-			beans.inner().locked();
-		}), "begin required", "lock b", "work", "lock a", "work", "back in the transaction", "a is busy",
-				"commit required", "release b", "release a");
-	}
-
-	@Test
 	void f25ListenerAfterTheCommitFindsTheLockFreeAndReleasesItsOwn() {
 		OrderedApplication.with(Outer.class, Inner.class, AfterCommit.class).run((context) -> {
 			Beans beans = Beans.of(context);
@@ -89,44 +70,20 @@ class TransactionOrderTests {
 	@Test
 	void f25NoOtherHolderReadsWhatATransactionHasNotCommittedYet() {
 		this.application.withPropertyValues("distributed-lock.wait-time=1m").run((context) -> {
-			assertThat(countWithEightThreads(context)).isEqualTo(80);
-		});
-	}
-
-	/** What the test above must not see, in one step. */
-	@Test
-	void f25UpdatesGetLostWhereTheLockIsReleasedBeforeTheCommit() {
-		this.application.withBean(UnitOfWork.class, () -> UnitOfWork.NONE).run((context) -> {
-			JdbcTemplate jdbc = counter(context);
+			JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
+			jdbc.execute("CREATE TABLE counter (number INT)");
+			jdbc.update("INSERT INTO counter VALUES (0)");
 			Beans beans = Beans.of(context);
-			Supplier<Integer> next = () -> beans.locks().execute(LockRequest.of("counter"), (lock) -> read(jdbc));
-			beans.outer().required(() -> {
-				beans.inner().increment(jdbc);
-				assertThat(CompletableFuture.supplyAsync(next, (work) -> new Thread(work).start()).join())
-					.as("read by the next holder")
-					.isZero();
-			});
-			assertThat(read(jdbc)).isOne();
+			List<CompletableFuture<Void>> threads = IntStream.range(0, 8)
+				.mapToObj((i) -> CompletableFuture.runAsync(() -> {
+					for (int j = 0; j < 10; j++) {
+						beans.outer().slowly(() -> beans.inner().increment(jdbc));
+					}
+				}, (work) -> new Thread(work).start()))
+				.toList();
+			threads.forEach(CompletableFuture::join);
+			assertThat(read(jdbc)).isEqualTo(80);
 		});
-	}
-
-	private static int countWithEightThreads(ConfigurableApplicationContext context) {
-		JdbcTemplate jdbc = counter(context);
-		Beans beans = Beans.of(context);
-		List<CompletableFuture<Void>> threads = IntStream.range(0, 8).mapToObj((i) -> CompletableFuture.runAsync(() -> {
-			for (int j = 0; j < 10; j++) {
-				beans.outer().slowly(() -> beans.inner().increment(jdbc));
-			}
-		}, (work) -> new Thread(work).start())).toList();
-		threads.forEach(CompletableFuture::join);
-		return read(jdbc);
-	}
-
-	private static JdbcTemplate counter(ConfigurableApplicationContext context) {
-		JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
-		jdbc.execute("CREATE TABLE counter (number INT)");
-		jdbc.update("INSERT INTO counter VALUES (0)");
-		return jdbc;
 	}
 
 	private static int read(JdbcTemplate jdbc) {
@@ -177,12 +134,6 @@ class TransactionOrderTests {
 			look("back without a transaction");
 		}
 
-		@Transactional(propagation = Propagation.SUPPORTS)
-		public void supports(Runnable work) {
-			work.run();
-			look("back without a transaction");
-		}
-
 		@Transactional
 		public void slowly(Runnable work) {
 			work.run();
@@ -207,11 +158,6 @@ class TransactionOrderTests {
 
 		@DistributedLock(key = "'a'")
 		public void locked() {
-			this.trace.note("work");
-		}
-
-		@DistributedLock(key = "#key")
-		public void lockedWith(String key) {
 			this.trace.note("work");
 		}
 
