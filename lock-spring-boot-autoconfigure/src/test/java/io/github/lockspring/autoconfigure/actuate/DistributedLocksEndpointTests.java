@@ -22,6 +22,7 @@ import io.github.lockspring.autoconfigure.actuate.LockDescriptors.Local;
 import io.github.lockspring.autoconfigure.actuate.LockDescriptors.Locks;
 import io.github.lockspring.autoconfigure.actuate.LockDescriptors.Problem;
 import io.github.lockspring.autoconfigure.actuate.LockDescriptors.Stored;
+import io.github.lockspring.internal.KeyedLock;
 import io.github.lockspring.internal.LabelledRequest;
 import io.github.lockspring.testsupport.redis.RedisServer;
 import org.junit.jupiter.api.Tag;
@@ -90,6 +91,7 @@ class DistributedLocksEndpointTests {
 			HeldLock first = locks
 				.acquire(new LabelledRequest(LockRequest.of("b"), List.of("b"), "Shop.sell").ttl(Duration.ofSeconds(20))
 					.renew(false));
+			((KeyedLock) first).verify();
 			HeldLock second = locks.acquire(LockRequest.of("a"));
 			CompletableFuture<Void> waiter = CompletableFuture
 				.runAsync(() -> locks.acquire(LockRequest.of("b").waitTime(PATIENCE)).close());
@@ -102,6 +104,7 @@ class DistributedLocksEndpointTests {
 			assertThat(shown.thread()).isEqualTo(Thread.currentThread().getName());
 			assertThat(shown.leaseLeft()).isBetween(Duration.ofSeconds(5), Duration.ofSeconds(20));
 			assertThat(shown.fencingToken()).isEqualTo(first.fencingToken());
+			assertThat(shown.renewals()).isOne();
 			assertThat(shown.waiting()).isOne();
 			assertThat(shown.transaction()).isFalse();
 			second.close();
@@ -109,23 +112,6 @@ class DistributedLocksEndpointTests {
 			waiter.join();
 			assertThat(page(context, null, null).total()).isZero();
 		});
-	}
-
-	@Test
-	void instanceRegistersItselfInMemoryToo() {
-		this.memory.withPropertyValues("HOSTNAME=shop-7c9f").run((context) -> {
-			try (HeldLock lock = template(context).acquire(LockRequest.of(this.key))) {
-				await().until(() -> "shop-7c9f".equals(key(context, this.key).store().owner().host()));
-				assertThat(lock.isHeld()).isTrue();
-			}
-		});
-	}
-
-	@Test
-	void renewalsAreCounted() {
-		this.memory.run((context) -> context.getBean(LockTemplate.class)
-			.executeWithoutResult(LockRequest.of(this.key).ttl(Duration.ofSeconds(2)),
-					(lock) -> await().until(() -> page(context, null, null).locks().get(0).renewals() > 1)));
 	}
 
 	@Test
@@ -146,15 +132,13 @@ class DistributedLocksEndpointTests {
 			}, (task) -> new Thread(task).start());
 			// on a busy machine a thread may wait for long for its turn
 			ThreadMXBean threads = ManagementFactory.getThreadMXBean();
-			Duration best = Duration.ofDays(1);
-			int pages = 0;
-			for (int undisturbed = 0; undisturbed < 5; pages++) {
-				assertThat(pages).as("pages, of which %d let the other thread go on", undisturbed).isLessThan(100);
+			List<Duration> took = new ArrayList<>();
+			for (int undisturbed = 0; undisturbed < 5;) {
+				assertThat(took).as("pages, of which %d let the other thread go on", undisturbed).hasSizeLessThan(100);
 				long before = rounds.get();
 				long start = threads.getCurrentThreadCpuTime();
 				Locks page = page(context, 499, 100);
-				Duration took = Duration.ofNanos(threads.getCurrentThreadCpuTime() - start);
-				best = (took.compareTo(best) < 0) ? took : best;
+				took.add(Duration.ofNanos(threads.getCurrentThreadCpuTime() - start));
 				assertThat(page.held()).isBetween(50_000, 50_001);
 				assertThat(page.locks()).hasSize(100);
 				// one more may have been about to end
@@ -162,7 +146,7 @@ class DistributedLocksEndpointTests {
 			}
 			stopping.set(true);
 			other.join();
-			assertThat(best).isLessThan(Duration.ofSeconds(1));
+			assertThat(took).anyMatch((time) -> time.compareTo(Duration.ofSeconds(1)) < 0);
 			held.forEach(HeldLock::close);
 		});
 	}
@@ -255,20 +239,6 @@ class DistributedLocksEndpointTests {
 	}
 
 	@Test
-	void forcedReleaseIsALossOfARenewedLeaseAtItsNextRenewal() {
-		ApplicationContextRunner billing = redis("billing");
-		billing.run((holder) -> redis("shop").run((other) -> {
-			template(other).acquire(LockRequest.of(this.key + "first").waitTime(PATIENCE)).close();
-			LockRequest renewed = LockRequest.of(this.key).ttl(Duration.ofSeconds(4));
-			assertThatExceptionOfType(LockLostException.class)
-				.isThrownBy(() -> template(holder).executeWithoutResult(renewed, (lock) -> {
-					assertThat(status(endpoint(other).release(this.key, SecurityContext.NONE))).isEqualTo(200);
-					await().until(() -> !lock.isHeld());
-				}));
-		}));
-	}
-
-	@Test
 	void forcedReleaseHandsTheLockOverToAWaiter() {
 		redis("billing").run((holder) -> redis("shop").run((other) -> {
 			HeldLock lock = template(holder)
@@ -307,19 +277,6 @@ class DistributedLocksEndpointTests {
 				await().untilAsserted(() -> assertThatExceptionOfType(LockNotAcquiredException.class)
 					.isThrownBy(() -> template(other).acquire(LockRequest.of(this.key).waitTime(Duration.ofMillis(50))))
 					.withMessageMatching(".* It is held by billing, for [\\d.]+m?s\\."));
-				assertThat(lock.isHeld()).isTrue();
-			}
-		}));
-	}
-
-	@Test
-	void attemptThatDoesNotWaitCostsNoRequestMore() {
-		redis("billing").run((holder) -> redis("shop").run((other) -> {
-			try (HeldLock lock = template(holder).acquire(LockRequest.of(this.key).waitTime(PATIENCE))) {
-				await().until(() -> key(holder, this.key).store().owner().host() != null);
-				assertThatExceptionOfType(LockNotAcquiredException.class)
-					.isThrownBy(() -> template(other).acquire(LockRequest.of(this.key).waitTime(Duration.ZERO)))
-					.withMessageNotContaining("billing");
 				assertThat(lock.isHeld()).isTrue();
 			}
 		}));

@@ -1,6 +1,5 @@
 package io.github.lockspring.autoconfigure.observation;
 
-import java.lang.reflect.Method;
 import java.util.List;
 
 import io.github.lockspring.autoconfigure.Applications;
@@ -8,7 +7,6 @@ import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.observation.tck.TestObservationRegistry;
 import io.micrometer.observation.tck.TestObservationRegistryAssert;
-import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.micrometer.tracing.Tracer;
 import org.junit.jupiter.api.Test;
@@ -23,8 +21,6 @@ import org.springframework.boot.test.context.assertj.AssertableApplicationContex
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.EnableAspectJAutoProxy;
-import org.springframework.core.OverridingClassLoader;
-import org.springframework.util.ReflectionUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -40,13 +36,7 @@ class RegistrationTests {
 		.withPropertyValues("management.endpoints.web.exposure.include=distributedlocks")
 		.withBean(Tracer.class, () -> Tracer.NOOP)
 		.withBean(TestObservationRegistry.class, TestObservationRegistry::create)
-		.withBean("prometheus", PrometheusMeterRegistry.class, RegistrationTests::registry);
-
-	private static PrometheusMeterRegistry registry() {
-		PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
-		registry.throwExceptionOnRegistrationFailure();
-		return registry;
-	}
+		.withBean("prometheus", PrometheusMeterRegistry.class, LockMetersTests::strictRegistry);
 
 	@Test
 	void ownAspectJAutoProxyAddsNoSecondProxy() {
@@ -70,46 +60,16 @@ class RegistrationTests {
 		}));
 	}
 
-	@Test
-	void applicationThatIsRestartedWithNewClassesCountsAnew() throws Exception {
-		restart();
-		restart();
-	}
-
-	/** As the restart of a development tool does: other classes, the same libraries. */
-	private void restart() throws ClassNotFoundException {
-		ClassLoader classLoader = new RestartClassLoader();
-		Thread thread = Thread.currentThread();
-		ClassLoader before = thread.getContextClassLoader();
-		thread.setContextClassLoader(classLoader);
-		try {
-			this.runner.withClassLoader(classLoader)
-				.withUserConfiguration(classLoader.loadClass(MeteredService.class.getName()))
-				.run((context) -> {
-					assertThat(context.getType("meteredService")).isNotEqualTo(MeteredService.class);
-					countsOneCall(context);
-				});
-		}
-		finally {
-			thread.setContextClassLoader(before);
-		}
-	}
-
 	private static void countsOneCall(AssertableApplicationContext context) {
-		assertThat(context).hasNotFailed();
-		Object service = context.getBean("meteredService");
-		Method report = ReflectionUtils.findMethod(service.getClass(), "report");
-		assertThat(report).isNotNull();
-		ReflectionUtils.invokeMethod(report, service);
-
 		MeterRegistry registry = context.getBean(MeterRegistry.class);
+		assertThat(registry.find("distributed.lock.held").tag("name", "order").meters()).hasSize(1);
+		context.getBean(MeteredService.class).report();
 		assertThat(registry.get("distributed.lock.acquire")
 			.tags("name", "MeteredService.report", "outcome", "acquired")
 			.timer()
 			.count()).isOne();
 		List<Meter.Id> meters = registry.getMeters().stream().map(Meter::getId).toList();
 		assertThat(meters).doesNotHaveDuplicates();
-		assertThat(registry.find("distributed.lock.held").tag("name", "order").meters()).hasSize(1);
 		TestObservationRegistryAssert.assertThat(context.getBean(TestObservationRegistry.class))
 			.hasNumberOfObservationsWithNameEqualTo("distributed.lock.wait", 1)
 			.hasNumberOfObservationsWithNameEqualTo("distributed.lock.hold", 1);
@@ -119,22 +79,6 @@ class RegistrationTests {
 	@Configuration(proxyBeanMethods = false)
 	@EnableAspectJAutoProxy(exposeProxy = true)
 	static class AspectJ {
-
-	}
-
-	/**
-	 * Loads the classes of the application itself, and has its parent load all others.
-	 */
-	private static final class RestartClassLoader extends OverridingClassLoader {
-
-		RestartClassLoader() {
-			super(RegistrationTests.class.getClassLoader());
-		}
-
-		@Override
-		protected boolean isEligibleForOverriding(String className) {
-			return className.startsWith(MeteredService.class.getName());
-		}
 
 	}
 
