@@ -2,6 +2,7 @@ package io.github.lockspring.bank;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 
 import javax.sql.DataSource;
 
@@ -46,10 +47,9 @@ final class Audit {
 
 	/** How many transfers of either account the ledger has since the last audit. */
 	int transfersOf(int account, int other) {
-		Integer count = this.jdbc.queryForObject(
-				"SELECT COUNT(*) FROM ledger WHERE source IN (?, ?) OR target IN (?, ?)", Integer.class, account, other,
-				account, other);
-		return (count != null) ? count : 0;
+		return Objects.requireNonNull(
+				this.jdbc.queryForObject("SELECT COUNT(*) FROM ledger WHERE source IN (?, ?) OR target IN (?, ?)",
+						Integer.class, account, other, account, other));
 	}
 
 	/** Transfers that were committed, up to the last audit. */

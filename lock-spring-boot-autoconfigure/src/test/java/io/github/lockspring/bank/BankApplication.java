@@ -2,6 +2,7 @@ package io.github.lockspring.bank;
 
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadLocalRandom;
@@ -116,11 +117,8 @@ class BankApplication {
 		}
 
 		private long balance(int account) {
-			Long balance = this.jdbc.queryForObject("SELECT balance FROM accounts WHERE id = ?", Long.class, account);
-			if (balance == null) {
-				throw new IllegalStateException("No account " + account);
-			}
-			return balance;
+			return Objects.requireNonNull(
+					this.jdbc.queryForObject("SELECT balance FROM accounts WHERE id = ?", Long.class, account));
 		}
 
 		private void write(int account, long balance) {

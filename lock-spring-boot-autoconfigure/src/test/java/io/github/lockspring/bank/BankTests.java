@@ -71,9 +71,6 @@ class BankTests {
 		System.out.println("Bank with seed " + SEED);
 		Path directory = RunDirectory.of("bank");
 		this.branches = new Branches(directory, WORKERS, THREADS, ACCOUNTS, SEED);
-		for (BankDatabase database : BankDatabase.values()) {
-			this.branches.open(database.place(), Verification.OFF);
-		}
 	}
 
 	@AfterEach

@@ -29,8 +29,6 @@ import org.springframework.context.ConfigurableApplicationContext;
 final class BankWorker {
 
 	/** What the test says, with what it names after it; RUN and REST are answered. */
-	static final String OPEN = "open";
-
 	static final String RUN = "run";
 
 	static final String REST = "rest";
@@ -100,7 +98,6 @@ final class BankWorker {
 		while (true) {
 			String[] words = this.test.hear().split(" ");
 			switch (words[0]) {
-				case OPEN -> context(words[1], words[2], Verification.valueOf(words[3]));
 				case RUN -> {
 					run(context(words[1], words[2], Verification.valueOf(words[3])), Boolean.parseBoolean(words[4]));
 					this.test.say(RUNNING);

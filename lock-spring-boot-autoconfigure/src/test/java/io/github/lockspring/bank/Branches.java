@@ -46,11 +46,6 @@ final class Branches implements AutoCloseable {
 		}
 	}
 
-	/** The workers make their applications, which takes a while. Does not wait for it. */
-	void open(String database, Verification verification) {
-		this.workers.forEach((worker) -> worker.say(BankWorker.OPEN + " " + database + " " + verification));
-	}
-
 	/** All begin to move money. */
 	void run(String database, Verification verification, boolean fenced) {
 		this.workers

@@ -6,7 +6,6 @@ import java.util.Map;
 import java.util.TreeMap;
 
 import io.github.lockspring.bank.Audit.Books;
-import org.jspecify.annotations.Nullable;
 
 /**
  * What came out of some rounds, for people.
@@ -29,7 +28,7 @@ final class Figures {
 
 	private int committedAfterALoss;
 
-	private @Nullable String note;
+	private String note = "";
 
 	Figures(String what) {
 		this.what = what;
@@ -52,7 +51,7 @@ final class Figures {
 	}
 
 	void note(String note) {
-		this.note = note;
+		this.note = "; " + note;
 	}
 
 	int rounds() {
@@ -73,17 +72,14 @@ final class Figures {
 
 	void print(Audit audit, Books books) {
 		long seconds = Duration.ofNanos(System.nanoTime() - this.begin).toSeconds();
-		StringBuilder text = new StringBuilder();
-		text.append(this.what).append(": ").append(this.count).append(" rounds in ").append(seconds).append(" s, ");
-		text.append(audit.transfers()).append(" transfers in the ledger\n");
-		text.append("  transfers: ").append(Outcome.text(this.counts)).append('\n');
-		text.append("  rounds: ").append(this.rounds).append('\n');
-		text.append("  held up: overtaken in ").append(this.overtaken).append(" rounds; ends ").append(this.detained);
-		text.append("\n  books: ").append(books);
-		if (this.note != null) {
-			text.append("; ").append(this.note);
-		}
-		System.out.println(text);
+		System.out.printf("""
+				%s: %d rounds in %d s, %d transfers in the ledger
+				  transfers: %s
+				  rounds: %s
+				  held up: overtaken in %d rounds; ends %s
+				  books: %s%s
+				""", this.what, this.count, seconds, audit.transfers(), Outcome.text(this.counts), this.rounds,
+				this.overtaken, this.detained, books, this.note);
 	}
 
 }

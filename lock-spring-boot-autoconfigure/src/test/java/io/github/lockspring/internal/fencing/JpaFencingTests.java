@@ -1,6 +1,8 @@
 package io.github.lockspring.internal.fencing;
 
-import java.util.Map;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
 import java.util.stream.Stream;
 
 import jakarta.persistence.Entity;
@@ -11,33 +13,34 @@ import jakarta.persistence.Version;
 
 import io.github.lockspring.FencingGuard;
 import io.github.lockspring.StaleFencingTokenException;
-import io.github.lockspring.fencing.JdbcFencingGuard;
 import io.github.lockspring.testsupport.jdbc.Databases.Database;
 import io.github.lockspring.testsupport.jdbc.Databases;
-import io.github.lockspring.testsupport.jdbc.RecordingDataSource;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestInstance.Lifecycle;
+import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
+import org.springframework.boot.Banner;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.persistence.autoconfigure.EntityScan;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.dao.OptimisticLockingFailureException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.orm.jpa.EntityManagerFactoryUtils;
 import org.springframework.orm.jpa.EntityManagerHolder;
-import org.springframework.orm.jpa.JpaTransactionManager;
-import org.springframework.orm.jpa.LocalContainerEntityManagerFactoryBean;
-import org.springframework.orm.jpa.vendor.HibernateJpaVendorAdapter;
-import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
  * The guard in transactions of Hibernate, whose connection it shares.
@@ -45,20 +48,27 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 @TestInstance(Lifecycle.PER_CLASS)
 class JpaFencingTests {
 
-	private Map<String, Shop> shops = Map.of();
+	private final List<ConfigurableApplicationContext> applications = new ArrayList<>();
 
 	@BeforeAll
 	void start() {
-		this.shops = Map.of("h2", new Shop(Databases.h2()), "postgresql", new Shop(Databases.postgres()));
+		for (Database database : List.of(Databases.h2(), Databases.postgres())) {
+			this.applications.add(new SpringApplicationBuilder(Application.class).web(WebApplicationType.NONE)
+				.bannerMode(Banner.Mode.OFF)
+				.properties("spring.datasource.url=" + database.url(), "spring.datasource.username=" + database.user(),
+						"spring.jpa.hibernate.ddl-auto=create", "distributed-lock.store=memory",
+						"distributed-lock.fencing.initialize-schema=always")
+				.run());
+		}
 	}
 
 	@AfterAll
 	void stop() {
-		this.shops.values().forEach((shop) -> shop.factory.destroy());
+		this.applications.forEach(ConfigurableApplicationContext::close);
 	}
 
 	Stream<Shop> shops() {
-		return this.shops.values().stream();
+		return this.applications.stream().map((application) -> application.getBean(Shop.class));
 	}
 
 	@ParameterizedTest
@@ -67,8 +77,8 @@ class JpaFencingTests {
 		shop.sell("together", 7, 1);
 		assertThat(shop.fencingToken("together")).isEqualTo(7);
 		assertThat(shop.find(1)).isNotNull();
-		shop.transaction.executeWithoutResult((status) -> {
-			shop.guard.check("together", 8);
+		shop.transaction().executeWithoutResult((status) -> {
+			shop.guard().check("together", 8);
 			shop.entities().persist(new Sale(2));
 			shop.entities().flush();
 			status.setRollbackOnly();
@@ -82,36 +92,13 @@ class JpaFencingTests {
 	void f03LateWriterIsRefusedAndItsEntitiesAreNotFlushed(Shop shop) {
 		shop.sell("late", 7, 11);
 		assertThatExceptionOfType(StaleFencingTokenException.class)
-			.isThrownBy(() -> shop.transaction.executeWithoutResult((status) -> {
+			.isThrownBy(() -> shop.transaction().executeWithoutResult((status) -> {
 				shop.entities().persist(new Sale(12));
-				shop.guard.check("late", 6);
+				shop.guard().check("late", 6);
 			}));
 		assertThat(shop.find(12)).isNull();
 		shop.sell("late", 7, 13);
 		assertThat(shop.find(13)).isNotNull();
-	}
-
-	@ParameterizedTest
-	@MethodSource("shops")
-	void checkCostsOneStatementOnTheConnectionOfTheEntityManager(Shop shop) {
-		shop.sell("one", 7, 21);
-		shop.dataSource.statements().clear();
-		shop.sell("one", 8, 22);
-		assertThat(shop.dataSource.statements()).hasSize(2).first().asString().startsWith("UPDATE lock_fence");
-		assertThat(shop.dataSource.statements()).last().asString().startsWith("insert into");
-	}
-
-	@ParameterizedTest
-	@MethodSource("shops")
-	void newTransactionThatWouldWaitForItsOwnThreadIsRefused(Shop shop) {
-		shop.transaction.executeWithoutResult((status) -> {
-			shop.guard.check("new", 1);
-			assertThatIllegalStateException().isThrownBy(() -> {
-				TransactionTemplate inner = new TransactionTemplate(shop.transactions);
-				inner.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
-				inner.executeWithoutResult((also) -> shop.guard.check("new", 1));
-			}).withMessageContaining("REQUIRES_NEW");
-		});
 	}
 
 	@ParameterizedTest
@@ -122,8 +109,8 @@ class JpaFencingTests {
 		shop.inView(() -> {
 			assertThat(shop.entities().find(Sale.class, 31L).pieces).isZero();
 			shop.sellMore(31, 5);
-			shop.transaction.executeWithoutResult((status) -> {
-				shop.guard.check("view", 8);
+			shop.transaction().executeWithoutResult((status) -> {
+				shop.guard().check("view", 8);
 				Sale sale = shop.entities().find(Sale.class, 31L);
 				assertThat(sale.pieces).isZero();
 				shop.entities().refresh(sale);
@@ -141,55 +128,29 @@ class JpaFencingTests {
 			assertThat(shop.entities().find(Sale.class, 41L).pieces).isZero();
 			shop.sellMore(41, 5);
 			assertThatExceptionOfType(OptimisticLockingFailureException.class)
-				.isThrownBy(() -> shop.transaction.executeWithoutResult((status) -> {
-					shop.guard.check("version", 8);
+				.isThrownBy(() -> shop.transaction().executeWithoutResult((status) -> {
+					shop.guard().check("version", 8);
 					shop.entities().find(Sale.class, 41L).pieces += 1;
 				}));
 		});
 		assertThat(shop.find(41)).isNotNull().extracting((sale) -> sale.pieces).isEqualTo(5);
 	}
 
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	@EntityScan(basePackageClasses = JpaFencingTests.class)
+	@Import(Shop.class)
+	static class Application {
+
+	}
+
 	/**
 	 * A database with entities.
 	 */
-	static final class Shop {
-
-		final String platform;
-
-		final RecordingDataSource dataSource;
-
-		final LocalContainerEntityManagerFactoryBean factory = new LocalContainerEntityManagerFactoryBean();
-
-		final JpaTransactionManager transactions;
-
-		final TransactionTemplate transaction;
-
-		final FencingGuard guard;
-
-		Shop(Database database) {
-			this.platform = database.withFencingTokens().platform();
-			this.dataSource = new RecordingDataSource(database.dataSource());
-			HibernateJpaVendorAdapter hibernate = new HibernateJpaVendorAdapter();
-			hibernate.setGenerateDdl(true);
-			this.factory.setDataSource(this.dataSource);
-			this.factory.setJpaVendorAdapter(hibernate);
-			this.factory.setPackagesToScan(JpaFencingTests.class.getPackageName());
-			this.factory.afterPropertiesSet();
-			this.transactions = new JpaTransactionManager(entityManagers());
-			this.transaction = new TransactionTemplate(this.transactions);
-			this.guard = new JdbcFencingGuard(this.dataSource);
-		}
-
-		EntityManagerFactory entityManagers() {
-			EntityManagerFactory entityManagers = this.factory.getObject();
-			assertThat(entityManagers).isNotNull();
-			return entityManagers;
-		}
+	record Shop(JdbcTemplate jdbc, EntityManagerFactory factory, TransactionTemplate transaction, FencingGuard guard) {
 
 		EntityManager entities() {
-			EntityManager entities = EntityManagerFactoryUtils.getTransactionalEntityManager(entityManagers());
-			assertThat(entities).isNotNull();
-			return entities;
+			return Objects.requireNonNull(EntityManagerFactoryUtils.getTransactionalEntityManager(this.factory));
 		}
 
 		void sell(String resource, long token, long id) {
@@ -201,19 +162,18 @@ class JpaFencingTests {
 
 		/** Somebody else, in a transaction of their own. */
 		void sellMore(long id, int pieces) {
-			new JdbcTemplate(this.dataSource)
-				.update("UPDATE sale SET pieces = pieces + ?, version = version + 1 WHERE id = ?", pieces, id);
+			this.jdbc.update("UPDATE sale SET pieces = pieces + ?, version = version + 1 WHERE id = ?", pieces, id);
 		}
 
 		/** With one persistence context for all transactions, as open-in-view has. */
 		void inView(Runnable work) {
-			EntityManager entities = entityManagers().createEntityManager();
-			TransactionSynchronizationManager.bindResource(entityManagers(), new EntityManagerHolder(entities));
+			EntityManager entities = this.factory.createEntityManager();
+			TransactionSynchronizationManager.bindResource(this.factory, new EntityManagerHolder(entities));
 			try {
 				work.run();
 			}
 			finally {
-				TransactionSynchronizationManager.unbindResource(entityManagers());
+				TransactionSynchronizationManager.unbindResource(this.factory);
 				entities.close();
 			}
 		}
@@ -223,14 +183,8 @@ class JpaFencingTests {
 		}
 
 		long fencingToken(String resource) {
-			Long fencingToken = new JdbcTemplate(this.dataSource)
-				.queryForObject("SELECT fencing_token FROM lock_fence WHERE resource = ?", Long.class, resource);
-			return (fencingToken != null) ? fencingToken : 0;
-		}
-
-		@Override
-		public String toString() {
-			return this.platform;
+			return Objects.requireNonNull(this.jdbc
+				.queryForObject("SELECT fencing_token FROM lock_fence WHERE resource = ?", Long.class, resource));
 		}
 
 	}
