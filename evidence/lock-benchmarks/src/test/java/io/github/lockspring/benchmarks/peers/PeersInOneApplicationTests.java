@@ -84,15 +84,6 @@ class PeersInOneApplicationTests {
 	}
 
 	@Test
-	void beansOfBothTemplatesAreFoundByTheirTypes() {
-		run((application) -> {
-			assertThat(application.getBeanNamesForType(LockTemplate.class)).containsExactly("lockspringLockTemplate");
-			assertThat(application.getBeanNamesForType(com.baomidou.lock.LockTemplate.class))
-				.containsExactly("lockTemplate");
-		});
-	}
-
-	@Test
 	@Tag("two-annotations")
 	void methodWithTwoAnnotationsHasBothLocks() {
 		run((application) -> {
