@@ -2,22 +2,25 @@ package io.github.lockspring.testsupport.history;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 import io.github.lockspring.testsupport.history.HistoryChecker.DataLoss;
 import io.github.lockspring.testsupport.history.HistoryChecker.Kind;
 import io.github.lockspring.testsupport.history.HistoryChecker.Violation;
 import io.github.lockspring.testsupport.history.RecordedEvents.Acquisition;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The checker finds what is wrong in wrong histories and nothing in right ones. Times are
- * in milliseconds here.
+ * The checker finds what is wrong in wrong histories and nothing in right ones. A history
+ * has holds (worker, token, asked, granted, until), acquisitions (worker, token, asked,
+ * acquired, lease) and losses of all data (from, to), with times in milliseconds. The
+ * lease of a hold is 400.
  */
 class HistoryCheckerTests {
-
-	private static final long LEASE = 400;
 
 	private final List<RecordedHold> holds = new ArrayList<>();
 
@@ -25,239 +28,58 @@ class HistoryCheckerTests {
 
 	private final List<DataLoss> losses = new ArrayList<>();
 
-	@Test
-	void holdersOneAfterTheOtherAreRight() {
-		hold("a", 1000, 0, 10, 20);
-		hold("b", 2000, 5, 25, 40);
-		hold("a", 3000, 30, 45, 50);
-		assertRight();
+	@ParameterizedTest(name = "{0}")
+	@CsvSource(delimiter = '|', textBlock = """
+			holders one after the other            | a 1000 0 10 20, b 2000 5 25 40, a 3000 30 45 50
+			paused and never sure of its lock      | a 1000 0 500 499, b 500000 410 420 600
+			holder of another key                  | a 1000 0 10 30, b 900 0 10 30 other
+			overlap after a loss of data           | a 1000 0 10 300, loss 100 110, b 120000 115 120 200
+			handed off unaware of a loss           | acquired a 1000 0 10 400, a 1000 0 10 130, loss 100 110, \
+			b 120000 115 120 140, a 1001 125 135 300, a 1002 145 305 310, acquired b 500000 315 319 400, \
+			b 500000 150 320 330
+			unaware, first caller never a holder   | acquired a 1000 0 10 400, loss 100 110, b 120000 115 120 140, \
+			a 1001 125 145 300
+			unaware, lease longer than its hold    | acquired a 1000 0 10 800, loss 100 110, b 120000 115 120 140, \
+			a 1001 125 130 910
+			""")
+	void nothingIsFoundInARightHistory(String name, String history) {
+		read(history);
+		assertThat(violations()).isEmpty();
 	}
 
-	@Test
-	void emptyHistoryIsRight() {
-		assertRight();
+	/** What is found: the kind of the violation, and the numbers of two holds from 0. */
+	@ParameterizedTest(name = "{0}")
+	@CsvSource(delimiter = '|',
+			textBlock = """
+					overlap                            | a 1000 0 10 30, b 2000 5 25 40                     | OVERLAP 0 1
+					overlap within a worker            | a 1000 0 10 30, a 1001 5 29 40                     | OVERLAP 0 1
+					nested hold                        | a 1000 0 10 100, b 2000 20 30 40                   | OVERLAP 0 1
+					overlap behind another hold        | a 1000 0 10 100, b 2000 20 30 40, c 3000 50 60 70  | OVERLAP 0 1, OVERLAP 0 2
+					moment of validity inside a hold   | a 1000 0 10 100, b 2000 20 30 30                   | OVERLAP 0 1
+					equal token                        | a 1000 0 10 20, b 1000 25 30 40                    | TOKEN_USED_TWICE 0 1, TOKEN_NOT_GROWING 0 1
+					token going back                   | a 2000 0 10 20, b 1000 5 30 40                     | TOKEN_NOT_GROWING 0 1
+					token going back within a worker   | a 1001 0 10 20, a 1000 5 30 40                     | TOKEN_NOT_GROWING 0 1
+					token going back long after        | a 5000 0 10 20, b 3000 5 30 40, c 4000 35 50 60    | TOKEN_NOT_GROWING 0 1, TOKEN_NOT_GROWING 0 2
+					asked after one never sure         | a 2000 0 10 9, b 1000 15 20 30                     | TOKEN_NOT_GROWING 0 1
+					token out of range                 | a 0 0 10 20                                        | TOKEN_OUT_OF_RANGE 0 0
+					shortest counter-example first     | a 1000 0 0 500, b 2000 0 400 900, a 3000 1000 1000 1003, b 4000 1000 1002 1004, \
+					c 5000 1100 1100 1200, b 6000 1100 1190 1300 | OVERLAP 2 3, OVERLAP 4 5, OVERLAP 0 1
+					overlap before a loss              | a 1000 0 10 300, b 2000 15 20 200, loss 250 260         | OVERLAP 0 1
+					overlap of two after a loss        | loss 100 110, a 120000 111 120 300, b 130000 125 130 200 | OVERLAP 0 1
+					more than a lease after a loss     | a 1000 0 10 511, loss 100 110, b 120000 115 120 200     | OVERLAP 0 1
+					token that restarts after a loss   | a 1000 0 10 300, loss 100 110, b 1 115 120 200          | TOKEN_NOT_GROWING 0 1
+					token that restarts long after     | a 1000 0 10 50, loss 100 110, b 1 115 120 200           | TOKEN_NOT_GROWING 0 1
+					handed off above its successor     | acquired a 1000 0 10 400, a 1000 0 10 130, loss 100 110, \
+					b 1001 115 120 140, a 1002 125 135 300 | TOKEN_NOT_GROWING 2 1
+					token of an ownership after a loss | loss 100 110, b 120000 115 120 130, acquired a 1000 125 135 400, \
+					a 1001 124 145 300 | TOKEN_NOT_GROWING 0 1
+					ownership that began anew          | a 1000 0 10 105, loss 100 110, b 120000 115 120 140, \
+					a 130000 125 135 300 | OVERLAP 1 2
+					""")
+	void whatIsWrongIsFound(String name, String history, String found) {
+		read(history);
+		assertThat(violations()).containsExactlyElementsOf(Stream.of(found.split(", ")).map(this::violation).toList());
 	}
-
-	@Test
-	void holderThatWasPausedAndNeverSureOfItsLockIsRight() {
-		RecordedHold never = hold("a", 1000, 0, 500, 499);
-		assertThat(never.wasValid()).isFalse();
-		hold("b", 500_000, 410, 420, 600);
-		assertRight();
-	}
-
-	@Test
-	void overlapIsFound() {
-		RecordedHold first = hold("a", 1000, 0, 10, 30);
-		RecordedHold second = hold("b", 2000, 5, 25, 40);
-		assertWrong(Kind.OVERLAP, first, second);
-	}
-
-	@Test
-	void overlapWithinOneWorkerIsFound() {
-		RecordedHold first = hold("a", 1000, 0, 10, 30);
-		RecordedHold second = hold("a", 1001, 5, 29, 40);
-		assertWrong(Kind.OVERLAP, first, second);
-	}
-
-	@Test
-	void nestedHoldIsFound() {
-		RecordedHold outer = hold("a", 1000, 0, 10, 100);
-		RecordedHold inner = hold("b", 2000, 20, 30, 40);
-		assertWrong(Kind.OVERLAP, outer, inner);
-	}
-
-	@Test
-	void overlapBehindAnotherHoldIsFound() {
-		RecordedHold outer = hold("a", 1000, 0, 10, 100);
-		RecordedHold first = hold("b", 2000, 20, 30, 40);
-		RecordedHold second = hold("c", 3000, 50, 60, 70);
-		assertThat(violations()).extracting(Violation::kind).containsOnly(Kind.OVERLAP);
-		assertThat(violations()).extracting(Violation::second).containsExactlyInAnyOrder(first, second);
-		assertThat(violations()).extracting(Violation::first).containsOnly(outer);
-	}
-
-	@Test
-	void momentOfValidityInsideAnotherHoldIsFound() {
-		RecordedHold outer = hold("a", 1000, 0, 10, 100);
-		RecordedHold moment = hold("b", 2000, 20, 30, 30);
-		assertWrong(Kind.OVERLAP, outer, moment);
-	}
-
-	@Test
-	void otherKeysDoNotMatter() {
-		hold("a", 1000, 0, 10, 30);
-		this.holds.add(new RecordedHold("b", 7, "other", 900, ms(0), ms(10), ms(LEASE), ms(30)));
-		assertRight();
-	}
-
-	@Test
-	void equalTokenIsFound() {
-		RecordedHold first = hold("a", 1000, 0, 10, 20);
-		RecordedHold second = hold("b", 1000, 25, 30, 40);
-		assertThat(violations()).contains(new Violation(Kind.TOKEN_USED_TWICE, first, second),
-				new Violation(Kind.TOKEN_NOT_GROWING, first, second));
-	}
-
-	@Test
-	void tokenGoingBackIsFound() {
-		RecordedHold first = hold("a", 2000, 0, 10, 20);
-		RecordedHold second = hold("b", 1000, 5, 30, 40);
-		assertWrong(Kind.TOKEN_NOT_GROWING, first, second);
-	}
-
-	@Test
-	void tokenGoingBackWithinOneWorkerIsFound() {
-		RecordedHold first = hold("a", 1001, 0, 10, 20);
-		RecordedHold second = hold("a", 1000, 5, 30, 40);
-		assertWrong(Kind.TOKEN_NOT_GROWING, first, second);
-	}
-
-	@Test
-	void tokenGoingBackLongAfterIsFound() {
-		RecordedHold large = hold("a", 5000, 0, 10, 20);
-		RecordedHold small = hold("b", 3000, 5, 30, 40);
-		RecordedHold middle = hold("c", 4000, 35, 50, 60);
-		assertThat(violations()).extracting(Violation::kind).containsOnly(Kind.TOKEN_NOT_GROWING);
-		assertThat(violations()).extracting(Violation::second).contains(small, middle);
-		assertThat(violations()).extracting(Violation::first).containsOnly(large);
-	}
-
-	@Test
-	void tokenOfHolderThatWasNeverSureMustGrowTooIfItWasRequestedLater() {
-		RecordedHold first = hold("a", 2000, 0, 10, 9);
-		RecordedHold second = hold("b", 1000, 15, 20, 30);
-		assertWrong(Kind.TOKEN_NOT_GROWING, first, second);
-	}
-
-	@Test
-	void tokenOutOfRangeIsFound() {
-		RecordedHold zero = hold("a", 0, 0, 10, 20);
-		assertWrong(Kind.TOKEN_OUT_OF_RANGE, zero, zero);
-	}
-
-	@Test
-	void shortestCounterExampleComesFirst() {
-		hold("a", 1000, 0, 0, 500);
-		hold("b", 2000, 0, 400, 900);
-		RecordedHold first = hold("a", 3000, 1000, 1000, 1003);
-		RecordedHold second = hold("b", 4000, 1000, 1002, 1004);
-		hold("c", 5000, 1100, 1100, 1200);
-		hold("b", 6000, 1100, 1190, 1300);
-		assertThat(violations()).hasSize(3).first().isEqualTo(new Violation(Kind.OVERLAP, first, second));
-	}
-
-	// the loss of all data
-
-	@Test
-	void overlapAfterLossOfDataIsRight() {
-		hold("a", 1000, 0, 10, 300);
-		loss(100, 110);
-		hold("b", 120_000, 115, 120, 200);
-		assertRight();
-	}
-
-	@Test
-	void overlapBeforeLossOfDataIsFound() {
-		RecordedHold first = hold("a", 1000, 0, 10, 300);
-		RecordedHold second = hold("b", 2000, 15, 20, 200);
-		loss(250, 260);
-		assertWrong(Kind.OVERLAP, first, second);
-	}
-
-	@Test
-	void overlapOfTwoThatBothCameAfterTheLossOfDataIsFound() {
-		loss(100, 110);
-		RecordedHold first = hold("a", 120_000, 111, 120, 300);
-		RecordedHold second = hold("b", 130_000, 125, 130, 200);
-		assertWrong(Kind.OVERLAP, first, second);
-	}
-
-	@Test
-	void holderThatGoesOnForMoreThanALeaseAfterTheLossIsFound() {
-		RecordedHold unaware = hold("a", 1000, 0, 10, 110 + LEASE + 1);
-		loss(100, 110);
-		RecordedHold next = hold("b", 120_000, 115, 120, 200);
-		assertWrong(Kind.OVERLAP, unaware, next);
-	}
-
-	@Test
-	void tokenThatRestartsAfterTheLossOfDataIsFound() {
-		RecordedHold before = hold("a", 1000, 0, 10, 300);
-		loss(100, 110);
-		RecordedHold after = hold("b", 1, 115, 120, 200);
-		assertThat(violations()).extracting(Violation::kind).containsOnly(Kind.TOKEN_NOT_GROWING);
-		assertThat(violations()).contains(new Violation(Kind.TOKEN_NOT_GROWING, before, after));
-	}
-
-	@Test
-	void tokenThatRestartsLongAfterTheLossOfDataIsFound() {
-		RecordedHold before = hold("a", 1000, 0, 10, 50);
-		loss(100, 110);
-		RecordedHold after = hold("b", 1, 115, 120, 200);
-		assertWrong(Kind.TOKEN_NOT_GROWING, before, after);
-	}
-
-	@Test
-	void unawareOwnershipThatIsHandedOffBelowItsSuccessorIsRight() {
-		acquired("a", 1000, 0, 10, LEASE);
-		hold("a", 1000, 0, 10, 130);
-		loss(100, 110);
-		hold("b", 120_000, 115, 120, 140);
-		hold("a", 1001, 125, 135, 300);
-		hold("a", 1002, 145, 305, 310);
-		acquired("b", 500_000, 315, 319, LEASE);
-		hold("b", 500_000, 150, 320, 330);
-		assertRight();
-	}
-
-	@Test
-	void unawareOwnershipWhoseFirstCallerWasNeverAHolderIsRight() {
-		acquired("a", 1000, 0, 10, LEASE);
-		loss(100, 110);
-		hold("b", 120_000, 115, 120, 140);
-		hold("a", 1001, 125, 145, 300);
-		assertRight();
-	}
-
-	@Test
-	void unawareOwnershipWithALongerLeaseThanItsHoldIsRight() {
-		acquired("a", 1000, 0, 10, 2 * LEASE);
-		loss(100, 110);
-		hold("b", 120_000, 115, 120, 140);
-		hold("a", 1001, 125, 130, 110 + 2 * LEASE);
-		assertRight();
-	}
-
-	@Test
-	void unawareOwnershipThatIsHandedOffAboveItsSuccessorIsFound() {
-		acquired("a", 1000, 0, 10, LEASE);
-		hold("a", 1000, 0, 10, 130);
-		loss(100, 110);
-		RecordedHold next = hold("b", 1001, 115, 120, 140);
-		RecordedHold passedOn = hold("a", 1002, 125, 135, 300);
-		assertThat(violations()).contains(new Violation(Kind.TOKEN_NOT_GROWING, passedOn, next));
-	}
-
-	@Test
-	void tokenGoingBackIsFoundWhereTheOwnershipBeganAfterTheLoss() {
-		loss(100, 110);
-		RecordedHold first = hold("b", 120_000, 115, 120, 130);
-		acquired("a", 1000, 125, 135, LEASE);
-		RecordedHold second = hold("a", 1001, 124, 145, 300);
-		assertWrong(Kind.TOKEN_NOT_GROWING, first, second);
-	}
-
-	@Test
-	void overlapOfOwnershipThatBeganAnewAfterTheLossIsFound() {
-		hold("a", 1000, 0, 10, 105);
-		loss(100, 110);
-		RecordedHold next = hold("b", 120_000, 115, 120, 140);
-		RecordedHold anew = hold("a", 130_000, 125, 135, 300);
-		assertWrong(Kind.OVERLAP, next, anew);
-	}
-
-	// reading
 
 	@Test
 	void claimsAreReadAsTheyWereWritten() {
@@ -287,31 +109,28 @@ class HistoryCheckerTests {
 		return HistoryChecker.check(this.holds, this.acquisitions, this.losses);
 	}
 
-	private void assertRight() {
-		assertThat(violations()).isEmpty();
+	private Violation violation(String text) {
+		String[] words = text.split(" ");
+		return new Violation(Kind.valueOf(words[0]), this.holds.get(Integer.parseInt(words[1])),
+				this.holds.get(Integer.parseInt(words[2])));
 	}
 
-	private void assertWrong(Kind kind, RecordedHold first, RecordedHold second) {
-		assertThat(violations()).containsExactly(new Violation(kind, first, second));
+	private void read(String history) {
+		for (String entry : history.split(", ")) {
+			String[] words = entry.split(" ");
+			switch (words[0]) {
+				case "loss" -> this.losses.add(new DataLoss(ms(words[1]), ms(words[2])));
+				case "acquired" -> this.acquisitions.add(new Acquisition(words[1], "k", Long.parseLong(words[2]),
+						ms(words[3]), ms(words[4]), ms(words[5])));
+				default ->
+					this.holds.add(new RecordedHold(words[0], this.holds.size(), (words.length > 5) ? words[5] : "k",
+							Long.parseLong(words[1]), ms(words[2]), ms(words[3]), ms("400"), ms(words[4])));
+			}
+		}
 	}
 
-	private RecordedHold hold(String worker, long token, long asked, long granted, long until) {
-		RecordedHold hold = new RecordedHold(worker, this.holds.size(), "k", token, ms(asked), ms(granted), ms(LEASE),
-				ms(until));
-		this.holds.add(hold);
-		return hold;
-	}
-
-	private void acquired(String worker, long token, long asked, long acquired, long lease) {
-		this.acquisitions.add(new Acquisition(worker, "k", token, ms(asked), ms(acquired), ms(lease)));
-	}
-
-	private void loss(long from, long to) {
-		this.losses.add(new DataLoss(ms(from), ms(to)));
-	}
-
-	private static long ms(long time) {
-		return time * 1_000_000;
+	private static long ms(String time) {
+		return Long.parseLong(time) * 1_000_000;
 	}
 
 }
