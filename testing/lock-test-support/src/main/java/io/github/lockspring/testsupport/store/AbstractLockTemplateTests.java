@@ -3,6 +3,7 @@ package io.github.lockspring.testsupport.store;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -29,6 +30,8 @@ import io.github.lockspring.testsupport.store.ControlledStore.Sent;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -138,9 +141,12 @@ public abstract class AbstractLockTemplateTests {
 		assertNothingLeft();
 	}
 
-	@Test
-	void attemptOfAnInterruptedWaiterIsWithdrawn() {
-		HeldLock held = informed().locks().acquire(request());
+	/** Also if it got the lock without knowing it. */
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void attemptOfAnInterruptedWaiterIsWithdrawn(boolean busy) {
+		Instance holder = informed();
+		Optional<HeldLock> held = busy ? holder.locks().tryAcquire(request()) : Optional.empty();
 		Instance instance = informed();
 		Gate answers = instance.store().holdAnswers(Kind.ACQUIRE);
 		Caller waiter = acquiring(instance);
@@ -148,20 +154,8 @@ public abstract class AbstractLockTemplateTests {
 		leave(waiter);
 		answers.open();
 		assertWithdrawn(instance);
-		held.close();
-		assertNothingLeft();
-	}
-
-	@Test
-	void lockThatAnInterruptedWaiterGotWithoutKnowingItIsReleased() {
-		Instance instance = informed();
-		Gate answers = instance.store().holdAnswers(Kind.ACQUIRE);
-		Caller waiter = acquiring(instance);
-		patiently().until(() -> answers.arrivals() > 0);
-		leave(waiter);
-		answers.open();
-		assertWithdrawn(instance);
-		informed().locks().tryAcquire(request().waitTime(Duration.ZERO)).orElseThrow().close();
+		held.ifPresent(HeldLock::close);
+		holder.locks().tryAcquire(request().waitTime(Duration.ZERO)).orElseThrow().close();
 		assertNothingLeft();
 	}
 

@@ -14,27 +14,7 @@ public abstract class AbstractQueueOfEntriesTests extends AbstractQueueingLockSt
 	}
 
 	@Override
-	protected boolean knowsSubscribers() {
-		return false;
-	}
-
-	@Override
-	protected boolean showsGrants() {
-		return false;
-	}
-
-	@Override
-	protected boolean needsOpenInbox() {
-		return false;
-	}
-
-	@Override
-	protected boolean knowsWaiters() {
-		return false;
-	}
-
-	@Override
-	protected boolean handsOverExpiredLocks() {
+	protected boolean hasEntries() {
 		return true;
 	}
 

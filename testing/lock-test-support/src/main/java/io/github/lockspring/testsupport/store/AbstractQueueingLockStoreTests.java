@@ -9,7 +9,6 @@ import io.github.lockspring.store.LockStore.AcquireResult.Acquired;
 import io.github.lockspring.store.LockStore.AcquireResult.Busy;
 import io.github.lockspring.store.LockStore.AcquireResult;
 import io.github.lockspring.store.LockStore.ReleaseRequest;
-import io.github.lockspring.store.LockStore.ReleaseResult.NotOwner;
 import io.github.lockspring.store.LockStore.RenewResult;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.testsupport.store.RecordingListener.Grant;
@@ -17,6 +16,8 @@ import io.github.lockspring.testsupport.store.RecordingListener.Wanted;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -34,11 +35,22 @@ public abstract class AbstractQueueingLockStoreTests extends AbstractLockStoreTe
 	private final List<Inbox> inboxes = new ArrayList<>();
 
 	/**
+	 * Returns whether the queue consists of entries of the waiters, as a
+	 * {@link io.github.lockspring.internal.queue.QueueLockStore} has them. Then a waiter
+	 * also gets the lock, and a message, when the lease of its owner ends; others see the
+	 * owner's ttl, not the grant, until the owner has taken the lock; and an inbox
+	 * receives messages before it was opened.
+	 */
+	protected boolean hasEntries() {
+		return false;
+	}
+
+	/**
 	 * Returns whether a hand-over skips waiters whose inbox is not open. If not, such a
 	 * waiter gets the lock for the grant in its token, at most 9.999 s.
 	 */
 	protected boolean knowsSubscribers() {
-		return true;
+		return !hasEntries();
 	}
 
 	/**
@@ -47,37 +59,11 @@ public abstract class AbstractQueueingLockStoreTests extends AbstractLockStoreTe
 	 * acquisition and each grant.
 	 */
 	protected boolean knowsWaiters() {
-		return true;
-	}
-
-	/**
-	 * Returns whether a waiter also gets the lock, and a message, when the lease of its
-	 * owner ends. If not, only a release hands the lock over.
-	 */
-	protected boolean handsOverExpiredLocks() {
-		return false;
-	}
-
-	/**
-	 * Whether others see, while a lock is granted and its next owner has not yet taken
-	 * it, that this lasts no longer than the grant. Otherwise they may see the owner's
-	 * ttl.
-	 * @return true by default
-	 */
-	protected boolean showsGrants() {
-		return true;
-	}
-
-	/**
-	 * Whether an inbox receives messages only after it was opened.
-	 * @return true by default
-	 */
-	protected boolean needsOpenInbox() {
-		return true;
+		return !hasEntries();
 	}
 
 	private long shownAtMost(long grantMillis) {
-		return showsGrants() ? grantMillis : LONG.toMillis();
+		return hasEntries() ? LONG.toMillis() : grantMillis;
 	}
 
 	@AfterEach
@@ -86,16 +72,10 @@ public abstract class AbstractQueueingLockStoreTests extends AbstractLockStoreTe
 	}
 
 	@Test
-	void inboxExistsIfTheStoreQueuesWaiters() {
-		assertThat(this.store.inbox(instance('9'), new RecordingListener())).isPresent();
-	}
-
-	@Test
 	void lockIsHandedOverInTheOrderOfTheQueueWithTheGrantsOwnTtl() {
 		RecordingListener second = openInbox(instance('2'));
 		RecordingListener third = openInbox(instance('3'));
-		OwnerToken holder = token();
-		acquire(holder, LONG);
+		OwnerToken holder = holder();
 		OwnerToken waitsFirst = new OwnerToken(instance('3'), 1, 5000);
 		OwnerToken waitsSecond = new OwnerToken(instance('2'), 1, 700);
 		long seen = ((Busy) queue(waitsFirst)).lastFencingToken();
@@ -115,15 +95,13 @@ public abstract class AbstractQueueingLockStoreTests extends AbstractLockStoreTe
 	}
 
 	@Test
-	void retryAfterAnUnnoticedGrantFindsTheLockOwned() {
+	void attemptAfterAGrantThatWasNotNoticedFindsTheLockForItsFullTtl() {
 		openInbox(instance('2'));
-		OwnerToken holder = token();
-		acquire(holder, LONG);
-		OwnerToken waiter = new OwnerToken(instance('2'), 1, 1000);
-		queue(waiter);
+		OwnerToken holder = holder();
+		OwnerToken waiter = queued('2', 5000);
 		release(holder);
 		assertThat(queue(waiter)).isInstanceOf(Acquired.class);
-		assertThat(remainingMillis(this.key)).as("the full ttl").isGreaterThan(LONG.toMillis() - 5000);
+		assertThat(remainingMillis(this.key)).isGreaterThan(LONG.toMillis() - 5000);
 	}
 
 	@Test
@@ -136,31 +114,16 @@ public abstract class AbstractQueueingLockStoreTests extends AbstractLockStoreTe
 		await().until(() -> queue(waiter) instanceof Acquired);
 		release(waiter);
 		assertThat(remainingMillis(this.key)).isNotPositive();
-		assertThat(listener.grants).hasSizeLessThanOrEqualTo(handsOverExpiredLocks() ? 1 : 0);
+		assertThat(listener.grants).hasSizeLessThanOrEqualTo(hasEntries() ? 1 : 0);
 		assertThat(leftovers()).isZero();
-	}
-
-	@Test
-	void waiterThatLeftIsNotGrantedTheLock() {
-		RecordingListener listener = openInbox(instance('2'));
-		OwnerToken holder = token();
-		acquire(holder, LONG);
-		OwnerToken waiter = new OwnerToken(instance('2'), 1, 1000);
-		queue(waiter);
-		assertThat(release(waiter)).isInstanceOf(NotOwner.class);
-		release(holder);
-		assertThat(remainingMillis(this.key)).isNotPositive();
-		assertThat(listener.grants).isEmpty();
 	}
 
 	@Test
 	void f23WaiterThatCannotBeNotifiedIsSkipped() {
 		RecordingListener listener = openInbox(instance('3'));
-		OwnerToken holder = token();
-		acquire(holder, LONG);
-		queue(new OwnerToken(instance('2'), 1, 1000));
-		OwnerToken alive = new OwnerToken(instance('3'), 1, 1000);
-		queue(alive);
+		OwnerToken holder = holder();
+		queued('2', 1000);
+		OwnerToken alive = queued('3', 1000);
 		release(holder);
 		if (!knowsSubscribers()) {
 			await().until(() -> queue(alive) instanceof Acquired);
@@ -171,8 +134,7 @@ public abstract class AbstractQueueingLockStoreTests extends AbstractLockStoreTe
 
 	@Test
 	void tokenWithAShortGrantNeedsNoMessageAndFindsTheLock() {
-		OwnerToken holder = token();
-		acquire(holder, LONG);
+		OwnerToken holder = holder();
 		OwnerToken waiter = new OwnerToken(instance('2'), 1, OwnerToken.SHORT_GRANT_MILLIS);
 		assertThat(queue(waiter)).isInstanceOf(Busy.class);
 		assertThat(queue(waiter)).isInstanceOf(Busy.class);
@@ -187,27 +149,10 @@ public abstract class AbstractQueueingLockStoreTests extends AbstractLockStoreTe
 	}
 
 	@Test
-	void tokenWithAShortGrantNotifiesTheOwnerAtEachAttempt() {
-		RecordingListener listener = openInbox(instance('1'));
-		OwnerToken holder = new OwnerToken(instance('1'), 1, 1000);
-		acquire(holder, LONG);
-		OwnerToken waiter = new OwnerToken(instance('2'), 1, OwnerToken.SHORT_GRANT_MILLIS);
-		queue(waiter);
-		queue(waiter);
-		await().until(() -> listener.wanted.size() == (knowsWaiters() ? 2 : 1));
-		release(waiter);
-		release(holder);
-		assertThat(remainingMillis(this.key)).as("it has left the queue").isNotPositive();
-		assertThat(leftovers()).isZero();
-	}
-
-	@Test
 	void attemptWithoutTheQueueChangesNoPlaceInIt() {
 		RecordingListener listener = openInbox(instance('2'));
-		OwnerToken holder = token();
-		acquire(holder, LONG);
-		OwnerToken waiter = new OwnerToken(instance('2'), 1, 5000);
-		queue(waiter);
+		OwnerToken holder = holder();
+		OwnerToken waiter = queued('2', 5000);
 		acquire(token(), LONG);
 		release(holder);
 		awaitGrant(listener, waiter, false);
@@ -218,8 +163,7 @@ public abstract class AbstractQueueingLockStoreTests extends AbstractLockStoreTe
 	@Test
 	@Tag("h36")
 	void lockIsFreeWhenNoWaiterCanBeNotified() {
-		OwnerToken holder = token();
-		acquire(holder, LONG);
+		OwnerToken holder = holder();
 		for (int i = 0; i < 5; i++) {
 			queue(new OwnerToken(instance('2'), i, 1000));
 		}
@@ -233,16 +177,20 @@ public abstract class AbstractQueueingLockStoreTests extends AbstractLockStoreTe
 		assertThat(leftovers()).isZero();
 	}
 
-	@Test
-	void ownerIsNotifiedAtEachAttemptThatItsLockIsWanted() {
+	@ParameterizedTest
+	@ValueSource(ints = { 1000, OwnerToken.SHORT_GRANT_MILLIS })
+	void ownerIsNotifiedAtEachAttemptThatItsLockIsWanted(int grantMillis) {
 		RecordingListener listener = openInbox(instance('1'));
 		OwnerToken holder = new OwnerToken(instance('1'), 1, 1000);
 		acquire(holder, LONG);
-		OwnerToken waiter = new OwnerToken(instance('2'), 1, 1000);
-		queue(waiter);
+		OwnerToken waiter = queued('2', grantMillis);
 		queue(waiter);
 		await().until(() -> listener.wanted.size() == (knowsWaiters() ? 2 : 1));
 		assertThat(listener.wanted).containsOnly(new Wanted(this.key, holder));
+		release(waiter);
+		release(holder);
+		assertThat(remainingMillis(this.key)).as("it has left the queue").isNotPositive();
+		assertThat(leftovers()).isZero();
 	}
 
 	@Test
@@ -260,10 +208,8 @@ public abstract class AbstractQueueingLockStoreTests extends AbstractLockStoreTe
 	@Test
 	void keptLockIsNotHandedOver() {
 		RecordingListener listener = openInbox(instance('2'));
-		OwnerToken holder = token();
-		acquire(holder, LONG);
-		OwnerToken waiter = new OwnerToken(instance('2'), 1, 1000);
-		queue(waiter);
+		OwnerToken holder = holder();
+		OwnerToken waiter = queued('2', 1000);
 		this.joined.release(new ReleaseRequest(this.key, holder, 0, LONG), TIMEOUT);
 		assertThat(queue(waiter)).isInstanceOf(Busy.class);
 		assertThat(listener.wanted).isEmpty();
@@ -271,24 +217,13 @@ public abstract class AbstractQueueingLockStoreTests extends AbstractLockStoreTe
 	}
 
 	@Test
-	void waiterFindsAKeptLockWhenItExpires() {
-		openInbox(instance('2'));
-		OwnerToken holder = token();
-		acquire(holder, LONG);
-		OwnerToken waiter = new OwnerToken(instance('2'), 1, 1000);
-		queue(waiter);
-		this.joined.release(new ReleaseRequest(this.key, holder, 0, BRIEF), TIMEOUT);
-		await().until(() -> queue(waiter) instanceof Acquired);
-	}
-
-	@Test
 	void inboxIsConfirmedWhenItIsOpen() {
 		RecordingListener listener = new RecordingListener();
 		Inbox inbox = inbox(instance('1'), listener);
-		assertThat(inbox.isConfirmed()).as("not yet opened").isEqualTo(!needsOpenInbox());
+		assertThat(inbox.isConfirmed()).as("not yet opened").isEqualTo(hasEntries());
 		inbox.open();
 		await().until(inbox::isConfirmed);
-		await().until(() -> listener.opened.get() >= (needsOpenInbox() ? 1 : 0));
+		await().until(() -> listener.opened.get() >= (hasEntries() ? 0 : 1));
 	}
 
 	@Test
@@ -299,9 +234,8 @@ public abstract class AbstractQueueingLockStoreTests extends AbstractLockStoreTe
 		await().until(inbox::isConfirmed);
 		inbox.close();
 		assertThat(inbox.isConfirmed()).isFalse();
-		OwnerToken holder = token();
-		acquire(holder, LONG);
-		queue(new OwnerToken(instance('2'), 1, 1000));
+		OwnerToken holder = holder();
+		queued('2', 1000);
 		release(holder);
 		if (knowsSubscribers()) {
 			assertThat(remainingMillis(this.key)).isNotPositive();
@@ -311,8 +245,7 @@ public abstract class AbstractQueueingLockStoreTests extends AbstractLockStoreTe
 		}
 		inbox.open();
 		await().until(inbox::isConfirmed);
-		OwnerToken next = token();
-		acquire(next, LONG);
+		OwnerToken next = holder();
 		OwnerToken waiter = new OwnerToken(instance('2'), 2, 1000);
 		queue(waiter);
 		release(next);
@@ -332,6 +265,15 @@ public abstract class AbstractQueueingLockStoreTests extends AbstractLockStoreTe
 		Grant grant = listener.grants.get(0);
 		assertThat(grant).isEqualTo(new Grant(this.key, token, grant.fencingToken(), othersWait || !knowsWaiters()));
 		return grant.fencingToken();
+	}
+
+	/**
+	 * Returns the token of a waiter that finds the lock busy, the first of its instance.
+	 */
+	private OwnerToken queued(char name, int grantMillis) {
+		OwnerToken waiter = new OwnerToken(instance(name), 1, grantMillis);
+		assertThat(queue(waiter)).isInstanceOf(Busy.class);
+		return waiter;
 	}
 
 	/** Asks for a lease of {@link #LONG}, and waits in the queue if the lock is busy. */

@@ -24,7 +24,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Passes requests and messages on to another store, records them, and delays or rejects
- * them on demand. A gate controls one kind of them; the latest gate counts. Thread-safe.
+ * them on demand. A gate controls one kind of them; a test makes one of each kind.
+ * Thread-safe.
  *
  * @since 0.1
  */
@@ -65,8 +66,6 @@ public final class ControlledStore extends DelegatingLockStore {
 
 	private final Map<Kind, Gate> answerGates = new ConcurrentHashMap<>();
 
-	private final List<Gate> allGates = new CopyOnWriteArrayList<>();
-
 	private volatile Optional<Inbox> inbox = Optional.empty();
 
 	private volatile Runnable opened = () -> {
@@ -97,18 +96,16 @@ public final class ControlledStore extends DelegatingLockStore {
 		return put(this.gates, kind, times);
 	}
 
-	private Gate put(Map<Kind, Gate> gates, Kind kind, int refusals) {
+	private static Gate put(Map<Kind, Gate> gates, Kind kind, int refusals) {
 		Gate gate = new Gate(refusals);
 		gates.put(kind, gate);
-		this.allGates.add(gate);
 		return gate;
 	}
 
 	/** Lets everything pass that is or was held back. */
 	public void openAll() {
-		this.gates.clear();
-		this.answerGates.clear();
-		this.allGates.forEach(Gate::open);
+		this.gates.values().forEach(Gate::open);
+		this.answerGates.values().forEach(Gate::open);
 	}
 
 	/**
