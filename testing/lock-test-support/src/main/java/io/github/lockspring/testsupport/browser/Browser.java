@@ -12,6 +12,7 @@ import java.util.Objects;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 
+import io.github.lockspring.testsupport.Requires;
 import org.jspecify.annotations.Nullable;
 import org.openqa.selenium.By;
 import org.openqa.selenium.Dimension;
@@ -80,8 +81,7 @@ public final class Browser implements AutoCloseable {
 	}
 
 	private static Path path(String command) {
-		return RequiresBrowser.Condition.find(command, System.getenv("PATH"))
-			.orElseThrow(() -> new IllegalStateException("Install " + command + ", or unset LOCKSPRING_REQUIRE"));
+		return Requires.Condition.find(command, System.getenv("PATH")).orElseThrow();
 	}
 
 	/** Loads a page, even if it is already open, and waits until it is complete. */

@@ -13,14 +13,13 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Base64;
-import java.util.Comparator;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 
 import io.github.lockspring.testsupport.process.JavaProcess;
+import io.github.lockspring.testsupport.process.RunDirectory;
 import io.github.lockspring.testsupport.redis.RedisProcess;
 
 import static org.awaitility.Awaitility.await;
@@ -290,12 +289,7 @@ public final class EtcdProcess implements AutoCloseable {
 		if (this.process.isAlive()) {
 			kill();
 		}
-		try (Stream<Path> files = Files.walk(this.directory)) {
-			files.sorted(Comparator.reverseOrder()).forEach((file) -> file.toFile().delete());
-		}
-		catch (IOException | UncheckedIOException ex) {
-			// deleted already
-		}
+		RunDirectory.delete(this.directory);
 	}
 
 }

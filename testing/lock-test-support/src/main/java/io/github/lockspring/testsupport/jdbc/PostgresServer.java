@@ -9,6 +9,7 @@ import java.util.stream.Stream;
 
 import io.github.lockspring.testsupport.jdbc.Databases.Database;
 import io.github.lockspring.testsupport.process.JavaProcess;
+import io.github.lockspring.testsupport.process.RunDirectory;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 
 /**
@@ -136,13 +137,11 @@ public final class PostgresServer implements AutoCloseable {
 	public void close() {
 		try {
 			this.server.close();
-			try (Stream<Path> files = Files.walk(this.data)) {
-				files.sorted((a, b) -> b.compareTo(a)).forEach((file) -> file.toFile().delete());
-			}
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
+		RunDirectory.delete(this.data);
 	}
 
 }

@@ -1,5 +1,8 @@
 package io.github.lockspring.testsupport.network;
 
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
@@ -18,9 +21,17 @@ public final class ServerPorts {
 	private ServerPorts() {
 	}
 
-	/** Returns any of these ports, which may be in use. */
-	public static int any() {
-		return ThreadLocalRandom.current().nextInt(FIRST, LAST);
+	/** Returns one of these ports that is free at this moment. */
+	public static int free() {
+		while (true) {
+			int port = ThreadLocalRandom.current().nextInt(FIRST, LAST);
+			try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+				return socket.getLocalPort();
+			}
+			catch (IOException ex) {
+				// taken: another one
+			}
+		}
 	}
 
 }

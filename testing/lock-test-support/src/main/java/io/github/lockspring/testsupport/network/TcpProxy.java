@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
-import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -78,21 +77,8 @@ public final class TcpProxy implements AutoCloseable {
 	 */
 	public TcpProxy(int target) {
 		this.target = target;
-		this.port = listen();
-	}
-
-	private int listen() {
-		while (true) {
-			try {
-				return listen(ServerPorts.any());
-			}
-			catch (BindException ex) {
-				// taken: another one
-			}
-			catch (IOException ex) {
-				throw new UncheckedIOException(ex);
-			}
-		}
+		this.port = ServerPorts.free();
+		listen();
 	}
 
 	/** Sets the port for new connections. Open ones stay as they are. */
@@ -108,11 +94,6 @@ public final class TcpProxy implements AutoCloseable {
 	/** Returns the port of the proxy. */
 	public int port() {
 		return this.port;
-	}
-
-	/** Returns the number of open connections. */
-	public int connections() {
-		return this.links.size();
 	}
 
 	/** Ends all present connections. New ones are accepted. */
@@ -201,12 +182,7 @@ public final class TcpProxy implements AutoCloseable {
 		this.links.stream().filter((link) -> link.lostBytes || link.dead).forEach((link) -> link.end(Cut.RST));
 		notifyAll();
 		if (this.listener == null) {
-			try {
-				listen(this.port);
-			}
-			catch (IOException ex) {
-				throw new UncheckedIOException(ex);
-			}
+			listen();
 		}
 	}
 
@@ -224,19 +200,17 @@ public final class TcpProxy implements AutoCloseable {
 		return (directions.length == 0) ? EnumSet.allOf(Direction.class) : EnumSet.copyOf(Arrays.asList(directions));
 	}
 
-	private int listen(int port) throws IOException {
-		ServerSocket listener = new ServerSocket();
+	private void listen() {
 		try {
+			ServerSocket listener = new ServerSocket();
 			listener.setReuseAddress(true);
-			listener.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 500);
+			listener.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), this.port), 500);
+			this.listener = listener;
+			this.acceptor = daemon("accept", () -> accept(listener));
 		}
 		catch (IOException ex) {
-			closeQuietly(listener);
-			throw ex;
+			throw new UncheckedIOException(ex);
 		}
-		this.listener = listener;
-		this.acceptor = daemon("accept", () -> accept(listener));
-		return listener.getLocalPort();
 	}
 
 	private void accept(ServerSocket listener) {

@@ -54,12 +54,13 @@ public final class RunDirectory {
 		return ProcessHandle.of(Long.parseLong(name.substring(name.lastIndexOf('-') + 1))).isPresent();
 	}
 
-	private static void delete(Path directory) {
+	/** Deletes a directory with what is in it, as far as that is possible. */
+	public static void delete(Path directory) {
 		try (Stream<Path> files = Files.walk(directory)) {
 			files.sorted(Comparator.reverseOrder()).map(Path::toFile).forEach(File::delete);
 		}
 		catch (IOException | UncheckedIOException ex) {
-			// another JVM deletes it too
+			// another JVM deletes it too, or the system does at some time
 		}
 	}
 

@@ -1,6 +1,5 @@
 package io.github.lockspring.testsupport.redis;
 
-import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -63,21 +62,11 @@ public final class RedisCluster implements AutoCloseable {
 	}
 
 	private static RedisServer startNode() {
-		for (int attempt = 1;; attempt++) {
-			try {
-				// the default of port + 10000 need not be free, nor be a port
-				return RedisServer.start("--cluster-enabled", "yes", "--cluster-port",
-						String.valueOf(RedisServer.freePort()), "--cluster-node-timeout",
-						String.valueOf(CALM.toMillis()), "--cluster-require-full-coverage", "no",
-						"--cluster-replica-validity-factor", "0", "--cluster-migration-barrier", "99",
-						"--repl-diskless-sync-delay", "0");
-			}
-			catch (UncheckedIOException ex) {
-				if (attempt == 3) {
-					throw ex;
-				}
-			}
-		}
+		// the default of port + 10000 need not be free, nor be a port
+		return RedisServer.start("--cluster-enabled", "yes", "--cluster-port", String.valueOf(RedisServer.freePort()),
+				"--cluster-node-timeout", String.valueOf(CALM.toMillis()), "--cluster-require-full-coverage", "no",
+				"--cluster-replica-validity-factor", "0", "--cluster-migration-barrier", "99",
+				"--repl-diskless-sync-delay", "0");
 	}
 
 	private void join() {

@@ -3,8 +3,6 @@ package io.github.lockspring.testsupport.redis;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -12,10 +10,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import java.util.stream.Stream;
 
 import io.github.lockspring.testsupport.network.ServerPorts;
 import io.github.lockspring.testsupport.process.JavaProcess;
+import io.github.lockspring.testsupport.process.RunDirectory;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -72,14 +70,7 @@ public abstract class RedisProcess implements AutoCloseable {
 	 * it starts.
 	 */
 	public static int freePort() {
-		while (true) {
-			try (ServerSocket socket = new ServerSocket(ServerPorts.any(), 1, InetAddress.getLoopbackAddress())) {
-				return socket.getLocalPort();
-			}
-			catch (IOException ex) {
-				// taken: another one
-			}
-		}
+		return ServerPorts.free();
 	}
 
 	/** Returns the address of the loopback interface. */
@@ -105,6 +96,11 @@ public abstract class RedisProcess implements AutoCloseable {
 	/** Returns whether the process runs and is not stopped by SIGSTOP. */
 	public final synchronized boolean isRunning() {
 		return this.process != null && !this.paused;
+	}
+
+	/** Returns whether the process is stopped by SIGSTOP. */
+	public final synchronized boolean isPaused() {
+		return this.paused;
 	}
 
 	/** Sends SIGSTOP: connections stay open, nothing is answered. */
@@ -224,12 +220,7 @@ public abstract class RedisProcess implements AutoCloseable {
 	@Override
 	public final synchronized void close() {
 		kill();
-		try (Stream<Path> files = Files.walk(this.directory)) {
-			files.sorted((a, b) -> b.compareTo(a)).map(Path::toFile).forEach(File::delete);
-		}
-		catch (IOException | UncheckedIOException ex) {
-			// left to the system's cleaning of temporary files
-		}
+		RunDirectory.delete(this.directory);
 	}
 
 }

@@ -75,17 +75,6 @@ class MemoryLockStoreTests extends AbstractQueueingLockStoreTests {
 	}
 
 	@Test
-	void millionKeysLeaveNothing() {
-		MemoryLockStore store = new MemoryLockStore();
-		OwnerToken token = token();
-		for (int i = 0; i < 1_000_000; i++) {
-			store.acquire(new AcquireRequest("k" + i, token, LONG, false), TIMEOUT);
-			store.release(new ReleaseRequest("k" + i, token), TIMEOUT);
-		}
-		assertThat(store.size()).isZero();
-	}
-
-	@Test
 	void leasesThatRanOutAreRemovedWithoutBeingTouched() {
 		AtomicLong clock = new AtomicLong();
 		MemoryLockStore store = new MemoryLockStore(clock::get);
