@@ -54,9 +54,6 @@ final class ClusterServers extends RedisServers {
 			}
 			case MASTER_KILLED -> failOver(losses, master, master::kill, master::restart);
 			case MASTER_STOPPED -> failOver(losses, master, master::pause, master::resume);
-			// the master of a lock, so that there is something to forget
-			case MASTER_KILLED_AHEAD -> failOver(losses, home,
-					() -> killAhead(home, List.of(this.cluster.replicaOf(home)), random, 500, 1500), home::restart);
 			default ->
 				makeOn(this.cluster.nodes().get(random.nextInt(this.cluster.nodes().size())), (RedisFault) fault);
 		}
@@ -70,8 +67,7 @@ final class ClusterServers extends RedisServers {
 		move.keys().end();
 	}
 
-	private void failOver(Collection<DataLoss> losses, RedisServer master, Step fail, Runnable comeBack)
-			throws InterruptedException {
+	private void failOver(Collection<DataLoss> losses, RedisServer master, Runnable fail, Runnable comeBack) {
 		long from = System.nanoTime();
 		RedisServer replica = this.cluster.replicaOf(master);
 		this.cluster.failOverAfter(Duration.ofSeconds(2));
@@ -95,12 +91,6 @@ final class ClusterServers extends RedisServers {
 	@Override
 	public void close() {
 		this.cluster.close();
-	}
-
-	private interface Step {
-
-		void run() throws InterruptedException;
-
 	}
 
 }

@@ -27,12 +27,8 @@ final class IndependentServers extends RedisServers {
 
 	private final RedlockServers servers = RedlockServers.start(5);
 
-	/**
-	 * Starts the servers.
-	 * @param trusting whether nodes have a vote right after they were started
-	 */
-	IndependentServers(boolean trusting) {
-		super(trusting ? Place.Topology.REDLOCK_TRUSTING : Place.Topology.REDLOCK);
+	IndependentServers() {
+		super(Place.Topology.REDLOCK);
 	}
 
 	@Override

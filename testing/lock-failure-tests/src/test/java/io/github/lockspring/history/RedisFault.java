@@ -23,10 +23,10 @@ enum RedisFault implements Fault {
 	MASTER_KILLED,
 	/** The master stands still (SIGSTOP), and wakes after the failover. */
 	MASTER_STOPPED,
+	/** As before, with the sentinel that clients ask first. */
+	MASTER_AND_SENTINEL_STOPPED,
 	/** The master is killed when its replicas have heard nothing of it for a while. */
 	MASTER_KILLED_AHEAD,
-	/** A sentinel is killed, and started again. */
-	SENTINEL_KILLED,
 	/** A slot is moved to another node, and back. */
 	SLOT_MOVED,
 	/** One or two of several servers are killed, and started again without data. */

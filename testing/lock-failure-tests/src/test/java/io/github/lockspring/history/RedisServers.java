@@ -1,11 +1,9 @@
 package io.github.lockspring.history;
 
 import java.util.List;
-import java.util.SplittableRandom;
 
 import io.github.lockspring.history.RedisWorker.Place;
 import io.github.lockspring.redis.Driver;
-import io.github.lockspring.testsupport.history.Faults;
 import io.github.lockspring.testsupport.history.Servers;
 import io.github.lockspring.testsupport.network.TcpProxy;
 import io.github.lockspring.testsupport.redis.RedisServer;
@@ -44,17 +42,6 @@ abstract class RedisServers implements Servers {
 			case SCRIPTS_FLUSHED -> server.command("SCRIPT", "FLUSH");
 			default -> throw new IllegalArgumentException(fault.name());
 		}
-	}
-
-	/** Kills a master whose replicas have heard nothing of it for some milliseconds. */
-	final void killAhead(RedisServer master, List<RedisServer> replicas, SplittableRandom random, int least, int most)
-			throws InterruptedException {
-		replicas.forEach(RedisServer::pause);
-		// they would read what was already sent when they are resumed
-		master.command("CLIENT", "KILL", "TYPE", "replica");
-		Faults.pause(random, least, most);
-		master.kill();
-		replicas.forEach(RedisServer::resume);
 	}
 
 	@Override

@@ -55,11 +55,7 @@ final class RedisWorker {
 			/** The ports are those of the nodes of a cluster. */
 			CLUSTER,
 			/** The ports are those of independent servers. */
-			REDLOCK,
-			/**
-			 * As before, and nodes are trusted to have forgotten nothing, which is wrong.
-			 */
-			REDLOCK_TRUSTING
+			REDLOCK
 
 		}
 
@@ -86,8 +82,7 @@ final class RedisWorker {
 				case SENTINEL -> redis(behindSentinels(), 0);
 				case SENTINEL_ACKNOWLEDGED -> redis(behindSentinels(), 2);
 				case CLUSTER -> redis(this.driver.factory(new RedisClusterConfiguration(addresses())), 0);
-				case REDLOCK -> redlock(longestTtl, false);
-				case REDLOCK_TRUSTING -> redlock(longestTtl, true);
+				case REDLOCK -> redlock(longestTtl);
 			};
 		}
 
@@ -108,13 +103,12 @@ final class RedisWorker {
 					addresses().stream().collect(Collectors.toSet())));
 		}
 
-		private LockStore redlock(Duration longestTtl, boolean durable) {
+		private LockStore redlock(Duration longestTtl) {
 			int[] ports = this.ports.stream().mapToInt(Integer::intValue).toArray();
 			return RedlockLockStore.builder(this.driver.redlockNodes(ports))
 				.keyPrefix(PREFIX)
 				.commandTimeout(COMMAND_TIMEOUT)
 				.maxTtl(longestTtl)
-				.durable(durable)
 				.build();
 		}
 

@@ -39,11 +39,7 @@ final class SentinelServers extends RedisServers {
 		RedisFault kind = (RedisFault) fault;
 		RedisServer master = this.group.master();
 		switch (kind) {
-			case SENTINEL_KILLED -> {
-				SentinelServer sentinel = this.group.sentinels().get(random.nextInt(this.group.sentinels().size()));
-				Faults.during(random, 0, 2000, sentinel::kill, sentinel::restart);
-			}
-			case MASTER_KILLED, MASTER_STOPPED, MASTER_KILLED_AHEAD -> {
+			case MASTER_KILLED, MASTER_STOPPED, MASTER_AND_SENTINEL_STOPPED, MASTER_KILLED_AHEAD -> {
 				long from = System.nanoTime();
 				failOver(kind, master, random);
 				losses.add(new DataLoss(from, System.nanoTime()));
@@ -54,20 +50,39 @@ final class SentinelServers extends RedisServers {
 	}
 
 	private void failOver(RedisFault kind, RedisServer master, SplittableRandom random) throws InterruptedException {
+		// the one that clients ask first
+		SentinelServer sentinel = this.group.sentinels().get(0);
 		switch (kind) {
 			case MASTER_KILLED -> master.kill();
 			case MASTER_STOPPED -> master.pause();
-			default -> killAhead(master, this.group.servers().stream().filter((server) -> server != master).toList(),
-					random, 50, 350);
+			case MASTER_AND_SENTINEL_STOPPED -> {
+				sentinel.pause();
+				master.pause();
+			}
+			default -> killAhead(master, random);
 		}
 		this.group.awaitFailoverFrom(master);
-		if (kind == RedisFault.MASTER_STOPPED) {
+		if (master.isPaused()) {
 			master.resume();
 		}
 		else {
 			this.group.restart(master);
 		}
+		if (sentinel.isPaused()) {
+			sentinel.resume();
+		}
 		this.group.awaitHealthy();
+	}
+
+	/** Kills a master whose replicas have heard nothing of it for some milliseconds. */
+	private void killAhead(RedisServer master, SplittableRandom random) throws InterruptedException {
+		List<RedisServer> replicas = this.group.servers().stream().filter((server) -> server != master).toList();
+		replicas.forEach(RedisServer::pause);
+		// they would read what was already sent when they are resumed
+		master.command("CLIENT", "KILL", "TYPE", "replica");
+		Faults.pause(random, 50, 350);
+		master.kill();
+		replicas.forEach(RedisServer::resume);
 	}
 
 	@Override

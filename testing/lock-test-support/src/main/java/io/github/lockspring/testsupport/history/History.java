@@ -8,10 +8,9 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Locale;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-import io.github.lockspring.testsupport.history.Faults.Made;
 import io.github.lockspring.testsupport.history.Fleet.Member;
 import io.github.lockspring.testsupport.history.HistoryChecker.DataLoss;
 import io.github.lockspring.testsupport.history.HistoryChecker.Kind;
@@ -56,8 +55,6 @@ public final class History implements AutoCloseable {
 	/** A history of fewer tells nothing. */
 	private static final int FEWEST_HOLDS = 31;
 
-	private static final int MOST_SHOWN_HOLDS = 40;
-
 	private final Fleet fleet;
 
 	private final Faults faults;
@@ -67,12 +64,11 @@ public final class History implements AutoCloseable {
 	 * @param name for the directory below {@link RunDirectory} {@code history}
 	 * @param servers closed with this
 	 * @param workers how many
-	 * @param keys what they lock
 	 * @param ttls the leases that they take, in milliseconds
 	 */
-	public History(String name, Servers servers, int workers, List<String> keys, List<Integer> ttls) throws Exception {
+	public History(String name, Servers servers, int workers, List<Integer> ttls) throws Exception {
 		System.out.println("History test '" + name + "' with seed " + SEED);
-		this.fleet = new Fleet(servers, emptyDirectory(name), SEED, workers, keys, ttls);
+		this.fleet = new Fleet(servers, emptyDirectory(name), SEED, workers, ttls);
 		this.faults = new Faults(this.fleet, SEED);
 		// on a busy machine, all faults could be over before anybody has locked
 		awaitProgress();
@@ -128,7 +124,7 @@ public final class History implements AutoCloseable {
 	 * @param ttls the leases that the workers take, in milliseconds
 	 */
 	public static void check(String name, OneServer servers, List<Integer> ttls) throws Exception {
-		try (History history = new History(name, servers, 3, List.of("k0", "k1", "k2"), ttls)) {
+		try (History history = new History(name, servers, 3, ttls)) {
 			List<Fault> faults = new ArrayList<>(List.of(WorkerFault.values()));
 			faults.add(OneServer.ServerFault.SERVER_STOPPED);
 			history.makeFaults(faults, faults);
@@ -186,68 +182,36 @@ public final class History implements AutoCloseable {
 			.anyMatch((violation) -> violation.kind() == Kind.OVERLAP);
 	}
 
-	/** No two holders at a time, tokens grow, and the workers saw nothing strange. */
+	/**
+	 * No two holders at a time, tokens grow, the workers saw nothing strange, and locks
+	 * are free or end by themselves, as what is beside them.
+	 */
 	public void assertRight(RecordedEvents events, Collection<DataLoss> excuses) {
 		List<Violation> violations = HistoryChecker.check(events.holds(), events.acquisitions(), excuses);
 		assertThat(violations).withFailMessage(() -> report(violations, events)).isEmpty();
 		assertThat(events.faults()).isEmpty();
 		assertThat(events.validHolds()).hasSizeGreaterThanOrEqualTo(FEWEST_HOLDS);
+		await().atMost(RECOVERY).untilAsserted(this.fleet.servers::assertNothingIsLeft);
 	}
 
-	/**
-	 * Tells people what is wrong with a history: the shortest counter-example, and what
-	 * happened around it.
-	 */
+	/** The shortest counter-example, and what happened around it. */
 	private String report(List<Violation> violations, RecordedEvents events) {
 		Violation shortest = violations.get(0);
-		long origin = shortest.from();
-		StringBuilder text = new StringBuilder();
-		text.append(violations.size()).append(" violations, seed ").append(SEED).append("; the shortest: ");
-		text.append(shortest.kind()).append(" of '").append(shortest.first().key()).append("'. Milliseconds from ");
-		text.append(origin).append(" ns.\n  ").append(line(shortest.first(), origin));
-		text.append("\n  ").append(line(shortest.second(), origin));
-		text.append("\nHolds of the key around it:");
-		holdsAround(shortest, events).forEach((hold) -> text.append("\n  ").append(line(hold, origin)));
-		text.append("\nFaults around it:");
-		this.faults.made()
+		long from = shortest.from() - BEFORE;
+		Stream<?> holds = events.holds()
 			.stream()
-			.filter((fault) -> fault.to() > origin - BEFORE && fault.from() < shortest.to())
-			.sorted(Comparator.comparingLong(Made::from))
-			.forEach((fault) -> text.append(String.format(Locale.ROOT, "%n  %10.3f … %10.3f  %s %s",
-					millis(fault.from(), origin), millis(fault.to(), origin), fault.kind(), fault.target())));
-		this.fleet.losses.stream()
-			.filter((loss) -> loss.to() > origin - BEFORE && loss.from() < shortest.to())
-			.forEach((loss) -> text.append(String.format(Locale.ROOT, "%n  %10.3f … %10.3f  data lost",
-					millis(loss.from(), origin), millis(loss.to(), origin))));
-		return text.toString();
-	}
-
-	private static Stream<RecordedHold> holdsAround(Violation violation, RecordedEvents events) {
-		List<RecordedHold> around = events.holds()
+			.filter((hold) -> hold.key().equals(shortest.first().key()))
+			.filter((hold) -> Math.max(hold.until(), hold.granted()) > from && hold.granted() <= shortest.to())
+			.sorted(Comparator.comparingLong(RecordedHold::granted));
+		Stream<?> faults = this.faults.made()
 			.stream()
-			.filter((hold) -> hold.key().equals(violation.first().key()))
-			.filter((hold) -> Math.max(hold.until(), hold.granted()) > violation.from() - BEFORE
-					&& hold.granted() <= violation.to())
-			.sorted(Comparator.comparingLong(RecordedHold::granted))
-			.toList();
-		return around.stream().skip(Math.max(0, around.size() - MOST_SHOWN_HOLDS));
-	}
-
-	private static String line(RecordedHold hold, long origin) {
-		return String.format(Locale.ROOT, "%10.3f … %10.3f  token %d by %s #%d, asked for at %.3f, lease %d ms",
-				millis(hold.granted(), origin), millis(hold.until(), origin), hold.token(), hold.worker(),
-				hold.number(), millis(hold.asked(), origin), hold.lease() / 1_000_000);
-	}
-
-	private static double millis(long time, long origin) {
-		return (time - origin) / 1e6;
-	}
-
-	/**
-	 * All locks are free or end by themselves, and what is beside them has an end too.
-	 */
-	public void assertNothingIsLeft() {
-		await().atMost(RECOVERY).untilAsserted(this.fleet.servers::assertNothingIsLeft);
+			.filter((fault) -> fault.to() > from && fault.from() < shortest.to());
+		Stream<?> losses = this.fleet.losses.stream().filter((loss) -> loss.to() > from && loss.from() < shortest.to());
+		return Stream
+			.of(Stream.of(violations.size() + " violations, seed " + SEED + "; the shortest:", shortest), holds, faults,
+					losses)
+			.flatMap((lines) -> lines.map(String::valueOf))
+			.collect(Collectors.joining("\n"));
 	}
 
 	@Override

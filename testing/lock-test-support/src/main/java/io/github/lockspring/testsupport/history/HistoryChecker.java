@@ -105,18 +105,6 @@ public final class HistoryChecker {
 	 */
 	private record OwnedHold(RecordedHold hold, long asked, long acquired, long lease) {
 
-		long granted() {
-			return this.hold.granted();
-		}
-
-		long until() {
-			return this.hold.until();
-		}
-
-		long token() {
-			return this.hold.token();
-		}
-
 		boolean mayBeOlderThan(DataLoss loss) {
 			return this.asked < loss.to() && this.hold.granted() <= loss.to() + this.lease
 					&& this.hold.until() <= loss.to() + this.lease;
@@ -175,8 +163,8 @@ public final class HistoryChecker {
 		checkNumbers(all);
 		List<OwnedHold> valid = all.stream().filter((owned) -> owned.hold.wasValid()).toList();
 		checkOverlaps(valid);
-		checkGrowth(valid, OwnedHold::until, OwnedHold::granted);
-		checkGrowth(all, OwnedHold::granted, (owned) -> owned.hold.asked());
+		checkGrowth(valid, (owned) -> owned.hold.until(), (owned) -> owned.hold.granted());
+		checkGrowth(all, (owned) -> owned.hold.granted(), (owned) -> owned.hold.asked());
 	}
 
 	private OwnedHold owned(RecordedHold hold) {
@@ -206,8 +194,8 @@ public final class HistoryChecker {
 
 	private void checkOverlaps(List<OwnedHold> valid) {
 		List<OwnedHold> active = new ArrayList<>();
-		for (OwnedHold next : sorted(valid, OwnedHold::granted)) {
-			active.removeIf((earlier) -> earlier.until() <= next.granted());
+		for (OwnedHold next : sorted(valid, (owned) -> owned.hold.granted())) {
+			active.removeIf((earlier) -> earlier.hold.until() <= next.hold.granted());
 			for (OwnedHold earlier : active) {
 				if (earlier.hold.overlaps(next.hold) && !explained(earlier, next)) {
 					this.violations.add(new Violation(Kind.OVERLAP, earlier.hold, next.hold));
@@ -226,7 +214,7 @@ public final class HistoryChecker {
 		for (DataLoss loss : this.losses) {
 			if (stale.mayBeOlderThan(loss) && fresh.mayBeYoungerThan(loss)) {
 				boolean certain = stale.isOlderThan(loss) && fresh.isYoungerThan(loss);
-				if (certain && stale.token() >= fresh.token()) {
+				if (certain && stale.hold.token() >= fresh.hold.token()) {
 					this.violations.add(new Violation(Kind.TOKEN_NOT_GROWING, stale.hold, fresh.hold));
 				}
 				return true;
@@ -248,9 +236,9 @@ public final class HistoryChecker {
 		for (OwnedHold later : sorted(all, begin)) {
 			while (next < byEnd.size() && end.applyAsLong(byEnd.get(next)) < begin.applyAsLong(later)) {
 				OwnedHold earlier = byEnd.get(next++);
-				largest = (largest == null || earlier.token() > largest.token()) ? earlier : largest;
+				largest = (largest == null || earlier.hold.token() > largest.hold.token()) ? earlier : largest;
 			}
-			if (largest != null && largest.token() >= later.token()) {
+			if (largest != null && largest.hold.token() >= later.hold.token()) {
 				OwnedHold earlier = shortest(byEnd.subList(0, next), later);
 				if (earlier != null) {
 					this.violations.add(new Violation(Kind.TOKEN_NOT_GROWING, earlier.hold, later.hold));
@@ -263,7 +251,8 @@ public final class HistoryChecker {
 	private @Nullable OwnedHold shortest(List<OwnedHold> earlier, OwnedHold later) {
 		for (int i = earlier.size() - 1; i >= 0; i--) {
 			OwnedHold other = earlier.get(i);
-			if (other.hold != later.hold && other.token() >= later.token() && !passedOnUnaware(later, other)) {
+			if (other.hold != later.hold && other.hold.token() >= later.hold.token()
+					&& !passedOnUnaware(later, other)) {
 				return other;
 			}
 		}
@@ -275,7 +264,7 @@ public final class HistoryChecker {
 	 * then it belongs before the other one, which came after the loss.
 	 */
 	private boolean passedOnUnaware(OwnedHold later, OwnedHold other) {
-		if (other.granted() < later.asked) {
+		if (other.hold.granted() < later.asked) {
 			return false;
 		}
 		return this.losses.stream().anyMatch((loss) -> later.mayBeOlderThan(loss) && other.mayBeYoungerThan(loss));

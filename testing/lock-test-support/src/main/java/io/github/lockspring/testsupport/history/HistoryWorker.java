@@ -21,8 +21,6 @@ import io.github.lockspring.testsupport.process.Conversation;
 public final class HistoryWorker {
 
 	/** What the test says; each is answered by a line. */
-	static final String CLOCK = "clock";
-
 	static final String PROGRESS = "progress";
 
 	static final String STOP = "stop";
@@ -56,7 +54,7 @@ public final class HistoryWorker {
 			workload.start(THREADS, new SplittableRandom(Long.parseLong(arguments[2])));
 			test.say(READY);
 			for (String line = test.hear(); !line.equals(STOP); line = test.hear()) {
-				test.say(line.equals(CLOCK) ? System.nanoTime() : workload.progress());
+				test.say(workload.progress());
 			}
 			workload.stop();
 		}

@@ -7,18 +7,18 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 import io.github.lockspring.HeldLock;
-import io.github.lockspring.LockInterruptedException;
+import io.github.lockspring.LockException;
 import io.github.lockspring.LockLostException;
-import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.LockUnavailableException;
@@ -36,12 +36,10 @@ import io.github.lockspring.testsupport.history.EventLog.Holding;
 public final class Workload {
 
 	/*
-	 * Each thread of the worker runs run() with a random generator of its own. Handles
-	 * that are closed by another thread go to the closers, a few at a time, with a
-	 * generator of their own; from then on the first thread does not touch them.
+	 * Each thread of the worker runs run() with a random generator of its own. A handle
+	 * that is closed by another thread goes to the closers, for which the first one
+	 * waits.
 	 */
-
-	private static final int MOST_HANDED_OVER = 3;
 
 	private final LockTemplate locks;
 
@@ -53,7 +51,7 @@ public final class Workload {
 
 	private final ExecutorService threads = Executors.newCachedThreadPool();
 
-	private final Semaphore handedOver = new Semaphore(MOST_HANDED_OVER);
+	private final ExecutorService closers = Executors.newCachedThreadPool();
 
 	private final ScheduledExecutorService interrupts = Executors.newSingleThreadScheduledExecutor();
 
@@ -97,12 +95,12 @@ public final class Workload {
 	/** Ends all threads. */
 	public void stop() throws InterruptedException {
 		this.stopping = true;
-		this.handedOver.acquire(MOST_HANDED_OVER);
 		this.threads.shutdown();
-		this.interrupts.shutdown();
 		if (!this.threads.awaitTermination(2, TimeUnit.MINUTES)) {
 			this.events.fault("The workload did not end");
 		}
+		this.interrupts.shutdown();
+		this.closers.shutdown();
 	}
 
 	private void run(SplittableRandom random) {
@@ -121,21 +119,12 @@ public final class Workload {
 				Thread.interrupted();
 				pause(random.nextInt(6));
 			}
-			catch (LockNotAcquiredException ex) {
-				this.events.count("busy");
-				pause(random.nextInt(20));
-			}
-			catch (LockUnavailableException ex) {
-				this.events.count("unavailable");
-				pause(10 + random.nextInt(50));
-			}
-			catch (LockLostException ex) {
-				// the first of several keys, while waiting for the others
-				this.events.count("lost-before-work");
-			}
-			catch (LockInterruptedException ex) {
-				this.events.count("interrupted");
+			catch (LockException ex) {
+				// a loss is that of the first of several keys, while waiting for the
+				// others
+				this.events.count(ex.getClass().getSimpleName());
 				Thread.interrupted();
+				pause(random.nextInt(30));
 			}
 			catch (Throwable ex) {
 				this.events.fault("Unexpected: " + ex);
@@ -147,7 +136,7 @@ public final class Workload {
 
 	private void once(SplittableRandom random) {
 		Duration ttl = this.ttls.get(random.nextInt(this.ttls.size()));
-		OnLost onLost = onLost(random);
+		OnLost onLost = (random.nextInt(10) == 0) ? OnLost.INTERRUPT : OnLost.THROW;
 		LockRequest request = request(random, ttl).onLost(onLost);
 		Work work = new Work(ttl, random);
 		if (onLost == OnLost.INTERRUPT || random.nextInt(2) == 0) {
@@ -164,10 +153,8 @@ public final class Workload {
 		if (random.nextInt(3) == 0) {
 			request = request.renew(false);
 		}
-		else {
-			if (random.nextInt(20) == 0) {
-				request = request.maxHold(ttl.multipliedBy(3).dividedBy(2));
-			}
+		else if (random.nextInt(20) == 0) {
+			request = request.maxHold(ttl.multipliedBy(3).dividedBy(2));
 		}
 		if (random.nextInt(30) == 0) {
 			request = request.minHold(Duration.ofMillis(random.nextInt(200)));
@@ -178,11 +165,7 @@ public final class Workload {
 
 	private List<String> someKeys(SplittableRandom random) {
 		int count = (random.nextInt(16) > 0) ? 1 : 2 + random.nextInt(2);
-		List<String> some = new ArrayList<>();
-		for (int i = 0; i < count; i++) {
-			some.add(this.keys.get(random.nextInt(this.keys.size())));
-		}
-		return some;
+		return Stream.generate(() -> this.keys.get(random.nextInt(this.keys.size()))).limit(count).toList();
 	}
 
 	private static Duration waitTime(SplittableRandom random) {
@@ -191,10 +174,6 @@ public final class Workload {
 			case 1 -> Duration.ofMillis(random.nextInt(150));
 			default -> Duration.ofMillis(200 + random.nextInt(2500));
 		};
-	}
-
-	private static OnLost onLost(SplittableRandom random) {
-		return (random.nextInt(10) == 0) ? OnLost.INTERRUPT : OnLost.THROW;
 	}
 
 	private void execute(LockRequest request, Work work) {
@@ -230,22 +209,12 @@ public final class Workload {
 		}
 		HeldLock lock = taken.get();
 		work.begin(lock, asked);
-		if (work.random.nextInt(3) > 0 || !this.handedOver.tryAcquire()) {
+		if (work.random.nextInt(3) > 0) {
 			runAndClose(lock, work);
-			return;
 		}
-		Work rest = work.onOtherThread();
-		this.threads.execute(() -> {
-			try {
-				runAndClose(lock, rest);
-			}
-			catch (Throwable ex) {
-				this.events.fault("Unexpected on a closing thread: " + ex);
-			}
-			finally {
-				this.handedOver.release();
-			}
-		});
+		else {
+			CompletableFuture.runAsync(() -> runAndClose(lock, work), this.closers).join();
+		}
 	}
 
 	private static void runAndClose(HeldLock lock, Work work) {
@@ -278,20 +247,11 @@ public final class Workload {
 
 		private final SplittableRandom random;
 
-		private final List<Holding> holdings;
+		private final List<Holding> holdings = new ArrayList<>(1);
 
 		Work(Duration ttl, SplittableRandom random) {
-			this(ttl, random, new ArrayList<>(1));
-		}
-
-		private Work(Duration ttl, SplittableRandom random, List<Holding> holdings) {
 			this.ttl = ttl;
 			this.random = random;
-			this.holdings = holdings;
-		}
-
-		Work onOtherThread() {
-			return new Work(this.ttl, this.random.split(), this.holdings);
 		}
 
 		void begin(HeldLock taken, long asked) {
