@@ -3,25 +3,18 @@ package io.github.lockspring.internal.engine;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
-import javax.sql.DataSource;
-
-import io.github.lockspring.FencingGuard;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.StaleFencingTokenException;
-import io.github.lockspring.fencing.JdbcFencingGuard;
-import io.github.lockspring.internal.KeyedLock;
-import io.github.lockspring.internal.base.CallChain;
+import io.github.lockspring.failure.GuardedDatabase;
 import io.github.lockspring.internal.engine.support.EngineThreads;
 import io.github.lockspring.internal.engine.support.LockEvents;
 import io.github.lockspring.internal.engine.support.LockRecorder;
 import io.github.lockspring.internal.engine.support.Time;
-import io.github.lockspring.internal.transaction.CommitGuard;
 import io.github.lockspring.internal.transaction.Verification;
 import io.github.lockspring.redis.Instance;
 import io.github.lockspring.redis.RedisLockStore;
-import io.github.lockspring.testsupport.jdbc.Databases;
 import io.github.lockspring.testsupport.redis.RedisServer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -31,9 +24,6 @@ import org.junit.jupiter.api.Test;
 
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
-import org.springframework.jdbc.support.JdbcTransactionManager;
-import org.springframework.transaction.support.SimpleTransactionStatus;
-import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
@@ -63,6 +53,8 @@ class SuspendedClockTests {
 
 	private final Instance other = Instance.on(this.redis.port());
 
+	private final GuardedDatabase database = new GuardedDatabase();
+
 	private static void start(Runnable task) {
 		Thread thread = new Thread(task);
 		thread.setDaemon(true);
@@ -85,11 +77,14 @@ class SuspendedClockTests {
 
 	@Test
 	@Tag("stopped-clock-fixed-guard")
-	void holderWhoseClockWasStoppedBelievesThatItHoldsTheLock() {
+	@Tag("stopped-clock-remote")
+	void onlyTheStoreKnowsBetterThanAClockThatWasStopped() {
 		HeldLock lock = this.suspended.template().acquire(FIXED);
 		HeldLock next = overtake();
 		assertThat(lock.isHeld()).isTrue();
-		assertThatCode(() -> commit(lock, Verification.LOCAL)).doesNotThrowAnyException();
+		assertThatCode(() -> this.database.commit(Verification.LOCAL, lock)).doesNotThrowAnyException();
+		assertThatExceptionOfType(LockLostException.class)
+			.isThrownBy(() -> this.database.commit(Verification.REMOTE, lock));
 		assertThat(next.isHeld()).isTrue();
 		next.close();
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::close);
@@ -110,28 +105,14 @@ class SuspendedClockTests {
 	}
 
 	@Test
-	@Tag("stopped-clock-remote")
-	void storeKnowsBetterThanAClockThatWasStopped() {
-		HeldLock lock = this.suspended.template().acquire(FIXED);
-		HeldLock next = overtake();
-		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> commit(lock, Verification.REMOTE));
-		next.close();
-		assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::close);
-	}
-
-	@Test
 	@Tag("h32")
 	@Tag("stopped-clock-fencing")
 	void writerWhoseClockWasStoppedIsRefused() {
-		DataSource dataSource = Databases.h2().withFencingTokens().dataSource();
-		FencingGuard guard = new JdbcFencingGuard(dataSource);
-		TransactionTemplate transaction = new TransactionTemplate(new JdbcTransactionManager(dataSource));
 		HeldLock lock = this.suspended.template().acquire(FIXED);
 		HeldLock next = overtake();
-		transaction.executeWithoutResult((status) -> guard.check(next));
+		this.database.fence(next);
 		assertThat(lock.isHeld()).isTrue();
-		assertThatExceptionOfType(StaleFencingTokenException.class)
-			.isThrownBy(() -> transaction.executeWithoutResult((status) -> guard.check(lock)));
+		assertThatExceptionOfType(StaleFencingTokenException.class).isThrownBy(() -> this.database.fence(lock));
 		next.close();
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::close);
 	}
@@ -144,16 +125,6 @@ class SuspendedClockTests {
 		this.time.standStill();
 		this.redis.command("PEXPIRE", "lock:order:42", "1");
 		return this.other.locks().acquire(FIXED.waitTime(Duration.ofMinutes(1)));
-	}
-
-	private static void commit(HeldLock lock, Verification verification) {
-		CommitGuard guard = new CommitGuard(() -> new CommitGuard.Settings(verification, Duration.ofMillis(50)),
-				(refused) -> {
-				});
-		try (CallChain.Scope scope = CallChain.open(lock, ((KeyedLock) lock).locks())) {
-			assertThat(scope).isNotNull();
-			guard.beforeCommit(new SimpleTransactionStatus());
-		}
 	}
 
 	/** The system's clock, which may be suspended for a while. */
