@@ -5,21 +5,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
-import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
-import io.github.lockspring.HeldLock;
-import io.github.lockspring.LockRequest;
-import io.github.lockspring.failure.Contender.Contest;
-import io.github.lockspring.redis.Instance;
 import io.github.lockspring.testsupport.history.EventLog;
 import io.github.lockspring.testsupport.history.Pulse;
 import io.github.lockspring.testsupport.history.RecordedEvents;
@@ -27,13 +20,12 @@ import io.github.lockspring.testsupport.network.TcpProxy.Cut;
 import io.github.lockspring.testsupport.network.TcpProxy;
 import io.github.lockspring.testsupport.process.JavaProcess;
 import io.github.lockspring.testsupport.redis.RedisServer;
-import org.jspecify.annotations.Nullable;
 
 import static org.awaitility.Awaitility.await;
 
 /**
- * Instances that contend for the same locks on a real server all the time, and what is
- * done to one of them after the other.
+ * Instances, each a process behind a proxy, that contend for the same locks on a real
+ * server all the time, and what is done to one of them after the other.
  */
 final class Arena implements AutoCloseable {
 
@@ -42,37 +34,34 @@ final class Arena implements AutoCloseable {
 
 	private static final Duration PATIENCE = Duration.ofMinutes(3);
 
-	private static final int SPARES = 2;
-
 	/** What is done to a waiter. */
 	enum Fault {
 
 		/** SIGKILL; another process takes its place. */
-		KILLED(true),
+		KILLED,
 		/** SIGSTOP for longer than a grant, then SIGCONT. */
-		STOPPED(true),
+		STOPPED,
 		/** SIGSTOP for longer than a grant, then SIGKILL. */
-		STOPPED_AND_KILLED(true),
+		STOPPED_AND_KILLED,
 		/** All its connections end. */
-		CUT(true),
+		CUT,
 		/**
 		 * Nothing gets through in either direction, while connections seem to be open.
 		 */
-		SILENCED(true),
+		SILENCED,
 		/** The connection for messages ends. */
-		INBOX_CUT(false),
+		INBOX_CUT,
 		/** Messages are lost, while commands and their answers get through. */
-		MESSAGES_LOST(false);
+		MESSAGES_LOST;
 
 		/** Whether the instance cannot give back what it holds or is granted. */
-		private final boolean wholeInstance;
-
-		Fault(boolean wholeInstance) {
-			this.wholeInstance = wholeInstance;
+		boolean isOfWholeInstance() {
+			return compareTo(INBOX_CUT) < 0;
 		}
 
-		boolean isOfWholeInstance() {
-			return this.wholeInstance;
+		/** Whether the instance does nothing from then on, whatever it wrote before. */
+		boolean stopsTheProcess() {
+			return compareTo(CUT) < 0;
 		}
 
 	}
@@ -94,20 +83,15 @@ final class Arena implements AutoCloseable {
 	 * @param from before it was done
 	 * @param to after it was ended
 	 * @param over when a grant to the successor was seen for each lock
-	 * @param scripts the scripts that the server ran in the round
-	 * @param messages the messages that it published
-	 * @param grants the hand-overs among them
-	 * @param length of the time in which these were counted, in nanoseconds
 	 */
-	record Round(Fault fault, Moment moment, String victim, String successor, long from, long to, long over,
-			long scripts, long messages, int grants, long length) {
+	record Round(Fault fault, Moment moment, String victim, String successor, long from, long to, long over) {
 	}
-
-	final RedisServer server = RedisServer.start();
 
 	final List<Round> rounds = new ArrayList<>();
 
-	final Contest contest;
+	private final RedisServer server = RedisServer.start();
+
+	private final Duration ttl;
 
 	private final Path directory;
 
@@ -115,9 +99,7 @@ final class Arena implements AutoCloseable {
 
 	private final List<Competitor> competitors = new ArrayList<>();
 
-	private final Map<String, Path> files = new LinkedHashMap<>();
-
-	private final BlockingQueue<Competitor> spares = new ArrayBlockingQueue<>(SPARES);
+	private final Map<String, Path> files = new TreeMap<>();
 
 	private final GrantWatch watch;
 
@@ -125,117 +107,50 @@ final class Arena implements AutoCloseable {
 
 	private final Pulse pulse;
 
-	private @Nullable Thread starter;
-
-	private int numbers;
-
-	private volatile boolean closing;
-
-	private Arena(Contest contest, Path directory, long seed) throws IOException {
-		this.contest = contest;
-		this.directory = directory;
+	Arena(int instances, Duration ttl, Path directory, long seed) throws IOException {
+		this.ttl = ttl;
+		this.directory = Files.createDirectories(directory);
 		this.random = new SplittableRandom(seed);
-		Files.createDirectories(directory);
 		this.watch = new GrantWatch(this.server);
 		this.events = new EventLog(file(TEST));
 		this.pulse = new Pulse(this.events, () -> this.server.command("PING"));
-	}
-
-	/** Instances in this process, each behind a proxy. */
-	static Arena ofInstances(int count, Contest contest, Path directory, long seed) throws IOException {
-		Arena arena = new Arena(contest, directory, seed);
-		for (int i = 0; i < count; i++) {
-			arena.competitors.add(arena.new Inside());
+		for (int i = 0; i < instances; i++) {
+			this.competitors.add(new Competitor());
 		}
-		arena.competitors.forEach(Competitor::begin);
-		return arena;
+		this.competitors.forEach(Competitor::begin);
+		long now = System.nanoTime();
+		this.competitors.forEach((competitor) -> awaitProgress(competitor, now));
 	}
 
-	/** Instances in processes of their own. */
-	static Arena ofProcesses(int count, Contest contest, Path directory, long seed) throws IOException {
-		Arena arena = new Arena(contest, directory, seed);
-		List<Process> processes = new ArrayList<>();
-		for (int i = 0; i < count; i++) {
-			processes.add(arena.new Process());
-		}
-		for (Process process : processes) {
-			process.awaitReady();
-			arena.competitors.add(process);
-		}
-		arena.competitors.forEach(Competitor::begin);
-		return arena;
-	}
-
-	/**
-	 * From now on processes are started ahead, so that a killed one is replaced at once.
-	 */
-	void keepSpares() {
-		this.starter = new Thread(() -> {
-			try {
-				while (!this.closing) {
-					Process process = new Process();
-					process.awaitReady();
-					this.spares.put(process);
-				}
-			}
-			catch (IOException ex) {
-				throw new IllegalStateException(ex);
-			}
-			catch (InterruptedException ex) {
-				// the arena is closed
-			}
-		}, "starter");
-		this.starter.setDaemon(true);
-		this.starter.start();
-	}
-
-	private synchronized Path file(String name) throws IOException {
+	private Path file(String name) throws IOException {
 		Path file = this.directory.resolve(name + ".events");
 		Files.deleteIfExists(file);
 		this.files.put(name, file);
 		return file;
 	}
 
-	private synchronized int number() {
-		return ++this.numbers;
-	}
-
-	int size() {
-		return this.competitors.size();
-	}
-
-	/** Waits until everybody has had each lock. */
-	void awaitProgressOfAll() {
-		long now = System.nanoTime();
-		for (Competitor competitor : this.competitors) {
-			awaitProgress(competitor, now);
-		}
-	}
-
 	private void awaitProgress(Competitor competitor, long since) {
 		await("locks for " + competitor.name).atMost(PATIENCE)
 			.pollDelay(Duration.ZERO)
 			.pollInterval(Duration.ofMillis(2))
-			.until(() -> this.contest.keys()
-				.stream()
+			.until(() -> Contender.KEYS.stream()
 				.allMatch((key) -> this.watch.wasGrantedAfter(competitor.instance, key, since)));
 	}
 
 	/** Does something to one of the waiters, and waits until everything is as before. */
 	void round(Fault fault) throws Exception {
-		long scripts = this.server.calls("evalsha");
-		long messages = this.server.calls("publish");
-		int grants = this.watch.grants();
-		long begin = System.nanoTime();
+		// started ahead, so that a killed one is replaced at once
+		Competitor spare = (fault == Fault.KILLED || fault == Fault.STOPPED_AND_KILLED) ? new Competitor() : null;
 		TimeUnit.MILLISECONDS.sleep(this.random.nextInt(40));
 		Moment moment = Moment.values()[this.random.nextInt(Moment.values().length)];
 		Competitor victim = (moment == Moment.FIRST_IN_QUEUE) ? firstInQueue()
 				: this.competitors.get(this.random.nextInt(this.competitors.size()));
+		Cut cut = this.random.nextBoolean() ? Cut.FIN : Cut.RST;
 		CompletableFuture<Long> shot = new CompletableFuture<>();
 		Runnable shoot = () -> {
 			long from = System.nanoTime();
 			try {
-				victim.begin(fault);
+				victim.suffer(fault, cut);
 				shot.complete(from);
 			}
 			catch (RuntimeException | Error ex) {
@@ -250,13 +165,19 @@ final class Arena implements AutoCloseable {
 		}
 		long from = shot.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
 		TimeUnit.NANOSECONDS.sleep(length(fault));
-		Competitor successor = victim.end(fault);
+		Competitor successor = victim;
+		if (spare != null) {
+			victim.close();
+			spare.begin();
+			successor = spare;
+		}
+		else {
+			victim.recover(fault);
+		}
 		long to = System.nanoTime();
 		this.competitors.set(this.competitors.indexOf(victim), successor);
 		awaitProgress(successor, to);
-		this.rounds.add(new Round(fault, moment, victim.name, successor.name, from, to, System.nanoTime(),
-				this.server.calls("evalsha") - scripts, this.server.calls("publish") - messages,
-				this.watch.grants() - grants, System.nanoTime() - begin));
+		this.rounds.add(new Round(fault, moment, victim.name, successor.name, from, to, System.nanoTime()));
 	}
 
 	private long length(Fault fault) {
@@ -266,14 +187,14 @@ final class Arena implements AutoCloseable {
 			case MESSAGES_LOST -> 0.5 * this.random.nextDouble();
 			default -> 0;
 		};
-		return (long) (grants * this.contest.grant().toNanos());
+		return (long) (grants * this.ttl.toNanos());
 	}
 
 	private Competitor firstInQueue() {
-		List<String> keys = this.contest.keys();
 		while (true) {
-			String queue = "{lock:" + keys.get(this.random.nextInt(keys.size())) + "}:queue";
-			List<?> first = (List<?>) Objects.requireNonNull(this.server.command("ZRANGE", queue, "0", "0"));
+			String key = Contender.KEYS.get(this.random.nextInt(Contender.KEYS.size()));
+			List<?> first = (List<?>) Objects
+				.requireNonNull(this.server.command("ZRANGE", "{lock:" + key + "}:queue", "0", "0"));
 			for (Competitor competitor : this.competitors) {
 				if (!first.isEmpty() && ((String) first.get(0)).startsWith(competitor.instance + ".")) {
 					return competitor;
@@ -285,25 +206,11 @@ final class Arena implements AutoCloseable {
 	/** Lets everybody stop and reads what they wrote. */
 	RecordedEvents events() throws IOException {
 		this.competitors.forEach(Competitor::close);
-		synchronized (this) {
-			Map<String, Path> written = new TreeMap<>(this.files);
-			// a process may be killed before it has written anything
-			written.values().removeIf(Files::notExists);
-			return RecordedEvents.read(written);
-		}
+		return RecordedEvents.read(this.files);
 	}
 
 	@Override
-	public void close() throws Exception {
-		this.closing = true;
-		if (this.starter != null) {
-			Competitor spare;
-			while (this.starter.isAlive() || !this.spares.isEmpty()) {
-				if ((spare = this.spares.poll(10, TimeUnit.MILLISECONDS)) != null) {
-					spare.close();
-				}
-			}
-		}
+	public void close() throws IOException {
 		this.competitors.forEach(Competitor::close);
 		this.pulse.close();
 		this.watch.close();
@@ -311,142 +218,50 @@ final class Arena implements AutoCloseable {
 		this.server.close();
 	}
 
-	/** An instance. */
-	private abstract class Competitor implements AutoCloseable {
+	private final class Competitor {
 
-		final int number = number();
+		private final String name = "contender-" + Arena.this.files.size();
 
-		final String name = "contender-" + this.number;
-
-		String instance = "";
-
-		/** The lock by which the test learns who an instance is. */
-		final String nameLock = "name:" + this.number;
-
-		final void learnName() {
-			String token = Objects.requireNonNull(Arena.this.server.get("lock:" + this.nameLock));
-			this.instance = token.substring(0, token.indexOf('.'));
-		}
-
-		abstract void begin();
-
-		abstract void begin(Fault fault);
-
-		/** Ends a fault and says who competes from now on. */
-		abstract Competitor end(Fault fault) throws Exception;
-
-		@Override
-		public abstract void close();
-
-	}
-
-	private final class Process extends Competitor {
+		private final TcpProxy proxy = new TcpProxy(Arena.this.server.port());
 
 		private final JavaProcess process;
 
-		Process() throws IOException {
+		private final String instance;
+
+		Competitor() throws IOException {
 			this.process = new JavaProcess(this.name, Arena.this.directory, Contender.class,
-					List.of(String.valueOf(Arena.this.server.port()), file(this.name).toString(),
-							Arena.this.contest.text(), this.nameLock));
-		}
-
-		void awaitReady() {
+					List.of(String.valueOf(this.proxy.port()), file(this.name).toString(), Arena.this.ttl.toString(),
+							this.name));
 			this.process.await(Contender.READY);
-			learnName();
+			String token = Objects.requireNonNull(Arena.this.server.get("lock:" + this.name));
+			this.instance = token.substring(0, token.indexOf('.'));
 		}
 
-		@Override
 		void begin() {
 			this.process.say("begin");
 		}
 
-		@Override
-		void begin(Fault fault) {
+		void suffer(Fault fault, Cut cut) {
 			switch (fault) {
 				case KILLED -> this.process.close();
 				case STOPPED, STOPPED_AND_KILLED -> this.process.signal("STOP");
-				default -> throw new IllegalArgumentException(fault.name());
-			}
-		}
-
-		@Override
-		Competitor end(Fault fault) throws InterruptedException {
-			if (fault == Fault.STOPPED) {
-				this.process.signal("CONT");
-				return this;
-			}
-			this.process.close();
-			Competitor successor = Objects
-				.requireNonNull(Arena.this.spares.poll(PATIENCE.toSeconds(), TimeUnit.SECONDS));
-			successor.begin();
-			return successor;
-		}
-
-		@Override
-		public void close() {
-			this.process.close();
-		}
-
-	}
-
-	private final class Inside extends Competitor {
-
-		private final TcpProxy proxy = new TcpProxy(Arena.this.server.port());
-
-		private final Instance locks = Instance.on(this.proxy.port());
-
-		private final EventLog events = new EventLog(file(this.name));
-
-		private final Contender contender = new Contender(this.locks, this.events, Arena.this.contest);
-
-		private boolean closed;
-
-		Inside() throws IOException {
-			LockRequest request = LockRequest.of(this.nameLock).waitTime(PATIENCE);
-			try (HeldLock held = this.locks.locks().acquire(request)) {
-				held.ensureHeld();
-				learnName();
-			}
-		}
-
-		@Override
-		void begin() {
-			this.contender.begin();
-		}
-
-		@Override
-		void begin(Fault fault) {
-			Cut cut = (Arena.this.random.nextBoolean()) ? Cut.FIN : Cut.RST;
-			switch (fault) {
 				case CUT -> this.proxy.cut(cut);
 				case SILENCED -> this.proxy.stall();
 				case INBOX_CUT -> this.proxy.cutSubscribers(cut);
 				case MESSAGES_LOST -> this.proxy.mute();
-				default -> throw new IllegalArgumentException(fault.name());
 			}
 		}
 
-		@Override
-		Competitor end(Fault fault) {
+		void recover(Fault fault) {
+			if (fault == Fault.STOPPED) {
+				this.process.signal("CONT");
+			}
 			this.proxy.restore();
-			return this;
 		}
 
-		@Override
-		public void close() {
-			if (this.closed) {
-				return;
-			}
-			this.closed = true;
-			this.contender.close();
-			this.locks.close();
+		void close() {
+			this.process.close();
 			this.proxy.close();
-			try {
-				this.events.close();
-			}
-			catch (IOException ex) {
-				throw new IllegalStateException(ex);
-			}
 		}
 
 	}

@@ -5,7 +5,6 @@ import java.net.SocketTimeoutException;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.lockspring.testsupport.redis.RedisServer;
 import io.github.lockspring.testsupport.redis.RespClient;
@@ -21,8 +20,6 @@ final class GrantWatch implements AutoCloseable {
 	}
 
 	private final RespClient client;
-
-	private final AtomicInteger grants = new AtomicInteger();
 
 	private final Map<String, Long> last = new ConcurrentHashMap<>();
 
@@ -65,17 +62,12 @@ final class GrantWatch implements AutoCloseable {
 			this.hunt = null;
 			hunt.shot.run();
 		}
-		this.grants.incrementAndGet();
 		this.last.put(instance + ' ' + lock, System.nanoTime());
 	}
 
 	/** Does something at the next grant to an instance, in the very moment. */
 	void atNextGrant(String instance, Runnable shot) {
 		this.hunt = new Hunt(instance, shot);
-	}
-
-	int grants() {
-		return this.grants.get();
 	}
 
 	boolean wasGrantedAfter(String instance, String key, long time) {

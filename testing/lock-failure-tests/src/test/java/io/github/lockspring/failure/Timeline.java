@@ -8,6 +8,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 
 import io.github.lockspring.failure.Arena.Fault;
 import io.github.lockspring.failure.Arena.Round;
@@ -30,104 +31,51 @@ final class Timeline {
 	private static final int LOOK_AHEAD = 400;
 
 	/**
-	 * A time in which nobody held the lock.
+	 * What may take how long.
 	 *
-	 * @param from the end of a hold, or when somebody began to wait for it
-	 * @param to the beginning of the next one
-	 * @param before who held it before
-	 * @param after who held it afterwards
-	 * @param late how long the machine kept whoever ended this from running
-	 * @param rounds the rounds under way meanwhile
+	 * @param look the longest time for which the lock is idle
+	 * @param grant the same, when an instance is gone
+	 * @param sections those of all who were there before somebody who waits
+	 * @param interval the time between two looks of a waiter
 	 */
-	record Gap(long from, long to, RecordedHold before, RecordedHold after, long late, List<Round> rounds) {
-
-		long length() {
-			return this.to - this.from;
-		}
-
-		boolean isWithin(Duration bound) {
-			return length() - this.late <= bound.toNanos();
-		}
-
-		boolean hasFaultOfWholeInstance() {
-			return this.rounds.stream().map(Round::fault).anyMatch(Fault::isOfWholeInstance);
-		}
-
-		@Override
-		public String toString() {
-			return "%.1f ms (%.1f of them late) before %s, after %s, in %s".formatted(length() / 1e6, this.late / 1e6,
-					this.after, this.before, this.rounds);
-		}
-
+	record Bounds(Duration look, Duration grant, Duration sections, Duration interval) {
 	}
-
-	/**
-	 * A wait of somebody to whom nothing was done.
-	 *
-	 * @param hold what it ended with
-	 * @param turns how often the instance that had most turns meanwhile had the lock
-	 * @param rounds how many rounds were under way meanwhile
-	 * @param late how long the machine kept those who had the lock meanwhile from running
-	 */
-	record Wait(RecordedHold hold, int turns, int rounds, long late) {
-
-		long length() {
-			return this.hold.granted() - this.hold.asked();
-		}
-
-		boolean isWithin(Duration bound) {
-			return length() - this.late <= bound.toNanos();
-		}
-
-		@Override
-		public String toString() {
-			return "%.1f ms (%.1f of them late), %d turns, %d rounds: %s".formatted(length() / 1e6, this.late / 1e6,
-					this.turns, this.rounds, this.hold);
-		}
-
-	}
-
-	/** The contest was over before. */
-	private static final long NEVER = Long.MAX_VALUE;
 
 	private final List<RecordedHold> holds;
 
 	private final List<Round> rounds;
 
-	private final Map<String, List<Delay>> delays = new HashMap<>();
+	private final Bounds bounds;
 
-	/** When whom something was done to had the lock again. */
+	/** By worker, and by their ends: those of a worker are in order. */
+	private final Map<String, TreeMap<Long, Delay>> delays = new HashMap<>();
+
+	/** When whom something was done to had the lock again, if it had. */
 	private final Map<Round, Long> back = new HashMap<>();
 
-	private final long lookInterval;
-
-	Timeline(String key, RecordedEvents events, List<Round> rounds, Duration lookInterval) {
-		this.lookInterval = lookInterval.toNanos();
+	Timeline(String key, RecordedEvents events, List<Round> rounds, Bounds bounds) {
+		this.bounds = bounds;
 		this.rounds = rounds;
 		events.delays()
-			.forEach((delay) -> this.delays.computeIfAbsent(delay.worker(), (k) -> new ArrayList<>()).add(delay));
+			.forEach((delay) -> this.delays.computeIfAbsent(delay.worker(), (worker) -> new TreeMap<>())
+				.put(delay.to(), delay));
 		this.holds = events.holds()
 			.stream()
 			.filter((hold) -> hold.key().equals(key))
 			.map(this::cutShort)
 			.sorted(Comparator.comparingLong(RecordedHold::granted))
 			.toList();
-		Map<String, List<RecordedHold>> byWorker = new HashMap<>();
-		this.holds.forEach((hold) -> byWorker.computeIfAbsent(hold.worker(), (k) -> new ArrayList<>()).add(hold));
 		for (Round round : rounds) {
-			this.back.put(round,
-					byWorker.getOrDefault(round.successor(), List.of())
-						.stream()
-						.mapToLong(RecordedHold::granted)
-						.filter((granted) -> granted >= round.to())
-						.min()
-						.orElse(NEVER));
+			this.holds.stream()
+				.filter((hold) -> hold.worker().equals(round.successor()) && hold.granted() >= round.to())
+				.findFirst()
+				.ifPresent((hold) -> this.back.put(round, hold.granted()));
 		}
 	}
 
 	private RecordedHold cutShort(RecordedHold hold) {
 		for (Round round : this.rounds) {
-			if (round.victim().equals(hold.worker()) && round.fault().compareTo(Fault.STOPPED_AND_KILLED) <= 0
+			if (round.victim().equals(hold.worker()) && round.fault().stopsTheProcess()
 					&& hold.granted() <= round.from() && hold.until() > round.from()) {
 				return hold.until(round.from());
 			}
@@ -135,100 +83,106 @@ final class Timeline {
 		return hold;
 	}
 
-	/** How long it took until whom something was done to had the lock again. */
-	List<Long> returns() {
-		return this.rounds.stream()
-			.filter((round) -> this.back.get(round) != NEVER)
-			.map((round) -> this.back.get(round) - round.to())
-			.toList();
+	private long begin() {
+		return this.rounds.get(0).from();
 	}
 
-	List<Round> rounds() {
-		return this.rounds;
+	private long end() {
+		return this.rounds.get(this.rounds.size() - 1).to();
 	}
 
-	/** All gaps from the first round to the last one. */
-	List<Gap> gaps() {
-		long begin = this.rounds.get(0).from();
-		long end = this.rounds.get(this.rounds.size() - 1).to();
-		List<Gap> gaps = new ArrayList<>();
+	/**
+	 * The times from the first round to the last one, longer than their bound, for which
+	 * nobody held the lock although somebody waited for it. Not counted is how long the
+	 * machine kept whoever ended this from running.
+	 */
+	List<String> gaps() {
+		List<String> broken = new ArrayList<>();
 		RecordedHold last = this.holds.get(0);
-		int firstRound = 0;
 		for (int i = 1; i < this.holds.size(); i++) {
 			RecordedHold next = this.holds.get(i);
-			if (next.granted() > last.until() && next.granted() > begin && last.until() < end) {
+			long to = next.granted();
+			if (to > begin() && last.until() < end() && to - last.until() > this.bounds.look().toNanos()) {
 				long from = Math.max(last.until(), firstToAsk(i));
-				if (next.granted() > from) {
-					while (firstRound < this.rounds.size() && this.back.get(this.rounds.get(firstRound)) < from) {
-						firstRound++;
-					}
-					gaps.add(new Gap(from, next.granted(), last, next,
-							late(Set.of(next.worker(), Arena.TEST), from, next.granted()),
-							roundsWithin(firstRound, from, next.granted())));
+				List<Round> during = roundsDuring(from, to);
+				boolean gone = during.stream().map(Round::fault).anyMatch(Fault::isOfWholeInstance);
+				long late = late(Set.of(next.worker(), Arena.TEST), from, to);
+				if (to - from - late > (gone ? this.bounds.grant() : this.bounds.look()).toNanos()) {
+					broken.add("idle for %.1f ms (%.1f of them late) between %s and %s, in %s"
+						.formatted((to - from) / 1e6, late / 1e6, last, next, during));
 				}
 			}
 			last = (next.until() > last.until()) ? next : last;
 		}
-		return gaps;
+		return broken;
 	}
 
 	/** When the first of those asked who have the lock from the given hold on. */
 	private long firstToAsk(int index) {
-		long first = Long.MAX_VALUE;
-		for (RecordedHold hold : this.holds.subList(index, Math.min(index + LOOK_AHEAD, this.holds.size()))) {
-			first = Math.min(first, hold.asked());
-		}
-		return first;
+		return this.holds.subList(index, Math.min(index + LOOK_AHEAD, this.holds.size()))
+			.stream()
+			.mapToLong(RecordedHold::asked)
+			.min()
+			.orElseThrow();
 	}
 
-	private List<Round> roundsWithin(int firstRound, long from, long to) {
-		List<Round> within = new ArrayList<>();
-		for (Round round : this.rounds.subList(firstRound, this.rounds.size())) {
-			if (round.from() >= to) {
-				break;
-			}
-			if (this.back.get(round) > from) {
-				within.add(round);
-			}
-		}
-		return within;
+	private List<Round> roundsDuring(long from, long to) {
+		return this.rounds.stream()
+			.filter((round) -> round.from() < to && this.back.getOrDefault(round, Long.MAX_VALUE) > from)
+			.toList();
 	}
 
 	/**
-	 * All waits that ended between the first round and the last one, victims' excepted.
+	 * The waits of those to whom nothing was done, which ended between the first round
+	 * and the last one and were too long, or in which another instance had too many
+	 * turns. Not counted is how long the machine kept those who had the lock meanwhile
+	 * from running.
 	 */
-	List<Wait> waits() {
-		long begin = this.rounds.get(0).from();
-		long end = this.rounds.get(this.rounds.size() - 1).to();
-		List<Wait> waits = new ArrayList<>();
-		int firstRound = 0;
+	List<String> waits() {
+		List<String> broken = new ArrayList<>();
 		for (int i = 0; i < this.holds.size(); i++) {
 			RecordedHold hold = this.holds.get(i);
-			if (hold.asked() < begin || hold.granted() > end) {
+			if (hold.asked() < begin() || hold.granted() > end()) {
 				continue;
 			}
-			while (firstRound < this.rounds.size()
-					&& this.back.get(this.rounds.get(firstRound)) < hold.granted() - Duration.ofMinutes(1).toNanos()) {
-				firstRound++;
-			}
-			if (this.rounds.subList(firstRound, this.rounds.size())
-				.stream()
-				.noneMatch((round) -> isVictim(hold, round))) {
-				waits.add(wait(i, hold, roundsWithin(firstRound, hold.asked(), hold.granted()).size()));
+			Set<String> workers = new HashSet<>(Set.of(hold.worker(), Arena.TEST));
+			int turns = turns(i, workers);
+			long length = hold.granted() - hold.asked();
+			if ((turns > mostTurns(0) || length > longest(0))
+					&& this.rounds.stream().noneMatch((round) -> isVictim(hold, round))) {
+				int during = roundsDuring(hold.asked(), hold.granted()).size();
+				long late = late(workers, hold.asked(), hold.granted());
+				if (turns > mostTurns(during) || length - late > longest(during)) {
+					broken.add("wait of %.1f ms (%.1f of them late), %d turns, %d rounds: %s".formatted(length / 1e6,
+							late / 1e6, turns, during, hold));
+				}
 			}
 		}
-		return waits;
+		return broken;
+	}
+
+	private static int mostTurns(int rounds) {
+		return Contender.THREADS_FOR_EACH_KEY + 1 + rounds;
+	}
+
+	private long longest(int rounds) {
+		return this.bounds.sections().plus(this.bounds.grant().multipliedBy(Math.max(1, rounds))).toNanos();
 	}
 
 	/** As long as its inbox had no subscriber, it was passed over. */
 	private boolean isVictim(RecordedHold hold, Round round) {
 		return (hold.worker().equals(round.victim()) || hold.worker().equals(round.successor()))
-				&& round.from() < hold.granted() && round.over() + this.lookInterval > hold.asked();
+				&& round.from() < hold.granted() && round.over() + this.bounds.interval().toNanos() > hold.asked();
 	}
 
-	private Wait wait(int index, RecordedHold hold, int rounds) {
+	/**
+	 * How often the instance that had most turns had the lock while another one waited.
+	 * @param index the hold with which the wait ended
+	 * @param workers where to put all who had it
+	 */
+	private int turns(int index, Set<String> workers) {
+		RecordedHold hold = this.holds.get(index);
 		Map<String, Integer> turns = new HashMap<>();
-		Set<String> workers = new HashSet<>(Set.of(hold.worker(), Arena.TEST));
 		String last = hold.worker();
 		for (int i = index - 1; i >= 0 && this.holds.get(i).granted() >= hold.asked(); i--) {
 			String worker = this.holds.get(i).worker();
@@ -239,32 +193,19 @@ final class Timeline {
 			last = worker;
 		}
 		turns.remove(hold.worker());
-		int most = turns.values().stream().mapToInt(Integer::intValue).max().orElse(0);
-		return new Wait(hold, most, rounds, late(workers, hold.asked(), hold.granted()));
+		return turns.values().stream().mapToInt(Integer::intValue).max().orElse(0);
 	}
 
 	/** For how long at least one of these workers was late within a time. */
 	private long late(Set<String> workers, long from, long to) {
-		List<Delay> late = new ArrayList<>();
-		for (String worker : workers) {
-			List<Delay> delays = this.delays.getOrDefault(worker, List.of());
-			// those of a worker are in order and do not overlap
-			int low = 0;
-			int high = delays.size();
-			while (low < high) {
-				int middle = (low + high) >>> 1;
-				if (delays.get(middle).to() <= from) {
-					low = middle + 1;
-				}
-				else {
-					high = middle;
-				}
-			}
-			for (int i = low; i < delays.size() && delays.get(i).from() < to; i++) {
-				late.add(delays.get(i));
-			}
-		}
-		late.sort(Comparator.comparingLong(Delay::from));
+		List<Delay> late = workers.stream()
+			.flatMap((worker) -> this.delays.getOrDefault(worker, new TreeMap<>())
+				.tailMap(from)
+				.values()
+				.stream()
+				.takeWhile((delay) -> delay.from() < to))
+			.sorted(Comparator.comparingLong(Delay::from))
+			.toList();
 		long sum = 0;
 		long covered = from;
 		for (Delay delay : late) {
