@@ -72,22 +72,6 @@ class AsyncReleaseFailureTests {
 		assertThat(instance.events(LockEvent.Lost.class)).isEmpty();
 	}
 
-	@Test
-	@Tag("async-releases")
-	void f27NextCallerFindsTheLockFreeAlsoWhereTheServerDoesNotKnowTheRelease() {
-		Instance instance = instance(Driver.LETTUCE);
-		for (int i = 0; i < 20; i++) {
-			instance.locks().acquire(REQUEST).close();
-			assertThat(instance.locks().tryAcquire(REQUEST.waitTime(Duration.ZERO))).as("lock " + i)
-				.hasValueSatisfying(HeldLock::close);
-			await().until(() -> !this.redis.exists("lock:order:42"));
-			// a new server, as after a failover
-			this.redis.command("SCRIPT", "FLUSH");
-			this.redis.command("CLIENT", "KILL", "TYPE", "normal");
-		}
-		assertThat(instance.events(LockEvent.Lost.class)).isEmpty();
-	}
-
 	@ParameterizedTest
 	@EnumSource
 	@Tag("async-releases")
@@ -134,15 +118,6 @@ class AsyncReleaseFailureTests {
 	}
 
 	@Test
-	void scriptsThatTheServerHasForgottenAreSentAgain() {
-		Instance instance = instance(Driver.LETTUCE);
-		HeldLock lock = instance.locks().acquire(REQUEST);
-		this.redis.command("SCRIPT", "FLUSH");
-		lock.close();
-		awaitReleased();
-	}
-
-	@Test
 	void serverThatRefusesDigestsGetsTheText() {
 		this.redis.command("ACL", "SETUSER", "restricted", "on", ">secret", "~*", "&*", "+@all", "-evalsha", "-script");
 		RedisStandaloneConfiguration where = new RedisStandaloneConfiguration("127.0.0.1", this.redis.port());
@@ -154,17 +129,6 @@ class AsyncReleaseFailureTests {
 			instance.locks().acquire(REQUEST).close();
 			awaitReleased();
 		}
-	}
-
-	@ParameterizedTest
-	@EnumSource
-	void f26StopEndsWhenTheLockIsReleased(Driver driver) {
-		Instance instance = instance(driver);
-		HeldLock lock = instance.locks().acquire(REQUEST);
-		lock.close();
-		this.instances.remove(instance);
-		instance.close();
-		assertThat(this.redis.exists("lock:order:42")).isFalse();
 	}
 
 	/** Long before the end of its lease. */

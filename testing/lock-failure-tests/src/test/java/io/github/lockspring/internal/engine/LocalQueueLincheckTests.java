@@ -16,44 +16,11 @@ class LocalQueueLincheckTests {
 	/** Everybody waits for as long as it takes, so everybody must get the lock. */
 	public static class Users extends EngineModel {
 
-		{
-			// every request is answered before anything else happens
-			this.store.traits = StoreTraits.exact();
-		}
-
 		private final Resource resource = new Resource();
-
-		@Operation
-		public void use() {
-			try (HeldLock lock = this.locks.acquire(patiently())) {
-				this.resource.use(lock);
-			}
-		}
-
-		@Validate
-		public void nothingIsLeft() {
-			checkNothingLeft();
-		}
-
-	}
-
-	/** The lock is held; others wait. */
-	public static class Waiting extends EngineModel {
 
 		{
 			// every request is answered before anything else happens
 			this.store.traits = StoreTraits.exact();
-		}
-
-		private final HeldLock held = this.locks.acquire(patiently());
-
-		private final Resource resource = new Resource();
-
-		/** A third is left: the lock is passed on, and its lease lengthened soon. */
-		@Operation
-		public void releaseLate() {
-			this.time.advance(15_000_000_000L);
-			this.held.close();
 		}
 
 		@Operation
@@ -67,6 +34,20 @@ class LocalQueueLincheckTests {
 		@Validate
 		public void nothingIsLeft() {
 			checkNothingLeft();
+		}
+
+	}
+
+	/** The lock is held; others wait. */
+	public static class Waiting extends Users {
+
+		private final HeldLock held = this.locks.acquire(patiently());
+
+		/** A third is left: the lock is passed on, and its lease lengthened soon. */
+		@Operation
+		public void releaseLate() {
+			this.time.advance(15_000_000_000L);
+			this.held.close();
 		}
 
 	}
