@@ -7,18 +7,16 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 import io.github.lockspring.redis.internal.RedisKeys;
-import io.github.lockspring.store.LockStore.AcquireRequest;
-import io.github.lockspring.store.LockStore.AcquireResult.Acquired;
 import io.github.lockspring.store.LockStore.ReleaseRequest;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.testsupport.redis.RedisServer;
 import io.github.lockspring.testsupport.store.AbstractQueueingLockStoreTests;
 import org.jspecify.annotations.Nullable;
-import io.github.lockspring.testsupport.store.JoinedStore;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.Parameter;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
@@ -31,15 +29,16 @@ import static org.awaitility.Awaitility.await;
  */
 abstract class AbstractRedisLockStoreTests extends AbstractQueueingLockStoreTests {
 
-	static final RedisServer server = RedisServer.shared();
+	@Parameter
+	Driver driver;
 
-	/** Drivers that have been used in this JVM. */
-	private static final Set<Class<?>> WARM = ConcurrentHashMap.newKeySet();
+	/** What has been used in this JVM. */
+	private static final Set<String> WARM = ConcurrentHashMap.newKeySet();
 
 	@BeforeEach
 	void flush() {
 		loseEverything();
-		if (WARM.add(getClass())) {
+		if (WARM.add(getClass() + " over " + this.driver)) {
 			// the first connection in a JVM loads the driver's classes, which has taken
 			// 14 s on a busy machine, and is not what is tested here
 			try (LockStore store = createStore()) {
@@ -53,7 +52,7 @@ abstract class AbstractRedisLockStoreTests extends AbstractQueueingLockStoreTest
 
 	/** The servers that take writes at this moment: each key is at one of them. */
 	List<RedisServer> servers() {
-		return List.of(server);
+		return List.of(RedisServer.shared());
 	}
 
 	@Override
@@ -61,26 +60,19 @@ abstract class AbstractRedisLockStoreTests extends AbstractQueueingLockStoreTest
 		return StoreFixture.store(applicationFactory(), Duration.ofSeconds(5));
 	}
 
-	abstract Driver driver();
-
 	RedisConnectionFactory applicationFactory() {
-		return driver().factory(servers().get(0).port());
+		return this.driver.factory(servers().get(0).port());
 	}
 
 	@Test
 	@Tag("h38")
 	void fencingTokenIsRememberedForADayAlsoIfTheReleaseRaisesIt() {
-		try (LockStore store = createStore()) {
-			Duration ttl = Duration.ofHours(1);
-			OwnerToken token = StoreFixture.token();
-			Acquired acquired = (Acquired) new JoinedStore(store).acquire(new AcquireRequest("long", token, ttl, false),
-					PATIENT);
-			long raised = acquired.fencingToken() + 7;
-			new JoinedStore(store).release(new ReleaseRequest("long", token, raised, Duration.ZERO), PATIENT);
-			String fence = new RedisKeys("lock:").lockAndFencingToken("long").get(1);
-			assertThat(get(fence)).isEqualTo(String.valueOf(raised));
-			assertThat(pttl(fence)).isGreaterThan(Duration.ofHours(23).toMillis());
-		}
+		OwnerToken token = token();
+		long raised = fencingToken(acquire(token, Duration.ofHours(1))) + 7;
+		this.joined.release(new ReleaseRequest(this.key, token, raised, Duration.ZERO), PATIENT);
+		String fence = new RedisKeys("lock:").lockAndFencingToken(this.key).get(1);
+		assertThat(get(fence)).isEqualTo(String.valueOf(raised));
+		assertThat(pttl(fence)).isGreaterThan(Duration.ofHours(23).toMillis());
 	}
 
 	@Override

@@ -5,12 +5,13 @@ import java.nio.file.Path;
 import java.security.KeyStore;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
-import io.github.lockspring.store.LockStore.AcquireResult.Acquired;
+import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.store.LockStore.RenewRequest;
 import io.github.lockspring.store.LockStore.RenewResult;
 import io.github.lockspring.store.OwnerToken;
@@ -19,15 +20,20 @@ import io.github.lockspring.testsupport.redis.RedisCluster;
 import io.github.lockspring.testsupport.redis.RedisServer;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.SslOptions;
-import org.apache.commons.pool2.impl.GenericObjectPoolConfig;
+import io.lettuce.core.resource.ClientResources;
+import io.lettuce.core.resource.NettyCustomizer;
+import io.netty.channel.Channel;
 import io.github.lockspring.testsupport.store.JoinedStore;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.context.Lifecycle;
 import org.springframework.dao.DataAccessException;
-import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisClientConfiguration;
@@ -40,26 +46,34 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 
 import static io.github.lockspring.redis.StoreFixture.PATIENT;
 import static io.github.lockspring.redis.StoreFixture.acquire;
+import static io.github.lockspring.redis.StoreFixture.isAcquired;
 import static io.github.lockspring.redis.StoreFixture.release;
 import static io.github.lockspring.redis.StoreFixture.token;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * What the store takes over from the application, and what it keeps to itself.
  */
 class ApplicationSettingsTests {
 
+	private static final RedisServer server = RedisServer.shared();
+
+	@BeforeEach
+	void flush() {
+		server.flushAll();
+	}
+
 	@ParameterizedTest
 	@EnumSource
 	void tlsUserAndDatabaseAreThoseOfTheApplication(Driver driver, @TempDir Path directory) throws Exception {
 		TestCertificate certificate = TestCertificate.make(directory);
 		int tlsPort = RedisServer.freePort();
-		try (RedisServer server = RedisServer.start("--tls-port", String.valueOf(tlsPort), "--tls-cert-file",
+		try (RedisServer closed = RedisServer.start("--tls-port", String.valueOf(tlsPort), "--tls-cert-file",
 				certificate.certificate().toString(), "--tls-key-file", certificate.privateKey().toString(),
 				"--tls-ca-cert-file", certificate.certificate().toString(), "--tls-auth-clients", "no")) {
-			server.command("ACL", "SETUSER", "app", "on", ">secret", "~*", "&*", "+@all");
-			server.command("ACL", "SETUSER", "default", "resetpass", ">other");
+			closed.command("ACL", "SETUSER", "app", "on", ">secret", "~*", "&*", "+@all");
+			closed.command("ACL", "SETUSER", "default", "resetpass", ">other");
 			RedisStandaloneConfiguration where = new RedisStandaloneConfiguration("localhost", tlsPort);
 			where.setUsername("app");
 			where.setPassword("secret");
@@ -69,138 +83,123 @@ class ApplicationSettingsTests {
 					: new JedisConnectionFactory(where, jedis(certificate));
 			try (RedisLockStore store = StoreFixture.store(application, PATIENT)) {
 				OwnerToken token = token();
-				assertThat(acquire(store, "k", token)).isInstanceOf(Acquired.class);
-				assertThat(server.keys()).isEmpty();
-				server.command("SELECT", "3");
-				assertThat(server.get("lock:k")).isEqualTo(token.toString());
-				assertThat((String) server.command("CLIENT", "LIST")).contains("user=app");
+				assertThat(isAcquired(store, "k", token)).isTrue();
+				assertThat(closed.keys()).isEmpty();
+				closed.command("SELECT", "3");
+				assertThat(closed.get("lock:k")).isEqualTo(token.toString());
+				assertThat((String) closed.command("CLIENT", "LIST")).contains("user=app");
 				release(store, "k", token);
-				assertThat(server.exists("lock:k")).isFalse();
+				assertThat(closed.exists("lock:k")).isFalse();
 			}
 		}
 	}
 
 	@ParameterizedTest
 	@EnumSource
-	void transactionAndPipelineOfTheApplicationDoNotReachTheLocks(Driver driver) {
-		RedisServer server = RedisServer.shared();
-		server.flushAll();
-		RedisConnectionFactory application = driver.factory(server.port());
-		start(application);
+	void transactionAndPipelineOfTheApplicationDoNotReachTheLocks(Driver driver) throws Exception {
+		RedisConnectionFactory application = started(driver.factory(server.port()));
 		StringRedisTemplate template = new StringRedisTemplate(application);
 		try (RedisLockStore store = StoreFixture.store(application, PATIENT)) {
 			template.execute(new SessionCallback<Object>() {
 				@Override
 				public <K, V> Object execute(RedisOperations<K, V> operations) throws DataAccessException {
 					operations.multi();
-					assertThat(acquire(store, "in a transaction", token())).isInstanceOf(Acquired.class);
+					assertThat(isAcquired(store, "in a transaction", token())).isTrue();
 					return operations.exec();
 				}
 			});
 			template.executePipelined(new SessionCallback<Object>() {
 				@Override
-				public <K, V> @org.jspecify.annotations.Nullable Object execute(RedisOperations<K, V> operations)
-						throws DataAccessException {
-					assertThat(acquire(store, "in a pipeline", token())).isInstanceOf(Acquired.class);
+				public <K, V> @Nullable Object execute(RedisOperations<K, V> operations) {
+					assertThat(isAcquired(store, "in a pipeline", token())).isTrue();
 					return null;
 				}
 			});
 		}
 		finally {
-			stop(application);
+			((DisposableBean) application).destroy();
 		}
 	}
 
 	@Test
-	void exhaustedJedisPoolOfTheApplicationDoesNotReachTheLocks() {
-		RedisServer server = RedisServer.shared();
-		server.flushAll();
-		GenericObjectPoolConfig<?> pool = new GenericObjectPoolConfig<>();
-		pool.setMaxTotal(1);
-		JedisConnectionFactory application = new JedisConnectionFactory(
-				new RedisStandaloneConfiguration(server.host(), server.port()),
-				JedisClientConfiguration.builder().usePooling().poolConfig(pool).build());
-		start(application);
-		Thread blocked = new Thread(() -> {
-			try (RedisConnection connection = application.getConnection()) {
-				connection.listCommands().bLPop(30, "nothing".getBytes());
+	void clientResourcesOfTheApplicationAreSharedAndNotShutDown() {
+		List<Channel> channels = new CopyOnWriteArrayList<>();
+		ClientResources resources = ClientResources.builder().nettyCustomizer(new NettyCustomizer() {
+			@Override
+			public void afterChannelInitialized(Channel channel) {
+				channels.add(channel);
 			}
-			catch (RuntimeException ex) {
-				// the end of the test
+		}).build();
+		try {
+			LettuceConnectionFactory application = new LettuceConnectionFactory(
+					new RedisStandaloneConfiguration(server.host(), server.port()),
+					LettuceClientConfiguration.builder().clientResources(resources).build());
+			application.afterPropertiesSet();
+			application.start();
+			assertThat(application.getConnection().ping()).isEqualTo("PONG");
+			try (RedisLockStore store = StoreFixture.store(application, PATIENT)) {
+				acquire(store, "k", token());
 			}
-		});
-		blocked.start();
-		await().until(() -> ((String) Objects.requireNonNull(server.command("CLIENT", "LIST"))).contains("cmd=blpop"));
-		try (RedisLockStore store = StoreFixture.store(application, PATIENT)) {
-			assertThat(acquire(store, "k", token())).isInstanceOf(Acquired.class);
+			assertThat(channels).hasSizeGreaterThan(1)
+				.extracting((channel) -> channel.eventLoop().parent())
+				.containsOnly(channels.get(0).eventLoop().parent());
+			assertThat(application.getConnection().ping()).isEqualTo("PONG");
+			application.destroy();
 		}
 		finally {
-			server.command("LPUSH", "nothing", "go on");
-			stop(application);
+			resources.shutdown(0, 0, TimeUnit.SECONDS);
 		}
 	}
 
 	@ParameterizedTest
 	@EnumSource
-	void nothingConnectsBeforeTheFirstRequestAndNothingIsLeftAtTheEnd(Driver driver) throws Exception {
-		try (RedisServer server = RedisServer.start()) {
-			long before = connections(server);
-			RedisLockStore store = driver.store(server.port(), PATIENT);
-			assertThat(connections(server)).isEqualTo(before);
+	void nothingConnectsBeforeTheFirstRequest(Driver driver) {
+		try (RedisServer idle = RedisServer.start(); RedisLockStore store = driver.store(idle.port(), PATIENT)) {
+			assertThat(idle.text("CLIENT", "LIST").lines()).hasSize(1);
 			acquire(store, "k", token());
-			assertThat(connections(server)).isGreaterThan(before);
-			store.close();
-			await().until(() -> connections(server) == before);
-			await().until(() -> ourThreads().isEmpty());
+			assertThat(idle.text("CLIENT", "LIST").lines()).hasSizeGreaterThan(1);
 		}
 	}
 
 	@ParameterizedTest
 	@EnumSource
 	void closedStoreIsUnavailable(Driver driver) {
-		RedisLockStore store = driver.store(RedisServer.shared().port(), PATIENT);
+		RedisLockStore store = driver.store(server.port(), PATIENT);
 		acquire(store, "closed", token());
 		store.close();
 		store.close();
-		org.assertj.core.api.Assertions.assertThatExceptionOfType(io.github.lockspring.LockUnavailableException.class)
-			.isThrownBy(() -> acquire(store, "closed", token()));
+		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> acquire(store, "closed", token()));
 	}
 
 	@Test
-	void leasesAreRenewedOnAClusterBehindAFactoryOfAnUnknownKind() {
-		try (RedisCluster cluster = RedisCluster.start()) {
-			RedisConnectionFactory known = Driver.LETTUCE.clusterFactory(cluster);
-			start(known);
-			try (RedisLockStore store = StoreFixture.store(unknown(known), PATIENT)) {
-				List<RenewRequest> requests = new ArrayList<>();
-				for (int i = 0; i < 20; i++) {
-					OwnerToken token = token();
-					assertThat(acquire(store, "k" + i, token)).isInstanceOf(Acquired.class);
-					requests.add(new RenewRequest("k" + i, token, StoreFixture.TTL));
-				}
-				for (int i = 0; i < 2; i++) {
-					assertThat(new JoinedStore(store).renew(requests, PATIENT)).hasSize(20)
-						.containsOnly(RenewResult.RENEWED);
-				}
+	void leasesAreRenewedOnAClusterBehindAFactoryOfAnUnknownKind() throws Exception {
+		RedisConnectionFactory known = started(Driver.LETTUCE.clusterFactory(RedisCluster.shared()));
+		try (RedisLockStore store = StoreFixture.store(unknown(known), PATIENT)) {
+			List<RenewRequest> requests = new ArrayList<>();
+			for (int i = 0; i < 20; i++) {
+				OwnerToken token = token();
+				assertThat(isAcquired(store, "unknown kind " + i, token)).isTrue();
+				requests.add(new RenewRequest("unknown kind " + i, token, StoreFixture.TTL));
 			}
-			stop(known);
+			for (int i = 0; i < 2; i++) {
+				assertThat(new JoinedStore(store).renew(requests, PATIENT)).hasSize(20)
+					.containsOnly(RenewResult.RENEWED);
+			}
 		}
+		((DisposableBean) known).destroy();
 	}
 
 	@Test
-	void factoryOfAnUnknownKindIsUsedAsItIs() {
-		RedisServer server = RedisServer.shared();
-		server.flushAll();
-		RedisConnectionFactory application = Driver.LETTUCE.factory(server.port());
-		start(application);
+	void factoryOfAnUnknownKindIsUsedAsItIs() throws Exception {
+		RedisConnectionFactory application = started(Driver.LETTUCE.factory(server.port()));
 		try (RedisLockStore store = StoreFixture.store(unknown(application), PATIENT)) {
 			OwnerToken token = token();
-			assertThat(acquire(store, "k", token)).isInstanceOf(Acquired.class);
+			assertThat(isAcquired(store, "k", token)).isTrue();
 			release(store, "k", token);
 			assertThat(server.exists("lock:k")).isFalse();
 		}
-		assertThat(((LettuceConnectionFactory) application).isRunning()).isTrue();
-		stop(application);
+		assertThat(((Lifecycle) application).isRunning()).isTrue();
+		((DisposableBean) application).destroy();
 	}
 
 	private static RedisConnectionFactory unknown(RedisConnectionFactory application) {
@@ -209,17 +208,9 @@ class ApplicationSettingsTests {
 				(proxy, method, args) -> method.invoke(application, args));
 	}
 
-	private static List<String> ourThreads() {
-		return Thread.getAllStackTraces()
-			.keySet()
-			.stream()
-			.map(Thread::getName)
-			.filter((name) -> name.startsWith("lock-redis"))
-			.toList();
-	}
-
-	private static long connections(RedisServer server) {
-		return ((String) Objects.requireNonNull(server.command("CLIENT", "LIST"))).lines().count();
+	private static RedisConnectionFactory started(RedisConnectionFactory factory) {
+		((Lifecycle) factory).start();
+		return factory;
 	}
 
 	private static LettuceClientConfiguration lettuce(TestCertificate certificate) {
@@ -240,24 +231,6 @@ class ApplicationSettingsTests {
 		SSLContext context = SSLContext.getInstance("TLS");
 		context.init(null, trust.getTrustManagers(), null);
 		return JedisClientConfiguration.builder().useSsl().sslSocketFactory(context.getSocketFactory()).build();
-	}
-
-	private static void start(RedisConnectionFactory factory) {
-		if (factory instanceof LettuceConnectionFactory lettuce) {
-			lettuce.start();
-		}
-		else {
-			((JedisConnectionFactory) factory).start();
-		}
-	}
-
-	private static void stop(RedisConnectionFactory factory) {
-		if (factory instanceof LettuceConnectionFactory lettuce) {
-			lettuce.destroy();
-		}
-		else {
-			((JedisConnectionFactory) factory).destroy();
-		}
 	}
 
 }

@@ -21,7 +21,8 @@ import io.github.lockspring.testsupport.redis.SentinelGroup;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
-import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
@@ -37,6 +38,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * time: several at once.
  */
 @Execution(ExecutionMode.CONCURRENT)
+@ParameterizedClass
+@EnumSource
 class FirstLockTests {
 
 	private static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(2);
@@ -48,17 +51,19 @@ class FirstLockTests {
 
 	private static final LockRequest REQUEST = LockRequest.of("first-lock").waitTime(Duration.ZERO);
 
-	@ParameterizedTest
-	@EnumSource
-	void isAcquiredInASlowJvmOverASlowNetwork(Driver driver) throws Exception {
+	@Parameter
+	Driver driver;
+
+	@Test
+	void isAcquiredInASlowJvmOverASlowNetwork() throws Exception {
 		try (RedisServer server = RedisServer.start(); TcpProxy proxy = new TcpProxy(server.port())) {
 			List<String> slow = new ArrayList<>(JavaProcess.SMALL);
 			slow.addAll(List.of("-Xint", "-XX:ActiveProcessorCount=1"));
 			// not a byte arrives until the process asks for its lock
 			proxy.hold();
-			String name = "first-lock-" + driver + "-" + ProcessHandle.current().pid();
+			String name = "first-lock-" + this.driver + "-" + ProcessHandle.current().pid();
 			try (JavaProcess process = new JavaProcess(name, Path.of("target"), slow, FirstLock.class,
-					List.of(driver.name(), String.valueOf(proxy.port())))) {
+					List.of(this.driver.name(), String.valueOf(proxy.port())))) {
 				process.await("asks");
 				after(CONNECTING).execute(proxy::restore);
 				assertThat(process.hear(Duration.ofMinutes(1))).isEqualTo("held");
@@ -68,60 +73,47 @@ class FirstLockTests {
 	}
 
 	@Test
-	void isAcquiredWhenEachConnectionTakesLonger() {
-		try (RedisServer server = RedisServer.start(); TcpProxy proxy = new TcpProxy(server.port())) {
-			proxy.delayConnections(CONNECTING);
-			try (Instance instance = instance(Driver.LETTUCE, proxy.port())) {
-				acquireAndRelease(instance);
-			}
-		}
-	}
-
-	@ParameterizedTest
-	@EnumSource
-	void isAcquiredWhenReplicasAcknowledgeIt(Driver driver) {
+	void isAcquiredWhenReplicasAcknowledgeIt() {
 		try (RedisServer server = RedisServer.start();
 				RedisServer replica = RedisServer.start();
 				TcpProxy proxy = new TcpProxy(server.port())) {
 			replica.command("REPLICAOF", server.host(), String.valueOf(server.port()));
 			SentinelGroup.awaitReplicas(server, 1);
 			proxy.hold();
-			try (Instance instance = instance(driver, at(proxy.port()), 1, PATIENT)) {
+			try (Instance instance = instance(this.driver, at(proxy.port()), 1, PATIENT)) {
 				after(CONNECTING).execute(proxy::restore);
 				acquireAndRelease(instance);
 			}
 		}
 	}
 
-	@ParameterizedTest
-	@EnumSource
-	void isAcquiredWhenSentinelsReplyLate(Driver driver) {
+	@Test
+	void isAcquiredWhenSentinelsReplyLate() {
 		try (SentinelGroup group = SentinelGroup.start()) {
 			// only instances that look for the master themselves
-			try (Instance instance = instance(driver, Driver.sentinels(group), 0, PATIENT)) {
+			try (Instance instance = instance(this.driver, Driver.sentinels(group), 0, PATIENT)) {
 				repliesLate(group.sentinels());
 				acquireAndRelease(instance);
 			}
 		}
 	}
 
-	@ParameterizedTest
-	@EnumSource
-	void isAcquiredWhenNodesOfAClusterReplyLate(Driver driver) {
+	@Test
+	void isAcquiredWhenNodesOfAClusterReplyLate() {
 		try (RedisCluster cluster = RedisCluster.start()) {
-			try (Instance instance = instance(driver, new RedisClusterConfiguration(cluster.addresses()), 0, PATIENT)) {
+			try (Instance instance = instance(this.driver, new RedisClusterConfiguration(cluster.addresses()), 0,
+					PATIENT)) {
 				repliesLate(cluster.nodes());
 				acquireAndRelease(instance);
 			}
 		}
 	}
 
-	@ParameterizedTest
-	@EnumSource
-	void isUnavailableAtOnceWhenTheServerRefusesConnections(Driver driver) {
+	@Test
+	void isUnavailableAtOnceWhenTheServerRefusesConnections() {
 		try (RedisServer server = RedisServer.start()) {
 			server.kill();
-			try (Instance instance = instance(driver, server.port())) {
+			try (Instance instance = instance(this.driver, server.port())) {
 				for (int i = 0; i < 3; i++) {
 					assertThat(unavailable(instance)).isLessThan(PATIENT.dividedBy(2));
 				}
@@ -131,13 +123,12 @@ class FirstLockTests {
 		}
 	}
 
-	@ParameterizedTest
-	@EnumSource
-	void onlyTheFirstOneWaitsForAServerThatNeverReplies(Driver driver) {
+	@Test
+	void onlyTheFirstOneWaitsForAServerThatNeverReplies() {
 		try (TcpProxy proxy = new TcpProxy(RedisServer.shared().port())) {
 			proxy.stall();
 			Duration connectTimeout = COMMAND_TIMEOUT.multipliedBy(5);
-			try (Instance instance = instance(driver, at(proxy.port()), 0, connectTimeout)) {
+			try (Instance instance = instance(this.driver, at(proxy.port()), 0, connectTimeout)) {
 				assertThat(unavailable(instance)).isGreaterThan(connectTimeout);
 				assertThat(unavailable(instance)).isLessThan(connectTimeout);
 				proxy.restore();
@@ -146,10 +137,9 @@ class FirstLockTests {
 		}
 	}
 
-	@ParameterizedTest
-	@EnumSource
-	void laterOnesDoNotWaitLongerThanForACommand(Driver driver) {
-		try (RedisServer server = RedisServer.start(); Instance instance = instance(driver, server.port())) {
+	@Test
+	void laterOnesDoNotWaitLongerThanForACommand() {
+		try (RedisServer server = RedisServer.start(); Instance instance = instance(this.driver, server.port())) {
 			acquireAndRelease(instance);
 			server.pause();
 			assertThat(unavailable(instance)).isLessThan(PATIENT.dividedBy(2));

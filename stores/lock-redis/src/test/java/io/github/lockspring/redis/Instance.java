@@ -13,7 +13,6 @@ import io.github.lockspring.LockTemplate;
 import io.github.lockspring.internal.base.StoreOptions;
 import io.github.lockspring.internal.engine.EngineSettings;
 import io.github.lockspring.internal.engine.LockEngine;
-import io.github.lockspring.store.LockStore;
 import io.lettuce.core.resource.ClientResources;
 
 import org.springframework.beans.factory.DisposableBean;
@@ -37,7 +36,7 @@ public final class Instance implements AutoCloseable {
 
 	private final RedisConnectionFactory factory;
 
-	private final LockStore store;
+	private final RedisLockStore store;
 
 	private final LockEngine engine;
 
@@ -115,6 +114,10 @@ public final class Instance implements AutoCloseable {
 
 	public LockTemplate locks() {
 		return this.engine.template();
+	}
+
+	RedisLockStore store() {
+		return this.store;
 	}
 
 	public LockEngine engine() {

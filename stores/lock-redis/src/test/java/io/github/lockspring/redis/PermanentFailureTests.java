@@ -1,19 +1,17 @@
 package io.github.lockspring.redis;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
@@ -28,13 +26,14 @@ import io.github.lockspring.testsupport.network.TcpProxy;
 import io.github.lockspring.testsupport.redis.RedisServer;
 import io.github.lockspring.testsupport.store.RecordingListener;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.boot.test.system.CapturedOutput;
@@ -47,12 +46,15 @@ import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 /**
  * What no wait mends is reported at once, with the server, the user and the remedy; what
  * a wait may mend is waited for.
  */
 @ExtendWith(OutputCaptureExtension.class)
+@ParameterizedClass
+@EnumSource
 class PermanentFailureTests {
 
 	/** Longer than any test takes. */
@@ -64,123 +66,93 @@ class PermanentFailureTests {
 
 	private static final String WRONG_PASSWORD = "battery-staple";
 
-	private static RedisServer open;
+	private static final RedisServer open = RedisServer.start();
 
-	private static RedisServer closed;
+	private static final RedisServer closed = RedisServer.start("--requirepass", PASSWORD);
 
-	private static HttpServer http;
+	private static final HttpServer http = new HttpServer(0);
 
-	@BeforeAll
-	static void start() {
-		open = RedisServer.start();
-		closed = RedisServer.start();
-		closed.command("CONFIG", "SET", "requirepass", PASSWORD);
-		http = new HttpServer(0);
-	}
+	@Parameter
+	Driver driver;
 
-	@AfterAll
-	static void stop() {
-		open.close();
-		closed.close();
-		http.close();
+	static Stream<Arguments> permanentFailures() {
+		String login = "Set the password of the server: spring.data.redis.password, or with Redlock";
+		String user = "Check the user and the password: spring.data.redis.username and password, or with Redlock";
+		RedisStandaloneConfiguration database = at(open, null, null);
+		database.setDatabase(77);
+		String noRedis = ": its reply is not Redis protocol (";
+		return Stream.of(
+				arguments(at(closed, null, null), "Redis at " + closed.address() + " (database 0, no password): ",
+						login),
+				arguments(at(closed, null, WRONG_PASSWORD),
+						"Redis at " + closed.address() + " (database 0, user 'default'): WRONGPASS ", user),
+				arguments(at(closed, "nobody", WRONG_PASSWORD),
+						"Redis at " + closed.address() + " (database 0, user 'nobody'): WRONGPASS ", user),
+				arguments(database, "Redis at " + open.address() + " (database 77,",
+						"Choose a database that the server has"),
+				arguments(new RedisStandaloneConfiguration("redis.invalid", 6379),
+						"Redis at redis.invalid:6379 (database 0, no password): unknown host (", "Check the address"),
+				arguments(new RedisStandaloneConfiguration("127.0.0.1", http.port()),
+						"Redis at " + http.address() + " (database 0, no password)" + noRedis,
+						"Check the address, and whether the server expects TLS"),
+				arguments(new RedisClusterConfiguration(List.of(http.address())),
+						"Redis Cluster at " + http.address() + " (no password)" + noRedis, "Check the address"),
+				arguments(new RedisClusterConfiguration(List.of(open.address())),
+						"Redis Cluster at " + open.address() + " (no password): ",
+						"configure its host and port instead of cluster nodes"),
+				arguments(new RedisClusterConfiguration(List.of(closed.address())), "Redis Cluster at ", login));
 	}
 
 	@ParameterizedTest
-	@EnumSource
-	void missingPasswordIsReportedAtOnce(Driver driver) {
-		assertThat(permanent(store(driver, at(closed, null, null))))
-			.contains("Redis at " + closed.address() + " (database 0, no password): ")
-			.endsWith(
-					"Set the password of the server: spring.data.redis.password, or with Redlock in the URL of the node");
+	@MethodSource("permanentFailures")
+	void whatNoWaitMendsIsReportedAtOnceWithItsRemedy(RedisConfiguration where, String server, String remedy) {
+		assertThat(permanent(where)).contains(server).contains(remedy);
+	}
+
+	static Stream<List<String>> missingPermissions() {
+		return Stream.of(List.of("~*", "+ping"), List.of("~other*", "+@all"), List.of("~lock:*", "&*", "+@all"),
+				List.of("~*", "&*", "+@all", "-set"), List.of("~*", "&*", "+@all", "-time"),
+				List.of("~*", "&*", "+@all", "-evalsha", "-eval"));
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "LETTUCE, , 'default'", "JEDIS, , 'default'", "LETTUCE, nobody, 'nobody'", "JEDIS, nobody, 'nobody'" })
-	void wrongPasswordIsReportedAtOnce(Driver driver, @Nullable String user, String told) {
-		assertThat(permanent(store(driver, at(closed, user, WRONG_PASSWORD))))
-			.contains("Redis at " + closed.address() + " (database 0, user '" + told + "'): WRONGPASS ")
-			.endsWith(
-					". Check the user and the password: spring.data.redis.username and password, or with Redlock the URL of the node");
-	}
-
-	@ParameterizedTest
-	@CsvSource({ "LETTUCE, ~* +ping", "JEDIS, ~* +ping", "LETTUCE, ~* &* +@all -set", "JEDIS, ~* &* +@all -set",
-			"LETTUCE, ~other* +@all", "JEDIS, ~other* +@all" })
-	void missingPermissionIsReportedAtOnce(Driver driver, String rules) {
-		List<String> words = new ArrayList<>(List.of("ACL", "SETUSER", "app", "reset", "on", ">" + PASSWORD));
-		words.addAll(List.of(rules.split(" ")));
-		open.command(words.toArray(String[]::new));
-		assertThat(permanent(store(driver, at(open, "app", PASSWORD))))
+	@MethodSource("missingPermissions")
+	void f30MissingPermissionIsReportedAtOnceAndNothingIsAcquired(List<String> rules) {
+		user("app", rules);
+		assertThat(permanent(at(open, "app", PASSWORD)))
 			.contains("Redis at " + open.address() + " (database 0, user 'app'): ")
 			.containsAnyOf("NOPERM", "The user executing the script can't run this command", "ACL failure in script")
 			.endsWith(". Grant the user the rights that docs/topologies.md lists");
-	}
-
-	@ParameterizedTest
-	@EnumSource
-	void missingDatabaseIsReportedAtOnce(Driver driver) {
-		RedisStandaloneConfiguration configuration = at(open, null, null);
-		configuration.setDatabase(77);
-		assertThat(permanent(store(driver, configuration))).contains("Redis at " + open.address() + " (database 77,")
-			.endsWith(". Choose a database that the server has");
-	}
-
-	@ParameterizedTest
-	@EnumSource
-	void unknownHostIsReportedAtOnce(Driver driver) {
-		assertThat(permanent(store(driver, new RedisStandaloneConfiguration("redis.invalid", 6379))))
-			.contains("Redis at redis.invalid:6379 (database 0, no password): unknown host (")
-			.endsWith("). Check the address");
-	}
-
-	@ParameterizedTest
-	@EnumSource
-	void serverThatIsNoRedisIsReportedAtOnce(Driver driver) {
-		String address = "127.0.0.1:" + http.port();
-		assertThat(permanent(store(driver, new RedisStandaloneConfiguration("127.0.0.1", http.port()))))
-			.contains("Redis at " + address + " (database 0, no password): its reply is not Redis protocol (")
-			.endsWith("). Check the address, and whether the server expects TLS");
-		assertThat(permanent(store(driver, new RedisClusterConfiguration(List.of(address)))))
-			.contains("Redis Cluster at " + address + " (no password): its reply is not Redis protocol (");
-	}
-
-	@ParameterizedTest
-	@EnumSource
-	void clusterThatIsNoneOrRefusesTheLoginIsReportedAtOnce(Driver driver) {
-		assertThat(permanent(store(driver, new RedisClusterConfiguration(List.of(open.address())))))
-			.contains("Redis Cluster at " + open.address() + " (no password): ")
-			.endsWith("configure its host and port instead of cluster nodes");
-		assertThat(permanent(store(driver, new RedisClusterConfiguration(List.of(closed.address()))))).endsWith(
-				". Set the password of the server: spring.data.redis.password, or with Redlock in the URL of the node");
+		assertThat(open.keys()).noneMatch((left) -> left.contains("lock:k"));
 	}
 
 	@Test
 	void oneUnknownHostOfSeveralIsWaitedFor() {
-		for (Driver driver : Driver.values()) {
-			List<String> nodes = List.of("redis.invalid:6379", "127.0.0.1:1");
-			assertThat(temporary(store(driver, new RedisClusterConfiguration(nodes))))
-				.contains("Redis Cluster at 127.0.0.1:1, redis.invalid:6379 (no password): ");
-			assertThat(temporary(store(driver, new RedisSentinelConfiguration("shop", Set.copyOf(nodes))))).contains(
-					"Redis master 'shop' of the sentinels 127.0.0.1:1, redis.invalid:6379 (database 0, no password)");
-		}
+		List<String> nodes = List.of("redis.invalid:6379", "127.0.0.1:1");
+		assertThat(temporary(new RedisClusterConfiguration(nodes)))
+			.contains("Redis Cluster at 127.0.0.1:1, redis.invalid:6379 (no password): ");
+		assertThat(temporary(new RedisSentinelConfiguration("shop", Set.copyOf(nodes))))
+			.contains("Redis master 'shop' of the sentinels 127.0.0.1:1, redis.invalid:6379 (database 0, no password)");
 	}
 
-	@ParameterizedTest
-	@EnumSource
-	void refusedConnectionIsWaitedFor(Driver driver) {
-		assertThat(temporary(store(driver, new RedisStandaloneConfiguration("127.0.0.1", 1))))
+	@Test
+	void refusedConnectionIsWaitedFor() {
+		assertThat(temporary(new RedisStandaloneConfiguration("127.0.0.1", 1)))
 			.contains("Redis at 127.0.0.1:1 (database 0, no password): Connection refused");
 	}
 
 	/** Such as an application that starts and stops within a test. */
-	@ParameterizedTest
-	@EnumSource
-	void storeThatIsClosedWhileItConnectsWarnsOfNothing(Driver driver, CapturedOutput output) throws IOException {
+	@Test
+	void storeThatIsClosedWhileItConnectsDoesNotWaitAndWarnsOfNothing(CapturedOutput output) {
 		try (TcpProxy proxy = new TcpProxy(closed.port())) {
 			proxy.hold(Direction.values());
-			LockStore store = store(driver, new RedisStandaloneConfiguration("127.0.0.1", proxy.port()));
+			LockStore store = RedisLockStore.builder(this.driver.factory(proxy.port()))
+				.connectTimeout(WAIT_TIME)
+				.build();
 			store.connected();
+			await().until(() -> proxy.connections() > 0);
 			store.close();
+			proxy.restore();
 			await().atMost(Duration.ofMinutes(1))
 				.until(() -> Thread.getAllStackTraces()
 					.keySet()
@@ -190,11 +162,10 @@ class PermanentFailureTests {
 		assertThat(output).doesNotContain("Not connected");
 	}
 
-	@ParameterizedTest
-	@EnumSource
-	void firstConnectionThatIsRefusedIsOneWarningBeforeAnyRequest(Driver driver, CapturedOutput output) {
-		try (LockStore refused = store(driver, at(closed, null, null));
-				LockStore missing = store(driver, new RedisStandaloneConfiguration("127.0.0.1", 1))) {
+	@Test
+	void firstConnectionThatIsRefusedIsOneWarningBeforeAnyRequest(CapturedOutput output) {
+		try (LockStore refused = store(at(closed, null, null));
+				LockStore missing = store(new RedisStandaloneConfiguration("127.0.0.1", 1))) {
 			refused.connected();
 			missing.connected();
 			await().until(() -> output.getOut().split("Not connected: ").length == 3);
@@ -206,33 +177,30 @@ class PermanentFailureTests {
 		assertThat(output.getOut().split("Not connected: ")).hasSize(3);
 	}
 
-	@ParameterizedTest
-	@EnumSource
-	void anotherServerInPlaceOfOneThatHasRepliedIsWaitedFor(Driver driver) throws Exception {
+	@Test
+	void anotherServerInPlaceOfOneThatHasRepliedIsWaitedFor() throws Exception {
 		try (RedisServer server = RedisServer.start();
-				LockStore store = store(driver, at(server, null, null));
+				LockStore store = store(at(server, null, null));
 				LockEngine engine = engine(store)) {
 			acquireAndRelease(engine);
 			server.kill();
-			CompletableFuture<Void> waiter;
-			try (HttpServer other = new HttpServer(server.port())) {
-				waiter = CompletableFuture.runAsync(() -> acquireAndRelease(engine));
-				await().until(() -> other.requests > 0);
-			}
+			HttpServer other = new HttpServer(server.port());
+			CompletableFuture<Void> waiter = CompletableFuture.runAsync(() -> acquireAndRelease(engine));
+			await().until(() -> other.requests > 0);
+			other.close();
 			server.restart();
 			waiter.get(1, TimeUnit.MINUTES);
 		}
 	}
 
-	@ParameterizedTest
-	@EnumSource
-	void waitersForMessagesDoNotSayThatLocksWorkWithoutALogin(Driver driver, CapturedOutput output) {
-		try (LockStore store = store(driver, at(closed, null, null)); LockEngine engine = engine(store)) {
-			List<CompletableFuture<String>> callers = IntStream.range(0, 8)
-				.mapToObj((i) -> CompletableFuture.supplyAsync(() -> message(engine, WAIT_TIME, true)))
+	@Test
+	void waitersForMessagesDoNotSayThatLocksWorkWithoutALogin(CapturedOutput output) {
+		try (LockStore store = store(at(closed, null, null)); LockEngine engine = engine(store)) {
+			List<CompletableFuture<String>> callers = Stream
+				.generate(() -> CompletableFuture.supplyAsync(() -> message(engine, WAIT_TIME, true)))
+				.limit(8)
 				.toList();
-			callers.forEach((caller) -> assertThat(caller.join()).endsWith(
-					"Set the password of the server: spring.data.redis.password, or with Redlock in the URL of the node"));
+			callers.forEach((caller) -> assertThat(caller.join()).contains("Set the password of the server"));
 			Logger logger = (Logger) LoggerFactory.getLogger(InboxSubscription.class);
 			logger.setLevel(Level.DEBUG);
 			store.inbox(StoreFixture.instance(1), new RecordingListener()).orElseThrow().open();
@@ -242,11 +210,10 @@ class PermanentFailureTests {
 		assertThat(output).doesNotContain("have to poll").doesNotContain("ocks work");
 	}
 
-	@ParameterizedTest
-	@EnumSource
-	void refusedSubscriptionIsReportedWithItsServerAndRemedy(Driver driver, CapturedOutput output) {
-		open.command("ACL", "SETUSER", "mute", "reset", "on", ">" + PASSWORD, "~*", "resetchannels", "+@all");
-		try (LockStore store = store(driver, at(open, "mute", PASSWORD))) {
+	@Test
+	void refusedSubscriptionIsReportedWithItsServerAndRemedy(CapturedOutput output) {
+		user("mute", List.of("~*", "resetchannels", "+@all"));
+		try (LockStore store = store(at(open, "mute", PASSWORD))) {
 			store.inbox(StoreFixture.instance(1), new RecordingListener()).orElseThrow().open();
 			await().until(() -> output.getOut().contains("so waiters have to poll"));
 		}
@@ -255,14 +222,14 @@ class PermanentFailureTests {
 			.contains("Grant the user the rights that docs/topologies.md lists");
 	}
 
-	private static String permanent(LockStore store) {
-		try (store; LockEngine engine = engine(store)) {
+	private String permanent(RedisConfiguration where) {
+		try (LockStore store = store(where); LockEngine engine = engine(store)) {
 			return message(engine, WAIT_TIME, true);
 		}
 	}
 
-	private static String temporary(LockStore store) {
-		try (store; LockEngine engine = engine(store)) {
+	private String temporary(RedisConfiguration where) {
+		try (LockStore store = store(where); LockEngine engine = engine(store)) {
 			return message(engine, SHORT_WAIT_TIME, false);
 		}
 	}
@@ -287,8 +254,13 @@ class PermanentFailureTests {
 		return new LockEngine(store, EngineSettings.defaults(), LockEvents.NOBODY);
 	}
 
-	private static LockStore store(Driver driver, RedisConfiguration where) {
-		return StoreFixture.store(driver.factory(where), StoreFixture.PATIENT);
+	private LockStore store(RedisConfiguration where) {
+		return StoreFixture.store(this.driver.factory(where), StoreFixture.PATIENT);
+	}
+
+	private static void user(String name, List<String> rules) {
+		String command = "ACL SETUSER " + name + " reset on >" + PASSWORD + " " + String.join(" ", rules);
+		open.command(command.split(" "));
 	}
 
 	private static RedisStandaloneConfiguration at(RedisServer server, @Nullable String user,
@@ -302,7 +274,7 @@ class PermanentFailureTests {
 	/**
 	 * Answers every request as web servers answer what is no HTTP.
 	 */
-	private static final class HttpServer implements AutoCloseable {
+	private static final class HttpServer {
 
 		private final ServerSocket socket;
 
@@ -315,7 +287,7 @@ class PermanentFailureTests {
 				this.socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
 			}
 			catch (IOException ex) {
-				throw new UncheckedIOException(ex);
+				throw new IllegalStateException(ex);
 			}
 			Thread thread = new Thread(this::serve, "http");
 			thread.setDaemon(true);
@@ -342,14 +314,12 @@ class PermanentFailureTests {
 			return this.socket.getLocalPort();
 		}
 
-		@Override
-		public void close() {
-			try {
-				this.socket.close();
-			}
-			catch (IOException ex) {
-				throw new UncheckedIOException(ex);
-			}
+		String address() {
+			return "127.0.0.1:" + port();
+		}
+
+		void close() throws IOException {
+			this.socket.close();
 		}
 
 	}

@@ -2,38 +2,38 @@ package io.github.lockspring.redis;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.internal.KeyedLock;
-import io.github.lockspring.internal.engine.EngineSettings;
-import io.github.lockspring.internal.engine.LockEngine;
 import io.github.lockspring.store.Inbox;
-import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.testsupport.redis.RedisCluster;
 import io.github.lockspring.testsupport.redis.RedisServer;
 import io.github.lockspring.testsupport.store.RecordingListener;
-import org.awaitility.core.ConditionTimeoutException;
+import io.github.lockspring.testsupport.store.RecordingListener.Wanted;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import org.springframework.data.redis.connection.RedisClusterConfiguration;
 
 import static io.github.lockspring.redis.StoreFixture.acquire;
 import static io.github.lockspring.redis.StoreFixture.instance;
 import static io.github.lockspring.redis.StoreFixture.isAcquired;
-import static io.github.lockspring.redis.StoreFixture.release;
 import static io.github.lockspring.redis.StoreFixture.token;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 /**
  * A master dies, or stands still, and its replica takes over.
@@ -53,8 +53,6 @@ class RedisClusterFailoverTests {
 
 	private static final RedisServer failing = cluster.masters().get(2);
 
-	private final List<LockEvent.Lost> losses = new CopyOnWriteArrayList<>();
-
 	@BeforeEach
 	void flush() {
 		cluster.flushAll();
@@ -65,54 +63,38 @@ class RedisClusterFailoverTests {
 		cluster.restore();
 	}
 
-	@Test
-	@Tag("cluster-failover")
-	void f11KilledMasterIsReplacedAndItsLocksAreTakenAgain() {
-		failOver(Driver.LETTUCE, failing::kill, failing::restart);
+	/** At length also the other way round. */
+	static Stream<Arguments> failures() {
+		return IntStream.range(0, 2 * ROUNDS)
+			.mapToObj((i) -> arguments(Driver.values()[i % 2], (i % 2 == 0) == (i < 2)));
 	}
 
-	@Test
-	@Tag("cluster-failover")
-	void f11StoppedMasterIsReplacedAndItsLocksAreTakenAgain() {
-		failOver(Driver.JEDIS, failing::pause, failing::resume);
-	}
-
-	@Test
+	@ParameterizedTest
+	@MethodSource("failures")
 	@Timeout(value = 1, unit = TimeUnit.HOURS)
-	void failOverAlsoTheOtherWayRound() {
-		for (int round = 1; round < ROUNDS; round++) {
-			failOver(Driver.LETTUCE, failing::pause, failing::resume);
-			cluster.restore();
-			failOver(Driver.JEDIS, failing::kill, failing::restart);
-			cluster.restore();
-		}
-	}
-
-	private void failOver(Driver driver, Runnable fail, Runnable comeBack) {
-		try (RedisLockStore store = StoreFixture.store(driver.clusterFactory(cluster), TIMEOUT);
-				LockEngine engine = new LockEngine(store, EngineSettings.defaults(), (event) -> {
-					if (event instanceof LockEvent.Lost lost) {
-						this.losses.add(lost);
-					}
-				})) {
-			await().ignoreExceptions().until(() -> isAcquired(store, "warm-up " + System.nanoTime(), token()));
-			await().until(() -> !store.shard("any").isEmpty());
-			List<HeldLock> healthy = hold(engine, false, Duration.ofSeconds(4));
-			List<HeldLock> brief = hold(engine, true, Duration.ofMillis(900));
-			List<HeldLock> lasting = hold(engine, true, Duration.ofMinutes(1));
+	@Tag("cluster-failover")
+	void f11MasterThatIsKilledOrStoppedIsReplacedAndItsLocksAreTakenAgain(Driver driver, boolean killed) {
+		RedisClusterConfiguration where = new RedisClusterConfiguration(cluster.addresses());
+		try (Instance instance = Instance.on(driver, where, 0)) {
+			await().ignoreExceptions()
+				.until(() -> isAcquired(instance.store(), "warm-up " + System.nanoTime(), token()));
+			await().until(() -> !instance.store().shard("any").isEmpty());
+			List<HeldLock> healthy = hold(instance, false, Duration.ofSeconds(4));
+			List<HeldLock> brief = hold(instance, true, Duration.ofMillis(900));
+			List<HeldLock> lasting = hold(instance, true, Duration.ofMinutes(1));
 			// what their replicas have not heard of would be lost, which is not meant
 			// here
 			failing.command("WAIT", "1", "10000");
 			cluster.failOverAfter(NODE_TIMEOUT);
 			long start = System.nanoTime();
-			fail.run();
+			fail(failing, killed);
 			// a stopped master may carry out, or pass on, what it was asked before it was
 			// replaced: a lock that is taken so late ends with its ttl, and not before
 			LockRequest again = LockRequest.of(brief.get(0).keys().get(0))
 				.ttl(Duration.ofSeconds(5))
 				.renew(false)
 				.waitTime(PATIENCE);
-			HeldLock next = engine.template().acquire(again);
+			HeldLock next = instance.locks().acquire(again);
 			System.out.printf(
 					"%s: a lock of a master that failed is taken again after %.1f s, of which %.1f s are the "
 							+ "cluster's own time-out%n",
@@ -121,14 +103,13 @@ class RedisClusterFailoverTests {
 			await().atMost(PATIENCE).until(() -> brief.stream().noneMatch(HeldLock::isHeld));
 			assertThat(healthy).allMatch(HeldLock::isHeld);
 			assertThat(lasting).allMatch(HeldLock::isHeld).allSatisfy((lock) -> ((KeyedLock) lock).verify());
-			assertThat(this.losses).extracting(LockEvent.Lost::key)
+			assertThat(instance.events(LockEvent.Lost.class)).extracting(LockEvent.Lost::key)
 				.containsExactlyInAnyOrderElementsOf(brief.stream().map((lock) -> lock.keys().get(0)).toList());
-			this.losses.clear();
 			healthy.forEach(HeldLock::close);
 			lasting.forEach(HeldLock::close);
 		}
 		finally {
-			comeBack.run();
+			comeBack(failing, killed);
 		}
 	}
 
@@ -136,89 +117,74 @@ class RedisClusterFailoverTests {
 	 * In later rounds, a request of an engine that is closed by now may have taken a lock
 	 * late, as above: nothing releases it before its ttl of five seconds is over.
 	 */
-	private static List<HeldLock> hold(LockEngine engine, boolean onFailing, Duration ttl) {
+	private static List<HeldLock> hold(Instance instance, boolean onFailing, Duration ttl) {
 		return cluster.locks(ttl + " ", (master) -> (master == failing) == onFailing)
 			.limit(4)
-			.map((key) -> engine.template().acquire(LockRequest.of(key).ttl(ttl).waitTime(PATIENCE)))
+			.map((key) -> instance.locks().acquire(LockRequest.of(key).ttl(ttl).waitTime(PATIENCE)))
 			.toList();
 	}
 
-	@ParameterizedTest
-	@EnumSource
-	@Tag("cluster-lost-inbox")
-	void inboxMovesToAnotherNodeWhenItsOwnDies(Driver driver) {
-		moveInbox(driver, RedisServer::kill, RedisServer::restart);
+	private static void fail(RedisServer server, boolean killed) {
+		if (killed) {
+			server.kill();
+		}
+		else {
+			server.pause();
+		}
 	}
 
-	@ParameterizedTest
-	@EnumSource
-	@Tag("cluster-lost-inbox")
-	void inboxMovesToAnotherNodeWhenItsOwnIsPaused(Driver driver) {
-		assumeTrue(ROUNDS > 1, "takes a quarter of a minute");
-		moveInbox(driver, RedisServer::pause, RedisServer::resume);
+	private static void comeBack(RedisServer server, boolean killed) {
+		if (killed) {
+			server.restart();
+		}
+		else {
+			server.resume();
+		}
 	}
 
 	/**
 	 * At its worst: the inbox is at the node to which its owner's own messages for it
 	 * would go.
 	 */
-	private static void moveInbox(Driver driver, Consumer<RedisServer> fail, Consumer<RedisServer> comeBack) {
+	@ParameterizedTest
+	@CsvSource({ "LETTUCE, true", "JEDIS, true", "LETTUCE, false", "JEDIS, false" })
+	@Tag("cluster-lost-inbox")
+	void inboxMovesToAnotherNodeWhenItsOwnIsKilledOrStopped(Driver driver, boolean killed) {
+		assumeTrue(killed || ROUNDS > 1, "takes a quarter of a minute");
 		RecordingListener listener = new RecordingListener();
 		try (RedisLockStore store = StoreFixture.store(driver.clusterFactory(cluster), TIMEOUT)) {
-			OpenInbox open = openAtNodeOfItsChannel(store, listener);
-			RedisServer node = subscribed(open.instance());
-			String key = cluster.locks(driver + " ", (master) -> master != node).findFirst().orElseThrow();
-			await().until(() -> isTold(store, key, open));
-			fail.accept(node);
+			String instance = openAtNodeOfItsChannel(store, listener);
+			RedisServer node = subscribed(instance);
+			fail(node, killed);
 			try {
 				long start = System.nanoTime();
-				await().atMost(PATIENCE).ignoreExceptions().until(() -> isTold(store, key, open));
+				RedisServer other = (node == failing) ? cluster.masters().get(0) : failing;
+				Wanted wanted = new Wanted("k", token(instance));
+				await().atMost(PATIENCE).until(() -> {
+					other.command("PUBLISH", "lock:inbox:" + instance, "w " + wanted.token() + " lock:k");
+					return listener.wanted.contains(wanted);
+				});
 				System.out.printf("%s: an inbox whose node failed works again after %.1f s%n", driver,
 						(System.nanoTime() - start) / 1e9);
 			}
 			finally {
-				comeBack.accept(node);
+				comeBack(node, killed);
 			}
 		}
 	}
 
-	private static OpenInbox openAtNodeOfItsChannel(RedisLockStore store, RecordingListener listener) {
+	/** Returns the name of the instance. */
+	private static String openAtNodeOfItsChannel(RedisLockStore store, RecordingListener listener) {
 		for (int i = 1;; i++) {
 			String instance = instance(i);
 			Inbox inbox = store.inbox(instance, listener).orElseThrow();
 			inbox.open();
 			await().atMost(PATIENCE).until(inbox::isConfirmed);
 			if (subscribed(instance) == cluster.masterOf("lock:inbox:" + instance)) {
-				return new OpenInbox(instance, inbox, listener);
+				return instance;
 			}
 			inbox.close();
 		}
-	}
-
-	/** Whether a waiter is told that the lock is its own now. */
-	private static boolean isTold(RedisLockStore store, String key, OpenInbox open) {
-		if (!open.inbox().isConfirmed()) {
-			return false;
-		}
-		OwnerToken holder = token();
-		OwnerToken waiter = token(open.instance());
-		acquire(store, key, holder);
-		acquire(store, key, waiter, true, TIMEOUT);
-		release(store, key, holder);
-		try {
-			await().atMost(Duration.ofMillis(500))
-				.until(() -> open.listener().grants.stream().anyMatch((grant) -> grant.token().equals(waiter)));
-			return true;
-		}
-		catch (ConditionTimeoutException ex) {
-			return false;
-		}
-		finally {
-			release(store, key, waiter);
-		}
-	}
-
-	private record OpenInbox(String instance, Inbox inbox, RecordingListener listener) {
 	}
 
 	private static RedisServer subscribed(String instance) {

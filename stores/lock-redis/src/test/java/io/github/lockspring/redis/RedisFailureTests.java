@@ -3,13 +3,9 @@ package io.github.lockspring.redis;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.redis.internal.RedisKeys;
-import io.github.lockspring.store.LockStore.AcquireResult.Acquired;
 import io.github.lockspring.store.LockStore.AcquireResult.Busy;
-import io.github.lockspring.store.LockStore.ReleaseRequest;
 import io.github.lockspring.store.LockStore.ReleaseResult;
 import io.github.lockspring.store.LockStore.RenewResult;
 import io.github.lockspring.store.OwnerToken;
@@ -18,16 +14,13 @@ import io.github.lockspring.testsupport.network.TcpProxy.Direction;
 import io.github.lockspring.testsupport.network.TcpProxy;
 import io.github.lockspring.testsupport.redis.RedisServer;
 import io.github.lockspring.testsupport.redis.RespClient;
-import io.github.lockspring.testsupport.store.JoinedStore;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
-
-import org.springframework.data.redis.connection.RedisConnectionFactory;
-import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 
 import static io.github.lockspring.redis.StoreFixture.PATIENT;
 import static io.github.lockspring.redis.StoreFixture.acquire;
@@ -42,32 +35,34 @@ import static org.awaitility.Awaitility.await;
 /**
  * Rows of the failure list that the store answers alone, with each driver.
  */
+@ParameterizedClass
+@EnumSource
 class RedisFailureTests {
 
-	// a server of its own, since its configuration is changed
-	private static RedisServer server;
+	/** Of its own, since its configuration is changed; ends with this JVM. */
+	private static final RedisServer server = RedisServer.start("--enable-protected-configs", "yes");
 
-	@BeforeAll
-	static void start() {
-		server = RedisServer.start("--enable-protected-configs", "yes");
-	}
+	@Parameter
+	Driver driver;
 
-	@AfterAll
-	static void stop() {
-		server.close();
-	}
+	private RedisLockStore store;
 
 	@BeforeEach
-	void flush() {
+	void open() {
 		server.flushAll();
+		this.store = this.driver.store(server.port(), PATIENT);
 	}
 
-	@ParameterizedTest
-	@EnumSource
-	void f01LockIsSetWithItsTtlInOneCommand(Driver driver) throws Exception {
-		try (RedisLockStore store = driver.store(server.port(), PATIENT); RespClient monitor = server.connect()) {
+	@AfterEach
+	void close() {
+		this.store.close();
+	}
+
+	@Test
+	void f01LockIsSetWithItsTtlInOneCommand() throws Exception {
+		try (RespClient monitor = server.connect()) {
 			monitor.command("MONITOR");
-			acquire(store, "k", token());
+			acquire(this.store, "k", token());
 			List<String> commands = new ArrayList<>();
 			do {
 				commands.add((String) monitor.read());
@@ -81,47 +76,10 @@ class RedisFailureTests {
 		assertThat(server.keys()).hasSize(2).allMatch((key) -> server.pttl(key) > 0);
 	}
 
-	/** Both locks are in one slot, and share their last fencing token. */
-	@ParameterizedTest
-	@EnumSource
-	void lockThatWasDeletedMayHaveHadAnotherOwnerOnceAnyLockOfItsSlotWasAcquired(Driver driver) {
-		try (RedisLockStore store = driver.store(server.port(), PATIENT)) {
-			OwnerToken token = token();
-			Acquired acquired = (Acquired) acquire(store, "{slot}a", token);
-			server.command("DEL", "lock:{slot}a");
-			ReleaseRequest release = new ReleaseRequest("{slot}a", token, 0, Duration.ZERO);
-			assertThat(new JoinedStore(store).release(release, PATIENT))
-				.isEqualTo(new ReleaseResult.NotOwner(acquired.fencingToken()));
-			Acquired other = (Acquired) acquire(store, "{slot}b", token());
-			assertThat(other.fencingToken()).isGreaterThan(acquired.fencingToken());
-			assertThat(new JoinedStore(store).release(release, PATIENT))
-				.isEqualTo(new ReleaseResult.NotOwner(other.fencingToken()));
-		}
-	}
-
-	@ParameterizedTest
-	@EnumSource
-	void f20AcquireWhoseReplyWasLostSucceedsWhenRepeated(Driver driver) {
-		try (TcpProxy proxy = new TcpProxy(server.port()); RedisLockStore store = driver.store(proxy.port(), PATIENT)) {
-			OwnerToken warmUp = token();
-			acquire(store, "other", warmUp);
-			release(store, "other", warmUp);
-			OwnerToken token = token();
-			proxy.stall(Direction.TO_CLIENT);
-			assertThatExceptionOfType(LockUnavailableException.class)
-				.isThrownBy(() -> acquire(store, "k", token, false, Duration.ofMillis(300)));
-			await().until(() -> token.toString().equals(server.get("lock:k")));
-			proxy.restore();
-			await().ignoreExceptions().until(() -> isAcquired(store, "k", token));
-			assertThat(acquire(store, "k", token())).isInstanceOf(Busy.class);
-			assertThat(release(store, "k", token)).isEqualTo(new ReleaseResult.Released());
-		}
-	}
-
-	@ParameterizedTest
-	@EnumSource
-	void f20ConnectionCutInTheMiddleOfTheReplyFailsOneRequest(Driver driver) throws Exception {
-		try (TcpProxy proxy = new TcpProxy(server.port()); RedisLockStore store = driver.store(proxy.port(), PATIENT)) {
+	@Test
+	void f20ConnectionCutInTheMiddleOfTheReplyFailsOneRequest() throws Exception {
+		try (TcpProxy proxy = new TcpProxy(server.port());
+				RedisLockStore store = this.driver.store(proxy.port(), PATIENT)) {
 			acquire(store, "other", token());
 			OwnerToken token = token();
 			proxy.hold(Direction.TO_CLIENT);
@@ -137,28 +95,24 @@ class RedisFailureTests {
 		}
 	}
 
-	@ParameterizedTest
-	@EnumSource
-	void f27FlushedScriptsAreLoadedAgain(Driver driver) {
-		try (RedisLockStore store = driver.store(server.port(), PATIENT)) {
-			for (int i = 0; i < 2; i++) {
-				OwnerToken token = token();
-				server.command("SCRIPT", "FLUSH");
-				assertThat(isAcquired(store, "k", token)).isTrue();
-				server.command("SCRIPT", "FLUSH");
-				assertThat(renew(store, "k", token)).containsExactly(RenewResult.RENEWED);
-				server.command("SCRIPT", "FLUSH");
-				assertThat(release(store, "k", token)).isEqualTo(new ReleaseResult.Released());
-			}
+	@Test
+	void f27FlushedScriptsAreLoadedAgain() {
+		for (int i = 0; i < 2; i++) {
+			OwnerToken token = token();
+			server.command("SCRIPT", "FLUSH");
+			assertThat(isAcquired(this.store, "k", token)).isTrue();
+			server.command("SCRIPT", "FLUSH");
+			assertThat(renew(this.store, "k", token)).containsExactly(RenewResult.RENEWED);
+			server.command("SCRIPT", "FLUSH");
+			assertThat(release(this.store, "k", token)).isEqualTo(new ReleaseResult.Released());
 		}
 	}
 
-	@ParameterizedTest
-	@EnumSource
-	void f30ReadOnlyReplicaIsUnavailable(Driver driver) throws Exception {
+	@Test
+	void f30ReadOnlyReplicaIsUnavailable() {
 		server.command("REPLICAOF", "127.0.0.1", String.valueOf(RedisServer.freePort()));
 		try {
-			assertNothingAcquired(driver, "READONLY");
+			assertNothingAcquired("READONLY");
 		}
 		finally {
 			server.command("REPLICAOF", "NO", "ONE");
@@ -166,13 +120,12 @@ class RedisFailureTests {
 	}
 
 	/** As behind one address for a master that changes. */
-	@ParameterizedTest
-	@EnumSource
-	void f30ReplacedMasterThatStaysUpIsLeft(Driver driver) {
+	@Test
+	void f30ReplacedMasterThatStaysUpIsLeft() {
 		try (RedisServer former = RedisServer.start();
 				RedisServer successor = RedisServer.start();
 				TcpProxy address = new TcpProxy(former.port());
-				RedisLockStore store = driver.store(address.port(), PATIENT)) {
+				RedisLockStore store = this.driver.store(address.port(), PATIENT)) {
 			acquire(store, "other", token());
 			address.target(successor.port());
 			former.command("REPLICAOF", "127.0.0.1", String.valueOf(successor.port()));
@@ -182,17 +135,15 @@ class RedisFailureTests {
 		}
 	}
 
-	@ParameterizedTest
-	@EnumSource
-	void f30FailedSnapshotIsUnavailable(Driver driver) {
+	@Test
+	void f30FailedSnapshotIsUnavailable() {
 		server.command("CONFIG", "SET", "save", "3600 100000");
 		server.command("CONFIG", "SET", "rdbcompression", "no");
 		try {
 			server.command("CONFIG", "SET", "dbfilename", "x".repeat(400));
 			server.command("BGSAVE");
-			await().until(() -> ((String) Objects.requireNonNull(server.command("INFO", "persistence")))
-				.contains("rdb_last_bgsave_status:err"));
-			assertNothingAcquired(driver, "MISCONF");
+			await().until(() -> server.text("INFO", "persistence").contains("rdb_last_bgsave_status:err"));
+			assertNothingAcquired("MISCONF");
 		}
 		finally {
 			server.command("CONFIG", "SET", "dbfilename", "dump.rdb");
@@ -201,17 +152,16 @@ class RedisFailureTests {
 		}
 	}
 
-	@ParameterizedTest
-	@EnumSource
-	void f30ServerWithoutMemoryIsUnavailableAndStillReleases(Driver driver) {
-		try (RedisLockStore store = driver.store(server.port(), PATIENT)) {
-			OwnerToken held = token();
-			acquire(store, "held", held);
-			acquire(store, "held", token(), true, PATIENT);
-			server.command("CONFIG", "SET", "maxmemory", "1");
-			assertNothingAcquired(driver, "OOM");
-			assertThat(renew(store, "held", held)).containsExactly(RenewResult.RENEWED);
-			assertThat(release(store, "held", held)).isEqualTo(new ReleaseResult.Released());
+	@Test
+	void f30ServerWithoutMemoryIsUnavailableAndStillReleases() {
+		OwnerToken held = token();
+		acquire(this.store, "held", held);
+		acquire(this.store, "held", token(), true, PATIENT);
+		server.command("CONFIG", "SET", "maxmemory", "1");
+		try {
+			assertNothingAcquired("OOM");
+			assertThat(renew(this.store, "held", held)).containsExactly(RenewResult.RENEWED);
+			assertThat(release(this.store, "held", held)).isEqualTo(new ReleaseResult.Released());
 			assertThat(server.exists("lock:held")).isFalse();
 		}
 		finally {
@@ -219,180 +169,61 @@ class RedisFailureTests {
 		}
 	}
 
-	@ParameterizedTest
-	@EnumSource
-	void f30LockThatWasHandedOffOrIsKeptIsReleasedWithoutMemory(Driver driver) {
-		try (RedisLockStore store = driver.store(server.port(), PATIENT)) {
-			OwnerToken passedOn = token();
-			OwnerToken kept = token();
-			Acquired acquired = (Acquired) acquire(store, "passed-on", passedOn);
-			acquire(store, "kept", kept);
-			server.command("CONFIG", "SET", "maxmemory", "1");
-			long last = acquired.fencingToken() + 1;
-			assertThat(new JoinedStore(store).release(new ReleaseRequest("passed-on", passedOn, last, Duration.ZERO),
-					PATIENT))
-				.isEqualTo(new ReleaseResult.Released());
-			assertThat(server.exists("lock:passed-on")).isFalse();
-			assertThat(server.get(new RedisKeys("lock:").lockAndFencingToken("passed-on").get(1)))
-				.isEqualTo(String.valueOf(last));
-			assertThat(
-					new JoinedStore(store).release(new ReleaseRequest("kept", kept, 0, Duration.ofMinutes(1)), PATIENT))
-				.isEqualTo(new ReleaseResult.Released());
-			assertThat(server.get("lock:kept")).isEqualTo(kept + ".kept");
-			assertThat(server.pttl("lock:kept")).isGreaterThan(30_000);
-		}
-		finally {
-			server.command("CONFIG", "SET", "maxmemory", "0");
-		}
-	}
-
-	@ParameterizedTest
-	@EnumSource
-	void f30LockIsHandedOverWithoutMemory(Driver driver) throws Exception {
-		try (RedisLockStore store = driver.store(server.port(), PATIENT); RespClient inbox = server.connect()) {
-			OwnerToken holder = token(StoreFixture.instance(1));
-			OwnerToken waiter = token(StoreFixture.instance(2));
-			inbox.command("SUBSCRIBE", "lock:inbox:" + waiter.instance());
-			acquire(store, "k", holder);
-			acquire(store, "k", waiter, true, PATIENT);
-			server.command("CONFIG", "SET", "maxmemory", "1");
-			assertThat(release(store, "k", holder)).isEqualTo(new ReleaseResult.Released());
-			assertThat(server.get("lock:k")).isEqualTo(waiter.toString());
-		}
-		finally {
-			server.command("CONFIG", "SET", "maxmemory", "0");
-		}
-	}
-
-	@ParameterizedTest
-	@EnumSource
-	void f30CommandForbiddenByTheAclIsUnavailable(Driver driver) {
-		for (String forbidden : List.of("eval", "set", "time")) {
-			user("~*", "&*", "+@all", "-evalsha", "-" + forbidden);
-			assertNothingAcquired(driver.factory(userConfiguration()), "k", "NOPERM|permission|can't run this command");
-		}
-		user("~lock:*", "&*", "+@all");
-		assertNothingAcquired(driver.factory(userConfiguration()), "k", "NOPERM|permission|can't run this command");
-	}
-
-	@ParameterizedTest
-	@EnumSource
-	@Tag("h21")
-	void f30UserWithoutChannelsCanStillLockAndHandOver(Driver driver) throws Exception {
-		user("~*", "resetchannels", "+@all");
-		try (RedisLockStore store = StoreFixture.store(driver.factory(userConfiguration()), PATIENT);
-				RespClient inbox = server.connect()) {
-			OwnerToken holder = token(StoreFixture.instance(1));
-			OwnerToken waiter = token(StoreFixture.instance(2));
-			inbox.command("SUBSCRIBE", "lock:inbox:" + waiter.instance());
-			acquire(store, "k", holder);
-			acquire(store, "k", waiter, true, PATIENT);
-			assertThat(release(store, "k", holder)).isEqualTo(new ReleaseResult.Released());
-			assertThat(server.get("lock:k")).isEqualTo(waiter.toString());
-			assertThat(renew(store, "k", waiter)).containsExactly(RenewResult.RENEWED);
-		}
-	}
-
-	@ParameterizedTest
-	@EnumSource
-	void f30WrongPasswordIsUnavailable(Driver driver) {
-		user("~*", "&*", "+@all");
-		RedisStandaloneConfiguration configuration = userConfiguration();
-		configuration.setPassword("wrong");
-		assertNothingAcquired(driver.factory(configuration), "k", "WRONGPASS");
-	}
-
-	@ParameterizedTest
-	@EnumSource
-	void h31KeyOfAnotherTypeNamesTheOtherLibraryAndTheRemedy(Driver driver) {
+	@Test
+	void h31KeyOfAnotherTypeNamesTheOtherLibraryAndTheRemedy() {
 		server.command("HSET", "lock:k", "a1b2:1", "1");
-		try (RedisLockStore store = driver.store(server.port(), PATIENT)) {
-			assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> acquire(store, "k", token()))
-				.withMessageContaining("WRONGTYPE")
-				.withMessageContaining("another library")
-				.withMessageContaining("distributed-lock.key-prefix");
-			assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> release(store, "k", token()))
-				.withMessageContaining("WRONGTYPE");
-		}
+		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> acquire(this.store, "k", token()))
+			.withMessageContainingAll("WRONGTYPE", "another library", "distributed-lock.key-prefix");
+		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> release(this.store, "k", token()))
+			.withMessageContaining("WRONGTYPE");
 		assertThat(server.keys()).containsExactly("lock:k");
 	}
 
-	@ParameterizedTest
-	@EnumSource
+	@Test
 	@Tag("h31")
-	void plainClientsExcludeUsAndWeExcludeThem(Driver driver) {
-		try (RedisLockStore store = driver.store(server.port(), PATIENT)) {
-			server.command("SET", "lock:k", "theirs", "NX", "PX", "30000");
-			OwnerToken waiter = token();
-			assertThat(acquire(store, "k", waiter, true, PATIENT)).isInstanceOf(Busy.class);
-			assertThat(release(store, "k", token())).isInstanceOf(ReleaseResult.NotOwner.class);
-			assertThat(renew(store, "k", token())).containsExactly(RenewResult.NOT_OWNER);
-			assertThat(server.get("lock:k")).isEqualTo("theirs");
-			server.command("DEL", "lock:k");
-			assertThat(acquire(store, "k", waiter, true, PATIENT)).isInstanceOf(Acquired.class);
-			assertThat(server.command("SET", "lock:k", "theirs", "NX", "PX", "30000")).isNull();
-		}
+	void plainClientsExcludeUsAndWeExcludeThem() {
+		server.command("SET", "lock:k", "theirs", "NX", "PX", "30000");
+		OwnerToken waiter = token();
+		assertThat(acquire(this.store, "k", waiter, true, PATIENT)).isInstanceOf(Busy.class);
+		assertThat(release(this.store, "k", token())).isInstanceOf(ReleaseResult.NotOwner.class);
+		assertThat(renew(this.store, "k", token())).containsExactly(RenewResult.NOT_OWNER);
+		assertThat(server.get("lock:k")).isEqualTo("theirs");
+		server.command("DEL", "lock:k");
+		assertThat(isAcquired(this.store, "k", waiter)).isTrue();
+		assertThat(server.command("SET", "lock:k", "theirs", "NX", "PX", "30000")).isNull();
 	}
 
-	@ParameterizedTest
-	@EnumSource
+	@Test
 	@Tag("h31")
-	void lockWithoutTtlIsBusyWithoutEnd(Driver driver) {
+	void lockWithoutTtlIsBusyWithoutEnd() {
 		server.command("SET", "lock:k", "theirs");
-		try (RedisLockStore store = driver.store(server.port(), PATIENT)) {
-			assertThat(acquire(store, "k", token())).isInstanceOfSatisfying(Busy.class,
-					(busy) -> assertThat(busy.remainingMillis()).isNegative());
+		assertThat(acquire(this.store, "k", token())).isInstanceOfSatisfying(Busy.class,
+				(busy) -> assertThat(busy.remainingMillis()).isNegative());
+		assertThat(server.pttl("lock:k")).isEqualTo(-1);
+	}
+
+	@Test
+	void uncontendedPairIsTwoScriptsAndPublishesNothing() {
+		assertThat(isAcquired(this.store, "warm-up", token())).isTrue();
+		// the first calls over Jedis open connections in the background
+		await().pollDelay(Duration.ZERO).untilAsserted(() -> {
+			OwnerToken token = token();
+			server.command("CONFIG", "RESETSTAT");
+			acquire(this.store, "k", token);
+			release(this.store, "k", token);
+			assertThat(server.calls("evalsha")).isEqualTo(2);
+			assertThat(server.calls("publish")).isZero();
+			assertThat(server.calls()).as("two scripts of three calls each").isEqualTo(2 * (1 + 3));
+		});
+	}
+
+	private void assertNothingAcquired(String word) {
+		for (boolean queue : new boolean[] { false, true }) {
+			assertThatExceptionOfType(LockUnavailableException.class)
+				.isThrownBy(() -> acquire(this.store, "k", token(), queue, PATIENT))
+				.withMessageContaining(word);
 		}
-	}
-
-	@ParameterizedTest
-	@EnumSource
-	void uncontendedPairIsTwoScriptsAndPublishesNothing(Driver driver) {
-		try (RedisLockStore store = driver.store(server.port(), PATIENT)) {
-			OwnerToken warmUp = token();
-			acquire(store, "k", warmUp);
-			release(store, "k", warmUp);
-			// the first calls over Jedis open connections in the background
-			await().pollDelay(Duration.ZERO).untilAsserted(() -> assertPairIsTwoScripts(store));
-		}
-	}
-
-	private static void assertPairIsTwoScripts(RedisLockStore store) {
-		server.command("CONFIG", "RESETSTAT");
-		OwnerToken token = token();
-		acquire(store, "k", token);
-		release(store, "k", token);
-		assertThat(server.calls("evalsha")).isEqualTo(2);
-		assertThat(server.calls("publish")).isZero();
-		assertThat(server.calls()).as("two scripts of three calls each").isEqualTo(2 * (1 + 3));
-	}
-
-	private void assertNothingAcquired(Driver driver, String words) {
-		assertNothingAcquired(driver.factory(server.port()), "k", words);
-	}
-
-	private void assertNothingAcquired(RedisConnectionFactory factory, String key, String words) {
-		try (RedisLockStore store = StoreFixture.store(factory, PATIENT)) {
-			for (boolean queue : new boolean[] { false, true }) {
-				assertThatExceptionOfType(LockUnavailableException.class)
-					.isThrownBy(() -> acquire(store, key, token(), queue, PATIENT))
-					.satisfies((ex) -> assertThat(ex.getMessage()).containsPattern(words));
-			}
-		}
-		assertThat(server.keys()).noneMatch((left) -> left.contains("lock:" + key));
-	}
-
-	private static void user(String... rules) {
-		List<String> words = new ArrayList<>(List.of("ACL", "SETUSER", "app", "reset", "on", ">secret"));
-		words.addAll(List.of(rules));
-		server.command(words.toArray(String[]::new));
-	}
-
-	private static RedisStandaloneConfiguration userConfiguration() {
-		RedisStandaloneConfiguration configuration = new RedisStandaloneConfiguration(server.host(), server.port());
-		configuration.setUsername("app");
-		configuration.setPassword("secret");
-		return configuration;
+		assertThat(server.keys()).noneMatch((left) -> left.contains("lock:k"));
 	}
 
 }

@@ -4,12 +4,16 @@ import java.util.List;
 
 import io.github.lockspring.testsupport.redis.RedisCluster;
 import io.github.lockspring.testsupport.redis.RedisServer;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 /**
  * The contract of stores on a cluster, over Lettuce.
  */
+@ParameterizedClass
+@EnumSource(names = "LETTUCE")
 class RedisLockStoreClusterLettuceTests extends AbstractRedisLockStoreTests {
 
 	@Override
@@ -18,13 +22,8 @@ class RedisLockStoreClusterLettuceTests extends AbstractRedisLockStoreTests {
 	}
 
 	@Override
-	Driver driver() {
-		return Driver.LETTUCE;
-	}
-
-	@Override
 	RedisConnectionFactory applicationFactory() {
-		return driver().clusterFactory(RedisCluster.shared());
+		return this.driver.clusterFactory(RedisCluster.shared());
 	}
 
 	// a node knows its own only

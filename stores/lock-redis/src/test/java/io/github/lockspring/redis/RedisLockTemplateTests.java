@@ -6,56 +6,35 @@ import io.github.lockspring.store.LockStore;
 import io.github.lockspring.testsupport.redis.RedisServer;
 import io.github.lockspring.testsupport.store.AbstractLockTemplateTests;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * The contract of locks, on a server.
  */
-class RedisLockTemplateTests {
+@ParameterizedClass
+@EnumSource
+class RedisLockTemplateTests extends AbstractLockTemplateTests {
 
-	@Nested
-	class OverLettuce extends Contract {
+	private final RedisServer server = RedisServer.shared();
 
-		OverLettuce() {
-			super(Driver.LETTUCE);
-		}
+	@Parameter
+	Driver driver;
 
+	@BeforeEach
+	void flush() {
+		this.server.flushAll();
 	}
 
-	@Nested
-	class OverJedis extends Contract {
-
-		OverJedis() {
-			super(Driver.JEDIS);
-		}
-
+	@Override
+	protected LockStore createStore() {
+		return this.driver.store(this.server.port(), Duration.ofSeconds(5));
 	}
 
-	abstract static class Contract extends AbstractLockTemplateTests {
-
-		private final RedisServer server = RedisServer.shared();
-
-		private final Driver driver;
-
-		Contract(Driver driver) {
-			this.driver = driver;
-		}
-
-		@BeforeEach
-		void flush() {
-			this.server.flushAll();
-		}
-
-		@Override
-		protected LockStore createStore() {
-			return this.driver.store(this.server.port(), Duration.ofSeconds(5));
-		}
-
-		@Override
-		protected int leftovers() {
-			return (int) this.server.keys().stream().filter((left) -> !left.endsWith("}:fence:lock:")).count();
-		}
-
+	@Override
+	protected int leftovers() {
+		return (int) this.server.keys().stream().filter((left) -> !left.endsWith("}:fence:lock:")).count();
 	}
 
 }

@@ -16,27 +16,6 @@ class RedisKeysTests {
 	private final RedisKeys keys = new RedisKeys("lock:");
 
 	@Test
-	void plainKeyIsTheTagOfItsQueue() {
-		assertThat(this.keys.all("order:42")).startsWith("lock:order:42").endsWith("{lock:order:42}:queue");
-	}
-
-	@Test
-	void keyWithATagSharesItWithItsQueue() {
-		assertThat(this.keys.all("order:{42}:x")).containsExactly("lock:order:{42}:x", fence("42"),
-				"{42}:queue:lock:order:{42}:x");
-	}
-
-	/** 42 is the smallest number in its slot. */
-	private static String fence(String number) {
-		return '{' + number + "}:fence:lock:";
-	}
-
-	@Test
-	void keyThatCannotStandInBracesGetsANumberOfItsSlot() {
-		assertThat(this.keys.all("a}b").get(2)).matches("\\{\\d+}:queue:lock:a}b");
-	}
-
-	@Test
 	void locksOfASlotShareTheirLastFencingTokenUnderAtMostSixteenThousandNames() {
 		Map<Integer, String> bySlot = new HashMap<>();
 		for (int i = 0; i < 200_000; i++) {

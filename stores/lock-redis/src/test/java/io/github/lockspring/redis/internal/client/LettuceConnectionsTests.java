@@ -2,12 +2,9 @@ package io.github.lockspring.redis.internal.client;
 
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.testsupport.network.TcpProxy;
 import io.github.lockspring.testsupport.redis.RedisServer;
-import io.lettuce.core.resource.ClientResources;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
@@ -45,33 +42,6 @@ class LettuceConnectionsTests {
 			assertThat(connections.<Boolean>run((template) -> template.hasKey("any"))).isFalse();
 		}
 		assertThat(attempts).hasValue(2);
-	}
-
-	@Test
-	void closeDoesNotWaitForAServerThatNeverReplies() throws Exception {
-		AtomicReference<Thread> connecting = new AtomicReference<>();
-		try (TcpProxy proxy = new TcpProxy(RedisServer.shared().port())) {
-			proxy.stall();
-			DerivedLettuceConfiguration derived = new DerivedLettuceConfiguration(
-					LettuceClientConfiguration.defaultConfiguration(),
-					new RedisStandaloneConfiguration("127.0.0.1", proxy.port()), Duration.ofMillis(100),
-					Duration.ofMinutes(2));
-			LettuceConnections connections = new LettuceConnections(derived, ENDPOINT, (task) -> {
-				connecting.set(new Thread(task));
-				connecting.get().start();
-			});
-			assertThatExceptionOfType(LockUnavailableException.class)
-				.isThrownBy(() -> connections.run((template) -> template.hasKey("any")))
-				.withMessageEndingWith("did not reply within 100ms");
-			long start = System.nanoTime();
-			connections.close();
-			assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofMinutes(1));
-			proxy.restore();
-			connecting.get().join(PATIENT.multipliedBy(3).toMillis());
-			assertThat(connecting.get().isAlive()).isFalse();
-			ClientResources resources = derived.reconnecting().getClientResources().orElseThrow();
-			assertThat(resources.eventExecutorGroup().isShuttingDown()).isTrue();
-		}
 	}
 
 }

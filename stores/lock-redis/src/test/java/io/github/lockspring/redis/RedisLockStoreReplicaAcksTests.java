@@ -7,6 +7,9 @@ import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.testsupport.store.RecordingListener.Wanted;
 import io.github.lockspring.testsupport.store.RecordingListener;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -14,7 +17,10 @@ import static org.awaitility.Awaitility.await;
 /**
  * The contract of stores when both replicas have to acknowledge each lock.
  */
-abstract class AbstractReplicaAcksLockStoreTests extends AbstractSentinelLockStoreTests {
+@Tag("contracts")
+@ParameterizedClass
+@EnumSource
+class RedisLockStoreReplicaAcksTests extends RedisLockStoreSentinelTests {
 
 	@Override
 	protected LockStore createStore() {

@@ -6,24 +6,26 @@ import io.github.lockspring.testsupport.redis.RedisServer;
 import io.github.lockspring.testsupport.redis.SentinelGroup;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * The contract of stores behind Sentinel.
  */
-abstract class AbstractSentinelLockStoreTests extends AbstractRedisLockStoreTests {
-
-	static SentinelGroup group() {
-		return SentinelGroup.shared();
-	}
+@Tag("contracts")
+@ParameterizedClass
+@EnumSource
+class RedisLockStoreSentinelTests extends AbstractRedisLockStoreTests {
 
 	@Override
 	List<RedisServer> servers() {
-		return List.of(group().master());
+		return List.of(SentinelGroup.shared().master());
 	}
 
 	@Override
 	RedisConnectionFactory applicationFactory() {
-		return driver().factory(Driver.sentinels(group()));
+		return this.driver.factory(Driver.sentinels(SentinelGroup.shared()));
 	}
 
 }
