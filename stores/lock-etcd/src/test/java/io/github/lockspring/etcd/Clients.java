@@ -8,6 +8,7 @@ import java.util.function.Supplier;
 
 import io.etcd.jetcd.Client;
 import io.etcd.jetcd.ClientBuilder;
+import io.github.lockspring.testsupport.etcd.EtcdProcess;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -21,6 +22,14 @@ final class Clients {
 
 	static Client of(String... addresses) {
 		return builder(addresses).build();
+	}
+
+	/** A store on the shared server, for contracts. */
+	static EtcdLockStore store() {
+		return EtcdLockStore.builder(() -> of(EtcdProcess.shared().address()))
+			.commandTimeout(Duration.ofSeconds(5))
+			.connectTimeout(Duration.ofSeconds(10))
+			.build();
 	}
 
 	static ClientBuilder builder(String... addresses) {

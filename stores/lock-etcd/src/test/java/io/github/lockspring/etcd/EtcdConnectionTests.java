@@ -5,7 +5,6 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
@@ -14,13 +13,11 @@ import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Client;
 import io.etcd.jetcd.kv.GetResponse;
 import io.github.lockspring.LockRequest;
-import io.github.lockspring.internal.engine.EngineSettings;
-import io.github.lockspring.internal.engine.LockEngine;
-import io.github.lockspring.internal.engine.support.LockEvents;
 import io.github.lockspring.testsupport.etcd.EtcdProcess;
 import io.github.lockspring.testsupport.etcd.RequiresEtcd;
 import io.github.lockspring.testsupport.network.TcpProxy;
 import io.grpc.Status;
+import io.github.lockspring.testsupport.store.Instance;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -76,12 +73,12 @@ class EtcdConnectionTests {
 		long start = System.nanoTime();
 		try (EtcdProcess server = EtcdProcess.alone();
 				Clients.Counted clients = new Clients.Counted(Clients.builder(server.address()));
-				Instance one = Instance.on(clients);
-				Instance other = Instance.on(clients)) {
+				Instance one = instance(clients);
+				Instance other = instance(clients)) {
 			server.kill();
 			long gone = System.nanoTime();
-			Future<?> first = one.acquires("a");
-			Future<?> second = other.acquires("b");
+			CompletableFuture<Void> first = acquires(one, "a");
+			CompletableFuture<Void> second = acquires(other, "b");
 			assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> first.get(15, TimeUnit.SECONDS));
 			server.start();
 			server.awaitUsable();
@@ -94,33 +91,16 @@ class EtcdConnectionTests {
 		}
 	}
 
-	/**
-	 * A store that has had a lock.
-	 */
-	private record Instance(EtcdLockStore store, LockEngine engine) implements AutoCloseable {
+	/** One that has had a lock. */
+	private static Instance instance(Supplier<Client> clients) {
+		Instance instance = Instance.over(EtcdLockStore.builder(clients).build()).start();
+		instance.locks().acquire(LockRequest.of("before")).close();
+		return instance;
+	}
 
-		static Instance on(Supplier<Client> clients) {
-			EtcdLockStore store = EtcdLockStore.builder(clients).build();
-			LockEngine engine = new LockEngine(store, EngineSettings.defaults(), LockEvents.NOBODY);
-			engine.template().acquire(LockRequest.of("before")).close();
-			return new Instance(store, engine);
-		}
-
-		Future<?> acquires(String key) {
-			CompletableFuture<Void> acquired = new CompletableFuture<>();
-			new Thread(() -> {
-				this.engine.template().acquire(LockRequest.of(key).waitTime(PATIENT)).close();
-				acquired.complete(null);
-			}).start();
-			return acquired;
-		}
-
-		@Override
-		public void close() {
-			this.engine.close();
-			this.store.close();
-		}
-
+	private static CompletableFuture<Void> acquires(Instance instance, String key) {
+		return CompletableFuture
+			.runAsync(() -> instance.locks().acquire(LockRequest.of(key).waitTime(PATIENT)).close());
 	}
 
 	@Test
@@ -180,19 +160,15 @@ class EtcdConnectionTests {
 	void clientOfTheApplicationIsNeitherReplacedNorClosed() {
 		Clients.Counted clients = new Clients.Counted(Clients.builder(NOWHERE));
 		try (Client client = clients.get(); EtcdConnection connection = new EtcdConnection(client, TIMEOUT)) {
-			fail(connection, PATIENCE.multipliedBy(2));
+			long end = System.nanoTime() + PATIENCE.multipliedBy(2).toNanos();
+			while (System.nanoTime() < end) {
+				assertThat(isAnswered(connection)).isFalse();
+			}
 			connection.close();
 			assertThat(clients.made()).isOne();
 			assertThat(clients.open()).isOne();
 		}
 		clients.close();
-	}
-
-	private static void fail(EtcdConnection connection, Duration time) {
-		long end = System.nanoTime() + time.toNanos();
-		while (System.nanoTime() < end) {
-			assertThat(isAnswered(connection)).isFalse();
-		}
 	}
 
 	@Test

@@ -1,7 +1,5 @@
 package io.github.lockspring.etcd;
 
-import java.time.Duration;
-
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.testsupport.etcd.EtcdProcess;
 import io.github.lockspring.testsupport.etcd.RequiresEtcd;
@@ -13,19 +11,14 @@ import io.github.lockspring.testsupport.store.AbstractLockTemplateTests;
 @RequiresEtcd
 class EtcdLockTemplateTests extends AbstractLockTemplateTests {
 
-	private final EtcdProcess server = EtcdProcess.shared();
-
 	@Override
 	protected LockStore createStore() {
-		return EtcdLockStore.builder(() -> Clients.of(this.server.address()))
-			.commandTimeout(Duration.ofSeconds(5))
-			.connectTimeout(Duration.ofSeconds(10))
-			.build();
+		return Clients.store();
 	}
 
 	@Override
 	protected int leftovers() {
-		return this.server.entries(this.key);
+		return EtcdProcess.shared().entries(this.key);
 	}
 
 }

@@ -50,12 +50,16 @@ class LeasePoolTests {
 		.connectTimeout(TIMEOUT)
 		.build();
 
+	private final EtcdServer entries = new EtcdServer(new EtcdConnection(this.client, TIMEOUT),
+			new EtcdStoreSettings("lock:", TIMEOUT, TIMEOUT));
+
 	private final JoinedStore joined = new JoinedStore(this.store);
 
 	private int sequence;
 
 	@AfterEach
 	void close() {
+		this.entries.close();
 		this.store.close();
 		this.client.close();
 		this.server.close();
@@ -132,66 +136,35 @@ class LeasePoolTests {
 		assertThat(gaveUp || this.server.leases() == 0).isTrue();
 	}
 
-	/** Otherwise the write would revoke a lease that another lock may have by then. */
-	@Test
-	void leaseThatWasTakenIsNotReplaced() {
-		EtcdEntry.Mine mine = new EtcdEntry.Mine(
-				new EtcdEntry(ByteSequence.from("key", StandardCharsets.UTF_8), "token", 1, 7));
-		LeasePool.Lease next = new LeasePool.Lease(8, 2, System.nanoTime());
-		assertThat(mine.takeLease().id()).isEqualTo(7);
-		assertThat(mine.replaceLease(7, next)).isFalse();
-		assertThat(mine.lease()).isEqualTo(EtcdEntry.NO_LEASE);
-	}
-
 	@Test
 	void entryThatIsBeingRemovedIsNotWritten() {
-		EtcdServer entries = new EtcdServer(new EtcdConnection(this.client, TIMEOUT),
-				new EtcdStoreSettings("lock:", TIMEOUT, TIMEOUT));
-		Entry.Own entry = join(
-				entries.add(this.key, new OwnerToken(INSTANCE, ++this.sequence, 5000), false, 600_000, "600000"))
-			.entry();
-		CompletionStage<Boolean> writing = entries.write(entry, "700000", 700_000);
-		CompletionStage<Boolean> removing = entries.remove(entry);
+		Entry.Own entry = add();
+		CompletionStage<Boolean> writing = this.entries.write(entry, "700000", 700_000);
+		CompletionStage<Boolean> removing = this.entries.remove(entry);
 		assertThat(join(removing)).isTrue();
 		// it may have ended before the removal began; one lease is left in either case
 		join(writing);
-		Entry.Own next = join(
-				entries.add(this.key, new OwnerToken(INSTANCE, ++this.sequence, 5000), false, 600_000, "600000"))
-			.entry();
+		Entry.Own next = add();
 		await().atMost(TIMEOUT).until(() -> this.server.leases() == 1);
 		LeasePool.Lease taken = ((EtcdEntry.Mine) next).takeLease();
-		assertThat(join(entries.write(next, "800000", 0))).isFalse();
+		assertThat(join(this.entries.write(next, "800000", 0))).isFalse();
 		assertThat(lease(this.key)).isEqualTo(taken.id());
-		entries.close();
-	}
-
-	/** The same token may have another key by the time that a late request arrives. */
-	@Test
-	void lateRemovalDeletesNoLaterKeyOfTheSameToken() {
-		EtcdServer entries = new EtcdServer(new EtcdConnection(this.client, TIMEOUT),
-				new EtcdStoreSettings("lock:", TIMEOUT, TIMEOUT));
-		OwnerToken token = new OwnerToken(INSTANCE, ++this.sequence, 5000);
-		Entry.Own first = join(entries.add(this.key, token, false, 600_000, "600000")).entry();
-		assertThat(join(entries.remove(first))).isTrue();
-		Entry.Own second = join(entries.add(this.key, token, false, 600_000, "600000")).entry();
-		assertThat(join(entries.remove(first))).isFalse();
-		assertThat(lease(this.key)).isPositive();
-		assertThat(join(entries.remove(second))).isTrue();
-		entries.close();
 	}
 
 	/** Somebody has seen the first lock, and ends it when its lease has another key. */
 	@Test
 	void removalByAnotherEndsNoLeaseThatAnotherLockHas() {
-		EtcdServer entries = new EtcdServer(new EtcdConnection(this.client, TIMEOUT),
-				new EtcdStoreSettings("lock:", TIMEOUT, TIMEOUT));
 		OwnerToken first = acquire(this.key);
-		Entry seen = join(entries.list(this.key)).get(0);
+		Entry seen = join(this.entries.list(this.key)).get(0);
 		release(this.key, first);
 		OwnerToken second = acquire("other-" + this.key);
-		assertThat(join(entries.remove(seen))).isFalse();
+		assertThat(join(this.entries.remove(seen))).isFalse();
 		release("other-" + this.key, second);
-		entries.close();
+	}
+
+	private Entry.Own add() {
+		OwnerToken token = new OwnerToken(INSTANCE, ++this.sequence, 5000);
+		return join(this.entries.add(this.key, token, false, 600_000, "600000")).entry();
 	}
 
 	private static <T> T join(CompletionStage<T> stage) {

@@ -1,7 +1,6 @@
 package io.github.lockspring.zookeeper;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
@@ -29,13 +28,10 @@ final class ZooKeeperEnsemble implements AutoCloseable {
 		.toArray(InstanceSpec[]::new));
 
 	ZooKeeperEnsemble() {
-		try {
+		ZooKeeperTestServer.get(() -> {
 			this.cluster.start();
-		}
-		catch (Exception ex) {
-			throw new IllegalStateException(ex);
-		}
-		leader();
+			return leader();
+		});
 	}
 
 	String addresses() {
@@ -71,13 +67,8 @@ final class ZooKeeperEnsemble implements AutoCloseable {
 	}
 
 	@Override
-	public void close() {
-		try {
-			this.cluster.close();
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
+	public void close() throws IOException {
+		this.cluster.close();
 	}
 
 }

@@ -1,9 +1,9 @@
 package io.github.lockspring.zookeeper;
 
-import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 
 import org.apache.curator.framework.CuratorFramework;
@@ -31,15 +31,21 @@ final class ZooKeeperTestServer implements AutoCloseable {
 	private ZooKeeperTestServer(int tickMillis) {
 		// how often containers that are empty are looked for
 		System.setProperty("znode.container.checkIntervalMs", "1000");
+		InstanceSpec spec = new InstanceSpec(null, -1, -1, -1, true, 1, tickMillis, 1000,
+				Map.of("maxSessionTimeout", "600000", "admin.enableServer", "false"));
+		this.server = get(() -> new TestingServer(spec, true));
+		this.admin = client(Duration.ofSeconds(30));
+		this.admin.start();
+	}
+
+	/** Calls what may throw anything. */
+	static <T> T get(Callable<T> call) {
 		try {
-			this.server = new TestingServer(new InstanceSpec(null, -1, -1, -1, true, 1, tickMillis, 1000,
-					Map.of("maxSessionTimeout", "600000", "admin.enableServer", "false")), true);
+			return call.call();
 		}
 		catch (Exception ex) {
 			throw new IllegalStateException(ex);
 		}
-		this.admin = client(Duration.ofSeconds(30));
-		this.admin.start();
 	}
 
 	private static final class Shared {
@@ -99,73 +105,58 @@ final class ZooKeeperTestServer implements AutoCloseable {
 	}
 
 	private List<String> children(String path) {
-		try {
-			return this.admin.getChildren().forPath(path);
-		}
-		catch (NoNodeException ex) {
-			return List.of();
-		}
-		catch (Exception ex) {
-			throw new IllegalStateException(ex);
-		}
+		return get(() -> {
+			try {
+				return this.admin.getChildren().forPath(path);
+			}
+			catch (NoNodeException ex) {
+				return List.of();
+			}
+		});
 	}
 
 	void deleteAll() {
 		for (String lock : locks()) {
-			children(ROOT + "/" + lock).forEach((entry) -> delete(ROOT + "/" + lock + "/" + entry));
-		}
-	}
-
-	private void delete(String path) {
-		try {
-			this.admin.delete().quietly().forPath(path);
-		}
-		catch (Exception ex) {
-			throw new IllegalStateException(ex);
+			String path = ROOT + "/" + lock;
+			children(path).forEach((entry) -> get(() -> this.admin.delete().quietly().forPath(path + "/" + entry)));
 		}
 	}
 
 	/** Makes the server end a session, as it does when it has heard nothing of it. */
 	void expire(ZooKeeper victim) {
-		CountDownLatch connected = new CountDownLatch(1);
-		try (ZooKeeper twin = new ZooKeeper(this.server.getConnectString(), victim.getSessionTimeout(),
-				(event) -> connected.countDown(), victim.getSessionId(), victim.getSessionPasswd())) {
-			connected.await();
-		}
-		catch (IOException | InterruptedException ex) {
-			throw new IllegalStateException(ex);
-		}
+		get(() -> {
+			CountDownLatch connected = new CountDownLatch(1);
+			try (ZooKeeper twin = new ZooKeeper(connectString(), victim.getSessionTimeout(),
+					(event) -> connected.countDown(), victim.getSessionId(), victim.getSessionPasswd())) {
+				connected.await();
+			}
+			return null;
+		});
 	}
 
 	/** The server is down, with its data. */
 	void stop() {
-		try {
+		get(() -> {
 			this.server.stop();
-		}
-		catch (Exception ex) {
-			throw new IllegalStateException(ex);
-		}
+			return null;
+		});
 	}
 
 	/** The server is back, on the same port and with its data. */
 	void restart() {
-		try {
+		get(() -> {
 			this.server.restart();
-		}
-		catch (Exception ex) {
-			throw new IllegalStateException(ex);
-		}
+			return null;
+		});
 	}
 
 	@Override
 	public void close() {
 		this.admin.close();
-		try {
+		get(() -> {
 			this.server.close();
-		}
-		catch (Exception ex) {
-			throw new IllegalStateException(ex);
-		}
+			return null;
+		});
 	}
 
 }
