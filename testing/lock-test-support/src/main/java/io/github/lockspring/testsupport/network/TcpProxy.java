@@ -96,6 +96,11 @@ public final class TcpProxy implements AutoCloseable {
 		return this.port;
 	}
 
+	/** Returns the number of open connections. */
+	public int connections() {
+		return this.links.size();
+	}
+
 	/** Ends all present connections. New ones are accepted. */
 	public void cut(Cut cut) {
 		this.links.forEach((link) -> link.end(cut));
