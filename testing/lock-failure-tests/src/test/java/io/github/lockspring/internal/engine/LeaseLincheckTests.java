@@ -25,7 +25,7 @@ class LeaseLincheckTests {
 
 		private final HeldLock lock = this.locks.acquire(patiently());
 
-		private final OwnerToken token = EngineFixture.owned(this.registry, KEY).claim.token();
+		private final OwnerToken token = this.registry.present(KEY).read((state, waiting) -> state.claim.token());
 
 		private final AtomicInteger told = new AtomicInteger();
 
