@@ -3,7 +3,6 @@ package io.github.lockspring.fencing;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -24,13 +23,11 @@ import io.github.lockspring.testsupport.jdbc.Databases.Database;
 import io.github.lockspring.testsupport.jdbc.Databases;
 import io.github.lockspring.testsupport.jdbc.RecordingDataSource;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
-import org.junit.jupiter.api.TestInstance.Lifecycle;
+import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -51,319 +48,286 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.awaitility.Awaitility.await;
 
 /**
  * The guard alone, in real transactions on real databases.
  */
-@TestInstance(Lifecycle.PER_CLASS)
+@ParameterizedClass
+@MethodSource("shops")
 class JdbcFencingGuardTests {
 
 	private static final String KEY = "order:42";
 
-	private static final String WRITE = "INSERT INTO written (token) VALUES (?)";
-
 	private final ExecutorService threads = Executors.newCachedThreadPool();
 
-	private List<Shop> shops = List.of();
+	private final Shop shop;
 
-	@BeforeAll
-	void makeDatabases() {
-		List<Shop> shops = new ArrayList<>();
-		shops.add(new Shop("h2", Databases.h2().withFencingTokens(), null));
-		shops.add(new Shop("h2 as if it were MariaDB", Databases.h2(";MODE=MariaDB").withFencingTokens(), "MariaDB"));
-		shops.add(new Shop("h2 as if it were Oracle", Databases.h2().withFencingTokens(), "Oracle"));
-		shops.add(new Shop("postgresql", Databases.postgres().withFencingTokens(), null));
-		Databases.mariaDb().map(Database::withFencingTokens).ifPresent((database) -> {
-			shops.add(new Shop("mariadb", database, null));
-			shops.add(new Shop("mariadb that counts changed rows", database.with("&useAffectedRows=true"), null));
-		});
-		this.shops = shops;
+	private final RecordingDataSource dataSource;
+
+	private final List<String> statements;
+
+	private final JdbcTemplate jdbc;
+
+	private final PlatformTransactionManager transactions;
+
+	private final FencingGuard guard;
+
+	JdbcFencingGuardTests(Shop shop) {
+		this.shop = shop;
+		this.dataSource = new RecordingDataSource(shop.database().dataSource(), shop.product());
+		this.statements = this.dataSource.statements();
+		this.jdbc = new JdbcTemplate(this.dataSource);
+		this.transactions = new JdbcTransactionManager(this.dataSource);
+		this.guard = new JdbcFencingGuard(this.dataSource);
 	}
 
-	@AfterAll
-	void endThreads() {
-		this.threads.shutdownNow();
+	static Stream<Shop> shops() {
+		return Stream.concat(
+				Stream.of(new Shop("h2", Databases.h2(), null),
+						new Shop("h2 as if it were MariaDB", Databases.h2(";MODE=MariaDB"), "MariaDB"),
+						new Shop("h2 as if it were Oracle", Databases.h2(), "Oracle"),
+						new Shop("postgresql", Databases.postgres(), null)),
+				Databases.mariaDb()
+					.stream()
+					.flatMap((database) -> Stream.of(new Shop("mariadb", database, null), new Shop(
+							"mariadb that counts changed rows", database.with("&useAffectedRows=true"), null))));
 	}
 
 	@BeforeEach
 	void clear() {
-		this.shops.forEach(Shop::clear);
+		this.shop.database().withFencingTokens();
+		this.jdbc.execute("CREATE TABLE IF NOT EXISTS written (token BIGINT)");
+		this.jdbc.update("DELETE FROM lock_fence");
+		this.jdbc.update("DELETE FROM written");
+		this.statements.clear();
 	}
 
-	Stream<Shop> shops() {
-		return this.shops.stream();
+	@AfterEach
+	void endThreads() {
+		this.threads.shutdownNow();
 	}
 
-	Stream<Shop> postgres() {
-		return shops().filter((shop) -> shop.platform.equals("postgresql"));
-	}
-
-	@ParameterizedTest
-	@MethodSource("shops")
-	void firstTokenMakesTheRow(Shop shop) {
-		shop.work(KEY, 7);
-		assertThat(shop.fencingToken(KEY)).isEqualTo(7);
-		assertThat(shop.written()).containsExactly(7L);
-	}
-
-	@ParameterizedTest
-	@MethodSource("shops")
-	void laterAndEqualTokensCostOneStatementEach(Shop shop) {
-		shop.work(KEY, 7);
+	@Test
+	void laterAndEqualTokensCostOneStatementEach() {
+		work(KEY, 7);
 		for (long token : new long[] { 7, 8, 8, (1L << 53) - 1 }) {
-			shop.statements.clear();
-			shop.inTransaction((status) -> shop.guard.check(KEY, token));
-			assertThat(shop.statements).singleElement().asString().startsWith(shop.raise);
-			assertThat(shop.fencingToken(KEY)).isEqualTo(token);
+			this.statements.clear();
+			inTransaction((status) -> this.guard.check(KEY, token));
+			assertThat(this.statements).singleElement()
+				.asString()
+				.startsWith((this.shop.upserts() ? "INSERT INTO " : "UPDATE ") + "lock_fence");
+			assertThat(fencingToken(KEY)).isEqualTo(token);
 		}
-		assertThat(shop.jdbc.queryForObject("SELECT uses FROM lock_fence", Long.class)).isEqualTo(5);
+		assertThat(this.jdbc.queryForObject("SELECT uses FROM lock_fence", Long.class)).isEqualTo(5);
 	}
 
-	@ParameterizedTest
-	@MethodSource("shops")
+	@Test
 	@Tag("overrun-fencing")
-	void f03LateWriterIsRefusedAndRolledBack(Shop shop) {
-		shop.work(KEY, 8);
-		assertThatExceptionOfType(StaleFencingTokenException.class).isThrownBy(() -> shop.inTransaction((status) -> {
-			shop.write(7);
-			shop.guard.check(KEY, 7);
+	void f03LateWriterIsRefusedAndRolledBack() {
+		work(KEY, 8);
+		assertThatExceptionOfType(StaleFencingTokenException.class).isThrownBy(() -> inTransaction((status) -> {
+			write(7);
+			this.guard.check(KEY, 7);
 		})).satisfies((ex) -> {
 			assertThat(ex.getResource()).isEqualTo(KEY);
 			assertThat(ex.getToken()).isEqualTo(7);
 			assertThat(ex.getLatest()).isEqualTo(8);
 		});
-		assertThat(shop.written()).containsExactly(8L);
-		assertThat(shop.fencingToken(KEY)).isEqualTo(8);
-		shop.work(KEY, 8);
+		assertThat(written()).containsExactly(8L);
+		assertThat(fencingToken(KEY)).isEqualTo(8);
+		work(KEY, 8);
 	}
 
-	@ParameterizedTest
-	@MethodSource("shops")
+	@Test
 	@Tag("no-late-writer")
-	void f03LateWriterWaitsForTheTransactionOfTheLaterOneAndIsRefused(Shop shop) throws Exception {
-		shop.work(KEY, 1);
+	void f03LateWriterWaitsForTheTransactionOfTheLaterOneAndIsRefused() throws Exception {
+		work(KEY, 1);
 		CompletableFuture<Void> late = new CompletableFuture<>();
-		shop.inTransaction((status) -> {
-			shop.guard.check(KEY, 3);
-			shop.statements.clear();
-			run(late, () -> shop.work(KEY, 2));
-			await().until(() -> !shop.statements.isEmpty());
+		inTransaction((status) -> {
+			this.guard.check(KEY, 3);
+			this.statements.clear();
+			run(late, () -> work(KEY, 2));
+			await().until(() -> !this.statements.isEmpty());
 			assertThat(late).isNotDone();
-			shop.write(3);
+			write(3);
 		});
 		assertThat(late).failsWithin(Duration.ofSeconds(20))
 			.withThrowableThat()
 			.withCauseInstanceOf(StaleFencingTokenException.class);
-		assertThat(shop.written()).containsExactly(1L, 3L);
+		assertThat(written()).containsExactly(1L, 3L);
 	}
 
-	@ParameterizedTest
-	@MethodSource("shops")
-	void tokenOfATransactionThatRolledBackCountsForNothing(Shop shop) {
-		shop.work(KEY, 1);
-		shop.inTransaction((status) -> {
-			shop.guard.check(KEY, 3);
-			status.setRollbackOnly();
-		});
-		shop.work(KEY, 2);
-		assertThat(shop.fencingToken(KEY)).isEqualTo(2);
-	}
-
-	@ParameterizedTest
-	@MethodSource("shops")
-	void laterOneOfTwoWhoMakeTheRowWinsAndStaysUsable(Shop shop) throws Exception {
+	@Test
+	void earlierOneOfTwoWhoMakeTheRowIsRefused() {
 		CompletableFuture<Void> second = new CompletableFuture<>();
-		shop.inTransaction((status) -> {
-			shop.work(KEY, 1);
-			run(second, () -> shop.work(KEY, 2));
-			awaitInserts(shop, 2);
-		});
-		second.get(20, TimeUnit.SECONDS);
-		assertThat(shop.written()).containsExactly(1L, 2L);
-		assertThat(shop.fencingToken(KEY)).isEqualTo(2);
-	}
-
-	@ParameterizedTest
-	@MethodSource("shops")
-	void earlierOneOfTwoWhoMakeTheRowIsRefused(Shop shop) {
-		CompletableFuture<Void> second = new CompletableFuture<>();
-		shop.inTransaction((status) -> {
-			shop.work(KEY, 2);
-			run(second, () -> shop.work(KEY, 1));
-			awaitInserts(shop, 2);
+		inTransaction((status) -> {
+			work(KEY, 2);
+			run(second, () -> work(KEY, 1));
+			awaitInserts(2);
 		});
 		assertThat(second).failsWithin(Duration.ofSeconds(20))
 			.withThrowableThat()
 			.withCauseInstanceOf(StaleFencingTokenException.class);
-		assertThat(shop.written()).containsExactly(2L);
+		assertThat(written()).containsExactly(2L);
 	}
 
-	@ParameterizedTest
-	@MethodSource("shops")
-	void rowIsMadeByTheSecondIfTheFirstRollsBack(Shop shop) throws Exception {
+	@Test
+	void rowIsMadeByTheSecondIfTheFirstRollsBack() throws Exception {
 		CompletableFuture<Void> second = new CompletableFuture<>();
-		shop.inTransaction((status) -> {
-			shop.work(KEY, 2);
-			run(second, () -> shop.work(KEY, 1));
-			awaitInserts(shop, 2);
+		inTransaction((status) -> {
+			work(KEY, 2);
+			run(second, () -> work(KEY, 1));
+			awaitInserts(2);
 			status.setRollbackOnly();
 		});
 		second.get(20, TimeUnit.SECONDS);
-		assertThat(shop.fencingToken(KEY)).isEqualTo(1);
-		assertThat(shop.written()).containsExactly(1L);
+		assertThat(fencingToken(KEY)).isEqualTo(1);
+		assertThat(written()).containsExactly(1L);
 	}
 
-	@ParameterizedTest
-	@MethodSource("shops")
-	void manyWhoMakeTheRowAtOnceAllGetThrough(Shop shop) {
+	@Test
+	void manyWhoMakeTheRowAtOnceAllGetThrough() {
 		int writers = 6;
 		CountDownLatch start = new CountDownLatch(1);
 		List<CompletableFuture<Void>> all = Stream.generate(CompletableFuture<Void>::new).limit(writers).toList();
 		all.forEach((each) -> run(each, () -> {
 			start.await();
-			shop.work(KEY, 5);
+			work(KEY, 5);
 		}));
 		start.countDown();
 		CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)).orTimeout(20, TimeUnit.SECONDS).join();
-		assertThat(shop.written()).hasSize(writers);
-		assertThat(shop.jdbc.queryForObject("SELECT uses FROM lock_fence", Long.class)).isEqualTo(writers);
+		assertThat(written()).hasSize(writers);
+		assertThat(this.jdbc.queryForObject("SELECT uses FROM lock_fence", Long.class)).isEqualTo(writers);
 	}
 
-	@ParameterizedTest
-	@MethodSource("shops")
-	void newRowsOfDifferentResourcesDoNotWaitForEachOther(Shop shop) throws Exception {
+	@Test
+	void newRowsOfDifferentResourcesDoNotWaitForEachOther() throws Exception {
 		CompletableFuture<Void> other = new CompletableFuture<>();
-		shop.inTransaction((status) -> {
-			shop.guard.check("order:1", 1);
-			run(other, () -> shop.work("order:2", 2));
+		inTransaction((status) -> {
+			this.guard.check("order:1", 1);
+			run(other, () -> work("order:2", 2));
 			other.orTimeout(20, TimeUnit.SECONDS).join();
-			shop.guard.check("order:3", 3);
+			this.guard.check("order:3", 3);
 		});
-		assertThat(shop.fencingToken("order:2")).isEqualTo(2);
-		assertThat(shop.fencingToken("order:3")).isEqualTo(3);
+		assertThat(fencingToken("order:2")).isEqualTo(2);
+		assertThat(fencingToken("order:3")).isEqualTo(3);
 	}
 
-	@ParameterizedTest
-	@MethodSource("postgres")
-	void rowThatASnapshotDoesNotShowIsNoProofAgainstTheToken(Shop shop) {
+	@Test
+	void rowThatASnapshotDoesNotShowIsNoProofAgainstTheToken() {
+		assumeThat(this.shop.database().platform()).isEqualTo("postgresql");
 		for (int isolation : new int[] { TransactionDefinition.ISOLATION_REPEATABLE_READ,
 				TransactionDefinition.ISOLATION_SERIALIZABLE }) {
-			shop.clear();
+			clear();
 			assertThatExceptionOfType(ConcurrencyFailureException.class)
-				.isThrownBy(() -> shop.inTransaction(isolation, (status) -> {
-					assertThat(shop.written()).isEmpty();
+				.isThrownBy(() -> inTransaction(isolation, (status) -> {
+					assertThat(written()).isEmpty();
 					CompletableFuture<Void> other = new CompletableFuture<>();
-					run(other, () -> shop.work(KEY, 1));
+					run(other, () -> work(KEY, 1));
 					other.orTimeout(20, TimeUnit.SECONDS).join();
-					shop.guard.check(KEY, 2);
+					this.guard.check(KEY, 2);
 				}));
-			shop.inTransaction(isolation, (status) -> shop.guard.check(KEY, 2));
-			assertThat(shop.fencingToken(KEY)).isEqualTo(2);
+			inTransaction(isolation, (status) -> this.guard.check(KEY, 2));
+			assertThat(fencingToken(KEY)).isEqualTo(2);
 		}
 	}
 
-	@ParameterizedTest
-	@MethodSource("shops")
-	void rowThatWasRaisedAfterASnapshotIsNeverLowered(Shop shop) {
-		shop.work(KEY, 1);
+	@Test
+	void rowThatWasRaisedAfterASnapshotIsNeverLowered() {
+		work(KEY, 1);
 		assertThatExceptionOfType(RuntimeException.class)
-			.isThrownBy(() -> shop.inTransaction(TransactionDefinition.ISOLATION_REPEATABLE_READ, (status) -> {
-				assertThat(shop.written()).containsExactly(1L);
+			.isThrownBy(() -> inTransaction(TransactionDefinition.ISOLATION_REPEATABLE_READ, (status) -> {
+				assertThat(written()).containsExactly(1L);
 				CompletableFuture<Void> other = new CompletableFuture<>();
-				run(other, () -> shop.work(KEY, 3));
+				run(other, () -> work(KEY, 3));
 				other.orTimeout(20, TimeUnit.SECONDS).join();
-				shop.guard.check(KEY, 2);
+				this.guard.check(KEY, 2);
 			}))
 			.satisfies((ex) -> assertThat(ex).isInstanceOfAny(ConcurrencyFailureException.class,
 					StaleFencingTokenException.class));
-		assertThat(shop.fencingToken(KEY)).isEqualTo(3);
+		assertThat(fencingToken(KEY)).isEqualTo(3);
 	}
 
-	@ParameterizedTest
-	@MethodSource("shops")
-	void callWithoutTransactionIsRefusedWithARemedy(Shop shop) {
-		assertThatIllegalStateException().isThrownBy(() -> shop.guard.check(KEY, 1))
+	@Test
+	void callWithoutTransactionIsRefusedWithARemedy() {
+		assertThatIllegalStateException().isThrownBy(() -> this.guard.check(KEY, 1))
 			.withMessageContainingAll(KEY, "without a transaction", "@Transactional");
 		assertThatIllegalStateException()
-			.isThrownBy(() -> shop.inTransaction(TransactionDefinition.PROPAGATION_SUPPORTS,
-					TransactionDefinition.ISOLATION_DEFAULT, (status) -> shop.guard.check(KEY, 1)))
+			.isThrownBy(() -> inTransaction(TransactionDefinition.PROPAGATION_SUPPORTS,
+					TransactionDefinition.ISOLATION_DEFAULT, (status) -> this.guard.check(KEY, 1)))
 			.withMessageContaining("without a transaction");
 	}
 
-	@ParameterizedTest
-	@MethodSource("shops")
-	void transactionOfAnotherDataSourceIsRefusedWithARemedy(Shop shop) {
+	@Test
+	void transactionOfAnotherDataSourceIsRefusedWithARemedy() {
 		JdbcTransactionManager other = new JdbcTransactionManager(Databases.h2().dataSource());
 		assertThatIllegalStateException()
-			.isThrownBy(() -> new TransactionTemplate(other).executeWithoutResult((status) -> shop.guard.check(KEY, 1)))
+			.isThrownBy(() -> new TransactionTemplate(other).executeWithoutResult((status) -> this.guard.check(KEY, 1)))
 			.withMessageContainingAll(KEY, "does not belong to the guard's DataSource", "transaction manager");
 	}
 
-	@ParameterizedTest
-	@MethodSource("shops")
-	void readOnlyTransactionIsRefused(Shop shop) {
-		TransactionTemplate readOnly = new TransactionTemplate(shop.transactions);
+	@Test
+	void readOnlyTransactionIsRefused() {
+		TransactionTemplate readOnly = new TransactionTemplate(this.transactions);
 		readOnly.setReadOnly(true);
 		assertThatIllegalStateException()
-			.isThrownBy(() -> readOnly.executeWithoutResult((status) -> shop.guard.check(KEY, 1)))
+			.isThrownBy(() -> readOnly.executeWithoutResult((status) -> this.guard.check(KEY, 1)))
 			.withMessageContainingAll(KEY, "read-only");
 	}
 
-	@ParameterizedTest
-	@MethodSource("shops")
-	void newTransactionThatWouldWaitForItsOwnThreadIsRefusedAtOnce(Shop shop) {
-		shop.inTransaction((status) -> {
-			shop.guard.check(KEY, 1);
-			shop.statements.clear();
-			assertThatIllegalStateException().isThrownBy(() -> shop.inNew((inner) -> shop.guard.check(KEY, 1)))
+	@Test
+	void newTransactionThatWouldWaitForItsOwnThreadIsRefusedAtOnce() {
+		inTransaction((status) -> {
+			this.guard.check(KEY, 1);
+			this.statements.clear();
+			assertThatIllegalStateException().isThrownBy(() -> inNew((inner) -> this.guard.check(KEY, 1)))
 				.withMessageContainingAll(KEY, "REQUIRES_NEW", "NESTED");
-			assertThat(shop.statements).isEmpty();
-			shop.inNew((inner) -> shop.guard.check("order:43", 1));
-			shop.inNew((inner) -> shop.guard.check("order:43", 1));
-			shop.guard.check(KEY, 1);
+			assertThat(this.statements).isEmpty();
+			inNew((inner) -> this.guard.check("order:43", 1));
+			inNew((inner) -> this.guard.check("order:43", 1));
+			this.guard.check(KEY, 1);
 		});
-		shop.inNew((inner) -> shop.guard.check(KEY, 2));
-		assertThat(shop.fencingToken(KEY)).isEqualTo(2);
+		inNew((inner) -> this.guard.check(KEY, 2));
+		assertThat(fencingToken(KEY)).isEqualTo(2);
 	}
 
-	@ParameterizedTest
-	@MethodSource("shops")
-	void newTransactionWhileAnotherDataSourceSuspendsTheCallbacksIsSeenToo(Shop shop) {
+	@Test
+	void newTransactionWhileAnotherDataSourceSuspendsTheCallbacksIsSeenToo() {
 		JdbcTransactionManager other = new JdbcTransactionManager(Databases.h2().dataSource());
-		shop.inTransaction((status) -> {
-			shop.guard.check(KEY, 1);
+		inTransaction((status) -> {
+			this.guard.check(KEY, 1);
 			new TransactionTemplate(other).executeWithoutResult((between) -> {
-				shop.guard.check(KEY, 1);
-				assertThatIllegalStateException().isThrownBy(() -> shop.inNew((inner) -> shop.guard.check(KEY, 1)))
+				this.guard.check(KEY, 1);
+				assertThatIllegalStateException().isThrownBy(() -> inNew((inner) -> this.guard.check(KEY, 1)))
 					.withMessageContaining("REQUIRES_NEW");
 			});
 		});
 	}
 
-	@ParameterizedTest
-	@MethodSource("shops")
-	void nestedTransactionFencesTheSameRowAndFencesItAgainAfterASavepoint(Shop shop) {
-		shop.inTransaction((status) -> {
-			shop.inTransaction(TransactionDefinition.PROPAGATION_NESTED, TransactionDefinition.ISOLATION_DEFAULT,
+	@Test
+	void nestedTransactionFencesTheSameRowAndFencesItAgainAfterASavepoint() {
+		inTransaction((status) -> {
+			inTransaction(TransactionDefinition.PROPAGATION_NESTED, TransactionDefinition.ISOLATION_DEFAULT,
 					(nested) -> {
-						shop.guard.check(KEY, 1);
+						this.guard.check(KEY, 1);
 						nested.setRollbackOnly();
 					});
-			shop.statements.clear();
-			shop.guard.check(KEY, 1);
-			assertThat(shop.statements).hasSize(2).element(shop.upserts ? 0 : 1).asString().startsWith("INSERT");
-			shop.inTransaction(TransactionDefinition.PROPAGATION_NESTED, TransactionDefinition.ISOLATION_DEFAULT,
-					(nested) -> shop.guard.check(KEY, 2));
+			this.statements.clear();
+			this.guard.check(KEY, 1);
+			assertThat(this.statements).hasSize(2).element(this.shop.upserts() ? 0 : 1).asString().startsWith("INSERT");
+			inTransaction(TransactionDefinition.PROPAGATION_NESTED, TransactionDefinition.ISOLATION_DEFAULT,
+					(nested) -> this.guard.check(KEY, 2));
 		});
-		assertThat(shop.fencingToken(KEY)).isEqualTo(2);
+		assertThat(fencingToken(KEY)).isEqualTo(2);
 	}
 
-	@ParameterizedTest
-	@MethodSource("postgres")
-	void rowIsMadeInABranchOfXaWhichRefusesSavepoints(Shop shop) throws Exception {
+	@Test
+	void rowIsMadeInABranchOfXaWhichRefusesSavepoints() throws Exception {
+		assumeThat(this.shop.database().platform()).isEqualTo("postgresql");
 		PGXADataSource distributed = new PGXADataSource();
-		distributed.setUrl(shop.url);
+		distributed.setUrl(this.shop.database().url());
 		distributed.setUser("postgres");
 		XAConnection branch = distributed.getXAConnection();
 		Xid xid = new BranchId(new byte[] { 1 }, new byte[] { 2 });
@@ -379,51 +343,48 @@ class JdbcFencingGuardTests {
 		finally {
 			branch.close();
 		}
-		assertThat(shop.fencingToken(KEY)).isEqualTo(3);
+		assertThat(fencingToken(KEY)).isEqualTo(3);
 	}
 
-	@ParameterizedTest
-	@MethodSource("shops")
-	void resourcesThatDifferInAnythingHaveRowsOfTheirOwn(Shop shop) {
+	@Test
+	void resourcesThatDifferInAnythingHaveRowsOfTheirOwn() {
 		String longName = "x".repeat(400);
 		List<String> resources = List.of("a", "A", "a ", "ä", "a\u0308", "a\0", "ﬁ", "fi", longName, longName + "x",
 				"x".repeat(255), "\uD83D\uDE00".repeat(200), "\uD83D");
-		shop.inTransaction((status) -> {
+		inTransaction((status) -> {
 			for (int i = 0; i < resources.size(); i++) {
-				shop.guard.check(resources.get(i), 100 - i);
+				this.guard.check(resources.get(i), 100 - i);
 			}
 		});
-		assertThat(shop.jdbc.queryForList("SELECT resource FROM lock_fence", String.class)).hasSize(resources.size());
+		assertThat(this.jdbc.queryForList("SELECT resource FROM lock_fence", String.class)).hasSize(resources.size());
 	}
 
-	@ParameterizedTest
-	@MethodSource("shops")
-	void transactionAwareProxyIsTheSameDataSource(Shop shop) {
-		FencingGuard guard = new JdbcFencingGuard(new TransactionAwareDataSourceProxy(shop.dataSource));
-		shop.inTransaction((status) -> guard.check(KEY, 9));
-		assertThat(shop.fencingToken(KEY)).isEqualTo(9);
+	@Test
+	void transactionAwareProxyIsTheSameDataSource() {
+		FencingGuard guard = new JdbcFencingGuard(new TransactionAwareDataSourceProxy(this.dataSource));
+		inTransaction((status) -> guard.check(KEY, 9));
+		assertThat(fencingToken(KEY)).isEqualTo(9);
 	}
 
-	@ParameterizedTest
-	@MethodSource("shops")
-	void missingTableIsNamedTogetherWithTheScriptThatMakesIt(Shop shop) {
-		FencingGuard guard = new JdbcFencingGuard(shop.dataSource, "no_such_table");
+	@Test
+	void missingTableIsNamedTogetherWithTheScriptThatMakesIt() {
+		FencingGuard guard = new JdbcFencingGuard(this.dataSource, "no_such_table");
 		assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class)
-			.isThrownBy(() -> shop.inTransaction((status) -> guard.check(KEY, 1)))
-			.withMessageContainingAll("'no_such_table'", "io/github/lockspring/fencing/lock-fence-" + shop.script,
-					"initialize-schema", "not apply to a guard that is defined as a bean");
+			.isThrownBy(() -> inTransaction((status) -> guard.check(KEY, 1)))
+			.withMessageContainingAll("'no_such_table'",
+					"io/github/lockspring/fencing/lock-fence-" + this.shop.script(), "initialize-schema",
+					"not apply to a guard that is defined as a bean");
 	}
 
-	@ParameterizedTest
-	@MethodSource("shops")
-	void tableMayBeInASchemaOfItsOwn(Shop shop) {
-		shop.jdbc.execute("CREATE SCHEMA IF NOT EXISTS locks");
-		shop.jdbc.execute("CREATE TABLE IF NOT EXISTS locks.fences (resource VARCHAR(255) PRIMARY KEY,"
+	@Test
+	void tableMayBeInASchemaOfItsOwn() {
+		this.jdbc.execute("CREATE SCHEMA IF NOT EXISTS locks");
+		this.jdbc.execute("CREATE TABLE IF NOT EXISTS locks.fences (resource VARCHAR(255) PRIMARY KEY,"
 				+ " fencing_token BIGINT, uses BIGINT, updated_at TIMESTAMP)");
-		FencingGuard guard = new JdbcFencingGuard(shop.dataSource, "locks.fences");
-		shop.inTransaction((status) -> guard.check(KEY, 4));
-		assertThat(shop.jdbc.queryForObject("SELECT fencing_token FROM locks.fences", Long.class)).isEqualTo(4);
-		shop.jdbc.execute("DROP TABLE locks.fences");
+		FencingGuard guard = new JdbcFencingGuard(this.dataSource, "locks.fences");
+		inTransaction((status) -> guard.check(KEY, 4));
+		assertThat(this.jdbc.queryForObject("SELECT fencing_token FROM locks.fences", Long.class)).isEqualTo(4);
+		this.jdbc.execute("DROP TABLE locks.fences");
 	}
 
 	@ParameterizedTest
@@ -442,8 +403,8 @@ class JdbcFencingGuardTests {
 		assertThatIllegalArgumentException().isThrownBy(() -> guard.check(KEY, -1));
 	}
 
-	private static void awaitInserts(Shop shop, int count) {
-		await().until(() -> shop.statements.stream()
+	private void awaitInserts(int count) {
+		await().until(() -> this.statements.stream()
 			.filter((sql) -> sql.startsWith("INSERT INTO lock_fence"))
 			.count() == count);
 	}
@@ -478,95 +439,58 @@ class JdbcFencingGuardTests {
 
 	}
 
+	private void work(String resource, long token) {
+		inTransaction((status) -> {
+			this.guard.check(resource, token);
+			write(token);
+		});
+	}
+
+	private void write(long token) {
+		this.jdbc.update("INSERT INTO written (token) VALUES (?)", token);
+	}
+
+	private List<Long> written() {
+		return this.jdbc.queryForList("SELECT token FROM written ORDER BY token", Long.class);
+	}
+
+	private long fencingToken(String resource) {
+		Long fencingToken = this.jdbc.queryForObject("SELECT fencing_token FROM lock_fence WHERE resource = ?",
+				Long.class, resource);
+		return (fencingToken != null) ? fencingToken : 0;
+	}
+
+	private void inTransaction(Consumer<TransactionStatus> work) {
+		inTransaction(TransactionDefinition.ISOLATION_DEFAULT, work);
+	}
+
+	private void inNew(Consumer<TransactionStatus> work) {
+		inTransaction(TransactionDefinition.PROPAGATION_REQUIRES_NEW, TransactionDefinition.ISOLATION_DEFAULT, work);
+	}
+
+	private void inTransaction(int isolation, Consumer<TransactionStatus> work) {
+		inTransaction(TransactionDefinition.PROPAGATION_REQUIRED, isolation, work);
+	}
+
+	private void inTransaction(int propagation, int isolation, Consumer<TransactionStatus> work) {
+		TransactionTemplate template = new TransactionTemplate(this.transactions);
+		template.setPropagationBehavior(propagation);
+		template.setIsolationLevel(isolation);
+		template.executeWithoutResult(work);
+	}
+
 	/**
-	 * A database with a table to write to.
+	 * A database, and the name that it is given for what it is.
 	 */
-	static final class Shop {
+	record Shop(String name, Database database, @Nullable String product) {
 
-		private final String name;
-
-		final String platform;
-
-		final RecordingDataSource dataSource;
-
-		final List<String> statements;
-
-		final JdbcTemplate jdbc;
-
-		final PlatformTransactionManager transactions;
-
-		final FencingGuard guard;
-
-		final boolean upserts;
+		boolean upserts() {
+			return this.name.contains("aria");
+		}
 
 		/** What the script that makes the table is called. */
-		final String script;
-
-		final String url;
-
-		/** Begin of the statement that is enough once the row is there. */
-		final String raise;
-
-		Shop(String name, Database database, @Nullable String product) {
-			this.name = name;
-			this.platform = database.platform();
-			this.dataSource = new RecordingDataSource(database.dataSource(), product);
-			this.statements = this.dataSource.statements();
-			this.jdbc = new JdbcTemplate(this.dataSource);
-			this.transactions = new JdbcTransactionManager(this.dataSource);
-			this.guard = new JdbcFencingGuard(this.dataSource);
-			this.upserts = name.contains("aria");
-			this.script = this.upserts ? "mariadb.sql" : name.contains("Oracle") ? "*.sql as a model" : name + ".sql";
-			this.url = database.url();
-			this.raise = (this.upserts ? "INSERT INTO " : "UPDATE ") + "lock_fence";
-			this.jdbc.execute("CREATE TABLE IF NOT EXISTS written (token BIGINT)");
-		}
-
-		void clear() {
-			this.jdbc.update("DELETE FROM lock_fence");
-			this.jdbc.update("DELETE FROM written");
-			this.statements.clear();
-		}
-
-		void work(String resource, long token) {
-			inTransaction((status) -> {
-				this.guard.check(resource, token);
-				write(token);
-			});
-		}
-
-		void write(long token) {
-			this.jdbc.update(WRITE, token);
-		}
-
-		List<Long> written() {
-			return this.jdbc.queryForList("SELECT token FROM written ORDER BY token", Long.class);
-		}
-
-		long fencingToken(String resource) {
-			Long fencingToken = this.jdbc.queryForObject("SELECT fencing_token FROM lock_fence WHERE resource = ?",
-					Long.class, resource);
-			return (fencingToken != null) ? fencingToken : 0;
-		}
-
-		void inTransaction(Consumer<TransactionStatus> work) {
-			inTransaction(TransactionDefinition.ISOLATION_DEFAULT, work);
-		}
-
-		void inNew(Consumer<TransactionStatus> work) {
-			inTransaction(TransactionDefinition.PROPAGATION_REQUIRES_NEW, TransactionDefinition.ISOLATION_DEFAULT,
-					work);
-		}
-
-		void inTransaction(int isolation, Consumer<TransactionStatus> work) {
-			inTransaction(TransactionDefinition.PROPAGATION_REQUIRED, isolation, work);
-		}
-
-		void inTransaction(int propagation, int isolation, Consumer<TransactionStatus> work) {
-			TransactionTemplate template = new TransactionTemplate(this.transactions);
-			template.setPropagationBehavior(propagation);
-			template.setIsolationLevel(isolation);
-			template.executeWithoutResult(work);
+		String script() {
+			return upserts() ? "mariadb.sql" : this.name.contains("Oracle") ? "*.sql as a model" : this.name + ".sql";
 		}
 
 		@Override

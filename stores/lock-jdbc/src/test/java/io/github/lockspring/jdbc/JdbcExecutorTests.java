@@ -6,7 +6,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 
@@ -193,14 +192,6 @@ class JdbcExecutorTests {
 		executor.execute((call) -> call.update(NamedStatement.parse(sql), Map.of()), PATIENT);
 	}
 
-	@Test
-	void threadThatIsInterruptedGetsItsResultAndStaysInterrupted() {
-		JdbcExecutor executor = executor(pool(Databases.postgres(), 1));
-		Thread.currentThread().interrupt();
-		assertThat(executor.<Integer>execute((call) -> number(call, 5), PATIENT)).isEqualTo(5);
-		assertThat(Thread.interrupted()).isTrue();
-	}
-
 	/** For a turn of its own, and for a connection of the pool. */
 	@Test
 	@Tag("interrupts")
@@ -208,43 +199,24 @@ class JdbcExecutorTests {
 	void interruptDuringAWaitEndsNoRequest() throws Exception {
 		HikariDataSource pool = pool(Databases.h2(), 1);
 		JdbcExecutor executor = executor(pool);
-		CountDownLatch taken = new CountDownLatch(1);
-		CountDownLatch end = new CountDownLatch(1);
-		FutureTask<Integer> first = new FutureTask<>(() -> executor.execute((call) -> {
-			taken.countDown();
-			awaitEnd(end);
-			return number(call, 1);
-		}, PATIENT));
-		new Thread(first).start();
-		taken.await();
-		List<FutureTask<Boolean>> waiting = List.of(waiting(executor), waiting(executor(pool)));
-		for (FutureTask<Boolean> each : waiting) {
-			Thread thread = new Thread(each);
-			thread.start();
-			await().until(() -> thread.getState() == Thread.State.TIMED_WAITING);
-			thread.interrupt();
-			// it waits again
-			await().until(() -> thread.getState() == Thread.State.TIMED_WAITING);
-			assertThat(each.isDone()).isFalse();
-		}
-		end.countDown();
-		assertThat(first.get()).isEqualTo(1);
+		List<FutureTask<Boolean>> waiting = new ArrayList<>();
+		executor.execute((call) -> {
+			for (JdbcExecutor each : List.of(executor, executor(pool))) {
+				FutureTask<Boolean> task = new FutureTask<>(
+						() -> each.<Integer>execute((next) -> number(next, 2), PATIENT) == 2 && Thread.interrupted());
+				waiting.add(task);
+				Thread thread = new Thread(task);
+				thread.start();
+				await().until(() -> thread.getState() == Thread.State.TIMED_WAITING);
+				thread.interrupt();
+				// it waits again
+				await().until(() -> thread.getState() == Thread.State.TIMED_WAITING);
+				assertThat(task.isDone()).isFalse();
+			}
+			return true;
+		}, PATIENT);
 		for (FutureTask<Boolean> each : waiting) {
 			assertThat(each.get()).as("has its result, and is interrupted").isTrue();
-		}
-	}
-
-	private static FutureTask<Boolean> waiting(JdbcExecutor executor) {
-		return new FutureTask<>(
-				() -> executor.<Integer>execute((call) -> number(call, 2), PATIENT) == 2 && Thread.interrupted());
-	}
-
-	private static void awaitEnd(CountDownLatch latch) throws SQLException {
-		try {
-			latch.await();
-		}
-		catch (InterruptedException ex) {
-			throw new SQLException(ex);
 		}
 	}
 

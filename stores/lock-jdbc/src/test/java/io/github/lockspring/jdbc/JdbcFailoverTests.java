@@ -148,10 +148,9 @@ class JdbcFailoverTests {
 		await().atMost(PATIENT).until(() -> !held.isHeld());
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(held::close);
 		await().atMost(PATIENT)
-			.untilAsserted(() -> assertThat(instance.events()).filteredOn(LockEvent.Lost.class::isInstance)
-				.singleElement()
-				.satisfies((event) -> assertThat(((LockEvent.Lost) event).cause())
-					.isEqualTo(LockEvent.Lost.Cause.NOT_OWNER)));
+			.untilAsserted(
+					() -> assertThat(instance.instance().events(LockEvent.Lost.class)).extracting(LockEvent.Lost::cause)
+						.containsExactly(LockEvent.Lost.Cause.NOT_OWNER));
 	}
 
 	/** In the copy, an earlier holder has not released the lock, and has it for 2 s. */

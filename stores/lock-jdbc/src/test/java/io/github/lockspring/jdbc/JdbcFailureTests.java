@@ -27,6 +27,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -40,6 +43,8 @@ import static org.awaitility.Awaitility.await;
 class JdbcFailureTests extends AbstractServerFailureTests {
 
 	private static PostgresServer server;
+
+	private final JdbcTemplate admin = new JdbcTemplate(server.database().dataSource());
 
 	private final LockRequest request = LockRequest.of(this.key).waitTime(PATIENT);
 
@@ -195,11 +200,7 @@ class JdbcFailureTests extends AbstractServerFailureTests {
 	@Tag("jdbc-missing-rights")
 	@Tag("rights-jdbc")
 	void f30MissingRightsAreNamedAtOnceAndForAllWaiters() {
-		JdbcTemplate admin = new JdbcTemplate(server.database().dataSource());
-		admin.execute("CREATE ROLE reader LOGIN PASSWORD 'secret'");
-		admin.execute("GRANT SELECT ON lock_lease, lock_lease_waiter TO reader");
-		Database database = server.database();
-		JdbcInstance restricted = JdbcInstance.on(new Database("postgresql", database.url(), "reader", "secret"));
+		JdbcInstance restricted = JdbcInstance.on(withRights("reader", "SELECT"));
 		this.instances.add(restricted);
 		long start = System.nanoTime();
 		assertThatExceptionOfType(LockUnavailableException.class)
@@ -211,23 +212,29 @@ class JdbcFailureTests extends AbstractServerFailureTests {
 	}
 
 	@Test
-	@Tag("jdbc-missing-rights")
-	void missingTableOfWaitersIsNamedByTheFirstThatWaits() {
-		JdbcInstance instance = instance();
-		HeldLock held = instance.locks().acquire(this.request);
-		JdbcTemplate admin = new JdbcTemplate(server.database().dataSource());
-		admin.execute("ALTER TABLE lock_lease_waiter RENAME TO hidden");
-		try {
-			JdbcInstance other = instance();
-			assertThatExceptionOfType(LockUnavailableException.class)
-				.isThrownBy(() -> other.locks().acquire(this.request))
-				.withStackTraceContaining("lock_lease_waiter")
-				.withStackTraceContaining("Create both in a migration");
+	@ExtendWith(OutputCaptureExtension.class)
+	@Tag("jdbc-purge-without-rights")
+	void missingRightToPurgeIsLoggedOnceWithItsRemedy(CapturedOutput output) {
+		Database restricted = withRights("keeper", "SELECT, INSERT, UPDATE");
+		this.admin.execute("INSERT INTO lock_lease VALUES ('lock:old', '-', 1, 0, 0)");
+		try (JdbcExecutor requests = new JdbcExecutor(restricted.dataSource(), "lock_lease", "", 1);
+				LockTablePurge purge = LockTablePurge.start(requests, "lock_lease", "lock:", Duration.ofDays(7),
+						(call) -> Dialect.POSTGRESQL)) {
+			purge.run();
+			purge.run();
+			this.admin.execute("GRANT DELETE ON lock_lease, lock_lease_waiter TO keeper");
+			purge.run();
 		}
-		finally {
-			admin.execute("ALTER TABLE hidden RENAME TO lock_lease_waiter");
-		}
-		held.close();
+		assertThat(output).containsOnlyOnce("Cannot delete old rows of the table 'lock_lease'")
+			.contains("permission denied", "distributed-lock.jdbc.purge-after", "needs the right to DELETE");
+		assertThat(this.admin.queryForList("SELECT lock_key FROM lock_lease", String.class)).doesNotContain("lock:old");
+	}
+
+	/** Connects as a user with few rights. */
+	private Database withRights(String user, String rights) {
+		this.admin.execute("CREATE ROLE " + user + " LOGIN PASSWORD 'secret'");
+		this.admin.execute("GRANT " + rights + " ON lock_lease, lock_lease_waiter TO " + user);
+		return new Database("postgresql", server.database().url(), user, "secret");
 	}
 
 }

@@ -1,56 +1,37 @@
 package io.github.lockspring.jdbc;
 
 import java.time.Duration;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 
 import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.lockspring.HeldLock;
-import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.internal.KeyedLock;
-import io.github.lockspring.internal.engine.EngineSettings;
-import io.github.lockspring.internal.engine.LockEngine;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.testsupport.jdbc.Databases.Database;
+import io.github.lockspring.testsupport.store.Instance;
 
 import static org.awaitility.Awaitility.await;
 
 /**
  * One instance of an application: a pool, a store, an engine.
  */
-final class JdbcInstance implements AutoCloseable {
-
-	private final HikariDataSource pool;
-
-	private final LockStore store;
-
-	private final LockEngine engine;
-
-	private final Queue<LockEvent> events = new ConcurrentLinkedQueue<>();
-
-	private JdbcInstance(HikariDataSource pool, DataSource source) {
-		this.pool = pool;
-		this.store = JdbcLockStore.builder(source).build();
-		EngineSettings defaults = EngineSettings.defaults();
-		// long leases are renewed soon
-		this.engine = new LockEngine(
-				this.store, new EngineSettings(defaults.ttl(), defaults.waitTime(), defaults.maxHold(),
-						defaults.commandTimeout(), defaults.shutdownTimeout(), defaults.asyncRelease()),
-				this.events::add);
-		this.engine.start();
-	}
+record JdbcInstance(HikariDataSource pool, LockStore store, Instance instance) implements AutoCloseable {
 
 	static JdbcInstance on(Database database) {
 		HikariDataSource pool = pool(database);
-		return new JdbcInstance(pool, pool);
+		return on(pool, pool);
 	}
 
 	static JdbcInstance on(Database database, DataSource source) {
-		return new JdbcInstance(pool(database), source);
+		return on(pool(database), source);
+	}
+
+	private static JdbcInstance on(HikariDataSource pool, DataSource source) {
+		LockStore store = JdbcLockStore.builder(source).build();
+		return new JdbcInstance(pool, store, Instance.over(store).start());
 	}
 
 	/** Creates a pool as the application's auto-configuration does. */
@@ -78,25 +59,12 @@ final class JdbcInstance implements AutoCloseable {
 	}
 
 	LockTemplate locks() {
-		return this.engine.template();
-	}
-
-	LockStore store() {
-		return this.store;
-	}
-
-	HikariDataSource pool() {
-		return this.pool;
-	}
-
-	Queue<LockEvent> events() {
-		return this.events;
+		return this.instance.locks();
 	}
 
 	@Override
 	public void close() {
-		this.engine.close();
-		this.store.close();
+		this.instance.close();
 		this.pool.close();
 	}
 

@@ -3,60 +3,30 @@ package io.github.lockspring.jdbc;
 import io.github.lockspring.jdbc.JdbcLockStoreContractTests.Server;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.testsupport.store.AbstractLockTemplateTests;
-import org.junit.jupiter.api.Nested;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * The contract of locks, on each database.
  */
-class JdbcLockTemplateTests {
+@ParameterizedClass
+@MethodSource("io.github.lockspring.jdbc.JdbcLockStoreContractTests#servers")
+class JdbcLockTemplateTests extends AbstractLockTemplateTests {
 
-	@Nested
-	class OnH2 extends Contract {
+	private final Server server;
 
-		OnH2() {
-			super(JdbcLockStoreContractTests.H2.get());
-		}
-
+	JdbcLockTemplateTests(Server server) {
+		this.server = server;
 	}
 
-	@Nested
-	class OnPostgres extends Contract {
-
-		OnPostgres() {
-			super(JdbcLockStoreContractTests.POSTGRES.get());
-		}
-
+	@Override
+	protected LockStore createStore() {
+		return JdbcLockStore.builder(this.server.pool()).build();
 	}
 
-	@Nested
-	@EnabledIfSystemProperty(named = "lockspring.mariadb", matches = ".+")
-	class OnMariaDb extends Contract {
-
-		OnMariaDb() {
-			super(JdbcLockStoreContractTests.MARIA_DB.get());
-		}
-
-	}
-
-	abstract static class Contract extends AbstractLockTemplateTests {
-
-		private final Server server;
-
-		Contract(Server server) {
-			this.server = server;
-		}
-
-		@Override
-		protected LockStore createStore() {
-			return JdbcLockStore.builder(this.server.pool()).build();
-		}
-
-		@Override
-		protected int leftovers() {
-			return this.server.leftovers(this.key);
-		}
-
+	@Override
+	protected int leftovers() {
+		return this.server.leftovers(this.key);
 	}
 
 }

@@ -1,19 +1,17 @@
 package io.github.lockspring.jdbc;
 
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -21,9 +19,10 @@ import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
 import com.zaxxer.hikari.HikariPoolMXBean;
+import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.store.Inbox;
-import io.github.lockspring.store.InboxListener;
 import io.github.lockspring.store.LockStore.AcquireRequest;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.OwnerToken;
@@ -31,6 +30,8 @@ import io.github.lockspring.testsupport.jdbc.Databases.Database;
 import io.github.lockspring.testsupport.jdbc.Databases;
 import io.github.lockspring.testsupport.network.TcpProxy;
 import io.github.lockspring.testsupport.store.JoinedStore;
+import io.github.lockspring.testsupport.store.RecordingListener;
+import io.github.lockspring.testsupport.store.RecordingListener.Wanted;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -39,6 +40,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 import org.springframework.test.util.ReflectionTestUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -59,7 +61,7 @@ class PostgresListenerTests {
 
 	private static final String INSTANCE = "listener-tests-instanc";
 
-	private final Database database = Databases.postgres();
+	private final Database database = Databases.postgres().withLocks();
 
 	private final HikariDataSource pool = JdbcInstance.pool(this.database);
 
@@ -159,11 +161,16 @@ class PostgresListenerTests {
 		assertThat(output).doesNotContain("marked as broken");
 	}
 
-	/** As behind a pooler, which loses notifications. */
-	@Test
-	void instanceWithoutNotificationsStopsToTryWhenNobodyWaits() throws InterruptedException {
+	/** As behind a pooler. */
+	private void loseNotifications() {
 		this.requests.close();
 		this.requests = requests(Databases.postgres().dataSource());
+	}
+
+	@Test
+	void instanceWithoutNotificationsStopsToTryWhenNobodyWaits() throws InterruptedException {
+		this.pool.setMaximumPoolSize(1);
+		loseNotifications();
 		this.inbox = inbox(this.pool, BRIEF, Integer.MAX_VALUE);
 		this.inbox.open();
 		await().until(this.open::isEmpty);
@@ -176,65 +183,25 @@ class PostgresListenerTests {
 		}
 		await().until(this.open::isEmpty);
 		await().until(() -> listening() == 0);
-	}
-
-	@Test
-	void instanceWithoutAConnectionStopsToTryWhenNobodyWaits() {
-		this.inbox = inbox(this.pool, BRIEF, 0);
-		this.inbox.open();
-		assertThat(this.open).isNotEmpty();
-		await().until(this.open::isEmpty);
-	}
-
-	@Test
-	void connectionThatWasNotConfirmedListensNoMoreWhenItIsGivenBack() {
-		this.pool.setMaximumPoolSize(1);
-		this.requests.close();
-		this.requests = requests(Databases.postgres().dataSource());
-		this.inbox = inbox(this.pool, LONG, 1);
-		this.inbox.open();
-		await().until(() -> listening() == 1);
-		await().until(() -> listening() == 0);
 		assertThat(channelsOfThePool()).isEmpty();
 	}
 
+	/** It goes back to its pool, and listening on it cannot be ended. */
 	@Test
 	void connectionThatMayStillListenIsClosed() throws SQLException {
 		try (Connection target = this.database.dataSource().getConnection()) {
-			CountDownLatch given = new CountDownLatch(1);
-			DataSource source = new DelegatingDataSource(this.pool) {
-				@Override
-				public Connection getConnection() {
-					return pooled(target, given);
-				}
-			};
-			this.inbox = inbox(source, BRIEF, 1);
+			AtomicBoolean listens = new AtomicBoolean();
+			this.inbox = inbox(new InterceptedDataSource(new SingleConnectionDataSource(target, true),
+					(sql, method, arguments, call) -> {
+						if (method.getName().equals("unwrap") && listens.getAndSet(true)) {
+							throw new SQLException("refused by this test");
+						}
+						return call.proceed();
+					}), BRIEF, 1);
 			this.inbox.open();
 			await().until(this.inbox::isConfirmed);
-			await().until(() -> given.getCount() == 0);
-			assertThat(target.isClosed()).isTrue();
+			await().until(target::isClosed);
 		}
-	}
-
-	/** A connection that goes back to a pool, and on which listening cannot be ended. */
-	private static Connection pooled(Connection target, CountDownLatch given) {
-		AtomicBoolean listens = new AtomicBoolean();
-		return (Connection) Proxy.newProxyInstance(Connection.class.getClassLoader(),
-				new Class<?>[] { Connection.class }, (proxy, method, arguments) -> {
-					if (method.getName().equals("unwrap") && listens.getAndSet(true)) {
-						throw new SQLException("refused by this test");
-					}
-					if (method.getName().equals("close")) {
-						given.countDown();
-						return null;
-					}
-					try {
-						return method.invoke(target, arguments);
-					}
-					catch (InvocationTargetException ex) {
-						throw ex.getTargetException();
-					}
-				});
 	}
 
 	/** The first message to itself is lost, and the next one takes a while. */
@@ -249,7 +216,7 @@ class PostgresListenerTests {
 				if (probes.getAndIncrement() == 0) {
 					return elsewhere.getConnection();
 				}
-				sleep(700);
+				LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(700));
 				return super.getConnection();
 			}
 		});
@@ -277,19 +244,30 @@ class PostgresListenerTests {
 		}
 	}
 
-	private static void sleep(long millis) {
-		try {
-			TimeUnit.MILLISECONDS.sleep(millis);
+	@Test
+	void idleInstanceListensToNothing() throws Exception {
+		LockRequest request = LockRequest.of("order 1").waitTime(LONG);
+		try (JdbcInstance instance = JdbcInstance.on(this.database);
+				JdbcInstance other = JdbcInstance.on(this.database)) {
+			instance.locks().acquire(request).close();
+			assertThat(listeners()).as("no other caller has waited").isZero();
+			HeldLock held = instance.locks().acquire(request);
+			CompletableFuture<Void> waits = CompletableFuture.runAsync(() -> other.locks().acquire(request).close());
+			await().until(() -> listeners() > 0);
+			held.close();
+			waits.get(1, TimeUnit.MINUTES);
 		}
-		catch (InterruptedException ex) {
-			throw new IllegalStateException(ex);
-		}
+	}
+
+	private long listeners() {
+		return new JdbcTemplate(this.database.dataSource()).queryForObject(
+				"SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'",
+				Long.class);
 	}
 
 	/** Its row has a hash in the place of the key. */
 	@Test
 	void ownerOfALongKeyIsToldThatOthersWait() {
-		this.database.withLocks();
 		String key = "k".repeat(300);
 		try (LockStore store = JdbcLockStore.builder(this.pool).build()) {
 			OwnerToken owner = new OwnerToken(INSTANCE, 1, 1000);
@@ -299,21 +277,7 @@ class PostgresListenerTests {
 			acquire(store, key, owner);
 			acquire(store, key, new OwnerToken("another-instance-00000", 1, 1000));
 			await().until(() -> !this.listener.wanted.isEmpty());
-			assertThat(this.listener.wanted).containsExactly(key);
-		}
-	}
-
-	@Test
-	void longKeysAreForgottenWithTheirTokens() {
-		this.database.withLocks();
-		try (LockStore store = JdbcLockStore.builder(this.pool).build()) {
-			for (int i = 0; i < 20; i++) {
-				acquire(store, "k".repeat(300) + i, new OwnerToken(INSTANCE, i, 1000));
-			}
-			await().until(() -> {
-				System.gc();
-				return ((Map<?, ?>) ReflectionTestUtils.getField(store, "hashedKeys")).isEmpty();
-			});
+			assertThat(this.listener.wanted).containsExactly(new Wanted(key, owner));
 		}
 	}
 
@@ -330,29 +294,6 @@ class PostgresListenerTests {
 
 	private static void acquire(LockStore store, String key, OwnerToken token) {
 		new JoinedStore(store).acquire(new AcquireRequest(key, token, LONG, true), TIMEOUT);
-	}
-
-	private static final class RecordingListener implements InboxListener {
-
-		private final List<String> wanted = new CopyOnWriteArrayList<>();
-
-		private final AtomicInteger opened = new AtomicInteger();
-
-		@Override
-		public void granted(String key, OwnerToken token, long fencingToken, boolean othersWait) {
-			// no test waits for it
-		}
-
-		@Override
-		public void wanted(String key, OwnerToken token) {
-			this.wanted.add(key);
-		}
-
-		@Override
-		public void opened() {
-			this.opened.incrementAndGet();
-		}
-
 	}
 
 }

@@ -1,9 +1,5 @@
 package io.github.lockspring.jdbc;
 
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
-import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -23,7 +19,6 @@ import io.github.lockspring.testsupport.store.JoinedStore;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -98,58 +93,28 @@ class RepeatedRequestTests {
 	}
 
 	/** A source that does something before each statement of this kind. */
-	private DataSource before(String sql, Runnable action) {
-		return new DelegatingDataSource(this.database.dataSource()) {
-			@Override
-			public Connection getConnection() throws SQLException {
-				Connection target = super.getConnection();
-				return (Connection) Proxy.newProxyInstance(Connection.class.getClassLoader(),
-						new Class<?>[] { Connection.class }, (proxy, method, arguments) -> {
-							if (method.getName().equals("prepareStatement") && ((String) arguments[0]).contains(sql)) {
-								action.run();
-							}
-							try {
-								return method.invoke(target, arguments);
-							}
-							catch (InvocationTargetException ex) {
-								throw ex.getTargetException();
-							}
-						});
+	private DataSource before(String words, Runnable action) {
+		return new InterceptedDataSource(this.database.dataSource(), (sql, method, arguments, call) -> {
+			if (method.getName().equals("prepareStatement") && ((String) arguments[0]).contains(words)) {
+				action.run();
 			}
-		};
+			return call.proceed();
+		});
+	}
+
+	/** A source whose first statement of this kind is refused, as after a deadlock. */
+	private DataSource conflictAt(String words) {
+		return new InterceptedDataSource(this.database.dataSource(), (sql, method, arguments, call) -> {
+			if (method.getName().startsWith("execute") && sql.startsWith(words) && this.conflicts.compareAndSet(0, 1)) {
+				throw new SQLException("Deadlock detected", "40001");
+			}
+			return call.proceed();
+		});
 	}
 
 	private static Object acquire(LockStore store, OwnerToken token) {
 		return new JoinedStore(store).acquire(new AcquireRequest("order 1", token, Duration.ofMinutes(1), true),
 				TIMEOUT);
-	}
-
-	/** A source whose first statement of this kind is refused, as after a deadlock. */
-	private DataSource conflictAt(String sql) {
-		return new DelegatingDataSource(this.database.dataSource()) {
-			@Override
-			public Connection getConnection() throws SQLException {
-				return proxy(Connection.class, super.getConnection(), sql);
-			}
-		};
-	}
-
-	private <T> T proxy(Class<T> type, T target, String refused) {
-		return type
-			.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type }, (proxy, method, arguments) -> {
-				boolean prepares = method.getName().equals("prepareStatement");
-				if (method.getName().startsWith("execute") && refused.isEmpty() && this.conflicts.compareAndSet(0, 1)) {
-					throw new SQLException("Deadlock detected", "40001");
-				}
-				try {
-					Object result = method.invoke(target, arguments);
-					return (prepares && ((String) arguments[0]).startsWith(refused))
-							? proxy(PreparedStatement.class, (PreparedStatement) result, "") : result;
-				}
-				catch (InvocationTargetException ex) {
-					throw ex.getTargetException();
-				}
-			}));
 	}
 
 }

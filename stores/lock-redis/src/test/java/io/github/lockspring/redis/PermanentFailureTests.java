@@ -3,16 +3,15 @@ package io.github.lockspring.redis;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
-import java.net.Socket;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
+import com.sun.net.httpserver.HttpServer;
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import io.github.lockspring.LockRequest;
@@ -70,7 +69,8 @@ class PermanentFailureTests {
 
 	private static final RedisServer closed = RedisServer.start("--requirepass", PASSWORD);
 
-	private static final HttpServer http = new HttpServer(0);
+	private static final int http = http(0, () -> {
+	}).getAddress().getPort();
 
 	@Parameter
 	Driver driver;
@@ -80,6 +80,7 @@ class PermanentFailureTests {
 		String user = "Check the user and the password: spring.data.redis.username and password, or with Redlock";
 		RedisStandaloneConfiguration database = at(open, null, null);
 		database.setDatabase(77);
+		String address = "127.0.0.1:" + http;
 		String noRedis = ": its reply is not Redis protocol (";
 		return Stream.of(
 				arguments(at(closed, null, null), "Redis at " + closed.address() + " (database 0, no password): ",
@@ -92,11 +93,11 @@ class PermanentFailureTests {
 						"Choose a database that the server has"),
 				arguments(new RedisStandaloneConfiguration("redis.invalid", 6379),
 						"Redis at redis.invalid:6379 (database 0, no password): unknown host (", "Check the address"),
-				arguments(new RedisStandaloneConfiguration("127.0.0.1", http.port()),
-						"Redis at " + http.address() + " (database 0, no password)" + noRedis,
+				arguments(new RedisStandaloneConfiguration("127.0.0.1", http),
+						"Redis at " + address + " (database 0, no password)" + noRedis,
 						"Check the address, and whether the server expects TLS"),
-				arguments(new RedisClusterConfiguration(List.of(http.address())),
-						"Redis Cluster at " + http.address() + " (no password)" + noRedis, "Check the address"),
+				arguments(new RedisClusterConfiguration(List.of(address)),
+						"Redis Cluster at " + address + " (no password)" + noRedis, "Check the address"),
 				arguments(new RedisClusterConfiguration(List.of(open.address())),
 						"Redis Cluster at " + open.address() + " (no password): ",
 						"configure its host and port instead of cluster nodes"),
@@ -184,10 +185,11 @@ class PermanentFailureTests {
 				LockEngine engine = engine(store)) {
 			acquireAndRelease(engine);
 			server.kill();
-			HttpServer other = new HttpServer(server.port());
+			AtomicInteger requests = new AtomicInteger();
+			HttpServer other = http(server.port(), requests::incrementAndGet);
 			CompletableFuture<Void> waiter = CompletableFuture.runAsync(() -> acquireAndRelease(engine));
-			await().until(() -> other.requests > 0);
-			other.close();
+			await().until(() -> requests.get() > 0);
+			other.stop(0);
 			server.restart();
 			waiter.get(1, TimeUnit.MINUTES);
 		}
@@ -271,57 +273,20 @@ class PermanentFailureTests {
 		return configuration;
 	}
 
-	/**
-	 * Answers every request as web servers answer what is no HTTP.
-	 */
-	private static final class HttpServer {
-
-		private final ServerSocket socket;
-
-		private volatile int requests;
-
-		HttpServer(int port) {
-			try {
-				this.socket = new ServerSocket();
-				this.socket.setReuseAddress(true);
-				this.socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
-			}
-			catch (IOException ex) {
-				throw new IllegalStateException(ex);
-			}
-			Thread thread = new Thread(this::serve, "http");
-			thread.setDaemon(true);
-			thread.start();
+	/** Answers every request as web servers answer what is no HTTP. */
+	private static HttpServer http(int port, Runnable requested) {
+		try {
+			HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 0);
+			server.setExecutor((request) -> {
+				requested.run();
+				request.run();
+			});
+			server.start();
+			return server;
 		}
-
-		private void serve() {
-			while (!this.socket.isClosed()) {
-				try (Socket client = this.socket.accept()) {
-					if (client.getInputStream().read(new byte[1000]) > 0) {
-						this.requests++;
-						client.getOutputStream()
-							.write("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"
-								.getBytes(StandardCharsets.US_ASCII));
-					}
-				}
-				catch (IOException ex) {
-					// the client or this server has been closed
-				}
-			}
+		catch (IOException ex) {
+			throw new IllegalStateException(ex);
 		}
-
-		int port() {
-			return this.socket.getLocalPort();
-		}
-
-		String address() {
-			return "127.0.0.1:" + port();
-		}
-
-		void close() throws IOException {
-			this.socket.close();
-		}
-
 	}
 
 }

@@ -69,6 +69,15 @@ class RedisScriptsTests {
 		assertThat(server.pttl(QUEUE)).isBetween(55_000L, 60_000L);
 	}
 
+	@Test
+	void acquireOfAWaitingTokenLeavesTheQueue() {
+		acquire(ONE, 30_000, 0);
+		acquire(TWO, 30_000, 1);
+		server.command("DEL", LOCK);
+		assertThat(acquire(TWO, 30_000, 1)).startsWith("1");
+		assertThat(server.exists(QUEUE)).isFalse();
+	}
+
 	/** Numbers of the same length are compared as text. */
 	@ParameterizedTest
 	@CsvSource({ "9007199254740990, 9007199254740991", "1000000000000000, ", "999, ",
