@@ -1,21 +1,13 @@
 package io.github.lockspring.redis.redlock;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.List;
 
 import io.github.lockspring.redis.Driver;
-import io.github.lockspring.redis.StoreFixture;
-import io.github.lockspring.store.LockStore.ReleaseRequest;
 import io.github.lockspring.store.LockStore;
-import io.github.lockspring.store.OwnerToken;
-import io.github.lockspring.testsupport.redis.RedisServer;
 import io.github.lockspring.testsupport.redis.RedlockServers;
 import io.github.lockspring.testsupport.store.AbstractLockStoreTests;
 import io.github.lockspring.testsupport.store.RecordingListener;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -28,29 +20,12 @@ import static org.awaitility.Awaitility.await;
  */
 abstract class AbstractRedlockLockStoreTests extends AbstractLockStoreTests {
 
-	private static final RedlockSettings SETTINGS = new RedlockSettings("lock:", Duration.ofSeconds(5),
-			Duration.ofSeconds(5), Duration.ofMillis(1500), 0, Duration.ofMinutes(5), true);
-
-	private static RedlockServers servers;
-
-	@BeforeAll
-	static void start() {
-		servers = RedlockServers.start(5);
-	}
-
-	@AfterAll
-	static void stop() {
-		servers.close();
-	}
+	private static final RedlockServers servers = Nodes.FIVE;
 
 	@BeforeEach
 	void warmUp() {
-		OwnerToken token = StoreFixture.token();
-		await().atMost(Duration.ofMinutes(1))
-			.ignoreExceptions()
-			.until(() -> StoreFixture.isAcquired(this.store, "warm-up", token));
 		// so that the votes of slower nodes, which come after this, are not kept
-		this.joined.release(new ReleaseRequest("warm-up", token), TIMEOUT);
+		Nodes.awaitAll((RedlockLockStore) this.store, servers);
 		servers.heal();
 	}
 
@@ -58,7 +33,7 @@ abstract class AbstractRedlockLockStoreTests extends AbstractLockStoreTests {
 
 	@Override
 	protected LockStore createStore() {
-		return RedlockLockStore.create(driver().redlockNodes(servers.ports()), SETTINGS);
+		return RedlockLockStore.create(driver().redlockNodes(servers.ports()), Nodes.SETTINGS);
 	}
 
 	@Override
@@ -80,20 +55,11 @@ abstract class AbstractRedlockLockStoreTests extends AbstractLockStoreTests {
 	@Override
 	protected int leftovers() {
 		// the minority is told in the background
-		await().pollDelay(Duration.ZERO).untilAsserted(() -> assertThat(left()).isEmpty());
-		return left().size();
-	}
-
-	private static List<String> left() {
-		List<String> left = new ArrayList<>();
-		for (RedisServer server : servers.all()) {
+		await().pollDelay(Duration.ZERO).untilAsserted(() -> assertThat(servers.all()).allSatisfy((server) -> {
 			assertThat(server.keys()).noneMatch((key) -> server.pttl(key) == -1);
-			server.keys()
-				.stream()
-				.filter((key) -> !key.endsWith("}:fence:lock:"))
-				.forEach((key) -> left.add(server.port() + " has " + key + " of " + server.get(key)));
-		}
-		return left;
+			assertThat(server.keys()).allMatch((key) -> key.endsWith("}:fence:lock:"));
+		}));
+		return 0;
 	}
 
 	@Test

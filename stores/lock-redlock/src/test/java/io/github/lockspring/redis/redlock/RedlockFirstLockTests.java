@@ -6,11 +6,9 @@ import java.util.concurrent.TimeUnit;
 
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockRequest;
-import io.github.lockspring.internal.engine.EngineSettings;
-import io.github.lockspring.internal.engine.LockEngine;
-import io.github.lockspring.internal.engine.support.LockEvents;
 import io.github.lockspring.redis.Driver;
 import io.github.lockspring.testsupport.redis.RedlockServers;
+import io.github.lockspring.testsupport.store.Instance;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -38,9 +36,9 @@ class RedlockFirstLockTests {
 			for (int node = 0; node < 3; node++) {
 				servers.proxy(node).hold();
 			}
-			try (RedlockLockStore store = store(driver, servers); LockEngine engine = engine(store)) {
+			try (Instance instance = instance(driver, servers)) {
 				CompletableFuture.delayedExecutor(7, TimeUnit.SECONDS).execute(servers::restore);
-				acquireAndRelease(engine);
+				acquireAndRelease(instance);
 			}
 		}
 	}
@@ -51,28 +49,24 @@ class RedlockFirstLockTests {
 		try (RedlockServers servers = RedlockServers.start(5)) {
 			servers.proxy(0).stall();
 			servers.proxy(3).hold();
-			try (RedlockLockStore store = store(driver, servers); LockEngine engine = engine(store)) {
+			try (Instance instance = instance(driver, servers)) {
 				long start = System.nanoTime();
-				acquireAndRelease(engine);
+				acquireAndRelease(instance);
 				assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(CONNECT_TIMEOUT);
 			}
 		}
 	}
 
-	private static RedlockLockStore store(Driver driver, RedlockServers servers) {
-		return RedlockLockStore.create(driver.redlockNodes(servers.proxyPorts()), new RedlockSettings("lock:",
-				COMMAND_TIMEOUT, CONNECT_TIMEOUT, COMMAND_TIMEOUT.dividedBy(3), 0.01, Duration.ofSeconds(30), true));
+	private static Instance instance(Driver driver, RedlockServers servers) {
+		RedlockSettings settings = new RedlockSettings("lock:", COMMAND_TIMEOUT, CONNECT_TIMEOUT,
+				COMMAND_TIMEOUT.dividedBy(3), 0.01, Duration.ofSeconds(30), true);
+		return Instance.over(RedlockLockStore.create(driver.redlockNodes(servers.proxyPorts()), settings))
+			.commandTimeout(COMMAND_TIMEOUT)
+			.start();
 	}
 
-	private static LockEngine engine(RedlockLockStore store) {
-		EngineSettings d = EngineSettings.defaults();
-		return new LockEngine(store,
-				new EngineSettings(d.ttl(), d.waitTime(), d.maxHold(), COMMAND_TIMEOUT, Duration.ofSeconds(1), false),
-				LockEvents.NOBODY);
-	}
-
-	private static void acquireAndRelease(LockEngine engine) {
-		HeldLock lock = engine.template().acquire(REQUEST);
+	private static void acquireAndRelease(Instance instance) {
+		HeldLock lock = instance.locks().acquire(REQUEST);
 		assertThat(lock.isHeld()).isTrue();
 		lock.close();
 	}

@@ -12,15 +12,13 @@ import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.StoredLock;
 import io.github.lockspring.testsupport.redis.RedisServer;
 import io.github.lockspring.testsupport.redis.RedlockServers;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.awaitility.Awaitility.await;
 
 /**
  * What five nodes, of which some are down or have other votes, say of a lock; see the
@@ -32,35 +30,29 @@ class RedlockInspectorTests {
 
 	private static final String KEY = "k";
 
-	private static RedlockServers servers;
+	private static final RedlockServers servers = Nodes.FIVE;
 
-	private static RedlockLockStore store;
+	private final RedlockLockStore store = RedlockLockStore.create(Driver.LETTUCE.redlockNodes(servers.ports()),
+			Nodes.SETTINGS);
 
 	private final OwnerToken owner = StoreFixture.token();
 
 	private final OwnerToken other = StoreFixture.token();
 
-	@BeforeAll
-	static void start() {
-		servers = RedlockServers.start(5);
-		store = RedlockLockStore.create(Driver.LETTUCE.redlockNodes(servers.ports()),
-				new RedlockSettings("lock:", TIMEOUT, TIMEOUT, TIMEOUT.dividedBy(4), 0, Duration.ofMinutes(5), true));
-		await().atMost(Duration.ofMinutes(1)).ignoreExceptions().until(() -> inspector().find(KEY, TIMEOUT).isEmpty());
-	}
-
-	@AfterAll
-	static void stop() {
-		store.close();
-		servers.close();
-	}
-
 	@BeforeEach
-	void flush() {
+	void connect() {
+		Nodes.awaitAll(this.store, servers);
 		servers.heal();
 	}
 
-	private static LockStoreInspector inspector() {
-		return store.inspector().orElseThrow();
+	@AfterEach
+	void close() {
+		servers.heal();
+		this.store.close();
+	}
+
+	private LockStoreInspector inspector() {
+		return this.store.inspector().orElseThrow();
 	}
 
 	private void vote(OwnerToken token, int attempt, int millis, int... nodes) {

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.function.UnaryOperator;
 
 import io.github.lockspring.redis.Driver;
 import org.junit.jupiter.api.Test;
@@ -20,11 +21,9 @@ class RedlockLockStoreBuilderTests {
 
 	private static final List<RedisConnectionFactory> NODES = Driver.LETTUCE.redlockNodes(1, 2, 3);
 
-	private final RedlockLockStore.Builder builder = RedlockLockStore.builder(NODES);
-
 	@Test
 	void defaultsAreThoseOfTheDocumentation() {
-		try (RedlockLockStore store = this.builder.build()) {
+		try (RedlockLockStore store = RedlockLockStore.builder(NODES).build()) {
 			assertThat(store).extracting("settings")
 				.isEqualTo(new RedlockSettings("lock:", Duration.ofSeconds(1), Duration.ofSeconds(5),
 						Duration.ofMillis(200), 0.01, Duration.ofSeconds(30), false));
@@ -59,17 +58,17 @@ class RedlockLockStoreBuilderTests {
 
 	@Test
 	void valuesOutOfBoundsAreNamed() {
-		assertThatIllegalArgumentException().isThrownBy(this.builder.keyPrefix("a{b}")::build)
-			.withMessageContaining("keyPrefix must not have braces");
-		this.builder.keyPrefix("a:");
-		assertThatIllegalArgumentException().isThrownBy(this.builder.commandTimeout(Duration.ofMillis(4))::build)
-			.withMessageContaining("commandTimeout must be at least 5ms, but is 4ms");
-		this.builder.commandTimeout(Duration.ofSeconds(1));
-		assertThatIllegalArgumentException().isThrownBy(this.builder.connectTimeout(Duration.ZERO)::build)
-			.withMessageContaining("connectTimeout must be at least 1ms, but is 0ms");
-		this.builder.connectTimeout(Duration.ofSeconds(1));
-		assertThatIllegalArgumentException().isThrownBy(this.builder.maxTtl(Duration.ZERO)::build)
-			.withMessageContaining("maxTtl must be at least 1ms, but is 0ms");
+		assertRefused((builder) -> builder.keyPrefix("a{b}"), "keyPrefix must not have braces");
+		assertRefused((builder) -> builder.commandTimeout(Duration.ofMillis(4)),
+				"commandTimeout must be at least 5ms, but is 4ms");
+		assertRefused((builder) -> builder.connectTimeout(Duration.ZERO),
+				"connectTimeout must be at least 1ms, but is 0ms");
+		assertRefused((builder) -> builder.maxTtl(Duration.ZERO), "maxTtl must be at least 1ms, but is 0ms");
+	}
+
+	private static void assertRefused(UnaryOperator<RedlockLockStore.Builder> option, String message) {
+		assertThatIllegalArgumentException().isThrownBy(option.apply(RedlockLockStore.builder(NODES))::build)
+			.withMessageContaining(message);
 	}
 
 }

@@ -1,37 +1,27 @@
 package io.github.lockspring.redis.redlock;
 
-import java.time.Duration;
-
 import io.github.lockspring.redis.Driver;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.testsupport.redis.RedlockServers;
 import io.github.lockspring.testsupport.store.AbstractLockTemplateTests;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+
+import org.junit.jupiter.api.BeforeEach;
 
 /**
- * The contract of locks, on three independent servers.
+ * The contract of locks, on five independent servers.
  */
 class RedlockLockTemplateTests extends AbstractLockTemplateTests {
 
-	private static final RedlockSettings SETTINGS = new RedlockSettings("lock:", Duration.ofSeconds(5),
-			Duration.ofSeconds(5), Duration.ofMillis(1500), 0, Duration.ofMinutes(5), true);
+	private static final RedlockServers servers = Nodes.FIVE;
 
-	private static RedlockServers servers;
-
-	@BeforeAll
-	static void start() {
-		servers = RedlockServers.start(3);
-	}
-
-	@AfterAll
-	static void stop() {
-		servers.close();
+	@BeforeEach
+	void heal() {
+		servers.heal();
 	}
 
 	@Override
 	protected LockStore createStore() {
-		return RedlockLockStore.create(Driver.LETTUCE.redlockNodes(servers.ports()), SETTINGS);
+		return RedlockLockStore.create(Driver.LETTUCE.redlockNodes(servers.ports()), Nodes.SETTINGS);
 	}
 
 	@Override

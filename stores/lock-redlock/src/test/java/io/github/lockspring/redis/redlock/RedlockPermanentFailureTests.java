@@ -7,13 +7,10 @@ import java.util.concurrent.TimeUnit;
 
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.internal.engine.EngineSettings;
-import io.github.lockspring.internal.engine.LockEngine;
-import io.github.lockspring.internal.engine.support.LockEvents;
 import io.github.lockspring.redis.Driver;
 import io.github.lockspring.redis.StoreFixture;
-import io.github.lockspring.store.LockStore;
 import io.github.lockspring.testsupport.redis.RedisServer;
+import io.github.lockspring.testsupport.store.Instance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -53,28 +50,28 @@ class RedlockPermanentFailureTests {
 				.factory(new RedisStandaloneConfiguration("redis.invalid", 6379));
 			RedisConnectionFactory working = driver.factory(at(open));
 			RedisConnectionFactory down = driver.factory(at(third));
-			try (LockStore store = redlock(wrongPassword, unknownHost, working); LockEngine engine = engine(store)) {
+			try (Instance instance = redlock(wrongPassword, unknownHost, working)) {
 				// a busy node may not reply within its timeout, which the message says
 				// then
-				await().untilAsserted(
-						() -> assertThat(message(engine, WAIT_TIME, true)).contains("1 of 3 nodes can vote, 2 needed: ")
-							.contains(closed.address() + " (database 0, user 'nobody'): WRONGPASS ")
-							.contains("redis.invalid:6379: unknown host ("));
+				await().untilAsserted(() -> assertThat(message(instance, WAIT_TIME, true))
+					.contains("1 of 3 nodes can vote, 2 needed: ")
+					.contains(closed.address() + " (database 0, user 'nobody'): WRONGPASS ")
+					.contains("redis.invalid:6379: unknown host ("));
 			}
-			try (LockStore store = redlock(wrongPassword, down, working); LockEngine engine = engine(store)) {
-				await().untilAsserted(() -> assertThat(message(engine, SHORT_WAIT_TIME, false))
+			try (Instance instance = redlock(wrongPassword, down, working)) {
+				await().untilAsserted(() -> assertThat(message(instance, SHORT_WAIT_TIME, false))
 					.contains(third.address() + ": Connection refused"));
-				CompletableFuture<Void> waiter = CompletableFuture.runAsync(() -> acquireAndRelease(engine));
+				CompletableFuture<Void> waiter = CompletableFuture.runAsync(() -> acquireAndRelease(instance));
 				third.restart();
 				waiter.get(1, TimeUnit.MINUTES);
 			}
 		}
 	}
 
-	private static String message(LockEngine engine, Duration waitTime, boolean permanent) {
+	private static String message(Instance instance, Duration waitTime, boolean permanent) {
 		long start = System.nanoTime();
 		LockUnavailableException failure = catchThrowableOfType(LockUnavailableException.class,
-				() -> engine.template().acquire(LockRequest.of("k").waitTime(waitTime)));
+				() -> instance.locks().acquire(LockRequest.of("k").waitTime(waitTime)));
 		assertThat(failure.isPermanent()).as(failure.getMessage()).isEqualTo(permanent);
 		assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(WAIT_TIME.dividedBy(2));
 		assertThat(failure).hasMessageContaining("Lock 'k' could not be requested");
@@ -83,16 +80,14 @@ class RedlockPermanentFailureTests {
 		return reason;
 	}
 
-	private static void acquireAndRelease(LockEngine engine) {
-		engine.template().acquire(LockRequest.of("k").waitTime(WAIT_TIME)).close();
+	private static void acquireAndRelease(Instance instance) {
+		instance.locks().acquire(LockRequest.of("k").waitTime(WAIT_TIME)).close();
 	}
 
-	private static LockEngine engine(LockStore store) {
-		return new LockEngine(store, EngineSettings.defaults(), LockEvents.NOBODY);
-	}
-
-	private static LockStore redlock(RedisConnectionFactory... nodes) {
-		return RedlockLockStore.builder(List.of(nodes)).commandTimeout(StoreFixture.PATIENT).durable(true).build();
+	private static Instance redlock(RedisConnectionFactory... nodes) {
+		return Instance
+			.over(RedlockLockStore.builder(List.of(nodes)).commandTimeout(StoreFixture.PATIENT).durable(true).build())
+			.start();
 	}
 
 	private static RedisStandaloneConfiguration at(RedisServer server) {

@@ -11,18 +11,21 @@ import io.github.lockspring.testsupport.redis.RedisVersion;
 import io.github.lockspring.testsupport.redis.RespClient;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.data.redis.core.script.RedisScript;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 /**
- * The scripts of the nodes alone, against a real server: what they answer, and what they
+ * The scripts of the nodes alone, against real servers: what they answer, and what they
  * leave.
  */
+@ParameterizedClass
+@EnumSource
 class RedlockScriptsTests {
-
-	private final RedisServer server = RedisServer.shared(version());
 
 	private static final String LOCK = "lock:a b";
 
@@ -43,8 +46,12 @@ class RedlockScriptsTests {
 
 	private static final String FURTHER_AHEAD = "2999999999999999";
 
-	RedisVersion version() {
-		return RedisVersion.DEFAULT;
+	private final RedisServer server;
+
+	// the binaries of 6.2 need libraries that a machine may not have
+	RedlockScriptsTests(RedisVersion version) {
+		assumeThat(version.banner()).as("%s runs on this machine", version).isNotEmpty();
+		this.server = RedisServer.shared(version);
 	}
 
 	@BeforeEach
@@ -178,16 +185,6 @@ class RedlockScriptsTests {
 	}
 
 	@Test
-	void withdrawalByAnotherChangesNothing() {
-		vote(ONE, 1, 30_000);
-		this.server.command("SET", FENCE, "77", "PX", "60000");
-		assertThat(withdraw(TWO, ANY, "99", 5_000)).isEqualTo("0 77");
-		assertThat(this.server.get(LOCK)).isEqualTo(ONE + ":1");
-		assertThat(this.server.get(FENCE)).isEqualTo("77");
-		assertThat(withdraw(TWO, ANY, "99", 5_000)).isEqualTo("0 77");
-	}
-
-	@Test
 	void endOfAnOwnershipReportsItsLastTokenAndKeepsTheLock() {
 		vote(ONE, 1, 30_000);
 		String last = "1999999999999999";
@@ -201,25 +198,14 @@ class RedlockScriptsTests {
 	}
 
 	@Test
-	void serverWithoutMemoryLetsGo() {
-		vote(ONE, 1, 30_000);
-		this.server.command("CONFIG", "SET", "maxmemory", "1");
-		try {
-			assertThat(withdraw(ONE, ANY, "1999999999999999", 5_000)).isEqualTo("1");
-			assertThat(this.server.get(LOCK)).isEqualTo(ONE + ".kept");
-		}
-		finally {
-			this.server.command("CONFIG", "SET", "maxmemory", "0");
-		}
-	}
-
-	@Test
-	void serverWithoutMemoryStoresTheTokenThatItConfirms() {
+	void serverWithoutMemoryStoresTheTokenThatItConfirmsAndLetsGo() {
 		vote(ONE, 1, 30_000);
 		this.server.command("CONFIG", "SET", "maxmemory", "1");
 		try {
 			assertThat(confirm(ONE, 1, 1_000, AHEAD)).isEqualTo("1");
 			assertThat(this.server.get(FENCE)).isEqualTo(AHEAD_WITH_ROOM);
+			assertThat(withdraw(ONE, ANY, "1999999999999999", 5_000)).isEqualTo("1");
+			assertThat(this.server.get(LOCK)).isEqualTo(ONE + ".kept");
 		}
 		finally {
 			this.server.command("CONFIG", "SET", "maxmemory", "0");
@@ -252,47 +238,6 @@ class RedlockScriptsTests {
 		withdraw(TWO, ANY, "0", 0);
 		assertThat(confirm(ONE, 1, 30_000, FURTHER_AHEAD)).as("it creates no lock").isEqualTo("0");
 		assertThat(this.server.keys()).containsExactly(FENCE);
-	}
-
-	@Test
-	void renewalLengthensOwnLeasesOnlyAndCreatesNothing() {
-		this.server.command("SET", "lock:1", ONE + ":1", "PX", "15000");
-		this.server.command("SET", "lock:2", TWO + ":1", "PX", "15000");
-		this.server.command("SET", "lock:3", ONE + ":1", "PX", "90000");
-		List<String> keys = new ArrayList<>();
-		List<String> args = new ArrayList<>();
-		for (int i = 1; i <= 4; i++) {
-			keys.addAll(List.of("lock:" + i, "fence:" + i));
-			args.addAll(List.of(ONE, "1", "30000", "0"));
-		}
-		Object answer = eval(RedlockScripts.RENEW, keys, args.toArray(String[]::new));
-		assertThat(answer).isEqualTo(List.of(1L, 0L, 1L, 0L));
-		assertThat(this.server.pttl("lock:1")).isGreaterThan(25_000);
-		assertThat(this.server.pttl("lock:2")).isBetween(1L, 15_000L);
-		assertThat(this.server.pttl("lock:3")).isGreaterThan(85_000);
-		assertThat(this.server.keys()).containsExactlyInAnyOrder("lock:1", "lock:2", "lock:3");
-	}
-
-	@Test
-	void renewalKeepsTheFencingTokenOfItsOwnerAndLowersNone() {
-		this.server.command("SET", LOCK, ONE + ":1", "PX", "30000");
-		assertThat(renew(TWO, 1, 30_000, AHEAD)).isEqualTo(List.of(0L));
-		assertThat(this.server.exists(FENCE)).isFalse();
-		assertThat(renew(ONE, 1, 30_000, AHEAD)).isEqualTo(List.of(1L));
-		assertThat(this.server.get(FENCE)).isEqualTo(AHEAD_WITH_ROOM);
-		this.server.command("PEXPIRE", FENCE, "60000");
-		assertThat(renew(ONE, 1, 30_000, "1999999999999850")).isEqualTo(List.of(1L));
-		assertThat(this.server.get(FENCE)).isEqualTo(AHEAD_WITH_ROOM);
-		assertThat(this.server.pttl(FENCE)).isGreaterThan(590_000);
-	}
-
-	@Test
-	void headersSayWhatScriptsTakeAndReturn() {
-		for (RedisScript<?> script : List.of(RedlockScripts.ACQUIRE, RedlockScripts.WITHDRAW, RedlockScripts.RENEW,
-				RedlockScripts.INSPECT, RedlockScripts.FORCE)) {
-			assertThat(script.getScriptAsString()).startsWith("-- ")
-				.contains("-- KEYS", "-- ARGV", "-- Returns", "ever ");
-		}
 	}
 
 	private String info(String name) {
