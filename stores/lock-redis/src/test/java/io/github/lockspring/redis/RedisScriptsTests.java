@@ -150,6 +150,13 @@ class RedisScriptsTests {
 		assertThat(server.calls("publish")).isZero();
 	}
 
+	@Test
+	void releaseHandsOverToATokenThatNeedsNoMessageWithoutASubscriber() {
+		acquire(ONE, 30_000, 0);
+		acquire(SHORT, 30_000, 1);
+		assertThat(release(ONE, "0", 0)).startsWith("2 1 g " + SHORT);
+	}
+
 	@ParameterizedTest
 	@CsvSource({ "1999999999999999, 0", "0, 5000" })
 	void f30LockThatWasHandedOffOrIsKeptIsReleasedWithoutMemory(String lastFencingToken, long keep) {
