@@ -18,7 +18,6 @@ import java.util.function.BiFunction;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.internal.Stages;
 import io.github.lockspring.redis.internal.RedisKeys;
-import io.github.lockspring.redis.internal.client.RedisConnections;
 import io.github.lockspring.redis.internal.client.RedisErrors;
 import io.github.lockspring.redis.internal.client.RedisScriptExecutor;
 import io.github.lockspring.store.LockStore.RenewRequest;
@@ -28,21 +27,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Renews many leases with few scripts: one, or in a cluster one for each hash slot, since
  * all keys of a script must be in the same slot.
+ *
+ * @param sharded whether servers may share the keys
  */
-final class BatchRenewal {
-
-	private final RedisScriptExecutor scripts;
-
-	private final RedisKeys keys;
-
-	/** Whether servers may share the keys. */
-	private final boolean sharded;
-
-	BatchRenewal(RedisScriptExecutor scripts, RedisKeys keys, RedisConnections connections) {
-		this.scripts = scripts;
-		this.keys = keys;
-		this.sharded = !connections.topology().isOneServer();
-	}
+record BatchRenewal(RedisScriptExecutor scripts, RedisKeys keys, boolean sharded) {
 
 	CompletionStage<List<RenewResult>> renew(List<RenewRequest> requests, Duration timeout) {
 		if (requests.isEmpty()) {

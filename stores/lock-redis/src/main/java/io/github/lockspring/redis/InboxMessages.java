@@ -14,8 +14,11 @@ import org.slf4j.LoggerFactory;
 /**
  * Parses the messages of an inbox and notifies its listener. Any client may publish to a
  * channel, so everything that is not exactly a message of the protocol is ignored.
+ *
+ * @param grantsAreHints whether a granted lock must be requested all the same, since it
+ * is not known whether replicas have what the releasing command has written
  */
-final class InboxMessages {
+record InboxMessages(RedisKeys keys, String instance, InboxListener listener, boolean grantsAreHints) {
 
 	private static final Logger logger = LoggerFactory.getLogger(InboxMessages.class);
 
@@ -25,26 +28,6 @@ final class InboxMessages {
 	private static final Pattern MESSAGE = Pattern.compile(
 			"(?:g (?<grantee>\\S+) (?<fencingToken>[1-9]\\d{0,15}) (?<others>[01])|w (?<owner>\\S+)) (?<lock>.+)",
 			Pattern.DOTALL);
-
-	private final RedisKeys keys;
-
-	private final String instance;
-
-	private final InboxListener listener;
-
-	private final boolean grantsAreHints;
-
-	/**
-	 * Creates a parser.
-	 * @param grantsAreHints whether a granted lock must be requested all the same, since
-	 * it is not known whether replicas have what the releasing command has written
-	 */
-	InboxMessages(RedisKeys keys, String instance, InboxListener listener, boolean grantsAreHints) {
-		this.keys = keys;
-		this.instance = instance;
-		this.listener = listener;
-		this.grantsAreHints = grantsAreHints;
-	}
 
 	/**
 	 * Returns the token that a message names; its instance is the addressee.

@@ -6,6 +6,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 import io.github.lockspring.internal.Stages;
 import io.github.lockspring.redis.internal.Instances;
@@ -19,32 +20,13 @@ import io.github.lockspring.store.StoredLock;
 
 /**
  * Answers questions about the locks of a {@link RedisLockStore}. Thread-safe.
+ *
+ * @param releaseScripts releases locks as their owners do
+ * @param exactCount whether one server knows every subscriber of an inbox, for the script
+ * @param publisher publishes what a script may not
  */
-final class RedisInspector implements LockStoreInspector {
-
-	private final RedisKeys keys;
-
-	private final Instances instances;
-
-	private final RedisConnections connections;
-
-	private final RedisScriptExecutor releaseScripts;
-
-	private final boolean exactCount;
-
-	/**
-	 * Creates an inspector.
-	 * @param releaseScripts releases locks as their owners do
-	 * @param exactCount whether one server knows every subscriber of an inbox
-	 */
-	RedisInspector(RedisKeys keys, RedisConnections connections, RedisScriptExecutor releaseScripts,
-			boolean exactCount) {
-		this.keys = keys;
-		this.instances = new Instances(keys);
-		this.connections = connections;
-		this.releaseScripts = releaseScripts;
-		this.exactCount = exactCount;
-	}
+record RedisInspector(RedisKeys keys, RedisConnections connections, RedisScriptExecutor releaseScripts,
+		String exactCount, Consumer<String> publisher) implements LockStoreInspector {
 
 	@Override
 	public Optional<StoredLock> find(String key, Duration timeout) {
@@ -81,29 +63,24 @@ final class RedisInspector implements LockStoreInspector {
 	 */
 	@Override
 	public boolean forceRelease(StoredLock seen, Duration timeout) {
-		Object[] args = { seen.owner(), String.valueOf(seen.fencingToken() + 1), "0", this.exactCount ? "1" : "0" };
+		Object[] args = { seen.owner(), String.valueOf(seen.fencingToken() + 1), "0", this.exactCount };
 		String reply = Stages
 			.join(this.releaseScripts.execute(RedisScripts.RELEASE, this.keys.all(seen.key()), args, timeout), timeout);
 		if (reply.startsWith("2 0 ")) {
-			String message = reply.substring(4);
-			InboxMessages.addressee(message).ifPresent((token) -> publish(token.instance(), message));
+			this.publisher.accept(reply.substring(4));
 		}
 		return !reply.startsWith("0");
 	}
 
-	private void publish(String instance, String message) {
-		this.connections.run((template) -> template.convertAndSend(this.keys.inbox(instance), message));
-	}
-
 	@Override
 	public void register(String instance, InstanceInfo info, Duration ttl, Duration timeout) {
-		this.connections.run((template) -> this.instances.register(template, instance, info, ttl));
+		this.connections.run((template) -> new Instances(this.keys).register(template, instance, info, ttl));
 	}
 
 	@Override
 	public Map<String, InstanceInfo> instances(Collection<String> instances, Duration timeout) {
 		return instances.isEmpty() ? Map.of()
-				: this.connections.run((template) -> this.instances.find(template, instances));
+				: this.connections.run((template) -> new Instances(this.keys).find(template, instances));
 	}
 
 }

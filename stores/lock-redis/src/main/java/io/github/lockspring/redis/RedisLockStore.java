@@ -30,7 +30,6 @@ import io.github.lockspring.store.LockStore.RenewRequest;
 import io.github.lockspring.store.LockStore.RenewResult;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.LockStoreInspector;
-import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.StoreHealth;
 import io.github.lockspring.store.StoreTraits;
 import org.jspecify.annotations.Nullable;
@@ -87,6 +86,7 @@ public final class RedisLockStore implements LockStore {
 	/** Null unless replicas acknowledge. */
 	private final @Nullable DedicatedConnections dedicated;
 
+	/** The connections themselves or, if replicas acknowledge, what waits for these. */
 	private final RedisScriptExecutor acquireScripts;
 
 	private final RedisScriptExecutor renewScripts;
@@ -121,8 +121,9 @@ public final class RedisLockStore implements LockStore {
 		this.acquireScripts = scripts("lock-redis-acquire", ACQUIRE_THREADS, replicas);
 		this.renewScripts = scripts("lock-redis-renew", RENEW_THREADS, replicas);
 		this.releaseScripts = scripts("lock-redis-release", RELEASE_THREADS, 0);
-		this.renewal = new BatchRenewal(this.renewScripts, this.keys, connections);
-		this.inspector = new RedisInspector(this.keys, connections, this.releaseScripts, oneServer);
+		this.renewal = new BatchRenewal(this.renewScripts, this.keys, !oneServer);
+		this.inspector = new RedisInspector(this.keys, connections, this.releaseScripts, this.exactCount,
+				this::publish);
 		this.first = new FirstConnection(this::sendFirst, settings.connectTimeout());
 	}
 
@@ -140,23 +141,6 @@ public final class RedisLockStore implements LockStore {
 	 */
 	public static Builder builder(RedisConnectionFactory connectionFactory) {
 		return new Builder(connectionFactory);
-	}
-
-	/**
-	 * Creates a store. Does not connect.
-	 * @param name the name of the connection factory, for messages, or null
-	 */
-	static RedisLockStore create(RedisConnectionFactory factory, @Nullable String name, RedisStoreSettings settings) {
-		RedisConnections connections = DerivedConnections.create(factory, name, settings.commandTimeout(),
-				settings.connectTimeout());
-		if (settings.replicaAcks() > 0 && !connections.topology().isOneServer()) {
-			connections.close();
-			throw new UnsupportedOperationException((connections.topology() == RedisConnections.Topology.CLUSTER)
-					? "replicas of a Redis Cluster cannot be waited for"
-					: "the connection factory does not say which server is the master, so its replicas cannot be "
-							+ "waited for");
-		}
-		return new RedisLockStore(connections, settings);
 	}
 
 	@Override
@@ -234,12 +218,8 @@ public final class RedisLockStore implements LockStore {
 	 * late message is useless.
 	 */
 	private void publishAsync(String message) {
-		OwnerToken token = InboxMessages.addressee(message).orElse(null);
-		if (token == null) {
-			return;
-		}
 		try {
-			this.publisher.execute(() -> publish(token.instance(), message));
+			this.publisher.execute(() -> publish(message));
 		}
 		catch (RuntimeException | Error ex) {
 			// too many, closed meanwhile, or no thread: the script's reply is valid all
@@ -249,9 +229,11 @@ public final class RedisLockStore implements LockStore {
 		}
 	}
 
-	private void publish(String instance, String message) {
+	private void publish(String message) {
 		try {
-			this.connections.run((template) -> template.convertAndSend(this.keys.inbox(instance), message));
+			InboxMessages.addressee(message)
+				.ifPresent((token) -> this.connections
+					.run((template) -> template.convertAndSend(this.keys.inbox(token.instance()), message)));
 		}
 		catch (RuntimeException ex) {
 			logger.debug("An instance was not notified: " + message, ex);
@@ -394,8 +376,19 @@ public final class RedisLockStore implements LockStore {
 		 * that is not possible with this connection factory
 		 */
 		public RedisLockStore build() {
-			return create(this.connectionFactory, this.name,
-					new RedisStoreSettings(this.keyPrefix, this.commandTimeout, this.connectTimeout, this.replicaAcks));
+			RedisStoreSettings settings = new RedisStoreSettings(this.keyPrefix, this.commandTimeout,
+					this.connectTimeout, this.replicaAcks);
+			RedisConnections connections = DerivedConnections.create(this.connectionFactory, this.name,
+					this.commandTimeout, this.connectTimeout);
+			RedisConnections.Topology topology = connections.topology();
+			if (this.replicaAcks > 0 && !topology.isOneServer()) {
+				connections.close();
+				throw new UnsupportedOperationException((topology == RedisConnections.Topology.CLUSTER)
+						? "replicas of a Redis Cluster cannot be waited for"
+						: "the connection factory does not say which server is the master, so its replicas cannot be "
+								+ "waited for");
+			}
+			return new RedisLockStore(connections, settings);
 		}
 
 	}

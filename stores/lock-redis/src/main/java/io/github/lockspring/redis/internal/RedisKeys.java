@@ -14,19 +14,10 @@ import org.springframework.data.redis.connection.ClusterSlotHashUtil;
  * its hash slot: its queue, and the last fencing token, which it shares with all locks of
  * the slot.
  *
+ * @param prefix the prefix of all keys, without braces
  * @since 0.1
  */
-public final class RedisKeys {
-
-	private final String prefix;
-
-	/**
-	 * Creates the names of one store.
-	 * @param prefix the prefix of all keys, without braces
-	 */
-	public RedisKeys(String prefix) {
-		this.prefix = prefix;
-	}
+public record RedisKeys(String prefix) {
 
 	/**
 	 * Checks the prefix of all keys.

@@ -17,25 +17,13 @@ import org.springframework.data.redis.core.RedisCallback;
 /**
  * Asks a server, in a cluster each master, what matters to locks. Changes nothing.
  *
+ * @param commands sends the commands
+ * @param replicaAcks how many replicas must have a lock, 0 for none
  * @since 0.1
  */
-public final class RedisServerCheck {
+public record RedisServerCheck(RedisConnections commands, int replicaAcks) {
 
 	private static final String POLICY = "maxmemory_policy";
-
-	private final RedisConnections commands;
-
-	private final int replicaAcks;
-
-	/**
-	 * Creates a check.
-	 * @param commands sends the commands
-	 * @param replicaAcks how many replicas must have a lock, 0 for none
-	 */
-	public RedisServerCheck(RedisConnections commands, int replicaAcks) {
-		this.commands = commands;
-		this.replicaAcks = replicaAcks;
-	}
 
 	/**
 	 * Asks the server.

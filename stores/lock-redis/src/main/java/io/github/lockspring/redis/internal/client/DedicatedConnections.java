@@ -8,6 +8,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 
+import io.github.lockspring.LockUnavailableException;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -163,8 +165,12 @@ public final class DedicatedConnections implements AutoCloseable {
 		}
 	}
 
-	RedisEndpoint endpoint() {
-		return this.connections.endpoint();
+	/**
+	 * Returns the reply to a script.
+	 * @throws LockUnavailableException without one
+	 */
+	<T> T usable(@Nullable T reply, @Nullable Throwable failure, Duration timeout) {
+		return this.connections.usable(reply, failure, timeout);
 	}
 
 	/**

@@ -23,7 +23,10 @@ import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.Channel;
 import io.netty.handler.flush.FlushConsolidationHandler;
 
+import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisNode;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration.LettuceClientConfigurationBuilder;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration.LettuceSslClientConfigurationBuilder;
@@ -128,6 +131,54 @@ record DerivedLettuceConfiguration(LettuceClientConfiguration application, Redis
 	}
 
 	/**
+	 * Returns whether subscriptions are at the server of the commands.
+	 */
+	boolean canSubscribe() {
+		return !RedisConfiguration.isStaticMasterReplicaConfiguration(this.redisConfiguration);
+	}
+
+	/**
+	 * Creates the factory of the connections that all threads share.
+	 */
+	SharedLettuceConnectionFactory sharedFactory() {
+		return new SharedLettuceConnectionFactory(this.redisConfiguration, reconnecting(), this.commandTimeout, true);
+	}
+
+	/**
+	 * Creates and starts a factory for one subscription. In a cluster any node will do.
+	 * The driver would choose the one with the fewest clients, which is repeatedly the
+	 * one that does not reply.
+	 * @param any the address of a node; empty if none is known
+	 */
+	SharedLettuceConnectionFactory openSubscriber(String any) {
+		if (!(this.redisConfiguration instanceof RedisClusterConfiguration cluster) || any.isEmpty()) {
+			return open(this.redisConfiguration, reconnecting());
+		}
+		RedisNode node = RedisNode.fromString(any);
+		RedisStandaloneConfiguration one = new RedisStandaloneConfiguration(node.getRequiredHost(),
+				node.getRequiredPort());
+		one.setUsername(cluster.getUsername());
+		one.setPassword(cluster.getPassword());
+		return open(one, reconnecting());
+	}
+
+	/**
+	 * Creates and starts a factory of connections that are closed when they break.
+	 */
+	SharedLettuceConnectionFactory openDedicated() {
+		return open(this.redisConfiguration, builder(options().mutate().autoReconnect(false).build(),
+				Collections.max(List.of(this.commandTimeout, MIN_DEDICATED_HANDSHAKE_TIMEOUT)))
+			.build());
+	}
+
+	private SharedLettuceConnectionFactory open(RedisConfiguration where, LettuceClientConfiguration client) {
+		SharedLettuceConnectionFactory factory = new SharedLettuceConnectionFactory(where, client, this.commandTimeout,
+				false);
+		factory.start();
+		return factory;
+	}
+
+	/**
 	 * Shuts the client resources down, except for what is the application's.
 	 */
 	void shutdownResources() {
@@ -142,15 +193,6 @@ record DerivedLettuceConfiguration(LettuceClientConfiguration application, Redis
 		LettuceClientConfigurationBuilder builder = builder(options(), handshakeTimeout());
 		this.application.getReadFrom().ifPresent((readFrom) -> builder.readFrom(ReadFrom.MASTER));
 		return builder.build();
-	}
-
-	/**
-	 * Returns the configuration of connections that are closed when they break.
-	 */
-	LettuceClientConfiguration dedicated() {
-		return builder(options().mutate().autoReconnect(false).build(),
-				Collections.max(List.of(this.commandTimeout, MIN_DEDICATED_HANDSHAKE_TIMEOUT)))
-			.build();
 	}
 
 	private LettuceClientConfigurationBuilder builder(ClientOptions options, Duration timeout) {

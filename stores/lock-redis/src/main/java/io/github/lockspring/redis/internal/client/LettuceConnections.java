@@ -1,19 +1,26 @@
 package io.github.lockspring.redis.internal.client;
 
+import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
+import java.util.stream.Stream;
 
 import io.github.lockspring.internal.base.DaemonThreadFactory;
 import io.lettuce.core.AbstractRedisClient;
+import io.lettuce.core.RedisChannelHandler;
+import io.lettuce.core.RedisConnectionStateListener;
+import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.async.RedisScriptingAsyncCommands;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.codec.ByteArrayCodec;
@@ -25,12 +32,9 @@ import org.slf4j.LoggerFactory;
 import org.springframework.beans.BeansException;
 import org.springframework.beans.DirectFieldAccessor;
 import org.springframework.data.redis.RedisConnectionFailureException;
-import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
-import org.springframework.data.redis.connection.RedisNode;
-import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnection;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -38,9 +42,10 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.data.redis.core.script.RedisScript;
 
 /**
- * A Lettuce client beside the application's.
+ * A Lettuce client beside the application's. Sends scripts by the driver's asynchronous
+ * commands.
  */
-final class LettuceConnections extends RedisConnections {
+final class LettuceConnections extends RedisConnections implements RedisConnectionStateListener {
 
 	/*
 	 * Lettuce multiplexes all threads over one connection to each server, in the order in
@@ -60,6 +65,12 @@ final class LettuceConnections extends RedisConnections {
 	 *
 	 * What is sent to a silent server stays with the driver until its connection is
 	 * replaced; the driver refuses more than a limit.
+	 *
+	 * A script that is sent by its digest to a server that does not know it is sent again
+	 * as text, and would be carried out after the commands that follow it. So its digest
+	 * is used only where the server has carried it out since the connection was made.
+	 * What an operator's SCRIPT FLUSH makes of the order is accepted: the store says that
+	 * a late release or acquisition harms nobody.
 	 */
 
 	private static final Logger logger = LoggerFactory.getLogger(LettuceConnections.class);
@@ -74,7 +85,9 @@ final class LettuceConnections extends RedisConnections {
 
 	private final AtomicReference<@Nullable Attempt> attempt = new AtomicReference<>();
 
-	private final LettuceScripts scripts = new LettuceScripts();
+	private final Set<KnownScript> knownScripts = ConcurrentHashMap.newKeySet();
+
+	private final ScriptSender scripts = new ScriptSender();
 
 	private volatile boolean closed;
 
@@ -88,8 +101,7 @@ final class LettuceConnections extends RedisConnections {
 		super(endpoint, derived.topology(), derived.commandTimeout());
 		this.derived = derived;
 		this.connector = connector;
-		this.factory = new SharedLettuceConnectionFactory(derived.redisConfiguration(), derived.reconnecting(),
-				derived.commandTimeout(), true);
+		this.factory = derived.sharedFactory();
 		this.template = new StringRedisTemplate(this.factory);
 	}
 
@@ -117,26 +129,54 @@ final class LettuceConnections extends RedisConnections {
 	}
 
 	@Override
-	<T extends @Nullable Object> T call(Function<StringRedisTemplate, T> commands) {
-		awaitConnection();
-		return commands.apply(this.template);
-	}
-
-	private void awaitConnection() {
-		attempt().connection.copy().orTimeout(commandTimeout().toNanos(), TimeUnit.NANOSECONDS).join();
-	}
-
-	@Override
-	public boolean isBlocking() {
-		return false;
-	}
-
-	@Override
 	<T> CompletionStage<T> send(String shard, RedisScript<T> script, List<String> keys, Object[] args,
 			Duration timeout) {
-		// in a cluster whose nodes are not known any of them may execute it
-		boolean known = topology() != Topology.CLUSTER || !shard.equals(ANY_SHARD);
-		return attempt().send((commands) -> this.scripts.send(commands, known ? shard : null, script, keys, args));
+		Attempt present = attempt();
+		if (!present.isOpen()) {
+			return present.whenOpen((commands) -> evaluate(commands, shard, script, keys, args));
+		}
+		try {
+			return evaluate(present.connection.join(), shard, script, keys, args);
+		}
+		catch (RuntimeException ex) {
+			return CompletableFuture.failedFuture(ex);
+		}
+	}
+
+	private <T> CompletionStage<T> evaluate(RedisScriptingAsyncCommands<byte[], byte[]> commands, String shard,
+			RedisScript<T> script, List<String> keys, Object[] args) {
+		byte[][] keyBytes = ScriptSender.bytes(keys.stream());
+		byte[][] argBytes = ScriptSender.bytes(Stream.of(args));
+		ScriptOutputType type = (script.getResultType() == String.class) ? ScriptOutputType.VALUE
+				: ScriptOutputType.MULTI;
+		KnownScript known = new KnownScript(shard, script.getSha1());
+		CompletionStage<Object> reply = !this.scripts.takesDigests() || !this.knownScripts.contains(known)
+				? commands.eval(script.getScriptAsString(), type, keyBytes, argBytes)
+				: commands.<Object>evalsha(script.getSha1(), type, keyBytes, argBytes)
+					.exceptionallyCompose((failure) -> isTextNeeded(known, failure)
+							? commands.eval(script.getScriptAsString(), type, keyBytes, argBytes)
+							: CompletableFuture.failedFuture(failure));
+		return reply.thenApply((value) -> {
+			// in a cluster whose nodes are not known any of them may have executed it
+			if (topology() != Topology.CLUSTER || !shard.equals(ANY_SHARD)) {
+				this.knownScripts.add(known);
+			}
+			return ScriptSender.<T>decode(value);
+		});
+	}
+
+	private boolean isTextNeeded(KnownScript script, Throwable failure) {
+		this.knownScripts.remove(script);
+		return this.scripts.isTextNeeded(failure);
+	}
+
+	/**
+	 * Forgets what servers know: at the other end of a new connection there may be a new
+	 * one.
+	 */
+	@Override
+	public void onRedisConnected(RedisChannelHandler<?, ?> connection, SocketAddress address) {
+		this.knownScripts.clear();
 	}
 
 	private Attempt attempt() {
@@ -164,8 +204,8 @@ final class LettuceConnections extends RedisConnections {
 			this.factory.resetConnection();
 		}
 		AbstractRedisClient client = this.factory.getRequiredNativeClient();
-		client.removeListener(this.scripts);
-		client.addListener(this.scripts);
+		client.removeListener(this);
+		client.addListener(this);
 		mine.complete(this.factory.scripts());
 		disconnectIfClosed();
 	}
@@ -179,6 +219,21 @@ final class LettuceConnections extends RedisConnections {
 		else if (present != null && present.connection.isDone()) {
 			begin(present);
 		}
+	}
+
+	@Override
+	<T extends @Nullable Object> T call(Function<StringRedisTemplate, T> commands) {
+		awaitConnection();
+		return commands.apply(this.template);
+	}
+
+	private void awaitConnection() {
+		attempt().connection.copy().orTimeout(commandTimeout().toNanos(), TimeUnit.NANOSECONDS).join();
+	}
+
+	@Override
+	public boolean isBlocking() {
+		return false;
 	}
 
 	/**
@@ -217,37 +272,12 @@ final class LettuceConnections extends RedisConnections {
 
 	@Override
 	public RedisConnectionFactory openSubscriber() {
-		return open(subscriberConfiguration(), this.derived.reconnecting());
+		return this.derived.openSubscriber(shard(String.valueOf(ThreadLocalRandom.current().nextInt())));
 	}
 
 	@Override
 	RedisConnectionFactory openDedicated(int size) {
-		return open(this.derived.redisConfiguration(), this.derived.dedicated());
-	}
-
-	private RedisConnectionFactory open(RedisConfiguration where, LettuceClientConfiguration client) {
-		SharedLettuceConnectionFactory factory = new SharedLettuceConnectionFactory(where, client, commandTimeout(),
-				false);
-		factory.start();
-		return factory;
-	}
-
-	/*
-	 * In a cluster any node will do. The driver would choose the one with the fewest
-	 * clients, which is repeatedly the one that does not reply.
-	 */
-	private RedisConfiguration subscriberConfiguration() {
-		RedisConfiguration where = this.derived.redisConfiguration();
-		String any = shard(String.valueOf(ThreadLocalRandom.current().nextInt()));
-		if (!(where instanceof RedisClusterConfiguration cluster) || any.equals(ANY_SHARD)) {
-			return where;
-		}
-		RedisNode node = RedisNode.fromString(any);
-		RedisStandaloneConfiguration one = new RedisStandaloneConfiguration(node.getRequiredHost(),
-				node.getRequiredPort());
-		one.setUsername(cluster.getUsername());
-		one.setPassword(cluster.getPassword());
-		return one;
+		return this.derived.openDedicated();
 	}
 
 	@Override
@@ -263,7 +293,7 @@ final class LettuceConnections extends RedisConnections {
 
 	@Override
 	public boolean canSubscribe() {
-		return !RedisConfiguration.isStaticMasterReplicaConfiguration(this.derived.redisConfiguration());
+		return this.derived.canSubscribe();
 	}
 
 	/*
@@ -287,6 +317,10 @@ final class LettuceConnections extends RedisConnections {
 		}
 	}
 
+	/** A script that a server has carried out. */
+	private record KnownScript(String shard, String digest) {
+	}
+
 	/**
 	 * An attempt to connect, and what has been sent since it began.
 	 */
@@ -297,16 +331,17 @@ final class LettuceConnections extends RedisConnections {
 		/** Done when everything before has been sent, or cannot be. */
 		private volatile CompletableFuture<?> last = this.connection;
 
-		<T> CompletionStage<T> send(Function<RedisScriptingAsyncCommands<byte[], byte[]>, CompletionStage<T>> request) {
-			if (this.last.isDone()) {
-				return this.connection.thenCompose(request);
-			}
-			synchronized (this) {
-				CompletableFuture<CompletionStage<T>> sent = this.last
-					.handle((before, failure) -> request.apply(this.connection.join()));
-				this.last = sent;
-				return sent.thenCompose(Function.identity());
-			}
+		/** Returns whether a request need not wait. */
+		boolean isOpen() {
+			return this.last.isDone() && !this.connection.isCompletedExceptionally();
+		}
+
+		synchronized <T> CompletionStage<T> whenOpen(
+				Function<RedisScriptingAsyncCommands<byte[], byte[]>, CompletionStage<T>> request) {
+			CompletableFuture<CompletionStage<T>> sent = this.last
+				.handle((before, failure) -> request.apply(this.connection.join()));
+			this.last = sent;
+			return sent.thenCompose(Function.identity());
 		}
 
 	}

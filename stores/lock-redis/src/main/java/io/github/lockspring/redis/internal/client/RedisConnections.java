@@ -2,6 +2,7 @@ package io.github.lockspring.redis.internal.client;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 
@@ -40,6 +41,13 @@ public abstract class RedisConnections implements RedisScriptExecutor {
 	private final @Nullable ClusterNodes nodes;
 
 	/**
+	 * An address that is wrong at the first connection will not become right. One that
+	 * was right before may be right again soon: name servers fail, and while a server
+	 * restarts, something else may reply in its place.
+	 */
+	private volatile boolean replied;
+
+	/**
 	 * Creates connections.
 	 * @param endpoint names their server in messages
 	 * @param commandTimeout the longest time for one command
@@ -62,7 +70,16 @@ public abstract class RedisConnections implements RedisScriptExecutor {
 			Duration timeout) {
 		Duration limit = shorter(timeout, this.commandTimeout);
 		String shard = shard(keys.get(0));
-		long now = System.nanoTime();
+		long sent = System.nanoTime();
+		replaceIfSilent(shard, sent);
+		this.health.sent(shard, sent);
+		return send(shard, script, keys, args, limit).handle((reply, failure) -> {
+			ended(shard, sent, failure);
+			return usable(reply, failure, limit);
+		});
+	}
+
+	private void replaceIfSilent(String shard, long now) {
 		if (this.nodes != null && this.health.isLate(shard, now)) {
 			this.nodes.suspect();
 		}
@@ -70,11 +87,6 @@ public abstract class RedisConnections implements RedisScriptExecutor {
 			this.health.replaced(shard, now);
 			replace(shard);
 		}
-		this.health.sent(shard, now);
-		return send(shard, script, keys, args, limit).handle((reply, failure) -> {
-			ended(shard, now, failure);
-			return this.endpoint.usable(reply, failure, limit);
-		});
 	}
 
 	/**
@@ -92,7 +104,7 @@ public abstract class RedisConnections implements RedisScriptExecutor {
 		}
 		catch (RuntimeException ex) {
 			ended(ANY_SHARD, sent, ex);
-			throw this.endpoint.unavailable(this.commandTimeout, ex);
+			throw unavailable(this.commandTimeout, ex);
 		}
 	}
 
@@ -109,6 +121,49 @@ public abstract class RedisConnections implements RedisScriptExecutor {
 		if ((RedisErrors.isReadOnly(failure) || isBroken(failure)) && this.health.mayReplace(sent, System.nanoTime())) {
 			replace(ANY_SHARD);
 		}
+	}
+
+	/**
+	 * Returns the reply to a script.
+	 * @throws LockUnavailableException without one
+	 */
+	final <T> T usable(@Nullable T reply, @Nullable Throwable failure, Duration timeout) {
+		if (failure != null) {
+			throw unavailable(timeout, failure);
+		}
+		if (reply == null) {
+			throw RedisErrors.noReply();
+		}
+		this.replied = true;
+		return reply;
+	}
+
+	/**
+	 * Translates a failure of a driver or of Spring Data.
+	 * @param timeout how long the caller waited
+	 */
+	private LockUnavailableException unavailable(Duration timeout, Throwable failure) {
+		if (failure instanceof CompletionException && failure.getCause() != null) {
+			return unavailable(timeout, failure.getCause());
+		}
+		if (failure instanceof LockUnavailableException unavailable) {
+			return unavailable;
+		}
+		if (RedisErrors.isInterrupt(failure)) {
+			return RedisErrors.interrupted(failure);
+		}
+		String server = "Redis" + this.endpoint;
+		if (RedisErrors.isReplyMissing(failure)) {
+			return new LockUnavailableException(server + " did not reply within " + RedisErrors.format(timeout),
+					failure);
+		}
+		if (RedisErrors.isErrorReply(failure)) {
+			this.replied = true;
+		}
+		boolean permanent = RedisErrors.isRefusal(failure)
+				|| (!this.replied && this.endpoint.name().isPresent() && RedisErrors.isWrongAddress(failure));
+		return new LockUnavailableException(server + ": " + RedisErrors.problems(failure), RedisErrors.remedy(failure),
+				failure, permanent);
 	}
 
 	/**

@@ -1,13 +1,10 @@
 package io.github.lockspring.redis.internal.client;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.CompletionException;
 
-import io.github.lockspring.LockUnavailableException;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.connection.NamedNode;
@@ -22,35 +19,19 @@ import org.springframework.data.redis.connection.RedisPassword;
 import org.springframework.util.StringUtils;
 
 /**
- * The server of a store, as its messages name it, and whether it has ever replied.
- * Thread-safe.
+ * The server of a store, as its messages name it. Immutable and thread-safe.
  *
+ * @param server the address, as {@code host:port}, of a single server; null if there are
+ * several, or it is not known
+ * @param address where it is, to follow "Redis"
+ * @param details what is to be said besides the address, such as
+ * {@code "database 0, user 'app'"}
  * @since 0.1
  */
-public final class RedisEndpoint {
-
-	/*
-	 * An address that is wrong at the first connection will not become right. One that
-	 * was right before may be right again soon: name servers fail, and while a server
-	 * restarts, something else may reply in its place.
-	 */
+public record RedisEndpoint(@Nullable String server, String address, String details) {
 
 	/** Of a server whose address says everything. */
 	public static final String DEFAULT_DETAILS = "database 0, no password";
-
-	private final String address;
-
-	private final String details;
-
-	private final @Nullable String name;
-
-	private volatile boolean replied;
-
-	private RedisEndpoint(@Nullable String name, String address, String details) {
-		this.name = name;
-		this.address = address;
-		this.details = details;
-	}
 
 	/**
 	 * Describes a server of a configuration that is not known.
@@ -131,60 +112,7 @@ public final class RedisEndpoint {
 	 * @return the address, or empty if it is not known
 	 */
 	public Optional<String> name() {
-		return Optional.ofNullable(this.name);
-	}
-
-	/**
-	 * Returns what is to be said besides the address.
-	 * @return such as {@code "database 0, user 'app'"}
-	 */
-	public String details() {
-		return this.details;
-	}
-
-	/**
-	 * Returns the reply to a script.
-	 * @throws LockUnavailableException without one
-	 */
-	<T> T usable(@Nullable T reply, @Nullable Throwable failure, Duration timeout) {
-		if (failure != null) {
-			throw unavailable(timeout, failure);
-		}
-		if (reply == null) {
-			throw RedisErrors.noReply();
-		}
-		this.replied = true;
-		return reply;
-	}
-
-	/**
-	 * Translates a failure of a driver or of Spring Data.
-	 * @param timeout how long the caller waited
-	 * @param failure the failure
-	 * @return the exception to throw
-	 */
-	LockUnavailableException unavailable(Duration timeout, Throwable failure) {
-		if (failure instanceof CompletionException && failure.getCause() != null) {
-			return unavailable(timeout, failure.getCause());
-		}
-		if (failure instanceof LockUnavailableException unavailable) {
-			return unavailable;
-		}
-		if (RedisErrors.isInterrupt(failure)) {
-			return RedisErrors.interrupted(failure);
-		}
-		String server = "Redis" + this;
-		if (RedisErrors.isReplyMissing(failure)) {
-			return new LockUnavailableException(server + " did not reply within " + RedisErrors.format(timeout),
-					failure);
-		}
-		if (RedisErrors.isErrorReply(failure)) {
-			this.replied = true;
-		}
-		boolean permanent = RedisErrors.isRefusal(failure)
-				|| !this.replied && this.name != null && RedisErrors.isWrongAddress(failure);
-		return new LockUnavailableException(server + ": " + RedisErrors.problems(failure), RedisErrors.remedy(failure),
-				failure, permanent);
+		return Optional.ofNullable(this.server);
 	}
 
 }

@@ -84,7 +84,7 @@ public final class ReplicatedScriptExecutor implements RedisScriptExecutor {
 					this.workers.isShutdown() ? "The lock store is closed" : "Too many requests wait for replicas",
 					ex));
 		}
-		return result.handle((reply, failure) -> this.connections.endpoint().usable(reply, failure, limit));
+		return result.handle((reply, failure) -> this.connections.usable(reply, failure, limit));
 	}
 
 	private <T> T executeOnWorker(RedisScript<T> script, List<String> keys, Object[] args, long end) {

@@ -19,7 +19,7 @@ import org.springframework.data.redis.core.script.RedisScript;
  * text of a script instead of its digest where the server does not know it, and always
  * once the server, or a proxy in front of it, has refused {@code EVALSHA}. Thread-safe.
  */
-class ScriptSender {
+final class ScriptSender {
 
 	private static final Logger logger = LoggerFactory.getLogger(ScriptSender.class);
 
@@ -31,7 +31,7 @@ class ScriptSender {
 	/**
 	 * Executes a script that returns text or integers.
 	 */
-	final <T> T evaluate(RedisConnection connection, RedisScript<T> script, List<String> keys, Object[] args) {
+	<T> T evaluate(RedisConnection connection, RedisScript<T> script, List<String> keys, Object[] args) {
 		byte[][] words = bytes(Stream.concat(keys.stream(), Stream.of(args)));
 		Object reply = evaluate(connection.scriptingCommands(), script, keys.size(), words);
 		if (reply == null) {
@@ -56,14 +56,18 @@ class ScriptSender {
 		return commands.eval(script.getScriptAsString().getBytes(StandardCharsets.UTF_8), type, keys, words);
 	}
 
-	final boolean isDigestsRefused() {
-		return this.digestsRefused;
+	/**
+	 * Returns whether the server, or a proxy in front of it, takes digests, as far as is
+	 * known.
+	 */
+	boolean takesDigests() {
+		return !this.digestsRefused;
 	}
 
 	/**
 	 * Returns whether a digest failed in a way in which the text will not.
 	 */
-	final boolean isTextNeeded(Throwable failure) {
+	boolean isTextNeeded(Throwable failure) {
 		String message = RedisErrors.message(failure);
 		String words = message.toLowerCase(Locale.ROOT);
 		// a server names the command, a proxy may not know it
