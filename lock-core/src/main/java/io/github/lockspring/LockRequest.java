@@ -64,7 +64,7 @@ public class LockRequest {
 	 * Unicode
 	 */
 	public static LockRequest of(String key) {
-		return new LockRequest(List.of(LockOptions.checkKey(key)), List.of(""), Options.NONE);
+		return new LockRequest(List.of(LockKeys.check(key)), List.of(""), Options.NONE);
 	}
 
 	/**
@@ -100,9 +100,9 @@ public class LockRequest {
 			throw new IllegalArgumentException("A lock request needs at least one key");
 		}
 		if (keys.size() == 1) {
-			return List.of(LockOptions.checkKey(keys.iterator().next()));
+			return List.of(LockKeys.check(keys.iterator().next()));
 		}
-		return keys.stream().map(LockOptions::checkKey).sorted().distinct().toList();
+		return keys.stream().map(LockKeys::check).sorted().distinct().toList();
 	}
 
 	/**

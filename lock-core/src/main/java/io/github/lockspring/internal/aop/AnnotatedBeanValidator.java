@@ -92,13 +92,13 @@ public abstract class AnnotatedBeanValidator
 			if (instance == null) {
 				Class<?> type = typeOf(name, beanFactory);
 				if (type != null) {
-					action.accept(new Bean(name, type, null, this.createdBeans.contains(name), defined));
+					action.accept(new Bean(name, type, null, this.createdBeans.names.contains(name), defined));
 				}
 				continue;
 			}
-			visit(name, instance, this.createdBeans.contains(name), defined, action);
+			visit(name, instance, this.createdBeans.names.contains(name), defined, action);
 			if (instance instanceof FactoryBean<?> factory && factory.isSingleton()
-					&& this.createdBeans.containsProduct(name)) {
+					&& this.createdBeans.products.contains(name)) {
 				visit(name, beanFactory.getBean(name), true, defined, action);
 			}
 		}
@@ -188,7 +188,7 @@ public abstract class AnnotatedBeanValidator
 			}
 		}
 
-		private void checkProxy(Object bean, AnnotatedMethod method, AnnotatedMethods<?, ?> methods) {
+		private void checkProxy(Object bean, AnnotatedMethod method, AnnotatedMethods<?> methods) {
 			if (AopUtils.isCglibProxy(bean) && Modifier.isFinal(method.method().getModifiers())) {
 				throw method.error(
 						"bean '" + this.name + "' is proxied by a subclass, which cannot override a final method: it "
@@ -220,6 +220,7 @@ public abstract class AnnotatedBeanValidator
 
 		private final Set<String> names = ConcurrentHashMap.newKeySet();
 
+		/** The factory beans that have given their product. */
 		private final Set<String> products = ConcurrentHashMap.newKeySet();
 
 		private volatile boolean stopped;
@@ -239,15 +240,6 @@ public abstract class AnnotatedBeanValidator
 				this.products.add(beanName);
 			}
 			return bean;
-		}
-
-		boolean contains(String beanName) {
-			return this.names.contains(beanName);
-		}
-
-		/** Tells whether a factory bean has given its product. */
-		boolean containsProduct(String factoryName) {
-			return this.products.contains(factoryName);
 		}
 
 		void stop() {

@@ -7,6 +7,8 @@ import java.util.stream.Collectors;
 import io.github.lockspring.internal.aop.WrongAnnotationException.Mistake;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.core.annotation.MergedAnnotation;
+
 /**
  * Describes an annotated method for messages and checks. Immutable and thread-safe.
  *
@@ -17,13 +19,20 @@ import org.jspecify.annotations.Nullable;
  * @param declared the method that carries the annotation or is covered by it; it differs
  * from {@code method} where that is an interface method or an overridden one, whose
  * parameter names then count
- * @param value the value of the model's attribute, as written
- * @param direct whether a method carries the annotation, and not a class or interface
- * that covers all its methods
+ * @param annotation its annotation
  * @since 0.1
  */
-public record AnnotatedMethod(AnnotationModel<?> model, Class<?> type, Method method, Method declared, String value,
-		boolean direct) {
+public record AnnotatedMethod(AnnotationModel model, Class<?> type, Method method, Method declared,
+		MergedAnnotation<?> annotation) {
+
+	/**
+	 * Returns whether a method carries the annotation, and not a class or interface that
+	 * covers all its methods.
+	 * @return whether a method carries it
+	 */
+	public boolean direct() {
+		return this.annotation.getSource() instanceof Method;
+	}
 
 	/**
 	 * Creates an error about the method as a whole.

@@ -24,7 +24,7 @@ public final class AnnotatedMethodPointcut extends StaticMethodMatcherPointcut i
 
 	private final Map<Class<?>, Boolean> checked = new ConcurrentHashMap<>();
 
-	private final AnnotatedMethods<?, ?> methods;
+	private final AnnotatedMethods<?> methods;
 
 	private final BooleanSupplier classProxies;
 
@@ -34,13 +34,13 @@ public final class AnnotatedMethodPointcut extends StaticMethodMatcherPointcut i
 	 * @param classProxies whether beans are proxied by subclasses even if they have
 	 * interfaces
 	 */
-	public AnnotatedMethodPointcut(AnnotatedMethods<?, ?> methods, BooleanSupplier classProxies) {
+	public AnnotatedMethodPointcut(AnnotatedMethods<?> methods, BooleanSupplier classProxies) {
 		this.methods = methods;
 		this.classProxies = classProxies;
 		setClassFilter(this);
 	}
 
-	AnnotatedMethods<?, ?> methods() {
+	AnnotatedMethods<?> methods() {
 		return this.methods;
 	}
 

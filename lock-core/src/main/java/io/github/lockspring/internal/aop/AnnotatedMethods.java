@@ -1,6 +1,5 @@
 package io.github.lockspring.internal.aop;
 
-import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
@@ -11,7 +10,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiFunction;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -36,11 +37,10 @@ import org.springframework.util.ReflectionUtils;
  * Thread-safe: the caches hold values that depend on their key alone, and two threads may
  * compute the same one.
  *
- * @param <A> the annotation
  * @param <T> what is read from the annotation of a method
  * @since 0.1
  */
-public final class AnnotatedMethods<A extends Annotation, T> {
+public final class AnnotatedMethods<T> {
 
 	/** The order of a virtual machine may differ from start to start. */
 	private static final Comparator<Method> BY_NAME = Comparator.comparing(Method::getName)
@@ -50,21 +50,22 @@ public final class AnnotatedMethods<A extends Annotation, T> {
 
 	private final Map<Class<?>, Boolean> annotated = new ConcurrentHashMap<>();
 
-	private final AnnotationModel<A> model;
+	private final AnnotationModel model;
 
-	private final Reader<A, T> reader;
+	private final BiFunction<AnnotatedMethod, Class<?>, T> reader;
 
 	/**
 	 * Creates an empty collection.
 	 * @param model the annotation
-	 * @param reader reads the annotation of a method
+	 * @param reader reads the annotation of a method, given the bean's class, which
+	 * resolves the generic types
 	 */
-	public AnnotatedMethods(AnnotationModel<A> model, Reader<A, T> reader) {
+	public AnnotatedMethods(AnnotationModel model, BiFunction<AnnotatedMethod, Class<?>, T> reader) {
 		this.model = model;
 		this.reader = reader;
 	}
 
-	AnnotationModel<A> model() {
+	AnnotationModel model() {
 		return this.model;
 	}
 
@@ -104,7 +105,7 @@ public final class AnnotatedMethods<A extends Annotation, T> {
 		}
 		if (found == null) {
 			throw new IllegalStateException(
-					new AnnotatedMethod(this.model, type, method, method, "", true)
+					new AnnotatedMethod(this.model, type, method, method, MergedAnnotation.missing())
 						.mistake("", "",
 								"its interceptor was called, but the annotation is not found on the method, and it "
 										+ this.model.consequence(),
@@ -116,8 +117,8 @@ public final class AnnotatedMethods<A extends Annotation, T> {
 	}
 
 	private @Nullable T read(Method method, Class<?> userClass) {
-		Nearest<A> nearest = isCandidate(userClass) ? find(method, userClass) : null;
-		return (nearest != null) ? this.reader.read(nearest.method(), userClass, nearest.annotation()) : null;
+		AnnotatedMethod found = isCandidate(userClass) ? find(method, userClass) : null;
+		return (found != null) ? this.reader.apply(found, userClass) : null;
 	}
 
 	/**
@@ -139,13 +140,25 @@ public final class AnnotatedMethods<A extends Annotation, T> {
 			Method[] methods = Proxy.isProxyClass(type) ? new Method[0] : ReflectionUtils.getDeclaredMethods(type);
 			Arrays.sort(methods, BY_NAME);
 			for (Method method : methods) {
-				Nearest<A> nearest = (method.isBridge() || method.isSynthetic()) ? null : find(method, userClass);
+				AnnotatedMethod nearest = (method.isBridge() || method.isSynthetic()) ? null : find(method, userClass);
 				if (nearest != null) {
-					found.putIfAbsent(nearest.method().method(), nearest.method());
+					found.putIfAbsent(nearest.method(), nearest);
 				}
 			}
 		}
 		return List.copyOf(found.values());
+	}
+
+	/**
+	 * Returns what the reader made of the annotations of a class.
+	 * @param targetClass a bean's class
+	 * @return the reader's results, in the order of the methods
+	 * @throws io.github.lockspring.LockDefinitionException if an annotation is wrong
+	 */
+	public List<T> readIn(Class<?> targetClass) {
+		return in(targetClass).stream()
+			.flatMap((method) -> Stream.ofNullable(get(method.method(), targetClass)))
+			.toList();
 	}
 
 	/**
@@ -195,41 +208,42 @@ public final class AnnotatedMethods<A extends Annotation, T> {
 		return isPresent(MergedAnnotations.from(method, SearchStrategy.SUPERCLASS));
 	}
 
-	private @Nullable Nearest<A> find(Method method, Class<?> userClass) {
+	private @Nullable AnnotatedMethod find(Method method, Class<?> userClass) {
 		Method specific = ClassHierarchy.isHidden(method) ? method : ClassHierarchy.specificMethod(method, userClass);
 		// A JDK proxy (of a repository, say) has a generated class: its interface stands
 		// for it
 		Class<?> type = (Proxy.isProxyClass(userClass) || userClass.isHidden()) ? specific.getDeclaringClass()
 				: userClass;
 		try {
-			Place<A> place = nearest(specific, userClass);
+			Place place = nearest(specific, userClass);
 			if (place == null) {
 				return null;
 			}
-			MergedAnnotation<A> annotation = place.annotations().get(0);
 			AnnotatedMethod found = new AnnotatedMethod(this.model, type, specific, place.declared(),
-					annotation.getString(this.model.attribute()), annotation.getSource() instanceof Method);
+					place.annotations().get(0));
+			// fails if it is wrong
+			found.annotation().getString(this.model.attribute());
 			if (place.annotations().size() > 1) {
 				throw found.error(place.annotations().size() + " annotations stand for it: " + place,
 						"Leave one of them, or write one annotation that says what all of them mean");
 			}
-			return new Nearest<>(found, annotation);
+			return found;
 		}
 		catch (AnnotationConfigurationException ex) {
-			throw new AnnotatedMethod(this.model, type, specific, specific, "", true).error(this.model.attribute(), "",
-					"the annotation cannot be read: " + ex.getMessage(),
+			throw new AnnotatedMethod(this.model, type, specific, specific, MergedAnnotation.missing()).error(
+					this.model.attribute(), "", "the annotation cannot be read: " + ex.getMessage(),
 					"Give either an attribute or its alias, and check the @AliasFor of composed annotations", ex);
 		}
 	}
 
 	/** Returns the nearest place with the annotation, or null if there is none. */
-	private @Nullable Place<A> nearest(Method specific, Class<?> userClass) {
+	private @Nullable Place nearest(Method specific, Class<?> userClass) {
 		if (ClassHierarchy.isHidden(specific)) {
 			return place(MergedAnnotations.from(specific), specific);
 		}
 		boolean isPublic = Modifier.isPublic(specific.getModifiers());
 		boolean coverable = isPublic && !ReflectionUtils.isObjectMethod(specific);
-		Place<A> place = place(MergedAnnotations.from(specific, SearchStrategy.SUPERCLASS), specific);
+		Place place = place(MergedAnnotations.from(specific, SearchStrategy.SUPERCLASS), specific);
 		if (place == null && coverable) {
 			place = place(MergedAnnotations.from(userClass, SearchStrategy.SUPERCLASS), specific);
 		}
@@ -244,39 +258,18 @@ public final class AnnotatedMethods<A extends Annotation, T> {
 		return place;
 	}
 
-	private @Nullable Place<A> place(MergedAnnotations annotations, Method declared) {
-		List<MergedAnnotation<A>> all = annotations.stream(this.model.type()).toList();
+	private @Nullable Place place(MergedAnnotations annotations, Method declared) {
+		List<? extends MergedAnnotation<?>> all = annotations.stream(this.model.type()).toList();
 		if (all.isEmpty()) {
 			return null;
 		}
-		MergedAnnotation<A> first = all.get(0);
-		return new Place<>((first.getSource() instanceof Method source) ? source : declared,
+		MergedAnnotation<?> first = all.get(0);
+		return new Place((first.getSource() instanceof Method source) ? source : declared,
 				all.stream().filter((each) -> each.getAggregateIndex() == first.getAggregateIndex()).toList());
 	}
 
-	/**
-	 * Reads the annotation of a method.
-	 *
-	 * @param <A> the annotation
-	 * @param <T> the result
-	 */
-	@FunctionalInterface
-	public interface Reader<A extends Annotation, T> {
-
-		/**
-		 * Reads the annotation of a method.
-		 * @param method the method
-		 * @param userClass the bean's class, which resolves the generic types
-		 * @param annotation its annotation
-		 * @return the result
-		 * @throws io.github.lockspring.LockDefinitionException if it is wrong
-		 */
-		T read(AnnotatedMethod method, Class<?> userClass, MergedAnnotation<A> annotation);
-
-	}
-
 	/** A method, class or interface, and what it has that stands for the annotation. */
-	private record Place<A extends Annotation>(Method declared, List<MergedAnnotation<A>> annotations) {
+	private record Place(Method declared, List<? extends MergedAnnotation<?>> annotations) {
 
 		@Override
 		public String toString() {
@@ -285,9 +278,6 @@ public final class AnnotatedMethods<A extends Annotation, T> {
 				.collect(Collectors.joining(", "));
 		}
 
-	}
-
-	private record Nearest<A extends Annotation>(AnnotatedMethod method, MergedAnnotation<A> annotation) {
 	}
 
 }

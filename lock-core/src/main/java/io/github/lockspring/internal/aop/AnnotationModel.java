@@ -5,7 +5,6 @@ import java.lang.annotation.Annotation;
 /**
  * Describes an annotation that a proxy serves.
  *
- * @param <A> the annotation
  * @param type its type
  * @param attribute the attribute that errors about a whole method name
  * @param consequence what befalls a method that no proxy intercepts, as in "would run
@@ -13,6 +12,6 @@ import java.lang.annotation.Annotation;
  * @param alternative what to use where no proxy can intercept, as in "use LockTemplate"
  * @since 0.1
  */
-public record AnnotationModel<A extends Annotation>(Class<A> type, String attribute, String consequence,
+public record AnnotationModel(Class<? extends Annotation> type, String attribute, String consequence,
 		String alternative) {
 }

@@ -39,15 +39,6 @@ public final class ProxyChain {
 	}
 
 	/**
-	 * Returns the object that a call of a bean finally reaches.
-	 * @param bean a bean, or the target of one of its proxies
-	 * @return the innermost object that is known without a call
-	 */
-	public static Object targetOf(Object bean) {
-		return of(bean).reduce(bean, (outer, inner) -> inner);
-	}
-
-	/**
 	 * Returns the classes whose annotations count for a bean: that of its innermost
 	 * object and, where a proxy handles calls of an interface itself, as that of a
 	 * repository does, the class of the proxy.

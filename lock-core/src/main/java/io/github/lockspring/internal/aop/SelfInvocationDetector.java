@@ -47,7 +47,7 @@ final class SelfInvocationDetector {
 	 * @param annotated its annotated methods
 	 * @param methods tells how they are annotated
 	 */
-	static void warn(Class<?> userClass, List<AnnotatedMethod> annotated, AnnotatedMethods<?, ?> methods) {
+	static void warn(Class<?> userClass, List<AnnotatedMethod> annotated, AnnotatedMethods<?> methods) {
 		List<SelfInvocation> calls = calls(userClass);
 		for (AnnotatedMethod method : annotated) {
 			String places = calls.stream()
@@ -78,7 +78,7 @@ final class SelfInvocationDetector {
 	 * public methods call: a private method is taken for such a one.
 	 */
 	private static boolean isCovered(SelfInvocation call, AnnotatedMethod called, List<AnnotatedMethod> annotated,
-			AnnotatedMethods<?, ?> methods) {
+			AnnotatedMethods<?> methods) {
 		return !methods.isDirectlyAnnotated(called.method()) && (call.isByPrivateMethod() || annotated.stream()
 			.anyMatch((method) -> method.method().getName().equals(call.caller())
 					&& !methods.isDirectlyAnnotated(method.method())));
@@ -142,86 +142,82 @@ final class SelfInvocationDetector {
 			// the body of a lambda is a method, lambda$ship$0
 			String caller = name.startsWith("lambda$") ? Stream.of(name.split("\\$")).skip(1).findFirst().orElse(name)
 					: name;
-			return new MethodCode(this.type, caller, descriptor, this.calls);
+			return new MethodCode(caller, descriptor);
 		}
 
-	}
+		/**
+		 * The code of a method. What it calls on an object of its own class, it calls on
+		 * {@code this}, unless it also has another object of that class from somewhere: a
+		 * parameter, a field, a result, a cast or a constructor. Of such a method nothing
+		 * is reported.
+		 */
+		private final class MethodCode extends MethodVisitor {
 
-	/**
-	 * The code of a method. What it calls on an object of its own class, it calls on
-	 * {@code this}, unless it also has another object of that class from somewhere: a
-	 * parameter, a field, a result, a cast or a constructor. Of such a method nothing is
-	 * reported.
-	 */
-	private static final class MethodCode extends MethodVisitor {
+			private final String caller;
 
-		private final Class<?> type;
+			private final List<SelfInvocation> own = new ArrayList<>();
 
-		private final String caller;
+			private boolean others;
 
-		private final List<SelfInvocation> calls;
+			private int line;
 
-		private final List<SelfInvocation> own = new ArrayList<>();
-
-		private boolean others;
-
-		private int line;
-
-		MethodCode(Class<?> type, String caller, String descriptor, List<SelfInvocation> calls) {
-			super(SpringAsmInfo.ASM_VERSION);
-			this.type = type;
-			this.caller = caller;
-			this.calls = calls;
-			this.others = descriptor.contains(Type.getDescriptor(type));
-		}
-
-		@Override
-		public void visitLineNumber(int number, Label start) {
-			this.line = number;
-		}
-
-		@Override
-		public void visitFieldInsn(int opcode, String owner, String name, String descriptor) {
-			this.others |= descriptor.contains(Type.getDescriptor(this.type));
-		}
-
-		@Override
-		public void visitTypeInsn(int opcode, String type) {
-			this.others |= type.equals(Type.getInternalName(this.type));
-		}
-
-		@Override
-		public void visitMethodInsn(int opcode, String owner, String name, String descriptor, boolean isInterface) {
-			this.others |= Type.getReturnType(descriptor).getDescriptor().contains(Type.getDescriptor(this.type));
-			// INVOKESPECIAL calls the method of the superclass
-			if (opcode == Opcodes.INVOKEVIRTUAL) {
-				add(owner, name, descriptor);
+			MethodCode(String caller, String descriptor) {
+				super(SpringAsmInfo.ASM_VERSION);
+				this.caller = caller;
+				this.others = descriptor.contains(Type.getDescriptor(Code.this.type));
 			}
-		}
 
-		@Override
-		public void visitInvokeDynamicInsn(String name, String descriptor, Handle bootstrap, Object... arguments) {
-			for (Object argument : arguments) {
-				// this::ship, and not Order::ship, which captures nothing
-				if (argument instanceof Handle handle && handle.getTag() != Opcodes.H_INVOKESTATIC
-						&& !descriptor.startsWith("()")) {
-					add(handle.getOwner(), handle.getName(), handle.getDesc());
+			@Override
+			public void visitLineNumber(int number, Label start) {
+				this.line = number;
+			}
+
+			@Override
+			public void visitFieldInsn(int opcode, String owner, String name, String descriptor) {
+				this.others |= descriptor.contains(Type.getDescriptor(Code.this.type));
+			}
+
+			@Override
+			public void visitTypeInsn(int opcode, String type) {
+				this.others |= type.equals(Type.getInternalName(Code.this.type));
+			}
+
+			@Override
+			public void visitMethodInsn(int opcode, String owner, String name, String descriptor, boolean isInterface) {
+				this.others |= Type.getReturnType(descriptor)
+					.getDescriptor()
+					.contains(Type.getDescriptor(Code.this.type));
+				// INVOKESPECIAL calls the method of the superclass
+				if (opcode == Opcodes.INVOKEVIRTUAL) {
+					add(owner, name, descriptor);
 				}
 			}
-		}
 
-		private void add(String owner, String name, String descriptor) {
-			if (owner.equals(Type.getInternalName(this.type))) {
-				this.own.add(new SelfInvocation(this.type, this.caller, name, descriptor,
-						ClassUtils.getShortName(this.type) + '.' + this.caller + ':' + this.line));
+			@Override
+			public void visitInvokeDynamicInsn(String name, String descriptor, Handle bootstrap, Object... arguments) {
+				for (Object argument : arguments) {
+					// this::ship, and not Order::ship, which captures nothing
+					if (argument instanceof Handle handle && handle.getTag() != Opcodes.H_INVOKESTATIC
+							&& !descriptor.startsWith("()")) {
+						add(handle.getOwner(), handle.getName(), handle.getDesc());
+					}
+				}
 			}
-		}
 
-		@Override
-		public void visitEnd() {
-			if (!this.others) {
-				this.calls.addAll(this.own);
+			private void add(String owner, String name, String descriptor) {
+				if (owner.equals(Type.getInternalName(Code.this.type))) {
+					this.own.add(new SelfInvocation(Code.this.type, this.caller, name, descriptor,
+							ClassUtils.getShortName(Code.this.type) + '.' + this.caller + ':' + this.line));
+				}
 			}
+
+			@Override
+			public void visitEnd() {
+				if (!this.others) {
+					Code.this.calls.addAll(this.own);
+				}
+			}
+
 		}
 
 	}

@@ -11,14 +11,19 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Composes keys, for annotations and programs alike. Rejects values that two different
- * things could share by accident (null, an empty text), and those whose text differs from
- * one process to another: the identity of an object, a time in the time zone of this
- * process. A String is taken as it is.
+ * Composes and checks keys, for annotations and programs alike. Rejects values that two
+ * different things could share by accident (null, an empty text), and those whose text
+ * differs from one process to another: the identity of an object, a time in the time zone
+ * of this process. A String is taken as it is.
  *
  * @since 0.1
  */
 public final class LockKeys {
+
+	/**
+	 * Longest key, in characters.
+	 */
+	public static final int MAX_LENGTH = 4096;
 
 	/**
 	 * What {@link Object#toString()} writes, also inside of a text: the name of an array
@@ -49,7 +54,36 @@ public final class LockKeys {
 			throw refused.apply("a collection",
 					"Use LockRequest.ofKeys for several keys of a name, or call and for each of them");
 		}
-		return LockOptions.checkKey(prefix(name) + text(key, "Give it a value before the lock is requested", refused));
+		return check(prefix(name) + text(key, "Give it a value before the lock is requested", refused));
+	}
+
+	/**
+	 * Checks a key.
+	 * @param key the key, without the store's prefix
+	 * @return the key
+	 * @throws IllegalArgumentException if it is null, empty, longer than
+	 * {@link #MAX_LENGTH} characters or not valid Unicode
+	 */
+	public static String check(@Nullable String key) {
+		if (key == null || key.isEmpty()) {
+			throw new IllegalArgumentException("A lock key must not be null or empty");
+		}
+		if (key.length() > MAX_LENGTH) {
+			throw new IllegalArgumentException("A lock key has at most " + MAX_LENGTH + " characters, this one has "
+					+ key.length() + ": '" + key.substring(0, 40) + "…'. Use an identifier or a hash of the value");
+		}
+		for (int i = 0; i < key.length(); i++) {
+			char c = key.charAt(i);
+			if (Character.isHighSurrogate(c) && i + 1 < key.length() && Character.isLowSurrogate(key.charAt(i + 1))) {
+				i++;
+			}
+			else if (Character.isSurrogate(c)) {
+				throw new IllegalArgumentException(
+						"A lock key must be valid Unicode; this one has an unpaired surrogate at index " + i
+								+ ". Encode binary values, for example as hex");
+			}
+		}
+		return key;
 	}
 
 	/**

@@ -12,11 +12,6 @@ import org.jspecify.annotations.Nullable;
 public final class LockOptions {
 
 	/**
-	 * Longest key, in characters.
-	 */
-	public static final int MAX_KEY_LENGTH = 4096;
-
-	/**
 	 * Shortest lease. Below it, clock drift and a round trip would be more than the lease
 	 * itself.
 	 */
@@ -35,35 +30,6 @@ public final class LockOptions {
 	private static final String TOO_SHORT_TO_RENEW = ", too short to be renewed in time";
 
 	private LockOptions() {
-	}
-
-	/**
-	 * Checks a key.
-	 * @param key the key, without the store's prefix
-	 * @return the key
-	 * @throws IllegalArgumentException if it is null, empty, longer than
-	 * {@link #MAX_KEY_LENGTH} characters or not valid Unicode
-	 */
-	public static String checkKey(@Nullable String key) {
-		if (key == null || key.isEmpty()) {
-			throw new IllegalArgumentException("A lock key must not be null or empty");
-		}
-		if (key.length() > MAX_KEY_LENGTH) {
-			throw new IllegalArgumentException("A lock key has at most " + MAX_KEY_LENGTH + " characters, this one has "
-					+ key.length() + ": '" + key.substring(0, 40) + "…'. Use an identifier or a hash of the value");
-		}
-		for (int i = 0; i < key.length(); i++) {
-			char c = key.charAt(i);
-			if (Character.isHighSurrogate(c) && i + 1 < key.length() && Character.isLowSurrogate(key.charAt(i + 1))) {
-				i++;
-			}
-			else if (Character.isSurrogate(c)) {
-				throw new IllegalArgumentException(
-						"A lock key must be valid Unicode; this one has an unpaired surrogate at index " + i
-								+ ". Encode binary values, for example as hex");
-			}
-		}
-		return key;
 	}
 
 	/**

@@ -32,12 +32,7 @@ public final class FencedAnnotationValidator extends AnnotatedBeanValidator {
 			validateInterfaces(bean, advised, processor);
 		}
 		if (processor.isAnnotated(bean)) {
-			for (AnnotatedMethod method : processor.methods().in(bean.type())) {
-				FencedMethod fenced = processor.methods().get(method.method(), bean.type());
-				if (fenced != null) {
-					guards.get(fenced);
-				}
-			}
+			processor.methods().in(bean.type()).forEach(guards::get);
 			processor.checkAdvised(bean);
 		}
 	}

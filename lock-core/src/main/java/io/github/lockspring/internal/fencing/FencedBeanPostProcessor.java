@@ -5,8 +5,10 @@ import java.util.function.Consumer;
 import io.github.lockspring.Fenced;
 import io.github.lockspring.internal.KeyedLock;
 import io.github.lockspring.internal.aop.AnnotatedBeanValidator;
+import io.github.lockspring.internal.aop.AnnotatedMethod;
 import io.github.lockspring.internal.aop.AnnotatedMethodPointcut;
 import io.github.lockspring.internal.aop.AnnotatedMethods;
+import io.github.lockspring.internal.aop.AnnotationModel;
 
 import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
@@ -26,7 +28,11 @@ public final class FencedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
 
 	private static final long serialVersionUID = 1L;
 
-	private final transient AnnotatedMethods<Fenced, FencedMethod> methods = FencedMethod.finder();
+	private static final AnnotationModel MODEL = new AnnotationModel(Fenced.class, "guard", "would not be fenced",
+			"call a FencingGuard");
+
+	private final transient AnnotatedMethods<AnnotatedMethod> methods = new AnnotatedMethods<>(MODEL,
+			(method, userClass) -> method);
 
 	private final transient AnnotatedMethodPointcut pointcut = new AnnotatedMethodPointcut(this.methods,
 			this::isProxyTargetClass);
@@ -49,7 +55,7 @@ public final class FencedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
 				new FencedInterceptor(this.methods, new FencingGuards(beanFactory), this.refusals));
 	}
 
-	AnnotatedMethods<Fenced, FencedMethod> methods() {
+	AnnotatedMethods<AnnotatedMethod> methods() {
 		return this.methods;
 	}
 

@@ -3,10 +3,10 @@ package io.github.lockspring.internal.fencing;
 import java.util.List;
 import java.util.function.Consumer;
 
-import io.github.lockspring.Fenced;
 import io.github.lockspring.FencingGuard;
 import io.github.lockspring.StaleFencingTokenException;
 import io.github.lockspring.internal.KeyedLock;
+import io.github.lockspring.internal.aop.AnnotatedMethod;
 import io.github.lockspring.internal.aop.AnnotatedMethods;
 import io.github.lockspring.internal.base.CallChain;
 import org.aopalliance.intercept.MethodInterceptor;
@@ -15,21 +15,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Lets the guard check the tokens of the locks before the method runs. Thread-safe.
+ *
+ * @param methods the annotated methods
+ * @param guards finds the guard of a method
+ * @param refusals receives each lock whose fencing token is refused
  */
-final class FencedInterceptor implements MethodInterceptor {
-
-	private final AnnotatedMethods<Fenced, FencedMethod> methods;
-
-	private final FencingGuards guards;
-
-	private final Consumer<KeyedLock> refusals;
-
-	FencedInterceptor(AnnotatedMethods<Fenced, FencedMethod> methods, FencingGuards guards,
-			Consumer<KeyedLock> refusals) {
-		this.methods = methods;
-		this.guards = guards;
-		this.refusals = refusals;
-	}
+record FencedInterceptor(AnnotatedMethods<AnnotatedMethod> methods, FencingGuards guards,
+		Consumer<KeyedLock> refusals) implements MethodInterceptor {
 
 	@Override
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
@@ -47,7 +39,7 @@ final class FencedInterceptor implements MethodInterceptor {
 		}
 	}
 
-	private void checkTokens(FencedMethod method) {
+	private void checkTokens(AnnotatedMethod method) {
 		List<KeyedLock> locks = CallChain.innermostLocks(KeyedLock.class);
 		if (locks.isEmpty()) {
 			throw new IllegalStateException("@Fenced on " + method

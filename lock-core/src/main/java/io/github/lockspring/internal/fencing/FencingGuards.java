@@ -5,6 +5,7 @@ import java.util.concurrent.ConcurrentHashMap;
 
 import io.github.lockspring.FencingGuard;
 import io.github.lockspring.LockDefinitionException;
+import io.github.lockspring.internal.aop.AnnotatedMethod;
 
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.BeanNotOfRequiredTypeException;
@@ -31,17 +32,17 @@ final class FencingGuards {
 	 * @return its guard
 	 * @throws LockDefinitionException if there is none, or several without a name
 	 */
-	FencingGuard get(FencedMethod method) {
-		FencingGuard guard = this.known.get(method.guard());
+	FencingGuard get(AnnotatedMethod method) {
+		FencingGuard guard = this.known.get(name(method));
 		if (guard == null) {
 			guard = lookUp(method);
-			this.known.put(method.guard(), guard);
+			this.known.put(name(method), guard);
 		}
 		return guard;
 	}
 
-	private FencingGuard lookUp(FencedMethod method) {
-		String name = method.guard();
+	private FencingGuard lookUp(AnnotatedMethod method) {
+		String name = name(method);
 		try {
 			return (name.isEmpty()) ? this.beanFactory.getBean(FencingGuard.class)
 					: this.beanFactory.getBean(name, FencingGuard.class);
@@ -68,9 +69,14 @@ final class FencingGuards {
 		}
 	}
 
-	private static LockDefinitionException error(FencedMethod method, String problem, String remedy) {
+	/** Returns the name of its guard, empty for the only one. */
+	private static String name(AnnotatedMethod method) {
+		return method.annotation().getString("guard");
+	}
+
+	private static LockDefinitionException error(AnnotatedMethod method, String problem, String remedy) {
 		// without the cause: Spring Boot would report that, which names no method
-		return method.annotated().error(method.guard().isEmpty() ? "" : "guard", method.guard(), problem, remedy, null);
+		return method.error(name(method).isEmpty() ? "" : "guard", name(method), problem, remedy, null);
 	}
 
 }

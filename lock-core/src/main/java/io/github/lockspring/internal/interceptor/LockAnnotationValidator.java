@@ -1,8 +1,7 @@
 package io.github.lockspring.internal.interceptor;
 
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Set;
+import java.util.stream.Stream;
 
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.internal.aop.AnnotatedBeanValidator;
@@ -51,14 +50,11 @@ public final class LockAnnotationValidator extends AnnotatedBeanValidator {
 	 */
 	public static List<WrongAnnotationException> mistakes(ConfigurableListableBeanFactory beanFactory) {
 		AnnotatedMethodPointcut pointcut = new LockOperationSource(beanFactory).pointcut();
-		Set<Class<?>> types = new LinkedHashSet<>();
-		for (String name : beanFactory.getBeanDefinitionNames()) {
-			Class<?> type = typeOf(name, beanFactory);
-			if (type != null) {
-				types.add(type);
-			}
-		}
-		return types.stream().flatMap((type) -> pointcut.mistakes(type).stream()).toList();
+		return Stream.of(beanFactory.getBeanDefinitionNames())
+			.flatMap((name) -> Stream.<Class<?>>ofNullable(typeOf(name, beanFactory)))
+			.distinct()
+			.flatMap((type) -> pointcut.mistakes(type).stream())
+			.toList();
 	}
 
 	private static boolean validate(Bean bean, LockOperationSourceAdvisor advisor, AdvisorOrderValidator order,

@@ -1,9 +1,9 @@
 package io.github.lockspring.internal.interceptor;
 
-import io.github.lockspring.internal.base.LockKeys;
-
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -42,7 +42,7 @@ final class LockExpressionParser {
 
 	private final SpelExpressionParser parser;
 
-	private final LockEvaluationContext.Shared shared;
+	private final LockKeyExpression.Shared shared;
 
 	/**
 	 * Creates a parser.
@@ -57,7 +57,7 @@ final class LockExpressionParser {
 		this.configuration = new SpelParserConfiguration(
 				NativeDetector.inNativeImage() ? SpelCompilerMode.OFF : SpelCompilerMode.MIXED, classLoader);
 		this.parser = new SpelExpressionParser(this.configuration);
-		this.shared = new LockEvaluationContext.Shared(new BeanFactoryResolver(beanFactory),
+		this.shared = new LockKeyExpression.Shared(new BeanFactoryResolver(beanFactory),
 				new StandardTypeLocator(classLoader), List.of(new ReflectivePropertyAccessor(false)));
 	}
 
@@ -71,19 +71,40 @@ final class LockExpressionParser {
 		String start = LockKeys.prefix(operation.name());
 		String key = operation.key();
 		if (key.isEmpty()) {
-			return LockKeyExpression.constant(start + defaultKey(operation));
+			return LockKeyExpression.ofText(operation, start + defaultKey(operation), this.shared);
 		}
 		SpelExpression expression = parse(operation, key);
-		new LockExpressionValidator(operation, this.parameterNames.getParameterNames(operation.annotated().declared()),
-				this.beanFactory::containsBean)
-			.validate(expression);
+		@Nullable String @Nullable [] names = this.parameterNames.getParameterNames(operation.annotated().declared());
+		Map<String, Integer> positions = positions(operation.method().getParameterCount(), names);
+		new LockExpressionValidator(operation, names, positions, this.beanFactory::containsBean).validate(expression);
 		SpelNode root = expression.getAST();
 		if (LockExpressionValidator.isText(root)) {
-			return LockKeyExpression.constant(start + text(expression, operation));
+			return LockKeyExpression.ofText(operation, start + text(expression, operation), this.shared);
 		}
 		Stream<SpelNode> texts = (root instanceof InlineList) ? children(root) : Stream.of(root);
-		return new LockKeyExpression(start,
-				texts.map((text) -> operands(text).map((node) -> part(node, expression, operation)).toList()).toList());
+		return new LockKeyExpression(operation, start,
+				texts.map((text) -> operands(text).map((node) -> part(node, expression, operation)).toList()).toList(),
+				positions, this.shared, null);
+	}
+
+	/**
+	 * The positions of a method's arguments by their names: {@code p0}, {@code a0} and,
+	 * if it is known, the parameter's name, which wins over both.
+	 */
+	private static Map<String, Integer> positions(int count, @Nullable String @Nullable [] names) {
+		Map<String, Integer> positions = new HashMap<>();
+		for (int i = 0; i < count; i++) {
+			positions.put("a" + i, i);
+			positions.put("p" + i, i);
+		}
+		// After all aliases: the first parameter may be named p1
+		for (int i = 0; names != null && i < count; i++) {
+			String name = names[i];
+			if (name != null) {
+				positions.put(name, i);
+			}
+		}
+		return Map.copyOf(positions);
 	}
 
 	private static String text(SpelExpression expression, LockOperation operation) {
@@ -136,18 +157,6 @@ final class LockExpressionParser {
 			.map(Class::getTypeName)
 			.collect(Collectors.joining(",", operation.type().getName() + '.' + operation.method().getName() + '(',
 					")"));
-	}
-
-	/**
-	 * Creates what makes the contexts of a method's calls.
-	 * @param operation the operation
-	 * @return the factory
-	 */
-	LockEvaluationContext.Factory contexts(LockOperation operation) {
-		return new LockEvaluationContext.Factory(operation.method(),
-				LockEvaluationContext.positions(operation.method().getParameterCount(),
-						this.parameterNames.getParameterNames(operation.annotated().declared())),
-				this.shared);
 	}
 
 }

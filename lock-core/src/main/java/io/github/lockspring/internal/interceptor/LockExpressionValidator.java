@@ -66,10 +66,10 @@ final class LockExpressionValidator {
 	private boolean variable;
 
 	LockExpressionValidator(LockOperation operation, @Nullable String @Nullable [] parameterNames,
-			Predicate<String> beans) {
+			Map<String, Integer> positions, Predicate<String> beans) {
 		this.operation = operation;
 		this.parameterNames = (parameterNames != null) ? Arrays.<@Nullable String>asList(parameterNames) : null;
-		this.positions = LockEvaluationContext.positions(operation.method().getParameterCount(), parameterNames);
+		this.positions = positions;
 		this.beans = beans;
 	}
 
@@ -77,7 +77,7 @@ final class LockExpressionValidator {
 		SpelNode ast = expression.getAST();
 		visit(ast, true);
 		if (!this.variable && !isText(ast)) {
-			throw error("it is a constant, but no text in quotes", StringUtils.capitalize(quote()));
+			throw this.operation.error("it is a constant, but no text in quotes", StringUtils.capitalize(quote()));
 		}
 	}
 
@@ -97,7 +97,7 @@ final class LockExpressionValidator {
 			checkVariable(node.toStringAST().substring(1));
 		}
 		else if (node instanceof FunctionReference) {
-			throw error(node.toStringAST() + " is a function, and there are none",
+			throw this.operation.error(node.toStringAST() + " is a function, and there are none",
 					"Call a method of a parameter, of a bean (@bean.method()) or of a class (T(type).method())");
 		}
 		else if (node instanceof BeanReference bean) {
@@ -141,13 +141,13 @@ final class LockExpressionValidator {
 		Class<?> type = (position == null) ? Object.class
 				: ResolvableType.forMethodParameter(method, position, this.operation.type()).toClass();
 		if (variable.equals("#root")) {
-			type = LockEvaluationContext.Root.class;
+			type = LockKeyExpression.Root.class;
 		}
 		if (!Modifier.isAbstract(type.getModifiers()) && !OPAQUE.contains(type)
 				&& Stream.of(type.getMethods(), type.getFields())
 					.flatMap(Stream::of)
 					.noneMatch((member) -> isProperty(member, property))) {
-			throw error(variable + " has no property '" + property + "'",
+			throw this.operation.error(variable + " has no property '" + property + "'",
 					variable.equals("#root") ? "Use #root.method, #root.target or #root.args"
 							: "Correct the name. One that only a subclass has needs a method of a bean, as in @keys.of("
 									+ variable + ")");
@@ -180,7 +180,8 @@ final class LockExpressionValidator {
 			return;
 		}
 		if (this.parameterNames == null) {
-			throw error("there is no parameter '" + name + "': the names of the parameters are not in the class file",
+			throw this.operation.error(
+					"there is no parameter '" + name + "': the names of the parameters are not in the class file",
 					"Compile with -parameters, or write #p0 for the first parameter");
 		}
 		List<String> names = this.parameterNames.stream().map(String::valueOf).toList();
@@ -188,14 +189,15 @@ final class LockExpressionValidator {
 				: Suggestions.name(name, names).map("Did you mean '#%s'? "::formatted).orElse("")
 						+ "The parameters are "
 						+ names.stream().map((parameter) -> "#" + parameter).collect(Collectors.joining(", "));
-		throw error("there is no parameter '" + name + "'", this.operation.annotated().direct() ? parameters
-				: parameters + ". The annotation covers all public methods of its class: annotate methods instead");
+		throw this.operation
+			.error("there is no parameter '" + name + "'", this.operation.annotated().direct() ? parameters
+					: parameters + ". The annotation covers all public methods of its class: annotate methods instead");
 	}
 
 	private void checkBean(String name) {
 		this.variable = true;
 		if (!this.beans.test(name)) {
-			throw error("there is no bean '" + name + "'", "Write the name of a bean after the @");
+			throw this.operation.error("there is no bean '" + name + "'", "Write the name of a bean after the @");
 		}
 	}
 
@@ -205,12 +207,12 @@ final class LockExpressionValidator {
 		String problem = "'" + node.toStringAST() + "' would be read from the root object";
 		String mixed = mixed(this.operation.key());
 		if (mixed != null) {
-			return error(problem, mixed);
+			return this.operation.error(problem, mixed);
 		}
 		if (this.parameterNames != null && this.parameterNames.contains(name)) {
-			return error(problem, "Did you mean #" + name + "?");
+			return this.operation.error(problem, "Did you mean #" + name + "?");
 		}
-		return error(problem, (ROOT.contains(name)) ? "Did you mean #root." + name + "?"
+		return this.operation.error(problem, (ROOT.contains(name)) ? "Did you mean #root." + name + "?"
 				: "Write # before the name of a parameter. If it is text, " + quote());
 	}
 
@@ -232,10 +234,6 @@ final class LockExpressionValidator {
 	private String quote() {
 		return "quote it: key = \"" + quoted(this.operation.key())
 				+ "\". Text and values are joined with +, as in \"'order-' + #order.id\"";
-	}
-
-	private LockDefinitionException error(String problem, String remedy) {
-		return this.operation.error(problem, remedy);
 	}
 
 }

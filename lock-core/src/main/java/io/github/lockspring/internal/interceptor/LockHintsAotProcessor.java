@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
 
-import io.github.lockspring.internal.aop.AnnotatedMethod;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aot.hint.ExecutableMode;
@@ -49,7 +48,7 @@ final class LockHintsAotProcessor implements BeanFactoryInitializationAotProcess
 
 	private static void contribute(LockOperationSourceAdvisor advisor, ConfigurableListableBeanFactory beanFactory,
 			ReflectionHints hints) {
-		hints.registerType(LockEvaluationContext.Root.class, MemberCategory.INVOKE_PUBLIC_METHODS);
+		hints.registerType(LockKeyExpression.Root.class, MemberCategory.INVOKE_PUBLIC_METHODS);
 		for (String name : beanFactory.getBeanDefinitionNames()) {
 			Class<?> type = beanFactory.getType(name, false);
 			if (type != null) {
@@ -60,22 +59,14 @@ final class LockHintsAotProcessor implements BeanFactoryInitializationAotProcess
 
 	private static void contribute(LockOperationSourceAdvisor advisor, Class<?> type,
 			ConfigurableListableBeanFactory beanFactory, ReflectionHints hints) {
-		for (AnnotatedMethod method : advisor.methods().in(type)) {
-			hints.registerMethod(method.method(), ExecutableMode.INVOKE);
-			LockedMethod locked = advisor.methods().get(method.method(), type);
-			if (locked != null) {
-				contribute(locked, type, beanFactory, hints);
-			}
+		for (LockedMethod method : advisor.methods().readIn(type)) {
+			hints.registerMethod(method.operation().method(), ExecutableMode.INVOKE);
+			method.key().expressions().forEach((expression) -> {
+				ExpressionTypes types = new ExpressionTypes(method, type, beanFactory, hints, new HashSet<>(),
+						new HashSet<>());
+				types.visit(expression.getAST()).forEach(types::register);
+			});
 		}
-	}
-
-	private static void contribute(LockedMethod locked, Class<?> type, ConfigurableListableBeanFactory beanFactory,
-			ReflectionHints hints) {
-		locked.key().expressions().forEach((expression) -> {
-			ExpressionTypes types = new ExpressionTypes(locked, type, beanFactory, hints, new HashSet<>(),
-					new HashSet<>());
-			types.visit(expression.getAST()).forEach(types::register);
-		});
 	}
 
 	/**
@@ -111,7 +102,7 @@ final class LockHintsAotProcessor implements BeanFactoryInitializationAotProcess
 		}
 
 		private ResolvableType variable(String name) {
-			Integer position = this.locked.contexts().positions().get(name);
+			Integer position = this.locked.key().positions().get(name);
 			if (position == null) {
 				return name.equals("root") ? ResolvableType.forClass(this.targetClass) : ResolvableType.NONE;
 			}

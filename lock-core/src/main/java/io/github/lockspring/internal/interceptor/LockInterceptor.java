@@ -3,7 +3,6 @@ package io.github.lockspring.internal.interceptor;
 import java.util.Set;
 import java.util.function.Supplier;
 
-import io.github.lockspring.DistributedLock;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockCallback;
 import io.github.lockspring.LockNotAcquiredException;
@@ -28,7 +27,8 @@ public final class LockInterceptor implements MethodInterceptor {
 
 	private final LockOperationSource source;
 
-	private final AnnotatedMethods<DistributedLock, LockedMethod> methods;
+	/** What was read from the annotations, and checked, when the beans were created. */
+	private final AnnotatedMethods<LockedMethod> methods;
 
 	private final Supplier<LockTemplate> locks;
 
@@ -62,44 +62,52 @@ public final class LockInterceptor implements MethodInterceptor {
 
 	@Override
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
-		LockedMethod locked = this.methods.get(invocation);
-		LockRequest request = locked.request(invocation.getThis(), invocation.getArguments());
-		Work work = new Work(invocation, locked);
+		LockedMethod method = this.methods.get(invocation);
+		LockRequest request = method.key().request(invocation.getThis(), invocation.getArguments());
+		LockTemplate template = this.locks.get();
+		Work work = new Work(invocation, method.values());
+		Object result;
 		try {
-			LockTemplate template = this.locks.get();
-			Object result = template.execute(request, work);
-			if (!work.started) {
-				throw new IllegalStateException(locked.notRun(template));
-			}
-			locked.checkResult(result);
-			return result;
+			result = template.execute(request, work);
 		}
 		catch (LockNotAcquiredException ex) {
 			// The work may itself have found some other lock busy
-			if (locked.skipped() == null || work.started) {
+			if (method.skipped() == null || work.started) {
 				throw ex;
 			}
-			return locked.skipped().get();
+			return method.skipped().get();
 		}
+		if (!work.started) {
+			throw notRun(method.operation(), template);
+		}
+		method.values().check(method.operation(), result);
+		return result;
+	}
+
+	private static IllegalStateException notRun(LockOperation operation, LockTemplate template) {
+		return new IllegalStateException(
+				("%s was not run, although the LockTemplate (%s) returned. If it is a mock, use"
+						+ " the real one in the test, with distributed-lock.store=memory, or let the mock's execute run its argument")
+					.formatted(operation.annotated(), template.getClass().getName()));
 	}
 
 	private static final class Work implements LockCallback<@Nullable Object, Throwable> {
 
 		private final MethodInvocation invocation;
 
-		private final LockedMethod locked;
+		private final ReturnTypeValidator.Values values;
 
 		private boolean started;
 
-		Work(MethodInvocation invocation, LockedMethod locked) {
+		Work(MethodInvocation invocation, ReturnTypeValidator.Values values) {
 			this.invocation = invocation;
-			this.locked = locked;
+			this.values = values;
 		}
 
 		@Override
 		public @Nullable Object doUnderLock(HeldLock lock) throws Throwable {
 			this.started = true;
-			return this.locked.awaited(this.invocation.proceed(), lock);
+			return this.values.awaited(this.invocation.proceed(), lock);
 		}
 
 	}

@@ -1,66 +1,88 @@
 package io.github.lockspring.internal.interceptor;
 
+import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
 
+import io.github.lockspring.LockRequest;
+import io.github.lockspring.internal.LabelledRequest;
 import io.github.lockspring.internal.base.LockKeys;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.expression.BeanResolver;
 import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.EvaluationException;
+import org.springframework.expression.PropertyAccessor;
+import org.springframework.expression.TypeLocator;
 import org.springframework.expression.spel.SpelEvaluationException;
 import org.springframework.expression.spel.SpelMessage;
 import org.springframework.expression.spel.standard.SpelExpression;
+import org.springframework.expression.spel.support.StandardEvaluationContext;
 import org.springframework.util.CollectionUtils;
 
 /**
- * A parsed key: constant text, or what an expression gives after the name. Different
- * names and values never give the same key. Of an expression that joins text and values,
- * or lists several such ones, each value is checked as if it was the key:
+ * The parsed key of a method: makes the request of each call from its arguments.
+ * Different names and values never give the same key. Of an expression that joins text
+ * and values, or lists several such ones, each value is checked as if it was the key:
  * {@code 'order:'} and null do not make {@code order:null}. Immutable and thread-safe.
  *
+ * @param operation the annotation
  * @param start the constant text, or the name and a colon
  * @param texts the texts after it, each with its parts; none if the key is constant
+ * @param positions the positions of the arguments by the names that expressions have for
+ * them
+ * @param shared what the calls of all methods have in common
+ * @param constant the request of every call, or null if the key depends on the call
  */
-record LockKeyExpression(String start, List<List<Part>> texts) {
+record LockKeyExpression(LockOperation operation, String start, List<List<Part>> texts, Map<String, Integer> positions,
+		Shared shared, @Nullable LockRequest constant) {
+
+	private static final String UNUSABLE = "it gives no usable key: ";
+
+	private static final String IDENTIFIER = "Name an identifier, or a hash of the value";
 
 	/**
 	 * Creates a key of constant text.
-	 * @param text the text, with the name
-	 * @return the key
+	 * @throws io.github.lockspring.LockDefinitionException if the text is no key
 	 */
-	static LockKeyExpression constant(String text) {
-		return new LockKeyExpression(text, List.of());
+	static LockKeyExpression ofText(LockOperation operation, String text, Shared shared) {
+		try {
+			return new LockKeyExpression(operation, text, List.of(), Map.of(), shared,
+					new LabelledRequest(operation.request(), List.of(text), operation.label()));
+		}
+		catch (IllegalArgumentException ex) {
+			throw operation.error(UNUSABLE + ex.getMessage(), IDENTIFIER, ex);
+		}
 	}
 
 	/**
-	 * Whether all calls have the same key.
-	 * @return the key, or null if it depends on the call
-	 */
-	@Nullable String constantKey() {
-		return (this.texts.isEmpty()) ? this.start : null;
-	}
-
-	/**
-	 * Returns the expressions that a call evaluates.
-	 */
-	Stream<SpelExpression> expressions() {
-		return this.texts.stream().flatMap(List::stream).map(Part::expression);
-	}
-
-	/**
-	 * The keys of a call.
-	 * @param context the call
-	 * @return at least one key
+	 * Returns the request of a call.
+	 * @param target the object that the method is called on
+	 * @param arguments the arguments
+	 * @return the request
 	 * @throws IllegalArgumentException if a value cannot be a key
 	 */
-	List<String> keys(EvaluationContext context) {
+	LockRequest request(@Nullable Object target, @Nullable Object[] arguments) {
+		if (this.constant != null) {
+			return this.constant;
+		}
+		List<String> keys = keys(new CallContext(target, arguments));
+		try {
+			return new LabelledRequest(this.operation.request(), keys, this.operation.label());
+		}
+		catch (IllegalArgumentException ex) {
+			throw this.operation.refused(UNUSABLE + ex.getMessage(), IDENTIFIER, ex);
+		}
+	}
+
+	private List<String> keys(EvaluationContext call) {
 		if (this.texts.size() == 1 && this.texts.get(0).size() == 1) {
-			List<String> values = this.texts.get(0).get(0).texts(context);
+			List<String> values = this.texts.get(0).get(0).texts(call);
 			// the usual key is a value and nothing else, which needs no copy
 			return (this.start.isEmpty()) ? values : values.stream().map(this.start::concat).toList();
 		}
@@ -68,11 +90,18 @@ record LockKeyExpression(String start, List<List<Part>> texts) {
 		for (List<Part> parts : this.texts) {
 			StringBuilder key = new StringBuilder(this.start);
 			for (Part part : parts) {
-				key.append(part.text(context, parts.size() > 1));
+				key.append(part.text(call, parts.size() > 1));
 			}
 			keys.add(key.toString());
 		}
 		return keys;
+	}
+
+	/**
+	 * Returns the expressions that a call evaluates.
+	 */
+	Stream<SpelExpression> expressions() {
+		return this.texts.stream().flatMap(List::stream).map(Part::expression);
 	}
 
 	/**
@@ -154,6 +183,63 @@ record LockKeyExpression(String start, List<List<Part>> texts) {
 			return this.operation.refused(where, remedy, cause);
 		}
 
+	}
+
+	/**
+	 * What the expressions of one call see: the arguments under their names. For one
+	 * thread.
+	 * <p>
+	 * Spring's own context for methods copies all arguments into a map, under three names
+	 * each, at every call; this one knows beforehand which name stands for which
+	 * argument.
+	 */
+	private final class CallContext extends StandardEvaluationContext {
+
+		private final @Nullable Object[] arguments;
+
+		CallContext(@Nullable Object target, @Nullable Object[] arguments) {
+			super(new Root(LockKeyExpression.this.operation.method(), target, arguments));
+			this.arguments = arguments;
+			setPropertyAccessors(LockKeyExpression.this.shared.properties);
+			setTypeLocator(LockKeyExpression.this.shared.types);
+			setBeanResolver(LockKeyExpression.this.shared.beans);
+		}
+
+		@Override
+		public @Nullable Object lookupVariable(String name) {
+			Integer position = LockKeyExpression.this.positions.get(name);
+			return (position != null) ? this.arguments[position] : null;
+		}
+
+		/**
+		 * Evaluating a key changes nothing, neither a variable nor the argument's
+		 * properties.
+		 */
+		@Override
+		public boolean isAssignmentEnabled() {
+			return false;
+		}
+
+	}
+
+	/**
+	 * What {@code #root} stands for in an expression.
+	 *
+	 * @param method the method
+	 * @param target the object that the method is called on
+	 * @param args the arguments
+	 */
+	record Root(Method method, @Nullable Object target, @Nullable Object[] args) {
+	}
+
+	/**
+	 * What the calls of all methods share. Immutable and thread-safe.
+	 *
+	 * @param beans finds the beans that expressions name
+	 * @param types finds the classes that they name
+	 * @param properties reads properties, and remembers what reflection has found
+	 */
+	record Shared(BeanResolver beans, TypeLocator types, List<PropertyAccessor> properties) {
 	}
 
 }

@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 
-import io.github.lockspring.DistributedLock;
 import io.github.lockspring.LockDefinitionException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.OnBusy;
@@ -15,7 +14,6 @@ import io.github.lockspring.internal.base.LockOptionException;
 import io.github.lockspring.internal.base.LockOptions;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import org.springframework.util.StringUtils;
 
@@ -23,12 +21,10 @@ import org.springframework.util.StringUtils;
  * Turns an annotation into a {@link LockOperation}. The bounds of the options are those
  * of {@link LockRequest}. One for each annotation.
  *
- * @param annotation the annotation
  * @param method the annotated method
  * @param placeholders resolves the placeholders of a text
  */
-record LockOperationParser(MergedAnnotation<DistributedLock> annotation, AnnotatedMethod method,
-		Function<String, @Nullable String> placeholders) {
+record LockOperationParser(AnnotatedMethod method, Function<String, @Nullable String> placeholders) {
 
 	private static final String DURATION_FORM = "Write a number and a unit (ms, s, m, h or d), as in \"30s\","
 			+ " or the ISO form, as in \"PT30S\"";
@@ -40,10 +36,10 @@ record LockOperationParser(MergedAnnotation<DistributedLock> annotation, Annotat
 	 */
 	LockOperation parse() {
 		String name = name();
-		OnBusy onBusy = this.annotation.getEnum("onBusy", OnBusy.class);
+		OnBusy onBusy = this.method.annotation().getEnum("onBusy", OnBusy.class);
 		LockRequest request = LockRequest.of(LockOperation.ANY_KEY)
-			.onLost(this.annotation.getEnum("onLost", OnLost.class))
-			.renew(this.annotation.getBoolean("renew"));
+			.onLost(this.method.annotation().getEnum("onLost", OnLost.class))
+			.renew(this.method.annotation().getBoolean("renew"));
 		if (onBusy != OnBusy.THROW) {
 			request = request.waitTime(Duration.ZERO);
 		}
@@ -73,7 +69,7 @@ record LockOperationParser(MergedAnnotation<DistributedLock> annotation, Annotat
 	}
 
 	private String text(String attribute) {
-		String written = this.annotation.getString(attribute);
+		String written = this.method.annotation().getString(attribute);
 		try {
 			String resolved = this.placeholders.apply(written);
 			// Some contexts leave what they cannot resolve as it is
@@ -98,7 +94,7 @@ record LockOperationParser(MergedAnnotation<DistributedLock> annotation, Annotat
 	}
 
 	private String key() {
-		String written = this.annotation.getString("key");
+		String written = this.method.annotation().getString("key");
 		String key = text("key");
 		// An empty key means the method itself, which is not chosen by a property
 		if (key.isBlank() && !written.isEmpty()) {

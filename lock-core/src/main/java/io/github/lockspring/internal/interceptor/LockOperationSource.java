@@ -13,7 +13,6 @@ import io.github.lockspring.internal.aop.BeanFactoryInspector;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
-import org.springframework.core.annotation.MergedAnnotation;
 
 /**
  * Reads the {@link DistributedLock} annotations of methods. No call runs with an
@@ -22,10 +21,10 @@ import org.springframework.core.annotation.MergedAnnotation;
  */
 final class LockOperationSource {
 
-	private static final AnnotationModel<DistributedLock> MODEL = new AnnotationModel<>(DistributedLock.class, "key",
+	private static final AnnotationModel MODEL = new AnnotationModel(DistributedLock.class, "key",
 			"would run without the lock", "use LockTemplate");
 
-	private final AnnotatedMethods<DistributedLock, LockedMethod> methods = new AnnotatedMethods<>(MODEL, this::read);
+	private final AnnotatedMethods<LockedMethod> methods = new AnnotatedMethods<>(MODEL, this::read);
 
 	/** The labels of all locks, as far as they have been read. */
 	private final Set<String> names = ConcurrentHashMap.newKeySet();
@@ -53,7 +52,7 @@ final class LockOperationSource {
 	/**
 	 * Returns the annotated methods, each with what is known about it.
 	 */
-	AnnotatedMethods<DistributedLock, LockedMethod> methods() {
+	AnnotatedMethods<LockedMethod> methods() {
 		return this.methods;
 	}
 
@@ -64,14 +63,12 @@ final class LockOperationSource {
 		return Set.copyOf(this.names);
 	}
 
-	private LockedMethod read(AnnotatedMethod method, Class<?> userClass,
-			MergedAnnotation<DistributedLock> annotation) {
-		LockOperation operation = new LockOperationParser(annotation, method, this.placeholders).parse();
+	private LockedMethod read(AnnotatedMethod method, Class<?> userClass) {
+		LockOperation operation = new LockOperationParser(method, this.placeholders).parse();
 		ReturnTypeValidator.Values values = new ReturnTypeValidator(this.inspector).validate(operation, userClass);
 		LockKeyExpression key = this.expressions.parseKey(operation);
 		this.names.add(operation.label());
-		return LockedMethod.of(operation, key, this.expressions.contexts(operation),
-				SkippedResult.of(operation, userClass), values);
+		return new LockedMethod(operation, key, SkippedResult.of(operation, userClass), values);
 	}
 
 }

@@ -1,10 +1,7 @@
 package io.github.lockspring.internal.interceptor;
 
-import java.util.ArrayList;
 import java.util.List;
 
-import io.github.lockspring.DistributedLock;
-import io.github.lockspring.internal.aop.AnnotatedMethod;
 import io.github.lockspring.internal.aop.AnnotatedMethodPointcut;
 import io.github.lockspring.internal.aop.AnnotatedMethods;
 import org.aopalliance.aop.Advice;
@@ -42,20 +39,13 @@ public final class LockOperationSourceAdvisor extends AbstractPointcutAdvisor {
 		setOrder(DEFAULT_ORDER);
 	}
 
-	AnnotatedMethods<DistributedLock, LockedMethod> methods() {
+	AnnotatedMethods<LockedMethod> methods() {
 		return this.interceptor.source().methods();
 	}
 
 	/** Returns the annotations of a class, one for each method. */
 	List<LockOperation> operations(Class<?> type) {
-		List<LockOperation> operations = new ArrayList<>();
-		for (AnnotatedMethod method : methods().in(type)) {
-			LockedMethod locked = methods().get(method.method(), type);
-			if (locked != null) {
-				operations.add(locked.operation());
-			}
-		}
-		return operations;
+		return methods().readIn(type).stream().map(LockedMethod::operation).toList();
 	}
 
 	@Override

@@ -4,9 +4,14 @@ import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
+import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockDefinitionException;
 import io.github.lockspring.internal.aop.BeanFactoryInspector;
 import io.github.lockspring.internal.aop.ClassHierarchy;
@@ -78,7 +83,71 @@ record ReturnTypeValidator(BeanFactoryInspector inspector) {
 		 * Wait under the lock: the thread of an {@code @Async} method would otherwise
 		 * wait for its future after the release.
 		 */
-		AWAIT
+		AWAIT;
+
+		/** How soon a wait that was interrupted notices that the lock was lost. */
+		private static final long CHECK_MILLIS = 100;
+
+		/**
+		 * Returns a value when its work is done, called while the lock is held. An
+		 * interrupt does not end that work, so it ends the wait only when the lock is
+		 * lost.
+		 * @param value what the method returned
+		 * @param lock the lock
+		 * @return the value
+		 * @throws Throwable the exception of its work
+		 */
+		@Nullable Object awaited(@Nullable Object value, HeldLock lock) throws Throwable {
+			if (this == AWAIT && value instanceof Future<?> future) {
+				boolean interrupted = false;
+				try {
+					while (!isDone(future, interrupted)) {
+						interrupted = true;
+						if (!lock.isHeld()) {
+							throw new InterruptedException("interrupted, and the lock was lost");
+						}
+					}
+				}
+				finally {
+					if (interrupted) {
+						Thread.currentThread().interrupt();
+					}
+				}
+			}
+			return value;
+		}
+
+		/** Waits; after an interrupt only for a while. */
+		private static boolean isDone(Future<?> future, boolean interrupted) throws Throwable {
+			try {
+				future.get(interrupted ? CHECK_MILLIS : Long.MAX_VALUE, TimeUnit.MILLISECONDS);
+				return true;
+			}
+			catch (InterruptedException | TimeoutException ex) {
+				return false;
+			}
+			catch (ExecutionException ex) {
+				throw (ex.getCause() != null) ? ex.getCause() : ex;
+			}
+		}
+
+		/**
+		 * Refuses a value whose work is not done, called after the release.
+		 * @param operation the annotation
+		 * @param value what the method returned
+		 * @throws IllegalStateException if it is a future, a publisher or the like
+		 */
+		void check(LockOperation operation, @Nullable Object value) {
+			Object content = (value instanceof Optional<?> optional) ? optional.orElse(null) : value;
+			if (this == VALIDATE && content != null && RETURNED_EARLY.get(content.getClass())) {
+				throw new IllegalStateException(operation.annotated()
+					.mistake("return type", returnType(operation),
+							"it returned an object of the type " + ClassUtils.getShortName(content.getClass())
+									+ ": the lock was released before that object's work was done",
+							REMEDY)
+					.toString());
+			}
+		}
 
 	}
 
@@ -105,21 +174,6 @@ record ReturnTypeValidator(BeanFactoryInspector inspector) {
 			return is(type.toClass(), FUTURES) ? Values.AWAIT : Values.RETURN;
 		}
 		return OPAQUE.contains(type.toClass()) ? Values.VALIDATE : Values.RETURN;
-	}
-
-	/**
-	 * Validates a value whose declared type said nothing.
-	 */
-	static void validate(LockOperation operation, @Nullable Object value) {
-		Object content = (value instanceof Optional<?> optional) ? optional.orElse(null) : value;
-		if (content != null && RETURNED_EARLY.get(content.getClass())) {
-			throw new IllegalStateException(operation.annotated()
-				.mistake("return type", returnType(operation),
-						"it returned an object of the type " + ClassUtils.getShortName(content.getClass())
-								+ ": the lock was released before that object's work was done",
-						REMEDY)
-				.toString());
-		}
 	}
 
 	private static void checkContents(LockOperation operation, ResolvableType type, int depth) {

@@ -30,7 +30,7 @@ class LockHintsAotProcessorTests {
 
 	@ParameterizedTest
 	@ValueSource(classes = { Order.class, Customer.class, Line.class, Article.class, Price.class, Rebate.class,
-			Region.class, Tariff.class, Keys.class, Shop.class, Locale.class, LockEvaluationContext.Root.class })
+			Region.class, Tariff.class, Keys.class, Shop.class, Locale.class, LockKeyExpression.Root.class })
 	void typesThatExpressionsReadAreKept(Class<?> type) {
 		assertThat(RuntimeHintsPredicates.reflection()
 			.onType(type)

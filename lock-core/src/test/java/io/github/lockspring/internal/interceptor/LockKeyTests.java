@@ -20,7 +20,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 
 import io.github.lockspring.DistributedLock;
-import io.github.lockspring.internal.base.LockOptions;
+import io.github.lockspring.internal.base.LockKeys;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -171,7 +171,7 @@ public class LockKeyTests {
 				arguments(Arrays.asList("a", null), "null among its elements"), arguments("", "empty text"),
 				arguments(List.of(""), "empty text"), arguments(List.of(), "empty collection"),
 				arguments(named("[]", new String[0]), "empty collection"),
-				arguments(named("huge", "x".repeat(1024 * 1024)), "at most " + LockOptions.MAX_KEY_LENGTH),
+				arguments(named("huge", "x".repeat(1024 * 1024)), "at most " + LockKeys.MAX_LENGTH),
 				arguments("\uD83D", "unpaired surrogate"), arguments(new Order("42"), "an object of the type Order"),
 				arguments(new Object(), "toString()"), arguments(new Disguised(), "toString()"),
 				arguments((Runnable) () -> {
