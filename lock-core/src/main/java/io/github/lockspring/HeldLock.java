@@ -107,12 +107,7 @@ public interface HeldLock extends AutoCloseable {
 	 */
 	static Optional<HeldLock> current(String key) {
 		Objects.requireNonNull(key, "key");
-		for (HeldLock lock : CallChain.currentLocks(HeldLock.class)) {
-			if (lock.keys().contains(key)) {
-				return Optional.of(lock);
-			}
-		}
-		return Optional.empty();
+		return CallChain.currentLocks(HeldLock.class).stream().filter((lock) -> lock.keys().contains(key)).findFirst();
 	}
 
 }

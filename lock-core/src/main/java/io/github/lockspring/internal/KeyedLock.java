@@ -50,12 +50,11 @@ public interface KeyedLock extends HeldLock {
 
 	@Override
 	default long fencingToken(String key) {
-		for (KeyedLock lock : locks()) {
-			if (lock.key().equals(key)) {
-				return lock.fencingToken();
-			}
+		KeyedLock lock = locks().stream().filter((each) -> each.key().equals(key)).findFirst().orElse(null);
+		if (lock == null) {
+			throw new IllegalArgumentException("'" + key + "' is none of the keys of this lock: " + keys());
 		}
-		throw new IllegalArgumentException("'" + key + "' is none of the keys of this lock: " + keys());
+		return lock.fencingToken();
 	}
 
 }

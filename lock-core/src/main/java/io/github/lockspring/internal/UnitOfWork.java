@@ -30,7 +30,7 @@ public interface UnitOfWork {
 
 	/**
 	 * Returns whether the current thread runs inside a unit of work that reports its
-	 * completion.
+	 * completion: for applications with Spring's transactions, whether one is open.
 	 * @return whether there is one
 	 */
 	boolean isActive();

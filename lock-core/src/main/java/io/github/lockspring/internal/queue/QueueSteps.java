@@ -221,12 +221,7 @@ final class QueueSteps {
 	}
 
 	private static int index(List<? extends Entry> queue, Entry.Own entry) {
-		for (int i = 0; i < queue.size(); i++) {
-			if (queue.get(i).id().equals(entry.id())) {
-				return i;
-			}
-		}
-		return -1;
+		return queue.stream().map(Entry::id).toList().indexOf(entry.id());
 	}
 
 	// when the predecessor is gone

@@ -24,9 +24,12 @@ import org.springframework.util.function.SingletonSupplier;
  * A lease that ends while the database commits is not detected. The minimum remaining
  * time is meant to cover the commit.
  *
+ * @param settings supplies the settings, called at the first commit
+ * @param refusals receives the lock of each commit that is refused
  * @since 0.1
  */
-public final class CommitGuard implements TransactionExecutionListener {
+public record CommitGuard(Supplier<Settings> settings,
+		Consumer<KeyedLock> refusals) implements TransactionExecutionListener {
 
 	/**
 	 * What is verified before a commit.
@@ -40,18 +43,11 @@ public final class CommitGuard implements TransactionExecutionListener {
 
 	private static final Logger logger = LoggerFactory.getLogger(CommitGuard.class);
 
-	private final Supplier<Settings> settings;
-
-	private final Consumer<KeyedLock> refusals;
-
 	/**
 	 * Creates a guard.
-	 * @param settings supplies the settings, called at the first commit
-	 * @param refusals receives the lock of each commit that is refused
 	 */
-	public CommitGuard(Supplier<Settings> settings, Consumer<KeyedLock> refusals) {
-		this.settings = SingletonSupplier.of(settings);
-		this.refusals = refusals;
+	public CommitGuard {
+		settings = SingletonSupplier.of(settings);
 	}
 
 	/**

@@ -207,11 +207,6 @@ public final class TransactionUnitOfWork implements UnitOfWork {
 	record Completion(Runnable action) implements TransactionSynchronization {
 
 		@Override
-		public int getOrder() {
-			return LOWEST_PRECEDENCE;
-		}
-
-		@Override
 		public void afterCompletion(int status) {
 			this.action.run();
 		}

@@ -84,16 +84,16 @@ final class MemoryEntry {
 	/**
 	 * Describes the lock.
 	 * @param latest a fencing token at least as large as the owner's
-	 * @return the lock; null if it is free
+	 * @return the lock; empty if it is free
 	 */
-	@Nullable StoredLock describe(String key, long latest, long now) {
+	Optional<StoredLock> describe(String key, long latest, long now) {
 		if (!isTaken(now)) {
-			return null;
+			return Optional.empty();
 		}
 		List<String> waiting = this.queue.instances(now);
-		return new StoredLock(key, ownerText(), Duration.ofNanos(this.leaseEnd - now),
+		return Optional.of(new StoredLock(key, ownerText(), Duration.ofNanos(this.leaseEnd - now),
 				Duration.ofNanos(now - this.takenAt), latest, waiting.size(),
-				waiting.subList(0, Math.min(waiting.size(), StoredLock.MAX_QUEUE)));
+				waiting.subList(0, Math.min(waiting.size(), StoredLock.MAX_QUEUE))));
 	}
 
 	/**

@@ -12,7 +12,6 @@ import java.util.function.Predicate;
 import io.github.lockspring.store.InstanceInfo;
 import io.github.lockspring.store.LockStoreInspector;
 import io.github.lockspring.store.StoredLock;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The inspector of a {@link MemoryLockStore}. Thread-safe.
@@ -22,20 +21,20 @@ final class MemoryInspector implements LockStoreInspector {
 	private record Entry(InstanceInfo info, long until) {
 	}
 
-	private final Function<String, @Nullable StoredLock> locks;
+	private final Function<String, Optional<StoredLock>> locks;
 
 	private final Predicate<StoredLock> release;
 
 	private final Map<String, Entry> instances = new ConcurrentHashMap<>();
 
-	MemoryInspector(Function<String, @Nullable StoredLock> locks, Predicate<StoredLock> release) {
+	MemoryInspector(Function<String, Optional<StoredLock>> locks, Predicate<StoredLock> release) {
 		this.locks = locks;
 		this.release = release;
 	}
 
 	@Override
 	public Optional<StoredLock> find(String key, Duration timeout) {
-		return Optional.ofNullable(this.locks.apply(key));
+		return this.locks.apply(key);
 	}
 
 	@Override

@@ -9,6 +9,8 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BiFunction;
 import java.util.function.LongSupplier;
 
 import io.github.lockspring.store.Inbox;
@@ -29,7 +31,6 @@ import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.StoreHealth;
 import io.github.lockspring.store.StoreTraits;
 import io.github.lockspring.store.StoredLock;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Stores locks in the memory of one process, for tests and for applications with a single
@@ -100,15 +101,21 @@ public final class MemoryLockStore implements LockStore {
 
 	@Override
 	public CompletionStage<AcquireResult> acquire(AcquireRequest request, Duration timeout) {
-		AcquireResult[] result = new AcquireResult[1];
-		this.entries.compute(request.key(), (key, present) -> {
+		AcquireResult result = atomically(request.key(), (entry, now) -> acquire(entry, request, now));
+		sweepIfGrown();
+		return CompletableFuture.completedFuture(result);
+	}
+
+	/** A key without an entry is free. */
+	private <R> R atomically(String key, BiFunction<MemoryEntry, Long, R> step) {
+		AtomicReference<R> result = new AtomicReference<>();
+		this.entries.compute(key, (same, present) -> {
 			long now = this.nanoTime.getAsLong();
 			MemoryEntry entry = (present != null) ? present : new MemoryEntry();
-			result[0] = acquire(entry, request, now);
+			result.set(step.apply(entry, now));
 			return entry.isOver(now) ? null : entry;
 		});
-		sweepIfGrown();
-		return CompletableFuture.completedFuture(result[0]);
+		return result.get();
 	}
 
 	private AcquireResult acquire(MemoryEntry entry, AcquireRequest request, long now) {
@@ -129,13 +136,8 @@ public final class MemoryLockStore implements LockStore {
 
 	@Override
 	public CompletionStage<ReleaseResult> release(ReleaseRequest request, Duration timeout) {
-		ReleaseResult[] result = { new NotOwner(0) };
-		this.entries.computeIfPresent(request.key(), (key, entry) -> {
-			long now = this.nanoTime.getAsLong();
-			result[0] = release(entry, request, now);
-			return entry.isOver(now) ? null : entry;
-		});
-		return CompletableFuture.completedFuture(result[0]);
+		return CompletableFuture
+			.completedFuture(atomically(request.key(), (entry, now) -> release(entry, request, now)));
 	}
 
 	private ReleaseResult release(MemoryEntry entry, ReleaseRequest request, long now) {
@@ -174,16 +176,13 @@ public final class MemoryLockStore implements LockStore {
 	}
 
 	private RenewResult renew(RenewRequest request) {
-		RenewResult[] result = { RenewResult.NOT_OWNER };
-		this.entries.computeIfPresent(request.key(), (key, entry) -> {
-			long now = this.nanoTime.getAsLong();
-			if (entry.isOwnedBy(request.token(), now)) {
-				entry.take(request.token(), request.ttl(), now);
-				result[0] = RenewResult.RENEWED;
+		return atomically(request.key(), (entry, now) -> {
+			if (!entry.isOwnedBy(request.token(), now)) {
+				return RenewResult.NOT_OWNER;
 			}
-			return entry.isOver(now) ? null : entry;
+			entry.take(request.token(), request.ttl(), now);
+			return RenewResult.RENEWED;
 		});
-		return result[0];
 	}
 
 	@Override
@@ -201,29 +200,20 @@ public final class MemoryLockStore implements LockStore {
 		return Optional.of(new StoreHealth(List.of(), 0, true));
 	}
 
-	private @Nullable StoredLock find(String key) {
-		@Nullable StoredLock[] found = new StoredLock[1];
-		this.entries.computeIfPresent(key, (present, entry) -> {
-			long now = this.nanoTime.getAsLong();
-			found[0] = entry.describe(key, nextFencingToken(now), now);
-			return entry;
-		});
-		return found[0];
+	private Optional<StoredLock> find(String key) {
+		return atomically(key, (entry, now) -> entry.describe(key, nextFencingToken(now), now));
 	}
 
 	private boolean forceRelease(StoredLock seen) {
-		boolean[] released = new boolean[1];
-		this.entries.computeIfPresent(seen.key(), (key, entry) -> {
-			long now = this.nanoTime.getAsLong();
-			if (entry.isTaken(now) && entry.ownerText().equals(seen.owner())) {
-				entry.fencedBy(nextFencingToken(now));
-				entry.free();
-				handOver(entry, key, now);
-				released[0] = true;
+		return atomically(seen.key(), (entry, now) -> {
+			if (!entry.isTaken(now) || !entry.ownerText().equals(seen.owner())) {
+				return false;
 			}
-			return entry.isOver(now) ? null : entry;
+			entry.fencedBy(nextFencingToken(now));
+			entry.free();
+			handOver(entry, seen.key(), now);
+			return true;
 		});
-		return released[0];
 	}
 
 	/**

@@ -1,5 +1,6 @@
 package io.github.lockspring.store.memory;
 
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -43,18 +44,15 @@ final class MemoryQueue {
 	 */
 	@Nullable OwnerToken poll(long now) {
 		dropIfOld(now);
-		Map.Entry<OwnerToken, Long> first = null;
-		for (Map.Entry<OwnerToken, Long> each : this.waiting.entrySet()) {
-			if (first == null || each.getValue() - first.getValue() < 0) {
-				first = each;
-			}
-		}
+		Map.Entry<OwnerToken, Long> first = this.waiting.entrySet()
+			.stream()
+			.min(Comparator.comparingLong((each) -> each.getValue() - now))
+			.orElse(null);
 		if (first == null) {
 			return null;
 		}
-		OwnerToken token = first.getKey();
-		this.waiting.remove(token);
-		return token;
+		this.waiting.remove(first.getKey());
+		return first.getKey();
 	}
 
 	/**
