@@ -441,9 +441,8 @@ abstract sealed class KeyState {
 
 		private boolean mayHandOff(long now) {
 			Waiter next = this.lock.waiters().first();
-			return next != null && !this.lock.port().isClosing()
-					&& LocalHandoff.isAllowed(this.hold.parameters(), next.parameters(), this.lease, this.handoffs,
-							this.claim.contendedFor(this.lock.port().isInformed(), now), now);
+			return next != null && LocalHandoff.isAllowed(this.hold.parameters(), next.parameters(), this.lease,
+					this.handoffs, this.claim.contendedFor(this.lock.port().isInformed(), now), now);
 		}
 
 		/** The store does not know the tokens of hand-offs inside the instance. */
