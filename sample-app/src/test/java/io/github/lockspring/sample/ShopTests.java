@@ -60,7 +60,10 @@ class ShopTests {
 	void shipsAnOrderOnceAlthoughRequestsRace() {
 		List<HttpResponse<String>> answers = this.shop.postAtOnce(4, "/api/orders/" + this.order + "/ship");
 		assertThat(answers).extracting(HttpResponse::statusCode).containsOnly(200);
-		assertThat(answers).extracting(HttpResponse::body).allMatch((body) -> body.contains("parcel 1, shipped by"));
+		assertThat(answers).extracting(HttpResponse::body)
+			.allMatch((body) -> body.contains("parcel 1, shipped by"))
+			.anyMatch((body) -> body.contains("\"shipped\":true"))
+			.anyMatch((body) -> body.contains("\"shipped\":false") && body.contains("\"millis\":"));
 		assertThat(this.orders.parcels()).isOne();
 		assertThat(this.stock.levels()).containsEntry("tea", 999);
 	}
@@ -89,14 +92,6 @@ class ShopTests {
 		HttpResponse<String> free = this.shop.post("/api/orders/" + this.order + "/cancel").join();
 		assertThat(free.statusCode()).isEqualTo(200);
 		assertThat(free.body()).contains("cancelled by");
-	}
-
-	@Test
-	void requestThatWaitedSaysThatItFoundTheOrderShipped() {
-		List<HttpResponse<String>> answers = this.shop.postAtOnce(2, "/api/orders/" + this.order + "/ship");
-		assertThat(answers).extracting(HttpResponse::body)
-			.anySatisfy((body) -> assertThat(body).contains("\"shipped\":true"))
-			.anySatisfy((body) -> assertThat(body).contains("\"shipped\":false").contains("\"millis\":"));
 	}
 
 	@Test
