@@ -23,8 +23,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 @ExtendWith(OutputCaptureExtension.class)
 class LockPropertyWarningsTests {
 
-	private static final String WARNING = "There is no property 'distributed-lock.";
-
 	private final ApplicationContextRunner runner = Applications.inMemory();
 
 	@ParameterizedTest

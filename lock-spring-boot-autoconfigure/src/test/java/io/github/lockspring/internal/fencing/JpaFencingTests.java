@@ -24,7 +24,6 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-import org.springframework.boot.Banner;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
@@ -54,7 +53,6 @@ class JpaFencingTests {
 	void start() {
 		for (Database database : List.of(Databases.h2(), Databases.postgres())) {
 			this.applications.add(new SpringApplicationBuilder(Application.class).web(WebApplicationType.NONE)
-				.bannerMode(Banner.Mode.OFF)
 				.properties("spring.datasource.url=" + database.url(), "spring.datasource.username=" + database.user(),
 						"spring.jpa.hibernate.ddl-auto=create", "distributed-lock.store=memory",
 						"distributed-lock.fencing.initialize-schema=always")
