@@ -136,6 +136,17 @@ class LeasePoolTests {
 		assertThat(gaveUp || this.server.leases() == 0).isTrue();
 	}
 
+	/** Otherwise the write would revoke a lease that another lock may have by then. */
+	@Test
+	void leaseThatWasTakenIsNotReplaced() {
+		EtcdEntry.Mine mine = new EtcdEntry.Mine(
+				new EtcdEntry(ByteSequence.from("key", StandardCharsets.UTF_8), "token", 1, 7));
+		LeasePool.Lease next = new LeasePool.Lease(8, 2, System.nanoTime());
+		assertThat(mine.takeLease().id()).isEqualTo(7);
+		assertThat(mine.replaceLease(7, next)).isFalse();
+		assertThat(mine.lease()).isEqualTo(EtcdEntry.NO_LEASE);
+	}
+
 	@Test
 	void entryThatIsBeingRemovedIsNotWritten() {
 		Entry.Own entry = add();
