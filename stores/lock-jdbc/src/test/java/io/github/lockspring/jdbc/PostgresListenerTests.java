@@ -186,6 +186,14 @@ class PostgresListenerTests {
 		assertThat(channelsOfThePool()).isEmpty();
 	}
 
+	@Test
+	void instanceWithoutAConnectionStopsToTryWhenNobodyWaits() {
+		this.inbox = inbox(this.pool, BRIEF, 0);
+		this.inbox.open();
+		assertThat(this.open).isNotEmpty();
+		await().until(this.open::isEmpty);
+	}
+
 	/** It goes back to its pool, and listening on it cannot be ended. */
 	@Test
 	void connectionThatMayStillListenIsClosed() throws SQLException {
