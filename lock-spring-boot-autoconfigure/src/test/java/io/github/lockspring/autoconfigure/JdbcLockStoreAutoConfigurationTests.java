@@ -1,5 +1,6 @@
 package io.github.lockspring.autoconfigure;
 
+import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -25,6 +26,7 @@ import org.h2.jdbcx.JdbcConnectionPool;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -153,6 +155,18 @@ class JdbcLockStoreAutoConfigurationTests {
 					assertThat(rows(context)).containsExactly("lock:locked-service:work");
 				});
 		}
+	}
+
+	@Test
+	void fileOfH2IsNoEmbeddedDatabaseAndTheErrorSaysSo(@TempDir Path directory) {
+		ApplicationContextRunner file = this.jdbc.withUserConfiguration(LockedService.class)
+			.withPropertyValues("spring.datasource.url=jdbc:h2:file:" + directory.resolve("locks"));
+		file.run((context) -> assertThatExceptionOfType(LockUnavailableException.class)
+			.isThrownBy(() -> context.getBean(LockedService.class).work())
+			.havingCause()
+			.withMessageContaining("distributed-lock.jdbc.initialize-schema=always (H2 in a file is not an embedded"));
+		file.withPropertyValues("distributed-lock.jdbc.initialize-schema=always")
+			.run((context) -> assertThat(context.getBean(LockedService.class).work()).isTrue());
 	}
 
 	@Test

@@ -5,8 +5,8 @@ import io.github.lockspring.store.OwnerToken;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An attempt of this instance to own a key, with a token of its own, from the first
- * request until the token is released. Changes under the monitor of the key's lock.
+ * What this instance knows of a key that it wants or owns, under one token: from the
+ * first attempt until the token is released. Changes under the monitor of the key's lock.
  */
 final class Claim {
 
@@ -18,10 +18,11 @@ final class Claim {
 	/** The longest lease that was requested: for so long the store may have the token. */
 	private long longest;
 
-	/** For how long another instance has waited, counted from this time. */
-	private long contendedSince;
-
+	/** Whether another instance is known to wait. */
 	private boolean contended;
+
+	/** From when on it counts how long others wait, also those that nobody knows of. */
+	private long contendedSince;
 
 	/** Since when no message can reach a token that needs one; null if one can. */
 	private @Nullable Long unreachedSince;

@@ -210,13 +210,13 @@ final class DefaultHeldLock implements KeyedLock {
 	 * @return whether the lock was lost, and this is the first call to learn of it
 	 */
 	boolean end(boolean inBackground) {
-		boolean join = !inBackground && !this.registry.client().isSilentFor(key())
+		boolean wait = !inBackground && !this.registry.client().isSilentFor(key())
 				&& (!parameters().asyncRelease() || this.registry.releases().isFull());
-		KeyLock.Ending ending = uninterrupted(() -> this.lock.end(this.hold, join, now()));
+		KeyLock.Ending ending = uninterrupted(() -> this.lock.end(this.hold, wait, now()));
 		Release release = ending.release();
 		boolean lost = ending.before() == Hold.State.LOST;
-		if (release != null && join) {
-			lost = !join(release);
+		if (release != null && wait) {
+			lost = isFoundLost(release);
 		}
 		else if (release != null) {
 			release.first().thenAccept(this::released);
@@ -243,14 +243,13 @@ final class DefaultHeldLock implements KeyedLock {
 
 	/**
 	 * Waits for a release.
-	 * @return false if another owner may have held the lock before it
+	 * @return whether another owner may have held the lock before it
 	 */
-	private boolean join(Release release) {
+	private boolean isFoundLost(Release release) {
 		StoreClient client = this.registry.client();
 		try {
-			return !(client.join(release.first(), key(),
-					client.timeout(parameters().ttl())) instanceof ReleaseResult.NotOwner notOwner)
-					|| !isLost(notOwner);
+			ReleaseResult result = client.join(release.first(), key(), client.timeout(parameters().ttl()));
+			return result instanceof ReleaseResult.NotOwner notOwner && isFoundLost(notOwner);
 		}
 		catch (LockUnavailableException ex) {
 			Level level = client.levelOfFailure(key());
@@ -258,13 +257,27 @@ final class DefaultHeldLock implements KeyedLock {
 				.log("{} could not be released, which will be tried again; it expires in at most {}: {}",
 						LockMessages.lock(parameters()), LockMessages.duration(this.hold.deadline() - now()),
 						ex.getMessage());
-			return true;
+			return false;
 		}
 	}
 
-	/** After the deadline another owner is no sign that this one was too late. */
+	private boolean isFoundLost(ReleaseResult.NotOwner result) {
+		boolean lost = isOver() || result.fencingToken() > fencingToken();
+		if (lost) {
+			foundLost();
+		}
+		else {
+			foundGone();
+		}
+		return lost;
+	}
+
+	/**
+	 * A release that nobody waits for has a result. It may come long after the work; once
+	 * the lease is over, another owner is no sign that the work was too late.
+	 */
 	private void released(ReleaseResult result) {
-		if (result instanceof ReleaseResult.NotOwner notOwner && now() - this.hold.deadline() < 0) {
+		if (result instanceof ReleaseResult.NotOwner notOwner && !isOver()) {
 			if (notOwner.fencingToken() > fencingToken()) {
 				foundLost();
 			}
@@ -274,15 +287,8 @@ final class DefaultHeldLock implements KeyedLock {
 		}
 	}
 
-	private boolean isLost(ReleaseResult.NotOwner result) {
-		boolean lost = now() - this.hold.deadline() >= 0 || result.fencingToken() > fencingToken();
-		if (lost) {
-			foundLost();
-		}
-		else {
-			foundGone();
-		}
-		return lost;
+	private boolean isOver() {
+		return now() - this.hold.deadline() >= 0;
 	}
 
 	private void foundLost() {

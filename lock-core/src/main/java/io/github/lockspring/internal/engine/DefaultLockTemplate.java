@@ -109,13 +109,12 @@ final class DefaultLockTemplate implements LockTemplate {
 		Duration waitTime = request.waitTime();
 		long nanos = ((waitTime != null) ? waitTime : registry().settings().waitTime()).toNanos();
 		long now = registry().time().nanoTime();
-		// one attempt ends with its answer
-		long until = now + ((nanos > 0) ? nanos : Time.FOREVER);
-		if (request instanceof ThreadRequest mine) {
-			return mine.isBounded() ? new WaitOptions(until, nanos == 0, Time.FOREVER, mine.isInterruptible(), false)
-					: new WaitOptions(now + Time.FOREVER, false, nanos, mine.isInterruptible(), false);
+		ThreadRequest mine = (request instanceof ThreadRequest ofThread) ? ofThread : null;
+		if (mine != null && !mine.isBounded()) {
+			return WaitOptions.unbounded(now, nanos).interruptible(mine.isInterruptible());
 		}
-		return new WaitOptions(until, nanos == 0, Time.FOREVER, true, request.keys().size() > 1);
+		WaitOptions options = (nanos > 0) ? WaitOptions.until(now + nanos) : WaitOptions.once(now);
+		return options.interruptible(mine == null || mine.isInterruptible()).deferred(request.keys().size() > 1);
 	}
 
 	/**

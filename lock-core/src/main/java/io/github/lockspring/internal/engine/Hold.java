@@ -13,9 +13,10 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * For maintainers: {@code state} goes from ACTIVE to LOST or to CLOSED, and from LOST to
  * CLOSED; a hold that is not ACTIVE never becomes so again. The hold ends at the deadline
- * of the lease or at its own limit, whichever is earlier. All changes happen under the
- * monitor of the key's lock, except that the end of an interrupt does not need it; what
- * is volatile is also read without it.
+ * of the lease or at its own limit, whichever is earlier. All of that changes under the
+ * monitor of the key's lock. The holder's own thread adds, without it, who has opened a
+ * handle, that a unit of work keeps the hold, and the end of an interrupt; what is
+ * volatile is also read without it.
  */
 final class Hold implements Waiter.Outcome {
 
@@ -212,7 +213,7 @@ final class Hold implements Waiter.Outcome {
 	}
 
 	/** Whether nothing can end it any more but the end of its lease. */
-	boolean isAbandoned() {
+	boolean isOwnerDead() {
 		Thread thread = this.opener;
 		return this.bound && thread != null && !thread.isAlive();
 	}

@@ -12,6 +12,7 @@ import io.github.lockspring.internal.engine.AcquireFailure.Unavailable;
 import io.github.lockspring.internal.engine.KeyState.Asking;
 import io.github.lockspring.internal.engine.KeyState.Held;
 import io.github.lockspring.internal.engine.KeyState.Releasing;
+import io.github.lockspring.internal.engine.KeyState.Unanswered;
 import io.github.lockspring.internal.engine.Renewals.Renewal;
 import io.github.lockspring.internal.engine.support.LockEvents;
 import io.github.lockspring.internal.engine.support.LockRecorder;
@@ -32,9 +33,9 @@ import org.jspecify.annotations.Nullable;
  * For maintainers: each method of the first part is one event. It runs under the monitor,
  * and only it changes anything; time is an argument. There is no thread, no clock and no
  * store here: what an event sends, wakes or reports is an effect, which runs when the
- * monitor has been left. Each event ends in {@link #settle}: a key that nobody waits for
- * is abandoned by its state; one without a state is asked for if somebody waits, and is
- * dropped otherwise. So no event can forget a waiter.
+ * monitor has been left. Each of them ends in {@link #settle}: a key that nobody waits
+ * for is abandoned by its state; one without a state is asked for if somebody waits, and
+ * is dropped otherwise. So no event can forget a waiter.
  */
 @SuppressWarnings("try")
 final class KeyLock implements Watchdog.Watched {
@@ -51,7 +52,7 @@ final class KeyLock implements Watchdog.Watched {
 
 	private final WaitQueue waiters = new WaitQueue(this);
 
-	/** Null inside an event, and when this lock was dropped. */
+	/** Null for a moment inside an event, and for good when this lock was dropped. */
 	private @Nullable KeyState state;
 
 	private boolean dropped;
@@ -123,7 +124,7 @@ final class KeyLock implements Watchdog.Watched {
 	 */
 	long timeOut(Waiter waiter, long now) {
 		try (Monitor entered = this.monitor.enter()) {
-			long until = this.waiters.endWait(waiter, tickState(now), now);
+			long until = this.waiters.timeOut(waiter, tickState(now), now);
 			settle(false, now);
 			return until;
 		}
@@ -303,7 +304,7 @@ final class KeyLock implements Watchdog.Watched {
 	@Override
 	public long tick(long now, List<Renewal> batch) {
 		try (Monitor entered = this.monitor.enter()) {
-			this.waiters.endWaits(tickState(now), now);
+			this.waiters.timeOutAll(tickState(now), now);
 			long window = 0;
 			if (this.state instanceof Held held) {
 				RenewRequest request = held.renewal(now);
@@ -422,7 +423,7 @@ final class KeyLock implements Watchdog.Watched {
 		Waiter first = this.waiters.first();
 		if (this.state == null && first != null) {
 			Claim claim = this.port.newClaim(first.parameters().grantMillis(), now);
-			ask(claim, mayBlock, now, null, now);
+			ask(claim, mayBlock, null, now);
 		}
 		else if (this.state == null && !this.dropped) {
 			this.dropped = true;
@@ -452,35 +453,32 @@ final class KeyLock implements Watchdog.Watched {
 
 	/**
 	 * Makes an attempt for the first waiter, and for all others too.
-	 * @param unansweredSince when the first attempt without an answer was sent
-	 * @param error why the last attempt has no answer; null if it has one
+	 * @param before the last attempts, if they have no answer; otherwise null
 	 */
-	void ask(Claim claim, long unansweredSince, @Nullable LockUnavailableException error, long now) {
-		ask(claim, false, unansweredSince, error, now);
+	void ask(Claim claim, @Nullable Unanswered before, long now) {
+		ask(claim, false, before, now);
 	}
 
-	private void ask(Claim claim, boolean mayBlock, long unansweredSince, @Nullable LockUnavailableException error,
-			long now) {
+	private void ask(Claim claim, boolean mayBlock, @Nullable Unanswered before, long now) {
 		if (this.port.hasQueue() && claim.isUnreached(this.port.isInformed(), now)) {
-			// the token carries its grant, and cannot take back what it has said
+			// no message arrives, and the token says that it needs one: another takes its
+			// place, whose turn is found by asking
 			release(claim, 0, now);
 			Claim reached = this.port.newClaim(OwnerToken.SHORT_GRANT_MILLIS, now);
 			reached.followed(claim);
-			send(reached, mayBlock, unansweredSince, error, now);
+			send(reached, mayBlock, before, now);
 		}
 		else {
-			send(claim, mayBlock, unansweredSince, error, now);
+			send(claim, mayBlock, before, now);
 		}
 	}
 
-	private void send(Claim claim, boolean mayBlock, long unansweredSince, @Nullable LockUnavailableException error,
-			long now) {
+	private void send(Claim claim, boolean mayBlock, @Nullable Unanswered before, long now) {
 		Waiter first = Objects.requireNonNull(this.waiters.first(), "first");
 		Duration ttl = first.parameters().ttl();
 		claim.requested(ttl.toNanos());
 		boolean queue = !first.options().once() && !this.port.isClosing() && mayQueue(claim);
-		Asking attempt = new Asking(this, claim, new AcquireRequest(this.key, claim.token(), ttl, queue), now,
-				unansweredSince, error);
+		Asking attempt = new Asking(this, claim, new AcquireRequest(this.key, claim.token(), ttl, queue), now, before);
 		this.state = attempt;
 		this.monitor.afterwards(() -> this.port.send(attempt, mayBlock));
 	}

@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What a {@link KeyLock} needs from outside. Questions and registrations are asked under
- * its monitor and call nothing; the rest are effects, outside of every monitor.
+ * its monitor: they send nothing, enter no other monitor and call no listener. The rest
+ * are effects, outside of every monitor.
  */
 interface KeyLockPort {
 
@@ -40,7 +41,7 @@ interface KeyLockPort {
 	/** Where to record what happens, and whether to. */
 	LockEvents events();
 
-	/** Says that an attempt has no answer in time. */
+	/** An attempt has no answer in time: remembers that, and says so. */
 	LockUnavailableException unanswered(AcquireRequest request);
 
 	// registrations

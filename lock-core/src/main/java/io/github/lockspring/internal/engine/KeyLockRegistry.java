@@ -403,7 +403,8 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 		}
 		catch (RuntimeException | Error ex) {
 			// an error too: the machine may be out of threads
-			this.events.execute(() -> logger.error("The inbox could not be opened and will be tried again", ex));
+			this.events.execute(
+					() -> logger.error("The inbox could not be opened; the next caller that waits tries again", ex));
 		}
 	}
 

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * that mean something in it; the object is its identity. A key that nobody here uses has
  * no state.
  * <p>
- * For maintainers: every method is one event, and runs under the monitor of the key's
+ * For maintainers: the methods are events and questions, under the monitor of the key's
  * lock; what an event does not mention does nothing. The table of the states and events
  * is in the documentation of this package.
  */
@@ -101,7 +101,8 @@ abstract sealed class KeyState {
 
 	/**
 	 * An attempt is under way. This object is the attempt; it belongs to the key, and not
-	 * to the waiter that caused it.
+	 * to the waiter that caused it. A store that has given the lock to a token gives it
+	 * to the same token again, so the answer of an earlier attempt is not missed.
 	 */
 	static final class Asking extends KeyState {
 
@@ -109,22 +110,17 @@ abstract sealed class KeyState {
 
 		private final long sent;
 
-		/** When the first attempt without an answer was sent, this one included. */
-		private final long unansweredSince;
-
-		/** Why the attempt before this one has no answer; null if it has one. */
-		private final @Nullable LockUnavailableException error;
+		/** The attempts before this one; null if the last of them was answered. */
+		private final @Nullable Unanswered before;
 
 		/** Whether a message has arrived that calls for another attempt. */
 		private boolean again;
 
-		Asking(KeyLock lock, Claim claim, AcquireRequest request, long sent, long unansweredSince,
-				@Nullable LockUnavailableException error) {
+		Asking(KeyLock lock, Claim claim, AcquireRequest request, long sent, @Nullable Unanswered before) {
 			super(lock, claim);
 			this.request = request;
 			this.sent = sent;
-			this.unansweredSince = unansweredSince;
-			this.error = error;
+			this.before = before;
 		}
 
 		AcquireRequest request() {
@@ -164,20 +160,18 @@ abstract sealed class KeyState {
 		}
 
 		private void busy(AcquireResult.Busy result, long now) {
+			boolean left = mayHaveLeftToken();
 			// other clients may give a key more time than nanoseconds can count
 			long millis = (result.remainingMillis() < 0) ? Long.MAX_VALUE : result.remainingMillis();
 			long remaining = Math.min(millis, Time.FOREVER / 1_000_000) * 1_000_000;
-			// an attempt that may have queued, or a message: the store has the token
-			boolean left = this.request.queue() || this.again || this.error != null || this.claim.wasBusy();
 			this.claim.foundBusy(now + remaining);
 			this.lock.waiters().tellBusy(busy(now), now);
 			if (this.lock.waiters().isEmpty()) {
-				if (!left) {
-					this.lock.become(null);
-				}
+				// a token that is left is released at the end of the event
+				this.lock.become(left ? this : null);
 			}
-			else if (this.again || (!this.request.queue() && this.lock.mayQueue(this.claim))) {
-				this.lock.ask(this.claim, now, null, now);
+			else if (this.again || mayQueueNow()) {
+				this.lock.ask(this.claim, null, now);
 			}
 			else {
 				long pause = this.lock.retry().afterBusy(remaining, this.request.queue(), this.claim.grantNanos());
@@ -185,19 +179,38 @@ abstract sealed class KeyState {
 			}
 		}
 
+		/**
+		 * Whether the store may have the token although the lock is busy: an attempt has
+		 * queued, or an earlier one has no answer, or a message says so.
+		 */
+		private boolean mayHaveLeftToken() {
+			return this.request.queue() || this.again || this.before != null || this.claim.wasBusy();
+		}
+
+		/** Whether the next attempt can queue, and this one could not. */
+		private boolean mayQueueNow() {
+			return !this.request.queue() && this.lock.mayQueue(this.claim);
+		}
+
 		/** It may have been carried out, or may yet be. */
 		void failed(LockUnavailableException error, long now) {
-			this.lock.waiters().tellUnavailable(error, this.unansweredSince, now);
+			Unanswered unanswered = new Unanswered(unansweredSince(), error);
+			this.lock.waiters().tellUnavailable(unanswered, now);
 			if (this.lock.waiters().isEmpty()) {
 				return;
 			}
 			if (this.again) {
-				this.lock.ask(this.claim, this.unansweredSince, error, now);
+				this.lock.ask(this.claim, unanswered, now);
 			}
 			else {
 				long pause = this.lock.retry().afterFailure(this.request.queue(), this.claim.grantNanos());
-				this.lock.become(new Retrying(this.lock, this.claim, error, this.unansweredSince, now + pause));
+				this.lock.become(new Retrying(this.lock, this.claim, unanswered, now + pause));
 			}
+		}
+
+		/** When the first attempt without an answer was sent, this one included. */
+		private long unansweredSince() {
+			return (this.before != null) ? this.before.since() : this.sent;
 		}
 
 		@Override
@@ -217,28 +230,34 @@ abstract sealed class KeyState {
 			this.again = true;
 		}
 
-		/**
-		 * Whether a waiter is told that the store does not answer: where nothing is known
-		 * yet about a holder, or an attempt before this one has had no answer either.
-		 */
-		private boolean isUnanswered(long now) {
-			boolean unknown = !this.claim.wasBusy() || this.unansweredSince != this.sent;
-			return unknown && now - this.lock.retry().answeredBy(this.unansweredSince) >= 0;
-		}
-
 		/** Until when a waiter whose time is over waits for the first answer. */
 		long answeredBy() {
-			return this.claim.wasBusy() ? this.sent : this.lock.retry().answeredBy(this.unansweredSince);
+			return this.claim.wasBusy() ? this.sent : this.lock.retry().answeredBy(unansweredSince());
 		}
 
+		/**
+		 * The store does not answer, where nothing is known yet about a holder or the
+		 * attempt before this one has had no answer either; otherwise the lock is busy.
+		 */
 		@Override
 		AcquireFailure whyNot(Waiter waiter, long now) {
-			if (!isUnanswered(now)) {
+			boolean holderKnown = this.claim.wasBusy() && this.before == null;
+			if (holderKnown || now - this.lock.retry().answeredBy(unansweredSince()) < 0) {
 				return busy(now);
 			}
-			return (this.error != null) ? new Unavailable(this.error) : new Unavailable(LockMessages.NOT_ANSWERED_YET);
+			return (this.before != null) ? new Unavailable(this.before.error())
+					: new Unavailable(LockMessages.NOT_ANSWERED_YET);
 		}
 
+	}
+
+	/**
+	 * The last attempts, which have no answer.
+	 *
+	 * @param since when the first of them was sent
+	 * @param error why the last one has none
+	 */
+	record Unanswered(long since, LockUnavailableException error) {
 	}
 
 	/**
@@ -268,7 +287,7 @@ abstract sealed class KeyState {
 		@Override
 		void tick(long now) {
 			if (now - this.nextAttempt >= 0) {
-				this.lock.ask(this.claim, now, null, now);
+				this.lock.ask(this.claim, null, now);
 			}
 		}
 
@@ -284,7 +303,7 @@ abstract sealed class KeyState {
 				this.lock.own(this.claim, fencingToken, this.sent, length, now);
 			}
 			else {
-				this.lock.ask(this.claim, now, null, now);
+				this.lock.ask(this.claim, null, now);
 			}
 		}
 
@@ -292,7 +311,7 @@ abstract sealed class KeyState {
 		@Override
 		void wanted(long now) {
 			super.wanted(now);
-			this.lock.ask(this.claim, now, null, now);
+			this.lock.ask(this.claim, null, now);
 		}
 
 		@Override
@@ -307,16 +326,13 @@ abstract sealed class KeyState {
 	 */
 	static final class Retrying extends KeyState {
 
-		private final LockUnavailableException error;
-
-		private final long unansweredSince;
+		private final Unanswered unanswered;
 
 		private long nextAttempt;
 
-		Retrying(KeyLock lock, Claim claim, LockUnavailableException error, long unansweredSince, long nextAttempt) {
+		Retrying(KeyLock lock, Claim claim, Unanswered unanswered, long nextAttempt) {
 			super(lock, claim);
-			this.error = error;
-			this.unansweredSince = unansweredSince;
+			this.unanswered = unanswered;
 			this.nextAttempt = nextAttempt;
 		}
 
@@ -333,7 +349,7 @@ abstract sealed class KeyState {
 		}
 
 		private void ask(long now) {
-			this.lock.ask(this.claim, this.unansweredSince, this.error, now);
+			this.lock.ask(this.claim, this.unanswered, now);
 		}
 
 		@Override
@@ -355,7 +371,7 @@ abstract sealed class KeyState {
 
 		@Override
 		AcquireFailure whyNot(Waiter waiter, long now) {
-			return new Unavailable(this.error);
+			return new Unavailable(this.unanswered.error());
 		}
 
 	}
@@ -402,7 +418,7 @@ abstract sealed class KeyState {
 			if (this.hold.isOver(now)) {
 				lose(Cause.EXPIRED, now);
 			}
-			else if (this.hold.isAbandoned()) {
+			else if (this.hold.isOwnerDead()) {
 				lose(Cause.THREAD_ENDED, now);
 			}
 		}
@@ -495,6 +511,8 @@ abstract sealed class KeyState {
 
 	/**
 	 * The lock is being released, in a store that may carry out the next request first.
+	 * Ends with the first try of the release, which {@link Releases} ends in time if the
+	 * store does not.
 	 */
 	static final class Releasing extends KeyState {
 
@@ -512,6 +530,11 @@ abstract sealed class KeyState {
 			if (token.equals(this.claim.token())) {
 				this.lock.become(null);
 			}
+		}
+
+		@Override
+		AcquireFailure whyNot(Waiter waiter, long now) {
+			return new Busy(LockMessages.BEING_RELEASED, false);
 		}
 
 	}

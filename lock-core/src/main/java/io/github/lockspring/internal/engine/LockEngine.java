@@ -48,7 +48,7 @@ public final class LockEngine implements AutoCloseable {
 
 	private final @Nullable LockStore store;
 
-	private final Supplier<KeyLockRegistry> instances;
+	private final Supplier<KeyLockRegistry> newRegistry;
 
 	private final ReentrantLock changing = new ReentrantLock();
 
@@ -86,7 +86,7 @@ public final class LockEngine implements AutoCloseable {
 			LockRecorder recorder, @Nullable Supplier<InstanceInfo> description) {
 		this.store = store;
 		this.threads = new EngineThreads();
-		this.instances = () -> {
+		this.newRegistry = () -> {
 			KeyLockRegistry created = new KeyLockRegistry(store, settings, listener, recorder, Time.SYSTEM,
 					this.threads.executors());
 			return (description != null) ? created.describedBy(description) : created;
@@ -96,10 +96,10 @@ public final class LockEngine implements AutoCloseable {
 	}
 
 	/** Creates an engine whose clock and threads a test controls. */
-	LockEngine(Supplier<KeyLockRegistry> instances) {
+	LockEngine(Supplier<KeyLockRegistry> newRegistry) {
 		this.store = null;
 		this.threads = new EngineThreads();
-		this.instances = instances;
+		this.newRegistry = newRegistry;
 		this.template = new DefaultLockTemplate(this::registry, UnitOfWork.NONE);
 		this.connect = () -> {
 		};
@@ -118,7 +118,7 @@ public final class LockEngine implements AutoCloseable {
 		try {
 			KeyLockRegistry present = this.registry;
 			if (present == null) {
-				present = this.instances.get();
+				present = this.newRegistry.get();
 				this.registry = present;
 			}
 			return present;
@@ -245,7 +245,7 @@ public final class LockEngine implements AutoCloseable {
 	}
 
 	/**
-	 * Returns whether anything was ever locked since the start: the store has been asked.
+	 * Returns whether a lock was requested since the start, or the engine was stopped.
 	 * @return false as long as the engine has sent nothing
 	 */
 	public boolean isUsed() {

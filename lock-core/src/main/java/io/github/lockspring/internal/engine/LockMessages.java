@@ -26,6 +26,8 @@ final class LockMessages {
 
 	static final String AHEAD_IN_QUEUE = "Other threads in this process are ahead in the queue.";
 
+	static final String BEING_RELEASED = "This process is releasing it at this moment.";
+
 	static final String STOPPED = "The application has stopped";
 
 	static final String NOT_ANSWERED_YET = "The store has not answered yet";

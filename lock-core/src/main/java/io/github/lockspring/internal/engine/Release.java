@@ -31,8 +31,8 @@ final class Release {
 	private long until;
 
 	/**
-	 * When the present try is over, or the watchdog begins the next one. The first is not
-	 * the watchdog's.
+	 * When the present try is over, or the watchdog begins the next one. The first try is
+	 * the holder's.
 	 */
 	private long next;
 

@@ -52,8 +52,8 @@ final class Releases {
 	}
 
 	/**
-	 * Registers a release, to be sent next. One of the same token that is not answered
-	 * yet is sent once more instead.
+	 * Registers a release, to be sent next. If one of the same token is not answered yet,
+	 * that one is sent once more, and the given request is not needed.
 	 * @param lock is told when the first try is over, or null
 	 * @param until when the lease that it ends is over
 	 */

@@ -8,6 +8,7 @@ import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.internal.engine.AcquireFailure.Busy;
 import io.github.lockspring.internal.engine.AcquireFailure.Unavailable;
 import io.github.lockspring.internal.engine.KeyState.Asking;
+import io.github.lockspring.internal.engine.KeyState.Unanswered;
 import io.github.lockspring.internal.engine.Waiter.WaitOptions;
 import org.jspecify.annotations.Nullable;
 
@@ -41,7 +42,7 @@ final class WaitQueue {
 		return this.waiters.peekFirst();
 	}
 
-	/** When {@link #endWaits} has something to do. */
+	/** When {@link #timeOutAll} has something to do. */
 	long due() {
 		return this.due;
 	}
@@ -83,7 +84,7 @@ final class WaitQueue {
 	}
 
 	/** Tells all for whom there is a failure; those that stay have to wait. */
-	private void leave(Function<Waiter, @Nullable AcquireFailure> why) {
+	private void tellThose(Function<Waiter, @Nullable AcquireFailure> why) {
 		for (Waiter waiter : List.copyOf(this.waiters)) {
 			AcquireFailure failure = why.apply(waiter);
 			if (failure != null) {
@@ -93,7 +94,7 @@ final class WaitQueue {
 	}
 
 	void tellAll(AcquireFailure failure) {
-		leave((waiter) -> failure);
+		tellThose((waiter) -> failure);
 	}
 
 	/**
@@ -101,19 +102,19 @@ final class WaitQueue {
 	 * application stops.
 	 */
 	void tellBusy(AcquireFailure failure, long now) {
-		leave((waiter) -> isOver(waiter, now) ? closing(failure) : null);
+		tellThose((waiter) -> isOver(waiter, now) ? closing(failure) : null);
 		waitsFirst();
 	}
 
 	/**
 	 * The store has no answer: tells those whose time is over or for whom it has failed
 	 * for too long, and all if it has failed in a way that no wait mends.
-	 * @param since when the first attempt without an answer was sent
 	 */
-	void tellUnavailable(LockUnavailableException error, long since, long now) {
+	void tellUnavailable(Unanswered attempts, long now) {
+		LockUnavailableException error = attempts.error();
 		AcquireFailure failure = new Unavailable(error);
-		leave((waiter) -> (error.isPermanent() || isOver(waiter, now)
-				|| now - since >= waiter.options().unavailableAfter()) ? failure : null);
+		tellThose((waiter) -> (error.isPermanent() || isOver(waiter, now)
+				|| now - attempts.since() >= waiter.options().unavailableAfter()) ? failure : null);
 		waitsFirst();
 	}
 
@@ -136,11 +137,11 @@ final class WaitQueue {
 	 */
 	void close(KeyState present, long now) {
 		Waiter asking = (present instanceof Asking) ? first() : null;
-		leave((waiter) -> (waiter != asking) ? whyNot(waiter, present, now) : null);
+		tellThose((waiter) -> (waiter != asking) ? whyNot(waiter, present, now) : null);
 	}
 
 	/** Tells those whose time is over, and do not watch it themselves. */
-	void endWaits(@Nullable KeyState present, long now) {
+	void timeOutAll(@Nullable KeyState present, long now) {
 		if (this.due == KeyLock.NOT_DUE || now - this.due < 0) {
 			return;
 		}
@@ -148,7 +149,7 @@ final class WaitQueue {
 		for (Waiter waiter : List.copyOf(this.waiters)) {
 			if (!waiter.endsItself()) {
 				long until = waiter.options().until();
-				until = (now - until >= 0) ? endWait(waiter, present, now) : until;
+				until = (now - until >= 0) ? timeOut(waiter, present, now) : until;
 				this.due = (waiter.outcome() == null) ? KeyLock.earlier(this.due, until) : this.due;
 			}
 		}
@@ -159,7 +160,7 @@ final class WaitQueue {
 	 * the store if that comes soon.
 	 * @return when to look again, unless it is told
 	 */
-	long endWait(Waiter waiter, @Nullable KeyState present, long now) {
+	long timeOut(Waiter waiter, @Nullable KeyState present, long now) {
 		long until = (present instanceof Asking asking && first() == waiter) ? asking.answeredBy() : now;
 		if (present != null && now - until >= 0) {
 			leave(waiter, whyNot(waiter, present, now));

@@ -12,7 +12,7 @@ abstract class Waiter {
 	/**
 	 * How a waiter waits.
 	 *
-	 * @param until the time at which it gives up
+	 * @param until the time at which it gives up; never, where the wait ends otherwise
 	 * @param once whether it makes one attempt and never queues; the wait then ends with
 	 * the attempt
 	 * @param unavailableAfter how long the store may go without a result, from the first
@@ -22,6 +22,29 @@ abstract class Waiter {
 	 * request are held too
 	 */
 	record WaitOptions(long until, boolean once, long unavailableAfter, boolean interruptible, boolean deferred) {
+
+		/** Makes one attempt, which ends with its answer. */
+		static WaitOptions once(long now) {
+			return new WaitOptions(now + Time.FOREVER, true, Time.FOREVER, true, false);
+		}
+
+		/** Gives up at a time. */
+		static WaitOptions until(long time) {
+			return new WaitOptions(time, false, Time.FOREVER, true, false);
+		}
+
+		/** Gives up only if the store goes without a result for too long. */
+		static WaitOptions unbounded(long now, long unavailableAfter) {
+			return new WaitOptions(now + Time.FOREVER, false, unavailableAfter, true, false);
+		}
+
+		WaitOptions interruptible(boolean interruptible) {
+			return new WaitOptions(this.until, this.once, this.unavailableAfter, interruptible, this.deferred);
+		}
+
+		WaitOptions deferred(boolean deferred) {
+			return new WaitOptions(this.until, this.once, this.unavailableAfter, this.interruptible, deferred);
+		}
 
 		/** Gives up later. */
 		WaitOptions later(long nanos) {

@@ -38,7 +38,7 @@ public final class Monitor implements AutoCloseable {
 	/**
 	 * Runs something on the present thread when it has left the monitor. Called inside.
 	 * What is added twice in a row runs once.
-	 * @param added what to run
+	 * @param added what to run; must not fail, since the caller of the event would
 	 */
 	public void afterwards(Runnable added) {
 		if (this.effect == null) {
