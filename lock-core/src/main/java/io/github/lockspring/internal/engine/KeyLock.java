@@ -403,7 +403,7 @@ final class KeyLock implements Watchdog.Watched {
 			if (this.state instanceof Held held) {
 				OwnerToken token = held.claim.token();
 				held.lose(Cause.FORCED, now);
-				release = this.port.registered(token);
+				release = this.port.releases().registered(token);
 			}
 			settle(false, now);
 			return release;
@@ -516,8 +516,9 @@ final class KeyLock implements Watchdog.Watched {
 
 	/** Registers a release before the claim is dropped, and sends it afterwards. */
 	Release release(Claim claim, ReleaseRequest request, boolean mayBlock, long now) {
-		Release release = this.port.register(request, this, now + claim.longest());
-		this.monitor.afterwards(() -> this.port.send(release, mayBlock));
+		Releases releases = this.port.releases();
+		Release release = releases.register(request, this, now + claim.longest());
+		this.monitor.afterwards(() -> releases.send(release, mayBlock));
 		return release;
 	}
 

@@ -7,9 +7,6 @@ import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.internal.engine.KeyState.Asking;
 import io.github.lockspring.internal.engine.support.LockEvents;
 import io.github.lockspring.store.LockStore.AcquireRequest;
-import io.github.lockspring.store.LockStore.ReleaseRequest;
-import io.github.lockspring.store.OwnerToken;
-import org.jspecify.annotations.Nullable;
 
 /**
  * What a {@link KeyLock} needs from outside. Questions and registrations are asked under
@@ -38,6 +35,12 @@ interface KeyLockPort {
 	/** The length of the lease to request for a ttl: what the store can give at once. */
 	Duration lease(Duration ttl);
 
+	/**
+	 * Where a release is registered before its claim is dropped, inside the event, and
+	 * sent as an effect.
+	 */
+	Releases releases();
+
 	/** Where to record what happens, and whether to. */
 	LockEvents events();
 
@@ -50,16 +53,6 @@ interface KeyLockPort {
 	 * Makes a claim with a token of its own.
 	 */
 	Claim newClaim(int grantMillis, long now);
-
-	/**
-	 * Knows a token until its release has been answered or is given up, also if the lock
-	 * drops the claim before: no message about it is answered with a release.
-	 * @param until when the lease that it ends is over
-	 */
-	Release register(ReleaseRequest request, KeyLock lock, long until);
-
-	/** Returns the release of a token that is under way, or null. */
-	@Nullable Release registered(OwnerToken token);
 
 	/**
 	 * Drops a lock that has neither waiters nor a state.
@@ -78,12 +71,6 @@ interface KeyLockPort {
 	 * @param mayBlock whether the driver may block the present thread
 	 */
 	void send(Asking attempt, boolean mayBlock);
-
-	/**
-	 * Sends a release, until it is answered or its lease is over.
-	 * @param mayBlock whether the driver may block the present thread
-	 */
-	void send(Release release, boolean mayBlock);
 
 	/**
 	 * A waiter waits for others: messages are needed.

@@ -160,7 +160,8 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 		return this.client;
 	}
 
-	Releases releases() {
+	@Override
+	public Releases releases() {
 		return this.releases;
 	}
 
@@ -285,16 +286,6 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 	}
 
 	@Override
-	public Release register(ReleaseRequest request, KeyLock lock, long until) {
-		return this.releases.register(request, lock, until);
-	}
-
-	@Override
-	public @Nullable Release registered(OwnerToken token) {
-		return this.releases.registered(token);
-	}
-
-	@Override
 	public void drop(KeyLock lock) {
 		this.locks.remove(lock.key(), lock);
 	}
@@ -320,11 +311,6 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 				attempt.lock.failed(attempt, failure, now);
 			}
 		});
-	}
-
-	@Override
-	public void send(Release release, boolean mayBlock) {
-		this.releases.send(release, mayBlock);
 	}
 
 	@Override

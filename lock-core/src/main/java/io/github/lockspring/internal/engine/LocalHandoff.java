@@ -18,7 +18,10 @@ final class LocalHandoff {
 	 */
 	static final long MAX_NANOS = 10_000_000;
 
-	/** Keeps the fencing tokens of an ownership within a millisecond of its start. */
+	/**
+	 * Each hand-off takes the next fencing token: the store leaves so many of them
+	 * between two owners.
+	 */
 	private static final int MAX_HANDOFFS = OwnerToken.MAX_FENCING_TOKENS - 1;
 
 	private LocalHandoff() {

@@ -10,7 +10,8 @@
  * after the colon the effects: the key <em>asks</em> the store or <em>releases</em> its
  * token, a waiter is <em>told</em>, the inbox <em>listens</em>, a loss is
  * <em>reported</em>. "–" means that nothing changes; "again", that the awaited answer
- * causes another attempt, and "soon", that one is made within the given time.
+ * causes another request; "soon", that one is made within the given time; "contended",
+ * that the lock is handed off inside this instance for a short time only from now on.
  *
  * <pre>
  * event               Asking               Waiting              Retrying             Held                   Releasing
@@ -19,14 +20,14 @@
  * enqueue, once       tell                 tell                 tell                 tell                   tell
  * last waiter leaves  free: tell, release  free: tell, release  free: tell, release  tell                   tell
  * another one leaves  tell                 tell                 tell                 tell                   tell
- * acquired            Held: tell           –                    –                    –                      release
- * acquired too late   Retrying: listen     –                    –                    –                      release
- * busy                Waiting: listen      –                    –                    –                      release
+ * acquired            Held: tell           –                    –                    –                      again
+ * acquired too late   Retrying: listen     –                    –                    –                      again
+ * busy                Waiting: listen      –                    –                    –                      again
  * failed              Retrying: listen     –                    –                    –                      –
  * failed for good     free: tell, release  –                    –                    –                      –
  * granted             again                Held: tell           Asking: ask          –                      –
  * granted, stale      again                Asking: ask          Asking: ask          –                      –
- * wanted              again                Asking: ask          Asking: ask          –                      –
+ * wanted              again                Asking: ask          Asking: ask          contended              –
  * subscribed          again                soon                 soon                 –                      –
  * time passes         Retrying: listen     Asking: ask          Asking: ask          free: release, report  –
  * renewal is due      –                    –                    –                    renew                  –
@@ -39,10 +40,11 @@
  * </pre>
  *
  * The table is of a store with a queue that does not keep the order of requests, with a
- * confirmed inbox. An ordered store needs no {@code Releasing}: the key is free at once.
- * A claim that is dropped, as by the last waiter that leaves, ends with a release; so
- * does the answer of an attempt that comes later and may have left its token in the
- * store.
+ * confirmed inbox. An ordered store, such as one Redis over Lettuce, needs no
+ * {@code Releasing}: the key is free at once. A key that becomes free while somebody
+ * waits is <em>Asking</em> in the same event, as one is that nobody has used before. A
+ * claim that is dropped, as by the last waiter that leaves, ends with a release; so does
+ * the answer of an attempt that comes later and may have left its token in the store.
  *
  * <h2>One call for a free lock, from top to bottom</h2>
  *
@@ -59,9 +61,9 @@
  * one caller's use of it. The waiter is told and woken.</li>
  * <li>The caller gets a {@link DefaultHeldLock}, and the work runs. When a third of the
  * lease is over, the {@link Watchdog} has it renewed by {@link Renewals}.</li>
- * <li>{@link LockAcquisition} ends it: {@code KeyLock.end} registers the token with
- * {@link Releases} and drops the claim; the release leaves as the request did, and the
- * caller waits for its first answer.</li>
+ * <li>{@link LockAcquisition} ends it: {@code KeyState.Held.end} finds nobody to hand the
+ * lock off to, registers the token with {@link Releases} and drops the claim; the release
+ * leaves as the request did, and the caller waits for its first answer.</li>
  * </ol>
  *
  * Everything else in this package serves waiting, failures, several keys, or people.

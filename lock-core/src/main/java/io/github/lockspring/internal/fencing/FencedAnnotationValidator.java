@@ -11,7 +11,8 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 /**
  * Stops the start of an application in which a method with {@link Fenced} would not be
  * fenced, or has no guard to call. Checks every bean once all singletons exist, and the
- * classes of those that are created later.
+ * classes of those that are created later. Where an annotation is found, also on an
+ * interface, is decided by {@link io.github.lockspring.internal.aop.AnnotatedMethods}.
  * <p>
  * To be defined by a static {@code @Bean} method, since it is a
  * {@link BeanFactoryPostProcessor}.

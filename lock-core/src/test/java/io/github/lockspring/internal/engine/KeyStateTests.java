@@ -11,6 +11,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -28,10 +30,12 @@ import io.github.lockspring.internal.engine.KeyState.Asking;
 import io.github.lockspring.internal.engine.Renewals.Renewal;
 import io.github.lockspring.internal.engine.support.LockEvents;
 import io.github.lockspring.internal.engine.support.LockRecorder;
+import io.github.lockspring.internal.engine.support.StoreClient;
 import io.github.lockspring.internal.engine.support.Time;
 import io.github.lockspring.store.LockStore.AcquireRequest;
 import io.github.lockspring.store.LockStore.AcquireResult;
 import io.github.lockspring.store.LockStore.ReleaseRequest;
+import io.github.lockspring.store.LockStore.ReleaseResult;
 import io.github.lockspring.store.LockStore.RenewResult;
 import io.github.lockspring.store.OwnerToken;
 
@@ -146,7 +150,17 @@ class KeyStateTests {
 
 		private final List<String> effects = new ArrayList<>();
 
-		private final Releases releases = new Releases(null, Time.SYSTEM, (at) -> {
+		/** The answer of the release that is on its way. */
+		private @Nullable CompletableFuture<ReleaseResult> released;
+
+		private final Releases releases = new Releases(new StoreClient(new ScriptedStore() {
+			@Override
+			public CompletionStage<ReleaseResult> release(ReleaseRequest request, Duration timeout) {
+				Key.this.effects.add("release");
+				Key.this.released = new CompletableFuture<>();
+				return Key.this.released;
+			}
+		}, Duration.ofSeconds(1), events(), Time.SYSTEM, EngineFixture.NO_THREADS), Time.SYSTEM, (at) -> {
 		});
 
 		private final KeyLock lock = new KeyLock("order:42", this,
@@ -231,6 +245,7 @@ class KeyStateTests {
 		String happens(Consumer<Key> event) {
 			KeyState before = state();
 			long due = this.lock.due();
+			boolean contended = isContended();
 			this.effects.clear();
 			event.accept(this);
 			String effects = String.join(", ", this.effects);
@@ -241,10 +256,22 @@ class KeyStateTests {
 				answer(new AcquireResult.Busy(2000, 12));
 				return this.effects.contains("ask") ? "again" : "–";
 			}
+			if (effects.isEmpty() && before instanceof KeyState.Releasing) {
+				this.released.complete(new ReleaseResult.Released());
+				return this.effects.contains("release") ? "again" : "–";
+			}
 			if (effects.isEmpty() && this.lock.due() < due) {
 				return "soon";
 			}
+			if (effects.isEmpty() && isContended() != contended) {
+				return "contended";
+			}
 			return effects.isEmpty() ? "–" : effects;
+		}
+
+		private boolean isContended() {
+			KeyState.Held held = held();
+			return held != null && held.claim.contendedFor(true, this.now) >= 0;
 		}
 
 		@Nullable KeyState state() {
@@ -278,18 +305,8 @@ class KeyStateTests {
 		}
 
 		@Override
-		public Release register(ReleaseRequest request, KeyLock lock, long until) {
-			return this.releases.register(request, lock, until);
-		}
-
-		@Override
-		public @Nullable Release registered(OwnerToken token) {
-			return this.releases.registered(token);
-		}
-
-		@Override
-		public void send(Release release, boolean mayBlock) {
-			this.effects.add("release");
+		public Releases releases() {
+			return this.releases;
 		}
 
 		@Override

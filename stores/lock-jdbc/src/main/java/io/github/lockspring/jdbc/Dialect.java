@@ -6,8 +6,9 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * The differences between databases in the statements of a {@link JdbcLockStore}. MySQL
- * uses the dialect of MariaDB.
+ * The differences between databases in the statements of a {@link JdbcLockStore}, which
+ * are in {@link LockTable} and {@link LockQueue}: one that is another on some database
+ * becomes a method here. MySQL uses the dialect of MariaDB.
  */
 enum Dialect {
 

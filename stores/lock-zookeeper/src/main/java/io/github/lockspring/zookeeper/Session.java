@@ -4,7 +4,9 @@ import org.apache.zookeeper.ZooKeeper;
 
 /**
  * A session. Its handle never starts another session, so requests sent through it never
- * affect the nodes of the next one. Thread-safe.
+ * affect the nodes of the next one. A lock of a session that is over is lost at its next
+ * renewal: {@link ZooKeeperServer} answers that the token is not the owner, since the
+ * node belongs to another session than the present one. Thread-safe.
  */
 final class Session {
 

@@ -50,10 +50,10 @@ final class LettuceConnections extends RedisConnections implements RedisConnecti
 	/*
 	 * Lettuce multiplexes all threads over one connection to each server, in the order in
 	 * which they send. Connecting blocks, under a lock of the factory, so a thread of its
-	 * own does that. `attempt` is null (never tried), running, failed, or completed with
-	 * the commands of the connection. Afterwards Lettuce reconnects automatically and
-	 * rejects commands meanwhile. Who finds no connection begins an attempt, and what is
-	 * sent during an attempt waits for its end, in order.
+	 * own does that. `connecting` is null (never tried), running, failed, or completed
+	 * with the commands of the connection. Afterwards Lettuce reconnects automatically
+	 * and rejects commands meanwhile. Who finds no connection begins to connect, and what
+	 * is sent meanwhile waits for the end of that, in order.
 	 *
 	 * - A connection whose other end has vanished silently seems open until TCP gives up,
 	 * a quarter of an hour later. It is replaced when something is sent to a server that
@@ -83,7 +83,7 @@ final class LettuceConnections extends RedisConnections implements RedisConnecti
 
 	private final Executor connector;
 
-	private final AtomicReference<@Nullable Attempt> attempt = new AtomicReference<>();
+	private final AtomicReference<@Nullable Connecting> connecting = new AtomicReference<>();
 
 	private final Set<KnownScript> knownScripts = ConcurrentHashMap.newKeySet();
 
@@ -131,7 +131,7 @@ final class LettuceConnections extends RedisConnections implements RedisConnecti
 	@Override
 	<T> CompletionStage<T> send(String shard, RedisScript<T> script, List<String> keys, Object[] args,
 			Duration timeout) {
-		Attempt present = attempt();
+		Connecting present = connecting();
 		if (!present.isOpen()) {
 			return present.whenOpen((commands) -> evaluate(commands, shard, script, keys, args));
 		}
@@ -179,20 +179,20 @@ final class LettuceConnections extends RedisConnections implements RedisConnecti
 		this.knownScripts.clear();
 	}
 
-	private Attempt attempt() {
-		Attempt present = this.attempt.get();
+	private Connecting connecting() {
+		Connecting present = this.connecting.get();
 		return (present != null && !present.connection.isCompletedExceptionally()) ? present : begin(present);
 	}
 
 	/**
-	 * Begins an attempt, unless another thread has done that.
+	 * Begins to connect, unless another thread has done that.
 	 */
-	private Attempt begin(@Nullable Attempt before) {
-		Attempt mine = new Attempt();
-		if (this.attempt.compareAndSet(before, mine)) {
+	private Connecting begin(@Nullable Connecting before) {
+		Connecting mine = new Connecting();
+		if (this.connecting.compareAndSet(before, mine)) {
 			inBackground(mine.connection, () -> connect(before != null, mine.connection));
 		}
-		return Objects.requireNonNull(this.attempt.get());
+		return Objects.requireNonNull(this.connecting.get());
 	}
 
 	private void connect(boolean again, CompletableFuture<RedisScriptingAsyncCommands<byte[], byte[]>> mine) {
@@ -212,7 +212,7 @@ final class LettuceConnections extends RedisConnections implements RedisConnecti
 
 	@Override
 	void replace(String shard) {
-		Attempt present = this.attempt.get();
+		Connecting present = this.connecting.get();
 		if (!shard.equals(ANY_SHARD)) {
 			inBackground(new CompletableFuture<>(), () -> this.factory.disconnect(shard));
 		}
@@ -228,7 +228,7 @@ final class LettuceConnections extends RedisConnections implements RedisConnecti
 	}
 
 	private void awaitConnection() {
-		attempt().connection.copy().orTimeout(commandTimeout().toNanos(), TimeUnit.NANOSECONDS).join();
+		connecting().connection.copy().orTimeout(commandTimeout().toNanos(), TimeUnit.NANOSECONDS).join();
 	}
 
 	@Override
@@ -246,7 +246,7 @@ final class LettuceConnections extends RedisConnections implements RedisConnecti
 	}
 
 	/*
-	 * The attempt always ends, even if the machine has no thread for it: callers would
+	 * Connecting always ends, even if the machine has no thread for it: callers would
 	 * otherwise wait for it for ever.
 	 */
 	private void inBackground(CompletableFuture<?> mine, Runnable task) {
@@ -304,7 +304,7 @@ final class LettuceConnections extends RedisConnections implements RedisConnecti
 	public void close() {
 		super.close();
 		this.closed = true;
-		Attempt present = this.attempt.get();
+		Connecting present = this.connecting.get();
 		if (present == null || present.connection.isDone()) {
 			disconnectIfClosed();
 		}
@@ -324,7 +324,7 @@ final class LettuceConnections extends RedisConnections implements RedisConnecti
 	/**
 	 * An attempt to connect, and what has been sent since it began.
 	 */
-	private static final class Attempt {
+	private static final class Connecting {
 
 		private final CompletableFuture<RedisScriptingAsyncCommands<byte[], byte[]>> connection = new CompletableFuture<>();
 
