@@ -91,6 +91,8 @@ class JdbcQueueTests {
 
 	private JdbcInstance instance() {
 		JdbcInstance instance = JdbcInstance.on(this.database);
+		// tests that call a store themselves try once
+		instance.pool().setConnectionTimeout(TIMEOUT.toMillis());
 		this.instances.add(instance);
 		return instance;
 	}

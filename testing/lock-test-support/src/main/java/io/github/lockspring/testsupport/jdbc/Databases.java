@@ -30,7 +30,10 @@ public final class Databases {
 		.of(ThrowingSupplier.of(() -> Server.createTcpServer("-tcpPort", "0", "-ifNotExists", "-tcpDaemon").start()));
 
 	private static final Supplier<EmbeddedPostgres> postgres = SingletonSupplier
-		.of(ThrowingSupplier.of(() -> EmbeddedPostgres.builder().setServerConfig("fsync", "off").start()));
+		.of(ThrowingSupplier.of(() -> EmbeddedPostgres.builder()
+			.setServerConfig("fsync", "off")
+			.setPGStartupWait(PostgresServer.STARTUP)
+			.start()));
 
 	private Databases() {
 	}

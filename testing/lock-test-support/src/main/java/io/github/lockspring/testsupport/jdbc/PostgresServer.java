@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -19,6 +20,9 @@ import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
  * @since 0.1
  */
 public final class PostgresServer implements AutoCloseable {
+
+	/** A busy machine needs longer than the default of ten seconds. */
+	static final Duration STARTUP = Duration.ofMinutes(1);
 
 	private final Path data;
 
@@ -43,6 +47,7 @@ public final class PostgresServer implements AutoCloseable {
 		EmbeddedPostgres.Builder builder = EmbeddedPostgres.builder()
 			.setDataDirectory(data)
 			.setCleanDataDirectory(false)
+			.setPGStartupWait(STARTUP)
 			.setServerConfig("fsync", "off")
 			// off by default here: a killed server would forget what it has just
 			// committed
