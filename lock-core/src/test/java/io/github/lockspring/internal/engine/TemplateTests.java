@@ -49,6 +49,24 @@ class TemplateTests extends EngineFixture {
 		assertNothingLeft();
 	}
 
+	@Test
+	void callThatDoesNotWaitIsToldThatItsProcessIsReleasingTheLock() {
+		CompletableFuture<ReleaseResult> answer = new CompletableFuture<>();
+		this.store.onReleaseAsync = (request) -> answer;
+		HeldLock lock = held(request(), 1);
+		Running<Boolean> closing = start(() -> {
+			lock.close();
+			return true;
+		});
+		await().until(() -> !this.store.released.isEmpty());
+		assertThatExceptionOfType(LockNotAcquiredException.class)
+			.isThrownBy(() -> this.template.acquire(request().waitTime(Duration.ZERO)))
+			.withMessageContaining("This process is releasing it");
+		answer.complete(new ReleaseResult.Released());
+		closing.get();
+		assertNothingLeft();
+	}
+
 	/** Otherwise the next call, which does not wait, would find its own lock busy. */
 	@Test
 	void lockIsFreeInThisInstanceBeforeItsHolderGoesOn() {

@@ -153,16 +153,17 @@ class RedisClusterFailoverTests {
 		assumeTrue(killed || ROUNDS > 1, "takes a quarter of a minute");
 		RecordingListener listener = new RecordingListener();
 		try (RedisLockStore store = StoreFixture.store(driver.clusterFactory(cluster), TIMEOUT)) {
-			String instance = openAtNodeOfItsChannel(store, listener);
-			RedisServer node = subscribed(instance);
+			OpenInbox open = openAtNodeOfItsChannel(store, listener);
+			RedisServer node = subscribed(open.instance);
 			fail(node, killed);
 			try {
 				long start = System.nanoTime();
 				RedisServer other = (node == failing) ? cluster.masters().get(0) : failing;
-				Wanted wanted = new Wanted("k", token(instance));
+				Wanted wanted = new Wanted("k", token(open.instance));
 				await().atMost(PATIENCE).until(() -> {
-					other.command("PUBLISH", "lock:inbox:" + instance, "w " + wanted.token() + " lock:k");
-					return listener.wanted.contains(wanted);
+					other.command("PUBLISH", "lock:inbox:" + open.instance, "w " + wanted.token() + " lock:k");
+					// an inbox that nobody asks for is not looked after
+					return open.inbox.isConfirmed() && listener.wanted.contains(wanted);
 				});
 				System.out.printf("%s: an inbox whose node failed works again after %.1f s%n", driver,
 						(System.nanoTime() - start) / 1e9);
@@ -173,15 +174,17 @@ class RedisClusterFailoverTests {
 		}
 	}
 
-	/** Returns the name of the instance. */
-	private static String openAtNodeOfItsChannel(RedisLockStore store, RecordingListener listener) {
+	private record OpenInbox(String instance, Inbox inbox) {
+	}
+
+	private static OpenInbox openAtNodeOfItsChannel(RedisLockStore store, RecordingListener listener) {
 		for (int i = 1;; i++) {
 			String instance = instance(i);
 			Inbox inbox = store.inbox(instance, listener).orElseThrow();
 			inbox.open();
 			await().atMost(PATIENCE).until(inbox::isConfirmed);
 			if (subscribed(instance) == cluster.masterOf("lock:inbox:" + instance)) {
-				return instance;
+				return new OpenInbox(instance, inbox);
 			}
 			inbox.close();
 		}
