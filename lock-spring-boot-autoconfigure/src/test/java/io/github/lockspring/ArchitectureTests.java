@@ -54,10 +54,10 @@ class ArchitectureTests {
 	 * and holds know each other.
 	 */
 	private static final Set<String> STATE_MACHINE = ofTheEngine("KeyLock", "KeyState", "KeyLockPort", "Hold", "Waiter",
-			"AcquireFailure", "Releases", "Renewal", "Watchdog");
+			"AcquireFailure", "WaitQueue", "Release", "Releases", "Renewal", "Watchdog");
 
 	/** Events of a key run in them, on threads of drivers too. */
-	private static final Set<String> ON_DRIVERS_THREADS = ofTheEngine("KeyLock", "KeyState", "Releases",
+	private static final Set<String> ON_DRIVERS_THREADS = ofTheEngine("KeyLock", "KeyState", "WaitQueue", "Releases",
 			"KeyLockRegistry", "FutureWaiter");
 
 	/**

@@ -13,7 +13,6 @@ import io.github.lockspring.internal.engine.KeyState.Asking;
 import io.github.lockspring.internal.engine.KeyState.Held;
 import io.github.lockspring.internal.engine.KeyState.Releasing;
 import io.github.lockspring.internal.engine.KeyState.Unanswered;
-import io.github.lockspring.internal.engine.Renewals.Renewal;
 import io.github.lockspring.internal.engine.support.LockEvents;
 import io.github.lockspring.internal.engine.support.LockRecorder;
 import io.github.lockspring.internal.engine.support.Monitor;

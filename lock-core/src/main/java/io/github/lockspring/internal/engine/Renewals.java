@@ -32,15 +32,6 @@ final class Renewals {
 	/** Most leases that one request renews: other requests do not wait long behind it. */
 	private static final int BATCH_SIZE = 100;
 
-	/**
-	 * A lease that is to be renewed now.
-	 *
-	 * @param lock the lock of its key
-	 * @param request the request
-	 */
-	record Renewal(KeyLock lock, RenewRequest request) {
-	}
-
 	private final StoreClient client;
 
 	private final Time time;

@@ -5,7 +5,6 @@ import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.LongConsumer;
 
-import io.github.lockspring.internal.engine.Renewals.Renewal;
 import io.github.lockspring.internal.engine.support.Time;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;

@@ -26,6 +26,7 @@ import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.testsupport.jdbc.Databases.Database;
 import io.github.lockspring.testsupport.jdbc.Databases;
 import io.github.lockspring.testsupport.jdbc.RecordingDataSource;
+import io.github.lockspring.testsupport.store.Instance;
 import io.github.lockspring.testsupport.store.JoinedStore;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -166,9 +167,9 @@ class JdbcLockStoreSettingsTests {
 		Database database = Databases.postgres().withLocks();
 		new JdbcTemplate(database.dataSource()).execute("DROP TABLE lock_lease_waiter");
 		RecordingDataSource source = new RecordingDataSource(database.dataSource());
-		try (JdbcInstance instance = JdbcInstance.on(database, source)) {
-			// a request without a result would be repeated, and wait
-			instance.pool().setConnectionTimeout(TIMEOUT.toMillis());
+		// a request without a result would be repeated, and wait
+		try (LockStore store = JdbcLockStore.builder(source).build();
+				Instance instance = Instance.over(store).commandTimeout(TIMEOUT).start()) {
 			for (int i = 0; i < 20; i++) {
 				instance.locks().acquire(LockRequest.of("free " + i)).close();
 			}

@@ -106,7 +106,7 @@ record BatchRenewal(RedisScriptExecutor scripts, RedisKeys keys, boolean sharded
 			locks.add(this.keys.lock(request.key()));
 			Collections.addAll(args, request.token().toString(), String.valueOf(request.ttl().toMillis()));
 		}
-		return this.scripts.execute(RedisLockStore.RENEW, locks, args.toArray(), timeout).thenApply((reply) -> {
+		return this.scripts.execute(RedisScripts.RENEW, locks, args.toArray(), timeout).thenApply((reply) -> {
 			if (reply.size() != requests.size()) {
 				throw RedisErrors.unexpected(reply);
 			}

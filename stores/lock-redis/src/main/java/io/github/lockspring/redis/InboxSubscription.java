@@ -239,7 +239,7 @@ final class InboxSubscription {
 			this.received = false;
 			List<String> anyKey = List.of(this.channel + ':' + ++this.checks);
 			this.connections
-				.execute(RedisLockStore.CONFIRM, anyKey, new Object[] { this.channel, CHECK_MESSAGE },
+				.execute(RedisScripts.CONFIRM, anyKey, new Object[] { this.channel, CHECK_MESSAGE },
 						this.commandTimeout)
 				.thenAccept((reply) -> schedule(Duration.ZERO, () -> checked(checked, reply)));
 		}

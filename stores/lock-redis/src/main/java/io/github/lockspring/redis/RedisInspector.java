@@ -32,7 +32,7 @@ record RedisInspector(RedisKeys keys, RedisConnections connections, RedisScriptE
 	public Optional<StoredLock> find(String key, Duration timeout) {
 		Object[] most = { String.valueOf(StoredLock.MAX_QUEUE) };
 		List<String> reply = Stages
-			.join(this.connections.execute(RedisLockStore.INSPECT, this.keys.all(key), most, timeout), timeout)
+			.join(this.connections.execute(RedisScripts.INSPECT, this.keys.all(key), most, timeout), timeout)
 			.stream()
 			.map(String::valueOf)
 			.toList();
@@ -64,8 +64,8 @@ record RedisInspector(RedisKeys keys, RedisConnections connections, RedisScriptE
 	@Override
 	public boolean forceRelease(StoredLock seen, Duration timeout) {
 		Object[] args = { seen.owner(), String.valueOf(seen.fencingToken() + 1), "0", this.exactCount };
-		String reply = Stages.join(
-				this.releaseScripts.execute(RedisLockStore.RELEASE, this.keys.all(seen.key()), args, timeout), timeout);
+		String reply = Stages
+			.join(this.releaseScripts.execute(RedisScripts.RELEASE, this.keys.all(seen.key()), args, timeout), timeout);
 		if (reply.startsWith("2 0 ")) {
 			this.publisher.accept(reply.substring(4));
 		}

@@ -10,7 +10,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadPoolExecutor;
 
 import io.github.lockspring.internal.base.StoreOptions;
-import io.github.lockspring.redis.internal.LuaScripts;
 import io.github.lockspring.redis.internal.RedisKeys;
 import io.github.lockspring.redis.internal.RedisServerCheck;
 import io.github.lockspring.redis.internal.client.DaemonThreads;
@@ -38,7 +37,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
-import org.springframework.data.redis.core.script.RedisScript;
 
 /**
  * Locks on Redis 6.2 or later, or Valkey. A lock is a string key, set with NX and PX,
@@ -55,18 +53,6 @@ import org.springframework.data.redis.core.script.RedisScript;
  * Locks with Redis</a>
  */
 public final class RedisLockStore implements LockStore {
-
-	// the scripts: the header of each file describes its keys, arguments and replies
-
-	static final RedisScript<String> ACQUIRE = LuaScripts.returningText(RedisLockStore.class, "acquire.lua");
-
-	static final RedisScript<String> RELEASE = LuaScripts.returningText(RedisLockStore.class, "release.lua");
-
-	static final RedisScript<List<Object>> RENEW = LuaScripts.returningList(RedisLockStore.class, "renew.lua");
-
-	static final RedisScript<List<Object>> INSPECT = LuaScripts.returningList(RedisLockStore.class, "inspect.lua");
-
-	static final RedisScript<String> CONFIRM = LuaScripts.returningText(RedisLockStore.class, "confirm.lua");
 
 	private static final Logger logger = LoggerFactory.getLogger(RedisLockStore.class);
 
@@ -173,14 +159,14 @@ public final class RedisLockStore implements LockStore {
 	 */
 	private CompletionStage<?> sendFirst() {
 		String noLock = this.keys.lock("");
-		return this.acquireScripts.execute(RENEW, List.of(noLock), new Object[] { "-", "1" },
+		return this.acquireScripts.execute(RedisScripts.RENEW, List.of(noLock), new Object[] { "-", "1" },
 				this.settings.commandTimeout());
 	}
 
 	@Override
 	public CompletionStage<AcquireResult> acquire(AcquireRequest request, Duration timeout) {
 		Object[] args = { request.token().toString(), millis(request.ttl()), request.queue() ? "1" : "0" };
-		return this.acquireScripts.execute(ACQUIRE, this.keys.all(request.key()), args, timeout)
+		return this.acquireScripts.execute(RedisScripts.ACQUIRE, this.keys.all(request.key()), args, timeout)
 			.thenApply(this::acquired);
 	}
 
@@ -204,7 +190,7 @@ public final class RedisLockStore implements LockStore {
 	public CompletionStage<ReleaseResult> release(ReleaseRequest request, Duration timeout) {
 		// a lock that is kept must survive a failover, like an acquired one
 		RedisScriptExecutor scripts = request.keep().isZero() ? this.releaseScripts : this.acquireScripts;
-		return scripts.execute(RELEASE, this.keys.all(request.key()), releaseArgs(request), timeout)
+		return scripts.execute(RedisScripts.RELEASE, this.keys.all(request.key()), releaseArgs(request), timeout)
 			.thenApply(this::released);
 	}
 

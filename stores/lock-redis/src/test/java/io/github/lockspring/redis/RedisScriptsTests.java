@@ -220,7 +220,7 @@ class RedisScriptsTests {
 	void renewalAndRepeatedReleaseOfAKeptLockAreWrittenAlsoIfNothingChanges() {
 		acquire(ONE, 90_000, 0);
 		server.command("CONFIG", "RESETSTAT");
-		assertThat(eval(RedisLockStore.RENEW, List.of(LOCK), ONE, "30000")).isEqualTo(List.of(1L));
+		assertThat(eval(RedisScripts.RENEW, List.of(LOCK), ONE, "30000")).isEqualTo(List.of(1L));
 		assertThat(server.calls("pexpire")).isEqualTo(1);
 		assertThat(server.pttl(LOCK)).isBetween(85_000L, 90_000L);
 		assertThat(release(ONE, "0", 60_000)).isEqualTo("1");
@@ -235,12 +235,12 @@ class RedisScriptsTests {
 	void inspectionTellsANumberAboveTheTokensOfLocalHandOffs() {
 		server.command("SET", FENCE, "8000000000000000", "PX", "60000");
 		long acquired = Long.parseLong(acquire(ONE, 30_000, 0)[1]);
-		List<?> lock = (List<?>) eval(RedisLockStore.INSPECT, List.of(LOCK, FENCE, QUEUE), "1");
+		List<?> lock = (List<?>) eval(RedisScripts.INSPECT, List.of(LOCK, FENCE, QUEUE), "1");
 		assertThat(Long.parseLong((String) lock.get(3))).isGreaterThanOrEqualTo(acquired + 1000);
 	}
 
 	private static String[] acquire(String token, long ttl, int queue) {
-		return ((String) eval(RedisLockStore.ACQUIRE, List.of(LOCK, FENCE, QUEUE), token, String.valueOf(ttl),
+		return ((String) eval(RedisScripts.ACQUIRE, List.of(LOCK, FENCE, QUEUE), token, String.valueOf(ttl),
 				String.valueOf(queue)))
 			.split(" ");
 	}
@@ -250,7 +250,7 @@ class RedisScriptsTests {
 	}
 
 	private static String releaseWith(String exactCount, String token, String lastFencingToken, long keep) {
-		return (String) eval(RedisLockStore.RELEASE, List.of(LOCK, FENCE, QUEUE), token, lastFencingToken,
+		return (String) eval(RedisScripts.RELEASE, List.of(LOCK, FENCE, QUEUE), token, lastFencingToken,
 				String.valueOf(keep), exactCount);
 	}
 

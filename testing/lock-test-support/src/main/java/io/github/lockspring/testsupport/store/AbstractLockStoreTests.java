@@ -76,7 +76,7 @@ import static org.awaitility.Awaitility.await;
 public abstract class AbstractLockStoreTests {
 
 	/** The timeout of each request. */
-	protected static final Duration TIMEOUT = Duration.ofSeconds(5);
+	protected static final Duration TIMEOUT = Duration.ofSeconds(20);
 
 	/** A lease that does not end during a test. */
 	protected static final Duration LONG = Duration.ofSeconds(30);

@@ -160,7 +160,9 @@ public abstract class AbstractServerFailureTests {
 	}
 
 	private Optional<StoredLock> stored(LockStoreInspector inspector) {
-		return inspector.find(this.key, PATIENT);
+		// its first connection may take longer than a pool waits for one
+		return await().ignoreException(LockUnavailableException.class)
+			.until(() -> inspector.find(this.key, PATIENT), (found) -> true);
 	}
 
 	private LockStoreInspector inspector() {
