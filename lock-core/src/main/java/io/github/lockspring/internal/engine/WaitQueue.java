@@ -83,7 +83,7 @@ final class WaitQueue {
 		}
 	}
 
-	/** Tells all for whom there is a failure; those that stay have to wait. */
+	/** Tells those for whom there is a failure. */
 	private void tellThose(Function<Waiter, @Nullable AcquireFailure> why) {
 		for (Waiter waiter : List.copyOf(this.waiters)) {
 			AcquireFailure failure = why.apply(waiter);
