@@ -124,7 +124,7 @@ class JdbcQueueTests {
 		CountDownLatch start = new CountDownLatch(1);
 		CompletionService<Void> all = new ExecutorCompletionService<>(this.threads);
 		for (int i = 0; i < 3; i++) {
-			LockStore store = JdbcLockStore.builder(instance().pool()).build();
+			LockStore store = instance().store();
 			String name = INSTANCE.formatted(i);
 			Callable<Void> owner = () -> {
 				start.await();
