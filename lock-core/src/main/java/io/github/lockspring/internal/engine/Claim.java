@@ -21,7 +21,7 @@ final class Claim {
 	/** Whether another instance is known to wait. */
 	private boolean contended;
 
-	/** From when on it counts how long others wait, also those that nobody knows of. */
+	/** Since when another instance waits, or may wait without this one knowing. */
 	private long contendedSince;
 
 	/** Since when no message can reach a token that needs one; null if one can. */
@@ -88,7 +88,7 @@ final class Claim {
 	 * Returns whether this token needs a message and none has been able to reach it for
 	 * too long. Called at each attempt.
 	 */
-	boolean isUnreached(boolean informed, long now) {
+	boolean hasBeenUnreachedForTooLong(boolean informed, long now) {
 		if (informed || !this.token.needsMessage()) {
 			this.unreachedSince = null;
 			return false;

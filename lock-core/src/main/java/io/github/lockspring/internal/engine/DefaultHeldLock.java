@@ -2,7 +2,6 @@ package io.github.lockspring.internal.engine;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.function.Supplier;
 
 import io.github.lockspring.LockEvent.Lost.Cause;
 import io.github.lockspring.LockLostException;
@@ -25,6 +24,7 @@ import org.slf4j.event.Level;
  * holder sends. Thread-safe; {@code isHeld} and {@code remaining} answer without a
  * request and, unless the lease seems to be over, without the monitor.
  */
+@SuppressWarnings("try")
 final class DefaultHeldLock implements KeyedLock {
 
 	private static final Logger logger = LoggerFactory.getLogger(DefaultHeldLock.class);
@@ -37,9 +37,9 @@ final class DefaultHeldLock implements KeyedLock {
 
 	private final Hold hold;
 
-	DefaultHeldLock(KeyLockRegistry registry, KeyLock lock, Hold hold) {
+	DefaultHeldLock(KeyLockRegistry registry, Hold hold) {
 		this.registry = registry;
-		this.lock = lock;
+		this.lock = hold.lock();
 		this.hold = hold;
 	}
 
@@ -182,9 +182,8 @@ final class DefaultHeldLock implements KeyedLock {
 		Duration lease = this.registry.lease(ttl);
 		this.lock.renewing(this.hold, lease.toNanos(), sent);
 		RenewResult result;
-		try {
-			result = uninterrupted(
-					() -> this.registry.client().renew(new RenewRequest(key(), this.hold.token(), lease)));
+		try (Uninterrupted scope = Uninterrupted.begin()) {
+			result = this.registry.client().renew(new RenewRequest(key(), this.hold.token(), lease));
 		}
 		catch (LockUnavailableException ex) {
 			throw new LockUnavailableException(key(),
@@ -212,14 +211,17 @@ final class DefaultHeldLock implements KeyedLock {
 	boolean end(boolean inBackground) {
 		boolean wait = !inBackground && !this.registry.client().isSilentFor(key())
 				&& (!parameters().asyncRelease() || this.registry.releases().isFull());
-		KeyLock.Ending ending = uninterrupted(() -> this.lock.end(this.hold, wait, now()));
+		KeyLock.Ending ending;
+		try (Uninterrupted scope = Uninterrupted.begin()) {
+			ending = this.lock.end(this.hold, wait, now());
+		}
 		Release release = ending.release();
 		boolean lost = ending.before() == Hold.State.LOST;
 		if (release != null && wait) {
-			lost = isFoundLost(release);
+			lost = awaitRelease(release);
 		}
 		else if (release != null) {
-			release.first().thenAccept(this::released);
+			release.firstTry().thenAccept(this::released);
 		}
 		if (!lost && ending.before() == Hold.State.ACTIVE && this.registry.events().isHeard()) {
 			this.registry.events()
@@ -228,31 +230,18 @@ final class DefaultHeldLock implements KeyedLock {
 		return lost;
 	}
 
-	/** A driver that sends on this thread would not wait for the result. */
-	private static <T> T uninterrupted(Supplier<T> call) {
-		boolean interrupted = Thread.interrupted();
-		try {
-			return call.get();
-		}
-		finally {
-			if (interrupted) {
-				Thread.currentThread().interrupt();
-			}
-		}
-	}
-
 	/**
 	 * Waits for a release.
 	 * @return whether another owner may have held the lock before it
 	 */
-	private boolean isFoundLost(Release release) {
+	private boolean awaitRelease(Release release) {
 		StoreClient client = this.registry.client();
 		try {
-			ReleaseResult result = client.join(release.first(), key(), client.timeout(parameters().ttl()));
-			return result instanceof ReleaseResult.NotOwner notOwner && isFoundLost(notOwner);
+			ReleaseResult result = client.join(release.firstTry(), key(), client.timeout(parameters().ttl()));
+			return result instanceof ReleaseResult.NotOwner notOwner && reportNotOwner(notOwner);
 		}
 		catch (LockUnavailableException ex) {
-			Level level = client.levelOfFailure(key());
+			Level level = client.noteFailure(key());
 			LockMessages.about(logger.atLevel(level), parameters(), fencingToken())
 				.log("{} could not be released, which will be tried again; it expires in at most {}: {}",
 						LockMessages.lock(parameters()), LockMessages.duration(this.hold.deadline() - now()),
@@ -261,7 +250,8 @@ final class DefaultHeldLock implements KeyedLock {
 		}
 	}
 
-	private boolean isFoundLost(ReleaseResult.NotOwner result) {
+	/** The answer came in time: if the lease is over, the work was too late as well. */
+	private boolean reportNotOwner(ReleaseResult.NotOwner result) {
 		boolean lost = isOver() || result.fencingToken() > fencingToken();
 		if (lost) {
 			foundLost();
@@ -306,6 +296,25 @@ final class DefaultHeldLock implements KeyedLock {
 	@Override
 	public String toString() {
 		return this.hold.toString();
+	}
+
+	/**
+	 * A request that this thread sends itself: a driver would not wait for its result if
+	 * the thread were interrupted, which it is again afterwards.
+	 */
+	private record Uninterrupted(boolean interrupted) implements AutoCloseable {
+
+		static Uninterrupted begin() {
+			return new Uninterrupted(Thread.interrupted());
+		}
+
+		@Override
+		public void close() {
+			if (this.interrupted) {
+				Thread.currentThread().interrupt();
+			}
+		}
+
 	}
 
 }

@@ -23,7 +23,6 @@ import io.github.lockspring.internal.base.CallChain;
 import io.github.lockspring.internal.engine.Waiter.WaitOptions;
 import io.github.lockspring.internal.engine.support.LockEvents;
 import io.github.lockspring.internal.engine.support.LockRecorder;
-import io.github.lockspring.internal.engine.support.Time;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -58,7 +57,7 @@ final class DefaultLockTemplate implements LockTemplate {
 	public <T extends @Nullable Object, X extends Throwable> T execute(LockRequest request, LockCallback<T, X> work)
 			throws X {
 		Objects.requireNonNull(work, "work");
-		LockAcquisition acquisition = acquire(request, options(request), true, this.unitOfWork.isActive());
+		LockAcquisition acquisition = acquireAll(request, options(request), true, this.unitOfWork.isActive());
 		T result;
 		try (CallChain.Scope scope = acquisition.openScope()) {
 			acquisition.armInterrupts();
@@ -84,7 +83,7 @@ final class DefaultLockTemplate implements LockTemplate {
 			throw new IllegalArgumentException("OnLost.INTERRUPT needs to know which thread works under the lock"
 					+ " and when it ends: use execute, or an annotated method");
 		}
-		LockAcquisition acquisition = acquire(request, options(request), false, false);
+		LockAcquisition acquisition = acquireAll(request, options(request), false, false);
 		acquisition.newLocks()
 			.forEach((lock) -> lock.openedBy(Thread.currentThread(), request instanceof ThreadRequest));
 		return acquisition.lock();
@@ -122,7 +121,7 @@ final class DefaultLockTemplate implements LockTemplate {
 	 * @param reenter whether locks that the call chain holds are entered again
 	 * @param outlasting whether the locks belong to the present unit of work
 	 */
-	private LockAcquisition acquire(LockRequest request, WaitOptions wait, boolean reenter, boolean outlasting) {
+	private LockAcquisition acquireAll(LockRequest request, WaitOptions wait, boolean reenter, boolean outlasting) {
 		KeyLockRegistry present = registry();
 		present.checkRunning();
 		long start = present.time().nanoTime();
@@ -138,7 +137,7 @@ final class DefaultLockTemplate implements LockTemplate {
 					acquisition.reenter(outer);
 				}
 				else {
-					acquisition.add(acquire(present, parameters, options, start));
+					acquisition.add(acquireKey(present, parameters, options, start));
 				}
 			}
 			if (options.deferred()) {
@@ -158,25 +157,19 @@ final class DefaultLockTemplate implements LockTemplate {
 		return acquisition;
 	}
 
-	private static DefaultHeldLock acquire(KeyLockRegistry registry, LockParameters parameters, WaitOptions options,
+	private static DefaultHeldLock acquireKey(KeyLockRegistry registry, LockParameters parameters, WaitOptions options,
 			long start) {
 		ThreadWaiter waiter = new ThreadWaiter(registry, parameters, options);
 		Waiter.Outcome outcome = waiter.await();
 		if (outcome instanceof Hold hold) {
-			if (registry.isTimed()) {
-				Duration waited = since(registry, start);
-				registry.events()
-					.record((to) -> to.requested(parameters.name(), LockRecorder.Outcome.ACQUIRED, waited.toNanos()));
-				registry.events()
-					.publish(new LockEvents.Acquired(parameters.key(), parameters.name(), hold.fencingToken(), waited));
-			}
-			return new DefaultHeldLock(registry, hold.lock(), hold);
+			return acquired(registry, hold, start);
 		}
 		throw notAcquired(registry, parameters, (AcquireFailure) outcome, options, start);
 	}
 
 	/**
-	 * Acquires the lock of one key as a future.
+	 * Acquires the lock of one key as a future. The wait time includes the first
+	 * connection of the store.
 	 * @param request a request for one key
 	 * @param executor completes the future
 	 */
@@ -186,6 +179,17 @@ final class DefaultLockTemplate implements LockTemplate {
 		LockParameters parameters = LockParameters.of(request.keys().get(0), request, present.settings(),
 				present.client().traits());
 		return new FutureWaiter(present, parameters, options(request), executor).start();
+	}
+
+	static DefaultHeldLock acquired(KeyLockRegistry registry, Hold hold, long start) {
+		if (registry.isTimed()) {
+			LockParameters lock = hold.parameters();
+			Duration waited = since(registry, start);
+			registry.events()
+				.record((to) -> to.requested(lock.name(), LockRecorder.Outcome.ACQUIRED, waited.toNanos()));
+			registry.events().publish(new LockEvents.Acquired(lock.key(), lock.name(), hold.fencingToken(), waited));
+		}
+		return new DefaultHeldLock(registry, hold);
 	}
 
 	static LockException notAcquired(KeyLockRegistry registry, LockParameters lock, AcquireFailure failure,

@@ -1,8 +1,8 @@
 package io.github.lockspring.internal.engine;
 
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.internal.engine.support.StoreClient;
@@ -22,8 +22,6 @@ final class FutureWaiter extends Waiter {
 	private final CompletableFuture<HeldLock> future = new CompletableFuture<>();
 
 	private final long start;
-
-	private final AtomicBoolean delivered = new AtomicBoolean();
 
 	private volatile @Nullable KeyLock lock;
 
@@ -52,7 +50,6 @@ final class FutureWaiter extends Waiter {
 				return;
 			}
 			cancelIfUnwanted();
-			deliver();
 		});
 		this.future.whenComplete((held, failure) -> cancelIfUnwanted());
 		return this.future;
@@ -68,29 +65,20 @@ final class FutureWaiter extends Waiter {
 
 	@Override
 	void wake() {
-		deliver();
-	}
-
-	/** The outcome may be known before the lock is: the later of the two delivers. */
-	private void deliver() {
-		Outcome known = outcome();
-		KeyLock present = this.lock;
-		if (known == null || present == null || !this.delivered.compareAndSet(false, true)) {
-			return;
-		}
+		Outcome known = Objects.requireNonNull(outcome(), "outcome");
 		try {
-			this.executor.execute(() -> complete(present, known));
+			this.executor.execute(() -> complete(known));
 		}
 		catch (RuntimeException | Error ex) {
 			// nobody else would end the hold
 			this.future.completeExceptionally(StoreClient.noThread(ex));
-			complete(present, known);
+			complete(known);
 		}
 	}
 
-	private void complete(KeyLock present, Outcome known) {
+	private void complete(Outcome known) {
 		if (known instanceof Hold hold) {
-			DefaultHeldLock held = new DefaultHeldLock(this.registry, present, hold);
+			DefaultHeldLock held = DefaultLockTemplate.acquired(this.registry, hold, this.start);
 			if (!this.future.complete(held)) {
 				held.end(true);
 			}

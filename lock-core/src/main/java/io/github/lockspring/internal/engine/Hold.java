@@ -3,7 +3,6 @@ package io.github.lockspring.internal.engine;
 import java.time.Duration;
 
 import io.github.lockspring.LockEvent.Lost.Cause;
-import io.github.lockspring.internal.engine.support.LockRecorder.Handover;
 import io.github.lockspring.internal.engine.support.Time;
 import io.github.lockspring.store.OwnerToken;
 import org.jspecify.annotations.Nullable;
@@ -36,13 +35,10 @@ final class Hold implements Waiter.Outcome {
 
 	private final long fencingToken;
 
-	/** From where the lock came; null if it was free. */
-	private final @Nullable Handover handover;
-
 	/** The thread that waited for it; null if none did. */
 	private final @Nullable Thread thread;
 
-	private long start;
+	private volatile long start;
 
 	private volatile long limit;
 
@@ -50,11 +46,8 @@ final class Hold implements Waiter.Outcome {
 
 	private volatile @Nullable Cause lossCause;
 
-	/** Sent by a loss to the thread that has armed it. */
+	/** What a loss sends to the thread that has armed it. */
 	private volatile @Nullable LossInterrupt armed;
-
-	/** The one that the loss has to send. */
-	private volatile @Nullable LossInterrupt lossInterrupt;
 
 	/** The thread that opened a handle, for the message that names it. */
 	private volatile @Nullable Thread opener;
@@ -65,15 +58,13 @@ final class Hold implements Waiter.Outcome {
 	/** Whether it lasts until a unit of work is complete. */
 	private volatile boolean kept;
 
-	Hold(KeyLock lock, Waiter waiter, OwnerToken token, Lease lease, long fencingToken, @Nullable Handover handover,
-			long start) {
+	Hold(KeyLock lock, Waiter waiter, OwnerToken token, Lease lease, long fencingToken, long start) {
 		this.lock = lock;
 		this.parameters = waiter.parameters();
 		this.thread = waiter.thread();
 		this.token = token;
 		this.lease = lease;
 		this.fencingToken = fencingToken;
-		this.handover = handover;
 		this.start = start;
 		this.limit = waiter.options().deferred() ? start + Time.FOREVER : this.parameters.limitFrom(start);
 	}
@@ -109,8 +100,6 @@ final class Hold implements Waiter.Outcome {
 	void lose(Cause cause) {
 		this.lossCause = cause;
 		this.state = State.LOST;
-		this.lossInterrupt = this.armed;
-		this.armed = null;
 	}
 
 	/** The store says, after the end of the hold, that it was lost. */
@@ -143,10 +132,7 @@ final class Hold implements Waiter.Outcome {
 	 * @return whether it was sent
 	 */
 	boolean disarm(LossInterrupt interrupt) {
-		// no other thread can have replaced it
-		if (this.armed == interrupt) {
-			this.armed = null;
-		}
+		this.armed = null;
 		return interrupt.end();
 	}
 
@@ -189,14 +175,6 @@ final class Hold implements Waiter.Outcome {
 
 	long fencingToken() {
 		return this.fencingToken;
-	}
-
-	@Nullable Handover handover() {
-		return this.handover;
-	}
-
-	long limit() {
-		return this.limit;
 	}
 
 	long deadline() {
@@ -259,9 +237,9 @@ final class Hold implements Waiter.Outcome {
 		return this.lossCause;
 	}
 
-	/** What the loss has to send, or null. */
+	/** What a loss has to send, or null. */
 	@Nullable LossInterrupt lossInterrupt() {
-		return this.lossInterrupt;
+		return this.armed;
 	}
 
 	@Nullable Thread opener() {

@@ -15,6 +15,7 @@ import io.github.lockspring.internal.engine.KeyState.Releasing;
 import io.github.lockspring.internal.engine.KeyState.Unanswered;
 import io.github.lockspring.internal.engine.support.LockEvents;
 import io.github.lockspring.internal.engine.support.LockRecorder;
+import io.github.lockspring.internal.engine.support.LockRecorder.Handover;
 import io.github.lockspring.internal.engine.support.Monitor;
 import io.github.lockspring.internal.engine.support.Time;
 import io.github.lockspring.store.LockStore.AcquireRequest;
@@ -32,14 +33,13 @@ import org.jspecify.annotations.Nullable;
  * For maintainers: each method of the first part is one event. It runs under the monitor,
  * and only it changes anything; time is an argument. There is no thread, no clock and no
  * store here: what an event sends, wakes or reports is an effect, which runs when the
- * monitor has been left. Each of them ends in {@link #settle}: a key that nobody waits
- * for is abandoned by its state; one without a state is asked for if somebody waits, and
- * is dropped otherwise. So no event can forget a waiter.
+ * monitor has been left. An event that decides by the time calls {@link #tickState}
+ * first. Each of them ends in {@link #settle}: a key that nobody waits for is abandoned
+ * by its state; one without a state is asked for if somebody waits, and is dropped
+ * otherwise. So no event can forget a waiter.
  */
 @SuppressWarnings("try")
 final class KeyLock implements Watchdog.Watched {
-
-	private static final long MAX_PATIENCE = 100_000_000;
 
 	private final Monitor monitor = new Monitor();
 
@@ -236,8 +236,8 @@ final class KeyLock implements Watchdog.Watched {
 
 	/**
 	 * The holder has lengthened the lease itself.
-	 * @param limit until when the hold may last, whatever its limit was: not a moment
-	 * later than the lease, which would then need a renewal
+	 * @param limit the end of the lease that was asked for, until which the hold may last
+	 * whatever its limit was; if the store gave a shorter one, it is renewed
 	 */
 	void extended(Hold hold, long limit, long now) {
 		try (Monitor entered = this.monitor.enter()) {
@@ -398,12 +398,7 @@ final class KeyLock implements Watchdog.Watched {
 	 */
 	@Nullable Release force(long now) {
 		try (Monitor entered = this.monitor.enter()) {
-			Release release = null;
-			if (this.state instanceof Held held) {
-				OwnerToken token = held.claim.token();
-				held.lose(Cause.FORCED, now);
-				release = this.port.releases().registered(token);
-			}
+			Release release = (this.state instanceof Held held) ? held.lose(Cause.FORCED, now) : null;
 			settle(false, now);
 			return release;
 		}
@@ -458,21 +453,8 @@ final class KeyLock implements Watchdog.Watched {
 		ask(claim, false, before, now);
 	}
 
-	private void ask(Claim claim, boolean mayBlock, @Nullable Unanswered before, long now) {
-		if (this.port.hasQueue() && claim.isUnreached(this.port.isInformed(), now)) {
-			// no message arrives, and the token says that it needs one: another takes its
-			// place, whose turn is found by asking
-			release(claim, 0, now);
-			Claim reached = this.port.newClaim(OwnerToken.SHORT_GRANT_MILLIS, now);
-			reached.followed(claim);
-			send(reached, mayBlock, before, now);
-		}
-		else {
-			send(claim, mayBlock, before, now);
-		}
-	}
-
-	private void send(Claim claim, boolean mayBlock, @Nullable Unanswered before, long now) {
+	private void ask(Claim present, boolean mayBlock, @Nullable Unanswered before, long now) {
+		Claim claim = reachable(present, now);
 		Waiter first = Objects.requireNonNull(this.waiters.first(), "first");
 		Duration ttl = first.parameters().ttl();
 		claim.requested(ttl.toNanos());
@@ -480,6 +462,20 @@ final class KeyLock implements Watchdog.Watched {
 		Asking attempt = new Asking(this, claim, new AcquireRequest(this.key, claim.token(), ttl, queue), now, before);
 		this.state = attempt;
 		this.monitor.afterwards(() -> this.port.send(attempt, mayBlock));
+	}
+
+	/**
+	 * Replaces a claim whose token needs a message where none arrives: the turn of the
+	 * next one is found by asking.
+	 */
+	private Claim reachable(Claim claim, long now) {
+		if (!this.port.hasQueue() || !claim.hasBeenUnreachedForTooLong(this.port.isInformed(), now)) {
+			return claim;
+		}
+		release(claim, 0, now);
+		Claim next = this.port.newClaim(OwnerToken.SHORT_GRANT_MILLIS, now);
+		next.followed(claim);
+		return next;
 	}
 
 	/** Whether a token can be in the store's queue. */
@@ -499,24 +495,34 @@ final class KeyLock implements Watchdog.Watched {
 	 */
 	void give(Claim claim, Lease lease, long fencingToken, int handoffs, long now) {
 		Waiter first = Objects.requireNonNull(this.waiters.first(), "first");
-		Hold hold = new Hold(this, first, claim.token(), lease, fencingToken, KeyState.handover(claim, handoffs), now);
+		Hold hold = new Hold(this, first, claim.token(), lease, fencingToken, now);
 		this.state = new Held(this, claim, lease, hold, handoffs);
-		record((to) -> to.held(hold.parameters().name(), hold.handover()));
+		record((to) -> to.held(hold.parameters().name(), handover(claim, handoffs)));
 		this.waiters.give(hold);
+	}
+
+	/** From where a hold that begins has the lock; null if it was free. */
+	private static @Nullable Handover handover(Claim claim, int handoffs) {
+		if (handoffs > 0) {
+			return Handover.LOCAL;
+		}
+		return claim.wasBusy() ? Handover.REMOTE : null;
 	}
 
 	/**
 	 * Releases a token, in the background. It stays known until that is answered or given
 	 * up.
 	 */
-	void release(Claim claim, long lastFencingToken, long now) {
-		release(claim, new ReleaseRequest(this.key, claim.token(), lastFencingToken, Duration.ZERO), false, now);
+	Release release(Claim claim, long lastFencingToken, long now) {
+		return release(claim, new ReleaseRequest(this.key, claim.token(), lastFencingToken, Duration.ZERO), false, now);
 	}
 
 	/** Registers a release before the claim is dropped, and sends it afterwards. */
 	Release release(Claim claim, ReleaseRequest request, boolean mayBlock, long now) {
 		Releases releases = this.port.releases();
-		Release release = releases.register(request, this, now + claim.longest());
+		// ordered: what comes next does not wait for it
+		KeyLock waiting = this.port.isOrdered() ? null : this;
+		Release release = releases.register(request, waiting, now + claim.longest());
 		this.monitor.afterwards(() -> releases.send(release, mayBlock));
 		return release;
 	}
@@ -557,15 +563,6 @@ final class KeyLock implements Watchdog.Watched {
 
 	RetrySchedule retry() {
 		return this.retry;
-	}
-
-	/**
-	 * The longest time for an answer about a lease: a little longer than the store may
-	 * take, since the store knows best why there is none.
-	 */
-	long timeout(Duration ttl) {
-		long timeout = Math.min(this.retry.commandTimeout(), ttl.toNanos() / 3);
-		return timeout + Math.min(timeout / 4, MAX_PATIENCE);
 	}
 
 	/** Whether the store is to have the token: not if it is being released. */

@@ -44,10 +44,10 @@ interface KeyLockPort {
 	/** Where to record what happens, and whether to. */
 	LockEvents events();
 
-	/** An attempt has no answer in time: remembers that, and says so. */
-	LockUnavailableException unanswered(AcquireRequest request);
-
 	// registrations
+
+	/** An attempt has no answer in time: remembers that, and says so. */
+	LockUnavailableException noteUnanswered(AcquireRequest request);
 
 	/**
 	 * Makes a claim with a token of its own.

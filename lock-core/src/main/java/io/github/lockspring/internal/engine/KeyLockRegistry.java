@@ -8,7 +8,6 @@ import java.util.Base64;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -296,8 +295,8 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 	}
 
 	@Override
-	public LockUnavailableException unanswered(AcquireRequest request) {
-		return this.client.unanswered(request.key());
+	public LockUnavailableException noteUnanswered(AcquireRequest request) {
+		return this.client.noteUnanswered(request.key());
 	}
 
 	@Override

@@ -7,7 +7,6 @@ import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.internal.engine.AcquireFailure.Busy;
 import io.github.lockspring.internal.engine.AcquireFailure.Unavailable;
 import io.github.lockspring.internal.engine.support.LockRecorder;
-import io.github.lockspring.internal.engine.support.LockRecorder.Handover;
 import io.github.lockspring.internal.engine.support.Time;
 import io.github.lockspring.store.LockStore.AcquireRequest;
 import io.github.lockspring.store.LockStore.AcquireResult;
@@ -81,17 +80,12 @@ abstract sealed class KeyState {
 
 	/** Why a waiter that is not given the lock now does not get it. */
 	AcquireFailure whyNot(Waiter waiter, long now) {
-		return busy(now);
+		return busyElsewhere(now);
 	}
 
-	/** Another owner has the lock, as far as is known. */
-	final AcquireFailure busy(long now) {
-		return new Busy(this.claim.describeHolder(now), true);
-	}
-
-	/** What is held here; null if nothing is. */
-	@Nullable Held held() {
-		return null;
+	/** Another instance has the lock, or a waiter of this one is ahead. */
+	final AcquireFailure busyElsewhere(long now) {
+		return new Busy(this.claim.describeHolder(now), this.claim.wasBusy());
 	}
 
 	@Override
@@ -127,16 +121,16 @@ abstract sealed class KeyState {
 			return this.request;
 		}
 
-		/** The watchdog ends an attempt without an answer; nobody else does. */
+		/** Without an answer in time, the next event that sees it ends the attempt. */
 		@Override
 		long due() {
-			return this.sent + this.lock.timeout(this.request.ttl());
+			return this.sent + this.lock.retry().timeout(this.request.ttl());
 		}
 
 		@Override
 		void tick(long now) {
 			if (now - due() >= 0) {
-				failed(this.lock.port().unanswered(this.request), now);
+				failed(this.lock.port().noteUnanswered(this.request), now);
 			}
 		}
 
@@ -160,15 +154,18 @@ abstract sealed class KeyState {
 		}
 
 		private void busy(AcquireResult.Busy result, long now) {
+			// before this answer is noted: it says nothing about the token
 			boolean left = mayHaveLeftToken();
 			// other clients may give a key more time than nanoseconds can count
 			long millis = (result.remainingMillis() < 0) ? Long.MAX_VALUE : result.remainingMillis();
 			long remaining = Math.min(millis, Time.FOREVER / 1_000_000) * 1_000_000;
 			this.claim.foundBusy(now + remaining);
-			this.lock.waiters().tellBusy(busy(now), now);
-			if (this.lock.waiters().isEmpty()) {
-				// a token that is left is released at the end of the event
-				this.lock.become(left ? this : null);
+			this.lock.waiters().tellBusy(busyElsewhere(now), now);
+			if (this.lock.waiters().isEmpty() && left) {
+				abandoned(now);
+			}
+			else if (this.lock.waiters().isEmpty()) {
+				this.lock.become(null);
 			}
 			else if (this.again || mayQueueNow()) {
 				this.lock.ask(this.claim, null, now);
@@ -197,9 +194,9 @@ abstract sealed class KeyState {
 			Unanswered unanswered = new Unanswered(unansweredSince(), error);
 			this.lock.waiters().tellUnavailable(unanswered, now);
 			if (this.lock.waiters().isEmpty()) {
-				return;
+				abandoned(now);
 			}
-			if (this.again) {
+			else if (this.again) {
 				this.lock.ask(this.claim, unanswered, now);
 			}
 			else {
@@ -231,19 +228,19 @@ abstract sealed class KeyState {
 		}
 
 		/** Until when a waiter whose time is over waits for the first answer. */
-		long answeredBy() {
-			return this.claim.wasBusy() ? this.sent : this.lock.retry().answeredBy(unansweredSince());
+		long waitsForAnswerUntil() {
+			return this.claim.wasBusy() ? this.sent : this.lock.retry().usuallyAnsweredBy(unansweredSince());
 		}
 
 		/**
-		 * The store does not answer, where nothing is known yet about a holder or the
-		 * attempt before this one has had no answer either; otherwise the lock is busy.
+		 * Busy, if a holder is known or an answer may still come soon; otherwise the
+		 * store does not answer.
 		 */
 		@Override
 		AcquireFailure whyNot(Waiter waiter, long now) {
 			boolean holderKnown = this.claim.wasBusy() && this.before == null;
-			if (holderKnown || now - this.lock.retry().answeredBy(unansweredSince()) < 0) {
-				return busy(now);
+			if (holderKnown || now - this.lock.retry().usuallyAnsweredBy(unansweredSince()) < 0) {
+				return busyElsewhere(now);
 			}
 			return (this.before != null) ? new Unavailable(this.before.error())
 					: new Unavailable(LockMessages.NOT_ANSWERED_YET);
@@ -395,11 +392,6 @@ abstract sealed class KeyState {
 			this.handoffs = handoffs;
 		}
 
-		@Override
-		Held held() {
-			return this;
-		}
-
 		Hold hold() {
 			return this.hold;
 		}
@@ -434,10 +426,11 @@ abstract sealed class KeyState {
 		}
 
 		/** Releases at once: a renewal that was given up may have been carried out. */
-		void lose(Cause cause, long now) {
-			this.lock.release(this.claim, lastFencingToken(), now);
+		Release lose(Cause cause, long now) {
+			Release release = this.lock.release(this.claim, lastFencingToken(), now);
 			this.lock.lose(this.hold, cause, now);
 			this.lock.become(null);
+			return release;
 		}
 
 		/** Ends the hold, and hands the lock off to the next waiter or releases it. */
@@ -537,14 +530,6 @@ abstract sealed class KeyState {
 			return new Busy(LockMessages.BEING_RELEASED, false);
 		}
 
-	}
-
-	/** How a hold that begins has received the lock; null if the lock was free. */
-	static @Nullable Handover handover(Claim claim, int handoffs) {
-		if (handoffs > 0) {
-			return Handover.LOCAL;
-		}
-		return claim.wasBusy() ? Handover.REMOTE : null;
 	}
 
 }

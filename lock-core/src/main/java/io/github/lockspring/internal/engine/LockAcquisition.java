@@ -30,12 +30,6 @@ final class LockAcquisition {
 	 * and its end releases
 	 */
 	private record Part(DefaultHeldLock lock, boolean entered) {
-
-		/** Returns whether the lock was lost. */
-		boolean end(boolean last, boolean inBackground) {
-			return (last && !this.entered) ? this.lock.end(inBackground) : !this.lock.isHeld();
-		}
-
 	}
 
 	private final List<Part> parts = new ArrayList<>(1);
@@ -69,11 +63,7 @@ final class LockAcquisition {
 		if (this.parts.size() == 1) {
 			return this.parts.get(0).lock;
 		}
-		return together(this.parts.stream().map((part) -> part.lock).toList());
-	}
-
-	private static KeyedLock together(List<DefaultHeldLock> locks) {
-		return (locks.size() == 1) ? locks.get(0) : new CompositeHeldLock(List.copyOf(locks));
+		return new CompositeHeldLock(this.parts.stream().map((part) -> part.lock).toList());
 	}
 
 	/**
@@ -140,7 +130,8 @@ final class LockAcquisition {
 		LockLostException lost = null;
 		for (int i = this.parts.size() - 1; i >= 0; i--) {
 			Part part = this.parts.get(i);
-			if (part.end(last, inBackground)) {
+			boolean isLost = (last && !part.entered) ? part.lock.end(inBackground) : !part.lock.isHeld();
+			if (isLost) {
 				lost = CompositeHeldLock.first(lost, part.lock.lostException());
 			}
 		}

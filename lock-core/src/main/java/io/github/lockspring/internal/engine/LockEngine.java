@@ -280,7 +280,7 @@ public final class LockEngine implements AutoCloseable {
 
 	private static LocalLock describe(KeyLock lock, long now) {
 		return lock.read((state, waiting) -> {
-			KeyState.Held held = (state != null) ? state.held() : null;
+			KeyState.Held held = (state instanceof KeyState.Held present) ? present : null;
 			return new LocalLock(lock.key(), (held != null) ? describe(held.hold(), held.lease(), now) : null, waiting);
 		});
 	}
@@ -337,7 +337,7 @@ public final class LockEngine implements AutoCloseable {
 		KeyLock lock = present.present(key);
 		Release release = (lock != null) ? lock.force(present.time().nanoTime()) : null;
 		if (release != null) {
-			present.client().join(release.first(), key, timeout);
+			present.client().join(release.firstTry(), key, timeout);
 			return true;
 		}
 		LockStoreInspector inspector = inspector().orElseThrow(() -> new UnsupportedOperationException(

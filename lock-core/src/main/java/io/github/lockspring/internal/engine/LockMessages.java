@@ -16,7 +16,7 @@ import org.slf4j.spi.LoggingEventBuilder;
 final class LockMessages {
 
 	/** The key of a lock, as a field of a log line. */
-	static final String KEY = "lock.key";
+	private static final String KEY = "lock.key";
 
 	private static final String NAME = "lock.name";
 

@@ -16,10 +16,11 @@ import org.jspecify.annotations.Nullable;
  * @param key the key
  * @param name the label, or null
  * @param ttl length of the lease to request
- * @param renew whether the lease is renewed, as the request says: {@link LockRequest} and
- * the annotation have the default
+ * @param renew what the request says, for messages: {@code maxHold} decides, and
+ * {@link LockRequest} and the annotation have the default
  * @param maxHold the longest hold, from the acquisition, after which the lease ends;
- * {@link Time#FOREVER} for none, and the ttl for a lease that is not renewed
+ * {@link Time#FOREVER} for none; without renewal the ttl that was asked for, even if the
+ * store gives less at once
  * @param minHold time from the acquisition before which the lock is not released
  * @param onLost what happens on a loss
  * @param asyncRelease whether the holder goes on when the release is on its way

@@ -25,7 +25,7 @@ final class Release {
 	private final long registered;
 
 	/** The result of the first try. */
-	private final CompletableFuture<ReleaseResult> first = new CompletableFuture<>();
+	private final CompletableFuture<ReleaseResult> firstTry = new CompletableFuture<>();
 
 	/** When nothing of the token can be left in the store. */
 	private long until;
@@ -39,7 +39,7 @@ final class Release {
 	/** The number of tries, which is also the number of the last one. */
 	private int tries;
 
-	/** The first try whose answer counts: an attempt may have followed those before. */
+	/** Earlier tries do not count: an attempt may have been carried out after them. */
 	private int needed = 1;
 
 	private boolean underWay;
@@ -78,8 +78,8 @@ final class Release {
 	}
 
 	/** The result of the first try; may never come. */
-	CompletableFuture<ReleaseResult> first() {
-		return this.first;
+	CompletableFuture<ReleaseResult> firstTry() {
+		return this.firstTry;
 	}
 
 	synchronized long until() {
@@ -118,7 +118,9 @@ final class Release {
 	 * @return whether its answer counts
 	 */
 	synchronized boolean answered(int number) {
-		this.underWay &= number != this.tries;
+		if (number == this.tries) {
+			this.underWay = false;
+		}
 		return number >= this.needed;
 	}
 

@@ -53,7 +53,8 @@ final class Releases {
 
 	/**
 	 * Registers a release, to be sent next. If one of the same token is not answered yet,
-	 * that one is sent once more, and the given request is not needed.
+	 * that one is sent once more instead: a token is held only before its first release,
+	 * so the new one has nothing to add.
 	 * @param lock is told when the first try is over, or null
 	 * @param until when the lease that it ends is over
 	 */
@@ -144,14 +145,14 @@ final class Releases {
 	private void firstTryIsOver(Release release, long now, @Nullable ReleaseResult result,
 			@Nullable LockUnavailableException failure) {
 		// the lock first: a holder that goes on may ask for it again at once
-		if (!release.first().isDone() && release.lock() != null) {
+		if (!release.firstTry().isDone() && release.lock() != null) {
 			release.lock().released(release.token(), now);
 		}
 		if (result != null) {
-			release.first().complete(result);
+			release.firstTry().complete(result);
 		}
 		else {
-			release.first().completeExceptionally(failure);
+			release.firstTry().completeExceptionally(failure);
 		}
 	}
 
@@ -182,14 +183,17 @@ final class Releases {
 	 */
 	private void tick(Release release, Set<String> asked, long now) {
 		if (release.isUnderWay()) {
-			failed(release, release.tries(), this.client.unanswered(release.key()), now);
+			failed(release, release.tries(), this.client.noteUnanswered(release.key()), now);
 		}
 		else if (release.isOver(now)) {
 			this.unanswered.remove(release.token(), release);
-			firstTryIsOver(release, now, null, this.client.unanswered(release.key()));
+			firstTryIsOver(release, now, null, this.client.noteUnanswered(release.key()));
 		}
-		else if (asked.add(shard(release)) || !this.client.isSilent(shard(release))) {
-			send(release, false);
+		else {
+			boolean alone = asked.add(shard(release));
+			if (alone || !this.client.isSilent(shard(release))) {
+				send(release, false);
+			}
 		}
 	}
 

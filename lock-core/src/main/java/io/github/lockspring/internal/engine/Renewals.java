@@ -69,7 +69,7 @@ final class Renewals {
 		long next = now + Time.FOREVER;
 		for (Batch batch : this.underWay) {
 			if (now - batch.until >= 0) {
-				batch.answered(null, this.client.unanswered(batch.key));
+				batch.answered(null, this.client.noteUnanswered(batch.key));
 			}
 			else {
 				next = Time.earlier(next, batch.until);
@@ -128,7 +128,7 @@ final class Renewals {
 		}
 
 		private void report(@Nullable String reason) {
-			Level level = Renewals.this.client.levelOfFailure(this.key);
+			Level level = Renewals.this.client.noteFailure(this.key);
 			Renewals.this.reports.execute(() -> logger.atLevel(level)
 				.log("{} lock(s), '{}' among them, could not be renewed now and will be tried again: {}",
 						this.renewals.size(), this.key, reason));

@@ -1,5 +1,6 @@
 package io.github.lockspring.internal.engine;
 
+import java.time.Duration;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 
@@ -23,8 +24,21 @@ record RetrySchedule(Supplier<RandomGenerator> random, long commandTimeout) {
 
 	private static final long MAX_JITTER = 20_000_000;
 
+	private static final long MAX_PATIENCE = 100_000_000;
+
 	/**
-	 * Returns the time until the next attempt after one without an answer.
+	 * Returns the longest time for the answer of an attempt: a little longer than the
+	 * store may take, since the store knows best why there is none.
+	 */
+	long timeout(Duration ttl) {
+		long timeout = Math.min(this.commandTimeout, ttl.toNanos() / 3);
+		return timeout + Math.min(timeout / 4, MAX_PATIENCE);
+	}
+
+	/**
+	 * Returns the time until the next attempt after one without an answer. One that is
+	 * queued renews the token's place after a quarter of a grant: a grant is used only
+	 * while half of it is left, counted from the last attempt.
 	 * @param queued whether the store queues the token
 	 * @param grant length of the lease that a hand-over gives
 	 */
@@ -45,7 +59,7 @@ record RetrySchedule(Supplier<RandomGenerator> random, long commandTimeout) {
 	/**
 	 * Returns when an answer has taken longer than answers usually take.
 	 */
-	long answeredBy(long sent) {
+	long usuallyAnsweredBy(long sent) {
 		return sent + this.commandTimeout / 4;
 	}
 

@@ -41,7 +41,7 @@ final class ThreadWaiter extends Waiter {
 		catch (Throwable ex) {
 			lock.cancel(this, new Interrupted(), now());
 			if (outcome() instanceof Hold hold) {
-				new DefaultHeldLock(this.registry, lock, hold).end(true);
+				new DefaultHeldLock(this.registry, hold).end(true);
 			}
 			throw ex;
 		}

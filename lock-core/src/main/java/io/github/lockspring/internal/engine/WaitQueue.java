@@ -67,7 +67,7 @@ final class WaitQueue {
 		tell(this.waiters.removeFirst(), hold);
 	}
 
-	/** Tells a waiter its outcome, which is not in this queue. */
+	/** Tells a waiter that is not, or no longer, in this queue. */
 	void tell(Waiter waiter, Waiter.Outcome outcome) {
 		waiter.tell(outcome);
 		if (waiter.isWaiting()) {
@@ -78,7 +78,7 @@ final class WaitQueue {
 
 	/** A waiter goes away, unless its outcome is known. */
 	void leave(Waiter waiter, AcquireFailure failure) {
-		if (waiter.outcome() == null && this.waiters.remove(waiter)) {
+		if (this.waiters.remove(waiter)) {
 			tell(waiter, failure);
 		}
 	}
@@ -123,7 +123,7 @@ final class WaitQueue {
 		return options.once() || this.lock.port().isClosing() || now - options.until() >= 0;
 	}
 
-	/** All have to wait: the first one does so from now on. */
+	/** All have to wait; those behind the first one have since they came. */
 	private void waitsFirst() {
 		Waiter first = first();
 		if (first != null) {
@@ -161,7 +161,7 @@ final class WaitQueue {
 	 * @return when to look again, unless it is told
 	 */
 	long timeOut(Waiter waiter, @Nullable KeyState present, long now) {
-		long until = (present instanceof Asking asking && first() == waiter) ? asking.answeredBy() : now;
+		long until = (present instanceof Asking asking && first() == waiter) ? asking.waitsForAnswerUntil() : now;
 		if (present != null && now - until >= 0) {
 			leave(waiter, whyNot(waiter, present, now));
 		}

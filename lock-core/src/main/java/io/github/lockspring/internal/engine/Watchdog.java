@@ -75,7 +75,7 @@ final class Watchdog {
 
 	private final Consumer<List<Renewal>> batches;
 
-	private final LongUnaryOperator aside;
+	private final LongUnaryOperator others;
 
 	private final Executor reports;
 
@@ -93,17 +93,17 @@ final class Watchdog {
 	 * @param executor runs a task on a thread of its own
 	 * @param locks what to look at
 	 * @param batches renews leases; must not block
-	 * @param aside runs in each round, with the present time, and returns when it has to
+	 * @param others runs in each round, with the present time, and returns when it has to
 	 * run again; must not block
 	 * @param reports writes what the log has to say
 	 */
 	Watchdog(Time time, Executor executor, Iterable<? extends Watched> locks, Consumer<List<Renewal>> batches,
-			LongUnaryOperator aside, Executor reports) {
+			LongUnaryOperator others, Executor reports) {
 		this.time = time;
 		this.executor = executor;
 		this.locks = locks;
 		this.batches = batches;
-		this.aside = aside;
+		this.others = others;
 		this.reports = reports;
 		this.earliest = new AtomicLong(time.nanoTime() + Time.FOREVER);
 	}
@@ -224,7 +224,7 @@ final class Watchdog {
 		if (!batch.isEmpty()) {
 			this.batches.accept(batch);
 		}
-		lower(this.aside.applyAsLong(now));
+		lower(this.others.applyAsLong(now));
 	}
 
 	/**

@@ -10,8 +10,11 @@
  * after the colon the effects: the key <em>asks</em> the store or <em>releases</em> its
  * token, a waiter is <em>told</em>, the inbox <em>listens</em>, a loss is
  * <em>reported</em>. "–" means that nothing changes; "again", that the awaited answer
- * causes another request; "soon", that one is made within the given time; "contended",
- * that the lock is handed off inside this instance for a short time only from now on.
+ * causes another request, of an attempt or, in <em>Releasing</em>, of a release; "soon",
+ * that one is made within the given time; "contended", that the lock is handed off inside
+ * this instance for a short time only from now on. The watchdog <em>renews</em> a lease,
+ * which is <em>longer</em> then. Each cell is for one plain waiter, with nobody else:
+ * others are told as well, or the key is asked for them next.
  *
  * <pre>
  * event               Asking               Waiting              Retrying             Held                   Releasing
@@ -26,6 +29,7 @@
  * failed              Retrying: listen     –                    –                    –                      –
  * failed for good     free: tell, release  –                    –                    –                      –
  * granted             again                Held: tell           Asking: ask          –                      –
+ * granted, contended  again                Held: tell           Asking: ask          contended              –
  * granted, stale      again                Asking: ask          Asking: ask          –                      –
  * wanted              again                Asking: ask          Asking: ask          contended              –
  * subscribed          again                soon                 soon                 –                      –
@@ -34,8 +38,9 @@
  * renewed             –                    –                    –                    longer                 –
  * not the owner       –                    –                    –                    free: release, report  –
  * end                 –                    –                    –                    Releasing: release     –
- * end, others wait    –                    –                    –                    Held: tell             –
+ * end, handed off     –                    –                    –                    Held: tell             –
  * released            –                    –                    –                    –                      free
+ * closing             –                    free: tell, release  free: tell, release  –                      –
  * stop                free: tell, release  free: tell, release  free: tell, release  free: release, report  –
  * </pre>
  *
@@ -43,19 +48,24 @@
  * confirmed inbox. An ordered store, such as one Redis over Lettuce, needs no
  * {@code Releasing}: the key is free at once. A key that becomes free while somebody
  * waits is <em>Asking</em> in the same event, as one is that nobody has used before. A
- * claim that is dropped, as by the last waiter that leaves, ends with a release; so does
- * the answer of an attempt that comes later and may have left its token in the store.
+ * claim that is dropped, as by the last waiter that leaves, ends with a release, unless
+ * its only attempt has left nothing; so does the answer of an attempt that comes later
+ * and may have left its token in the store. To "listen" opens the inbox, if it is not.
  *
  * <h2>One call for a free lock, from top to bottom</h2>
  *
  * <ol>
+ * <li>{@code LockInterceptor} has the method's {@code LockKeyExpression} make the
+ * request.</li>
  * <li>{@link DefaultLockTemplate} acquires key by key. {@link LockParameters} is one key
  * of the request with its defaults, a {@link ThreadWaiter} waits for it.</li>
- * <li>{@link KeyLockRegistry} finds the {@link KeyLock}, which makes a {@link Claim}: an
- * attempt to own the key, with a token of its own. Its {@link KeyState} is
+ * <li>{@link KeyLockRegistry} finds the {@link KeyLock} and makes its {@link Claim}: an
+ * attempt to own the key, with a token of its own. The {@link KeyState} is
  * <em>Asking</em>.</li>
  * <li>The request leaves when that event is over, in {@code Monitor.close}, on the same
- * thread: {@code KeyLockRegistry.send}, {@code StoreClient.acquire}, the store.</li>
+ * thread: {@code KeyLockRegistry.send}, {@code StoreClient.acquire}, the store. On Redis
+ * that is {@code RedisLockStore}, {@code RedisConnections.execute},
+ * {@code LettuceConnections.send} and {@code acquire.lua}.</li>
  * <li>The answer is another event, {@code KeyLock.answered}, on any thread. The state is
  * <em>Held</em>: a {@link Lease}, the time that the store has given, and a {@link Hold},
  * one caller's use of it. The waiter is told and woken.</li>

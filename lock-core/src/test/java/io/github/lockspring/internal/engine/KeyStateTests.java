@@ -78,6 +78,7 @@ class KeyStateTests {
 		EVENTS.put("failed", (key) -> key.fail(false));
 		EVENTS.put("failed for good", (key) -> key.fail(true));
 		EVENTS.put("granted", (key) -> key.lock.granted(key.token(), 12, false, key.now));
+		EVENTS.put("granted, contended", (key) -> key.lock.granted(key.token(), 12, true, key.now));
 		EVENTS.put("granted, stale", (key) -> key.lock.granted(key.token(), 10, false, key.now));
 		EVENTS.put("wanted", (key) -> key.lock.wanted(key.token(), key.now));
 		EVENTS.put("subscribed", (key) -> key.lock.subscribed(key.now + 10 * MILLIS, key.now));
@@ -86,13 +87,17 @@ class KeyStateTests {
 		EVENTS.put("renewed", (key) -> key.renewed(RenewResult.RENEWED));
 		EVENTS.put("not the owner", (key) -> key.renewed(RenewResult.NOT_OWNER));
 		EVENTS.put("end", Key::end);
-		EVENTS.put("end, others wait", (key) -> {
+		EVENTS.put("end, handed off", (key) -> {
 			if (key.held() != null) {
 				key.waiter(1);
 				key.end();
 			}
 		});
 		EVENTS.put("released", (key) -> key.lock.released(key.token(), key.now));
+		EVENTS.put("closing", (key) -> {
+			key.closing = true;
+			key.lock.closing(key.now);
+		});
 		EVENTS.put("stop", (key) -> key.lock.stop(key.now));
 	}
 
@@ -168,6 +173,8 @@ class KeyStateTests {
 		private final List<Waiter> waiters = new ArrayList<>();
 
 		private @Nullable Asking attempt;
+
+		private boolean closing;
 
 		private long now = 1000 * MILLIS;
 
@@ -319,7 +326,7 @@ class KeyStateTests {
 		}
 
 		@Override
-		public LockUnavailableException unanswered(AcquireRequest request) {
+		public LockUnavailableException noteUnanswered(AcquireRequest request) {
 			return new LockUnavailableException("not answered");
 		}
 
@@ -330,7 +337,7 @@ class KeyStateTests {
 
 		@Override
 		public boolean isClosing() {
-			return false;
+			return this.closing;
 		}
 
 		@Override

@@ -116,7 +116,7 @@ final class PlayedPromises {
 
 	/** At once, or when the first answer has taken long. Somebody looks at it now. */
 	void waitEndsInTime(PlayedUser user, @Nullable KeyState state, long now) {
-		boolean soon = state instanceof KeyState.Asking asking && asking.answeredBy() - now > 0;
+		boolean soon = state instanceof KeyState.Asking asking && asking.waitsForAnswerUntil() - now > 0;
 		check(!user.isUndecided() || soon || user.options().until() - now > 0,
 				user + " is not told that its time is over");
 	}

@@ -103,7 +103,7 @@ class ReleasesTests {
 		assertThat(this.releases.registered(release.token())).isNotNull();
 		pass(TIMEOUT.minusNanos(1));
 		answer(0);
-		assertThat(release.first()).isCompletedWithValue(new ReleaseResult.Released());
+		assertThat(release.firstTry()).isCompletedWithValue(new ReleaseResult.Released());
 		assertThat(this.releases.isEmpty()).isTrue();
 		pass(TTL);
 		assertThat(sent()).containsExactly("a");
@@ -125,7 +125,7 @@ class ReleasesTests {
 	void releaseThatFailsIsRepeatedAfterHalfASecond() {
 		Release release = release("a");
 		fail(0);
-		assertThat(release.first()).isCompletedExceptionally();
+		assertThat(release.firstTry()).isCompletedExceptionally();
 		pass(INTERVAL.minusNanos(1));
 		assertThat(sent()).hasSize(1);
 		pass(Duration.ofNanos(1));
@@ -138,9 +138,9 @@ class ReleasesTests {
 	void releaseWithoutAnAnswerIsOverAfterItsTimeout() {
 		Release release = release("a");
 		pass(TIMEOUT.minusNanos(1));
-		assertThat(release.first()).isNotDone();
+		assertThat(release.firstTry()).isNotDone();
 		pass(Duration.ofNanos(1));
-		assertThat(release.first()).isCompletedExceptionally();
+		assertThat(release.firstTry()).isCompletedExceptionally();
 		assertThat(sent()).hasSize(1);
 		pass(INTERVAL);
 		assertThat(sent()).hasSize(2);
@@ -220,7 +220,7 @@ class ReleasesTests {
 		this.store.traits = StoreTraits.exact().withBlocking(true);
 		this.outOfThreads = true;
 		Release release = release("a");
-		assertThat(release.first()).isCompletedExceptionally();
+		assertThat(release.firstTry()).isCompletedExceptionally();
 		this.outOfThreads = false;
 		pass(INTERVAL);
 		assertThat(sent()).hasSize(1);
@@ -235,7 +235,7 @@ class ReleasesTests {
 				this.time.nanoTime() + TTL.toNanos());
 		this.releases.send(release, true);
 		answer(0);
-		assertThat(release.first()).isCompletedWithValue(new ReleaseResult.Released());
+		assertThat(release.firstTry()).isCompletedWithValue(new ReleaseResult.Released());
 	}
 
 }

@@ -80,7 +80,7 @@ class TemplateTests extends EngineFixture {
 		await().until(() -> !this.store.released.isEmpty());
 		CompletableFuture<Boolean> free = Objects
 			.requireNonNull(this.registry.releases().registered(this.store.releasedTokens().get(0)))
-			.first()
+			.firstTry()
 			.thenApply((result) -> this.registry.isIdle());
 		answer.complete(new ReleaseResult.Released());
 		closing.get();

@@ -7,8 +7,8 @@ import io.github.lockspring.redis.internal.LuaScripts;
 import org.springframework.data.redis.core.script.RedisScript;
 
 /**
- * The scripts that {@link RedisLockStore} sends, with the arguments that it makes for
- * them. The header of each file describes its keys, arguments and replies.
+ * The scripts that {@link RedisLockStore} sends; it makes their arguments. The header of
+ * each file describes its keys, arguments and replies.
  */
 final class RedisScripts {
 

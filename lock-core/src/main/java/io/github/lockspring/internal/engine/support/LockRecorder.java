@@ -1,6 +1,5 @@
 package io.github.lockspring.internal.engine.support;
 
-import io.github.lockspring.Fenced;
 import io.github.lockspring.LockEvent;
 import org.jspecify.annotations.Nullable;
 

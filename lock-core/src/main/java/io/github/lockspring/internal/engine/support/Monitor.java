@@ -37,22 +37,17 @@ public final class Monitor implements AutoCloseable {
 
 	/**
 	 * Runs something on the present thread when it has left the monitor. Called inside.
-	 * What is added twice in a row runs once.
 	 * @param added what to run; must not fail, since the caller of the event would
 	 */
 	public void afterwards(Runnable added) {
 		if (this.effect == null) {
 			this.effect = added;
+			return;
 		}
-		else if (this.more != null) {
-			if (this.more.peekLast() != added) {
-				this.more.addLast(added);
-			}
-		}
-		else if (this.effect != added) {
+		if (this.more == null) {
 			this.more = new ArrayDeque<>();
-			this.more.addLast(added);
 		}
+		this.more.addLast(added);
 	}
 
 	/**

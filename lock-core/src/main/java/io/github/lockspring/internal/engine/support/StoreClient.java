@@ -31,7 +31,7 @@ import org.slf4j.event.Level;
  * servers answer. Thread-safe.
  * <p>
  * Nothing here ends a request that the store does not answer: the watchdog does, with
- * {@link #unanswered}.
+ * {@link #noteUnanswered}.
  *
  * @since 0.1
  */
@@ -277,7 +277,7 @@ public final class StoreClient {
 				}
 				catch (LockUnavailableException ex) {
 					if (!Thread.interrupted()) {
-						throw result.isDone() ? ex : unanswered(key);
+						throw result.isDone() ? ex : noteUnanswered(key);
 					}
 					interrupted = true;
 				}
@@ -353,7 +353,7 @@ public final class StoreClient {
 	 * @param key the key of the request
 	 * @return a warning for the first one of an outage of its server
 	 */
-	public Level levelOfFailure(String key) {
+	public Level noteFailure(String key) {
 		return this.health.failed(shard(key), false, true, this.time.nanoTime()) ? Level.WARN : Level.DEBUG;
 	}
 
@@ -362,7 +362,7 @@ public final class StoreClient {
 	 * @param key the key of the request
 	 * @return says so
 	 */
-	public LockUnavailableException unanswered(String key) {
+	public LockUnavailableException noteUnanswered(String key) {
 		String shard = shard(key);
 		this.health.failed(shard, true, false, this.time.nanoTime());
 		return new LockUnavailableException(

@@ -29,7 +29,6 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import static org.slf4j.event.Level.DEBUG;
 import static org.slf4j.event.Level.WARN;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * What a client of the store makes of results and failures, and what it measures.
@@ -94,17 +93,17 @@ class StoreClientTests {
 			throw new LockUnavailableException("no answer");
 		};
 		assertThat(renew()).isEmpty();
-		assertThat(this.client.levelOfFailure("a")).as("the first one of an outage").isEqualTo(WARN);
+		assertThat(this.client.noteFailure("a")).as("the first one of an outage").isEqualTo(WARN);
 		this.store.onRenew = (again) -> {
 			throw new IllegalStateException("broken");
 		};
 		assertThat(renew()).isEmpty();
-		assertThat(this.client.levelOfFailure("a")).isEqualTo(DEBUG);
+		assertThat(this.client.noteFailure("a")).isEqualTo(DEBUG);
 		this.store.onRenew = (again) -> RenewResult.RENEWED;
 		this.time.advance(Duration.ofSeconds(12));
 		assertThat(renew()).containsExactly(RenewResult.RENEWED);
 		assertThat(output).contains("The store at shard of a answers again: 2 requests of locks had no result in 12s");
-		assertThat(this.client.levelOfFailure("a")).as("the next outage").isEqualTo(WARN);
+		assertThat(this.client.noteFailure("a")).as("the next outage").isEqualTo(WARN);
 		assertThat(this.failures).containsExactly("no answer",
 				"The store failed unexpectedly: java.lang.IllegalStateException: broken");
 	}
@@ -157,7 +156,7 @@ class StoreClientTests {
 		this.store.onRenew = (request) -> RenewResult.NOT_OWNER;
 		renew();
 		assertThat(this.client.isSilentFor("a")).isFalse();
-		this.client.unanswered("a");
+		this.client.noteUnanswered("a");
 		assertThat(this.client.isSilentFor("a")).isTrue();
 	}
 
