@@ -18,8 +18,10 @@ final class ConnectionHealth {
 
 	private final long commandTimeout;
 
+	private static final long ANSWERED = 0;
+
 	/** When the first request since the last reply was sent, by server. */
-	private final Map<String, Long> unansweredSince = new ConcurrentHashMap<>();
+	private final Map<String, AtomicLong> unansweredSince = new ConcurrentHashMap<>();
 
 	private final AtomicLong replacedAt = new AtomicLong(System.nanoTime() - MIN_AGE);
 
@@ -42,7 +44,10 @@ final class ConnectionHealth {
 	 * Records that a request is sent.
 	 */
 	void sent(String shard, long now) {
-		this.unansweredSince.putIfAbsent(shard, now);
+		AtomicLong since = since(shard);
+		if (since.get() == ANSWERED) {
+			since.compareAndSet(ANSWERED, now);
+		}
 	}
 
 	/**
@@ -50,8 +55,14 @@ final class ConnectionHealth {
 	 * servers are.
 	 */
 	void replied(String shard) {
-		this.unansweredSince.remove(shard);
-		this.unansweredSince.remove(RedisConnections.ANY_SHARD);
+		since(shard).set(ANSWERED);
+		since(RedisConnections.ANY_SHARD).set(ANSWERED);
+	}
+
+	private AtomicLong since(String shard) {
+		AtomicLong since = this.unansweredSince.get(shard);
+		return (since != null) ? since
+				: this.unansweredSince.computeIfAbsent(shard, (absent) -> new AtomicLong(ANSWERED));
 	}
 
 	/**
@@ -60,10 +71,10 @@ final class ConnectionHealth {
 	void replaced(String shard, long now) {
 		if (shard.equals(RedisConnections.ANY_SHARD)) {
 			this.replacedAt.set(now);
-			this.unansweredSince.clear();
+			this.unansweredSince.values().forEach((since) -> since.set(ANSWERED));
 		}
 		else {
-			this.unansweredSince.remove(shard);
+			since(shard).set(ANSWERED);
 		}
 	}
 
@@ -96,8 +107,8 @@ final class ConnectionHealth {
 	}
 
 	private long silence(String shard, long now) {
-		Long since = this.unansweredSince.get(shard);
-		return (since != null) ? now - since : 0;
+		long since = since(shard).get();
+		return (since != ANSWERED) ? now - since : 0;
 	}
 
 }

@@ -2,6 +2,7 @@ package io.github.lockspring.redis.internal.client;
 
 import java.net.SocketAddress;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -14,7 +15,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
-import java.util.stream.Stream;
 
 import io.github.lockspring.internal.base.DaemonThreadFactory;
 import io.lettuce.core.AbstractRedisClient;
@@ -145,8 +145,8 @@ final class LettuceConnections extends RedisConnections implements RedisConnecti
 
 	private <T> CompletionStage<T> evaluate(RedisScriptingAsyncCommands<byte[], byte[]> commands, String shard,
 			RedisScript<T> script, List<String> keys, Object[] args) {
-		byte[][] keyBytes = ScriptSender.bytes(keys.stream());
-		byte[][] argBytes = ScriptSender.bytes(Stream.of(args));
+		byte[][] keyBytes = ScriptSender.bytes(keys);
+		byte[][] argBytes = ScriptSender.bytes(Arrays.asList(args));
 		ScriptOutputType type = (script.getResultType() == String.class) ? ScriptOutputType.VALUE
 				: ScriptOutputType.MULTI;
 		KnownScript known = new KnownScript(shard, script.getSha1());

@@ -1,9 +1,10 @@
 package io.github.lockspring.redis.internal.client;
 
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
-import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -32,7 +33,9 @@ final class ScriptSender {
 	 * Executes a script that returns text or integers.
 	 */
 	<T> T evaluate(RedisConnection connection, RedisScript<T> script, List<String> keys, Object[] args) {
-		byte[][] words = bytes(Stream.concat(keys.stream(), Stream.of(args)));
+		List<Object> texts = new ArrayList<>(keys);
+		Collections.addAll(texts, args);
+		byte[][] words = bytes(texts);
 		Object reply = evaluate(connection.scriptingCommands(), script, keys.size(), words);
 		if (reply == null) {
 			throw RedisErrors.noReply();
@@ -79,8 +82,12 @@ final class ScriptSender {
 		return message.startsWith("NOSCRIPT");
 	}
 
-	static byte[][] bytes(Stream<?> texts) {
-		return texts.map((text) -> text.toString().getBytes(StandardCharsets.UTF_8)).toArray(byte[][]::new);
+	static byte[][] bytes(List<?> texts) {
+		byte[][] bytes = new byte[texts.size()][];
+		for (int i = 0; i < bytes.length; i++) {
+			bytes[i] = texts.get(i).toString().getBytes(StandardCharsets.UTF_8);
+		}
+		return bytes;
 	}
 
 	@SuppressWarnings("unchecked")
