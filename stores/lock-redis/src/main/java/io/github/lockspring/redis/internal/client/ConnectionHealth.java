@@ -18,7 +18,7 @@ final class ConnectionHealth {
 
 	private final long commandTimeout;
 
-	private static final long ANSWERED = 0;
+	private static final long ANSWERED = Long.MIN_VALUE;
 
 	/** When the first request since the last reply was sent, by server. */
 	private final Map<String, AtomicLong> unansweredSince = new ConcurrentHashMap<>();
