@@ -44,10 +44,7 @@ final class ConnectionHealth {
 	 * Records that a request is sent.
 	 */
 	void sent(String shard, long now) {
-		AtomicLong since = since(shard);
-		if (since.get() == ANSWERED) {
-			since.compareAndSet(ANSWERED, now);
-		}
+		since(shard).compareAndSet(ANSWERED, now);
 	}
 
 	/**
@@ -60,9 +57,7 @@ final class ConnectionHealth {
 	}
 
 	private AtomicLong since(String shard) {
-		AtomicLong since = this.unansweredSince.get(shard);
-		return (since != null) ? since
-				: this.unansweredSince.computeIfAbsent(shard, (absent) -> new AtomicLong(ANSWERED));
+		return this.unansweredSince.computeIfAbsent(shard, (absent) -> new AtomicLong(ANSWERED));
 	}
 
 	/**

@@ -1,10 +1,9 @@
 package io.github.lockspring.redis.internal.client;
 
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -33,9 +32,7 @@ final class ScriptSender {
 	 * Executes a script that returns text or integers.
 	 */
 	<T> T evaluate(RedisConnection connection, RedisScript<T> script, List<String> keys, Object[] args) {
-		List<Object> texts = new ArrayList<>(keys);
-		Collections.addAll(texts, args);
-		byte[][] words = bytes(texts);
+		byte[][] words = bytes(Stream.concat(keys.stream(), Stream.of(args)).toList());
 		Object reply = evaluate(connection.scriptingCommands(), script, keys.size(), words);
 		if (reply == null) {
 			throw RedisErrors.noReply();
