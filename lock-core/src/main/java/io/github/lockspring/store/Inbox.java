@@ -33,7 +33,8 @@ public interface Inbox extends AutoCloseable {
 	/**
 	 * Returns whether messages sent now are expected to arrive. While open, the inbox
 	 * verifies this every few seconds, by asking the server or by sending a message to
-	 * itself, and reopens itself if that fails.
+	 * itself, and reopens itself if that fails. Asked where nothing may block: never
+	 * waits, not even for a message that is being delivered.
 	 * @return false before the inbox is open, while it reopens, and after it was closed
 	 */
 	boolean isConfirmed();

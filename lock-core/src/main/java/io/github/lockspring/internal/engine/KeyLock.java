@@ -80,15 +80,11 @@ final class KeyLock implements Watchdog.Watched {
 				return false;
 			}
 			KeyState present = tickState(now);
-			if (this.state == null && this.waiters.isEmpty()) {
-				// it has ended just now, and nobody is ahead: this waiter has the key
-				// asked for
-				present = null;
-			}
 			if (this.port.isStopped()) {
 				this.waiters.tell(waiter, new Unavailable(LockMessages.STOPPED));
 			}
-			else if (present == null) {
+			else if (present == null || (this.state == null && this.waiters.isEmpty())) {
+				// free, or free since this moment, with nobody ahead
 				this.waiters.add(waiter);
 			}
 			else if (waiter.options().once() || this.port.isClosing()) {

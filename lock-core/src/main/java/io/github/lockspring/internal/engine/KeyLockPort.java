@@ -10,7 +10,7 @@ import io.github.lockspring.store.LockStore.AcquireRequest;
 
 /**
  * What a {@link KeyLock} needs from outside. Questions and registrations are asked under
- * its monitor: they send nothing, enter no other monitor and call no listener. The rest
+ * its monitor: they send nothing, enter no key's monitor and call no listener. The rest
  * are effects, outside of every monitor.
  */
 interface KeyLockPort {

@@ -44,8 +44,7 @@ import org.slf4j.LoggerFactory;
  * its release has been answered or was given up: as that of its key's claim, or in
  * {@link Releases}. A message about a token that is not known is answered with a release:
  * this is how the store gets rid of orphans. A lock removes itself, under its monitor,
- * when it has neither a state nor waiters. A monitor is never entered inside another one,
- * nor held during a request.
+ * when it has neither a state nor waiters.
  */
 final class KeyLockRegistry implements KeyLockPort, InboxListener {
 

@@ -154,7 +154,7 @@ abstract sealed class KeyState {
 		}
 
 		private void busy(AcquireResult.Busy result, long now) {
-			// before this answer is noted: it says nothing about the token
+			// before foundBusy, which sets wasBusy
 			boolean left = mayHaveLeftToken();
 			// other clients may give a key more time than nanoseconds can count
 			long millis = (result.remainingMillis() < 0) ? Long.MAX_VALUE : result.remainingMillis();
@@ -177,11 +177,12 @@ abstract sealed class KeyState {
 		}
 
 		/**
-		 * Whether the store may have the token although the lock is busy: an attempt has
-		 * queued, or an earlier one has no answer, or a message says so.
+		 * Whether the store may have the token although the lock is busy: this attempt
+		 * queued it, an earlier one has no answer, or an earlier one was busy and may
+		 * have queued it. A release too many is harmless.
 		 */
 		private boolean mayHaveLeftToken() {
-			return this.request.queue() || this.again || this.before != null || this.claim.wasBusy();
+			return this.request.queue() || this.before != null || this.claim.wasBusy();
 		}
 
 		/** Whether the next attempt can queue, and this one could not. */

@@ -53,8 +53,8 @@ final class Releases {
 
 	/**
 	 * Registers a release, to be sent next. If one of the same token is not answered yet,
-	 * that one is sent once more instead: a token is held only before its first release,
-	 * so the new one has nothing to add.
+	 * that one is sent once more instead, and the lock is not told: only one that is
+	 * Releasing needs that, and its release is the first of its token.
 	 * @param lock is told when the first try is over, or null
 	 * @param until when the lease that it ends is over
 	 */
@@ -187,7 +187,7 @@ final class Releases {
 		}
 		else if (release.isOver(now)) {
 			this.unanswered.remove(release.token(), release);
-			firstTryIsOver(release, now, null, this.client.noteUnanswered(release.key()));
+			firstTryIsOver(release, now, null, new LockUnavailableException("The lease that it ends is over"));
 		}
 		else {
 			boolean alone = asked.add(shard(release));

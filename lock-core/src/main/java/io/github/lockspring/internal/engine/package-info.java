@@ -12,9 +12,11 @@
  * <em>reported</em>. "–" means that nothing changes; "again", that the awaited answer
  * causes another request, of an attempt or, in <em>Releasing</em>, of a release; "soon",
  * that one is made within the given time; "contended", that the lock is handed off inside
- * this instance for a short time only from now on. The watchdog <em>renews</em> a lease,
- * which is <em>longer</em> then. Each cell is for one plain waiter, with nobody else:
- * others are told as well, or the key is asked for them next.
+ * this instance for a short time only from now on: any message that others wait makes it
+ * so, in each state but <em>Releasing</em>, where a message about the token prolongs the
+ * release. The watchdog <em>renews</em> a lease, which is <em>longer</em> then. Each cell
+ * is for one plain waiter, with nobody else: others are told as well, or the key is asked
+ * for them next.
  *
  * <pre>
  * event               Asking               Waiting              Retrying             Held                   Releasing
@@ -29,7 +31,6 @@
  * failed              Retrying: listen     –                    –                    –                      –
  * failed for good     free: tell, release  –                    –                    –                      –
  * granted             again                Held: tell           Asking: ask          –                      –
- * granted, contended  again                Held: tell           Asking: ask          contended              –
  * granted, stale      again                Asking: ask          Asking: ask          –                      –
  * wanted              again                Asking: ask          Asking: ask          contended              –
  * subscribed          again                soon                 soon                 –                      –
@@ -80,8 +81,9 @@
  *
  * <h2>Lock order</h2>
  *
- * The monitor of a key is never entered inside another one, nor held during a request to
- * the store, a listener or the waking of a waiter.
+ * The monitor of a key is never entered inside that of another key, nor held during a
+ * request to the store, a listener or the waking of a waiter. An inbox may enter it while
+ * it delivers, so {@code Inbox.isConfirmed} never waits for a delivery.
  */
 @NullMarked
 package io.github.lockspring.internal.engine;

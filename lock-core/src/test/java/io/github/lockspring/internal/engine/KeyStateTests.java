@@ -78,7 +78,6 @@ class KeyStateTests {
 		EVENTS.put("failed", (key) -> key.fail(false));
 		EVENTS.put("failed for good", (key) -> key.fail(true));
 		EVENTS.put("granted", (key) -> key.lock.granted(key.token(), 12, false, key.now));
-		EVENTS.put("granted, contended", (key) -> key.lock.granted(key.token(), 12, true, key.now));
 		EVENTS.put("granted, stale", (key) -> key.lock.granted(key.token(), 10, false, key.now));
 		EVENTS.put("wanted", (key) -> key.lock.wanted(key.token(), key.now));
 		EVENTS.put("subscribed", (key) -> key.lock.subscribed(key.now + 10 * MILLIS, key.now));

@@ -23,11 +23,10 @@ public final class ShardHealth {
 	 *
 	 * @param since the time of the first failure
 	 * @param last the time of the last failure
-	 * @param failures their number
 	 * @param silent whether nothing has been answered since
 	 * @param reported whether the log says so
 	 */
-	public record Outage(long since, long last, int failures, boolean silent, boolean reported) {
+	public record Outage(long since, long last, boolean silent, boolean reported) {
 	}
 
 	private final Map<String, Outage> outages = new ConcurrentHashMap<>();
@@ -50,8 +49,8 @@ public final class ShardHealth {
 		boolean[] first = new boolean[1];
 		this.outages.compute(shard, (name, before) -> {
 			first[0] = report && (before == null || !before.reported);
-			return (before == null) ? new Outage(now, now, 1, silent, report) : new Outage(before.since, now,
-					before.failures + 1, before.silent || silent, before.reported || report);
+			return (before == null) ? new Outage(now, now, silent, report)
+					: new Outage(before.since, now, before.silent || silent, before.reported || report);
 		});
 		return first[0];
 	}
@@ -79,8 +78,7 @@ public final class ShardHealth {
 			return this.outages.remove(shard, present) ? present : null;
 		}
 		if (present.silent) {
-			this.outages.replace(shard, present,
-					new Outage(present.since, present.last, present.failures, false, present.reported));
+			this.outages.replace(shard, present, new Outage(present.since, present.last, false, present.reported));
 		}
 		return null;
 	}

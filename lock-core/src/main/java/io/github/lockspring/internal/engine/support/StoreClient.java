@@ -404,9 +404,8 @@ public final class StoreClient {
 		ShardHealth.Outage ended = this.health.answered(shard, now);
 		if (ended != null && ended.reported()) {
 			this.events
-				.execute(() -> logger.info("The store{} answers again: {} requests of locks had no result in {}s",
-						shard.isEmpty() ? "" : " at " + shard, ended.failures(),
-						(now - ended.since()) / 1_000_000_000));
+				.execute(() -> logger.info("The store{} answers again: requests of locks had no result for up to {}s",
+						shard.isEmpty() ? "" : " at " + shard, (now - ended.since()) / 1_000_000_000));
 		}
 	}
 

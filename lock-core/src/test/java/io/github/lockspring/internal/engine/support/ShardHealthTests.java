@@ -61,7 +61,7 @@ class ShardHealthTests {
 		assertThat(answers(9)).isNull();
 		assertThat(fails(true, 9)).isFalse();
 		assertThat(answers(18)).isNull();
-		assertThat(answers(19)).isEqualTo(new Outage(START, START + 9 * SECOND, 2, false, true));
+		assertThat(answers(19)).isEqualTo(new Outage(START, START + 9 * SECOND, false, true));
 		assertThat(this.health.isGood()).isTrue();
 		assertThat(fails(true, 20)).as("the next one").isTrue();
 	}
