@@ -209,6 +209,7 @@ final class DefaultHeldLock implements KeyedLock {
 	 * @return whether the lock was lost, and this is the first call to learn of it
 	 */
 	boolean end(boolean inBackground) {
+		// who waits may also be blocked by the driver
 		boolean wait = !inBackground && !this.registry.client().isSilentFor(key())
 				&& (!parameters().asyncRelease() || this.registry.releases().isFull());
 		KeyLock.Ending ending;

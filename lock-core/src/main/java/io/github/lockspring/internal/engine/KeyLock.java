@@ -94,7 +94,9 @@ final class KeyLock implements Watchdog.Watched {
 				this.waiters.add(waiter);
 				this.waiters.waits(waiter);
 			}
-			// a future must not block the thread that asks for it
+			// a thread, which ends its wait itself, may be blocked by the driver; a
+			// future
+			// must not block the one that asks for it
 			settle(waiter.endsItself(), now);
 			return true;
 		}

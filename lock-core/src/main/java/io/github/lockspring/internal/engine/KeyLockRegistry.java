@@ -48,7 +48,7 @@ import org.slf4j.LoggerFactory;
  */
 final class KeyLockRegistry implements KeyLockPort, InboxListener {
 
-	private static final Logger logger = LoggerFactory.getLogger(KeyLock.class);
+	private static final Logger logger = LoggerFactory.getLogger(KeyLockRegistry.class);
 
 	/** Spreads the attempts that follow a new subscription. */
 	private static final long MAX_SPREAD_NANOS = 50_000_000;

@@ -60,21 +60,27 @@
  * request.</li>
  * <li>{@link DefaultLockTemplate} acquires key by key. {@link LockParameters} is one key
  * of the request with its defaults, a {@link ThreadWaiter} waits for it.</li>
- * <li>{@link KeyLockRegistry} finds the {@link KeyLock} and makes its {@link Claim}: an
- * attempt to own the key, with a token of its own. The {@link KeyState} is
- * <em>Asking</em>.</li>
+ * <li>{@link KeyLockRegistry} finds the {@link KeyLock}, which queues the waiter.
+ * {@code KeyLock.settle}, the end of each event, sees a waiter and no state: it has a
+ * {@link Claim} made, what is known under one token, and {@code KeyLock.ask} makes the
+ * attempt. The {@link KeyState} is <em>Asking</em>.</li>
  * <li>The request leaves when that event is over, in {@code Monitor.close}, on the same
  * thread: {@code KeyLockRegistry.send}, {@code StoreClient.acquire}, the store. On Redis
  * that is {@code RedisLockStore}, {@code RedisConnections.execute},
- * {@code LettuceConnections.send} and {@code acquire.lua}.</li>
+ * {@code LettuceConnections.send} and {@code acquire.lua}, whose reply
+ * {@code RedisLockStore.acquired} reads.</li>
  * <li>The answer is another event, {@code KeyLock.answered}, on any thread. The state is
  * <em>Held</em>: a {@link Lease}, the time that the store has given, and a {@link Hold},
  * one caller's use of it. The waiter is told and woken.</li>
  * <li>The caller gets a {@link DefaultHeldLock}, and the work runs. When a third of the
- * lease is over, the {@link Watchdog} has it renewed by {@link Renewals}.</li>
- * <li>{@link LockAcquisition} ends it: {@code KeyState.Held.end} finds nobody to hand the
- * lock off to, registers the token with {@link Releases} and drops the claim; the release
- * leaves as the request did, and the caller waits for its first answer.</li>
+ * lease is over, the {@link Watchdog} has it renewed: {@code KeyLock.tick} makes a
+ * {@link Renewal}, {@link Renewals} sends it, on Redis by {@code BatchRenewal} and
+ * {@code renew.lua}, and {@code KeyLock.renewed} lengthens the lease.</li>
+ * <li>{@link LockAcquisition} has {@code DefaultHeldLock.end} end it:
+ * {@code KeyState.Held.end} finds nobody to hand the lock off to, the token is registered
+ * with {@link Releases}, and the key is dropped. After the event {@code Releases.send}
+ * sends it, as in step 4, to {@code release.lua}. Unless {@code async-release} is set,
+ * {@code DefaultHeldLock.awaitRelease} waits for the first answer.</li>
  * </ol>
  *
  * Everything else in this package serves waiting, failures, several keys, or people.

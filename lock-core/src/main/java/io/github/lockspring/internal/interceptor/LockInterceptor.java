@@ -107,6 +107,7 @@ public final class LockInterceptor implements MethodInterceptor {
 		@Override
 		public @Nullable Object doUnderLock(HeldLock lock) throws Throwable {
 			this.started = true;
+			// waits only for the future of an asynchronous method
 			return this.values.awaited(this.invocation.proceed(), lock);
 		}
 

@@ -45,7 +45,8 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
  * <p>
  * Thread-safe. Uses the address and the credentials of the application's connection
  * factory, but its own connections. Does not connect before {@link #connected} or the
- * first request. A request takes no longer than its timeout and the command timeout.
+ * first request. A request that blocks takes no longer than its timeout and the command
+ * timeout; over Lettuce it is sent only, and may remain without an answer.
  *
  * @since 0.1
  * @see <a href=
@@ -222,9 +223,7 @@ public final class RedisLockStore implements LockStore {
 			this.publisher.execute(() -> publish(message));
 		}
 		catch (RuntimeException | Error ex) {
-			// too many, closed meanwhile, or no thread: the script's reply is valid all
-			// the
-			// same
+			// too many, closed meanwhile, or no thread: the reply is valid all the same
 			logger.debug("An instance was not notified: " + message, ex);
 		}
 	}

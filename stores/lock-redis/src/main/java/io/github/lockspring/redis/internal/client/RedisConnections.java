@@ -169,6 +169,7 @@ public abstract class RedisConnections implements RedisScriptExecutor {
 	/**
 	 * Sends a script, once.
 	 * @param shard the server that executes it
+	 * @param timeout for a driver that blocks; others leave it to the caller to give up
 	 * @return the reply, or the failure of the driver or of Spring Data; may never
 	 * complete
 	 */
