@@ -2,6 +2,7 @@ package io.github.lockspring.internal.engine;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.lockspring.LockEvent.Lost.Cause;
 import io.github.lockspring.LockLostException;
@@ -37,6 +38,12 @@ final class DefaultHeldLock implements KeyedLock {
 
 	private final Hold hold;
 
+	/**
+	 * The calls that work under it, and the unit of work that it is kept for: the last of
+	 * them ends it.
+	 */
+	private final AtomicInteger users = new AtomicInteger(1);
+
 	DefaultHeldLock(KeyLockRegistry registry, Hold hold) {
 		this.registry = registry;
 		this.lock = hold.lock();
@@ -68,9 +75,23 @@ final class DefaultHeldLock implements KeyedLock {
 		this.hold.openedBy(thread, bound);
 	}
 
-	/** It belongs to a unit of work from now on. */
+	/** A call of the same call chain uses it too. */
+	void use() {
+		this.users.incrementAndGet();
+	}
+
+	/** A unit of work uses it too. */
 	void keep() {
+		use();
 		this.hold.keep();
+	}
+
+	/**
+	 * A call or the unit of work does not use it any more.
+	 * @return whether it was the last one, which has to end it
+	 */
+	boolean leave() {
+		return this.users.decrementAndGet() == 0;
 	}
 
 	/**

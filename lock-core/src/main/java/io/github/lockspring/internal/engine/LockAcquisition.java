@@ -2,7 +2,6 @@ package io.github.lockspring.internal.engine;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.OnLost;
@@ -18,16 +17,10 @@ import org.jspecify.annotations.Nullable;
 final class LockAcquisition {
 
 	/**
-	 * The call, and the unit of work if there is one: the last of them to end releases.
-	 */
-	private final AtomicInteger users = new AtomicInteger(1);
-
-	/**
 	 * The lock of one key.
 	 *
 	 * @param lock the lock
-	 * @param entered whether an outer call has acquired it: that call's options count,
-	 * and its end releases
+	 * @param entered whether an outer call has acquired it: that call's options count
 	 */
 	private record Part(DefaultHeldLock lock, boolean entered) {
 	}
@@ -46,6 +39,7 @@ final class LockAcquisition {
 	 */
 	void reenter(DefaultHeldLock lock) {
 		lock.ensureHeld();
+		lock.use();
 		this.parts.add(new Part(lock, true));
 	}
 
@@ -85,24 +79,17 @@ final class LockAcquisition {
 		locks.forEach(DefaultHeldLock::keep);
 		CallChain.Attachment attachment = CallChain.attach(locks);
 		try {
-			this.users.incrementAndGet();
 			unit.afterCompletion(() -> {
 				attachment.close();
-				if (isLastUser()) {
-					// no caller is left to be told of a loss, which has been an event
-					endAll(true, false);
-				}
+				// no caller is left to be told of a loss, which has been an event
+				endAll(locks, true);
 			});
 		}
 		catch (Throwable ex) {
-			this.users.decrementAndGet();
+			locks.forEach(DefaultHeldLock::leave);
 			attachment.close();
 			throw ex;
 		}
-	}
-
-	private boolean isLastUser() {
-		return this.users.decrementAndGet() == 0;
 	}
 
 	/** Lets a loss interrupt the present thread, where that was requested. */
@@ -115,24 +102,24 @@ final class LockAcquisition {
 	}
 
 	/**
-	 * Ends everything, last key first; what belongs to a unit of work that is not
-	 * complete is kept.
+	 * Ends everything, last key first; what another call or a unit of work still uses is
+	 * kept.
 	 * @param inBackground whether the releases are left to the background
 	 * @return the losses that the caller is to be told of, the first with the others
 	 * suppressed into it; null if there is none
 	 */
 	@Nullable LockLostException end(boolean inBackground) {
 		this.armed.forEach(Runnable::run);
-		return endAll(isLastUser(), inBackground);
+		return endAll(this.parts.stream().map(Part::lock).toList(), inBackground);
 	}
 
-	private @Nullable LockLostException endAll(boolean last, boolean inBackground) {
+	private static @Nullable LockLostException endAll(List<DefaultHeldLock> locks, boolean inBackground) {
 		LockLostException lost = null;
-		for (int i = this.parts.size() - 1; i >= 0; i--) {
-			Part part = this.parts.get(i);
-			boolean isLost = (last && !part.entered) ? part.lock.end(inBackground) : !part.lock.isHeld();
+		for (int i = locks.size() - 1; i >= 0; i--) {
+			DefaultHeldLock lock = locks.get(i);
+			boolean isLost = lock.leave() ? lock.end(inBackground) : !lock.isHeld();
 			if (isLost) {
-				lost = CompositeHeldLock.first(lost, part.lock.lostException());
+				lost = CompositeHeldLock.first(lost, lock.lostException());
 			}
 		}
 		return lost;

@@ -191,6 +191,19 @@ class ReleaseAfterCompletionTests {
 		assertThat(this.bank.isFree("a")).isTrue();
 	}
 
+	// defect 10
+	@Test
+	void transactionThatEndsInsideACallThatHasEnteredItsLockAgainLeavesItTheLock() {
+		TransactionStatus status = this.bank.transactions.getTransaction(null);
+		lock(A);
+		this.bank.locks.executeWithoutResult(A, (lock) -> {
+			this.bank.transactions.commit(status);
+			assertThat(lock.isHeld()).isTrue();
+			assertThat(this.bank.isFree("a")).isFalse();
+		});
+		assertThat(this.bank.isFree("a")).isTrue();
+	}
+
 	@Test
 	void severalKeysAreKeptTogether() {
 		this.bank.transaction().executeWithoutResult((status) -> {
