@@ -16,7 +16,9 @@ public enum OnLost {
 
 	/**
 	 * As {@link #THROW}, but also interrupts the thread that runs the work as soon as the
-	 * loss is detected.
+	 * loss is detected. No such interrupt is left when the call ends. Interrupts of
+	 * others are left, except one that arrives while that of the loss is pending: the
+	 * thread has one flag for both.
 	 */
 	INTERRUPT
 

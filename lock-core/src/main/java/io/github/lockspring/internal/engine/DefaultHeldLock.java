@@ -115,18 +115,10 @@ final class DefaultHeldLock implements KeyedLock {
 
 	/**
 	 * Lets a loss interrupt the present thread.
-	 * @return ends that: no interrupt of the loss arrives after it, and one that arrived
-	 * is cleared
+	 * @return the interrupt, to be ended by the same thread
 	 */
-	Runnable arm() {
-		Hold.LossInterrupt armed = this.lock.arm(this.hold);
-		return () -> disarm(armed);
-	}
-
-	private void disarm(Hold.LossInterrupt armed) {
-		if (this.hold.disarm(armed)) {
-			Thread.interrupted();
-		}
+	Hold.LossInterrupt arm() {
+		return this.lock.arm(this.hold);
 	}
 
 	// the public side

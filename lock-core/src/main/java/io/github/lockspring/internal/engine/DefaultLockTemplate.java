@@ -62,8 +62,10 @@ final class DefaultLockTemplate implements LockTemplate {
 		try (CallChain.Scope scope = acquisition.openScope()) {
 			acquisition.armInterrupts();
 			result = work.doUnderLock(acquisition.lock());
+			acquisition.disarmInterrupts(false);
 		}
 		catch (Throwable ex) {
+			acquisition.disarmInterrupts(ex instanceof InterruptedException);
 			LockLostException lost = acquisition.end(false);
 			if (lost != null) {
 				ex.addSuppressed(lost);

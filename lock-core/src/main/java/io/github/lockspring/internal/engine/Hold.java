@@ -127,16 +127,6 @@ final class Hold implements Waiter.Outcome {
 	}
 
 	/**
-	 * Ends {@link #arm}: the interrupt does not arrive any more. Called by its thread,
-	 * without the lock's monitor: one that is being sent is waited for.
-	 * @return whether it was sent
-	 */
-	boolean disarm(LossInterrupt interrupt) {
-		this.armed = null;
-		return interrupt.end();
-	}
-
-	/**
 	 * A thread has opened a handle.
 	 * @param bound whether no other thread can close it
 	 */
@@ -253,7 +243,9 @@ final class Hold implements Waiter.Outcome {
 
 	/**
 	 * The interrupt of the thread that works under the lock, at its loss. To send it may
-	 * block: it closes the channel that the thread reads or writes.
+	 * block: it closes the channel that the thread reads or writes. A thread that is
+	 * interrupted already is not interrupted again: that interrupt is somebody else's,
+	 * and is not to be taken for this one.
 	 */
 	static final class LossInterrupt {
 
@@ -268,12 +260,17 @@ final class Hold implements Waiter.Outcome {
 		}
 
 		synchronized void send() {
-			if (!this.ended) {
+			if (!this.ended && !this.worker.isInterrupted()) {
 				this.sent = true;
 				this.worker.interrupt();
 			}
 		}
 
+		/**
+		 * It does not arrive any more. Called by its thread, without the lock's monitor:
+		 * one that is being sent is waited for.
+		 * @return whether it was sent
+		 */
 		synchronized boolean end() {
 			this.ended = true;
 			return this.sent;

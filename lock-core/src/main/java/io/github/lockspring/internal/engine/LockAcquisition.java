@@ -27,7 +27,7 @@ final class LockAcquisition {
 
 	private final List<Part> parts = new ArrayList<>(1);
 
-	private final List<Runnable> armed = new ArrayList<>(0);
+	private final List<Hold.LossInterrupt> armed = new ArrayList<>(0);
 
 	void add(DefaultHeldLock lock) {
 		this.parts.add(new Part(lock, false));
@@ -102,6 +102,20 @@ final class LockAcquisition {
 	}
 
 	/**
+	 * Ends {@link #armInterrupts}: no interrupt of a loss arrives after it, and one that
+	 * the work has not received is cleared.
+	 * @param received whether the work ended by an interrupt: of those of losses, it has
+	 * received one, so a flag that is set by now may be somebody else's
+	 */
+	void disarmInterrupts(boolean received) {
+		long sent = this.armed.stream().filter(Hold.LossInterrupt::end).count();
+		this.armed.clear();
+		if (sent > (received ? 1 : 0)) {
+			Thread.interrupted();
+		}
+	}
+
+	/**
 	 * Ends everything, last key first; what another call or a unit of work still uses is
 	 * kept.
 	 * @param inBackground whether the releases are left to the background
@@ -109,7 +123,6 @@ final class LockAcquisition {
 	 * suppressed into it; null if there is none
 	 */
 	@Nullable LockLostException end(boolean inBackground) {
-		this.armed.forEach(Runnable::run);
 		return endAll(this.parts.stream().map(Part::lock).toList(), inBackground);
 	}
 

@@ -112,6 +112,34 @@ class InterruptOnLossTests extends EngineFixture {
 		assertThat(this.store.released).hasSize(1);
 	}
 
+	// defect 29
+	@Test
+	void interruptFromAnotherSourceBeforeTheLossIsKept() {
+		Outcome outcome = call(this.interrupting, (lock) -> {
+			Thread.currentThread().interrupt();
+			pass(TTL);
+			return "done";
+		});
+		assertThat(outcome.thrown).isInstanceOf(LockLostException.class);
+		assertThat(outcome.flag).isTrue();
+	}
+
+	// defect 29
+	@Test
+	void interruptFromAnotherSourceAfterThatOfTheLossWasReceivedIsKept() {
+		Outcome outcome = call(this.interrupting, (lock) -> {
+			pass(TTL);
+			try {
+				return sleep();
+			}
+			finally {
+				Thread.currentThread().interrupt();
+			}
+		});
+		assertThat(outcome.thrown).isInstanceOf(InterruptedException.class);
+		assertThat(outcome.flag).isTrue();
+	}
+
 	@Test
 	void lossBeforeTheWorkStartedInterruptsItToo() {
 		this.onEvent = (event) -> {
