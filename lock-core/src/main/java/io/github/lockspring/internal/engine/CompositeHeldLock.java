@@ -3,6 +3,7 @@ package io.github.lockspring.internal.engine;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
+import java.util.function.Function;
 
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.internal.KeyedLock;
@@ -58,25 +59,49 @@ record CompositeHeldLock(List<DefaultHeldLock> locks) implements KeyedLock {
 
 	@Override
 	public void close() {
-		LockLostException lost = null;
-		for (int i = this.locks.size() - 1; i >= 0; i--) {
-			try {
-				this.locks.get(i).close();
-			}
-			catch (LockLostException ex) {
-				lost = first(lost, ex);
-			}
-		}
+		LockLostException lost = endAll(this.locks, (lock) -> lock.end(false) ? lock.lostException() : null);
 		if (lost != null) {
 			throw lost;
 		}
 	}
 
-	static LockLostException first(@Nullable LockLostException first, LockLostException next) {
+	/**
+	 * Ends locks, last one first: all of them, even if one fails.
+	 * @param end ends a lock, and returns its loss if the caller is to be told of it
+	 * @return the losses, the first with the others suppressed into it; null if there is
+	 * none
+	 */
+	static @Nullable LockLostException endAll(List<DefaultHeldLock> locks,
+			Function<DefaultHeldLock, @Nullable LockLostException> end) {
+		LockLostException lost = null;
+		Throwable failure = null;
+		for (int i = locks.size() - 1; i >= 0; i--) {
+			try {
+				LockLostException next = end.apply(locks.get(i));
+				lost = (next != null) ? first(lost, next) : lost;
+			}
+			catch (RuntimeException | Error ex) {
+				failure = first(failure, ex);
+			}
+		}
+		if (failure instanceof Error error) {
+			throw error;
+		}
+		if (failure instanceof RuntimeException exception) {
+			throw exception;
+		}
+		return lost;
+	}
+
+	/** Suppresses into the first of several exceptions the next one. */
+	static <X extends Throwable> X first(@Nullable X first, X next) {
 		if (first == null) {
 			return next;
 		}
-		first.addSuppressed(next);
+		// a JVM without memory throws the same error again
+		if (first != next) {
+			first.addSuppressed(next);
+		}
 		return first;
 	}
 

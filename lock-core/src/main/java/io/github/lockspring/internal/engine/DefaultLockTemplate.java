@@ -62,11 +62,9 @@ final class DefaultLockTemplate implements LockTemplate {
 		try (CallChain.Scope scope = acquisition.openScope()) {
 			acquisition.armInterrupts();
 			result = work.doUnderLock(acquisition.lock());
-			acquisition.disarmInterrupts(false);
 		}
 		catch (Throwable ex) {
-			acquisition.disarmInterrupts(ex instanceof InterruptedException);
-			LockLostException lost = acquisition.end(false);
+			LockLostException lost = acquisition.endAfter(ex, false);
 			if (lost != null) {
 				ex.addSuppressed(lost);
 			}
@@ -154,7 +152,7 @@ final class DefaultLockTemplate implements LockTemplate {
 			}
 		}
 		catch (Throwable ex) {
-			acquisition.end(ex instanceof LockUnavailableException);
+			acquisition.endAfter(ex, ex instanceof LockUnavailableException);
 			throw ex;
 		}
 		return acquisition;

@@ -107,7 +107,7 @@ final class LockAcquisition {
 	 * @param received whether the work ended by an interrupt: of those of losses, it has
 	 * received one, so a flag that is set by now may be somebody else's
 	 */
-	void disarmInterrupts(boolean received) {
+	private void disarmInterrupts(boolean received) {
 		long sent = this.armed.stream().filter(Hold.LossInterrupt::end).count();
 		this.armed.clear();
 		if (sent > (received ? 1 : 0)) {
@@ -123,19 +123,41 @@ final class LockAcquisition {
 	 * suppressed into it; null if there is none
 	 */
 	@Nullable LockLostException end(boolean inBackground) {
-		return endAll(this.parts.stream().map(Part::lock).toList(), inBackground);
+		return end(false, inBackground);
+	}
+
+	private @Nullable LockLostException end(boolean received, boolean inBackground) {
+		LockLostException lost;
+		try {
+			disarmInterrupts(received);
+		}
+		finally {
+			lost = endAll(this.parts.stream().map(Part::lock).toList(), inBackground);
+		}
+		return lost;
+	}
+
+	/**
+	 * Ends everything after a failure, which the caller is told of whatever happens here.
+	 * @param failure what has happened; an error at the end is suppressed into it
+	 * @param inBackground as for {@link #end}
+	 * @return as from {@link #end}
+	 */
+	@Nullable LockLostException endAfter(Throwable failure, boolean inBackground) {
+		try {
+			return end(failure instanceof InterruptedException, inBackground);
+		}
+		catch (RuntimeException | Error ex) {
+			CompositeHeldLock.first(failure, ex);
+			return null;
+		}
 	}
 
 	private static @Nullable LockLostException endAll(List<DefaultHeldLock> locks, boolean inBackground) {
-		LockLostException lost = null;
-		for (int i = locks.size() - 1; i >= 0; i--) {
-			DefaultHeldLock lock = locks.get(i);
+		return CompositeHeldLock.endAll(locks, (lock) -> {
 			boolean isLost = lock.leave() ? lock.end(inBackground) : !lock.isHeld();
-			if (isLost) {
-				lost = CompositeHeldLock.first(lost, lock.lostException());
-			}
-		}
-		return lost;
+			return isLost ? lock.lostException() : null;
+		});
 	}
 
 }

@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
  * Several keys in one call: in one order, one after the other, all or none.
@@ -174,6 +175,43 @@ class SeveralKeysTests extends EngineFixture {
 			.satisfies((ex) -> assertThat(ex.getKey()).isEqualTo("b"));
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(locks::ensureHeld);
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> locks.extend(TTL));
+	}
+
+	/** The next end of a lock meets an error. */
+	private void failNextEnd() {
+		this.time.afterReading(() -> {
+			throw new StackOverflowError();
+		});
+	}
+
+	// defect 30
+	@Test
+	void errorAtTheEndOfOneReleasesTheOthersAllTheSame() {
+		this.store.free();
+		assertThatExceptionOfType(StackOverflowError.class)
+			.isThrownBy(() -> this.template.executeWithoutResult(FIXED, (locks) -> failNextEnd()));
+		assertThat(this.store.released).extracting("key").contains("a");
+	}
+
+	// defect 30
+	@Test
+	void errorAtTheEndOfOneHandleReleasesTheOthersAllTheSame() {
+		this.store.free();
+		HeldLock locks = this.template.acquire(FIXED);
+		failNextEnd();
+		assertThatExceptionOfType(StackOverflowError.class).isThrownBy(locks::close);
+		assertThat(this.store.released).extracting("key").contains("a");
+	}
+
+	// defect 30
+	@Test
+	void errorAtTheEndDoesNotHideTheExceptionOfTheWork() {
+		this.store.free();
+		assertThatIllegalStateException().isThrownBy(() -> this.template.executeWithoutResult(FIXED, (locks) -> {
+			failNextEnd();
+			throw new IllegalStateException("the work's own");
+		})).withMessage("the work's own").satisfies((ex) -> assertThat(ex.getSuppressed()).hasSize(1));
+		assertThat(this.store.released).extracting("key").contains("a");
 	}
 
 }
