@@ -41,6 +41,8 @@ final class DefaultLockTemplate implements LockTemplate {
 
 	private final UnitOfWork unitOfWork;
 
+	private final ReentryWarnings reentryWarnings = new ReentryWarnings();
+
 	/**
 	 * Creates a template.
 	 * @param registry the present instance
@@ -134,6 +136,7 @@ final class DefaultLockTemplate implements LockTemplate {
 				LockParameters parameters = LockParameters.of(key, request, present.settings(),
 						present.client().traits());
 				if (outer != null) {
+					this.reentryWarnings.entered(request, parameters, outer);
 					acquisition.reenter(outer);
 				}
 				else {

@@ -62,6 +62,11 @@ final class LockMessages {
 		return "Lock '" + lock.key() + "'" + ((lock.name() != null) ? " (" + lock.name() + ")" : "");
 	}
 
+	/** The lease that a call has asked for, as its attributes. */
+	static String lease(LockParameters lock) {
+		return "ttl = " + duration(lock.ttl()) + ", renew = " + lock.renew();
+	}
+
 	/**
 	 * Prints a duration as one would write it in a property, rounded to what matters.
 	 */

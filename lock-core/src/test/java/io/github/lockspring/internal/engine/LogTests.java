@@ -17,6 +17,7 @@ import io.github.lockspring.store.LockStore.ReleaseResult;
 import io.github.lockspring.store.LockStore.RenewResult;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 import org.slf4j.event.KeyValuePair;
@@ -117,6 +118,50 @@ class LogTests extends EngineFixture {
 		}
 		locks.subList(0, 100).forEach(HeldLock::close);
 		assertThat(lines()).singleElement().asString().startsWith("WARN 100 lock(s), 'order:");
+	}
+
+	private void enterAgain(LockRequest inner) {
+		this.template.executeWithoutResult(request(), (outer) -> this.template.executeWithoutResult(inner, (lock) -> {
+		}));
+	}
+
+	// defect 44
+	@Test
+	@Tag("nested-calls")
+	void callThatEntersItsLockAgainWithAnotherLeaseIsWarnedOfOnceForEachLabel() {
+		this.store.free();
+		LockRequest longer = Requests.labelled(request().ttl(TTL.multipliedBy(2)), "ship");
+		enterAgain(longer);
+		enterAgain(longer);
+		assertThat(lines()).containsExactly("WARN Lock 'order:42' (ship) is entered again with ttl = 60s, renew = true,"
+				+ " which has no effect: the call that acquired it has ttl = 30s, renew = true."
+				+ " Give both the same ttl and renew. Further calls of this kind are not reported");
+		enterAgain(Requests.labelled(LockRequest.of(KEY).renew(false), "fixed"));
+		assertThat(lines()).hasSize(2);
+	}
+
+	// defect 44
+	@Test
+	void callThatEntersItsLockAgainWithoutALeaseOfItsOwnIsNotWarnedOf() {
+		this.store.free();
+		LockRequest plain = LockRequest.of(KEY);
+		this.template.executeWithoutResult(plain.ttl(TTL.multipliedBy(2)),
+				(outer) -> this.template.executeWithoutResult(plain, (inner) -> {
+				}));
+		assertThat(lines()).isEmpty();
+	}
+
+	// defect 44
+	@Test
+	void callsWithoutALabelAreWarnedOfByTheirKeyButNotWithoutEnd() {
+		this.store.free();
+		for (int i = 0; i < 200; i++) {
+			LockRequest outer = LockRequest.of("order-" + i);
+			this.template.executeWithoutResult(outer,
+					(lock) -> this.template.executeWithoutResult(outer.renew(false), (inner) -> {
+					}));
+		}
+		assertThat(lines()).hasSize(100);
 	}
 
 	@Test
