@@ -76,11 +76,13 @@ record CompositeHeldLock(List<DefaultHeldLock> locks) implements KeyedLock {
 		LockLostException lost = null;
 		Throwable failure = null;
 		for (int i = locks.size() - 1; i >= 0; i--) {
+			DefaultHeldLock lock = locks.get(i);
 			try {
-				LockLostException next = end.apply(locks.get(i));
+				LockLostException next = end.apply(lock);
 				lost = (next != null) ? first(lost, next) : lost;
 			}
 			catch (RuntimeException | Error ex) {
+				lock.holderGone();
 				failure = first(failure, ex);
 			}
 		}

@@ -75,6 +75,11 @@ final class DefaultHeldLock implements KeyedLock {
 		this.hold.openedBy(thread, bound);
 	}
 
+	/** An error has kept its holder from ending it. */
+	void holderGone() {
+		this.hold.holderGone();
+	}
+
 	/** A call of the same call chain uses it too. */
 	void use() {
 		this.users.incrementAndGet();
@@ -216,7 +221,8 @@ final class DefaultHeldLock implements KeyedLock {
 	}
 
 	/**
-	 * Ends the hold. Never throws; a release that fails is logged.
+	 * Ends the hold. A release that fails is logged; after an error, whoever looks at the
+	 * lock next ends the hold.
 	 * @param inBackground whether nobody waits for the release, since the store does not
 	 * answer now and the caller has waited long enough
 	 * @return whether the lock was lost, and this is the first call to learn of it
@@ -228,6 +234,10 @@ final class DefaultHeldLock implements KeyedLock {
 		KeyLock.Ending ending;
 		try (Uninterrupted scope = Uninterrupted.begin()) {
 			ending = this.lock.end(this.hold, wait, now());
+		}
+		catch (Throwable ex) {
+			this.hold.holderGone();
+			throw ex;
 		}
 		Release release = ending.release();
 		boolean lost = ending.before() == Hold.State.LOST;

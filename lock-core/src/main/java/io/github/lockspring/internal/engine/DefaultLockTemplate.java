@@ -86,9 +86,15 @@ final class DefaultLockTemplate implements LockTemplate {
 					+ " and when it ends: use execute, or an annotated method");
 		}
 		LockAcquisition acquisition = acquireAll(request, options(request), false, false);
-		acquisition.newLocks()
-			.forEach((lock) -> lock.openedBy(Thread.currentThread(), request instanceof ThreadRequest));
-		return acquisition.lock();
+		try {
+			acquisition.newLocks()
+				.forEach((lock) -> lock.openedBy(Thread.currentThread(), request instanceof ThreadRequest));
+			return acquisition.lock();
+		}
+		catch (Throwable ex) {
+			acquisition.endAfter(ex, true);
+			throw ex;
+		}
 	}
 
 	@Override
@@ -140,7 +146,7 @@ final class DefaultLockTemplate implements LockTemplate {
 					acquisition.reenter(outer);
 				}
 				else {
-					acquisition.add(acquireKey(present, parameters, options, start));
+					acquireKey(acquisition, present, parameters, options, start);
 				}
 			}
 			if (options.deferred()) {
@@ -161,14 +167,20 @@ final class DefaultLockTemplate implements LockTemplate {
 		return acquisition;
 	}
 
-	private static DefaultHeldLock acquireKey(KeyLockRegistry registry, LockParameters parameters, WaitOptions options,
-			long start) {
+	private static void acquireKey(LockAcquisition acquisition, KeyLockRegistry registry, LockParameters parameters,
+			WaitOptions options, long start) {
 		ThreadWaiter waiter = new ThreadWaiter(registry, parameters, options);
-		Waiter.Outcome outcome = waiter.await();
-		if (outcome instanceof Hold hold) {
-			return acquired(registry, hold, start);
+		try {
+			Waiter.Outcome outcome = waiter.await();
+			if (!(outcome instanceof Hold hold)) {
+				throw notAcquired(registry, parameters, (AcquireFailure) outcome, options, start);
+			}
+			acquisition.add(acquired(registry, hold, start));
 		}
-		throw notAcquired(registry, parameters, (AcquireFailure) outcome, options, start);
+		catch (Throwable ex) {
+			waiter.gone = true;
+			throw ex;
+		}
 	}
 
 	/**

@@ -46,6 +46,7 @@ final class FutureWaiter extends Waiter {
 				this.lock = this.registry.enqueue(this);
 			}
 			catch (RuntimeException | Error ex) {
+				this.gone = true;
 				this.future.completeExceptionally(StoreClient.noThread(ex));
 				return;
 			}

@@ -27,6 +27,8 @@ final class Hold implements Waiter.Outcome {
 
 	private final KeyLock lock;
 
+	private final Waiter waiter;
+
 	private final LockParameters parameters;
 
 	private final OwnerToken token;
@@ -60,6 +62,7 @@ final class Hold implements Waiter.Outcome {
 
 	Hold(KeyLock lock, Waiter waiter, OwnerToken token, Lease lease, long fencingToken, long start) {
 		this.lock = lock;
+		this.waiter = waiter;
 		this.parameters = waiter.parameters();
 		this.thread = waiter.thread();
 		this.token = token;
@@ -184,6 +187,16 @@ final class Hold implements Waiter.Outcome {
 	boolean isOwnerDead() {
 		Thread thread = this.opener;
 		return this.bound && thread != null && !thread.isAlive();
+	}
+
+	/** Whether an error has ended its holder, who does not end it any more. */
+	boolean isHolderGone() {
+		return this.waiter.gone;
+	}
+
+	/** An error ends its holder. */
+	void holderGone() {
+		this.waiter.gone = true;
 	}
 
 	boolean isActive() {

@@ -351,7 +351,6 @@ final class KeyLock implements Watchdog.Watched {
 			Release release = null;
 			Held held = heldBy(hold);
 			if (held != null) {
-				recordEnd(hold, now);
 				release = held.end(mayBlock, now);
 			}
 			settle(false, now);
@@ -532,7 +531,7 @@ final class KeyLock implements Watchdog.Watched {
 	}
 
 	/** A hold that {@link #give} has recorded ends, once: at its end, or at its loss. */
-	private void recordEnd(Hold hold, long now) {
+	void recordEnd(Hold hold, long now) {
 		record((to) -> to.ended(hold.parameters().name(), hold.nanosHeld(now)));
 	}
 

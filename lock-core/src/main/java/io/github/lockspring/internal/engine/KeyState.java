@@ -414,6 +414,9 @@ abstract sealed class KeyState {
 			else if (this.hold.isOwnerDead()) {
 				lose(Cause.THREAD_ENDED, now);
 			}
+			else if (this.hold.isHolderGone()) {
+				end(false, now);
+			}
 		}
 
 		@Override
@@ -436,6 +439,8 @@ abstract sealed class KeyState {
 
 		/** Ends the hold, and hands the lock off to the next waiter or releases it. */
 		@Nullable Release end(boolean mayBlock, long now) {
+			this.hold.close();
+			this.lock.recordEnd(this.hold, now);
 			long keep = this.hold.keepFor(now);
 			if (keep <= 0 && mayHandOff(now)) {
 				this.lock.give(this.claim, this.lease, this.hold.fencingToken() + 1, this.handoffs + 1, now);

@@ -33,12 +33,14 @@ final class ThreadWaiter extends Waiter {
 			lock = this.registry.enqueue(this);
 		}
 		catch (RuntimeException | Error ex) {
+			this.gone = true;
 			return new Unavailable(StoreClient.noThread(ex));
 		}
 		try {
 			return await(lock);
 		}
 		catch (Throwable ex) {
+			this.gone = true;
 			lock.cancel(this, new Interrupted(), now());
 			if (outcome() instanceof Hold hold) {
 				new DefaultHeldLock(this.registry, hold).end(true);

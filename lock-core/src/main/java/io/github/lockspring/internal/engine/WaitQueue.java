@@ -6,6 +6,7 @@ import java.util.function.Function;
 
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.internal.engine.AcquireFailure.Busy;
+import io.github.lockspring.internal.engine.AcquireFailure.Interrupted;
 import io.github.lockspring.internal.engine.AcquireFailure.Unavailable;
 import io.github.lockspring.internal.engine.KeyState.Asking;
 import io.github.lockspring.internal.engine.KeyState.Unanswered;
@@ -30,16 +31,21 @@ final class WaitQueue {
 	}
 
 	boolean isEmpty() {
-		return this.waiters.isEmpty();
+		return first() == null;
 	}
 
 	int size() {
 		return this.waiters.size();
 	}
 
-	/** The one whose turn is next; null if nobody waits. */
+	/** The one whose turn is next; null if nobody waits. Drops those that are gone. */
 	@Nullable Waiter first() {
-		return this.waiters.peekFirst();
+		Waiter first = this.waiters.peekFirst();
+		while (first != null && first.gone) {
+			leave(first, new Interrupted());
+			first = this.waiters.peekFirst();
+		}
+		return first;
 	}
 
 	/** When {@link #timeOutAll} has something to do. */

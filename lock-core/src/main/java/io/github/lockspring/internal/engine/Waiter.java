@@ -70,6 +70,13 @@ abstract class Waiter {
 
 	private volatile @Nullable Outcome outcome;
 
+	/**
+	 * Whether an error, such as a {@link StackOverflowError}, has ended whoever waits, or
+	 * holds what this waiter was given. To say so is one write, which works where calls
+	 * do not. Whoever looks at the lock next skips the waiter, or ends its hold.
+	 */
+	volatile boolean gone;
+
 	Waiter(LockParameters parameters, WaitOptions options) {
 		this.parameters = parameters;
 		this.options = options;

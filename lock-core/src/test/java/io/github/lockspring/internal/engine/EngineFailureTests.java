@@ -53,6 +53,61 @@ class EngineFailureTests extends EngineFixture {
 		assertNothingLeft();
 	}
 
+	// defect 14
+	@Test
+	void callerWhoseCleanUpDiesTooIsSkippedInTheQueue() {
+		Waiting ghost = waiting(request(), 100);
+		this.time.afterReading(() -> {
+			failNextReading();
+			throw new StackOverflowError();
+		});
+		this.time.unpark(ghost.thread());
+		assertThatExceptionOfType(IllegalStateException.class).isThrownBy(ghost::get)
+			.withRootCauseInstanceOf(StackOverflowError.class);
+		Running<HeldLock> next = waitingBehind(request());
+		this.store.messages().granted(KEY, ghost.token(), 101, false);
+		next.get().close();
+		assertNothingLeft();
+	}
+
+	// defect 14
+	@Test
+	void lockOfACallerThatDiesBeforeItKnowsOfItIsFreeForTheNext() {
+		this.store.free();
+		failReadingOfTheHolder();
+		assertThatExceptionOfType(StackOverflowError.class).isThrownBy(() -> this.template.acquire(request()));
+		this.template.acquire(request()).close();
+		assertNothingLeft();
+	}
+
+	// defect 14
+	@Test
+	void lockOfACallerThatDiesAtItsEndIsReleasedInsteadOfRenewedForEver() {
+		this.store.free();
+		assertThatExceptionOfType(StackOverflowError.class)
+			.isThrownBy(() -> this.template.executeWithoutResult(request(), (lock) -> failNextReading()));
+		pass(TTL.dividedBy(2));
+		assertThat(this.store.renewed).isEmpty();
+		assertThat(this.store.released).hasSize(1);
+		assertNothingLeft();
+	}
+
+	private void failNextReading() {
+		this.time.afterReading(() -> {
+			throw new StackOverflowError();
+		});
+	}
+
+	/** The first time that the holder looks at the clock. */
+	private void failReadingOfTheHolder() {
+		this.time.afterReading(() -> {
+			if (this.engine.lock(KEY).map(LockEngine.LocalLock::hold).isPresent()) {
+				throw new StackOverflowError();
+			}
+			failReadingOfTheHolder();
+		});
+	}
+
 	@Test
 	void callerThatFindsALeaseThatIsOverIsKnownToTheTable() {
 		held(request(), 1);
