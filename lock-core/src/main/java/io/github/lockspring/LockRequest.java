@@ -20,11 +20,14 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * {@code LockRequest.of("order", 42)} requests the same lock as a call with 42 of a
  * method annotated with {@code @DistributedLock(name = "order", key = "#id")}. Several
- * keys are acquired in one global order, all or none.
+ * keys, at most 1,000, are acquired in one global order, all or none.
  *
  * @since 0.1
  */
 public class LockRequest {
+
+	/** Each key is a request to the store, one after the other. */
+	private static final int MAX_KEYS = 1_000;
 
 	/** Sorted, which is the global order. */
 	private final List<String> keys;
@@ -47,7 +50,8 @@ public class LockRequest {
 	 * @param options the request whose options are copied
 	 * @param keys the whole keys, at least one; duplicates count once
 	 * @param name the label, or null for none
-	 * @throws IllegalArgumentException if there is no key, or one of them is invalid
+	 * @throws IllegalArgumentException if there is no key, there are more than 1,000, or
+	 * one of them is invalid
 	 */
 	protected LockRequest(LockRequest options, Collection<String> keys, @Nullable String name) {
 		this.keys = ordered(keys);
@@ -87,8 +91,8 @@ public class LockRequest {
 	 * @param name the name, as for {@link #of(String, Object)}
 	 * @param keys the identifiers, at least one; duplicates count once
 	 * @return the request
-	 * @throws IllegalArgumentException if there is no key, or as for
-	 * {@link #of(String, Object)}
+	 * @throws IllegalArgumentException if there is no key or there are more than 1,000,
+	 * or as for {@link #of(String, Object)}
 	 */
 	public static LockRequest ofKeys(String name, Collection<?> keys) {
 		List<String> ordered = ordered(keys.stream().map((key) -> LockKeys.join(name, key)).toList());
@@ -102,7 +106,15 @@ public class LockRequest {
 		if (keys.size() == 1) {
 			return List.of(LockKeys.check(keys.iterator().next()));
 		}
-		return keys.stream().map(LockKeys::check).sorted().distinct().toList();
+		return limited(keys.stream().map(LockKeys::check).sorted().distinct().toList());
+	}
+
+	private static List<String> limited(List<String> keys) {
+		if (keys.size() > MAX_KEYS) {
+			throw new IllegalArgumentException("A lock request has at most " + MAX_KEYS + " keys, this one has "
+					+ keys.size() + ". Lock what they have in common, or a part of them at a time");
+		}
+		return keys;
 	}
 
 	/**
@@ -110,7 +122,8 @@ public class LockRequest {
 	 * @param name the name, as for {@link #of(String, Object)}
 	 * @param key the identifier
 	 * @return the new request
-	 * @throws IllegalArgumentException as for {@link #of(String, Object)}
+	 * @throws IllegalArgumentException if there are more than 1,000 keys, or as for
+	 * {@link #of(String, Object)}
 	 */
 	public final LockRequest and(String name, Object key) {
 		Map<String, String> all = new TreeMap<>();
@@ -118,7 +131,7 @@ public class LockRequest {
 			all.put(this.keys.get(i), this.names.get(i));
 		}
 		all.putIfAbsent(LockKeys.join(name, key), name);
-		return new LockRequest(List.copyOf(all.keySet()), List.copyOf(all.values()), this.options);
+		return new LockRequest(limited(List.copyOf(all.keySet())), List.copyOf(all.values()), this.options);
 	}
 
 	/**

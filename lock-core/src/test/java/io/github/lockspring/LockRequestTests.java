@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Date;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.github.lockspring.internal.LabelledRequest;
@@ -96,7 +97,15 @@ class LockRequestTests {
 				wrong("type Object, whose toString() names an object", () -> LockRequest.of("order", new Object())),
 				wrong("depends on the time zone", () -> LockRequest.of("order", new Date())),
 				wrong("name of a lock must not be null or empty", () -> LockRequest.of("", 42)),
-				wrong("at least one key", () -> LockRequest.ofKeys("order", List.of())));
+				wrong("at least one key", () -> LockRequest.ofKeys("order", List.of())),
+				// defect 18
+				wrong("at most 1000 keys, this one has 1001", () -> LockRequest.ofKeys("order", numbers(1_001))),
+				wrong("at most 1000 keys, this one has 1001",
+						() -> LockRequest.ofKeys("order", numbers(1_000)).and("customer", 7)));
+	}
+
+	private static List<Integer> numbers(int count) {
+		return IntStream.range(0, count).boxed().toList();
 	}
 
 	private static Arguments wrong(String problem, ThrowingCallable request) {

@@ -145,8 +145,11 @@ final class DefaultLockTemplate implements LockTemplate {
 					this.reentryWarnings.entered(request, parameters, outer);
 					acquisition.reenter(outer);
 				}
-				else {
+				else if (acquisition.isEmpty() || !isOver(options, present)) {
 					acquireKey(acquisition, present, parameters, options, start);
+				}
+				else {
+					throw notAcquired(present, parameters, acquisition.outOfTime(request), options, start);
 				}
 			}
 			if (options.deferred()) {
@@ -161,10 +164,15 @@ final class DefaultLockTemplate implements LockTemplate {
 			}
 		}
 		catch (Throwable ex) {
-			acquisition.endAfter(ex, ex instanceof LockUnavailableException);
+			// the caller has waited long enough
+			acquisition.endAfter(ex, ex instanceof LockUnavailableException || isOver(options, present));
 			throw ex;
 		}
 		return acquisition;
+	}
+
+	private static boolean isOver(WaitOptions options, KeyLockRegistry registry) {
+		return registry.time().nanoTime() - options.until() >= 0;
 	}
 
 	private static void acquireKey(LockAcquisition acquisition, KeyLockRegistry registry, LockParameters parameters,

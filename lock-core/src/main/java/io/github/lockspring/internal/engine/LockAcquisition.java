@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 import io.github.lockspring.LockLostException;
+import io.github.lockspring.LockRequest;
 import io.github.lockspring.OnLost;
 import io.github.lockspring.internal.KeyedLock;
 import io.github.lockspring.internal.UnitOfWork;
@@ -41,6 +42,15 @@ final class LockAcquisition {
 		lock.ensureHeld();
 		lock.use();
 		this.parts.add(new Part(lock, true));
+	}
+
+	boolean isEmpty() {
+		return this.parts.isEmpty();
+	}
+
+	/** The time of a request is over, and it has not got to its next key. */
+	AcquireFailure outOfTime(LockRequest request) {
+		return new AcquireFailure.Busy(LockMessages.outOfTime(this.parts.size(), request.keys().size()), false);
 	}
 
 	List<DefaultHeldLock> newLocks() {

@@ -151,6 +151,14 @@ final class LockMessages {
 		return " lasts " + duration(nanos) + " more unless it is renewed.";
 	}
 
+	/**
+	 * Says that a request for several keys has not got to all of them.
+	 */
+	static String outOfTime(int acquired, int requested) {
+		return "The " + acquired + " locks before it took the whole wait time of the request for " + requested
+				+ ": set a longer waitTime, or request fewer keys at a time.";
+	}
+
 	static String notAcquired(LockParameters lock, boolean once, Duration waited, String detail) {
 		String outcome = once ? " is busy. " : " was not acquired within " + duration(waited) + ". ";
 		return lock(lock) + outcome + detail;

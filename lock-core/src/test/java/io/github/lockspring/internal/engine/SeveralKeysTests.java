@@ -1,6 +1,8 @@
 package io.github.lockspring.internal.engine;
 
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockLostException;
@@ -9,7 +11,9 @@ import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.internal.KeyedLock;
 import io.github.lockspring.internal.Requests;
+import io.github.lockspring.store.LockStore.AcquireResult;
 import io.github.lockspring.store.LockStore.RenewResult;
+import io.github.lockspring.store.StoreTraits;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -105,6 +109,28 @@ class SeveralKeysTests extends EngineFixture {
 		advance(Duration.ofMillis(100));
 		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(waiting::get)
 			.withMessageContaining("within 10s");
+	}
+
+	// defect 18
+	@Test
+	void keysThatAreFreeDoNotOutlastTheWaitTime() {
+		AtomicInteger number = new AtomicInteger();
+		this.store.onAcquire = (request) -> {
+			this.time.advance(Duration.ofMillis(20));
+			return new AcquireResult.Acquired(number.incrementAndGet());
+		};
+		this.store.traits = StoreTraits.exact().withBlocking(true);
+		LockRequest many = Requests.ofKeys(IntStream.range(100, 400).mapToObj(Integer::toString).toArray(String[]::new))
+			.waitTime(Duration.ofSeconds(1));
+		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> this.template.acquire(many))
+			.withMessage("Lock '150' was not acquired within 1s. The 50 locks before it took the whole wait time of the"
+					+ " request for 300: set a longer waitTime, or request fewer keys at a time.");
+		assertThat(this.store.looks).hasSize(50);
+		// nobody waits for 50 answers once the time is over
+		assertThat(this.store.released).isEmpty();
+		runBackground();
+		assertThat(this.store.released).hasSize(50);
+		assertNothingLeft();
 	}
 
 	@Test
