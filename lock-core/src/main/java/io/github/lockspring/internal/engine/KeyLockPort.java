@@ -55,6 +55,12 @@ interface KeyLockPort {
 	Claim newClaim(int grantMillis, long now);
 
 	/**
+	 * An attempt is under way at the stop: its answer may bring a lock, which is to be
+	 * released.
+	 */
+	void stoppedAsking(Asking attempt);
+
+	/**
 	 * Drops a lock that has neither waiters nor a state.
 	 */
 	void drop(KeyLock lock);

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -97,6 +98,9 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 	private final Optional<Inbox> inbox;
 
 	private final Instances instances;
+
+	/** The attempts that were under way at the stop, and have no answer yet. */
+	private final Set<Asking> stoppedAsking = ConcurrentHashMap.newKeySet();
 
 	private volatile boolean inboxOpened;
 
@@ -223,6 +227,11 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 		return isIdle() && this.releases.isEmpty();
 	}
 
+	/** Whether attempts were under way at the stop that are not answered. */
+	boolean isAnswerAwaited() {
+		return !this.stoppedAsking.isEmpty();
+	}
+
 	void checkRunning() {
 		if (this.stopped) {
 			throw new LockUnavailableException("Locks cannot be acquired: the application has stopped");
@@ -284,6 +293,11 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 	}
 
 	@Override
+	public void stoppedAsking(Asking attempt) {
+		this.stoppedAsking.add(attempt);
+	}
+
+	@Override
 	public void drop(KeyLock lock) {
 		this.locks.remove(lock.key(), lock);
 	}
@@ -308,6 +322,8 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 			else if (failure != null) {
 				attempt.lock.failed(attempt, failure, now);
 			}
+			// last: what the answer has brought is being released by now
+			this.stoppedAsking.remove(attempt);
 		});
 	}
 

@@ -206,6 +206,11 @@ abstract sealed class KeyState {
 			}
 		}
 
+		@Override
+		void stopped(long now) {
+			this.lock.port().stoppedAsking(this);
+		}
+
 		/** When the first attempt without an answer was sent, this one included. */
 		private long unansweredSince() {
 			return (this.before != null) ? this.before.since() : this.sent;

@@ -195,7 +195,7 @@ public final class LockEngine implements AutoCloseable {
 
 	/**
 	 * As long as answers keep coming, and one command timeout more unless all that is
-	 * left has been refused.
+	 * left has been refused. The answer of an attempt may cause a release too.
 	 */
 	private void awaitReleases(KeyLockRegistry stopping) {
 		Releases releases = stopping.releases();
@@ -203,7 +203,7 @@ public final class LockEngine implements AutoCloseable {
 		do {
 			left = releases.size();
 			int before = left;
-			await(stopping, () -> releases.size() < before || releases.areHopeless(),
+			await(stopping, () -> !stopping.isAnswerAwaited() && (releases.size() < before || releases.areHopeless()),
 					stopping.settings().commandTimeout());
 		}
 		while (releases.size() < left);

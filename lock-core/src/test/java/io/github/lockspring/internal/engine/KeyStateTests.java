@@ -365,6 +365,10 @@ class KeyStateTests {
 		}
 
 		@Override
+		public void stoppedAsking(Asking attempt) {
+		}
+
+		@Override
 		public void drop(KeyLock lock) {
 		}
 

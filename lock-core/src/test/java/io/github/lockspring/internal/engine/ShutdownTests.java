@@ -145,6 +145,21 @@ class ShutdownTests extends EngineFixture {
 		assertNothingLeft();
 	}
 
+	// defect 16
+	@Test
+	void stopWaitsForTheAnswerOfAnAttemptThatMayBringALock() {
+		Waiting asking = asking(request());
+		Running<Boolean> stopping = stopping();
+		// the watchdog does not end the attempt before the stop does
+		this.time.advance(TIMEOUT);
+		await().until(() -> this.store.released.size() == 1);
+		this.time.awaitParked(stopping.thread());
+		asking.attempt().acquired(1);
+		assertThat(this.store.releasedTokens()).containsExactly(asking.token(), asking.token());
+		finished(stopping);
+		assertNothingLeft();
+	}
+
 	@Test
 	void afterTheStopNoLockIsTaken() {
 		this.engine.stop();
@@ -184,7 +199,7 @@ class ShutdownTests extends EngineFixture {
 		Running<Boolean> stopping = stopping();
 		// the watchdog does not end the attempt before the stop does
 		this.time.advance(TIMEOUT);
-		stopping.get();
+		finished(stopping);
 		this.engine.start();
 		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(asking::get)
 			.withMessageContaining("stopped");
