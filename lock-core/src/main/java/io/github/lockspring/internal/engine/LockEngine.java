@@ -169,8 +169,8 @@ public final class LockEngine implements AutoCloseable {
 	/**
 	 * Stops: waiting ends; work under a lock may end within the shutdown timeout; what is
 	 * then still held is released and counts as lost. Returns within the shutdown timeout
-	 * and about two command timeouts (and one more for each further server that does not
-	 * answer), without threads of the engine. Does nothing the second time.
+	 * and three command timeouts, however many locks are held, without threads of the
+	 * engine. Does nothing the second time.
 	 */
 	public void stop() {
 		KeyLockRegistry stopping = registry();
@@ -194,19 +194,22 @@ public final class LockEngine implements AutoCloseable {
 	}
 
 	/**
-	 * As long as answers keep coming, and one command timeout more unless all that is
-	 * left has been refused. The answer of an attempt may cause a release too.
+	 * Until all are answered or refused, or one command timeout brings no answer, and for
+	 * two of them at most. The answer of an attempt may cause a release too.
 	 */
 	private void awaitReleases(KeyLockRegistry stopping) {
 		Releases releases = stopping.releases();
+		long timeout = stopping.settings().commandTimeout().toNanos();
+		long end = stopping.time().nanoTime() + 2 * timeout;
 		int left;
 		do {
 			left = releases.size();
 			int before = left;
+			long longest = Math.min(timeout, end - stopping.time().nanoTime());
 			await(stopping, () -> !stopping.isAnswerAwaited() && (releases.size() < before || releases.areHopeless()),
-					stopping.settings().commandTimeout());
+					Duration.ofNanos(longest));
 		}
-		while (releases.size() < left);
+		while (releases.size() < left && stopping.time().nanoTime() - end < 0);
 	}
 
 	private void await(KeyLockRegistry stopping, BooleanSupplier condition, Duration longest) {

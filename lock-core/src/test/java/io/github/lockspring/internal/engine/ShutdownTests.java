@@ -1,7 +1,9 @@
 package io.github.lockspring.internal.engine;
 
 import java.time.Duration;
+import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 
 import io.github.lockspring.HeldLock;
@@ -158,6 +160,25 @@ class ShutdownTests extends EngineFixture {
 		assertThat(this.store.releasedTokens()).containsExactly(asking.token(), asking.token());
 		finished(stopping);
 		assertNothingLeft();
+	}
+
+	// defect 17
+	@Test
+	void releasesThatAreAnsweredSlowlyDoNotDelayTheStopWithoutEnd() {
+		hold(50);
+		Queue<CompletableFuture<ReleaseResult>> answers = this.store.holdReleases();
+		Duration timeout = settings().commandTimeout();
+		Running<Boolean> stopping = stopping();
+		this.time.advance(TIMEOUT);
+		await().until(() -> answers.size() == 50);
+		for (int i = 0; i < 4 && !stopping.result().isDone(); i++) {
+			this.time.awaitParked(stopping.thread());
+			answers.remove().complete(new ReleaseResult.Released());
+			this.time.advance(timeout.dividedBy(2));
+		}
+		this.time.advance(Duration.ofMillis(1));
+		assertThat(stopping.get()).isTrue();
+		assertThat(answers).hasSizeGreaterThan(40);
 	}
 
 	@Test
