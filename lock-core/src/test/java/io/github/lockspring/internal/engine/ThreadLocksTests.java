@@ -70,6 +70,8 @@ class ThreadLocksTests extends EngineFixture {
 		assertThat(this.store.renewed).isEmpty();
 		assertThat(events(LockEvent.Lost.class)).singleElement()
 			.satisfies((event) -> assertThat(event.reason()).contains("has ended without unlocking"));
+		// defect 19
+		assertThat(this.store.released).hasSize(1);
 		this.lock.lock();
 		this.lock.unlock();
 		assertNothingLeft();
