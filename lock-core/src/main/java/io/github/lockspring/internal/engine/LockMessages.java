@@ -49,7 +49,7 @@ final class LockMessages {
 		return switch (cause) {
 			case EXPIRED -> "its lease ended before it could be renewed or released";
 			case NOT_OWNER -> "the store says that another owner has it, or none";
-			case FOUND_AT_RELEASE -> "when it was released, another owner had it or had had it. "
+			case FOUND_AT_RELEASE -> "when it was released, another owner may have had it, or has it. "
 					+ "If the connection to the store was interrupted at that moment, this may be a false alarm";
 			case FORCED -> "it was released by force";
 			case STOPPED -> "the application stopped while the work was still running";

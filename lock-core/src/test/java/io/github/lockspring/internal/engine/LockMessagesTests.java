@@ -47,6 +47,12 @@ class LockMessagesTests {
 		assertThat(lost(true, Cause.THREAD_ENDED)).endsWith("(fencing token 7).");
 	}
 
+	// defect 27
+	@Test
+	void lossThatTheReleaseFindsDoesNotClaimAnotherOwner() {
+		assertThat(lost(true, Cause.FOUND_AT_RELEASE)).contains("another owner may have had it");
+	}
+
 	private static String lost(boolean renew, Cause cause) {
 		Duration ttl = Duration.ofSeconds(30);
 		return LockMessages.lost(
