@@ -243,6 +243,29 @@ class ReleaseAfterCompletionTests {
 		});
 	}
 
+	// defect 28
+	@Test
+	void lockThatIsTakenAfterTheCommitInsideACallbackIsKeptUntilTheCompletion() {
+		List<String> seen = new CopyOnWriteArrayList<>();
+		this.bank.transaction()
+			.executeWithoutResult((status) -> TransactionSynchronizationManager
+				.registerSynchronization(new TransactionSynchronization() {
+					@Override
+					public void afterCommit() {
+						lock(A);
+						seen.add("after the commit, free: " + ReleaseAfterCompletionTests.this.bank.isFree("a"));
+					}
+
+					@Override
+					public void afterCompletion(int completed) {
+						lock(LockRequest.of("b"));
+						seen.add("after completion, free: " + ReleaseAfterCompletionTests.this.bank.isFree("b"));
+					}
+				}));
+		assertThat(seen).containsExactly("after the commit, free: false", "after completion, free: true");
+		assertThat(this.bank.isFree("a")).isTrue();
+	}
+
 	@Test
 	void threadDoesNotWaitForItsOwnTransaction() {
 		this.bank.transaction().executeWithoutResult((status) -> {
