@@ -82,6 +82,17 @@ class ReentryTests extends EngineFixture {
 		assertNothingLeft();
 	}
 
+	// defect 25
+	@Test
+	@Tag("nested-calls")
+	void minHoldOfTheInnerCallHasNoEffect() {
+		this.template.executeWithoutResult(request(),
+				(outer) -> this.template.executeWithoutResult(request().minHold(Duration.ofMinutes(1)), (inner) -> {
+				}));
+		assertThat(this.store.released).singleElement()
+			.satisfies((release) -> assertThat(release.keep()).isEqualTo(Duration.ZERO));
+	}
+
 	@Test
 	void otherTemplateDoesNotReenter() {
 		KeyLockRegistry other = new KeyLockRegistry(this.store, settings(), LockEvents.NOBODY, LockRecorder.NONE,
