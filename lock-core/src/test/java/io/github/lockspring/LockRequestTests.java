@@ -16,6 +16,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.junit.jupiter.api.Assertions.assertTimeout;
 
 /**
  * Tests for {@link LockRequest}.
@@ -106,6 +107,18 @@ class LockRequestTests {
 
 	private static List<Integer> numbers(int count) {
 		return IntStream.range(0, count).boxed().toList();
+	}
+
+	// defect 15
+	@Test
+	void valueObjectWithALongTextIsRefusedByItsLengthBeforeItsTextIsSearched() {
+		String dotted = "a.".repeat(20_000) + "@";
+		assertTimeout(Duration.ofSeconds(2),
+				() -> assertThatIllegalArgumentException()
+					.isThrownBy(() -> LockRequest.of("order", new StringBuilder(dotted)))
+					.withMessageContaining("at most 4096 characters"));
+		assertTimeout(Duration.ofSeconds(2),
+				() -> LockRequest.of("order", new StringBuilder("a.".repeat(2_000) + "@")));
 	}
 
 	private static Arguments wrong(String problem, ThrowingCallable request) {

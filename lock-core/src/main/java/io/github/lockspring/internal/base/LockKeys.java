@@ -27,10 +27,11 @@ public final class LockKeys {
 
 	/**
 	 * What {@link Object#toString()} writes, also inside of a text: the name of an array
-	 * or of a class in a package, and a number. Not a mail address.
+	 * or of a class in a package, and a number. Not a mail address. Possessive, so that a
+	 * text with many dots neither takes long nor all of the stack.
 	 */
 	private static final Pattern IDENTITY = Pattern
-		.compile("(\\[[ZBCDFIJS]|\\$\\$Lambda\\S*|[\\w$]+(\\.[\\w$]+)+;?)@[0-9a-f]{1,8}(?![.\\w-])");
+		.compile("(\\[[ZBCDFIJS]|\\$\\$Lambda\\S*|[\\w$]++(?:\\.[\\w$]++)++;?)@[0-9a-f]{1,8}(?![.\\w-])");
 
 	private LockKeys() {
 	}
@@ -131,7 +132,9 @@ public final class LockKeys {
 		if (text == null || text.isEmpty()) {
 			throw refused.apply("an empty text", missing);
 		}
-		String unusable = (value instanceof String) ? "" : unusable(value, text);
+		// a key of that length is refused anyway, and to search it takes long
+		boolean search = !(value instanceof String) && text.length() <= MAX_LENGTH;
+		String unusable = search ? unusable(value, text) : "";
 		if (!unusable.isEmpty()) {
 			throw refused.apply(
 					"an object of the type " + value.getClass().getSimpleName() + ", whose toString() " + unusable,
