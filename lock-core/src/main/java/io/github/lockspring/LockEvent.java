@@ -120,7 +120,7 @@ public interface LockEvent {
 			EXPIRED,
 			/** The store replied that another owner has the lock, or none. */
 			NOT_OWNER,
-			/** Another owner had taken the lock before the release. */
+			/** Another owner may have had the lock before the release. */
 			FOUND_AT_RELEASE,
 			/** The lock was released by force. */
 			FORCED,
