@@ -147,6 +147,16 @@ class ShutdownTests extends EngineFixture {
 		assertNothingLeft();
 	}
 
+	// defect 25
+	@Test
+	void lockThatIsStillHeldIsReleasedBeforeItsMinHoldIsOver() {
+		held(request().minHold(Duration.ofHours(1)), 7);
+		stop();
+		assertThat(this.store.released).singleElement()
+			.satisfies((release) -> assertThat(release.keep()).isEqualTo(Duration.ZERO));
+		assertNothingLeft();
+	}
+
 	// defect 16
 	@Test
 	void stopWaitsForTheAnswerOfAnAttemptThatMayBringALock() {
