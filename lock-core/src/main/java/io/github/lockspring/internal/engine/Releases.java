@@ -21,7 +21,8 @@ import org.jspecify.annotations.Nullable;
  * repeated. Thread-safe.
  * <p>
  * For maintainers: a token is in here from before its claim is dropped, so that a message
- * about it is not taken for one about a token that nobody knows.
+ * about it is not taken for one about a token that nobody knows. A round of the watchdog
+ * looks at all of them, each under its own monitor: no caller waits for that.
  */
 final class Releases {
 
