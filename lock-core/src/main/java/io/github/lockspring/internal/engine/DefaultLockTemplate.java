@@ -186,7 +186,7 @@ final class DefaultLockTemplate implements LockTemplate {
 			acquisition.add(acquired(registry, hold, start));
 		}
 		catch (Throwable ex) {
-			waiter.gone = true;
+			waiter.dies();
 			throw ex;
 		}
 	}

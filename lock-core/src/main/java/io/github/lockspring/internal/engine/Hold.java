@@ -1,6 +1,7 @@
 package io.github.lockspring.internal.engine;
 
 import java.time.Duration;
+import java.util.List;
 
 import io.github.lockspring.LockEvent.Lost.Cause;
 import io.github.lockspring.internal.engine.support.Time;
@@ -196,7 +197,7 @@ final class Hold implements Waiter.Outcome {
 
 	/** An error ends its holder. */
 	void holderGone() {
-		this.waiter.gone = true;
+		this.waiter.dies();
 	}
 
 	boolean isActive() {
@@ -272,6 +273,19 @@ final class Hold implements Waiter.Outcome {
 			this.worker = worker;
 		}
 
+		/**
+		 * Ends the interrupts of the present thread: none arrives after it, and one that
+		 * the work has not received is cleared.
+		 * @param received whether the work ended by an interrupt: of those of losses, it
+		 * has received one, so a flag that is set by now may be somebody else's
+		 */
+		static void endAll(List<LossInterrupt> interrupts, boolean received) {
+			long sent = interrupts.stream().filter(LossInterrupt::end).count();
+			if (sent > (received ? 1 : 0)) {
+				Thread.interrupted();
+			}
+		}
+
 		synchronized void send() {
 			if (!this.ended && !this.worker.isInterrupted()) {
 				this.sent = true;
@@ -284,7 +298,7 @@ final class Hold implements Waiter.Outcome {
 		 * one that is being sent is waited for.
 		 * @return whether it was sent
 		 */
-		synchronized boolean end() {
+		private synchronized boolean end() {
 			this.ended = true;
 			return this.sent;
 		}

@@ -112,20 +112,6 @@ final class LockAcquisition {
 	}
 
 	/**
-	 * Ends {@link #armInterrupts}: no interrupt of a loss arrives after it, and one that
-	 * the work has not received is cleared.
-	 * @param received whether the work ended by an interrupt: of those of losses, it has
-	 * received one, so a flag that is set by now may be somebody else's
-	 */
-	private void disarmInterrupts(boolean received) {
-		long sent = this.armed.stream().filter(Hold.LossInterrupt::end).count();
-		this.armed.clear();
-		if (sent > (received ? 1 : 0)) {
-			Thread.interrupted();
-		}
-	}
-
-	/**
 	 * Ends everything, last key first; what another call or a unit of work still uses is
 	 * kept.
 	 * @param inBackground whether the releases are left to the background
@@ -139,7 +125,7 @@ final class LockAcquisition {
 	private @Nullable LockLostException end(boolean received, boolean inBackground) {
 		LockLostException lost;
 		try {
-			disarmInterrupts(received);
+			Hold.LossInterrupt.endAll(this.armed, received);
 		}
 		finally {
 			lost = endAll(this.parts.stream().map(Part::lock).toList(), inBackground);

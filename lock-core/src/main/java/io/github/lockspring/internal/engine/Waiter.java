@@ -122,6 +122,11 @@ abstract class Waiter {
 		return this.waiting;
 	}
 
+	/** An error ends whoever waits, or holds what this waiter was given. */
+	final void dies() {
+		this.gone = true;
+	}
+
 	/**
 	 * The outcome is known. Must not block.
 	 */
