@@ -72,7 +72,7 @@ final class DefaultLockTemplate implements LockTemplate {
 			}
 			throw ex;
 		}
-		LockLostException lost = acquisition.end(false);
+		LockLostException lost = acquisition.end(false, false);
 		if (lost != null) {
 			throw lost;
 		}

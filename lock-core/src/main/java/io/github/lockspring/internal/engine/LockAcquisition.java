@@ -92,7 +92,11 @@ final class LockAcquisition {
 			unit.afterCompletion(() -> {
 				attachment.close();
 				// no caller is left to be told of a loss, which has been an event
-				endAll(locks, true);
+				Endings endings = new Endings();
+				for (int i = locks.size() - 1; i >= 0; i--) {
+					endings.end(locks.get(i), locks.get(i).leave(), false);
+				}
+				endings.lost();
 			});
 		}
 		catch (Throwable ex) {
@@ -114,23 +118,23 @@ final class LockAcquisition {
 	/**
 	 * Ends everything, last key first; what another call or a unit of work still uses is
 	 * kept.
+	 * @param received whether the work has ended by an interrupt
 	 * @param inBackground whether the releases are left to the background
 	 * @return the losses that the caller is to be told of, the first with the others
 	 * suppressed into it; null if there is none
 	 */
-	@Nullable LockLostException end(boolean inBackground) {
-		return end(false, inBackground);
-	}
-
-	private @Nullable LockLostException end(boolean received, boolean inBackground) {
-		LockLostException lost;
+	@Nullable LockLostException end(boolean received, boolean inBackground) {
+		Endings endings = new Endings();
 		try {
 			Hold.LossInterrupt.endAll(this.armed, received);
 		}
 		finally {
-			lost = endAll(this.parts.stream().map(Part::lock).toList(), inBackground);
+			for (int i = this.parts.size() - 1; i >= 0; i--) {
+				DefaultHeldLock lock = this.parts.get(i).lock;
+				endings.end(lock, lock.leave(), inBackground);
+			}
 		}
-		return lost;
+		return endings.lost();
 	}
 
 	/**
@@ -144,16 +148,9 @@ final class LockAcquisition {
 			return end(failure instanceof InterruptedException, inBackground);
 		}
 		catch (RuntimeException | Error ex) {
-			CompositeHeldLock.first(failure, ex);
+			Endings.first(failure, ex);
 			return null;
 		}
-	}
-
-	private static @Nullable LockLostException endAll(List<DefaultHeldLock> locks, boolean inBackground) {
-		return CompositeHeldLock.endAll(locks, (lock) -> {
-			boolean isLost = lock.leave() ? lock.end(inBackground) : !lock.isHeld();
-			return isLost ? lock.lostException() : null;
-		});
 	}
 
 }
