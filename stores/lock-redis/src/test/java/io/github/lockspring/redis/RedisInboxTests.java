@@ -11,6 +11,7 @@ import io.github.lockspring.testsupport.network.TcpProxy.Cut;
 import io.github.lockspring.testsupport.network.TcpProxy.Direction;
 import io.github.lockspring.testsupport.network.TcpProxy;
 import io.github.lockspring.testsupport.redis.RedisServer;
+import io.github.lockspring.testsupport.redis.SentinelGroup;
 import io.github.lockspring.testsupport.store.RecordingListener.Grant;
 import io.github.lockspring.testsupport.store.RecordingListener.Wanted;
 import io.github.lockspring.testsupport.store.RecordingListener;
@@ -108,6 +109,30 @@ class RedisInboxTests {
 		}
 	}
 
+	/**
+	 * As behind one address for a master that changes. A message to the inbox still
+	 * arrives, since the former master repeats what its successor publishes, but a
+	 * release counts subscribers where it is carried out. Defect 12.
+	 */
+	@Test
+	void inboxAtAFormerMasterMovesToItsSuccessor() {
+		try (RedisServer former = RedisServer.start();
+				RedisServer successor = RedisServer.start();
+				TcpProxy address = new TcpProxy(former.port())) {
+			open(address.port());
+			address.target(successor.port());
+			former.command("REPLICAOF", successor.host(), String.valueOf(successor.port()));
+			SentinelGroup.awaitReplicas(successor, 1);
+			await().atMost(Duration.ofMinutes(1)).ignoreExceptions().until(() -> {
+				OwnerToken holder = token();
+				isAcquired(this.store, "k", holder);
+				release(this.store, "k", holder);
+				return this.inbox.isConfirmed() && subscribers(successor, "lock:inbox:") == 1;
+			});
+			assertThat(subscribers(former, "lock:inbox:")).isZero();
+		}
+	}
+
 	/** Each step is in time for itself, and all of them together take longer. */
 	@Test
 	void subscriptionOverASlowNetworkIsMadeOnce() {
@@ -117,15 +142,16 @@ class RedisInboxTests {
 				.keyPrefix("slow:")
 				.commandTimeout(Duration.ofMillis(700))
 				.build());
-			await().during(Duration.ofSeconds(3)).atMost(Duration.ofMinutes(1)).until(() -> subscribers() == 1);
+			await().during(Duration.ofSeconds(3))
+				.atMost(Duration.ofMinutes(1))
+				.until(() -> subscribers(shared, "slow:inbox:") == 1);
 			this.inbox.close();
-			await().atMost(Duration.ofMinutes(1)).until(() -> subscribers() == 0);
+			await().atMost(Duration.ofMinutes(1)).until(() -> subscribers(shared, "slow:inbox:") == 0);
 		}
 	}
 
-	private static long subscribers() {
-		List<?> reply = (List<?>) Objects
-			.requireNonNull(shared.command("PUBSUB", "NUMSUB", "slow:inbox:" + instance(1)));
+	private static long subscribers(RedisServer server, String prefix) {
+		List<?> reply = (List<?>) Objects.requireNonNull(server.command("PUBSUB", "NUMSUB", prefix + instance(1)));
 		return (Long) reply.get(1);
 	}
 
