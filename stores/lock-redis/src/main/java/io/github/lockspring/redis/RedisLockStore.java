@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -166,6 +167,17 @@ public final class RedisLockStore implements LockStore {
 
 	@Override
 	public CompletionStage<AcquireResult> acquire(AcquireRequest request, Duration timeout) {
+		Duration limit = RedisConnections.shorter(timeout, this.settings.commandTimeout());
+		long end = System.nanoTime() + limit.toNanos();
+		return attempt(request, limit).exceptionallyCompose((failure) -> {
+			Duration left = Duration.ofNanos(end - System.nanoTime());
+			// an idle connection was dead, and has been replaced; the token is the same
+			return (RedisErrors.isTimeout(failure) && left.compareTo(limit.dividedBy(4)) > 0) ? attempt(request, left)
+					: CompletableFuture.failedFuture(failure);
+		});
+	}
+
+	private CompletionStage<AcquireResult> attempt(AcquireRequest request, Duration timeout) {
 		Object[] args = { request.token().toString(), millis(request.ttl()), request.queue() ? "1" : "0" };
 		return this.acquireScripts.execute(RedisScripts.ACQUIRE, this.keys.all(request.key()), args, timeout)
 			.thenApply(this::acquired);

@@ -13,7 +13,10 @@ import java.util.concurrent.Future;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
+import io.github.lockspring.HeldLock;
+import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.redis.internal.client.IdleConnections;
 import io.github.lockspring.testsupport.network.TcpProxy;
 import io.github.lockspring.testsupport.redis.RedisServer;
 import org.junit.jupiter.api.Test;
@@ -91,6 +94,22 @@ class RedisOutageTests {
 			// bytes flow again for new connections only
 			proxy.restoreForNewConnections();
 			await().ignoreExceptions().until(() -> isAcquired(store, "third " + driver, token()));
+		}
+	}
+
+	/** As after a firewall has forgotten it. Defect 13. */
+	@ParameterizedTest
+	@EnumSource
+	void callWithoutWaitTimeSucceedsOverAConnectionThatVanishedWhileItWasIdle(Driver driver) {
+		LockRequest request = LockRequest.of("idle " + driver).waitTime(Duration.ZERO);
+		try (TcpProxy proxy = new TcpProxy(RedisServer.shared().port());
+				Instance instance = Instance.patient(driver, proxy.port())) {
+			instance.locks().acquire(request).close();
+			IdleConnections.age(instance.store());
+			proxy.restoreForNewConnections();
+			HeldLock held = instance.locks().acquire(request);
+			assertThat(held.isHeld()).isTrue();
+			held.close();
 		}
 	}
 

@@ -13,15 +13,17 @@ final class ConnectionHealth {
 
 	private static final int SILENT_TIMEOUTS = 3;
 
+	/** A firewall may have forgotten a connection that was not used for so long. */
+	static final Duration IDLE = Duration.ofSeconds(30);
+
 	/** Otherwise a server that is no master would cost a connection per command. */
 	private static final long MIN_AGE = Duration.ofMillis(250).toNanos();
 
 	private final long commandTimeout;
 
-	private static final long ANSWERED = Long.MIN_VALUE;
+	private static final long NEVER = Long.MIN_VALUE;
 
-	/** When the first request since the last reply was sent, by server. */
-	private final Map<String, AtomicLong> unansweredSince = new ConcurrentHashMap<>();
+	private final Map<String, Server> servers = new ConcurrentHashMap<>();
 
 	private final AtomicLong replacedAt = new AtomicLong(System.nanoTime() - MIN_AGE);
 
@@ -44,20 +46,23 @@ final class ConnectionHealth {
 	 * Records that a request is sent.
 	 */
 	void sent(String shard, long now) {
-		since(shard).compareAndSet(ANSWERED, now);
+		server(shard).unansweredSince.compareAndSet(NEVER, now);
 	}
 
 	/**
 	 * Records a reply. {@link RedisConnections#ANY_SHARD} is silent only while all
 	 * servers are.
+	 * @param sent when the request was sent
 	 */
-	void replied(String shard) {
-		since(shard).set(ANSWERED);
-		since(RedisConnections.ANY_SHARD).set(ANSWERED);
+	void replied(String shard, long sent) {
+		Server server = server(shard);
+		server.unansweredSince.set(NEVER);
+		server.used = sent;
+		server(RedisConnections.ANY_SHARD).unansweredSince.set(NEVER);
 	}
 
-	private AtomicLong since(String shard) {
-		return this.unansweredSince.computeIfAbsent(shard, (absent) -> new AtomicLong(ANSWERED));
+	private Server server(String shard) {
+		return this.servers.computeIfAbsent(shard, (absent) -> new Server());
 	}
 
 	/**
@@ -66,10 +71,10 @@ final class ConnectionHealth {
 	void replaced(String shard, long now) {
 		if (shard.equals(RedisConnections.ANY_SHARD)) {
 			this.replacedAt.set(now);
-			this.unansweredSince.values().forEach((since) -> since.set(ANSWERED));
+			this.servers.clear();
 		}
 		else {
-			since(shard).set(ANSWERED);
+			this.servers.remove(shard);
 		}
 	}
 
@@ -102,8 +107,26 @@ final class ConnectionHealth {
 	}
 
 	private long silence(String shard, long now) {
-		long since = since(shard).get();
-		return (since != ANSWERED) ? now - since : 0;
+		long since = server(shard).unansweredSince.get();
+		return (since != NEVER) ? now - since : 0;
+	}
+
+	/**
+	 * Returns whether the connection has not been used for so long that it may be dead.
+	 */
+	boolean isIdle(String shard, long now) {
+		long used = server(shard).used;
+		return used != NEVER && now - used > IDLE.toNanos();
+	}
+
+	private static final class Server {
+
+		/** When the first request since the last reply was sent. */
+		private final AtomicLong unansweredSince = new AtomicLong(NEVER);
+
+		/** When the last request that had a reply was sent. */
+		private volatile long used = NEVER;
+
 	}
 
 }

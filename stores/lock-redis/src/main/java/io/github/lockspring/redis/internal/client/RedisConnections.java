@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
 import io.github.lockspring.LockUnavailableException;
@@ -64,16 +65,24 @@ public abstract class RedisConnections implements RedisScriptExecutor {
 	 * {@inheritDoc} Does not block, unless {@link #isBlocking()}. While there is no
 	 * connection it fails, and one is opened in the background. What depends on the reply
 	 * must not block.
+	 * <p>
+	 * On a connection that was idle, a reply is awaited for half of the timeout. Without
+	 * one the connection is replaced, and the other half is left for another attempt.
 	 */
 	@Override
 	public final <T> CompletionStage<T> execute(RedisScript<T> script, List<String> keys, Object[] args,
 			Duration timeout) {
-		Duration limit = shorter(timeout, this.commandTimeout);
 		String shard = shard(keys.get(0));
 		long sent = System.nanoTime();
+		boolean idle = this.health.isIdle(shard, sent);
+		Duration limit = shorter(timeout, this.commandTimeout).dividedBy(idle ? 2 : 1);
 		replaceIfSilent(shard, sent);
 		this.health.sent(shard, sent);
-		return send(shard, script, keys, args, limit).handle((reply, failure) -> {
+		CompletionStage<T> stage = send(shard, script, keys, args, limit);
+		if (idle) {
+			stage = stage.toCompletableFuture().orTimeout(limit.toNanos(), TimeUnit.NANOSECONDS);
+		}
+		return stage.handle((reply, failure) -> {
 			ended(shard, sent, failure);
 			return usable(reply, failure, limit);
 		});
@@ -110,10 +119,14 @@ public abstract class RedisConnections implements RedisScriptExecutor {
 
 	private void ended(String shard, long sent, @Nullable Throwable failure) {
 		if (failure == null || RedisErrors.isErrorReply(failure)) {
-			this.health.replied(shard);
+			this.health.replied(shard, sent);
 		}
 		if (failure == null) {
 			return;
+		}
+		if (RedisErrors.isReplyMissing(failure) && this.health.isIdle(shard, sent)) {
+			this.health.replaced(shard, System.nanoTime());
+			replace(shard);
 		}
 		if (this.nodes != null && (!RedisErrors.isErrorReply(failure) || RedisErrors.isTopologyChange(failure))) {
 			this.nodes.suspect();
@@ -281,7 +294,13 @@ public abstract class RedisConnections implements RedisScriptExecutor {
 		return this.commandTimeout;
 	}
 
-	static Duration shorter(Duration one, Duration other) {
+	/**
+	 * Returns the shorter of two durations.
+	 * @param one a duration
+	 * @param other another one
+	 * @return the shorter one
+	 */
+	public static Duration shorter(Duration one, Duration other) {
 		return (one.compareTo(other) < 0) ? one : other;
 	}
 

@@ -29,10 +29,22 @@ class ConnectionHealthTests {
 		for (String shard : new String[] { "a", "b", RedisConnections.ANY_SHARD }) {
 			this.health.sent(shard, at(0));
 		}
-		this.health.replied("a");
+		this.health.replied("a", at(0));
 		assertThat(this.health.isSilent("a", at(9))).isFalse();
 		assertThat(this.health.isSilent(RedisConnections.ANY_SHARD, at(9))).isFalse();
 		assertThat(this.health.isSilent("b", at(9))).isTrue();
+	}
+
+	@Test
+	void connectionIsIdleThirtySecondsAfterTheLastRequestWithAReply() {
+		assertThat(this.health.isIdle("a", at(99))).as("never used").isFalse();
+		this.health.replied("a", at(1));
+		this.health.sent("a", at(5));
+		assertThat(this.health.isIdle("a", at(31))).isFalse();
+		assertThat(this.health.isIdle("a", at(31.5))).isTrue();
+		assertThat(this.health.isIdle("b", at(31.5))).isFalse();
+		this.health.replaced("a", at(32));
+		assertThat(this.health.isIdle("a", at(99))).isFalse();
 	}
 
 	@Test
