@@ -39,8 +39,13 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.jedis.JedisClientConfiguration;
+import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
@@ -60,6 +65,8 @@ class PermanentFailureTests {
 	private static final Duration WAIT_TIME = Duration.ofMinutes(5);
 
 	private static final Duration SHORT_WAIT_TIME = Duration.ofMillis(200);
+
+	private static final Duration SHORT_TIMEOUT = Duration.ofSeconds(1);
 
 	private static final String PASSWORD = "correct-horse";
 
@@ -140,6 +147,29 @@ class PermanentFailureTests {
 	void refusedConnectionIsWaitedFor() {
 		assertThat(temporary(new RedisStandaloneConfiguration("127.0.0.1", 1)))
 			.contains("Redis at 127.0.0.1:1 (database 0, no password): Connection refused");
+	}
+
+	/** It takes the handshake for a command that is not complete. Defect 42. */
+	@Test
+	void tlsToAServerWithoutTlsIsSuspected(CapturedOutput output) {
+		String suspicion = "Redis at " + open.address()
+				+ " (TLS, database 0, no password) did not reply within 1s. Check whether the server expects TLS";
+		try (LockStore store = RedisLockStore.builder(tlsFactory(at(open, null, null)))
+			.commandTimeout(SHORT_TIMEOUT)
+			.connectTimeout(SHORT_TIMEOUT)
+			.build(); LockEngine engine = engine(store)) {
+			if (this.driver == Driver.LETTUCE) {
+				// on a busy machine the engine may say first that there is no reply
+				await().atMost(WAIT_TIME)
+					.untilAsserted(() -> assertThat(message(engine, SHORT_TIMEOUT.multipliedBy(3), false))
+						.isEqualTo(suspicion));
+			}
+			else {
+				// the driver waits for two timeouts, and callers only for one
+				store.connected();
+				await().atMost(WAIT_TIME).until(() -> output.getOut().contains("Not connected: " + suspicion));
+			}
+		}
 	}
 
 	/** Such as an application that starts and stops within a test. */
@@ -250,6 +280,12 @@ class PermanentFailureTests {
 
 	private static void acquireAndRelease(LockEngine engine) {
 		engine.template().acquire(LockRequest.of("k").waitTime(WAIT_TIME)).close();
+	}
+
+	private RedisConnectionFactory tlsFactory(RedisStandaloneConfiguration where) {
+		return (this.driver == Driver.LETTUCE)
+				? new LettuceConnectionFactory(where, LettuceClientConfiguration.builder().useSsl().build())
+				: new JedisConnectionFactory(where, JedisClientConfiguration.builder().useSsl().build());
 	}
 
 	private static LockEngine engine(LockStore store) {

@@ -60,15 +60,11 @@ class BlockingConnections extends RedisConnections {
 	<T> CompletionStage<T> send(String shard, RedisScript<T> script, List<String> keys, Object[] args,
 			Duration timeout) {
 		return Stages.call(() -> {
-			RedisConnection connection = this.factory.get().getConnection();
-			try {
+			try (RedisConnection connection = this.factory.get().getConnection()) {
 				setTimeout(connection, timeout);
 				T reply = this.scripts.evaluate(connection, script, keys, args);
 				setTimeout(connection, commandTimeout());
 				return reply;
-			}
-			finally {
-				connection.close();
 			}
 		});
 	}

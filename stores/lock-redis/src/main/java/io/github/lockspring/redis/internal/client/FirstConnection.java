@@ -62,13 +62,13 @@ public final class FirstConnection {
 	private void connect() {
 		long end = System.nanoTime() + this.timeout.toNanos();
 		Duration left = this.timeout;
-		while (left.toNanos() > 0 && !this.closed && !isOver(left)) {
+		while (left.toNanos() > 0 && !this.closed && !isOver(left, end)) {
 			left = Duration.ofNanos(end - System.nanoTime());
 		}
 		this.done.complete(null);
 	}
 
-	private boolean isOver(Duration left) {
+	private boolean isOver(Duration left, long end) {
 		try {
 			Stages.join(this.script.get(), left);
 			return true;
@@ -76,11 +76,13 @@ public final class FirstConnection {
 		catch (LockUnavailableException ex) {
 			logger.debug("Not connected", ex);
 			boolean refused = ex.getCause() != null && !RedisErrors.isTimeout(ex);
-			if (refused && !this.closed && (ex.isPermanent() || !RedisErrors.isErrorReply(ex))) {
+			boolean over = refused || end - System.nanoTime() <= 0;
+			boolean known = ex.isPermanent() || ex.getRemedy() != null || refused && !RedisErrors.isErrorReply(ex);
+			if (over && known && !this.closed) {
 				logger.warn("Not connected: {}. Requests for locks fail, or wait, until that is corrected",
 						ex.getMessage());
 			}
-			return refused;
+			return over;
 		}
 	}
 

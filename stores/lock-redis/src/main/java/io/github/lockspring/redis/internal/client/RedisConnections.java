@@ -79,13 +79,21 @@ public abstract class RedisConnections implements RedisScriptExecutor {
 		replaceIfSilent(shard, sent);
 		this.health.sent(shard, sent);
 		CompletionStage<T> stage = send(shard, script, keys, args, limit);
-		if (idle) {
+		if (idle || mayLackTls()) {
 			stage = stage.toCompletableFuture().orTimeout(limit.toNanos(), TimeUnit.NANOSECONDS);
 		}
 		return stage.handle((reply, failure) -> {
 			ended(shard, sent, failure);
 			return usable(reply, failure, limit);
 		});
+	}
+
+	/**
+	 * Returns whether the reason for silence may be a server without TLS, which a caller
+	 * does not know.
+	 */
+	private boolean mayLackTls() {
+		return !this.replied && this.endpoint.isTls();
 	}
 
 	private void replaceIfSilent(String shard, long now) {
@@ -167,8 +175,9 @@ public abstract class RedisConnections implements RedisScriptExecutor {
 		}
 		String server = "Redis" + this.endpoint;
 		if (RedisErrors.isReplyMissing(failure)) {
-			return new LockUnavailableException(server + " did not reply within " + RedisErrors.format(timeout),
-					failure);
+			String remedy = mayLackTls() ? RedisErrors.CHECK_TLS : null;
+			return new LockUnavailableException(server + " did not reply within " + RedisErrors.format(timeout), remedy,
+					failure, false);
 		}
 		if (RedisErrors.isErrorReply(failure)) {
 			this.replied = true;

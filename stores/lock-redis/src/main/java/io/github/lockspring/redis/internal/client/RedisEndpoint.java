@@ -107,6 +107,10 @@ public record RedisEndpoint(@Nullable String server, String address, String deta
 		return this.details.isEmpty() ? this.address : this.address + " (" + this.details + ")";
 	}
 
+	boolean isTls() {
+		return this.details.startsWith("TLS");
+	}
+
 	/**
 	 * Returns the address, as {@code host:port}, of a single server.
 	 * @return the address, or empty if it is not known

@@ -53,6 +53,9 @@ public final class RedisErrors {
 
 	private static final String CHECK_LOGIN = "Check the user and the password: spring.data.redis.username and password, or with Redlock the URL of the node";
 
+	/** A server without TLS takes the handshake for a command that is not complete. */
+	static final String CHECK_TLS = "Check whether the server expects TLS";
+
 	private static final int MAX_PROBLEMS = 3;
 
 	private static final String OTHER_PROTOCOL = "its reply is not Redis protocol";
