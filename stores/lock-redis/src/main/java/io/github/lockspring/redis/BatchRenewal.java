@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -14,6 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiFunction;
+import java.util.stream.IntStream;
 
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.internal.Stages;
@@ -99,7 +101,36 @@ record BatchRenewal(RedisScriptExecutor scripts, RedisKeys keys, boolean sharded
 		});
 	}
 
+	/*
+	 * A proxy that shares the keys among servers sends a script to the server of its
+	 * first key, where the other locks may be missing. So a batch never shows that a lock
+	 * is lost.
+	 */
 	private CompletionStage<List<RenewResult>> renewGroup(List<RenewRequest> requests, Duration timeout) {
+		long end = System.nanoTime() + timeout.toNanos();
+		return renewAtOnce(requests, timeout)
+			.thenCompose((results) -> (requests.size() > 1 && results.contains(RenewResult.NOT_OWNER))
+					? renewMissing(requests, results, Duration.ofNanos(end - System.nanoTime()))
+					: CompletableFuture.completedFuture(results));
+	}
+
+	private CompletionStage<List<RenewResult>> renewMissing(List<RenewRequest> requests, List<RenewResult> results,
+			Duration timeout) {
+		List<RenewRequest> missing = IntStream.range(0, requests.size())
+			.filter((i) -> results.get(i) == RenewResult.NOT_OWNER)
+			.mapToObj(requests::get)
+			.toList();
+		return inGroups(missing, missing.stream().map(List::of).toList(), timeout, this::renewAtOnce)
+			.exceptionally((failure) -> Collections.nCopies(missing.size(), RenewResult.UNKNOWN))
+			.thenApply((replies) -> {
+				Iterator<RenewResult> alone = replies.iterator();
+				return results.stream()
+					.map((result) -> (result == RenewResult.NOT_OWNER) ? alone.next() : result)
+					.toList();
+			});
+	}
+
+	private CompletionStage<List<RenewResult>> renewAtOnce(List<RenewRequest> requests, Duration timeout) {
 		List<String> locks = new ArrayList<>(requests.size());
 		List<String> args = new ArrayList<>(2 * requests.size());
 		for (RenewRequest request : requests) {
