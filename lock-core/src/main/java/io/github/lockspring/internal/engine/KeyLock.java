@@ -56,6 +56,9 @@ final class KeyLock implements Watchdog.Watched {
 
 	private boolean dropped;
 
+	/** Takes the token of the last waiter out of the store; null while there is none. */
+	private volatile @Nullable Release leaving;
+
 	private volatile long due = NOT_DUE;
 
 	KeyLock(String key, KeyLockPort port, RetrySchedule retry) {
@@ -514,6 +517,11 @@ final class KeyLock implements Watchdog.Watched {
 		return release(claim, new ReleaseRequest(this.key, claim.token(), lastFencingToken, Duration.ZERO), false, now);
 	}
 
+	/** The last waiter has gone: so does its token. */
+	void leave(Claim claim, long now) {
+		this.leaving = release(claim, 0, now);
+	}
+
 	/** Registers a release before the claim is dropped, and sends it afterwards. */
 	Release release(Claim claim, ReleaseRequest request, boolean mayBlock, long now) {
 		Releases releases = this.port.releases();
@@ -560,6 +568,11 @@ final class KeyLock implements Watchdog.Watched {
 
 	RetrySchedule retry() {
 		return this.retry;
+	}
+
+	/** What the last waiter waits for, before its caller learns that the lock is busy. */
+	@Nullable Release leaving() {
+		return this.leaving;
 	}
 
 	/** Whether the store is to have the token: not if it is being released. */

@@ -47,7 +47,7 @@ abstract sealed class KeyState {
 
 	/** Nobody waits any more. */
 	void abandoned(long now) {
-		this.lock.release(this.claim, 0, now);
+		this.lock.leave(this.claim, now);
 		this.lock.become(null);
 	}
 

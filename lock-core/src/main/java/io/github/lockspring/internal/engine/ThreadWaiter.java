@@ -1,13 +1,21 @@
 package io.github.lockspring.internal.engine;
 
+import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.internal.Stages;
+import io.github.lockspring.internal.engine.AcquireFailure.Busy;
 import io.github.lockspring.internal.engine.AcquireFailure.Interrupted;
 import io.github.lockspring.internal.engine.AcquireFailure.Unavailable;
 import io.github.lockspring.internal.engine.support.StoreClient;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A thread that waits for one key: it is parked until its outcome is known.
  */
 final class ThreadWaiter extends Waiter {
+
+	private static final Logger logger = LoggerFactory.getLogger(ThreadWaiter.class);
 
 	private final KeyLockRegistry registry;
 
@@ -37,7 +45,11 @@ final class ThreadWaiter extends Waiter {
 			return new Unavailable(StoreClient.noThread(ex));
 		}
 		try {
-			return await(lock);
+			Outcome known = await(lock);
+			if (known instanceof Busy) {
+				awaitRelease(lock.leaving());
+			}
+			return known;
 		}
 		catch (Throwable ex) {
 			this.gone = true;
@@ -70,6 +82,22 @@ final class ThreadWaiter extends Waiter {
 			}
 		}
 		return known;
+	}
+
+	/**
+	 * Waits until the store has removed the token of the last waiter, but no longer than
+	 * answers usually take. While it is queued, it may still be handed the lock, and
+	 * callers that do not wait would be turned away although nobody holds it.
+	 */
+	private void awaitRelease(@Nullable Release leaving) {
+		if (leaving != null) {
+			try {
+				Stages.join(leaving.firstTry(), this.registry.client().commandTimeout().dividedBy(4));
+			}
+			catch (LockUnavailableException ex) {
+				logger.debug("It is repeated in the background", ex);
+			}
+		}
 	}
 
 	/** Returns whether an interrupt ends the wait; the flag then stays set. */

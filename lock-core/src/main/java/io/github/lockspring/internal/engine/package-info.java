@@ -49,11 +49,12 @@
  * confirmed inbox. An ordered store, such as one Redis over Lettuce, needs no
  * {@code Releasing}: the key is free at once. A key that becomes free while somebody
  * waits is <em>Asking</em> in the same event, as one is that nobody has used before. A
- * claim that is dropped, as by the last waiter that leaves, ends with a release, unless
- * its only attempt has left nothing; so does the answer of an attempt that comes later
- * and may have left its token in the store. To "listen" opens the inbox, if it is not. An
- * error, such as a {@code StackOverflowError}, may end a waiter or a holder before it can
- * say so: the next event skips the one, and ends the hold of the other.
+ * claim that is dropped, as by the last waiter that leaves, ends with a release (for
+ * which a thread waits a moment before it says that the lock is busy), unless its only
+ * attempt has left nothing; so does the answer of an attempt that comes later and may
+ * have left its token in the store. To "listen" opens the inbox, if it is not. An error,
+ * such as a {@code StackOverflowError}, may end a waiter or a holder before it can say
+ * so: the next event skips the one, and ends the hold of the other.
  *
  * <h2>One call for a free lock, from top to bottom</h2>
  *

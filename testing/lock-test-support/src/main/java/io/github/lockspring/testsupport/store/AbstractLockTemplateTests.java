@@ -111,6 +111,25 @@ public abstract class AbstractLockTemplateTests {
 		assertNothingLeft();
 	}
 
+	/**
+	 * Otherwise it may still be handed the lock, and a caller that does not wait is
+	 * turned away although nobody holds it.
+	 */
+	@Test // defect 39
+	void waiterThatIsToldThatTheLockIsBusyHasLeftTheQueue() {
+		Instance holder = informed();
+		Instance leaving = queueing();
+		for (int i = 0; i < ROUNDS; i++) {
+			HeldLock held = holder.locks().acquire(request());
+			assertThat(leaving.locks().tryAcquire(request().waitTime(Duration.ofMillis(50)))).isEmpty();
+			assertThat(tokens(leaving.store().answered(Kind.RELEASE, this.key)))
+				.containsAll(tokens(leaving.store().sent(Kind.ACQUIRE, this.key)));
+			held.close();
+			holder.locks().tryAcquire(request().waitTime(Duration.ZERO)).orElseThrow().close();
+		}
+		assertNothingLeft();
+	}
+
 	@Test
 	void lastWaiterThatLeavesTakesItsTokenAlong() {
 		Instance holder = informed();
