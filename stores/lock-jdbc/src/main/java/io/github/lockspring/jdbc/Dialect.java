@@ -41,6 +41,11 @@ enum Dialect {
 		}
 
 		@Override
+		String locking(String query) {
+			return query + " FOR UPDATE OF l";
+		}
+
+		@Override
 		Optional<String> returning(String statement, String column) {
 			return Optional.of(statement + " RETURNING " + column);
 		}
@@ -110,6 +115,16 @@ enum Dialect {
 	 */
 	String first(String query, int rows) {
 		return query + " FETCH FIRST " + rows + " ROWS ONLY";
+	}
+
+	/**
+	 * Returns a query that also locks the rows of its table {@code l}, for the moment of
+	 * the statement. A proxy that sends queries to replicas sends this one to the
+	 * primary.
+	 * @param query a SELECT, perhaps with an outer join and an ORDER BY
+	 */
+	String locking(String query) {
+		return query + " FOR UPDATE";
 	}
 
 	/**

@@ -61,6 +61,8 @@ final class LockQueue {
 
 	private final NamedStatement read;
 
+	private final NamedStatement readLocked;
+
 	private final NamedStatement delete;
 
 	private final NamedStatement unmark;
@@ -77,9 +79,10 @@ final class LockQueue {
 		this.rejoin = NamedStatement.parse("UPDATE " + waiters + " SET seen_at = " + now + mine);
 		this.mark = NamedStatement.parse("UPDATE " + locks + " SET queued_until = GREATEST(queued_until + 1, " + now
 				+ " + " + PLACE_MICROS + ") WHERE lock_key = :key AND owner <> :token AND expires_at > " + now);
-		this.read = NamedStatement
-			.parse("SELECT " + LockRow.columns(now) + ", w.token, w.seen_at FROM " + locks + " l LEFT JOIN " + waiters
-					+ " w ON w.lock_key = l.lock_key WHERE l.lock_key = :key ORDER BY w.joined_at, w.token");
+		String read = "SELECT " + LockRow.columns(now) + ", w.token, w.seen_at FROM " + locks + " l LEFT JOIN "
+				+ waiters + " w ON w.lock_key = l.lock_key WHERE l.lock_key = :key ORDER BY w.joined_at, w.token";
+		this.read = NamedStatement.parse(read);
+		this.readLocked = NamedStatement.parse(dialect.locking(read));
 		this.delete = NamedStatement.parse("DELETE FROM " + waiters + mine);
 		this.unmark = NamedStatement.parse("UPDATE " + locks
 				+ " SET queued_until = queued_until + 1 WHERE lock_key = :key AND (owner <> :token OR expires_at <= "
@@ -118,11 +121,12 @@ final class LockQueue {
 
 	/**
 	 * Reads a lock and its waiters, in order.
+	 * @param locked whether to lock the row, as no replica can
 	 * @return one row for each waiter; a single row if there is no waiter; no row if
 	 * there is no lock
 	 */
-	List<Row> read(JdbcCall call, String key) throws SQLException {
-		return call.queryAll(this.read, Map.of("key", key), Row::of);
+	List<Row> read(JdbcCall call, String key, boolean locked) throws SQLException {
+		return call.queryAll(locked ? this.readLocked : this.read, Map.of("key", key), Row::of);
 	}
 
 	/**

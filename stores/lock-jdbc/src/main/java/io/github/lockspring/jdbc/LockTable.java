@@ -54,6 +54,8 @@ final class LockTable {
 
 	private final NamedStatement read;
 
+	private final NamedStatement readLocked;
+
 	private final NamedStatement free;
 
 	private final NamedStatement freeAnyway;
@@ -80,8 +82,9 @@ final class LockTable {
 		this.acquire = NamedStatement.parse(dialect.returning(acquire, GRANT).orElse(acquire));
 		this.insert = NamedStatement.parse(dialect.returning(insert, GRANT).orElse(insert));
 		this.handOver = NamedStatement.parse(dialect.returning(handOver, GRANT).orElse(handOver));
-		this.read = NamedStatement
-			.parse("SELECT " + LockRow.columns(now) + " FROM " + table + " l WHERE l.lock_key = :key");
+		String read = "SELECT " + LockRow.columns(now) + " FROM " + table + " l WHERE l.lock_key = :key";
+		this.read = NamedStatement.parse(read);
+		this.readLocked = NamedStatement.parse(dialect.locking(read));
 		String free = "UPDATE " + table + " SET expires_at = 0, fencing_token = GREATEST(fencing_token, :fencing), ";
 		String noOwner = "owner = '" + LockRow.NO_OWNER + "'" + owned;
 		this.free = NamedStatement.parse(
@@ -107,7 +110,7 @@ final class LockTable {
 		boolean joined = false;
 		for (int tries = 0; tries < MAX_TRIES; tries++) {
 			Optional<Grant> grant = execute(call, this.acquire, values, token);
-			LockRow row = grant.isPresent() ? null : read(call, key);
+			LockRow row = grant.isPresent() ? null : read(call, key, tries > 0);
 			if (grant.isEmpty() && row == null) {
 				grant = insert(call, values, token);
 				// the row may have been deleted while the token waited
@@ -160,14 +163,16 @@ final class LockTable {
 		if (call.update(statement, values) == 0) {
 			return Optional.empty();
 		}
-		LockRow row = read(call, String.valueOf(values.get("key")));
+		LockRow row = read(call, String.valueOf(values.get("key")), true);
 		return (row != null && row.isOwnedBy(owner)) ? Optional.of(new Grant(row.fencingToken(), row.queuedUntil()))
 				: Optional.empty();
 	}
 
 	/**
 	 * Releases a lock, hands it over to the first waiter, or keeps it without an owner
-	 * for a while. A token that does not own it leaves the queue.
+	 * for a while. A token that does not own it leaves the queue. Whether it does is
+	 * found by a statement that changes or locks the row, since others may be answered by
+	 * a replica that is behind.
 	 * @param fencingToken the last fencing token used, or 0
 	 * @param keep how long to keep it in microseconds, or 0
 	 */
@@ -179,16 +184,12 @@ final class LockTable {
 			return new Released();
 		}
 		for (int tries = 0; tries < MAX_TRIES; tries++) {
-			List<LockQueue.Row> rows = this.queue.read(call, key);
-			if (rows.isEmpty()) {
-				this.queue.remove(call, key, token);
-				return new NotOwner(0);
-			}
-			LockRow row = rows.get(0).lock();
-			if (!row.isOwnedBy(token)) {
+			boolean locked = tries > 0;
+			List<LockQueue.Row> rows = this.queue.read(call, key, locked);
+			if (rows.stream().noneMatch((each) -> each.lock().isOwnedBy(token))) {
 				boolean waits = rows.stream().anyMatch((each) -> token.equals(each.token()));
-				if (!waits || this.queue.leave(call, key, token)) {
-					return row.isOwnedBy(token + KEPT) ? new Released() : new NotOwner(row.fencingToken());
+				if (waits ? this.queue.leave(call, key, token) : locked) {
+					return notOwner(call, key, token, rows);
 				}
 			}
 			else if ((keep > 0) ? keep(call, key, token, fencingToken, keep)
@@ -203,6 +204,16 @@ final class LockTable {
 			return new Released();
 		}
 		throw new LockUnavailableException("The row of the lock kept changing");
+	}
+
+	private ReleaseResult notOwner(JdbcCall call, String key, String token, List<LockQueue.Row> rows)
+			throws SQLException {
+		if (rows.isEmpty()) {
+			this.queue.remove(call, key, token);
+			return new NotOwner(0);
+		}
+		LockRow row = rows.get(0).lock();
+		return row.isOwnedBy(token + KEPT) ? new Released() : new NotOwner(row.fencingToken());
 	}
 
 	private boolean keep(JdbcCall call, String key, String token, long fencingToken, long keep) throws SQLException {
@@ -264,7 +275,7 @@ final class LockTable {
 	 * @return as {@link LockQueue#read}
 	 */
 	List<LockQueue.Row> rows(JdbcCall call, String key) throws SQLException {
-		return this.queue.read(call, key);
+		return this.queue.read(call, key, false);
 	}
 
 	NamedStatement renewal() {
@@ -274,8 +285,8 @@ final class LockTable {
 	/**
 	 * Reads a row; null if it does not exist.
 	 */
-	private @Nullable LockRow read(JdbcCall call, String key) throws SQLException {
-		return call.query(this.read, Map.of("key", key), LockRow::of).orElse(null);
+	private @Nullable LockRow read(JdbcCall call, String key, boolean locked) throws SQLException {
+		return call.query(locked ? this.readLocked : this.read, Map.of("key", key), LockRow::of).orElse(null);
 	}
 
 	/**
