@@ -92,13 +92,32 @@ final class FenceTable {
 			return raised ? token : read(row);
 		}
 		catch (BadSqlGrammarException ex) {
-			throw new InvalidDataAccessResourceUsageException("The table of fencing tokens '" + this.name
-					+ "' cannot be used: " + NestedExceptionUtils.getMostSpecificCause(ex).getMessage()
-					+ ". Create it with " + script(platform(connection))
-					+ ", in a migration, or with distributed-lock.fencing.initialize-schema=always if it is the table"
-					+ " of the auto-configured guard (H2 in a file is not an embedded database)."
-					+ " The property does not apply to a guard that is defined as a bean", ex);
+			throw unusable(connection, ex);
 		}
+	}
+
+	/**
+	 * Reads from the table.
+	 * @throws InvalidDataAccessResourceUsageException if it does not exist
+	 */
+	List<Long> check(Connection connection) throws SQLException {
+		try {
+			return this.jdbc.queryForList("SELECT fencing_token FROM " + this.name + " WHERE resource = ''",
+					Long.class);
+		}
+		catch (BadSqlGrammarException ex) {
+			throw unusable(connection, ex);
+		}
+	}
+
+	private InvalidDataAccessResourceUsageException unusable(Connection connection, BadSqlGrammarException ex)
+			throws SQLException {
+		return new InvalidDataAccessResourceUsageException("The table of fencing tokens '" + this.name
+				+ "' cannot be used: " + NestedExceptionUtils.getMostSpecificCause(ex).getMessage()
+				+ ". Create it with " + script(platform(connection))
+				+ ", in a migration, or with distributed-lock.fencing.initialize-schema=always if it is the table"
+				+ " of the auto-configured guard (H2 in a file is not an embedded database)."
+				+ " The property does not apply to a guard that is defined as a bean", ex);
 	}
 
 	/**

@@ -113,6 +113,17 @@ public final class JdbcFencingGuard implements FencingGuard {
 		}
 	}
 
+	/**
+	 * Checks that the table can be read, outside of any transaction of the caller. Takes
+	 * as long as the database needs for a connection.
+	 * @throws org.springframework.dao.InvalidDataAccessResourceUsageException if the
+	 * table does not exist; the message names the script that creates it
+	 * @throws org.springframework.dao.DataAccessException if the database fails otherwise
+	 */
+	public void checkTable() {
+		this.jdbc.execute((ConnectionCallback<?>) this.table::check);
+	}
+
 	private static void checkTransaction(String resource) {
 		if (!TransactionSynchronizationManager.isActualTransactionActive()
 				|| !TransactionSynchronizationManager.isSynchronizationActive()) {

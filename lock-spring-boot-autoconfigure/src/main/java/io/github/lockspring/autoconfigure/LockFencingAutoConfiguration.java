@@ -19,6 +19,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandi
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Role;
@@ -53,6 +54,17 @@ public final class LockFencingAutoConfiguration {
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static FencedAnnotationValidator lockspringFencedAnnotationValidator() {
 		return new FencedAnnotationValidator();
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass({ DataSource.class, JdbcOperations.class })
+	static class Check {
+
+		@Bean
+		FenceTableCheck lockspringFenceTableCheck(ApplicationContext context, FencedBeanPostProcessor fenced) {
+			return new FenceTableCheck(context, fenced);
+		}
+
 	}
 
 	@Configuration(proxyBeanMethods = false)

@@ -16,6 +16,8 @@ import java.util.stream.Stream;
 import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.github.lockspring.DistributedLock;
+import io.github.lockspring.Fenced;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
@@ -26,6 +28,7 @@ import org.h2.jdbcx.JdbcConnectionPool;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -38,6 +41,8 @@ import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
@@ -48,15 +53,18 @@ import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
 import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import org.springframework.test.util.ReflectionTestUtils;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 /**
  * The store in a database, and when an application gets it.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class JdbcLockStoreAutoConfigurationTests {
 
 	private final ApplicationContextRunner jdbc = Applications.withoutRedis()
@@ -167,6 +175,28 @@ class JdbcLockStoreAutoConfigurationTests {
 			.withMessageContaining("distributed-lock.jdbc.initialize-schema=always (H2 in a file is not an embedded"));
 		file.withPropertyValues("distributed-lock.jdbc.initialize-schema=always")
 			.run((context) -> assertThat(context.getBean(LockedService.class).work()).isTrue());
+	}
+
+	@ParameterizedTest // defect 41
+	@ValueSource(booleans = { true, false })
+	void startNamesTheTablesThatAreMissingAndTheirScripts(boolean postgres, @TempDir Path directory,
+			CapturedOutput output) {
+		ApplicationContextRunner database = postgres ? on(Databases.postgres())
+				: this.jdbc.withPropertyValues("spring.datasource.url=jdbc:h2:file:" + directory.resolve("locks"));
+		database.withUserConfiguration(FencedService.class).run((context) -> {
+			assertThat(context).hasNotFailed();
+			await().untilAsserted(() -> assertThat(output.toString()).contains("The lock table 'lock_lease'",
+					"lock-lease-*.sql", "The table of fencing tokens 'lock_fence'",
+					"lock-fence-" + (postgres ? "postgresql" : "h2") + ".sql"));
+		});
+	}
+
+	@Test
+	void startSaysNothingAboutTheTableOfFencingTokensWhereNothingIsFenced(CapturedOutput output) {
+		on(Databases.postgres()).withUserConfiguration(LockedService.class).run((context) -> {
+			await().untilAsserted(() -> assertThat(output.toString()).contains("lock_lease"));
+			assertThat(output).doesNotContain("lock_fence");
+		});
 	}
 
 	@Test
@@ -305,6 +335,17 @@ class JdbcLockStoreAutoConfigurationTests {
 		@Override
 		protected @Nullable Object determineCurrentLookupKey() {
 			return null;
+		}
+
+	}
+
+	/** Needs both tables. */
+	static class FencedService {
+
+		@DistributedLock(name = "fenced-service", key = "'work'")
+		@Transactional
+		@Fenced
+		public void work() {
 		}
 
 	}

@@ -87,6 +87,14 @@ public final class AnnotatedMethods<T> {
 	}
 
 	/**
+	 * Returns whether no annotated method has been found yet.
+	 * @return whether none was
+	 */
+	public boolean isEmpty() {
+		return this.known.values().stream().noneMatch(Optional::isPresent);
+	}
+
+	/**
 	 * Returns what the reader made of the annotation of the method that is called. A
 	 * proxy such as a repository handles calls of an interface that the object behind it
 	 * does not implement: then it is the target.

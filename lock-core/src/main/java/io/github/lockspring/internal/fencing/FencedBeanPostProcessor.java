@@ -55,6 +55,14 @@ public final class FencedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
 				new FencedInterceptor(this.methods, new FencingGuards(beanFactory), this.refusals));
 	}
 
+	/**
+	 * Returns whether a bean so far has a method with the annotation.
+	 * @return whether something is fenced
+	 */
+	public boolean isUsed() {
+		return !this.methods.isEmpty();
+	}
+
 	AnnotatedMethods<AnnotatedMethod> methods() {
 		return this.methods;
 	}
