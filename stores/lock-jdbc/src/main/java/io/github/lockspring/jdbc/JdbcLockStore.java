@@ -118,8 +118,8 @@ public final class JdbcLockStore implements LockStore {
 		String database = (name != null) ? " (" + name + ")" : "";
 		this.requests = new JdbcExecutor(dataSource, settings.table(), database, settings.connections() - 1);
 		this.renewals = new JdbcExecutor(dataSource, settings.table(), database, 1);
-		this.firstConnection = new FirstConnection(() -> this.requests.execute(this::probe, settings.connectTimeout()),
-				settings.connectTimeout());
+		this.firstConnection = new FirstConnection(
+				() -> this.requests.execute(this::firstProbe, settings.connectTimeout()), settings.connectTimeout());
 		Duration purgeAfter = settings.purgeAfter();
 		this.purge = (purgeAfter != null)
 				? LockTablePurge.start(this.requests, settings.table(), settings.keyPrefix(), purgeAfter, this::dialect)
@@ -129,6 +129,14 @@ public final class JdbcLockStore implements LockStore {
 	/** Reads both tables, to detect a missing one before the first lock. */
 	private boolean probe(JdbcCall call) throws SQLException {
 		return table(call).rows(call, "").isEmpty();
+	}
+
+	private boolean firstProbe(JdbcCall call) throws SQLException {
+		boolean read = probe(call);
+		if (dialect(call) != Dialect.H2) {
+			SeveralPrimaries.warn(call);
+		}
+		return read;
 	}
 
 	/**

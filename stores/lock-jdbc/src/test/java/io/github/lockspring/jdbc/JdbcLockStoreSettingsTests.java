@@ -31,6 +31,8 @@ import io.github.lockspring.testsupport.store.JoinedStore;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -158,6 +160,24 @@ class JdbcLockStoreSettingsTests {
 			assertThat(output).containsOnlyOnce("Requests for locks fail, or cannot wait, until this is corrected")
 				.contains("WARN")
 				.contains("The lock table 'lock_lease' or its waiter table cannot be used");
+		}
+	}
+
+	@ParameterizedTest // defect 6
+	@CsvSource({ "'CockroachDB CCL v24.1.0 (x86_64-linux)', CockroachDB",
+			"'PostgreSQL 15.2-YB-2.25.0.0-b0 on x86_64', YugabyteDB" })
+	void databaseWithSeveralPrimariesIsWarnedOfOnce(String version, String name, CapturedOutput output) {
+		DataSource source = new InterceptedDataSource(Databases.postgres().withLocks().dataSource(),
+				(sql, method, arguments, call) -> {
+					if (method.getName().equals("prepareStatement")) {
+						arguments[0] = ((String) arguments[0]).replace("version()", "'" + version + "'");
+					}
+					return call.proceed();
+				});
+		try (LockStore store = JdbcLockStore.builder(source).build()) {
+			assertThat(store.connected().toCompletableFuture()).succeedsWithin(TIMEOUT);
+			assertThat(store.connected().toCompletableFuture()).isDone();
+			assertThat(output).containsOnlyOnce("The database of the locks is " + name + " (" + version + ")");
 		}
 	}
 
