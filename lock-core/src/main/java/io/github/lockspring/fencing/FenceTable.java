@@ -7,10 +7,10 @@ import java.sql.Savepoint;
 import java.util.List;
 import java.util.Locale;
 
+import io.github.lockspring.internal.sql.DriverMessage;
 import io.github.lockspring.internal.sql.TableName;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.core.NestedExceptionUtils;
 import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.DuplicateKeyException;
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
@@ -113,8 +113,7 @@ final class FenceTable {
 	private InvalidDataAccessResourceUsageException unusable(Connection connection, BadSqlGrammarException ex)
 			throws SQLException {
 		return new InvalidDataAccessResourceUsageException("The table of fencing tokens '" + this.name
-				+ "' cannot be used: " + NestedExceptionUtils.getMostSpecificCause(ex).getMessage()
-				+ ". Create it with " + script(platform(connection))
+				+ "' cannot be used: " + DriverMessage.of(ex) + ". Create it with " + script(platform(connection))
 				+ ", in a migration, or with distributed-lock.fencing.initialize-schema=always if it is the table"
 				+ " of the auto-configured guard (H2 in a file is not an embedded database)."
 				+ " The property does not apply to a guard that is defined as a bean", ex);

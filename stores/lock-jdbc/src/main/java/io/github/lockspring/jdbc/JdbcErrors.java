@@ -6,6 +6,7 @@ import java.util.Locale;
 import java.util.Set;
 
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.internal.sql.DriverMessage;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.NestedExceptionUtils;
@@ -61,20 +62,19 @@ final class JdbcErrors {
 	 * @param database the address of the database, or empty
 	 */
 	static LockUnavailableException unavailable(SQLException ex, String table, String database) {
-		Throwable cause = NestedExceptionUtils.getMostSpecificCause(ex);
+		String reason = DriverMessage.of(ex);
 		if (isLoginRejected(ex)) {
-			return new LockUnavailableException(
-					"The lock database" + database + " rejects the login: " + cause.getMessage(),
+			return new LockUnavailableException("The lock database" + database + " rejects the login: " + reason,
 					"Check the user and the password", ex, true);
 		}
-		if (isOfAnotherSession(cause)) {
-			return new LockUnavailableException("The lock database" + database
-					+ " is behind a pooler that mixes up prepared statements: " + cause.getMessage(),
+		if (isOfAnotherSession(NestedExceptionUtils.getMostSpecificCause(ex))) {
+			return new LockUnavailableException(
+					"The lock database" + database + " is behind a pooler that mixes up prepared statements: " + reason,
 					"Add prepareThreshold=0 to the JDBC URL", ex, false);
 		}
 		if (translate(ex) instanceof BadSqlGrammarException) {
 			return new LockUnavailableException(
-					"The lock table '" + table + "' or its waiter table cannot be used: " + cause.getMessage(),
+					"The lock table '" + table + "' or its waiter table cannot be used: " + reason,
 					"Create both in a migration, with the columns of"
 							+ " io/github/lockspring/jdbc/lock-lease-*.sql, or with distributed-lock.jdbc.initialize-schema=always"
 							+ " (H2 in a file is not an embedded database);"
@@ -83,11 +83,10 @@ final class JdbcErrors {
 					ex, true);
 		}
 		if (isReadOnly(ex)) {
-			return new LockUnavailableException("The lock database" + database + " is read-only: " + cause.getMessage(),
+			return new LockUnavailableException("The lock database" + database + " is read-only: " + reason,
 					"Connect to the primary server, since locks have to be written", ex, false);
 		}
-		return new LockUnavailableException("The lock database" + database + " cannot be used: " + cause.getMessage(),
-				ex);
+		return new LockUnavailableException("The lock database" + database + " cannot be used: " + reason, ex);
 	}
 
 	/**

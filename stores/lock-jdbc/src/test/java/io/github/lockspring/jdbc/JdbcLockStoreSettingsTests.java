@@ -181,6 +181,21 @@ class JdbcLockStoreSettingsTests {
 		}
 	}
 
+	@Test // defect 43
+	void messageHasTheReasonWithoutTheStatement() {
+		for (Database database : List.of(Databases.h2(), Databases.postgres())) {
+			try (LockStore store = JdbcLockStore.builder(database.dataSource()).build()) {
+				assertThatExceptionOfType(LockUnavailableException.class)
+					.isThrownBy(() -> new JoinedStore(store).acquire(
+							new AcquireRequest("a", new OwnerToken("settings-tests-0000001", 1, 5000), TIMEOUT, false),
+							TIMEOUT))
+					.withMessageContainingAll("lock_lease", "lock-lease-*.sql")
+					.withMessageNotContaining("WHERE")
+					.withMessageNotContaining("SQL statement");
+			}
+		}
+	}
+
 	/** Another database refuses it before it is executed, and recorded. */
 	@Test
 	void missingTableOfWaitersIsReadOnceAndFreeLocksDoNotNeedIt(CapturedOutput output) {
