@@ -31,14 +31,19 @@ import org.springframework.util.function.SingletonSupplier;
  * <p>
  * For maintainers: the engine may be created before the registries of the application are
  * configured, and long after, or never. So the meters are in a registry of their own,
- * into which Spring Boot puts each configured one, at any time. This class needs neither
- * engine nor store.
+ * into which Spring Boot puts each configured one. Those of locks that are used before
+ * the application has started are counted nowhere, and made again then: a registry that
+ * is added later would not have their counts, of which Micrometer warns. This class needs
+ * neither engine nor store.
  */
 final class LockMeters implements LockRecorder, MeterBinder, ApplicationListener<ContextRefreshedEvent> {
 
 	private static final String NONE = "none";
 
-	private final CompositeMeterRegistry registry = new CompositeMeterRegistry();
+	private final CompositeMeterRegistry configured = new CompositeMeterRegistry();
+
+	/** One that counts nothing until the application has started. */
+	private volatile MeterRegistry registry = new CompositeMeterRegistry();
 
 	private final Map<String, Named> named = new ConcurrentHashMap<>();
 
@@ -66,13 +71,22 @@ final class LockMeters implements LockRecorder, MeterBinder, ApplicationListener
 
 	@Override
 	public void bindTo(MeterRegistry configured) {
-		this.registry.add(configured);
+		this.configured.add(configured);
 	}
 
 	@Override
 	public void onApplicationEvent(ContextRefreshedEvent event) {
 		this.registries.run();
+		begin();
 		this.names.get().forEach(this::named);
+	}
+
+	private synchronized void begin() {
+		if (this.registry != this.configured) {
+			this.registry = this.configured;
+			this.named.replaceAll((label, early) -> new Named(label, early.waiting, early.held));
+			this.shards.replaceAll((name, early) -> new Shard(name));
+		}
 	}
 
 	@Override
@@ -120,7 +134,7 @@ final class LockMeters implements LockRecorder, MeterBinder, ApplicationListener
 	public void commanded(Command command, String shard, boolean answered, long took) {
 		Shard meters = this.shards.get(shard);
 		if (meters == null) {
-			meters = this.shards.computeIfAbsent(shard, Shard::new);
+			meters = create(this.shards, shard, Shard::new);
 		}
 		record(answered ? meters.answered : meters.failed, command, took);
 	}
@@ -142,7 +156,12 @@ final class LockMeters implements LockRecorder, MeterBinder, ApplicationListener
 	private Named named(@Nullable String name) {
 		String label = (name == null || name.isEmpty()) ? NONE : name;
 		Named meters = this.named.get(label);
-		return (meters != null) ? meters : this.named.computeIfAbsent(label, Named::new);
+		return (meters != null) ? meters : create(this.named, label, Named::new);
+	}
+
+	/** Not while the registry changes. */
+	private synchronized <T> T create(Map<String, T> meters, String label, Function<String, T> meter) {
+		return meters.computeIfAbsent(label, meter);
 	}
 
 	private Timer timer(LockMeterDocumentation meter, Tags tags) {
@@ -175,9 +194,9 @@ final class LockMeters implements LockRecorder, MeterBinder, ApplicationListener
 	 */
 	private final class Named {
 
-		private final LongAdder waiting = new LongAdder();
+		private final LongAdder waiting;
 
-		private final LongAdder held = new LongAdder();
+		private final LongAdder held;
 
 		private final Map<Outcome, Timer> requests;
 
@@ -192,6 +211,12 @@ final class LockMeters implements LockRecorder, MeterBinder, ApplicationListener
 		private final Map<Guard, Counter> refusals;
 
 		Named(String name) {
+			this(name, new LongAdder(), new LongAdder());
+		}
+
+		Named(String name, LongAdder waiting, LongAdder held) {
+			this.waiting = waiting;
+			this.held = held;
 			Tags tags = Tags.of(Tag.NAME.asString(), name, Tag.STORE.asString(), LockMeters.this.store.get());
 			gauge(LockMeterDocumentation.WAITING, tags, this.waiting);
 			gauge(LockMeterDocumentation.HELD, tags, this.held);

@@ -21,22 +21,28 @@ import io.micrometer.common.docs.KeyName;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
+import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import org.awaitility.Awaitility;
 import org.h2.jdbcx.JdbcConnectionPool;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.logging.LogLevel;
+import org.springframework.boot.logging.LoggingSystem;
 import org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration;
 import org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration;
 import org.springframework.boot.micrometer.metrics.autoconfigure.export.simple.SimpleMetricsExportAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ApplicationContext;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -47,6 +53,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * What a monitoring system sees of the locks of an application.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class LockMetersTests {
 
 	/** Several auto-configured registries, and Spring Boot's own ways with them. */
@@ -220,6 +227,31 @@ class LockMetersTests {
 				.get("distributed.lock.acquire")
 				.tags("name", "early", "outcome", "acquired", "application", "shop")
 				.timer()).isNotNull());
+	}
+
+	/** Also where Spring Boot puts two registries into a composite one. */
+	@Test // defect 38
+	void lockThatIsAcquiredWhileABeanIsCreatedCausesNoWarningOfMicrometer(CapturedOutput output) {
+		LoggingSystem logging = LoggingSystem.get(getClass().getClassLoader());
+		String logger = CompositeMeterRegistry.class.getName();
+		// it warns once in each process, and is silent by default then
+		logging.setLogLevel(logger, LogLevel.DEBUG);
+		strict(Applications.inMemory()).withBean(SimpleMeterRegistry.class, SimpleMeterRegistry::new)
+			.withUserConfiguration(EarlyUser.class)
+			.run((context) -> {
+				locks(context).acquire(LockRequest.of("early", "a")).close();
+				for (MeterRegistry registry : context.getBeansOfType(MeterRegistry.class).values()) {
+					if (!(registry instanceof CompositeMeterRegistry)) {
+						assertThat(registry.get("distributed.lock.acquire")
+							.tags("name", "early", "outcome", "acquired")
+							.timer()
+							.count()).as("%s, since the start", registry).isOne();
+					}
+				}
+				assertThat(context).hasBean("compositeMeterRegistry");
+			});
+		logging.setLogLevel(logger, null);
+		assertThat(output).doesNotContain("already has registered Meters");
 	}
 
 	@Test
