@@ -9,6 +9,10 @@
 -- A waiter deletes its row, unless its process dies before:
 --
 --   DELETE FROM lock_lease_waiter WHERE seen_at < EXTRACT(EPOCH FROM CURRENT_TIMESTAMP - INTERVAL '1' DAY) * 1000000;
+--
+-- A view shows the times of locks that were not released:
+--
+--   CREATE VIEW lock_lease_times AS SELECT lock_key, owner, DATEADD(MICROSECOND, fencing_token, TIMESTAMP WITH TIME ZONE '1970-01-01 00:00:00+00') AS acquired_at, DATEADD(MICROSECOND, expires_at, TIMESTAMP WITH TIME ZONE '1970-01-01 00:00:00+00') AS expires_at FROM lock_lease WHERE expires_at > 0;
 
 CREATE TABLE IF NOT EXISTS lock_lease (
 	-- compared byte by byte

@@ -9,6 +9,10 @@
 -- A waiter deletes its row, unless its process dies before:
 --
 --   DELETE FROM lock_lease_waiter WHERE seen_at < TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6) - INTERVAL 1 DAY);
+--
+-- A view shows the times of locks that were not released, in UTC:
+--
+--   CREATE VIEW lock_lease_times AS SELECT lock_key, owner, TIMESTAMPADD(MICROSECOND, fencing_token, '1970-01-01') AS acquired_at, TIMESTAMPADD(MICROSECOND, expires_at, '1970-01-01') AS expires_at FROM lock_lease WHERE expires_at > 0;
 
 CREATE TABLE IF NOT EXISTS lock_lease (
 	-- compared byte by byte

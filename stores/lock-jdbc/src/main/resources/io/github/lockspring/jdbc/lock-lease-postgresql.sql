@@ -9,6 +9,10 @@
 -- A waiter deletes its row, unless its process dies before:
 --
 --   DELETE FROM lock_lease_waiter WHERE seen_at < EXTRACT(EPOCH FROM now() - INTERVAL '1 day') * 1000000;
+--
+-- A view shows the times of locks that were not released:
+--
+--   CREATE VIEW lock_lease_times AS SELECT lock_key, owner, to_timestamp(fencing_token / 1000000.0) AS acquired_at, to_timestamp(expires_at / 1000000.0) AS expires_at FROM lock_lease WHERE expires_at > 0;
 
 CREATE TABLE IF NOT EXISTS lock_lease (
 	-- compared byte by byte

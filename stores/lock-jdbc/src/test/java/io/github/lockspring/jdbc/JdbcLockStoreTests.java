@@ -317,11 +317,7 @@ class JdbcLockStoreTests {
 	@Tag("jdbc-purge-by-hand")
 	@Tag("remains-jdbc")
 	void statementOfTheScriptDeletesOldRowsAndNoOthers() throws IOException {
-		String script = new ClassPathResource(
-				"io/github/lockspring/jdbc/lock-lease-" + this.database.platform() + ".sql")
-			.getContentAsString(StandardCharsets.UTF_8);
-		Matcher purge = Pattern.compile("--\\s+(DELETE .*);").matcher(script);
-		assertThat(purge.find()).isTrue();
+		String purge = statementOfTheScript("DELETE");
 		for (String key : List.of("used today", "old")) {
 			OwnerToken token = token();
 			acquire(this.store, key, token);
@@ -330,11 +326,33 @@ class JdbcLockStoreTests {
 		acquire(this.store, "held since long", token());
 		this.jdbc.update("UPDATE lock_lease SET fencing_token = fencing_token - ? WHERE lock_key IN (?, ?)",
 				TimeUnit.DAYS.toMicros(30), "lock:old", "lock:held since long");
-		assertThat(this.jdbc.update(purge.group(1))).isEqualTo(1);
+		assertThat(this.jdbc.update(purge)).isEqualTo(1);
 		assertThat(this.jdbc.queryForList(
 				"SELECT lock_key FROM lock_lease WHERE lock_key IN ('lock:old', 'lock:used today', 'lock:held since long')",
 				String.class))
 			.containsExactlyInAnyOrder("lock:used today", "lock:held since long");
+	}
+
+	@Test // defect 36
+	void viewOfTheScriptMakesTimesReadable() throws IOException {
+		this.jdbc.execute(statementOfTheScript("CREATE VIEW"));
+		acquire(this.store, "seen in the view", token());
+		String now = this.database.platform().equals("mariadb") ? "UTC_TIMESTAMP(6)" : "CURRENT_TIMESTAMP";
+		assertThat(this.jdbc.queryForList(
+				"SELECT lock_key FROM lock_lease_times WHERE acquired_at <= " + now + " AND expires_at > " + now,
+				String.class))
+			.contains("lock:seen in the view");
+		this.jdbc.execute("DROP VIEW lock_lease_times");
+	}
+
+	/** Returns a statement from the comment of the script. */
+	private String statementOfTheScript(String verb) throws IOException {
+		String script = new ClassPathResource(
+				"io/github/lockspring/jdbc/lock-lease-" + this.database.platform() + ".sql")
+			.getContentAsString(StandardCharsets.UTF_8);
+		Matcher statement = Pattern.compile("--\\s+(" + verb + " .*);").matcher(script);
+		assertThat(statement.find()).isTrue();
+		return statement.group(1);
 	}
 
 	private void lockRow(String key) {
