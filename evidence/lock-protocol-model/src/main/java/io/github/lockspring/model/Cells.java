@@ -9,7 +9,7 @@ import java.util.function.BiFunction;
  * Writes the values of a state to bytes, or reads them back: each part of a state has one
  * method that names its values once, in one order, for both directions. Not thread-safe.
  */
-final class Cells {
+public final class Cells {
 
 	private final byte[] bytes;
 
@@ -25,19 +25,19 @@ final class Cells {
 	/**
 	 * @param buffer holds what is written, until it is copied
 	 */
-	static Cells writer(byte[] buffer) {
+	public static Cells writer(byte[] buffer) {
 		return new Cells(buffer, true);
 	}
 
-	static Cells reader(byte[] bytes) {
+	public static Cells reader(byte[] bytes) {
 		return new Cells(bytes, false);
 	}
 
-	byte[] written() {
+	public byte[] written() {
 		return Arrays.copyOf(this.bytes, this.next);
 	}
 
-	int pass(int value) {
+	public int pass(int value) {
 		if (!this.writes) {
 			return this.bytes[this.next++];
 		}
@@ -48,11 +48,11 @@ final class Cells {
 		return value;
 	}
 
-	boolean pass(boolean value) {
+	public boolean pass(boolean value) {
 		return pass(value ? 1 : 0) == 1;
 	}
 
-	<E extends Enum<E>> E pass(E value, E[] all) {
+	public <E extends Enum<E>> E pass(E value, E[] all) {
 		return all[pass(value.ordinal())];
 	}
 
@@ -60,7 +60,7 @@ final class Cells {
 	 * Passes a list.
 	 * @param element passes an element; while reading, the value it gets is ignored
 	 */
-	<T> List<T> pass(List<T> values, BiFunction<Cells, T, T> element, T any) {
+	public <T> List<T> pass(List<T> values, BiFunction<Cells, T, T> element, T any) {
 		int size = pass(values.size());
 		if (this.writes) {
 			values.forEach((value) -> element.apply(this, value));

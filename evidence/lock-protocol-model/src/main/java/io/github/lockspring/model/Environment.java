@@ -1,7 +1,5 @@
 package io.github.lockspring.model;
 
-import io.github.lockspring.model.World.LimitReached;
-
 /**
  * What the store and an instance know of everything else.
  */

@@ -2,31 +2,30 @@ package io.github.lockspring.model;
 
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.EnumMap;
+import java.util.LinkedHashMap;
 import java.util.LinkedList;
 import java.util.List;
 import java.util.Map;
 
-import io.github.lockspring.model.World.LimitReached;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Explores all states of a scenario, breadth first, so the first violation that it finds
- * is one with the fewest steps. Not thread-safe.
+ * Explores all states of a model, breadth first, so the first violation that it finds is
+ * one with the fewest steps. Not thread-safe.
+ *
+ * @param <E> what can happen
  */
-final class Explorer {
+public final class Explorer<E extends Enum<E>> {
 
-	private final Scenario scenario;
+	private final Machine<E> machine;
 
-	private final World world;
+	private final Machine.@Nullable Outlook<E> outlook;
 
 	private final int maxStates;
 
-	private final @Nullable FairRuns fairRuns;
-
 	private final Fingerprints seen = new Fingerprints();
 
-	private final long[] events = new long[Event.ALL.length];
+	private final long[] events;
 
 	/** From which state, and by which step, each state was reached first. */
 	private int[] parents = new int[1 << 16];
@@ -35,34 +34,47 @@ final class Explorer {
 
 	private int depth;
 
-	private final List<Step> start;
+	private final List<Step<E>> start;
 
-	private Explorer(Scenario scenario, List<Step> start, int maxStates) {
+	private Explorer(Machine<E> machine, Machine.@Nullable Outlook<E> outlook, List<Step<E>> start, int maxStates) {
+		this.machine = machine;
+		this.outlook = outlook;
 		this.start = start;
-		this.scenario = scenario;
-		this.world = new World(scenario);
 		this.maxStates = maxStates;
-		this.fairRuns = (scenario.maxIdle() >= 0) ? new FairRuns(scenario) : null;
+		this.events = new long[machine.events().length];
 	}
 
 	/**
 	 * Explores a scenario.
 	 * @param maxStates after how many states to stop
 	 */
-	static Exploration explore(Scenario scenario, int maxStates) {
+	static Exploration<Event> explore(Scenario scenario, int maxStates) {
 		return explore(scenario, List.of(), maxStates);
 	}
 
 	/**
 	 * Explores what follows after some steps.
 	 */
-	static Exploration explore(Scenario scenario, List<Step> start, int maxStates) {
-		return new Explorer(scenario, start, maxStates).explore();
+	static Exploration<Event> explore(Scenario scenario, List<Step<Event>> start, int maxStates) {
+		FairRuns fairRuns = (scenario.maxIdle() >= 0) ? new FairRuns(scenario) : null;
+		return explore(new World(scenario), fairRuns, start, maxStates);
 	}
 
-	private Exploration explore() {
-		this.start.forEach(this.world::perform);
-		byte[] initial = this.world.state();
+	/**
+	 * Explores what follows in a model after some steps.
+	 * @param <E> what can happen
+	 * @param machine a fresh one
+	 * @param outlook judges each state; null: nothing does
+	 * @param maxStates after how many states to stop
+	 */
+	public static <E extends Enum<E>> Exploration<E> explore(Machine<E> machine, Machine.@Nullable Outlook<E> outlook,
+			List<Step<E>> start, int maxStates) {
+		return new Explorer<>(machine, outlook, start, maxStates).explore();
+	}
+
+	private Exploration<E> explore() {
+		this.start.forEach(this.machine::perform);
+		byte[] initial = this.machine.state();
 		List<byte[]> level = List.of(initial);
 		add(initial, -1, (short) 0);
 		int first = 0;
@@ -70,7 +82,7 @@ final class Explorer {
 			int nextFirst = this.seen.size();
 			List<byte[]> next = new ArrayList<>();
 			for (int i = 0; i < level.size(); i++) {
-				Trace found = expand(level.get(i), first + i, next);
+				Trace<E> found = expand(level.get(i), first + i, next);
 				if (found != null) {
 					return result(found, false);
 				}
@@ -82,33 +94,29 @@ final class Explorer {
 		return result(null, level.isEmpty());
 	}
 
-	private @Nullable Trace expand(byte[] state, int number, List<byte[]> next) {
-		if (this.fairRuns != null) {
-			FairRuns.Failure failure = this.fairRuns.run(state);
-			if (failure == null && this.scenario.has(Scenario.Option.CONTENDED)) {
-				failure = this.fairRuns.runContended(state);
-			}
+	private @Nullable Trace<E> expand(byte[] state, int number, List<byte[]> next) {
+		if (this.outlook != null) {
+			Machine.Failure<E> failure = this.outlook.look(state);
 			if (failure != null) {
-				return new Trace(this.scenario, path(number), failure.steps(), failure.what());
+				return new Trace<>(this.machine, path(number), failure.steps(), failure.what());
 			}
 		}
-		World world = this.world;
-		world.load(state);
-		for (Step step : world.possibleSteps()) {
+		this.machine.load(state);
+		for (Step<E> step : this.machine.possibleSteps()) {
 			this.events[step.event().ordinal()]++;
-			world.load(state);
+			this.machine.load(state);
 			try {
-				world.perform(step);
+				this.machine.perform(step);
 			}
 			catch (LimitReached ex) {
 				continue;
 			}
 			catch (Violation ex) {
-				List<Step> path = path(number);
+				List<Step<E>> path = path(number);
 				path.add(step);
-				return new Trace(this.scenario, path, List.of(), ex.what());
+				return new Trace<>(this.machine, path, List.of(), ex.what());
 			}
-			byte[] reached = world.state();
+			byte[] reached = this.machine.state();
 			if (add(reached, number, step.encode())) {
 				next.add(reached);
 			}
@@ -132,33 +140,35 @@ final class Explorer {
 		return true;
 	}
 
-	private List<Step> path(int number) {
-		LinkedList<Step> path = new LinkedList<>();
+	private List<Step<E>> path(int number) {
+		LinkedList<Step<E>> path = new LinkedList<>();
 		for (int state = number; state > 0; state = this.parents[state]) {
-			path.addFirst(Step.decode(this.steps[state]));
+			path.addFirst(Step.decode(this.steps[state], this.machine.events()));
 		}
 		path.addAll(0, this.start);
 		return path;
 	}
 
-	private Exploration result(@Nullable Trace violation, boolean complete) {
-		Map<Event, Long> occurred = new EnumMap<>(Event.class);
-		for (Event event : Event.ALL) {
+	private Exploration<E> result(@Nullable Trace<E> violation, boolean complete) {
+		Map<E, Long> occurred = new LinkedHashMap<>();
+		for (E event : this.machine.events()) {
 			occurred.put(event, this.events[event.ordinal()]);
 		}
-		return new Exploration(this.seen.size(), this.depth, complete, occurred, violation);
+		return new Exploration<>(this.seen.size(), this.depth, complete, occurred, violation);
 	}
 
 	/**
 	 * What an exploration found.
 	 *
+	 * @param <E> what can happen
 	 * @param states number of states
 	 * @param depth number of steps to the states that are farthest away
 	 * @param complete whether all states were explored
 	 * @param events how often each event occurred
 	 * @param violation the shortest way to a violation; null: there is none
 	 */
-	record Exploration(int states, int depth, boolean complete, Map<Event, Long> events, @Nullable Trace violation) {
+	public record Exploration<E extends Enum<E>>(int states, int depth, boolean complete, Map<E, Long> events,
+			@Nullable Trace<E> violation) {
 
 		@Override
 		public String toString() {

@@ -5,7 +5,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-import io.github.lockspring.model.World.LimitReached;
+import io.github.lockspring.model.Machine.Failure;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * owner keeps it for long while another instance waits. Remembers what follows from each
  * state, so no state is run twice. Not thread-safe.
  */
-final class FairRuns {
+final class FairRuns implements Machine.Outlook<Event> {
 
 	/** A run that takes more steps does not end. */
 	private static final int MAX_STEPS = 1000;
@@ -34,11 +34,20 @@ final class FairRuns {
 		this.world.setFair();
 	}
 
+	@Override
+	public @Nullable Failure<Event> look(byte[] state) {
+		Failure<Event> failure = run(state);
+		if (failure == null && this.scenario.has(Scenario.Option.CONTENDED)) {
+			failure = runContended(state);
+		}
+		return failure;
+	}
+
 	/**
 	 * Runs a state to its end.
 	 * @return null, or what went wrong and the steps to it
 	 */
-	@Nullable Failure run(byte[] state) {
+	private @Nullable Failure<Event> run(byte[] state) {
 		List<Passed> passed = new ArrayList<>();
 		Outlook outlook = Outlook.NONE;
 		byte[] present = state;
@@ -57,7 +66,7 @@ final class FairRuns {
 				return failure(FairSchedule.isWaitedFor(this.world) ? "a waiter waits for ever"
 						: "something is left in the store for ever", passed);
 			}
-			Step step = FairSchedule.next(this.world);
+			Step<Event> step = FairSchedule.next(this.world);
 			passed.add(new Passed(fingerprint, step, FairSchedule.isIdle(this.world), FairSchedule.isKept(this.world)));
 			try {
 				this.world.perform(step);
@@ -78,14 +87,14 @@ final class FairRuns {
 	 * has had the lock.
 	 * @return null, or which instance starves and the steps that show it
 	 */
-	@Nullable Failure runContended(byte[] state) {
+	private @Nullable Failure<Event> runContended(byte[] state) {
 		this.world.load(state);
 		Set<Instance> waiters = new HashSet<>(this.world.instances());
 		waiters.removeIf((instance) -> !instance.waits());
-		List<Step> steps = new ArrayList<>();
+		List<Step<Event>> steps = new ArrayList<>();
 		int ticks = 0;
 		while (!waiters.isEmpty()) {
-			Step step = FairSchedule.next(this.world, true);
+			Step<Event> step = FairSchedule.next(this.world, true);
 			steps.add(step);
 			try {
 				this.world.perform(step);
@@ -96,13 +105,13 @@ final class FairRuns {
 			ticks += (step.event() == Event.TICK) ? 1 : 0;
 			waiters.removeIf(Instance::isHolder);
 			if (ticks > MAX_TICKS) {
-				return new Failure("an instance starves beside others", steps);
+				return new Failure<>("an instance starves beside others", steps);
 			}
 		}
 		return null;
 	}
 
-	private @Nullable Failure judge(List<Passed> passed, Outlook end) {
+	private @Nullable Failure<Event> judge(List<Passed> passed, Outlook end) {
 		Outlook outlook = end;
 		for (int i = passed.size() - 1; i >= 0; i--) {
 			outlook = outlook.before(passed.get(i));
@@ -119,20 +128,14 @@ final class FairRuns {
 		return null;
 	}
 
-	private static Failure failure(String what, List<Passed> passed) {
-		return new Failure(what, passed.stream().map(Passed::step).toList());
-	}
-
-	/**
-	 * What went wrong, and the steps to it.
-	 */
-	record Failure(String what, List<Step> steps) {
+	private static Failure<Event> failure(String what, List<Passed> passed) {
+		return new Failure<>(what, passed.stream().map(Passed::step).toList());
 	}
 
 	/**
 	 * A state of a run and the step that follows.
 	 */
-	private record Passed(long fingerprint, Step step, boolean idle, boolean kept) {
+	private record Passed(long fingerprint, Step<Event> step, boolean idle, boolean kept) {
 	}
 
 	/**

@@ -16,7 +16,7 @@ final class FairSchedule {
 	/**
 	 * Returns the next step; {@link Event#TICK} if nothing is to be done now.
 	 */
-	static Step next(World world) {
+	static Step<Event> next(World world) {
 		return next(world, false);
 	}
 
@@ -24,9 +24,9 @@ final class FairSchedule {
 	 * Returns the next step.
 	 * @param contended whether a new caller arrives whenever one is done
 	 */
-	static Step next(World world, boolean contended) {
+	static Step<Event> next(World world, boolean contended) {
 		if (!world.network().isEmpty()) {
-			return new Step(Event.COMMAND_EXECUTED, 0);
+			return new Step<>(Event.COMMAND_EXECUTED, 0);
 		}
 		for (int i = 0; i < world.instances().size(); i++) {
 			Event event = next(world, world.instance(i));
@@ -34,10 +34,10 @@ final class FairSchedule {
 				event = Event.CALLER_ARRIVES;
 			}
 			if (event != null) {
-				return new Step(event, i);
+				return new Step<>(event, i);
 			}
 		}
-		return new Step(Event.TICK, 0);
+		return new Step<>(Event.TICK, 0);
 	}
 
 	private static @Nullable Event next(World world, Instance instance) {

@@ -5,47 +5,49 @@ import java.util.List;
 /**
  * The steps that lead to a violation.
  *
- * @param scenario what was explored
+ * @param <E> what can happen
+ * @param machine what was explored
  * @param steps the steps, in order
  * @param fairSteps the steps after that, in which nothing goes wrong any more
  * @param what the violation
  */
-record Trace(Scenario scenario, List<Step> steps, List<Step> fairSteps, String what) {
+public record Trace<E extends Enum<E>>(Machine<E> machine, List<Step<E>> steps, List<Step<E>> fairSteps, String what) {
 
 	private static final int MAX_FAIR_STEPS = 60;
 
 	@Override
 	public String toString() {
 		StringBuilder text = new StringBuilder(this.what).append('\n');
-		World world = new World(this.scenario);
+		Machine<E> replayed = this.machine.fresh();
 		int number = 0;
-		for (Step step : this.steps) {
-			append(text, ++number, step, world);
+		for (Step<E> step : this.steps) {
+			append(text, ++number, step, replayed);
 		}
 		if (!this.fairSteps.isEmpty()) {
 			text.append("  from now on nothing goes wrong\n");
-			world.setFair();
+			replayed.setFair();
 		}
-		for (Step step : this.fairSteps) {
+		for (Step<E> step : this.fairSteps) {
 			if (number > this.steps.size() + MAX_FAIR_STEPS) {
 				return text.append("  …\n").toString();
 			}
-			append(text, ++number, step, world);
+			append(text, ++number, step, replayed);
 		}
 		return text.toString();
 	}
 
-	private static void append(StringBuilder text, int number, Step step, World world) {
-		String described = step.describe(world);
+	private static <E extends Enum<E>> void append(StringBuilder text, int number, Step<E> step, Machine<E> machine) {
+		String described = machine.describe(step);
 		String after;
 		try {
-			world.perform(step);
-			after = world.toString();
+			machine.perform(step);
+			after = machine.toString();
 		}
 		catch (Violation ex) {
 			after = ex.what();
 		}
-		world.store().letClockRun();
+		// a state may forget what lasts for one step
+		machine.load(machine.state());
 		text.append("  %2d. %-70s | %s%n".formatted(number, described, after));
 	}
 

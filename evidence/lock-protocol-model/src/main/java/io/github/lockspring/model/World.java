@@ -11,7 +11,7 @@ import io.github.lockspring.model.Scenario.Fault;
  * A state of everything: the store, the instances, and what is on its way. A state is
  * kept as bytes; this is its form to change it. Not thread-safe.
  */
-final class World implements Environment {
+final class World implements Machine<Event>, Environment {
 
 	/** States with more messages in one inbox are not explored. */
 	private static final int MAX_INBOX = 3;
@@ -62,13 +62,19 @@ final class World implements Environment {
 		scenario.faults().forEach((fault, times) -> this.faultsLeft[fault.ordinal()] = times);
 	}
 
-	/** Becomes another state. */
-	void load(byte[] state) {
+	@Override
+	public Machine<Event> fresh() {
+		return new World(this.scenario);
+	}
+
+	@Override
+	public void load(byte[] state) {
 		pass(Cells.reader(state));
 		this.store.letClockRun();
 	}
 
-	byte[] state() {
+	@Override
+	public byte[] state() {
 		Cells cells = Cells.writer(this.buffer);
 		pass(cells);
 		return cells.written();
@@ -108,15 +114,20 @@ final class World implements Environment {
 
 	// steps
 
-	/** Returns what may happen next. */
-	List<Step> possibleSteps() {
-		List<Step> steps = new ArrayList<>();
+	@Override
+	public Event[] events() {
+		return Event.ALL;
+	}
+
+	@Override
+	public List<Step<Event>> possibleSteps() {
+		List<Step<Event>> steps = new ArrayList<>();
 		for (Event event : Event.ALL) {
 			if (event.fault() != null && this.faultsLeft[event.fault().ordinal()] == 0) {
 				continue;
 			}
 			for (int i = 0; i < event.scope().size(this); i++) {
-				Step step = new Step(event, i);
+				Step<Event> step = new Step<>(event, i);
 				if (event.isPossible(this, i)) {
 					steps.add(step);
 				}
@@ -125,12 +136,8 @@ final class World implements Environment {
 		return steps;
 	}
 
-	/**
-	 * Performs a step.
-	 * @throws Violation if something happens that the protocol excludes
-	 * @throws LimitReached if the state after it is not explored
-	 */
-	void perform(Step step) {
+	@Override
+	public void perform(Step<Event> step) {
 		Fault fault = step.event().fault();
 		if (fault != null) {
 			this.faultsLeft[fault.ordinal()]--;
@@ -140,9 +147,14 @@ final class World implements Environment {
 		normalise();
 	}
 
-	/** From now on nothing goes wrong, and what can be done is done at once. */
-	void setFair() {
+	@Override
+	public void setFair() {
 		this.fair = true;
+	}
+
+	@Override
+	public String describe(Step<Event> step) {
+		return step.event().scope().describe(this, step.index()) + step.event().text();
 	}
 
 	private void check() {
@@ -342,19 +354,6 @@ final class World implements Environment {
 	@Override
 	public String toString() {
 		return this.store.toString();
-	}
-
-	/**
-	 * A step leads to a state with more on its way than the model follows.
-	 */
-	static final class LimitReached extends RuntimeException {
-
-		private static final long serialVersionUID = 1L;
-
-		LimitReached() {
-			super(null, null, false, false);
-		}
-
 	}
 
 }

@@ -33,7 +33,7 @@ class ProtocolModelTests {
 
 	private static final Map<String, Scenario> SCENARIOS = scenarios();
 
-	private static final Map<String, Exploration> EXPLORATIONS = new LinkedHashMap<>();
+	private static final Map<String, Exploration<Event>> EXPLORATIONS = new LinkedHashMap<>();
 
 	private static Map<String, Scenario> scenarios() {
 		Scenario two = Scenario.of(Role.WAITS, Role.WAITS).with(Option.EXACT_COUNT).withOwnerships(1);
@@ -107,7 +107,7 @@ class ProtocolModelTests {
 	@BeforeAll
 	static void explore() {
 		SCENARIOS.forEach((name, scenario) -> {
-			Exploration exploration = Explorer.explore(scenario, MAX_STATES);
+			Exploration<Event> exploration = Explorer.explore(scenario, MAX_STATES);
 			System.out.println(name + ": " + exploration);
 			EXPLORATIONS.put(name, exploration);
 		});
@@ -116,7 +116,7 @@ class ProtocolModelTests {
 	@ParameterizedTest
 	@MethodSource("names")
 	void noOrderOfStepsBreaksAPromise(String scenario) {
-		Exploration exploration = EXPLORATIONS.get(scenario);
+		Exploration<Event> exploration = EXPLORATIONS.get(scenario);
 		assertThat(exploration.violation()).as(exploration.toString()).isNull();
 		assertThat(exploration.states()).isGreaterThan(1_000);
 	}

@@ -38,13 +38,13 @@ class RuleTests {
 	@EnumSource(Rule.class)
 	void modelFindsWhatGoesWrongWithoutARule(Rule rule) throws IOException {
 		Scenario scenario = scenario(rule);
-		Exploration without = Explorer.explore(scenario.without(rule), start(rule), MAX_STATES);
-		Trace found = without.violation();
+		Exploration<Event> without = Explorer.explore(scenario.without(rule), start(rule), MAX_STATES);
+		Trace<Event> found = without.violation();
 		assertThat(found).as(rule + ": " + without).isNotNull();
 		Files.createDirectories(TRACES);
 		Files.writeString(TRACES.resolve(rule.anchor() + ".txt"), found.toString());
 		assertThat(found.what()).as(found.toString()).startsWith(consequence(rule));
-		Exploration with = Explorer.explore(scenario, start(rule), without.states());
+		Exploration<Event> with = Explorer.explore(scenario, start(rule), without.states());
 		assertThat(with.violation()).as(rule + ": " + with).isNull();
 	}
 
@@ -121,27 +121,28 @@ class RuleTests {
 	}
 
 	/** The steps of a long way that a search need not find. */
-	private static List<Step> start(Rule rule) {
+	private static List<Step<Event>> start(Rule rule) {
 		return switch (rule) {
-			case GRANT_OF_THIS_TOKEN -> List.of(new Step(Event.CALLER_ARRIVES, 0), new Step(Event.CALLER_ARRIVES, 1),
-					new Step(Event.TICK, 0), new Step(Event.ATTEMPT_EXECUTED, 0), new Step(Event.ATTEMPT_EXECUTED, 1),
-					new Step(Event.RESULT_RECEIVED, 0), new Step(Event.RESULT_RECEIVED, 1),
-					new Step(Event.CALLER_GIVES_UP, 1), new Step(Event.MESSAGE_RECEIVED, 0), new Step(Event.TICK, 0),
-					new Step(Event.CALLER_ARRIVES, 1), new Step(Event.LEASE_ENDS, 0),
-					new Step(Event.CALLER_ARRIVES, 0));
-			case DEADLINE_IS_FINAL -> List.of(new Step(Event.CALLER_ARRIVES, 0), new Step(Event.ATTEMPT_DOUBLED, 0),
-					new Step(Event.RESULT_RECEIVED, 0), new Step(Event.TICK, 0), new Step(Event.CALLER_ARRIVES, 1),
-					new Step(Event.RENEWAL_SENT, 0));
-			case OWN_TOKEN -> List.of(new Step(Event.CALLER_ARRIVES, 0), new Step(Event.ATTEMPT_EXECUTED, 0),
-					new Step(Event.RESULT_RECEIVED, 0), new Step(Event.HOLD_ENDS, 0));
-			case COUNT_BEFORE_PUBLISHING -> List.of(new Step(Event.CALLER_ARRIVES, 0),
-					new Step(Event.ATTEMPT_EXECUTED, 0), new Step(Event.RESULT_RECEIVED, 0),
-					new Step(Event.CALLER_ARRIVES, 1), new Step(Event.ATTEMPT_EXECUTED, 1));
+			case GRANT_OF_THIS_TOKEN -> List.of(new Step<>(Event.CALLER_ARRIVES, 0),
+					new Step<>(Event.CALLER_ARRIVES, 1), new Step<>(Event.TICK, 0),
+					new Step<>(Event.ATTEMPT_EXECUTED, 0), new Step<>(Event.ATTEMPT_EXECUTED, 1),
+					new Step<>(Event.RESULT_RECEIVED, 0), new Step<>(Event.RESULT_RECEIVED, 1),
+					new Step<>(Event.CALLER_GIVES_UP, 1), new Step<>(Event.MESSAGE_RECEIVED, 0),
+					new Step<>(Event.TICK, 0), new Step<>(Event.CALLER_ARRIVES, 1), new Step<>(Event.LEASE_ENDS, 0),
+					new Step<>(Event.CALLER_ARRIVES, 0));
+			case DEADLINE_IS_FINAL -> List.of(new Step<>(Event.CALLER_ARRIVES, 0), new Step<>(Event.ATTEMPT_DOUBLED, 0),
+					new Step<>(Event.RESULT_RECEIVED, 0), new Step<>(Event.TICK, 0),
+					new Step<>(Event.CALLER_ARRIVES, 1), new Step<>(Event.RENEWAL_SENT, 0));
+			case OWN_TOKEN -> List.of(new Step<>(Event.CALLER_ARRIVES, 0), new Step<>(Event.ATTEMPT_EXECUTED, 0),
+					new Step<>(Event.RESULT_RECEIVED, 0), new Step<>(Event.HOLD_ENDS, 0));
+			case COUNT_BEFORE_PUBLISHING -> List.of(new Step<>(Event.CALLER_ARRIVES, 0),
+					new Step<>(Event.ATTEMPT_EXECUTED, 0), new Step<>(Event.RESULT_RECEIVED, 0),
+					new Step<>(Event.CALLER_ARRIVES, 1), new Step<>(Event.ATTEMPT_EXECUTED, 1));
 			case WANTED,
 					ORPHANS_ARE_RELEASED ->
-				List.of(new Step(Event.CALLER_ARRIVES, 0), new Step(Event.ATTEMPT_DOUBLED, 0),
-						new Step(Event.RESULT_RECEIVED, 0), new Step(Event.HOLD_ENDS, 0),
-						new Step(Event.COMMAND_EXECUTED, 1));
+				List.of(new Step<>(Event.CALLER_ARRIVES, 0), new Step<>(Event.ATTEMPT_DOUBLED, 0),
+						new Step<>(Event.RESULT_RECEIVED, 0), new Step<>(Event.HOLD_ENDS, 0),
+						new Step<>(Event.COMMAND_EXECUTED, 1));
 			default -> List.of();
 		};
 	}
