@@ -7,7 +7,7 @@ import java.util.Arrays;
  * 64 bits would be taken for one: with ten million states this happens with a probability
  * of about 3 in a million. Not thread-safe.
  */
-final class Fingerprints {
+public final class Fingerprints {
 
 	private static final int INITIAL_CAPACITY = 1 << 16;
 
@@ -17,7 +17,7 @@ final class Fingerprints {
 
 	private int size;
 
-	static long of(byte[] state) {
+	public static long of(byte[] state) {
 		long hash = 0x9E3779B97F4A7C15L;
 		for (byte cell : state) {
 			hash = (hash ^ (cell & 0xff)) * 0x100000001b3L;
@@ -35,7 +35,7 @@ final class Fingerprints {
 	/**
 	 * Returns the number of a state, -1 without one.
 	 */
-	int get(long fingerprint) {
+	public int get(long fingerprint) {
 		int slot = slot(fingerprint);
 		return (this.keys[slot] != 0) ? this.values[slot] : -1;
 	}
@@ -44,7 +44,7 @@ final class Fingerprints {
 	 * Gives a state a number.
 	 * @return whether it had none
 	 */
-	boolean put(long fingerprint, int value) {
+	public boolean put(long fingerprint, int value) {
 		int slot = slot(fingerprint);
 		boolean added = this.keys[slot] == 0;
 		this.keys[slot] = fingerprint;

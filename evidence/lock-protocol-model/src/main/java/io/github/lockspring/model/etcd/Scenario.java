@@ -1,0 +1,80 @@
+package io.github.lockspring.model.etcd;
+
+import java.util.EnumMap;
+import java.util.EnumSet;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * What is explored: how many take part, what may go wrong how often, and which rules
+ * apply. Times are in ticks.
+ *
+ * @param instances number of instances
+ * @param tokens most owner tokens of each instance, one after the other
+ * @param ttl length of a hold and of the lease of the instance
+ * @param faults how often each may happen
+ * @param options what else happens
+ * @param off the rules that do not apply
+ */
+record Scenario(int instances, int tokens, int ttl, Map<Fault, Integer> faults, Set<Option> options, Set<Rule> off) {
+
+	/**
+	 * What happens in some scenarios only.
+	 */
+	enum Option {
+
+		/** Leases and holds are renewed. */
+		RENEWALS,
+		/** Callers give up. */
+		GIVING_UP,
+		/**
+		 * Entries are added on a lease of one tick, and raised to one of the full length.
+		 */
+		RAISES,
+		/** A hold may end with an entry that is kept for a tick ({@code minHold}). */
+		KEEPS
+
+	}
+
+	static Scenario of(int instances, int tokens, int ttl) {
+		return new Scenario(instances, tokens, ttl, Map.of(), Set.of(), Set.of());
+	}
+
+	Scenario with(Fault fault, int times) {
+		Map<Fault, Integer> more = new EnumMap<>(Fault.class);
+		more.putAll(this.faults);
+		more.put(fault, times);
+		return new Scenario(this.instances, this.tokens, this.ttl, more, this.options, this.off);
+	}
+
+	Scenario with(Option option) {
+		Set<Option> more = EnumSet.of(option);
+		more.addAll(this.options);
+		return new Scenario(this.instances, this.tokens, this.ttl, this.faults, more, this.off);
+	}
+
+	Scenario without(Rule... rules) {
+		Set<Rule> more = EnumSet.noneOf(Rule.class);
+		more.addAll(this.off);
+		more.addAll(Set.of(rules));
+		return new Scenario(this.instances, this.tokens, this.ttl, this.faults, this.options, more);
+	}
+
+	boolean has(Rule rule) {
+		return !this.off.contains(rule);
+	}
+
+	boolean has(Option option) {
+		return this.options.contains(option);
+	}
+
+	int times(Fault fault) {
+		return this.faults.getOrDefault(fault, 0);
+	}
+
+	/** Length of a lease: that of entries at first, or that to which holds are raised. */
+	int ttl(LeaseKind kind) {
+		return (kind == LeaseKind.FIRST && has(Option.RAISES)) ? 1 : this.ttl;
+	}
+
+}
