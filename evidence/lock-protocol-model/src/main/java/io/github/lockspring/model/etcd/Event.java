@@ -78,7 +78,7 @@ enum Event {
 	RENEWAL_EXECUTED("is carried out", null, renewal(Stage.SENT),
 			(world, instance) -> instance.renewalAnswered(world.server().execute(instance.renewal().request()))),
 
-	RENEWAL_RECEIVED("is answered", null, renewal(Stage.ANSWERED), (world, instance) -> instance.receiveRenewal()),
+	RENEWAL_RECEIVED("is answered", null, renewal(Stage.ANSWERED), (world, instance) -> world.receiveRenewal(instance)),
 
 	RENEWAL_TIMES_OUT("has no answer, and is carried out later or never", Fault.LOSS, renewal(Stage.SENT),
 			(world, instance) -> {

@@ -726,10 +726,6 @@ final class Instance {
 			}
 			return;
 		}
-		if (!isIdle()) {
-			// what is on its way will find the same
-			return;
-		}
 		if (this.phase == Phase.WAITING) {
 			addAgain();
 		}

@@ -32,7 +32,9 @@ record Scenario(int instances, int tokens, int ttl, Map<Fault, Integer> faults, 
 		 */
 		RAISES,
 		/** A hold may end with an entry that is kept for a tick ({@code minHold}). */
-		KEEPS
+		KEEPS,
+		/** That a lease which lives is taken for lost is no violation. */
+		FALSE_LOSSES
 
 	}
 

@@ -173,6 +173,16 @@ final class World implements Machine<Event> {
 		this.server.deleteByHand(place);
 	}
 
+	/** A read is true: a lease that it takes for gone is gone. */
+	void receiveRenewal(Instance instance) {
+		Request request = instance.renewal().request();
+		int before = instance.lease(request.kind()).id();
+		instance.receiveRenewal();
+		boolean lost = before != 0 && instance.lease(request.kind()).id() != before;
+		boolean judged = request.type() == Type.READ && !this.scenario.has(Scenario.Option.FALSE_LOSSES);
+		Violation.check(!judged || !lost || !this.server.hasLease(before), "a lease that lives is taken for lost");
+	}
+
 	void sendLate(Request request) {
 		if (request.isRead()) {
 			return;
