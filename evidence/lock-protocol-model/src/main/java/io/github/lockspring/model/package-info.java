@@ -11,6 +11,9 @@
  * rule of the protocol off and sees the model find what goes wrong without it; the
  * shortest ways there are in {@code target/traces}.
  * <p>
+ * The packages {@code etcd} and {@code zookeeper} are models of queues of entries, with
+ * the same search.
+ * <p>
  * The build explores the first states of each scenario. To explore all of them, which
  * needs 8 GB, or a million of each: <pre>
  * mvn -Pmodel -pl :lock-protocol-model test

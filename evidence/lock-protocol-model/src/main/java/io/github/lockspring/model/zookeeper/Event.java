@@ -67,8 +67,9 @@ enum Event {
 			(world, instance) -> instance.session() != 0 && !instance.isConnected(),
 			(world, instance) -> instance.giveSessionUp()),
 
-	WATCH_FIRES("learns that the node before it is gone", null,
-			(world, instance) -> instance.isConnected() && world.server().isNotified(instance.number()),
+	WATCH_FIRES(
+			"learns that the node before it is gone", null, (world, instance) -> instance.isConnected()
+					&& instance.is(Phase.WAITING) && world.server().isNotified(instance.number()),
 			(world, instance) -> {
 				world.server().catchUp(instance.number());
 				world.server().endWatch(instance.number());

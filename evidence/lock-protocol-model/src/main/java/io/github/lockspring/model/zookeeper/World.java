@@ -226,7 +226,7 @@ final class World implements Machine<Event> {
 		this.network.removeIf((request) -> !this.server.hasSession(request.session())
 				|| (request.type() == Type.REMOVE && !this.server.hasNode(request.zxid())));
 		for (Instance instance : this.instances) {
-			if (!instance.is(Phase.WAITING)) {
+			if (!instance.is(Phase.WAITING) && !instance.is(Phase.ADDING)) {
 				this.server.endWatch(instance.number());
 			}
 			if (instance.is(Phase.FREE) || instance.is(Phase.DEAD) || instance.session() == 0) {

@@ -22,7 +22,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class EntriesModelTests {
 
-	private static final int MAX_STATES = Integer.getInteger("lockspring.model.states", 5_000);
+	private static final int MAX_STATES = Integer.getInteger("lockspring.model.states", 3_000);
 
 	private static final Map<String, Scenario> SCENARIOS = scenarios();
 

@@ -105,6 +105,9 @@ class EntriesRuleTests {
 			case PROOF_COMPARES_LEASE -> path(of(A, Event.CALLER_ARRIVES, Event.LEASE_ASKED, Event.RENEWAL_TIMES_OUT,
 					Event.LEASE_ASKED, Event.RENEWAL_EXECUTED, Event.RENEWAL_RECEIVED, Event.TICK, Event.REQUEST_SENT,
 					Event.REQUEST_EXECUTED, Event.LATE_REQUEST_EXECUTED));
+			case SAME_TERM -> path(holds(A), of(A, Event.TICK, Event.LEADER_REPLACED), hasLease(B));
+			case RAISE_COMPARES_MODIFICATION ->
+				path(holds(A), of(A, Event.LONGER_LEASE_ASKED, Event.RENEWAL_EXECUTED, Event.RENEWAL_RECEIVED));
 			default -> List.of();
 		};
 	}

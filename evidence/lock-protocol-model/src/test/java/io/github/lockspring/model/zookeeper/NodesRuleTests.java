@@ -73,6 +73,10 @@ class NodesRuleTests {
 			case PROOFS_ARE_APART -> ofFirst(Event.CALLER_ARRIVES, Event.SESSION_BEGUN, Event.TICK, Event.TICK,
 					Event.TICK, Event.REQUEST_SENT, Event.REQUEST_EXECUTED, Event.ANSWER_RECEIVED, Event.TICK,
 					Event.CHECK_SENT, Event.CHECK_EXECUTED, Event.CHECK_RECEIVED, Event.SERVER_DIES);
+			case COUNTS_FROM_SENDING -> ofFirst(Event.CALLER_ARRIVES, Event.SESSION_BEGUN, Event.REQUEST_SENT,
+					Event.REQUEST_EXECUTED, Event.TICK);
+			case CLOCK_COUNTS_SUSPENSIONS -> ofFirst(Event.CALLER_ARRIVES, Event.SESSION_BEGUN, Event.REQUEST_SENT,
+					Event.REQUEST_EXECUTED, Event.ANSWER_RECEIVED);
 			default -> List.of();
 		};
 	}
