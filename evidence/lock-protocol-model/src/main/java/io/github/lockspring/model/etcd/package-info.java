@@ -28,8 +28,8 @@
  * gone is lost.
  * <li><b>Repeated additions (9).</b> It suffices to count each one that a client library
  * may repeat as unanswered.
- * <li><b>A raise needs a proven lease</b> for no hold to be lost, not for safety: from
- * its sending both leases count.
+ * <li><b>A raise (E18)</b> goes to a proven lease. From its sending both leases count, so
+ * the proof of the target is for the hold to last; without it nothing was explored.
  * <li>A late keep-alive, a late read and a late {@code begin} need no rule beside these.
  * </ul>
  * Not in the model: restores (E19, 3), the stop with its revocation (the second half of
