@@ -153,11 +153,7 @@ final class DefaultLockTemplate implements LockTemplate {
 				}
 			}
 			if (options.deferred()) {
-				// all keys are held: their limits start now, and what is short is renewed
-				acquisition.newLocks().forEach(DefaultHeldLock::begin);
-				acquisition.newLocks().forEach(DefaultHeldLock::ensureHeld);
-				acquisition.newLocks().forEach(DefaultHeldLock::renewIfShort);
-				acquisition.newLocks().forEach(DefaultHeldLock::ensureHeld);
+				acquisition.begin();
 			}
 			if (outlasting) {
 				acquisition.belongTo(this.unitOfWork);

@@ -106,6 +106,19 @@ final class LockAcquisition {
 		}
 	}
 
+	/**
+	 * All keys are held: the limits of the new holds start now, and what is short is
+	 * renewed.
+	 * @throws LockLostException if one of them was lost meanwhile
+	 */
+	void begin() {
+		List<DefaultHeldLock> locks = newLocks();
+		locks.forEach(DefaultHeldLock::begin);
+		locks.forEach(DefaultHeldLock::ensureHeld);
+		locks.forEach(DefaultHeldLock::renewIfShort);
+		locks.forEach(DefaultHeldLock::ensureHeld);
+	}
+
 	/** Lets a loss interrupt the present thread, where that was requested. */
 	void armInterrupts() {
 		for (Part part : this.parts) {
