@@ -3,6 +3,7 @@ package io.github.lockspring.internal.engine;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -47,6 +48,9 @@ final class PlayedInstance implements Time {
 	private final Map<OwnerToken, Long> heldSince = new HashMap<>();
 
 	private final Map<OwnerToken, Long> contendedSince = new HashMap<>();
+
+	/** The tokens of which attempts were sent. */
+	private final Set<OwnerToken> asked = new HashSet<>();
 
 	/** The first release of each token. */
 	private final Map<OwnerToken, ReleaseRequest> released = new HashMap<>();
@@ -165,6 +169,11 @@ final class PlayedInstance implements Time {
 		for (OwnerToken token : this.world.store().tokens()) {
 			if (this.registry.releases().registered(token) != null) {
 				known.add(token);
+			}
+		}
+		// a release may be given up before a thread has come to send it
+		for (OwnerToken token : this.asked) {
+			if (this.registry.releases().registered(token) != null) {
 				noticeRelease(token);
 			}
 		}
@@ -325,6 +334,7 @@ final class PlayedInstance implements Time {
 
 	/** An attempt is sent, which serves everything that was known before. */
 	void asks(OwnerToken token) {
+		this.asked.add(token);
 		noticeRelease(token);
 		if (this.prompted != null && this.prompted.claim.token().equals(token) && state() != this.prompted) {
 			this.prompted = null;
