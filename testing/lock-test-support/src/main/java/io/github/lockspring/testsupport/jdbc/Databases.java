@@ -6,6 +6,7 @@ import java.util.function.Supplier;
 
 import javax.sql.DataSource;
 
+import io.github.lockspring.testsupport.network.ServerPorts;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import org.h2.tools.Server;
 
@@ -33,6 +34,8 @@ public final class Databases {
 		.of(ThrowingSupplier.of(() -> EmbeddedPostgres.builder()
 			.setServerConfig("fsync", "off")
 			.setPGStartupWait(PostgresServer.STARTUP)
+			// no client gets it while the data directory is made, which takes seconds
+			.setPort(ServerPorts.free())
 			.start()));
 
 	private Databases() {

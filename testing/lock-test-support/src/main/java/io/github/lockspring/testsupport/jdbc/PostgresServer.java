@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 import io.github.lockspring.testsupport.jdbc.Databases.Database;
+import io.github.lockspring.testsupport.network.ServerPorts;
 import io.github.lockspring.testsupport.process.JavaProcess;
 import io.github.lockspring.testsupport.process.RunDirectory;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
@@ -30,7 +31,7 @@ public final class PostgresServer implements AutoCloseable {
 
 	private PostgresServer(Path data) throws IOException {
 		this.data = data;
-		this.server = start(data, 0);
+		this.server = start(data, ServerPorts.free());
 	}
 
 	/** Starts a server. */
@@ -52,7 +53,7 @@ public final class PostgresServer implements AutoCloseable {
 			// off by default here: a killed server would forget what it has just
 			// committed
 			.setServerConfig("synchronous_commit", "on");
-		return ((port == 0) ? builder : builder.setPort(port)).start();
+		return builder.setPort(port).start();
 	}
 
 	/** Returns the port. */
