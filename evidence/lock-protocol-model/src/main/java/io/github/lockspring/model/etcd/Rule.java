@@ -49,14 +49,14 @@ enum Rule {
 	REVOKED_AT_THE_END_ONLY,
 	/** Without it a raise without an answer counts as not carried out (E18). */
 	RAISE_COUNTS_BOTH,
-	/** Without it a raise compares the revision of creation only (point 8). */
+	/** Without it a raise compares the revision of creation only. */
 	RAISE_COMPARES_MODIFICATION,
 	/**
 	 * Without it a guard is named after the lease's length, so that a late request for an
-	 * earlier lease can move it (point 1).
+	 * earlier lease can move it.
 	 */
 	GUARD_IS_NAMED_AFTER_LEASE,
-	/** Without it a guard that is there is proof, whatever lease it is on (point 1). */
+	/** Without it a guard that is there is proof, whatever lease it is on. */
 	PROOF_COMPARES_LEASE
 
 }

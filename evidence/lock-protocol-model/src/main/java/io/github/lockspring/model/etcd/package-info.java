@@ -6,39 +6,39 @@
  * <p>
  * What had to be settled, and what the model found:
  * <ul>
- * <li><b>Guard and lease (1).</b> A guard is named after its lease. Named after the
- * lease's length, a late {@code begin} moves it, and an instance takes a lease that lives
- * for lost. If it is named so all the same, a read must compare the guard's lease, or
- * there are two holders once "renewed" is said of a lease that is gone. A guard that is
- * gone or on another lease: begin anew; on this lease with another modification: add with
- * that one.
- * <li><b>Who repeats a removal (2).</b> It is repeated until it is answered, also after
- * its lease is taken for lost. The next token of the instance adds after that.
+ * <li><b>Guard and lease.</b> A guard is named after its lease. Named after the lease's
+ * length, a late {@code begin} moves it, and an instance takes a lease that lives for
+ * lost. If it is named so all the same, a read must compare the guard's lease, or there
+ * are two holders once "renewed" is said of a lease that is gone. A guard that is gone or
+ * on another lease: begin anew; on this lease with another modification: add with that
+ * one.
+ * <li><b>Who repeats a removal.</b> It is repeated until it is answered, also after its
+ * lease is taken for lost. The next token of the instance adds after that.
  * <li><b>An entry of another lease or token (E11)</b> is removed first, and its removal
  * is answered before the same token adds again. This is no return of an entry that is
  * being removed, since the next addition makes another one.
  * <li><b>Unanswered additions belong to a lease.</b> They are forgotten with it: nobody
  * renews it, so what they add ends by itself.
- * <li><b>Grants (5).</b> The first entry whose leases are not proven is not owned yet:
- * the place is asked for again, which counts from that request.
- * <li><b>Keep against a late raise (8).</b> A raise is refused by an entry that was
- * modified since its creation; otherwise an entry that is kept stays for ever. A raise
- * that is repeated then finds the work of its first attempt, so its other branch reads
- * the name: the entry on the lease that the raise names is raised. Only an entry that is
- * gone is lost.
- * <li><b>Repeated additions (9).</b> It suffices to count each one that a client library
- * may repeat as unanswered.
+ * <li><b>Grants.</b> The first entry whose leases are not proven is not owned yet: the
+ * place is asked for again, which counts from that request.
+ * <li><b>Keep against a late raise.</b> A raise is refused by an entry that was modified
+ * since its creation; otherwise an entry that is kept stays for ever. A raise that is
+ * repeated then finds the work of its first attempt, so its other branch reads the name:
+ * the entry on the lease that the raise names is raised. Only an entry that is gone is
+ * lost.
+ * <li><b>Repeated additions.</b> It suffices to count each one that a client library may
+ * repeat as unanswered.
  * <li><b>A raise (E18)</b> goes to a proven lease. From its sending both leases count, so
  * the proof of the target is for the hold to last; without it nothing was explored.
  * <li>A late keep-alive, a late read and a late {@code begin} need no rule beside these.
  * </ul>
- * Not in the model: restores (E19, 3), the stop with its revocation (the second half of
- * 8), several locks and leases of further lengths, local hand-offs, what the engine asks
- * how often (4), values for {@code Busy} (6), when leases are kept alive (7), and points
- * 10 and 12 to 15. At most two late requests are on their way at once. An answer that
- * comes later than it was carried out is always possible. {@code begin} is one step,
- * though it is a grant and a put. Requests in which no time counts are sent at once: that
- * they may be late is the same. Fair runs keep leases alive for ever, as other locks do.
+ * Not in the model: restores from a backup (E19), the revocation at the stop, several
+ * locks and leases of further lengths, local hand-offs, how often the engine asks, the
+ * values of entries, when leases are kept alive, and least versions of servers. At most
+ * two late requests are on their way at once. An answer that comes later than it was
+ * carried out is always possible. {@code begin} is one step, though it is a grant and a
+ * put. Requests in which no time counts are sent at once: that they may be late is the
+ * same. Fair runs keep leases alive for ever, as other locks do.
  */
 @NullMarked
 package io.github.lockspring.model.etcd;

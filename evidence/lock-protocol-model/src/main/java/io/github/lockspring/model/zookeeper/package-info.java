@@ -16,12 +16,12 @@
  * caller that gives up then has nothing to settle.
  * <li>The first node of a session that is not proven is not owned yet, and its place is
  * asked for once there is a proof. Asked before that, it is asked without an end.
- * <li><b>Proofs (Z7, 11).</b> A tick is a sixth of the timeout; a server reports within
- * less than two ticks, and a client leaves a server that is silent for four. Proofs count
- * from their sending, the beginning of a session is one, a reconnection is none.
+ * <li><b>Proofs (Z7).</b> A tick is a sixth of the timeout; a server reports within less
+ * than two ticks, and a client leaves a server that is silent for four. Proofs count from
+ * their sending, the beginning of a session is one, a reconnection is none.
  * </ul>
- * Not in the model: a floor for tokens (12), several locks, local hand-offs, and leaders
- * that are replaced.
+ * Not in the model: a floor for tokens, several locks, local hand-offs, and leaders that
+ * are replaced.
  */
 @NullMarked
 package io.github.lockspring.model.zookeeper;
