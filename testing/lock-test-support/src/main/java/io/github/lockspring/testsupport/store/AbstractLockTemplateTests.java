@@ -121,7 +121,7 @@ public abstract class AbstractLockTemplateTests {
 		Instance leaving = queueing();
 		for (int i = 0; i < ROUNDS; i++) {
 			HeldLock held = holder.locks().acquire(request());
-			assertThat(leaving.locks().tryAcquire(request().waitTime(Duration.ofMillis(50)))).isEmpty();
+			assertThat(leaving.locks().tryAcquire(request().waitTime(Duration.ofMillis(200)))).isEmpty();
 			assertThat(tokens(leaving.store().answered(Kind.RELEASE, this.key)))
 				.containsAll(tokens(leaving.store().sent(Kind.ACQUIRE, this.key)));
 			held.close();
