@@ -75,14 +75,19 @@ final class Releases {
 	}
 
 	/**
-	 * A message says that the store has a token: its release has not been carried out,
-	 * and is not given up before the given time.
+	 * A message says that the store has a token: its release is tried again at once,
+	 * unless a try is under way, and is not given up before the given time.
 	 * @return whether there is one
 	 */
 	boolean prolong(OwnerToken token, long until) {
 		Release present = this.unanswered.get(token);
 		if (present != null) {
 			present.prolong(until);
+			// the first try is its holder's; one that waits for its next try need not
+			// wait
+			if (present.tries() > 0) {
+				send(present, false);
+			}
 		}
 		return present != null;
 	}

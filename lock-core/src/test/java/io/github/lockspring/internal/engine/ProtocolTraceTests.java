@@ -130,17 +130,29 @@ class ProtocolTraceTests extends EngineFixture {
 
 	@Test
 	void h11ReleaseThatNeverArrivedIsRepeated() {
-		HeldLock lock = held(request(), 1);
-		this.store.failReleases();
-		lock.close();
-		OwnerToken orphan = token();
-		this.store.answerReleases();
+		OwnerToken orphan = releaseThatFails();
 		advance(Duration.ofMillis(499));
-		this.store.messages().wanted(KEY, orphan);
-		assertThat(this.store.releasedTokens()).as("a message does not hurry it").containsExactly(orphan);
+		assertThat(this.store.releasedTokens()).containsExactly(orphan);
 		advance(Duration.ofMillis(1));
 		assertThat(this.store.releasedTokens()).containsExactly(orphan, orphan);
 		assertNothingLeft();
+	}
+
+	/** The lock would be idle until the next try. */
+	@Test
+	void h11ReleaseThatNeverArrivedIsRepeatedAtOnceIfAMessageSaysSo() {
+		OwnerToken orphan = releaseThatFails();
+		this.store.messages().granted(KEY, orphan, 2, false);
+		assertThat(this.store.releasedTokens()).containsExactly(orphan, orphan);
+		assertNothingLeft();
+	}
+
+	private OwnerToken releaseThatFails() {
+		HeldLock lock = held(request(), 1);
+		this.store.failReleases();
+		lock.close();
+		this.store.answerReleases();
+		return token();
 	}
 
 	@Test

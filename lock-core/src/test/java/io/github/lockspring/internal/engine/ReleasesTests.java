@@ -134,6 +134,17 @@ class ReleasesTests {
 		assertThat(this.releases.isEmpty()).isTrue();
 	}
 
+	/** The lock would be idle until the next try. */
+	@Test
+	void releaseOfATokenThatIsHandedTheLockIsRepeatedAtOnce() {
+		Release release = release("a");
+		assertThat(this.releases.prolong(release.token(), this.time.nanoTime())).isTrue();
+		assertThat(sent()).as("a try is under way").hasSize(1);
+		fail(0);
+		assertThat(this.releases.prolong(release.token(), this.time.nanoTime())).isTrue();
+		assertThat(sent()).hasSize(2);
+	}
+
 	@Test
 	void releaseWithoutAnAnswerIsOverAfterItsTimeout() {
 		Release release = release("a");
