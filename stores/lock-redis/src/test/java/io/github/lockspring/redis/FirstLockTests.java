@@ -42,12 +42,12 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 @EnumSource
 class FirstLockTests {
 
-	private static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(2);
+	private static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(4);
 
-	/** How long connecting takes here. */
-	private static final Duration CONNECTING = Duration.ofSeconds(3);
+	/** How long connecting takes here: longer than a command may. */
+	private static final Duration CONNECTING = Duration.ofSeconds(5);
 
-	private static final Duration PATIENT = Duration.ofSeconds(40);
+	private static final Duration PATIENT = Duration.ofMinutes(2);
 
 	private static final LockRequest REQUEST = LockRequest.of("first-lock").waitTime(Duration.ZERO);
 
@@ -66,7 +66,7 @@ class FirstLockTests {
 					List.of(this.driver.name(), String.valueOf(proxy.port())))) {
 				process.await("asks");
 				after(CONNECTING).execute(proxy::restore);
-				assertThat(process.hear(Duration.ofMinutes(1))).isEqualTo("held");
+				assertThat(process.hear(PATIENT.multipliedBy(2))).isEqualTo("held");
 				process.awaitEnd();
 			}
 		}
@@ -127,7 +127,7 @@ class FirstLockTests {
 	void onlyTheFirstOneWaitsForAServerThatNeverReplies() {
 		try (TcpProxy proxy = new TcpProxy(RedisServer.shared().port())) {
 			proxy.stall();
-			Duration connectTimeout = COMMAND_TIMEOUT.multipliedBy(5);
+			Duration connectTimeout = COMMAND_TIMEOUT.multipliedBy(3);
 			try (Instance instance = instance(this.driver, at(proxy.port()), 0, connectTimeout)) {
 				assertThat(unavailable(instance)).isGreaterThan(connectTimeout);
 				assertThat(unavailable(instance)).isLessThan(connectTimeout);
