@@ -7,6 +7,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
 import io.github.lockspring.HeldLock;
@@ -202,6 +203,7 @@ class ReplicaFailureTests {
 						}
 						catch (LockException ex) {
 							// there are too many of them, and they leave traces
+							LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));
 						}
 					}
 				});
