@@ -1,5 +1,6 @@
 package io.github.lockspring.internal.queue;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
@@ -26,6 +27,14 @@ public interface EntryServer extends AutoCloseable {
 	 * Returns the capabilities and limits of a store on this server. Never blocks.
 	 */
 	StoreTraits traits();
+
+	/**
+	 * Returns the length of the lease that a renewal can prove at present. Never blocks.
+	 * @param ttl the requested ttl
+	 */
+	default Duration lease(Duration ttl) {
+		return traits().lease(ttl);
+	}
 
 	/**
 	 * Connects, unless already connected. Never blocks.

@@ -76,6 +76,11 @@ public final class QueueLockStore implements LockStore {
 	}
 
 	@Override
+	public Duration lease(Duration ttl) {
+		return this.server.lease(ttl);
+	}
+
+	@Override
 	public CompletionStage<@Nullable Void> connected() {
 		return this.server.connected();
 	}
