@@ -11,6 +11,7 @@ import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.internal.KeyedLock;
+import io.github.lockspring.internal.base.MonotonicClock;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.LockStore.AcquireRequest;
 import io.github.lockspring.store.LockStore.AcquireResult.Acquired;
@@ -158,7 +159,8 @@ class ZooKeeperFailureTests extends AbstractServerFailureTests {
 		ZooKeeperStoreSettings settings = ZooKeeperTestServer.settings(SESSION);
 		CuratorFramework earlier = this.server.client(PATIENT);
 		earlier.start();
-		try (LockStore store = ZooKeeperLockStore.create(this.server.client(SESSION), settings, true)) {
+		try (LockStore store = ZooKeeperLockStore.create(this.server.client(SESSION), settings, true,
+				MonotonicClock.SYSTEM)) {
 			earlier.create()
 				.creatingParentContainersIfNeeded()
 				.withMode(CreateMode.EPHEMERAL_SEQUENTIAL)

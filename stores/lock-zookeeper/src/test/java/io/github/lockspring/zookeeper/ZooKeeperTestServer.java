@@ -70,7 +70,7 @@ final class ZooKeeperTestServer implements AutoCloseable {
 	}
 
 	static ZooKeeperStoreSettings settings(Duration sessionTimeout) {
-		return new ZooKeeperStoreSettings("lock:", sessionTimeout, Duration.ofSeconds(5), null, false);
+		return new ZooKeeperStoreSettings("lock:", sessionTimeout, Duration.ofSeconds(5), null, false, 0);
 	}
 
 	String connectString() {
