@@ -37,6 +37,9 @@ final class Session {
 	private static final Set<Code> IN_SESSION = EnumSet.of(Code.OK, Code.NONODE, Code.NODEEXISTS, Code.NOTEMPTY,
 			Code.NOAUTH);
 
+	/** How long it is proven after the last node was added. */
+	private static final long IN_USE_NANOS = TimeUnit.MINUTES.toNanos(10);
+
 	private final ZooKeeper handle;
 
 	private final LongSupplier clock;
@@ -44,6 +47,9 @@ final class Session {
 	private final SessionProofs proofs = new SessionProofs();
 
 	private final Set<OwnNode> nodes = ConcurrentHashMap.newKeySet();
+
+	/** When the last node was added. */
+	private volatile long used;
 
 	private final AtomicBoolean proving = new AtomicBoolean();
 
@@ -95,6 +101,7 @@ final class Session {
 	/** The session has this node from now on. */
 	void add(OwnNode node) {
 		this.nodes.add(node);
+		this.used = this.clock.getAsLong();
 		if (this.proving.compareAndSet(false, true)) {
 			proveLater();
 		}
@@ -105,24 +112,27 @@ final class Session {
 	}
 
 	private void proveLater() {
-		CompletableFuture.delayedExecutor(timeout() / 6, TimeUnit.NANOSECONDS, Runnable::run).execute(this::prove);
+		CompletableFuture.delayedExecutor(timeout() / 12, TimeUnit.NANOSECONDS, Runnable::run).execute(this::prove);
 	}
 
 	/**
-	 * Writes at each sixth of the timeout while there are nodes, so that each of their
-	 * leases lasts for a third of the timeout at least.
+	 * Writes at each twelfth of the timeout while the session is in use, so that it is
+	 * always proven for a third of the timeout.
 	 */
 	private void prove() {
-		if (this.nodes.isEmpty() || isOver()) {
+		if (isOver() || !isInUse()) {
 			this.proving.set(false);
-			if (this.nodes.isEmpty() || isOver() || !this.proving.compareAndSet(false, true)) {
-				return;
-			}
+			return;
 		}
-		if (this.proofs.isIdleSince(this.clock.getAsLong() - timeout() / 12)) {
+		if (this.proofs.isIdleSince(this.clock.getAsLong() - timeout() / 24)) {
 			multi(List.of(Op.check("/", -1)));
 		}
 		proveLater();
+	}
+
+	/** If a node is added meanwhile, the next one begins anew. */
+	private boolean isInUse() {
+		return !this.nodes.isEmpty() || this.clock.getAsLong() - this.used < IN_USE_NANOS;
 	}
 
 	/**

@@ -11,7 +11,8 @@ import java.util.Deque;
  * when it reports to the leader, at least each third of the timeout; and it may die with
  * what it has not reported. So the last write proves only a sixth of the timeout T. Two
  * writes that are at least T/3 apart have a report between them, so the earlier one
- * proves 5/6 of T. After a write each third, that is half of the timeout.
+ * proves 5/6 of T. With a write at each twelfth, the session is proven for T/3 at any
+ * time.
  */
 /*
  * For maintainers: checked as rule PROOFS_ARE_APART (Z7) of the model of the protocol. It

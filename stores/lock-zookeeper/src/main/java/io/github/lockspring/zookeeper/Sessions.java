@@ -57,7 +57,7 @@ final class Sessions {
 
 	private static StoreTraits traits(long timeoutMillis) {
 		return new StoreTraits(Duration.ofMillis(timeoutMillis), Duration.ofMillis(1),
-				Duration.ofMillis(timeoutMillis).dividedBy(2), false, false);
+				Duration.ofMillis(timeoutMillis).dividedBy(3), false, false);
 	}
 
 	StoreTraits traits() {

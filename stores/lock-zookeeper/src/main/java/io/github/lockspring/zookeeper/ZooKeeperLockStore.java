@@ -20,10 +20,10 @@ import org.jspecify.annotations.Nullable;
  * owner's node.
  * <p>
  * The session acts as the lease: a process that dies keeps its locks until its session
- * ends, so a ttl cannot be shorter than the session timeout. A lease lasts for at most
- * half of the session timeout, and less if the last writes of the session do not prove so
- * much: a sixth after the first one. So it ends by the clock of this process before the
- * server can end the session. A living process removes its nodes when their ttl has
+ * ends, so a ttl cannot be shorter than the session timeout. A lease lasts for a third of
+ * the session timeout, counted from before the last successful write, and for a sixth
+ * until the store was used for so long. So it ends by the clock of this process before
+ * the server can end the session. A living process removes its nodes when their ttl has
  * passed.
  * <p>
  * Does not use the client's retries: before it repeats a request without a result, it

@@ -1,9 +1,6 @@
 package io.github.lockspring.zookeeper;
 
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.Socket;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
 import java.util.stream.IntStream;
@@ -50,20 +47,10 @@ final class ZooKeeperEnsemble implements AutoCloseable {
 	private TestingZooKeeperServer serverThat(String mode) {
 		return this.cluster.getServers()
 			.stream()
-			.filter((server) -> status(server.getInstanceSpec().getPort()).contains("Mode: " + mode))
+			.filter((server) -> ZooKeeperTestServer.ask(server.getInstanceSpec().getPort(), "srvr")
+				.contains("Mode: " + mode))
 			.findFirst()
 			.orElse(null);
-	}
-
-	private static String status(int port) {
-		try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
-			socket.setSoTimeout(1000);
-			socket.getOutputStream().write("srvr".getBytes(StandardCharsets.US_ASCII));
-			return new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
-		}
-		catch (IOException ex) {
-			return "";
-		}
 	}
 
 	@Override
