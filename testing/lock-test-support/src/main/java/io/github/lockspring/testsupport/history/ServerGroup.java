@@ -6,6 +6,7 @@ import java.util.SplittableRandom;
 import java.util.function.IntFunction;
 import java.util.stream.Collectors;
 
+import io.github.lockspring.testsupport.history.HistoryChecker.DataLoss;
 import io.github.lockspring.testsupport.network.TcpProxy;
 
 /**
@@ -74,14 +75,22 @@ public record ServerGroup(Class<?> worker, List<? extends Server> servers,
 	@Override
 	public void make(Fault fault, SplittableRandom random, Collection<DataLoss> losses) throws InterruptedException {
 		Server any = this.servers.get(random.nextInt(this.servers.size()));
-		Server server = (fault == ServerFault.SERVER_STOPPED) ? any
-				: this.servers.stream().filter(Server::isLeader).findFirst().orElse(any);
+		Server server = (fault == ServerFault.SERVER_STOPPED) ? any : leaderOr(any);
 		if (fault == ServerFault.LEADER_KILLED) {
 			Faults.during(random, 0, 2000, server::kill, server::start);
 		}
 		else {
 			Faults.during(random, SHORTEST_STOP, LONGEST_STOP, server::pause, server::resume);
 		}
+	}
+
+	private Server leaderOr(Server other) {
+		for (Server server : this.servers) {
+			if (server.isLeader()) {
+				return server;
+			}
+		}
+		return other;
 	}
 
 }
