@@ -47,10 +47,14 @@ final class ZooKeeperEnsemble implements AutoCloseable {
 	private TestingZooKeeperServer serverThat(String mode) {
 		return this.cluster.getServers()
 			.stream()
-			.filter((server) -> ZooKeeperTestServer.ask(server.getInstanceSpec().getPort(), "srvr")
-				.contains("Mode: " + mode))
+			.filter((server) -> status(server.getInstanceSpec().getPort()).contains("Mode: " + mode))
 			.findFirst()
 			.orElse(null);
+	}
+
+	/** Returns what a server says of itself; empty without an answer. */
+	static String status(int port) {
+		return ZooKeeperTestServer.ask(port, "srvr");
 	}
 
 	@Override
