@@ -27,7 +27,8 @@ import org.apache.zookeeper.data.ACL;
  */
 final class NodeCreation {
 
-	private static final int MAX_TRIES = 6;
+	/** Each instance may delete the container once before it is used again. */
+	private static final int MAX_TRIES = 50;
 
 	private static final int RECENT_KEYS = 10_000;
 

@@ -111,6 +111,7 @@ class NodeCostTests {
 	@Test
 	void storeThatIsNotUsedWritesNothing() throws Exception {
 		Duration session = Duration.ofSeconds(2);
+		add("other");
 		AtomicLong passed = new AtomicLong();
 		try (ZooKeeperServer brief = new ZooKeeperServer(this.zooKeeper.client(session),
 				ZooKeeperTestServer.settings(session), true, () -> MonotonicClock.SYSTEM.getAsLong() + passed.get())) {

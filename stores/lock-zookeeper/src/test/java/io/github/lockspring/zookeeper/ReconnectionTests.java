@@ -28,6 +28,7 @@ import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.RetryOneTime;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -60,6 +61,12 @@ class ReconnectionTests {
 
 	/** Without the proxy. */
 	private final ZooKeeperServer observer = server(this.zooKeeper.client(SESSION), SESSION);
+
+	/** So that a node can be created by one request. */
+	@BeforeEach
+	void createRoot() throws Exception {
+		get(this.observer.add(this.key + " other", this.token, 60_000, false));
+	}
 
 	private CuratorFramework client(Duration session) {
 		return CuratorFrameworkFactory.builder()
@@ -253,6 +260,7 @@ class ReconnectionTests {
 
 	/** Z7: the first write proves a sixth, and the timer writes at each twelfth. */
 	@Test
+	@Tag("zookeeper-proofs")
 	void sessionThatIsInUseIsAlwaysProvenForAThird() throws Exception {
 		Duration session = Duration.ofSeconds(6);
 		try (ZooKeeperServer brief = server(client(session), session)) {

@@ -231,6 +231,15 @@ class ZooKeeperFailureTests extends AbstractServerFailureTests {
 		waits.get(1, TimeUnit.MINUTES).close();
 	}
 
+	/** Z4, 5: nobody else wants the lock, so no token is larger. */
+	@Test
+	void f10HolderWhoseNodeWasTakenAwayLearnsItAtItsEnd() {
+		ZooKeeperInstance holder = lasting();
+		HeldLock held = holder.locks().acquire(this.lasting);
+		this.server.deleteAll();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(held::close);
+	}
+
 	@Test
 	@Tag("remains-zookeeper")
 	void containersGoWithTheirLastEntry() {
