@@ -23,7 +23,7 @@ import org.apache.zookeeper.data.ACL;
  * The first node for a key that was not used recently is created in one transaction with
  * its container, and both are also deleted together: a server deletes at most 10,000
  * empty containers a minute, so those of keys that are used once would pile up. The
- * container of a key that is used again stays, which saves operations.
+ * container of a key that is used again is left to the server.
  */
 final class NodeCreation {
 
@@ -36,10 +36,10 @@ final class NodeCreation {
 
 	private final List<ACL> acl;
 
-	private final Map<String, Boolean> recent = new LinkedHashMap<>(16, 0.75f, true) {
+	private final Map<String, Integer> recent = new LinkedHashMap<>(16, 0.75f, true) {
 
 		@Override
-		protected boolean removeEldestEntry(Map.Entry<String, Boolean> eldest) {
+		protected boolean removeEldestEntry(Map.Entry<String, Integer> eldest) {
 			return size() > RECENT_KEYS;
 		}
 
@@ -63,11 +63,12 @@ final class NodeCreation {
 	}
 
 	CompletionStage<Created> create(Session session, String key, String token, byte[] data) {
-		boolean isNew;
+		int uses;
 		synchronized (this.recent) {
-			isNew = this.recent.put(key, true) == null;
+			uses = this.recent.merge(key, 1, (before, one) -> Math.min(before + one, 3));
 		}
-		return new Attempt(session, key, token, data, isNew).create(isNew, MAX_TRIES);
+		// the container is missing at the first two uses, unless other instances use it
+		return new Attempt(session, key, token, data, uses == 1).create(uses <= 2, MAX_TRIES);
 	}
 
 	private final class Attempt {
