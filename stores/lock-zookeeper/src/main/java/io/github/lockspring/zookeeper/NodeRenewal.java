@@ -1,11 +1,13 @@
 package io.github.lockspring.zookeeper;
 
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
+import io.github.lockspring.internal.queue.Entry;
 import io.github.lockspring.internal.queue.EntryServer.Renewal;
 import io.github.lockspring.store.LockStore.RenewResult;
 import org.apache.zookeeper.KeeperException;
@@ -47,21 +49,35 @@ final class NodeRenewal {
 		if (asked.isEmpty()) {
 			return CompletableFuture.completedFuture(Arrays.asList(this.results));
 		}
-		return this.session.multi(asked.stream().map((index) -> Op.check(node(index).id(), -1)).toList())
-			.thenCompose((answers) -> {
-				List<Integer> present = present(asked, answers);
-				if (present.size() < asked.size()) {
-					return send(present);
-				}
-				Code refused = NodeCreation.code(answers);
-				if (refused != Code.OK) {
-					return CompletableFuture.failedFuture(KeeperException.create(refused, node(asked.get(0)).id()));
-				}
-				present.forEach((index) -> this.results[index] = RenewResult.RENEWED);
-				return CompletableFuture.completedFuture(Arrays.asList(this.results));
-			})
+		return this.session.multi(asked.stream().map(this::operation).toList()).thenCompose((answers) -> {
+			List<Integer> present = present(asked, answers);
+			if (present.size() < asked.size()) {
+				return send(present);
+			}
+			Code refused = NodeCreation.code(answers);
+			if (refused != Code.OK) {
+				return CompletableFuture.failedFuture(KeeperException.create(refused, node(asked.get(0)).id()));
+			}
+			present.forEach(this::renewed);
+			return CompletableFuture.completedFuture(Arrays.asList(this.results));
+		})
 			.exceptionallyCompose((ex) -> isExpired(ex) ? CompletableFuture.completedFuture(Arrays.asList(this.results))
 					: CompletableFuture.failedFuture(ex));
+	}
+
+	/** Writes a longer lease, which others are shown. */
+	private Op operation(int index) {
+		OwnNode node = node(index);
+		long millis = this.renewals.get(index).ttlMillis();
+		return (millis > node.ttlMillis())
+				? Op.setData(node.id(), Entry.Content.text(millis, false).getBytes(StandardCharsets.UTF_8), -1)
+				: Op.check(node.id(), -1);
+	}
+
+	private void renewed(int index) {
+		OwnNode node = node(index);
+		node.show(Math.max(node.ttlMillis(), this.renewals.get(index).ttlMillis()));
+		this.results[index] = RenewResult.RENEWED;
 	}
 
 	private List<Integer> present(List<Integer> asked, List<OpResult> answers) {

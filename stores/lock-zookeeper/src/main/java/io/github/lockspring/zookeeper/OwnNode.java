@@ -18,7 +18,8 @@ final class OwnNode implements Entry.Own {
 
 	private final long order;
 
-	private final long ttlMillis;
+	/** Length of its lease, as others are shown; -1 if unknown. */
+	private volatile long ttlMillis;
 
 	private final Session session;
 
@@ -75,6 +76,14 @@ final class OwnNode implements Entry.Own {
 
 	Entry.Content content() {
 		return new Entry.Content(this.order, this.ttlMillis, false, null);
+	}
+
+	long ttlMillis() {
+		return this.ttlMillis;
+	}
+
+	void show(long millis) {
+		this.ttlMillis = millis;
 	}
 
 	/** Whether to delete the container, too, unless there are others in it. */

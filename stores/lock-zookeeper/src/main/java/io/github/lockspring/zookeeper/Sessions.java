@@ -70,7 +70,7 @@ final class Sessions {
 	Duration lease(Duration ttl) {
 		Session present = this.session;
 		Duration lease = this.traits.lease(ttl);
-		Duration proven = (present != null) ? Duration.ofNanos(present.lease()) : lease;
+		Duration proven = (present != null) ? Duration.ofNanos(present.lease()) : lease.dividedBy(3);
 		return (proven.compareTo(lease) < 0) ? proven : lease;
 	}
 

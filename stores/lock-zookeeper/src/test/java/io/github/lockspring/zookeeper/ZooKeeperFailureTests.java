@@ -37,7 +37,8 @@ import static org.awaitility.Awaitility.await;
  */
 class ZooKeeperFailureTests extends AbstractServerFailureTests {
 
-	private static final Duration SESSION = Duration.ofSeconds(3);
+	/** A third of its lease is as long as the client may take to connect again. */
+	private static final Duration SESSION = Duration.ofSeconds(9);
 
 	/** Its sessions may last for 20 ticks after a restart, and otherwise longer. */
 	private final ZooKeeperTestServer server = ZooKeeperTestServer.start(SESSION.dividedBy(3));
@@ -254,11 +255,11 @@ class ZooKeeperFailureTests extends AbstractServerFailureTests {
 	void fixedTtlBeyondTheLeaseOfASessionIsReachedAndEnds() {
 		ZooKeeperInstance instance = instance();
 		long begin = System.nanoTime();
-		HeldLock held = instance.locks().acquire(this.request.ttl(Duration.ofSeconds(6)).renew(false));
+		HeldLock held = instance.locks().acquire(this.request.ttl(SESSION.multipliedBy(2)).renew(false));
 		await().atMost(PATIENT).until(() -> !held.isHeld());
 		// a look that comes late sees no lock end earlier
-		assertThat(Duration.ofNanos(System.nanoTime() - begin)).isGreaterThan(Duration.ofSeconds(4));
-		instance().locks().acquire(this.request.ttl(Duration.ofSeconds(5)).renew(false)).close();
+		assertThat(Duration.ofNanos(System.nanoTime() - begin)).isGreaterThan(SESSION);
+		instance().locks().acquire(this.request.ttl(SESSION).renew(false)).close();
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(held::close);
 	}
 
