@@ -33,6 +33,11 @@ public abstract class DelegatingLockStore implements LockStore {
 	}
 
 	@Override
+	public Duration lease(Duration ttl) {
+		return this.delegate.lease(ttl);
+	}
+
+	@Override
 	public CompletionStage<@Nullable Void> connected() {
 		return this.delegate.connected();
 	}

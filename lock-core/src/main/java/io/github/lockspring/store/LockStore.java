@@ -38,6 +38,17 @@ public interface LockStore extends AutoCloseable {
 	StoreTraits traits();
 
 	/**
+	 * Returns the length of the lease that a renewal can grant at present, which is less
+	 * than the {@linkplain StoreTraits#longestLease() longest} if the store relies on
+	 * what it has seen of its servers lately. Never blocks.
+	 * @param ttl the requested ttl
+	 * @return the length of the lease to request
+	 */
+	default Duration lease(Duration ttl) {
+		return traits().lease(ttl);
+	}
+
+	/**
 	 * Connects in the background, unless already connected. Callers wait for this before
 	 * the timeout of an acquire request begins, since connecting may take longer than
 	 * that timeout.

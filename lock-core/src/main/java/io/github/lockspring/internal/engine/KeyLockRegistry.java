@@ -384,7 +384,7 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 
 	@Override
 	public Duration lease(Duration ttl) {
-		return this.client.traits().lease(ttl);
+		return this.client.lease(ttl);
 	}
 
 	@Override

@@ -499,8 +499,8 @@ abstract sealed class KeyState {
 
 		private LockRecorder.Renewal recorded(RenewResult result, long left) {
 			return switch (result) {
-				case RENEWED -> (left < this.hold.parameters().ttlNanos() / 3) ? LockRecorder.Renewal.LATE
-						: LockRecorder.Renewal.RENEWED;
+				case RENEWED ->
+					(left < 2 * this.lease.window()) ? LockRecorder.Renewal.LATE : LockRecorder.Renewal.RENEWED;
 				case NOT_OWNER -> LockRecorder.Renewal.REFUSED;
 				case UNKNOWN -> LockRecorder.Renewal.FAILED;
 			};

@@ -17,9 +17,8 @@ public interface Entry {
 	String token();
 
 	/**
-	 * Returns the identifier of the entry, unique among the entries of the lock. One
-	 * token may have several entries, for example one of an earlier session that the
-	 * server still keeps.
+	 * Returns the identifier of the entry, unique among all entries that the lock ever
+	 * had.
 	 */
 	String id();
 
@@ -37,14 +36,15 @@ public interface Entry {
 		long order();
 
 		/**
-		 * Returns the time until which the server is certain to keep the entry, unless it
-		 * is removed.
-		 * @return a value of {@link System#nanoTime()}
+		 * Returns the time until which the server is proven to keep the entry, unless it
+		 * is removed. May be earlier than before if less is proven by now.
+		 * @return a value of the store's clock, in nanoseconds
 		 */
 		long validUntil();
 
 		/**
-		 * Returns whether the entry is known to have ended, for example with its session.
+		 * Returns whether the entry is known to have ended, for example with its session
+		 * or lease.
 		 */
 		boolean isOver();
 
@@ -64,8 +64,11 @@ public interface Entry {
 
 		/**
 		 * Formats the content for storing.
+		 * @param millis length of the owner's lease
+		 * @param kept whether the lock is only kept
+		 * @return the text
 		 */
-		static String text(long millis, boolean kept) {
+		public static String text(long millis, boolean kept) {
 			return millis + (kept ? KEPT : "");
 		}
 

@@ -45,14 +45,13 @@ record LockPaths(String root) {
 		return lock(key) + "/" + token + "-";
 	}
 
-	/** Returns the containers to create, outermost first. */
-	List<String> containers(String key) {
+	/** Returns the nodes above those of the locks, outermost first. */
+	List<String> roots() {
 		List<String> paths = new ArrayList<>();
 		for (int i = this.root.indexOf('/', 1); i > 0; i = this.root.indexOf('/', i + 1)) {
 			paths.add(this.root.substring(0, i));
 		}
 		paths.add(this.root);
-		paths.add(lock(key));
 		return paths;
 	}
 

@@ -8,6 +8,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.internal.Stages;
@@ -31,6 +32,8 @@ final class Sessions {
 
 	private final boolean owning;
 
+	private final LongSupplier clock;
+
 	private volatile @Nullable Session session;
 
 	/** Kept because a late thread may still hold an earlier handle. */
@@ -43,21 +46,39 @@ final class Sessions {
 	private final ThreadPoolExecutor thread = new ThreadPoolExecutor(1, 1, 1, TimeUnit.SECONDS,
 			new LinkedBlockingQueue<>(), new DaemonThreadFactory("lock-zookeeper-connect"));
 
-	Sessions(CuratorFramework client, ZooKeeperStoreSettings settings, boolean owning) {
+	Sessions(CuratorFramework client, ZooKeeperStoreSettings settings, boolean owning, LongSupplier clock) {
 		this.client = client;
 		this.settings = settings;
 		this.owning = owning;
+		this.clock = clock;
 		this.traits = traits(settings.sessionTimeout().toMillis());
 		this.thread.allowCoreThreadTimeOut(true);
 	}
 
 	private static StoreTraits traits(long timeoutMillis) {
 		return new StoreTraits(Duration.ofMillis(timeoutMillis), Duration.ofMillis(1),
-				Duration.ofNanos(Session.lease(timeoutMillis)), false, false);
+				Duration.ofMillis(timeoutMillis).dividedBy(3), false, false);
 	}
 
 	StoreTraits traits() {
 		return this.traits;
+	}
+
+	/**
+	 * Returns the length of the lease that a renewal can prove at present.
+	 */
+	Duration lease(Duration ttl) {
+		Session present = this.session;
+		Duration lease = this.traits.lease(ttl);
+		Duration proven = (present != null) ? Duration.ofNanos(present.lease()) : lease.dividedBy(3);
+		return (proven.compareTo(lease) < 0) ? proven : lease;
+	}
+
+	void connectionLost() {
+		Session present = this.session;
+		if (present != null) {
+			present.connectionLost();
+		}
 	}
 
 	/** Starts the client, if this object owns it. */
@@ -140,7 +161,7 @@ final class Sessions {
 
 	private Session begin(ZooKeeper handle) {
 		this.settings.authenticate(handle);
-		return new Session(handle);
+		return new Session(handle, this.clock);
 	}
 
 	void close() {

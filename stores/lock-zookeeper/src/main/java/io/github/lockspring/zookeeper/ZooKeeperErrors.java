@@ -1,8 +1,9 @@
 package io.github.lockspring.zookeeper;
 
+import java.util.concurrent.CompletionException;
+
 import io.github.lockspring.LockUnavailableException;
 import org.apache.zookeeper.KeeperException;
-import org.apache.zookeeper.KeeperException.Code;
 
 /**
  * Converts failures of ZooKeeper into exceptions with a remedy.
@@ -10,15 +11,6 @@ import org.apache.zookeeper.KeeperException.Code;
 final class ZooKeeperErrors {
 
 	private ZooKeeperErrors() {
-	}
-
-	/**
-	 * Converts a failure.
-	 * @param code the error code of the server or the client
-	 * @param path the node, or empty
-	 */
-	static LockUnavailableException unavailable(int code, String path) {
-		return unavailable(KeeperException.create(Code.get(code), path));
 	}
 
 	private static LockUnavailableException unavailable(KeeperException cause) {
@@ -43,12 +35,18 @@ final class ZooKeeperErrors {
 				"Check distributed-lock.zookeeper.connect-string and the servers", cause, false);
 	}
 
+	/** Converts what a request has failed with. */
 	static LockUnavailableException unavailable(Throwable ex) {
-		if (ex instanceof LockUnavailableException known) {
+		Throwable cause = cause(ex);
+		if (cause instanceof LockUnavailableException known) {
 			return known;
 		}
-		return (ex instanceof KeeperException failure) ? unavailable(failure)
-				: new LockUnavailableException("ZooKeeper cannot be used: " + ex, ex);
+		return (cause instanceof KeeperException failure) ? unavailable(failure)
+				: new LockUnavailableException("ZooKeeper cannot be used: " + cause, cause);
+	}
+
+	static Throwable cause(Throwable ex) {
+		return (ex instanceof CompletionException && ex.getCause() != null) ? ex.getCause() : ex;
 	}
 
 }

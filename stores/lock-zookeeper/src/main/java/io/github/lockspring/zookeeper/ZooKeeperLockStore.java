@@ -2,7 +2,9 @@ package io.github.lockspring.zookeeper;
 
 import java.time.Duration;
 import java.util.Objects;
+import java.util.function.LongSupplier;
 
+import io.github.lockspring.internal.base.MonotonicClock;
 import io.github.lockspring.internal.base.StoreOptions;
 import io.github.lockspring.internal.queue.QueueLockStore;
 import io.github.lockspring.store.DelegatingLockStore;
@@ -18,10 +20,11 @@ import org.jspecify.annotations.Nullable;
  * owner's node.
  * <p>
  * The session acts as the lease: a process that dies keeps its locks until its session
- * ends, so a ttl cannot be shorter than the session timeout. A lease lasts for half of
- * the session timeout, counted from before the last successful write of the session. So
- * it ends by the clock of this process before the server can end the session. A living
- * process removes its nodes when their ttl has passed.
+ * ends, so a ttl cannot be shorter than the session timeout. A lease lasts for a third of
+ * the session timeout, counted from before the last successful write, and for a sixth
+ * until the store was used for so long. So it ends by the clock of this process before
+ * the server can end the session. A living process removes its nodes when their ttl has
+ * passed.
  * <p>
  * Does not use the client's retries: before it repeats a request without a result, it
  * checks whether the request was executed. Thread-safe. Connects with
@@ -34,8 +37,8 @@ public final class ZooKeeperLockStore extends DelegatingLockStore {
 	/** Longer than most pauses. Servers with ticks of two seconds allow up to 40. */
 	private static final Duration DEFAULT_SESSION_TIMEOUT = Duration.ofSeconds(15);
 
-	private ZooKeeperLockStore(ZooKeeperServer server) {
-		super(new QueueLockStore("ZooKeeper", server));
+	private ZooKeeperLockStore(ZooKeeperServer server, LongSupplier clock) {
+		super(new QueueLockStore("ZooKeeper", server, clock));
 	}
 
 	/**
@@ -61,9 +64,11 @@ public final class ZooKeeperLockStore extends DelegatingLockStore {
 	/**
 	 * Creates a store. Does not connect.
 	 * @param owning whether the store starts and closes the client
+	 * @param clock nanoseconds since an arbitrary moment
 	 */
-	static ZooKeeperLockStore create(CuratorFramework client, ZooKeeperStoreSettings settings, boolean owning) {
-		return new ZooKeeperLockStore(new ZooKeeperServer(client, settings, owning));
+	static ZooKeeperLockStore create(CuratorFramework client, ZooKeeperStoreSettings settings, boolean owning,
+			LongSupplier clock) {
+		return new ZooKeeperLockStore(new ZooKeeperServer(client, settings, owning, clock), clock);
 	}
 
 	/**
@@ -84,6 +89,10 @@ public final class ZooKeeperLockStore extends DelegatingLockStore {
 		private @Nullable String auth;
 
 		private boolean creatorOnly;
+
+		private long tokenFloor;
+
+		private LongSupplier clock = MonotonicClock.SYSTEM;
 
 		private Builder(@Nullable CuratorFramework client, String connectString) {
 			this.client = client;
@@ -147,14 +156,34 @@ public final class ZooKeeperLockStore extends DelegatingLockStore {
 		}
 
 		/**
+		 * Sets a number that is added to the {@code czxid} of each node, 0 by default, so
+		 * that fencing tokens continue to increase if the servers begin anew or are
+		 * restored from a backup. A fencing token is 1,024 times the sum, plus at most
+		 * 999; so divide the largest token that was ever given by 1,024 and add 1.
+		 * @param tokenFloor the number, the same in all instances; at most 2^52
+		 * @return this builder
+		 */
+		public Builder tokenFloor(long tokenFloor) {
+			this.tokenFloor = tokenFloor;
+			return this;
+		}
+
+		/** Sets the clock, in nanoseconds. */
+		Builder clock(LongSupplier clock) {
+			this.clock = clock;
+			return this;
+		}
+
+		/**
 		 * Creates the store. Does not connect.
 		 * @return the store, to be closed by the caller
 		 * @throws IllegalArgumentException if an option is invalid
 		 */
 		public ZooKeeperLockStore build() {
 			ZooKeeperStoreSettings settings = new ZooKeeperStoreSettings(this.keyPrefix, this.sessionTimeout,
-					this.connectTimeout, this.auth, this.creatorOnly);
-			return (this.client != null) ? create(this.client, settings, false) : create(ownClient(), settings, true);
+					this.connectTimeout, this.auth, this.creatorOnly, this.tokenFloor);
+			return (this.client != null) ? create(this.client, settings, false, this.clock)
+					: create(ownClient(), settings, true, this.clock);
 		}
 
 		private CuratorFramework ownClient() {

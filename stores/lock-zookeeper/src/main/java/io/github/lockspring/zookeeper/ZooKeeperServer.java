@@ -2,43 +2,37 @@ package io.github.lockspring.zookeeper;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
 
-import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.internal.queue.Entry;
 import io.github.lockspring.internal.queue.EntryServer;
 import io.github.lockspring.store.LockStore.RenewResult;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.StoreTraits;
 import org.apache.curator.framework.CuratorFramework;
-import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
-import org.apache.zookeeper.OpResult;
-import org.apache.zookeeper.Watcher;
-import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps the entries of locks in ZooKeeper. Thread-safe.
  */
 /*
- * For maintainers: Curator provides only the connection and the sessions. Requests are
- * sent through the handle of the present session, which executes them in the order of
- * sending, and never twice.
+ * For maintainers: Curator provides only the connection and the sessions. Requests for a
+ * node are sent through the handle that has created it, all others through that of the
+ * present session. There is no guard against late additions: once the session has moved
+ * to another connection, the servers refuse what was sent through the former one, so a
+ * list after a `sync` is certain. A new session leaves what the last one may have added
+ * to the end of that.
  */
 final class ZooKeeperServer implements EntryServer {
-
-	private static final int MAX_TRIES = 5;
 
 	private final ZooKeeperStoreSettings settings;
 
@@ -46,17 +40,26 @@ final class ZooKeeperServer implements EntryServer {
 
 	private final LockPaths paths;
 
+	private final NodeCreation creation;
+
+	private final Positions positions;
+
 	private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
 
-	ZooKeeperServer(CuratorFramework client, ZooKeeperStoreSettings settings, boolean owning) {
+	ZooKeeperServer(CuratorFramework client, ZooKeeperStoreSettings settings, boolean owning, LongSupplier clock) {
 		this.settings = settings;
-		this.sessions = new Sessions(client, settings, owning);
+		this.sessions = new Sessions(client, settings, owning, clock);
 		String namespace = client.getNamespace();
 		this.paths = new LockPaths(
 				((namespace == null || namespace.isEmpty()) ? "" : "/" + namespace) + settings.root());
+		this.creation = new NodeCreation(this.paths, settings.acl());
+		this.positions = new Positions(this.paths, settings.tokenFloor());
 		client.getConnectionStateListenable().addListener((changed, state) -> {
 			if (state.isConnected()) {
 				this.sessions.welcome();
+			}
+			else {
+				this.sessions.connectionLost();
 			}
 			this.listeners.forEach(Runnable::run);
 		});
@@ -74,291 +77,145 @@ final class ZooKeeperServer implements EntryServer {
 
 	/** Sends a request through the present session. */
 	private <T extends @Nullable Object> CompletionStage<T> send(Function<Session, CompletionStage<T>> request) {
-		return this.sessions.present().thenCompose(request);
+		return answer(this.sessions.present().thenCompose(request));
 	}
+
+	private static <T extends @Nullable Object> CompletionStage<T> answer(CompletionStage<T> result) {
+		return result.exceptionallyCompose((ex) -> CompletableFuture.failedFuture(ZooKeeperErrors.unavailable(ex)));
+	}
+
+	// adding
 
 	@Override
-	public CompletionStage<Added> add(String key, OwnerToken token, boolean repeated, long ttlMillis, String text) {
-		if (!repeated) {
-			return send((present) -> create(present, key, token, text, 0));
-		}
-		return find(key, token)
-			.thenCompose((found) -> (found == null) ? send((present) -> create(present, key, token, text, 0))
-					: list(key).thenApply((queue) -> new Added(found, queue)));
-	}
-
-	private CompletionStage<Added> create(Session present, String key, OwnerToken token, String text, int tries) {
-		CompletableFuture<Node.Mine> created = new CompletableFuture<>();
-		long sent = System.nanoTime();
-		present.handle()
-			.create(this.paths.entry(key, token.toString()), bytes(text), this.settings.acl(),
-					CreateMode.EPHEMERAL_SEQUENTIAL, (code, path, context, name, stat) -> {
-						if (code == Code.OK.intValue() && LockPaths.isTooLate(name)) {
-							present.handle().delete(name, -1, (deleted, node, ignored) -> {
-							}, null);
-							created.completeExceptionally(new LockUnavailableException(LockPaths.tooLate(key)));
-						}
-						else if (code == Code.OK.intValue()) {
-							present.wrote(sent);
-							created.complete(new Node.Mine(name, token.toString(), stat.getCzxid(), present));
-						}
-						else {
-							created.completeExceptionally(KeeperException.create(Code.get(code), path));
-						}
-					}, null);
-		// the server executes this after the creation
-		CompletionStage<List<? extends Entry>> queue = list(present, key);
-		return created.handle((entry, ex) -> {
-			if (entry != null) {
-				return queue.thenApply((entries) -> new Added(entry, entries));
+	public CompletionStage<Added> add(String key, OwnerToken token, long ttlMillis, boolean repeated) {
+		return send((present) -> {
+			if (!repeated) {
+				return create(present, key, token.toString(), ttlMillis);
 			}
-			if (ex instanceof KeeperException.NoNodeException && tries < MAX_TRIES) {
-				return createContainers(present, this.paths.containers(key))
-					.thenCompose((done) -> create(present, key, token, text, tries + 1));
-			}
-			return CompletableFuture.<Added>failedFuture(ZooKeeperErrors.unavailable(ex));
-		}).thenCompose(Function.identity());
+			return settle(present, key, token.toString()).thenCompose((found) -> (found != null)
+					? this.positions.read(found).thenApply((position) -> new Added(found, position.orElse(null)))
+					: create(present, key, token.toString(), ttlMillis));
+		});
 	}
 
-	/** Servers delete empty containers, so they may be missing at any time. */
-	private CompletionStage<Boolean> createContainers(Session present, List<String> containers) {
-		CompletableFuture<Boolean> done = new CompletableFuture<>();
-		AtomicReference<@Nullable String> refused = new AtomicReference<>();
-		for (int i = 0; i < containers.size(); i++) {
-			boolean last = i == containers.size() - 1;
-			present.handle()
-				.create(containers.get(i), new byte[0], this.settings.acl(), CreateMode.CONTAINER,
-						(code, path, context, name) -> {
-							boolean there = code == Code.OK.intValue() || code == Code.NODEEXISTS.intValue();
-							if (code == Code.NOAUTH.intValue() && !last) {
-								// the container may exist nevertheless
-								refused.set(path);
-							}
-							else if (!there && code != Code.NONODE.intValue()) {
-								done.completeExceptionally(ZooKeeperErrors.unavailable(code, path));
-							}
-							else if (!there && refused.get() != null) {
-								done.completeExceptionally(
-										ZooKeeperErrors.unavailable(Code.NOAUTH.intValue(), refused.get()));
-							}
-							else if (last) {
-								done.complete(there);
-							}
-						}, null);
-		}
-		return done;
+	private CompletionStage<Added> create(Session present, String key, String token, long ttlMillis) {
+		byte[] text = Entry.Content.text(ttlMillis, false).getBytes(StandardCharsets.UTF_8);
+		return this.creation.create(present, key, token, text).thenCompose((created) -> {
+			OwnNode node = new OwnNode(created.path(), token, order(created.czxid()), ttlMillis, present,
+					created.withContainer());
+			present.add(node);
+			return this.positions.read(node, created.queue())
+				.thenApply((position) -> new Added(node, position.orElse(null)));
+		});
+	}
+
+	private long order(long czxid) {
+		return this.settings.tokenFloor() + czxid;
 	}
 
 	@Override
-	public CompletionStage<List<? extends Entry>> list(String key) {
-		return send((present) -> list(present, key));
+	public CompletionStage<Entry.@Nullable Own> settle(String key, OwnerToken token) {
+		return this.<Entry
+			.@Nullable Own>send((present) -> settle(present, key, token.toString()).thenApply((found) -> found));
 	}
 
-	private CompletionStage<List<? extends Entry>> list(Session present, String key) {
-		CompletableFuture<Optional<List<String>>> result = new CompletableFuture<>();
-		String lock = this.paths.lock(key);
-		present.handle()
-			.getChildren(lock, false, (code, path, context, children) -> complete(result, code, path, children), null);
-		return result.thenApply((children) -> LockPaths.sorted(lock, children.orElse(List.of())));
-	}
-
-	@Override
-	public CompletionStage<Entry.@Nullable Own> find(String key, OwnerToken token) {
-		return this.<Entry.@Nullable Own>send((present) -> find(present, key, token.toString()));
-	}
-
-	private CompletionStage<Entry.@Nullable Own> find(Session present, String key, String token) {
-		// the present server may not know yet what a former one has executed
-		present.handle().sync(this.paths.lock(key), (code, path, context) -> {
-		}, null);
-		return list(present, key).<Entry.@Nullable Own>thenCompose((queue) -> {
-			CompletionStage<Entry.@Nullable Own> own = CompletableFuture.<Entry.@Nullable Own>completedFuture(null);
-			for (Entry entry : queue) {
-				if (entry.token().equals(token)) {
-					own = own.<Entry.@Nullable Own, Entry.@Nullable Own>thenCombine(own(present, (Node) entry),
+	private CompletionStage<@Nullable OwnNode> settle(Session present, String key, String token) {
+		present.sync();
+		return list(present, key).thenCompose((queue) -> {
+			CompletionStage<@Nullable OwnNode> own = CompletableFuture.<@Nullable OwnNode>completedFuture(null);
+			for (Node node : queue) {
+				if (node.token().equals(token)) {
+					own = own.<@Nullable OwnNode, @Nullable OwnNode>thenCombine(adopt(present, node),
 							(first, next) -> (first != null) ? first : next);
 				}
 			}
-			return own;
+			return own.thenApply((found) -> {
+				if (found != null) {
+					present.add(found);
+				}
+				return found;
+			});
 		});
 	}
 
 	/** Excludes nodes of earlier sessions, which no longer belong to this process. */
-	private CompletionStage<Entry.@Nullable Own> own(Session present, Node node) {
-		return stat(present, node.path())
+	private CompletionStage<@Nullable OwnNode> adopt(Session present, Node node) {
+		return present.stat(node.id())
 			.thenApply((stat) -> stat.filter((found) -> found.getEphemeralOwner() == present.id())
-				.map((found) -> new Node.Mine(node.path(), node.token(), found.getCzxid(), present))
+				.map((found) -> new OwnNode(node.id(), node.token(), order(found.getCzxid()), -1, present, false))
 				.orElse(null));
 	}
 
-	private CompletionStage<Optional<Stat>> stat(Session present, String node) {
-		CompletableFuture<Optional<Stat>> result = new CompletableFuture<>();
-		present.handle().exists(node, false, (code, path, context, stat) -> complete(result, code, path, stat), null);
-		return result;
+	// positions
+
+	@Override
+	public CompletionStage<Optional<Position>> position(Entry.Own entry) {
+		OwnNode node = (OwnNode) entry;
+		return answer(this.positions.read(node)
+			.exceptionallyCompose((ex) -> (ZooKeeperErrors.cause(ex) instanceof KeeperException.SessionExpiredException)
+					? CompletableFuture.completedFuture(Optional.empty()) : CompletableFuture.failedFuture(ex))
+			.thenApply((position) -> {
+				if (position.isEmpty()) {
+					node.end();
+				}
+				return position;
+			}));
 	}
 
 	@Override
-	public CompletionStage<Optional<Entry.Content>> read(Entry entry) {
-		return send((present) -> read(present, Node.pathOf(entry), null));
+	public CompletionStage<Optional<Entry.Content>> first(String key) {
+		return send((present) -> this.positions.first(present, this.paths.lock(key)));
 	}
 
 	@Override
-	public CompletionStage<Optional<Entry.Content>> watch(Entry entry, Entry.Own waiter, Runnable gone) {
-		String node = Node.pathOf(entry);
-		return send((present) -> new NodeWatch(present, node, (Node.Mine) waiter, gone,
-				(watch) -> read(present, node, watch))
-			.begin());
+	public CompletionStage<Boolean> watch(Entry entry, Entry.Own waiter, Runnable gone) {
+		return answer(new NodeWatch(entry.id(), (OwnNode) waiter, gone).begin());
 	}
 
-	private CompletionStage<Optional<Entry.Content>> read(Session present, String node, @Nullable Watcher watcher) {
-		CompletableFuture<Optional<Entry.Content>> result = new CompletableFuture<>();
-		present.handle()
-			.getData(node, watcher, (code, path, context, data, stat) -> complete(result, code, path,
-					(data != null && stat != null) ? content(data, stat) : null), null);
-		return result;
-	}
+	// the end of nodes
 
-	/** Compares two clocks for the age, which is only informative. */
-	private static Entry.Content content(byte[] data, Stat stat) {
-		return Entry.Content.parse(stat.getCzxid(), new String(data, StandardCharsets.UTF_8),
-				Duration.ofMillis(Math.max(0, System.currentTimeMillis() - stat.getCtime())));
-	}
-
-	private static <T> void complete(CompletableFuture<Optional<T>> result, int code, String path, @Nullable T value) {
-		if (code == Code.OK.intValue()) {
-			result.complete(Optional.ofNullable(value));
-		}
-		else if (code == Code.NONODE.intValue()) {
-			result.complete(Optional.empty());
-		}
-		else {
-			result.completeExceptionally(ZooKeeperErrors.unavailable(code, path));
-		}
+	@Override
+	public CompletionStage<Boolean> keep(Entry.Own entry, long millis) {
+		byte[] text = Entry.Content.text(millis, true).getBytes(StandardCharsets.UTF_8);
+		return answer(((OwnNode) entry).session().write(entry.id(), text));
 	}
 
 	@Override
-	public CompletionStage<Boolean> write(Entry.Own entry, String text, long ttlMillis) {
-		Node.Mine mine = (Node.Mine) entry;
-		CompletableFuture<Boolean> result = new CompletableFuture<>();
-		long sent = System.nanoTime();
-		mine.session()
-			.handle()
-			.setData(mine.path(), bytes(text), -1,
-					(code, path, context, stat) -> written(result, mine.session(), code, path, sent), null);
-		return result;
+	public CompletionStage<Boolean> remove(Entry.Own entry) {
+		OwnNode node = (OwnNode) entry;
+		node.end();
+		return answer(node.isWithContainer() ? removeWithContainer(node) : node.session().delete(entry.id()));
 	}
 
-	/** Uses the session of the node, if it is a node of this process. */
-	@Override
-	public CompletionStage<Boolean> remove(Entry entry) {
-		CompletableFuture<Boolean> result = new CompletableFuture<>();
-		return send((present) -> {
-			Session used = (entry instanceof Node.Mine mine) ? mine.session() : present;
-			long sent = System.nanoTime();
-			used.handle()
-				.delete(Node.pathOf(entry), -1, (code, path, context) -> written(result, used, code, path, sent), null);
-			return (entry instanceof Node.Mine mine) ? result.thenApply((there) -> {
-				mine.removed().complete(null);
-				return there;
-			}) : result;
-		});
+	private CompletionStage<Boolean> removeWithContainer(OwnNode node) {
+		String container = node.id().substring(0, node.id().lastIndexOf('/'));
+		return node.session()
+			.multi(List.of(Op.delete(node.id(), -1), Op.delete(container, -1)))
+			.thenApply(NodeCreation::code)
+			.exceptionallyCompose((ex) -> (ZooKeeperErrors.cause(ex) instanceof KeeperException.SessionExpiredException)
+					? CompletableFuture.completedFuture(Code.NONODE) : CompletableFuture.failedFuture(ex))
+			// others are in the container, or it may not be deleted
+			.thenCompose((code) -> (code == Code.OK || code == Code.NONODE)
+					? CompletableFuture.completedFuture(code == Code.OK) : node.session().delete(node.id()));
 	}
 
-	private static void written(CompletableFuture<Boolean> result, Session used, int code, String path, long sent) {
-		switch (Code.get(code)) {
-			case OK -> {
-				used.wrote(sent);
-				result.complete(true);
-			}
-			case NONODE, SESSIONEXPIRED -> result.complete(false);
-			default -> result.completeExceptionally(ZooKeeperErrors.unavailable(code, path));
-		}
-	}
+	// renewal
 
-	/**
-	 * Renews in one transaction, which proves that the session and the nodes exist.
-	 */
 	@Override
 	public CompletionStage<List<RenewResult>> renew(List<Renewal> renewals) {
-		RenewResult[] results = new RenewResult[renewals.size()];
-		return send((present) -> {
-			List<Integer> asked = new ArrayList<>();
-			for (int i = 0; i < results.length; i++) {
-				results[i] = RenewResult.NOT_OWNER;
-				if (((Node.Mine) renewals.get(i).entry()).session() == present) {
-					asked.add(i);
-				}
-			}
-			return renew(present, renewals, asked, results);
-		});
+		return send((present) -> new NodeRenewal(present, renewals).send());
 	}
 
-	private CompletionStage<List<RenewResult>> renew(Session present, List<Renewal> renewals, List<Integer> asked,
-			RenewResult[] results) {
-		if (asked.isEmpty()) {
-			return CompletableFuture.completedFuture(Arrays.asList(results));
-		}
-		CompletableFuture<List<RenewResult>> outcome = new CompletableFuture<>();
-		long sent = System.nanoTime();
-		present.handle()
-			.multi(asked.stream().map((index) -> operation(renewals.get(index))).toList(),
-					(code, path, context, answers) -> {
-						if (code == Code.OK.intValue()) {
-							present.wrote(sent);
-							long longest = Session.lease(present.handle().getSessionTimeout()) / 1_000_000;
-							// a session cannot grant more, see the traits
-							asked.forEach((index) -> results[index] = (renewals.get(index).ttlMillis() <= longest)
-									? RenewResult.RENEWED : RenewResult.UNKNOWN);
-							outcome.complete(Arrays.asList(results));
-						}
-						else if (code == Code.SESSIONEXPIRED.intValue()) {
-							outcome.complete(Arrays.asList(results));
-						}
-						else if (code == Code.NONODE.intValue() && answers != null) {
-							List<Integer> others = withoutMissing(asked, answers);
-							renew(present, renewals, others, results).whenComplete((later, ex) -> {
-								if (ex != null) {
-									outcome.completeExceptionally(ex);
-								}
-								else {
-									outcome.complete(later);
-								}
-							});
-						}
-						else {
-							outcome.completeExceptionally(ZooKeeperErrors.unavailable(code,
-									((Node.Mine) renewals.get(asked.get(0)).entry()).path()));
-						}
-					}, null);
-		return outcome;
-	}
-
-	private static List<Integer> withoutMissing(List<Integer> asked, List<OpResult> answers) {
-		List<Integer> others = new ArrayList<>();
-		for (int i = 0; i < asked.size(); i++) {
-			boolean missing = answers.get(i) instanceof OpResult.ErrorResult error
-					&& error.getErr() == Code.NONODE.intValue();
-			if (!missing) {
-				others.add(asked.get(i));
-			}
-		}
-		return others;
-	}
-
-	private static Op operation(Renewal renewal) {
-		String path = ((Node.Mine) renewal.entry()).path();
-		return (renewal.text() != null) ? Op.setData(path, bytes(renewal.text()), -1) : Op.check(path, -1);
-	}
-
-	/** The client keeps the session alive with its pings. */
 	@Override
-	public boolean isRenewedWhileConnected() {
-		return true;
+	public Duration lease(Duration ttl) {
+		return this.sessions.lease(ttl);
 	}
+
+	// the connection
 
 	@Override
 	public CompletionStage<Void> ping() {
-		return send((present) -> stat(present, "/").thenApply((stat) -> null));
+		return send((present) -> present.stat("/").thenApply((stat) -> null));
 	}
 
 	@Override
@@ -366,14 +223,32 @@ final class ZooKeeperServer implements EntryServer {
 		this.listeners.add(listener);
 	}
 
+	// inspection
+
+	@Override
+	public CompletionStage<List<? extends Entry>> list(String key) {
+		return send((present) -> list(present, key).thenApply((queue) -> queue));
+	}
+
+	private CompletionStage<List<Node>> list(Session present, String key) {
+		String lock = this.paths.lock(key);
+		return present.children(lock).thenApply((names) -> LockPaths.sorted(lock, names));
+	}
+
+	@Override
+	public CompletionStage<Optional<Entry.Content>> read(Entry entry) {
+		return send((present) -> this.positions.content(present, new Node(entry.id(), entry.token())));
+	}
+
+	@Override
+	public CompletionStage<Boolean> take(Entry entry) {
+		return send((present) -> present.delete(entry.id()));
+	}
+
 	@Override
 	public void close() {
 		this.listeners.clear();
 		this.sessions.close();
-	}
-
-	private static byte[] bytes(String text) {
-		return text.getBytes(StandardCharsets.UTF_8);
 	}
 
 }

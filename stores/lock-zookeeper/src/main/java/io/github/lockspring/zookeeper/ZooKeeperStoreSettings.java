@@ -14,7 +14,10 @@ import org.jspecify.annotations.Nullable;
  * Settings of a {@link ZooKeeperLockStore}, see its builder.
  */
 record ZooKeeperStoreSettings(String keyPrefix, Duration sessionTimeout, Duration connectTimeout, @Nullable String auth,
-		boolean creatorOnly) {
+		boolean creatorOnly, long tokenFloor) {
+
+	/** Leaves room for the transactions of 2^20 elections. */
+	private static final long MAX_TOKEN_FLOOR = 1L << 52;
 
 	ZooKeeperStoreSettings {
 		StoreOptions.checkKeyPrefix(keyPrefix);
@@ -27,6 +30,10 @@ record ZooKeeperStoreSettings(String keyPrefix, Duration sessionTimeout, Duratio
 		if (auth != null && auth.indexOf(':') <= 0) {
 			throw new IllegalArgumentException(
 					"auth must be a scheme, a colon and the credentials, such as digest:user:password");
+		}
+		if (tokenFloor < 0 || tokenFloor > MAX_TOKEN_FLOOR) {
+			throw new IllegalArgumentException(
+					"tokenFloor must be from 0 to " + MAX_TOKEN_FLOOR + ", not " + tokenFloor);
 		}
 	}
 

@@ -1,9 +1,6 @@
 package io.github.lockspring.zookeeper;
 
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.Socket;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
 import java.util.stream.IntStream;
@@ -55,15 +52,9 @@ final class ZooKeeperEnsemble implements AutoCloseable {
 			.orElse(null);
 	}
 
-	private static String status(int port) {
-		try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
-			socket.setSoTimeout(1000);
-			socket.getOutputStream().write("srvr".getBytes(StandardCharsets.US_ASCII));
-			return new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
-		}
-		catch (IOException ex) {
-			return "";
-		}
+	/** Returns what a server says of itself; empty without an answer. */
+	static String status(int port) {
+		return ZooKeeperTestServer.ask(port, "srvr");
 	}
 
 	@Override

@@ -11,6 +11,7 @@ import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.internal.KeyedLock;
+import io.github.lockspring.internal.base.MonotonicClock;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.LockStore.AcquireRequest;
 import io.github.lockspring.store.LockStore.AcquireResult.Acquired;
@@ -36,7 +37,8 @@ import static org.awaitility.Awaitility.await;
  */
 class ZooKeeperFailureTests extends AbstractServerFailureTests {
 
-	private static final Duration SESSION = Duration.ofSeconds(3);
+	/** A third of its lease is as long as the client may take to connect again. */
+	private static final Duration SESSION = Duration.ofSeconds(9);
 
 	/** Its sessions may last for 20 ticks after a restart, and otherwise longer. */
 	private final ZooKeeperTestServer server = ZooKeeperTestServer.start(SESSION.dividedBy(3));
@@ -158,7 +160,8 @@ class ZooKeeperFailureTests extends AbstractServerFailureTests {
 		ZooKeeperStoreSettings settings = ZooKeeperTestServer.settings(SESSION);
 		CuratorFramework earlier = this.server.client(PATIENT);
 		earlier.start();
-		try (LockStore store = ZooKeeperLockStore.create(this.server.client(SESSION), settings, true)) {
+		try (LockStore store = ZooKeeperLockStore.create(this.server.client(SESSION), settings, true,
+				MonotonicClock.SYSTEM)) {
 			earlier.create()
 				.creatingParentContainersIfNeeded()
 				.withMode(CreateMode.EPHEMERAL_SEQUENTIAL)
@@ -229,6 +232,15 @@ class ZooKeeperFailureTests extends AbstractServerFailureTests {
 		waits.get(1, TimeUnit.MINUTES).close();
 	}
 
+	/** Z4, 5: nobody else wants the lock, so no token is larger. */
+	@Test
+	void f10HolderWhoseNodeWasTakenAwayLearnsItAtItsEnd() {
+		ZooKeeperInstance holder = lasting();
+		HeldLock held = holder.locks().acquire(this.lasting);
+		this.server.deleteAll();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(held::close);
+	}
+
 	@Test
 	@Tag("remains-zookeeper")
 	void containersGoWithTheirLastEntry() {
@@ -243,11 +255,11 @@ class ZooKeeperFailureTests extends AbstractServerFailureTests {
 	void fixedTtlBeyondTheLeaseOfASessionIsReachedAndEnds() {
 		ZooKeeperInstance instance = instance();
 		long begin = System.nanoTime();
-		HeldLock held = instance.locks().acquire(this.request.ttl(Duration.ofSeconds(6)).renew(false));
+		HeldLock held = instance.locks().acquire(this.request.ttl(SESSION.multipliedBy(2)).renew(false));
 		await().atMost(PATIENT).until(() -> !held.isHeld());
 		// a look that comes late sees no lock end earlier
-		assertThat(Duration.ofNanos(System.nanoTime() - begin)).isGreaterThan(Duration.ofSeconds(4));
-		instance().locks().acquire(this.request.ttl(Duration.ofSeconds(5)).renew(false)).close();
+		assertThat(Duration.ofNanos(System.nanoTime() - begin)).isGreaterThan(SESSION);
+		instance().locks().acquire(this.request.ttl(SESSION).renew(false)).close();
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(held::close);
 	}
 

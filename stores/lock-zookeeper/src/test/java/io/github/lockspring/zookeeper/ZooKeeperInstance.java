@@ -3,6 +3,7 @@ package io.github.lockspring.zookeeper;
 import java.time.Duration;
 
 import io.github.lockspring.LockTemplate;
+import io.github.lockspring.internal.base.MonotonicClock;
 import io.github.lockspring.testsupport.store.Instance;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.zookeeper.ZooKeeper;
@@ -15,7 +16,8 @@ record ZooKeeperInstance(CuratorFramework client, ZooKeeperLockStore store,
 
 	static ZooKeeperInstance on(String servers, Duration session) {
 		CuratorFramework client = ZooKeeperTestServer.client(servers, session);
-		ZooKeeperLockStore store = ZooKeeperLockStore.create(client, ZooKeeperTestServer.settings(session), true);
+		ZooKeeperLockStore store = ZooKeeperLockStore.create(client, ZooKeeperTestServer.settings(session), true,
+				MonotonicClock.SYSTEM);
 		return new ZooKeeperInstance(client, store,
 				Instance.over(store)
 					.commandTimeout(Duration.ofSeconds(2))

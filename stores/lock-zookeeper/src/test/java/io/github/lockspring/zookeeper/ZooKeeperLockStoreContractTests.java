@@ -6,11 +6,11 @@ import io.github.lockspring.store.LockStore;
 import io.github.lockspring.testsupport.store.AbstractQueueOfEntriesTests;
 
 /**
- * The contract, on a server with sessions that are long enough for its longest leases.
+ * The contract, on a server with sessions whose first write proves its longest lease.
  */
 class ZooKeeperLockStoreContractTests extends AbstractQueueOfEntriesTests {
 
-	private static final Duration SESSION = Duration.ofSeconds(150);
+	private static final Duration SESSION = Duration.ofMinutes(6);
 
 	private final ZooKeeperTestServer server = ZooKeeperTestServer.shared();
 

@@ -10,6 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.internal.base.MonotonicClock;
 import io.github.lockspring.internal.queue.EntryServer.Added;
 import io.github.lockspring.store.OwnerToken;
 import org.apache.curator.framework.CuratorFramework;
@@ -32,8 +33,8 @@ class ZooKeeperServerTests {
 
 	private final CuratorFramework client = ZooKeeperTestServer.shared().client(TIMEOUT);
 
-	private final ZooKeeperServer server = new ZooKeeperServer(this.client, ZooKeeperTestServer.settings(TIMEOUT),
-			true);
+	private final ZooKeeperServer server = new ZooKeeperServer(this.client, ZooKeeperTestServer.settings(TIMEOUT), true,
+			MonotonicClock.SYSTEM);
 
 	@AfterEach
 	void close() {
@@ -46,14 +47,14 @@ class ZooKeeperServerTests {
 
 	private Added add(int sequence) throws Exception {
 		OwnerToken token = new OwnerToken("zk-server-tests-000001", sequence, 5000);
-		return get(this.server.add(this.key, token, false, 60_000, "60000"));
+		return get(this.server.add(this.key, token, 60_000, false));
 	}
 
 	@Test
 	void sessionIsKnownWhenTheStoreIsConnected() throws Exception {
 		Duration asked = Duration.ofHours(1);
 		try (ZooKeeperServer other = new ZooKeeperServer(ZooKeeperTestServer.shared().client(TIMEOUT),
-				ZooKeeperTestServer.settings(asked), true)) {
+				ZooKeeperTestServer.settings(asked), true, MonotonicClock.SYSTEM)) {
 			assertThat(other.traits().shortestTtl()).isEqualTo(asked);
 			get(other.connected());
 			assertThat(other.traits().shortestTtl()).isEqualTo(TIMEOUT);
@@ -63,9 +64,9 @@ class ZooKeeperServerTests {
 	@Test
 	void serverThatCannotBeReachedIsAwaitedNoLongerThanTheConnectTimeout() {
 		Duration brief = Duration.ofMillis(300);
-		ZooKeeperStoreSettings settings = new ZooKeeperStoreSettings("lock:", TIMEOUT, brief, null, false);
+		ZooKeeperStoreSettings settings = new ZooKeeperStoreSettings("lock:", TIMEOUT, brief, null, false, 0);
 		try (ZooKeeperServer nowhere = new ZooKeeperServer(ZooKeeperTestServer.client("127.0.0.1:1", TIMEOUT), settings,
-				true)) {
+				true, MonotonicClock.SYSTEM)) {
 			CompletionStage<?> connected = nowhere.connected();
 			assertThat(connected).isNotDone();
 			assertThat(connected).succeedsWithin(TIMEOUT);
@@ -84,7 +85,7 @@ class ZooKeeperServerTests {
 		AtomicInteger inVain = new AtomicInteger();
 		for (int i = 2; i < 7; i++) {
 			Added waiter = add(i);
-			assertThat(get(this.server.watch(owner.entry(), waiter.entry(), inVain::incrementAndGet))).isPresent();
+			assertThat(get(this.server.watch(owner.entry(), waiter.entry(), inVain::incrementAndGet))).isTrue();
 			get(this.server.remove(waiter.entry()));
 			await().atMost(TIMEOUT)
 				.untilAsserted(() -> assertThat(DataWatches.of(this.client.getZookeeperClient().getZooKeeper()))
@@ -92,8 +93,8 @@ class ZooKeeperServerTests {
 		}
 		CountDownLatch gone = new CountDownLatch(1);
 		Added last = add(7);
-		assertThat(get(this.server.watch(owner.entry(), last.entry(), gone::countDown))).isPresent();
-		get(this.server.write(owner.entry(), "50000", 0));
+		assertThat(get(this.server.watch(owner.entry(), last.entry(), gone::countDown))).isTrue();
+		get(this.server.keep(owner.entry(), 50_000));
 		get(this.server.remove(owner.entry()));
 		assertThat(gone.await(TIMEOUT.toSeconds(), TimeUnit.SECONDS)).isTrue();
 		assertThat(inVain).hasValue(0);
@@ -112,7 +113,7 @@ class ZooKeeperServerTests {
 				"token--000000001"))
 			.allMatch(LockPaths::isTooLate);
 		assertThat(LockPaths.sorted("/lock", List.of("b-0000000002", "a-0000000010", "c--1999999999", "other")))
-			.extracting(Node::path)
+			.extracting(Node::id)
 			.containsExactly("/lock/b-0000000002", "/lock/a-0000000010");
 	}
 

@@ -1,10 +1,16 @@
 package io.github.lockspring.zookeeper;
 
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
@@ -31,6 +37,7 @@ final class ZooKeeperTestServer implements AutoCloseable {
 	private ZooKeeperTestServer(int tickMillis) {
 		// how often containers that are empty are looked for
 		System.setProperty("znode.container.checkIntervalMs", "1000");
+		System.setProperty("zookeeper.4lw.commands.whitelist", "srvr, wchs");
 		InstanceSpec spec = new InstanceSpec(null, -1, -1, -1, true, 1, tickMillis, 1000,
 				Map.of("maxSessionTimeout", "600000", "admin.enableServer", "false"));
 		this.server = get(() -> new TestingServer(spec, true));
@@ -70,7 +77,7 @@ final class ZooKeeperTestServer implements AutoCloseable {
 	}
 
 	static ZooKeeperStoreSettings settings(Duration sessionTimeout) {
-		return new ZooKeeperStoreSettings("lock:", sessionTimeout, Duration.ofSeconds(5), null, false);
+		return new ZooKeeperStoreSettings("lock:", sessionTimeout, Duration.ofSeconds(5), null, false, 0);
 	}
 
 	String connectString() {
@@ -113,6 +120,36 @@ final class ZooKeeperTestServer implements AutoCloseable {
 				return List.of();
 			}
 		});
+	}
+
+	/** Counts the transactions that the server has ever executed. */
+	long transactions() {
+		return Long.decode(number("srvr", "Zxid: (\\S+)"));
+	}
+
+	/** Counts the watches of all clients. */
+	long watches() {
+		return Long.decode(number("wchs", "Total watches:(\\d+)"));
+	}
+
+	private String number(String command, String pattern) {
+		Matcher matcher = Pattern.compile(pattern).matcher(ask(port(), command));
+		if (!matcher.find()) {
+			throw new IllegalStateException(command + ": " + ask(port(), command));
+		}
+		return matcher.group(1);
+	}
+
+	/** Sends one of the commands that consist of four letters. */
+	static String ask(int port, String command) {
+		try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+			socket.setSoTimeout(1000);
+			socket.getOutputStream().write(command.getBytes(StandardCharsets.US_ASCII));
+			return new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
+		}
+		catch (IOException ex) {
+			return "";
+		}
 	}
 
 	void deleteAll() {

@@ -90,6 +90,15 @@ public final class StoreClient {
 		return this.store.traits();
 	}
 
+	/**
+	 * Returns the length of the lease to request from a renewal.
+	 * @param ttl the ttl that is left
+	 * @return the ttl, or what the store can give at present
+	 */
+	public Duration lease(Duration ttl) {
+		return this.store.lease(ttl);
+	}
+
 	// connecting
 
 	/**
