@@ -10,50 +10,83 @@ import io.github.lockspring.store.OwnerToken;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A token of this process and, if it has one, its entry in the queue of its lock.
+ * The place of an instance in the queue of a lock: the token that uses it, and the entry
+ * of that token.
  */
 /*
- * For maintainers: all operations on a token run one after the other, in `steps`, on
+ * For maintainers: all requests for a place run one after the other, in `steps`, on
  * whatever thread delivers the results: a request is sent only after the previous one has
- * a result. So only one thread at a time changes the fields, and they need no lock. The
- * exception is `leaseEnd`, which is also changed by renewals, since these are sent for
- * many tokens at once, and by the timer.
+ * a result. So only one thread at a time changes the fields, and they need no lock. Those
+ * that renewals, the watch and the timer read are volatile, and `leaseEnd` has a monitor,
+ * since renewals, which are sent for many tokens at once, also change it.
  */
 final class Place {
 
-	private final String key;
+	/**
+	 * What is known of the entry.
+	 */
+	enum State {
 
-	private final OwnerToken token;
+		/** There is none. */
+		FREE,
+		/** An addition has no result: there may be one, or may be one later. */
+		UNKNOWN,
+		/** It is there, and waits. */
+		WAITING,
+		/** It is the first, and its token owns the lock. */
+		OWNED,
+		/** The ownership has ended, and it keeps the lock for some time. */
+		KEPT,
+		/** The token was given up while {@link #UNKNOWN}. */
+		SETTLING,
+		/** It is being removed, and is not used again whatever a list shows. */
+		REMOVING
+
+	}
+
+	/**
+	 * Identifies a place. A token never has another instance's place.
+	 */
+	record Id(String key, String instance) {
+
+		static Id of(String key, OwnerToken token) {
+			return new Id(key, token.instance());
+		}
+
+	}
+
+	private final Id id;
 
 	private final AtomicReference<CompletableFuture<?>> steps = new AtomicReference<>(
 			CompletableFuture.completedFuture(null));
 
+	private volatile OwnerToken token;
+
+	private volatile State state = State.FREE;
+
 	private volatile Entry.@Nullable Own entry;
 
-	/** Whether the server may have an entry that this process does not know. */
-	private boolean unsure;
-
-	private volatile boolean owned;
-
-	private volatile boolean kept;
-
-	private boolean releaseFailed;
+	/** Whether the entry that is being removed has owned the lock. */
+	private boolean wasOwned;
 
 	/** The entry that is watched. */
 	private @Nullable String predecessor;
 
+	/** The position when it was last read, for a waiting entry. */
+	private volatile EntryServer.@Nullable Position position;
+
+	/** When that position was requested. */
+	private long positionRead;
+
 	/** The start of the last attempt that found the lock busy. */
 	private long attempted;
-
-	/** The length of the lease as written in the entry. */
-	private volatile long millis;
 
 	private long leaseEnd;
 
 	private @Nullable ScheduledFuture<?> timer;
 
-	Place(String key, OwnerToken token) {
-		this.key = key;
+	Place(Id id, OwnerToken token) {
+		this.id = id;
 		this.token = token;
 	}
 
@@ -81,78 +114,127 @@ final class Place {
 		return result;
 	}
 
+	Id id() {
+		return this.id;
+	}
+
 	String key() {
-		return this.key;
+		return this.id.key();
 	}
 
 	OwnerToken token() {
 		return this.token;
 	}
 
-	/** Returns the entry, unless it is known to have ended. */
-	Entry.@Nullable Own entry() {
-		Entry.Own present = this.entry;
-		return (present != null && !present.isOver()) ? present : null;
+	boolean is(State other) {
+		return this.state == other;
 	}
 
-	void entered(Entry.Own entered, long millis) {
-		this.entry = entered;
-		this.unsure = false;
-		this.owned = false;
-		this.millis = millis;
+	/** Whether the token has been given up, and its entry may still be there. */
+	boolean isEnding() {
+		return this.state == State.SETTLING || this.state == State.REMOVING;
+	}
+
+	/** Returns the entry; null if there is none, or if it may not be known. */
+	Entry.@Nullable Own entry() {
+		return this.entry;
+	}
+
+	/** Returns whether a token owns the lock through the given entry. */
+	boolean isOwnedBy(OwnerToken owner, Entry.Own through) {
+		return this.state == State.OWNED && this.token.equals(owner) && this.entry == through;
+	}
+
+	// the way of an entry
+
+	/** Another token uses the place, which is free. */
+	void begin(OwnerToken next) {
+		this.token = next;
+	}
+
+	void adding() {
+		this.state = State.UNKNOWN;
+	}
+
+	void added(Entry.Own added) {
+		this.entry = added;
+		this.state = State.WAITING;
+		doubt();
 		this.predecessor = null;
-		this.releaseFailed = false;
 		setTimer(null);
 	}
 
-	void left() {
+	void waits(EntryServer.Position read, long start) {
+		this.position = read;
+		this.positionRead = start;
+		this.attempted = start;
+	}
+
+	/** The position may have changed without a message. */
+	void doubt() {
+		this.position = null;
+	}
+
+	/**
+	 * Returns the position if it is known without asking, since a watch would tell.
+	 * @param since the earliest time at which it must have been read
+	 */
+	EntryServer.@Nullable Position watched(long since) {
+		EntryServer.Position read = this.position;
+		boolean watching = read != null && read.before() != null && isWatching(read.before());
+		return (watching && this.positionRead - since >= 0) ? read : null;
+	}
+
+	void owned(long until) {
+		this.state = State.OWNED;
+		this.predecessor = null;
+		doubt();
+		endAt(until);
+	}
+
+	void kept(long until) {
+		this.state = State.KEPT;
+		endAt(until);
+	}
+
+	/** There is no entry any more. */
+	void free() {
+		this.state = State.FREE;
 		this.entry = null;
-		this.owned = false;
+		this.wasOwned = false;
 		this.predecessor = null;
-		this.unsure = false;
+		doubt();
+		setTimer(null);
 	}
 
-	void unsure() {
-		this.unsure = true;
+	/** The token is given up; its entry, if there is one, will be removed. */
+	void giveUp() {
+		this.wasOwned |= this.state == State.OWNED;
+		this.state = (this.entry == null) ? State.SETTLING : State.REMOVING;
 	}
 
-	boolean isUnsure() {
-		return this.unsure;
+	/** An addition had been executed. */
+	void settled(Entry.Own found) {
+		this.entry = found;
+		this.state = State.REMOVING;
 	}
 
-	void own() {
-		this.owned = true;
-		this.releaseFailed = false;
+	boolean wasOwned() {
+		return this.wasOwned;
+	}
+
+	// waiting
+
+	void watch(Entry before) {
+		this.predecessor = before.id();
+	}
+
+	void notWatching() {
 		this.predecessor = null;
 	}
 
-	void keep() {
-		this.kept = true;
-		this.owned = false;
-	}
-
-	boolean isKept() {
-		return this.kept;
-	}
-
-	boolean isOwned() {
-		return this.owned;
-	}
-
-	void releaseFailed() {
-		this.releaseFailed = true;
-	}
-
-	boolean hasReleaseFailed() {
-		return this.releaseFailed;
-	}
-
-	void setPredecessor(String predecessor) {
-		this.predecessor = predecessor;
-	}
-
-	boolean isWatching(String predecessor) {
-		return predecessor.equals(this.predecessor);
+	boolean isWatching(Entry before) {
+		return before.id().equals(this.predecessor);
 	}
 
 	void attempted(long start) {
@@ -163,24 +245,16 @@ final class Place {
 		return this.attempted;
 	}
 
-	long millis() {
-		return this.millis;
-	}
-
-	void millis(long written) {
-		this.millis = written;
-	}
-
 	// the end of the lease, by the clock of this process
 
 	/** Never shortens the lease. */
 	synchronized void extendTo(long end) {
-		if (this.timer == null || end - this.leaseEnd > 0) {
+		if (end - this.leaseEnd > 0) {
 			this.leaseEnd = end;
 		}
 	}
 
-	synchronized void endAt(long end) {
+	private synchronized void endAt(long end) {
 		this.leaseEnd = end;
 	}
 

@@ -1,36 +1,44 @@
 package io.github.lockspring.internal.queue;
 
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 
 import io.github.lockspring.internal.base.DaemonThreadFactory;
+import io.github.lockspring.internal.queue.Place.State;
 import io.github.lockspring.store.LockStore.ReleaseRequest;
 import io.github.lockspring.store.LockStore.ReleaseResult;
-import io.github.lockspring.store.OwnerToken;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Ends the entry of a token, at its release or with its lease. Thread-safe.
+ * <p>
+ * For maintainers: from its first removal on, an entry is not used again: a removal
+ * without a result may be executed at any later time. It is repeated until it has a
+ * result; only then the place is free for the next token.
  */
 final class QueueEnds {
 
-	private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+	/** The engine also repeats releases, for as long as their leases may last. */
+	private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
 
 	private static final long BETWEEN_RETRIES_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
 	private final EntryServer server;
 
-	private final Map<OwnerToken, Place> places;
+	private final Map<Place.Id, Place> places;
+
+	private final LongSupplier clock;
 
 	private final ScheduledThreadPoolExecutor timer;
 
-	QueueEnds(EntryServer server, Map<OwnerToken, Place> places) {
+	QueueEnds(EntryServer server, Map<Place.Id, Place> places, LongSupplier clock) {
 		this.server = server;
 		this.places = places;
+		this.clock = clock;
 		this.timer = new ScheduledThreadPoolExecutor(1, new DaemonThreadFactory("lock-queue-timer"));
 		this.timer.setRemoveOnCancelPolicy(true);
 		this.timer.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
@@ -45,117 +53,112 @@ final class QueueEnds {
 	// release
 
 	CompletionStage<ReleaseResult> release(Place place, ReleaseRequest request) {
-		return tryRelease(place, request).whenComplete((result, ex) -> {
-			if (ex != null && !place.isOwned() && !place.isKept()) {
-				// a waiting entry has no lease that would end it
-				place.releaseFailed();
-				retryLater(place);
-			}
-		});
-	}
-
-	private CompletionStage<ReleaseResult> tryRelease(Place place, ReleaseRequest request) {
 		Entry.Own entry = place.entry();
-		if (entry == null && place.isUnsure()) {
-			return this.server.find(place.key(), place.token())
-				.thenCompose((found) -> removeUnsure(place, request.key(), found));
-		}
-		if (entry == null) {
-			leave(place);
+		if (!place.token().equals(request.token()) || place.is(State.FREE)) {
+			leaveIfFree(place);
 			return notOwner(request.key());
 		}
-		if (place.isKept()) {
+		if (place.is(State.KEPT)) {
 			return done(request.keep().isZero() ? new ReleaseResult.NotOwner(0) : new ReleaseResult.Released());
 		}
-		boolean owned = place.isOwned();
-		if (owned && !request.keep().isZero()) {
+		if (entry != null && place.is(State.OWNED) && !request.keep().isZero()) {
 			return keep(place, entry, request);
 		}
-		boolean repeated = place.isUnsure();
-		place.unsure();
-		return this.server.remove(entry).thenCompose((there) -> {
-			leave(place);
-			if (there && owned) {
-				return done(new ReleaseResult.Released());
+		boolean repeated = place.isEnding();
+		boolean entered = entry != null;
+		place.giveUp();
+		boolean owned = place.wasOwned();
+		return finish(place).thenCompose((there) -> {
+			if (there) {
+				return done(owned ? new ReleaseResult.Released() : new ReleaseResult.NotOwner(0));
 			}
-			return (there || repeated) ? done(new ReleaseResult.NotOwner(0)) : notOwner(request.key());
-		});
-	}
-
-	private CompletionStage<ReleaseResult> removeUnsure(Place place, String key, Entry.@Nullable Own found) {
-		if (found == null) {
-			leave(place);
-			return notOwner(key);
-		}
-		return this.server.remove(found).thenApply((there) -> {
-			leave(place);
-			return new ReleaseResult.NotOwner(0);
+			if (entry != null && owned && !repeated) {
+				// somebody took it away, and others may have owned the lock since
+				return done(new ReleaseResult.NotOwner((entry.order() + 1) * QueueSteps.TOKENS_PER_ENTRY));
+			}
+			return entered ? done(new ReleaseResult.NotOwner(0)) : notOwner(request.key());
 		});
 	}
 
 	private CompletionStage<ReleaseResult> keep(Place place, Entry.Own entry, ReleaseRequest request) {
-		long millis = QueueSteps.millis(request.keep());
-		return this.server.write(entry, Entry.Content.text(millis, true), millis).thenCompose((there) -> {
+		return this.server.keep(entry, QueueSteps.millis(request.keep())).thenCompose((there) -> {
 			if (!there) {
 				leave(place);
-				return notOwner(request.key());
+				return done(new ReleaseResult.NotOwner((entry.order() + 1) * QueueSteps.TOKENS_PER_ENTRY));
 			}
-			place.keep();
-			place.endAt(System.nanoTime() + request.keep().toNanos());
+			place.kept(this.clock.getAsLong() + request.keep().toNanos());
 			scheduleEnd(place);
 			return done(new ReleaseResult.Released());
 		});
 	}
 
 	CompletionStage<ReleaseResult> notOwner(String key) {
-		return this.server.list(key)
-			.thenCompose(
-					(queue) -> queue.isEmpty() ? done(Optional.<Entry.Content>empty()) : this.server.read(queue.get(0)))
+		return this.server.first(key)
 			.thenApply((first) -> new ReleaseResult.NotOwner(
 					first.map((content) -> content.order() * QueueSteps.TOKENS_PER_ENTRY).orElse(0L)));
 	}
 
-	void leave(Place place) {
-		place.left();
-		place.setTimer(null);
-		this.places.remove(place.token(), place);
+	/**
+	 * Removes the entry of a place that is ending.
+	 * @return whether there was one
+	 */
+	CompletionStage<Boolean> finish(Place place) {
+		return (place.is(State.SETTLING) ? settle(place) : remove(place, place.entry())).whenComplete((there, ex) -> {
+			if (ex == null) {
+				leave(place);
+			}
+			else {
+				retryLater(place);
+			}
+		});
+	}
+
+	private CompletionStage<Boolean> settle(Place place) {
+		return this.server.settle(place.key(), place.token()).thenCompose((found) -> {
+			if (found != null) {
+				place.settled(found);
+			}
+			return remove(place, found);
+		});
+	}
+
+	private CompletionStage<Boolean> remove(Place place, Entry.@Nullable Own entry) {
+		return (entry != null) ? this.server.remove(entry) : done(false);
+	}
+
+	private void leave(Place place) {
+		place.free();
+		leaveIfFree(place);
+	}
+
+	private void leaveIfFree(Place place) {
+		if (place.is(State.FREE)) {
+			this.places.remove(place.id(), place);
+		}
 	}
 
 	// the end of a lease
 
 	void scheduleEnd(Place place) {
-		endAfter(place, Math.max(0, place.leaseEnd() - System.nanoTime()));
+		endAfter(place, Math.max(0, place.leaseEnd() - this.clock.getAsLong()));
 	}
 
 	private void end(Place place) {
 		place.then(() -> {
-			if (place.entry() == null && !place.isUnsure()) {
-				leave(place);
+			if (place.isEnding()) {
+				return finish(place);
+			}
+			if (!place.is(State.OWNED) && !place.is(State.KEPT)) {
+				// this timer was for an earlier entry
 				return done(true);
 			}
-			if (!place.hasReleaseFailed() && !place.isOwned() && !place.isKept()) {
-				// the token has lost its entry since, and waits again
-				return done(true);
-			}
-			if (!place.hasReleaseFailed() && place.leaseEnd() - System.nanoTime() > 0) {
+			if (place.leaseEnd() - this.clock.getAsLong() > 0) {
 				scheduleEnd(place);
 				return done(true);
 			}
-			return remove(place).whenComplete((removed, ex) -> {
-				if (ex == null) {
-					leave(place);
-				}
-				else {
-					retryLater(place);
-				}
-			});
+			place.giveUp();
+			return finish(place);
 		});
-	}
-
-	private CompletionStage<Boolean> remove(Place place) {
-		Entry.Own entry = place.entry();
-		return (entry != null) ? this.server.remove(entry) : this.server.find(place.key(), place.token())
-			.thenCompose((found) -> (found != null) ? this.server.remove(found) : done(true));
 	}
 
 	/**

@@ -1,5 +1,6 @@
 package io.github.lockspring.internal.queue;
 
+import java.util.Map;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -22,6 +23,10 @@ final class QueueInbox implements Inbox {
 
 	private final ScheduledExecutorService timer;
 
+	private final String instance;
+
+	private final Map<String, QueueInbox> inboxes;
+
 	private final Object delivery = new Object();
 
 	/** The number of the present check; results of earlier checks are ignored. */
@@ -31,10 +36,17 @@ final class QueueInbox implements Inbox {
 
 	private boolean confirmed = true;
 
-	QueueInbox(EntryServer server, InboxListener listener, ScheduledExecutorService timer) {
+	/**
+	 * Creates an open inbox, which is not registered yet.
+	 * @param inboxes those that are open, by their instances
+	 */
+	QueueInbox(EntryServer server, InboxListener listener, ScheduledExecutorService timer, String instance,
+			Map<String, QueueInbox> inboxes) {
 		this.server = server;
 		this.listener = listener;
 		this.timer = timer;
+		this.instance = instance;
+		this.inboxes = inboxes;
 	}
 
 	@Override
@@ -44,6 +56,7 @@ final class QueueInbox implements Inbox {
 				return;
 			}
 			this.open = true;
+			this.inboxes.put(this.instance, this);
 		}
 		confirm();
 	}
@@ -111,6 +124,7 @@ final class QueueInbox implements Inbox {
 		this.open = false;
 		this.confirmed = false;
 		this.check++;
+		this.inboxes.remove(this.instance, this);
 	}
 
 }

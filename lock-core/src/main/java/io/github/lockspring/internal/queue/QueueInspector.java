@@ -49,7 +49,7 @@ record QueueInspector(EntryServer server) implements LockStoreInspector {
 	private CompletionStage<Boolean> remove(StoredLock seen, List<? extends Entry> queue) {
 		String token = seen.isKept() ? seen.owner().substring(0, seen.owner().length() - KEPT.length()) : seen.owner();
 		boolean same = !queue.isEmpty() && queue.get(0).token().equals(token);
-		return same ? this.server.remove(queue.get(0)) : CompletableFuture.completedFuture(false);
+		return same ? this.server.take(queue.get(0)) : CompletableFuture.completedFuture(false);
 	}
 
 }

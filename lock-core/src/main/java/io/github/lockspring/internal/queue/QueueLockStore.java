@@ -9,6 +9,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
 
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.internal.Stages;
@@ -22,7 +23,6 @@ import io.github.lockspring.store.LockStore.ReleaseResult;
 import io.github.lockspring.store.LockStore.RenewRequest;
 import io.github.lockspring.store.LockStore.RenewResult;
 import io.github.lockspring.store.LockStoreInspector;
-import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.StoreHealth;
 import io.github.lockspring.store.StoreTraits;
 import org.jspecify.annotations.Nullable;
@@ -44,9 +44,11 @@ public final class QueueLockStore implements LockStore {
 
 	private final String name;
 
+	private final LongSupplier clock;
+
 	private final QueueSteps steps;
 
-	private final Map<OwnerToken, Place> places = new ConcurrentHashMap<>();
+	private final Map<Place.Id, Place> places = new ConcurrentHashMap<>();
 
 	private final Map<String, QueueInbox> inboxes = new ConcurrentHashMap<>();
 
@@ -54,12 +56,18 @@ public final class QueueLockStore implements LockStore {
 	 * Creates a store. Does not connect.
 	 * @param name the name of the server in messages
 	 * @param server the server; closed with this store
+	 * @param clock the clock by which leases count, in nanoseconds; must count the time
+	 * for which the machine is suspended
 	 */
-	public QueueLockStore(String name, EntryServer server) {
+	public QueueLockStore(String name, EntryServer server, LongSupplier clock) {
 		this.name = name;
 		this.server = server;
-		this.steps = new QueueSteps(server, this.places, this.inboxes);
-		server.onConnectionChange(() -> this.inboxes.values().forEach(QueueInbox::confirm));
+		this.clock = clock;
+		this.steps = new QueueSteps(server, this.places, this.inboxes, clock);
+		server.onConnectionChange(() -> {
+			this.places.values().forEach(Place::doubt);
+			this.inboxes.values().forEach(QueueInbox::confirm);
+		});
 	}
 
 	@Override
@@ -74,8 +82,10 @@ public final class QueueLockStore implements LockStore {
 
 	@Override
 	public CompletionStage<AcquireResult> acquire(AcquireRequest request, Duration timeout) {
-		Place place = this.places.computeIfAbsent(request.token(), (token) -> new Place(request.key(), token));
-		return answer(place.then(() -> this.steps.attempt(place, request)).thenApply((result) -> {
+		long deadline = this.clock.getAsLong() + timeout.toNanos();
+		Place place = this.places.computeIfAbsent(Place.Id.of(request.key(), request.token()),
+				(id) -> new Place(id, request.token()));
+		return answer(place.then(() -> this.steps.attempt(place, request, deadline)).thenApply((result) -> {
 			if (result instanceof AcquireResult.Acquired) {
 				// owners are not notified of waiters, so they have to assume some
 				this.steps.deliver(place, (to) -> to.wanted(request.key(), request.token()));
@@ -86,27 +96,26 @@ public final class QueueLockStore implements LockStore {
 
 	@Override
 	public CompletionStage<ReleaseResult> release(ReleaseRequest request, Duration timeout) {
-		Place place = place(request.key(), request.token());
+		Place place = this.places.get(Place.Id.of(request.key(), request.token()));
 		return answer((place != null) ? place.then(() -> this.steps.ends().release(place, request))
 				: this.steps.ends().notOwner(request.key()));
 	}
 
 	@Override
 	public CompletionStage<List<RenewResult>> renew(List<RenewRequest> requests, Duration timeout) {
-		long start = System.nanoTime();
+		long start = this.clock.getAsLong();
 		List<Place> owned = new ArrayList<>();
 		List<EntryServer.Renewal> renewals = new ArrayList<>();
 		List<Integer> indexes = new ArrayList<>();
 		List<RenewResult> results = new ArrayList<>(Collections.nCopies(requests.size(), RenewResult.NOT_OWNER));
 		for (int i = 0; i < results.size(); i++) {
-			Place place = place(requests.get(i).key(), requests.get(i).token());
-			Entry.Own entry = (place != null && place.isOwned()) ? place.entry() : null;
-			if (place != null && entry != null) {
-				long millis = QueueSteps.millis(requests.get(i).ttl());
+			RenewRequest request = requests.get(i);
+			Place place = this.places.get(Place.Id.of(request.key(), request.token()));
+			Entry.Own entry = (place != null) ? place.entry() : null;
+			if (place != null && entry != null && place.isOwnedBy(request.token(), entry)) {
 				owned.add(place);
 				indexes.add(i);
-				renewals.add(new EntryServer.Renewal(entry, millis,
-						(millis > place.millis()) ? Entry.Content.text(millis, false) : null));
+				renewals.add(new EntryServer.Renewal(entry, QueueSteps.millis(request.ttl())));
 			}
 		}
 		if (renewals.isEmpty()) {
@@ -114,7 +123,9 @@ public final class QueueLockStore implements LockStore {
 		}
 		return answer(this.server.renew(renewals).thenApply((renewed) -> {
 			for (int i = 0; i < renewed.size(); i++) {
-				results.set(indexes.get(i), this.steps.renewed(owned.get(i), renewals.get(i), renewed.get(i), start));
+				int index = indexes.get(i);
+				results.set(index, this.steps.renewed(owned.get(i), requests.get(index).token(), renewals.get(i),
+						renewed.get(i), start));
 			}
 			return results;
 		}));
@@ -125,14 +136,9 @@ public final class QueueLockStore implements LockStore {
 		return result.exceptionallyCompose((ex) -> CompletableFuture.failedFuture(Stages.unavailable(ex)));
 	}
 
-	private @Nullable Place place(String key, OwnerToken token) {
-		Place place = this.places.get(token);
-		return (place != null && place.key().equals(key)) ? place : null;
-	}
-
 	@Override
 	public Optional<Inbox> inbox(String instance, InboxListener listener) {
-		QueueInbox inbox = new QueueInbox(this.server, listener, this.steps.ends().timer());
+		QueueInbox inbox = new QueueInbox(this.server, listener, this.steps.ends().timer(), instance, this.inboxes);
 		this.inboxes.put(instance, inbox);
 		return Optional.of(inbox);
 	}

@@ -8,13 +8,17 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.internal.queue.EntryServer.Position;
+import io.github.lockspring.internal.queue.Place.State;
 import io.github.lockspring.store.InboxListener;
 import io.github.lockspring.store.LockStore.AcquireRequest;
 import io.github.lockspring.store.LockStore.AcquireResult;
 import io.github.lockspring.store.LockStore.RenewResult;
 import io.github.lockspring.store.OwnerToken;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The steps by which a token acquires a lock and keeps it. Thread-safe.
@@ -35,19 +39,28 @@ final class QueueSteps {
 	/** A power of two that is large enough for the fencing tokens of an ownership. */
 	static final long TOKENS_PER_ENTRY = 2L * Integer.highestOneBit(OwnerToken.MAX_FENCING_TOKENS - 1);
 
+	/** How long a waiter relies on its watch. */
+	private static final long WATCHED_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+	/** An ownership that begins with less is renewed first, if its lease is longer. */
+	private static final long ENOUGH_NANOS = TimeUnit.MILLISECONDS.toNanos(2_500);
+
 	private final EntryServer server;
 
-	private final Map<OwnerToken, Place> places;
+	private final Map<Place.Id, Place> places;
 
 	private final Map<String, QueueInbox> inboxes;
 
+	private final LongSupplier clock;
+
 	private final QueueEnds ends;
 
-	QueueSteps(EntryServer server, Map<OwnerToken, Place> places, Map<String, QueueInbox> inboxes) {
+	QueueSteps(EntryServer server, Map<Place.Id, Place> places, Map<String, QueueInbox> inboxes, LongSupplier clock) {
 		this.server = server;
 		this.places = places;
 		this.inboxes = inboxes;
-		this.ends = new QueueEnds(server, places);
+		this.clock = clock;
+		this.ends = new QueueEnds(server, places, clock);
 	}
 
 	QueueEnds ends() {
@@ -60,153 +73,161 @@ final class QueueSteps {
 
 	// acquire
 
-	CompletionStage<AcquireResult> attempt(Place place, AcquireRequest request) {
-		long start = System.nanoTime();
-		Entry.Own present = place.entry();
-		if (place.isKept()) {
-			return this.server.list(place.key()).thenCompose((queue) -> busy(queue, Long.MAX_VALUE));
+	/**
+	 * Makes an attempt, as the next step of a place.
+	 * @param deadline when its result is not needed any more; then nothing is sent
+	 */
+	CompletionStage<AcquireResult> attempt(Place place, AcquireRequest request, long deadline) {
+		Place present = this.places.putIfAbsent(place.id(), place);
+		if (present != null && present != place) {
+			return present.then(() -> attempt(present, request, deadline));
 		}
-		if (present != null) {
-			return this.server.list(place.key())
-				.thenCompose((queue) -> position(place, request, present, queue, start, false));
+		long start = this.clock.getAsLong();
+		if (start - deadline > 0) {
+			return failed("Nothing was sent for lock '" + place.key()
+					+ "': an earlier request for it has not been answered in time");
 		}
-		if (request.queue() || place.isUnsure()) {
+		if (place.is(State.KEPT)) {
+			return busy(place.key());
+		}
+		if (place.isEnding()) {
+			return this.ends.finish(place).thenCompose((there) -> attempt(place, request, deadline));
+		}
+		if (!place.token().equals(request.token())) {
+			return useBy(request.token(), place, request, deadline);
+		}
+		Entry.Own entry = place.entry();
+		if (entry == null) {
 			return enter(place, request, start);
 		}
-		// adding an entry without need could make the lock look busy to others
-		return this.server.list(place.key()).thenCompose((queue) -> {
-			if (queue.isEmpty()) {
-				return enter(place, request, start);
-			}
-			this.places.remove(place.token(), place);
-			return busy(queue, Long.MAX_VALUE);
-		});
+		if (entry.isOver()) {
+			place.free();
+			return attempt(place, request, deadline);
+		}
+		return place.is(State.OWNED) ? owns(place, request, entry, start) : again(place, request, entry, start);
+	}
+
+	/** The next token adds its entry when the one before is gone. */
+	private CompletionStage<AcquireResult> useBy(OwnerToken token, Place place, AcquireRequest request, long deadline) {
+		if (place.is(State.FREE)) {
+			place.begin(token);
+		}
+		else {
+			place.giveUp();
+		}
+		return attempt(place, request, deadline);
 	}
 
 	private CompletionStage<AcquireResult> enter(Place place, AcquireRequest request, long start) {
-		long ttl = millis(request.ttl());
-		long millis = request.queue() ? place.token().grantMillis() : ttl;
-		boolean repeated = place.isUnsure();
-		Place present = this.places.putIfAbsent(place.token(), place);
-		if (present != null && present != place) {
-			return present.then(() -> attempt(present, request));
+		if (request.queue() || place.is(State.UNKNOWN)) {
+			return add(place, request, start);
 		}
-		place.unsure();
-		return this.server.add(place.key(), place.token(), repeated, ttl, Entry.Content.text(ttl, false))
-			.thenCompose((added) -> {
-				place.entered(added.entry(), millis);
-				return position(place, request, added.entry(), added.queue(), start, true);
-			});
+		// adding an entry without need could make the lock look busy to others
+		return this.server.first(place.key()).thenCompose((first) -> {
+			if (first.isEmpty()) {
+				return add(place, request, start);
+			}
+			this.places.remove(place.id(), place);
+			return done(busy(first, null));
+		});
+	}
+
+	private CompletionStage<AcquireResult> add(Place place, AcquireRequest request, long start) {
+		boolean repeated = place.is(State.UNKNOWN);
+		place.adding();
+		return this.server.add(place.key(), place.token(), millis(request.ttl()), repeated).thenCompose((added) -> {
+			Entry.Own entry = added.entry();
+			place.added(entry);
+			Position position = added.position();
+			if (position != null && position.before() != null && !request.queue()) {
+				place.giveUp();
+				return this.ends.finish(place).thenApply((there) -> busy(Optional.of(position.first()), entry));
+			}
+			return position(place, request, entry, Optional.ofNullable(position), start);
+		});
+	}
+
+	/** An attempt of a waiting entry. */
+	private CompletionStage<AcquireResult> again(Place place, AcquireRequest request, Entry.Own entry, long start) {
+		Position watched = place.watched(start - WATCHED_NANOS);
+		if (watched != null && entry.validUntil() - start > 0) {
+			place.attempted(start);
+			return done(busy(Optional.of(watched.first()), entry));
+		}
+		return readPosition(place, request, entry, start);
+	}
+
+	private CompletionStage<AcquireResult> readPosition(Place place, AcquireRequest request, Entry.Own entry,
+			long start) {
+		return this.server.position(entry).thenCompose((position) -> position(place, request, entry, position, start));
 	}
 
 	private CompletionStage<AcquireResult> position(Place place, AcquireRequest request, Entry.Own entry,
-			List<? extends Entry> queue, long start, boolean added) {
-		int index = index(queue, entry);
-		if (index < 0) {
-			place.left();
-			if (added) {
-				return failed("The entry of lock '" + place.key() + "' was removed immediately after it was added");
+			Optional<Position> position, long start) {
+		if (position.isEmpty()) {
+			place.free();
+			return failed("The entry of lock '" + place.key() + "' was removed by somebody else");
+		}
+		Entry before = position.get().before();
+		if (before == null) {
+			return owns(place, request, entry, start);
+		}
+		return watch(place, entry, before).thenCompose((there) -> {
+			if (!there) {
+				return readPosition(place, request, entry, start);
 			}
-			return attempt(place, request);
-		}
-		if (index == 0) {
-			return owns(place, request, entry, start, !added);
-		}
-		if (!request.queue() && added) {
-			return this.server.remove(entry).thenCompose((removed) -> {
-				this.ends.leave(place);
-				return busy(queue, entry.order());
-			});
-		}
-		place.attempted(start);
-		return waits(place, request, entry, queue, index, start, added);
-	}
-
-	private CompletionStage<AcquireResult> waits(Place place, AcquireRequest request, Entry.Own entry,
-			List<? extends Entry> queue, int index, long start, boolean added) {
-		Entry before = queue.get(index - 1);
-		if (place.isWatching(before.id())) {
-			return keepAlive(place, entry, request).thenCompose((alive) -> busy(queue, entry.order()));
-		}
-		return watch(place, before, entry).thenCompose((content) -> {
-			if (content.isEmpty()) {
-				return this.server.list(place.key())
-					.thenCompose((later) -> position(place, request, entry, later, start, added));
-			}
-			// saves the request that reads the owner's entry
-			return done(busy(content, entry.order()));
+			place.waits(position.get(), start);
+			return done(busy(Optional.of(position.get().first()), entry));
 		});
 	}
 
-	/** If the watch may not have begun, the next attempt watches again. */
-	private CompletionStage<Optional<Entry.Content>> watch(Place place, Entry before, Entry.Own entry) {
-		place.setPredecessor(before.id());
-		return this.server.watch(before, entry, () -> predecessorGone(place, entry)).whenComplete((content, ex) -> {
-			if (ex != null || content.isEmpty()) {
-				place.setPredecessor("");
-			}
-		});
-	}
-
-	/** Renews a waiting entry, which must not end while its instance is alive. */
-	private CompletionStage<Boolean> keepAlive(Place place, Entry.Own entry, AcquireRequest request) {
-		long half = lease(request.ttl()) / 2;
-		if (this.server.isRenewedWhileConnected() || entry.validUntil() - System.nanoTime() > half) {
+	private CompletionStage<Boolean> watch(Place place, Entry.Own entry, Entry before) {
+		if (place.isWatching(before)) {
 			return done(true);
 		}
-		return this.server.renew(List.of(new EntryServer.Renewal(entry, millis(request.ttl()), null)))
-			.thenApply((results) -> results.get(0) == RenewResult.RENEWED);
+		place.watch(before);
+		return this.server.watch(before, entry, () -> predecessorGone(place, entry)).whenComplete((there, ex) -> {
+			if (ex != null || !there) {
+				place.notWatching();
+			}
+		});
 	}
 
 	private long lease(Duration ttl) {
 		return this.server.traits().lease(ttl).toNanos();
 	}
 
-	private CompletionStage<AcquireResult> owns(Place place, AcquireRequest request, Entry.Own entry, long start,
-			boolean already) {
-		long lease = lease(request.ttl());
-		long millis = millis(request.ttl());
-		String text = (place.millis() < millis) ? Entry.Content.text(millis, false) : null;
-		if (entry.validUntil() - start >= (already ? lease / 2 : 1)) {
-			if (!already) {
-				// the entry was added with this length
-				place.millis(millis);
-			}
-			else if (text != null) {
-				// without waiting for the result: only the inspector reads it
-				this.server.write(entry, text, 0).exceptionally((ex) -> false);
-				place.millis(millis);
-			}
-			return done(acquired(place, request, entry, start));
+	private CompletionStage<AcquireResult> owns(Place place, AcquireRequest request, Entry.Own entry, long start) {
+		if (entry.validUntil() - start >= Math.min(lease(request.ttl()) / 4, ENOUGH_NANOS)) {
+			return acquired(place, request, entry, start);
 		}
-		return this.server.renew(List.of(new EntryServer.Renewal(entry, millis, text))).thenCompose((results) -> {
+		return this.server.renew(List.of(new EntryServer.Renewal(entry, 1))).thenCompose((results) -> {
 			if (results.get(0) == RenewResult.UNKNOWN) {
 				return failed("It is unknown whether the entry of lock '" + place.key() + "' is still valid");
 			}
 			if (results.get(0) == RenewResult.NOT_OWNER) {
-				place.left();
-				return attempt(place, request);
+				place.free();
+				return failed("The entry of lock '" + place.key() + "' has ended");
 			}
-			place.millis(Math.max(place.millis(), millis));
-			return done(acquired(place, request, entry, start));
+			return acquired(place, request, entry, start);
 		});
 	}
 
-	private AcquireResult acquired(Place place, AcquireRequest request, Entry.Own entry, long start) {
+	private CompletionStage<AcquireResult> acquired(Place place, AcquireRequest request, Entry.Own entry, long start) {
 		long ttl = request.ttl().toNanos();
 		long lease = Math.min(lease(request.ttl()), entry.validUntil() - start);
-		place.own();
-		place.extendTo(start + lease);
+		if (lease <= 0) {
+			// asked for again, when there may be a proof
+			return failed("It is not proven that the entry of lock '" + place.key() + "' is still valid");
+		}
+		place.owned(Math.max(start + lease, place.is(State.OWNED) ? place.leaseEnd() : start));
 		this.ends.scheduleEnd(place);
-		return new AcquireResult.Acquired(entry.order() * TOKENS_PER_ENTRY,
-				(lease < ttl) ? Duration.ofNanos(lease) : null);
+		return done(new AcquireResult.Acquired(entry.order() * TOKENS_PER_ENTRY,
+				(lease < ttl) ? Duration.ofNanos(lease) : null));
 	}
 
-	private CompletionStage<AcquireResult> busy(List<? extends Entry> queue, long order) {
-		if (queue.isEmpty()) {
-			return done(busy(Optional.empty(), order));
-		}
-		return this.server.read(queue.get(0)).thenApply((content) -> busy(content, order));
+	private CompletionStage<AcquireResult> busy(String key) {
+		return this.server.first(key).thenApply((first) -> busy(first, null));
 	}
 
 	/**
@@ -214,69 +235,62 @@ final class QueueSteps {
 	 * and those of all later entries are larger. Without an own entry, only the first
 	 * entry is known.
 	 */
-	private static AcquireResult busy(Optional<Entry.Content> first, long order) {
-		long last = (order != Long.MAX_VALUE) ? order * TOKENS_PER_ENTRY - 1
+	private static AcquireResult busy(Optional<Entry.Content> first, Entry.@Nullable Own entry) {
+		long last = (entry != null) ? entry.order() * TOKENS_PER_ENTRY - 1
 				: first.map((content) -> (content.order() + 1) * TOKENS_PER_ENTRY - 1).orElse(0L);
 		return new AcquireResult.Busy(first.map(Entry.Content::millis).orElse(1L), last);
-	}
-
-	private static int index(List<? extends Entry> queue, Entry.Own entry) {
-		return queue.stream().map(Entry::id).toList().indexOf(entry.id());
 	}
 
 	// when the predecessor is gone
 
 	private void predecessorGone(Place place, Entry.Own entry) {
 		place.then(() -> {
-			if (this.places.get(place.token()) != place) {
+			if (place.entry() != entry || !place.is(State.WAITING)) {
 				return done(true);
 			}
-			if (place.entry() == null) {
-				// its session has ended: the next attempt adds a new entry
-				deliver(place, (to) -> to.wanted(place.key(), place.token()));
-				return done(true);
-			}
-			return (place.entry() == entry && !place.isOwned()) ? checkPosition(place, entry) : done(true);
+			place.doubt();
+			place.notWatching();
+			return checkPosition(place, entry);
 		});
 	}
 
 	private CompletionStage<Boolean> checkPosition(Place place, Entry.Own entry) {
-		place.setPredecessor("");
-		return this.server.list(place.key()).thenCompose((queue) -> {
-			int index = index(queue, entry);
-			if (index == 0) {
+		return this.server.position(entry).thenCompose((position) -> {
+			if (position.isEmpty()) {
+				// the next attempt adds another one
+				place.free();
+				deliver(place, (to) -> to.wanted(place.key(), place.token()));
+				return done(false);
+			}
+			Entry before = position.get().before();
+			if (before == null) {
 				granted(place, entry);
 				return done(true);
 			}
-			if (index < 0) {
-				place.left();
-				return done(false);
-			}
-			return watch(place, queue.get(index - 1), entry)
-				.thenCompose((content) -> content.isPresent() ? done(true) : checkPosition(place, entry));
+			return watch(place, entry, before).thenCompose((there) -> there ? done(true) : checkPosition(place, entry));
 		});
 	}
 
 	/** Grants the lock to a waiter, which must confirm it before the grant ends. */
 	private void granted(Place place, Entry.Own entry) {
 		long grant = TimeUnit.MILLISECONDS.toNanos(place.token().grantMillis());
-		place.own();
-		place.endAt(System.nanoTime() + grant);
+		OwnerToken token = place.token();
+		place.owned(this.clock.getAsLong() + grant);
 		this.ends.scheduleEnd(place);
 		boolean certain = entry.validUntil() - place.attempted() >= grant;
 		deliver(place, (to) -> {
 			if (certain) {
-				to.granted(place.key(), place.token(), entry.order() * TOKENS_PER_ENTRY, true);
+				to.granted(place.key(), token, entry.order() * TOKENS_PER_ENTRY, true);
 			}
 			else {
-				to.wanted(place.key(), place.token());
+				to.wanted(place.key(), token);
 			}
 		});
 	}
 
-	/** Delivers a message to the instance of a token. */
+	/** Delivers a message to the instance of a place. */
 	void deliver(Place place, Consumer<InboxListener> message) {
-		QueueInbox inbox = this.inboxes.get(place.token().instance());
+		QueueInbox inbox = this.inboxes.get(place.id().instance());
 		if (inbox != null) {
 			inbox.deliver(message);
 		}
@@ -284,17 +298,19 @@ final class QueueSteps {
 
 	// renewal
 
-	RenewResult renewed(Place place, EntryServer.Renewal renewal, RenewResult result, long start) {
+	/** A result counts only for the entry for which it was requested. */
+	RenewResult renewed(Place place, OwnerToken token, EntryServer.Renewal renewal, RenewResult result, long start) {
 		if (result != RenewResult.RENEWED) {
 			return result;
 		}
-		if (place.leaseEnd() - System.nanoTime() <= 0 || place.entry() != renewal.entry() || !place.isOwned()) {
+		if (place.leaseEnd() - this.clock.getAsLong() <= 0 || !place.isOwnedBy(token, renewal.entry())) {
 			return RenewResult.NOT_OWNER;
 		}
-		place.extendTo(start + TimeUnit.MILLISECONDS.toNanos(renewal.ttlMillis()));
-		if (renewal.text() != null) {
-			place.millis(renewal.ttlMillis());
+		long until = start + TimeUnit.MILLISECONDS.toNanos(renewal.ttlMillis());
+		if (renewal.entry().validUntil() - until < 0) {
+			return RenewResult.UNKNOWN;
 		}
+		place.extendTo(until);
 		return result;
 	}
 

@@ -11,6 +11,7 @@ import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.internal.engine.support.LockRecorder;
+import io.github.lockspring.internal.base.MonotonicClock;
 import io.github.lockspring.internal.engine.support.SystemTime;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -33,7 +34,7 @@ class SuspensionTests {
 	/** Added by the next reading of the wall clock, as by a thread that is paused. */
 	private long pause;
 
-	private final SystemTime time = new SystemTime(() -> this.monotonic, this::readWall);
+	private final SystemTime time = new SystemTime(new MonotonicClock(() -> this.monotonic, this::readWall));
 
 	private final ScriptedStore store = new ScriptedStore();
 
@@ -126,13 +127,13 @@ class SuspensionTests {
 	void suspensionThatTwoThreadsSeeCountsOnce() {
 		AtomicReference<SystemTime> seen = new AtomicReference<>();
 		AtomicInteger reads = new AtomicInteger();
-		SystemTime time = new SystemTime(() -> 0, () -> {
+		SystemTime time = new SystemTime(new MonotonicClock(() -> 0, () -> {
 			if (reads.incrementAndGet() == 3) {
 				// between the two comparisons of the clocks another thread compares them
 				assertThat(seen.get().nanoTime()).isEqualTo(Duration.ofSeconds(20).toNanos());
 			}
 			return (reads.get() > 1) ? 20_000 : 0;
-		});
+		}));
 		seen.set(time);
 		assertThat(time.nanoTime()).isEqualTo(Duration.ofSeconds(20).toNanos());
 	}

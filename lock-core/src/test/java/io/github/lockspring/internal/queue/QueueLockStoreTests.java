@@ -9,7 +9,9 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.internal.Stages;
@@ -20,6 +22,7 @@ import io.github.lockspring.store.LockStore.AcquireResult;
 import io.github.lockspring.store.LockStore.AcquireResult.Acquired;
 import io.github.lockspring.store.LockStore.AcquireResult.Busy;
 import io.github.lockspring.store.LockStore.ReleaseRequest;
+import io.github.lockspring.store.LockStore.ReleaseResult;
 import io.github.lockspring.store.LockStore.RenewRequest;
 import io.github.lockspring.store.LockStore.RenewResult;
 import io.github.lockspring.store.OwnerToken;
@@ -46,9 +49,12 @@ class QueueLockStoreTests {
 
 	private static final String WAITER = "queue-store-tests-0002";
 
+	private final AtomicLong offset = new AtomicLong();
+
 	private final MemoryServer server = new MemoryServer();
 
-	private final QueueLockStore store = new QueueLockStore("memory", this.server);
+	private final QueueLockStore store = new QueueLockStore("memory", this.server,
+			() -> System.nanoTime() + this.offset.get());
 
 	private final OwnerToken holder = new OwnerToken(HOLDER, 1, 5000);
 
@@ -144,25 +150,106 @@ class QueueLockStoreTests {
 	void entryThatNothingIsKnownOfIsRemovedAlsoWhenItsReleaseFails() {
 		this.server.failing.put("add", 1);
 		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> acquire(this.waiter));
-		this.server.failing.put("find", 2);
+		this.server.failing.put("settle", 2);
 		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> release(this.waiter));
 		assertThat(tokens()).containsExactly(this.waiter.toString());
 		await().atMost(TIMEOUT).until(() -> tokens().isEmpty());
 	}
 
+	/** Number 2 of the entries' holes (E2): the removal may yet be executed. */
 	@Test
-	void waiterThatComesAgainAfterAFailedReleaseIsNotRemoved() {
-		OwnerToken leaving = new OwnerToken(WAITER, 2, 5000);
+	void entryIsNotUsedAgainAfterARemovalWithoutAResult() {
 		waitBehindTheHolder();
-		assertThat(acquire(leaving)).isInstanceOf(Busy.class);
+		this.server.failing.put("remove", 1);
+		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> release(this.waiter));
+		release(this.holder);
+		long before = this.server.order.get();
+		assertThat(acquire(this.waiter)).isInstanceOf(Acquired.class);
+		assertThat(this.server.order.get()).as("another entry").isEqualTo(before + 1);
+		assertThat(tokens()).containsExactly(this.waiter.toString());
+	}
+
+	@Test
+	void nextTokenSendsNothingUntilTheEntryOfTheOneBeforeIsGone() {
+		OwnerToken next = new OwnerToken(WAITER, 2, 5000);
+		waitBehindTheHolder();
 		this.server.failing.put("remove", 2);
 		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> release(this.waiter));
-		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> release(leaving));
+		this.server.sent.clear();
+		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> acquire(next));
+		assertThat(this.server.sent).containsExactly("remove");
+		assertThat(acquire(next)).isInstanceOf(Busy.class);
+		assertThat(tokens()).containsExactly(this.holder.toString(), next.toString());
+	}
+
+	@Test
+	void attemptThatIsNotNeededAnyMoreSendsNothing() {
+		CompletableFuture<Boolean> answer = new CompletableFuture<>();
+		assertThat(acquire(this.holder)).isInstanceOf(Acquired.class);
+		this.server.removals = answer;
+		this.store.release(new ReleaseRequest("key", this.holder), TIMEOUT);
+		OwnerToken next = new OwnerToken(HOLDER, 2, 5000);
+		CompletionStage<AcquireResult> late = this.store.acquire(new AcquireRequest("key", next, TTL, true),
+				Duration.ZERO);
+		this.server.sent.clear();
+		answer.complete(true);
+		assertThat(late).failsWithin(TIMEOUT).withThrowableOfType(ExecutionException.class);
+		assertThat(this.server.sent).isEmpty();
+	}
+
+	/** Number 5 of the defects (E13). */
+	@Test
+	void holderWhoseEntryWasTakenAwayLearnsItAlsoIfNobodyOwnsTheLock() {
+		long token = ((Acquired) acquire(this.holder)).fencingToken();
+		this.server.take(this.server.entries.get(0));
+		ReleaseResult result = Stages.join(this.store.release(new ReleaseRequest("key", this.holder), TIMEOUT),
+				TIMEOUT);
+		assertThat(((ReleaseResult.NotOwner) result).fencingToken())
+			.isGreaterThan(token + OwnerToken.MAX_FENCING_TOKENS);
+	}
+
+	@Test
+	void waiterWhoseEntryWasTakenAwayIsMadeToAskAgain() {
+		openInbox();
+		waitBehindTheHolder();
+		this.server.take(this.server.entries.get(1));
 		release(this.holder);
+		assertThat(this.wanted).containsExactly(this.waiter);
 		assertThat(acquire(this.waiter)).isInstanceOf(Acquired.class);
-		// the other one is removed after the waiter would be
-		await().atMost(TIMEOUT).until(() -> !tokens().contains(leaving.toString()));
-		assertThat(tokens()).containsExactly(this.waiter.toString());
+	}
+
+	/** Number 34 of the defects: each waiter read the whole queue every second. */
+	@Test
+	void waiterReliesOnItsWatchUntilTheConnectionChanges() {
+		waitBehindTheHolder();
+		this.server.sent.clear();
+		assertThat(acquire(this.waiter)).isInstanceOf(Busy.class);
+		assertThat(this.server.sent).isEmpty();
+		this.server.connectionChange.run();
+		assertThat(acquire(this.waiter)).isInstanceOf(Busy.class);
+		assertThat(this.server.sent).containsExactly("position");
+	}
+
+	@Test
+	void waiterAsksForItsPositionAgainAfterFiveSeconds() {
+		waitBehindTheHolder();
+		this.server.sent.clear();
+		this.offset.addAndGet(TimeUnit.SECONDS.toNanos(5));
+		assertThat(acquire(this.waiter)).isInstanceOf(Busy.class);
+		assertThat(this.server.sent).containsExactly("position");
+	}
+
+	@Test
+	void leaseIsNoLongerThanWhatIsProvenOfTheEntry() {
+		openInbox();
+		waitBehindTheHolder();
+		this.server.entries.get(1).proven.set(TimeUnit.SECONDS.toNanos(4));
+		release(this.holder);
+		assertThat(this.wanted).as("a grant of five seconds is not proven").containsExactly(this.waiter);
+		assertThat(((Acquired) acquire(this.waiter)).granted()).isBetween(Duration.ofSeconds(3), Duration.ofSeconds(5));
+		assertThat(renew(this.waiter)).isCompletedWithValue(List.of(RenewResult.UNKNOWN));
+		this.server.entries.get(0).proven.set(TTL.multipliedBy(2).toNanos());
+		assertThat(renew(this.waiter)).isCompletedWithValue(List.of(RenewResult.RENEWED));
 	}
 
 	@Test
@@ -227,6 +314,9 @@ class QueueLockStoreTests {
 		/** How many requests will fail; an addition is carried out and has no answer. */
 		final Map<String, Integer> failing = new ConcurrentHashMap<>();
 
+		/** All requests that were sent. */
+		final List<String> sent = new CopyOnWriteArrayList<>();
+
 		/** When renewals are answered. */
 		volatile CompletableFuture<Boolean> renewals = CompletableFuture.completedFuture(true);
 
@@ -252,13 +342,20 @@ class QueueLockStoreTests {
 		}
 
 		@Override
-		public CompletionStage<Added> add(String key, OwnerToken token, boolean repeated, long ttlMillis, String text) {
-			MemoryEntry entry = entry(token).orElseGet(() -> new MemoryEntry(token.toString(),
-					this.order.incrementAndGet(), text, new CopyOnWriteArrayList<>()));
+		public CompletionStage<Added> add(String key, OwnerToken token, long ttlMillis, boolean repeated) {
+			MemoryEntry entry = entry(token).filter((found) -> repeated)
+				.orElseGet(() -> new MemoryEntry(token.toString(), this.order.incrementAndGet(), ttlMillis,
+						new CopyOnWriteArrayList<>(), new AtomicLong(TTL.toNanos())));
 			if (!this.entries.contains(entry)) {
 				this.entries.add(entry);
 			}
-			return (fails("add")) ? failed() : done(new Added(entry, List.copyOf(this.entries)));
+			return fails("add") ? failed() : done(new Added(entry, at(entry).orElseThrow()));
+		}
+
+		private Optional<Position> at(Entry.Own entry) {
+			int index = this.entries.indexOf((MemoryEntry) entry);
+			return (index < 0) ? Optional.empty() : Optional
+				.of(new Position((index > 0) ? this.entries.get(index - 1) : null, this.entries.get(0).content()));
 		}
 
 		private Optional<MemoryEntry> entry(OwnerToken token) {
@@ -266,61 +363,49 @@ class QueueLockStoreTests {
 		}
 
 		private boolean fails(String request) {
+			this.sent.add(request);
 			return this.failing.getOrDefault(request, 0) > 0 && this.failing.merge(request, -1, Integer::sum) >= 0;
 		}
 
 		@Override
-		public CompletionStage<List<? extends Entry>> list(String key) {
-			return done(List.copyOf(this.entries));
+		public CompletionStage<Entry.@Nullable Own> settle(String key, OwnerToken token) {
+			return fails("settle") ? failed() : done(entry(token).orElse(null));
 		}
 
 		@Override
-		public CompletionStage<Entry.@Nullable Own> find(String key, OwnerToken token) {
-			return (fails("find")) ? failed() : done(entry(token).orElse(null));
+		public CompletionStage<Optional<Position>> position(Entry.Own entry) {
+			return fails("position") ? failed() : done(at(entry));
 		}
 
 		@Override
-		public CompletionStage<Optional<Entry.Content>> read(Entry entry) {
-			MemoryEntry found = (MemoryEntry) entry;
-			return done(this.entries.contains(found)
-					? Optional.of(Entry.Content.parse(found.order, found.text, Duration.ZERO)) : Optional.empty());
+		public CompletionStage<Optional<Entry.Content>> first(String key) {
+			return fails("first") ? failed() : done(this.entries.stream().findFirst().map(MemoryEntry::content));
 		}
 
 		@Override
-		public CompletionStage<Optional<Entry.Content>> watch(Entry entry, Entry.Own waiter, Runnable gone) {
+		public CompletionStage<Boolean> watch(Entry entry, Entry.Own waiter, Runnable gone) {
 			if (fails("watch")) {
 				return failed();
 			}
 			((MemoryEntry) entry).gone.add(gone);
-			return read(entry);
-		}
-
-		@Override
-		public CompletionStage<Boolean> write(Entry.Own entry, String text, long ttlMillis) {
 			return done(this.entries.contains((MemoryEntry) entry));
 		}
 
 		@Override
-		public CompletionStage<Boolean> remove(Entry entry) {
-			if (fails("remove")) {
-				return failed();
-			}
-			return this.removals.thenApply((carriedOut) -> {
-				boolean there = this.entries.remove((MemoryEntry) entry);
-				((MemoryEntry) entry).gone.forEach(Runnable::run);
-				return there;
-			});
+		public CompletionStage<Boolean> keep(Entry.Own entry, long millis) {
+			return fails("keep") ? failed() : done(this.entries.contains((MemoryEntry) entry));
+		}
+
+		@Override
+		public CompletionStage<Boolean> remove(Entry.Own entry) {
+			return fails("remove") ? failed() : this.removals.thenCompose((carriedOut) -> take(entry));
 		}
 
 		@Override
 		public CompletionStage<List<RenewResult>> renew(List<Renewal> renewals) {
+			this.sent.add("renew");
 			return this.renewals
 				.thenApply((answered) -> renewals.stream().map((renewal) -> RenewResult.RENEWED).toList());
-		}
-
-		@Override
-		public boolean isRenewedWhileConnected() {
-			return true;
 		}
 
 		@Override
@@ -331,6 +416,24 @@ class QueueLockStoreTests {
 		@Override
 		public void onConnectionChange(Runnable listener) {
 			this.connectionChange = listener;
+		}
+
+		@Override
+		public CompletionStage<List<? extends Entry>> list(String key) {
+			return done(List.copyOf(this.entries));
+		}
+
+		@Override
+		public CompletionStage<Optional<Entry.Content>> read(Entry entry) {
+			MemoryEntry found = (MemoryEntry) entry;
+			return done(this.entries.contains(found) ? Optional.of(found.content()) : Optional.empty());
+		}
+
+		@Override
+		public CompletionStage<Boolean> take(Entry entry) {
+			boolean there = this.entries.remove((MemoryEntry) entry);
+			((MemoryEntry) entry).gone.forEach(Runnable::run);
+			return done(there);
 		}
 
 		@Override
@@ -347,17 +450,26 @@ class QueueLockStoreTests {
 
 	}
 
-	/** An entry that lasts until it is removed. */
-	private record MemoryEntry(String token, long order, String text, List<Runnable> gone) implements Entry.Own {
+	/**
+	 * An entry that lasts until it is removed.
+	 *
+	 * @param proven for how long it is proven from now on
+	 */
+	private record MemoryEntry(String token, long order, long millis, List<Runnable> gone,
+			AtomicLong proven) implements Entry.Own {
+
+		Entry.Content content() {
+			return new Entry.Content(this.order, this.millis, false, Duration.ZERO);
+		}
 
 		@Override
 		public String id() {
-			return this.token;
+			return this.token + " " + this.order;
 		}
 
 		@Override
 		public long validUntil() {
-			return System.nanoTime() + TTL.toNanos();
+			return System.nanoTime() + this.proven.get();
 		}
 
 		@Override

@@ -3,6 +3,8 @@ package io.github.lockspring.internal.engine.support;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
+import io.github.lockspring.internal.base.MonotonicClock;
+
 /**
  * Monotonic time, and waiting for it: the only clock that decides anything. Tests replace
  * it. Times are compared by their difference, since nanoTime may overflow.
@@ -12,7 +14,7 @@ import java.util.concurrent.locks.LockSupport;
 public interface Time {
 
 	/** The clock of the JVM, which counts the time of suspensions. */
-	Time SYSTEM = new SystemTime(System::nanoTime, System::currentTimeMillis);
+	Time SYSTEM = new SystemTime(MonotonicClock.SYSTEM);
 
 	/**
 	 * Longer than any time that can be requested, and short enough to be added to a time
