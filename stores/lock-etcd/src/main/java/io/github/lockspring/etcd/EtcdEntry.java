@@ -28,8 +28,7 @@ record EtcdEntry(ByteSequence name, String token, long revision) implements Entr
 	private static final String TIME = " @";
 
 	static ByteSequence value(String token, long millis, boolean kept) {
-		return ByteSequence.from(
-				token + AFTER_TOKEN + Content.text(millis, kept) + TIME + System.currentTimeMillis(),
+		return ByteSequence.from(token + AFTER_TOKEN + Content.text(millis, kept) + TIME + System.currentTimeMillis(),
 				StandardCharsets.UTF_8);
 	}
 
@@ -67,9 +66,10 @@ record EtcdEntry(ByteSequence name, String token, long revision) implements Entr
 	 * A key of this process. Thread-safe.
 	 */
 	/*
-	 * For maintainers: normally the key is on one lease. From the sending of a raise until
-	 * it is known to be carried out, it may be on either of two, so both count. The leases
-	 * are those that the requests named, whichever are in use when the answers arrive.
+	 * For maintainers: normally the key is on one lease. From the sending of a raise
+	 * until it is known to be carried out, it may be on either of two, so both count. The
+	 * leases are those that the requests named, whichever are in use when the answers
+	 * arrive.
 	 */
 	static final class Mine implements Entry.Own {
 

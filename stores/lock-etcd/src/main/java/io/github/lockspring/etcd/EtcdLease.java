@@ -91,6 +91,15 @@ final class EtcdLease {
 		return this.provenUntil;
 	}
 
+	/**
+	 * Returns whether it has to be renewed to last until the given time, or because less
+	 * than two thirds of it are left.
+	 */
+	boolean isDue(long now, long until) {
+		long twoThirds = TimeUnit.SECONDS.toNanos(this.seconds) * 2 / 3;
+		return this.provenUntil - until < 0 || this.provenUntil - now < twoThirds;
+	}
+
 	/** Returns whether the lease is gone, or has to be taken for gone. */
 	boolean isLost() {
 		return this.lost;

@@ -28,8 +28,8 @@ import io.github.lockspring.internal.base.DaemonThreadFactory;
 /*
  * For maintainers: a lease that is used is kept alive each third of its length, one that
  * is not is left to expire after its length. It is never revoked before the store is
- * closed: a late revocation would end what it is used for by then. A lease that is gone is
- * lost with all that is on it, and the next use begins another one.
+ * closed: a late revocation would end what it is used for by then. A lease that is gone
+ * is lost with all that is on it, and the next use begins another one.
  */
 final class EtcdLeases implements AutoCloseable {
 

@@ -25,10 +25,10 @@ import org.jspecify.annotations.Nullable;
  * own. The fencing token is derived from the revision of the key's creation.
  * <p>
  * The keys of a store share a few leases, one for each length. A new key is on one of at
- * most 10 seconds; the first renewal of a longer ttl moves it to a longer one. Lengths are
- * rounded up to 2, 3, 5, 10, 15, 30, 60, 120, 300 or 600 seconds, and above that to a
- * doubled one; a ttl below two seconds is rejected. A living process removes its keys when
- * their ttl has passed, so rounding matters only after a process has died.
+ * most 10 seconds; the first renewal of a longer ttl moves it to a longer one. Lengths
+ * are rounded up to 2, 3, 5, 10, 15, 30, 60, 120, 300 or 600 seconds, and above that to a
+ * doubled one; a ttl below two seconds is rejected. A living process removes its keys
+ * when their ttl has passed, so rounding matters only after a process has died.
  * <p>
  * Thread-safe. Connects with {@link #connected()} or the first request.
  *
@@ -56,12 +56,10 @@ public final class EtcdLockStore extends DelegatingLockStore {
 						.toCompletableFuture()
 						.completeOnTimeout(List.of(), timeout.toMillis(), TimeUnit.MILLISECONDS),
 					timeout.plusSeconds(1)) : List.of();
-			return new StoreHealth(
-					health.servers()
-						.stream()
-						.map((each) -> new StoreHealth.Server(each.name(), each.problem(), each.time(), warnings))
-						.toList(),
-					health.required(), health.messages());
+			return new StoreHealth(health.servers()
+				.stream()
+				.map((each) -> new StoreHealth.Server(each.name(), each.problem(), each.time(), warnings))
+				.toList(), health.required(), health.messages());
 		});
 	}
 
@@ -88,9 +86,9 @@ public final class EtcdLockStore extends DelegatingLockStore {
 	 * Clients should send the header {@code hasleader: true}, so that a member without a
 	 * majority answers at once, and must not repeat transactions whose outcome is
 	 * unknown. jetcd itself does not.
-	 * @param members for each member what creates a client of it; called when the store is
-	 * built, and on another thread for each replacement. If it throws then, the exception
-	 * is logged and the present client stays in use
+	 * @param members for each member what creates a client of it; called when the store
+	 * is built, and on another thread for each replacement. If it throws then, the
+	 * exception is logged and the present client stays in use
 	 * @return the builder
 	 */
 	public static Builder builder(List<? extends Supplier<Client>> members) {
@@ -101,8 +99,8 @@ public final class EtcdLockStore extends DelegatingLockStore {
 	}
 
 	/**
-	 * Creates a builder for a store with a client of its own, as
-	 * {@link #builder(List)} does for several members.
+	 * Creates a builder for a store with a client of its own, as {@link #builder(List)}
+	 * does for several members.
 	 * @param member creates a client
 	 * @return the builder
 	 */
@@ -167,8 +165,8 @@ public final class EtcdLockStore extends DelegatingLockStore {
 		}
 
 		/**
-		 * Sets a number that is added to the revisions of etcd for fencing tokens, zero by
-		 * default: a token is the sum, times 1,024, plus the hand-offs. Needed if
+		 * Sets a number that is added to the revisions of etcd for fencing tokens, zero
+		 * by default: a token is the sum, times 1,024, plus the hand-offs. Needed if
 		 * revisions begin again, because a cluster was restored from a backup without
 		 * {@code --bump-revision}, or another store was used before: then the largest
 		 * token so far, divided by 1,024 and rounded up. All instances need the same
@@ -193,8 +191,8 @@ public final class EtcdLockStore extends DelegatingLockStore {
 		 * @throws IllegalArgumentException if an option is invalid
 		 */
 		public EtcdLockStore build() {
-			EtcdStoreSettings settings = new EtcdStoreSettings(this.keyPrefix, this.commandTimeout,
-					this.connectTimeout, this.tokenFloor);
+			EtcdStoreSettings settings = new EtcdStoreSettings(this.keyPrefix, this.commandTimeout, this.connectTimeout,
+					this.tokenFloor);
 			Duration patience = Collections.max(List.of(EtcdConnection.PATIENCE, this.connectTimeout));
 			List<EtcdConnection> connections = (this.client != null)
 					? List.of(new EtcdConnection(this.client, this.commandTimeout))

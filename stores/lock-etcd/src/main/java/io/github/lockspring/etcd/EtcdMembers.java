@@ -176,8 +176,7 @@ final class EtcdMembers implements AutoCloseable {
 	private record Past(long count, long cluster, long revision) {
 
 		boolean isContradictedBy(Response.Header header) {
-			return this.cluster != 0
-					&& (header.getClusterId() != this.cluster || header.getRevision() < this.revision);
+			return this.cluster != 0 && (header.getClusterId() != this.cluster || header.getRevision() < this.revision);
 		}
 
 		Past with(Past sentAfter, Response.Header header) {

@@ -76,7 +76,8 @@ final class EtcdQueue {
 
 	private CompletionStage<Added> add(Addition addition, int left) {
 		if (left == 0) {
-			return failed("The entry of lock '" + addition.key() + "' could not be added: others change its keys in etcd");
+			return failed(
+					"The entry of lock '" + addition.key() + "' could not be added: others change its keys in etcd");
 		}
 		Object call = new Object();
 		long seconds = EtcdLease.seconds(Math.min(addition.millis(), MAX_FIRST_MILLIS));
@@ -91,8 +92,7 @@ final class EtcdQueue {
 						new Cmp(lease.guard(), Cmp.Op.EQUAL, CmpTarget.modRevision(lease.guardRevision()))),
 				List.of(put(name, addition.token(), addition.millis(), false, lease.id()),
 						Op.get(prefix(addition.key()), byCreation(SortOrder.DESCEND, 2)), first(addition.key())),
-				List.of(Op.get(name, GetOption.DEFAULT), Op.get(lease.guard(), GetOption.DEFAULT))),
-				(response, ex) -> {
+				List.of(Op.get(name, GetOption.DEFAULT), Op.get(lease.guard(), GetOption.DEFAULT))), (response, ex) -> {
 					if (response == null && !EtcdErrors.isNoLease(ex)) {
 						lease.use(addition.unanswered());
 						return CompletableFuture.failedFuture(ex);
@@ -163,7 +163,7 @@ final class EtcdQueue {
 		Optional<EtcdLease> unsettled = this.leases.unsettled(additions);
 		List<Op> operations = new ArrayList<>(guards(unsettled));
 		operations.add(Op.get(additions.name(), GetOption.DEFAULT));
-		return this.<Entry.@Nullable Own>answered(this.members.transact(List.of(), operations, List.of()),
+		return EtcdQueue.<Entry.@Nullable Own>answered(this.members.transact(List.of(), operations, List.of()),
 				(response, ex) -> {
 					if (response == null) {
 						return unsettled(unsettled, ex) ? settle(key, token) : CompletableFuture.failedFuture(ex);
@@ -220,8 +220,7 @@ final class EtcdQueue {
 		removal.addAll(guards(unsettled));
 		List<Op> otherwise = new ArrayList<>(guards(unsettled));
 		otherwise.add(Op.get(mine.name(), GetOption.DEFAULT));
-		return answered(
-				this.members.transact(List.of(created(mine.name(), mine.revision())), removal, otherwise),
+		return answered(this.members.transact(List.of(created(mine.name(), mine.revision())), removal, otherwise),
 				(response, ex) -> {
 					if (response == null) {
 						return unsettled(unsettled, ex) ? remove(mine) : CompletableFuture.failedFuture(ex);
@@ -261,7 +260,8 @@ final class EtcdQueue {
 	 * @return whether it is on it; false if it has lost its lock
 	 */
 	CompletionStage<Boolean> raise(EtcdEntry.Mine mine, long ttlMillis) {
-		return this.leases.use(EtcdLease.seconds(ttlMillis), mine).thenCompose((target) -> raise(mine, ttlMillis, target));
+		return this.leases.use(EtcdLease.seconds(ttlMillis), mine)
+			.thenCompose((target) -> raise(mine, ttlMillis, target));
 	}
 
 	private CompletionStage<Boolean> raise(EtcdEntry.Mine mine, long ttlMillis, EtcdLease target) {
@@ -345,7 +345,8 @@ final class EtcdQueue {
 	}
 
 	CompletionStage<Optional<Entry.Content>> firstOf(String key) {
-		return read(first(key)).thenApply((responses) -> responses.get(0).getKvs().stream().findFirst().map(this::content));
+		return read(first(key))
+			.thenApply((responses) -> responses.get(0).getKvs().stream().findFirst().map(this::content));
 	}
 
 	CompletionStage<List<? extends Entry>> list(String key) {

@@ -1,5 +1,6 @@
 package io.github.lockspring.etcd;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -132,7 +133,8 @@ final class EtcdServer implements EntryServer {
 			EtcdEntry.Mine mine = (EtcdEntry.Mine) renewal.entry();
 			if (!mine.isOver() && EtcdLease.seconds(renewal.ttlMillis()) > mine.seconds()) {
 				// a failure shows in the time that is proven
-				raises.add(this.queue.raise(mine, renewal.ttlMillis()).exceptionally((ex) -> true).toCompletableFuture());
+				raises
+					.add(this.queue.raise(mine, renewal.ttlMillis()).exceptionally((ex) -> true).toCompletableFuture());
 			}
 			else {
 				raises.add(CompletableFuture.completedFuture(!mine.isOver()));
@@ -158,7 +160,7 @@ final class EtcdServer implements EntryServer {
 		for (Renewal renewal : present) {
 			EtcdEntry.Mine mine = (EtcdEntry.Mine) renewal.entry();
 			names.add(mine.name());
-			mine.leases().stream().filter((lease) -> lease.provenUntil() - end(renewal, start) < 0).forEach(due::add);
+			mine.leases().stream().filter((lease) -> lease.isDue(start, end(renewal, start))).forEach(due::add);
 		}
 		return this.leases.renewal()
 			.renew(List.copyOf(due), names)
@@ -201,7 +203,7 @@ final class EtcdServer implements EntryServer {
 
 	private CompletionStage<Void> ping(Duration timeout) {
 		GetOption count = GetOption.builder().withCountOnly(true).build();
-		ByteSequence name = ByteSequence.from(this.settings.keyPrefix().getBytes(java.nio.charset.StandardCharsets.UTF_8));
+		ByteSequence name = ByteSequence.from(this.settings.keyPrefix(), StandardCharsets.UTF_8);
 		return this.members.read(List.of(Op.get(name, count)), timeout, timeout).thenApply((response) -> null);
 	}
 
