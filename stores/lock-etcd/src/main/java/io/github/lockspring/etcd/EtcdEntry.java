@@ -8,7 +8,6 @@ import java.util.concurrent.CompletableFuture;
 
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.KeyValue;
-import io.github.lockspring.internal.engine.support.Time;
 import io.github.lockspring.internal.queue.Entry;
 import org.jspecify.annotations.Nullable;
 
@@ -177,7 +176,7 @@ record EtcdEntry(ByteSequence name, String token, long revision) implements Entr
 
 		@Override
 		public long validUntil() {
-			return this.leases.stream().map(EtcdLease::provenUntil).reduce(Time::earlier).orElseThrow();
+			return this.leases.stream().map(EtcdLease::provenUntil).reduce(EtcdLease::earlier).orElseThrow();
 		}
 
 		@Override

@@ -6,7 +6,6 @@ import java.util.concurrent.TimeUnit;
 
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.KeyValue;
-import io.github.lockspring.internal.engine.support.Time;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -86,6 +85,11 @@ final class EtcdLease {
 		return this.guardRevision;
 	}
 
+	/** Returns the earlier of two times. */
+	static long earlier(long a, long b) {
+		return (a - b <= 0) ? a : b;
+	}
+
 	/** Returns the time until which the servers are proven to keep the lease. */
 	long provenUntil() {
 		return this.provenUntil;
@@ -128,7 +132,8 @@ final class EtcdLease {
 
 	/** Notes a proof: a renewal that was sent at the given time. */
 	synchronized void proven(long sent) {
-		this.provenUntil = Time.later(this.provenUntil, sent + TimeUnit.SECONDS.toNanos(this.seconds));
+		long until = sent + TimeUnit.SECONDS.toNanos(this.seconds);
+		this.provenUntil = (until - this.provenUntil > 0) ? until : this.provenUntil;
 	}
 
 	// who uses it

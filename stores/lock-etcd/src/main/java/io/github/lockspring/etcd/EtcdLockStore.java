@@ -12,8 +12,8 @@ import java.util.function.Supplier;
 
 import io.etcd.jetcd.Client;
 import io.github.lockspring.internal.Stages;
+import io.github.lockspring.internal.base.MonotonicClock;
 import io.github.lockspring.internal.base.StoreOptions;
-import io.github.lockspring.internal.engine.support.Time;
 import io.github.lockspring.internal.queue.QueueLockStore;
 import io.github.lockspring.store.DelegatingLockStore;
 import io.github.lockspring.store.StoreHealth;
@@ -125,7 +125,7 @@ public final class EtcdLockStore extends DelegatingLockStore {
 
 		private long tokenFloor;
 
-		private LongSupplier clock = Time.SYSTEM::nanoTime;
+		private LongSupplier clock = MonotonicClock.SYSTEM;
 
 		private Builder(@Nullable Client client, List<Supplier<Client>> members) {
 			this.client = client;
