@@ -9,25 +9,35 @@ import io.github.lockspring.testsupport.etcd.EtcdProcess;
 import io.github.lockspring.testsupport.etcd.RequiresEtcd;
 import io.github.lockspring.testsupport.history.History;
 import io.github.lockspring.testsupport.history.HistoryWorker;
-import io.github.lockspring.testsupport.history.Servers.OneServer;
+import io.github.lockspring.testsupport.history.ServerGroup;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * The history of locks in etcd while processes, connections and the server fail.
+ * The history of locks in etcd while processes, connections and members fail.
  */
 @RequiresEtcd
 class EtcdHistoryTests {
+
+	/**
+	 * Shorter than each stop of a server, so that requests fail and are executed later.
+	 */
+	private static final Duration COMMAND_TIMEOUT = Duration.ofMillis(300);
 
 	@Test
 	@Timeout(value = 1, unit = TimeUnit.DAYS)
 	@Tag("paused")
 	@Tag("history-other-stores")
 	void noTwoHoldersOverlapAndTokensGrowWhateverFails() throws Exception {
-		try (EtcdProcess server = EtcdProcess.alone()) {
-			History.check("etcd", new OneServer(Worker.class, server.port(), (port) -> "http://127.0.0.1:" + port,
-					server::pause, server::resume), List.of(2000, 3000));
+		List<EtcdProcess> members = EtcdProcess.members(3);
+		try {
+			members.forEach(EtcdProcess::awaitUsable);
+			History.check("etcd", new ServerGroup(Worker.class, members, (port) -> "http://127.0.0.1:" + port),
+					List.of(2000, 3000, 12_000));
+		}
+		finally {
+			members.forEach(EtcdProcess::close);
 		}
 	}
 
@@ -40,8 +50,10 @@ class EtcdHistoryTests {
 		}
 
 		public static void main(String[] args) throws Exception {
-			try (LockStore store = EtcdLockStore.builder(() -> Clients.of(args[0])).build()) {
-				HistoryWorker.work(args, store, Duration.ofMillis(500));
+			try (LockStore store = EtcdLockStore.builder(() -> Clients.of(args[0].split(",")))
+				.commandTimeout(COMMAND_TIMEOUT)
+				.build()) {
+				HistoryWorker.work(args, store, COMMAND_TIMEOUT);
 			}
 		}
 

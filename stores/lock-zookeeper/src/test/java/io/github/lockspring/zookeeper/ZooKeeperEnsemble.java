@@ -55,7 +55,8 @@ final class ZooKeeperEnsemble implements AutoCloseable {
 			.orElse(null);
 	}
 
-	private static String status(int port) {
+	/** Returns what a server says of itself; empty without an answer. */
+	static String status(int port) {
 		try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
 			socket.setSoTimeout(1000);
 			socket.getOutputStream().write("srvr".getBytes(StandardCharsets.US_ASCII));

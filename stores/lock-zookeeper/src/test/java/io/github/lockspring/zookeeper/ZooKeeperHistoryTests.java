@@ -7,28 +7,28 @@ import java.util.concurrent.TimeUnit;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.testsupport.history.History;
 import io.github.lockspring.testsupport.history.HistoryWorker;
-import io.github.lockspring.testsupport.history.Servers.OneServer;
+import io.github.lockspring.testsupport.history.ServerGroup;
+import io.github.lockspring.testsupport.process.RunDirectory;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * The history of locks in ZooKeeper while processes, connections and the server fail.
+ * The history of locks in ZooKeeper while processes, connections and servers fail.
  */
 class ZooKeeperHistoryTests {
 
 	private static final Duration SESSION = Duration.ofSeconds(1);
 
-	/** The server is stopped and started again instead of paused. */
 	@Test
 	@Timeout(value = 1, unit = TimeUnit.DAYS)
 	@Tag("history-other-stores")
 	@Tag("paused")
 	void noTwoHoldersOverlapAndTokensGrowWhateverFails() throws Exception {
-		try (ZooKeeperTestServer server = ZooKeeperTestServer.start()) {
-			int session = (int) SESSION.toMillis();
-			History.check("zookeeper", new OneServer(Worker.class, server.port(), (port) -> "127.0.0.1:" + port,
-					server::stop, server::restart), List.of(session, 5 * session));
+		int session = (int) SESSION.toMillis();
+		try (ZooKeeperProcesses ensemble = new ZooKeeperProcesses(RunDirectory.of("ensemble"))) {
+			History.check("zookeeper", new ServerGroup(Worker.class, ensemble.servers(), (port) -> "127.0.0.1:" + port),
+					List.of(session, 5 * session));
 		}
 	}
 

@@ -19,6 +19,7 @@ import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
+import io.github.lockspring.testsupport.history.ServerGroup;
 import io.github.lockspring.testsupport.process.JavaProcess;
 import io.github.lockspring.testsupport.process.RunDirectory;
 import io.github.lockspring.testsupport.redis.RedisProcess;
@@ -32,7 +33,7 @@ import static org.awaitility.Awaitility.await;
  *
  * @since 0.1
  */
-public final class EtcdProcess implements AutoCloseable {
+public final class EtcdProcess implements ServerGroup.Server, AutoCloseable {
 
 	private static final Duration PATIENCE = Duration.ofMinutes(1);
 
@@ -125,6 +126,7 @@ public final class EtcdProcess implements AutoCloseable {
 	}
 
 	/** Starts the process after it was killed, with its data. */
+	@Override
 	public void start() {
 		this.process = run();
 	}
@@ -191,6 +193,7 @@ public final class EtcdProcess implements AutoCloseable {
 	}
 
 	/** Returns the port without TLS. */
+	@Override
 	public int port() {
 		return this.port;
 	}
@@ -280,6 +283,7 @@ public final class EtcdProcess implements AutoCloseable {
 	}
 
 	/** Returns whether this member reports itself as the leader. */
+	@Override
 	public boolean isLeader() {
 		try {
 			String status = send("maintenance/status", "{}");
@@ -301,16 +305,19 @@ public final class EtcdProcess implements AutoCloseable {
 	}
 
 	/** Sends SIGKILL, and waits until the process has ended. */
+	@Override
 	public void kill() {
 		this.process.destroyForcibly().onExit().join();
 	}
 
 	/** Sends SIGSTOP: connections stay open without replies. */
+	@Override
 	public void pause() {
 		JavaProcess.signal(this.process, "STOP");
 	}
 
 	/** Sends SIGCONT. */
+	@Override
 	public void resume() {
 		JavaProcess.signal(this.process, "CONT");
 	}

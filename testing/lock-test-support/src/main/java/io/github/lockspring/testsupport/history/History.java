@@ -132,6 +132,20 @@ public final class History implements AutoCloseable {
 		}
 	}
 
+	/**
+	 * Makes the faults of workers and of a group of servers, and checks what happened.
+	 * @param servers the servers, which their test closes
+	 * @param ttls the leases that the workers take, in milliseconds
+	 */
+	public static void check(String name, ServerGroup servers, List<Integer> ttls) throws Exception {
+		try (History history = new History(name, servers, 3, ttls)) {
+			List<Fault> faults = new ArrayList<>(List.of(WorkerFault.values()));
+			faults.addAll(List.of(ServerGroup.ServerFault.values()));
+			history.makeFaults(faults, faults);
+			history.assertRight(history.end(), List.of());
+		}
+	}
+
 	/** When data was lost, or may have been. */
 	public Collection<DataLoss> losses() {
 		return this.fleet.losses;
