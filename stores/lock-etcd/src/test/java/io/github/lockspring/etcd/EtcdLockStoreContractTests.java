@@ -1,5 +1,7 @@
 package io.github.lockspring.etcd;
 
+import java.time.Duration;
+
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.testsupport.etcd.EtcdProcess;
 import io.github.lockspring.testsupport.etcd.RequiresEtcd;
@@ -14,6 +16,12 @@ class EtcdLockStoreContractTests extends AbstractQueueOfEntriesTests {
 	@Override
 	protected LockStore createStore() {
 		return Clients.store();
+	}
+
+	/** New entries are on a short lease, see number 22. */
+	@Override
+	protected Duration longestFirstLease() {
+		return Duration.ofSeconds(10);
 	}
 
 	@Override

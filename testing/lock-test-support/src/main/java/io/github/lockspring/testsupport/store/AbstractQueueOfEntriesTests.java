@@ -13,6 +13,12 @@ public abstract class AbstractQueueOfEntriesTests extends AbstractQueueingLockSt
 		return 1000;
 	}
 
+	/** It is written when the entry is added. */
+	@Override
+	protected boolean showsFirstTtl() {
+		return true;
+	}
+
 	@Override
 	protected boolean hasEntries() {
 		return true;
