@@ -144,7 +144,7 @@ public final class MemoryLockStore implements LockStore {
 		OwnerToken token = request.token();
 		if (!entry.isOwnedBy(token, now)) {
 			entry.queue().remove(token);
-			return entry.isKeptFor(token, now) ? new Released() : new NotOwner(entry.fencingToken());
+			return entry.isKeptFor(token, now) ? new Released() : new NotOwner(this.lastFencingToken.get());
 		}
 		if (request.lastFencingToken() > entry.fencingToken()) {
 			this.lastFencingToken.accumulateAndGet(entry.fencedBy(request.lastFencingToken()), Math::max);

@@ -387,6 +387,18 @@ public abstract class AbstractLockStoreTests {
 		assertThat(fencingToken(acquire(token(), LONG))).isGreaterThan(fencingToken).isGreaterThan(late.fencingToken());
 	}
 
+	/** Nobody holds the lock any more when its former owner comes to release it. */
+	@Test
+	@Tag("forced-release")
+	void ownerLearnsOfASuccessorThatHasReleasedTheLock() {
+		LockStoreInspector inspector = inspector();
+		OwnerToken owner = token();
+		long fencingToken = fencingToken(acquire(owner, LONG));
+		assertThat(inspector.forceRelease(inspector.find(this.key, TIMEOUT).orElseThrow(), TIMEOUT)).isTrue();
+		release(holder());
+		assertThat(((NotOwner) release(owner)).fencingToken()).isGreaterThan(fencingToken);
+	}
+
 	@Test
 	@Tag("forced-release")
 	void forcedReleaseOfAnOwnershipThatHasEndedChangesNothing() {
