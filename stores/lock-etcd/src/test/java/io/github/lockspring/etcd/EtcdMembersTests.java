@@ -17,6 +17,7 @@ import io.github.lockspring.testsupport.etcd.EtcdProcess;
 import io.github.lockspring.testsupport.etcd.RequiresEtcd;
 import io.github.lockspring.testsupport.store.Instance;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -51,6 +52,7 @@ class EtcdMembersTests {
 
 	/** Number 21: without the other members, each of these locks is lost. */
 	@Test
+	@Tag("silent-member-etcd")
 	void locksOutliveTheSilenceOfTheMemberInUse() throws Exception {
 		List<EtcdProcess> members = EtcdProcess.members(3);
 		members.forEach(this::closing);
@@ -81,6 +83,7 @@ class EtcdMembersTests {
 
 	/** It has no majority: without the header it would wait for one. */
 	@Test
+	@Tag("no-leader-etcd")
 	void memberWithoutALeaderAnswersAtOnce() throws Exception {
 		List<EtcdProcess> members = EtcdProcess.members(3, "--heartbeat-interval", "50", "--election-timeout", "300");
 		members.forEach(this::closing);
@@ -123,6 +126,7 @@ class EtcdMembersTests {
 	 * instance renews.
 	 */
 	@Test
+	@Tag("restore-etcd")
 	void entriesThatARestoreBringsBackEndAndTheLocksAreLost() {
 		EtcdProcess server = closing(EtcdProcess.alone());
 		EtcdLockStore store = EtcdLockStore.builder(() -> Clients.of(server.address())).build();

@@ -22,6 +22,7 @@ import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.testsupport.etcd.EtcdProcess;
 import io.github.lockspring.testsupport.etcd.RequiresEtcd;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -71,6 +72,7 @@ class EtcdProtocolTests {
 	// removals
 
 	@Test
+	@Tag("late-requests-etcd")
 	void e1LateRemovalDoesNotRemoveTheNextEntry() throws Exception {
 		Added first = add(FIRST);
 		this.faults.holdRequest(Faults.REMOVAL);
@@ -94,6 +96,7 @@ class EtcdProtocolTests {
 	// additions
 
 	@Test
+	@Tag("late-requests-etcd")
 	void e3AdditionIsNotCarriedOutAfterItWasSettled() throws Exception {
 		this.faults.holdRequest(Faults.ADDITION);
 		fails(this.server.add(this.key, FIRST, 5000, false));
@@ -104,6 +107,7 @@ class EtcdProtocolTests {
 	}
 
 	@Test
+	@Tag("late-requests-etcd")
 	void e3AdditionIsNotCarriedOutAfterTheRemovalOfItsRepetition() throws Exception {
 		this.faults.holdRequest(Faults.ADDITION);
 		fails(this.server.add(this.key, FIRST, 5000, false));
@@ -114,6 +118,7 @@ class EtcdProtocolTests {
 	}
 
 	@Test
+	@Tag("lost-reply")
 	void e4SettlingFindsWhatWasAddedBefore() throws Exception {
 		this.faults.holdAnswer(Faults.ADDITION);
 		fails(this.server.add(this.key, FIRST, 5000, false));
@@ -145,6 +150,7 @@ class EtcdProtocolTests {
 	}
 
 	@Test
+	@Tag("lost-reply")
 	void additionWithoutAnswerIsAdoptedWhenItIsRepeated() throws Exception {
 		this.faults.holdAnswer(Faults.ADDITION);
 		fails(this.server.add(this.key, FIRST, 5000, false));
@@ -280,6 +286,7 @@ class EtcdProtocolTests {
 	}
 
 	@Test
+	@Tag("remains-etcd")
 	void e17LeaseIsRevokedWithTheStoreOnly() throws Exception {
 		Added first = add(FIRST);
 		long lease = lease(first.entry());
@@ -305,6 +312,7 @@ class EtcdProtocolTests {
 	}
 
 	@Test
+	@Tag("session-etcd")
 	void guardThatIsGoneEndsAllThatIsOnItsLease() throws Exception {
 		Added first = add(FIRST);
 		String guards = "lock::lease/";
@@ -341,6 +349,7 @@ class EtcdProtocolTests {
 
 	/** Number 22: a waiter that dies costs the others no more. */
 	@Test
+	@Tag("short-lease-etcd")
 	void e18NewEntriesAreOnAShortLeaseAndTheFirstRenewalRaisesIt() throws Exception {
 		Added first = get(this.server.add(this.key, FIRST, 60_000, false));
 		assertThat(secondsLeft(entries().get(0).getLease())).isBetween(1L, 10L);
@@ -375,6 +384,7 @@ class EtcdProtocolTests {
 
 	/** Also number 3: an entry does not get back to an earlier lease. */
 	@Test
+	@Tag("late-requests-etcd")
 	void e18LateRaiseDoesNotUndoAKeep() throws Exception {
 		Added first = get(this.server.add(this.key, FIRST, 60_000, false));
 		this.faults.holdRequest(Faults.RAISE);

@@ -19,6 +19,7 @@ import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.testsupport.etcd.EtcdProcess;
 import io.github.lockspring.testsupport.etcd.RequiresEtcd;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -163,6 +164,7 @@ class EtcdServerTests {
 
 	/** Number 8: revisions begin again after a restore. */
 	@Test
+	@Tag("restore-etcd")
 	void floorIsAddedToTheTokensOfOwnEntriesAndOfOthers() throws Exception {
 		EtcdServer raised = server(this.client, TIMEOUT, 1_000_000_000);
 		Added added = get(raised.add(this.key, token(INSTANCE, 1), 5_000, false));
@@ -176,6 +178,7 @@ class EtcdServerTests {
 
 	/** Number 4. The package that tests usually run on is older. */
 	@Test
+	@Tag("versions-etcd")
 	void serverWithAKnownDefectIsWarnedOf() throws Exception {
 		String version = get(
 				this.client.getMaintenanceClient().statusMember("ip:///127.0.0.1:" + EtcdProcess.shared().port()))
