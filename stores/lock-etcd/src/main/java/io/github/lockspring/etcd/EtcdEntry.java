@@ -116,10 +116,26 @@ record EtcdEntry(ByteSequence name, String token, long revision) implements Entr
 		}
 
 		/**
-		 * Notes what was read of the key.
-		 * @return false if it is on a lease that nobody has given it
+		 * Notes what was read of the name.
+		 * @return false if the key is gone, or on a lease that nobody has given it
+		 */
+		boolean isPresent(@Nullable KeyValue found) {
+			if (found == null || found.getCreateRevision() != revision()) {
+				end();
+				return false;
+			}
+			return isOn(found.getLease(), found.getModRevision());
+		}
+
+		/**
+		 * Notes the lease of the key after a modification.
+		 * @return false if nobody has given it that lease
 		 */
 		synchronized boolean isOn(long lease, long modification) {
+			if (modification < this.modified) {
+				// read before the last modification
+				return true;
+			}
 			EtcdLease known = this.leases.stream().filter((each) -> each.id() == lease).findFirst().orElse(null);
 			if (known == null) {
 				return false;

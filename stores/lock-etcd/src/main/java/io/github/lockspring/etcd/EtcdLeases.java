@@ -1,6 +1,5 @@
 package io.github.lockspring.etcd;
 
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -17,7 +16,6 @@ import java.util.function.LongSupplier;
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.lease.LeaseGrantResponse;
 import io.etcd.jetcd.op.Op;
-import io.etcd.jetcd.options.PutOption;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.etcd.EtcdLease.Unanswered;
 import io.github.lockspring.internal.base.DaemonThreadFactory;
@@ -131,7 +129,7 @@ final class EtcdLeases implements AutoCloseable {
 		this.beginning.put(seconds, begun);
 		long sent = this.clock.getAsLong();
 		grant(seconds).thenCompose((granted) -> {
-			ByteSequence guard = bytes(this.guards + Long.toHexString(granted.getID()));
+			ByteSequence guard = EtcdKeys.bytes(this.guards + Long.toHexString(granted.getID()));
 			return this.members.transact(List.of(), List.of(putGuard(guard, granted.getID())), List.of())
 				.thenApply((response) -> new EtcdLease(granted.getID(), seconds, guard, sent,
 						response.getHeader().getRevision()));
@@ -163,11 +161,7 @@ final class EtcdLeases implements AutoCloseable {
 	}
 
 	private static Op putGuard(ByteSequence guard, long lease) {
-		return Op.put(guard, ByteSequence.EMPTY, PutOption.builder().withLeaseId(lease).build());
-	}
-
-	private static ByteSequence bytes(String text) {
-		return ByteSequence.from(text, StandardCharsets.UTF_8);
+		return EtcdKeys.put(guard, ByteSequence.EMPTY, lease);
 	}
 
 	/** Returns a lease on which an addition may be carried out later. */
@@ -207,11 +201,13 @@ final class EtcdLeases implements AutoCloseable {
 				return;
 			}
 		}
-		this.renewal.renew(List.of(lease), List.of()).whenComplete((read, ex) -> {
-			boolean proven = lease.provenUntil() - this.clock.getAsLong() > TimeUnit.MILLISECONDS
-				.toNanos(thirdMillis(lease));
-			tickLater(lease, unused, proven ? thirdMillis(lease) : Math.min(1000, lease.seconds() * 100));
-		});
+		CompletableFuture.completedFuture(lease)
+			.thenCompose((due) -> this.renewal.renew(List.of(due), List.of()))
+			.whenComplete((read, ex) -> {
+				boolean proven = lease.provenUntil() - this.clock.getAsLong() > TimeUnit.MILLISECONDS
+					.toNanos(thirdMillis(lease));
+				tickLater(lease, unused, proven ? thirdMillis(lease) : Math.min(1000, lease.seconds() * 100));
+			});
 	}
 
 	// losing them

@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
@@ -194,9 +193,9 @@ final class EtcdMembers implements AutoCloseable {
 
 		private final Function<Client, CompletableFuture<T>> request;
 
-		private final Duration timeout;
+		private final Duration patience;
 
-		private final Executor later;
+		private final Duration timeout;
 
 		private final CompletableFuture<T> answer = new CompletableFuture<>();
 
@@ -206,8 +205,8 @@ final class EtcdMembers implements AutoCloseable {
 
 		Repeatable(Function<Client, CompletableFuture<T>> request, Duration patience, Duration timeout) {
 			this.request = request;
+			this.patience = patience;
 			this.timeout = timeout;
-			this.later = CompletableFuture.delayedExecutor(patience.toNanos(), TimeUnit.NANOSECONDS);
 		}
 
 		void send(int member) {
@@ -230,8 +229,15 @@ final class EtcdMembers implements AutoCloseable {
 					}
 				});
 			if (next != member) {
-				this.later.execute(() -> send(next));
+				sendLater(next);
 			}
+		}
+
+		private void sendLater(int member) {
+			CompletableFuture<Boolean> silence = new CompletableFuture<Boolean>().completeOnTimeout(true,
+					this.patience.toNanos(), TimeUnit.NANOSECONDS);
+			silence.thenRunAsync(() -> send(member));
+			this.answer.whenComplete((value, ex) -> silence.cancel(false));
 		}
 
 		private void answered(int member, T value) {

@@ -1,7 +1,5 @@
 package io.github.lockspring.etcd;
 
-import java.net.URLEncoder;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,14 +14,7 @@ import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.kv.GetResponse;
 import io.etcd.jetcd.kv.TxnResponse;
-import io.etcd.jetcd.op.Cmp;
-import io.etcd.jetcd.op.CmpTarget;
 import io.etcd.jetcd.op.Op;
-import io.etcd.jetcd.options.DeleteOption;
-import io.etcd.jetcd.options.GetOption;
-import io.etcd.jetcd.options.GetOption.SortOrder;
-import io.etcd.jetcd.options.GetOption.SortTarget;
-import io.etcd.jetcd.options.PutOption;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.etcd.EtcdLease.Unanswered;
 import io.github.lockspring.internal.queue.Entry;
@@ -33,15 +24,13 @@ import io.github.lockspring.store.OwnerToken;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The transactions on the keys of locks. Thread-safe.
+ * Adds entries to the queues of locks, removes them, and reads them. Thread-safe.
  */
 /*
  * For maintainers: a request without an answer may be carried out at any later time.
  * Nothing comes of it: an addition compares the guard of its lease, which is put again
  * before the token is forgotten; everything else compares the revision of the creation of
- * its key, and a raise that of the last modification, so that it cannot undo a keep. The
- * keys of an instance in one queue have one name, since servers keep the names of deleted
- * keys until they compact their data, and read all of them to find a prefix.
+ * its key.
  */
 final class EtcdQueue {
 
@@ -51,27 +40,28 @@ final class EtcdQueue {
 	/** An addition is repeated after each answer that says why it was not carried out. */
 	private static final int MAX_ADDITIONS = 10;
 
-	private static final int NO_LEASE = 0;
-
 	private final EtcdMembers members;
 
 	private final EtcdLeases leases;
 
-	private final EtcdStoreSettings settings;
+	private final EtcdKeys keys;
+
+	private final Duration timeout;
 
 	private final LongSupplier clock;
 
-	EtcdQueue(EtcdMembers members, EtcdLeases leases, EtcdStoreSettings settings, LongSupplier clock) {
+	EtcdQueue(EtcdMembers members, EtcdLeases leases, EtcdKeys keys, Duration timeout, LongSupplier clock) {
 		this.members = members;
 		this.leases = leases;
-		this.settings = settings;
+		this.keys = keys;
+		this.timeout = timeout;
 		this.clock = clock;
 	}
 
 	// adding
 
 	CompletionStage<Added> add(String key, OwnerToken token, long ttlMillis) {
-		return add(new Addition(key, name(key, token), token.toString(), ttlMillis), MAX_ADDITIONS);
+		return add(new Addition(key, this.keys.name(key, token), token.toString(), ttlMillis), MAX_ADDITIONS);
 	}
 
 	private CompletionStage<Added> add(Addition addition, int left) {
@@ -87,12 +77,12 @@ final class EtcdQueue {
 
 	private CompletionStage<Added> put(Addition addition, EtcdLease lease, int left) {
 		ByteSequence name = addition.name();
+		ByteSequence queue = EtcdKeys.queueOf(name);
 		return answered(this.members.transact(
-				List.of(created(name, 0),
-						new Cmp(lease.guard(), Cmp.Op.EQUAL, CmpTarget.modRevision(lease.guardRevision()))),
-				List.of(put(name, addition.token(), addition.millis(), false, lease.id()),
-						Op.get(prefix(addition.key()), byCreation(SortOrder.DESCEND, 2)), first(addition.key())),
-				List.of(Op.get(name, GetOption.DEFAULT), Op.get(lease.guard(), GetOption.DEFAULT))), (response, ex) -> {
+				List.of(EtcdKeys.created(name, 0), EtcdKeys.modified(lease.guard(), lease.guardRevision())),
+				List.of(EtcdKeys.put(name, EtcdEntry.value(addition.token(), addition.millis(), false), lease.id()),
+						EtcdKeys.last(queue, 2), EtcdKeys.first(queue)),
+				List.of(EtcdKeys.get(name), EtcdKeys.get(lease.guard()))), (response, ex) -> {
 					if (response == null && !EtcdErrors.isNoLease(ex)) {
 						lease.use(addition.unanswered());
 						return CompletableFuture.failedFuture(ex);
@@ -113,8 +103,8 @@ final class EtcdQueue {
 			return add(addition, left - 1);
 		}
 		Entry before = (last.size() > 1) ? EtcdEntry.of(last.get(1)) : null;
-		Entry.Content first = content(response.getGetResponses().get(1).getKvs().get(0));
-		return done(new Added(mine(last.get(0), lease), new Position(before, first)));
+		Entry.Content first = this.keys.content(response.getGetResponses().get(1).getKvs().get(0));
+		return done(new Added(this.keys.mine(last.get(0), lease), new Position(before, first)));
 	}
 
 	/** The name is taken, or the guard was put since. */
@@ -128,18 +118,14 @@ final class EtcdQueue {
 		}
 		boolean own = EtcdEntry.of(taken).token().equals(addition.token());
 		if (own && taken.getLease() == lease.id() && !lease.isLost()) {
-			EtcdEntry.Mine found = mine(taken, lease);
+			EtcdEntry.Mine found = this.keys.mine(taken, lease);
 			return position(found).thenApply((position) -> new Added(found, position.orElse(null)));
 		}
-		if (content(taken).kept()) {
+		if (this.keys.content(taken).kept()) {
 			return failed("Lock '" + addition.key() + "' is kept by this instance");
 		}
-		return change(taken.getKey(), taken.getCreateRevision(), Op.delete(taken.getKey(), DeleteOption.DEFAULT))
+		return change(taken.getKey(), taken.getCreateRevision(), EtcdKeys.delete(taken.getKey()))
 			.thenCompose((removed) -> add(addition, left - 1));
-	}
-
-	private EtcdEntry.Mine mine(KeyValue found, EtcdLease lease) {
-		return new EtcdEntry.Mine(EtcdEntry.of(found), this.settings.tokenFloor(), found.getModRevision(), lease);
 	}
 
 	/**
@@ -159,10 +145,10 @@ final class EtcdQueue {
 
 	/** Rejects the additions of a token that may come late, and looks for its entry. */
 	CompletionStage<Entry.@Nullable Own> settle(String key, OwnerToken token) {
-		Unanswered additions = new Unanswered(name(key, token), token.toString());
+		Unanswered additions = new Unanswered(this.keys.name(key, token), token.toString());
 		Optional<EtcdLease> unsettled = this.leases.unsettled(additions);
 		List<Op> operations = new ArrayList<>(guards(unsettled));
-		operations.add(Op.get(additions.name(), GetOption.DEFAULT));
+		operations.add(EtcdKeys.get(additions.name()));
 		return EtcdQueue.<Entry.@Nullable Own>answered(this.members.transact(List.of(), operations, List.of()),
 				(response, ex) -> {
 					if (response == null) {
@@ -173,12 +159,13 @@ final class EtcdQueue {
 					if (this.leases.unsettled(additions).isPresent()) {
 						return settle(key, token);
 					}
-					return done((found != null && isOf(found, token.toString())) ? mine(found, lease(found)) : null);
+					return done((found != null && isOf(found, token.toString())) ? this.keys.mine(found, lease(found))
+							: null);
 				});
 	}
 
 	private boolean isOf(KeyValue found, String token) {
-		return EtcdEntry.of(found).token().equals(token) && !content(found).kept();
+		return EtcdEntry.of(found).token().equals(token) && !this.keys.content(found).kept();
 	}
 
 	/** Returns the lease of a key, which is not known if it was lost. */
@@ -216,11 +203,12 @@ final class EtcdQueue {
 		mine.beingRemoved();
 		Unanswered additions = new Unanswered(mine.name(), mine.token());
 		Optional<EtcdLease> unsettled = this.leases.unsettled(additions);
-		List<Op> removal = new ArrayList<>(List.of(Op.delete(mine.name(), DeleteOption.DEFAULT)));
+		List<Op> removal = new ArrayList<>(List.of(EtcdKeys.delete(mine.name())));
 		removal.addAll(guards(unsettled));
 		List<Op> otherwise = new ArrayList<>(guards(unsettled));
-		otherwise.add(Op.get(mine.name(), GetOption.DEFAULT));
-		return answered(this.members.transact(List.of(created(mine.name(), mine.revision())), removal, otherwise),
+		otherwise.add(EtcdKeys.get(mine.name()));
+		return answered(
+				this.members.transact(List.of(EtcdKeys.created(mine.name(), mine.revision())), removal, otherwise),
 				(response, ex) -> {
 					if (response == null) {
 						return unsettled(unsettled, ex) ? remove(mine) : CompletableFuture.failedFuture(ex);
@@ -229,8 +217,7 @@ final class EtcdQueue {
 					KeyValue other = response.isSucceeded() ? null
 							: EtcdRenewal.first(response.getGetResponses().get(0));
 					if (unsettled.isPresent() && other != null && isOf(other, mine.token())) {
-						return change(other.getKey(), other.getCreateRevision(),
-								Op.delete(other.getKey(), DeleteOption.DEFAULT))
+						return change(other.getKey(), other.getCreateRevision(), EtcdKeys.delete(other.getKey()))
 							.thenApply((removed) -> ended(mine, false));
 					}
 					return done(ended(mine, response.isSucceeded()));
@@ -244,128 +231,53 @@ final class EtcdQueue {
 
 	/** Removes an entry of any instance. */
 	CompletionStage<Boolean> take(Entry entry) {
-		ByteSequence name = name(entry);
-		return change(name, revision(entry), Op.delete(name, DeleteOption.DEFAULT));
+		ByteSequence name = EtcdKeys.name(entry);
+		return change(name, EtcdKeys.revision(entry), EtcdKeys.delete(name));
 	}
 
 	private CompletionStage<Boolean> change(ByteSequence name, long revision, Op operation) {
-		return this.members.transact(List.of(created(name, revision)), List.of(operation), List.of())
+		return this.members.transact(List.of(EtcdKeys.created(name, revision)), List.of(operation), List.of())
 			.thenApply(TxnResponse::isSucceeded);
-	}
-
-	// other leases
-
-	/**
-	 * Moves an entry to a longer lease.
-	 * @return whether it is on it; false if it has lost its lock
-	 */
-	CompletionStage<Boolean> raise(EtcdEntry.Mine mine, long ttlMillis) {
-		return this.leases.use(EtcdLease.seconds(ttlMillis), mine)
-			.thenCompose((target) -> raise(mine, ttlMillis, target));
-	}
-
-	private CompletionStage<Boolean> raise(EtcdEntry.Mine mine, long ttlMillis, EtcdLease target) {
-		ByteSequence name = mine.name();
-		long before = mine.modified();
-		mine.mayBeOn(target);
-		return answered(this.members.transact(
-				List.of(created(name, mine.revision()), new Cmp(name, Cmp.Op.EQUAL, CmpTarget.modRevision(before))),
-				List.of(put(name, mine.token(), ttlMillis, false, target.id())),
-				List.of(Op.get(name, GetOption.DEFAULT))), (response, ex) -> {
-					if (response == null) {
-						if (EtcdErrors.isNoLease(ex)) {
-							this.leases.lose(target);
-						}
-						return CompletableFuture.failedFuture(ex);
-					}
-					if (response.isSucceeded()) {
-						return done(mine.isOn(target.id(), response.getHeader().getRevision()));
-					}
-					KeyValue found = EtcdRenewal.first(response.getGetResponses().get(0));
-					if (!isPresent(mine, found)) {
-						return done(false);
-					}
-					// an earlier raise was carried out, perhaps this one
-					boolean again = mine.modified() != before && found.getLease() != target.id();
-					return again ? raise(mine, ttlMillis) : done(found.getLease() == target.id());
-				});
-	}
-
-	/** Keeps an entry on a lease of its own, which nobody renews. */
-	CompletionStage<Boolean> keep(EtcdEntry.Mine mine, long millis) {
-		long sent = this.clock.getAsLong();
-		long seconds = Math.max(EtcdLease.MIN_SECONDS, (millis + 999) / 1000);
-		return this.leases.grant(seconds).thenCompose((granted) -> {
-			EtcdLease own = new EtcdLease(granted.getID(), seconds, ByteSequence.EMPTY, sent, NO_LEASE);
-			mine.mayBeOn(own);
-			return this.members
-				.transact(List.of(created(mine.name(), mine.revision())),
-						List.of(put(mine.name(), mine.token(), millis, true, own.id())), List.of())
-				.thenApply((response) -> response.isSucceeded()
-						? mine.isOn(own.id(), response.getHeader().getRevision()) : ended(mine, false));
-		});
-	}
-
-	/**
-	 * Notes what was read of an entry.
-	 * @return false if it is gone, or nobody knows its lease
-	 */
-	boolean isPresent(EtcdEntry.Mine mine, @Nullable KeyValue found) {
-		if (found == null || found.getCreateRevision() != mine.revision()) {
-			mine.end();
-			return false;
-		}
-		return mine.isOn(found.getLease(), found.getModRevision());
 	}
 
 	// reading
 
 	CompletionStage<Optional<Position>> position(EtcdEntry.Mine mine) {
-		String key = key(mine.name());
-		GetOption before = GetOption.builder()
-			.isPrefix(true)
-			.withMaxCreateRevision(mine.revision() - 1)
-			.withSortField(SortTarget.CREATE)
-			.withSortOrder(SortOrder.DESCEND)
-			.withLimit(1)
-			.build();
-		ByteSequence prefix = bytes(key);
-		return read(Op.get(mine.name(), GetOption.DEFAULT), Op.get(prefix, before),
-				Op.get(prefix, byCreation(SortOrder.ASCEND, 1)))
+		ByteSequence queue = EtcdKeys.queueOf(mine.name());
+		return read(EtcdKeys.get(mine.name()), EtcdKeys.lastBefore(queue, mine.revision()), EtcdKeys.first(queue))
 			.thenApply((responses) -> {
-				KeyValue own = EtcdRenewal.first(responses.get(0));
-				if (!isPresent(mine, own)) {
+				if (!mine.isPresent(EtcdRenewal.first(responses.get(0)))) {
 					mine.end();
 					return Optional.empty();
 				}
 				KeyValue last = EtcdRenewal.first(responses.get(1));
 				return Optional.of(new Position((last != null) ? EtcdEntry.of(last) : null,
-						content(responses.get(2).getKvs().get(0))));
+						this.keys.content(responses.get(2).getKvs().get(0))));
 			});
 	}
 
 	CompletionStage<Optional<Entry.Content>> firstOf(String key) {
-		return read(first(key))
-			.thenApply((responses) -> responses.get(0).getKvs().stream().findFirst().map(this::content));
+		return read(EtcdKeys.first(this.keys.queue(key)))
+			.thenApply((responses) -> responses.get(0).getKvs().stream().findFirst().map(this.keys::content));
 	}
 
 	CompletionStage<List<? extends Entry>> list(String key) {
-		return read(Op.get(prefix(key), byCreation(SortOrder.ASCEND, 0)))
+		return read(EtcdKeys.all(this.keys.queue(key)))
 			.thenApply((responses) -> responses.get(0).getKvs().stream().map(EtcdEntry::of).toList());
 	}
 
 	/** Ignores a key that was created again, which is another entry. */
 	CompletionStage<Optional<Entry.Content>> content(Entry entry) {
-		return read(Op.get(name(entry), GetOption.DEFAULT)).thenApply((responses) -> responses.get(0)
+		return read(EtcdKeys.get(EtcdKeys.name(entry))).thenApply((responses) -> responses.get(0)
 			.getKvs()
 			.stream()
-			.filter((found) -> found.getCreateRevision() == revision(entry))
+			.filter((found) -> found.getCreateRevision() == EtcdKeys.revision(entry))
 			.findFirst()
-			.map(this::content));
+			.map(this.keys::content));
 	}
 
 	CompletionStage<Boolean> watch(Entry entry, EtcdEntry.Mine waiter, Runnable gone) {
-		return this.members.watch(name(entry), gone).thenCompose((end) -> {
+		return this.members.watch(EtcdKeys.name(entry), gone).thenCompose((end) -> {
 			// a watch is a stream of its own, and the watched entry may last long
 			waiter.onEnd(end);
 			return content(entry).thenApply(Optional::isPresent).whenComplete((there, ex) -> {
@@ -377,61 +289,8 @@ final class EtcdQueue {
 	}
 
 	private CompletionStage<List<GetResponse>> read(Op... reads) {
-		return this.members.read(List.of(reads), EtcdRenewal.PATIENCE, this.settings.commandTimeout())
+		return this.members.read(List.of(reads), EtcdRenewal.PATIENCE, this.timeout)
 			.thenApply(TxnResponse::getGetResponses);
-	}
-
-	private Entry.Content content(KeyValue found) {
-		return EtcdEntry.content(found, this.settings.tokenFloor());
-	}
-
-	private Op first(String key) {
-		return Op.get(prefix(key), byCreation(SortOrder.ASCEND, 1));
-	}
-
-	private static GetOption byCreation(SortOrder order, long limit) {
-		return GetOption.builder()
-			.isPrefix(true)
-			.withSortField(SortTarget.CREATE)
-			.withSortOrder(order)
-			.withLimit(limit)
-			.build();
-	}
-
-	// names
-
-	private ByteSequence prefix(String key) {
-		return bytes(this.settings.keyPrefix() + URLEncoder.encode(key, StandardCharsets.UTF_8) + "/");
-	}
-
-	private ByteSequence name(String key, OwnerToken token) {
-		return prefix(key).concat(bytes(token.instance()));
-	}
-
-	/** Returns the prefix of the queue that a key belongs to. */
-	private static String key(ByteSequence name) {
-		String text = name.toString(StandardCharsets.UTF_8);
-		return text.substring(0, text.lastIndexOf('/') + 1);
-	}
-
-	private static ByteSequence name(Entry entry) {
-		return (entry instanceof EtcdEntry.Mine mine) ? mine.name() : ((EtcdEntry) entry).name();
-	}
-
-	private static long revision(Entry entry) {
-		return (entry instanceof EtcdEntry.Mine mine) ? mine.revision() : ((EtcdEntry) entry).revision();
-	}
-
-	private static Cmp created(ByteSequence name, long revision) {
-		return new Cmp(name, Cmp.Op.EQUAL, CmpTarget.createRevision(revision));
-	}
-
-	private static Op put(ByteSequence name, String token, long millis, boolean kept, long lease) {
-		return Op.put(name, EtcdEntry.value(token, millis, kept), PutOption.builder().withLeaseId(lease).build());
-	}
-
-	private static ByteSequence bytes(String text) {
-		return ByteSequence.from(text, StandardCharsets.UTF_8);
 	}
 
 	/** Continues with an answer, or with the failure if there is none. */

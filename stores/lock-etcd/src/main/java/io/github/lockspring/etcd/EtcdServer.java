@@ -1,6 +1,5 @@
 package io.github.lockspring.etcd;
 
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -46,6 +45,8 @@ final class EtcdServer implements EntryServer {
 
 	private final EtcdQueue queue;
 
+	private final EtcdMoves moves;
+
 	private final EtcdVersions versions;
 
 	private @Nullable CompletableFuture<@Nullable Void> connected;
@@ -54,9 +55,11 @@ final class EtcdServer implements EntryServer {
 		this.members = members;
 		this.settings = settings;
 		this.clock = clock;
-		this.leases = new EtcdLeases(members, settings.keyPrefix() + ":lease/" + UUID.randomUUID() + "/",
-				settings.commandTimeout(), clock);
-		this.queue = new EtcdQueue(members, this.leases, settings, clock);
+		EtcdKeys keys = new EtcdKeys(settings.keyPrefix(), settings.tokenFloor());
+		this.leases = new EtcdLeases(members, keys.guards(UUID.randomUUID().toString()), settings.commandTimeout(),
+				clock);
+		this.queue = new EtcdQueue(members, this.leases, keys, settings.commandTimeout(), clock);
+		this.moves = new EtcdMoves(members, this.leases, clock);
 		this.versions = new EtcdVersions(members);
 	}
 
@@ -114,7 +117,7 @@ final class EtcdServer implements EntryServer {
 
 	@Override
 	public CompletionStage<Boolean> keep(Entry.Own entry, long millis) {
-		return this.queue.keep((EtcdEntry.Mine) entry, millis);
+		return this.moves.keep((EtcdEntry.Mine) entry, millis);
 	}
 
 	@Override
@@ -134,7 +137,7 @@ final class EtcdServer implements EntryServer {
 			if (!mine.isOver() && EtcdLease.seconds(renewal.ttlMillis()) > mine.seconds()) {
 				// a failure shows in the time that is proven
 				raises
-					.add(this.queue.raise(mine, renewal.ttlMillis()).exceptionally((ex) -> true).toCompletableFuture());
+					.add(this.moves.raise(mine, renewal.ttlMillis()).exceptionally((ex) -> true).toCompletableFuture());
 			}
 			else {
 				raises.add(CompletableFuture.completedFuture(!mine.isOver()));
@@ -184,7 +187,7 @@ final class EtcdServer implements EntryServer {
 
 	private RenewResult result(Renewal renewal, @Nullable KeyValue found, long start) {
 		EtcdEntry.Mine mine = (EtcdEntry.Mine) renewal.entry();
-		if (!this.queue.isPresent(mine, found) || mine.isOver()) {
+		if (!mine.isPresent(found) || mine.isOver()) {
 			return RenewResult.NOT_OWNER;
 		}
 		return (mine.validUntil() - end(renewal, start) >= 0) ? RenewResult.RENEWED : RenewResult.UNKNOWN;
@@ -203,7 +206,7 @@ final class EtcdServer implements EntryServer {
 
 	private CompletionStage<Void> ping(Duration timeout) {
 		GetOption count = GetOption.builder().withCountOnly(true).build();
-		ByteSequence name = ByteSequence.from(this.settings.keyPrefix(), StandardCharsets.UTF_8);
+		ByteSequence name = EtcdKeys.bytes(this.settings.keyPrefix());
 		return this.members.read(List.of(Op.get(name, count)), timeout, timeout).thenApply((response) -> null);
 	}
 

@@ -9,7 +9,7 @@ import io.github.lockspring.internal.base.StoreOptions;
  */
 record EtcdStoreSettings(String keyPrefix, Duration commandTimeout, Duration connectTimeout, long tokenFloor) {
 
-	/** Tokens stay below 2^53, which the keys of others may not exceed. */
+	/** Leaves room for as many revisions below tokens of 2^53. */
 	private static final long MAX_FLOOR = 1L << 42;
 
 	EtcdStoreSettings {

@@ -10,6 +10,7 @@ import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 
 import io.etcd.jetcd.api.Compare.CompareTarget;
+import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.TxnRequest;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
@@ -44,6 +45,11 @@ final class Faults implements ClientInterceptor {
 	/** Whether a request keeps an entry. */
 	static final Predicate<Object> KEEP = (request) -> request instanceof TxnRequest transaction
 			&& transaction.getCompareCount() == 1 && transaction.getSuccess(0).hasRequestPut();
+
+	/** Whether a request only reads. */
+	static final Predicate<Object> READ = (request) -> request instanceof TxnRequest transaction
+			&& transaction.getCompareCount() == 0
+			&& transaction.getSuccessList().stream().allMatch(RequestOp::hasRequestRange);
 
 	private final Deque<Fault> faults = new ConcurrentLinkedDeque<>();
 
