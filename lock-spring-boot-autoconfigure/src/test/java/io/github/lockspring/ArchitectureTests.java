@@ -85,7 +85,7 @@ class ArchitectureTests {
 			Map.entry("internal.transaction", List.of("internal", "")),
 			Map.entry("internal.fencing", List.of("internal", "", "internal.aop")),
 			Map.entry("zookeeper", List.of("internal", "", "store", "internal.queue")),
-			Map.entry("etcd", List.of("", "store", "internal.queue")),
+			Map.entry("etcd", List.of("internal", "", "store", "internal.queue")),
 			Map.entry("redis", List.of("internal", "", "store", "redis.internal", "redis.internal.client")),
 			Map.entry("redis.internal", List.of("", "store", "redis.internal.client")),
 			Map.entry("redis.internal.client", List.of("internal", "", "store")),

@@ -3,6 +3,7 @@ package io.github.lockspring.autoconfigure;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Supplier;
 
 import javax.net.ssl.SSLException;
 
@@ -30,7 +31,7 @@ import org.springframework.core.env.Environment;
 
 /**
  * Auto-configuration of the {@link LockStore} in etcd: on the application's
- * {@link Client} bean, or on a client of its own.
+ * {@link Client} bean, or on clients of its own.
  *
  * @since 0.1
  */
@@ -52,7 +53,7 @@ public final class EtcdLockStoreAutoConfiguration {
 		Duration commandTimeout = LockTimeouts.command(properties, Store.ETCD, environment);
 		return configure(
 				(client != null) ? EtcdLockStore.builder(client)
-						: EtcdLockStore.builder(() -> client(properties.getEtcd(), commandTimeout, beanFactory)),
+						: EtcdLockStore.builder(clients(properties.getEtcd(), commandTimeout, beanFactory)),
 				properties, environment)
 			.build();
 	}
@@ -63,9 +64,19 @@ public final class EtcdLockStoreAutoConfiguration {
 			.commandTimeout(LockTimeouts.command(properties, Store.ETCD, environment));
 	}
 
-	private static Client client(Etcd etcd, Duration commandTimeout, BeanFactory beanFactory) {
+	/** One for each endpoint: a client decides by itself when it asks another one. */
+	private static List<Supplier<Client>> clients(Etcd etcd, Duration commandTimeout, BeanFactory beanFactory) {
+		return etcd.getEndpoints()
+			.stream()
+			.<Supplier<Client>>map((endpoint) -> () -> client(etcd, endpoint, commandTimeout, beanFactory))
+			.toList();
+	}
+
+	private static Client client(Etcd etcd, String endpoint, Duration commandTimeout, BeanFactory beanFactory) {
 		ClientBuilder builder = Client.builder()
-			.endpoints(etcd.getEndpoints().toArray(String[]::new))
+			.endpoints(endpoint)
+			// a member without a majority says so, instead of waiting for one
+			.header("hasleader", "true")
 			.connectTimeout(LockTimeouts.CONNECT)
 			.keepaliveTime(KEEPALIVE)
 			.keepaliveTimeout(commandTimeout)

@@ -2,12 +2,12 @@ package io.github.lockspring.etcd;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.HashSet;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.KeyValue;
-import io.github.lockspring.etcd.LeasePool.Lease;
 import io.github.lockspring.internal.queue.Entry;
 import org.jspecify.annotations.Nullable;
 
@@ -16,12 +16,9 @@ import org.jspecify.annotations.Nullable;
  *
  * @param name the key
  * @param token its owner token
- * @param order the revision of its creation
- * @param lease its lease
+ * @param revision the revision of its creation
  */
-record EtcdEntry(ByteSequence name, String token, long order, long lease) implements Entry {
-
-	static final long NO_LEASE = 0;
+record EtcdEntry(ByteSequence name, String token, long revision) implements Entry {
 
 	/* The value: the token, the content, and the time of writing */
 
@@ -29,17 +26,21 @@ record EtcdEntry(ByteSequence name, String token, long order, long lease) implem
 
 	private static final String TIME = " @";
 
-	static String value(String token, String text) {
-		return token + AFTER_TOKEN + text + TIME + System.currentTimeMillis();
+	static ByteSequence value(String token, long millis, boolean kept) {
+		return ByteSequence.from(token + AFTER_TOKEN + Content.text(millis, kept) + TIME + System.currentTimeMillis(),
+				StandardCharsets.UTF_8);
 	}
 
 	static EtcdEntry of(KeyValue found) {
-		return new EtcdEntry(found.getKey(), text(found).split(AFTER_TOKEN, 2)[0], found.getCreateRevision(),
-				found.getLease());
+		return new EtcdEntry(found.getKey(), text(found).split(AFTER_TOKEN, 2)[0], found.getCreateRevision());
 	}
 
-	/** Compares two clocks for the age, which is only informative. */
-	static Content content(KeyValue found) {
+	/**
+	 * Parses the content of a key. Compares two clocks for the age, which is only
+	 * informative.
+	 * @param floor added to the revision
+	 */
+	static Content content(KeyValue found, long floor) {
 		String value = text(found);
 		int start = value.indexOf(AFTER_TOKEN) + 1;
 		int time = value.lastIndexOf(TIME);
@@ -47,7 +48,7 @@ record EtcdEntry(ByteSequence name, String token, long order, long lease) implem
 		String written = (time >= start) ? value.substring(time + TIME.length()) : "";
 		Duration age = written.matches("\\d{1,18}")
 				? Duration.ofMillis(Math.max(0, System.currentTimeMillis() - Long.parseLong(written))) : null;
-		return Content.parse(found.getCreateRevision(), value.substring(start, end), age);
+		return Content.parse(floor + found.getCreateRevision(), value.substring(start, end), age);
 	}
 
 	private static String text(KeyValue found) {
@@ -57,73 +58,121 @@ record EtcdEntry(ByteSequence name, String token, long order, long lease) implem
 	@Override
 	public String id() {
 		// a key that is created again is another entry
-		return this.order + " " + this.name;
+		return this.revision + " " + this.name;
 	}
 
 	/**
 	 * A key of this process. Thread-safe.
 	 */
+	/*
+	 * For maintainers: normally the key is on one lease. From the sending of a raise
+	 * until it is known to be carried out, it may be on either of two, so both count. The
+	 * leases are those that the requests named, whichever are in use when the answers
+	 * arrive.
+	 */
 	static final class Mine implements Entry.Own {
 
 		private final EtcdEntry created;
 
-		private volatile Lease lease;
+		private final long order;
 
-		private final CompletableFuture<@Nullable Void> over = new CompletableFuture<>();
+		/** Those on which the key may be; in place of changes, the set is replaced. */
+		private volatile Set<EtcdLease> leases;
 
-		Mine(EtcdEntry created) {
+		/** The revision of the last modification that is known. */
+		private volatile long modified;
+
+		private volatile boolean beingRemoved;
+
+		private final CompletableFuture<@Nullable Void> end = new CompletableFuture<>();
+
+		Mine(EtcdEntry created, long floor, long modified, EtcdLease lease) {
 			this.created = created;
-			this.lease = new Lease(created.lease(), 0, System.nanoTime());
+			this.order = floor + created.revision();
+			this.modified = modified;
+			this.leases = Set.of(lease);
+			lease.use(this);
+		}
+
+		Set<EtcdLease> leases() {
+			return this.leases;
+		}
+
+		/** Returns the shortest length of a lease on which the key may be. */
+		long seconds() {
+			return this.leases.stream().mapToLong(EtcdLease::seconds).min().orElseThrow();
+		}
+
+		long modified() {
+			return this.modified;
+		}
+
+		/** Adds a lease on which the key may be from now on. */
+		synchronized void mayBeOn(EtcdLease next) {
+			next.use(this);
+			Set<EtcdLease> more = new HashSet<>(this.leases);
+			more.add(next);
+			this.leases = Set.copyOf(more);
 		}
 
 		/**
-		 * Records that a request sent at the given time has renewed the lease.
+		 * Notes what was read of the name.
+		 * @return false if the key is gone, or on a lease that nobody has given it
 		 */
-		synchronized void renewed(long sent) {
-			long seconds = this.lease.seconds();
-			this.lease = new Lease(this.lease.id(), seconds, sent + TimeUnit.SECONDS.toNanos(seconds));
-		}
-
-		/**
-		 * Replaces the lease.
-		 * @return false if the former lease has been replaced or taken in the meantime
-		 */
-		synchronized boolean replaceLease(long before, Lease next) {
-			if (this.lease.id() != before) {
+		boolean isPresent(@Nullable KeyValue found) {
+			if (found == null || found.getCreateRevision() != revision()) {
+				end();
 				return false;
 			}
-			this.lease = next;
+			return isOn(found.getLease(), found.getModRevision());
+		}
+
+		/**
+		 * Notes the lease of the key after a modification.
+		 * @return false if nobody has given it that lease
+		 */
+		synchronized boolean isOn(long lease, long modification) {
+			if (modification < this.modified) {
+				// read before the last modification
+				return true;
+			}
+			EtcdLease known = this.leases.stream().filter((each) -> each.id() == lease).findFirst().orElse(null);
+			if (known == null) {
+				return false;
+			}
+			if (modification > this.modified) {
+				this.modified = modification;
+				this.leases.stream().filter((each) -> each != known).forEach((each) -> each.leave(this));
+				this.leases = Set.of(known);
+			}
 			return true;
 		}
 
-		/**
-		 * Takes the lease away before the key is deleted. Only the caller may then revoke
-		 * it or use it for another key.
-		 */
-		synchronized Lease takeLease() {
-			Lease taken = this.lease;
-			this.lease = new Lease(NO_LEASE, taken.seconds(), taken.validUntil());
-			return taken;
+		/** From now on, only its removal is sent. */
+		void beingRemoved() {
+			this.beingRemoved = true;
 		}
 
+		boolean isBeingRemoved() {
+			return this.beingRemoved;
+		}
+
+		/** The key is gone. */
 		void end() {
-			this.over.complete(null);
+			this.end.complete(null);
+			this.leases.forEach((lease) -> lease.leave(this));
 		}
 
 		void onEnd(Runnable action) {
-			this.over.thenRun(action);
+			this.end.thenRun(action);
 		}
 
 		ByteSequence name() {
 			return this.created.name();
 		}
 
-		long lease() {
-			return this.lease.id();
-		}
-
-		long seconds() {
-			return this.lease.seconds();
+		long revision() {
+			return this.created.revision();
 		}
 
 		@Override
@@ -138,17 +187,17 @@ record EtcdEntry(ByteSequence name, String token, long order, long lease) implem
 
 		@Override
 		public long order() {
-			return this.created.order();
+			return this.order;
 		}
 
 		@Override
 		public long validUntil() {
-			return this.lease.validUntil();
+			return this.leases.stream().map(EtcdLease::provenUntil).reduce(EtcdLease::earlier).orElseThrow();
 		}
 
 		@Override
 		public boolean isOver() {
-			return this.over.isDone();
+			return this.end.isDone() || this.leases.stream().anyMatch(EtcdLease::isLost);
 		}
 
 	}

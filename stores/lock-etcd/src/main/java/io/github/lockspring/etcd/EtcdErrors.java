@@ -1,11 +1,9 @@
 package io.github.lockspring.etcd;
 
-import java.util.concurrent.CompletableFuture;
+import java.net.ConnectException;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
-import java.util.function.Supplier;
 
 import io.etcd.jetcd.common.exception.ErrorCode;
 import io.etcd.jetcd.common.exception.EtcdException;
@@ -22,15 +20,6 @@ final class EtcdErrors {
 	}
 
 	/**
-	 * Replaces the result of a request that failed because its lease is gone. Such a
-	 * failure may be a status of gRPC or an exception of etcd.
-	 */
-	static <T> CompletionStage<T> ifNoLease(CompletionStage<T> result, Supplier<CompletionStage<T>> instead) {
-		return result.exceptionallyCompose(
-				(ex) -> contains(cause(ex), "lease not found") ? instead.get() : CompletableFuture.failedFuture(ex));
-	}
-
-	/**
 	 * Returns whether no server has replied. An error of an etcd server begins with
 	 * "etcdserver:", even if the server has no leader.
 	 */
@@ -40,6 +29,33 @@ final class EtcdErrors {
 		boolean unavailable = contains(cause, "UNAVAILABLE")
 				|| (cause instanceof EtcdException known && known.getErrorCode() == ErrorCode.UNAVAILABLE);
 		return cause instanceof TimeoutException || (unavailable && !contains(cause, "etcdserver:"));
+	}
+
+	/** Returns whether another member may answer. Also takes what it was converted to. */
+	static boolean isOfMember(Throwable failure) {
+		Throwable cause = cause(failure);
+		Throwable sent = (cause instanceof LockUnavailableException && cause.getCause() != null) ? cause.getCause()
+				: cause;
+		return isSilence(sent) || contains(sent, "no leader") || contains(sent, "request timed out")
+				|| contains(sent, "server stopped");
+	}
+
+	/** Returns whether there was no connection, so that nothing was sent. */
+	static boolean isRefused(Throwable failure) {
+		for (Throwable each = failure; each != null; each = each.getCause()) {
+			if (each instanceof ConnectException) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+	/**
+	 * Returns whether the lease of a request is gone, which a status of gRPC or an
+	 * exception of etcd says.
+	 */
+	static boolean isNoLease(Throwable failure) {
+		return contains(cause(failure), "lease not found");
 	}
 
 	private static boolean contains(Throwable cause, String part) {

@@ -4,23 +4,31 @@ import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 import io.etcd.jetcd.Client;
+import io.github.lockspring.internal.Stages;
+import io.github.lockspring.internal.base.MonotonicClock;
 import io.github.lockspring.internal.base.StoreOptions;
 import io.github.lockspring.internal.queue.QueueLockStore;
 import io.github.lockspring.store.DelegatingLockStore;
+import io.github.lockspring.store.StoreHealth;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Stores locks in etcd. The keys of one lock have a common prefix. The key that was
  * created first belongs to the owner; each waiting instance watches the key before its
- * own. Each key has a lease of its own. The fencing token is derived from the revision of
- * the key's creation.
+ * own. The fencing token is derived from the revision of the key's creation.
  * <p>
- * Leases of etcd last for whole seconds, at least two: parts of a second are rounded up,
- * and a ttl below two seconds is rejected. A living process removes its keys when their
- * ttl has passed, so rounding matters only after a process has died.
+ * The keys of a store share a few leases, one for each length. A new key is on one of at
+ * most 10 seconds; the first renewal of a longer ttl moves it to a longer one. Lengths
+ * are rounded up to 2, 3, 5, 10, 15, 30, 60, 120, 300 or 600 seconds, and above that to a
+ * doubled one; a ttl below two seconds is rejected. A living process removes its keys
+ * when their ttl has passed, so rounding matters only after a process has died.
  * <p>
  * Thread-safe. Connects with {@link #connected()} or the first request.
  *
@@ -31,31 +39,73 @@ public final class EtcdLockStore extends DelegatingLockStore {
 	/** Long enough for a majority to agree and to write to disk. */
 	private static final Duration DEFAULT_COMMAND_TIMEOUT = Duration.ofSeconds(2);
 
-	private EtcdLockStore(EtcdServer server) {
-		super(new QueueLockStore("etcd", server));
+	private final EtcdServer server;
+
+	private EtcdLockStore(EtcdServer server, LongSupplier clock) {
+		super(new QueueLockStore("etcd", server, clock));
+		this.server = server;
+	}
+
+	/** Also warns of servers with a known defect. */
+	@Override
+	public Optional<StoreHealth> health(Duration timeout) {
+		return super.health(timeout).map((health) -> {
+			List<String> warnings = health.isUsable() ? Stages.join(
+					this.server.versions()
+						.warnings()
+						.toCompletableFuture()
+						.completeOnTimeout(List.of(), timeout.toMillis(), TimeUnit.MILLISECONDS),
+					timeout.plusSeconds(1)) : List.of();
+			return new StoreHealth(health.servers()
+				.stream()
+				.map((each) -> new StoreHealth.Server(each.name(), each.problem(), each.time(), warnings))
+				.toList(), health.required(), health.messages());
+		});
 	}
 
 	/**
 	 * Creates a builder for a store with a client that the caller closes after the store.
 	 * @param client the client; its namespace applies. It is never replaced, so after an
-	 * outage it reconnects when it decides to
+	 * outage it reconnects when it decides to, and it chooses the member that gets a
+	 * request: while that one does not answer, locks may be lost. It should send the
+	 * header {@code hasleader: true}, and must not repeat transactions whose outcome is
+	 * unknown, as jetcd itself does not
 	 * @return the builder
 	 */
 	public static Builder builder(Client client) {
-		return new Builder(Objects.requireNonNull(client, "client"), () -> client);
+		return new Builder(Objects.requireNonNull(client, "client"), List.of());
 	}
 
 	/**
-	 * Creates a builder for a store with a client of its own, which the store closes. If
-	 * no request has had a reply for 5 seconds, or for the connect timeout if that is
-	 * longer, the store replaces the client.
-	 * @param clients creates a client; called when the store is built, and on another
-	 * thread for each replacement. If it throws then, the exception is logged and the
-	 * present client stays in use
+	 * Creates a builder for a store with clients of its own, which the store closes: one
+	 * for each member of the cluster. If a member does not answer, the next one is used;
+	 * renewals are sent through another one after a second at the latest. If no request
+	 * to a member has had a reply for 5 seconds, or for the connect timeout if that is
+	 * longer, the store replaces its client.
+	 * <p>
+	 * Clients should send the header {@code hasleader: true}, so that a member without a
+	 * majority answers at once, and must not repeat transactions whose outcome is
+	 * unknown. jetcd itself does not.
+	 * @param members for each member what creates a client of it; called when the store
+	 * is built, and on another thread for each replacement. If it throws then, the
+	 * exception is logged and the present client stays in use
 	 * @return the builder
 	 */
-	public static Builder builder(Supplier<Client> clients) {
-		return new Builder(null, Objects.requireNonNull(clients, "clients"));
+	public static Builder builder(List<? extends Supplier<Client>> members) {
+		if (members.isEmpty()) {
+			throw new IllegalArgumentException("members must not be empty");
+		}
+		return new Builder(null, List.copyOf(members));
+	}
+
+	/**
+	 * Creates a builder for a store with a client of its own, as {@link #builder(List)}
+	 * does for several members.
+	 * @param member creates a client
+	 * @return the builder
+	 */
+	public static Builder builder(Supplier<Client> member) {
+		return builder(List.of(Objects.requireNonNull(member, "member")));
 	}
 
 	/**
@@ -65,7 +115,7 @@ public final class EtcdLockStore extends DelegatingLockStore {
 
 		private final @Nullable Client client;
 
-		private final Supplier<Client> clients;
+		private final List<Supplier<Client>> members;
 
 		private String keyPrefix = StoreOptions.DEFAULT_KEY_PREFIX;
 
@@ -73,9 +123,13 @@ public final class EtcdLockStore extends DelegatingLockStore {
 
 		private Duration connectTimeout = StoreOptions.DEFAULT_CONNECT_TIMEOUT;
 
-		private Builder(@Nullable Client client, Supplier<Client> clients) {
+		private long tokenFloor;
+
+		private LongSupplier clock = MonotonicClock.SYSTEM;
+
+		private Builder(@Nullable Client client, List<Supplier<Client>> members) {
 			this.client = client;
-			this.clients = clients;
+			this.members = members;
 		}
 
 		/**
@@ -111,17 +165,44 @@ public final class EtcdLockStore extends DelegatingLockStore {
 		}
 
 		/**
+		 * Sets a number that is added to the revisions of etcd for fencing tokens, zero
+		 * by default: a token is the sum, times 1,024, plus the hand-offs. Needed if
+		 * revisions begin again, because a cluster was restored from a backup without
+		 * {@code --bump-revision}, or another store was used before: then the largest
+		 * token so far, divided by 1,024 and rounded up. All instances need the same
+		 * number.
+		 * @param tokenFloor the number, 0 to 2^42
+		 * @return this builder
+		 */
+		public Builder tokenFloor(long tokenFloor) {
+			this.tokenFloor = tokenFloor;
+			return this;
+		}
+
+		/** Sets the clock, which has to count the time of suspensions. */
+		Builder clock(LongSupplier clock) {
+			this.clock = clock;
+			return this;
+		}
+
+		/**
 		 * Creates the store. Does not connect.
 		 * @return the store, to be closed by the caller
 		 * @throws IllegalArgumentException if an option is invalid
 		 */
 		public EtcdLockStore build() {
-			EtcdStoreSettings settings = new EtcdStoreSettings(this.keyPrefix, this.commandTimeout,
-					this.connectTimeout);
+			EtcdStoreSettings settings = new EtcdStoreSettings(this.keyPrefix, this.commandTimeout, this.connectTimeout,
+					this.tokenFloor);
 			Duration patience = Collections.max(List.of(EtcdConnection.PATIENCE, this.connectTimeout));
-			EtcdConnection connection = (this.client != null) ? new EtcdConnection(this.client, this.commandTimeout)
-					: new EtcdConnection(this.clients, this.commandTimeout, patience);
-			return new EtcdLockStore(new EtcdServer(connection, settings));
+			List<EtcdConnection> connections = (this.client != null)
+					? List.of(new EtcdConnection(this.client, this.commandTimeout))
+					: this.members.stream()
+						.map((member) -> new EtcdConnection(member, this.commandTimeout, patience))
+						.toList();
+			// spreads the instances
+			int first = ThreadLocalRandom.current().nextInt(connections.size());
+			return new EtcdLockStore(new EtcdServer(new EtcdMembers(connections, first), settings, this.clock),
+					this.clock);
 		}
 
 	}

@@ -1,27 +1,21 @@
 package io.github.lockspring.etcd;
 
-import java.net.URLEncoder;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.function.Function;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 
 import io.etcd.jetcd.ByteSequence;
-import io.etcd.jetcd.kv.GetResponse;
-import io.etcd.jetcd.kv.TxnResponse;
-import io.etcd.jetcd.op.Cmp;
-import io.etcd.jetcd.op.CmpTarget;
+import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.op.Op;
-import io.etcd.jetcd.options.DeleteOption;
 import io.etcd.jetcd.options.GetOption;
-import io.etcd.jetcd.options.GetOption.SortOrder;
-import io.etcd.jetcd.options.GetOption.SortTarget;
-import io.etcd.jetcd.options.PutOption;
-import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.etcd.LeasePool.Lease;
 import io.github.lockspring.internal.queue.Entry;
 import io.github.lockspring.internal.queue.EntryServer;
 import io.github.lockspring.store.LockStore.RenewResult;
@@ -38,24 +32,39 @@ final class EtcdServer implements EntryServer {
 
 	private static final Logger logger = LoggerFactory.getLogger(EtcdServer.class);
 
-	/** Servers extend shorter leases to one and a half election timeouts, rounded up. */
-	private static final long MIN_SECONDS = 2;
+	private static final StoreTraits TRAITS = new StoreTraits(Duration.ofSeconds(EtcdLease.MIN_SECONDS),
+			Duration.ofSeconds(1), null, false, false);
 
-	private static final StoreTraits TRAITS = new StoreTraits(Duration.ofSeconds(MIN_SECONDS), Duration.ofSeconds(1),
-			null, false, false);
-
-	private final EtcdConnection connection;
-
-	private final LeasePool leases;
+	private final EtcdMembers members;
 
 	private final EtcdStoreSettings settings;
 
+	private final LongSupplier clock;
+
+	private final EtcdLeases leases;
+
+	private final EtcdQueue queue;
+
+	private final EtcdMoves moves;
+
+	private final EtcdVersions versions;
+
 	private @Nullable CompletableFuture<@Nullable Void> connected;
 
-	EtcdServer(EtcdConnection connection, EtcdStoreSettings settings) {
-		this.connection = connection;
-		this.leases = new LeasePool(connection);
+	EtcdServer(EtcdMembers members, EtcdStoreSettings settings, LongSupplier clock) {
+		this.members = members;
 		this.settings = settings;
+		this.clock = clock;
+		EtcdKeys keys = new EtcdKeys(settings.keyPrefix(), settings.tokenFloor());
+		this.leases = new EtcdLeases(members, keys.guards(UUID.randomUUID().toString()), settings.commandTimeout(),
+				clock);
+		this.queue = new EtcdQueue(members, this.leases, keys, settings.commandTimeout(), clock);
+		this.moves = new EtcdMoves(members, this.leases, clock);
+		this.versions = new EtcdVersions(members);
+	}
+
+	EtcdVersions versions() {
+		return this.versions;
 	}
 
 	@Override
@@ -72,232 +81,123 @@ final class EtcdServer implements EntryServer {
 					// the next request reports it
 					logger.debug("Not connected", ex);
 				}
+				else {
+					this.versions.warn();
+				}
 				return null;
 			}).toCompletableFuture();
 		}
 		return this.connected.copy();
 	}
 
-	private static long seconds(long ttlMillis) {
-		return Math.max(MIN_SECONDS, (ttlMillis + 999) / 1000);
-	}
-
-	/** A repeated request finds the key that an earlier one has created. */
 	@Override
-	public CompletionStage<Added> add(String key, OwnerToken token, boolean repeated, long ttlMillis, String text) {
-		long seconds = seconds(ttlMillis);
-		// an idle lease may be gone, for example with the data of the servers
-		return EtcdErrors.ifNoLease(this.leases.take(seconds).thenCompose((lease) -> add(key, token, text, lease)),
-				() -> this.leases.grant(seconds).thenCompose((lease) -> add(key, token, text, lease)));
-	}
-
-	private CompletionStage<Added> add(String key, OwnerToken token, String text, Lease lease) {
-		return add(key, token, text, lease, 0).whenComplete((added, ex) -> {
-			if (ex != null) {
-				// also deletes the key, if there is one
-				this.leases.revoke(lease.id());
-			}
-		});
-	}
-
-	/**
-	 * Adds a key. Servers keep the names of deleted keys until they compact their data,
-	 * and read all of them to find a prefix. So the keys of an instance share one name,
-	 * unless a key with that name still exists.
-	 * @param taken the creation revision of the existing key with this name; 0 if there
-	 * is none
-	 */
-	private CompletionStage<Added> add(String key, OwnerToken token, String text, Lease lease, long taken) {
-		ByteSequence name = bytes(prefix(key) + token.instance());
-		ByteSequence other = bytes(prefix(key) + token);
-		return this.connection
-			.send((client) -> client.getKVClient()
-				.txn()
-				.If(new Cmp(name, Cmp.Op.EQUAL, CmpTarget.createRevision(taken)),
-						new Cmp(other, Cmp.Op.EQUAL, CmpTarget.createRevision(0)))
-				.Then(put((taken == 0) ? name : other, token.toString(), text, lease.id()), queue(key))
-				.Else(queue(key))
-				.commit())
-			.thenCompose((response) -> {
-				List<EtcdEntry> queue = entries(response.getGetResponses().get(0));
-				Optional<EtcdEntry.Mine> own = own(queue, token);
-				if (own.isPresent()) {
-					return relying(own.get(), text, lease).thenCompose(
-							(there) -> there ? done(new Added(own.get(), queue)) : add(key, token, text, lease, 0));
-				}
-				long present = order(queue, name);
-				return (present != taken) ? add(key, token, text, lease, present)
-						: CompletableFuture.failedFuture(new LockUnavailableException(
-								"Another client has changed the keys of lock '" + key + "' in etcd"));
-			});
-	}
-
-	/**
-	 * Gives a new lease to a key created by an earlier request. Its former lease is being
-	 * revoked, since that request returned no result.
-	 * @return false if the key is gone
-	 */
-	private CompletionStage<Boolean> relying(EtcdEntry.Mine own, String text, Lease lease) {
-		long before = own.lease();
-		CompletionStage<Boolean> put = (before == lease.id()) ? done(true) : put(own, text, lease.id());
-		return put.thenApply((there) -> there && own.replaceLease(before, lease));
-	}
-
-	private static long order(List<EtcdEntry> queue, ByteSequence name) {
-		return queue.stream().filter((entry) -> entry.name().equals(name)).findFirst().map(EtcdEntry::order).orElse(0L);
-	}
-
-	private static Optional<EtcdEntry.Mine> own(List<EtcdEntry> queue, OwnerToken token) {
-		return queue.stream()
-			.filter((entry) -> entry.token().equals(token.toString()))
-			.findFirst()
-			.map(EtcdEntry.Mine::new);
-	}
-
-	private Op queue(String key) {
-		return Op.get(bytes(prefix(key)), byCreation());
-	}
-
-	private static GetOption byCreation() {
-		return GetOption.builder()
-			.isPrefix(true)
-			.withSortField(SortTarget.CREATE)
-			.withSortOrder(SortOrder.ASCEND)
-			.build();
+	public CompletionStage<Added> add(String key, OwnerToken token, long ttlMillis, boolean repeated) {
+		return this.queue.add(key, token, ttlMillis);
 	}
 
 	@Override
-	public CompletionStage<List<? extends Entry>> list(String key) {
-		return entries(key).thenApply(Function.identity());
-	}
-
-	private CompletionStage<List<EtcdEntry>> entries(String key) {
-		return this.connection.send((client) -> client.getKVClient().get(bytes(prefix(key)), byCreation()))
-			.thenApply(EtcdServer::entries);
-	}
-
-	private static List<EtcdEntry> entries(GetResponse response) {
-		return response.getKvs().stream().map(EtcdEntry::of).toList();
+	public CompletionStage<Entry.@Nullable Own> settle(String key, OwnerToken token) {
+		return this.queue.settle(key, token);
 	}
 
 	@Override
-	public CompletionStage<Entry.@Nullable Own> find(String key, OwnerToken token) {
-		return entries(key).thenApply((queue) -> own(queue, token).orElse(null));
+	public CompletionStage<Optional<Position>> position(Entry.Own entry) {
+		return this.queue.position((EtcdEntry.Mine) entry);
 	}
 
 	@Override
-	public CompletionStage<Optional<Entry.Content>> read(Entry entry) {
-		return this.connection.send((client) -> client.getKVClient().get(name(entry)))
-			.thenApply((response) -> content(entry, response));
-	}
-
-	/** Ignores a key that was created again, which is another entry. */
-	private static Optional<Entry.Content> content(Entry entry, GetResponse response) {
-		return response.getKvs()
-			.stream()
-			.filter((found) -> EtcdEntry.of(found).id().equals(entry.id()))
-			.findFirst()
-			.map(EtcdEntry::content);
+	public CompletionStage<Optional<Entry.Content>> first(String key) {
+		return this.queue.firstOf(key);
 	}
 
 	@Override
-	public CompletionStage<Optional<Entry.Content>> watch(Entry entry, Entry.Own waiter, Runnable gone) {
-		return this.connection.watch(name(entry), gone).thenCompose((end) -> {
-			// a watch is a stream of its own, and the watched entry may last long
-			((EtcdEntry.Mine) waiter).onEnd(end);
-			return read(entry).whenComplete((content, ex) -> {
-				if (ex != null || content.isEmpty()) {
-					end.run();
-				}
-			});
-		});
+	public CompletionStage<Boolean> watch(Entry entry, Entry.Own waiter, Runnable gone) {
+		return this.queue.watch(entry, (EtcdEntry.Mine) waiter, gone);
 	}
 
 	@Override
-	public CompletionStage<Boolean> write(Entry.Own entry, String text, long ttlMillis) {
-		EtcdEntry.Mine mine = (EtcdEntry.Mine) entry;
-		long before = mine.lease();
-		if (before == EtcdEntry.NO_LEASE) {
-			// the entry is being removed
-			return CompletableFuture.completedFuture(false);
-		}
-		if (ttlMillis == 0) {
-			return put(mine, text, before);
-		}
-		return this.leases.grant(seconds(ttlMillis))
-			.thenCompose((lease) -> put(mine, text, lease.id()).whenComplete((there, ex) -> {
-				if (ex != null) {
-					// the key may have this lease
-					mine.onEnd(() -> this.leases.revoke(lease.id()));
-				}
-			}).thenApply((there) -> {
-				boolean replaced = there && mine.replaceLease(before, lease);
-				if (there && !replaced) {
-					// the key has this lease now, but a removal has taken the former one
-					mine.onEnd(() -> this.leases.revoke(lease.id()));
-				}
-				else {
-					this.leases.revoke(replaced ? before : lease.id());
-				}
-				return replaced;
-			}));
+	public CompletionStage<Boolean> keep(Entry.Own entry, long millis) {
+		return this.moves.keep((EtcdEntry.Mine) entry, millis);
 	}
 
-	private CompletionStage<Boolean> put(EtcdEntry.Mine mine, String text, long lease) {
-		return change(mine.name(), mine.order(), put(mine.name(), mine.token(), text, lease));
-	}
-
-	/** Does not change a key that has been created again: the request may be late. */
-	private CompletionStage<Boolean> change(ByteSequence name, long order, Op op) {
-		return this.connection
-			.send((client) -> client.getKVClient()
-				.txn()
-				.If(new Cmp(name, Cmp.Op.EQUAL, CmpTarget.createRevision(order)))
-				.Then(op)
-				.commit())
-			.thenApply(TxnResponse::isSucceeded);
-	}
-
-	/**
-	 * Deletes the key rather than its lease: the result must tell whether the key
-	 * existed, a lease of another process may have another key by now, and the own lease
-	 * is kept for the next key.
-	 */
 	@Override
-	public CompletionStage<Boolean> remove(Entry entry) {
-		if (!(entry instanceof EtcdEntry.Mine mine)) {
-			return delete(((EtcdEntry) entry).name(), ((EtcdEntry) entry).order());
-		}
-		Lease lease = mine.takeLease();
-		return delete(mine.name(), mine.order()).whenComplete((there, ex) -> {
-			if (ex == null) {
-				mine.end();
-			}
-			// without a result, the key may still have the lease
-			this.leases.giveBack(lease, ex == null && there);
-		});
+	public CompletionStage<Boolean> remove(Entry.Own entry) {
+		return this.queue.remove((EtcdEntry.Mine) entry);
 	}
 
-	private CompletionStage<Boolean> delete(ByteSequence name, long order) {
-		return change(name, order, Op.delete(name, DeleteOption.DEFAULT));
-	}
+	// renewal
 
+	/** Entries with a longer ttl than that of their lease are moved first. */
 	@Override
 	public CompletionStage<List<RenewResult>> renew(List<Renewal> renewals) {
-		return new LeaseRenewal(this.connection).renew(renewals, (renewal) -> {
+		long start = this.clock.getAsLong();
+		List<CompletableFuture<Boolean>> raises = new ArrayList<>();
+		for (Renewal renewal : renewals) {
 			EtcdEntry.Mine mine = (EtcdEntry.Mine) renewal.entry();
-			String text = renewal.text();
-			if (seconds(renewal.ttlMillis()) > mine.seconds()) {
-				return write(mine, (text != null) ? text : renewal.ttlMillis() + "", renewal.ttlMillis());
+			if (!mine.isOver() && EtcdLease.seconds(renewal.ttlMillis()) > mine.seconds()) {
+				// a failure shows in the time that is proven
+				raises
+					.add(this.moves.raise(mine, renewal.ttlMillis()).exceptionally((ex) -> true).toCompletableFuture());
 			}
-			return (text != null) ? write(mine, text, 0) : null;
+			else {
+				raises.add(CompletableFuture.completedFuture(!mine.isOver()));
+			}
+		}
+		return CompletableFuture.allOf(raises.toArray(new CompletableFuture<?>[0])).thenCompose((done) -> {
+			List<Renewal> present = new ArrayList<>();
+			for (int i = 0; i < renewals.size(); i++) {
+				if (raises.get(i).join()) {
+					present.add(renewals.get(i));
+				}
+			}
+			return renew(renewals, present, start);
 		});
 	}
 
-	@Override
-	public boolean isRenewedWhileConnected() {
-		return false;
+	private CompletionStage<List<RenewResult>> renew(List<Renewal> renewals, List<Renewal> present, long start) {
+		if (present.isEmpty()) {
+			return CompletableFuture.completedFuture(results(renewals, present, List.of(), start));
+		}
+		Set<EtcdLease> due = new LinkedHashSet<>();
+		List<ByteSequence> names = new ArrayList<>();
+		for (Renewal renewal : present) {
+			EtcdEntry.Mine mine = (EtcdEntry.Mine) renewal.entry();
+			names.add(mine.name());
+			mine.leases().stream().filter((lease) -> lease.isDue(start, end(renewal, start))).forEach(due::add);
+		}
+		return this.leases.renewal()
+			.renew(List.copyOf(due), names)
+			.thenApply((found) -> results(renewals, present, found, start));
 	}
+
+	private List<RenewResult> results(List<Renewal> renewals, List<Renewal> present, List<@Nullable KeyValue> found,
+			long start) {
+		List<RenewResult> results = new ArrayList<>();
+		int next = 0;
+		for (Renewal renewal : renewals) {
+			if (next < present.size() && present.get(next) == renewal) {
+				results.add(result(renewal, found.get(next++), start));
+			}
+			else {
+				results.add(RenewResult.NOT_OWNER);
+			}
+		}
+		return results;
+	}
+
+	private RenewResult result(Renewal renewal, @Nullable KeyValue found, long start) {
+		EtcdEntry.Mine mine = (EtcdEntry.Mine) renewal.entry();
+		if (!mine.isPresent(found) || mine.isOver()) {
+			return RenewResult.NOT_OWNER;
+		}
+		return (mine.validUntil() - end(renewal, start) >= 0) ? RenewResult.RENEWED : RenewResult.UNKNOWN;
+	}
+
+	private static long end(Renewal renewal, long start) {
+		return start + TimeUnit.MILLISECONDS.toNanos(renewal.ttlMillis());
+	}
+
+	// connection
 
 	@Override
 	public CompletionStage<Void> ping() {
@@ -306,40 +206,38 @@ final class EtcdServer implements EntryServer {
 
 	private CompletionStage<Void> ping(Duration timeout) {
 		GetOption count = GetOption.builder().withCountOnly(true).build();
-		return this.connection
-			.send((client) -> client.getKVClient().get(bytes(this.settings.keyPrefix()), count), timeout.toMillis())
-			.thenApply((response) -> null);
+		ByteSequence name = EtcdKeys.bytes(this.settings.keyPrefix());
+		return this.members.read(List.of(Op.get(name, count)), timeout, timeout).thenApply((response) -> null);
 	}
 
-	/** Does nothing: the client reports no changes; requests and watches detect them. */
+	/** Also tells lost leases, since the client reports no changes of its connection. */
 	@Override
 	public void onConnectionChange(Runnable listener) {
+		this.members.onChange(listener);
+		this.leases.onLoss(listener);
 	}
 
 	@Override
 	public void close() {
 		this.leases.close();
-		this.connection.close();
+		this.members.close();
 	}
 
-	private String prefix(String key) {
-		return this.settings.keyPrefix() + URLEncoder.encode(key, StandardCharsets.UTF_8) + "/";
+	// inspection
+
+	@Override
+	public CompletionStage<List<? extends Entry>> list(String key) {
+		return this.queue.list(key);
 	}
 
-	private static ByteSequence name(Entry entry) {
-		return (entry instanceof EtcdEntry.Mine mine) ? mine.name() : ((EtcdEntry) entry).name();
+	@Override
+	public CompletionStage<Optional<Entry.Content>> read(Entry entry) {
+		return this.queue.content(entry);
 	}
 
-	private static Op put(ByteSequence name, String token, String text, long lease) {
-		return Op.put(name, bytes(EtcdEntry.value(token, text)), PutOption.builder().withLeaseId(lease).build());
-	}
-
-	private static ByteSequence bytes(String text) {
-		return ByteSequence.from(text, StandardCharsets.UTF_8);
-	}
-
-	private static <T> CompletionStage<T> done(T value) {
-		return CompletableFuture.completedFuture(value);
+	@Override
+	public CompletionStage<Boolean> take(Entry entry) {
+		return this.queue.take(entry);
 	}
 
 }

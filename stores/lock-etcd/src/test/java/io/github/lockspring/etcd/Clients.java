@@ -2,10 +2,12 @@ package io.github.lockspring.etcd;
 
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
+import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Client;
 import io.etcd.jetcd.ClientBuilder;
 import io.github.lockspring.testsupport.etcd.EtcdProcess;
@@ -18,6 +20,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 final class Clients {
 
 	private Clients() {
+	}
+
+	static ByteSequence bytes(String text) {
+		return ByteSequence.from(text, StandardCharsets.UTF_8);
 	}
 
 	static Client of(String... addresses) {

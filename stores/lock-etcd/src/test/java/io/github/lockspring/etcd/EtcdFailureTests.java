@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
 
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockRequest;
@@ -70,14 +71,18 @@ class EtcdFailureTests extends AbstractServerFailureTests {
 	}
 
 	private EtcdLockStore store(String... addresses) {
-		Clients.Counted clients = new Clients.Counted(Clients.builder(addresses).interceptor(beforeTransactions(() -> {
+		List<Clients.Counted> clients = Stream.of(addresses).map(this::client).toList();
+		clients.forEach(this::closeLater);
+		return EtcdLockStore.builder(clients).build();
+	}
+
+	private Clients.Counted client(String address) {
+		return new Clients.Counted(Clients.builder(address).interceptor(beforeTransactions(() -> {
 			TcpProxy proxy = this.losing.getAndSet(null);
 			if (proxy != null) {
 				proxy.stall(Direction.TO_CLIENT);
 			}
 		})));
-		closeLater(clients);
-		return EtcdLockStore.builder(clients).build();
 	}
 
 	@Override

@@ -21,12 +21,15 @@ import io.github.lockspring.testsupport.etcd.RequiresEtcd;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.awaitility.Awaitility.await;
 
 /**
- * The names of keys, on a real server.
+ * The names of keys, their watches, and what is known of servers.
  */
 @RequiresEtcd
 class EtcdServerTests {
@@ -41,8 +44,12 @@ class EtcdServerTests {
 
 	private final Client client = Clients.of(EtcdProcess.shared().address());
 
-	private final EtcdServer server = new EtcdServer(new EtcdConnection(this.client, TIMEOUT),
-			new EtcdStoreSettings("lock:", TIMEOUT, TIMEOUT));
+	private final EtcdServer server = server(this.client, TIMEOUT, 0);
+
+	private static EtcdServer server(Client client, Duration connectTimeout, long floor) {
+		return new EtcdServer(new EtcdMembers(List.of(new EtcdConnection(client, TIMEOUT)), 0),
+				new EtcdStoreSettings("lock:", TIMEOUT, connectTimeout, floor), System::nanoTime);
+	}
 
 	@AfterEach
 	void close() {
@@ -59,7 +66,7 @@ class EtcdServerTests {
 	}
 
 	private Added add(OwnerToken token) throws Exception {
-		return get(this.server.add(this.key, token, false, 60_000, "60000"));
+		return get(this.server.add(this.key, token, 60_000, false));
 	}
 
 	private static ByteSequence name(Added added) {
@@ -74,8 +81,7 @@ class EtcdServerTests {
 	void serverThatDoesNotAnswerIsAwaitedNoLongerThanTheConnectTimeout() {
 		try (EtcdProcess paused = EtcdProcess.alone(); Client client = Clients.of(paused.address())) {
 			paused.pause();
-			EtcdServer silent = new EtcdServer(new EtcdConnection(client, TIMEOUT),
-					new EtcdStoreSettings("lock:", TIMEOUT, Duration.ofMillis(300)));
+			EtcdServer silent = server(client, Duration.ofMillis(300), 0);
 			CompletionStage<?> connected = silent.connected();
 			assertThat(connected).isNotDone();
 			assertThat(connected).succeedsWithin(TIMEOUT);
@@ -95,62 +101,29 @@ class EtcdServerTests {
 		assertThat(tokens()).containsExactly(token(INSTANCE, 1).toString());
 		// what is late changes nothing, though the token is the same
 		assertThat(get(this.server.remove(first.entry()))).isFalse();
-		assertThat(get(this.server.write(second.entry(), "1000", 0))).isTrue();
-		assertThat(get(this.server.read(second.entry())).orElseThrow().millis()).isEqualTo(1000);
 		assertThat(get(this.server.remove(second.entry()))).isTrue();
 	}
 
 	@Test
-	void secondKeyOfAnInstanceHasANameOfItsOwnAndIsFoundAgain() throws Exception {
-		Added first = add(token(INSTANCE, 1));
-		Added second = add(token(INSTANCE, 2));
-		assertThat(name(second)).isNotEqualTo(name(first));
-		assertThat(tokens()).containsExactly(token(INSTANCE, 1).toString(), token(INSTANCE, 2).toString());
-		get(this.server.remove(first.entry()));
-		// its answer was lost, and the name of all is free by now
-		Added again = add(token(INSTANCE, 2));
-		assertThat(again.entry().id()).isEqualTo(second.entry().id());
-		assertThat(get(this.server.find(this.key, token(INSTANCE, 2))).id()).isEqualTo(second.entry().id());
-		assertThat(tokens()).containsExactly(token(INSTANCE, 2).toString());
-		get(this.server.remove(again.entry()));
-		assertThat(tokens()).isEmpty();
+	void positionNamesTheEntryBeforeAndTheOwner() throws Exception {
+		Added owner = add(token(INSTANCE, 1));
+		Added second = get(this.server.add(this.key, token(OTHER, 1), 7_000, false));
+		Added third = add(token("etcd-server-tests-0003", 1));
+		assertThat(owner.position().before()).isNull();
+		assertThat(second.position().before().id()).isEqualTo(owner.entry().id());
+		assertThat(third.position().before().id()).isEqualTo(second.entry().id());
+		assertThat(third.position().first().order()).isEqualTo(owner.entry().order());
+		assertThat(third.position().first().millis()).isEqualTo(60_000);
+		assertThat(get(this.server.position(third.entry())))
+			.hasValueSatisfying((position) -> assertThat(position.before().id()).isEqualTo(second.entry().id()));
+		get(this.server.remove(owner.entry()));
+		assertThat(get(this.server.position(second.entry())))
+			.hasValueSatisfying((position) -> assertThat(position.before()).isNull());
+		assertThat(get(this.server.first(this.key)).orElseThrow().millis()).isEqualTo(7_000);
+		assertThat(get(this.server.position(owner.entry()))).isEmpty();
 	}
 
-	/** The lease of a request that got no answer is revoked, perhaps late. */
-	@Test
-	@Tag("lost-reply")
-	void keyThatIsFoundAgainDoesNotGoWithTheLeaseOfTheFirstRequest() throws Exception {
-		Added first = add(token(INSTANCE, 1));
-		long lease = ((EtcdEntry.Mine) first.entry()).lease();
-		Added again = add(token(INSTANCE, 1));
-		assertThat(again.entry().id()).isEqualTo(first.entry().id());
-		this.client.getLeaseClient().revoke(lease).get(TIMEOUT.toSeconds(), TimeUnit.SECONDS);
-		assertThat(tokens()).containsExactly(token(INSTANCE, 1).toString());
-		assertThat(again.entry().validUntil() - System.nanoTime()).isPositive();
-		get(this.server.remove(again.entry()));
-		assertThat(tokens()).isEmpty();
-	}
-
-	/** Otherwise two instances could wait for each other. */
-	@Test
-	void keyThatWasCreatedAgainIsNotWaitedFor() throws Exception {
-		Added first = add(token(INSTANCE, 1));
-		Added waiter = add(token(OTHER, 1));
-		Entry before = waiter.queue().get(0);
-		CountDownLatch gone = new CountDownLatch(1);
-		assertThat(get(this.server.watch(before, waiter.entry(), gone::countDown))).isPresent();
-		get(this.server.remove(first.entry()));
-		assertThat(gone.await(TIMEOUT.toSeconds(), TimeUnit.SECONDS)).isTrue();
-		Added again = add(token(INSTANCE, 2));
-		assertThat(name(again)).isEqualTo(name(first));
-		assertThat(get(this.server.read(before))).isEmpty();
-		assertThat(get(this.server.watch(before, waiter.entry(), gone::countDown))).isEmpty();
-		assertThat(tokens()).containsExactly(token(OTHER, 1).toString(), token(INSTANCE, 2).toString());
-		get(this.server.remove(waiter.entry()));
-		get(this.server.remove(again.entry()));
-	}
-
-	/** Many short waits behind a long hold would gather them. */
+	/** Many short waits behind a long hold would gather them. Number 35. */
 	@Test
 	void watchEndsWithTheEntryThatWaits() throws Exception {
 		Added owner = add(token(INSTANCE, 1));
@@ -158,27 +131,25 @@ class EtcdServerTests {
 		for (int i = 1; i <= 5; i++) {
 			Added waiter = add(token(OTHER, i));
 			assertThat(get(this.server.watch(owner.entry(), waiter.entry(), () -> {
-			}))).isPresent();
+			}))).isTrue();
 			assertThat(watchers()).isGreaterThan(before);
 			get(this.server.remove(waiter.entry()));
 			// the watch may begin when its waiter is gone already
 			assertThat(get(this.server.watch(owner.entry(), waiter.entry(), () -> {
-			}))).isPresent();
+			}))).isTrue();
 			await().atMost(TIMEOUT).until(this::watchers, (present) -> present == before);
 		}
 		get(this.server.remove(owner.entry()));
 	}
 
-	/** Such as a key that was released by force: its owner has lost the lock. */
 	@Test
-	void removalFindsThatTheKeyIsGoneAlsoWhenItsLeaseIsOld() throws Exception {
-		Added owner = get(this.server.add(this.key, token(INSTANCE, 1), false, 4_000, "4000"));
-		get(this.server.remove(owner.queue().get(0)));
-		Added next = add(token(OTHER, 1));
-		long old = TimeUnit.SECONDS.toNanos(3);
-		await().atMost(TIMEOUT).until(() -> owner.entry().validUntil() - System.nanoTime() < old);
-		assertThat(get(this.server.remove(owner.entry()))).isFalse();
-		assertThat(get(this.server.remove(next.entry()))).isTrue();
+	void watchTellsThatTheEntryIsGone() throws Exception {
+		Added owner = add(token(INSTANCE, 1));
+		Added waiter = add(token(OTHER, 1));
+		CountDownLatch gone = new CountDownLatch(1);
+		assertThat(get(this.server.watch(waiter.position().before(), waiter.entry(), gone::countDown))).isTrue();
+		get(this.server.remove(owner.entry()));
+		assertThat(gone.await(TIMEOUT.toSeconds(), TimeUnit.SECONDS)).isTrue();
 	}
 
 	private long watchers() throws Exception {
@@ -189,6 +160,53 @@ class EtcdServerTests {
 			.filter((line) -> line.startsWith("etcd_debugging_mvcc_watcher_total "))
 			.mapToLong((line) -> (long) Double.parseDouble(line.substring(line.indexOf(' ') + 1)))
 			.sum();
+	}
+
+	/** Number 8: revisions begin again after a restore. */
+	@Test
+	@Tag("restore-etcd")
+	void floorIsAddedToTheTokensOfOwnEntriesAndOfOthers() throws Exception {
+		EtcdServer raised = server(this.client, TIMEOUT, 1_000_000_000);
+		Added added = get(raised.add(this.key, token(INSTANCE, 1), 5_000, false));
+		assertThat(added.entry().order()).isGreaterThan(1_000_000_000);
+		assertThat(added.position().first().order()).isEqualTo(added.entry().order());
+		assertThat(get(raised.first(this.key)).orElseThrow().order()).isEqualTo(added.entry().order());
+		assertThat(get(raised.remove(added.entry()))).isTrue();
+		assertThatIllegalArgumentException().isThrownBy(() -> EtcdLockStore.builder(this.client).tokenFloor(-1).build())
+			.withMessageContaining("tokenFloor");
+	}
+
+	/** Number 4. The package that tests usually run on is older. */
+	@Test
+	@Tag("versions-etcd")
+	void serverWithAKnownDefectIsWarnedOf() throws Exception {
+		String version = get(
+				this.client.getMaintenanceClient().statusMember("ip:///127.0.0.1:" + EtcdProcess.shared().port()))
+			.getVersion();
+		List<String> warnings = get(this.server.versions().warnings());
+		if (EtcdVersions.isTooOld(version)) {
+			assertThat(warnings).singleElement().asString().contains(version, "3.4.31", "3.5.13");
+		}
+		else {
+			assertThat(warnings).isEmpty();
+		}
+		try (EtcdLockStore store = Clients.store()) {
+			assertThat(store.health(TIMEOUT).orElseThrow().servers().get(0).warnings()).isEqualTo(warnings);
+		}
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "3.4.23, true", "3.4.30, true", "3.4.31, false", "3.5.12, true", "3.5.13, false", "3.6.0, false",
+			"3.3.27, true", "2.3.8, true", "4.0.0, false", "3.5.12-rc.1, true", "unknown, false", "'', false" })
+	void versionsWithTheDefectAreThoseBefore(String version, boolean tooOld) {
+		assertThat(EtcdVersions.isTooOld(version)).isEqualTo(tooOld);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "1, 2", "2000, 2", "2001, 3", "4000, 5", "10000, 10", "12000, 15", "30000, 30", "31000, 60",
+			"600000, 600", "600001, 1200", "3600000, 4800" })
+	void leasesHaveFewLengths(long millis, long seconds) {
+		assertThat(EtcdLease.seconds(millis)).isEqualTo(seconds);
 	}
 
 }

@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import io.github.lockspring.testsupport.history.ServerGroup;
 import io.github.lockspring.testsupport.process.JavaProcess;
@@ -37,6 +38,8 @@ public final class EtcdProcess implements ServerGroup.Server, AutoCloseable {
 	private static final Duration PATIENCE = Duration.ofMinutes(1);
 
 	private static final Duration ANSWER = Duration.ofSeconds(10);
+
+	private static final String BACKUP = "backup";
 
 	private static final String ROOT_PASSWORD = "root-password";
 
@@ -126,6 +129,35 @@ public final class EtcdProcess implements ServerGroup.Server, AutoCloseable {
 	@Override
 	public void start() {
 		this.process = run();
+	}
+
+	/** Stops the process, copies its data, and starts it again. */
+	public void backUp() {
+		kill();
+		RunDirectory.delete(this.directory.resolve(BACKUP));
+		copy(this.directory.resolve("data"), this.directory.resolve(BACKUP));
+		start();
+		awaitUsable();
+	}
+
+	/** Stops the process, and starts it with the data of the last backup. */
+	public void restore() {
+		kill();
+		RunDirectory.delete(this.directory.resolve("data"));
+		copy(this.directory.resolve(BACKUP), this.directory.resolve("data"));
+		start();
+		awaitUsable();
+	}
+
+	private static void copy(Path from, Path to) {
+		try (Stream<Path> files = Files.walk(from)) {
+			for (Path file : files.toList()) {
+				Files.copy(file, to.resolve(from.relativize(file).toString()));
+			}
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
 	}
 
 	private Process run() {
