@@ -110,6 +110,9 @@ public final class JdbcLockStore implements LockStore {
 	 */
 	private final Map<OwnerToken, String> hashedKeys = Collections.synchronizedMap(new WeakHashMap<>());
 
+	/** The places of queued tokens, for as long as the engine uses the token. */
+	private final Map<OwnerToken, Place> places = Collections.synchronizedMap(new WeakHashMap<>());
+
 	private volatile @Nullable LockTable table;
 
 	private JdbcLockStore(DataSource dataSource, @Nullable String name, JdbcStoreSettings settings) {
@@ -169,9 +172,10 @@ public final class JdbcLockStore implements LockStore {
 		Optional<JdbcInbox> inbox = Optional.ofNullable(this.inboxes.get(token.instance()));
 		// messages that concern this request are of no use
 		inbox.ifPresent((open) -> open.remove(token));
-		return Stages.<AcquireResult>call(() -> this.requests.execute(
-				(call) -> table(call).acquire(call, row, token.toString(), micros(request.ttl()), request.queue()),
-				timeout))
+		Place place = request.queue() ? this.places.computeIfAbsent(token, (absent) -> new Place()) : null;
+		return Stages
+			.<AcquireResult>call(() -> this.requests.execute(
+					(call) -> table(call).acquire(call, row, token.toString(), micros(request.ttl()), place), timeout))
 			.whenComplete((result, failure) -> {
 				if (result instanceof AcquireResult.Acquired) {
 					inbox.ifPresent((open) -> open.acquired(request.key(), token));
