@@ -227,6 +227,7 @@ class JdbcQueueTests {
 	}
 
 	@Test // defect 36
+	@Tag("jdbc-waiter-rows")
 	void attemptOfAWaiterChangesItsOwnRowOnly() {
 		JoinedStore store = new JoinedStore(instance().store());
 		store.acquire(request(1, false), TIMEOUT);

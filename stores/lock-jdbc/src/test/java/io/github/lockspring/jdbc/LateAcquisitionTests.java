@@ -34,6 +34,7 @@ import io.github.lockspring.testsupport.store.JoinedStore;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -108,7 +109,8 @@ class LateAcquisitionTests {
 	}
 
 	@Test
-	void lockOfACallerThatWasToldThatItIsUnavailableBecomesFree() {
+	@Tag("jdbc-late")
+	void f20LockOfACallerThatWasToldThatItIsUnavailableBecomesFree() {
 		LockStore store = JdbcLockStore.builder(this.source).build();
 		try (Instance instance = Instance.over(store).start()) {
 			instance.locks().acquire(LockRequest.of("order 1").waitTime(PATIENT)).close();
@@ -124,7 +126,9 @@ class LateAcquisitionTests {
 
 	/** Over a network that delivers what was sent before the connection was closed. */
 	@Test
-	void requestThatArrivesAfterItsReleaseLeavesNoLock() throws Exception {
+	@Tag("jdbc-late")
+	@Tag("lost-reply")
+	void f20RequestThatArrivesAfterItsReleaseLeavesNoLock() throws Exception {
 		assumeThat(this.database.platform()).as("ends its own statements").isNotEqualTo("h2");
 		String address = this.database.url().replaceAll("^.*//127.0.0.1:(\\d+)/.*$", "$1");
 		try (TcpProxy proxy = new TcpProxy(Integer.parseInt(address))) {
@@ -159,6 +163,7 @@ class LateAcquisitionTests {
 
 	/** As of a future, whose wait ends before its attempt. */
 	@Test
+	@Tag("jdbc-late")
 	void attemptThatFailsAfterItsReleaseMayBeCarriedOutToo() throws Exception {
 		JoinedStore store = store(this.source);
 		this.source.delayNext();
