@@ -13,6 +13,7 @@ import java.util.WeakHashMap;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
@@ -110,6 +111,11 @@ public final class JdbcLockStore implements LockStore {
 	 */
 	private final Map<OwnerToken, String> hashedKeys = Collections.synchronizedMap(new WeakHashMap<>());
 
+	private final LateAcquisitions late = new LateAcquisitions(this::releaseNow);
+
+	/** The places of queued tokens, for as long as the engine uses the token. */
+	private final Map<OwnerToken, Place> places = Collections.synchronizedMap(new WeakHashMap<>());
+
 	private volatile @Nullable LockTable table;
 
 	private JdbcLockStore(DataSource dataSource, @Nullable String name, JdbcStoreSettings settings) {
@@ -169,18 +175,38 @@ public final class JdbcLockStore implements LockStore {
 		Optional<JdbcInbox> inbox = Optional.ofNullable(this.inboxes.get(token.instance()));
 		// messages that concern this request are of no use
 		inbox.ifPresent((open) -> open.remove(token));
-		return Stages.<AcquireResult>call(() -> this.requests.execute(
-				(call) -> table(call).acquire(call, row, token.toString(), micros(request.ttl()), request.queue()),
-				timeout))
-			.whenComplete((result, failure) -> {
-				if (result instanceof AcquireResult.Acquired) {
-					inbox.ifPresent((open) -> open.acquired(request.key(), token));
-				}
-				else if (request.queue()) {
-					// a request without a result may have queued it, too
-					inbox.ifPresent((open) -> open.add(request.key(), token));
-				}
-			});
+		return Stages.<AcquireResult>call(() -> acquire(request, row, timeout)).whenComplete((result, failure) -> {
+			if (result instanceof AcquireResult.Acquired) {
+				inbox.ifPresent((open) -> open.acquired(request.key(), token));
+			}
+			else if (request.queue()) {
+				// a request without a result may have queued it, too
+				inbox.ifPresent((open) -> open.add(request.key(), token));
+			}
+		});
+	}
+
+	private AcquireResult acquire(AcquireRequest request, String row, Duration timeout) {
+		OwnerToken token = request.token();
+		Place place = request.queue() ? this.places.computeIfAbsent(token, (absent) -> new Place()) : null;
+		AtomicBoolean sent = new AtomicBoolean();
+		boolean certain = false;
+		this.late.begin(request, timeout);
+		try {
+			AcquireResult result = this.requests.execute((call) -> {
+				sent.set(true);
+				return table(call).acquire(call, row, token.toString(), micros(request.ttl()), place);
+			}, timeout);
+			certain = true;
+			return result;
+		}
+		catch (LockUnavailableException ex) {
+			certain = ex.isPermanent() || !sent.get();
+			throw ex;
+		}
+		finally {
+			this.late.ended(token, certain);
+		}
 	}
 
 	@Override
@@ -190,15 +216,20 @@ public final class JdbcLockStore implements LockStore {
 			if (inbox != null) {
 				inbox.remove(request.token());
 			}
-			AtomicInteger sends = new AtomicInteger();
-			ReleaseResult result = this.requests.execute((call) -> {
-				sends.incrementAndGet();
-				return table(call).release(call, row(request.key()), request.token().toString(),
-						request.lastFencingToken(), micros(request.keep()));
-			}, timeout);
-			return (result instanceof ReleaseResult.NotOwner notOwner)
-					? ReleaseResult.NotOwner.of(notOwner.fencingToken(), sends.get()) : result;
+			this.late.released(request.token());
+			return releaseNow(request, timeout);
 		});
+	}
+
+	private ReleaseResult releaseNow(ReleaseRequest request, Duration timeout) {
+		AtomicInteger sends = new AtomicInteger();
+		ReleaseResult result = this.requests.execute((call) -> {
+			sends.incrementAndGet();
+			return table(call).release(call, row(request.key()), request.token().toString(), request.lastFencingToken(),
+					micros(request.keep()));
+		}, timeout);
+		return (result instanceof ReleaseResult.NotOwner notOwner)
+				? ReleaseResult.NotOwner.of(notOwner.fencingToken(), sends.get()) : result;
 	}
 
 	@Override
@@ -298,6 +329,7 @@ public final class JdbcLockStore implements LockStore {
 		if (this.purge != null) {
 			this.purge.close();
 		}
+		this.late.close();
 		this.inboxes.values().forEach(JdbcInbox::close);
 		this.requests.close();
 		this.renewals.close();

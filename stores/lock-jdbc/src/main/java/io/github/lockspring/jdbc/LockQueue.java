@@ -21,29 +21,44 @@ import org.jspecify.annotations.Nullable;
  * For maintainers: every transaction has a single statement. If it had several, a process
  * paused between two of them would keep the row of the lock locked and block all others.
  * A hand-over is atomic because one statement changes the row of the lock and compares
- * queued_until with the value read before:
+ * queued_at with the value read before:
  *
- * - An attempt first writes the waiter's row (join). Then it raises queued_until in the
- * row of the lock (mark), if another owner has the lock. If the lock was released or
- * handed over in between, no row is marked, and the attempt starts again.
+ * - The first attempt of a waiter writes the waiter's row (join). Then it raises
+ * queued_at in the row of the lock (mark), if another owner has the lock. If the lock was
+ * released or handed over in between, no row is marked, and the attempt starts again.
  *
- * - A release frees the lock immediately if queued_until is not set. Otherwise it reads
- * the lock and the waiters in one statement, and frees the lock or hands it over only if
- * queued_until has not changed. If it has, the release reads again, so it never misses a
+ * - Later attempts change the waiter's row only (stay). If it is gone, the attempt joins
+ * and marks again. So does the next one after an attempt without a result, since that may
+ * have joined without a mark (Place).
+ *
+ * - A release frees the lock immediately if queued_at is not set. Otherwise it reads the
+ * lock and the waiters in one statement, and frees the lock or hands it over only if
+ * queued_at has not changed. If it has, the release reads again, so it never misses a
  * waiter that has marked the row.
  *
+ * - A release ignores no row: it deletes those of outdated waiters and reads again. A
+ * waiter that is seen again was either found by the release, or finds its row deleted and
+ * marks the row of the lock.
+ *
  * - The row of a waiter stays when the lock is handed over to it, and is deleted before
- * it releases the lock. So a hand-over does not reset queued_until, and the release looks
+ * it releases the lock. So a hand-over does not reset queued_at, and the release looks
  * for its own row.
  *
- * - A waiter that leaves deletes its row, then raises queued_until, so that no release
- * that has read the row before can hand the lock over to it. If it owns the lock by then,
- * it releases it.
+ * - A waiter that leaves deletes its row, then raises queued_at, so that no release that
+ * has read the row before can hand the lock over to it. If it owns the lock by then, it
+ * releases it.
  *
- * A waiter counts its granted lease from before its last attempt. A hand-over decided
- * before that attempt marked the row fails. So every hand-over reads the clock after the
- * attempt and writes a later end of the lease. For the same reason its fencing token is
- * larger than the one returned to the attempt.
+ * A waiter counts its granted lease from before its last attempt. The lease of a
+ * hand-over that has read the clock before that attempt may end earlier, so it must not
+ * be used:
+ *
+ * - If the attempt has marked the row, such a hand-over fails.
+ *
+ * - If it has not, the hand-over may succeed, but its fencing token is not larger than
+ * the one returned to the attempt, and the waiter asks again. Its token is the larger of
+ * the time that it has read and one more than the last token of its owner, which is at
+ * most the one in the row plus the number of local hand-offs. It compares the token in
+ * the row, which a late request of its owner may raise.
  */
 final class LockQueue {
 
@@ -55,7 +70,7 @@ final class LockQueue {
 
 	private final NamedStatement join;
 
-	private final NamedStatement rejoin;
+	private final NamedStatement stay;
 
 	private final NamedStatement mark;
 
@@ -67,7 +82,7 @@ final class LockQueue {
 
 	private final NamedStatement unmark;
 
-	private final NamedStatement clean;
+	private final NamedStatement deleteOver;
 
 	LockQueue(String locks, Dialect dialect) {
 		String waiters = locks + "_waiter";
@@ -76,26 +91,34 @@ final class LockQueue {
 		this.join = NamedStatement.parse(dialect
 			.insertIfAbsent("INSERT INTO " + waiters + " (lock_key, token, joined_at, seen_at) VALUES (:key, "
 					+ ":token, " + now + " + :delay, " + now + ")"));
-		this.rejoin = NamedStatement.parse("UPDATE " + waiters + " SET seen_at = " + now + mine);
-		this.mark = NamedStatement.parse("UPDATE " + locks + " SET queued_until = GREATEST(queued_until + 1, " + now
-				+ " + " + PLACE_MICROS + ") WHERE lock_key = :key AND owner <> :token AND expires_at > " + now);
+		this.stay = NamedStatement.parse("UPDATE " + waiters + " SET seen_at = " + now + mine);
+		this.mark = NamedStatement.parse("UPDATE " + locks + " SET queued_at = GREATEST(queued_at + 1, " + now
+				+ ") WHERE lock_key = :key AND owner <> :token AND expires_at > " + now);
 		String read = "SELECT " + LockRow.columns(now) + ", w.token, w.seen_at FROM " + locks + " l LEFT JOIN "
 				+ waiters + " w ON w.lock_key = l.lock_key WHERE l.lock_key = :key ORDER BY w.joined_at, w.token";
 		this.read = NamedStatement.parse(read);
 		this.readLocked = NamedStatement.parse(dialect.locking(read));
 		this.delete = NamedStatement.parse("DELETE FROM " + waiters + mine);
 		this.unmark = NamedStatement.parse("UPDATE " + locks
-				+ " SET queued_until = queued_until + 1 WHERE lock_key = :key AND (owner <> :token OR expires_at <= "
-				+ now + ")");
-		this.clean = NamedStatement.parse("DELETE FROM " + waiters
-				+ " WHERE lock_key = :key AND (token = :token OR seen_at <= " + now + " - " + PLACE_MICROS + ")");
+				+ " SET queued_at = queued_at + 1 WHERE lock_key = :key AND (owner <> :token OR expires_at <= " + now
+				+ ")");
+		this.deleteOver = NamedStatement
+			.parse("DELETE FROM " + waiters + " WHERE lock_key = :key AND seen_at <= " + now + " - " + PLACE_MICROS);
 	}
 
 	/**
-	 * Adds a token to the queue, or records that it still waits.
+	 * Records that a token still waits.
+	 * @return false if it is not in the queue
+	 */
+	boolean stay(JdbcCall call, String key, String token) throws SQLException {
+		return call.update(this.stay, Map.of("key", key, "token", token)) > 0;
+	}
+
+	/**
+	 * Adds a token to the queue, unless it is there.
 	 */
 	void join(JdbcCall call, String key, String token) throws SQLException {
-		if (call.update(this.rejoin, Map.of("key", key, "token", token)) > 0) {
+		if (stay(call, key, token)) {
 			return;
 		}
 		boolean needsMessage = OwnerToken.parse(token).filter(OwnerToken::needsMessage).isPresent();
@@ -147,10 +170,10 @@ final class LockQueue {
 	}
 
 	/**
-	 * Removes the token to which the lock was handed over, and outdated waiters.
+	 * Removes outdated waiters.
 	 */
-	void clean(JdbcCall call, String key, String token) throws SQLException {
-		call.update(this.clean, Map.of("key", key, "token", token));
+	void removeOver(JdbcCall call, String key) throws SQLException {
+		call.update(this.deleteOver, Map.of("key", key));
 	}
 
 	/**

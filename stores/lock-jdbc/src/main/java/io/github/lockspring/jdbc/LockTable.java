@@ -10,6 +10,7 @@ import java.util.concurrent.TimeUnit;
 
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.store.LockStore.AcquireResult.Acquired;
+import io.github.lockspring.store.LockStore.AcquireResult.Busy;
 import io.github.lockspring.store.LockStore.AcquireResult;
 import io.github.lockspring.store.LockStore.ReleaseResult.NotOwner;
 import io.github.lockspring.store.LockStore.ReleaseResult.Released;
@@ -40,7 +41,7 @@ final class LockTable {
 	private static final int MAX_TRIES = 20;
 
 	/** The columns to read from a lock that has a new owner. */
-	private static final String GRANT = "fencing_token, queued_until";
+	private static final String GRANT = "fencing_token, queued_at";
 
 	private final boolean returning;
 
@@ -73,11 +74,11 @@ final class LockTable {
 				+ " + :ttl THEN expires_at ELSE " + now + " + :ttl END, fencing_token = GREATEST(fencing_token + 1, "
 				+ now + "), owner = :token WHERE lock_key = :key AND (expires_at <= " + now + " OR owner = :token)";
 		String insert = dialect.insertIfAbsent(
-				"INSERT INTO " + table + " (lock_key, expires_at, fencing_token, queued_until, owner) VALUES (:key, "
-						+ now + " + :ttl, " + now + ", 0, :token)");
+				"INSERT INTO " + table + " (lock_key, expires_at, fencing_token, queued_at, owner) VALUES (:key, " + now
+						+ " + :ttl, " + now + ", 0, :token)");
 		String handOver = "UPDATE " + table + " SET expires_at = " + now
 				+ " + :grant, fencing_token = GREATEST(fencing_token + 1, :fencing + 1, " + now + "), owner = :next"
-				+ owned + " AND queued_until = :queued";
+				+ owned + " AND queued_at = :queued AND fencing_token = :seen";
 		this.returning = dialect.returning(acquire, GRANT).isPresent();
 		this.acquire = NamedStatement.parse(dialect.returning(acquire, GRANT).orElse(acquire));
 		this.insert = NamedStatement.parse(dialect.returning(insert, GRANT).orElse(insert));
@@ -87,8 +88,8 @@ final class LockTable {
 		this.readLocked = NamedStatement.parse(dialect.locking(read));
 		String free = "UPDATE " + table + " SET expires_at = 0, fencing_token = GREATEST(fencing_token, :fencing), ";
 		String noOwner = "owner = '" + LockRow.NO_OWNER + "'" + owned;
-		this.free = NamedStatement.parse(
-				free + "queued_until = 0, " + noOwner + " AND (queued_until <= " + now + " OR queued_until = :queued)");
+		this.free = NamedStatement
+			.parse(free + "queued_at = 0, " + noOwner + " AND (queued_at = 0 OR queued_at = :queued)");
 		this.freeAnyway = NamedStatement.parse(free + noOwner);
 		this.keep = NamedStatement.parse("UPDATE " + table + " SET expires_at = " + now
 				+ " + :keep, fencing_token = GREATEST(fencing_token, :fencing), owner = :kept" + owned);
@@ -104,38 +105,52 @@ final class LockTable {
 	 * Acquires a lock that is free or already owned by the token. Otherwise queues the
 	 * token if requested.
 	 * @param ttl length of the lease in microseconds
+	 * @param place the token's place in the queue; null not to queue it
 	 */
-	AcquireResult acquire(JdbcCall call, String key, String token, long ttl, boolean queue) throws SQLException {
+	AcquireResult acquire(JdbcCall call, String key, String token, long ttl, @Nullable Place place)
+			throws SQLException {
 		Map<String, Object> values = Map.of("key", key, "token", token, "ttl", ttl);
-		boolean joined = false;
 		for (int tries = 0; tries < MAX_TRIES; tries++) {
 			Optional<Grant> grant = execute(call, this.acquire, values, token);
 			LockRow row = grant.isPresent() ? null : read(call, key, tries > 0);
 			if (grant.isEmpty() && row == null) {
 				grant = insert(call, values, token);
-				// the row may have been deleted while the token waited
-				joined |= queue;
 			}
 			if (grant.isPresent()) {
-				if (joined || grant.get().queuedUntil() != 0) {
+				if (grant.get().queuedAt() != 0 || (place != null && place.mayHaveRow())) {
 					this.queue.remove(call, key, token);
 				}
 				return new Acquired(grant.get().fencingToken());
 			}
 			if (row != null && row.isOwnedByAnother(token)) {
-				if (!queue) {
-					return row.busy();
-				}
-				this.queue.join(call, key, token);
-				joined = true;
-				if (this.queue.mark(call, key, token)) {
-					OwnerToken.parse(row.owner()).ifPresent((owner) -> this.notifications.wanted(call, key, owner));
-					return row.busy();
+				Optional<Busy> busy = (place != null) ? enqueue(call, key, token, place, row) : Optional.of(row.busy());
+				if (busy.isPresent()) {
+					return busy.get();
 				}
 			}
 		}
 		throw new LockUnavailableException("The row of the lock kept changing or being deleted. Delete only rows"
 				+ " that have not been used for a long time");
+	}
+
+	/**
+	 * Queues a token, or records that it still waits.
+	 * @return empty if no other token owns the lock any more
+	 */
+	private Optional<Busy> enqueue(JdbcCall call, String key, String token, Place place, LockRow row)
+			throws SQLException {
+		Busy busy = row.stillBusy();
+		if (!place.isMarked() || !this.queue.stay(call, key, token)) {
+			place.joining();
+			this.queue.join(call, key, token);
+			if (!this.queue.mark(call, key, token)) {
+				return Optional.empty();
+			}
+			place.marked();
+			busy = row.busy();
+		}
+		OwnerToken.parse(row.owner()).ifPresent((owner) -> this.notifications.wanted(call, key, owner));
+		return Optional.of(busy);
 	}
 
 	private Optional<Grant> insert(JdbcCall call, Map<String, Object> values, String token) throws SQLException {
@@ -164,7 +179,7 @@ final class LockTable {
 			return Optional.empty();
 		}
 		LockRow row = read(call, String.valueOf(values.get("key")), true);
-		return (row != null && row.isOwnedBy(owner)) ? Optional.of(new Grant(row.fencingToken(), row.queuedUntil()))
+		return (row != null && row.isOwnedBy(owner)) ? Optional.of(new Grant(row.fencingToken(), row.queuedAt()))
 				: Optional.empty();
 	}
 
@@ -236,15 +251,23 @@ final class LockTable {
 			// before the release, or the token could be granted the lock again
 			this.queue.remove(call, key, token);
 		}
+		if (rows.stream().anyMatch(LockQueue.Row::isOver)) {
+			// one that is seen again in this moment must not be overlooked
+			this.queue.removeOver(call, key);
+			return false;
+		}
 		List<LockQueue.Row> waiters = rows.stream().filter((each) -> each.isWaitingBehind(token)).toList();
-		boolean released = waiters.isEmpty() ? free(call, key, token, fencingToken, rows.get(0).lock().queuedUntil())
-				: handOver(call, key, token, fencingToken, waiters.get(0), waiters.size() > 1);
-		if (released && (!waiters.isEmpty() || rows.stream().anyMatch(LockQueue.Row::isOver))) {
+		if (waiters.isEmpty()) {
+			return free(call, key, token, fencingToken, rows.get(0).lock().queuedAt());
+		}
+		LockQueue.Row first = waiters.get(0);
+		boolean handedOver = handOver(call, key, token, fencingToken, first, waiters.size() > 1);
+		if (handedOver) {
 			// its own release would also remove it, but a lost token must not get the
 			// lock again
-			this.queue.clean(call, key, waiters.isEmpty() ? token : Objects.requireNonNull(waiters.get(0).token()));
+			this.queue.remove(call, key, Objects.requireNonNull(first.token()));
 		}
-		return released;
+		return handedOver;
 	}
 
 	private boolean handOver(JdbcCall call, String key, String token, long fencingToken, LockQueue.Row first,
@@ -256,7 +279,8 @@ final class LockTable {
 		values.put("token", token);
 		values.put("fencing", fencingToken);
 		values.put("grant", TimeUnit.MILLISECONDS.toMicros(owner.map(OwnerToken::grantMillis).orElse(1)));
-		values.put("queued", first.lock().queuedUntil());
+		values.put("queued", first.lock().queuedAt());
+		values.put("seen", first.lock().fencingToken());
 		values.put("next", next);
 		if (!this.returning) {
 			return call.update(this.handOver, values) > 0;
@@ -292,9 +316,9 @@ final class LockTable {
 	/**
 	 * A lock that has a new owner.
 	 *
-	 * @param queuedUntil the time until which a release looks for waiters, or 0
+	 * @param queuedAt the last time at which a waiter joined or left, or 0
 	 */
-	private record Grant(long fencingToken, long queuedUntil) {
+	private record Grant(long fencingToken, long queuedAt) {
 	}
 
 	/**

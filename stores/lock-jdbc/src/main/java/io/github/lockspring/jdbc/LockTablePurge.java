@@ -118,7 +118,7 @@ final class LockTablePurge implements AutoCloseable {
 	/** Uses the row of the empty key, which no lock has. */
 	private boolean isTurn(JdbcCall call) throws SQLException {
 		return statements(call).locks.acquire(call, RowKey.of(this.keyPrefix), this.token,
-				TimeUnit.MICROSECONDS.convert(INTERVAL), false) instanceof Acquired;
+				TimeUnit.MICROSECONDS.convert(INTERVAL), null) instanceof Acquired;
 	}
 
 	/**
@@ -187,7 +187,7 @@ final class LockTablePurge implements AutoCloseable {
 
 		Statements(String table, Dialect dialect) {
 			String old = dialect.nowMicros() + " - :age";
-			String oldLock = "GREATEST(fencing_token, expires_at, queued_until) < " + old;
+			String oldLock = "GREATEST(fencing_token, expires_at, queued_at) < " + old;
 			String range = " WHERE lock_key > :after AND lock_key <= :last AND ";
 			this.locks = new LockTable(table, dialect, LockTable.Notifications.NONE);
 			this.page = NamedStatement.parse(dialect.first("SELECT lock_key, CASE WHEN " + oldLock

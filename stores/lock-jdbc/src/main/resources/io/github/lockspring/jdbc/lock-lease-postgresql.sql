@@ -23,8 +23,8 @@ CREATE TABLE IF NOT EXISTS lock_lease (
 	fencing_token BIGINT NOT NULL,
 	-- end of the lease, in microseconds since 1970, UTC, by the clock of this server; 0 if the lock was released
 	expires_at BIGINT NOT NULL,
-	-- end of the time in which a release looks for waiters; raised by each attempt of a waiter, 0 for no waiters
-	queued_until BIGINT NOT NULL,
+	-- last time at which a waiter joined or left, by which concurrent requests notice each other; 0 for no waiters
+	queued_at BIGINT NOT NULL,
 	PRIMARY KEY (lock_key)
 ) WITH (
 	-- so that most updates stay in their page and change no index

@@ -1,8 +1,10 @@
 package io.github.lockspring.jdbc;
 
+import java.sql.Connection;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionService;
@@ -36,7 +38,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.jdbc.core.JdbcTemplate;
 
@@ -213,12 +217,72 @@ class JdbcQueueTests {
 	/** The row of the lock may be deleted after a waiter was paused for long. */
 	@Test
 	void waiterThatFindsTheRowOfTheLockDeletedLeavesNoRowOfItsOwn() {
-		LockStore store = instance().store();
-		new JoinedStore(store).acquire(request(1, false), TIMEOUT);
-		assertThat(new JoinedStore(store).acquire(request(2, true), TIMEOUT)).isInstanceOf(Busy.class);
+		JoinedStore store = new JoinedStore(instance().store());
+		store.acquire(request(1, false), TIMEOUT);
+		AcquireRequest waiter = request(2, true);
+		assertThat(store.acquire(waiter, TIMEOUT)).isInstanceOf(Busy.class);
 		this.jdbc.update("DELETE FROM lock_lease");
-		assertThat(new JoinedStore(store).acquire(request(2, true), TIMEOUT)).isInstanceOf(Acquired.class);
+		assertThat(store.acquire(waiter, TIMEOUT)).isInstanceOf(Acquired.class);
 		assertThat(waiters()).isZero();
+	}
+
+	@Test // defect 36
+	@Tag("jdbc-waiter-rows")
+	void attemptOfAWaiterChangesItsOwnRowOnly() {
+		JoinedStore store = new JoinedStore(instance().store());
+		store.acquire(request(1, false), TIMEOUT);
+		AcquireRequest waiter = request(2, true);
+		store.acquire(waiter, TIMEOUT);
+		Map<String, Object> before = rowOfTheLock();
+		long seen = seenAt();
+		for (int i = 0; i < 10; i++) {
+			assertThat(store.acquire(waiter, TIMEOUT)).isInstanceOf(Busy.class);
+		}
+		assertThat(rowOfTheLock()).isEqualTo(before);
+		assertThat(seenAt()).isGreaterThan(seen);
+	}
+
+	/** On PostgreSQL also the number of the transaction that has written the version. */
+	private Map<String, Object> rowOfTheLock() {
+		boolean postgres = this.database.platform().equals("postgresql");
+		return this.jdbc.queryForMap("SELECT * " + (postgres ? ", CAST(xmin AS TEXT)" : "") + " FROM lock_lease");
+	}
+
+	private long seenAt() {
+		return this.jdbc.queryForObject("SELECT seen_at FROM lock_lease_waiter", Long.class);
+	}
+
+	/**
+	 * The hand-over has read the clock and waits for the row. Also if the clock is behind
+	 * the tokens.
+	 */
+	@ParameterizedTest
+	@ValueSource(longs = { 0, 3_600_000_000L })
+	void leaseOfAHandOverThatWasDecidedBeforeAnAttemptIsNotUsedAfterIt(long ahead) throws Exception {
+		assumeThat(this.database.platform()).as("a locked row keeps no other statement waiting")
+			.isEqualTo("postgresql");
+		JoinedStore store = new JoinedStore(instance().store());
+		AcquireRequest owner = request(1, false);
+		store.acquire(owner, TIMEOUT);
+		this.jdbc.update("UPDATE lock_lease SET fencing_token = fencing_token + ?", ahead);
+		AcquireRequest waiter = request(2, true);
+		store.acquire(waiter, TIMEOUT);
+		long last;
+		Future<?> release;
+		try (Connection other = this.database.dataSource().getConnection()) {
+			other.setAutoCommit(false);
+			other.createStatement().execute("SELECT 1 FROM lock_lease FOR UPDATE");
+			release = this.threads.submit(() -> store.release(new ReleaseRequest("order 1", owner.token()), TIMEOUT));
+			await().until(() -> this.jdbc.queryForObject(
+					"SELECT COUNT(*) FROM pg_locks WHERE NOT granted AND locktype IN ('tuple', 'transactionid')",
+					Integer.class) == 1);
+			last = ((Busy) store.acquire(waiter, TIMEOUT)).lastFencingToken();
+			other.rollback();
+		}
+		release.get(1, TimeUnit.MINUTES);
+		Map<String, Object> row = rowOfTheLock();
+		assertThat(row).containsEntry("owner", waiter.token().toString());
+		assertThat((Long) row.get("fencing_token")).isLessThanOrEqualTo(last);
 	}
 
 	private static AcquireRequest request(int instance, boolean queue) {

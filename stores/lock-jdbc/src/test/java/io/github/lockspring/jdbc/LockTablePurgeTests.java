@@ -81,9 +81,9 @@ class LockTablePurgeTests {
 		return instance;
 	}
 
-	private void row(String key, String fencingToken, String expiresAt, String queuedUntil) {
-		this.jdbc.update("INSERT INTO lock_lease (lock_key, owner, fencing_token, expires_at, queued_until)"
-				+ " VALUES (?, 'owner', " + fencingToken + ", " + expiresAt + ", " + queuedUntil + ")", key);
+	private void row(String key, String fencingToken, String expiresAt, String queuedAt) {
+		this.jdbc.update("INSERT INTO lock_lease (lock_key, owner, fencing_token, expires_at, queued_at)"
+				+ " VALUES (?, 'owner', " + fencingToken + ", " + expiresAt + ", " + queuedAt + ")", key);
 	}
 
 	private void waiter(String key, String seenAt) {
