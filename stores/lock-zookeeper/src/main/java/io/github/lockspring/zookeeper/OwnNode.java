@@ -70,6 +70,10 @@ final class OwnNode implements Entry.Own {
 		return this.session.isOver();
 	}
 
+	String container() {
+		return this.path.substring(0, this.path.lastIndexOf('/'));
+	}
+
 	Session session() {
 		return this.session;
 	}

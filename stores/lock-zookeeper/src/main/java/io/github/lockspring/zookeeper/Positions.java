@@ -16,10 +16,9 @@ import org.apache.zookeeper.data.Stat;
  * before another one stays the same until it is gone, and so does the first one; the
  * queue is listed only then. Thread-safe.
  *
- * @param paths the paths of the nodes
  * @param tokenFloor what is added to the czxid of a node
  */
-record Positions(LockPaths paths, long tokenFloor) {
+record Positions(long tokenFloor) {
 
 	CompletionStage<Optional<Position>> read(OwnNode node) {
 		OwnNode.Seen seen = node.seen();
@@ -40,7 +39,7 @@ record Positions(LockPaths paths, long tokenFloor) {
 	}
 
 	private CompletionStage<Optional<Position>> list(OwnNode node) {
-		String lock = node.id().substring(0, node.id().lastIndexOf('/'));
+		String lock = node.container();
 		return node.session().children(lock).thenCompose((names) -> read(node, LockPaths.sorted(lock, names)));
 	}
 

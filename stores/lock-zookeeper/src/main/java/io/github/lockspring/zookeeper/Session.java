@@ -53,6 +53,8 @@ final class Session {
 
 	private final AtomicBoolean proving = new AtomicBoolean();
 
+	private volatile boolean left;
+
 	/** Whether a server may not show yet what a former one has executed. */
 	private volatile boolean behind;
 
@@ -120,9 +122,12 @@ final class Session {
 	 * always proven for a third of the timeout.
 	 */
 	private void prove() {
-		if (isOver() || !isInUse()) {
+		if (!isInUse()) {
 			this.proving.set(false);
-			return;
+			// a node may have been added meanwhile
+			if (!isInUse() || !this.proving.compareAndSet(false, true)) {
+				return;
+			}
 		}
 		if (this.proofs.isIdleSince(this.clock.getAsLong() - timeout() / 24)) {
 			multi(List.of(Op.check("/", -1)));
@@ -130,9 +135,13 @@ final class Session {
 		proveLater();
 	}
 
-	/** If a node is added meanwhile, the next one begins anew. */
 	private boolean isInUse() {
-		return !this.nodes.isEmpty() || this.clock.getAsLong() - this.used < IN_USE_NANOS;
+		return !this.left && !isOver() && (!this.nodes.isEmpty() || this.clock.getAsLong() - this.used < IN_USE_NANOS);
+	}
+
+	/** The store is closed; the session may be that of the application's client. */
+	void leave() {
+		this.left = true;
 	}
 
 	/**

@@ -165,6 +165,10 @@ final class Sessions {
 	}
 
 	void close() {
+		Session present = this.session;
+		if (present != null) {
+			present.leave();
+		}
 		if (this.owning) {
 			this.client.close();
 		}

@@ -53,7 +53,7 @@ final class ZooKeeperServer implements EntryServer {
 		this.paths = new LockPaths(
 				((namespace == null || namespace.isEmpty()) ? "" : "/" + namespace) + settings.root());
 		this.creation = new NodeCreation(this.paths, settings.acl());
-		this.positions = new Positions(this.paths, settings.tokenFloor());
+		this.positions = new Positions(settings.tokenFloor());
 		client.getConnectionStateListenable().addListener((changed, state) -> {
 			if (state.isConnected()) {
 				this.sessions.welcome();
@@ -188,9 +188,8 @@ final class ZooKeeperServer implements EntryServer {
 	}
 
 	private CompletionStage<Boolean> removeWithContainer(OwnNode node) {
-		String container = node.id().substring(0, node.id().lastIndexOf('/'));
 		return node.session()
-			.multi(List.of(Op.delete(node.id(), -1), Op.delete(container, -1)))
+			.multi(List.of(Op.delete(node.id(), -1), Op.delete(node.container(), -1)))
 			.thenApply(NodeCreation::code)
 			.exceptionallyCompose((ex) -> (ZooKeeperErrors.cause(ex) instanceof KeeperException.SessionExpiredException)
 					? CompletableFuture.completedFuture(Code.NONODE) : CompletableFuture.failedFuture(ex))

@@ -42,8 +42,14 @@ final class LaggingHandle extends ZooKeeper {
 	@Override
 	public void getChildren(String path, boolean watch, ChildrenCallback callback, @Nullable Object context) {
 		List<String> earlier = this.shown;
-		super.getChildren(path, watch, (code, node, ignored, children) -> callback.processResult(code, node, context,
-				(code == Code.OK.intValue() && earlier != null) ? earlier : children), null);
+		super.getChildren(path, watch, (code, node, ignored, children) -> {
+			if (earlier != null) {
+				callback.processResult(Code.OK.intValue(), node, context, earlier);
+			}
+			else {
+				callback.processResult(code, node, context, children);
+			}
+		}, null);
 	}
 
 }

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Timeout;
  */
 class ZooKeeperHistoryTests {
 
-	private static final Duration SESSION = Duration.ofSeconds(1);
+	private static final Duration SESSION = Duration.ofSeconds(3);
 
 	@Test
 	@Timeout(value = 1, unit = TimeUnit.DAYS)

@@ -46,8 +46,9 @@ record Proofs(int ages) {
 		if (!scenario.has(Rule.PROOFS_ARE_APART)) {
 			return Math.max(5 * sixth - earlier, 0);
 		}
-		int left = (earlier == Byte.MAX_VALUE) ? sixth - last() : Math.min(3 * sixth - last(), 5 * sixth - earlier);
-		return Math.max(left, 0);
+		// an earlier one that is too old does not make the last one prove less
+		int left = (earlier == Byte.MAX_VALUE) ? 0 : Math.min(3 * sixth - last(), 5 * sixth - earlier);
+		return Math.max(Math.max(left, sixth - last()), 0);
 	}
 
 	Proofs pass(Cells cells) {
