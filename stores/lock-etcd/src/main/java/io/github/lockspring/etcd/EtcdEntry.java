@@ -26,6 +26,12 @@ record EtcdEntry(ByteSequence name, String token, long revision) implements Entr
 
 	private static final String TIME = " @";
 
+	/**
+	 * Length of the lease of another client's key, such as that of {@code etcdctl lock}:
+	 * unknown, but by default no more.
+	 */
+	private static final long FOREIGN_MILLIS = 60_000;
+
 	static ByteSequence value(String token, long millis, boolean kept) {
 		return ByteSequence.from(token + AFTER_TOKEN + Content.text(millis, kept) + TIME + System.currentTimeMillis(),
 				StandardCharsets.UTF_8);
@@ -48,7 +54,10 @@ record EtcdEntry(ByteSequence name, String token, long revision) implements Entr
 		String written = (time >= start) ? value.substring(time + TIME.length()) : "";
 		Duration age = written.matches("\\d{1,18}")
 				? Duration.ofMillis(Math.max(0, System.currentTimeMillis() - Long.parseLong(written))) : null;
-		return Content.parse(floor + found.getCreateRevision(), value.substring(start, end), age);
+		String content = value.substring(start, end);
+		boolean foreign = start == 0 && found.getLease() != 0;
+		return Content.parse(floor + found.getCreateRevision(), foreign ? Content.text(FOREIGN_MILLIS, false) : content,
+				age);
 	}
 
 	private static String text(KeyValue found) {

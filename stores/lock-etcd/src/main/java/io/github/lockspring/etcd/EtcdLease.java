@@ -109,8 +109,23 @@ final class EtcdLease {
 		return this.lost;
 	}
 
-	void lose() {
-		this.lost = true;
+	/**
+	 * The lease is gone, and with it all entries that may be on it.
+	 * @return false if that was known
+	 */
+	boolean lose() {
+		synchronized (this) {
+			if (this.lost) {
+				return false;
+			}
+			this.lost = true;
+		}
+		for (Object user : this.users) {
+			if (user instanceof EtcdEntry.Mine mine) {
+				mine.end();
+			}
+		}
+		return true;
 	}
 
 	/**

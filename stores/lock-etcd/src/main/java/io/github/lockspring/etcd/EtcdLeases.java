@@ -216,12 +216,10 @@ final class EtcdLeases implements AutoCloseable {
 	void lose(EtcdLease lease) {
 		synchronized (this) {
 			this.present.remove(lease.seconds(), lease);
-			if (lease.isLost()) {
-				return;
-			}
-			lease.lose();
 		}
-		this.losses.forEach(Runnable::run);
+		if (lease.lose()) {
+			this.losses.forEach(Runnable::run);
+		}
 	}
 
 	private void loseAll() {

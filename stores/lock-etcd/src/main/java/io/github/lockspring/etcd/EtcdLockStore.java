@@ -54,6 +54,7 @@ public final class EtcdLockStore extends DelegatingLockStore {
 					this.server.versions()
 						.warnings()
 						.toCompletableFuture()
+						.copy()
 						.completeOnTimeout(List.of(), timeout.toMillis(), TimeUnit.MILLISECONDS),
 					timeout.plusSeconds(1)) : List.of();
 			return new StoreHealth(health.servers()

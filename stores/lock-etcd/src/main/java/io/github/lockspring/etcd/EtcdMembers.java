@@ -1,8 +1,9 @@
 package io.github.lockspring.etcd;
 
 import java.time.Duration;
-import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -94,8 +95,9 @@ final class EtcdMembers implements AutoCloseable {
 	 */
 	<T> CompletionStage<T> sendRepeatable(Function<Client, CompletableFuture<T>> request, Duration patience,
 			Duration timeout) {
-		Repeatable<T> sending = new Repeatable<>(request, patience, timeout);
-		sending.send(this.present.get());
+		int first = this.present.get();
+		Repeatable<T> sending = new Repeatable<>(request, first, patience, timeout);
+		sending.send(first);
 		return sending.answer;
 	}
 
@@ -199,11 +201,14 @@ final class EtcdMembers implements AutoCloseable {
 
 		private final CompletableFuture<T> answer = new CompletableFuture<>();
 
-		private final List<Integer> asked = new ArrayList<>();
+		private final int first;
+
+		private final Set<Integer> asked = new HashSet<>();
 
 		private int pending;
 
-		Repeatable(Function<Client, CompletableFuture<T>> request, Duration patience, Duration timeout) {
+		Repeatable(Function<Client, CompletableFuture<T>> request, int first, Duration patience, Duration timeout) {
+			this.first = first;
 			this.request = request;
 			this.patience = patience;
 			this.timeout = timeout;
@@ -211,10 +216,9 @@ final class EtcdMembers implements AutoCloseable {
 
 		void send(int member) {
 			synchronized (this.asked) {
-				if (this.answer.isDone() || this.asked.contains(member)) {
+				if (this.answer.isDone() || !this.asked.add(member)) {
 					return;
 				}
-				this.asked.add(member);
 				this.pending++;
 			}
 			int next = (member + 1) % EtcdMembers.this.connections.size();
@@ -242,7 +246,7 @@ final class EtcdMembers implements AutoCloseable {
 
 		private void answered(int member, T value) {
 			if (this.answer.complete(value)) {
-				move(this.asked.get(0), member);
+				move(this.first, member);
 			}
 		}
 

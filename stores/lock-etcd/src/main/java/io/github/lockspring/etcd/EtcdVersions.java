@@ -4,12 +4,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 import io.etcd.jetcd.Client;
 import io.etcd.jetcd.cluster.Member;
 import io.etcd.jetcd.maintenance.StatusResponse;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,7 +27,13 @@ final class EtcdVersions {
 
 	private static final Pattern VERSION = Pattern.compile("(\\d{1,4})\\.(\\d{1,4})\\.(\\d{1,4}).*");
 
+	private static final long FORGET_NANOS = TimeUnit.MINUTES.toNanos(1);
+
 	private final EtcdMembers members;
+
+	private @Nullable CompletionStage<List<String>> asked;
+
+	private long askedAt;
 
 	EtcdVersions(EtcdMembers members) {
 		this.members = members;
@@ -37,10 +45,20 @@ final class EtcdVersions {
 	}
 
 	/**
-	 * Asks each server for its version. Ignores those that do not tell.
+	 * Asks each server for its version, once a minute at most. Ignores those that do not
+	 * tell.
 	 * @return a stage that never fails, with a sentence if a server has the defect
 	 */
-	CompletionStage<List<String>> warnings() {
+	synchronized CompletionStage<List<String>> warnings() {
+		long now = System.nanoTime();
+		if (this.asked == null || now - this.askedAt > FORGET_NANOS) {
+			this.asked = ask();
+			this.askedAt = now;
+		}
+		return this.asked;
+	}
+
+	private CompletionStage<List<String>> ask() {
 		return this.members.send(EtcdVersions::versions).handle((versions, ex) -> {
 			List<String> old = (ex == null) ? versions.stream().filter(EtcdVersions::isTooOld).distinct().toList()
 					: List.of();

@@ -60,6 +60,7 @@ class EtcdMembersTests {
 		List<Faults> faults = List.of(new Faults(), new Faults(), new Faults());
 		EtcdLockStore store = EtcdLockStore
 			.builder(IntStream.range(0, 3).mapToObj((i) -> client(members.get(i), faults.get(i))).toList())
+			.commandTimeout(Duration.ofSeconds(10))
 			.build();
 		LockTemplate locks = closing(Instance.over(store).start()).locks();
 		List<HeldLock> held = new ArrayList<>();
@@ -136,20 +137,21 @@ class EtcdMembersTests {
 		server.backUp();
 		await().atMost(PATIENT).ignoreExceptions().untilAsserted(removed::close);
 		await().atMost(PATIENT).until(() -> server.entries("removed") == 0);
-		List<HeldLock> more = new ArrayList<>();
 		for (int i = 0; i < 10; i++) {
 			// revisions that are gone afterwards
 			locks.acquire(LockRequest.of("more").waitTime(PATIENT)).close();
 		}
-		more.add(locks.acquire(other));
+		HeldLock held = locks.acquire(other);
 		server.restore();
 		assertThat(server.entries("removed")).isOne();
-		await().atMost(PATIENT).until(() -> !more.get(0).isHeld());
+		await().atMost(PATIENT).until(() -> !held.isHeld());
+		// keeps a lease of that length in use
+		HeldLock again = locks.acquire(other);
 		// another instance: this one would find its own entry
 		EtcdLockStore second = EtcdLockStore.builder(() -> Clients.of(server.address())).build();
 		LockTemplate others = closing(Instance.over(second).start()).locks();
-		others.acquire(LockRequest.of("removed").ttl(Duration.ofSeconds(5)).waitTime(PATIENT)).close();
-		locks.acquire(other).close();
+		others.acquire(LockRequest.of("removed").ttl(Duration.ofSeconds(5)).waitTime(Duration.ofSeconds(30))).close();
+		again.close();
 	}
 
 }

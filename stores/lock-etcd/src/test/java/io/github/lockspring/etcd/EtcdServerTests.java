@@ -7,12 +7,14 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Client;
+import io.etcd.jetcd.lock.LockResponse;
 import io.github.lockspring.internal.queue.Entry;
 import io.github.lockspring.internal.queue.EntryServer.Added;
 import io.github.lockspring.store.OwnerToken;
@@ -174,6 +176,25 @@ class EtcdServerTests {
 		assertThat(get(raised.remove(added.entry()))).isTrue();
 		assertThatIllegalArgumentException().isThrownBy(() -> EtcdLockStore.builder(this.client).tokenFloor(-1).build())
 			.withMessageContaining("tokenFloor");
+	}
+
+	/** Number 32. etcdctl asks the servers for the same. */
+	@Test
+	void locksOfEtcdItselfAndOfThisStoreExcludeEachOther() throws Exception {
+		ByteSequence name = Clients.bytes("lock:" + this.key);
+		long lease = this.client.getLeaseClient().grant(30).get().getID();
+		ByteSequence foreign = this.client.getLockClient().lock(name, lease).get().getKey();
+		Added waiter = add(token(INSTANCE, 1));
+		assertThat(waiter.position().before()).isNotNull();
+		// not one that never ends
+		assertThat(waiter.position().first().millis()).isPositive();
+		CompletableFuture<LockResponse> next = this.client.getLockClient()
+			.lock(name, this.client.getLeaseClient().grant(30).get().getID());
+		this.client.getLockClient().unlock(foreign).get();
+		assertThat(get(this.server.position(waiter.entry())).orElseThrow().before()).isNull();
+		assertThat(next).isNotDone();
+		get(this.server.remove(waiter.entry()));
+		this.client.getLockClient().unlock(get(next).getKey()).get();
 	}
 
 	/** Number 4. The package that tests usually run on is older. */
