@@ -188,7 +188,7 @@ public final class JdbcLockStore implements LockStore {
 
 	private AcquireResult acquire(AcquireRequest request, String row, Duration timeout) {
 		OwnerToken token = request.token();
-		Place place = request.queue() ? this.places.computeIfAbsent(token, (absent) -> new Place()) : null;
+		Place place = request.queue() ? this.places.getOrDefault(token, new Place()) : null;
 		AtomicBoolean sent = new AtomicBoolean();
 		boolean certain = false;
 		this.late.begin(request, timeout);
@@ -205,6 +205,9 @@ public final class JdbcLockStore implements LockStore {
 			throw ex;
 		}
 		finally {
+			if (place != null && place.mayHaveRow()) {
+				this.places.put(token, place);
+			}
 			this.late.ended(token, certain);
 		}
 	}
