@@ -18,7 +18,7 @@ import static org.awaitility.Awaitility.await;
  */
 class ZooKeeperLockTemplateTests extends AbstractLockTemplateTests {
 
-	private static final Duration SESSION = Duration.ofSeconds(4);
+	private static final Duration SESSION = Duration.ofSeconds(6);
 
 	private static final Duration PATIENT = Duration.ofMinutes(1);
 
