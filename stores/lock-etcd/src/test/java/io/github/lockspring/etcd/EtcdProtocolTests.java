@@ -22,6 +22,7 @@ import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.testsupport.etcd.EtcdProcess;
 import io.github.lockspring.testsupport.etcd.RequiresEtcd;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -59,6 +60,12 @@ class EtcdProtocolTests {
 	private final EtcdServer server = new EtcdServer(
 			new EtcdMembers(List.of(new EtcdConnection(this.client, TIMEOUT)), 0),
 			new EtcdStoreSettings("lock:", TIMEOUT, PATIENT, 0), this::now);
+
+	/** Takes longer than a request on a machine that is busy. */
+	@BeforeEach
+	void connect() {
+		await().atMost(PATIENT).ignoreExceptions().until(() -> get(this.server.ping()) == null);
+	}
 
 	@AfterEach
 	void close() {
