@@ -11,6 +11,7 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.internal.Stages;
 import io.github.lockspring.internal.queue.EntryServer.Position;
 import io.github.lockspring.internal.queue.Place.State;
 import io.github.lockspring.store.InboxListener;
@@ -135,7 +136,14 @@ final class QueueSteps {
 	private CompletionStage<AcquireResult> add(Place place, AcquireRequest request, long start) {
 		boolean repeated = place.is(State.UNKNOWN);
 		place.adding();
-		return this.server.add(place.key(), place.token(), millis(request.ttl()), repeated).thenCompose((added) -> {
+		CompletionStage<EntryServer.Added> addition = this.server.add(place.key(), place.token(), millis(request.ttl()),
+				repeated);
+		return addition.whenComplete((added, ex) -> {
+			if (ex != null && !repeated && Stages.unavailable(ex).isPermanent()) {
+				// refused: there is nothing to settle
+				place.free();
+			}
+		}).thenCompose((added) -> {
 			Entry.Own entry = added.entry();
 			place.added(entry);
 			Position position = added.position();

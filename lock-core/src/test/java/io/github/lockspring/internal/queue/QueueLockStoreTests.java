@@ -197,6 +197,15 @@ class QueueLockStoreTests {
 		assertThat(this.server.sent).isEmpty();
 	}
 
+	@Test
+	void additionThatIsRefusedForGoodLeavesNothingToSettle() {
+		this.server.failing.put("add for good", 1);
+		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> acquire(this.waiter));
+		this.server.sent.clear();
+		release(this.waiter);
+		assertThat(this.server.sent).containsExactly("first");
+	}
+
 	/** Number 5 of the defects (E13). */
 	@Test
 	void holderWhoseEntryWasTakenAwayLearnsItAlsoIfNobodyOwnsTheLock() {
@@ -343,6 +352,9 @@ class QueueLockStoreTests {
 
 		@Override
 		public CompletionStage<Added> add(String key, OwnerToken token, long ttlMillis, boolean repeated) {
+			if (fails("add for good")) {
+				return CompletableFuture.failedFuture(new LockUnavailableException("refused", null, true));
+			}
 			MemoryEntry entry = entry(token).filter((found) -> repeated)
 				.orElseGet(() -> new MemoryEntry(token.toString(), this.order.incrementAndGet(), ttlMillis,
 						new CopyOnWriteArrayList<>(), new AtomicLong(TTL.toNanos())));
