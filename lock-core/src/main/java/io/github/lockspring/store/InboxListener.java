@@ -32,4 +32,11 @@ public interface InboxListener {
 	 */
 	void opened();
 
+	/**
+	 * Called when the store may have lost locks of this instance, such as with its
+	 * connection: they are renewed soon, which tells.
+	 */
+	default void reconnected() {
+	}
+
 }

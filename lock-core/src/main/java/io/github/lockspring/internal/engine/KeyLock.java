@@ -282,6 +282,19 @@ final class KeyLock implements Watchdog.Watched {
 	}
 
 	/**
+	 * The store may have lost what it had: a renewal tells.
+	 * @param by when to renew at the latest
+	 */
+	void reconnected(long by, long now) {
+		try (Monitor entered = this.monitor.enter()) {
+			if (this.state instanceof Held held) {
+				held.lease().renewBy(by);
+			}
+			settle(false, now);
+		}
+	}
+
+	/**
 	 * Messages arrive from now on; earlier ones may have been lost.
 	 * @param by when to ask again at the latest
 	 */

@@ -446,6 +446,14 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 	}
 
 	@Override
+	public void reconnected() {
+		for (KeyLock lock : this.locks.values()) {
+			long now = this.time.nanoTime();
+			lock.reconnected(now + this.random.get().nextLong(MAX_SPREAD_NANOS), now);
+		}
+	}
+
+	@Override
 	public void opened() {
 		for (KeyLock lock : this.locks.values()) {
 			long now = this.time.nanoTime();

@@ -1,5 +1,7 @@
 package io.github.lockspring.internal.engine;
 
+import io.github.lockspring.internal.engine.support.Time;
+
 /**
  * The time for which the store has given the lock to this instance. Changes under the
  * monitor of the key's lock; the deadline may be read without it.
@@ -47,6 +49,11 @@ final class Lease {
 
 	void retryRenewal(long now) {
 		this.renewAt = RenewalPolicy.retryAt(now, this.length);
+	}
+
+	/** The next renewal is tried at the given time at the latest. */
+	void renewBy(long time) {
+		this.renewAt = Time.earlier(this.renewAt, time);
 	}
 
 	/**

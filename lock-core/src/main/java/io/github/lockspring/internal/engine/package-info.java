@@ -34,6 +34,7 @@
  * granted, stale      again                Asking: ask          Asking: ask          –                      –
  * wanted              again                Asking: ask          Asking: ask          contended              –
  * subscribed          again                soon                 soon                 –                      –
+ * reconnected         –                    –                    –                    soon                   –
  * time passes         Retrying: listen     Asking: ask          Asking: ask          free: release, report  –
  * renewal is due      –                    –                    –                    renew                  –
  * renewed             –                    –                    –                    longer                 –

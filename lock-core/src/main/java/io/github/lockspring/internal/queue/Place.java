@@ -66,11 +66,17 @@ final class Place {
 
 	private volatile Entry.@Nullable Own entry;
 
+	/** Whether an earlier addition of the token has no result, and may be executed. */
+	private boolean additionUnanswered;
+
 	/** Whether the entry that is being removed has owned the lock. */
 	private boolean wasOwned;
 
 	/** The entry that is watched. */
 	private @Nullable String predecessor;
+
+	/** Whether the watch may be at a server that is not used any more. */
+	private volatile boolean watchInDoubt;
 
 	/** The position when it was last read, for a waiting entry. */
 	private volatile EntryServer.@Nullable Position position;
@@ -153,6 +159,7 @@ final class Place {
 	}
 
 	void adding() {
+		this.additionUnanswered |= this.state == State.UNKNOWN;
 		this.state = State.UNKNOWN;
 	}
 
@@ -170,9 +177,15 @@ final class Place {
 		this.attempted = start;
 	}
 
-	/** The position may have changed without a message. */
+	/** The position is not known any more. */
 	void doubt() {
 		this.position = null;
+	}
+
+	/** The position may have changed without a message, and the watch may be dead. */
+	void connectionChanged() {
+		this.watchInDoubt = true;
+		doubt();
 	}
 
 	/**
@@ -197,10 +210,19 @@ final class Place {
 		endAt(until);
 	}
 
+	/** The entry has gone by itself; an earlier addition may bring another one. */
+	void gone() {
+		boolean unanswered = this.additionUnanswered;
+		free();
+		this.additionUnanswered = unanswered;
+		this.state = unanswered ? State.UNKNOWN : State.FREE;
+	}
+
 	/** There is no entry any more. */
 	void free() {
 		this.state = State.FREE;
 		this.entry = null;
+		this.additionUnanswered = false;
 		this.wasOwned = false;
 		this.predecessor = null;
 		doubt();
@@ -226,6 +248,7 @@ final class Place {
 	// waiting
 
 	void watch(Entry before) {
+		this.watchInDoubt = false;
 		this.predecessor = before.id();
 	}
 
@@ -234,7 +257,7 @@ final class Place {
 	}
 
 	boolean isWatching(Entry before) {
-		return before.id().equals(this.predecessor);
+		return before.id().equals(this.predecessor) && !this.watchInDoubt;
 	}
 
 	void attempted(long start) {

@@ -29,10 +29,13 @@ final class QueueInbox implements Inbox {
 
 	private final Object delivery = new Object();
 
-	/** The number of the present check; results of earlier checks are ignored. */
+	/** How often the connection has changed; replies from before do not count. */
 	private long check;
 
 	private boolean open = true;
+
+	/** Whether a reply is awaited, or will be asked for after a pause. */
+	private boolean asking;
 
 	private boolean confirmed = true;
 
@@ -66,43 +69,55 @@ final class QueueInbox implements Inbox {
 		return this.open && this.confirmed;
 	}
 
-	/** Confirms the inbox when the server replies, after the connection has changed. */
+	/**
+	 * Confirms the inbox when the server replies, after the connection has changed. It is
+	 * asked once at a time, however often that happens.
+	 */
 	void confirm() {
-		long number;
 		synchronized (this) {
-			if (!this.open) {
+			this.confirmed = false;
+			this.check++;
+			if (!this.open || this.asking) {
 				return;
 			}
-			this.confirmed = false;
-			number = ++this.check;
+			this.asking = true;
 		}
 		// outside the monitor, since the reply may arrive immediately
-		ask(number);
+		ask();
 	}
 
-	private void ask(long number) {
+	private void ask() {
+		long number = present();
 		this.server.ping().whenComplete((ignored, ex) -> {
-			if (ex == null) {
-				confirm(number);
+			if (ex == null && isConfirmedBy(number)) {
+				deliver((to) -> {
+					to.reconnected();
+					to.opened();
+				});
 			}
-			else if (isCurrent(number) && !this.timer.isShutdown()) {
-				this.timer.schedule(() -> ask(number), PAUSE_MILLIS, TimeUnit.MILLISECONDS);
+			else if (isAsking()) {
+				this.timer.schedule(this::ask, PAUSE_MILLIS, TimeUnit.MILLISECONDS);
 			}
 		});
 	}
 
-	private synchronized boolean isCurrent(long number) {
-		return this.open && this.check == number;
+	private synchronized long present() {
+		return this.check;
 	}
 
-	private void confirm(long number) {
-		synchronized (this) {
-			if (!isCurrent(number) || this.confirmed) {
-				return;
-			}
-			this.confirmed = true;
+	/** A reply to an earlier check says nothing about the present connection. */
+	private synchronized boolean isConfirmedBy(long number) {
+		if (!this.open || this.check != number) {
+			return false;
 		}
-		deliver(InboxListener::opened);
+		this.asking = false;
+		this.confirmed = true;
+		return true;
+	}
+
+	private synchronized boolean isAsking() {
+		this.asking = this.open && !this.timer.isShutdown();
+		return this.asking;
 	}
 
 	/** Delivers one message at a time, as listeners expect. */

@@ -65,7 +65,7 @@ public final class QueueLockStore implements LockStore {
 		this.clock = clock;
 		this.steps = new QueueSteps(server, this.places, this.inboxes, clock);
 		server.onConnectionChange(() -> {
-			this.places.values().forEach(Place::doubt);
+			this.places.values().forEach(Place::connectionChanged);
 			this.inboxes.values().forEach(QueueInbox::confirm);
 		});
 	}

@@ -94,6 +94,9 @@ final class QueueSteps {
 		if (place.isEnding()) {
 			return this.ends.finish(place).thenCompose((there) -> attempt(place, request, deadline));
 		}
+		if (request.token().sequence() < place.token().sequence()) {
+			return failed("A later request of this instance has taken the place of lock '" + place.key() + "'");
+		}
 		if (!place.token().equals(request.token())) {
 			return useBy(request.token(), place, request, deadline);
 		}
@@ -102,7 +105,7 @@ final class QueueSteps {
 			return enter(place, request, start);
 		}
 		if (entry.isOver()) {
-			place.free();
+			place.gone();
 			return attempt(place, request, deadline);
 		}
 		return place.is(State.OWNED) ? owns(place, request, entry, start) : again(place, request, entry, start);
@@ -173,7 +176,7 @@ final class QueueSteps {
 	private CompletionStage<AcquireResult> position(Place place, AcquireRequest request, Entry.Own entry,
 			Optional<Position> position, long start) {
 		if (position.isEmpty()) {
-			place.free();
+			place.gone();
 			return failed("The entry of lock '" + place.key() + "' was removed by somebody else");
 		}
 		Entry before = position.get().before();
@@ -214,7 +217,7 @@ final class QueueSteps {
 				return failed("It is unknown whether the entry of lock '" + place.key() + "' is still valid");
 			}
 			if (results.get(0) == RenewResult.NOT_OWNER) {
-				place.free();
+				place.gone();
 				return failed("The entry of lock '" + place.key() + "' has ended");
 			}
 			return acquired(place, request, entry, start);
@@ -266,7 +269,7 @@ final class QueueSteps {
 		return this.server.position(entry).thenCompose((position) -> {
 			if (position.isEmpty()) {
 				// the next attempt adds another one
-				place.free();
+				place.gone();
 				deliver(place, (to) -> to.wanted(place.key(), place.token()));
 				return done(false);
 			}

@@ -81,6 +81,7 @@ class KeyStateTests {
 		EVENTS.put("granted, stale", (key) -> key.lock.granted(key.token(), 10, false, key.now));
 		EVENTS.put("wanted", (key) -> key.lock.wanted(key.token(), key.now));
 		EVENTS.put("subscribed", (key) -> key.lock.subscribed(key.now + 10 * MILLIS, key.now));
+		EVENTS.put("reconnected", (key) -> key.lock.reconnected(key.now + 10 * MILLIS, key.now));
 		EVENTS.put("time passes", (key) -> key.tick(2 * TTL));
 		EVENTS.put("renewal is due", (key) -> key.tick(TTL / 2));
 		EVENTS.put("renewed", (key) -> key.renewed(RenewResult.RENEWED));

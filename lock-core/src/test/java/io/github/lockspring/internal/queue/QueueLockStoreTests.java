@@ -206,6 +206,47 @@ class QueueLockStoreTests {
 		assertThat(this.server.sent).containsExactly("first");
 	}
 
+	/** The place is used by a later token, which may own the lock. */
+	@Test
+	void attemptThatIsLateTakesNothingFromALaterToken() {
+		OwnerToken later = new OwnerToken(HOLDER, 2, 5000);
+		assertThat(acquire(later)).isInstanceOf(Acquired.class);
+		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> acquire(this.holder));
+		assertThat(tokens()).containsExactly(later.toString());
+		assertThat(renew(later)).isCompletedWithValue(List.of(RenewResult.RENEWED));
+	}
+
+	/** The addition without an answer may be executed later. */
+	@Test
+	void additionWithoutAResultIsSettledAlsoIfTheEntryWasTakenAwaySince() {
+		assertThat(acquire(this.holder)).isInstanceOf(Acquired.class);
+		this.server.failing.put("add", 1);
+		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> acquire(this.waiter));
+		assertThat(acquire(this.waiter)).isInstanceOf(Busy.class);
+		this.server.take(this.server.entries.get(1));
+		this.offset.addAndGet(TimeUnit.SECONDS.toNanos(5));
+		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> acquire(this.waiter));
+		this.server.sent.clear();
+		release(this.waiter);
+		assertThat(this.server.sent).contains("settle");
+	}
+
+	@Test
+	void inboxAsksOnceAtATimeHoweverOftenTheConnectionChanges() {
+		Inbox inbox = openInbox();
+		CompletableFuture<Void> reply = new CompletableFuture<>();
+		this.server.pings = reply;
+		for (int i = 0; i < 10; i++) {
+			this.server.connectionChange.run();
+		}
+		assertThat(this.server.sent).containsExactly("ping");
+		this.server.pings = CompletableFuture.completedFuture(null);
+		reply.complete(null);
+		await().atMost(TIMEOUT).until(inbox::isConfirmed);
+		assertThat(this.server.sent).as("the first reply was asked for before the last change")
+			.containsExactly("ping", "ping");
+	}
+
 	/** Number 5 of the defects (E13). */
 	@Test
 	void holderWhoseEntryWasTakenAwayLearnsItAlsoIfNobodyOwnsTheLock() {
@@ -236,7 +277,7 @@ class QueueLockStoreTests {
 		assertThat(this.server.sent).isEmpty();
 		this.server.connectionChange.run();
 		assertThat(acquire(this.waiter)).isInstanceOf(Busy.class);
-		assertThat(this.server.sent).containsExactly("position");
+		assertThat(this.server.sent).as("the watch may be at another server").containsExactly("position", "watch");
 	}
 
 	@Test
@@ -422,6 +463,7 @@ class QueueLockStoreTests {
 
 		@Override
 		public CompletionStage<Void> ping() {
+			this.sent.add("ping");
 			return this.pings;
 		}
 

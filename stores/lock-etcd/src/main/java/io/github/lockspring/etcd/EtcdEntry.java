@@ -93,6 +93,8 @@ record EtcdEntry(ByteSequence name, String token, long revision) implements Entr
 
 		private volatile boolean beingRemoved;
 
+		private volatile boolean beingKept;
+
 		private final CompletableFuture<@Nullable Void> end = new CompletableFuture<>();
 
 		Mine(EtcdEntry created, long floor, long modified, EtcdLease lease) {
@@ -122,6 +124,9 @@ record EtcdEntry(ByteSequence name, String token, long revision) implements Entr
 			Set<EtcdLease> more = new HashSet<>(this.leases);
 			more.add(next);
 			this.leases = Set.copyOf(more);
+			if (this.end.isDone()) {
+				next.leave(this);
+			}
 		}
 
 		/**
@@ -164,6 +169,16 @@ record EtcdEntry(ByteSequence name, String token, long revision) implements Entr
 
 		boolean isBeingRemoved() {
 			return this.beingRemoved;
+		}
+
+		/** From now on, it is not moved to another lease but by its keep. */
+		void beingKept() {
+			this.beingKept = true;
+		}
+
+		/** Returns whether the ownership is over. */
+		boolean isEnding() {
+			return this.beingRemoved || this.beingKept;
 		}
 
 		/** The key is gone. */

@@ -240,7 +240,7 @@ final class EtcdMembers implements AutoCloseable {
 		private void sendLater(int member) {
 			CompletableFuture<Boolean> silence = new CompletableFuture<Boolean>().completeOnTimeout(true,
 					this.patience.toNanos(), TimeUnit.NANOSECONDS);
-			silence.thenRunAsync(() -> send(member));
+			silence.thenRun(() -> send(member));
 			this.answer.whenComplete((value, ex) -> silence.cancel(false));
 		}
 

@@ -9,6 +9,7 @@ import java.util.function.LongSupplier;
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.kv.TxnResponse;
+import io.github.lockspring.LockUnavailableException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,6 +51,13 @@ final class EtcdMoves {
 	private CompletionStage<Boolean> raise(EtcdEntry.Mine mine, long ttlMillis, EtcdLease target) {
 		ByteSequence name = mine.name();
 		long before = mine.modified();
+		if (mine.isEnding()) {
+			// a keep must not be undone; looked at after the modification was read
+			return done(true);
+		}
+		if (target.provenUntil() - mine.validUntil() < 0) {
+			return CompletableFuture.failedFuture(new LockUnavailableException("The longer lease is not proven"));
+		}
 		mine.mayBeOn(target);
 		return this.members
 			.transact(List.of(EtcdKeys.created(name, mine.revision()), EtcdKeys.modified(name, before)),
@@ -66,12 +74,12 @@ final class EtcdMoves {
 			return done(mine.isOn(target.id(), response.getHeader().getRevision()));
 		}
 		KeyValue found = EtcdRenewal.first(response.getGetResponses().get(0));
-		if (found == null || !mine.isPresent(found)) {
+		if (!mine.isPresent(found)) {
 			return done(false);
 		}
 		// an earlier raise was carried out, perhaps this one
-		boolean again = mine.modified() != before && found.getLease() != target.id();
-		return again ? raise(mine, ttlMillis) : done(found.getLease() == target.id());
+		boolean there = found != null && found.getLease() == target.id();
+		return (mine.modified() != before && !there) ? raise(mine, ttlMillis) : done(there);
 	}
 
 	private CompletionStage<Boolean> failed(EtcdLease target, @Nullable Throwable failure) {
@@ -86,6 +94,7 @@ final class EtcdMoves {
 	 * @return whether it is there
 	 */
 	CompletionStage<Boolean> keep(EtcdEntry.Mine mine, long millis) {
+		mine.beingKept();
 		long sent = this.clock.getAsLong();
 		long seconds = Math.max(EtcdLease.MIN_SECONDS, (millis + 999) / 1000);
 		return this.leases.grant(seconds).thenCompose((granted) -> {

@@ -119,7 +119,12 @@ final class EtcdQueue {
 		boolean own = EtcdEntry.of(taken).token().equals(addition.token());
 		if (own && taken.getLease() == lease.id() && !lease.isLost()) {
 			EtcdEntry.Mine found = this.keys.mine(taken, lease);
-			return position(found).thenApply((position) -> new Added(found, position.orElse(null)));
+			return position(found).whenComplete((position, ex) -> {
+				if (ex != null) {
+					// the next attempt finds it again
+					found.end();
+				}
+			}).thenApply((position) -> new Added(found, position.orElse(null)));
 		}
 		if (this.keys.content(taken).kept()) {
 			return failed("Lock '" + addition.key() + "' is kept by this instance");

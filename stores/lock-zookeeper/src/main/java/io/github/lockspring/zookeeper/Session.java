@@ -233,23 +233,32 @@ final class Session {
 	// reads
 
 	/**
-	 * Makes later reads show everything that was executed before. The client may be
-	 * connected to another server than before, which may not have executed it yet.
+	 * Makes later reads show everything that was executed before, if the client may be
+	 * connected to another server since, which may not have executed it yet.
+	 * @return a stage that fails if they may not; then the result of a read must not be
+	 * used, although it was sent after this
 	 */
-	void sync() {
-		this.behind = true;
+	private CompletableFuture<Boolean> syncIfBehind() {
+		CompletableFuture<Boolean> result = new CompletableFuture<>();
+		if (!this.behind) {
+			result.complete(true);
+			return result;
+		}
 		this.handle.sync("/", (code, path, context) -> {
 			if (code == Code.OK.intValue()) {
 				this.behind = false;
+				result.complete(true);
+			}
+			else {
+				fail(result, code, path);
 			}
 		}, null);
+		return result;
 	}
 
-	/** Synchronizes if the connection was lost since the last time. */
-	private void syncIfBehind() {
-		if (this.behind) {
-			sync();
-		}
+	/** The next read shows everything that was executed before. */
+	void readAnew() {
+		this.behind = true;
 	}
 
 	/** The connection was lost, so the next server may not show everything. */
@@ -261,32 +270,32 @@ final class Session {
 	 * Reads the names of the children of a node, which are none if it does not exist.
 	 */
 	CompletableFuture<List<String>> children(String path) {
-		syncIfBehind();
+		CompletableFuture<Boolean> synced = syncIfBehind();
 		CompletableFuture<Optional<List<String>>> result = new CompletableFuture<>();
 		this.handle.getChildren(path, false,
 				(code, parent, context, children) -> completeRead(result, code, parent, children), null);
-		return result.thenApply((children) -> children.orElse(List.of()));
+		return synced.thenCombine(result, (done, children) -> children.orElse(List.of()));
 	}
 
 	/**
 	 * Reads the state of a node, which is empty if it does not exist.
 	 */
 	CompletableFuture<Optional<Stat>> stat(String path) {
-		syncIfBehind();
+		CompletableFuture<Boolean> synced = syncIfBehind();
 		CompletableFuture<Optional<Stat>> result = new CompletableFuture<>();
 		this.handle.exists(path, false, (code, node, context, stat) -> completeRead(result, code, node, stat), null);
-		return result;
+		return synced.thenCombine(result, (done, stat) -> stat);
 	}
 
 	/**
 	 * Reads a node, which is empty if it does not exist. Begins a watch if it does.
 	 */
 	CompletableFuture<Optional<Data>> data(String path, @Nullable Watcher watcher) {
-		syncIfBehind();
+		CompletableFuture<Boolean> synced = syncIfBehind();
 		CompletableFuture<Optional<Data>> result = new CompletableFuture<>();
 		this.handle.getData(path, watcher, (code, node, context, data, stat) -> completeRead(result, code, node,
 				(data != null && stat != null) ? new Data(data, stat) : null), null);
-		return result;
+		return synced.thenCombine(result, (done, data) -> data);
 	}
 
 	/**

@@ -93,8 +93,7 @@ final class ZooKeeperServer implements EntryServer {
 				return create(present, key, token.toString(), ttlMillis);
 			}
 			return settle(present, key, token.toString()).thenCompose((found) -> (found != null)
-					? this.positions.read(found).thenApply((position) -> new Added(found, position.orElse(null)))
-					: create(present, key, token.toString(), ttlMillis));
+					? added(found, this.positions.read(found)) : create(present, key, token.toString(), ttlMillis));
 		});
 	}
 
@@ -104,9 +103,17 @@ final class ZooKeeperServer implements EntryServer {
 			OwnNode node = new OwnNode(created.path(), token, order(created.czxid()), ttlMillis, present,
 					created.withContainer());
 			present.add(node);
-			return this.positions.read(node, created.queue())
-				.thenApply((position) -> new Added(node, position.orElse(null)));
+			return added(node, this.positions.read(node, created.queue()));
 		});
+	}
+
+	private static CompletionStage<Added> added(OwnNode node, CompletionStage<Optional<Position>> position) {
+		return position.whenComplete((read, ex) -> {
+			if (ex != null) {
+				// the next attempt looks for it, and adopts it as another one
+				node.end();
+			}
+		}).thenApply((read) -> new Added(node, read.orElse(null)));
 	}
 
 	private long order(long czxid) {
@@ -120,7 +127,7 @@ final class ZooKeeperServer implements EntryServer {
 	}
 
 	private CompletionStage<@Nullable OwnNode> settle(Session present, String key, String token) {
-		present.sync();
+		present.readAnew();
 		return list(present, key).thenCompose((queue) -> {
 			CompletionStage<@Nullable OwnNode> own = CompletableFuture.<@Nullable OwnNode>completedFuture(null);
 			for (Node node : queue) {
@@ -184,6 +191,10 @@ final class ZooKeeperServer implements EntryServer {
 	public CompletionStage<Boolean> remove(Entry.Own entry) {
 		OwnNode node = (OwnNode) entry;
 		node.end();
+		if (node.isOver()) {
+			// it ends with its session, through which nothing can be sent any more
+			return CompletableFuture.completedFuture(false);
+		}
 		return answer(node.isWithContainer() ? removeWithContainer(node) : node.session().delete(entry.id()));
 	}
 
