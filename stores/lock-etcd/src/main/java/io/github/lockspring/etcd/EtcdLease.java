@@ -97,11 +97,12 @@ final class EtcdLease {
 
 	/**
 	 * Returns whether it has to be renewed to last until the given time, or because less
-	 * than two thirds of it are left.
+	 * than two thirds of it are left. One without a guard, of an entry that is only kept,
+	 * is never renewed.
 	 */
 	boolean isDue(long now, long until) {
 		long twoThirds = TimeUnit.SECONDS.toNanos(this.seconds) * 2 / 3;
-		return this.provenUntil - until < 0 || this.provenUntil - now < twoThirds;
+		return !this.guard.isEmpty() && (this.provenUntil - until < 0 || this.provenUntil - now < twoThirds);
 	}
 
 	/** Returns whether the lease is gone, or has to be taken for gone. */

@@ -411,6 +411,31 @@ class EtcdProtocolTests {
 		assertThat(get(this.server.read(first.entry())).orElseThrow().kept()).isTrue();
 	}
 
+	/** The renewal has begun when the hold ends. */
+	@Test
+	void e18RaiseIsNotBegunAfterAKeep() throws Exception {
+		Added first = get(this.server.add(this.key, FIRST, 60_000, false));
+		assertThat(get(this.server.keep(first.entry(), 20_000))).isTrue();
+		long kept = entries().get(0).getLease();
+		renew(first.entry(), 60_000);
+		assertThat(entries().get(0).getLease()).isEqualTo(kept);
+		assertThat(get(this.server.read(first.entry())).orElseThrow().kept()).isTrue();
+	}
+
+	@Test
+	void e18RaiseGoesToAProvenLeaseOnly() throws Exception {
+		renew(get(this.server.add(this.key, OTHER, 60_000, false)).entry(), 60_000);
+		this.suspended.addAndGet(TimeUnit.SECONDS.toNanos(57));
+		Added first = get(this.server.add(this.key, FIRST, 60_000, false));
+		this.faults.changeAnswers((answer) -> (answer instanceof LeaseKeepAliveResponse renewed) ? renewed.toBuilder()
+			.setHeader(renewed.getHeader().toBuilder().setRaftTerm(renewed.getHeader().getRaftTerm() - 1))
+			.build() : answer);
+		assertThat(renew(first.entry(), 60_000)).isEqualTo(RenewResult.UNKNOWN);
+		assertThat(first.entry().validUntil() - now()).isGreaterThan(TimeUnit.SECONDS.toNanos(5));
+		this.faults.changeAnswers(null);
+		assertThat(renew(first.entry(), 60_000)).isEqualTo(RenewResult.RENEWED);
+	}
+
 	@Test
 	void e18KeptEntryEndsByItself() throws Exception {
 		Added first = add(FIRST);
