@@ -147,6 +147,8 @@ class JdbcFailureTests extends AbstractServerFailureTests {
 			proxy.stall(Direction.TO_CLIENT);
 			this.threads.submit(held::close);
 			try (HeldLock next = other.locks().acquire(this.request)) {
+				// its answer may be on its way still
+				await().atMost(PATIENT).until(proxy::hasLostBytes);
 				recording.statements().clear();
 				proxy.restore();
 				// a release reads the queue when its first statement has changed nothing

@@ -101,6 +101,11 @@ public final class TcpProxy implements AutoCloseable {
 		return this.links.size();
 	}
 
+	/** Returns whether a connection that is still open has lost bytes. */
+	public boolean hasLostBytes() {
+		return this.links.stream().anyMatch((link) -> link.lostBytes);
+	}
+
 	/** Ends all present connections. New ones are accepted. */
 	public void cut(Cut cut) {
 		this.links.forEach((link) -> link.end(cut));
