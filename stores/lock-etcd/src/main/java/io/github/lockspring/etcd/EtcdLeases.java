@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -103,7 +104,7 @@ final class EtcdLeases implements AutoCloseable {
 		if (lease != null) {
 			return proven(lease, user);
 		}
-		return begun.thenCompose((next) -> use(seconds, user));
+		return Objects.requireNonNull(begun).thenCompose((next) -> use(seconds, user));
 	}
 
 	private CompletionStage<EtcdLease> proven(EtcdLease lease, Object user) {

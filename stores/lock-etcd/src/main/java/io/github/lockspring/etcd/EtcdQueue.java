@@ -157,15 +157,16 @@ final class EtcdQueue {
 		return EtcdQueue.<Entry.@Nullable Own>answered(this.members.transact(List.of(), operations, List.of()),
 				(response, ex) -> {
 					if (response == null) {
-						return unsettled(unsettled, ex) ? settle(key, token) : CompletableFuture.failedFuture(ex);
+						return unsettled(unsettled, ex) ? settle(key, token)
+								: CompletableFuture.<Entry.@Nullable Own>failedFuture(ex);
 					}
 					settled(unsettled, additions, response);
 					KeyValue found = EtcdRenewal.first(response.getGetResponses().get(0));
 					if (this.leases.unsettled(additions).isPresent()) {
 						return settle(key, token);
 					}
-					return done((found != null && isOf(found, token.toString())) ? this.keys.mine(found, lease(found))
-							: null);
+					return EtcdQueue.<Entry.@Nullable Own>done((found != null && isOf(found, token.toString()))
+							? this.keys.mine(found, lease(found)) : null);
 				});
 	}
 

@@ -63,7 +63,8 @@ final class EtcdRenewal {
 	CompletionStage<List<@Nullable KeyValue>> renew(List<EtcdLease> leases, List<ByteSequence> names) {
 		List<CompletableFuture<@Nullable Renewed>> renewals = leases.stream().map(this::keepAlive).toList();
 		return CompletableFuture.allOf(renewals.toArray(new CompletableFuture<?>[0]))
-			.thenCompose((done) -> read(leases, renewals.stream().map(CompletableFuture::join).toList(), names));
+			.thenCompose((done) -> read(leases,
+					renewals.stream().<@Nullable Renewed>map(CompletableFuture::join).toList(), names));
 	}
 
 	/** Renews a lease; without an answer, nothing is proven. */
