@@ -133,6 +133,8 @@ class PostgresListenerTests {
 	@Test
 	void messageForAFormerOpeningIsNotTakenForOneOfTheNext() throws SQLException {
 		this.pool.setMaximumPoolSize(1);
+		// that of the test itself, on a busy machine
+		this.pool.setConnectionTimeout(Duration.ofMinutes(1).toMillis());
 		OwnerToken waiting = new OwnerToken(INSTANCE, 1, 1000);
 		String channel = PostgresNotifications.channel(INSTANCE);
 		try (Connection connection = this.pool.getConnection(); Statement statement = connection.createStatement()) {
