@@ -18,6 +18,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import java.util.stream.Stream;
 
 import io.github.lockspring.testsupport.history.ServerGroup;
 import io.github.lockspring.testsupport.process.JavaProcess;
@@ -310,10 +311,26 @@ public final class EtcdProcess implements ServerGroup.Server, AutoCloseable {
 		this.process.destroyForcibly().onExit().join();
 	}
 
-	/** Sends SIGSTOP: connections stay open without replies. */
+	/**
+	 * Sends SIGSTOP: connections stay open without replies. A member that has ended by
+	 * itself is started again, as it would be in production.
+	 */
 	@Override
 	public void pause() {
+		if (!this.process.isAlive()) {
+			System.out.println("etcd has ended by itself: " + lastWords());
+			start();
+		}
 		JavaProcess.signal(this.process, "STOP");
+	}
+
+	private String lastWords() {
+		try (Stream<String> lines = Files.lines(this.directory.resolve("log"))) {
+			return lines.reduce("", (before, line) -> line);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
 	}
 
 	/** Sends SIGCONT. */
