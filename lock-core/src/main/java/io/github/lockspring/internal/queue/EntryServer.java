@@ -38,7 +38,8 @@ public interface EntryServer extends AutoCloseable {
 
 	/**
 	 * Connects, unless already connected. Never blocks.
-	 * @return a stage that never fails and completes when the first request can be sent
+	 * @return a stage that never fails and completes when the first request can be sent,
+	 * or when connecting has failed
 	 */
 	CompletionStage<@Nullable Void> connected();
 
@@ -106,8 +107,8 @@ public interface EntryServer extends AutoCloseable {
 	CompletionStage<Boolean> watch(Entry entry, Entry.Own waiter, Runnable gone);
 
 	/**
-	 * Keeps an entry for some time, even if this process ends before that. Not for a
-	 * waiting entry.
+	 * Keeps an entry for some time although its ownership has ended, if the server can,
+	 * even if this process ends before that. Not for a waiting entry.
 	 * @param entry the entry
 	 * @param millis the time, in milliseconds
 	 * @return whether the entry is there

@@ -17,8 +17,9 @@ import org.jspecify.annotations.Nullable;
  * For maintainers: all requests for a place run one after the other, in `steps`, on
  * whatever thread delivers the results: a request is sent only after the previous one has
  * a result. So only one thread at a time changes the fields, and they need no lock. Those
- * that renewals, the watch and the timer read are volatile, and `leaseEnd` has a monitor,
- * since renewals, which are sent for many tokens at once, also change it.
+ * that renewals, the watch, the timer and a changed connection touch are volatile, and
+ * `leaseEnd` has a monitor, since renewals, which are sent for many tokens at once, also
+ * change it. The methods only note what has happened; nothing is sent here.
  */
 final class Place {
 

@@ -79,6 +79,7 @@ final class QueueSteps {
 	 * @param deadline when its result is not needed any more; then nothing is sent
 	 */
 	CompletionStage<AcquireResult> attempt(Place place, AcquireRequest request, long deadline) {
+		// an earlier step may have removed it, and another attempt put in the next one
 		Place present = this.places.putIfAbsent(place.id(), place);
 		if (present != null && present != place) {
 			return present.then(() -> attempt(present, request, deadline));
@@ -231,7 +232,9 @@ final class QueueSteps {
 			// asked for again, when there may be a proof
 			return failed("It is not proven that the entry of lock '" + place.key() + "' is still valid");
 		}
-		place.owned(Math.max(start + lease, place.is(State.OWNED) ? place.leaseEnd() : start));
+		long end = start + lease;
+		boolean longer = place.is(State.OWNED) && place.leaseEnd() - end > 0;
+		place.owned(longer ? place.leaseEnd() : end);
 		this.ends.scheduleEnd(place);
 		return done(new AcquireResult.Acquired(entry.order() * TOKENS_PER_ENTRY,
 				(lease < ttl) ? Duration.ofNanos(lease) : null));

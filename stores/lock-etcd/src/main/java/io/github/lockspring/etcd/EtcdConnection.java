@@ -194,7 +194,7 @@ final class EtcdConnection implements AutoCloseable {
 	}
 
 	/**
-	 * A client, and the time since which it has had no reply.
+	 * A client, and the time of the first failure since its last reply.
 	 */
 	private static final class Link {
 

@@ -28,7 +28,10 @@ final class EtcdLease {
 
 	private final ByteSequence guard;
 
-	/** The entries, additions and calls that need this lease. */
+	/**
+	 * Who needs this lease: entries, additions without an answer, and an object for each
+	 * call that is under way.
+	 */
 	private final Set<Object> users = ConcurrentHashMap.newKeySet();
 
 	private volatile long guardRevision;

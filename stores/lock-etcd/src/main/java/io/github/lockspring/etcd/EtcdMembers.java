@@ -43,7 +43,10 @@ final class EtcdMembers implements AutoCloseable {
 
 	private final List<Runnable> replaced = new CopyOnWriteArrayList<>();
 
-	/** The newest that was received; replaced under the monitor. */
+	/**
+	 * The newest that was received; replaced under the monitor. An answer contradicts
+	 * only what was received before its request was sent.
+	 */
 	private volatile Past past = new Past(0, 0, 0);
 
 	/**

@@ -107,7 +107,12 @@ final class EtcdQueue {
 		return done(new Added(this.keys.mine(last.get(0), lease), new Position(before, first)));
 	}
 
-	/** The name is taken, or the guard was put since. */
+	/**
+	 * The addition was refused. If the name is free, the guard was put since: add with
+	 * its new revision. If the entry is of this token and on this lease, it is that of an
+	 * earlier addition: adopt it. If the lock is kept, fail. Otherwise remove the entry,
+	 * and add then.
+	 */
 	private CompletionStage<Added> refused(Addition addition, EtcdLease lease, TxnResponse response, int left) {
 		KeyValue taken = EtcdRenewal.first(response.getGetResponses().get(0));
 		if (taken == null) {

@@ -90,6 +90,7 @@ final class EtcdServer implements EntryServer {
 		return this.connected.copy();
 	}
 
+	/** A repetition needs no care: an entry is recognised by its token and lease. */
 	@Override
 	public CompletionStage<Added> add(String key, OwnerToken token, long ttlMillis, boolean repeated) {
 		return this.queue.add(key, token, ttlMillis);

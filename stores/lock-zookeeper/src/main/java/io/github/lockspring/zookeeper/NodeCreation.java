@@ -1,6 +1,5 @@
 package io.github.lockspring.zookeeper;
 
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;

@@ -159,7 +159,7 @@ public final class ZooKeeperLockStore extends DelegatingLockStore {
 		 * Sets a number that is added to the {@code czxid} of each node, 0 by default, so
 		 * that fencing tokens continue to increase if the servers begin anew or are
 		 * restored from a backup. A fencing token is 1,024 times the sum, plus at most
-		 * 999; so divide the largest token that was ever given by 1,024 and add 1.
+		 * 1,000; so divide the largest token that was ever given by 1,024 and add 1.
 		 * @param tokenFloor the number, the same in all instances; at most 2^52
 		 * @return this builder
 		 */

@@ -16,6 +16,8 @@ import io.github.lockspring.store.LockStore.RenewResult;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.StoreTraits;
 import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.state.ConnectionState;
+import org.apache.curator.framework.state.ConnectionStateListener;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
@@ -29,8 +31,8 @@ import org.jspecify.annotations.Nullable;
  * node are sent through the handle that has created it, all others through that of the
  * present session. There is no guard against late additions: once the session has moved
  * to another connection, the servers refuse what was sent through the former one, so a
- * list after a `sync` is certain. A new session leaves what the last one may have added
- * to the end of that.
+ * list after a `sync` is certain. Additions of a former session are ignored: they vanish
+ * when it ends.
  */
 final class ZooKeeperServer implements EntryServer {
 
@@ -46,6 +48,10 @@ final class ZooKeeperServer implements EntryServer {
 
 	private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
 
+	private final CuratorFramework client;
+
+	private final ConnectionStateListener connection = (changed, state) -> connectionChanged(state);
+
 	ZooKeeperServer(CuratorFramework client, ZooKeeperStoreSettings settings, boolean owning, LongSupplier clock) {
 		this.settings = settings;
 		this.sessions = new Sessions(client, settings, owning, clock);
@@ -54,15 +60,18 @@ final class ZooKeeperServer implements EntryServer {
 				((namespace == null || namespace.isEmpty()) ? "" : "/" + namespace) + settings.root());
 		this.creation = new NodeCreation(this.paths, settings.acl());
 		this.positions = new Positions(settings.tokenFloor());
-		client.getConnectionStateListenable().addListener((changed, state) -> {
-			if (state.isConnected()) {
-				this.sessions.welcome();
-			}
-			else {
-				this.sessions.connectionLost();
-			}
-			this.listeners.forEach(Runnable::run);
-		});
+		this.client = client;
+		client.getConnectionStateListenable().addListener(this.connection);
+	}
+
+	private void connectionChanged(ConnectionState state) {
+		if (state.isConnected()) {
+			this.sessions.welcome();
+		}
+		else {
+			this.sessions.connectionLost();
+		}
+		this.listeners.forEach(Runnable::run);
 	}
 
 	@Override
@@ -258,6 +267,8 @@ final class ZooKeeperServer implements EntryServer {
 	@Override
 	public void close() {
 		this.listeners.clear();
+		// the client may be the application's
+		this.client.getConnectionStateListenable().removeListener(this.connection);
 		this.sessions.close();
 	}
 
