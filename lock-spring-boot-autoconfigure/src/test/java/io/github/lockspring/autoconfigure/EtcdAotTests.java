@@ -56,7 +56,10 @@ class EtcdAotTests {
 	@SuppressWarnings("unchecked")
 	private static GenericApplicationContext started(ApplicationContextInitializer<?> initializer, EtcdProcess server) {
 		GenericApplicationContext application = new GenericApplicationContext();
-		TestPropertyValues.of("distributed-lock.etcd.endpoints=" + server.address(), "distributed-lock.store=etcd")
+		// the first requests of a client that nothing has used yet, on a busy machine
+		TestPropertyValues
+			.of("distributed-lock.etcd.endpoints=" + server.address(), "distributed-lock.store=etcd",
+					"distributed-lock.command-timeout=30s")
 			.applyTo(application);
 		((ApplicationContextInitializer<GenericApplicationContext>) initializer).initialize(application);
 		application.refresh();
@@ -65,7 +68,7 @@ class EtcdAotTests {
 
 	static class Counter {
 
-		@DistributedLock(key = "'aot'")
+		@DistributedLock(key = "'aot'", ttl = "2m")
 		int entries(EtcdProcess server) {
 			return server.entries("aot");
 		}
