@@ -73,8 +73,7 @@ final class QueueEnds {
 				return done(owned ? new ReleaseResult.Released() : new ReleaseResult.NotOwner(0));
 			}
 			if (entry != null && owned && !repeated) {
-				// somebody took it away, and others may have owned the lock since
-				return done(new ReleaseResult.NotOwner((entry.order() + 1) * QueueSteps.TOKENS_PER_ENTRY));
+				return done(lost(entry));
 			}
 			return entered ? done(new ReleaseResult.NotOwner(0)) : notOwner(request.key());
 		});
@@ -84,12 +83,17 @@ final class QueueEnds {
 		return this.server.keep(entry, QueueSteps.millis(request.keep())).thenCompose((there) -> {
 			if (!there) {
 				leave(place);
-				return done(new ReleaseResult.NotOwner((entry.order() + 1) * QueueSteps.TOKENS_PER_ENTRY));
+				return done(lost(entry));
 			}
 			place.kept(this.clock.getAsLong() + request.keep().toNanos());
 			scheduleEnd(place);
 			return done(new ReleaseResult.Released());
 		});
+	}
+
+	/** Somebody took the entry away, and others may have owned the lock since. */
+	private static ReleaseResult lost(Entry.Own entry) {
+		return new ReleaseResult.NotOwner((entry.order() + 1) * QueueSteps.TOKENS_PER_ENTRY);
 	}
 
 	CompletionStage<ReleaseResult> notOwner(String key) {

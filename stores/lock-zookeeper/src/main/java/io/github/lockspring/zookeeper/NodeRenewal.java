@@ -61,7 +61,8 @@ final class NodeRenewal {
 			present.forEach(this::renewed);
 			return CompletableFuture.completedFuture(Arrays.asList(this.results));
 		})
-			.exceptionallyCompose((ex) -> isExpired(ex) ? CompletableFuture.completedFuture(Arrays.asList(this.results))
+			.exceptionallyCompose((ex) -> ZooKeeperErrors.isExpired(ex)
+					? CompletableFuture.completedFuture(Arrays.asList(this.results))
 					: CompletableFuture.failedFuture(ex));
 	}
 
@@ -93,10 +94,6 @@ final class NodeRenewal {
 			}
 		}
 		return present;
-	}
-
-	private static boolean isExpired(Throwable ex) {
-		return ZooKeeperErrors.cause(ex) instanceof KeeperException.SessionExpiredException;
 	}
 
 	private OwnNode node(int index) {

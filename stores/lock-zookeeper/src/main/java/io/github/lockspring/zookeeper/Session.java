@@ -256,13 +256,8 @@ final class Session {
 		return result;
 	}
 
-	/** The next read shows everything that was executed before. */
-	void readAnew() {
-		this.behind = true;
-	}
-
-	/** The connection was lost, so the next server may not show everything. */
-	void connectionLost() {
+	/** The present server may not show everything, so the next read synchronizes. */
+	void mayBeBehind() {
 		this.behind = true;
 	}
 
@@ -330,7 +325,7 @@ final class Session {
 
 	private void fail(CompletableFuture<?> result, int code, String path) {
 		if (code == Code.CONNECTIONLOSS.intValue()) {
-			connectionLost();
+			mayBeBehind();
 		}
 		result.completeExceptionally(KeeperException.create(Code.get(code), path));
 	}

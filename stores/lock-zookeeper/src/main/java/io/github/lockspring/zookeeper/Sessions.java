@@ -77,7 +77,7 @@ final class Sessions {
 	void connectionLost() {
 		Session present = this.session;
 		if (present != null) {
-			present.connectionLost();
+			present.mayBeBehind();
 		}
 	}
 

@@ -45,6 +45,11 @@ final class ZooKeeperErrors {
 				: new LockUnavailableException("ZooKeeper cannot be used: " + cause, cause);
 	}
 
+	/** Returns whether a request has failed because its session has ended. */
+	static boolean isExpired(Throwable ex) {
+		return cause(ex) instanceof KeeperException.SessionExpiredException;
+	}
+
 	static Throwable cause(Throwable ex) {
 		return (ex instanceof CompletionException && ex.getCause() != null) ? ex.getCause() : ex;
 	}

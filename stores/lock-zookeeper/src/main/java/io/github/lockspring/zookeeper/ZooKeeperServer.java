@@ -136,7 +136,8 @@ final class ZooKeeperServer implements EntryServer {
 	}
 
 	private CompletionStage<@Nullable OwnNode> settle(Session present, String key, String token) {
-		present.readAnew();
+		// an earlier request may have been executed by another server
+		present.mayBeBehind();
 		return list(present, key).thenCompose((queue) -> {
 			CompletionStage<@Nullable OwnNode> own = CompletableFuture.<@Nullable OwnNode>completedFuture(null);
 			for (Node node : queue) {
@@ -168,7 +169,7 @@ final class ZooKeeperServer implements EntryServer {
 	public CompletionStage<Optional<Position>> position(Entry.Own entry) {
 		OwnNode node = (OwnNode) entry;
 		return answer(this.positions.read(node)
-			.exceptionallyCompose((ex) -> (ZooKeeperErrors.cause(ex) instanceof KeeperException.SessionExpiredException)
+			.exceptionallyCompose((ex) -> ZooKeeperErrors.isExpired(ex)
 					? CompletableFuture.completedFuture(Optional.empty()) : CompletableFuture.failedFuture(ex))
 			.thenApply((position) -> {
 				if (position.isEmpty()) {
@@ -211,8 +212,8 @@ final class ZooKeeperServer implements EntryServer {
 		return node.session()
 			.multi(List.of(Op.delete(node.id(), -1), Op.delete(node.container(), -1)))
 			.thenApply(NodeCreation::code)
-			.exceptionallyCompose((ex) -> (ZooKeeperErrors.cause(ex) instanceof KeeperException.SessionExpiredException)
-					? CompletableFuture.completedFuture(Code.NONODE) : CompletableFuture.failedFuture(ex))
+			.exceptionallyCompose((ex) -> ZooKeeperErrors.isExpired(ex) ? CompletableFuture.completedFuture(Code.NONODE)
+					: CompletableFuture.failedFuture(ex))
 			// others are in the container, or it may not be deleted
 			.thenCompose((code) -> (code == Code.OK || code == Code.NONODE)
 					? CompletableFuture.completedFuture(code == Code.OK) : node.session().delete(node.id()));

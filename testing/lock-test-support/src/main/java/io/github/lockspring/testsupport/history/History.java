@@ -124,12 +124,7 @@ public final class History implements AutoCloseable {
 	 * @param ttls the leases that the workers take, in milliseconds
 	 */
 	public static void check(String name, OneServer servers, List<Integer> ttls) throws Exception {
-		try (History history = new History(name, servers, 3, ttls)) {
-			List<Fault> faults = new ArrayList<>(List.of(WorkerFault.values()));
-			faults.add(OneServer.ServerFault.SERVER_STOPPED);
-			history.makeFaults(faults, faults);
-			history.assertRight(history.end(), List.of());
-		}
+		check(name, servers, OneServer.ServerFault.values(), ttls);
 	}
 
 	/**
@@ -138,9 +133,13 @@ public final class History implements AutoCloseable {
 	 * @param ttls the leases that the workers take, in milliseconds
 	 */
 	public static void check(String name, ServerGroup servers, List<Integer> ttls) throws Exception {
+		check(name, servers, ServerGroup.ServerFault.values(), ttls);
+	}
+
+	private static void check(String name, Servers servers, Fault[] ofServers, List<Integer> ttls) throws Exception {
 		try (History history = new History(name, servers, 3, ttls)) {
 			List<Fault> faults = new ArrayList<>(List.of(WorkerFault.values()));
-			faults.addAll(List.of(ServerGroup.ServerFault.values()));
+			faults.addAll(List.of(ofServers));
 			history.makeFaults(faults, faults);
 			history.assertRight(history.end(), List.of());
 		}

@@ -376,10 +376,8 @@ public abstract class AbstractLockStoreTests {
 	@Test
 	@Tag("session-etcd")
 	void forcedReleaseFreesTheLockAndItsOwnerLearnsOfIt() {
-		LockStoreInspector inspector = inspector();
 		OwnerToken owner = token();
-		long fencingToken = fencingToken(acquire(owner, LONG));
-		assertThat(inspector.forceRelease(inspector.find(this.key, TIMEOUT).orElseThrow(), TIMEOUT)).isTrue();
+		long fencingToken = ownedAndReleasedByForce(owner);
 		assertThat(renew(owner, LONG)).containsExactly(RenewResult.NOT_OWNER);
 		NotOwner late = (NotOwner) release(owner);
 		// a row or a key that is gone cannot say it, and then the next owner's token does
@@ -392,10 +390,8 @@ public abstract class AbstractLockStoreTests {
 	@Test
 	@Tag("forced-release")
 	void ownerLearnsOfASuccessorThatHasReleasedTheLock() {
-		LockStoreInspector inspector = inspector();
 		OwnerToken owner = token();
-		long fencingToken = fencingToken(acquire(owner, LONG));
-		assertThat(inspector.forceRelease(inspector.find(this.key, TIMEOUT).orElseThrow(), TIMEOUT)).isTrue();
+		long fencingToken = ownedAndReleasedByForce(owner);
 		release(holder());
 		assertThat(((NotOwner) release(owner)).fencingToken()).isGreaterThan(fencingToken);
 	}
@@ -423,6 +419,14 @@ public abstract class AbstractLockStoreTests {
 		assertThat(kept.instance()).contains(owner.instance());
 		assertThat(inspector.forceRelease(kept, TIMEOUT)).isTrue();
 		assertThat(acquire(token(), LONG)).isInstanceOf(Acquired.class);
+	}
+
+	/** Returns the fencing token of the ownership. */
+	private long ownedAndReleasedByForce(OwnerToken owner) {
+		LockStoreInspector inspector = inspector();
+		long fencingToken = fencingToken(acquire(owner, LONG));
+		assertThat(inspector.forceRelease(inspector.find(this.key, TIMEOUT).orElseThrow(), TIMEOUT)).isTrue();
+		return fencingToken;
 	}
 
 	private LockStoreInspector inspector() {
