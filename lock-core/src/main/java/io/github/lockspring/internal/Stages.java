@@ -38,6 +38,16 @@ public final class Stages {
 	}
 
 	/**
+	 * Returns a stage that has failed.
+	 * @param <T> the type of the result
+	 * @param message why the store has no usable result
+	 * @return the stage, which has failed with {@link LockUnavailableException}
+	 */
+	public static <T extends @Nullable Object> CompletionStage<T> failed(String message) {
+		return CompletableFuture.failedFuture(new LockUnavailableException(message));
+	}
+
+	/**
 	 * Waits for a stage.
 	 * @param <T> the type of the result
 	 * @param stage the stage

@@ -10,7 +10,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
-import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.internal.Stages;
 import io.github.lockspring.internal.queue.EntryServer.Position;
 import io.github.lockspring.internal.queue.Place.State;
@@ -86,7 +85,7 @@ final class QueueSteps {
 		}
 		long start = this.clock.getAsLong();
 		if (start - deadline > 0) {
-			return failed("Nothing was sent for lock '" + place.key()
+			return Stages.failed("Nothing was sent for lock '" + place.key()
 					+ "': an earlier request for it has not been answered in time");
 		}
 		if (place.is(State.KEPT)) {
@@ -96,7 +95,7 @@ final class QueueSteps {
 			return this.ends.finish(place).thenCompose((there) -> attempt(place, request, deadline));
 		}
 		if (request.token().sequence() < place.token().sequence()) {
-			return failed("A later request of this instance has taken the place of lock '" + place.key() + "'");
+			return Stages.failed("A later request of this instance has taken the place of lock '" + place.key() + "'");
 		}
 		if (!place.token().equals(request.token())) {
 			return useBy(request.token(), place, request, deadline);
@@ -178,7 +177,7 @@ final class QueueSteps {
 			Optional<Position> position, long start) {
 		if (position.isEmpty()) {
 			place.gone();
-			return failed("The entry of lock '" + place.key() + "' was removed by somebody else");
+			return Stages.failed("The entry of lock '" + place.key() + "' was removed by somebody else");
 		}
 		Entry before = position.get().before();
 		if (before == null) {
@@ -215,11 +214,11 @@ final class QueueSteps {
 		}
 		return this.server.renew(List.of(new EntryServer.Renewal(entry, 1))).thenCompose((results) -> {
 			if (results.get(0) == RenewResult.UNKNOWN) {
-				return failed("It is unknown whether the entry of lock '" + place.key() + "' is still valid");
+				return Stages.failed("It is unknown whether the entry of lock '" + place.key() + "' is still valid");
 			}
 			if (results.get(0) == RenewResult.NOT_OWNER) {
 				place.gone();
-				return failed("The entry of lock '" + place.key() + "' has ended");
+				return Stages.failed("The entry of lock '" + place.key() + "' has ended");
 			}
 			return acquired(place, request, entry, start);
 		});
@@ -230,7 +229,7 @@ final class QueueSteps {
 		long lease = Math.min(lease(request.ttl()), entry.validUntil() - start);
 		if (lease <= 0) {
 			// asked for again, when there may be a proof
-			return failed("It is not proven that the entry of lock '" + place.key() + "' is still valid");
+			return Stages.failed("It is not proven that the entry of lock '" + place.key() + "' is still valid");
 		}
 		long end = start + lease;
 		boolean longer = place.is(State.OWNED) && place.leaseEnd() - end > 0;
@@ -330,10 +329,6 @@ final class QueueSteps {
 
 	private static <T> CompletionStage<T> done(T value) {
 		return CompletableFuture.completedFuture(value);
-	}
-
-	private static <T> CompletionStage<T> failed(String message) {
-		return CompletableFuture.failedFuture(new LockUnavailableException(message));
 	}
 
 }

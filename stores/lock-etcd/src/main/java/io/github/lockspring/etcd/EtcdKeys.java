@@ -5,6 +5,7 @@ import java.nio.charset.StandardCharsets;
 
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.KeyValue;
+import io.etcd.jetcd.kv.GetResponse;
 import io.etcd.jetcd.op.Cmp;
 import io.etcd.jetcd.op.CmpTarget;
 import io.etcd.jetcd.op.Op;
@@ -15,6 +16,7 @@ import io.etcd.jetcd.options.GetOption.SortTarget;
 import io.etcd.jetcd.options.PutOption;
 import io.github.lockspring.internal.queue.Entry;
 import io.github.lockspring.store.OwnerToken;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The names of keys, and the operations on them.
@@ -62,6 +64,11 @@ record EtcdKeys(String root, long floor) {
 
 	EtcdEntry.Mine mine(KeyValue found, EtcdLease lease) {
 		return new EtcdEntry.Mine(EtcdEntry.of(found), this.floor, found.getModRevision(), lease);
+	}
+
+	/** Returns the key that was read; null if it is not there. */
+	static @Nullable KeyValue found(GetResponse response) {
+		return response.getKvs().isEmpty() ? null : response.getKvs().get(0);
 	}
 
 	// operations

@@ -17,7 +17,7 @@ import java.util.function.LongSupplier;
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.lease.LeaseGrantResponse;
 import io.etcd.jetcd.op.Op;
-import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.internal.Stages;
 import io.github.lockspring.etcd.EtcdLease.Unanswered;
 import io.github.lockspring.internal.base.DaemonThreadFactory;
 
@@ -88,7 +88,7 @@ final class EtcdLeases implements AutoCloseable {
 		CompletableFuture<EtcdLease> begun = null;
 		synchronized (this) {
 			if (this.closed) {
-				return CompletableFuture.failedFuture(new LockUnavailableException("The store was closed"));
+				return Stages.failed("The store was closed");
 			}
 			lease = this.present.get(seconds);
 			if (lease != null) {

@@ -9,7 +9,7 @@ import java.util.function.LongSupplier;
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.kv.TxnResponse;
-import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.internal.Stages;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -56,7 +56,7 @@ final class EtcdMoves {
 			return done(true);
 		}
 		if (target.provenUntil() - mine.validUntil() < 0) {
-			return CompletableFuture.failedFuture(new LockUnavailableException("The longer lease is not proven"));
+			return Stages.failed("The longer lease is not proven");
 		}
 		mine.mayBeOn(target);
 		return this.members
@@ -73,7 +73,7 @@ final class EtcdMoves {
 		if (response.isSucceeded()) {
 			return done(mine.isOn(target.id(), response.getHeader().getRevision()));
 		}
-		KeyValue found = EtcdRenewal.first(response.getGetResponses().get(0));
+		KeyValue found = EtcdKeys.found(response.getGetResponses().get(0));
 		if (!mine.isPresent(found)) {
 			return done(false);
 		}

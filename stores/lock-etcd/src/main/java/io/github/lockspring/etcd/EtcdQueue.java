@@ -15,8 +15,8 @@ import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.kv.GetResponse;
 import io.etcd.jetcd.kv.TxnResponse;
 import io.etcd.jetcd.op.Op;
-import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.etcd.EtcdLease.Unanswered;
+import io.github.lockspring.internal.Stages;
 import io.github.lockspring.internal.queue.Entry;
 import io.github.lockspring.internal.queue.EntryServer.Added;
 import io.github.lockspring.internal.queue.EntryServer.Position;
@@ -66,7 +66,7 @@ final class EtcdQueue {
 
 	private CompletionStage<Added> add(Addition addition, int left) {
 		if (left == 0) {
-			return failed(
+			return Stages.failed(
 					"The entry of lock '" + addition.key() + "' could not be added: others change its keys in etcd");
 		}
 		Object call = new Object();
@@ -114,9 +114,9 @@ final class EtcdQueue {
 	 * and add then.
 	 */
 	private CompletionStage<Added> refused(Addition addition, EtcdLease lease, TxnResponse response, int left) {
-		KeyValue taken = EtcdRenewal.first(response.getGetResponses().get(0));
+		KeyValue taken = EtcdKeys.found(response.getGetResponses().get(0));
 		if (taken == null) {
-			if (!lease.guardRead(EtcdRenewal.first(response.getGetResponses().get(1)))) {
+			if (!lease.guardRead(EtcdKeys.found(response.getGetResponses().get(1)))) {
 				this.leases.lose(lease);
 			}
 			return add(addition, left - 1);
@@ -132,7 +132,7 @@ final class EtcdQueue {
 			}).thenApply((position) -> new Added(found, position.orElse(null)));
 		}
 		if (this.keys.content(taken).kept()) {
-			return failed("Lock '" + addition.key() + "' is kept by this instance");
+			return Stages.failed("Lock '" + addition.key() + "' is kept by this instance");
 		}
 		return change(taken.getKey(), taken.getCreateRevision(), EtcdKeys.delete(taken.getKey()))
 			.thenCompose((removed) -> add(addition, left - 1));
@@ -166,7 +166,7 @@ final class EtcdQueue {
 								: CompletableFuture.<Entry.@Nullable Own>failedFuture(ex);
 					}
 					settled(unsettled, additions, response);
-					KeyValue found = EtcdRenewal.first(response.getGetResponses().get(0));
+					KeyValue found = EtcdKeys.found(response.getGetResponses().get(0));
 					if (this.leases.unsettled(additions).isPresent()) {
 						return settle(key, token);
 					}
@@ -225,8 +225,7 @@ final class EtcdQueue {
 						return unsettled(unsettled, ex) ? remove(mine) : CompletableFuture.failedFuture(ex);
 					}
 					settled(unsettled, additions, response);
-					KeyValue other = response.isSucceeded() ? null
-							: EtcdRenewal.first(response.getGetResponses().get(0));
+					KeyValue other = response.isSucceeded() ? null : EtcdKeys.found(response.getGetResponses().get(0));
 					if (unsettled.isPresent() && other != null && isOf(other, mine.token())) {
 						return change(other.getKey(), other.getCreateRevision(), EtcdKeys.delete(other.getKey()))
 							.thenApply((removed) -> ended(mine, false));
@@ -257,11 +256,11 @@ final class EtcdQueue {
 		ByteSequence queue = EtcdKeys.queueOf(mine.name());
 		return read(EtcdKeys.get(mine.name()), EtcdKeys.lastBefore(queue, mine.revision()), EtcdKeys.first(queue))
 			.thenApply((responses) -> {
-				if (!mine.isPresent(EtcdRenewal.first(responses.get(0)))) {
+				if (!mine.isPresent(EtcdKeys.found(responses.get(0)))) {
 					mine.end();
 					return Optional.empty();
 				}
-				KeyValue last = EtcdRenewal.first(responses.get(1));
+				KeyValue last = EtcdKeys.found(responses.get(1));
 				return Optional.of(new Position((last != null) ? EtcdEntry.of(last) : null,
 						this.keys.content(responses.get(2).getKvs().get(0))));
 			});
@@ -312,10 +311,6 @@ final class EtcdQueue {
 
 	private static <T extends @Nullable Object> CompletionStage<T> done(T value) {
 		return CompletableFuture.completedFuture(value);
-	}
-
-	private static <T> CompletionStage<T> failed(String message) {
-		return CompletableFuture.failedFuture(new LockUnavailableException(message));
 	}
 
 }

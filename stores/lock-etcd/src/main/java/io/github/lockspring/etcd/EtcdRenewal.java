@@ -3,6 +3,7 @@ package io.github.lockspring.etcd;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -11,7 +12,6 @@ import java.util.function.LongSupplier;
 
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.KeyValue;
-import io.etcd.jetcd.kv.GetResponse;
 import io.etcd.jetcd.kv.TxnResponse;
 import io.etcd.jetcd.op.Op;
 import io.etcd.jetcd.options.GetOption;
@@ -88,7 +88,7 @@ final class EtcdRenewal {
 
 	private CompletionStage<List<@Nullable KeyValue>> read(List<EtcdLease> leases, List<@Nullable Renewed> renewals,
 			List<ByteSequence> names) {
-		Duration patience = leases.stream().map(EtcdRenewal::patience).reduce(PATIENCE, EtcdRenewal::shorter);
+		Duration patience = leases.stream().map(EtcdRenewal::patience).min(Comparator.naturalOrder()).orElse(PATIENCE);
 		int size = MAX_OPERATIONS - leases.size();
 		List<CompletableFuture<TxnResponse>> reads = new ArrayList<>();
 		for (int i = 0; i == 0 || i < names.size(); i += size) {
@@ -107,30 +107,22 @@ final class EtcdRenewal {
 				.getGetResponses()
 				.stream()
 				.skip(leases.size())
-				.forEach((found) -> keys.add(first(found))));
+				.forEach((found) -> keys.add(EtcdKeys.found(found))));
 			return keys;
 		});
-	}
-
-	private static Duration shorter(Duration a, Duration b) {
-		return (a.compareTo(b) <= 0) ? a : b;
 	}
 
 	private void prove(List<EtcdLease> leases, List<@Nullable Renewed> renewals, TxnResponse response) {
 		for (int i = 0; i < leases.size(); i++) {
 			EtcdLease lease = leases.get(i);
 			Renewed renewed = renewals.get(i);
-			if (!lease.guardRead(first(response.getGetResponses().get(i)))) {
+			if (!lease.guardRead(EtcdKeys.found(response.getGetResponses().get(i)))) {
 				this.lost.accept(lease);
 			}
 			else if (renewed != null && renewed.term() == response.getHeader().getRaftTerm()) {
 				lease.proven(renewed.sent());
 			}
 		}
-	}
-
-	static @Nullable KeyValue first(GetResponse response) {
-		return response.getKvs().isEmpty() ? null : response.getKvs().get(0);
 	}
 
 	/**
