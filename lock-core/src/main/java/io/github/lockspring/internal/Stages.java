@@ -38,6 +38,16 @@ public final class Stages {
 	}
 
 	/**
+	 * Returns a stage that is complete.
+	 * @param <T> the type of the result
+	 * @param result the result
+	 * @return the stage
+	 */
+	public static <T extends @Nullable Object> CompletionStage<T> done(T result) {
+		return CompletableFuture.completedFuture(result);
+	}
+
+	/**
 	 * Returns a stage that has failed.
 	 * @param <T> the type of the result
 	 * @param message why the store has no usable result

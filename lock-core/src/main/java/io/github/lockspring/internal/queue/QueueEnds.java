@@ -1,13 +1,13 @@
 package io.github.lockspring.internal.queue;
 
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 import io.github.lockspring.internal.base.DaemonThreadFactory;
+import io.github.lockspring.internal.Stages;
 import io.github.lockspring.internal.queue.Place.State;
 import io.github.lockspring.store.LockStore.ReleaseRequest;
 import io.github.lockspring.store.LockStore.ReleaseResult;
@@ -59,7 +59,7 @@ final class QueueEnds {
 			return notOwner(request.key());
 		}
 		if (place.is(State.KEPT)) {
-			return done(request.keep().isZero() ? new ReleaseResult.NotOwner(0) : new ReleaseResult.Released());
+			return Stages.done(request.keep().isZero() ? new ReleaseResult.NotOwner(0) : new ReleaseResult.Released());
 		}
 		if (entry != null && place.is(State.OWNED) && !request.keep().isZero()) {
 			return keep(place, entry, request);
@@ -70,12 +70,12 @@ final class QueueEnds {
 		boolean owned = place.wasOwned();
 		return finish(place).thenCompose((there) -> {
 			if (there) {
-				return done(owned ? new ReleaseResult.Released() : new ReleaseResult.NotOwner(0));
+				return Stages.done(owned ? new ReleaseResult.Released() : new ReleaseResult.NotOwner(0));
 			}
 			if (entry != null && owned && !repeated) {
-				return done(lost(entry));
+				return Stages.done(lost(entry));
 			}
-			return entered ? done(new ReleaseResult.NotOwner(0)) : notOwner(request.key());
+			return entered ? Stages.done(new ReleaseResult.NotOwner(0)) : notOwner(request.key());
 		});
 	}
 
@@ -83,23 +83,23 @@ final class QueueEnds {
 		return this.server.keep(entry, QueueSteps.millis(request.keep())).thenCompose((there) -> {
 			if (!there) {
 				leave(place);
-				return done(lost(entry));
+				return Stages.done(lost(entry));
 			}
 			place.kept(this.clock.getAsLong() + request.keep().toNanos());
 			scheduleEnd(place);
-			return done(new ReleaseResult.Released());
+			return Stages.done(new ReleaseResult.Released());
 		});
 	}
 
 	/** Somebody took the entry away, and others may have owned the lock since. */
 	private static ReleaseResult lost(Entry.Own entry) {
-		return new ReleaseResult.NotOwner((entry.order() + 1) * QueueSteps.TOKENS_PER_ENTRY);
+		return new ReleaseResult.NotOwner(QueueSteps.firstToken(entry.order() + 1));
 	}
 
 	CompletionStage<ReleaseResult> notOwner(String key) {
 		return this.server.first(key)
 			.thenApply((first) -> new ReleaseResult.NotOwner(
-					first.map((content) -> content.order() * QueueSteps.TOKENS_PER_ENTRY).orElse(0L)));
+					first.map((content) -> QueueSteps.firstToken(content.order())).orElse(0L)));
 	}
 
 	/**
@@ -127,7 +127,7 @@ final class QueueEnds {
 	}
 
 	private CompletionStage<Boolean> remove(Place place, Entry.@Nullable Own entry) {
-		return (entry != null) ? this.server.remove(entry) : done(false);
+		return (entry != null) ? this.server.remove(entry) : Stages.done(false);
 	}
 
 	private void leave(Place place) {
@@ -154,11 +154,11 @@ final class QueueEnds {
 			}
 			if (!place.is(State.OWNED) && !place.is(State.KEPT)) {
 				// this timer was for an earlier entry
-				return done(true);
+				return Stages.done(true);
 			}
 			if (place.leaseEnd() - this.clock.getAsLong() > 0) {
 				scheduleEnd(place);
-				return done(true);
+				return Stages.done(true);
 			}
 			place.giveUp();
 			return finish(place);
@@ -180,10 +180,6 @@ final class QueueEnds {
 
 	void close() {
 		this.timer.shutdown();
-	}
-
-	private static <T> CompletionStage<T> done(T value) {
-		return CompletableFuture.completedFuture(value);
 	}
 
 }

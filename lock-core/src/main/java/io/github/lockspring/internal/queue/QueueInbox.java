@@ -89,13 +89,13 @@ final class QueueInbox implements Inbox {
 	private void ask() {
 		long number = present();
 		this.server.ping().whenComplete((ignored, ex) -> {
-			if (ex == null && isConfirmedBy(number)) {
+			if (ex == null && accept(number)) {
 				deliver((to) -> {
 					to.reconnected();
 					to.opened();
 				});
 			}
-			else if (isAsking()) {
+			else if (mustAskAgain()) {
 				this.timer.schedule(this::ask, PAUSE_MILLIS, TimeUnit.MILLISECONDS);
 			}
 		});
@@ -105,8 +105,11 @@ final class QueueInbox implements Inbox {
 		return this.check;
 	}
 
-	/** A reply to an earlier check says nothing about the present connection. */
-	private synchronized boolean isConfirmedBy(long number) {
+	/**
+	 * Accepts a reply, unless it is to an earlier check: that says nothing about the
+	 * present connection.
+	 */
+	private synchronized boolean accept(long number) {
 		if (!this.open || this.check != number) {
 			return false;
 		}
@@ -115,7 +118,7 @@ final class QueueInbox implements Inbox {
 		return true;
 	}
 
-	private synchronized boolean isAsking() {
+	private synchronized boolean mustAskAgain() {
 		this.asking = this.open && !this.timer.isShutdown();
 		return this.asking;
 	}

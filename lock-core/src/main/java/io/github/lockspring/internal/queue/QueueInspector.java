@@ -37,7 +37,7 @@ record QueueInspector(EntryServer server) implements LockStoreInspector {
 		return this.server.read(queue.get(0))
 			.thenApply((read) -> read.map((content) -> new StoredLock(key, content.kept() ? token + KEPT : token,
 					(content.millis() >= 0) ? Duration.ofMillis(content.millis()) : null, content.age(),
-					(content.order() + 1) * QueueSteps.TOKENS_PER_ENTRY - 1, queue.size() - 1, waiting)));
+					QueueSteps.lastToken(content.order()), queue.size() - 1, waiting)));
 	}
 
 	@Override

@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -37,7 +36,7 @@ import org.jspecify.annotations.Nullable;
 final class QueueSteps {
 
 	/** A power of two that is large enough for the fencing tokens of an ownership. */
-	static final long TOKENS_PER_ENTRY = 2L * Integer.highestOneBit(OwnerToken.MAX_FENCING_TOKENS - 1);
+	private static final long TOKENS_PER_ENTRY = 2L * Integer.highestOneBit(OwnerToken.MAX_FENCING_TOKENS - 1);
 
 	/** How long a waiter relies on its watch. */
 	private static final long WATCHED_NANOS = TimeUnit.SECONDS.toNanos(5);
@@ -65,6 +64,16 @@ final class QueueSteps {
 
 	QueueEnds ends() {
 		return this.ends;
+	}
+
+	/** Returns the first fencing token of an entry. */
+	static long firstToken(long order) {
+		return order * TOKENS_PER_ENTRY;
+	}
+
+	/** Returns the last fencing token of an entry. */
+	static long lastToken(long order) {
+		return firstToken(order + 1) - 1;
 	}
 
 	static long millis(Duration duration) {
@@ -132,7 +141,7 @@ final class QueueSteps {
 				return add(place, request, start);
 			}
 			this.places.remove(place.id(), place);
-			return done(busy(first, null));
+			return Stages.done(busy(first, null));
 		});
 	}
 
@@ -163,7 +172,7 @@ final class QueueSteps {
 		Position watched = place.watched(start - WATCHED_NANOS);
 		if (watched != null && entry.validUntil() - start > 0) {
 			place.attempted(start);
-			return done(busy(Optional.of(watched.first()), entry));
+			return Stages.done(busy(Optional.of(watched.first()), entry));
 		}
 		return readPosition(place, request, entry, start);
 	}
@@ -188,13 +197,13 @@ final class QueueSteps {
 				return readPosition(place, request, entry, start);
 			}
 			place.waits(position.get(), start);
-			return done(busy(Optional.of(position.get().first()), entry));
+			return Stages.done(busy(Optional.of(position.get().first()), entry));
 		});
 	}
 
 	private CompletionStage<Boolean> watch(Place place, Entry.Own entry, Entry before) {
 		if (place.isWatching(before)) {
-			return done(true);
+			return Stages.done(true);
 		}
 		place.watch(before);
 		return this.server.watch(before, entry, () -> predecessorGone(place, entry)).whenComplete((there, ex) -> {
@@ -235,8 +244,8 @@ final class QueueSteps {
 		boolean longer = place.is(State.OWNED) && place.leaseEnd() - end > 0;
 		place.owned(longer ? place.leaseEnd() : end);
 		this.ends.scheduleEnd(place);
-		return done(new AcquireResult.Acquired(entry.order() * TOKENS_PER_ENTRY,
-				(lease < ttl) ? Duration.ofNanos(lease) : null));
+		return Stages.done(
+				new AcquireResult.Acquired(firstToken(entry.order()), (lease < ttl) ? Duration.ofNanos(lease) : null));
 	}
 
 	private CompletionStage<AcquireResult> busy(String key) {
@@ -249,8 +258,8 @@ final class QueueSteps {
 	 * entry is known.
 	 */
 	private static AcquireResult busy(Optional<Entry.Content> first, Entry.@Nullable Own entry) {
-		long last = (entry != null) ? entry.order() * TOKENS_PER_ENTRY - 1
-				: first.map((content) -> (content.order() + 1) * TOKENS_PER_ENTRY - 1).orElse(0L);
+		long last = (entry != null) ? firstToken(entry.order()) - 1
+				: first.map((content) -> lastToken(content.order())).orElse(0L);
 		return new AcquireResult.Busy(first.map(Entry.Content::millis).orElse(1L), last);
 	}
 
@@ -259,7 +268,7 @@ final class QueueSteps {
 	private void predecessorGone(Place place, Entry.Own entry) {
 		place.then(() -> {
 			if (place.entry() != entry || !place.is(State.WAITING)) {
-				return done(true);
+				return Stages.done(true);
 			}
 			place.doubt();
 			place.notWatching();
@@ -273,14 +282,15 @@ final class QueueSteps {
 				// the next attempt adds another one
 				place.gone();
 				deliver(place, (to) -> to.wanted(place.key(), place.token()));
-				return done(false);
+				return Stages.done(false);
 			}
 			Entry before = position.get().before();
 			if (before == null) {
 				granted(place, entry);
-				return done(true);
+				return Stages.done(true);
 			}
-			return watch(place, entry, before).thenCompose((there) -> there ? done(true) : checkPosition(place, entry));
+			return watch(place, entry, before)
+				.thenCompose((there) -> there ? Stages.done(true) : checkPosition(place, entry));
 		});
 	}
 
@@ -293,7 +303,7 @@ final class QueueSteps {
 		boolean certain = entry.validUntil() - place.attempted() >= grant;
 		deliver(place, (to) -> {
 			if (certain) {
-				to.granted(place.key(), token, entry.order() * TOKENS_PER_ENTRY, true);
+				to.granted(place.key(), token, firstToken(entry.order()), true);
 			}
 			else {
 				to.wanted(place.key(), token);
@@ -325,10 +335,6 @@ final class QueueSteps {
 		}
 		place.extendTo(until);
 		return result;
-	}
-
-	private static <T> CompletionStage<T> done(T value) {
-		return CompletableFuture.completedFuture(value);
 	}
 
 }

@@ -133,19 +133,19 @@ record EtcdEntry(ByteSequence name, String token, long revision) implements Entr
 		 * Notes what was read of the name.
 		 * @return false if the key is gone, or on a lease that nobody has given it
 		 */
-		boolean isPresent(@Nullable KeyValue found) {
+		boolean noteRead(@Nullable KeyValue found) {
 			if (found == null || found.getCreateRevision() != revision()) {
 				end();
 				return false;
 			}
-			return isOn(found.getLease(), found.getModRevision());
+			return noteLease(found.getLease(), found.getModRevision());
 		}
 
 		/**
 		 * Notes the lease of the key after a modification.
 		 * @return false if nobody has given it that lease
 		 */
-		synchronized boolean isOn(long lease, long modification) {
+		synchronized boolean noteLease(long lease, long modification) {
 			if (modification < this.modified) {
 				// read before the last modification
 				return true;

@@ -136,7 +136,7 @@ final class EtcdLease {
 	 * Notes the guard as it was read.
 	 * @return whether it is on this lease; otherwise, the lease is gone
 	 */
-	boolean guardRead(@Nullable KeyValue read) {
+	boolean noteGuard(@Nullable KeyValue read) {
 		if (read == null || read.getLease() != this.id) {
 			return false;
 		}
@@ -170,8 +170,11 @@ final class EtcdLease {
 		return this.users.contains(user);
 	}
 
-	/** Returns whether it is used, or was used since the last call. */
-	boolean wasUsed() {
+	/**
+	 * Returns whether it is used, or was used since the last call, and forgets the
+	 * latter.
+	 */
+	boolean takeUse() {
 		boolean was = this.used;
 		this.used = false;
 		return was || !this.users.isEmpty();

@@ -166,7 +166,7 @@ final class EtcdLeases implements AutoCloseable {
 	}
 
 	/** Returns a lease on which an addition may be carried out later. */
-	synchronized Optional<EtcdLease> unsettled(Unanswered additions) {
+	synchronized Optional<EtcdLease> findUnsettled(Unanswered additions) {
 		return this.present.values().stream().filter((lease) -> lease.isUsedBy(additions)).findFirst();
 	}
 
@@ -197,7 +197,7 @@ final class EtcdLeases implements AutoCloseable {
 			return;
 		}
 		synchronized (this) {
-			unused = lease.wasUsed() ? 0 : idle + 1;
+			unused = lease.takeUse() ? 0 : idle + 1;
 			if (lease.isLost() || (unused >= MAX_IDLE && this.present.remove(lease.seconds(), lease))) {
 				return;
 			}

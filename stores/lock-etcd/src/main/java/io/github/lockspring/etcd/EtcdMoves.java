@@ -53,7 +53,7 @@ final class EtcdMoves {
 		long before = mine.modified();
 		if (mine.isEnding()) {
 			// a keep must not be undone; looked at after the modification was read
-			return done(true);
+			return Stages.done(true);
 		}
 		if (target.provenUntil() - mine.validUntil() < 0) {
 			return Stages.failed("The longer lease is not proven");
@@ -71,15 +71,15 @@ final class EtcdMoves {
 	private CompletionStage<Boolean> raised(EtcdEntry.Mine mine, long ttlMillis, EtcdLease target, long before,
 			TxnResponse response) {
 		if (response.isSucceeded()) {
-			return done(mine.isOn(target.id(), response.getHeader().getRevision()));
+			return Stages.done(mine.noteLease(target.id(), response.getHeader().getRevision()));
 		}
 		KeyValue found = EtcdKeys.found(response.getGetResponses().get(0));
-		if (!mine.isPresent(found)) {
-			return done(false);
+		if (!mine.noteRead(found)) {
+			return Stages.done(false);
 		}
 		// an earlier raise was carried out, perhaps this one
 		boolean there = found != null && found.getLease() == target.id();
-		return (mine.modified() != before && !there) ? raise(mine, ttlMillis) : done(there);
+		return (mine.modified() != before && !there) ? raise(mine, ttlMillis) : Stages.done(there);
 	}
 
 	private CompletionStage<Boolean> failed(EtcdLease target, @Nullable Throwable failure) {
@@ -109,13 +109,9 @@ final class EtcdMoves {
 						mine.end();
 						return false;
 					}
-					return mine.isOn(own.id(), response.getHeader().getRevision());
+					return mine.noteLease(own.id(), response.getHeader().getRevision());
 				});
 		});
-	}
-
-	private static CompletionStage<Boolean> done(boolean value) {
-		return CompletableFuture.completedFuture(value);
 	}
 
 }

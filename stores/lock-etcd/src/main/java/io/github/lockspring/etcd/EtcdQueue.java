@@ -104,7 +104,7 @@ final class EtcdQueue {
 		}
 		Entry before = (last.size() > 1) ? EtcdEntry.of(last.get(1)) : null;
 		Entry.Content first = this.keys.content(response.getGetResponses().get(1).getKvs().get(0));
-		return done(new Added(this.keys.mine(last.get(0), lease), new Position(before, first)));
+		return Stages.done(new Added(this.keys.mine(last.get(0), lease), new Position(before, first)));
 	}
 
 	/**
@@ -116,7 +116,7 @@ final class EtcdQueue {
 	private CompletionStage<Added> refused(Addition addition, EtcdLease lease, TxnResponse response, int left) {
 		KeyValue taken = EtcdKeys.found(response.getGetResponses().get(0));
 		if (taken == null) {
-			if (!lease.guardRead(EtcdKeys.found(response.getGetResponses().get(1)))) {
+			if (!lease.noteGuard(EtcdKeys.found(response.getGetResponses().get(1)))) {
 				this.leases.lose(lease);
 			}
 			return add(addition, left - 1);
@@ -156,21 +156,21 @@ final class EtcdQueue {
 	/** Rejects the additions of a token that may come late, and looks for its entry. */
 	CompletionStage<Entry.@Nullable Own> settle(String key, OwnerToken token) {
 		Unanswered additions = new Unanswered(this.keys.name(key, token), token.toString());
-		Optional<EtcdLease> unsettled = this.leases.unsettled(additions);
+		Optional<EtcdLease> unsettled = this.leases.findUnsettled(additions);
 		List<Op> operations = new ArrayList<>(guards(unsettled));
 		operations.add(EtcdKeys.get(additions.name()));
 		return EtcdQueue.<Entry.@Nullable Own>answered(this.members.transact(List.of(), operations, List.of()),
 				(response, ex) -> {
 					if (response == null) {
-						return unsettled(unsettled, ex) ? settle(key, token)
+						return loseIfGone(unsettled, ex) ? settle(key, token)
 								: CompletableFuture.<Entry.@Nullable Own>failedFuture(ex);
 					}
 					settled(unsettled, additions, response);
 					KeyValue found = EtcdKeys.found(response.getGetResponses().get(0));
-					if (this.leases.unsettled(additions).isPresent()) {
+					if (this.leases.findUnsettled(additions).isPresent()) {
 						return settle(key, token);
 					}
-					return EtcdQueue.<Entry.@Nullable Own>done((found != null && isOf(found, token.toString()))
+					return Stages.<Entry.@Nullable Own>done((found != null && isOf(found, token.toString()))
 							? this.keys.mine(found, lease(found)) : null);
 				});
 	}
@@ -200,8 +200,8 @@ final class EtcdQueue {
 		});
 	}
 
-	/** Returns whether the lease whose guard was to be put is gone. */
-	private boolean unsettled(Optional<EtcdLease> lease, @Nullable Throwable failure) {
+	/** Drops the lease whose guard was to be put, if it is gone. */
+	private boolean loseIfGone(Optional<EtcdLease> lease, @Nullable Throwable failure) {
 		boolean gone = lease.isPresent() && failure != null && EtcdErrors.isNoLease(failure);
 		if (gone) {
 			this.leases.lose(lease.get());
@@ -213,7 +213,7 @@ final class EtcdQueue {
 	CompletionStage<Boolean> remove(EtcdEntry.Mine mine) {
 		mine.beingRemoved();
 		Unanswered additions = new Unanswered(mine.name(), mine.token());
-		Optional<EtcdLease> unsettled = this.leases.unsettled(additions);
+		Optional<EtcdLease> unsettled = this.leases.findUnsettled(additions);
 		List<Op> removal = new ArrayList<>(List.of(EtcdKeys.delete(mine.name())));
 		removal.addAll(guards(unsettled));
 		List<Op> otherwise = new ArrayList<>(guards(unsettled));
@@ -222,7 +222,7 @@ final class EtcdQueue {
 				this.members.transact(List.of(EtcdKeys.created(mine.name(), mine.revision())), removal, otherwise),
 				(response, ex) -> {
 					if (response == null) {
-						return unsettled(unsettled, ex) ? remove(mine) : CompletableFuture.failedFuture(ex);
+						return loseIfGone(unsettled, ex) ? remove(mine) : CompletableFuture.failedFuture(ex);
 					}
 					settled(unsettled, additions, response);
 					KeyValue other = response.isSucceeded() ? null : EtcdKeys.found(response.getGetResponses().get(0));
@@ -230,7 +230,7 @@ final class EtcdQueue {
 						return change(other.getKey(), other.getCreateRevision(), EtcdKeys.delete(other.getKey()))
 							.thenApply((removed) -> ended(mine, false));
 					}
-					return done(ended(mine, response.isSucceeded()));
+					return Stages.done(ended(mine, response.isSucceeded()));
 				});
 	}
 
@@ -256,7 +256,7 @@ final class EtcdQueue {
 		ByteSequence queue = EtcdKeys.queueOf(mine.name());
 		return read(EtcdKeys.get(mine.name()), EtcdKeys.lastBefore(queue, mine.revision()), EtcdKeys.first(queue))
 			.thenApply((responses) -> {
-				if (!mine.isPresent(EtcdKeys.found(responses.get(0)))) {
+				if (!mine.noteRead(EtcdKeys.found(responses.get(0)))) {
 					mine.end();
 					return Optional.empty();
 				}
@@ -307,10 +307,6 @@ final class EtcdQueue {
 	private static <T extends @Nullable Object> CompletionStage<T> answered(CompletionStage<TxnResponse> response,
 			BiFunction<@Nullable TxnResponse, Throwable, CompletionStage<T>> next) {
 		return response.handle(next).thenCompose(Function.identity());
-	}
-
-	private static <T extends @Nullable Object> CompletionStage<T> done(T value) {
-		return CompletableFuture.completedFuture(value);
 	}
 
 }

@@ -116,7 +116,7 @@ final class EtcdRenewal {
 		for (int i = 0; i < leases.size(); i++) {
 			EtcdLease lease = leases.get(i);
 			Renewed renewed = renewals.get(i);
-			if (!lease.guardRead(EtcdKeys.found(response.getGetResponses().get(i)))) {
+			if (!lease.noteGuard(EtcdKeys.found(response.getGetResponses().get(i)))) {
 				this.lost.accept(lease);
 			}
 			else if (renewed != null && renewed.term() == response.getHeader().getRaftTerm()) {

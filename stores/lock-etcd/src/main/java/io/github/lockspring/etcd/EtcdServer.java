@@ -188,7 +188,7 @@ final class EtcdServer implements EntryServer {
 
 	private RenewResult result(Renewal renewal, @Nullable KeyValue found, long start) {
 		EtcdEntry.Mine mine = (EtcdEntry.Mine) renewal.entry();
-		if (!mine.isPresent(found) || mine.isOver()) {
+		if (!mine.noteRead(found) || mine.isOver()) {
 			return RenewResult.NOT_OWNER;
 		}
 		return (mine.validUntil() - end(renewal, start) >= 0) ? RenewResult.RENEWED : RenewResult.UNKNOWN;
