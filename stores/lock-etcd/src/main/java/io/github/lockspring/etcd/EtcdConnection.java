@@ -51,9 +51,14 @@ final class EtcdConnection implements AutoCloseable {
 
 	private final long patienceNanos;
 
+	private final long connectNanos;
+
 	private final AtomicReference<Link> link;
 
 	private final ThreadPoolExecutor thread;
+
+	/** Whether a server has ever replied: then its client needs less time. */
+	private volatile boolean connected;
 
 	private volatile boolean closed;
 
@@ -61,22 +66,25 @@ final class EtcdConnection implements AutoCloseable {
 	 * Uses a client that the caller closes, and never replaces it.
 	 */
 	EtcdConnection(Client client, Duration timeout) {
-		this(client, null, timeout, Duration.ZERO);
+		this(client, null, timeout, Duration.ZERO, Duration.ZERO);
 	}
 
 	/**
 	 * Uses clients of its own, closed when they are replaced or with this connection.
 	 * @param clients creates the first client and each replacement
 	 * @param patience how long requests fail before the client is replaced
+	 * @param connectTimeout how long they fail before the first reply, if that is longer
 	 */
-	EtcdConnection(Supplier<Client> clients, Duration timeout, Duration patience) {
-		this(clients.get(), clients, timeout, patience);
+	EtcdConnection(Supplier<Client> clients, Duration timeout, Duration patience, Duration connectTimeout) {
+		this(clients.get(), clients, timeout, patience, connectTimeout);
 	}
 
-	private EtcdConnection(Client client, @Nullable Supplier<Client> clients, Duration timeout, Duration patience) {
+	private EtcdConnection(Client client, @Nullable Supplier<Client> clients, Duration timeout, Duration patience,
+			Duration connectTimeout) {
 		this.clients = clients;
 		this.timeoutMillis = timeout.toMillis();
 		this.patienceNanos = patience.toNanos();
+		this.connectNanos = Math.max(patience.toNanos(), connectTimeout.toNanos());
 		this.link = new AtomicReference<>(new Link(client));
 		this.thread = new ThreadPoolExecutor(1, 1, 1, TimeUnit.SECONDS, new LinkedBlockingQueue<>(),
 				new DaemonThreadFactory("lock-etcd-connect"));
@@ -101,6 +109,7 @@ final class EtcdConnection implements AutoCloseable {
 		return begin(request, link).whenComplete((value, ex) -> {
 			if (ex == null || !EtcdErrors.isSilence(ex)) {
 				link.replied();
+				this.connected = true;
 			}
 		})
 			.copy()
@@ -119,10 +128,14 @@ final class EtcdConnection implements AutoCloseable {
 	}
 
 	private <T> CompletableFuture<T> failed(Link link, Throwable failure) {
-		if (this.clients != null && EtcdErrors.isSilence(failure) && link.isSilentFor(this.patienceNanos)) {
+		if (this.clients != null && EtcdErrors.isSilence(failure) && link.isSilentFor(patience())) {
 			this.thread.execute(() -> replace(link, this.clients));
 		}
 		return CompletableFuture.failedFuture(EtcdErrors.unavailable(failure));
+	}
+
+	private long patience() {
+		return this.connected ? this.patienceNanos : this.connectNanos;
 	}
 
 	private void replace(Link silent, Supplier<Client> clients) {

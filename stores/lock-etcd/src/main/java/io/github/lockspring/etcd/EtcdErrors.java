@@ -40,6 +40,14 @@ final class EtcdErrors {
 				|| contains(sent, "server stopped");
 	}
 
+	/**
+	 * Returns whether nothing has replied in time. Also takes what it was converted to.
+	 */
+	static boolean isTimeout(Throwable failure) {
+		Throwable cause = cause(failure);
+		return cause instanceof TimeoutException || cause.getCause() instanceof TimeoutException;
+	}
+
 	/** Returns whether there was no connection, so that nothing was sent. */
 	static boolean isRefused(Throwable failure) {
 		for (Throwable each = failure; each != null; each = each.getCause()) {

@@ -1,7 +1,6 @@
 package io.github.lockspring.etcd;
 
 import java.time.Duration;
-import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -38,6 +37,12 @@ public final class EtcdLockStore extends DelegatingLockStore {
 
 	/** Long enough for a majority to agree and to write to disk. */
 	private static final Duration DEFAULT_COMMAND_TIMEOUT = Duration.ofSeconds(2);
+
+	/**
+	 * The client loads and compiles more than a second's worth of classes with its first
+	 * requests, which takes ten times as long where many applications start at once.
+	 */
+	private static final Duration DEFAULT_CONNECT_TIMEOUT = Duration.ofSeconds(20);
 
 	private final EtcdServer server;
 
@@ -122,7 +127,7 @@ public final class EtcdLockStore extends DelegatingLockStore {
 
 		private Duration commandTimeout = DEFAULT_COMMAND_TIMEOUT;
 
-		private Duration connectTimeout = StoreOptions.DEFAULT_CONNECT_TIMEOUT;
+		private Duration connectTimeout = DEFAULT_CONNECT_TIMEOUT;
 
 		private long tokenFloor;
 
@@ -155,8 +160,8 @@ public final class EtcdLockStore extends DelegatingLockStore {
 		}
 
 		/**
-		 * Sets how long the first request waits for a connection, five seconds by
-		 * default.
+		 * Sets how long the first request waits for a connection and a lease, twenty
+		 * seconds by default. A refused connection ends the wait.
 		 * @param connectTimeout the timeout, at least a millisecond
 		 * @return this builder
 		 */
@@ -194,11 +199,11 @@ public final class EtcdLockStore extends DelegatingLockStore {
 		public EtcdLockStore build() {
 			EtcdStoreSettings settings = new EtcdStoreSettings(this.keyPrefix, this.commandTimeout, this.connectTimeout,
 					this.tokenFloor);
-			Duration patience = Collections.max(List.of(EtcdConnection.PATIENCE, this.connectTimeout));
 			List<EtcdConnection> connections = (this.client != null)
 					? List.of(new EtcdConnection(this.client, this.commandTimeout))
 					: this.members.stream()
-						.map((member) -> new EtcdConnection(member, this.commandTimeout, patience))
+						.map((member) -> new EtcdConnection(member, this.commandTimeout, EtcdConnection.PATIENCE,
+								this.connectTimeout))
 						.toList();
 			// spreads the instances
 			int first = ThreadLocalRandom.current().nextInt(connections.size());

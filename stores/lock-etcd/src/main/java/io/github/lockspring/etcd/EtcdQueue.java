@@ -60,6 +60,12 @@ final class EtcdQueue {
 
 	// adding
 
+	/** Begins the lease of the first entries. */
+	CompletionStage<Void> prepare() {
+		Object call = new Object();
+		return this.leases.use(EtcdLease.seconds(MAX_FIRST_MILLIS), call).thenAccept((lease) -> lease.leave(call));
+	}
+
 	CompletionStage<Added> add(String key, OwnerToken token, long ttlMillis) {
 		return add(new Addition(key, this.keys.name(key, token), token.toString(), ttlMillis), MAX_ADDITIONS);
 	}

@@ -72,11 +72,15 @@ final class EtcdServer implements EntryServer {
 		return TRAITS;
 	}
 
-	/** The client connects with its first request. */
+	/**
+	 * The client connects with its first request. The first lease is part of that, since
+	 * a client that has replied has not loaded what it needs for one.
+	 */
 	@Override
 	public synchronized CompletionStage<@Nullable Void> connected() {
 		if (this.connected == null) {
-			this.connected = ping(this.settings.connectTimeout()).<@Nullable Void>handle((pong, ex) -> {
+			long end = this.clock.getAsLong() + this.settings.connectTimeout().toNanos();
+			this.connected = connect(end).<@Nullable Void>handle((done, ex) -> {
 				if (ex != null) {
 					// the next request reports it
 					logger.debug("Not connected", ex);
@@ -88,6 +92,13 @@ final class EtcdServer implements EntryServer {
 			}).toCompletableFuture();
 		}
 		return this.connected.copy();
+	}
+
+	/** Tries again while nothing replies. */
+	private CompletionStage<Void> connect(long end) {
+		return ping().thenCompose((pong) -> this.queue.prepare())
+			.exceptionallyCompose((ex) -> (EtcdErrors.isTimeout(ex) && this.clock.getAsLong() - end < 0) ? connect(end)
+					: CompletableFuture.failedFuture(ex));
 	}
 
 	/** A repetition needs no care: an entry is recognised by its token and lease. */
@@ -202,10 +213,7 @@ final class EtcdServer implements EntryServer {
 
 	@Override
 	public CompletionStage<Void> ping() {
-		return ping(this.settings.commandTimeout());
-	}
-
-	private CompletionStage<Void> ping(Duration timeout) {
+		Duration timeout = this.settings.commandTimeout();
 		GetOption count = GetOption.builder().withCountOnly(true).build();
 		ByteSequence name = EtcdKeys.bytes(this.settings.keyPrefix());
 		return this.members.read(List.of(Op.get(name, count)), timeout, timeout).thenApply((response) -> null);

@@ -44,7 +44,7 @@ class EtcdConnectionTests {
 	private static final ByteSequence KEY = ByteSequence.from("connection", StandardCharsets.UTF_8);
 
 	private static EtcdConnection connection(Supplier<Client> clients) {
-		return new EtcdConnection(clients, TIMEOUT, PATIENCE);
+		return new EtcdConnection(clients, TIMEOUT, PATIENCE, Duration.ZERO);
 	}
 
 	private static CompletionStage<GetResponse> send(EtcdConnection connection) {
@@ -110,7 +110,7 @@ class EtcdConnectionTests {
 		EtcdProcess server = EtcdProcess.shared();
 		try (TcpProxy proxy = new TcpProxy(server.port());
 				Clients.Counted clients = new Clients.Counted(Clients.builder("http://127.0.0.1:" + proxy.port()));
-				EtcdConnection connection = new EtcdConnection(clients, TIMEOUT, LONGER_PATIENCE)) {
+				EtcdConnection connection = new EtcdConnection(clients, TIMEOUT, LONGER_PATIENCE, Duration.ZERO)) {
 			await().atMost(PATIENT).until(() -> isAnswered(connection));
 			int before = clients.made();
 			CountDownLatch gone = new CountDownLatch(1);
@@ -152,6 +152,26 @@ class EtcdConnectionTests {
 				Thread.sleep(10);
 			}
 			assertThat(clients.made()).isOne();
+		}
+	}
+
+	/** It may be loading classes; a new client would begin anew. */
+	@Test
+	@Tag("etcd-new-client")
+	void firstClientHasTheConnectTimeout() throws Exception {
+		try (Clients.Counted clients = new Clients.Counted(Clients.builder(NOWHERE));
+				EtcdConnection connection = new EtcdConnection(clients, TIMEOUT, PATIENCE, PATIENT)) {
+			CompletableFuture<String> late = new CompletableFuture<>();
+			long end = System.nanoTime() + PATIENCE.multipliedBy(4).toNanos();
+			while (System.nanoTime() < end) {
+				assertThat(connection.send((client) -> late)).failsWithin(PATIENT);
+			}
+			assertThat(clients.made()).isOne();
+			late.complete("answer");
+			await().atMost(PATIENT).until(() -> {
+				connection.send((client) -> new CompletableFuture<>());
+				return clients.made() > 1;
+			});
 		}
 	}
 

@@ -14,6 +14,7 @@ import java.util.concurrent.TimeUnit;
 
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Client;
+import io.etcd.jetcd.options.GetOption;
 import io.etcd.jetcd.lock.LockResponse;
 import io.github.lockspring.internal.queue.Entry;
 import io.github.lockspring.internal.queue.EntryServer.Added;
@@ -90,6 +91,25 @@ class EtcdServerTests {
 			assertThat(silent.connected()).isDone();
 			paused.resume();
 		}
+	}
+
+	/** Number 40: a first lock does not pay for the first lease too. */
+	@Test
+	void firstConnectionBeginsTheLeaseOfTheFirstLock() throws Exception {
+		try (EtcdProcess own = EtcdProcess.alone(); Client client = Clients.of(own.address())) {
+			EtcdServer fresh = server(client, TIMEOUT, 0);
+			get(fresh.connected());
+			// the guard of the lease, then also the entry
+			assertThat(keys(client)).isOne();
+			get(fresh.add(this.key, token(INSTANCE, 1), 60_000, false));
+			assertThat(keys(client)).isEqualTo(2);
+			fresh.close();
+		}
+	}
+
+	private static long keys(Client client) throws Exception {
+		return get(client.getKVClient().get(EtcdKeys.bytes("lock"), GetOption.builder().isPrefix(true).build()))
+			.getCount();
 	}
 
 	/** Servers keep names that were used once until they are compacted. */
