@@ -102,17 +102,17 @@ export async function showWhy(run, recipe, cell, jump) {
 		h("div", { class: "sentences" }, (verdict.why ?? []).map((sentence) => h("p", {}, sentence))),
 		overlaps.length ? h("ul", { class: "clashes" }, overlaps) : "",
 		h("dl", {},
-			row ? [h("dt", {}, t("why.failure", { failure: verdict.failure })), h("dd", {}, row.what), h("dt", {}, t("why.remedy")), h("dd", {}, row.remedy, " ", h("a", { href: "docs/failures.md" }, t("why.read")))]
-				: verdict.failure ? [h("dt", {}, t("why.failure", { failure: verdict.failure })), h("dd", {}, h("a", { href: "docs/failures.md" }, "docs/failures.md"))] : [],
+			row ? [h("dt", {}, t("why.failure", { failure: verdict.failure })), h("dd", {}, row.what), h("dt", {}, t("why.remedy")), h("dd", {}, row.remedy, " ", h("a", { href: "docs/understand/failures.md" }, t("why.read")))]
+				: verdict.failure ? [h("dt", {}, t("why.failure", { failure: verdict.failure })), h("dd", {}, h("a", { href: "docs/understand/failures.md" }, "docs/understand/failures.md"))] : [],
 			verdict.rule ? [h("dt", {}, t("why.rule")), h("dd", {}, verdict.rule.url ? h("a", { href: verdict.rule.url }, verdict.rule.text) : verdict.rule.text)] : [],
 			recipe?.source ? [h("dt", {}, t("why.source")), h("dd", {}, h("a", { href: recipe.source.url, rel: "noreferrer" }, recipe.source.title))] : []));
 }
 
 let failures;
 
-/** What docs/failures.md says in the row of a failure; the build puts that file beside the page. */
+/** What docs/understand/failures.md says in the row of a failure; the build puts that file beside the page. */
 async function failureRow(id) {
-	failures ??= fetch("docs/failures.md").then((response) => response.ok ? response.text() : "").catch(() => "");
+	failures ??= fetch("docs/understand/failures.md").then((response) => response.ok ? response.text() : "").catch(() => "");
 	const line = (await failures).split("\n").find((one) => one.startsWith("| <a id=\"" + id.toLowerCase() + "\">"));
 	if (!line) return null;
 	const cells = line.split(" | ").map((cell) => cell.replace(/`|\[([^\]]*)\]\([^)]*\)/g, "$1"));

@@ -2,6 +2,7 @@ package io.github.lockspring;
 
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -21,15 +22,15 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Writes {@code docs/evidence.md}: the claims of the documentation, and the tests that
+ * Writes {@code docs/understand/evidence.md}: the claims of the documentation, and the tests that
  * show each of them. A claim is a link to that page. A test shows the claim whose code
  * its name begins with (f07, h12), and those that its tags name.
  */
 class EvidenceTests {
 
-	private static final String PAGE = "docs/evidence.md";
+	private static final String PAGE = "docs/understand/evidence.md";
 
-	private static final Pattern LINK = Pattern.compile("]\\((?:docs/)?evidence\\.md#([\\w-]+)\\)");
+	private static final Pattern LINK = Pattern.compile("]\\((?:[\\w./]+/)?evidence\\.md#([\\w-]+)\\)");
 
 	private static final Pattern TEST = Pattern.compile("\\s*@(?:Test|ParameterizedTest|RepeatedTest)\\b.*");
 
@@ -51,7 +52,7 @@ class EvidenceTests {
 	private static Map<String, String> claims() {
 		Map<String, String> claims = new LinkedHashMap<>();
 		for (String page : Documentation.pages()) {
-			String name = page.substring("docs/".length());
+			String name = Path.of(PAGE).getParent().relativize(Path.of(page)).toString();
 			String heading = "";
 			for (String line : Documentation.lines(page)) {
 				heading = line.startsWith("#") ? line : heading;
@@ -112,28 +113,28 @@ class EvidenceTests {
 
 	@Test
 	void everyFailureAndEveryHoleHasARowWithItsTests() {
-		assertThat(firstCells("docs/failures.md", "# Failures and their remedies"))
+		assertThat(firstCells("docs/understand/failures.md", "# Failures and their remedies"))
 			.containsExactlyElementsOf(numbered(30, "<a id=\"f%02d\"></a>[F%1$02d](evidence.md#f%1$02d)"));
-		assertThat(firstCells("docs/protocol.md", "## Holes that the protocol closes"))
+		assertThat(firstCells("docs/understand/protocol.md", "## Holes that the protocol closes"))
 			.containsExactlyElementsOf(numbered(38, "<a id=\"h%02d\"></a>[H%1$d](evidence.md#h%1$02d)"));
 	}
 
 	@Test
 	void everyRuleIsFoundByTheModelOrByTests() {
-		List<List<String>> rules = rows("docs/protocol.md", "## Rules, and what finds their absence");
+		List<List<String>> rules = rows("docs/understand/protocol.md", "## Rules, and what finds their absence");
 		assertThat(rules).hasSizeGreaterThan(30)
 			.allMatch((rule) -> rule.get(3).equals("model") || LINK.matcher(rule.get(3)).find());
 	}
 
 	@Test
 	void everyCellOfTheGuaranteesIsExplainedWithTests() {
-		List<String> page = Documentation.lines("docs/guarantees.md");
+		List<String> page = Documentation.lines("docs/understand/guarantees.md");
 		Map<String, Map<String, String>> sections = sections(page);
 		List<String> unexplained = new ArrayList<>();
 		List<String> rows = new ArrayList<>();
 		for (String heading : List.of("## What happens when", "## What happens when, on other stores")) {
 			List<String> columns = Documentation.table(page, heading).get(0);
-			rows("docs/guarantees.md", heading).forEach((row) -> {
+			rows("docs/understand/guarantees.md", heading).forEach((row) -> {
 				rows.add(row.get(0));
 				Map<String, String> explanations = sections.getOrDefault(row.get(0), Map.of());
 				columns.stream()

@@ -36,13 +36,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 /**
- * Makes the mistakes that {@code docs/troubleshooting.md} lists, and compares each
+ * Makes the mistakes that {@code docs/run/troubleshooting.md} lists, and compares each
  * message with the page, word for word.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class MistakesTests {
 
-	private static final String PAGE = "docs/troubleshooting.md";
+	private static final String PAGE = "docs/run/troubleshooting.md";
 
 	private static final Pattern PROBLEM = Pattern.compile("Problem: (.*)");
 

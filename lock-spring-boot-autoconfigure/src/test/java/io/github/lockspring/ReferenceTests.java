@@ -20,12 +20,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * {@code docs/reference.md} has what there is, and nothing else. Its properties are
+ * {@code docs/reference/README.md} has what there is, and nothing else. Its properties are
  * compared with their metadata by {@code ConfigurationMetadataTests}.
  */
 class ReferenceTests {
 
-	private static final List<String> PAGE = Documentation.lines("docs/reference.md");
+	private static final List<String> PAGE = Documentation.lines("docs/reference/README.md");
 
 	private static final Pattern METHOD = Pattern.compile("`(?:HeldLock\\.)?(\\w+)");
 

@@ -25,7 +25,7 @@ record ShortestTtlValidator(Supplier<@Nullable StoreTraits> traits) implements A
 		if (ttl != null && present != null && ttl.compareTo(present.shortestTtl()) < 0) {
 			throw operation.error("ttl", PropertyChecks.text(ttl),
 					"the store of this application cannot give less than " + PropertyChecks.text(present.shortestTtl()),
-					"Choose at least that, or another store: docs/stores.md says what each of them can give");
+					"Choose at least that, or another store: docs/choose/stores.md says what each of them can give");
 		}
 	}
 

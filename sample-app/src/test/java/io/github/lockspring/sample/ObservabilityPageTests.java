@@ -29,7 +29,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What {@code docs/observability.md} shows of the running shop is what the shop says.
+ * What {@code docs/run/observability.md} shows of the running shop is what the shop says.
  */
 @SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT,
 		properties = { "shop.report.cron=-", "shop.packing-time=0s", "distributed-lock.wait-time=2m",
@@ -39,7 +39,7 @@ class ObservabilityPageTests {
 
 	private static final RedisServer REDIS = RedisServer.start();
 
-	private static final Path PAGE = Path.of("..", "docs", "observability.md");
+	private static final Path PAGE = Path.of("..", "docs", "run", "observability.md");
 
 	private static final String KEY = "order:4711";
 

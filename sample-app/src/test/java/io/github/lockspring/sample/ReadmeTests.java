@@ -25,7 +25,7 @@ class ReadmeTests {
 	private static final Path ROOT = Path.of("..");
 
 	@ParameterizedTest
-	@ValueSource(strings = { "README.md", "docs/reference.md" })
+	@ValueSource(strings = { "README.md", "docs/reference/README.md" })
 	void everyLineOfJavaStandsInTheSampleOrItsTests(String page) throws IOException {
 		Set<String> compiled = compiled(Path.of("src"));
 		Matcher blocks = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL)

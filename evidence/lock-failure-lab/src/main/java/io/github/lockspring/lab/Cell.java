@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param alternative an outcome that theory allows as well, depending on the moment, or
  * null
  * @param theory why
- * @param failure the row in {@code docs/failures.md}, or null
+ * @param failure the row in {@code docs/understand/failures.md}, or null
  */
 record Cell(String recipe, String fault, Code expected, @Nullable Code alternative, String theory,
 		@Nullable String failure) {

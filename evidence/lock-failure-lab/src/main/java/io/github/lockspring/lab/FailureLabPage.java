@@ -21,7 +21,7 @@ import io.github.lockspring.lab.history.Code;
 import io.github.lockspring.lab.history.Verdict;
 
 /**
- * Runs every cell some times and writes {@code docs/failure-lab.md}. Writes it anew after
+ * Runs every cell some times and writes {@code docs/understand/failure-lab.md}. Writes it anew after
  * each round.
  */
 public final class FailureLabPage {
@@ -105,7 +105,7 @@ public final class FailureLabPage {
 
 	private static String link(RecipeInfo recipe) {
 		String url = recipe.source().url();
-		String relative = url.startsWith("docs/") ? url.substring("docs/".length()) : "../" + url;
+		String relative = url.startsWith("docs/") ? "../" + url.substring("docs/".length()) : "../../" + url;
 		return "[" + recipe.source().title() + "](" + (url.startsWith("http") ? url : relative) + ")";
 	}
 

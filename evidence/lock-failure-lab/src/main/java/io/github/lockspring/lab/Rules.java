@@ -42,7 +42,7 @@ final class Rules {
 	static @Nullable Link of(@Nullable String failure) {
 		String text = (failure != null) ? TEXTS.get(failure) : null;
 		return (failure == null || text == null) ? null
-				: new Link(text, "docs/failures.md#" + failure.toLowerCase(java.util.Locale.ROOT));
+				: new Link(text, "docs/understand/failures.md#" + failure.toLowerCase(java.util.Locale.ROOT));
 	}
 
 }

@@ -1,5 +1,5 @@
 /**
- * The protocol of {@code docs/protocol.md} as a model that is explored completely: every
+ * The protocol of {@code docs/understand/protocol.md} as a model that is explored completely: every
  * order of its steps, for a few instances and a few faults. When you change a rule of the
  * protocol, change it here first.
  * <p>

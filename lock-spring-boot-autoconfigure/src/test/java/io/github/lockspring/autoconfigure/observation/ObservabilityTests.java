@@ -30,12 +30,12 @@ import org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConf
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Compares {@code docs/observability.md} and the dashboard with the code, and with a
+ * Compares {@code docs/run/observability.md} and the dashboard with the code, and with a
  * scrape of an application on a real server.
  */
 class ObservabilityTests {
 
-	private static final List<String> PAGE = Documentation.lines("docs/observability.md");
+	private static final List<String> PAGE = Documentation.lines("docs/run/observability.md");
 
 	private static final Pattern METRIC = Pattern.compile("distributed_lock_[a-z_]+");
 
@@ -98,7 +98,7 @@ class ObservabilityTests {
 	@Test
 	void aScrapeHasEveryMetricOfTheDashboardAndItsLabels() {
 		Map<String, Object> dashboard = JsonParserFactory.getJsonParser()
-			.parseMap(String.join("\n", Documentation.lines("docs/observability/grafana-dashboard.json")));
+			.parseMap(String.join("\n", Documentation.lines("docs/run/grafana-dashboard.json")));
 		List<String> expressions = maps(dashboard.get("panels")).flatMap((panel) -> maps(panel.get("targets")))
 			.map((target) -> (String) target.get("expr"))
 			.toList();

@@ -39,7 +39,7 @@ import static org.awaitility.Awaitility.await;
 
 /**
  * What happens to locks in a database when the server, the network or an instance fails.
- * The codes in the names are those of {@code docs/failures.md}.
+ * The codes in the names are those of {@code docs/understand/failures.md}.
  */
 class JdbcFailureTests extends AbstractServerFailureTests {
 

@@ -130,7 +130,7 @@ class PermanentFailureTests {
 		assertThat(permanent(at(open, "app", PASSWORD)))
 			.contains("Redis at " + open.address() + " (database 0, user 'app'): ")
 			.containsAnyOf("NOPERM", "The user executing the script can't run this command", "ACL failure in script")
-			.endsWith(". Grant the user the rights that docs/topologies.md lists");
+			.endsWith(". Grant the user the rights that docs/choose/redis.md lists");
 		assertThat(open.keys()).noneMatch((left) -> left.contains("lock:k"));
 	}
 
@@ -251,7 +251,7 @@ class PermanentFailureTests {
 		}
 		assertThat(output)
 			.contains("Redis at " + open.address() + " (database 0, user 'mute') refuses the subscription")
-			.contains("Grant the user the rights that docs/topologies.md lists");
+			.contains("Grant the user the rights that docs/choose/redis.md lists");
 	}
 
 	private String permanent(RedisConfiguration where) {

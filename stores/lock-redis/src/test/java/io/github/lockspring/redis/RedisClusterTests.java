@@ -157,7 +157,7 @@ class RedisClusterTests {
 	}
 
 	/**
-	 * As docs/topologies.md has it; also where a waiter is subscribed at another node.
+	 * As docs/choose/redis.md has it; also where a waiter is subscribed at another node.
 	 */
 	@ParameterizedTest
 	@EnumSource

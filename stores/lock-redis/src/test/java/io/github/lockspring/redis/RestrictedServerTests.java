@@ -95,7 +95,7 @@ class RestrictedServerTests {
 
 	private static String documentedRights() throws IOException {
 		String command = "ACL SETUSER locks on >secret ";
-		return "resetkeys resetchannels nocommands " + Files.readAllLines(Path.of("..", "..", "docs", "topologies.md"))
+		return "resetkeys resetchannels nocommands " + Files.readAllLines(Path.of("..", "..", "docs", "choose", "redis.md"))
 			.stream()
 			.filter((line) -> line.startsWith(command))
 			.findFirst()

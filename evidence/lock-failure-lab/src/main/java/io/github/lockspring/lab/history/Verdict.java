@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param expected what theory expects
  * @param asExpected whether the outcome is as expected
  * @param why some sentences on what happened
- * @param failure the row in {@code docs/failures.md}, or null
+ * @param failure the row in {@code docs/understand/failures.md}, or null
  * @param rule the rule of Lockspring that answers the failure, or null
  * @param overlaps when two shops were inside
  */

@@ -47,7 +47,7 @@ public final class RedisErrors {
 
 	private static final String UNKNOWN_HOST = "unknown host";
 
-	private static final String GRANT = "Grant the user the rights that docs/topologies.md lists";
+	private static final String GRANT = "Grant the user the rights that docs/choose/redis.md lists";
 
 	private static final String SET_PASSWORD = "Set the password of the server: spring.data.redis.password, or with Redlock in the URL of the node";
 

@@ -16,7 +16,7 @@ class RedisErrorsTests {
 
 	@Test
 	void everyRemedyIsDocumented() throws IOException {
-		String page = Files.readString(Path.of("../../docs/troubleshooting.md"));
+		String page = Files.readString(Path.of("../../docs/run/troubleshooting.md"));
 		assertThat(RedisErrors.KNOWN).allSatisfy((error) -> assertThat(page.lines()
 			.filter((line) -> line.startsWith("| `") && line.contains('`' + error.words() + '`')
 					&& line.contains((error.topic() == Topic.OTHER) ? "| " : "| yes |")))
