@@ -115,7 +115,7 @@ async function failureRow(id) {
 	failures ??= fetch("docs/understand/failures.md").then((response) => response.ok ? response.text() : "").catch(() => "");
 	const line = (await failures).split("\n").find((one) => one.startsWith("| <a id=\"" + id.toLowerCase() + "\">"));
 	if (!line) return null;
-	const cells = line.split(" | ").map((cell) => cell.replace(/`|\[([^\]]*)\]\([^)]*\)/g, "$1"));
+	const cells = line.replace(/ \|$/, "").split(" | ").map((cell) => cell.replace(/`|\[([^\]]*)\]\([^)]*\)/g, "$1"));
 	return { what: cells[1] + ".", remedy: cells[3] + "." };
 }
 
