@@ -1,6 +1,5 @@
 package io.github.lockspring.lab;
 
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.LocalDate;
@@ -8,6 +7,7 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
@@ -21,8 +21,9 @@ import io.github.lockspring.lab.history.Code;
 import io.github.lockspring.lab.history.Verdict;
 
 /**
- * Runs every cell some times and writes {@code docs/understand/failure-lab.md}. Writes it anew after
- * each round.
+ * Runs every cell some times and writes {@code docs/understand/failure-lab.md}: first all
+ * outcomes as a matrix, then those of Lockspring in words, then those of the recipes.
+ * Writes it anew after each round.
  */
 public final class FailureLabPage {
 
@@ -82,25 +83,118 @@ public final class FailureLabPage {
 				cell.expected().id(), verdict.asExpected() ? "" : " <- " + verdict.why());
 	}
 
-	private String text(int rounds) throws IOException {
+	private String text(int rounds) {
 		long runs = this.verdicts.values().stream().mapToLong(List::size).sum();
 		long expected = this.verdicts.values().stream().flatMap(List::stream).filter(Verdict::asExpected).count();
 		StringBuilder text = new StringBuilder();
 		text.append(INTRODUCTION.formatted(rounds, LocalDate.now(), Runtime.getRuntime().availableProcessors(),
 				Runtime.version().feature(), this.verdicts.size(), expected, runs));
-		text.append(unexpected());
-		for (RecipeInfo recipe : Recipes.ALL) {
-			text.append("\n## ").append(recipe.title()).append("\n\n").append(recipe.summary());
-			text.append(" Source: ").append(link(recipe)).append(".\n\n");
-			text.append(
-					"| fault | expected | outcomes | as expected | why | failure |\n| --- | --- | --- | --- | --- | --- |\n");
-			this.verdicts.forEach((cell, outcomes) -> {
-				if (cell.recipe().equals(recipe.id())) {
-					text.append(row(cell, outcomes));
-				}
-			});
-		}
+		text.append("\n### Lockspring\n\n").append(matrix(recipes(true)));
+		text.append("\n### Known recipes\n\n").append(matrix(recipes(false)));
+		text.append(unexpected()).append("\n### The faults\n\n");
+		Faults.ALL.forEach((fault) -> text.append("- **%s**: %s\n".formatted(fault.title(), fault.summary())));
+		text.append("\n## Lockspring, fault by fault\n");
+		recipes(true).forEach((recipe) -> text.append("\n### " + recipe.title() + "\n\n" + rows(recipe)));
+		text.append("\n## Known recipes, fault by fault\n");
+		recipes(false).forEach((recipe) -> text.append("\n<details>\n<summary>" + recipe.title() + "</summary>\n\n")
+			.append(rows(recipe))
+			.append("\n</details>\n"));
 		return text.toString();
+	}
+
+	private static List<RecipeInfo> recipes(boolean ours) {
+		return Recipes.ALL.stream().filter((recipe) -> recipe.ours() == ours).toList();
+	}
+
+	/** A row for each fault, a column for each recipe. */
+	private String matrix(List<RecipeInfo> recipes) {
+		StringBuilder matrix = new StringBuilder("| fault |");
+		recipes.forEach((recipe) -> matrix.append(" ").append(recipe.title()).append(" |"));
+		matrix.append("\n| --- |").append(" --- |".repeat(recipes.size())).append("\n");
+		for (Fault fault : Faults.ALL) {
+			matrix.append("| ").append(fault.title()).append(" |");
+			recipes.forEach((recipe) -> matrix.append(" ").append(outcome(recipe, fault)).append(" |"));
+			matrix.append("\n");
+		}
+		return matrix.toString();
+	}
+
+	private String outcome(RecipeInfo recipe, Fault fault) {
+		return Catalogue.cell(recipe.id(), fault.id())
+			.map((cell) -> outcome(this.verdicts.getOrDefault(cell, List.of())))
+			.orElse("–");
+	}
+
+	/** How often each outcome was seen, if there were several. */
+	private static String outcome(List<Verdict> outcomes) {
+		Map<Code, Long> counts = outcomes.stream()
+			.collect(Collectors.groupingBy(Verdict::code, () -> new EnumMap<>(Code.class), Collectors.counting()));
+		String all = counts.entrySet()
+			.stream()
+			.map((entry) -> words(entry.getKey()) + ((counts.size() > 1) ? " (" + entry.getValue() + ")" : ""))
+			.collect(Collectors.joining(", "));
+		return outcomes.stream().allMatch(Verdict::asExpected) ? all : all + " *";
+	}
+
+	private static String words(Code code) {
+		String symbol = switch (code) {
+			case SAFE -> "✅";
+			case REFUSED -> "🛡️";
+			case UNAVAILABLE -> "⏸️";
+			case STUCK -> "⛔";
+			case TWO_HOLDERS -> "⚠️";
+			case SOLD_TWICE -> "❌";
+			default -> "❔";
+		};
+		return symbol + " " + code.id().replace('-', ' ');
+	}
+
+	private String unexpected() {
+		String list = this.verdicts.entrySet()
+			.stream()
+			.filter((entry) -> !entry.getValue().stream().allMatch(Verdict::asExpected))
+			.map((entry) -> unexpected(entry.getKey(), entry.getValue()))
+			.collect(Collectors.joining());
+		return list.isEmpty() ? "" : "\n\\* Not as expected in each run:\n\n" + list;
+	}
+
+	private static String unexpected(Cell cell, List<Verdict> outcomes) {
+		List<Verdict> others = outcomes.stream().filter((verdict) -> !verdict.asExpected()).toList();
+		String what = others.stream()
+			.map((verdict) -> words(verdict.code()) + ": " + verdict.why().get(0))
+			.collect(Collectors.joining(" "));
+		boolean late = others.stream()
+			.allMatch((verdict) -> verdict.code() == Code.UNAVAILABLE || verdict.code() == Code.STUCK);
+		String recipe = Catalogue.recipe(cell.recipe()).orElseThrow().title();
+		return "- **%s, %s**: expected is %s, and %d of %d runs ended otherwise. %s%s\n".formatted(recipe, title(cell),
+				expected(cell), others.size(), outcomes.size(), what, late ? LATE : "");
+	}
+
+	private static String title(Cell cell) {
+		return Catalogue.fault(cell.fault()).orElseThrow().title();
+	}
+
+	private static String expected(Cell cell) {
+		Code alternative = cell.alternative();
+		return words(cell.expected()) + ((alternative != null) ? " or " + words(alternative) : "");
+	}
+
+	private String rows(RecipeInfo recipe) {
+		StringBuilder rows = new StringBuilder(recipe.summary());
+		rows.append(" Source: ").append(link(recipe)).append(".\n\n");
+		rows.append("| fault | outcome | why | failure |\n| --- | --- | --- | --- |\n");
+		this.verdicts.forEach((cell, outcomes) -> {
+			if (cell.recipe().equals(recipe.id())) {
+				rows.append("| %s | %s | %s | %s |\n".formatted(title(cell), outcome(outcomes), cell.theory(),
+						failure(cell)));
+			}
+		});
+		return rows.toString();
+	}
+
+	private static String failure(Cell cell) {
+		String failure = cell.failure();
+		return (failure == null) ? "" : "[%s](failures.md#%s)".formatted(failure, failure.toLowerCase(Locale.ROOT));
 	}
 
 	private static String link(RecipeInfo recipe) {
@@ -109,57 +203,31 @@ public final class FailureLabPage {
 		return "[" + recipe.source().title() + "](" + (url.startsWith("http") ? url : relative) + ")";
 	}
 
-	private static String row(Cell cell, List<Verdict> outcomes) {
-		Map<Code, Long> counts = outcomes.stream()
-			.collect(Collectors.groupingBy(Verdict::code, () -> new EnumMap<>(Code.class), Collectors.counting()));
-		String list = counts.entrySet()
-			.stream()
-			.map((entry) -> entry.getValue() + " × " + words(entry.getKey()))
-			.collect(Collectors.joining(", "));
-		long expected = outcomes.stream().filter(Verdict::asExpected).count();
-		String failure = (cell.failure() == null) ? ""
-				: "[" + cell.failure() + "](failures.md#" + cell.failure().toLowerCase(java.util.Locale.ROOT) + ")";
-		return "| " + Catalogue.fault(cell.fault()).orElseThrow().title() + " | " + expected(cell) + " | " + list
-				+ " | " + expected + " of " + outcomes.size() + " | " + cell.theory() + " | " + failure + " |\n";
-	}
-
-	private String unexpected() {
-		String list = this.verdicts.entrySet()
-			.stream()
-			.filter((entry) -> !entry.getValue().stream().allMatch(Verdict::asExpected))
-			.map((entry) -> "- " + entry.getKey().recipe() + ", " + entry.getKey().fault() + ": "
-					+ entry.getValue()
-						.stream()
-						.filter((verdict) -> !verdict.asExpected())
-						.map((verdict) -> words(verdict.code()) + " (" + verdict.why().get(0) + ")")
-						.collect(Collectors.joining("; "))
-					+ "\n")
-			.collect(Collectors.joining());
-		return list.isEmpty() ? "" : "\nNot as expected:\n\n" + list;
-	}
-
-	private static String expected(Cell cell) {
-		Code alternative = cell.alternative();
-		return words(cell.expected()) + ((alternative != null) ? " or " + words(alternative) : "");
-	}
-
-	private static String words(Code code) {
-		return code.id().replace('-', ' ');
-	}
+	private static final String LATE = " Nothing was sold twice: shops only had to wait for longer than the two"
+			+ " seconds that the lab allows.";
 
 	private static final String INTRODUCTION = """
 			# The failure lab
 
-			The sample's failure lab runs each known recipe for locks under each fault, for real: two shops in JVMs of their own sell the seats of one concert, servers and shops are stopped and killed by signals, and networks are proxies that hold bytes back. A lease is 1 s. Each fault strikes at the same point of the sale each time, and what follows is judged from the recorded events and the sales in the database alone (`Findings` has the rules, `FindingsTests` tests them). This page is written by the runs themselves; [lock-failure-lab](../lock-failure-lab/README.md) has the command.
+			Each known recipe for locks, and Lockspring, under each fault, for real: two shops in processes of their own sell the seats of one concert under a lock with a lease of one second. Processes and servers are stopped and killed by signals, and networks are proxies that hold bytes back. A fault strikes at the same point of the sale each time. What followed is judged from the recorded events and from the sales in the database alone.
 
-			- **safe**: no two shops were inside at the same time, and nothing was sold twice.
-			- **two holders**: two shops were inside at the same time. **sold twice**: they sold a seat twice.
-			- **stuck**: no shop sold for longer than a lease and a second, although shops asked. **unavailable**: the same, with errors.
-			- **refused**: the database refused a late sale, so nothing was sold twice.
+			You can watch each run in the sample ([README](../../README.md)). This page is written by the runs themselves ([how](../../evidence/lock-failure-lab/README.md)): %d runs of each cell, on %s, with %d processors and Java %d. Of %d cells, %d of %d runs ended as expected.
 
-			The wall clock of a process is the one that the lab gives to its recipe. That of a Redis server cannot be shifted without shifting it for the whole machine, so [F15](failures.md#f15) is not among the faults; its tests are named there.
+			## The matrix
 
-			%d runs in a row of each cell, on %s, with %d processors and Java %d: %d cells, of whose runs %d of %d ended as expected.
+			| outcome | what it means |
+			| --- | --- |
+			| ✅ safe | no two shops were inside at the same time, and nothing was sold twice |
+			| 🛡️ refused | the database refused a late sale, so nothing was sold twice |
+			| ⏸️ unavailable | for more than two seconds shops got errors, and sold nothing |
+			| ⛔ stuck | for more than two seconds no shop was inside, although shops asked |
+			| ⚠️ two holders | two shops were inside at the same time; nothing was sold twice |
+			| ❌ sold twice | a seat was sold twice |
+			| – | the fault does not apply to the recipe |
+
+			A number says how often, where the runs of a cell ended differently. Plain Lockspring sells twice where a holder loses its lock and goes on writing: a lock is a lease. The commit guard and fencing are the remedy ([guarantees.md](guarantees.md)).
+
+			The clock of a Redis server cannot be shifted without that of the whole machine, so [F15](failures.md#f15) is not among the faults.
 			""";
 
 }

@@ -79,12 +79,12 @@ final class Recipes {
 					Map.of("distributed-lock.transaction.verify-before-commit", "off",
 							"distributed-lock.fencing.initialize-schema", "always")),
 			ours("lockspring-redlock", "Lockspring with Redlock",
-					"Five nodes, asked at once, with its rules on drift and restarts.", "docs/choose/redis.md#redlock",
+					"Five nodes, asked at once, with its rules on drift and restarts.", "docs/choose/redlock.md",
 					"Lockspring", Topology.REDLOCK,
 					Map.of("distributed-lock.store", "redlock", "distributed-lock.command-timeout", "500ms")),
 			ours("lockspring-replica", "Lockspring with replica acknowledgements",
 					"A lock counts when the replica has it (replica-acks=1).",
-					"docs/choose/redis.md#acknowledgements-of-replicas", "Lockspring", Topology.REPLICATED,
+					"docs/choose/redis.md", "Lockspring", Topology.REPLICATED,
 					Map.of("distributed-lock.redis.replica-acks", "1", "distributed-lock.command-timeout", "400ms")));
 
 	private Recipes() {
