@@ -30,8 +30,8 @@ public interface HeldLock extends AutoCloseable {
 	/**
 	 * Returns a number that is larger than the fencing token of every earlier holder of
 	 * the key. A resource that rejects tokens smaller than the largest it has seen is
-	 * safe from a holder that was paused beyond its lease. Positive and below
-	 * 2<sup>53</sup>.
+	 * safe from a holder that was paused beyond its lease. Positive, and below
+	 * 2<sup>53</sup> on each store but ZooKeeper after 2,047 elections of a leader.
 	 * @return the fencing token
 	 * @throws IllegalStateException if several keys were acquired: each has its own
 	 * token, see {@link #fencingToken(String)}

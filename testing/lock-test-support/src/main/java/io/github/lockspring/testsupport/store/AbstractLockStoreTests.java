@@ -67,7 +67,7 @@ import static org.awaitility.Awaitility.await;
  * }</pre>
  *
  * Each test uses a store of its own, keys that no other test of this JVM uses, and owner
- * tokens that no other JVM uses. Tests run for leases of 150 ms and of 30 s; the store's
+ * tokens that no other JVM uses. Tests run for leases of 500 ms and of 30 s; the store's
  * clock may differ from this JVM's, but must run as fast. The methods that subclasses
  * implement are called by the thread of the test, some of them also repeatedly.
  *
