@@ -84,7 +84,7 @@ final class Recipes {
 					Map.of("distributed-lock.store", "redlock", "distributed-lock.command-timeout", "500ms")),
 			ours("lockspring-replica", "Lockspring with replica acknowledgements",
 					"A lock counts when the replica has it (replica-acks=1).",
-					"docs/choose/redis.md", "Lockspring", Topology.REPLICATED,
+					"docs/choose/sentinel.md#acknowledgements-of-replicas", "Lockspring", Topology.REPLICATED,
 					Map.of("distributed-lock.redis.replica-acks", "1", "distributed-lock.command-timeout", "400ms")));
 
 	private Recipes() {
