@@ -41,7 +41,11 @@ final class EtcdVersions {
 
 	/** Logs a warning if a server has the defect. */
 	void warn() {
-		warnings().thenAccept((warnings) -> warnings.forEach(logger::warn));
+		warnings().thenAccept((warnings) -> warnings.forEach(EtcdVersions::log));
+	}
+
+	private static void log(String warning) {
+		logger.warn("A server of the locks has a known defect: {}", warning);
 	}
 
 	/**
