@@ -475,8 +475,8 @@ class DistributedLockProperties implements InitializingBean {
 
 		/**
 		 * Session timeout to request, 1 second to 10 minutes. The server may choose
-		 * another one. A ttl must not be shorter. A lease lasts for half of the timeout;
-		 * longer ones are renewed.
+		 * another one. A ttl must not be shorter. A lease lasts for a third of the
+		 * timeout; longer ones are renewed.
 		 */
 		private Duration sessionTimeout = Duration.ofSeconds(15);
 
