@@ -59,9 +59,9 @@ public @interface DistributedLock {
 	 * <p>
 	 * A value that is not a String is represented by its {@code toString()}, which must
 	 * be the same in all instances. A call is rejected if the text is or contains an
-	 * object's identity ({@code Customer@3fee}), or if the value is a {@code Date}, a
-	 * {@code Calendar}, or a record that contains one of these or an unordered set or
-	 * map. Such values inside other classes are not detected. Use an identifier.
+	 * object's identity ({@code Customer@3fee}), or if the value is a {@code Date} or a
+	 * {@code Calendar}. A date, or a set or map without an order, inside another object
+	 * is not detected. Use an identifier.
 	 * <p>
 	 * A call fails with an {@link IllegalArgumentException}, without running the method,
 	 * if the key, one of its elements, or a value joined with text is null, empty or
