@@ -20,12 +20,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * {@code docs/reference/README.md} has what there is, and nothing else. Its properties are
- * compared with their metadata by {@code ConfigurationMetadataTests}.
+ * The pages of {@code docs/reference} have what there is, and nothing else. Properties
+ * are compared with their metadata by {@code ConfigurationMetadataTests}.
  */
 class ReferenceTests {
-
-	private static final List<String> PAGE = Documentation.lines("docs/reference/README.md");
 
 	private static final Pattern METHOD = Pattern.compile("`(?:HeldLock\\.)?(\\w+)");
 
@@ -33,7 +31,7 @@ class ReferenceTests {
 	@Test
 	void attributesAreThoseOfTheAnnotationWithTheirDefaults() {
 		Map<String, String> listed = new TreeMap<>();
-		rows("## `@DistributedLock`").forEach((row) -> listed.put(row.get(0), row.get(1)));
+		rows("annotation.md", "## `@DistributedLock`").forEach((row) -> listed.put(row.get(0), row.get(1)));
 		Map<String, String> existing = new TreeMap<>();
 		for (Method attribute : DistributedLock.class.getDeclaredMethods()) {
 			String name = "`" + attribute.getName() + "`";
@@ -47,7 +45,7 @@ class ReferenceTests {
 	@ValueSource(classes = { LockTemplate.class, LockRequest.class, HeldLock.class })
 	void methodsAreThoseOfTheType(Class<?> type) {
 		Set<String> listed = new TreeSet<>();
-		rows("## `" + type.getSimpleName() + "`").forEach((row) -> {
+		rows("api.md", "## `" + type.getSimpleName() + "`").forEach((row) -> {
 			METHOD.matcher(row.get(0)).results().forEach((method) -> listed.add(method.group(1)));
 		});
 		Set<String> existing = Arrays.stream(type.getDeclaredMethods())
@@ -66,14 +64,14 @@ class ReferenceTests {
 					&& !type.getModifiers().contains(JavaModifier.ABSTRACT))
 			.map(JavaClass::getSimpleName)
 			.collect(Collectors.toSet());
-		Set<String> listed = rows("## Exceptions").stream()
+		Set<String> listed = rows("exceptions.md", "# Exceptions").stream()
 			.map((row) -> row.get(0).replaceAll("^`(\\w+)`.*", "$1"))
 			.collect(Collectors.toSet());
 		assertThat(listed).isEqualTo(existing);
 	}
 
-	private static List<List<String>> rows(String heading) {
-		return Documentation.table(PAGE, heading).stream().skip(2).toList();
+	private static List<List<String>> rows(String page, String heading) {
+		return Documentation.table(Documentation.lines("docs/reference/" + page), heading).stream().skip(2).toList();
 	}
 
 }

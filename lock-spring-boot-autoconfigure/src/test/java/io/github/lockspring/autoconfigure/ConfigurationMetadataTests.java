@@ -56,7 +56,7 @@ class ConfigurationMetadataTests {
 	void referenceListsEachPropertyWithItsDefault() {
 		Map<String, String> listed = new TreeMap<>();
 		Matcher rows = Pattern.compile("^\\| `(distributed-lock\\.[\\w.-]+)` \\| `?([^`|]+?)`? \\|", Pattern.MULTILINE)
-			.matcher(String.join("\n", Documentation.lines("docs/reference/README.md")));
+			.matcher(String.join("\n", Documentation.lines("docs/reference/properties.md")));
 		while (rows.find()) {
 			assertThat(listed.put(rows.group(1), rows.group(2))).as(rows.group(1)).isNull();
 		}
