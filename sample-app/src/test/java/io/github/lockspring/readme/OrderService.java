@@ -9,7 +9,7 @@ import io.github.lockspring.HeldLock;
 import org.springframework.stereotype.Service;
 
 /**
- * The annotated methods of the README and the reference.
+ * The annotated methods of the README and the pages.
  */
 @Service
 public class OrderService {
@@ -18,16 +18,19 @@ public class OrderService {
 
 	@DistributedLock(key = "#order.id", ttl = "30s", renew = true)
 	public void ship(Order order) {
+		// one call at a time for each order, on all instances together
 		remember();
 	}
 
 	@DistributedLock(name = "order", key = "#id", waitTime = "0s")
 	public void cancel(long id) {
+		// while another call holds the lock of this order, this one fails at once
 		remember();
 	}
 
 	@DistributedLock(key = "{'order:' + #order, 'customer:' + #customer}")
 	public void assign(long order, long customer) {
+		// assign(1, 2) holds order:1 and customer:2
 		remember();
 	}
 

@@ -11,7 +11,7 @@ import io.github.lockspring.LockTemplate;
 import org.springframework.stereotype.Component;
 
 /**
- * The programs of the README and the reference.
+ * The programs of the README and the pages.
  */
 @Component
 public class Programs {
@@ -19,6 +19,8 @@ public class Programs {
 	private final LockTemplate locks;
 
 	private long token;
+
+	private long cancelled;
 
 	Programs(LockTemplate locks) {
 		this.locks = locks;
@@ -35,6 +37,17 @@ public class Programs {
 	Optional<HeldLock> tryWithoutWaiting(long id) {
 		Optional<HeldLock> maybe = this.locks.tryAcquire(LockRequest.of("order", id).waitTime(Duration.ZERO));
 		return maybe;
+	}
+
+	boolean cancelUnlessBusy(long id) {
+		LockRequest request = LockRequest.of("order", id).waitTime(Duration.ZERO);
+		try (HeldLock lock = this.locks.tryAcquire(request).orElse(null)) {
+			if (lock == null) {
+				return false;
+			}
+			cancel(id);
+			return true;
+		}
 	}
 
 	long shipWithHandle() {
@@ -55,6 +68,10 @@ public class Programs {
 		finally {
 			lock.unlock();
 		}
+	}
+
+	private void cancel(long id) {
+		this.cancelled = id;
 	}
 
 	private String invoice(long id) {

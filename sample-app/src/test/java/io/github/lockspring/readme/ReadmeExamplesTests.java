@@ -1,5 +1,7 @@
 package io.github.lockspring.readme;
 
+import java.math.BigDecimal;
+import java.time.LocalDate;
 import java.util.List;
 
 import io.github.lockspring.HeldLock;
@@ -7,10 +9,12 @@ import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.test.AutoConfigureDistributedLocks;
+import io.github.lockspring.test.LockTester;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -32,7 +36,28 @@ class ReadmeExamplesTests {
 	private ReportJob job;
 
 	@Autowired
+	private AccountService accounts;
+
+	@Autowired
+	private ReportService reports;
+
+	@Autowired
+	private CheckoutService checkout;
+
+	@Autowired
+	private ShippingService shipping;
+
+	@Autowired
+	private FencedPrograms fenced;
+
+	@Autowired
+	private TransactionTemplate transactions;
+
+	@Autowired
 	private LockTemplate locks;
+
+	@Autowired
+	private LockTester tester;
 
 	@Test
 	void firstLockHasTheKeyOfTheOrder() {
@@ -59,6 +84,47 @@ class ReadmeExamplesTests {
 				assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> this.orders.assign(1, 2));
 			}
 		}
+	}
+
+	@Test
+	void collectionLocksEachOfItsKeys() {
+		this.accounts.transfer(2, 1, BigDecimal.TEN);
+		assertThat(this.tester.taken()).containsExactly("account:1", "account:2");
+	}
+
+	@Test
+	void leasesOfDifferentLengths() {
+		LocalDate day = LocalDate.of(2026, 11, 21);
+		this.reports.write(day);
+		this.reports.archive(day);
+		this.reports.export(day);
+		assertThat(this.tester.taken()).containsExactly("report:2026-11-21", "archive:2026-11-21", "export:2026-11-21");
+	}
+
+	@Test
+	void lockInsideATransactionIsKeptUntilItsEnd() {
+		Order order = new Order(1, List.of("tea", "cup"));
+		this.transactions.executeWithoutResult((status) -> {
+			this.checkout.checkOut(order);
+			this.tester.assertHeld("stock:tea").assertHeld("stock:cup");
+		});
+		this.tester.assertNotHeld("stock:tea").assertNotHeld("stock:cup");
+		this.checkout.place(order);
+		this.tester.assertNotHeld("stock:tea").assertNotHeld("stock:cup");
+	}
+
+	@Test
+	void fencedWorkRunsUnderItsLock() {
+		this.shipping.ship(44);
+		this.fenced.ship(45);
+		this.tester.assertTaken("order:44").assertTaken("order:45");
+	}
+
+	@Test
+	void handleOfABusyLockIsEmpty() {
+		assertThat(this.programs.cancelUnlessBusy(46)).isTrue();
+		this.tester.makeBusy("order:46");
+		assertThat(this.programs.cancelUnlessBusy(46)).isFalse();
 	}
 
 	@Test

@@ -17,6 +17,7 @@ public class ReportJob {
 	@Scheduled(cron = "0 0 3 * * *")
 	@DistributedLock(name = "job", key = "'report'", minHold = "1m", onBusy = OnBusy.SKIP)
 	public void run() {
+		// runs on one instance
 		this.runs++;
 	}
 

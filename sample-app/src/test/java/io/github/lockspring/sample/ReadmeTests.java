@@ -2,60 +2,105 @@ package io.github.lockspring.sample;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
-import java.util.Set;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import io.github.lockspring.test.LockTester;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Code in the README is code that is compiled and run.
+ * Code in the README and on the pages for users is code that is compiled and run.
  */
 class ReadmeTests {
 
 	private static final Path ROOT = Path.of("..");
 
+	private static final Pattern BLOCK = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL);
+
+	private static final Pattern BLOCK_OF_HTML = Pattern.compile("<pre[^>]*><code>(.*?)</code></pre>", Pattern.DOTALL);
+
 	@ParameterizedTest
-	@ValueSource(strings = { "README.md", "docs/reference/README.md" })
-	void everyLineOfJavaStandsInTheSampleOrItsTests(String page) throws IOException {
-		Set<String> compiled = compiled(Path.of("src"));
-		Matcher blocks = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL)
-			.matcher(Files.readString(ROOT.resolve(page)));
-		List<String> shown = blocks.results().flatMap((block) -> block.group(1).lines()).map(String::strip).toList();
-		assertThat(shown).hasSizeGreaterThan(3);
-		assertThat(compiled).containsAll(shown);
+	@MethodSource("pages")
+	void everyBlockOfJavaStandsInAFileOfTheSampleOrItsTests(Path page) {
+		List<List<String>> files = compiled(Path.of("src"));
+		List<List<String>> blocks = blocks(page, BLOCK);
+		assertThat(blocks).isNotEmpty()
+			.allMatch((block) -> files.stream().anyMatch((file) -> containsInOrder(file, block)));
+	}
+
+	/** README, and the pages below these folders that show code. */
+	static List<Path> pages() {
+		List<Path> pages = new ArrayList<>(files(ROOT.resolve("docs/use"), ".md"));
+		pages.addAll(files(ROOT.resolve("docs/reference"), ".md"));
+		pages.removeIf((page) -> blocks(page, BLOCK).isEmpty());
+		assertThat(pages).hasSizeGreaterThan(5);
+		pages.add(ROOT.resolve("README.md"));
+		return pages;
 	}
 
 	@Test
-	void everyLineOfJavaOnThePageStandsInTheSample() throws IOException {
-		Set<String> compiled = compiled(Path.of("src", "main", "java"));
-		Matcher blocks = Pattern.compile("<pre[^>]*><code>(.*?)</code></pre>", Pattern.DOTALL)
-			.matcher(Files.readString(Path.of("src", "main", "resources", "static", "shop.html")));
-		List<String> shown = blocks.results().flatMap((block) -> block.group(1).lines()).map(String::strip).toList();
+	void everyLineOfJavaOnThePageStandsInTheSample() {
+		Path shop = Path.of("src", "main", "resources", "static", "shop.html");
+		List<String> shown = blocks(shop, BLOCK_OF_HTML).stream().flatMap(List::stream).toList();
 		assertThat(shown).hasSizeGreaterThan(5);
-		assertThat(compiled).containsAll(shown);
+		assertThat(compiled(Path.of("src", "main", "java")).stream().flatMap(List::stream)).containsAll(shown);
 	}
 
-	private static Set<String> compiled(Path directory) throws IOException {
+	@Test
+	void everyMethodOfTheTesterStandsOnThePageAboutTests() {
+		String page = String.join("\n", lines(ROOT.resolve("docs/use/testing.md")));
+		List<String> methods = Arrays.stream(LockTester.class.getDeclaredMethods())
+			.filter((method) -> Modifier.isPublic(method.getModifiers()))
+			.map(Method::getName)
+			.toList();
+		assertThat(methods).hasSize(9).allMatch((method) -> page.contains("`" + method + "("));
+	}
+
+	/** Whether a file has the lines in this order; others may stand between them. */
+	private static boolean containsInOrder(List<String> file, List<String> block) {
+		int found = 0;
+		for (String line : file) {
+			if (found < block.size() && line.equals(block.get(found))) {
+				found++;
+			}
+		}
+		return found == block.size();
+	}
+
+	private static List<List<String>> blocks(Path page, Pattern pattern) {
+		return pattern.matcher(String.join("\n", lines(page)))
+			.results()
+			.map((block) -> block.group(1).lines().map(String::strip).toList())
+			.toList();
+	}
+
+	private static List<Path> files(Path directory, String end) {
 		try (Stream<Path> files = Files.walk(directory)) {
-			return files.filter((file) -> file.toString().endsWith(".java"))
-				.flatMap(ReadmeTests::lines)
-				.collect(Collectors.toSet());
+			return files.filter((file) -> file.toString().endsWith(end)).sorted().toList();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
 		}
 	}
 
-	private static Stream<String> lines(Path file) {
+	private static List<List<String>> compiled(Path directory) {
+		return files(directory, ".java").stream().map(ReadmeTests::lines).toList();
+	}
+
+	private static List<String> lines(Path file) {
 		try {
-			return Files.readAllLines(file).stream().map(String::strip);
+			return Files.readAllLines(file).stream().map(String::strip).toList();
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
