@@ -24,7 +24,7 @@ public class OrderService {
 
 	@DistributedLock(name = "order", key = "#id", waitTime = "0s")
 	public void cancel(long id) {
-		// while another call holds the lock of this order, this one fails at once
+		// while another call holds the lock of this order, this one fails immediately
 		remember();
 	}
 
