@@ -24,9 +24,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Writes {@code docs/understand/evidence.md}: the claims of the documentation, and the tests that
- * show each of them. A claim is a link to that page. A test shows the claim whose code
- * its name begins with (f07, h12), and those that its tags name.
+ * Writes {@code docs/understand/evidence.md}: the claims of the documentation, and the
+ * tests that show each of them. A claim is a link to that page. A test shows the claim
+ * whose code its name begins with (f07, h12), and those that its tags name.
  */
 class EvidenceTests {
 

@@ -3,8 +3,9 @@ package io.github.lockspring.model;
 import java.util.Locale;
 
 /**
- * The rules of {@code docs/understand/protocol.md} that the model can do without, to show what each
- * is for. The page has an anchor for each, {@code rule-own-token} for {@link #OWN_TOKEN}.
+ * The rules of {@code docs/understand/protocol.md} that the model can do without, to show
+ * what each is for. The page has an anchor for each, {@code rule-own-token} for
+ * {@link #OWN_TOKEN}.
  */
 enum Rule {
 

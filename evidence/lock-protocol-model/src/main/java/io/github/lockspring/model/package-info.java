@@ -1,7 +1,7 @@
 /**
- * The protocol of {@code docs/understand/protocol.md} as a model that is explored completely: every
- * order of its steps, for a few instances and a few faults. When you change a rule of the
- * protocol, change it here first.
+ * The protocol of {@code docs/understand/protocol.md} as a model that is explored
+ * completely: every order of its steps, for a few instances and a few faults. When you
+ * change a rule of the protocol, change it here first.
  * <p>
  * Two or three instances, the scripts, commands and messages that are late, lost or
  * doubled, crashes, and a store that loses its data. Breadth first, the model tries every

@@ -17,8 +17,8 @@ import io.github.lockspring.store.OwnerToken;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A model of the server, for one key: the rules of {@code docs/understand/protocol.md} and nothing
- * else. For one thread.
+ * A model of the server, for one key: the rules of {@code docs/understand/protocol.md}
+ * and nothing else. For one thread.
  */
 final class PlayedStore {
 

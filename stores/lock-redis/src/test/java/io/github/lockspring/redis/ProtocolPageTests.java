@@ -186,11 +186,13 @@ class ProtocolPageTests {
 		existing.put("local hand-offs of an ownership, at most", text(OwnerToken.MAX_FENCING_TOKENS - 1));
 		existing.put("shortest TTL", text(LockOptions.MIN_TTL));
 		existing.put("shortest TTL that is renewed", text(LockOptions.MIN_RENEWED_TTL));
-		existing.put("check of the inbox, every", text(Duration.ofSeconds(java("stores/lock-redis/src/main/java/"
-				+ "io/github/lockspring/redis/InboxSubscription", "CHECK_INTERVAL = Duration.ofSeconds(#)"))));
-		existing.put("attempts at split votes, at most", text(java(
-				"stores/lock-redlock/src/main/java/io/github/lockspring/redis/redlock/RedlockAcquisition",
-				"MAX_TRIES = #")));
+		existing.put("check of the inbox, every",
+				text(Duration
+					.ofSeconds(java("stores/lock-redis/src/main/java/" + "io/github/lockspring/redis/InboxSubscription",
+							"CHECK_INTERVAL = Duration.ofSeconds(#)"))));
+		existing.put("attempts at split votes, at most",
+				text(java("stores/lock-redlock/src/main/java/io/github/lockspring/redis/redlock/RedlockAcquisition",
+						"MAX_TRIES = #")));
 		assertThat(listed).isEqualTo(existing);
 	}
 

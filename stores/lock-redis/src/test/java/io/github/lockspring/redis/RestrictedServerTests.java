@@ -95,12 +95,13 @@ class RestrictedServerTests {
 
 	private static String documentedRights() throws IOException {
 		String command = "ACL SETUSER locks on >secret ";
-		return "resetkeys resetchannels nocommands " + Files.readAllLines(Path.of("..", "..", "docs", "choose", "redis.md"))
-			.stream()
-			.filter((line) -> line.startsWith(command))
-			.findFirst()
-			.orElseThrow()
-			.substring(command.length());
+		return "resetkeys resetchannels nocommands "
+				+ Files.readAllLines(Path.of("..", "..", "docs", "choose", "redis.md"))
+					.stream()
+					.filter((line) -> line.startsWith(command))
+					.findFirst()
+					.orElseThrow()
+					.substring(command.length());
 	}
 
 	private static String refused() {

@@ -144,7 +144,9 @@ final class ExampleLockStore implements LockStore {
 			this.locks.put(key, new Lock(token.toString(), later));
 		}
 
-		/** Grows also if the locks and the last token are lost, as long as the clock does. */
+		/**
+		 * Grows also if the locks and the last token are lost, as long as the clock does.
+		 */
 		private long nextFencingToken() {
 			long micros = ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now());
 			this.lastFencingToken = Math.max(this.lastFencingToken + 1, micros);
