@@ -23,13 +23,22 @@ class LinksTests {
 	@Test
 	void everyLinkLeadsToAFileAndAnAnchor() {
 		List<String> broken = new ArrayList<>();
-		Stream.concat(Stream.of("README.md", "CONTRIBUTING.md", "CHANGELOG.md"), Documentation.pages().stream())
+		Stream.of(Stream.of("README.md", "CONTRIBUTING.md", "CHANGELOG.md"), readmes(), Documentation.pages().stream())
+			.flatMap((pages) -> pages)
 			.forEach((page) -> Documentation.lines(page)
 				.stream()
 				.flatMap((line) -> LINK.matcher(line).results())
 				.filter((link) -> !leadsSomewhere(page, link.group(1), link.group(2)))
 				.forEach((link) -> broken.add(page + ": " + link.group())));
 		assertThat(broken).isEmpty();
+	}
+
+	private static Stream<String> readmes() {
+		return Documentation.modules()
+			.stream()
+			.map((module) -> module.resolve("README.md"))
+			.filter(Files::exists)
+			.map((readme) -> Documentation.ROOT.relativize(readme).toString());
 	}
 
 	private static boolean leadsSomewhere(String page, String path, @Nullable String anchor) {
