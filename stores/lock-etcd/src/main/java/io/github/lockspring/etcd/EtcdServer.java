@@ -79,17 +79,19 @@ final class EtcdServer implements EntryServer {
 	@Override
 	public synchronized CompletionStage<@Nullable Void> connected() {
 		if (this.connected == null) {
-			long end = this.clock.getAsLong() + this.settings.connectTimeout().toNanos();
-			this.connected = connect(end).<@Nullable Void>handle((done, ex) -> {
-				if (ex != null) {
-					// the next request reports it
-					logger.debug("Not connected", ex);
-				}
-				else {
-					this.versions.warn();
-				}
-				return null;
-			}).toCompletableFuture();
+			long timeout = this.settings.connectTimeout().toNanos();
+			this.connected = connect(this.clock.getAsLong() + timeout).toCompletableFuture()
+				.orTimeout(timeout, TimeUnit.NANOSECONDS)
+				.<@Nullable Void>handle((done, ex) -> {
+					if (ex != null) {
+						// the next request reports it
+						logger.debug("Not connected", ex);
+					}
+					else {
+						this.versions.warn();
+					}
+					return null;
+				});
 		}
 		return this.connected.copy();
 	}

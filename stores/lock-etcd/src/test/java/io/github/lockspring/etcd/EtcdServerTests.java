@@ -200,6 +200,7 @@ class EtcdServerTests {
 
 	/** Number 32. etcdctl asks the servers for the same. */
 	@Test
+	@Tag("formats")
 	void locksOfEtcdItselfAndOfThisStoreExcludeEachOther() throws Exception {
 		ByteSequence name = Clients.bytes("lock:" + this.key);
 		long lease = this.client.getLeaseClient().grant(30).get().getID();

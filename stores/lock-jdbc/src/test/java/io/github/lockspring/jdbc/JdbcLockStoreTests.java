@@ -151,6 +151,21 @@ class JdbcLockStoreTests {
 	}
 
 	@Test
+	@Tag("formats")
+	void lockOfAnotherFormatIsBusyUntilItEnds() {
+		OwnerToken token = token();
+		acquire(this.store, "format", token);
+		this.jdbc.update("UPDATE lock_lease SET owner = '2|other' WHERE lock_key = 'lock:format'");
+		assertThat(acquire(this.store, "format", token)).isInstanceOf(Busy.class);
+		assertThat(this.joined.renew(List.of(new RenewRequest("format", token, LONG)), TIMEOUT))
+			.containsExactly(RenewResult.NOT_OWNER);
+		release(this.store, "format", token);
+		assertThat(acquire(this.store, "format", token())).isInstanceOf(Busy.class);
+		this.jdbc.update("UPDATE lock_lease SET expires_at = 1 WHERE lock_key = 'lock:format'");
+		assertThat(acquire(this.store, "format", token())).isInstanceOf(Acquired.class);
+	}
+
+	@Test
 	void connectionsThatDoNotCommitBelongToThePoolAndNotToTheLock() {
 		HikariDataSource other = patientPool();
 		other.setAutoCommit(false);

@@ -9,6 +9,7 @@ import io.github.lockspring.redis.internal.RedisKeys;
 import io.github.lockspring.testsupport.redis.RedisServer;
 import io.github.lockspring.testsupport.redis.RespClient;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -182,6 +183,18 @@ class RedisScriptsTests {
 		finally {
 			server.command("CONFIG", "SET", "maxmemory", "0");
 		}
+	}
+
+	@Test
+	@Tag("formats")
+	void lockOfAnotherFormatIsBusyUntilItEnds() {
+		server.command("SET", LOCK, "2|other", "PX", "30000");
+		assertThat(acquire(ONE, 30_000, 1)[0]).isEqualTo("0");
+		assertThat(eval(RedisScripts.RENEW, List.of(LOCK), ONE, "30000")).isEqualTo(List.of(0L));
+		releaseWith("0", ONE, "0", 0);
+		assertThat(server.get(LOCK)).isEqualTo("2|other");
+		server.command("DEL", LOCK);
+		assertThat(acquire(ONE, 30_000, 1)[0]).isEqualTo("1");
 	}
 
 	@Test

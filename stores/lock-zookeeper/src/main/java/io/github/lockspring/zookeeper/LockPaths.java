@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.regex.Pattern;
 
 /**
  * The paths of nodes. Immutable.
@@ -13,6 +14,9 @@ import java.util.List;
 record LockPaths(String root) {
 
 	private static final int SEQUENCE_DIGITS = 10;
+
+	/** Not after an overflow, when the number is negative. */
+	private static final Pattern SEQUENTIAL = Pattern.compile("(?!.*--\\d+$).*\\d{" + SEQUENCE_DIGITS + "}");
 
 	private static final String LAST = "2000000000";
 
@@ -71,12 +75,16 @@ record LockPaths(String root) {
 				+ " It can be acquired again after the server has deleted its empty container";
 	}
 
-	/** Returns the entries of a lock in order, without other nodes. */
+	/**
+	 * Returns the entries of a lock in order: all sequential nodes, also those that
+	 * another version or program has named.
+	 */
 	static List<Node> sorted(String lock, List<String> children) {
 		return children.stream()
-			.filter((name) -> name.matches(".*[^-]-\\d{" + SEQUENCE_DIGITS + "}"))
+			.filter((name) -> SEQUENTIAL.matcher(name).matches())
 			.sorted(Comparator.comparing((name) -> name.substring(name.length() - SEQUENCE_DIGITS)))
-			.map((name) -> new Node(lock + "/" + name, name.substring(0, name.length() - SEQUENCE_DIGITS - 1)))
+			.map((name) -> new Node(lock + "/" + name,
+					name.substring(0, name.length() - SEQUENCE_DIGITS).replaceFirst("-$", "")))
 			.toList();
 	}
 

@@ -14,6 +14,7 @@ import io.github.lockspring.internal.base.MonotonicClock;
 import io.github.lockspring.internal.queue.EntryServer.Added;
 import io.github.lockspring.store.OwnerToken;
 import org.apache.curator.framework.CuratorFramework;
+import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.DataWatches;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -77,6 +78,21 @@ class ZooKeeperServerTests {
 		}
 	}
 
+	@Test
+	@Tag("formats")
+	void nodeOfAnotherFormatIsWaitedFor() throws Exception {
+		get(this.server.connected());
+		String other = this.client.create()
+			.creatingParentContainersIfNeeded()
+			.withMode(CreateMode.EPHEMERAL_SEQUENTIAL)
+			.forPath(new LockPaths("/lock").lock(this.key) + "/2|other");
+		Added waiter = add(1);
+		assertThat(waiter.position().before()).isNotNull();
+		this.client.delete().forPath(other);
+		assertThat(get(this.server.position(waiter.entry())).orElseThrow().before()).isNull();
+		get(this.server.remove(waiter.entry()));
+	}
+
 	/** Many short waits behind a long hold would gather them. */
 	@Test
 	void watchEndsWithTheNodeThatWaits() throws Exception {
@@ -112,9 +128,9 @@ class ZooKeeperServerTests {
 		assertThat(List.of("token-2000000001", "token-2147483647", "token--2147483648", "token--1999999999",
 				"token--000000001"))
 			.allMatch(LockPaths::isTooLate);
-		assertThat(LockPaths.sorted("/lock", List.of("b-0000000002", "a-0000000010", "c--1999999999", "other")))
+		assertThat(LockPaths.sorted("/lock", List.of("b-0000000002", "a0000000010", "c--1999999999", "other")))
 			.extracting(Node::id)
-			.containsExactly("/lock/b-0000000002", "/lock/a-0000000010");
+			.containsExactly("/lock/b-0000000002", "/lock/a0000000010");
 	}
 
 }
