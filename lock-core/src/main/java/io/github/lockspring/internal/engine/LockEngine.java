@@ -84,10 +84,25 @@ public final class LockEngine implements AutoCloseable {
 	 */
 	public LockEngine(LockStore store, EngineSettings settings, Consumer<LockEvent> listener, UnitOfWork unitOfWork,
 			LockRecorder recorder, @Nullable Supplier<InstanceInfo> description) {
+		this(store, settings, listener, unitOfWork, recorder, description, Time.SYSTEM);
+	}
+
+	/**
+	 * Creates an engine with a clock of its own, for tests.
+	 * @param store where the locks are
+	 * @param settings the settings
+	 * @param listener is told what happens, or {@link LockEvents#NOBODY}
+	 * @param unitOfWork knows what locks belong to when a call takes them
+	 * @param recorder receives what is measured
+	 * @param description describes this instance to others, or null
+	 * @param time the clock
+	 */
+	public LockEngine(LockStore store, EngineSettings settings, Consumer<LockEvent> listener, UnitOfWork unitOfWork,
+			LockRecorder recorder, @Nullable Supplier<InstanceInfo> description, Time time) {
 		this.store = store;
 		this.threads = new EngineThreads();
 		this.newRegistry = () -> {
-			KeyLockRegistry created = new KeyLockRegistry(store, settings, listener, recorder, Time.SYSTEM,
+			KeyLockRegistry created = new KeyLockRegistry(store, settings, listener, recorder, time,
 					this.threads.executors());
 			return (description != null) ? created.describedBy(description) : created;
 		};

@@ -5,11 +5,13 @@ import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Client;
 import io.etcd.jetcd.ClientBuilder;
+import io.github.lockspring.internal.base.MonotonicClock;
 import io.github.lockspring.testsupport.etcd.EtcdProcess;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -30,11 +32,17 @@ final class Clients {
 		return builder(addresses).build();
 	}
 
-	/** A store on the shared server, for contracts. */
+	/** A store on the shared server. */
 	static EtcdLockStore store() {
+		return store(MonotonicClock.SYSTEM);
+	}
+
+	/** A store on the shared server, for contracts. */
+	static EtcdLockStore store(LongSupplier clock) {
 		return EtcdLockStore.builder(() -> of(EtcdProcess.shared().address()))
 			.commandTimeout(Duration.ofSeconds(5))
 			.connectTimeout(Duration.ofSeconds(10))
+			.clock(clock)
 			.build();
 	}
 

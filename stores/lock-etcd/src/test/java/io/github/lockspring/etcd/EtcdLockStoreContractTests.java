@@ -15,7 +15,7 @@ class EtcdLockStoreContractTests extends AbstractQueueOfEntriesTests {
 
 	@Override
 	protected LockStore createStore() {
-		return Clients.store();
+		return Clients.store(this::now);
 	}
 
 	/** New entries are on a short lease, see number 22. */

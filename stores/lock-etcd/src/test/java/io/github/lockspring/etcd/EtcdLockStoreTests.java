@@ -50,21 +50,6 @@ class EtcdLockStoreTests {
 		return locks.acquire(LockRequest.of(this.key).ttl(Duration.ofSeconds(10)).waitTime(PATIENT));
 	}
 
-	/** Number 2: otherwise the next holder's entry would be removed under it. */
-	@Test
-	void entryWhoseRemovalHasNoAnswerIsNotUsedAgain() {
-		HeldLock first = acquire(this.one.locks());
-		this.faults.holdRequest(Faults.REMOVAL);
-		first.close();
-		try (HeldLock second = acquire(this.one.locks())) {
-			assertThat(second.fencingToken() / 1024).isGreaterThan(first.fencingToken() / 1024);
-			this.faults.release();
-			await().during(Duration.ofMillis(500)).until(() -> EtcdProcess.shared().entries(this.key) == 1);
-			second.ensureHeld();
-		}
-		assertThat(EtcdProcess.shared().entries(this.key)).isZero();
-	}
-
 	/** Number 5: although nobody holds it then. */
 	@Test
 	void holderWhoseEntryWasTakenAwayLearnsOfItWhenItReleases() throws Exception {

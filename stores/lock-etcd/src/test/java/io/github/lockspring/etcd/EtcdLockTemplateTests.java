@@ -13,7 +13,7 @@ class EtcdLockTemplateTests extends AbstractLockTemplateTests {
 
 	@Override
 	protected LockStore createStore() {
-		return Clients.store();
+		return Clients.store(this::now);
 	}
 
 	@Override

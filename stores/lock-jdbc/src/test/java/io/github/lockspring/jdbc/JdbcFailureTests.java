@@ -3,11 +3,8 @@ package io.github.lockspring.jdbc;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.store.LockStore;
@@ -15,9 +12,6 @@ import io.github.lockspring.store.LockStore.AcquireRequest;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.testsupport.jdbc.Databases.Database;
 import io.github.lockspring.testsupport.jdbc.PostgresServer;
-import io.github.lockspring.testsupport.jdbc.RecordingDataSource;
-import io.github.lockspring.testsupport.network.TcpProxy;
-import io.github.lockspring.testsupport.network.TcpProxy.Direction;
 import io.github.lockspring.testsupport.process.HolderProcess;
 import io.github.lockspring.testsupport.store.AbstractServerFailureTests;
 import io.github.lockspring.testsupport.store.Instance;
@@ -51,8 +45,6 @@ class JdbcFailureTests extends AbstractServerFailureTests {
 
 	private final List<JdbcInstance> instances = new ArrayList<>();
 
-	private final ExecutorService threads = Executors.newCachedThreadPool();
-
 	@BeforeAll
 	static void start() {
 		server = PostgresServer.start();
@@ -67,7 +59,6 @@ class JdbcFailureTests extends AbstractServerFailureTests {
 	@AfterEach
 	void stop() {
 		this.instances.forEach(JdbcInstance::close);
-		this.threads.shutdownNow();
 	}
 
 	@Override
@@ -132,32 +123,6 @@ class JdbcFailureTests extends AbstractServerFailureTests {
 
 	private JdbcInstance instance() {
 		return instance(server.database());
-	}
-
-	/** The release is committed, and repeated since its result was lost. */
-	@Test
-	@Tag("lost-reply")
-	void f20ReleaseWhoseAnswerWasLostHarmsNoLaterHolder() throws Exception {
-		try (TcpProxy proxy = new TcpProxy(server.port())) {
-			RecordingDataSource recording = new RecordingDataSource(instance(server.database(proxy.port())).pool());
-			JdbcInstance deaf = JdbcInstance.on(server.database(proxy.port()), recording);
-			this.instances.add(0, deaf);
-			JdbcInstance other = instance();
-			HeldLock held = deaf.locks().acquire(this.request);
-			proxy.stall(Direction.TO_CLIENT);
-			this.threads.submit(held::close);
-			try (HeldLock next = other.locks().acquire(this.request)) {
-				// its answer may be on its way still
-				await().atMost(PATIENT).until(proxy::hasLostBytes);
-				recording.statements().clear();
-				proxy.restore();
-				// a release reads the queue when its first statement has changed nothing
-				await().atMost(PATIENT)
-					.until(() -> recording.statements().stream().anyMatch((sql) -> sql.contains("lock_lease_waiter")));
-				JdbcInstance.verify(next);
-				assertThat(next.fencingToken()).isGreaterThan(held.fencingToken());
-			}
-		}
 	}
 
 	@Test

@@ -1,6 +1,5 @@
 package io.github.lockspring.jdbc;
 
-import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -26,8 +25,6 @@ import io.github.lockspring.store.LockStore.ReleaseResult.Released;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.testsupport.jdbc.Databases.Database;
 import io.github.lockspring.testsupport.jdbc.RecordingDataSource;
-import io.github.lockspring.testsupport.network.TcpProxy;
-import io.github.lockspring.testsupport.network.TcpProxy.Direction;
 import io.github.lockspring.testsupport.store.ControlledStore.Kind;
 import io.github.lockspring.testsupport.store.Instance;
 import io.github.lockspring.testsupport.store.JoinedStore;
@@ -44,7 +41,6 @@ import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -122,43 +118,6 @@ class LateAcquisitionTests {
 			assertThat(owner()).isNotEqualTo(FREE);
 			awaitFree();
 		}
-	}
-
-	/** Over a network that delivers what was sent before the connection was closed. */
-	@Test
-	@Tag("jdbc-late")
-	@Tag("lost-reply")
-	void f20RequestThatArrivesAfterItsReleaseLeavesNoLock() throws Exception {
-		assumeThat(this.database.platform()).as("ends its own statements").isNotEqualTo("h2");
-		String address = this.database.url().replaceAll("^.*//127.0.0.1:(\\d+)/.*$", "$1");
-		try (TcpProxy proxy = new TcpProxy(Integer.parseInt(address))) {
-			Database proxied = new Database(this.database.platform(),
-					this.database.url().replace(":" + address + "/", ":" + proxy.port() + "/"), this.database.user(),
-					this.database.password());
-			Connection slow = proxied.dataSource().getConnection();
-			AtomicBoolean first = new AtomicBoolean();
-			JoinedStore store = store(new DelegatingDataSource(this.database.dataSource()) {
-				@Override
-				public Connection getConnection() throws SQLException {
-					return first.getAndSet(false) ? slow : super.getConnection();
-				}
-			});
-			store.release(new ReleaseRequest("warm-up", this.token), PATIENT);
-			proxy.hold(Direction.TO_SERVER);
-			first.set(true);
-			assertThatExceptionOfType(LockUnavailableException.class)
-				.isThrownBy(() -> store.acquire(this.request, Duration.ofMillis(300)))
-				.withMessageContaining("did not reply within 300 ms");
-			assertThat(store.release(new ReleaseRequest("order 1", this.token), PATIENT)).isInstanceOf(NotOwner.class);
-			long before = fencingToken();
-			proxy.restore();
-			await().atMost(PATIENT).until(() -> fencingToken() > before);
-			awaitFree();
-		}
-	}
-
-	private long fencingToken() {
-		return this.jdbc.queryForObject("SELECT fencing_token FROM lock_lease", Long.class);
 	}
 
 	/** As of a future, whose wait ends before its attempt. */

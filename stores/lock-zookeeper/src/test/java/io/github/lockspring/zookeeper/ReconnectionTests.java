@@ -227,26 +227,7 @@ class ReconnectionTests {
 		}
 	}
 
-	/** Z6, 1: the clock of the store counts the time for which the machine sleeps. */
-	@Test
-	void leaseEndsWhileTheMachineIsSuspended() throws Exception {
-		Entry.Own entry = add(false).entry();
-		assertThat(entry.validUntil() - now()).isPositive();
-		this.suspended.addAndGet(SESSION.toNanos() / 6);
-		assertThat(entry.validUntil() - now()).isNegative();
-		AcquireRequest request = new AcquireRequest(this.key + "2", this.token, SESSION, true);
-		try (ZooKeeperLockStore store = ZooKeeperLockStore.create(client(SESSION),
-				ZooKeeperTestServer.settings(SESSION), true, this::now)) {
-			JoinedStore joined = new JoinedStore(store);
-			assertThat(joined.acquire(request, TIMEOUT)).isInstanceOf(Acquired.class);
-			this.suspended.addAndGet(SESSION.toNanos() / 6);
-			assertThat(
-					joined.renew(List.of(new RenewRequest(request.key(), this.token, Duration.ofSeconds(1))), TIMEOUT))
-				.containsExactly(RenewResult.NOT_OWNER);
-		}
-	}
-
-	/** Z6: an answer that comes late proves no more than one that comes early. */
+	/** Z6, 1: an answer that comes late proves no more than one that comes early. */
 	@Test
 	void proofCountsFromItsSending() throws Exception {
 		get(this.server.connected());

@@ -16,7 +16,7 @@ class ZooKeeperLockStoreContractTests extends AbstractQueueOfEntriesTests {
 
 	@Override
 	protected LockStore createStore() {
-		return ZooKeeperLockStore.builder(this.server.connectString()).sessionTimeout(SESSION).build();
+		return ZooKeeperLockStore.builder(this.server.connectString()).sessionTimeout(SESSION).clock(this::now).build();
 	}
 
 	@Override

@@ -26,7 +26,10 @@ class ZooKeeperLockTemplateTests extends AbstractLockTemplateTests {
 
 	@Override
 	protected LockStore createStore() {
-		LockStore store = ZooKeeperLockStore.builder(this.server.connectString()).sessionTimeout(SESSION).build();
+		LockStore store = ZooKeeperLockStore.builder(this.server.connectString())
+			.sessionTimeout(SESSION)
+			.clock(this::now)
+			.build();
 		JoinedStore joined = new JoinedStore(store);
 		OwnerToken token = new OwnerToken("zk-template-tests-0001", 1, 1000);
 		String key = "in use " + UUID.randomUUID();

@@ -1,8 +1,7 @@
 package io.github.lockspring.internal.engine.support;
 
 import java.util.concurrent.locks.LockSupport;
-
-import io.github.lockspring.internal.base.MonotonicClock;
+import java.util.function.LongSupplier;
 
 /**
  * A clock, and the parking of the JVM. Thread-safe.
@@ -11,13 +10,13 @@ import io.github.lockspring.internal.base.MonotonicClock;
  */
 public final class SystemTime implements Time {
 
-	private final MonotonicClock clock;
+	private final LongSupplier clock;
 
 	/**
 	 * Creates a time.
-	 * @param clock the clock
+	 * @param clock nanoseconds since an arbitrary moment
 	 */
-	public SystemTime(MonotonicClock clock) {
+	public SystemTime(LongSupplier clock) {
 		this.clock = clock;
 	}
 

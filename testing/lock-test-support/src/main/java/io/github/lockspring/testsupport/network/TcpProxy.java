@@ -63,6 +63,8 @@ public final class TcpProxy implements AutoCloseable {
 
 	private boolean muted;
 
+	private @Nullable String delayed;
+
 	private Duration delay = Duration.ZERO;
 
 	private volatile Duration connectDelay = Duration.ZERO;
@@ -162,6 +164,7 @@ public final class TcpProxy implements AutoCloseable {
 
 	private void endFaults() {
 		this.muted = false;
+		this.delayed = null;
 		this.swallowing.clear();
 		this.holding.clear();
 		this.delay = Duration.ZERO;
@@ -174,6 +177,25 @@ public final class TcpProxy implements AutoCloseable {
 	 */
 	public synchronized void hold(Direction... directions) {
 		this.holding.addAll(namedOrAll(directions));
+	}
+
+	/**
+	 * Holds back the next bytes to the server that contain a text, and what follows them,
+	 * until {@link #restore()}. For the client, their connection ends at once, and on
+	 * other connections it goes on, as if the request were on its way still.
+	 */
+	public synchronized void delayNext(String text) {
+		this.delayed = text;
+	}
+
+	/** Returns whether bytes are held back by {@link #delayNext}. */
+	public boolean isDelaying() {
+		return this.links.stream().anyMatch((link) -> link.delayed);
+	}
+
+	/** Returns whether the server has answered to bytes that were held back by it. */
+	public boolean hasDelivered() {
+		return this.links.stream().anyMatch((link) -> link.late && !link.delayed && link.heard);
 	}
 
 	/** Delays each chunk of bytes, in both directions. */
@@ -189,6 +211,7 @@ public final class TcpProxy implements AutoCloseable {
 	/** Ends all faults. */
 	public synchronized void restore() {
 		endFaults();
+		this.links.forEach((link) -> link.delayed = false);
 		this.links.stream().filter((link) -> link.lostBytes || link.dead).forEach((link) -> link.end(Cut.RST));
 		notifyAll();
 		if (this.listener == null) {
@@ -281,6 +304,15 @@ public final class TcpProxy implements AutoCloseable {
 
 		private volatile boolean subscriber;
 
+		/** Whether bytes were held back whose client is gone. */
+		private volatile boolean late;
+
+		/** Whether they still are. */
+		private volatile boolean delayed;
+
+		/** Whether the server has sent something since, or has ended the connection. */
+		private volatile boolean heard;
+
 		private final Duration connectDelay = TcpProxy.this.connectDelay;
 
 		Link(Socket client, Socket server) throws IOException {
@@ -304,9 +336,11 @@ public final class TcpProxy implements AutoCloseable {
 				OutputStream out = to.getOutputStream();
 				int count;
 				while ((count = in.read(buffer)) >= 0) {
-					if (direction == Direction.TO_SERVER && !this.subscriber) {
-						this.subscriber = new String(buffer, 0, count, StandardCharsets.ISO_8859_1)
-							.contains("SUBSCRIBE");
+					if (direction == Direction.TO_SERVER) {
+						look(new String(buffer, 0, count, StandardCharsets.ISO_8859_1));
+					}
+					else {
+						this.heard = this.late && !this.delayed;
 					}
 					if (mayPass(direction)) {
 						out.write(buffer, 0, count);
@@ -319,7 +353,25 @@ public final class TcpProxy implements AutoCloseable {
 			catch (InterruptedException ex) {
 				Thread.currentThread().interrupt();
 			}
-			end(Cut.FIN);
+			if (!this.late) {
+				end(Cut.FIN);
+			}
+			else if (direction == Direction.TO_CLIENT) {
+				this.heard = true;
+			}
+		}
+
+		private void look(String sent) throws IOException {
+			this.subscriber |= sent.contains("SUBSCRIBE");
+			synchronized (TcpProxy.this) {
+				String delayed = TcpProxy.this.delayed;
+				if (delayed != null && sent.contains(delayed)) {
+					TcpProxy.this.delayed = null;
+					this.late = true;
+					this.delayed = true;
+					this.client.shutdownOutput();
+				}
+			}
 		}
 
 		private boolean mayPass(Direction direction) throws InterruptedException {
@@ -332,8 +384,11 @@ public final class TcpProxy implements AutoCloseable {
 				Thread.sleep(delay.toMillis());
 			}
 			synchronized (proxy) {
-				while (proxy.holding.contains(direction)) {
+				while (proxy.holding.contains(direction) || (this.delayed && direction == Direction.TO_SERVER)) {
 					proxy.wait();
+				}
+				if (this.late && direction == Direction.TO_CLIENT) {
+					return false;
 				}
 				if (this.dead || proxy.swallowing.contains(direction)
 						|| proxy.muted && this.subscriber && direction == Direction.TO_CLIENT) {
@@ -348,6 +403,7 @@ public final class TcpProxy implements AutoCloseable {
 			if (!TcpProxy.this.links.remove(this)) {
 				return;
 			}
+			this.delayed = false;
 			try {
 				if (cut == Cut.RST) {
 					this.client.setSoLinger(true, 0);

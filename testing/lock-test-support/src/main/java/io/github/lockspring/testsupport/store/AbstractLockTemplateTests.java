@@ -21,6 +21,7 @@ import io.github.lockspring.LockInterruptedException;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
+import io.github.lockspring.internal.base.MonotonicClock;
 import io.github.lockspring.store.InstanceInfo;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.OwnerToken;
@@ -71,9 +72,12 @@ public abstract class AbstractLockTemplateTests {
 
 	private final List<Thread> threads = new ArrayList<>();
 
+	private final AtomicLong suspended = new AtomicLong();
+
 	/**
 	 * Creates a store with connections of its own, on the server that all stores of a
-	 * test share. Called once for each instance.
+	 * test share. Called once for each instance. Its clock, if it has one, is
+	 * {@link #now}.
 	 * @return a usable store, which this class closes
 	 */
 	protected abstract LockStore createStore();
@@ -84,6 +88,16 @@ public abstract class AbstractLockTemplateTests {
 	 * @return the number of keys, rows or nodes
 	 */
 	protected abstract int leftovers();
+
+	/** Returns the time of the instances and their stores, in nanoseconds. */
+	protected final long now() {
+		return MonotonicClock.SYSTEM.getAsLong() + this.suspended.get();
+	}
+
+	/** The machine is suspended for so long, but not the server. */
+	private void suspend(Duration duration) {
+		this.suspended.addAndGet(duration.toNanos());
+	}
 
 	@AfterEach
 	void close() throws InterruptedException {
@@ -288,18 +302,33 @@ public abstract class AbstractLockTemplateTests {
 
 	// leases
 
-	@Test
+	@Test // defect 1
 	void acquisitionThatIsAnsweredAfterItsLeaseIsNotUsed() {
 		Instance instance = informed();
 		Gate answers = instance.store().holdAnswers(Kind.ACQUIRE);
-		Caller waiter = acquiring(instance, brief());
+		Caller waiter = acquiring(instance);
 		patiently().until(() -> answers.arrivals() > 0);
-		pass(briefTtl());
+		suspend(LONG);
 		answers.open();
 		HeldLock held = waiter.get();
 		assertThat(held.isHeld()).isTrue();
 		assertThat(instance.store().sent(Kind.ACQUIRE, this.key)).hasSizeGreaterThan(1);
 		held.close();
+		assertNothingLeft();
+	}
+
+	@Test // defect 1
+	void leaseThatASuspensionOutlivesIsLostAndNotHandedOff() {
+		Instance instance = informed();
+		HeldLock held = instance.locks().acquire(request());
+		Caller next = waiting(instance);
+		suspend(LONG);
+		assertLost(instance, held);
+		HeldLock again = next.get();
+		assertThat(again.isHeld()).isTrue();
+		assertThat(again.fencingToken()).isGreaterThan(held.fencingToken());
+		assertThat(tokens(instance.store().sent(Kind.ACQUIRE, this.key))).as("its own").hasSizeGreaterThan(1);
+		again.close();
 		assertNothingLeft();
 	}
 
@@ -491,6 +520,7 @@ public abstract class AbstractLockTemplateTests {
 			.commandTimeout(Duration.ofSeconds(10))
 			.shutdownTimeout(Duration.ofMillis(50))
 			.application(application)
+			.clock(this::now)
 			.start();
 		this.instances.add(instance);
 		instance.openInbox();

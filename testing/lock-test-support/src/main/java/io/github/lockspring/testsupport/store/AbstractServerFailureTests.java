@@ -2,12 +2,7 @@ package io.github.lockspring.testsupport.store;
 
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
-import java.util.UUID;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
@@ -17,15 +12,11 @@ import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.internal.KeyedLock;
-import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.LockStoreInspector;
-import io.github.lockspring.store.StoredLock;
 import io.github.lockspring.testsupport.network.TcpProxy;
 import io.github.lockspring.testsupport.network.TcpProxy.Cut;
 import io.github.lockspring.testsupport.network.TcpProxy.Direction;
 import io.github.lockspring.testsupport.process.JavaProcess;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -39,40 +30,13 @@ import static org.awaitility.Awaitility.await;
  *
  * @since 0.1
  */
-public abstract class AbstractServerFailureTests {
-
-	/** Longer than a busy machine takes. */
-	protected static final Duration PATIENT = Duration.ofMinutes(1);
-
-	private static final Duration SOON = Duration.ofSeconds(20);
-
-	private static final Duration TIMEOUT = Duration.ofSeconds(2);
-
-	/** The key of this test. */
-	protected final String key = "failure " + UUID.randomUUID();
-
-	private final LockRequest lasting = LockRequest.of(this.key).ttl(PATIENT).renew(false).waitTime(PATIENT);
-
-	private final List<AutoCloseable> opened = new ArrayList<>();
-
-	private final ExecutorService threads = Executors.newCachedThreadPool();
-
-	/** Returns the port of the server. */
-	protected abstract int port();
+public abstract class AbstractServerFailureTests extends AbstractConnectionFailureTests {
 
 	/** Kills the server, which keeps what it has acknowledged. */
 	protected abstract void kill();
 
 	/** Starts the server again. */
 	protected abstract void restart();
-
-	/**
-	 * Creates a store.
-	 * @param port how the server is reached
-	 * @param lasting whether the store itself may keep a lease for a minute without a
-	 * reply
-	 */
-	protected abstract LockStore store(int port, boolean lasting);
 
 	/**
 	 * Returns a request of the key whose lease ends a few seconds after the last reply.
@@ -94,43 +58,8 @@ public abstract class AbstractServerFailureTests {
 		proxy.stall(Direction.TO_CLIENT);
 	}
 
-	/** Creates an instance that has had a lock already. */
-	private LockTemplate instance(int port, boolean lasting) {
-		Instance instance = Instance.over(store(port, lasting))
-			.commandTimeout(TIMEOUT)
-			.shutdownTimeout(Duration.ofMillis(100))
-			.start();
-		closeLater(instance);
-		instance.locks().acquire(LockRequest.of("warm-up " + UUID.randomUUID()).waitTime(PATIENT)).close();
-		return instance.locks();
-	}
-
-	/** An instance that is not to lose a lock. */
-	private LockTemplate lastingInstance() {
-		return instance(port(), true);
-	}
-
 	private LockTemplate briefInstance(TcpProxy proxy) {
-		return instance(proxy.port(), false);
-	}
-
-	private TcpProxy proxy() {
-		TcpProxy proxy = new TcpProxy(port());
-		closeLater(proxy);
-		return proxy;
-	}
-
-	/** Closes something after the test, before what was opened earlier. */
-	protected final void closeLater(AutoCloseable closeable) {
-		this.opened.add(0, closeable);
-	}
-
-	@AfterEach
-	void closeAll() throws Exception {
-		this.threads.shutdownNow();
-		for (AutoCloseable closeable : this.opened) {
-			closeable.close();
-		}
+		return instance(proxy.port(), false).locks();
 	}
 
 	private static void assertUnavailable(LockTemplate locks, LockRequest request, String word) {
@@ -142,14 +71,6 @@ public abstract class AbstractServerFailureTests {
 		assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(waitTime.plus(SOON));
 	}
 
-	/** Verifies a lock, again if a request had no reply in time. */
-	private static void verify(HeldLock lock) {
-		await().atMost(PATIENT)
-			.pollDelay(Duration.ZERO)
-			.ignoreException(LockUnavailableException.class)
-			.untilAsserted(((KeyedLock) lock)::verify);
-	}
-
 	/** The next holder has a larger token, and the former one learns that it lost. */
 	private void assertLost(HeldLock held, LockTemplate other) {
 		try (HeldLock next = other.acquire(this.lasting)) {
@@ -157,29 +78,6 @@ public abstract class AbstractServerFailureTests {
 			assertThat(next.fencingToken()).isGreaterThan(held.fencingToken());
 		}
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(held::close);
-	}
-
-	private Optional<StoredLock> stored(LockStoreInspector inspector) {
-		// its first connection may take longer than a pool waits for one
-		return await().ignoreException(LockUnavailableException.class)
-			.until(() -> inspector.find(this.key, PATIENT), (found) -> true);
-	}
-
-	private LockStoreInspector inspector() {
-		LockStore store = store(port(), true);
-		closeLater(store::close);
-		return store.inspector().orElseThrow();
-	}
-
-	private void awaitWaiting(int count) {
-		LockStoreInspector inspector = inspector();
-		await().atMost(PATIENT)
-			.until(() -> stored(inspector).map(StoredLock::waiting).orElse(0), (waiting) -> waiting == count);
-	}
-
-	private void awaitNothingLeft() {
-		LockStoreInspector inspector = inspector();
-		await().atMost(PATIENT).until(() -> stored(inspector).isEmpty());
 	}
 
 	@Test
@@ -283,7 +181,7 @@ public abstract class AbstractServerFailureTests {
 		TcpProxy proxy = proxy();
 		LockStoreInspector inspector = inspector();
 		stored(inspector);
-		LockTemplate deaf = instance(proxy.port(), true);
+		LockTemplate deaf = instance(proxy.port(), true).locks();
 		// so the next acquisition needs one request, on a connection that was just used
 		deaf.acquire(this.lasting).close();
 		loseReplies(proxy);
@@ -294,19 +192,6 @@ public abstract class AbstractServerFailureTests {
 		proxy.restore();
 		lastingInstance().acquire(this.lasting).close();
 		awaitNothingLeft();
-	}
-
-	@Test
-	@Tag("dead-waiter")
-	void f23InstancesThatDieLeaveTheLockAndTheQueue() {
-		TcpProxy proxy = proxy();
-		LockTemplate dies = briefInstance(proxy);
-		LockTemplate waits = briefInstance(proxy);
-		dies.acquire(brief());
-		this.threads.submit(() -> waits.acquire(brief()));
-		awaitWaiting(1);
-		proxy.stall();
-		lastingInstance().acquire(this.lasting).close();
 	}
 
 	@Test

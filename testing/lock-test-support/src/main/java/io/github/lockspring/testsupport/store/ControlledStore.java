@@ -68,6 +68,8 @@ public final class ControlledStore extends DelegatingLockStore {
 
 	private volatile Optional<Inbox> inbox = Optional.empty();
 
+	private volatile String instance = "";
+
 	private volatile Runnable opened = () -> {
 	};
 
@@ -122,6 +124,11 @@ public final class ControlledStore extends DelegatingLockStore {
 
 	private static List<Sent> of(Map<Kind, List<Sent>> all, Kind kind, String key) {
 		return all.getOrDefault(kind, List.of()).stream().filter((each) -> each.key().equals(key)).toList();
+	}
+
+	/** The identity of the instance; known when it has been used. */
+	public String instance() {
+		return this.instance;
 	}
 
 	/** Whether the store has a queue; known when the instance has been used. */
@@ -204,6 +211,7 @@ public final class ControlledStore extends DelegatingLockStore {
 
 	@Override
 	public Optional<Inbox> inbox(String instance, InboxListener listener) {
+		this.instance = instance;
 		this.opened = listener::opened;
 		this.inbox = super.inbox(instance, new InboxListener() {
 

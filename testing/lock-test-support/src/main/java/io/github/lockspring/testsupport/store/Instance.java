@@ -4,15 +4,18 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.LongSupplier;
 
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.internal.UnitOfWork;
+import io.github.lockspring.internal.base.MonotonicClock;
 import io.github.lockspring.internal.engine.EngineSettings;
 import io.github.lockspring.internal.engine.LockEngine;
 import io.github.lockspring.internal.engine.support.LockRecorder;
+import io.github.lockspring.internal.engine.support.SystemTime;
 import io.github.lockspring.store.InstanceInfo;
 import io.github.lockspring.store.LockStore;
 import org.jspecify.annotations.Nullable;
@@ -36,7 +39,7 @@ public final class Instance implements AutoCloseable {
 		this.store = new ControlledStore(builder.store);
 		InstanceInfo info = builder.info;
 		this.engine = new LockEngine(this.store, builder.settings(), this.events::add, UnitOfWork.NONE,
-				LockRecorder.NONE, (info != null) ? () -> info : null);
+				LockRecorder.NONE, (info != null) ? () -> info : null, new SystemTime(builder.clock));
 		this.engine.start();
 	}
 
@@ -109,6 +112,8 @@ public final class Instance implements AutoCloseable {
 
 		private @Nullable InstanceInfo info;
 
+		private LongSupplier clock = MonotonicClock.SYSTEM;
+
 		private Builder(LockStore store) {
 			this.store = store;
 		}
@@ -128,6 +133,12 @@ public final class Instance implements AutoCloseable {
 		/** Sets the name registered for others; empty for none. */
 		public Builder application(String name) {
 			this.info = name.isEmpty() ? null : new InstanceInfo(name, "localhost", ProcessHandle.current().pid());
+			return this;
+		}
+
+		/** Sets the clock of the engine, in nanoseconds. */
+		public Builder clock(LongSupplier clock) {
+			this.clock = clock;
 			return this;
 		}
 
