@@ -40,8 +40,8 @@ public abstract class AbstractConnectionFailureTests {
 	/** Longer than a busy machine takes. */
 	protected static final Duration PATIENT = Duration.ofMinutes(1);
 
-	/** Longer than any grant or session of these tests, and much shorter than a lease. */
-	static final Duration SOON = Duration.ofSeconds(20);
+	/** Longer than a grant or a session, even on a busy machine, and half of a lease. */
+	static final Duration SOON = PATIENT.dividedBy(2);
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(2);
 
