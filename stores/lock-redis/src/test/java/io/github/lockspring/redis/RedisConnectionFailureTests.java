@@ -29,4 +29,9 @@ class RedisConnectionFailureTests extends AbstractConnectionFailureTests {
 		return this.driver.store(port, Duration.ofSeconds(2));
 	}
 
+	@Override
+	protected boolean needsMessages() {
+		return true;
+	}
+
 }

@@ -65,6 +65,14 @@ public abstract class AbstractConnectionFailureTests {
 	 */
 	protected abstract LockStore store(int port, boolean lasting);
 
+	/**
+	 * Returns whether a lock that was acquired after its release is found only by another
+	 * instance that waits for it, which notifies the one that has left it.
+	 */
+	protected boolean needsMessages() {
+		return false;
+	}
+
 	/** Creates an instance that has had a lock already. */
 	final Instance instance(int port, boolean lasting) {
 		Instance instance = Instance.over(store(port, lasting))
@@ -141,8 +149,12 @@ public abstract class AbstractConnectionFailureTests {
 	void f20AcquisitionThatIsCarriedOutAfterItsReleaseLeavesNoLock(boolean heldByAnother) {
 		TcpProxy proxy = proxy();
 		Instance late = instance(proxy.port(), true);
-		late.openInbox();
+		if (needsMessages()) {
+			late.openInbox();
+		}
 		LockTemplate other = lastingInstance();
+		// so that one request is enough
+		other.acquire(this.lasting).close();
 		proxy.delayNext(late.store().instance());
 		try {
 			late.locks().tryAcquire(this.lasting.waitTime(Duration.ZERO)).ifPresent(HeldLock::close);
