@@ -412,7 +412,7 @@ final class Instance {
 			case SETTLE -> settled(received.request(), answer);
 			case PLACE -> placeAnswered(received, answer);
 			case WATCH -> watchAnswered(received.request(), answer);
-			case RAISE -> raiseAnswered(answer);
+			case RAISE -> raiseAnswered(received.request(), answer);
 			case KEEP -> keepAnswered(answer);
 			default -> throw new IllegalStateException();
 		}
@@ -428,11 +428,7 @@ final class Instance {
 					guardRead(LeaseKind.FIRST, answer.guard());
 				}
 			}
-			case NO_LEASE -> {
-				if (request.lease() == present.id()) {
-					lose(LeaseKind.FIRST);
-				}
-			}
+			case NO_LEASE -> loseLease(request);
 			case TAKEN -> taken(answer.name());
 			case GONE -> throw new IllegalStateException();
 		}
@@ -524,10 +520,10 @@ final class Instance {
 		this.watching = false;
 	}
 
-	private void raiseAnswered(Answer answer) {
+	private void raiseAnswered(Request request, Answer answer) {
 		switch (answer.outcome()) {
 			case DONE -> this.raised = isOwner();
-			case NO_LEASE -> lose(LeaseKind.RAISED);
+			case NO_LEASE -> loseLease(request);
 			default -> entryGone(answer.name());
 		}
 	}
@@ -540,7 +536,7 @@ final class Instance {
 	private void removalAnswered(Request request, Answer answer) {
 		if (answer.outcome() == Outcome.NO_LEASE) {
 			this.removalUnanswered = true;
-			lose(LeaseKind.FIRST);
+			loseLease(request);
 			return;
 		}
 		guardWasPut(request, answer);
@@ -568,7 +564,7 @@ final class Instance {
 
 	private void settled(Request request, Answer answer) {
 		if (answer.outcome() == Outcome.NO_LEASE) {
-			lose(LeaseKind.FIRST);
+			loseLease(request);
 			return;
 		}
 		guardWasPut(request, answer);
@@ -732,6 +728,13 @@ final class Instance {
 		else {
 			this.told = true;
 			forget();
+		}
+	}
+
+	/** The lease that a request named is gone. */
+	private void loseLease(Request request) {
+		if (request.lease() == lease(request.kind()).id()) {
+			lose(request.kind());
 		}
 	}
 
