@@ -5,7 +5,7 @@ import java.util.List;
 import io.github.lockspring.model.EndingRuns;
 import io.github.lockspring.model.Step;
 import io.github.lockspring.model.etcd.Call.Stage;
-import io.github.lockspring.model.etcd.Instance.Phase;
+import io.github.lockspring.model.etcd.Place.Phase;
 
 /**
  * Runs states of entries to their end, although the leases of those that live are kept
@@ -19,17 +19,13 @@ final class FairRuns extends EndingRuns<Event, World> {
 
 	@Override
 	protected boolean isOver() {
-		boolean busy = world().instances()
-			.stream()
-			.anyMatch((instance) -> !instance.is(Phase.FREE) && !instance.is(Phase.DEAD));
-		return !busy && world().server().entries().isEmpty() && world().network().isEmpty();
+		boolean busy = world().places().stream().anyMatch((place) -> !place.is(Phase.FREE) && !place.is(Phase.DEAD));
+		return !busy && world().server().data().entries().isEmpty() && world().network().isEmpty();
 	}
 
 	@Override
 	protected boolean isWaitedFor() {
-		return world().instances()
-			.stream()
-			.anyMatch((instance) -> instance.is(Phase.ADDING) || instance.is(Phase.WAITING));
+		return world().places().stream().anyMatch((place) -> place.is(Phase.ADDING) || place.is(Phase.WAITING));
 	}
 
 	@Override
@@ -41,13 +37,13 @@ final class FairRuns extends EndingRuns<Event, World> {
 				Event.RENEWAL_RECEIVED, Event.WATCH_FIRES, Event.LEASE_ASKED, Event.LONGER_LEASE_ASKED,
 				Event.KEEP_ALIVE_SENT, Event.LONGER_KEEP_ALIVE_SENT, Event.REQUEST_SENT, Event.HOLD_EXPIRES,
 				Event.HOLD_ENDS)) {
-			for (int i = 0; i < world().instances().size(); i++) {
+			for (int i = 0; i < event.scope().size(world()); i++) {
 				if (event.isPossible(world(), i)) {
 					return new Step<>(event, i);
 				}
 			}
 		}
-		for (int i = 0; i < world().server().leases().size(); i++) {
+		for (int i = 0; i < world().server().data().leases().size(); i++) {
 			if (Event.LEASE_ENDS.isPossible(world(), i)) {
 				return new Step<>(Event.LEASE_ENDS, i);
 			}

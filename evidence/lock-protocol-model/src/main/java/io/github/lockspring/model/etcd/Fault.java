@@ -23,6 +23,8 @@ enum Fault {
 	/** What a watch should tell is lost. */
 	WATCH,
 	/** Somebody deletes an entry. */
-	BY_HAND
+	BY_HAND,
+	/** The server's data are replaced by a backup. */
+	RESTORE
 
 }

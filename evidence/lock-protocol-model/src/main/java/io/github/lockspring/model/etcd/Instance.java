@@ -1,49 +1,20 @@
 package io.github.lockspring.model.etcd;
 
-import java.util.Locale;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 import io.github.lockspring.model.Cells;
-import io.github.lockspring.model.Violation;
 import io.github.lockspring.model.etcd.Answer.Outcome;
 import io.github.lockspring.model.etcd.Call.Stage;
 import io.github.lockspring.model.etcd.Request.Type;
 import io.github.lockspring.model.etcd.Scenario.Option;
 
 /**
- * One instance with its leases and the token that it uses at present. Times are counted
- * from now, so that none grows without end. Not thread-safe.
+ * One instance with its leases, which all its places share. Times are counted from now,
+ * so that none grows without end. Not thread-safe.
  */
 final class Instance {
-
-	/**
-	 * How far its token is.
-	 */
-	enum Phase {
-
-		/** It has none. */
-		FREE,
-		/** No entry is known; with an unanswered addition there may be one. */
-		ADDING,
-		/** An entry of that name is not the one it wants: it is removed first. */
-		CLEARING,
-		/** Its entry is present, and not known to be the first. */
-		WAITING,
-		/** Its entry owns the lock. */
-		HELD,
-		/** As {@link #HELD}, and nothing renews the hold. */
-		HANGING,
-		/** Its entry is moved to a lease of its own, the ownership has ended. */
-		KEEPING,
-		/** Its entry is being removed. */
-		REMOVING,
-		/** It was given up, and there may be an entry. */
-		SETTLING,
-		/** The instance has crashed. */
-		DEAD
-
-	}
-
-	private static final Phase[] PHASES = Phase.values();
 
 	private final Scenario scenario;
 
@@ -51,93 +22,37 @@ final class Instance {
 
 	private final OwnLease[] leases = { OwnLease.NONE, OwnLease.NONE };
 
-	private Phase phase = Phase.FREE;
-
-	private int token;
-
-	/** The entry that is present or being removed; 0: none is known. */
-	private int revision;
-
-	/** The lease that the request named which added the entry. */
-	private int lease;
-
-	/** The longer lease on which the entry is, or may be; 0: none. */
-	private int raisedTo;
-
-	/** Whether it is known to be on that one. */
-	private boolean raised;
-
-	/** How long the hold lasts by its own time. */
-	private int holdLeft;
-
-	/** Whether an addition may be carried out later. */
-	private boolean additionUnanswered;
-
-	/** Whether a removal has no answer. */
-	private boolean removalUnanswered;
-
-	private Entry before = Entry.NONE;
-
-	/** Whether it has put a watch on the entry before its own. */
-	private boolean watching;
-
-	private boolean placeDue;
-
-	/** Whether its name is taken by an entry that is kept. */
-	private boolean triesLater;
-
-	/** What the token asks for. */
-	private Call call = Call.NONE;
+	/** One for each lock. */
+	private final List<Place> places;
 
 	/** What its leases ask for. */
 	private Call renewal = Call.NONE;
 
-	// what nobody knows, to judge
-
-	/** Whether the entry went away during the hold without a removal of its own. */
-	private boolean stolen;
-
-	private boolean told;
+	/** How often a backup was restored, as far as it knows. */
+	private int past;
 
 	private boolean fair;
 
 	Instance(Scenario scenario, int number) {
 		this.scenario = scenario;
 		this.number = number;
+		this.places = IntStream.range(0, scenario.locks()).mapToObj((lock) -> new Place(scenario, this, lock)).toList();
 	}
 
 	void pass(Cells cells) {
 		for (int i = 0; i < this.leases.length; i++) {
 			this.leases[i] = this.leases[i].pass(cells);
 		}
-		this.phase = cells.pass(this.phase, PHASES);
-		this.token = cells.pass(this.token);
-		this.revision = cells.pass(this.revision);
-		this.lease = cells.pass(this.lease);
-		this.raisedTo = cells.pass(this.raisedTo);
-		this.raised = cells.pass(this.raised);
-		this.holdLeft = cells.pass(this.holdLeft);
-		this.additionUnanswered = cells.pass(this.additionUnanswered);
-		this.removalUnanswered = cells.pass(this.removalUnanswered);
-		this.before = this.before.pass(cells);
-		this.watching = cells.pass(this.watching);
-		this.placeDue = cells.pass(this.placeDue);
-		this.triesLater = cells.pass(this.triesLater);
-		this.call = this.call.pass(cells);
+		this.places.forEach((place) -> place.pass(cells));
 		this.renewal = this.renewal.pass(cells);
-		this.stolen = cells.pass(this.stolen);
-		this.told = cells.pass(this.told);
+		this.past = cells.pass(this.past);
 	}
 
 	void rename(Names names) {
 		for (int i = 0; i < this.leases.length; i++) {
 			this.leases[i] = this.leases[i].renamed(names);
 		}
-		this.revision = names.revision(this.revision);
-		this.lease = names.lease(this.lease);
-		this.raisedTo = names.lease(this.raisedTo);
-		this.before = this.before.renamed(names);
-		this.call = this.call.renamed(names);
+		this.places.forEach((place) -> place.rename(names));
 		this.renewal = this.renewal.renamed(names);
 	}
 
@@ -146,9 +61,18 @@ final class Instance {
 		this.fair = true;
 	}
 
-	/** Whether nobody will ask it for the lock any more. */
+	/** Whether nobody will ask it for a lock any more. */
 	boolean isDone() {
-		return this.phase == Phase.FREE && this.token == this.scenario.tokens();
+		return this.places.stream().allMatch(Place::isDone);
+	}
+
+	boolean isDead() {
+		return this.places.stream().allMatch((place) -> place.is(Place.Phase.DEAD));
+	}
+
+	void crash() {
+		this.places.forEach(Place::crash);
+		forgetLeases();
 	}
 
 	void forgetLeases() {
@@ -161,32 +85,16 @@ final class Instance {
 		return this.number;
 	}
 
-	Phase phase() {
-		return this.phase;
-	}
-
-	boolean is(Phase other) {
-		return this.phase == other;
-	}
-
-	int token() {
-		return this.token;
-	}
-
-	int revision() {
-		return this.revision;
-	}
-
-	Call call() {
-		return this.call;
+	List<Place> places() {
+		return this.places;
 	}
 
 	Call renewal() {
 		return this.renewal;
 	}
 
-	boolean isIdle() {
-		return this.call.is(Stage.NONE);
+	int past() {
+		return this.past;
 	}
 
 	OwnLease lease(LeaseKind kind) {
@@ -197,459 +105,36 @@ final class Instance {
 		this.leases[kind.ordinal()] = lease;
 	}
 
-	// what it believes
-
-	boolean isOwner() {
-		return this.phase == Phase.HELD || this.phase == Phase.HANGING;
-	}
-
-	/** Whether it believes that it holds the lock now. */
-	boolean isHolder() {
-		return isOwner() && believedLeft() > 0;
-	}
-
-	int believedLeft() {
-		if (!this.scenario.has(Rule.EARLIEST_OF_HOLD_AND_LEASE)) {
-			return this.holdLeft;
-		}
-		int left = this.holdLeft;
-		if (!this.raised) {
-			left = Math.min(left, provenLeft(LeaseKind.FIRST, this.lease));
-		}
-		if (isOnRaised()) {
-			left = Math.min(left, provenLeft(LeaseKind.RAISED, this.raisedTo));
-		}
-		return left;
-	}
-
-	/** Whether the longer lease counts for its entry. */
-	private boolean isOnRaised() {
-		return this.raised || (this.raisedTo != 0 && this.scenario.has(Rule.RAISE_COUNTS_BOTH));
-	}
-
-	private int provenLeft(LeaseKind kind, int id) {
+	/** For how long a lease is proven. */
+	int provenLeft(LeaseKind kind, int id) {
 		OwnLease own = lease(kind);
 		return (own.id() == id || !this.scenario.has(Rule.LEASE_OF_THE_REQUEST)) ? own.provenLeft() : 0;
 	}
 
-	// callers
-
-	boolean mayBegin() {
-		return this.phase == Phase.FREE && this.token < this.scenario.tokens();
-	}
-
-	void begin() {
-		this.token++;
-		this.phase = Phase.ADDING;
-	}
-
-	boolean mayGiveUp() {
-		return this.scenario.has(Option.GIVING_UP) && isIdle()
-				&& (this.phase == Phase.ADDING || this.phase == Phase.WAITING);
-	}
-
-	void giveUp() {
-		if (this.phase == Phase.WAITING) {
-			this.phase = Phase.REMOVING;
-		}
-		else {
-			forget();
-		}
-	}
-
-	void hang() {
-		this.phase = Phase.HANGING;
-	}
-
-	void endHold() {
-		this.phase = Phase.REMOVING;
-	}
-
-	boolean mayKeep() {
-		return this.phase == Phase.HELD && isIdle() && this.scenario.has(Option.KEEPS);
-	}
-
-	void keep() {
-		this.phase = Phase.KEEPING;
-	}
-
-	boolean isOver() {
-		return isIdle() && believedLeft() == 0 && (this.phase == Phase.HELD
-				|| (this.phase == Phase.HANGING && this.scenario.has(Rule.REMOVED_AT_ITS_END)));
-	}
-
-	/** The engine knows the end of the hold by itself. */
-	void expire() {
-		this.told = true;
-		this.phase = Phase.REMOVING;
-	}
-
-	/** Without the rule: a caller comes, and the entry is still in the list. */
-	boolean mayResume() {
-		return this.phase == Phase.REMOVING && isIdle() && this.removalUnanswered
-				&& !this.scenario.has(Rule.REMOVAL_IS_FINAL);
-	}
-
-	void resume() {
-		this.phase = Phase.WAITING;
-		this.placeDue = true;
-	}
-
-	void crash() {
-		this.call = Call.NONE;
-		this.phase = Phase.DEAD;
-		forgetEntry();
-		forgetLeases();
-		this.additionUnanswered = false;
-	}
-
-	// requests of the token
-
-	/** Whether there is something to ask for now. */
-	boolean maySend() {
-		if (!isIdle()) {
-			return false;
-		}
-		return switch (this.phase) {
-			case ADDING -> lease(LeaseKind.FIRST).provenLeft() > 0 && !this.triesLater;
-			case SETTLING -> lease(LeaseKind.FIRST).id() != 0;
-			case CLEARING, REMOVING, KEEPING -> true;
-			case WAITING -> this.placeDue || !this.watching;
-			case HELD -> mayRaise();
-			case FREE, HANGING, DEAD -> false;
-		};
-	}
-
-	private boolean mayRaise() {
-		return this.scenario.has(Option.RAISES) && !this.raised && lease(LeaseKind.RAISED).provenLeft() > 0;
-	}
-
-	/** Returns what is to be asked for next. */
-	Request next() {
-		OwnLease first = lease(LeaseKind.FIRST);
-		return switch (this.phase) {
-			case ADDING -> request(Type.ADD, 0, first, false);
-			case SETTLING -> request(Type.SETTLE, 0, first, true);
-			case CLEARING, REMOVING -> removal();
-			case KEEPING -> request(Type.KEEP, this.revision, OwnLease.NONE, false);
-			case WAITING -> this.placeDue ? request(Type.PLACE, this.revision, OwnLease.NONE, false) : watch();
-			case HELD -> new Request(Type.RAISE, this.number, this.token, this.revision, lease(LeaseKind.RAISED).id(),
-					LeaseKind.RAISED, Guard.NONE, false, 0);
-			case FREE, HANGING, DEAD -> throw new IllegalStateException();
-		};
-	}
-
-	private Request request(Type type, int about, OwnLease named, boolean settles) {
-		return new Request(type, this.number, this.token, about, named.id(), LeaseKind.FIRST, named.guard(), settles,
-				0);
-	}
-
-	private Request removal() {
-		boolean settles = this.additionUnanswered && this.scenario.has(Rule.GUARD_BEFORE_FORGETTING)
-				&& lease(LeaseKind.FIRST).id() != 0;
-		return request(Type.REMOVE, this.revision, settles ? lease(LeaseKind.FIRST) : OwnLease.NONE, settles);
-	}
-
-	private Request watch() {
-		return new Request(Type.WATCH, this.number, this.before.instance(), this.before.revision(), 0, LeaseKind.FIRST,
-				Guard.NONE, false, 0);
-	}
-
-	void send() {
-		Request request = next();
-		switch (request.type()) {
-			case PLACE -> this.placeDue = false;
-			case WATCH -> this.watching = true;
-			case RAISE -> this.raisedTo = request.lease();
-			default -> {
-			}
-		}
-		this.call = Call.sent(request);
-	}
-
-	/**
-	 * Sends at once what may come late all the same: only what counts from its sending is
-	 * another request when it is sent later.
-	 */
-	void sendWhatNeedsNoTime() {
-		if (maySend() && !next().countsFromSending() && !mayResume()) {
-			send();
-		}
-	}
-
-	void callAnswered(Answer answer) {
-		this.call = this.call.answered(answer);
-	}
-
-	/** A request has no answer: it may have been carried out, or will be later. */
-	void callFailed() {
-		Type type = this.call.request().type();
-		this.call = Call.NONE;
-		switch (type) {
-			case ADD -> this.additionUnanswered = true;
-			case REMOVE -> this.removalUnanswered = true;
-			case PLACE -> this.placeDue = true;
-			case WATCH -> this.watching = false;
-			default -> {
-			}
-		}
-	}
-
-	/** The client library repeats an addition by itself. */
-	void additionRepeated() {
-		if (this.scenario.has(Rule.REPEATED_IS_UNANSWERED)) {
-			this.additionUnanswered = true;
-		}
-	}
-
-	void receive() {
-		Call received = this.call;
-		this.call = Call.NONE;
-		Answer answer = received.answer();
-		switch (received.request().type()) {
-			case ADD -> addAnswered(received, answer);
-			case REMOVE -> removalAnswered(received.request(), answer);
-			case SETTLE -> settled(received.request(), answer);
-			case PLACE -> placeAnswered(received, answer);
-			case WATCH -> watchAnswered(received.request(), answer);
-			case RAISE -> raiseAnswered(received.request(), answer);
-			case KEEP -> keepAnswered(answer);
-			default -> throw new IllegalStateException();
-		}
-	}
-
-	private void addAnswered(Call received, Answer answer) {
-		OwnLease present = lease(LeaseKind.FIRST);
-		Request request = received.request();
-		switch (answer.outcome()) {
-			case DONE -> added(received, answer);
-			case GUARD_DIFFERS -> {
-				if (request.lease() == present.id()) {
-					guardRead(LeaseKind.FIRST, answer.guard());
-				}
-			}
-			case NO_LEASE -> loseLease(request);
-			case TAKEN -> taken(answer.name());
-			case GONE -> throw new IllegalStateException();
-		}
-	}
-
-	private void added(Call received, Answer answer) {
-		int present = lease(LeaseKind.FIRST).id();
-		this.revision = answer.name().revision();
-		this.lease = this.scenario.has(Rule.LEASE_OF_THE_REQUEST) ? received.request().lease() : present;
-		if (this.lease != present) {
-			// its lease is gone, or believed to be
-			this.phase = Phase.CLEARING;
-			return;
-		}
-		this.phase = Phase.WAITING;
-		this.removalUnanswered = false;
-		place(answer, received.age());
-	}
-
-	/** The guard on another lease: this one is gone. */
-	private void guardRead(LeaseKind kind, Guard guard) {
-		OwnLease own = lease(kind);
-		boolean same = guard.lease() == own.id()
-				|| (guard != Guard.NONE && !this.scenario.has(Rule.PROOF_COMPARES_LEASE));
-		if (same) {
-			setLease(kind, own.withGuard(guard));
-		}
-		else {
-			lose(kind);
-		}
-	}
-
-	private void taken(Entry name) {
-		if (name.kept()) {
-			this.triesLater = true;
-			return;
-		}
-		int present = lease(LeaseKind.FIRST).id();
-		this.revision = name.revision();
-		this.lease = present;
-		boolean usable = present != 0 && name.token() == this.token
-				&& (name.lease() == present || !this.scenario.has(Rule.ADOPTED_WITH_PRESENT_LEASE));
-		this.phase = usable ? Phase.WAITING : Phase.CLEARING;
-		this.removalUnanswered = false;
-		this.placeDue = usable;
-	}
-
-	private void place(Answer answer, int age) {
-		int left = this.scenario.ttl() - (this.scenario.has(Rule.COUNTS_FROM_SENDING) ? age : 0);
-		this.holdLeft = Math.max(left, 0);
-		if (!answer.first()) {
-			if (!answer.before().equals(this.before)) {
-				this.watching = false;
-			}
-			this.before = answer.before();
-			return;
-		}
-		this.watching = true;
-		if (believedLeft() == 0) {
-			this.placeDue = true;
-			return;
-		}
-		this.before = Entry.NONE;
-		this.phase = Phase.HELD;
-	}
-
-	private void placeAnswered(Call received, Answer answer) {
-		if (this.phase != Phase.WAITING || received.request().revision() != this.revision) {
-			return;
-		}
-		if (answer.outcome() == Outcome.GONE) {
-			addAgain();
-			return;
-		}
-		place(answer, received.age());
-	}
-
-	private void watchAnswered(Request request, Answer answer) {
-		if (this.phase != Phase.WAITING || request.revision() != this.before.revision()) {
-			return;
-		}
-		boolean there = this.scenario.has(Rule.WATCH_COMPARES_REVISION) ? answer.name().revision() == request.revision()
-				: answer.name() != Entry.NONE;
-		this.placeDue |= !there;
-	}
-
-	void watchFired() {
-		this.placeDue = true;
-		this.watching = false;
-	}
-
-	private void raiseAnswered(Request request, Answer answer) {
-		switch (answer.outcome()) {
-			case DONE -> this.raised = isOwner();
-			case NO_LEASE -> loseLease(request);
-			default -> entryGone(answer.name());
-		}
-	}
-
-	private void keepAnswered(Answer answer) {
-		this.told |= answer.outcome() == Outcome.GONE;
-		forget();
-	}
-
-	private void removalAnswered(Request request, Answer answer) {
-		if (answer.outcome() == Outcome.NO_LEASE) {
-			this.removalUnanswered = true;
-			loseLease(request);
-			return;
-		}
-		guardWasPut(request, answer);
-		boolean lost = answer.outcome() == Outcome.GONE && !this.removalUnanswered;
-		this.told |= lost && this.scenario.has(Rule.LOSS_IS_TOLD);
-		if (answer.name().revision() != 0 && !answer.name().kept()) {
-			this.revision = answer.name().revision();
-			return;
-		}
-		if (this.phase == Phase.CLEARING) {
-			addAgain();
-		}
-		else {
-			forget();
-		}
-	}
-
-	private void guardWasPut(Request request, Answer answer) {
-		OwnLease own = lease(request.kind());
-		if (request.settles() && request.lease() == own.id()) {
-			this.additionUnanswered = false;
-			setLease(request.kind(), own.withGuard(answer.guard()));
-		}
-	}
-
-	private void settled(Request request, Answer answer) {
-		if (answer.outcome() == Outcome.NO_LEASE) {
-			loseLease(request);
-			return;
-		}
-		guardWasPut(request, answer);
-		Entry found = answer.name();
-		if (found != Entry.NONE && !found.kept() && this.scenario.has(Rule.GUARD_WITH_A_LOOK)) {
-			this.revision = found.revision();
-			this.phase = Phase.REMOVING;
-			return;
-		}
-		forget();
-	}
-
-	// the end of an entry
-
-	private void addAgain() {
-		forgetEntry();
-		this.phase = Phase.ADDING;
-	}
-
-	private void entryGone(Entry name) {
-		if (this.revision != name.revision()) {
-			this.told |= !this.removalUnanswered;
-			forget();
-		}
-		else if (isOwner()) {
-			this.told = true;
-			this.phase = Phase.REMOVING;
-		}
-	}
-
-	/** The token is done, once no addition can bring it back. */
-	private void forget() {
-		if (this.additionUnanswered && this.scenario.has(Rule.GUARD_BEFORE_FORGETTING)) {
-			this.phase = Phase.SETTLING;
-			return;
-		}
-		Violation.check(!this.stolen || this.told || this.removalUnanswered, "the loss of the lock is not told");
-		forgetEntry();
-		this.additionUnanswered = false;
-		this.phase = Phase.FREE;
-	}
-
-	private void forgetEntry() {
-		this.revision = 0;
-		this.lease = 0;
-		this.raisedTo = 0;
-		this.raised = false;
-		this.holdLeft = 0;
-		this.before = Entry.NONE;
-		this.watching = false;
-		this.placeDue = false;
-		this.triesLater = false;
-		this.removalUnanswered = false;
-		this.stolen = false;
-		this.told = false;
-	}
-
-	/** Notes a loss that is to be told. */
-	void judge(Entry present) {
-		this.stolen |= isOwner() && present.revision() != this.revision;
-	}
-
-	// leases
+	// renewals
 
 	/** Whether a lease is needed and there is none. */
 	boolean mayGrant(LeaseKind kind) {
-		boolean needed = (kind == LeaseKind.FIRST) ? this.phase == Phase.ADDING || this.phase == Phase.WAITING
-				: this.phase == Phase.HELD && this.scenario.has(Option.RAISES);
-		return needed && this.renewal.is(Stage.NONE) && lease(kind).id() == 0;
+		return this.renewal.is(Stage.NONE) && lease(kind).id() == 0
+				&& this.places.stream().anyMatch((place) -> place.needs(kind));
 	}
 
 	void grant(LeaseKind kind) {
-		this.renewal = Call.sent(new Request(Type.BEGIN, this.number, 0, 0, 0, kind, Guard.NONE, true, 0));
+		this.renewal = Call.sent(new Request(Type.BEGIN, this.number, 0, 0, 0, 0, kind, Guard.NONE, true, 0),
+				this.past);
 	}
 
-	boolean mayKeepAlive(LeaseKind kind) {
+	/** Whether a lease may be renewed, and the entry of a place read along with it. */
+	boolean mayKeepAlive(LeaseKind kind, Place place) {
 		OwnLease own = lease(kind);
 		return (this.fair || this.scenario.has(Option.RENEWALS)) && this.renewal.is(Stage.NONE) && own.id() != 0
-				&& own.provenLeft() < this.scenario.ttl(kind);
+				&& own.provenLeft() < this.scenario.ttl(kind) && (place.lock() == 0 || place.renewed() != 0);
 	}
 
-	void keepAlive(LeaseKind kind) {
-		int renewed = (this.phase == Phase.WAITING || this.phase == Phase.HELD) ? this.revision : 0;
-		this.renewal = Call.sent(new Request(Type.KEEP_ALIVE, this.number, this.token, renewed, lease(kind).id(), kind,
-				lease(kind).guard(), false, 0));
+	void keepAlive(LeaseKind kind, Place place) {
+		Request request = new Request(Type.KEEP_ALIVE, this.number, place.lock(), place.token(), place.renewed(),
+				lease(kind).id(), kind, lease(kind).guard(), false, 0);
+		this.renewal = Call.sent(request, this.past);
 	}
 
 	void renewalAnswered(Answer answer) {
@@ -663,22 +148,16 @@ final class Instance {
 	void receiveRenewal() {
 		Call received = this.renewal;
 		this.renewal = Call.NONE;
-		Request request = received.request();
-		switch (request.type()) {
-			case BEGIN -> granted(received);
-			case KEEP_ALIVE -> {
-				if (request.lease() != lease(request.kind()).id()) {
-					return;
-				}
-				if (received.answer().outcome() == Outcome.NO_LEASE) {
-					lose(request.kind());
-					return;
-				}
-				Request read = new Request(Type.READ, request.instance(), request.token(), request.revision(),
-						request.lease(), request.kind(), request.guard(), false, received.answer().term());
-				this.renewal = new Call(Stage.SENT, read, received.age(), Answer.NONE);
+		switch (received.request().type()) {
+			case BEGIN -> {
+				comparePast(received);
+				granted(received);
 			}
-			case READ -> proven(received);
+			case KEEP_ALIVE -> keptAlive(received);
+			case READ -> {
+				comparePast(received);
+				proven(received);
+			}
 			default -> throw new IllegalStateException();
 		}
 	}
@@ -693,7 +172,20 @@ final class Instance {
 		return Math.max(this.scenario.ttl(kind) - (this.scenario.has(Rule.COUNTS_FROM_SENDING) ? age : 0), 0);
 	}
 
-	/** A renewal has been read after: what it proves of the lease and of the entry. */
+	private void keptAlive(Call received) {
+		Request request = received.request();
+		if (received.answer().outcome() == Outcome.NO_LEASE) {
+			loseLease(request);
+		}
+		if (request.lease() != lease(request.kind()).id()) {
+			return;
+		}
+		Request read = new Request(Type.READ, request.instance(), request.lock(), request.token(), request.revision(),
+				request.lease(), request.kind(), request.guard(), false, received.answer().term());
+		this.renewal = new Call(Stage.SENT, read, received.age(), this.past, Answer.NONE);
+	}
+
+	/** A renewal has been read after: what it proves of the lease and of an entry. */
 	private void proven(Call received) {
 		Request request = received.request();
 		Answer answer = received.answer();
@@ -709,58 +201,57 @@ final class Instance {
 			return;
 		}
 		setLease(kind, lease(kind).proven(left(kind, received.age())));
-		boolean same = request.revision() == this.revision || !this.scenario.has(Rule.RENEWAL_OF_THIS_ENTRY);
-		if (request.revision() != 0 && same && (isOwner() || this.phase == Phase.WAITING)) {
-			entryRead(request, answer, received.age());
+		this.places.get(request.lock()).read(request, answer, received.age());
+	}
+
+	// what it learns of its leases
+
+	/** The guard on another lease: this one is gone. */
+	void guardRead(LeaseKind kind, Guard guard) {
+		OwnLease own = lease(kind);
+		boolean same = guard.lease() == own.id()
+				|| (guard != Guard.NONE && !this.scenario.has(Rule.PROOF_COMPARES_LEASE));
+		if (same) {
+			guardPut(kind, guard);
+		}
+		else {
+			lose(kind);
 		}
 	}
 
-	private void entryRead(Request request, Answer answer, int age) {
-		if (answer.name().revision() == request.revision()) {
-			if (this.phase == Phase.HELD) {
-				this.holdLeft = Math.max(this.holdLeft, this.scenario.ttl() - age);
-			}
-			return;
-		}
-		if (this.phase == Phase.WAITING) {
-			addAgain();
-		}
-		else {
-			this.told = true;
-			forget();
-		}
+	void guardPut(LeaseKind kind, Guard guard) {
+		setLease(kind, lease(kind).withGuard(guard));
 	}
 
 	/** The lease that a request named is gone. */
-	private void loseLease(Request request) {
+	void loseLease(Request request) {
 		if (request.lease() == lease(request.kind()).id()) {
 			lose(request.kind());
 		}
 	}
 
 	/** A lease is gone, or believed to be; so is what is on it. */
-	private void lose(LeaseKind kind) {
-		boolean concerned = (kind == LeaseKind.FIRST) ? !this.raised : isOnRaised();
+	void lose(LeaseKind kind) {
 		setLease(kind, OwnLease.NONE);
-		if (kind == LeaseKind.FIRST) {
-			this.additionUnanswered = false;
-		}
-		if (this.phase == Phase.SETTLING && kind == LeaseKind.FIRST) {
-			forget();
-		}
-		else if (isOwner() && concerned) {
-			this.told = true;
-			this.phase = Phase.REMOVING;
-		}
-		else if (this.phase == Phase.WAITING && concerned) {
-			addAgain();
-		}
+		this.places.forEach((place) -> place.leaseLost(kind));
 	}
 
-	/** Without the rule: what has no entries is revoked. */
-	boolean mayRevoke() {
-		return this.phase == Phase.FREE && lease(LeaseKind.FIRST).id() != 0
-				&& !this.scenario.has(Rule.REVOKED_AT_THE_END_ONLY);
+	/**
+	 * An answer shows another past than was known when its request was sent: all leases
+	 * and holds are lost. What was sent before that was noticed tells nothing new, and
+	 * what is no answer of a transaction tells nothing.
+	 */
+	void comparePast(Call received) {
+		Answer answer = received.answer();
+		if (answer.outcome() == Outcome.NO_LEASE || !this.scenario.has(Rule.RESTORE_IS_NOTICED)) {
+			return;
+		}
+		int known = this.scenario.has(Rule.PAST_BEFORE_SENDING) ? received.past() : this.past;
+		if (answer.past() != known && known == this.past) {
+			this.past = answer.past();
+			lose(LeaseKind.FIRST);
+			lose(LeaseKind.RAISED);
+		}
 	}
 
 	// time
@@ -769,19 +260,17 @@ final class Instance {
 	 * @param suspended whether the process does not run meanwhile
 	 */
 	void tick(boolean suspended) {
-		if (!suspended || this.scenario.has(Rule.CLOCK_COUNTS_SUSPENSIONS)) {
+		boolean counted = !suspended || this.scenario.has(Rule.CLOCK_COUNTS_SUSPENSIONS);
+		if (counted) {
 			for (int i = 0; i < this.leases.length; i++) {
 				this.leases[i] = this.leases[i].older();
 			}
-			this.holdLeft = Math.max(this.holdLeft - 1, 0);
-			this.call = this.call.older(this.scenario.ttl());
 			this.renewal = this.renewal.older(this.scenario.ttl());
 			if (isTooOld(this.renewal)) {
 				this.renewal = Call.NONE;
 			}
 		}
-		this.triesLater = false;
-		this.placeDue |= this.phase == Phase.WAITING && this.scenario.has(Rule.PLACE_IS_ASKED_FOR);
+		this.places.forEach((place) -> place.tick(counted));
 	}
 
 	/** Whether it will prove nothing. */
@@ -792,11 +281,8 @@ final class Instance {
 
 	@Override
 	public String toString() {
-		String text = World.name(this.number) + " " + this.phase.name().toLowerCase(Locale.ROOT);
-		if (isOwner()) {
-			text += " for " + believedLeft();
-		}
-		return text + ((lease(LeaseKind.FIRST).id() != 0) ? " " + lease(LeaseKind.FIRST) : "")
+		return this.places.stream().map(Place::toString).collect(Collectors.joining(", "))
+				+ ((lease(LeaseKind.FIRST).id() != 0) ? " " + lease(LeaseKind.FIRST) : "")
 				+ ((lease(LeaseKind.RAISED).id() != 0) ? " " + lease(LeaseKind.RAISED) : "");
 	}
 

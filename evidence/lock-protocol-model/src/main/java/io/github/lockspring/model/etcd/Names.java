@@ -6,13 +6,17 @@ import java.util.Arrays;
  * New names for the leases and revisions of a state, so that states which differ in names
  * only are one state: leases are numbered in the order in which they are found, of the
  * revisions of entries only the order counts, and of those of a guard only which is the
- * present one. First collects what there is, then renames it. Not thread-safe.
+ * present one, or the one in the backup. First collects what there is, then renames it.
+ * Not thread-safe.
  */
 final class Names {
 
-	/** The modification of a guard that is the present one, and one that is not. */
+	/** The modification of a guard that is the present one, or that in the backup. */
 	static final int PRESENT = 1;
 
+	static final int BACKED_UP = 3;
+
+	/** A modification of a guard that is neither. */
 	static final int STALE = 2;
 
 	/** The revision of the step that is being taken; larger than all others. */
@@ -31,6 +35,8 @@ final class Names {
 
 	/** The present modification of each guard, by its name. */
 	private final int[] guards = new int[Byte.MAX_VALUE];
+
+	private final int[] backedUpGuards = new int[Byte.MAX_VALUE];
 
 	private boolean collects;
 
@@ -56,6 +62,7 @@ final class Names {
 		Arrays.fill(this.numbers, 0);
 		Arrays.fill(this.revisions, 0);
 		Arrays.fill(this.guards, 0);
+		Arrays.fill(this.backedUpGuards, 0);
 		this.collects = true;
 	}
 
@@ -96,11 +103,18 @@ final class Names {
 		this.guards[name] = modified;
 	}
 
+	void backedUpGuard(int name, int modified) {
+		this.backedUpGuards[name] = modified;
+	}
+
 	int guard(int name, int modified) {
 		if (this.collects || modified == 0) {
 			return modified;
 		}
-		return (this.guards[name] == modified) ? PRESENT : STALE;
+		if (this.guards[name] == modified) {
+			return PRESENT;
+		}
+		return (this.backedUpGuards[name] == modified) ? BACKED_UP : STALE;
 	}
 
 }

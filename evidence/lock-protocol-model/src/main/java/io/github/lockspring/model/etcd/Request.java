@@ -9,6 +9,7 @@ import io.github.lockspring.model.Cells;
  *
  * @param type what it asks for
  * @param instance who sent it
+ * @param lock whose queue it is about
  * @param token number of the owner token
  * @param revision of the entry that it is about; 0: none
  * @param lease that it names
@@ -17,7 +18,7 @@ import io.github.lockspring.model.Cells;
  * @param settles whether it also puts the guard
  * @param term of the renewal that a read is to prove
  */
-record Request(Type type, int instance, int token, int revision, int lease, LeaseKind kind, Guard guard,
+record Request(Type type, int instance, int lock, int token, int revision, int lease, LeaseKind kind, Guard guard,
 		boolean settles, int term) {
 
 	/**
@@ -31,7 +32,11 @@ record Request(Type type, int instance, int token, int revision, int lease, Leas
 
 	private static final Type[] TYPES = Type.values();
 
-	static final Request NONE = new Request(Type.BEGIN, 0, 0, 0, 0, LeaseKind.FIRST, Guard.NONE, false, 0);
+	static final Request NONE = new Request(Type.BEGIN, 0, 0, 0, 0, 0, LeaseKind.FIRST, Guard.NONE, false, 0);
+
+	String sender() {
+		return World.name(this.instance, this.lock);
+	}
 
 	/** Whether it changes nothing on the server. */
 	boolean isRead() {
@@ -47,14 +52,15 @@ record Request(Type type, int instance, int token, int revision, int lease, Leas
 	}
 
 	Request renamed(Names names) {
-		return new Request(this.type, this.instance, this.token, names.revision(this.revision), names.lease(this.lease),
-				this.kind, this.guard.renamed(names), this.settles, this.term);
+		return new Request(this.type, this.instance, this.lock, this.token, names.revision(this.revision),
+				names.lease(this.lease), this.kind, this.guard.renamed(names), this.settles, this.term);
 	}
 
 	Request pass(Cells cells) {
-		return new Request(cells.pass(this.type, TYPES), cells.pass(this.instance), cells.pass(this.token),
-				cells.pass(this.revision), cells.pass(this.lease), cells.pass(this.kind, LeaseKind.ALL),
-				this.guard.pass(cells), cells.pass(this.settles), cells.pass(this.term));
+		return new Request(cells.pass(this.type, TYPES), cells.pass(this.instance), cells.pass(this.lock),
+				cells.pass(this.token), cells.pass(this.revision), cells.pass(this.lease),
+				cells.pass(this.kind, LeaseKind.ALL), this.guard.pass(cells), cells.pass(this.settles),
+				cells.pass(this.term));
 	}
 
 	@Override

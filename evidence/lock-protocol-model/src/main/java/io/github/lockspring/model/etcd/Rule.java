@@ -57,6 +57,21 @@ enum Rule {
 	 */
 	GUARD_IS_NAMED_AFTER_LEASE,
 	/** Without it a guard that is there is proof, whatever lease it is on. */
-	PROOF_COMPARES_LEASE
+	PROOF_COMPARES_LEASE,
+	/** Without it nobody notices that a backup was restored (E19). */
+	RESTORE_IS_NOTICED,
+	/**
+	 * Without it an answer is compared with what is known when it arrives, not with what
+	 * was known when its request was sent.
+	 */
+	PAST_BEFORE_SENDING,
+	/**
+	 * Without it a guard that was put settles the additions of all tokens on its lease.
+	 */
+	GUARD_SETTLES_ITS_TOKEN,
+	/** Without it a guard that was put for another token is taken for a lost lease. */
+	MOVED_GUARD_IS_NO_LOSS,
+	/** Without it a raise counts for all entries of its instance. */
+	RAISE_OF_ITS_ENTRY
 
 }

@@ -1,8 +1,6 @@
 package io.github.lockspring.model.etcd;
 
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.List;
 import java.util.function.IntPredicate;
 import java.util.function.Predicate;
 
@@ -11,7 +9,7 @@ import io.github.lockspring.model.Violation;
 import io.github.lockspring.model.etcd.Answer.Outcome;
 
 /**
- * The queue of one lock in etcd: each request is carried out in one step.
+ * The queues of locks in etcd: each request is carried out in one step. Not thread-safe.
  */
 final class Server {
 
@@ -19,14 +17,17 @@ final class Server {
 
 	private final Scenario scenario;
 
-	private List<Lease> leases = new ArrayList<>();
+	private Data data = new Data();
 
-	private List<Guard> guards = new ArrayList<>();
+	/** Empty if there is none. */
+	private Data backup = new Data();
 
-	/** In the order of their creation. */
-	private List<Entry> entries = new ArrayList<>();
+	private boolean backedUp;
 
-	/** Which instance's name each instance watches. */
+	/** How often a backup was restored. */
+	private int past;
+
+	/** Which instance's name is watched from each place. */
 	private final int[] watched;
 
 	/** Whether the deletion of that name is on its way to the watcher. */
@@ -36,15 +37,16 @@ final class Server {
 
 	Server(Scenario scenario) {
 		this.scenario = scenario;
-		this.watched = new int[scenario.instances()];
-		this.notified = new boolean[scenario.instances()];
+		this.watched = new int[scenario.places()];
+		this.notified = new boolean[scenario.places()];
 		Arrays.fill(this.watched, NOBODY);
 	}
 
 	void pass(Cells cells) {
-		this.leases = cells.pass(this.leases, (passed, lease) -> lease.pass(passed), Lease.NONE);
-		this.guards = cells.pass(this.guards, (passed, guard) -> guard.pass(passed), Guard.NONE);
-		this.entries = cells.pass(this.entries, (passed, entry) -> entry.pass(passed), Entry.NONE);
+		this.data.pass(cells);
+		this.backup.pass(cells);
+		this.backedUp = cells.pass(this.backedUp);
+		this.past = cells.pass(this.past);
 		for (int i = 0; i < this.watched.length; i++) {
 			this.watched[i] = cells.pass(this.watched[i]);
 			this.notified[i] = cells.pass(this.notified[i]);
@@ -53,27 +55,25 @@ final class Server {
 	}
 
 	void rename(Names names) {
-		this.entries.replaceAll((entry) -> entry.renamed(names));
-		this.guards.forEach((guard) -> names.presentGuard(guard.name(), guard.modified()));
+		this.data.rename(names);
+		this.backup.rename(names);
+		this.data.guards().forEach((guard) -> names.presentGuard(guard.name(), guard.modified()));
+		this.backup.guards().forEach((guard) -> names.backedUpGuard(guard.name(), guard.modified()));
 	}
 
 	void renameLeases(Names names) {
-		this.leases.replaceAll((lease) -> lease.renamed(names));
-		this.guards.replaceAll((guard) -> guard.renamed(names));
+		this.data.renameLeases(names);
+		this.backup.renameLeases(names);
 	}
 
 	/** Forgets leases that nobody will name. */
 	void forgetLeases(IntPredicate which) {
-		this.leases.removeIf((lease) -> which.test(lease.id()));
-		this.guards.removeIf((guard) -> which.test(guard.lease()));
+		this.data.forgetLeases(which);
+		this.backup.forgetLeases(which);
 	}
 
-	List<Lease> leases() {
-		return this.leases;
-	}
-
-	List<Entry> entries() {
-		return this.entries;
+	Data data() {
+		return this.data;
 	}
 
 	int term() {
@@ -85,20 +85,40 @@ final class Server {
 	}
 
 	boolean hasLease(int id) {
-		return this.leases.stream().anyMatch((lease) -> lease.id() == id);
+		return this.data.hasLease(id);
 	}
 
-	Guard guard(int name) {
-		return this.guards.stream().filter((guard) -> guard.name() == name).findFirst().orElse(Guard.NONE);
+	// backups
+
+	boolean isBackedUp() {
+		return this.backedUp;
 	}
 
-	Entry entry(int instance) {
-		return this.entries.stream().filter((entry) -> entry.instance() == instance).findFirst().orElse(Entry.NONE);
+	void backUp() {
+		this.backup = this.data.backup();
+		this.backedUp = true;
+	}
+
+	/** Its watches end, and nobody is told. */
+	void restore() {
+		this.data = this.backup;
+		this.backup = new Data();
+		this.backedUp = false;
+		this.past++;
+		Arrays.fill(this.watched, NOBODY);
+	}
+
+	int past() {
+		return this.past;
 	}
 
 	// requests
 
 	Answer execute(Request request) {
+		return answerTo(request).of(this.past);
+	}
+
+	private Answer answerTo(Request request) {
 		return switch (request.type()) {
 			case BEGIN -> begin(request);
 			case ADD -> add(request);
@@ -117,40 +137,46 @@ final class Server {
 	private Answer begin(Request request) {
 		int id = Names.newLease(request.instance());
 		int ttl = this.scenario.ttl(request.kind());
-		this.leases.add(new Lease(id, ttl, ttl));
+		this.data.addLease(id, ttl);
 		int name = this.scenario.has(Rule.GUARD_IS_NAMED_AFTER_LEASE) ? id
 				: Names.fixed(request.instance(), request.kind());
-		return renewed(Outcome.DONE, putGuard(name, id), this.term);
+		return renewed(Outcome.DONE, this.data.putGuard(name, id), this.term);
 	}
 
 	private boolean putGuard(Request request) {
 		if (!hasLease(request.lease())) {
 			return false;
 		}
-		putGuard(request.guard().name(), request.lease());
+		this.data.putGuard(request.guard().name(), request.lease());
 		return true;
 	}
 
-	private Guard putGuard(int name, int lease) {
-		Guard guard = new Guard(name, lease, Names.NEW_REVISION);
-		this.guards.removeIf((other) -> other.name() == name);
-		this.guards.add(guard);
-		return guard;
+	/** Returns the entry that has the name which a request is about. */
+	private Entry entry(Request request) {
+		return this.data.entry(request.instance(), request.lock());
+	}
+
+	private Guard guard(Request request) {
+		return this.data.guard(request.guard().name());
+	}
+
+	private int placeOf(Request request) {
+		return this.scenario.place(request.instance(), request.lock());
 	}
 
 	private Answer add(Request request) {
-		if (entry(request.instance()) != Entry.NONE) {
+		if (entry(request) != Entry.NONE) {
 			return answer(request, Outcome.TAKEN);
 		}
 		if (this.scenario.has(Rule.ADDITION_COMPARES_GUARD)
-				&& guard(request.guard().name()).modified() != request.guard().modified()) {
+				&& guard(request).modified() != request.guard().modified()) {
 			return answer(request, Outcome.GUARD_DIFFERS);
 		}
 		if (!hasLease(request.lease())) {
 			return answer(request, Outcome.NO_LEASE);
 		}
-		this.entries
-			.add(new Entry(request.instance(), request.token(), Names.NEW_REVISION, false, request.lease(), false));
+		this.data.add(new Entry(request.instance(), request.lock(), request.token(), Names.NEW_REVISION, false,
+				request.lease(), false));
 		return answer(request, Outcome.DONE);
 	}
 
@@ -158,7 +184,7 @@ final class Server {
 		if (request.settles() && !putGuard(request)) {
 			return answer(request, Outcome.NO_LEASE);
 		}
-		Entry entry = entry(request.instance());
+		Entry entry = entry(request);
 		boolean removes = entry != Entry.NONE
 				&& (entry.revision() == request.revision() || !this.scenario.has(Rule.REMOVAL_COMPARES_REVISION));
 		if (!removes) {
@@ -170,35 +196,34 @@ final class Server {
 	}
 
 	private Answer place(Request request) {
-		boolean there = entry(request.instance()).revision() == request.revision();
+		boolean there = entry(request).revision() == request.revision();
 		return answer(request, there ? Outcome.DONE : Outcome.GONE);
 	}
 
 	/** Puts a watch on the name of another instance, and reads it after that. */
 	private Answer watch(Request request) {
-		Entry entry = entry(request.token());
-		this.watched[request.instance()] = (entry != Entry.NONE) ? request.token() : NOBODY;
-		return new Answer(Outcome.DONE, entry.brief(), false, Entry.NONE, Guard.NONE, 0);
+		Entry entry = this.data.entry(request.token(), request.lock());
+		this.watched[placeOf(request)] = (entry != Entry.NONE) ? request.token() : NOBODY;
+		return new Answer(Outcome.DONE, entry.brief(), false, Entry.NONE, Guard.NONE, 0, 0);
 	}
 
 	private Answer keepAlive(Request request) {
 		boolean known = hasLease(request.lease());
-		this.leases.replaceAll((lease) -> (lease.id() == request.lease()) ? lease.renewed() : lease);
+		this.data.renewLease(request.lease());
 		return renewed(known ? Outcome.DONE : Outcome.NO_LEASE, Guard.NONE, this.term);
 	}
 
 	/** The answer to a keep-alive, also to one that was not carried out. */
 	static Answer renewed(Outcome outcome, Guard guard, int term) {
-		return new Answer(outcome, Entry.NONE, false, Entry.NONE, guard, term);
+		return new Answer(outcome, Entry.NONE, false, Entry.NONE, guard, term, 0);
 	}
 
 	private Answer read(Request request) {
-		return new Answer(Outcome.DONE, entry(request.instance()).brief(), false, Entry.NONE,
-				guard(request.guard().name()), this.term);
+		return new Answer(Outcome.DONE, entry(request).brief(), false, Entry.NONE, guard(request), this.term, 0);
 	}
 
 	private Answer raise(Request request) {
-		Entry entry = entry(request.instance());
+		Entry entry = entry(request);
 		boolean raised = entry.lease() == request.lease() && !entry.kept();
 		boolean same = !this.scenario.has(Rule.RAISE_COMPARES_MODIFICATION) || !entry.moved() || raised;
 		if (entry.revision() != request.revision() || !same) {
@@ -207,18 +232,18 @@ final class Server {
 		if (!hasLease(request.lease())) {
 			return answer(request, Outcome.NO_LEASE);
 		}
-		this.entries.replaceAll((other) -> other.equals(entry) ? other.movedTo(request.lease(), entry.kept()) : other);
+		this.data.replace(entry, entry.movedTo(request.lease(), entry.kept()));
 		return answer(request, Outcome.DONE);
 	}
 
 	private Answer keep(Request request) {
-		Entry entry = entry(request.instance());
+		Entry entry = entry(request);
 		if (entry.revision() != request.revision()) {
 			return answer(request, Outcome.GONE);
 		}
 		int id = Names.newLease(request.instance());
-		this.leases.add(new Lease(id, 1, 1));
-		this.entries.replaceAll((other) -> other.equals(entry) ? other.movedTo(id, true) : other);
+		this.data.addLease(id, 1);
+		this.data.replace(entry, entry.movedTo(id, true));
 		return answer(request, Outcome.DONE);
 	}
 
@@ -229,38 +254,31 @@ final class Server {
 
 	/** Answers with what one transaction reads: the name, its place, and the guard. */
 	private Answer answer(Request request, Outcome outcome) {
-		Entry entry = entry(request.instance());
-		int place = this.entries.indexOf(entry);
-		Entry before = (place > 0) ? this.entries.get(place - 1) : Entry.NONE;
-		return new Answer(outcome, entry.brief(), place == 0, before.name(), guard(request.guard().name()), 0)
-			.about(request.type());
+		Entry entry = entry(request);
+		Entry before = (entry != Entry.NONE) ? this.data.before(entry) : Entry.NONE;
+		boolean first = entry != Entry.NONE && before == Entry.NONE;
+		return new Answer(outcome, entry.brief(), first, before.name(), guard(request), 0, 0).about(request.type());
 	}
 
 	// what happens by itself
 
 	/** A lease ends, and with it its guard and its entries. */
 	void end(int id) {
-		this.leases.removeIf((lease) -> lease.id() == id);
-		this.guards.removeIf((guard) -> guard.lease() == id);
+		this.data.removeLease(id);
 		delete((entry) -> entry.lease() == id);
 	}
 
-	void deleteByHand(int place) {
-		delete(this.entries.get(place)::equals);
+	void deleteByHand(int number) {
+		delete(this.data.entries().get(number)::equals);
 	}
 
 	private void delete(Predicate<Entry> which) {
-		for (Entry entry : List.copyOf(this.entries)) {
-			if (which.test(entry)) {
-				this.entries.remove(entry);
-				tellWatchers(entry.instance());
-			}
-		}
+		this.data.remove(which).forEach(this::tellWatchers);
 	}
 
-	private void tellWatchers(int name) {
+	private void tellWatchers(Entry gone) {
 		for (int i = 0; i < this.watched.length; i++) {
-			if (this.watched[i] == name) {
+			if (this.watched[i] == gone.instance() && this.scenario.lock(i) == gone.lock()) {
 				this.watched[i] = NOBODY;
 				this.notified[i] = true;
 			}
@@ -282,12 +300,13 @@ final class Server {
 	}
 
 	void tick() {
-		this.leases.replaceAll(Lease::older);
+		this.data.tick();
 	}
 
 	@Override
 	public String toString() {
-		return "queue " + this.entries + ", leases " + this.leases + ((this.term > 0) ? ", term " + this.term : "");
+		return this.data + ((this.term > 0) ? ", term " + this.term : "")
+				+ (this.backedUp ? ", backup of " + this.backup : "") + ((this.past > 0) ? ", restored" : "");
 	}
 
 }

@@ -1,8 +1,9 @@
 /**
- * The protocol of queues of entries on etcd as a model, for one lock: an instance, its
- * leases with their guards, and its token, one after the other. {@code EntriesRuleTests}
- * switches each rule off and sees what goes wrong without it; {@code EntriesModelTests}
- * explores the complete protocol. When you change a rule, change it here first.
+ * The protocol of queues of entries on etcd as a model: an instance, its leases with
+ * their guards, and for each lock its tokens, one after the other.
+ * {@code EntriesRuleTests} switches each rule off and sees what goes wrong without it;
+ * {@code EntriesModelTests} explores the complete protocol. When you change a rule,
+ * change it here first.
  * <p>
  * What had to be settled, and what the model found:
  * <ul>
@@ -30,15 +31,28 @@
  * repeat as unanswered.
  * <li><b>A raise (E18)</b> goes to a proven lease. From its sending both leases count, so
  * the proof of the target is for the hold to last; without it nothing was explored.
+ * <li><b>Restores (E19).</b> A backup is taken at any time, and restored at any later
+ * one. A hold of before goes on until its owner receives an answer of a transaction, at
+ * most for what was proven before; until then there may be another holder. After that
+ * there is one at most, and no lock stays blocked. That tokens grow is promised between
+ * two restores only: across one it takes a floor. In the model an answer shows that it is
+ * of another past. In etcd this takes another cluster identifier, or a revision that has
+ * not yet grown past the one received before. Where neither shows it, such as with
+ * {@code --bump-revision} in a cluster of the same identifier, it is as without the rule.
+ * <li><b>Locks that share a lease.</b> An addition that is refused because another token
+ * has put the guard is repeated; what that one has put does not settle it; a raise is of
+ * one entry. That a lease is lost concerns all its entries; they would also be safe
+ * without, since each knows its own lease.
  * <li>A late keep-alive, a late read and a late {@code begin} need no rule beside these.
  * </ul>
- * Not in the model: restores from a backup (E19), the revocation at the stop, several
- * locks and leases of further lengths, local hand-offs, how often the engine asks, the
- * values of entries, when leases are kept alive, and least versions of servers. At most
- * two late requests are on their way at once. An answer that comes later than it was
- * carried out is always possible. {@code begin} is one step, though it is a grant and a
- * put. Requests in which no time counts are sent at once: that they may be late is the
- * same. Fair runs keep leases alive for ever, as other locks do.
+ * Not in the model: the revocation at the stop, more than two locks, renewals that read
+ * several entries at once, leases of further lengths, a revision that is given again
+ * after a restore while a request that names it is on its way, local hand-offs, how often
+ * the engine asks, the values of entries, when leases are kept alive, and least versions
+ * of servers. At most two late requests are on their way at once. An answer that comes
+ * later than it was carried out is always possible. {@code begin} is one step, though it
+ * is a grant and a put. Requests in which no time counts are sent at once: that they may
+ * be late is the same. Fair runs keep leases alive for ever, as other locks do.
  */
 @NullMarked
 package io.github.lockspring.model.etcd;

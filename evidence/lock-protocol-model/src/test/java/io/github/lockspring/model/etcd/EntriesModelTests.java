@@ -57,6 +57,39 @@ class EntriesModelTests {
 		scenarios.put("a holder hangs", two.with(Fault.HANG, 1));
 		scenarios.put("a watch is lost", two.with(Fault.WATCH, 1));
 		scenarios.put("deleted by hand", two.with(Fault.BY_HAND, 1).with(Fault.LOSS, 1));
+		scenarios.putAll(restored());
+		scenarios.putAll(locks());
+		return scenarios;
+	}
+
+	private static Map<String, Scenario> restored() {
+		Scenario two = Scenario.of(2, 1, 1).with(Fault.RESTORE, 1);
+		Map<String, Scenario> scenarios = new LinkedHashMap<>();
+		scenarios.put("a backup is restored", two);
+		scenarios.put("a backup is restored, leases are renewed", two.with(Option.RENEWALS));
+		scenarios.put("a backup is restored, a loss", two.with(Option.GIVING_UP).with(Fault.LOSS, 1));
+		scenarios.put("a backup is restored, holds are raised", two.with(Option.RAISES));
+		scenarios.put("a backup is restored, locks are kept", two.with(Option.KEEPS));
+		scenarios.put("a backup is restored, two tokens each", Scenario.of(2, 2, 1).with(Fault.RESTORE, 1));
+		scenarios.put("a backup is restored, leases of two ticks",
+				Scenario.of(2, 1, 2).with(Option.RENEWALS).with(Fault.RESTORE, 1));
+		return scenarios;
+	}
+
+	/** Two locks whose entries share the lease of an instance. */
+	private static Map<String, Scenario> locks() {
+		Scenario shared = Scenario.of(2, 1, 1).withLocks(2).with(Option.ONE_RIVALRY);
+		Scenario alone = Scenario.of(1, 2, 1).withLocks(2);
+		Map<String, Scenario> scenarios = new LinkedHashMap<>();
+		scenarios.put("two locks", shared);
+		scenarios.put("two locks, two instances want both", Scenario.of(2, 1, 1).withLocks(2));
+		scenarios.put("two locks, leases are renewed", shared.with(Option.RENEWALS));
+		scenarios.put("two locks, a loss", shared.with(Option.GIVING_UP).with(Fault.LOSS, 1));
+		scenarios.put("two locks, holds are raised", shared.with(Option.RAISES));
+		scenarios.put("two locks, one instance, a loss", alone.with(Option.GIVING_UP).with(Fault.LOSS, 1));
+		scenarios.put("two locks, one instance, holds are raised and kept",
+				alone.with(Option.RAISES).with(Option.KEEPS));
+		scenarios.put("two locks, a backup is restored", shared.with(Fault.RESTORE, 1));
 		return scenarios;
 	}
 

@@ -13,6 +13,7 @@ import io.github.lockspring.model.Explorer.Exploration;
 import io.github.lockspring.model.Step;
 import io.github.lockspring.model.Trace;
 import io.github.lockspring.model.etcd.Scenario.Option;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -32,24 +33,45 @@ class EntriesRuleTests {
 
 	private static final int B = 1;
 
+	/** With two locks, the places of the first instance and that of the second. */
+	private static final int A_FIRST = 0;
+
+	private static final int A_SECOND = 1;
+
+	private static final int B_FIRST = 2;
+
 	private static final String TWO_HOLDERS = "two holders";
 
 	private static final String STAYS = "an entry stays for ever";
 
 	private static final String WAITS = "a waiter waits for ever";
 
+	private static final String FALSE_LOSS = "a lease that lives is taken for lost";
+
 	@ParameterizedTest
 	@EnumSource(Rule.class)
 	void modelFindsWhatGoesWrongWithoutARule(Rule rule) throws IOException {
-		Scenario scenario = scenario(rule);
-		Exploration<Event> without = explore(scenario.without(rule), start(rule), MAX_STATES);
+		assertFinds(rule, "", scenario(rule), start(rule), consequence(rule));
+	}
+
+	@Test
+	void leaseThatIsRevokedWithOneLockTakesAnotherAway() throws IOException {
+		assertFinds(Rule.REVOKED_AT_THE_END_ONLY, "-of-two-locks", twoLocks(2, 1),
+				path(holdsBoth(), at(B_FIRST, Event.CALLER_ARRIVES),
+						of(B, Event.LEASE_ASKED, Event.RENEWAL_EXECUTED, Event.RENEWAL_RECEIVED)),
+				TWO_HOLDERS);
+	}
+
+	private static void assertFinds(Rule rule, String suffix, Scenario scenario, List<Step<Event>> start,
+			String consequence) throws IOException {
+		Exploration<Event> without = explore(scenario.without(rule), start, MAX_STATES);
 		Trace<Event> found = without.violation();
 		assertThat(found).as(rule + ": " + without).isNotNull();
 		Files.createDirectories(TRACES);
-		String name = "etcd-" + rule.name().toLowerCase(Locale.ROOT).replace('_', '-');
+		String name = "etcd-" + rule.name().toLowerCase(Locale.ROOT).replace('_', '-') + suffix;
 		Files.writeString(TRACES.resolve(name + ".txt"), found.toString());
-		assertThat(found.what()).as(found.toString()).isEqualTo(consequence(rule));
-		Exploration<Event> with = explore(scenario, start(rule), without.states());
+		assertThat(found.what()).as(found.toString()).isEqualTo(consequence);
+		Exploration<Event> with = explore(scenario, start, without.states());
 		assertThat(with.violation()).as(rule + ": " + with).isNull();
 	}
 
@@ -87,7 +109,16 @@ class EntriesRuleTests {
 				.with(Fault.LOSS, 1)
 				.with(Fault.RENEWED_AFTER_END, 1)
 				.without(Rule.GUARD_IS_NAMED_AFTER_LEASE);
+			case RESTORE_IS_NOTICED -> two.with(Fault.RESTORE, 1);
+			case PAST_BEFORE_SENDING -> renewed.with(Fault.RESTORE, 1);
+			case GUARD_SETTLES_ITS_TOKEN -> twoLocks(1, 1).with(Option.GIVING_UP).with(Fault.LOSS, 2);
+			case MOVED_GUARD_IS_NO_LOSS -> twoLocks(1, 1).with(Option.GIVING_UP).with(Fault.LOSS, 1);
+			case RAISE_OF_ITS_ENTRY -> twoLocks(2, 2).with(Option.RAISES);
 		};
+	}
+
+	private static Scenario twoLocks(int instances, int ttl) {
+		return Scenario.of(instances, 1, ttl).withLocks(2).with(Option.ONE_RIVALRY);
 	}
 
 	/** The steps of a long way that a search need not find. */
@@ -108,6 +139,14 @@ class EntriesRuleTests {
 			case SAME_TERM -> path(holds(A), of(A, Event.TICK, Event.LEADER_REPLACED), hasLease(B));
 			case RAISE_COMPARES_MODIFICATION ->
 				path(holds(A), of(A, Event.LONGER_LEASE_ASKED, Event.RENEWAL_EXECUTED, Event.RENEWAL_RECEIVED));
+			case RESTORE_IS_NOTICED -> path(holds(A), of(B, Event.CALLER_ARRIVES));
+			case PAST_BEFORE_SENDING -> path(hasLease(A),
+					of(A, Event.REQUEST_SENT, Event.REQUEST_EXECUTED, Event.BACKED_UP, Event.RESTORED, Event.TICK));
+			case RAISE_OF_ITS_ENTRY ->
+				path(holdsBoth(), of(A, Event.LONGER_LEASE_ASKED, Event.RENEWAL_EXECUTED, Event.RENEWAL_RECEIVED),
+						at(A_SECOND, Event.REQUEST_EXECUTED, Event.ANSWER_RECEIVED, Event.TICK),
+						at(B_FIRST, Event.CALLER_ARRIVES),
+						of(B, Event.LEASE_ASKED, Event.RENEWAL_EXECUTED, Event.RENEWAL_RECEIVED));
 			default -> List.of();
 		};
 	}
@@ -121,9 +160,26 @@ class EntriesRuleTests {
 				of(instance, Event.REQUEST_SENT, Event.REQUEST_EXECUTED, Event.ANSWER_RECEIVED));
 	}
 
+	/** With two locks: the first instance holds both. */
+	private static List<Step<Event>> holdsBoth() {
+		return path(at(A_FIRST, Event.CALLER_ARRIVES), at(A_SECOND, Event.CALLER_ARRIVES),
+				of(A, Event.LEASE_ASKED, Event.RENEWAL_EXECUTED, Event.RENEWAL_RECEIVED),
+				at(A_FIRST, Event.REQUEST_SENT, Event.REQUEST_EXECUTED, Event.ANSWER_RECEIVED),
+				at(A_SECOND, Event.REQUEST_SENT, Event.REQUEST_EXECUTED, Event.ANSWER_RECEIVED));
+	}
+
+	/** What happens to an instance, and with one lock to its place. */
 	private static List<Step<Event>> of(int instance, Event... events) {
 		return Stream.of(events)
-			.map((event) -> new Step<>(event, (event.scope() == Event.Scope.INSTANCE) ? instance : 0))
+			.map((event) -> new Step<>(event,
+					(event.scope() == Event.Scope.INSTANCE || event.scope() == Event.Scope.PLACE) ? instance : 0))
+			.toList();
+	}
+
+	/** What happens at a place. */
+	private static List<Step<Event>> at(int place, Event... events) {
+		return Stream.of(events)
+			.map((event) -> new Step<>(event, (event.scope() == Event.Scope.PLACE) ? place : 0))
 			.toList();
 	}
 
@@ -140,15 +196,16 @@ class EntriesRuleTests {
 		return switch (rule) {
 			case REMOVAL_COMPARES_REVISION, REMOVAL_IS_FINAL, EARLIEST_OF_HOLD_AND_LEASE, COUNTS_FROM_SENDING,
 					CLOCK_COUNTS_SUSPENSIONS, SAME_TERM, GUARD_PROVES_LEASE, LEASE_OF_THE_REQUEST,
-					ADOPTED_WITH_PRESENT_LEASE, REVOKED_AT_THE_END_ONLY, RAISE_COUNTS_BOTH, PROOF_COMPARES_LEASE ->
+					ADOPTED_WITH_PRESENT_LEASE, REVOKED_AT_THE_END_ONLY, RAISE_COUNTS_BOTH, PROOF_COMPARES_LEASE,
+					RAISE_OF_ITS_ENTRY ->
 				TWO_HOLDERS;
 			case ADDITION_COMPARES_GUARD, GUARD_BEFORE_FORGETTING, GUARD_WITH_A_LOOK, REPEATED_IS_UNANSWERED,
-					RENEWAL_OF_THIS_ENTRY, RAISE_COMPARES_MODIFICATION ->
+					RENEWAL_OF_THIS_ENTRY, RAISE_COMPARES_MODIFICATION, GUARD_SETTLES_ITS_TOKEN ->
 				STAYS;
 			case LOSS_IS_TOLD -> "the loss of the lock is not told";
 			case REMOVED_AT_ITS_END -> STAYS;
-			case PLACE_IS_ASKED_FOR, WATCH_COMPARES_REVISION -> WAITS;
-			case GUARD_IS_NAMED_AFTER_LEASE -> "a lease that lives is taken for lost";
+			case PLACE_IS_ASKED_FOR, WATCH_COMPARES_REVISION, RESTORE_IS_NOTICED -> WAITS;
+			case GUARD_IS_NAMED_AFTER_LEASE, PAST_BEFORE_SENDING, MOVED_GUARD_IS_NO_LOSS -> FALSE_LOSS;
 		};
 	}
 
