@@ -366,10 +366,10 @@ final class Place {
 
 	/** A request has no answer: it may have been carried out, or will be later. */
 	void callFailed() {
-		Type type = this.call.request().type();
+		Request request = this.call.request();
 		this.call = Call.NONE;
-		switch (type) {
-			case ADD -> this.additionUnanswered = true;
+		switch (request.type()) {
+			case ADD -> this.additionUnanswered |= isOnPresentLease(request);
 			case REMOVE -> this.removalUnanswered = true;
 			case PLACE -> this.placeDue = true;
 			case WATCH -> this.watching = false;
@@ -381,8 +381,13 @@ final class Place {
 	/** The client library repeats an addition by itself. */
 	void additionRepeated() {
 		if (this.scenario.has(Rule.REPEATED_IS_UNANSWERED)) {
-			this.additionUnanswered = true;
+			this.additionUnanswered |= isOnPresentLease(this.call.request());
 		}
+	}
+
+	/** What is added on another lease ends with it, since nobody renews it. */
+	private boolean isOnPresentLease(Request addition) {
+		return addition.lease() == lease(LeaseKind.FIRST).id();
 	}
 
 	void receive() {
@@ -492,7 +497,7 @@ final class Place {
 			return;
 		}
 		boolean there = this.scenario.has(Rule.WATCH_COMPARES_REVISION) ? answer.name().revision() == request.revision()
-				: answer.name() != Entry.NONE;
+				: answer.name().revision() != 0;
 		this.placeDue |= !there;
 	}
 
@@ -558,7 +563,7 @@ final class Place {
 		}
 		guardWasPut(request, answer);
 		Entry found = answer.name();
-		if (found != Entry.NONE && !found.kept() && this.scenario.has(Rule.GUARD_WITH_A_LOOK)) {
+		if (found.revision() != 0 && !found.kept() && this.scenario.has(Rule.GUARD_WITH_A_LOOK)) {
 			this.revision = found.revision();
 			this.phase = Phase.REMOVING;
 			return;
