@@ -622,6 +622,11 @@ final class Place {
 		this.stolen |= isOwner() && present.revision() != this.revision;
 	}
 
+	/** What was taken away may be back. */
+	void forgetLoss() {
+		this.stolen = false;
+	}
+
 	// leases of its instance
 
 	/** Whether a lease is needed here. */

@@ -228,6 +228,7 @@ final class World implements Machine<Event> {
 	/** Tokens may begin again, unless a floor is set. */
 	void restore() {
 		this.server.restore();
+		this.places.forEach(Place::forgetLoss);
 		Arrays.fill(this.highest, 0);
 		this.unsettledLeft = this.scenario.ttl();
 	}
