@@ -39,10 +39,10 @@
  * of another past. In etcd this takes another cluster identifier, or a revision that has
  * not yet grown past the one received before. Where neither shows it, such as with
  * {@code --bump-revision} in a cluster of the same identifier, it is as without the rule.
+ * A loss that a restore undoes is not told.
  * <li><b>Locks that share a lease.</b> An addition that is refused because another token
  * has put the guard is repeated; what that one has put does not settle it; a raise is of
- * one entry. That a lease is lost concerns all its entries; they would also be safe
- * without, since each knows its own lease.
+ * one entry; a lease that is lost is lost to all its entries.
  * <li>A late keep-alive, a late read and a late {@code begin} need no rule beside these.
  * </ul>
  * Not in the model: the revocation at the stop, more than two locks, renewals that read

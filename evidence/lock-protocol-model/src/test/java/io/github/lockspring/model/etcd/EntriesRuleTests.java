@@ -111,9 +111,16 @@ class EntriesRuleTests {
 				.without(Rule.GUARD_IS_NAMED_AFTER_LEASE);
 			case RESTORE_IS_NOTICED -> two.with(Fault.RESTORE, 1);
 			case PAST_BEFORE_SENDING -> renewed.with(Fault.RESTORE, 1);
-			case GUARD_SETTLES_ITS_TOKEN -> twoLocks(1, 1).with(Option.GIVING_UP).with(Fault.LOSS, 2);
-			case MOVED_GUARD_IS_NO_LOSS -> twoLocks(1, 1).with(Option.GIVING_UP).with(Fault.LOSS, 1);
-			case RAISE_OF_ITS_ENTRY -> twoLocks(2, 2).with(Option.RAISES);
+			case GUARD_SETTLES_ITS_TOKEN, MOVED_GUARD_IS_NO_LOSS, RAISE_OF_ITS_ENTRY -> scenarioOfTwoLocks(rule);
+		};
+	}
+
+	private static Scenario scenarioOfTwoLocks(Rule rule) {
+		Scenario alone = twoLocks(1, 1).with(Option.GIVING_UP);
+		return switch (rule) {
+			case GUARD_SETTLES_ITS_TOKEN -> alone.with(Fault.LOSS, 2);
+			case MOVED_GUARD_IS_NO_LOSS -> alone.with(Fault.LOSS, 1);
+			default -> twoLocks(2, 2).with(Option.RAISES);
 		};
 	}
 
