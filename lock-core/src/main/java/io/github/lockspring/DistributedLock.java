@@ -100,10 +100,11 @@ public @interface DistributedLock {
 	String waitTime() default "";
 
 	/**
-	 * Stops renewing the lease this long after the acquisition; the lease then expires.
-	 * Must not be shorter than the ttl. Cannot be combined with {@code renew = false},
-	 * where the ttl is the limit. The default is the property
-	 * {@code distributed-lock.max-hold}.
+	 * Longest time from the acquisition to the end of the lease, even if the method is
+	 * still running: the lease is not renewed beyond it. Must not be shorter than
+	 * {@link #ttl()}; if there is none and the default is longer, the lease is as long as
+	 * this. Cannot be combined with {@code renew = false}, where the ttl is the limit.
+	 * The default is the property {@code distributed-lock.max-hold}.
 	 * @return the longest hold
 	 */
 	String maxHold() default "";

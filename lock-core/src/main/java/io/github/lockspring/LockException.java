@@ -4,8 +4,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Base class of all lock failures. Never wraps an exception thrown by the locked method
- * itself. The message names the lock and the remedy and can be shown to users; details
- * such as hosts are in the cause and in the log.
+ * itself. The message names the lock, the application that holds it and the remedy, but
+ * no host, process or SQL; those are in the cause and in the log.
  *
  * @since 0.1
  */

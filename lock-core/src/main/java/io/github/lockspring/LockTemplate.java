@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
  * ({@link LockNotAcquiredException} or an empty result); the store is unavailable
  * ({@link LockUnavailableException}); the thread was interrupted
  * ({@link LockInterruptedException}, with the interrupt flag set again). The wait never
- * exceeds the request's wait time plus one command timeout of the store.
+ * exceeds the request's wait time plus one command timeout of the store, except for the
+ * first connection and for {@code asLock(key).lock()}.
  *
  * @since 0.1
  */
@@ -56,7 +57,7 @@ public interface LockTemplate {
 	 * Acquires a lock and returns the handle that releases it. A handle is never
 	 * re-entered, not even by the same thread, since another thread may close it.
 	 * @param request the keys and their options; {@link OnLost#INTERRUPT} is not allowed,
-	 * since a handle has no thread
+	 * since a handle is not bound to a thread
 	 * @return the handle; close it
 	 * @throws LockNotAcquiredException if the lock is busy
 	 * @throws LockUnavailableException if the store cannot be reached

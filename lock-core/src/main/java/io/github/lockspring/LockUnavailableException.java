@@ -3,9 +3,10 @@ package io.github.lockspring;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Thrown if the store could not be reached or returned no usable result. The work did not
- * run. It is unknown whether the lock is free. The cause names the server and the
- * failure.
+ * Thrown if the store could not be reached or returned no usable result. If it concerns
+ * the lock that was to be acquired, the work did not run. If it comes from
+ * {@link HeldLock#extend} or from the check before a commit, it did. It is unknown
+ * whether the lock is free. The cause names the server and the failure.
  *
  * @since 0.1
  */

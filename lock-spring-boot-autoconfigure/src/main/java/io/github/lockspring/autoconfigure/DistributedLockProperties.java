@@ -54,12 +54,13 @@ class DistributedLockProperties implements InitializingBean {
 
 	/**
 	 * Maximum wait for a busy lock, unless the annotation or the request sets one. Zero
-	 * makes a single attempt.
+	 * makes a single attempt. Does not apply to annotations with onBusy = SKIP, which
+	 * make a single attempt unless they set a wait.
 	 */
 	private Duration waitTime = Duration.ofSeconds(5);
 
 	/**
-	 * Time after the acquisition at which renewal stops and the lease expires, unless the
+	 * Longest time from the acquisition to the end of a renewed lease, unless the
 	 * annotation or the request sets one. By default, a lease is renewed until the work
 	 * ends.
 	 */

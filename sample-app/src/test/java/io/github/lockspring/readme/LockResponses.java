@@ -1,12 +1,13 @@
 package io.github.lockspring.readme;
 
+import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.StaleFencingTokenException;
 
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
-import org.springframework.http.ProblemDetail;
-import org.springframework.http.ResponseEntity;
+import org.springframework.web.ErrorResponse;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
 
@@ -18,19 +19,26 @@ import org.springframework.web.bind.annotation.RestControllerAdvice;
 class LockResponses {
 
 	@ExceptionHandler
-	ResponseEntity<ProblemDetail> busy(LockNotAcquiredException ex) {
-		return answer(HttpStatus.CONFLICT, "1", "The order is being changed by somebody else. Try again in a moment.");
+	ErrorResponse busy(LockNotAcquiredException ex) {
+		return ErrorResponse.builder(ex, HttpStatus.CONFLICT, "Somebody else is changing this. Try again in a moment.")
+			.header(HttpHeaders.RETRY_AFTER, "1")
+			.build();
 	}
 
 	@ExceptionHandler
-	ResponseEntity<ProblemDetail> unavailable(LockUnavailableException ex) {
-		return answer(HttpStatus.SERVICE_UNAVAILABLE, "10", "Orders cannot be changed now. Try again in some seconds.");
+	ErrorResponse unavailable(LockUnavailableException ex) {
+		var answer = ErrorResponse.builder(ex, HttpStatus.SERVICE_UNAVAILABLE, "This cannot be changed now.");
+		return ex.isPermanent() ? answer.build() : answer.header(HttpHeaders.RETRY_AFTER, "10").build();
 	}
 
-	private static ResponseEntity<ProblemDetail> answer(HttpStatus status, String retryAfter, String text) {
-		return ResponseEntity.status(status)
-			.header(HttpHeaders.RETRY_AFTER, retryAfter)
-			.body(ProblemDetail.forStatusAndDetail(status, text));
+	@ExceptionHandler
+	ErrorResponse stale(StaleFencingTokenException ex) {
+		return ErrorResponse.create(ex, HttpStatus.CONFLICT, "Somebody else has changed this. Nothing was saved.");
+	}
+
+	@ExceptionHandler
+	ErrorResponse lost(LockLostException ex) {
+		return ErrorResponse.create(ex, HttpStatus.INTERNAL_SERVER_ERROR, "Check the result before you try again.");
 	}
 
 }

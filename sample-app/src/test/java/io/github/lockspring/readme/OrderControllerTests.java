@@ -37,7 +37,7 @@ class OrderControllerTests {
 		this.locks.makeBusy("order:42");
 		assertThat(this.mvc.post().uri("/orders/42/cancel")).hasHeader("Retry-After", "1")
 			.bodyText()
-			.contains("by somebody else")
+			.contains("Somebody else is changing this")
 			.doesNotContain("order:42");
 	}
 
@@ -47,7 +47,7 @@ class OrderControllerTests {
 		assertThat(this.mvc.post().uri("/orders/42/cancel")).hasStatus(HttpStatus.SERVICE_UNAVAILABLE)
 			.hasHeader("Retry-After", "10")
 			.bodyText()
-			.contains("in some seconds");
+			.contains("cannot be changed now");
 	}
 
 }

@@ -16,7 +16,7 @@ public class OrderService {
 
 	private final List<List<String>> held = new ArrayList<>();
 
-	@DistributedLock(key = "#order.id", ttl = "30s", renew = true)
+	@DistributedLock(name = "order", key = "#order.id", ttl = "30s", renew = true)
 	public void ship(Order order) {
 		// one call at a time for each order, on all instances together
 		remember();
@@ -38,6 +38,12 @@ public class OrderService {
 	public long invoice(Order order) {
 		long token = HeldLock.current().orElseThrow().fencingToken();
 		return token;
+	}
+
+	@OrderLock(waitTime = "2s")
+	public void refund(long id) {
+		// waits for two seconds
+		remember();
 	}
 
 	private void remember() {

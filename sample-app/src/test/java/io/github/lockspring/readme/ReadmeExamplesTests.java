@@ -30,7 +30,7 @@ class ReadmeExamplesTests {
 	private OrderService orders;
 
 	@Autowired
-	private Programs programs;
+	private OrderTasks tasks;
 
 	@Autowired
 	private ReportJob job;
@@ -48,7 +48,7 @@ class ReadmeExamplesTests {
 	private ShippingService shipping;
 
 	@Autowired
-	private FencedPrograms fenced;
+	private FencedTasks fenced;
 
 	@Autowired
 	private TransactionTemplate transactions;
@@ -62,12 +62,18 @@ class ReadmeExamplesTests {
 	@Test
 	void firstLockHasTheKeyOfTheOrder() {
 		this.orders.ship(new Order(42, List.of()));
-		assertThat(this.orders.held()).contains(List.of("42"));
+		assertThat(this.orders.held()).contains(List.of("order:42"));
 	}
 
 	@Test
-	void annotationAndProgramWithOneNameAndKeyExcludeEachOther() {
-		try (HeldLock lock = this.programs.tryWithoutWaiting(7).orElseThrow()) {
+	void annotationOfYourOwnHasTheLockThatItNames() {
+		this.orders.refund(47);
+		this.tester.assertTaken("order:47");
+	}
+
+	@Test
+	void annotationAndCodeWithOneNameAndKeyExcludeEachOther() {
+		try (HeldLock lock = this.tasks.tryWithoutWaiting(7).orElseThrow()) {
 			assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> this.orders.cancel(7));
 			this.orders.cancel(8);
 		}
@@ -121,18 +127,24 @@ class ReadmeExamplesTests {
 	}
 
 	@Test
-	void handleOfABusyLockIsEmpty() {
-		assertThat(this.programs.cancelUnlessBusy(46)).isTrue();
-		this.tester.makeBusy("order:46");
-		assertThat(this.programs.cancelUnlessBusy(46)).isFalse();
+	void tokenIsThatOfTheLockOfTheWork() {
+		assertThat(this.tasks.tokenOf(48)).isPositive();
 	}
 
 	@Test
-	void programsRunUnderTheirLocks() {
-		assertThat(this.programs.invoiceUnderLock(42)).isEqualTo("invoice of 42 under [order:42]");
-		assertThat(this.programs.assignUnderLocks()).contains("order:1", "customer:2");
-		assertThat(this.programs.shipWithHandle()).isPositive();
-		assertThat(this.programs.isTakenTwiceByOneThread()).isTrue();
+	void handleOfABusyLockIsEmpty() {
+		assertThat(this.tasks.cancelUnlessBusy(46)).isTrue();
+		this.tester.makeBusy("order:46");
+		assertThat(this.tasks.cancelUnlessBusy(46)).isFalse();
+	}
+
+	@Test
+	void tasksRunUnderTheirLocks() {
+		assertThat(this.tasks.invoiceUnderLock(42)).isEqualTo("invoice of 42");
+		this.tester.assertTaken("order:42");
+		assertThat(this.tasks.assignUnderLocks()).contains("order:1", "customer:2");
+		assertThat(this.tasks.shipWithHandle()).isPositive();
+		assertThat(this.tasks.isTakenTwiceByOneThread()).isTrue();
 	}
 
 	@Test

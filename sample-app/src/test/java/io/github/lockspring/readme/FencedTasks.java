@@ -11,7 +11,7 @@ import org.springframework.transaction.support.TransactionTemplate;
  * Fencing without the annotation.
  */
 @Component
-public class FencedPrograms {
+public class FencedTasks {
 
 	private final LockTemplate locks;
 
@@ -19,7 +19,7 @@ public class FencedPrograms {
 
 	private final FencingGuard guard;
 
-	FencedPrograms(LockTemplate locks, TransactionTemplate transactions, FencingGuard guard) {
+	FencedTasks(LockTemplate locks, TransactionTemplate transactions, FencingGuard guard) {
 		this.locks = locks;
 		this.transactions = transactions;
 		this.guard = guard;

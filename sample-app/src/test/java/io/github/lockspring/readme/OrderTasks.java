@@ -11,10 +11,10 @@ import io.github.lockspring.LockTemplate;
 import org.springframework.stereotype.Component;
 
 /**
- * The programs of the README and the pages.
+ * Locks parts of methods, as on the pages.
  */
 @Component
-public class Programs {
+public class OrderTasks {
 
 	private final LockTemplate locks;
 
@@ -22,12 +22,16 @@ public class Programs {
 
 	private long cancelled;
 
-	Programs(LockTemplate locks) {
+	OrderTasks(LockTemplate locks) {
 		this.locks = locks;
 	}
 
 	String invoiceUnderLock(long id) {
 		return this.locks.execute(LockRequest.of("order", id), (lock) -> invoice(id));
+	}
+
+	long tokenOf(long id) {
+		return this.locks.execute(LockRequest.of("order", id), (lock) -> lock.fencingToken());
 	}
 
 	String assignUnderLocks() {
@@ -75,7 +79,7 @@ public class Programs {
 	}
 
 	private String invoice(long id) {
-		return "invoice of " + id + " under " + HeldLock.current().orElseThrow().keys();
+		return "invoice of " + id;
 	}
 
 	private String assign(long order, long customer) {
