@@ -11,9 +11,10 @@ import org.springframework.aot.hint.annotation.Reflective;
 
 /**
  * Lets the database reject this method if a later holder of its lock has been there
- * before, and keep later ones waiting until its transaction has ended. When the method starts, inside its transaction, the fencing token of its lock
- * is compared with the highest token stored for the key. An older token is rejected with
- * a {@code StaleFencingTokenException}, and the transaction rolls back. The key's row in
+ * before, and keep later ones waiting until its transaction has ended. When the method
+ * starts, inside its transaction, the fencing token of its lock is compared with the
+ * highest token stored for the key. An older token is rejected with a
+ * {@code StaleFencingTokenException}, and the transaction rolls back. The key's row in
  * the table of tokens stays locked until the transaction ends.
  * <p>
  * The lock is that of the innermost enclosing {@link DistributedLock} method or

@@ -186,7 +186,8 @@ public class LockRequest {
 
 	/**
 	 * Limits the time from the acquisition to the end of the lease, even if the work is
-	 * still running: the lease is not renewed beyond it. Cannot be combined with {@code renew(false)}, where the ttl is the limit.
+	 * still running: the lease is not renewed beyond it. Cannot be combined with
+	 * {@code renew(false)}, where the ttl is the limit.
 	 * @param maxHold 300 milliseconds to 365 days, not shorter than the ttl
 	 * @return the new request
 	 * @throws IllegalArgumentException if the time is out of bounds
