@@ -42,7 +42,7 @@ public class OrderService {
 
 	@OrderLock(waitTime = "2s")
 	public void refund(long id) {
-		// waits for two seconds
+		// waits for two seconds at most
 		remember();
 	}
 
