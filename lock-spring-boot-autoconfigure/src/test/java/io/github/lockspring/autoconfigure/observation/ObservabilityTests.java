@@ -1,5 +1,6 @@
 package io.github.lockspring.autoconfigure.observation;
 
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -22,16 +23,18 @@ import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
+import org.springframework.beans.factory.config.YamlMapFactoryBean;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.json.JsonParserFactory;
 import org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration;
 import org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration;
+import org.springframework.core.io.ByteArrayResource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Compares {@code docs/run/observability.md} and the dashboard with the code, and with a
- * scrape of an application on a real server.
+ * Compares {@code docs/run/observability.md}, the dashboard and the alerts with the code,
+ * and with a scrape of an application on a real server.
  */
 class ObservabilityTests {
 
@@ -40,6 +43,9 @@ class ObservabilityTests {
 	private static final Pattern METRIC = Pattern.compile("distributed_lock_[a-z_]+");
 
 	private static final Pattern LABELS = Pattern.compile("(?:\\{| by \\()([^})]*)[})]");
+
+	/** Prometheus adds them to what it scrapes. */
+	private static final Set<String> LABELS_OF_PROMETHEUS = Set.of("job", "instance");
 
 	/** Each metric and the labels that it has. */
 	private static Map<String, Set<String>> scraped = Map.of();
@@ -102,15 +108,29 @@ class ObservabilityTests {
 		List<String> expressions = maps(dashboard.get("panels")).flatMap((panel) -> maps(panel.get("targets")))
 			.map((target) -> (String) target.get("expr"))
 			.toList();
-		assertThat(expressions).hasSizeGreaterThan(15).allSatisfy((expression) -> {
-			assertThat(metrics(expression)).isNotEmpty().isSubsetOf(scraped.keySet());
-			Set<String> known = metrics(expression).stream()
-				.flatMap((metric) -> scraped.get(metric).stream())
-				.collect(Collectors.toSet());
-			assertThat(usedLabels(expression)).isSubsetOf(known);
-		});
+		assertThat(expressions).hasSizeGreaterThan(15).allSatisfy(ObservabilityTests::assertScraped);
 		Set<String> shown = metrics(String.join("\n", expressions));
 		assertThat(scraped.keySet()).isEqualTo(shown);
+	}
+
+	@Test
+	void aScrapeHasEveryMetricOfTheRulesForAlertsAndItsLabels() {
+		YamlMapFactoryBean file = new YamlMapFactoryBean();
+		file.setResources(new ByteArrayResource(
+				String.join("\n", Documentation.lines("docs/run/alerts.yml")).getBytes(StandardCharsets.UTF_8)));
+		List<String> expressions = maps(file.getObject().get("groups")).flatMap((group) -> maps(group.get("rules")))
+			.map((rule) -> (String) rule.get("expr"))
+			.toList();
+		assertThat(expressions).hasSizeGreaterThan(8).allSatisfy(ObservabilityTests::assertScraped);
+	}
+
+	private static void assertScraped(String expression) {
+		assertThat(metrics(expression)).isNotEmpty().isSubsetOf(scraped.keySet());
+		Set<String> known = Stream
+			.concat(LABELS_OF_PROMETHEUS.stream(),
+					metrics(expression).stream().flatMap((metric) -> scraped.get(metric).stream()))
+			.collect(Collectors.toSet());
+		assertThat(usedLabels(expression)).isSubsetOf(known);
 	}
 
 	private static Set<String> metrics(String text) {
@@ -121,7 +141,7 @@ class ObservabilityTests {
 		return LABELS.matcher(expression)
 			.results()
 			.flatMap((labels) -> Arrays.stream(labels.group(1).split(",")))
-			.map((label) -> label.replaceAll("[=~].*", "").trim())
+			.map((label) -> label.replaceAll("[!=~].*", "").trim())
 			.collect(Collectors.toSet());
 	}
 
