@@ -21,8 +21,10 @@ import io.github.lockspring.store.LockStoreInspector;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.StoredLock;
 import io.github.lockspring.testsupport.redis.RedisServer;
+import io.github.lockspring.testsupport.redis.RedisVersion;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -36,12 +38,15 @@ import static io.github.lockspring.redis.StoreFixture.release;
 import static io.github.lockspring.redis.StoreFixture.renew;
 import static io.github.lockspring.redis.StoreFixture.token;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.awaitility.Awaitility.await;
 
 /**
  * Servers that do not allow everything: locks work, only slower.
  */
 class RestrictedServerTests {
+
+	private static final String COMMAND = "ACL SETUSER locks reset on >secret ";
 
 	private static final RedisServer server = RedisServer.start();
 
@@ -93,15 +98,25 @@ class RestrictedServerTests {
 		assertThat(refused()).isEqualTo("[]");
 	}
 
+	/** Where a new user may use all channels, a pattern is refused. */
+	@Test
+	void documentedUserCanBeCreatedOnTheOldestServerToo() throws Exception {
+		assumeThat(RedisVersion.V6_2.banner()).as("6.2 runs on this machine").isNotEmpty();
+		RedisServer oldest = RedisServer.shared(RedisVersion.V6_2);
+		assertThat(oldest.command(documentedCommand().split(" "))).isEqualTo("OK");
+		assertThat(oldest.command("ACL", "DELUSER", "locks")).isEqualTo(1L);
+	}
+
 	private static String documentedRights() throws IOException {
-		String command = "ACL SETUSER locks on >secret ";
-		return "resetkeys resetchannels nocommands "
-				+ Files.readAllLines(Path.of("..", "..", "docs", "choose", "redis.md"))
-					.stream()
-					.filter((line) -> line.startsWith(command))
-					.findFirst()
-					.orElseThrow()
-					.substring(command.length());
+		return "resetkeys nocommands " + documentedCommand().substring(COMMAND.length());
+	}
+
+	private static String documentedCommand() throws IOException {
+		return Files.readAllLines(Path.of("..", "..", "docs", "choose", "redis.md"))
+			.stream()
+			.filter((line) -> line.startsWith(COMMAND))
+			.findFirst()
+			.orElseThrow();
 	}
 
 	private static String refused() {
