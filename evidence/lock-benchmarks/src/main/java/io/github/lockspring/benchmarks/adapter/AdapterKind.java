@@ -19,12 +19,18 @@ public enum AdapterKind {
 	FLOOR(FloorAdapter::new, true, Set.of("set"), Ability.UNCONTENDED),
 
 	/**
-	 * This project's {@code LockTemplate.execute}.
+	 * This project's {@code LockTemplate.execute}, as in every application with the
+	 * starter.
 	 */
 	LOCKSPRING(LockspringAdapter::waiting, true, Set.of(), Ability.UNCONTENDED, Ability.CONTENDED, Ability.HELD),
 
 	/**
-	 * The same with releases that callers do not wait for.
+	 * The same without events.
+	 */
+	LOCKSPRING_PLAIN(LockspringAdapter::withoutEvents, true, Set.of(), Ability.UNCONTENDED, Ability.CONTENDED),
+
+	/**
+	 * That of the starter with releases that callers do not wait for.
 	 */
 	LOCKSPRING_ASYNC(LockspringAdapter::notWaiting, true, Set.of(), Ability.UNCONTENDED, Ability.CONTENDED),
 
@@ -46,7 +52,12 @@ public enum AdapterKind {
 	/**
 	 * Redisson's spin lock, which publishes nothing and tries again.
 	 */
-	REDISSON_SPIN(RedissonAdapter::spin, true, Set.of(), Ability.CONTENDED),
+	REDISSON_SPIN(RedissonAdapter::spin, true, Set.of(), Ability.UNCONTENDED, Ability.CONTENDED),
+
+	/**
+	 * Redisson's fair lock, which has a queue.
+	 */
+	REDISSON_FAIR(RedissonAdapter::fair, true, Set.of(), Ability.UNCONTENDED, Ability.CONTENDED),
 
 	/**
 	 * Spring Integration's registry, which listens for releases.
@@ -74,14 +85,19 @@ public enum AdapterKind {
 	SHEDLOCK_SAFE(ShedLockAdapter::safe, true, Set.of("set"), Ability.UNCONTENDED),
 
 	/**
-	 * Curator's {@code InterProcessMutex} on ZooKeeper.
+	 * Curator's {@code InterProcessMutex} on ZooKeeper, shared by a process' threads.
 	 */
-	CURATOR(CuratorAdapter::new, true, Set.of(), Ability.UNCONTENDED, Ability.CONTENDED),
+	CURATOR(CuratorAdapter::shared, true, Set.of(), Ability.UNCONTENDED, Ability.CONTENDED),
+
+	/**
+	 * The same with one for each thread.
+	 */
+	CURATOR_OWN(CuratorAdapter::own, true, Set.of(), Ability.UNCONTENDED, Ability.CONTENDED),
 
 	/**
 	 * This project's locks in ZooKeeper.
 	 */
-	LOCKSPRING_ZOOKEEPER(LockspringQueueAdapter::onZooKeeper, true, Set.of(), Ability.UNCONTENDED, Ability.CONTENDED),
+	LOCKSPRING_ZOOKEEPER(LockspringAdapter::onZooKeeper, true, Set.of(), Ability.UNCONTENDED, Ability.CONTENDED),
 
 	/**
 	 * jetcd's {@code Lock} on etcd.
@@ -91,12 +107,12 @@ public enum AdapterKind {
 	/**
 	 * This project's locks in etcd.
 	 */
-	LOCKSPRING_ETCD(LockspringQueueAdapter::onEtcd, true, Set.of(), Ability.UNCONTENDED, Ability.CONTENDED),
+	LOCKSPRING_ETCD(LockspringAdapter::onEtcd, true, Set.of(), Ability.UNCONTENDED, Ability.CONTENDED),
 
 	/**
 	 * This project's locks in a table of PostgreSQL.
 	 */
-	LOCKSPRING_JDBC(LockspringJdbcAdapter::new, true, Set.of(), Ability.UNCONTENDED, Ability.CONTENDED),
+	LOCKSPRING_JDBC(LockspringAdapter::onJdbc, true, Set.of(), Ability.UNCONTENDED, Ability.CONTENDED),
 
 	/**
 	 * ShedLock's {@code JdbcTemplateLockProvider} with the clock of the server.
@@ -153,7 +169,7 @@ public enum AdapterKind {
 	public Server server() {
 		return switch (this) {
 			case LOCKSPRING_JDBC, SHEDLOCK_JDBC, SPRING_INTEGRATION_JDBC -> Server.POSTGRESQL;
-			case CURATOR, LOCKSPRING_ZOOKEEPER -> Server.ZOOKEEPER;
+			case CURATOR, CURATOR_OWN, LOCKSPRING_ZOOKEEPER -> Server.ZOOKEEPER;
 			case JETCD, LOCKSPRING_ETCD -> Server.ETCD;
 			default -> Server.REDIS;
 		};
@@ -161,10 +177,11 @@ public enum AdapterKind {
 
 	/**
 	 * Returns whether it takes part without being named.
-	 * @return false for those that have a table of their own
+	 * @return false for those that have a table of their own, and for the one that shows
+	 * what events cost
 	 */
 	public boolean isDefault() {
-		return server() == Server.REDIS || this == CURATOR;
+		return server() == Server.REDIS && this != LOCKSPRING_PLAIN || this == CURATOR || this == CURATOR_OWN;
 	}
 
 	/**

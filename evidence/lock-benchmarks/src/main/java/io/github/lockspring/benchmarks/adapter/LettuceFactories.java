@@ -12,9 +12,12 @@ final class LettuceFactories {
 	private LettuceFactories() {
 	}
 
+	static LettuceConnectionFactory create(Servers servers) {
+		return new LettuceConnectionFactory(new RedisStandaloneConfiguration(Servers.HOST, servers.redisPort()));
+	}
+
 	static LettuceConnectionFactory started(Servers servers) {
-		LettuceConnectionFactory factory = new LettuceConnectionFactory(
-				new RedisStandaloneConfiguration(Servers.HOST, servers.redisPort()));
+		LettuceConnectionFactory factory = create(servers);
 		factory.afterPropertiesSet();
 		factory.start();
 		return factory;

@@ -1,71 +1,84 @@
 package io.github.lockspring.benchmarks.adapter;
 
-import java.time.Duration;
+import java.util.Map;
+import java.util.function.Supplier;
 
+import com.zaxxer.hikari.HikariDataSource;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
-import io.github.lockspring.internal.engine.EngineSettings;
-import io.github.lockspring.internal.engine.LockEngine;
-import io.github.lockspring.internal.engine.support.LockEvents;
-import io.github.lockspring.redis.RedisLockStore;
+import io.github.lockspring.jdbc.JdbcLockStore;
+import io.github.lockspring.store.LockStore;
 
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
-import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * This project's locks with the settings of an application that sets nothing, except that
- * callers wait for longer.
+ * This project's locks in an application with the starter that sets nothing except where
+ * the server is and that callers wait for longer.
  */
 final class LockspringAdapter implements LockAdapter {
 
 	static final String PREFIX = "lock:";
 
-	private static final Duration WAIT_TIME = Duration.ofMinutes(1);
+	/** As the starter's pool: the store's default of five, and one that listens. */
+	private static final int JDBC_CONNECTIONS = 6;
 
-	private final Runnable closeFactory;
-
-	private final RedisLockStore store;
-
-	private final LockEngine engine;
+	private final ConfigurableApplicationContext application;
 
 	private final LockTemplate locks;
 
+	private LockspringAdapter(ConfigurableApplicationContext application) {
+		this.application = application;
+		this.locks = application.getBean(LockTemplate.class);
+	}
+
 	static LockspringAdapter waiting(Servers servers) {
-		return overLettuce(servers, false);
+		return onRedis(servers, () -> LettuceFactories.create(servers), Map.of());
 	}
 
 	static LockspringAdapter notWaiting(Servers servers) {
-		return overLettuce(servers, true);
+		return onRedis(servers, () -> LettuceFactories.create(servers), Map.of("distributed-lock.async-release", true));
 	}
 
-	private static LockspringAdapter overLettuce(Servers servers, boolean asyncRelease) {
-		LettuceConnectionFactory factory = LettuceFactories.started(servers);
-		return new LockspringAdapter(servers, factory, factory::destroy, asyncRelease);
+	static LockspringAdapter withoutEvents(Servers servers) {
+		return onRedis(servers, () -> LettuceFactories.create(servers), Map.of(StarterApplication.SILENT, true));
 	}
 
 	static LockspringAdapter overJedis(Servers servers) {
-		JedisConnectionFactory factory = new JedisConnectionFactory(
-				new RedisStandaloneConfiguration(Servers.HOST, servers.redisPort()));
-		factory.afterPropertiesSet();
-		factory.start();
-		return new LockspringAdapter(servers, factory, factory::destroy, false);
+		return onRedis(servers,
+				() -> new JedisConnectionFactory(new RedisStandaloneConfiguration(Servers.HOST, servers.redisPort())),
+				Map.of());
 	}
 
-	private LockspringAdapter(Servers servers, RedisConnectionFactory factory, Runnable closeFactory,
-			boolean asyncRelease) {
-		EngineSettings defaults = EngineSettings.defaults();
-		EngineSettings settings = new EngineSettings(servers.ttl(), WAIT_TIME, defaults.maxHold(),
-				defaults.commandTimeout(), defaults.shutdownTimeout(), asyncRelease);
-		this.closeFactory = closeFactory;
-		this.store = RedisLockStore.builder(factory)
-			.keyPrefix(PREFIX)
-			.commandTimeout(settings.commandTimeout())
-			.build();
-		this.engine = new LockEngine(this.store, settings, LockEvents.NOBODY);
-		this.locks = this.engine.template();
+	private static LockspringAdapter onRedis(Servers servers, Supplier<RedisConnectionFactory> connections,
+			Map<String, Object> properties) {
+		return new LockspringAdapter(StarterApplication.on("redis", servers)
+			.properties(properties)
+			.initializers(StarterApplication.bean(RedisConnectionFactory.class, connections))
+			.run());
+	}
+
+	static LockspringAdapter onJdbc(Servers servers) {
+		HikariDataSource pool = JdbcPool.open(servers, JDBC_CONNECTIONS);
+		return new LockspringAdapter(StarterApplication.on("jdbc", servers)
+			.initializers(StarterApplication.bean(LockStore.class, () -> JdbcLockStore.builder(pool).build()),
+					StarterApplication.bean(HikariDataSource.class, () -> pool))
+			.run());
+	}
+
+	static LockspringAdapter onZooKeeper(Servers servers) {
+		return new LockspringAdapter(StarterApplication.on("zookeeper", servers)
+			.properties(Map.of("distributed-lock.zookeeper.connect-string", servers.zooKeeper()))
+			.run());
+	}
+
+	static LockspringAdapter onEtcd(Servers servers) {
+		return new LockspringAdapter(StarterApplication.on("etcd", servers)
+			.properties(Map.of("distributed-lock.etcd.endpoints", servers.etcd()))
+			.run());
 	}
 
 	@Override
@@ -81,9 +94,7 @@ final class LockspringAdapter implements LockAdapter {
 
 	@Override
 	public void close() {
-		this.engine.close();
-		this.store.close();
-		this.closeFactory.run();
+		this.application.close();
 	}
 
 }

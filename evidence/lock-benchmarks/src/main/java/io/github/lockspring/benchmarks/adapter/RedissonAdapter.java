@@ -35,6 +35,10 @@ final class RedissonAdapter implements LockAdapter {
 		return new RedissonAdapter(servers, (client, key) -> client.getSpinLock("redisson-spin:" + key));
 	}
 
+	static LockAdapter fair(Servers servers) {
+		return new RedissonAdapter(servers, (client, key) -> client.getFairLock("redisson-fair:" + key));
+	}
+
 	@Override
 	public void runLocked(String key, Runnable section) {
 		RLock lock = this.locks.apply(this.client, key);

@@ -60,7 +60,7 @@ public final class ContentionBenchmark {
 		try (RawData raw = new RawData(this.options.out().resolve("contention.jsonl"))) {
 			Report report;
 			try (Fleet fleet = new Fleet(this.options.processes(), this.options.adapters(), this.options.out())) {
-				Machine machine = Machine.here(fleet.redisVersion());
+				Machine machine = Machine.here(fleet.servers());
 				raw.write(machine.facts());
 				report = new Report(machine, this.options);
 				for (AdapterKind adapter : this.options.adaptersFor(Scenario.WARM_UP)) {

@@ -5,7 +5,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 
@@ -15,7 +17,6 @@ import io.github.lockspring.testsupport.etcd.EtcdProcess;
 import io.github.lockspring.testsupport.jdbc.PostgresServer;
 import io.github.lockspring.testsupport.process.JavaProcess;
 import io.github.lockspring.testsupport.redis.RedisServer;
-
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.FileSystemUtils;
@@ -45,7 +46,7 @@ final class Fleet implements AutoCloseable {
 
 	private final RedisServer redis;
 
-	private final JavaProcess zooKeeper;
+	private final @Nullable JavaProcess zooKeeper;
 
 	private final @Nullable PostgresServer postgres;
 
@@ -61,15 +62,19 @@ final class Fleet implements AutoCloseable {
 		this.file = this.directory.resolve("cells");
 		this.cells = Cells.map(this.file, ContentionBenchmark.CELLS);
 		this.redis = RedisServer.start();
-		this.zooKeeper = new JavaProcess("zookeeper", logs, List.of("-Xmx512m"), ZooKeeper.class,
-				List.of(this.directory.resolve("zookeeper").toString()));
+		this.zooKeeper = needs(adapters, Server.ZOOKEEPER) ? startZooKeeper(logs) : null;
 		this.postgres = needs(adapters, Server.POSTGRESQL) ? startPostgres() : null;
 		this.etcd = needs(adapters, Server.ETCD) ? EtcdProcess.alone() : null;
-		startWorkers(processes, this.zooKeeper.hear(PATIENCE), adapters, logs);
+		startWorkers(processes, (this.zooKeeper != null) ? this.zooKeeper.hear(PATIENCE) : "-", adapters, logs);
 	}
 
 	private static boolean needs(Set<AdapterKind> adapters, Server server) {
 		return adapters.stream().anyMatch((adapter) -> adapter.server() == server);
+	}
+
+	private JavaProcess startZooKeeper(Path logs) throws IOException {
+		return new JavaProcess("zookeeper", logs, List.of("-Xmx512m"), ZooKeeper.class,
+				List.of(this.directory.resolve("zookeeper").toString()));
 	}
 
 	private static PostgresServer startPostgres() {
@@ -122,20 +127,35 @@ final class Fleet implements AutoCloseable {
 	/** Redis says itself what it has used. */
 	private Duration cpuTime(Server server) {
 		return switch (server) {
-			case ZOOKEEPER -> this.zooKeeper.cpuTime();
+			case ZOOKEEPER -> (this.zooKeeper != null) ? this.zooKeeper.cpuTime() : Duration.ZERO;
 			case ETCD -> (this.etcd != null) ? this.etcd.cpuTime() : Duration.ZERO;
 			case REDIS, POSTGRESQL -> Duration.ZERO;
 		};
 	}
 
-	String redisVersion() {
-		return this.redis.version();
+	/** Returns the servers' versions and how they run. */
+	Map<String, String> servers() {
+		Map<String, String> servers = new LinkedHashMap<>();
+		servers.put("redis-server", this.redis.version() + ", without persistence");
+		if (this.postgres != null) {
+			servers.put("PostgreSQL", this.postgres.version() + ", without fsync");
+		}
+		if (this.etcd != null) {
+			servers.put("etcd", this.etcd.version() + ", without fsync");
+		}
+		if (this.zooKeeper != null) {
+			servers.put("ZooKeeper", Machine.library("zookeeper")
+					+ (this.directory.startsWith(MEMORY) ? ", its files in memory" : ", its files on a disk"));
+		}
+		return servers;
 	}
 
 	@Override
 	public void close() throws IOException {
 		this.workers.forEach(JavaProcess::close);
-		this.zooKeeper.close();
+		if (this.zooKeeper != null) {
+			this.zooKeeper.close();
+		}
 		if (this.postgres != null) {
 			this.postgres.close();
 		}

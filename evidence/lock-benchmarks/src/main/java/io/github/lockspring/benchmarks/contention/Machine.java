@@ -8,6 +8,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
@@ -21,9 +22,14 @@ import com.sun.management.OperatingSystemMXBean;
 public record Machine(Map<String, String> facts) {
 
 	private static final Pattern JAR = Pattern.compile(
-			"(lettuce-core|redisson|spring-integration-redis|lock4j-core|shedlock-core|curator-recipes|jetcd-core|zookeeper|spring-data-redis)-(\\d[^/\\\\]*)\\.jar");
+			"[/\\\\](lettuce-core|jedis|redisson|spring-integration-redis|spring-integration-jdbc|lock4j-core|shedlock-core|curator-recipes|jetcd-core|zookeeper|spring-data-redis|postgresql|HikariCP)-(\\d[^/\\\\]*)\\.jar");
 
-	public static Machine here(String redisVersion) {
+	/**
+	 * Describes this machine.
+	 * @param servers the versions of the servers and how they run, by their names
+	 * @return the facts
+	 */
+	public static Machine here(Map<String, String> servers) {
 		OperatingSystemMXBean system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
 		Map<String, String> facts = new LinkedHashMap<>();
 		facts.put("date", Instant.now().truncatedTo(ChronoUnit.SECONDS).toString());
@@ -34,8 +40,12 @@ public record Machine(Map<String, String> facts) {
 		facts.put("system", System.getProperty("os.name") + " " + system.getVersion().replaceFirst("-.*", "") + " "
 				+ System.getProperty("os.arch"));
 		facts.put("java", System.getProperty("java.vm.name") + " " + Runtime.version());
-		facts.put("redis-server", redisVersion);
-		facts.put("libraries", libraries());
+		facts.putAll(servers);
+		facts.put("libraries",
+				libraries().entrySet()
+					.stream()
+					.map((library) -> library.getKey() + " " + library.getValue())
+					.collect(Collectors.joining(", ")));
 		return new Machine(facts);
 	}
 
@@ -56,13 +66,15 @@ public record Machine(Map<String, String> facts) {
 	/**
 	 * From the names of the jars: not every library says its version in its manifest.
 	 */
-	private static String libraries() {
+	private static Map<String, String> libraries() {
 		return JAR.matcher(System.getProperty("java.class.path"))
 			.results()
-			.map((jar) -> jar.group(1) + " " + jar.group(2))
-			.distinct()
-			.sorted()
-			.collect(Collectors.joining(", "));
+			.collect(Collectors.toMap((jar) -> jar.group(1), (jar) -> jar.group(2), (one, other) -> one, TreeMap::new));
+	}
+
+	/** Returns the version of a library. */
+	static String library(String name) {
+		return libraries().getOrDefault(name, "unknown");
 	}
 
 }

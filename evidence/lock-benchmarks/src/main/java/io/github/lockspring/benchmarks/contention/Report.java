@@ -50,7 +50,7 @@ final class Report {
 				Rate, Jain's index, commands and CPU: median of the runs. Wait: from asking for the lock until the section \
 				begins, all runs together; max is the longest of all. "× floor" and "× best peer" are the median of the \
 				ratios in each repetition; the best peer is the one with the highest median rate among those that compare \
-				the owner. "Sent" are the commands that clients sent for one lock acquired and released, "executed" \
+				the owner, on the same kind of server. "Sent" are the commands that clients sent for one lock acquired and released, "executed" \
 				also counts those that scripts called. "Redis" is the time Redis spent in them, "server CPU" what its process \
 				(or that of ZooKeeper or etcd) used, "worker CPU" what the JVMs used, all for one lock. "Violations" are sections \
 				that were not alone, as seen in shared memory.
@@ -65,14 +65,13 @@ final class Report {
 				+ "| sent | executed | Redis µs | server CPU µs | worker CPU µs | violations |\n");
 		text.append("| --- |" + " ---: |".repeat(14) + "\n");
 		Summary floor = Summary.find(rows, AdapterKind.FLOOR);
-		Summary peer = bestPeer(rows);
 		for (Summary row : rows) {
 			boolean onRedis = row.adapter().server() == AdapterKind.Server.REDIS;
 			List<String> cells = new ArrayList<>();
 			cells.add(row.adapter().id() + (row.adapter().comparesOwner() ? "" : " (does not compare the owner)"));
 			cells.add(String.format("%,.0f", row.rate()));
 			cells.add(ratio(row, floor));
-			cells.add(ratio(row, peer));
+			cells.add(ratio(row, bestPeer(onServerOf(row, rows))));
 			cells.add(time(row.waitMicros(50)));
 			cells.add(time(row.waitMicros(99)));
 			cells.add(time(row.longestWaitMicros()));
@@ -133,6 +132,10 @@ final class Report {
 					all.stream().filter((run) -> run.scenario() == scenario && run.adapter() == kind).toList()))
 			.filter((row) -> !row.runs().isEmpty())
 			.toList();
+	}
+
+	private static List<Summary> onServerOf(Summary row, List<Summary> rows) {
+		return rows.stream().filter((other) -> other.adapter().server() == row.adapter().server()).toList();
 	}
 
 	/**

@@ -41,7 +41,7 @@ public final class TopologyBenchmark {
 		Files.createDirectories(out);
 		try (TopologyServers servers = new TopologyServers();
 				RawData raw = new RawData(out.resolve("topologies.jsonl"))) {
-			Machine machine = Machine.here(servers.version());
+			Machine machine = Machine.here(Map.of("redis-server", servers.version()));
 			raw.write(machine.facts());
 			List<Subject> subjects = Subject.all(servers);
 			for (Subject subject : subjects) {

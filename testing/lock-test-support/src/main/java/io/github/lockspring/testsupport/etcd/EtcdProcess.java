@@ -265,13 +265,20 @@ public final class EtcdProcess implements ServerGroup.Server, AutoCloseable {
 	}
 
 	private HttpResponse<String> post(String path, String json) {
-		HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(address() + "/v3/" + path))
-			.version(HttpClient.Version.HTTP_1_1)
-			.timeout(ANSWER)
-			.POST(HttpRequest.BodyPublishers.ofString(json));
+		HttpRequest.Builder request = request("/v3/" + path).POST(HttpRequest.BodyPublishers.ofString(json));
 		if (!this.token.isEmpty()) {
 			request.header("Authorization", this.token);
 		}
+		return send(request);
+	}
+
+	private HttpRequest.Builder request(String path) {
+		return HttpRequest.newBuilder(URI.create(address() + path))
+			.version(HttpClient.Version.HTTP_1_1)
+			.timeout(ANSWER);
+	}
+
+	private HttpResponse<String> send(HttpRequest.Builder request) {
 		try {
 			return this.http.send(request.build(), HttpResponse.BodyHandlers.ofString());
 		}
@@ -281,6 +288,12 @@ public final class EtcdProcess implements ServerGroup.Server, AutoCloseable {
 		catch (InterruptedException ex) {
 			throw new IllegalStateException(ex);
 		}
+	}
+
+	/** Returns the version that the server says it has. */
+	public String version() {
+		Matcher version = Pattern.compile("\"etcdserver\":\"([^\"]+)\"").matcher(send(request("/version")).body());
+		return version.find() ? version.group(1) : "unknown";
 	}
 
 	/** Returns whether this member reports itself as the leader. */

@@ -14,6 +14,8 @@ import io.github.lockspring.testsupport.process.JavaProcess;
 import io.github.lockspring.testsupport.process.RunDirectory;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 
+import org.springframework.jdbc.core.JdbcTemplate;
+
 /**
  * A PostgreSQL server that can fail: killed and started again with its data, or paused.
  * Used by one thread.
@@ -59,6 +61,12 @@ public final class PostgresServer implements AutoCloseable {
 	/** Returns the port. */
 	public int port() {
 		return this.server.getPort();
+	}
+
+	/** Returns the version that the server says it has. */
+	public String version() {
+		return String
+			.valueOf(new JdbcTemplate(database().dataSource()).queryForObject("SHOW server_version", String.class));
 	}
 
 	/** Returns the database. */
