@@ -23,6 +23,8 @@ public final class Documentation {
 
 	private static final Pattern ANCHOR = Pattern.compile("<a id=\"([^\"]+)\">");
 
+	private static final Pattern MODULE = Pattern.compile("<module>([^<]+)</module>");
+
 	private Documentation() {
 	}
 
@@ -89,15 +91,14 @@ public final class Documentation {
 	}
 
 	/**
-	 * Returns the directories of the modules.
+	 * Returns the directories of the modules that are jars.
 	 */
 	static List<Path> modules() {
-		try (Stream<Path> folders = Files.walk(ROOT, 2)) {
-			return folders.filter((folder) -> !folder.equals(ROOT) && Files.exists(folder.resolve("pom.xml"))).toList();
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
+		return MODULE.matcher(read(ROOT.resolve("pom.xml")))
+			.results()
+			.map((module) -> ROOT.resolve(module.group(1)))
+			.filter((module) -> !read(module.resolve("pom.xml")).contains("<packaging>pom</packaging>"))
+			.toList();
 	}
 
 	/**
