@@ -23,7 +23,9 @@ class LinksTests {
 	@Test
 	void everyLinkLeadsToAFileAndAnAnchor() {
 		List<String> broken = new ArrayList<>();
-		Stream.of(Stream.of("README.md", "CONTRIBUTING.md", "CHANGELOG.md"), readmes(), Documentation.pages().stream())
+		Stream
+			.of(Stream.of("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "CODE_OF_CONDUCT.md"), readmes(),
+					Documentation.pages().stream())
 			.flatMap((pages) -> pages)
 			.forEach((page) -> Documentation.lines(page)
 				.stream()
