@@ -24,8 +24,8 @@ class LinksTests {
 	void everyLinkLeadsToAFileAndAnAnchor() {
 		List<String> broken = new ArrayList<>();
 		Stream
-			.of(Stream.of("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "CODE_OF_CONDUCT.md"), readmes(),
-					Documentation.pages().stream())
+			.of(Stream.of("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "CODE_OF_CONDUCT.md"),
+					readmes(), Documentation.pages().stream())
 			.flatMap((pages) -> pages)
 			.forEach((page) -> Documentation.lines(page)
 				.stream()
