@@ -259,6 +259,8 @@ class PostgresListenerTests {
 		LockRequest request = LockRequest.of("order 1").waitTime(LONG);
 		try (JdbcInstance instance = JdbcInstance.on(this.database);
 				JdbcInstance other = JdbcInstance.on(this.database)) {
+			// connections of an earlier test end by themselves
+			await().atMost(TIMEOUT).until(() -> listeners() == 0);
 			instance.locks().acquire(request).close();
 			assertThat(listeners()).as("no other caller has waited").isZero();
 			HeldLock held = instance.locks().acquire(request);

@@ -141,7 +141,13 @@ public final class History implements AutoCloseable {
 			List<Fault> faults = new ArrayList<>(List.of(WorkerFault.values()));
 			faults.addAll(List.of(ofServers));
 			history.makeFaults(faults, faults);
-			history.assertRight(history.end(), List.of());
+			RecordedEvents events = history.end();
+			int defects = HistoryChecker.check(events.holds(), events.acquisitions(), List.of()).size()
+					- HistoryChecker.check(events.holds(), events.acquisitions(), history.losses()).size();
+			if (defects > 0) {
+				System.out.println(defects + " overlaps are explained by a known defect of the servers");
+			}
+			history.assertRight(events, history.losses());
 		}
 	}
 

@@ -1,5 +1,6 @@
 package io.github.lockspring.testsupport.history;
 
+import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -18,10 +19,13 @@ import io.github.lockspring.testsupport.network.TcpProxy;
  * @param servers the servers, which their test closes
  * @param address makes an address of the port of a proxy; a place is all of them, divided
  * by commas
+ * @param revoking for how long a leader that stood still, and goes on, may end locks that
+ * its successor keeps: a known defect of the servers, after which nothing else can be
+ * expected; zero if they have none
  * @since 0.1
  */
 public record ServerGroup(Class<?> worker, List<? extends Server> servers,
-		IntFunction<String> address) implements Servers {
+		IntFunction<String> address, Duration revoking) implements Servers {
 
 	private static final int SHORTEST_STOP = 500;
 
@@ -80,7 +84,14 @@ public record ServerGroup(Class<?> worker, List<? extends Server> servers,
 			Faults.during(random, 0, 2000, server::kill, server::start);
 		}
 		else {
-			Faults.during(random, SHORTEST_STOP, LONGEST_STOP, server::pause, server::resume);
+			boolean leads = server.isLeader();
+			Faults.during(random, SHORTEST_STOP, LONGEST_STOP, server::pause, () -> {
+				if (leads && !this.revoking.isZero()) {
+					long now = System.nanoTime();
+					losses.add(new DataLoss(now, now + this.revoking.toNanos()));
+				}
+				server.resume();
+			});
 		}
 	}
 
