@@ -39,7 +39,8 @@ class EtcdHistoryTests {
 		List<EtcdProcess> members = EtcdProcess.members(3);
 		try {
 			members.forEach(EtcdProcess::awaitUsable);
-			History.check("etcd", new ServerGroup(Worker.class, members, (port) -> "http://127.0.0.1:" + port, REVOKING),
+			History.check("etcd",
+					new ServerGroup(Worker.class, members, (port) -> "http://127.0.0.1:" + port, REVOKING),
 					List.of(2000, 3000, 12_000));
 		}
 		finally {

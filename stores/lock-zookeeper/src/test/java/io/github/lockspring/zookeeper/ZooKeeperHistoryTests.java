@@ -27,8 +27,8 @@ class ZooKeeperHistoryTests {
 	void noTwoHoldersOverlapAndTokensGrowWhateverFails() throws Exception {
 		int session = (int) SESSION.toMillis();
 		try (ZooKeeperProcesses ensemble = new ZooKeeperProcesses(RunDirectory.of("ensemble"))) {
-			History.check("zookeeper", new ServerGroup(Worker.class, ensemble.servers(), (port) -> "127.0.0.1:" + port,
-					Duration.ZERO),
+			History.check("zookeeper",
+					new ServerGroup(Worker.class, ensemble.servers(), (port) -> "127.0.0.1:" + port, Duration.ZERO),
 					List.of(session, 5 * session));
 		}
 	}

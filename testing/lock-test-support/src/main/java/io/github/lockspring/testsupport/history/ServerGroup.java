@@ -24,8 +24,8 @@ import io.github.lockspring.testsupport.network.TcpProxy;
  * expected; zero if they have none
  * @since 0.1
  */
-public record ServerGroup(Class<?> worker, List<? extends Server> servers,
-		IntFunction<String> address, Duration revoking) implements Servers {
+public record ServerGroup(Class<?> worker, List<? extends Server> servers, IntFunction<String> address,
+		Duration revoking) implements Servers {
 
 	private static final int SHORTEST_STOP = 500;
 
