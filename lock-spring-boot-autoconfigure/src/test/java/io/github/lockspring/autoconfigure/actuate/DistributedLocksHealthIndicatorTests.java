@@ -54,9 +54,11 @@ class DistributedLocksHealthIndicatorTests {
 	void healthySingleServerIsUpAndTheCheckMakesNoKey() {
 		try (RedisServer server = RedisServer.start()) {
 			on(server).run((context) -> {
-				use(context);
-				// written in the background
-				await().until(() -> server.keys().stream().anyMatch((key) -> key.contains(":instance:")));
+				// written in the background by a use, and if that fails by one 20 s later
+				await().until(() -> {
+					use(context);
+					return server.keys().stream().anyMatch((key) -> key.contains(":instance:"));
+				});
 				server.flushAll();
 				Health health = health(context);
 				assertThat(health.getStatus()).isEqualTo(Status.UP);
