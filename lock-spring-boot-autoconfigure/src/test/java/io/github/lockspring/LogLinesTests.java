@@ -5,15 +5,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
-import java.util.stream.Stream;
-
-import javax.tools.JavaCompiler;
-import javax.tools.JavaFileObject;
-import javax.tools.StandardJavaFileManager;
-import javax.tools.ToolProvider;
 
 import com.sun.source.tree.BinaryTree;
-import com.sun.source.tree.CompilationUnitTree;
 import com.sun.source.tree.ExpressionTree;
 import com.sun.source.tree.IdentifierTree;
 import com.sun.source.tree.LiteralTree;
@@ -22,7 +15,6 @@ import com.sun.source.tree.MemberSelectTree;
 import com.sun.source.tree.MethodInvocationTree;
 import com.sun.source.tree.ParenthesizedTree;
 import com.sun.source.tree.Tree;
-import com.sun.source.util.JavacTask;
 import com.sun.source.util.TreeScanner;
 import org.junit.jupiter.api.Test;
 
@@ -39,12 +31,6 @@ class LogLinesTests {
 	private static final String PAGE = "docs/run/troubleshooting.md";
 
 	private static final String HEADING = "## Lines in the log";
-
-	private static final List<Path> SOURCES = Stream
-		.of("lock-core", "stores/lock-redis", "stores/lock-redlock", "stores/lock-jdbc", "stores/lock-zookeeper",
-				"stores/lock-etcd", "lock-spring-boot-autoconfigure", "testing/lock-spring-boot-test")
-		.flatMap((module) -> Documentation.files(Path.of("..", module, "src", "main", "java"), ".java").stream())
-		.toList();
 
 	/** Stands for what is known at run time only. */
 	private static final String ANY = "…";
@@ -83,14 +69,9 @@ class LogLinesTests {
 
 	private static List<Line> lines() throws IOException {
 		List<Line> lines = new ArrayList<>();
-		JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
-		try (StandardJavaFileManager files = compiler.getStandardFileManager(null, null, null)) {
-			Iterable<? extends JavaFileObject> sources = files.getJavaFileObjectsFromPaths(SOURCES);
-			JavacTask task = (JavacTask) compiler.getTask(null, files, null, List.of("-proc:none"), null, sources);
-			for (CompilationUnitTree unit : task.parse()) {
-				new Calls(Path.of(unit.getSourceFile().getName()).getFileName().toString(), lines).scan(unit, null);
-			}
-		}
+		Sources.parse(Sources.MODULES,
+				(task, unit) -> new Calls(Path.of(unit.getSourceFile().getName()).getFileName().toString(), lines)
+					.scan(unit, null));
 		return lines;
 	}
 
