@@ -33,9 +33,7 @@ final class EtcdErrors {
 
 	/** Returns whether another member may answer. Also takes what it was converted to. */
 	static boolean isOfMember(Throwable failure) {
-		Throwable cause = cause(failure);
-		Throwable sent = (cause instanceof LockUnavailableException && cause.getCause() != null) ? cause.getCause()
-				: cause;
+		Throwable sent = sent(failure);
 		return isSilence(sent) || contains(sent, "no leader") || contains(sent, "request timed out")
 				|| contains(sent, "server stopped");
 	}
@@ -44,8 +42,13 @@ final class EtcdErrors {
 	 * Returns whether nothing has replied in time. Also takes what it was converted to.
 	 */
 	static boolean isTimeout(Throwable failure) {
+		return sent(failure) instanceof TimeoutException;
+	}
+
+	/** Returns what a request has failed with, before it was converted. */
+	private static Throwable sent(Throwable failure) {
 		Throwable cause = cause(failure);
-		return cause instanceof TimeoutException || cause.getCause() instanceof TimeoutException;
+		return (cause instanceof LockUnavailableException && cause.getCause() != null) ? cause.getCause() : cause;
 	}
 
 	/** Returns whether there was no connection, so that nothing was sent. */
