@@ -33,22 +33,18 @@ public final class ServerPorts {
 
 	private static final AtomicInteger NEXT = new AtomicInteger();
 
-	/** Held until the JVM ends. */
-	private static final FileLock OWN = own();
-
-	private static int first;
+	private static final Block OWN = own();
 
 	private ServerPorts() {
 	}
 
-	private static FileLock own() {
+	private static Block own() {
 		int start = ThreadLocalRandom.current().nextInt(JVMS);
 		for (int i = 0; i < JVMS; i++) {
 			int number = (start + i) % JVMS;
 			FileLock lock = lock(number);
 			if (lock != null) {
-				first = FIRST + number * COUNT;
-				return lock;
+				return new Block(FIRST + number * COUNT, lock);
 			}
 		}
 		throw new IllegalStateException("All ports for tests are in use");
@@ -78,11 +74,8 @@ public final class ServerPorts {
 
 	/** Returns one of these ports that is free at this moment. */
 	public static int free() {
-		if (!OWN.isValid()) {
-			throw new IllegalStateException("The ports of this JVM were given back");
-		}
 		while (true) {
-			int port = first + NEXT.getAndIncrement() % COUNT;
+			int port = OWN.first() + NEXT.getAndIncrement() % COUNT;
 			try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
 				return socket.getLocalPort();
 			}
@@ -90,6 +83,15 @@ public final class ServerPorts {
 				// taken: another one
 			}
 		}
+	}
+
+	/**
+	 * The ports of this JVM.
+	 *
+	 * @param first the first of them
+	 * @param lock keeps other JVMs away, until this one ends
+	 */
+	private record Block(int first, FileLock lock) {
 	}
 
 }
