@@ -117,13 +117,13 @@ class EvidenceTests {
 	void everyFailureAndEveryHoleHasARowWithItsTests() {
 		assertThat(firstCells("docs/understand/failures.md", "# Failures and their remedies"))
 			.containsExactlyElementsOf(numbered(30, "<a id=\"f%02d\"></a>[F%1$02d](evidence.md#f%1$02d)"));
-		assertThat(firstCells("docs/understand/protocol.md", "## Holes that the protocol closes"))
+		assertThat(firstCells("docs/understand/protocol-rules.md", "## Holes that the protocol closes"))
 			.containsExactlyElementsOf(numbered(38, "<a id=\"h%02d\"></a>[H%1$d](evidence.md#h%1$02d)"));
 	}
 
 	@Test
 	void everyRuleIsFoundByTheModelOrByTests() {
-		List<List<String>> rules = rows("docs/understand/protocol.md", "## Rules, and what finds their absence");
+		List<List<String>> rules = rows("docs/understand/protocol-rules.md", "## Rules, and what finds their absence");
 		assertThat(rules).hasSizeGreaterThan(30)
 			.allMatch((rule) -> rule.get(3).equals("model") || LINK.matcher(rule.get(3)).find());
 	}

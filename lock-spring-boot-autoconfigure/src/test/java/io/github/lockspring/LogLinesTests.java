@@ -21,16 +21,14 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * {@code docs/run/troubleshooting.md} has a row for each line that is logged as a warning
+ * {@code docs/reference/log-lines.md} has a row for each line that is logged as a warning
  * or an error. A row begins with the beginning of the line, as it stands in the call of
  * the logger, with {@code …} for what is known at run time only. So the text has to be
  * written there, and not where a reader of the call does not see it.
  */
 class LogLinesTests {
 
-	private static final String PAGE = "docs/run/troubleshooting.md";
-
-	private static final String HEADING = "## Lines in the log";
+	private static final String PAGE = "docs/reference/log-lines.md";
 
 	/** Stands for what is known at run time only. */
 	private static final String ANY = "…";
@@ -54,13 +52,10 @@ class LogLinesTests {
 			.allSatisfy((row) -> assertThat(lines).as(row).anyMatch((line) -> line.text().startsWith(row)));
 	}
 
-	/** The first cells of the tables of the section, without an ellipsis at their end. */
+	/** The first cells of the tables, without an ellipsis at their end. */
 	private static List<String> rows() {
 		return Documentation.lines(PAGE)
 			.stream()
-			.dropWhile((line) -> !line.equals(HEADING))
-			.skip(1)
-			.takeWhile((line) -> !line.startsWith("## "))
 			.filter((line) -> line.startsWith("| `"))
 			.map((line) -> line.substring(3, line.indexOf("` |")))
 			.map((text) -> text.endsWith(ANY) ? text.substring(0, text.length() - ANY.length()) : text)

@@ -36,13 +36,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 /**
- * Makes the mistakes that {@code docs/run/troubleshooting.md} lists, and compares each
+ * Makes the mistakes that {@code docs/reference/mistakes.md} lists, and compares each
  * message with the page, word for word.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class MistakesTests {
 
-	private static final String PAGE = "docs/run/troubleshooting.md";
+	private static final String PAGE = "docs/reference/mistakes.md";
 
 	private static final Pattern PROBLEM = Pattern.compile("Problem: (.*)");
 
@@ -148,7 +148,7 @@ class MistakesTests {
 				.run((context) -> {
 					Throwable error = catchThrowable(
 							() -> context.getBean(LockTemplate.class).acquire(LockRequest.of("a")));
-					List<String> row = Documentation.table(Documentation.lines(PAGE), "## When etcd is unavailable")
+					List<String> row = Documentation.table(Documentation.lines("docs/run/outages.md"), "## etcd")
 						.stream()
 						.filter((cells) -> cells.get(0).contains("`" + words + "`"))
 						.findFirst()

@@ -29,7 +29,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What {@code docs/run/observability.md} shows of the running shop is what the shop says.
+ * What the pages about endpoint and meters show of the running shop is what the shop
+ * says.
  */
 @SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT,
 		properties = { "shop.report.cron=-", "shop.packing-time=0s", "distributed-lock.wait-time=2m",
@@ -39,7 +40,7 @@ class ObservabilityPageTests {
 
 	private static final RedisServer REDIS = RedisServer.start();
 
-	private static final Path PAGE = Path.of("..", "docs", "run", "observability.md");
+	private static final Path PAGES = Path.of("..", "docs", "reference");
 
 	private static final String KEY = "order:4711";
 
@@ -64,14 +65,14 @@ class ObservabilityPageTests {
 			shipment = shop.post("/api/orders/4711/ship");
 			await().until(() -> shop.get(key).contains("\"waiting\":1") && shop.get(key).contains("\"pid\""));
 			assertThat(lock.isHeld()).isTrue();
-			List<String> shown = blocks("json");
+			List<String> shown = blocks("endpoint.md", "json");
 			assertThat(shown).hasSize(2);
 			assertThat(shape(shop.get("/actuator/distributedlocks"))).isEqualTo(shape(shown.get(0)));
 			assertThat(shape(shop.get(key))).isEqualTo(shape(shown.get(1)));
 		}
 		assertThat(shipment.join().statusCode()).isEqualTo(200);
 		String scrape = shop.get("/actuator/prometheus");
-		List<String> lines = blocks("").stream()
+		List<String> lines = blocks("meters.md", "").stream()
 			.flatMap(String::lines)
 			.filter((line) -> line.startsWith("distributed_lock"))
 			.map((line) -> line.replaceAll(" \\S+$", ""))
@@ -80,9 +81,9 @@ class ObservabilityPageTests {
 			.allSatisfy((line) -> assertThat(scrape.lines()).anyMatch((scraped) -> scraped.startsWith(line + " ")));
 	}
 
-	private static List<String> blocks(String language) throws IOException {
+	private static List<String> blocks(String page, String language) throws IOException {
 		return Pattern.compile("^```(\\w*)\n(.*?)^```$", Pattern.DOTALL | Pattern.MULTILINE)
-			.matcher(Files.readString(PAGE))
+			.matcher(Files.readString(PAGES.resolve(page)))
 			.results()
 			.filter((block) -> block.group(1).equals(language))
 			.map((block) -> block.group(2))

@@ -3,8 +3,8 @@ package io.github.lockspring.model;
 import java.util.Locale;
 
 /**
- * The rules of {@code docs/understand/protocol.md} that the model can do without, to show
- * what each is for. The page has an anchor for each, {@code rule-own-token} for
+ * The rules of {@code docs/understand/protocol-rules.md} that the model can do without,
+ * to show what each is for. The page has an anchor for each, {@code rule-own-token} for
  * {@link #OWN_TOKEN}.
  */
 enum Rule {
@@ -80,7 +80,7 @@ enum Rule {
 	/** Without it the store does not learn which tokens hand-offs have used. */
 	LAST_TOKEN_REPORTED;
 
-	/** Name of the rule's anchor in {@code docs/understand/protocol.md}. */
+	/** Name of the rule's anchor in {@code docs/understand/protocol-rules.md}. */
 	String anchor() {
 		return "rule-" + name().toLowerCase(Locale.ROOT).replace('_', '-');
 	}

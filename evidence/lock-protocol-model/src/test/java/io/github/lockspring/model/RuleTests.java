@@ -50,7 +50,7 @@ class RuleTests {
 
 	@Test
 	void pageNamesTheseRules() throws IOException {
-		List<String> rows = Files.readAllLines(Path.of("..", "..", "docs", "understand", "protocol.md"))
+		List<String> rows = Files.readAllLines(Path.of("..", "..", "docs", "understand", "protocol-rules.md"))
 			.stream()
 			.filter((line) -> line.startsWith("| <a id=\"rule-") && line.endsWith("| model |"))
 			.toList();

@@ -254,7 +254,7 @@ class LockObservationTests {
 		return spans.stream().collect(Collectors.toMap(SpanData::getName, (span) -> span, (a, b) -> a));
 	}
 
-	/** As docs/run/observability.md shows it. */
+	/** As docs/reference/meters.md shows it. */
 	private static final class KeysInTraces
 			implements LockObservationConvention, GlobalObservationConvention<LockObservationContext> {
 

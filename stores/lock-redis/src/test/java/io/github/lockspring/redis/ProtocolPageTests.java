@@ -26,14 +26,14 @@ import org.junit.jupiter.params.provider.MethodSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The tables of {@code docs/understand/protocol.md} say what the scripts and the engine
- * do: the arguments and replies of each script, and the constants of the protocol.
+ * The tables of {@code docs/understand/protocol-scripts.md} say what the scripts and the
+ * engine do: the arguments and replies of each script, and the constants of the protocol.
  */
 class ProtocolPageTests {
 
 	private static final Path ROOT = Path.of("..", "..");
 
-	private static final List<String> PAGE = read(ROOT.resolve("docs/understand/protocol.md")).lines().toList();
+	private static final List<String> PAGE = read(ROOT.resolve("docs/understand/protocol-scripts.md")).lines().toList();
 
 	private static final Path REDIS = Path.of("src/main/resources/io/github/lockspring/redis");
 

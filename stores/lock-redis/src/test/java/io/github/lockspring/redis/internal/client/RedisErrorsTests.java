@@ -10,13 +10,13 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What is known about errors is on the page about troubleshooting.
+ * What is known about errors is on the page about outages.
  */
 class RedisErrorsTests {
 
 	@Test
 	void everyRemedyIsDocumented() throws IOException {
-		String page = Files.readString(Path.of("../../docs/run/troubleshooting.md"));
+		String page = Files.readString(Path.of("../../docs/run/outages.md"));
 		assertThat(RedisErrors.KNOWN).allSatisfy((error) -> assertThat(page.lines()
 			.filter((line) -> line.startsWith("| `") && line.contains('`' + error.words() + '`')
 					&& line.contains((error.topic() == Topic.OTHER) ? "| " : "| yes |")))
