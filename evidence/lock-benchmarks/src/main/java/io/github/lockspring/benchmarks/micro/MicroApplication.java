@@ -7,6 +7,12 @@ import io.github.lockspring.autoconfigure.LockAutoConfiguration;
 import io.github.lockspring.autoconfigure.RedisLockStoreAutoConfiguration;
 import io.github.lockspring.autoconfigure.observation.LockMetersAutoConfiguration;
 import io.github.lockspring.autoconfigure.observation.LockObservationAutoConfiguration;
+import io.github.lockspring.internal.UnitOfWork;
+import io.github.lockspring.internal.engine.EngineSettings;
+import io.github.lockspring.internal.engine.LockEngine;
+import io.github.lockspring.internal.engine.support.LockEvents;
+import io.github.lockspring.internal.engine.support.LockRecorder;
+import io.github.lockspring.store.LockStore;
 import io.micrometer.observation.ObservationRegistry;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
@@ -14,8 +20,6 @@ import io.micrometer.tracing.Tracer;
 
 import org.springframework.aop.Advisor;
 import org.springframework.beans.factory.config.BeanDefinition;
-import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
-import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.boot.Banner;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
@@ -90,12 +94,13 @@ class MicroApplication {
 	}
 
 	/**
-	 * Takes away the events that every application has.
+	 * In place of the engine of the auto-configuration, which reports events to every
+	 * application.
 	 */
 	@Bean
 	@ConditionalOnBooleanProperty("benchmark.silent")
-	static BeanFactoryPostProcessor silence() {
-		return (beanFactory) -> ((BeanDefinitionRegistry) beanFactory).removeBeanDefinition("lockspringLockListener");
+	LockEngine silentEngine(LockStore store, UnitOfWork unitOfWork) {
+		return new LockEngine(store, EngineSettings.defaults(), LockEvents.NOBODY, unitOfWork, LockRecorder.NONE, null);
 	}
 
 	/**
