@@ -85,10 +85,17 @@ final class DefaultLockTemplate implements LockTemplate {
 			throw new IllegalArgumentException("OnLost.INTERRUPT needs to know which thread works under the lock"
 					+ " and when it ends: use execute, or an annotated method");
 		}
-		LockAcquisition acquisition = acquireAll(request, options(request), false, false);
+		return acquire(request, options(request), false);
+	}
+
+	/**
+	 * Acquires the locks of a request.
+	 * @param bound whether only the present thread can end them
+	 */
+	HeldLock acquire(LockRequest request, WaitOptions options, boolean bound) {
+		LockAcquisition acquisition = acquireAll(request, options, false, false);
 		try {
-			acquisition.newLocks()
-				.forEach((lock) -> lock.openedBy(Thread.currentThread(), request instanceof ThreadRequest));
+			acquisition.newLocks().forEach((lock) -> lock.openedBy(Thread.currentThread(), bound));
 			return acquisition.lock();
 		}
 		catch (Throwable ex) {
@@ -113,15 +120,10 @@ final class DefaultLockTemplate implements LockTemplate {
 	}
 
 	private WaitOptions options(LockRequest request) {
+		KeyLockRegistry present = registry();
 		Duration waitTime = request.waitTime();
-		long nanos = ((waitTime != null) ? waitTime : registry().settings().waitTime()).toNanos();
-		long now = registry().time().nanoTime();
-		ThreadRequest mine = (request instanceof ThreadRequest ofThread) ? ofThread : null;
-		if (mine != null && !mine.isBounded()) {
-			return WaitOptions.unbounded(now, nanos).interruptible(mine.isInterruptible());
-		}
-		WaitOptions options = (nanos > 0) ? WaitOptions.until(now + nanos) : WaitOptions.once(now);
-		return options.interruptible(mine == null || mine.isInterruptible()).deferred(request.keys().size() > 1);
+		long nanos = ((waitTime != null) ? waitTime : present.settings().waitTime()).toNanos();
+		return WaitOptions.within(present.time().nanoTime(), nanos, true, request.keys().size() > 1);
 	}
 
 	/**

@@ -1,6 +1,5 @@
 package io.github.lockspring.internal.engine;
 
-import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -13,8 +12,8 @@ import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockInterruptedException;
 import io.github.lockspring.LockNotAcquiredException;
 import io.github.lockspring.LockRequest;
-import io.github.lockspring.LockTemplate;
 import io.github.lockspring.internal.base.LockOptions;
+import io.github.lockspring.internal.engine.Waiter.WaitOptions;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,7 +41,7 @@ final class ThreadLocks {
 
 	private final Supplier<KeyLockRegistry> registry;
 
-	private final LockTemplate template;
+	private final DefaultLockTemplate template;
 
 	private final ThreadLocal<@Nullable Map<String, Owned>> owned = new ThreadLocal<>();
 
@@ -51,7 +50,7 @@ final class ThreadLocks {
 	 * @param registry the present instance
 	 * @param template acquires them
 	 */
-	ThreadLocks(Supplier<KeyLockRegistry> registry, LockTemplate template) {
+	ThreadLocks(Supplier<KeyLockRegistry> registry, DefaultLockTemplate template) {
 		this.registry = registry;
 		this.template = template;
 	}
@@ -88,14 +87,14 @@ final class ThreadLocks {
 
 		@Override
 		public boolean tryLock() {
-			return reenter() || tryOwn(ThreadRequest.within(this.request, Duration.ZERO, false));
+			return reenter() || tryOwn(0, false);
 		}
 
 		@Override
 		public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
 			checkInterrupt();
-			Duration waitTime = Duration.ofNanos(Math.max(0, Math.min(unit.toNanos(time), MAX_WAIT_NANOS)));
-			return reenter() || interruptibly(() -> tryOwn(ThreadRequest.within(this.request, waitTime, true)));
+			long nanos = Math.min(unit.toNanos(time), MAX_WAIT_NANOS);
+			return reenter() || interruptibly(() -> tryOwn(nanos, true));
 		}
 
 		/** Follows the convention of this interface: an exception instead of the flag. */
@@ -111,24 +110,27 @@ final class ThreadLocks {
 			}
 		}
 
-		private LockRequest withoutBound(boolean interruptible) {
-			if (DefaultHeldLock.ofCallChain(ThreadLocks.this.registry.get(), this.key) != null) {
+		private WaitOptions withoutBound(boolean interruptible) {
+			KeyLockRegistry present = ThreadLocks.this.registry.get();
+			if (DefaultHeldLock.ofCallChain(present, this.key) != null) {
 				throw new IllegalStateException(LockMessages.reentryWithoutEnd(this.key));
 			}
-			return ThreadRequest.unbounded(this.request, interruptible);
+			return WaitOptions.unbounded(present.time().nanoTime(), present.settings().waitTime().toNanos(),
+					interruptible);
 		}
 
-		private boolean tryOwn(LockRequest request) {
+		private boolean tryOwn(long nanos, boolean interruptible) {
+			long now = ThreadLocks.this.registry.get().time().nanoTime();
 			try {
-				return own(request);
+				return own(WaitOptions.within(now, nanos, interruptible, false));
 			}
 			catch (LockNotAcquiredException ex) {
 				return false;
 			}
 		}
 
-		private boolean own(LockRequest request) {
-			HeldLock lock = ThreadLocks.this.template.acquire(request);
+		private boolean own(WaitOptions options) {
+			HeldLock lock = ThreadLocks.this.template.acquire(this.request, options, true);
 			Map<String, Owned> all = ThreadLocks.this.owned.get();
 			if (all == null) {
 				all = new HashMap<>();

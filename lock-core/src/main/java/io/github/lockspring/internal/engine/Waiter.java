@@ -23,27 +23,15 @@ abstract class Waiter {
 	 */
 	record WaitOptions(long until, boolean once, long unavailableAfter, boolean interruptible, boolean deferred) {
 
-		/** Makes one attempt, which ends with its answer. */
-		static WaitOptions once(long now) {
-			return new WaitOptions(now + Time.FOREVER, true, Time.FOREVER, true, false);
-		}
-
-		/** Gives up at a time. */
-		static WaitOptions until(long time) {
-			return new WaitOptions(time, false, Time.FOREVER, true, false);
+		/** Gives up after a time; without one it makes one attempt. */
+		static WaitOptions within(long now, long nanos, boolean interruptible, boolean deferred) {
+			boolean once = nanos <= 0;
+			return new WaitOptions(now + (once ? Time.FOREVER : nanos), once, Time.FOREVER, interruptible, deferred);
 		}
 
 		/** Gives up only if the store goes without a result for too long. */
-		static WaitOptions unbounded(long now, long unavailableAfter) {
-			return new WaitOptions(now + Time.FOREVER, false, unavailableAfter, true, false);
-		}
-
-		WaitOptions interruptible(boolean interruptible) {
-			return new WaitOptions(this.until, this.once, this.unavailableAfter, interruptible, this.deferred);
-		}
-
-		WaitOptions deferred(boolean deferred) {
-			return new WaitOptions(this.until, this.once, this.unavailableAfter, this.interruptible, deferred);
+		static WaitOptions unbounded(long now, long unavailableAfter, boolean interruptible) {
+			return new WaitOptions(now + Time.FOREVER, false, unavailableAfter, interruptible, false);
 		}
 
 		/** Gives up later. */
