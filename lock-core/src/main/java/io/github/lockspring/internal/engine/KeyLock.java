@@ -256,14 +256,7 @@ final class KeyLock implements Watchdog.Watched {
 	 * @return whether the token is that of the state; one that is being released is not
 	 */
 	boolean granted(OwnerToken token, long fencingToken, boolean othersWait, long now) {
-		try (Monitor entered = this.monitor.enter()) {
-			boolean known = isOf(token);
-			if (this.state != null && known) {
-				this.state.granted(fencingToken, othersWait, now);
-			}
-			settle(false, now);
-			return known;
-		}
+		return message(token, othersWait, (present) -> present.granted(fencingToken, now), now);
 	}
 
 	/**
@@ -271,10 +264,17 @@ final class KeyLock implements Watchdog.Watched {
 	 * @return whether the token is that of the state; one that is being released is not
 	 */
 	boolean wanted(OwnerToken token, long now) {
+		return message(token, true, (present) -> present.prompted(now), now);
+	}
+
+	private boolean message(OwnerToken token, boolean othersWait, Consumer<KeyState> then, long now) {
 		try (Monitor entered = this.monitor.enter()) {
 			boolean known = isOf(token);
 			if (this.state != null && known) {
-				this.state.wanted(now);
+				if (othersWait) {
+					this.state.claim.contended(now);
+				}
+				then.accept(this.state);
 			}
 			settle(false, now);
 			return known;

@@ -52,15 +52,12 @@ abstract sealed class KeyState {
 	}
 
 	/** A message says that the lock was given to the token. */
-	void granted(long fencingToken, boolean othersWait, long now) {
-		if (othersWait) {
-			this.claim.contended(now);
-		}
+	void granted(long fencingToken, long now) {
+		prompted(now);
 	}
 
-	/** A message says that another instance waits for the lock of the token. */
-	void wanted(long now) {
-		this.claim.contended(now);
+	/** A message says that this instance owns the lock, perhaps without knowing it. */
+	void prompted(long now) {
 	}
 
 	/**
@@ -217,14 +214,7 @@ abstract sealed class KeyState {
 		}
 
 		@Override
-		void granted(long fencingToken, boolean othersWait, long now) {
-			super.granted(fencingToken, othersWait, now);
-			this.again = true;
-		}
-
-		@Override
-		void wanted(long now) {
-			super.wanted(now);
+		void prompted(long now) {
 			this.again = true;
 		}
 
@@ -264,34 +254,59 @@ abstract sealed class KeyState {
 	}
 
 	/**
+	 * No attempt is under way: the next one is made after a while.
+	 */
+	abstract static sealed class Pausing extends KeyState {
+
+		/** The last attempts, if they have no answer; otherwise null. */
+		private final @Nullable Unanswered before;
+
+		private long nextAttempt;
+
+		private Pausing(KeyLock lock, Claim claim, @Nullable Unanswered before, long nextAttempt) {
+			super(lock, claim);
+			this.before = before;
+			this.nextAttempt = nextAttempt;
+		}
+
+		@Override
+		final long due() {
+			return this.nextAttempt;
+		}
+
+		@Override
+		final void tick(long now) {
+			if (now - this.nextAttempt >= 0) {
+				prompted(now);
+			}
+		}
+
+		@Override
+		final void prompted(long now) {
+			this.lock.ask(this.claim, this.before, now);
+		}
+
+		@Override
+		final void subscribed(long by) {
+			this.nextAttempt = Time.earlier(this.nextAttempt, by);
+		}
+
+	}
+
+	/**
 	 * The last answer was that another owner has the lock.
 	 */
-	static final class Waiting extends KeyState {
+	static final class Waiting extends Pausing {
 
 		/** When the attempt was sent that was answered. */
 		private final long sent;
 
 		private final long lastFencingToken;
 
-		private long nextAttempt;
-
 		Waiting(KeyLock lock, Claim claim, long sent, long lastFencingToken, long nextAttempt) {
-			super(lock, claim);
+			super(lock, claim, null, nextAttempt);
 			this.sent = sent;
 			this.lastFencingToken = lastFencingToken;
-			this.nextAttempt = nextAttempt;
-		}
-
-		@Override
-		long due() {
-			return this.nextAttempt;
-		}
-
-		@Override
-		void tick(long now) {
-			if (now - this.nextAttempt >= 0) {
-				this.lock.ask(this.claim, null, now);
-			}
 		}
 
 		/**
@@ -299,27 +314,14 @@ abstract sealed class KeyState {
 		 * its lease is left.
 		 */
 		@Override
-		void granted(long fencingToken, boolean othersWait, long now) {
-			super.granted(fencingToken, othersWait, now);
+		void granted(long fencingToken, long now) {
 			long length = this.claim.grantNanos();
 			if (fencingToken > this.lastFencingToken && RenewalPolicy.deadline(this.sent, length) - now >= length / 2) {
 				this.lock.own(this.claim, fencingToken, this.sent, length, now);
 			}
 			else {
-				this.lock.ask(this.claim, null, now);
+				prompted(now);
 			}
-		}
-
-		/** This instance owns the lock without knowing it. */
-		@Override
-		void wanted(long now) {
-			super.wanted(now);
-			this.lock.ask(this.claim, null, now);
-		}
-
-		@Override
-		void subscribed(long by) {
-			this.nextAttempt = Time.earlier(this.nextAttempt, by);
 		}
 
 	}
@@ -327,54 +329,18 @@ abstract sealed class KeyState {
 	/**
 	 * The last attempt has no answer; it may have been carried out, or may yet be.
 	 */
-	static final class Retrying extends KeyState {
+	static final class Retrying extends Pausing {
 
-		private final Unanswered unanswered;
-
-		private long nextAttempt;
+		private final LockUnavailableException error;
 
 		Retrying(KeyLock lock, Claim claim, Unanswered unanswered, long nextAttempt) {
-			super(lock, claim);
-			this.unanswered = unanswered;
-			this.nextAttempt = nextAttempt;
-		}
-
-		@Override
-		long due() {
-			return this.nextAttempt;
-		}
-
-		@Override
-		void tick(long now) {
-			if (now - this.nextAttempt >= 0) {
-				ask(now);
-			}
-		}
-
-		private void ask(long now) {
-			this.lock.ask(this.claim, this.unanswered, now);
-		}
-
-		@Override
-		void granted(long fencingToken, boolean othersWait, long now) {
-			super.granted(fencingToken, othersWait, now);
-			ask(now);
-		}
-
-		@Override
-		void wanted(long now) {
-			super.wanted(now);
-			ask(now);
-		}
-
-		@Override
-		void subscribed(long by) {
-			this.nextAttempt = Time.earlier(this.nextAttempt, by);
+			super(lock, claim, unanswered, nextAttempt);
+			this.error = unanswered.error();
 		}
 
 		@Override
 		AcquireFailure whyNot(Waiter waiter, long now) {
-			return new Unavailable(this.unanswered.error());
+			return new Unavailable(this.error);
 		}
 
 	}
