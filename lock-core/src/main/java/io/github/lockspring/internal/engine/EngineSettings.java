@@ -2,11 +2,10 @@ package io.github.lockspring.internal.engine;
 
 import java.time.Duration;
 
-import io.github.lockspring.internal.base.LockOptions;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Settings of an engine.
+ * Settings of an engine. Whoever creates them has checked the values.
  *
  * @param ttl lease of a lock whose request gives none; it is renewed
  * @param waitTime longest wait of a request that gives none
@@ -20,37 +19,6 @@ import org.jspecify.annotations.Nullable;
  */
 public record EngineSettings(Duration ttl, Duration waitTime, @Nullable Duration maxHold, Duration commandTimeout,
 		Duration shutdownTimeout, boolean asyncRelease) {
-
-	/**
-	 * Checks the values.
-	 * @throws IllegalArgumentException if one is out of its range
-	 */
-	public EngineSettings {
-		check("ttl", ttl, LockOptions.MIN_RENEWED_TTL);
-		check("waitTime", waitTime, Duration.ZERO);
-		if (maxHold != null) {
-			check("maxHold", maxHold, ttl);
-		}
-		check("commandTimeout", commandTimeout, Duration.ofMillis(1));
-		check("shutdownTimeout", shutdownTimeout, Duration.ZERO);
-	}
-
-	private static void check(String name, Duration value, Duration min) {
-		if (value.compareTo(min) < 0 || value.compareTo(LockOptions.MAX_DURATION) > 0) {
-			throw new IllegalArgumentException(
-					name + " must be between " + min + " and " + LockOptions.MAX_DURATION + ", not " + value);
-		}
-	}
-
-	/**
-	 * Returns settings with another release.
-	 * @param asyncRelease whether a caller goes on when its release is on its way
-	 * @return the new settings
-	 */
-	public EngineSettings withAsyncRelease(boolean asyncRelease) {
-		return new EngineSettings(this.ttl, this.waitTime, this.maxHold, this.commandTimeout, this.shutdownTimeout,
-				asyncRelease);
-	}
 
 	/**
 	 * Returns the settings of an application that sets nothing.

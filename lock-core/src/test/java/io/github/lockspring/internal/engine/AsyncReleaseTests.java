@@ -36,7 +36,9 @@ class AsyncReleaseTests extends EngineFixture {
 
 	@Override
 	EngineSettings settings() {
-		return EngineSettings.defaults().withAsyncRelease(true);
+		EngineSettings defaults = EngineSettings.defaults();
+		return new EngineSettings(defaults.ttl(), defaults.waitTime(), defaults.maxHold(), defaults.commandTimeout(),
+				defaults.shutdownTimeout(), true);
 	}
 
 	@Test
