@@ -109,14 +109,14 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 	private volatile boolean stopped;
 
 	KeyLockRegistry(LockStore store, EngineSettings settings, Consumer<LockEvent> listener, LockRecorder recorder,
-			Time time, EngineThreads.Executors executors) {
-		this(store, settings, listener, recorder, time, executors,
+			@Nullable Supplier<InstanceInfo> description, Time time, EngineThreads.Executors executors) {
+		this(store, settings, listener, recorder, description, time, executors,
 				new Chance(newInstance(time.nanoTime()), ThreadLocalRandom::current));
 	}
 
 	/** Creates an instance that chance has made: a test repeats it. */
 	KeyLockRegistry(LockStore store, EngineSettings settings, Consumer<LockEvent> listener, LockRecorder recorder,
-			Time time, EngineThreads.Executors executors, Chance chance) {
+			@Nullable Supplier<InstanceInfo> description, Time time, EngineThreads.Executors executors, Chance chance) {
 		this.settings = settings;
 		this.time = time;
 		this.executors = executors;
@@ -128,7 +128,8 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 		this.client = new StoreClient(store, settings.commandTimeout(), this.events, time, executors);
 		this.releases = new Releases(this.client, time, this::due);
 		this.renewals = new Renewals(this.client, time, this.events);
-		this.instances = new Instances(this.instance, store, settings.commandTimeout(), time, executors.io());
+		this.instances = new Instances(this.instance, description, store, settings.commandTimeout(), time,
+				executors.io());
 		this.watchdog = new Watchdog(time, executors.watchdog(), this.locks.values(), this.renewals::send, this::tick,
 				this.events);
 		this.retry = new RetrySchedule(this.random, settings.commandTimeout().toNanos());
@@ -210,12 +211,6 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 
 	Iterable<KeyLock> locks() {
 		return this.locks.values();
-	}
-
-	/** Lets other instances know who this one is. */
-	KeyLockRegistry describedBy(Supplier<InstanceInfo> description) {
-		this.instances.describe(description);
-		return this;
 	}
 
 	/** Whether nothing is held or waited for. */

@@ -4,9 +4,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 import io.github.lockspring.LockEvent;
@@ -46,20 +46,16 @@ public final class LockEngine implements AutoCloseable {
 
 	private static final long CHECK_INTERVAL_NANOS = 5_000_000;
 
-	private final @Nullable LockStore store;
+	private final LockStore store;
 
-	private final Supplier<KeyLockRegistry> newRegistry;
+	private final Function<EngineThreads.Executors, KeyLockRegistry> newRegistry;
 
-	private final ReentrantLock changing = new ReentrantLock();
-
-	/** Null until it is needed. Written under {@code changing}. */
+	/** Null until it is needed. Written under the monitor of this engine. */
 	private volatile @Nullable KeyLockRegistry registry;
 
 	private final DefaultLockTemplate template;
 
-	private final EngineThreads threads;
-
-	private final Runnable connect;
+	private final EngineThreads threads = new EngineThreads();
 
 	/**
 	 * Creates an engine that is ready to be used.
@@ -99,25 +95,16 @@ public final class LockEngine implements AutoCloseable {
 	 */
 	public LockEngine(LockStore store, EngineSettings settings, Consumer<LockEvent> listener, UnitOfWork unitOfWork,
 			LockRecorder recorder, @Nullable Supplier<InstanceInfo> description, Time time) {
-		this.store = store;
-		this.threads = new EngineThreads();
-		this.newRegistry = () -> {
-			KeyLockRegistry created = new KeyLockRegistry(store, settings, listener, recorder, time,
-					this.threads.executors());
-			return (description != null) ? created.describedBy(description) : created;
-		};
-		this.template = new DefaultLockTemplate(this::registry, unitOfWork);
-		this.connect = () -> StoreClient.connect(store);
+		this(store,
+				(executors) -> new KeyLockRegistry(store, settings, listener, recorder, description, time, executors),
+				unitOfWork);
 	}
 
-	/** Creates an engine whose clock and threads a test controls. */
-	LockEngine(Supplier<KeyLockRegistry> newRegistry) {
-		this.store = null;
-		this.threads = new EngineThreads();
+	/** Creates an engine whose instances may have a clock and threads of a test. */
+	LockEngine(LockStore store, Function<EngineThreads.Executors, KeyLockRegistry> newRegistry, UnitOfWork unitOfWork) {
+		this.store = store;
 		this.newRegistry = newRegistry;
-		this.template = new DefaultLockTemplate(this::registry, UnitOfWork.NONE);
-		this.connect = () -> {
-		};
+		this.template = new DefaultLockTemplate(this::registry, unitOfWork);
 	}
 
 	/**
@@ -128,19 +115,13 @@ public final class LockEngine implements AutoCloseable {
 		return (present != null) ? present : newInstance();
 	}
 
-	private KeyLockRegistry newInstance() {
-		this.changing.lock();
-		try {
-			KeyLockRegistry present = this.registry;
-			if (present == null) {
-				present = this.newRegistry.get();
-				this.registry = present;
-			}
-			return present;
+	private synchronized KeyLockRegistry newInstance() {
+		KeyLockRegistry present = this.registry;
+		if (present == null) {
+			present = this.newRegistry.apply(this.threads.executors());
+			this.registry = present;
 		}
-		finally {
-			this.changing.unlock();
-		}
+		return present;
 	}
 
 	/**
@@ -157,8 +138,7 @@ public final class LockEngine implements AutoCloseable {
 	 */
 	public void start() {
 		this.threads.keepIdle(true);
-		this.changing.lock();
-		try {
+		synchronized (this) {
 			KeyLockRegistry present = this.registry;
 			if (present != null && present.isStopped()) {
 				this.registry = null;
@@ -167,10 +147,7 @@ public final class LockEngine implements AutoCloseable {
 				present.setClosing(false);
 			}
 		}
-		finally {
-			this.changing.unlock();
-		}
-		this.connect.run();
+		StoreClient.connect(this.store);
 	}
 
 	/**
@@ -313,7 +290,7 @@ public final class LockEngine implements AutoCloseable {
 	 * @return empty as long as the engine is not used, and if the store has no inspector
 	 */
 	public Optional<LockStoreInspector> inspector() {
-		return (this.store != null && isUsed()) ? this.store.inspector() : Optional.empty();
+		return isUsed() ? this.store.inspector() : Optional.empty();
 	}
 
 	/**
@@ -332,7 +309,7 @@ public final class LockEngine implements AutoCloseable {
 	 */
 	public Optional<EngineHealth> health() {
 		KeyLockRegistry present = this.registry;
-		if (this.store == null || present == null) {
+		if (present == null) {
 			return Optional.empty();
 		}
 		return this.store.health(present.client().commandTimeout())

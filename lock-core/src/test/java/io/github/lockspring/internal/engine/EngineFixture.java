@@ -18,6 +18,7 @@ import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
+import io.github.lockspring.internal.UnitOfWork;
 import io.github.lockspring.internal.engine.support.EngineThreads;
 import io.github.lockspring.store.OwnerToken;
 import org.junit.jupiter.api.AfterEach;
@@ -66,11 +67,11 @@ abstract class EngineFixture {
 	volatile Consumer<LockEvent> onEvent = (event) -> {
 	};
 
-	final LockEngine engine = new LockEngine(
-			() -> new KeyLockRegistry(this.store, settings(), this::record, this.recorder, this.time,
-					new EngineThreads.Executors((task) -> this.background.accept(task),
-							(task) -> this.background.accept(task), (task) -> this.eventThread.accept(task),
-							(task) -> this.watchdogThread.accept(task))));
+	final LockEngine engine = new LockEngine(this.store, (threads) -> new KeyLockRegistry(this.store, settings(),
+			this::record, this.recorder, null, this.time,
+			new EngineThreads.Executors((task) -> this.background.accept(task), (task) -> this.background.accept(task),
+					(task) -> this.eventThread.accept(task), (task) -> this.watchdogThread.accept(task))),
+			UnitOfWork.NONE);
 
 	final LockTemplate template = this.engine.template();
 

@@ -77,7 +77,7 @@ final class PlayedInstance implements Time {
 		this.speed = 1 + (world.random().nextInt(7) - 3) / 1000.0;
 		this.offset = Long.MAX_VALUE - world.now() - world.random().nextLong(2_000_000_000L);
 		this.connection = new PlayedConnection(world, this, traits, queueing);
-		this.registry = new KeyLockRegistry(this.connection, SETTINGS, LockEvents.NOBODY, LockRecorder.NONE, this,
+		this.registry = new KeyLockRegistry(this.connection, SETTINGS, LockEvents.NOBODY, LockRecorder.NONE, null, this,
 				new EngineThreads.Executors(this::run, this::run, Runnable::run, (watchdog) -> {
 				}), new KeyLockRegistry.Chance(name, world::random));
 	}

@@ -11,6 +11,7 @@ import io.github.lockspring.LockTemplate;
 import io.github.lockspring.internal.KeyedLock;
 import io.github.lockspring.internal.Requests;
 import io.github.lockspring.internal.base.CallChain;
+import io.github.lockspring.internal.UnitOfWork;
 import io.github.lockspring.internal.engine.support.LockEvents;
 import io.github.lockspring.internal.engine.support.LockRecorder;
 import org.junit.jupiter.api.BeforeEach;
@@ -95,9 +96,9 @@ class ReentryTests extends EngineFixture {
 
 	@Test
 	void otherTemplateDoesNotReenter() {
-		KeyLockRegistry other = new KeyLockRegistry(this.store, settings(), LockEvents.NOBODY, LockRecorder.NONE,
+		KeyLockRegistry other = new KeyLockRegistry(this.store, settings(), LockEvents.NOBODY, LockRecorder.NONE, null,
 				this.time, EngineFixture.NO_THREADS);
-		LockTemplate second = new LockEngine(() -> other).template();
+		LockTemplate second = new LockEngine(this.store, (threads) -> other, UnitOfWork.NONE).template();
 		this.template.executeWithoutResult(request(), (outer) -> {
 			second.executeWithoutResult(request(), (inner) -> {
 				assertThat(inner.fencingToken()).isNotEqualTo(outer.fencingToken());

@@ -10,6 +10,7 @@ import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
+import io.github.lockspring.internal.UnitOfWork;
 import io.github.lockspring.internal.engine.support.LockRecorder;
 import io.github.lockspring.internal.base.MonotonicClock;
 import io.github.lockspring.internal.engine.support.SystemTime;
@@ -41,9 +42,9 @@ class SuspensionTests {
 	private final List<LockEvent> events = new ArrayList<>();
 
 	private final KeyLockRegistry registry = new KeyLockRegistry(this.store, EngineSettings.defaults(),
-			this.events::add, LockRecorder.NONE, this.time, EngineFixture.NO_THREADS);
+			this.events::add, LockRecorder.NONE, null, this.time, EngineFixture.NO_THREADS);
 
-	private final LockEngine engine = new LockEngine(() -> this.registry);
+	private final LockEngine engine = new LockEngine(this.store, (threads) -> this.registry, UnitOfWork.NONE);
 
 	@BeforeEach
 	void freeAllLocks() {

@@ -35,6 +35,8 @@ public final class Instances {
 
 	private final String instance;
 
+	private final @Nullable Supplier<InstanceInfo> description;
+
 	private final LockStore store;
 
 	private final Duration commandTimeout;
@@ -43,33 +45,27 @@ public final class Instances {
 
 	private final Executor executor;
 
-	private volatile @Nullable Supplier<InstanceInfo> description;
-
 	private volatile long next;
 
 	/**
 	 * Registers nothing yet.
 	 * @param instance the instance part of the owner tokens
+	 * @param description describes this instance, and may block; null: there is nothing
+	 * to register
 	 * @param store the store
 	 * @param commandTimeout longest wait for it
 	 * @param time the clock
 	 * @param executor runs what blocks
 	 */
-	public Instances(String instance, LockStore store, Duration commandTimeout, Time time, Executor executor) {
+	public Instances(String instance, @Nullable Supplier<InstanceInfo> description, LockStore store,
+			Duration commandTimeout, Time time, Executor executor) {
 		this.instance = instance;
+		this.description = description;
 		this.store = store;
 		this.commandTimeout = commandTimeout;
 		this.time = time;
 		this.executor = executor;
 		this.next = time.nanoTime();
-	}
-
-	/**
-	 * Sets what to register.
-	 * @param description describes this instance; may block
-	 */
-	public void describe(Supplier<InstanceInfo> description) {
-		this.description = description;
 	}
 
 	/**

@@ -6,6 +6,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.internal.engine.FakeTime;
@@ -57,13 +58,16 @@ class InstancesTests {
 
 	private final List<Runnable> tasks = new ArrayList<>();
 
-	private final Instances instances = new Instances("instance", this.store, Duration.ofSeconds(1), this.time,
-			(task) -> {
-				if (this.outOfThreads) {
-					throw new OutOfMemoryError("no thread");
-				}
-				this.tasks.add(task);
-			});
+	private final Instances instances = instances(() -> INFO);
+
+	private Instances instances(@Nullable Supplier<InstanceInfo> description) {
+		return new Instances("instance", description, this.store, Duration.ofSeconds(1), this.time, (task) -> {
+			if (this.outOfThreads) {
+				throw new OutOfMemoryError("no thread");
+			}
+			this.tasks.add(task);
+		});
+	}
 
 	private void check(String call) {
 		this.calls.add(call);
@@ -104,9 +108,8 @@ class InstancesTests {
 
 	@Test
 	void registrationIsRepeatedEveryNowAndThenInTheBackground() {
-		this.instances.register();
+		instances(null).register();
 		assertThat(this.tasks).isEmpty();
-		this.instances.describe(() -> INFO);
 		this.instances.register();
 		this.instances.register();
 		assertThat(this.tasks).hasSize(1);
@@ -130,7 +133,6 @@ class InstancesTests {
 	@Test
 	void registrationWithoutAThreadIsLeftForLater() {
 		this.outOfThreads = true;
-		this.instances.describe(() -> INFO);
 		this.instances.register();
 		assertThat(this.calls).isEmpty();
 	}

@@ -10,6 +10,7 @@ import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.LockTemplate;
+import io.github.lockspring.internal.UnitOfWork;
 import io.github.lockspring.internal.engine.support.EngineThreads;
 import io.github.lockspring.internal.engine.support.LockRecorder;
 import io.github.lockspring.internal.engine.support.Time;
@@ -33,11 +34,11 @@ abstract class EngineModel {
 	final AtomicInteger losses = new AtomicInteger();
 
 	final KeyLockRegistry registry = new KeyLockRegistry(this.store, EngineSettings.defaults(), this::record,
-			LockRecorder.NONE, this.time, new EngineThreads.Executors(this.io, this.io, Runnable::run, (task) -> {
+			LockRecorder.NONE, null, this.time, new EngineThreads.Executors(this.io, this.io, Runnable::run, (task) -> {
 				// its rounds are operations
 			}));
 
-	final LockEngine engine = new LockEngine(() -> this.registry);
+	final LockEngine engine = new LockEngine(this.store, (threads) -> this.registry, UnitOfWork.NONE);
 
 	final LockTemplate locks = this.engine.template();
 

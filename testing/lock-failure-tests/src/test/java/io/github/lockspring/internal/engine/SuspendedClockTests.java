@@ -8,6 +8,7 @@ import io.github.lockspring.LockLostException;
 import io.github.lockspring.LockRequest;
 import io.github.lockspring.StaleFencingTokenException;
 import io.github.lockspring.failure.GuardedDatabase;
+import io.github.lockspring.internal.UnitOfWork;
 import io.github.lockspring.internal.engine.support.EngineThreads;
 import io.github.lockspring.internal.engine.support.LockEvents;
 import io.github.lockspring.internal.engine.support.LockRecorder;
@@ -47,9 +48,10 @@ class SuspendedClockTests {
 
 	private final StoppableTime time = new StoppableTime();
 
-	private final LockEngine suspended = new LockEngine(() -> new KeyLockRegistry(this.store, EngineSettings.defaults(),
-			LockEvents.NOBODY, LockRecorder.NONE, this.time,
-			new EngineThreads.Executors(Runnable::run, Runnable::run, Runnable::run, SuspendedClockTests::start)));
+	private final LockEngine suspended = new LockEngine(this.store, (threads) -> new KeyLockRegistry(this.store,
+			EngineSettings.defaults(), LockEvents.NOBODY, LockRecorder.NONE, null, this.time,
+			new EngineThreads.Executors(Runnable::run, Runnable::run, Runnable::run, SuspendedClockTests::start)),
+			UnitOfWork.NONE);
 
 	private final Instance other = Instance.on(this.redis.port());
 
