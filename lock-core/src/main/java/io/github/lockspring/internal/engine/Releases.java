@@ -119,7 +119,7 @@ final class Releases {
 		int number = release.begin(end);
 		if (number > 0) {
 			this.due.accept(end);
-			this.client.release(() -> release.request(this.time.nanoTime()), mayBlock,
+			this.client.release(release.key(), () -> release.request(this.time.nanoTime()), mayBlock,
 					(result, failure) -> answered(release, number, result, failure));
 		}
 	}

@@ -156,38 +156,20 @@ public final class StoreClient {
 	 * yet be, if there is none
 	 */
 	public void acquire(AcquireRequest request, boolean mayBlock, Answer<AcquireResult> answer) {
-		if (mustLeave(mayBlock)) {
-			inBackground(this.executors.background(), () -> acquire(request, true, answer), answer);
-			return;
-		}
-		Sent<AcquireResult> sent = new Sent<>(Command.ACQUIRE, request.key(), timeout(request.ttl()), answer);
-		try {
-			sent.answeredBy(this.store.acquire(request, sent.timeout));
-		}
-		catch (RuntimeException | Error ex) {
-			sent.accept(null, ex);
-		}
+		Duration timeout = timeout(request.ttl());
+		send(Command.ACQUIRE, request.key(), timeout, mayBlock, () -> this.store.acquire(request, timeout), answer);
 	}
 
 	/**
 	 * Releases a lock.
+	 * @param key the key
 	 * @param request makes the request when it is sent
 	 * @param mayBlock whether the driver may block the present thread
 	 * @param answer receives the result
 	 */
-	public void release(Supplier<ReleaseRequest> request, boolean mayBlock, Answer<ReleaseResult> answer) {
-		if (mustLeave(mayBlock)) {
-			inBackground(this.executors.background(), () -> release(request, true, answer), answer);
-			return;
-		}
-		ReleaseRequest present = request.get();
-		Sent<ReleaseResult> sent = new Sent<>(Command.RELEASE, present.key(), this.commandTimeout, answer);
-		try {
-			sent.answeredBy(this.store.release(present, sent.timeout));
-		}
-		catch (RuntimeException | Error ex) {
-			sent.accept(null, ex);
-		}
+	public void release(String key, Supplier<ReleaseRequest> request, boolean mayBlock, Answer<ReleaseResult> answer) {
+		send(Command.RELEASE, key, this.commandTimeout, mayBlock,
+				() -> this.store.release(request.get(), this.commandTimeout), answer);
 	}
 
 	/**
@@ -197,31 +179,34 @@ public final class StoreClient {
 	 * @param answer receives a result for each of them
 	 */
 	public void renew(List<RenewRequest> requests, boolean mayBlock, Answer<List<RenewResult>> answer) {
-		if (mustLeave(mayBlock)) {
-			inBackground(this.executors.io(), () -> renew(requests, true, answer), answer);
+		Duration timeout = timeout(requests);
+		send(Command.RENEW, requests.get(0).key(), timeout, mayBlock, () -> this.store.renew(requests, timeout),
+				answer);
+	}
+
+	/** Another thread sends what the driver would block the present one for. */
+	private <T> void send(Command command, String key, Duration timeout, boolean mayBlock,
+			Supplier<CompletionStage<T>> request, Answer<T> answer) {
+		Runnable sending = () -> {
+			Sent<T> sent = new Sent<>(command, key, timeout, answer);
+			try {
+				request.get().whenComplete(sent);
+			}
+			catch (RuntimeException | Error ex) {
+				sent.accept(null, ex);
+			}
+		};
+		if (mayBlock || !traits().blocking()) {
+			sending.run();
 			return;
 		}
-		Sent<List<RenewResult>> sent = new Sent<>(Command.RENEW, requests.get(0).key(), timeout(requests), answer);
-		try {
-			sent.answeredBy(this.store.renew(requests, sent.timeout));
-		}
-		catch (RuntimeException | Error ex) {
-			sent.accept(null, ex);
-		}
-	}
-
-	/** Whether another thread has to send: the driver would block the present one. */
-	private boolean mustLeave(boolean mayBlock) {
-		return !mayBlock && traits().blocking();
-	}
-
-	private void inBackground(Executor executor, Runnable sending, Answer<?> refused) {
+		Executor executor = (command == Command.RENEW) ? this.executors.io() : this.executors.background();
 		try {
 			executor.execute(sending);
 		}
 		catch (RuntimeException | Error ex) {
 			// an error too: the machine may be out of threads
-			refused.accept(null, noThread(ex));
+			answer.accept(null, noThread(ex));
 		}
 	}
 
@@ -319,10 +304,6 @@ public final class StoreClient {
 			this.key = key;
 			this.timeout = timeout;
 			this.answer = answer;
-		}
-
-		private void answeredBy(CompletionStage<T> stage) {
-			stage.whenComplete(this);
 		}
 
 		/** A stage would swallow what this throws. */

@@ -125,7 +125,7 @@ class StoreClientTests {
 
 	@Test
 	void receiverOfAnAnswerThatFailsIsReported(CapturedOutput output) {
-		this.client.release(() -> new ReleaseRequest("a", TOKEN), false, (result, failure) -> {
+		this.client.release("a", () -> new ReleaseRequest("a", TOKEN), false, (result, failure) -> {
 			throw new IllegalStateException("broken");
 		});
 		assertThat(output).contains("ERROR").contains("An answer about lock 'a' could not be used");
@@ -142,7 +142,7 @@ class StoreClientTests {
 				() -> CompletableFuture.failedFuture(new CompletionException(known)));
 		for (Supplier<@Nullable CompletionStage<ReleaseResult>> each : all) {
 			this.store.onReleaseAsync = (request) -> each.get();
-			this.client.release(() -> new ReleaseRequest("a", TOKEN), false,
+			this.client.release("a", () -> new ReleaseRequest("a", TOKEN), false,
 					(result, failure) -> failures.add(failure));
 		}
 		assertThat(failures).hasSize(5).doesNotContainNull().last().isSameAs(known);
@@ -190,7 +190,7 @@ class StoreClientTests {
 		for (boolean answered : new boolean[] { true, false }) {
 			CompletableFuture<ReleaseResult> result = new CompletableFuture<>();
 			this.store.onReleaseAsync = (sent) -> result;
-			measured.release(() -> request, false, (answer, failure) -> {
+			measured.release("a", () -> request, false, (answer, failure) -> {
 			});
 			this.time.advance(Duration.ofNanos(5));
 			if (answered) {
