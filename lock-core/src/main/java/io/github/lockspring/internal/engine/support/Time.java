@@ -14,7 +14,7 @@ import io.github.lockspring.internal.base.MonotonicClock;
 public interface Time {
 
 	/** The clock of the JVM, which counts the time of suspensions. */
-	Time SYSTEM = new SystemTime(MonotonicClock.SYSTEM);
+	Time SYSTEM = MonotonicClock.SYSTEM::getAsLong;
 
 	/**
 	 * Longer than any time that can be requested, and short enough to be added to a time
@@ -43,13 +43,17 @@ public interface Time {
 	 * @param blocker what it waits for
 	 * @param nanos longest time, in nanoseconds
 	 */
-	void park(Object blocker, long nanos);
+	default void park(Object blocker, long nanos) {
+		LockSupport.parkNanos(blocker, nanos);
+	}
 
 	/**
 	 * Wakes a thread, or keeps it from parking the next time.
 	 * @param thread the thread
 	 */
-	void unpark(Thread thread);
+	default void unpark(Thread thread) {
+		LockSupport.unpark(thread);
+	}
 
 	/**
 	 * Returns the earlier of two times.

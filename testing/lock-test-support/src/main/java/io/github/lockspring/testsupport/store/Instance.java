@@ -15,7 +15,6 @@ import io.github.lockspring.internal.base.MonotonicClock;
 import io.github.lockspring.internal.engine.EngineSettings;
 import io.github.lockspring.internal.engine.LockEngine;
 import io.github.lockspring.internal.engine.support.LockRecorder;
-import io.github.lockspring.internal.engine.support.SystemTime;
 import io.github.lockspring.store.InstanceInfo;
 import io.github.lockspring.store.LockStore;
 import org.jspecify.annotations.Nullable;
@@ -39,7 +38,7 @@ public final class Instance implements AutoCloseable {
 		this.store = new ControlledStore(builder.store);
 		InstanceInfo info = builder.info;
 		this.engine = new LockEngine(this.store, builder.settings(), this.events::add, UnitOfWork.NONE,
-				LockRecorder.NONE, (info != null) ? () -> info : null, new SystemTime(builder.clock));
+				LockRecorder.NONE, (info != null) ? () -> info : null, builder.clock::getAsLong);
 		this.engine.start();
 	}
 
