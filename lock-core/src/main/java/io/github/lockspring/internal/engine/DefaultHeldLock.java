@@ -247,7 +247,7 @@ final class DefaultHeldLock implements KeyedLock {
 		else if (release != null) {
 			release.firstTry().thenAccept(this::released);
 		}
-		if (!lost && ending.before() == Hold.State.ACTIVE && this.registry.events().isHeard()) {
+		if (!lost && ending.before() == Hold.State.ACTIVE) {
 			this.registry.events()
 				.publish(new LockEvents.Released(key(), parameters().name(), fencingToken(), this.hold.heldFor(now())));
 		}

@@ -204,13 +204,10 @@ final class DefaultLockTemplate implements LockTemplate {
 	}
 
 	static DefaultHeldLock acquired(KeyLockRegistry registry, Hold hold, long start) {
-		if (registry.isTimed()) {
-			LockParameters lock = hold.parameters();
-			Duration waited = since(registry, start);
-			registry.events()
-				.record((to) -> to.requested(lock.name(), LockRecorder.Outcome.ACQUIRED, waited.toNanos()));
-			registry.events().publish(new LockEvents.Acquired(lock.key(), lock.name(), hold.fencingToken(), waited));
-		}
+		LockParameters lock = hold.parameters();
+		Duration waited = since(registry, start);
+		registry.events().record((to) -> to.requested(lock.name(), LockRecorder.Outcome.ACQUIRED, waited.toNanos()));
+		registry.events().publish(new LockEvents.Acquired(lock.key(), lock.name(), hold.fencingToken(), waited));
 		return new DefaultHeldLock(registry, hold);
 	}
 

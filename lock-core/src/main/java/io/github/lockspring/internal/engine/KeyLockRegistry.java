@@ -71,9 +71,6 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 
 	private final LockEvents events;
 
-	/** Whether the time of acquisitions and holds is of any use. */
-	private final boolean timed;
-
 	private final StoreClient client;
 
 	private final Releases releases;
@@ -124,7 +121,6 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 		this.random = chance.random();
 		this.epochMicros = time.wallMicros() - micros(time.nanoTime());
 		this.events = new LockEvents(listener, recorder, executors.events());
-		this.timed = this.events.isRecorded() || this.events.isHeard();
 		this.client = new StoreClient(store, settings.commandTimeout(), this.events, time, executors);
 		this.releases = new Releases(this.client, time, this::due);
 		this.renewals = new Renewals(this.client, time, this.events);
@@ -175,10 +171,6 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 	@Override
 	public LockEvents events() {
 		return this.events;
-	}
-
-	boolean isTimed() {
-		return this.timed;
 	}
 
 	String instance() {

@@ -61,14 +61,6 @@ public final class LockEvents implements Executor {
 	}
 
 	/**
-	 * Returns whether anything that is published is heard.
-	 * @return false if there is no listener
-	 */
-	public boolean isHeard() {
-		return this.listener != NOBODY;
-	}
-
-	/**
 	 * Returns whether anything is recorded.
 	 * @return false without a recorder
 	 */
@@ -110,9 +102,7 @@ public final class LockEvents implements Executor {
 	 * @param event what happened
 	 */
 	public void publishAsync(LockEvent event) {
-		if (isHeard()) {
-			execute(() -> publish(event));
-		}
+		execute(() -> publish(event));
 	}
 
 	/**
