@@ -245,7 +245,7 @@ final class DefaultHeldLock implements KeyedLock {
 			lost = awaitRelease(release);
 		}
 		else if (release != null) {
-			release.firstTry().thenAccept(this::released);
+			release.firstTry().thenAccept((result) -> released(result, false));
 		}
 		if (!lost && ending.before() == Hold.State.ACTIVE) {
 			this.registry.events()
@@ -261,8 +261,7 @@ final class DefaultHeldLock implements KeyedLock {
 	private boolean awaitRelease(Release release) {
 		StoreClient client = this.registry.client();
 		try {
-			ReleaseResult result = client.join(release.firstTry(), key(), client.timeout(parameters().ttl()));
-			return result instanceof ReleaseResult.NotOwner notOwner && reportNotOwner(notOwner);
+			return released(client.join(release.firstTry(), key(), client.timeout(parameters().ttl())), true);
 		}
 		catch (LockUnavailableException ex) {
 			Level level = client.noteFailure(key());
@@ -274,40 +273,28 @@ final class DefaultHeldLock implements KeyedLock {
 		}
 	}
 
-	/** The answer came in time: if the lease is over, the work was too late as well. */
-	private boolean reportNotOwner(ReleaseResult.NotOwner result) {
-		boolean lost = isOver() || result.fencingToken() > fencingToken();
+	/**
+	 * A release has a result. If nobody waited for it, it may come long after the work:
+	 * once the lease is over, another owner is no sign that the work was too late.
+	 * @return whether another owner may have held the lock before it
+	 */
+	private boolean released(ReleaseResult result, boolean waitedFor) {
+		if (!(result instanceof ReleaseResult.NotOwner notOwner) || (!waitedFor && isOver())) {
+			return false;
+		}
+		boolean lost = notOwner.fencingToken() > fencingToken() || (waitedFor && isOver());
 		if (lost) {
-			foundLost();
+			this.hold.lostUnnoticed(Cause.FOUND_AT_RELEASE);
+			this.registry.reportLoss(this.hold, Cause.FOUND_AT_RELEASE, this.hold.heldFor(now()));
 		}
 		else {
-			foundGone();
+			this.registry.events().execute(this::foundGone);
 		}
 		return lost;
 	}
 
-	/**
-	 * A release that nobody waits for has a result. It may come long after the work; once
-	 * the lease is over, another owner is no sign that the work was too late.
-	 */
-	private void released(ReleaseResult result) {
-		if (result instanceof ReleaseResult.NotOwner notOwner && !isOver()) {
-			if (notOwner.fencingToken() > fencingToken()) {
-				foundLost();
-			}
-			else {
-				this.registry.events().execute(this::foundGone);
-			}
-		}
-	}
-
 	private boolean isOver() {
 		return now() - this.hold.deadline() >= 0;
-	}
-
-	private void foundLost() {
-		this.hold.lostUnnoticed(Cause.FOUND_AT_RELEASE);
-		this.registry.reportLoss(this.hold, Cause.FOUND_AT_RELEASE, this.hold.heldFor(now()));
 	}
 
 	/** A repeated release, or data lost meanwhile: not known to be a loss. */
