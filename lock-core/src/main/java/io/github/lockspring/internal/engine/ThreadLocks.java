@@ -19,9 +19,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Locks that belong to threads, for programs that need a {@link Lock}.
  * <p>
- * For maintainers: {@code owned} has, for each thread that holds something, what it
- * holds, and goes with the thread. The watchdog ends the lock of a thread that has ended.
- * The views have no state.
+ * For maintainers: {@code owned} has what each thread holds, and goes with the thread. A
+ * thread that holds nothing keeps an empty map, which refers to nothing of the
+ * application. The watchdog ends the lock of a thread that has ended. The views have no
+ * state.
  */
 final class ThreadLocks {
 
@@ -43,7 +44,7 @@ final class ThreadLocks {
 
 	private final DefaultLockTemplate template;
 
-	private final ThreadLocal<@Nullable Map<String, Owned>> owned = new ThreadLocal<>();
+	private final ThreadLocal<Map<String, Owned>> owned = ThreadLocal.withInitial(HashMap::new);
 
 	/**
 	 * Creates the locks of an engine.
@@ -131,12 +132,7 @@ final class ThreadLocks {
 
 		private boolean own(WaitOptions options) {
 			HeldLock lock = ThreadLocks.this.template.acquire(this.request, options, true);
-			Map<String, Owned> all = ThreadLocks.this.owned.get();
-			if (all == null) {
-				all = new HashMap<>();
-				ThreadLocks.this.owned.set(all);
-			}
-			all.put(this.key, new Owned(lock));
+			ThreadLocks.this.owned.get().put(this.key, new Owned(lock));
 			return true;
 		}
 
@@ -158,22 +154,14 @@ final class ThreadLocks {
 						"Lock '" + this.key + "' is not held by thread " + Thread.currentThread().getName());
 			}
 			if (--mine.depth == 0) {
-				forget();
+				ThreadLocks.this.owned.get().remove(this.key);
 				mine.lock.close();
 			}
 		}
 
 		/** What the present thread holds; null if it does not. */
 		private @Nullable Owned mine() {
-			Map<String, Owned> all = ThreadLocks.this.owned.get();
-			return (all != null) ? all.get(this.key) : null;
-		}
-
-		private void forget() {
-			Map<String, Owned> all = ThreadLocks.this.owned.get();
-			if (all != null && all.remove(this.key) != null && all.isEmpty()) {
-				ThreadLocks.this.owned.remove();
-			}
+			return ThreadLocks.this.owned.get().get(this.key);
 		}
 
 		private static void checkInterrupt() throws InterruptedException {
