@@ -1,17 +1,11 @@
 package io.github.lockspring.internal.engine;
 
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.internal.engine.support.LockRecorder;
 
 /**
  * Why a waiter does not get the lock.
  */
 sealed interface AcquireFailure extends Waiter.Outcome {
-
-	/**
-	 * Returns how the request ended.
-	 */
-	LockRecorder.Outcome outcome();
 
 	/**
 	 * Another holder has it.
@@ -20,12 +14,6 @@ sealed interface AcquireFailure extends Waiter.Outcome {
 	 * @param elsewhere whether it is known to be none of this instance
 	 */
 	record Busy(String detail, boolean elsewhere) implements AcquireFailure {
-
-		@Override
-		public LockRecorder.Outcome outcome() {
-			return LockRecorder.Outcome.BUSY;
-		}
-
 	}
 
 	/**
@@ -39,23 +27,12 @@ sealed interface AcquireFailure extends Waiter.Outcome {
 			this(new LockUnavailableException(message));
 		}
 
-		@Override
-		public LockRecorder.Outcome outcome() {
-			return LockRecorder.Outcome.UNAVAILABLE;
-		}
-
 	}
 
 	/**
 	 * The waiting thread was interrupted.
 	 */
 	record Interrupted() implements AcquireFailure {
-
-		@Override
-		public LockRecorder.Outcome outcome() {
-			return LockRecorder.Outcome.INTERRUPTED;
-		}
-
 	}
 
 }

@@ -22,7 +22,7 @@ import io.github.lockspring.internal.UnitOfWork;
 import io.github.lockspring.internal.base.CallChain;
 import io.github.lockspring.internal.engine.Waiter.WaitOptions;
 import io.github.lockspring.internal.engine.support.LockEvents;
-import io.github.lockspring.internal.engine.support.LockRecorder;
+import io.github.lockspring.internal.engine.support.LockRecorder.Outcome;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -206,7 +206,7 @@ final class DefaultLockTemplate implements LockTemplate {
 	static DefaultHeldLock acquired(KeyLockRegistry registry, Hold hold, long start) {
 		LockParameters lock = hold.parameters();
 		Duration waited = since(registry, start);
-		registry.events().record((to) -> to.requested(lock.name(), LockRecorder.Outcome.ACQUIRED, waited.toNanos()));
+		record(registry, lock, Outcome.ACQUIRED, waited);
 		registry.events().publish(new LockEvents.Acquired(lock.key(), lock.name(), hold.fencingToken(), waited));
 		return new DefaultHeldLock(registry, hold);
 	}
@@ -214,19 +214,25 @@ final class DefaultLockTemplate implements LockTemplate {
 	static LockException notAcquired(KeyLockRegistry registry, LockParameters lock, AcquireFailure failure,
 			WaitOptions options, long start) {
 		Duration waited = since(registry, start);
-		registry.events().record((to) -> to.requested(lock.name(), failure.outcome(), waited.toNanos()));
 		if (failure instanceof AcquireFailure.Unavailable unavailable) {
 			LockUnavailableException cause = unavailable.cause();
+			record(registry, lock, Outcome.UNAVAILABLE, waited);
 			registry.events().publish(new LockEvents.Unavailable(lock.key(), lock.name(), waited, cause));
 			return new LockUnavailableException(lock.key(),
 					LockMessages.notRequested(lock, waited, registry.isStopped(), cause), cause);
 		}
 		if (failure instanceof AcquireFailure.Busy busy) {
+			record(registry, lock, Outcome.BUSY, waited);
 			registry.events().publish(new LockEvents.NotAcquired(lock.key(), lock.name(), waited));
 			return new LockNotAcquiredException(lock.key(), LockMessages.notAcquired(lock, options.once(), waited,
 					busy.detail() + holder(registry, lock.key(), busy, options)));
 		}
+		record(registry, lock, Outcome.INTERRUPTED, waited);
 		return new LockInterruptedException(lock.key(), LockMessages.interrupted(lock, waited));
+	}
+
+	private static void record(KeyLockRegistry registry, LockParameters lock, Outcome outcome, Duration waited) {
+		registry.events().record((to) -> to.requested(lock.name(), outcome, waited.toNanos()));
 	}
 
 	/** Names the holder, if somebody has waited for it in vain: that costs a request. */
