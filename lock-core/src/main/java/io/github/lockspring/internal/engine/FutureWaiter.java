@@ -47,7 +47,7 @@ final class FutureWaiter extends Waiter {
 			}
 			catch (RuntimeException | Error ex) {
 				this.gone = true;
-				this.future.completeExceptionally(StoreClient.noThread(ex));
+				this.future.completeExceptionally(ex);
 				return;
 			}
 			cancelIfUnwanted();

@@ -180,10 +180,15 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 	/**
 	 * Lets a waiter wait for its key.
 	 * @return the lock in whose queue it is
-	 * @throws RuntimeException if the watchdog cannot be started
+	 * @throws LockUnavailableException if the watchdog cannot be started
 	 */
 	KeyLock enqueue(Waiter waiter) {
-		this.watchdog.start();
+		try {
+			this.watchdog.start();
+		}
+		catch (RuntimeException | Error ex) {
+			throw StoreClient.noThread(ex);
+		}
 		String key = waiter.parameters().key();
 		while (true) {
 			KeyLock lock = this.locks.get(key);

@@ -5,7 +5,6 @@ import io.github.lockspring.internal.Stages;
 import io.github.lockspring.internal.engine.AcquireFailure.Busy;
 import io.github.lockspring.internal.engine.AcquireFailure.Interrupted;
 import io.github.lockspring.internal.engine.AcquireFailure.Unavailable;
-import io.github.lockspring.internal.engine.support.StoreClient;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -33,19 +32,22 @@ final class ThreadWaiter extends Waiter {
 	 * Waits until the outcome is known. Called once, by the thread that waits.
 	 */
 	Outcome await() {
-		if (isInterrupted()) {
-			return new Interrupted();
-		}
-		KeyLock lock;
 		try {
-			lock = this.registry.enqueue(this);
+			return isInterrupted() ? new Interrupted() : await(this.registry.enqueue(this));
 		}
-		catch (RuntimeException | Error ex) {
-			this.gone = true;
-			return new Unavailable(StoreClient.noThread(ex));
+		catch (LockUnavailableException ex) {
+			return new Unavailable(ex);
 		}
+		finally {
+			if (this.interruptedMeanwhile) {
+				Thread.currentThread().interrupt();
+			}
+		}
+	}
+
+	private Outcome await(KeyLock lock) {
 		try {
-			Outcome known = await(lock);
+			Outcome known = park(lock);
 			if (known instanceof Busy) {
 				awaitRelease(lock.leaving());
 			}
@@ -59,14 +61,9 @@ final class ThreadWaiter extends Waiter {
 			}
 			throw ex;
 		}
-		finally {
-			if (this.interruptedMeanwhile) {
-				Thread.currentThread().interrupt();
-			}
-		}
 	}
 
-	private Outcome await(KeyLock lock) {
+	private Outcome park(KeyLock lock) {
 		Outcome known;
 		long until = options().until();
 		while ((known = outcome()) == null) {
