@@ -307,15 +307,19 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 	@Override
 	public void send(Asking attempt, boolean mayBlock) {
 		this.client.acquire(attempt.request(), mayBlock, (result, failure) -> {
-			long now = this.time.nanoTime();
-			if (result != null) {
-				attempt.lock.answered(attempt, result, now);
+			try {
+				long now = this.time.nanoTime();
+				if (result != null) {
+					attempt.lock.answered(attempt, result, now);
+				}
+				else if (failure != null) {
+					attempt.lock.failed(attempt, failure, now);
+				}
 			}
-			else if (failure != null) {
-				attempt.lock.failed(attempt, failure, now);
+			finally {
+				// last: what the answer has brought is being released by now
+				this.stoppedAsking.remove(attempt);
 			}
-			// last: what the answer has brought is being released by now
-			this.stoppedAsking.remove(attempt);
 		});
 	}
 
@@ -429,7 +433,11 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 		}
 	}
 
-	/** Looked up last: a lock registers the release before it drops the claim. */
+	/**
+	 * Looked up last: a lock registers the release before it drops the claim. Repeated
+	 * for the default ttl only: the request that left it may have had a longer one, and
+	 * then the next message about it has to begin again.
+	 */
 	private void releaseOrphan(String key, OwnerToken token) {
 		long until = this.time.nanoTime() + this.settings.ttl().toNanos();
 		if (token.instance().equals(this.instance) && !this.releases.prolong(token, until)) {
