@@ -3,7 +3,6 @@ package io.github.lockspring.internal.engine;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.LongUnaryOperator;
@@ -79,11 +78,11 @@ final class Watchdog {
 
 	private final Executor reports;
 
-	private final AtomicBoolean started = new AtomicBoolean();
-
 	private final AtomicLong earliest;
 
 	private volatile @Nullable Thread thread;
+
+	private volatile boolean started;
 
 	private volatile boolean stopped;
 
@@ -109,21 +108,21 @@ final class Watchdog {
 	}
 
 	/**
-	 * Starts the thread, unless there is one.
+	 * Starts the thread, unless there is one. Whoever comes while another caller does so
+	 * waits for it, and tries itself if that fails.
 	 * @throws RuntimeException if the executor refuses; the next call tries again
 	 * @throws Error if no thread can be created; as above
 	 */
 	void start() {
-		if (this.started.get() || !this.started.compareAndSet(false, true)) {
-			return;
+		if (!this.started) {
+			startThread();
 		}
-		boolean running = false;
-		try {
+	}
+
+	private synchronized void startThread() {
+		if (!this.started) {
 			this.executor.execute(this::run);
-			running = true;
-		}
-		finally {
-			this.started.set(running);
+			this.started = true;
 		}
 	}
 

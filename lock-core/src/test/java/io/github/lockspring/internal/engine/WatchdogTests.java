@@ -3,6 +3,8 @@ package io.github.lockspring.internal.engine;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongConsumer;
 
 import io.github.lockspring.internal.engine.support.Time;
@@ -11,6 +13,7 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
 
 /**
  * When the watchdog looks at what, without its thread.
@@ -80,6 +83,25 @@ class WatchdogTests {
 		this.watchdog.start();
 		this.watchdog.start();
 		assertThat(this.threads).isEqualTo(1);
+	}
+
+	@Test
+	void callerThatComesDuringAStartThatFailsStartsTheThreadItself() throws Exception {
+		AtomicReference<Thread> second = new AtomicReference<>();
+		AtomicInteger starts = new AtomicInteger();
+		AtomicReference<Watchdog> watchdog = new AtomicReference<>();
+		watchdog.set(new Watchdog(this.time, (task) -> {
+			if (starts.incrementAndGet() == 1) {
+				second.set(new Thread(watchdog.get()::start));
+				second.get().start();
+				await().until(() -> second.get().getState() == Thread.State.BLOCKED || !second.get().isAlive());
+				throw new RejectedExecutionException();
+			}
+		}, this.things, (batch) -> {
+		}, (now) -> now + Time.FOREVER, Runnable::run));
+		assertThatExceptionOfType(RejectedExecutionException.class).isThrownBy(watchdog.get()::start);
+		second.get().join();
+		assertThat(starts).hasValue(2);
 	}
 
 	private static final class Thing implements Watchdog.Watched {
