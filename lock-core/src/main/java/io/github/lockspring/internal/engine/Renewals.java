@@ -8,7 +8,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.internal.engine.support.StoreClient;
@@ -90,8 +89,6 @@ final class Renewals {
 		/** One of the keys. */
 		private final String key;
 
-		private final AtomicBoolean done = new AtomicBoolean();
-
 		private final long sent;
 
 		private final long until;
@@ -111,8 +108,7 @@ final class Renewals {
 
 		/** Tells each lock, once. */
 		void answered(@Nullable List<RenewResult> results, @Nullable LockUnavailableException failure) {
-			Renewals.this.underWay.remove(this);
-			if (!this.done.compareAndSet(false, true)) {
+			if (!Renewals.this.underWay.remove(this)) {
 				return;
 			}
 			List<RenewResult> known = Collections.nCopies(this.renewals.size(), RenewResult.UNKNOWN);
