@@ -240,8 +240,9 @@ public final class LockEngine implements AutoCloseable {
 	}
 
 	/**
-	 * Returns whether a lock was requested since the start, or the engine was stopped.
-	 * @return false as long as the engine has sent nothing
+	 * Returns whether there is an instance: whether a lock was requested since the start,
+	 * or its waiting or the engine was stopped.
+	 * @return false as long as nothing of that has happened; nothing was sent then
 	 */
 	public boolean isUsed() {
 		return this.registry != null;

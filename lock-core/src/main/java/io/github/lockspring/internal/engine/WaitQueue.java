@@ -30,6 +30,7 @@ final class WaitQueue {
 		this.lock = lock;
 	}
 
+	/** Whether nobody waits. Tells and drops those that are gone, as {@link #first}. */
 	boolean isEmpty() {
 		return first() == null;
 	}
@@ -38,7 +39,10 @@ final class WaitQueue {
 		return this.waiters.size();
 	}
 
-	/** The one whose turn is next; null if nobody waits. Drops those that are gone. */
+	/**
+	 * The one whose turn is next; null if nobody waits. Changes the queue: those before
+	 * it that an error has ended are told so, and dropped.
+	 */
 	@Nullable Waiter first() {
 		Waiter first = this.waiters.peekFirst();
 		while (first != null && first.gone) {
