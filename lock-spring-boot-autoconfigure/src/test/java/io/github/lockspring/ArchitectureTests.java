@@ -53,19 +53,19 @@ class ArchitectureTests {
 	 * The state machine of a key, what it tells, and what calls it. Its states, waiters
 	 * and holds know each other.
 	 */
-	private static final Set<String> STATE_MACHINE = ofTheEngine("KeyLock", "KeyState", "KeyLockPort", "Hold", "Waiter",
+	private static final Set<String> STATE_MACHINE = ofTheEngine("KeyLock", "KeyState", "KeyLockPort", "Held", "Waiter",
 			"AcquireFailure", "WaitQueue", "Release", "Releases", "Renewal", "Watchdog");
 
 	/** Events of a key run in them, on threads of drivers too. */
-	private static final Set<String> ON_DRIVERS_THREADS = ofTheEngine("KeyLock", "KeyState", "WaitQueue", "Releases",
-			"KeyLockRegistry", "FutureWaiter");
+	private static final Set<String> ON_DRIVERS_THREADS = ofTheEngine("KeyLock", "KeyState", "Held", "WaitQueue",
+			"Releases", "KeyLockRegistry", "FutureWaiter");
 
 	/**
 	 * What waits in a thread, belongs to the thread of a call or to that of the watchdog,
 	 * or shows threads to people. A waiter and a hold can say which thread it is.
 	 */
-	private static final Set<String> KNOW_THREADS = ofTheEngine("Waiter", "ThreadWaiter", "FutureWaiter", "Hold",
-			"DefaultHeldLock", "DefaultLockTemplate", "ThreadLocks", "Watchdog", "LockEngine");
+	private static final Set<String> KNOW_THREADS = ofTheEngine("Waiter", "ThreadWaiter", "FutureWaiter", "Held",
+			"LossInterrupt", "DefaultHeldLock", "DefaultLockTemplate", "ThreadLocks", "Watchdog", "LockEngine");
 
 	/** Imports nothing of ours, and may be imported by each room. */
 	private static final String BASE = "internal.base";

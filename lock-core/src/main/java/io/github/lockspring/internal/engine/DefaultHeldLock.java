@@ -36,7 +36,7 @@ final class DefaultHeldLock implements KeyedLock {
 
 	private final KeyLock lock;
 
-	private final Hold hold;
+	private final Held hold;
 
 	/**
 	 * The calls that work under it, and the unit of work that it is kept for: the last of
@@ -44,9 +44,9 @@ final class DefaultHeldLock implements KeyedLock {
 	 */
 	private final AtomicInteger users = new AtomicInteger(1);
 
-	DefaultHeldLock(KeyLockRegistry registry, Hold hold) {
+	DefaultHeldLock(KeyLockRegistry registry, Held hold) {
 		this.registry = registry;
-		this.lock = hold.lock();
+		this.lock = hold.lock;
 		this.hold = hold;
 	}
 
@@ -122,7 +122,7 @@ final class DefaultHeldLock implements KeyedLock {
 	 * Lets a loss interrupt the present thread.
 	 * @return the interrupt, to be ended by the same thread
 	 */
-	Hold.LossInterrupt arm() {
+	LossInterrupt arm() {
 		return this.lock.arm(this.hold);
 	}
 
@@ -164,7 +164,7 @@ final class DefaultHeldLock implements KeyedLock {
 	@Override
 	public void ensureHeld() {
 		if (!isHeld()) {
-			if (this.hold.state() == Hold.State.CLOSED) {
+			if (this.hold.state() == Held.State.CLOSED) {
 				throw new IllegalStateException("Lock '" + key() + "' was closed");
 			}
 			throw lostException();
@@ -240,14 +240,14 @@ final class DefaultHeldLock implements KeyedLock {
 			throw ex;
 		}
 		Release release = ending.release();
-		boolean lost = ending.before() == Hold.State.LOST;
+		boolean lost = ending.before() == Held.State.LOST;
 		if (release != null && wait) {
 			lost = awaitRelease(release);
 		}
 		else if (release != null) {
 			release.firstTry().thenAccept((result) -> released(result, false));
 		}
-		if (!lost && ending.before() == Hold.State.ACTIVE) {
+		if (!lost && ending.before() == Held.State.ACTIVE) {
 			this.registry.events()
 				.publish(new LockEvents.Released(key(), parameters().name(), fencingToken(), this.hold.heldFor(now())));
 		}

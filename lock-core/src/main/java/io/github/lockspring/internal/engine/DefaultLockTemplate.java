@@ -178,7 +178,7 @@ final class DefaultLockTemplate implements LockTemplate {
 		ThreadWaiter waiter = new ThreadWaiter(registry, parameters, options);
 		try {
 			Waiter.Outcome outcome = waiter.await();
-			if (!(outcome instanceof Hold hold)) {
+			if (!(outcome instanceof Held hold)) {
 				throw notAcquired(registry, parameters, (AcquireFailure) outcome, options, start);
 			}
 			acquisition.add(acquired(registry, hold, start));
@@ -203,7 +203,7 @@ final class DefaultLockTemplate implements LockTemplate {
 		return new FutureWaiter(present, parameters, options(request), executor).start();
 	}
 
-	static DefaultHeldLock acquired(KeyLockRegistry registry, Hold hold, long start) {
+	static DefaultHeldLock acquired(KeyLockRegistry registry, Held hold, long start) {
 		LockParameters lock = hold.parameters();
 		Duration waited = since(registry, start);
 		record(registry, lock, Outcome.ACQUIRED, waited);

@@ -78,7 +78,7 @@ final class FutureWaiter extends Waiter {
 	}
 
 	private void complete(Outcome known) {
-		if (known instanceof Hold hold) {
+		if (known instanceof Held hold) {
 			DefaultHeldLock held = DefaultLockTemplate.acquired(this.registry, hold, this.start);
 			if (!this.future.complete(held)) {
 				held.end(true);

@@ -10,7 +10,6 @@ import io.github.lockspring.LockEvent.Lost.Cause;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.internal.engine.AcquireFailure.Unavailable;
 import io.github.lockspring.internal.engine.KeyState.Asking;
-import io.github.lockspring.internal.engine.KeyState.Held;
 import io.github.lockspring.internal.engine.KeyState.Releasing;
 import io.github.lockspring.internal.engine.KeyState.Unanswered;
 import io.github.lockspring.internal.engine.support.LockEvents;
@@ -212,11 +211,10 @@ final class KeyLock implements Watchdog.Watched {
 	 * The holder is about to send a renewal itself.
 	 * @param length of the lease that it requests
 	 */
-	void renewing(Hold hold, long length, long now) {
+	void renewing(Held hold, long length, long now) {
 		try (Monitor entered = this.monitor.enter()) {
-			Held held = heldBy(hold);
-			if (held != null) {
-				held.claim.requested(length);
+			if (this.state == hold) {
+				hold.claim.requested(length);
 			}
 			settle(false, now);
 		}
@@ -240,9 +238,9 @@ final class KeyLock implements Watchdog.Watched {
 	 * @param limit the end of the lease that was asked for, until which the hold may last
 	 * whatever its limit was; if the store gave a shorter one, it is renewed
 	 */
-	void extended(Hold hold, long limit, long now) {
+	void extended(Held hold, long limit, long now) {
 		try (Monitor entered = this.monitor.enter()) {
-			if (heldBy(hold) != null) {
+			if (this.state == hold) {
 				hold.extend(limit);
 			}
 			settle(false, now);
@@ -288,7 +286,7 @@ final class KeyLock implements Watchdog.Watched {
 	void reconnected(long by, long now) {
 		try (Monitor entered = this.monitor.enter()) {
 			if (this.state instanceof Held held) {
-				held.lease().renewBy(by);
+				held.lease.renewBy(by);
 			}
 			settle(false, now);
 		}
@@ -323,7 +321,7 @@ final class KeyLock implements Watchdog.Watched {
 				RenewRequest request = held.renewal(now);
 				if (request != null) {
 					batch.add(new Renewal(this, request));
-					window = held.lease().window();
+					window = held.lease.window();
 				}
 			}
 			settle(false, now);
@@ -351,7 +349,7 @@ final class KeyLock implements Watchdog.Watched {
 	 * @param before what it was until then: ACTIVE if it has ended in time
 	 * @param release what ends the ownership in the store; null if nothing does
 	 */
-	record Ending(Hold.State before, @Nullable Release release) {
+	record Ending(Held.State before, @Nullable Release release) {
 	}
 
 	/**
@@ -359,15 +357,14 @@ final class KeyLock implements Watchdog.Watched {
 	 * in the store.
 	 * @param mayBlock whether the driver may block the present thread
 	 */
-	Ending end(Hold hold, boolean mayBlock, long now) {
+	Ending end(Held hold, boolean mayBlock, long now) {
 		try (Monitor entered = this.monitor.enter()) {
 			tickState(now);
-			Hold.State before = hold.state();
+			Held.State before = hold.state();
 			hold.close();
 			Release release = null;
-			Held held = heldBy(hold);
-			if (held != null) {
-				release = held.end(mayBlock, now);
+			if (this.state == hold) {
+				release = hold.end(mayBlock, now);
 			}
 			settle(false, now);
 			return new Ending(before, release);
@@ -378,9 +375,9 @@ final class KeyLock implements Watchdog.Watched {
 	 * Decides about a lease that seems to be over: it is lengthened in this moment, or is
 	 * lost from now on. Once a caller has seen it end, it is never held again.
 	 */
-	boolean isHeld(Hold hold, long now) {
+	boolean isHeld(Held hold, long now) {
 		try (Monitor entered = this.monitor.enter()) {
-			if (heldBy(hold) != null) {
+			if (this.state == hold) {
 				tickState(now);
 			}
 			settle(false, now);
@@ -391,7 +388,7 @@ final class KeyLock implements Watchdog.Watched {
 	/**
 	 * Starts the limits of a hold that waited for the other keys of its request.
 	 */
-	void begin(Hold hold, long now) {
+	void begin(Held hold, long now) {
 		try (Monitor entered = this.monitor.enter()) {
 			hold.begin(now);
 			settle(false, now);
@@ -399,9 +396,9 @@ final class KeyLock implements Watchdog.Watched {
 	}
 
 	/**
-	 * As {@link Hold#arm()}.
+	 * As {@link Held#arm()}.
 	 */
-	Hold.LossInterrupt arm(Hold hold) {
+	LossInterrupt arm(Held hold) {
 		return inside(hold::arm);
 	}
 
@@ -508,8 +505,8 @@ final class KeyLock implements Watchdog.Watched {
 	 */
 	void give(Claim claim, Lease lease, long fencingToken, int handoffs, long now) {
 		Waiter first = Objects.requireNonNull(this.waiters.first(), "first");
-		Hold hold = new Hold(this, first, claim.token(), lease, fencingToken, now);
-		this.state = new Held(this, claim, lease, hold, handoffs);
+		Held hold = new Held(this, claim, first, lease, fencingToken, handoffs, now);
+		this.state = hold;
 		record((to) -> to.held(hold.parameters().name(), handover(claim, handoffs)));
 		this.waiters.give(hold);
 	}
@@ -545,14 +542,13 @@ final class KeyLock implements Watchdog.Watched {
 		return release;
 	}
 
-	void lose(Hold hold, Cause cause, long now) {
-		hold.lose(cause);
+	void lost(Held hold, Cause cause, long now) {
 		recordEnd(hold, now);
 		this.monitor.afterwards(() -> this.port.lost(hold, cause, now));
 	}
 
 	/** A hold that {@link #give} has recorded ends, once: at its end, or at its loss. */
-	void recordEnd(Hold hold, long now) {
+	void recordEnd(Held hold, long now) {
 		record((to) -> to.ended(hold.parameters().name(), hold.nanosHeld(now)));
 	}
 
@@ -591,10 +587,6 @@ final class KeyLock implements Watchdog.Watched {
 	/** Whether the store is to have the token: not if it is being released. */
 	private boolean isOf(OwnerToken token) {
 		return this.state != null && !(this.state instanceof Releasing) && this.state.claim.token().equals(token);
-	}
-
-	private @Nullable Held heldBy(Hold hold) {
-		return (this.state instanceof Held held && held.hold() == hold) ? held : null;
 	}
 
 	/**

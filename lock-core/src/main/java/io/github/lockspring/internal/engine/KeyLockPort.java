@@ -87,6 +87,6 @@ interface KeyLockPort {
 	 * Reports a loss, and interrupts the thread that works under the lock if that is
 	 * wanted.
 	 */
-	void lost(Hold hold, Cause cause, long now);
+	void lost(Held hold, Cause cause, long now);
 
 }

@@ -324,8 +324,8 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 	}
 
 	@Override
-	public void lost(Hold hold, Cause cause, long now) {
-		Hold.LossInterrupt interrupt = hold.lossInterrupt();
+	public void lost(Held hold, Cause cause, long now) {
+		LossInterrupt interrupt = hold.lossInterrupt();
 		if (interrupt != null) {
 			interrupt(interrupt);
 		}
@@ -333,7 +333,7 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 	}
 
 	/** On a thread of its own: an interrupt closes the channel that the thread reads. */
-	private void interrupt(Hold.LossInterrupt interrupt) {
+	private void interrupt(LossInterrupt interrupt) {
 		try {
 			this.executors.io().execute(interrupt::send);
 		}
@@ -346,7 +346,7 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 	/**
 	 * Reports the loss of a hold whose end is recorded.
 	 */
-	void reportLoss(Hold hold, Cause cause, Duration heldFor) {
+	void reportLoss(Held hold, Cause cause, Duration heldFor) {
 		LockParameters lock = hold.parameters();
 		String reason = LockMessages.reason(cause);
 		this.events.record((to) -> to.lost(lock.name(), cause));

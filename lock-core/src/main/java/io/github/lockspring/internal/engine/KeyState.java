@@ -1,18 +1,11 @@
 package io.github.lockspring.internal.engine;
 
-import java.time.Duration;
-
-import io.github.lockspring.LockEvent.Lost.Cause;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.internal.engine.AcquireFailure.Busy;
 import io.github.lockspring.internal.engine.AcquireFailure.Unavailable;
-import io.github.lockspring.internal.engine.support.LockRecorder;
 import io.github.lockspring.internal.engine.support.Time;
 import io.github.lockspring.store.LockStore.AcquireRequest;
 import io.github.lockspring.store.LockStore.AcquireResult;
-import io.github.lockspring.store.LockStore.ReleaseRequest;
-import io.github.lockspring.store.LockStore.RenewRequest;
-import io.github.lockspring.store.LockStore.RenewResult;
 import io.github.lockspring.store.OwnerToken;
 import org.jspecify.annotations.Nullable;
 
@@ -25,13 +18,13 @@ import org.jspecify.annotations.Nullable;
  * lock; what an event does not mention does nothing. The table of the states and events
  * is in the documentation of this package.
  */
-abstract sealed class KeyState {
+abstract sealed class KeyState permits KeyState.Asking, KeyState.Pausing, Held, KeyState.Releasing {
 
 	final KeyLock lock;
 
 	final Claim claim;
 
-	private KeyState(KeyLock lock, Claim claim) {
+	KeyState(KeyLock lock, Claim claim) {
 		this.lock = lock;
 		this.claim = claim;
 	}
@@ -341,140 +334,6 @@ abstract sealed class KeyState {
 		@Override
 		AcquireFailure whyNot(Waiter waiter, long now) {
 			return new Unavailable(this.error);
-		}
-
-	}
-
-	/**
-	 * A waiter of this instance holds the lock.
-	 */
-	static final class Held extends KeyState {
-
-		private final Lease lease;
-
-		private final Hold hold;
-
-		/** How often the lock was handed off in this ownership. */
-		private final int handoffs;
-
-		Held(KeyLock lock, Claim claim, Lease lease, Hold hold, int handoffs) {
-			super(lock, claim);
-			this.lease = lease;
-			this.hold = hold;
-			this.handoffs = handoffs;
-		}
-
-		Hold hold() {
-			return this.hold;
-		}
-
-		Lease lease() {
-			return this.lease;
-		}
-
-		@Override
-		long due() {
-			return this.hold.nextEvent();
-		}
-
-		@Override
-		void tick(long now) {
-			if (this.hold.isOver(now)) {
-				lose(Cause.EXPIRED, now);
-			}
-			else if (this.hold.isOwnerDead()) {
-				lose(Cause.THREAD_ENDED, now);
-			}
-			else if (this.hold.isHolderGone()) {
-				end(false, now);
-			}
-		}
-
-		@Override
-		void abandoned(long now) {
-			// it has a holder
-		}
-
-		@Override
-		void stopped(long now) {
-			lose(Cause.STOPPED, now);
-		}
-
-		/** Releases at once: a renewal that was given up may have been carried out. */
-		Release lose(Cause cause, long now) {
-			Release release = this.lock.release(this.claim, lastFencingToken(), now);
-			this.lock.lose(this.hold, cause, now);
-			this.lock.become(null);
-			return release;
-		}
-
-		/** Ends the hold, and hands the lock off to the next waiter or releases it. */
-		@Nullable Release end(boolean mayBlock, long now) {
-			this.hold.close();
-			this.lock.recordEnd(this.hold, now);
-			long keep = this.hold.keepFor(now);
-			if (keep <= 0 && mayHandOff(now)) {
-				this.lock.give(this.claim, this.lease, this.hold.fencingToken() + 1, this.handoffs + 1, now);
-				return null;
-			}
-			Release release = this.lock.release(this.claim, new ReleaseRequest(this.lock.key(), this.claim.token(),
-					lastFencingToken(), (keep > 0) ? Duration.ofNanos(keep).plusMillis(1) : Duration.ZERO), mayBlock,
-					now);
-			// ordered: no later request of this instance overtakes the release
-			this.lock.become(this.lock.port().isOrdered() ? null : new Releasing(this.lock, this.claim));
-			return release;
-		}
-
-		private boolean mayHandOff(long now) {
-			Waiter next = this.lock.waiters().first();
-			return next != null && LocalHandoff.isAllowed(this.hold.parameters(), next.parameters(), this.lease,
-					this.handoffs, this.claim.contendedFor(this.lock.port().isInformed(), now), now);
-		}
-
-		/** The store does not know the tokens of hand-offs inside the instance. */
-		private long lastFencingToken() {
-			return (this.handoffs > 0) ? this.hold.fencingToken() : 0;
-		}
-
-		/**
-		 * Starts a renewal if it is due, or so soon that it may go along with others.
-		 */
-		@Nullable RenewRequest renewal(long now) {
-			if (!this.hold.startRenewalIfDue(now)) {
-				return null;
-			}
-			Duration length = this.lock.port().lease(this.hold.ttlToRequest(now));
-			this.claim.requested(length.toNanos());
-			return new RenewRequest(this.lock.key(), this.claim.token(), length);
-		}
-
-		/** A renewal has a result. */
-		void renewed(RenewResult result, long sent, long length, long now) {
-			if (this.hold.isOver(now)) {
-				lose(Cause.EXPIRED, now);
-				return;
-			}
-			LockRecorder.Renewal recorded = recorded(result, this.hold.deadline() - now);
-			this.lock.record((to) -> to.renewed(this.hold.parameters().name(), recorded));
-			switch (result) {
-				case RENEWED -> this.lease.lengthen(sent, length);
-				case NOT_OWNER -> lose(Cause.NOT_OWNER, now);
-				case UNKNOWN -> this.lease.retryRenewal(now);
-			}
-		}
-
-		private LockRecorder.Renewal recorded(RenewResult result, long left) {
-			return switch (result) {
-				case RENEWED ->
-					(left < 2 * this.lease.window()) ? LockRecorder.Renewal.LATE : LockRecorder.Renewal.RENEWED;
-				case NOT_OWNER -> LockRecorder.Renewal.REFUSED;
-				case UNKNOWN -> LockRecorder.Renewal.FAILED;
-			};
-		}
-
-		@Override
-		AcquireFailure whyNot(Waiter waiter, long now) {
-			return new Busy(LockMessages.heldHere(waiter.hasOpened(this.hold), this.hold.expiry() - now), false);
 		}
 
 	}

@@ -28,7 +28,7 @@ final class LockAcquisition {
 
 	private final List<Part> parts = new ArrayList<>(1);
 
-	private final List<Hold.LossInterrupt> armed = new ArrayList<>(0);
+	private final List<LossInterrupt> armed = new ArrayList<>(0);
 
 	void add(DefaultHeldLock lock) {
 		this.parts.add(new Part(lock, false));
@@ -139,7 +139,7 @@ final class LockAcquisition {
 	@Nullable LockLostException end(boolean received, boolean inBackground) {
 		Endings endings = new Endings();
 		try {
-			Hold.LossInterrupt.endAll(this.armed, received);
+			LossInterrupt.endAll(this.armed, received);
 		}
 		finally {
 			for (int i = this.parts.size() - 1; i >= 0; i--) {

@@ -276,14 +276,15 @@ public final class LockEngine implements AutoCloseable {
 
 	private static LocalLock describe(KeyLock lock, long now) {
 		return lock.read((state, waiting) -> {
-			KeyState.Held held = (state instanceof KeyState.Held present) ? present : null;
-			return new LocalLock(lock.key(), (held != null) ? describe(held.hold(), held.lease(), now) : null, waiting);
+			LocalHold held = (state instanceof Held hold) ? describe(hold, now) : null;
+			return new LocalLock(lock.key(), held, waiting);
 		});
 	}
 
-	private static LocalHold describe(Hold hold, Lease lease, long now) {
+	private static LocalHold describe(Held hold, long now) {
 		return new LocalHold(hold.parameters().name(), hold.fencingToken(), hold.heldFor(now),
-				Duration.ofNanos(Math.max(0, hold.expiry() - now)), lease.renewals(), hold.thread(), hold.isKept());
+				Duration.ofNanos(Math.max(0, hold.expiry() - now)), hold.lease.renewals(), hold.thread(),
+				hold.isKept());
 	}
 
 	/**

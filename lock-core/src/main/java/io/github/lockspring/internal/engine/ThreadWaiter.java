@@ -56,7 +56,7 @@ final class ThreadWaiter extends Waiter {
 		catch (Throwable ex) {
 			this.gone = true;
 			lock.cancel(this, new Interrupted(), now());
-			if (outcome() instanceof Hold hold) {
+			if (outcome() instanceof Held hold) {
 				new DefaultHeldLock(this.registry, hold).end(true);
 			}
 			throw ex;

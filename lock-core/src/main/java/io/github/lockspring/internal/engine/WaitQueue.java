@@ -73,7 +73,7 @@ final class WaitQueue {
 	}
 
 	/** The first waiter is told that the lock is its own. */
-	void give(Hold hold) {
+	void give(Held hold) {
 		tell(this.waiters.removeFirst(), hold);
 	}
 

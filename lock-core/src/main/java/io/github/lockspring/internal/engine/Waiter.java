@@ -45,7 +45,7 @@ abstract class Waiter {
 	/**
 	 * What a waiter is told, once: the lock is its own, or it does not get it.
 	 */
-	sealed interface Outcome permits Hold, AcquireFailure {
+	sealed interface Outcome permits Held, AcquireFailure {
 
 	}
 
@@ -134,7 +134,7 @@ abstract class Waiter {
 	/**
 	 * Returns whether the one that waits has opened a handle of a hold itself.
 	 */
-	final boolean hasOpened(Hold hold) {
+	final boolean hasOpened(Held hold) {
 		return thread() != null && thread() == hold.opener();
 	}
 

@@ -74,16 +74,16 @@
  * {@code LettuceConnections.send} and {@code acquire.lua}, whose reply
  * {@code RedisLockStore.acquired} reads.</li>
  * <li>The answer is another event, {@code KeyLock.answered}, on any thread. The state is
- * <em>Held</em>: a {@link Lease}, the time that the store has given, and a {@link Hold},
+ * <em>Held</em>: one caller's use of a {@link Lease}, the time that the store has given,
  * one caller's use of it. The waiter is told and woken.</li>
  * <li>The caller gets a {@link DefaultHeldLock}, and the work runs. When a third of the
  * lease is over, the {@link Watchdog} has it renewed: {@code KeyLock.tick} makes a
  * {@link Renewal}, {@link Renewals} sends it, on Redis by {@code BatchRenewal} and
  * {@code renew.lua}, and {@code KeyLock.renewed} lengthens the lease.</li>
- * <li>{@link LockAcquisition} has {@code DefaultHeldLock.end} end it:
- * {@code KeyState.Held.end} finds nobody to hand the lock off to, the token is registered
- * with {@link Releases}, and the key is dropped. After the event {@code Releases.send}
- * sends it, as in step 4, to {@code release.lua}. Unless {@code async-release} is set,
+ * <li>{@link LockAcquisition} has {@code DefaultHeldLock.end} end it: {@code Held.end}
+ * finds nobody to hand the lock off to, the token is registered with {@link Releases},
+ * and the key is dropped. After the event {@code Releases.send} sends it, as in step 4,
+ * to {@code release.lua}. Unless {@code async-release} is set,
  * {@code DefaultHeldLock.awaitRelease} waits for the first answer.</li>
  * </ol>
  *

@@ -232,21 +232,21 @@ class KeyStateTests {
 		}
 
 		void renewed(RenewResult result) {
-			KeyState.Held held = held();
+			Held held = held();
 			if (held != null) {
-				long before = held.hold().deadline();
+				long before = held.deadline();
 				this.now += 10 * MILLIS;
 				this.lock.renewed(token(), result, this.now, TTL, this.now);
-				if (held.hold().deadline() > before) {
+				if (held.deadline() > before) {
 					this.effects.add("longer");
 				}
 			}
 		}
 
 		void end() {
-			KeyState.Held held = held();
+			Held held = held();
 			if (held != null) {
-				this.lock.end(held.hold(), true, this.now);
+				this.lock.end(held, true, this.now);
 			}
 		}
 
@@ -281,7 +281,7 @@ class KeyStateTests {
 		}
 
 		private boolean isContended() {
-			KeyState.Held held = held();
+			Held held = held();
 			return held != null && held.claim.contendedFor(true, this.now) >= 0;
 		}
 
@@ -294,8 +294,8 @@ class KeyStateTests {
 			return (present != null) ? present.getClass().getSimpleName() : "free";
 		}
 
-		KeyState.@Nullable Held held() {
-			return (state() instanceof KeyState.Held held) ? held : null;
+		@Nullable Held held() {
+			return (state() instanceof Held held) ? held : null;
 		}
 
 		OwnerToken token() {
@@ -326,7 +326,7 @@ class KeyStateTests {
 		}
 
 		@Override
-		public void lost(Hold hold, Cause cause, long now) {
+		public void lost(Held hold, Cause cause, long now) {
 			this.effects.add("report");
 		}
 

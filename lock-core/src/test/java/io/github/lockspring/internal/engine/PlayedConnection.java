@@ -83,7 +83,7 @@ final class PlayedConnection implements LockStore, Inbox {
 	@Override
 	public CompletionStage<List<RenewResult>> renew(List<RenewRequest> requests, Duration timeout) {
 		this.renewals++;
-		KeyState.Held held = this.instance.held();
+		Held held = this.instance.held();
 		long until = this.instance.nanoTime() + timeout.toNanos();
 		CompletionStage<List<RenewResult>> stage = renewByHolder(requests);
 		// a thread that was late may renew for the hold before

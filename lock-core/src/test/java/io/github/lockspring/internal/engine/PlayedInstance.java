@@ -61,7 +61,7 @@ final class PlayedInstance implements Time {
 	private long promptedBy;
 
 	/** What a renewal has just had no result for. */
-	private KeyState.@Nullable Held failedRenewal;
+	private @Nullable Held failedRenewal;
 
 	private int arrivals;
 
@@ -160,8 +160,8 @@ final class PlayedInstance implements Time {
 		return (lock != null) ? lock.<@Nullable KeyState>read((state, waiting) -> state) : null;
 	}
 
-	KeyState.@Nullable Held held() {
-		return (state() instanceof KeyState.Held held) ? held : null;
+	@Nullable Held held() {
+		return (state() instanceof Held held) ? held : null;
 	}
 
 	/** The token of its claim, if the store may have it, and those that it releases. */
@@ -199,14 +199,14 @@ final class PlayedInstance implements Time {
 	}
 
 	private void checkFailedRenewal() {
-		KeyState.Held failed = this.failedRenewal;
-		if (failed != null && held() == failed && failed.hold().needsRenewal()) {
-			this.world.promises().renewalIsTriedAgain(failed.lease().renewAt() - nanoTime(), length(failed) / 10);
+		Held failed = this.failedRenewal;
+		if (failed != null && held() == failed && failed.needsRenewal()) {
+			this.world.promises().renewalIsTriedAgain(failed.lease.renewAt() - nanoTime(), length(failed) / 10);
 		}
 		this.failedRenewal = null;
 	}
 
-	void renewalFailed(KeyState.Held held) {
+	void renewalFailed(Held held) {
 		this.failedRenewal = held;
 	}
 
@@ -273,8 +273,8 @@ final class PlayedInstance implements Time {
 		if (this.dead || nextDue() - now > 0) {
 			return false;
 		}
-		KeyState.Held before = held();
-		boolean due = before != null && before.hold().needsRenewal() && now - before.lease().renewAt() >= 0;
+		Held before = held();
+		boolean due = before != null && before.needsRenewal() && now - before.lease.renewAt() >= 0;
 		int sent = this.connection.renewals();
 		this.registry.watchdog().round();
 		PlayedPromises promises = this.world.promises();
@@ -282,17 +282,17 @@ final class PlayedInstance implements Time {
 		this.users.stream()
 			.filter((user) -> !user.endsItself())
 			.forEach((user) -> promises.waitEndsInTime(user, present, now));
-		KeyState.Held after = held();
+		Held after = held();
 		if (due && after == before && before != null) {
 			promises.dueRenewalIsSent(true, this.connection.renewals() > sent || this.connection.traits().blocking());
-			promises.renewalIsTriedAgain(before.lease().renewAt() - now, length(before) / 3);
+			promises.renewalIsTriedAgain(before.lease.renewAt() - now, length(before) / 3);
 		}
 		return true;
 	}
 
 	/** The length of the lease, with what its sixth leaves out. */
-	static long length(KeyState.Held held) {
-		return (held.lease().window() + 1) * 6;
+	static long length(Held held) {
+		return (held.lease.window() + 1) * 6;
 	}
 
 	// requests
@@ -341,7 +341,7 @@ final class PlayedInstance implements Time {
 		}
 	}
 
-	void holds(Hold hold) {
+	void holds(Held hold) {
 		this.heldSince.putIfAbsent(hold.token(), nanoTime());
 	}
 
@@ -381,7 +381,7 @@ final class PlayedInstance implements Time {
 	/** Calls for an attempt, if it is not known who owns the lock. */
 	private void prompt(OwnerToken token, long by) {
 		KeyState present = state();
-		if (present != null && !(present instanceof KeyState.Held) && present.claim.token().equals(token)) {
+		if (present != null && !(present instanceof Held) && present.claim.token().equals(token)) {
 			this.promptedBy = (this.prompted != null) ? Time.earlier(this.promptedBy, by) : by;
 			this.prompted = present;
 		}

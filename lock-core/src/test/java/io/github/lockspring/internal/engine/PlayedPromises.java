@@ -101,8 +101,8 @@ final class PlayedPromises {
 			return;
 		}
 		check(due != Watchdog.Watched.NOT_DUE && earliest - due <= 0, "nobody looks at " + state);
-		if (state instanceof KeyState.Held held) {
-			check(due - held.hold().expiry() <= 1, held.hold() + " is watched too late");
+		if (state instanceof Held held) {
+			check(due - held.expiry() <= 1, held + " is watched too late");
 		}
 	}
 

@@ -37,7 +37,7 @@ final class PlayedUser {
 	/** Whether a thread has seen its outcome. */
 	private boolean returned;
 
-	private @Nullable Hold hold;
+	private @Nullable Held hold;
 
 	private long heldAt;
 
@@ -90,14 +90,14 @@ final class PlayedUser {
 	}
 
 	/** A hold that has begun unnoticed; null if there is none. */
-	@Nullable Hold newHold() {
-		return (this.hold == null && this.waiter.outcome() instanceof Hold begun) ? begun : null;
+	@Nullable Held newHold() {
+		return (this.hold == null && this.waiter.outcome() instanceof Held begun) ? begun : null;
 	}
 
 	/** Whether nothing of it is left to be played. */
 	boolean isDone() {
-		if (this.waiter.outcome() instanceof Hold told) {
-			return this.ended || (isCancelled() && told.state() != Hold.State.ACTIVE);
+		if (this.waiter.outcome() instanceof Held told) {
+			return this.ended || (isCancelled() && told.state() != Held.State.ACTIVE);
 		}
 		return this.returned || (this.future != null && this.future.isDone() && !isUndecided());
 	}
@@ -131,7 +131,7 @@ final class PlayedUser {
 		return (long) ((held().deadline() - now()) / this.instance.speed());
 	}
 
-	private Hold held() {
+	private Held held() {
 		if (this.hold == null) {
 			throw new IllegalStateException("holds nothing");
 		}
@@ -147,7 +147,7 @@ final class PlayedUser {
 	}
 
 	private KeyLock lock() {
-		return (this.lock != null) ? this.lock : held().lock();
+		return (this.lock != null) ? this.lock : held().lock;
 	}
 
 	// what it does
@@ -161,11 +161,11 @@ final class PlayedUser {
 		this.returned = !isUndecided();
 	}
 
-	void begins(Hold hold) {
+	void begins(Held hold) {
 		this.hold = hold;
 		this.heldAt = now();
 		this.instance.holds(hold);
-		if (hold.state() != Hold.State.CLOSED) {
+		if (hold.state() != Held.State.CLOSED) {
 			promises().holdBeginsInItsLease(this);
 		}
 		promises().firstWaiterIsServed(this, this.instance.users());
@@ -186,7 +186,7 @@ final class PlayedUser {
 
 	/** Asks whether it holds the lock: once it does not, it never does again. */
 	void look() {
-		Hold present = held();
+		Held present = held();
 		observe(present.isActive() && (!present.isOver(now()) || lock().isHeld(present, now())));
 	}
 
@@ -202,7 +202,7 @@ final class PlayedUser {
 
 	/** Verifies or extends the lease, as {@link DefaultHeldLock} does. */
 	void renew(boolean extend) {
-		Hold present = held();
+		Held present = held();
 		LockParameters parameters = this.waiter.parameters();
 		long sent = now();
 		lock().renewing(present, parameters.ttlNanos(), sent);
@@ -222,26 +222,26 @@ final class PlayedUser {
 
 	void end() {
 		look();
-		Hold ending = held();
-		KeyState.Held before = this.instance.held();
+		Held ending = held();
+		Held before = this.instance.held();
 		long now = now();
 		this.ended = true;
 		if (this.future != null) {
 			((DefaultHeldLock) this.future.join()).end(true);
 		}
 		else {
-			Hold.State was = lock().end(ending, true, now).before();
-			promises().check((was == Hold.State.LOST) == this.over, this + " ends, " + was);
+			Held.State was = lock().end(ending, true, now).before();
+			promises().check((was == Held.State.LOST) == this.over, this + " ends, " + was);
 		}
 		if (!this.over && before != null) {
-			checkEnd(ending, before.lease(), now);
+			checkEnd(ending, before.lease, now);
 		}
 	}
 
-	private void checkEnd(Hold ending, Lease lease, long now) {
+	private void checkEnd(Held ending, Lease lease, long now) {
 		long minHold = this.heldAt + this.waiter.parameters().minHold() - now;
-		KeyState.Held after = this.instance.held();
-		if (after == null || after.lease() != lease) {
+		Held after = this.instance.held();
+		if (after == null || after.lease != lease) {
 			ReleaseRequest request = this.instance.releaseOf(ending.token());
 			promises().minHoldIsKept(minHold, request);
 			return;

@@ -352,7 +352,7 @@ final class PlayedWorld {
 
 	/** A waiter was told that it holds the lock, which took it some time. */
 	private void held(PlayedUser user) {
-		Hold hold = user.newHold();
+		Held hold = user.newHold();
 		if (hold != null) {
 			trace("%s: holds %s, %s", user, hold.token(), hold.fencingToken());
 			user.begins(hold);
