@@ -20,6 +20,7 @@ import java.util.stream.IntStream;
 import javax.sql.DataSource;
 
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.internal.FirstConnection;
 import io.github.lockspring.internal.Stages;
 import io.github.lockspring.internal.base.StoreOptions;
 import io.github.lockspring.internal.sql.RowKey;
@@ -97,7 +98,7 @@ public final class JdbcLockStore implements LockStore {
 	/* One connection, so that no lease is lost while callers use all others */
 	private final JdbcExecutor renewals;
 
-	private final FirstConnection firstConnection;
+	private final FirstConnection first;
 
 	/** Null to keep all rows. */
 	private final @Nullable LockTablePurge purge;
@@ -124,8 +125,9 @@ public final class JdbcLockStore implements LockStore {
 		String database = (name != null) ? " (" + name + ")" : "";
 		this.requests = new JdbcExecutor(dataSource, settings.table(), database, settings.connections() - 1);
 		this.renewals = new JdbcExecutor(dataSource, settings.table(), database, 1);
-		this.firstConnection = new FirstConnection(
-				() -> this.requests.execute(this::firstProbe, settings.connectTimeout()), settings.connectTimeout());
+		this.first = new FirstConnection("lock-jdbc-first",
+				() -> Stages.call(() -> this.requests.execute(this::firstProbe, settings.connectTimeout())),
+				settings.connectTimeout(), (problem) -> !problem.isPermanent());
 		Duration purgeAfter = settings.purgeAfter();
 		this.purge = (purgeAfter != null)
 				? LockTablePurge.start(this.requests, settings.table(), settings.keyPrefix(), purgeAfter, this::dialect)
@@ -162,7 +164,7 @@ public final class JdbcLockStore implements LockStore {
 
 	@Override
 	public CompletionStage<@Nullable Void> connected() {
-		return this.firstConnection.open();
+		return this.first.connected();
 	}
 
 	@Override
@@ -329,6 +331,7 @@ public final class JdbcLockStore implements LockStore {
 	 */
 	@Override
 	public void close() {
+		this.first.close();
 		if (this.purge != null) {
 			this.purge.close();
 		}

@@ -10,12 +10,12 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadPoolExecutor;
 
+import io.github.lockspring.internal.FirstConnection;
 import io.github.lockspring.internal.base.StoreOptions;
 import io.github.lockspring.redis.internal.RedisKeys;
 import io.github.lockspring.redis.internal.RedisServerCheck;
 import io.github.lockspring.redis.internal.client.DaemonThreads;
 import io.github.lockspring.redis.internal.client.DedicatedConnections;
-import io.github.lockspring.redis.internal.client.FirstConnection;
 import io.github.lockspring.redis.internal.client.RedisConnections;
 import io.github.lockspring.redis.internal.client.DerivedConnections;
 import io.github.lockspring.redis.internal.client.RedisErrors;
@@ -126,7 +126,8 @@ public final class RedisLockStore implements LockStore {
 		this.renewal = new BatchRenewal(this.renewScripts, this.keys, !oneServer);
 		this.inspector = new RedisInspector(this.keys, connections, this.releaseScripts, this.exactCount,
 				this::publish);
-		this.first = new FirstConnection(this::sendFirst, settings.connectTimeout());
+		this.first = new FirstConnection("lock-redis-first", this::sendFirst, settings.connectTimeout(),
+				(problem) -> problem.getCause() == null || RedisErrors.isTimeout(problem));
 	}
 
 	private RedisScriptExecutor scripts(String threadName, int threads, int replicas) {

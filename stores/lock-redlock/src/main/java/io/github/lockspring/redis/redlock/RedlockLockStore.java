@@ -8,10 +8,11 @@ import java.util.Set;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
+import java.util.stream.Stream;
 
 import io.github.lockspring.LockUnavailableException;
+import io.github.lockspring.internal.FirstConnection;
 import io.github.lockspring.internal.Stages;
 import io.github.lockspring.internal.base.StoreOptions;
 import io.github.lockspring.redis.internal.client.DerivedConnections;
@@ -76,7 +77,7 @@ public final class RedlockLockStore implements LockStore {
 
 	private final RedlockRenewal renewal;
 
-	private final AtomicReference<@Nullable CompletableFuture<@Nullable Void>> connected = new AtomicReference<>();
+	private final FirstConnection first;
 
 	RedlockLockStore(List<RedlockNodeClient> nodes, RedlockSettings settings, LongSupplier nanoTime) {
 		this.quorum = new Quorum(nodes);
@@ -84,6 +85,8 @@ public final class RedlockLockStore implements LockStore {
 		this.requests = new RedlockRequests(this.quorum, settings);
 		this.renewal = new RedlockRenewal(this.quorum, this.requests);
 		this.nanoTime = nanoTime;
+		this.first = new FirstConnection("lock-redlock-first", this::sendFirst, settings.connectTimeout(),
+				RedlockLockStore::mayReplyLater);
 	}
 
 	/**
@@ -126,18 +129,27 @@ public final class RedlockLockStore implements LockStore {
 	 */
 	@Override
 	public CompletionStage<@Nullable Void> connected() {
-		CompletableFuture<@Nullable Void> mine = new CompletableFuture<>();
-		CompletableFuture<@Nullable Void> present = this.connected.compareAndExchange(null, mine);
-		if (present != null) {
-			return present;
-		}
-		long end = System.nanoTime() + this.settings.connectTimeout().toNanos();
-		this.quorum
-			.<List<Object>>ask((node) -> this.requests.first(node, end),
+		return this.first.connected();
+	}
+
+	/** Whether the nodes, or some of those that failed, did not reply in time. */
+	private static boolean mayReplyLater(LockUnavailableException problem) {
+		Throwable[] failures = problem.getSuppressed();
+		return failures.length == 0 || Stream.of(failures).anyMatch(RedisErrors::isTimeout);
+	}
+
+	private CompletionStage<?> sendFirst() {
+		return this.quorum
+			.ask(this.requests.first(this.settings.connectTimeout()),
 					(replies) -> this.quorum.isReached(replies.received().size())
 							|| this.quorum.isBlocked(replies.failures().size()))
-			.thenAccept((replies) -> mine.complete(null));
-		return mine;
+			.thenAccept((replies) -> {
+				int replied = replies.received().size();
+				if (!this.quorum.isReached(replied)) {
+					throw replies.unavailable("%d of %d nodes replied, %d needed".formatted(replied, this.quorum.size(),
+							this.quorum.majority()), (reply) -> null);
+				}
+			});
 	}
 
 	/**
@@ -243,6 +255,7 @@ public final class RedlockLockStore implements LockStore {
 
 	@Override
 	public void close() {
+		this.first.close();
 		// slower nodes may still release locks, all of them at the same time
 		long end = System.nanoTime() + this.settings.nodeTimeout().toNanos();
 		this.quorum.nodes().forEach(RedlockNodeClient::shutdown);

@@ -117,17 +117,11 @@ final class RedlockRequests {
 	}
 
 	/**
-	 * Connects, and executes a script that changes nothing: in a new process both take
-	 * longer than a request may. Repeats it while there is no reply.
-	 * @param end when to give up, as of {@link System#nanoTime()}
+	 * Executes a script that changes nothing.
 	 */
-	CompletableFuture<List<Object>> first(RedlockNodeClient node, long end) {
-		Duration left = Duration.ofNanos(end - System.nanoTime());
+	Function<RedlockNodeClient, CompletableFuture<List<Object>>> first(Duration timeout) {
 		List<String> keys = this.keys.lockAndFencingToken("");
-		Object[] args = { "-", "1", "1", "0" };
-		return node.execute(RedlockScripts.RENEW, keys, args, left)
-			.exceptionallyCompose((failure) -> (RedisErrors.isTimeout(failure) && end - System.nanoTime() > 0)
-					? first(node, end) : CompletableFuture.failedFuture(failure));
+		return (node) -> node.execute(RedlockScripts.RENEW, keys, new Object[] { "-", "1", "1", "0" }, timeout);
 	}
 
 	/**
