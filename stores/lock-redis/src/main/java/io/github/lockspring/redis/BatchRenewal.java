@@ -2,19 +2,13 @@ package io.github.lockspring.redis;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Collections;
 import java.util.Iterator;
 import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.BiFunction;
 import java.util.stream.IntStream;
 
 import io.github.lockspring.LockUnavailableException;
@@ -24,11 +18,10 @@ import io.github.lockspring.redis.internal.client.RedisErrors;
 import io.github.lockspring.redis.internal.client.RedisScriptExecutor;
 import io.github.lockspring.store.LockStore.RenewRequest;
 import io.github.lockspring.store.LockStore.RenewResult;
-import org.jspecify.annotations.Nullable;
 
 /**
- * Renews many leases with few scripts: one, or in a cluster one for each hash slot, since
- * all keys of a script must be in the same slot.
+ * Renews many leases: with one script, or with one for each where servers share the keys,
+ * since the keys of a script must be at one server.
  *
  * @param sharded whether servers may share the keys
  */
@@ -38,66 +31,33 @@ record BatchRenewal(RedisScriptExecutor scripts, RedisKeys keys, boolean sharded
 		if (requests.isEmpty()) {
 			return CompletableFuture.completedFuture(List.of());
 		}
-		return this.sharded ? renewInCluster(requests, timeout) : renewGroup(requests, timeout);
-	}
-
-	private CompletionStage<List<RenewResult>> renewInCluster(List<RenewRequest> requests, Duration timeout) {
-		Map<Integer, List<RenewRequest>> bySlot = new TreeMap<>();
-		requests.forEach((request) -> bySlot
-			.computeIfAbsent(RedisKeys.slot(this.keys.lock(request.key())), (slot) -> new ArrayList<>())
-			.add(request));
-		return inGroups(requests, bySlot.values(), timeout, this::renewSlot);
+		return this.sharded ? oneByOne(requests, timeout) : renewTogether(requests, timeout);
 	}
 
 	/*
-	 * While a slot migrates, a script is refused if some of its keys have migrated
-	 * already and others have not. Each of them alone is accepted.
+	 * A server may hang, or a slot that is migrating, so each request gets half of the
+	 * time that is left; all of them get the same half where they do not wait for each
+	 * other. One that has no result in time is UNKNOWN.
 	 */
-	private CompletionStage<List<RenewResult>> renewSlot(List<RenewRequest> requests, Duration timeout) {
-		return renewGroup(requests, timeout)
-			.exceptionallyCompose((failure) -> (requests.size() > 1 && RedisErrors.isTryAgain(failure))
-					? inGroups(requests, requests.stream().map(List::of).toList(), timeout, this::renewGroup)
-					: CompletableFuture.failedFuture(failure));
-	}
-
-	/*
-	 * A slot that is migrating may hang, so each group gets half of the time that is
-	 * left; all of them get the same half where they do not wait for each other. A
-	 * request whose group has no result in time is UNKNOWN.
-	 */
-	private static CompletionStage<List<RenewResult>> inGroups(List<RenewRequest> requests,
-			Collection<List<RenewRequest>> groups, Duration timeout,
-			BiFunction<List<RenewRequest>, Duration, CompletionStage<List<RenewResult>>> renewal) {
+	private CompletionStage<List<RenewResult>> oneByOne(List<RenewRequest> requests, Duration timeout) {
 		long end = System.nanoTime() + timeout.toNanos();
-		int remaining = groups.size();
-		Map<RenewRequest, RenewResult> results = new ConcurrentHashMap<>();
-		AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
-		List<CompletableFuture<?>> all = new ArrayList<>();
-		for (List<RenewRequest> group : groups) {
+		List<CompletableFuture<RenewResult>> results = new ArrayList<>();
+		for (RenewRequest request : requests) {
 			long left = end - System.nanoTime();
-			if (left > 0) {
-				Duration share = Duration.ofNanos((remaining-- > 1) ? left / 2 : left);
-				all.add(renewal.apply(group, share)
-					.toCompletableFuture()
-					.orTimeout(share.toNanos(), TimeUnit.NANOSECONDS)
-					.handle((reply, problem) -> {
-						for (int i = 0; problem == null && i < reply.size(); i++) {
-							results.put(group.get(i), reply.get(i));
-						}
-						if (problem != null) {
-							failure.set(problem);
-						}
-						return true;
-					}));
-			}
+			Duration share = Duration.ofNanos((results.size() < requests.size() - 1) ? left / 2 : left);
+			results.add((left <= 0) ? CompletableFuture.failedFuture(new TimeoutException())
+					: renewAtOnce(List.of(request), share).toCompletableFuture()
+						.orTimeout(share.toNanos(), TimeUnit.NANOSECONDS)
+						.thenApply((alone) -> alone.get(0)));
 		}
-		return CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)).thenApply((done) -> {
-			Throwable problem = failure.get();
-			if (results.isEmpty() && problem != null) {
-				throw (problem instanceof TimeoutException)
-						? new LockUnavailableException("No reply to a renewal", problem) : Stages.unavailable(problem);
+		return CompletableFuture.allOf(results.toArray(CompletableFuture[]::new)).handle((all, failure) -> {
+			if (failure != null && results.stream().allMatch(CompletableFuture::isCompletedExceptionally)) {
+				throw (failure.getCause() instanceof TimeoutException late)
+						? new LockUnavailableException("No reply to a renewal", late) : Stages.unavailable(failure);
 			}
-			return requests.stream().map((request) -> results.getOrDefault(request, RenewResult.UNKNOWN)).toList();
+			return results.stream()
+				.map((result) -> result.exceptionally((alone) -> RenewResult.UNKNOWN).join())
+				.toList();
 		});
 	}
 
@@ -106,7 +66,7 @@ record BatchRenewal(RedisScriptExecutor scripts, RedisKeys keys, boolean sharded
 	 * first key, where the other locks may be missing. So a batch never shows that a lock
 	 * is lost.
 	 */
-	private CompletionStage<List<RenewResult>> renewGroup(List<RenewRequest> requests, Duration timeout) {
+	private CompletionStage<List<RenewResult>> renewTogether(List<RenewRequest> requests, Duration timeout) {
 		long end = System.nanoTime() + timeout.toNanos();
 		return renewAtOnce(requests, timeout)
 			.thenCompose((results) -> (requests.size() > 1 && results.contains(RenewResult.NOT_OWNER))
@@ -120,7 +80,7 @@ record BatchRenewal(RedisScriptExecutor scripts, RedisKeys keys, boolean sharded
 			.filter((i) -> results.get(i) == RenewResult.NOT_OWNER)
 			.mapToObj(requests::get)
 			.toList();
-		return inGroups(missing, missing.stream().map(List::of).toList(), timeout, this::renewAtOnce)
+		return oneByOne(missing, timeout)
 			.exceptionally((failure) -> Collections.nCopies(missing.size(), RenewResult.UNKNOWN))
 			.thenApply((replies) -> {
 				Iterator<RenewResult> alone = replies.iterator();

@@ -297,16 +297,6 @@ public final class RedisErrors {
 	}
 
 	/**
-	 * Whether a cluster has refused a script because some of its keys have migrated and
-	 * others have not.
-	 * @param failure the failure
-	 * @return whether each key alone may succeed
-	 */
-	public static boolean isTryAgain(Throwable failure) {
-		return message(failure).startsWith("TRYAGAIN");
-	}
-
-	/**
 	 * Returns the message of the most specific cause, "null" if it has none.
 	 */
 	static String message(Throwable failure) {
