@@ -274,9 +274,7 @@ public final class JdbcLockStore implements LockStore {
 	private LockTable table(JdbcCall call) throws SQLException {
 		LockTable present = this.table;
 		if (present == null) {
-			Dialect dialect = dialect(call);
-			present = new LockTable(this.settings.table(), dialect,
-					(dialect == Dialect.POSTGRESQL) ? new PostgresNotifications() : LockTable.Notifications.NONE);
+			present = new LockTable(this.settings.table(), dialect(call));
 			this.table = present;
 		}
 		return present;

@@ -47,7 +47,7 @@ final class LockTable {
 
 	private final LockQueue queue;
 
-	private final Notifications notifications;
+	private final boolean notifies;
 
 	private final NamedStatement acquire;
 
@@ -67,7 +67,7 @@ final class LockTable {
 
 	private final NamedStatement renew;
 
-	LockTable(String table, Dialect dialect, Notifications notifications) {
+	LockTable(String table, Dialect dialect) {
 		String now = dialect.nowMicros();
 		String owned = " WHERE lock_key = :key AND owner = :token AND expires_at > " + now;
 		String acquire = "UPDATE " + table + " SET expires_at = CASE WHEN owner = :token AND expires_at > " + now
@@ -98,7 +98,7 @@ final class LockTable {
 		this.renew = NamedStatement
 			.parse("UPDATE " + table + " SET expires_at = GREATEST(expires_at + 1, " + now + " + :ttl)" + owned);
 		this.queue = new LockQueue(table, dialect);
-		this.notifications = notifications;
+		this.notifies = dialect == Dialect.POSTGRESQL;
 	}
 
 	/**
@@ -149,7 +149,9 @@ final class LockTable {
 			place.marked();
 			busy = row.busy();
 		}
-		OwnerToken.parse(row.owner()).ifPresent((owner) -> this.notifications.wanted(call, key, owner));
+		if (this.notifies) {
+			OwnerToken.parse(row.owner()).ifPresent((owner) -> PostgresNotifications.wanted(call, key, owner));
+		}
 		return Optional.of(busy);
 	}
 
@@ -286,10 +288,10 @@ final class LockTable {
 			return call.update(this.handOver, values) > 0;
 		}
 		Optional<Long> granted = call.query(this.handOver, values, (result) -> result.getLong(1));
-		if (granted.isPresent()) {
+		if (this.notifies && granted.isPresent()) {
 			// a message costs another transaction
 			owner.filter(OwnerToken::needsMessage)
-				.ifPresent((to) -> this.notifications.granted(call, key, to, granted.get(), othersWait));
+				.ifPresent((to) -> PostgresNotifications.granted(call, key, to, granted.get(), othersWait));
 		}
 		return granted.isPresent();
 	}
@@ -319,32 +321,6 @@ final class LockTable {
 	 * @param queuedAt the last time at which a waiter joined or left, or 0
 	 */
 	private record Grant(long fencingToken, long queuedAt) {
-	}
-
-	/**
-	 * Notifies other instances through the database. Notifications are hints: a failure
-	 * to send one does not fail the request. Implementations are immutable.
-	 */
-	interface Notifications {
-
-		/** For databases that cannot notify. */
-		Notifications NONE = new Notifications() {
-		};
-
-		/**
-		 * Notifies an instance that a lock was handed over to it. Without notifications
-		 * it polls.
-		 */
-		default void granted(JdbcCall call, String row, OwnerToken token, long fencingToken, boolean othersWait) {
-		}
-
-		/**
-		 * Notifies an instance that others wait for a lock it owns. Without notifications
-		 * it assumes so.
-		 */
-		default void wanted(JdbcCall call, String row, OwnerToken owner) {
-		}
-
 	}
 
 }

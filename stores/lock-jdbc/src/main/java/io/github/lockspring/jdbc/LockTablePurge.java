@@ -189,7 +189,7 @@ final class LockTablePurge implements AutoCloseable {
 			String old = dialect.nowMicros() + " - :age";
 			String oldLock = "GREATEST(fencing_token, expires_at, queued_at) < " + old;
 			String range = " WHERE lock_key > :after AND lock_key <= :last AND ";
-			this.locks = new LockTable(table, dialect, LockTable.Notifications.NONE);
+			this.locks = new LockTable(table, dialect);
 			this.page = NamedStatement.parse(dialect.first("SELECT lock_key, CASE WHEN " + oldLock
 					+ " THEN 1 ELSE 0 END FROM " + table + " WHERE lock_key > :after ORDER BY lock_key", PAGE));
 			this.deleteLocks = NamedStatement.parse("DELETE FROM " + table + range + oldLock);

@@ -8,6 +8,7 @@ import java.util.Map;
 
 import javax.sql.DataSource;
 
+import io.github.lockspring.jdbc.PostgresNotifications.Message;
 import io.github.lockspring.store.OwnerToken;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.PGNotification;
@@ -82,7 +83,6 @@ record PostgresListener(DataSource dataSource, JdbcExecutor requests, String ins
 	}
 
 	private void receive(JdbcInbox.Opening opening, PgConnection connection) throws SQLException {
-		Delivery delivery = new Delivery(opening, this);
 		long replied = System.nanoTime();
 		while (opening.isOpen()) {
 			PGNotification @Nullable [] notifications = connection.getNotifications(SLICE_MILLIS);
@@ -90,7 +90,9 @@ record PostgresListener(DataSource dataSource, JdbcExecutor requests, String ins
 				for (PGNotification notification : notifications) {
 					opening.needed();
 					opening.confirm();
-					PostgresNotifications.receive(notification.getParameter(), delivery);
+					Message.parse(notification.getParameter())
+						.filter((message) -> message.token().instance().equals(this.instance))
+						.ifPresent((message) -> deliver(opening, message));
 				}
 			}
 			if (System.nanoTime() - replied > SILENCE.toNanos()) {
@@ -105,39 +107,22 @@ record PostgresListener(DataSource dataSource, JdbcExecutor requests, String ins
 	}
 
 	/**
-	 * Passes notifications on to the listener.
+	 * Passes a message on to the listener. If a hashed key is unknown, so is its token,
+	 * and the message has no effect.
 	 */
-	private record Delivery(JdbcInbox.Opening opening,
-			PostgresListener owner) implements PostgresNotifications.Receiver {
-
-		@Override
-		public void granted(String row, OwnerToken token, long fencingToken, boolean othersWait) {
-			if (!token.instance().equals(this.owner.instance)) {
-				return;
-			}
-			String key = key(row, token);
-			this.opening.waiting().remove(token);
-			this.opening.deliver((listener) -> listener.granted(key, token, fencingToken, othersWait));
+	private void deliver(JdbcInbox.Opening opening, Message message) {
+		OwnerToken token = message.token();
+		String row = message.row();
+		String hashed = this.hashedKeys.get(token);
+		String key = (hashed != null) ? hashed
+				: row.startsWith(this.prefix) ? row.substring(this.prefix.length()) : row;
+		if (message.fencingToken() == 0) {
+			opening.deliver((listener) -> listener.wanted(key, token));
 		}
-
-		@Override
-		public void wanted(String row, OwnerToken token) {
-			if (token.instance().equals(this.owner.instance)) {
-				String key = key(row, token);
-				this.opening.deliver((listener) -> listener.wanted(key, token));
-			}
+		else {
+			opening.waiting().remove(token);
+			opening.deliver((listener) -> listener.granted(key, token, message.fencingToken(), message.othersWait()));
 		}
-
-		/**
-		 * Returns the user's key. If a hashed key is unknown, so is its token, and the
-		 * message has no effect.
-		 */
-		private String key(String row, OwnerToken token) {
-			String hashed = this.owner.hashedKeys.get(token);
-			String key = row.startsWith(this.owner.prefix) ? row.substring(this.owner.prefix.length()) : row;
-			return (hashed != null) ? hashed : key;
-		}
-
 	}
 
 }

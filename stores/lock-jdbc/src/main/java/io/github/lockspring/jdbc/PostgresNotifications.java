@@ -11,32 +11,40 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Sends notifications by NOTIFY; each instance has its own channel. A NOTIFY locks the
- * whole database until its transaction commits, so each has a transaction of its own that
- * writes nothing.
+ * Sends notifications by NOTIFY; each instance has its own channel. They are hints: a
+ * failure to send one does not fail the request. A NOTIFY locks the whole database until
+ * its transaction commits, so each has a transaction of its own that writes nothing.
  */
-final class PostgresNotifications implements LockTable.Notifications {
+final class PostgresNotifications {
 
 	private static final Logger logger = LoggerFactory.getLogger(PostgresNotifications.class);
 
 	private static final NamedStatement NOTIFY = NamedStatement.parse("SELECT pg_notify(:channel, :text)");
 
-	private static final Pattern FORM = Pattern.compile("(?:g (\\S+) (\\d+) ([01])|w (\\S+)) (.*)", Pattern.DOTALL);
+	private static final Pattern FORM = Pattern.compile("(?:g (\\S+) ([1-9]\\d{0,17}) ([01])|w (\\S+)) (.*)",
+			Pattern.DOTALL);
 
 	/** The test message of an instance to itself. */
 	private static final String PROBE = "p";
+
+	private PostgresNotifications() {
+	}
 
 	static String channel(String instance) {
 		return "lockspring_" + instance;
 	}
 
-	@Override
-	public void granted(JdbcCall call, String row, OwnerToken token, long fencingToken, boolean othersWait) {
+	/**
+	 * Notifies an instance that a lock was handed over to it.
+	 */
+	static void granted(JdbcCall call, String row, OwnerToken token, long fencingToken, boolean othersWait) {
 		send(call, token.instance(), "g " + token + ' ' + fencingToken + ' ' + (othersWait ? '1' : '0') + ' ' + row);
 	}
 
-	@Override
-	public void wanted(JdbcCall call, String row, OwnerToken owner) {
+	/**
+	 * Notifies an instance that others wait for a lock it owns.
+	 */
+	static void wanted(JdbcCall call, String row, OwnerToken owner) {
 		send(call, owner.instance(), "w " + owner + ' ' + row);
 	}
 
@@ -57,33 +65,26 @@ final class PostgresNotifications implements LockTable.Notifications {
 	}
 
 	/**
-	 * Parses a notification and passes it on. Ignores texts in another format.
+	 * A lock that was granted to a token, or is wanted from it.
+	 *
+	 * @param fencingToken 0 if it is wanted
 	 */
-	static void receive(String text, Receiver receiver) {
-		Matcher matcher = FORM.matcher(text);
-		if (!matcher.matches()) {
-			return;
+	record Message(String row, OwnerToken token, long fencingToken, boolean othersWait) {
+
+		/**
+		 * Parses a notification.
+		 * @return empty for a text in another format
+		 */
+		static Optional<Message> parse(String text) {
+			Matcher matcher = FORM.matcher(text);
+			if (!matcher.matches()) {
+				return Optional.empty();
+			}
+			boolean granted = matcher.group(1) != null;
+			return OwnerToken.parse(matcher.group(granted ? 1 : 4))
+				.map((token) -> new Message(matcher.group(5), token, granted ? Long.parseLong(matcher.group(2)) : 0,
+						"1".equals(matcher.group(3))));
 		}
-		Optional<OwnerToken> granted = token(matcher.group(1));
-		if (granted.isPresent()) {
-			receiver.granted(matcher.group(5), granted.get(), Long.parseLong(matcher.group(2)),
-					matcher.group(3).equals("1"));
-		}
-		token(matcher.group(4)).ifPresent((owner) -> receiver.wanted(matcher.group(5), owner));
-	}
-
-	private static Optional<OwnerToken> token(@org.jspecify.annotations.Nullable String text) {
-		return Optional.ofNullable(text).flatMap(OwnerToken::parse);
-	}
-
-	/**
-	 * Receives notifications.
-	 */
-	interface Receiver {
-
-		void granted(String row, OwnerToken token, long fencingToken, boolean othersWait);
-
-		void wanted(String row, OwnerToken token);
 
 	}
 
