@@ -2,15 +2,16 @@ package io.github.lockspring.jdbc;
 
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.function.UnaryOperator;
-import java.util.stream.IntStream;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.github.lockspring.store.OwnerToken;
 
@@ -31,9 +32,6 @@ record GrantPoller(JdbcExecutor requests, String select, UnaryOperator<String> r
 
 	private static final long MAX_PAUSE_MILLIS = 75;
 
-	/** Only a few different statements, so that the server can keep them prepared. */
-	private static final int[] SIZES = { 1, 10, 100, 500 };
-
 	static GrantPoller of(JdbcExecutor requests, String table, Dialect dialect, UnaryOperator<String> row) {
 		return new GrantPoller(requests, "SELECT owner, fencing_token FROM " + table + " WHERE expires_at > "
 				+ dialect.nowMicros() + " AND lock_key IN ", row);
@@ -43,7 +41,7 @@ record GrantPoller(JdbcExecutor requests, String select, UnaryOperator<String> r
 	public void receive(JdbcInbox.Opening opening) throws InterruptedException {
 		while (opening.isOpen()) {
 			Map<OwnerToken, String> waiting = Map.copyOf(opening.waiting());
-			List<Grant> found = this.requests.execute((call) -> find(call, List.copyOf(waiting.values())), TIMEOUT);
+			List<Grant> found = this.requests.execute((call) -> find(call, waiting.values()), TIMEOUT);
 			opening.confirm();
 			found.forEach((grant) -> OwnerToken.parse(grant.owner())
 				.ifPresent((owner) -> deliver(opening, owner, grant.fencingToken())));
@@ -65,34 +63,16 @@ record GrantPoller(JdbcExecutor requests, String select, UnaryOperator<String> r
 	}
 
 	/**
-	 * Finds the owners of locks.
-	 * @param keys the users' keys; if there are none, the query only checks that the
-	 * table can be read
+	 * Finds the owners of locks. Asks for the row of the empty key too, which no lock
+	 * has: without waiters, the query only checks that the table can be read.
+	 * @param keys the users' keys
 	 */
-	private List<Grant> find(JdbcCall call, List<String> keys) throws SQLException {
-		List<String> rest = keys.isEmpty() ? List.of("") : keys;
-		List<Grant> found = new ArrayList<>();
-		while (!rest.isEmpty()) {
-			int size = size(rest.size());
-			List<String> some = rest.subList(0, Math.min(size, rest.size()));
-			Map<String, String> values = new HashMap<>();
-			for (int i = 0; i < size; i++) {
-				values.put("key" + i, this.row.apply(some.get(Math.min(i, some.size() - 1))));
-			}
-			found.addAll(call.queryAll(statement(size), values,
-					(result) -> new Grant(result.getString(1), result.getLong(2))));
-			rest = rest.subList(some.size(), rest.size());
-		}
-		return found;
-	}
-
-	private static int size(int keys) {
-		return IntStream.of(SIZES).filter((size) -> size >= keys).findFirst().orElse(SIZES[SIZES.length - 1]);
-	}
-
-	private NamedStatement statement(int size) {
-		return new NamedStatement(this.select + '(' + String.join(", ", Collections.nCopies(size, "?")) + ')',
-				IntStream.range(0, size).mapToObj((i) -> "key" + i).toList());
+	private List<Grant> find(JdbcCall call, Collection<String> keys) throws SQLException {
+		List<String> rows = Stream.concat(Stream.of(""), keys.stream()).map(this.row).distinct().toList();
+		String sql = this.select + '(' + String.join(", ", Collections.nCopies(rows.size(), "?")) + ')';
+		return call.queryAll(new NamedStatement(sql, rows),
+				rows.stream().collect(Collectors.toMap(Function.identity(), Function.identity())),
+				(result) -> new Grant(result.getString(1), result.getLong(2)));
 	}
 
 	/**
