@@ -130,7 +130,7 @@ public final class JdbcLockStore implements LockStore {
 				settings.connectTimeout(), (problem) -> !problem.isPermanent());
 		Duration purgeAfter = settings.purgeAfter();
 		this.purge = (purgeAfter != null)
-				? LockTablePurge.start(this.requests, settings.table(), settings.keyPrefix(), purgeAfter, this::dialect)
+				? new LockTablePurge(this.requests, settings.table(), settings.keyPrefix(), purgeAfter, this::dialect)
 				: null;
 	}
 

@@ -12,7 +12,6 @@ import java.util.concurrent.TimeUnit;
 import io.github.lockspring.internal.base.DaemonThreadFactory;
 import io.github.lockspring.internal.sql.RowKey;
 import io.github.lockspring.store.LockStore.AcquireResult.Acquired;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -64,19 +63,8 @@ final class LockTablePurge implements AutoCloseable {
 	private final ScheduledThreadPoolExecutor schedule = new ScheduledThreadPoolExecutor(1,
 			new DaemonThreadFactory("lock-jdbc-purge"));
 
-	private volatile @Nullable Statements statements;
-
 	/** Used by the scheduled thread only. */
 	private boolean failing;
-
-	private LockTablePurge(JdbcExecutor requests, String table, String keyPrefix, Duration age,
-			JdbcExecutor.Request<Dialect> dialect) {
-		this.requests = requests;
-		this.table = table;
-		this.keyPrefix = keyPrefix;
-		this.age = age;
-		this.dialect = dialect;
-	}
 
 	/**
 	 * Starts to delete rows in the background. Connects for the first time after one to
@@ -85,12 +73,15 @@ final class LockTablePurge implements AutoCloseable {
 	 * @param age the time since the last acquisition after which a row is deleted
 	 * @param dialect finds the dialect of the database
 	 */
-	static LockTablePurge start(JdbcExecutor requests, String table, String keyPrefix, Duration age,
+	LockTablePurge(JdbcExecutor requests, String table, String keyPrefix, Duration age,
 			JdbcExecutor.Request<Dialect> dialect) {
-		LockTablePurge purge = new LockTablePurge(requests, table, keyPrefix, age, dialect);
+		this.requests = requests;
+		this.table = table;
+		this.keyPrefix = keyPrefix;
+		this.age = age;
+		this.dialect = dialect;
 		long first = FIRST.toMillis() + ThreadLocalRandom.current().nextLong(FIRST.toMillis());
-		purge.schedule.scheduleWithFixedDelay(purge::run, first, INTERVAL.toMillis(), TimeUnit.MILLISECONDS);
-		return purge;
+		this.schedule.scheduleWithFixedDelay(this::run, first, INTERVAL.toMillis(), TimeUnit.MILLISECONDS);
 	}
 
 	/**
@@ -117,8 +108,9 @@ final class LockTablePurge implements AutoCloseable {
 
 	/** Uses the row of the empty key, which no lock has. */
 	private boolean isTurn(JdbcCall call) throws SQLException {
-		return statements(call).locks.acquire(call, RowKey.of(this.keyPrefix), this.token,
-				TimeUnit.MICROSECONDS.convert(INTERVAL), null) instanceof Acquired;
+		LockTable locks = new LockTable(this.table, this.dialect.execute(call));
+		return locks.acquire(call, RowKey.of(this.keyPrefix), this.token, TimeUnit.MICROSECONDS.convert(INTERVAL),
+				null) instanceof Acquired;
 	}
 
 	/**
@@ -138,27 +130,18 @@ final class LockTablePurge implements AutoCloseable {
 	}
 
 	private Page purge(JdbcCall call, String after) throws SQLException {
-		Statements sql = statements(call);
+		Statements sql = Statements.of(this.table, this.dialect.execute(call));
 		long micros = TimeUnit.MICROSECONDS.convert(this.age);
-		List<Row> rows = call.queryAll(sql.page, Map.of("after", after, "age", micros),
+		List<Row> rows = call.queryAll(sql.page(), Map.of("after", after, "age", micros),
 				(result) -> new Row(result.getString(1), result.getInt(2) != 0));
 		List<Row> ours = rows.stream().takeWhile((row) -> row.key().startsWith(this.keyPrefix)).toList();
 		String last = ours.isEmpty() ? after : ours.get(ours.size() - 1).key();
 		Map<String, Object> range = Map.of("after", after, "last", last, "age", micros);
-		int deleted = ours.stream().anyMatch(Row::isOld) ? call.update(sql.deleteLocks, range) : 0;
+		int deleted = ours.stream().anyMatch(Row::isOld) ? call.update(sql.deleteLocks(), range) : 0;
 		if (!ours.isEmpty()) {
-			call.update(sql.deleteWaiters, range);
+			call.update(sql.deleteWaiters(), range);
 		}
 		return new Page(last, deleted, ours.size() < PAGE);
-	}
-
-	private Statements statements(JdbcCall call) throws SQLException {
-		Statements present = this.statements;
-		if (present == null) {
-			present = new Statements(this.table, this.dialect.execute(call));
-			this.statements = present;
-		}
-		return present;
 	}
 
 	/** Interrupts no statement, since H2 would close a database in a file. */
@@ -175,25 +158,17 @@ final class LockTablePurge implements AutoCloseable {
 	private record Page(String last, int deleted, boolean isLast) {
 	}
 
-	private static final class Statements {
+	private record Statements(NamedStatement page, NamedStatement deleteLocks, NamedStatement deleteWaiters) {
 
-		final LockTable locks;
-
-		final NamedStatement page;
-
-		final NamedStatement deleteLocks;
-
-		final NamedStatement deleteWaiters;
-
-		Statements(String table, Dialect dialect) {
+		static Statements of(String table, Dialect dialect) {
 			String old = dialect.nowMicros() + " - :age";
 			String oldLock = "GREATEST(fencing_token, expires_at, queued_at) < " + old;
 			String range = " WHERE lock_key > :after AND lock_key <= :last AND ";
-			this.locks = new LockTable(table, dialect);
-			this.page = NamedStatement.parse(dialect.first("SELECT lock_key, CASE WHEN " + oldLock
-					+ " THEN 1 ELSE 0 END FROM " + table + " WHERE lock_key > :after ORDER BY lock_key", PAGE));
-			this.deleteLocks = NamedStatement.parse("DELETE FROM " + table + range + oldLock);
-			this.deleteWaiters = NamedStatement.parse("DELETE FROM " + table + "_waiter" + range + "seen_at < " + old);
+			String page = "SELECT lock_key, CASE WHEN " + oldLock + " THEN 1 ELSE 0 END FROM " + table
+					+ " WHERE lock_key > :after ORDER BY lock_key";
+			return new Statements(NamedStatement.parse(dialect.first(page, PAGE)),
+					NamedStatement.parse("DELETE FROM " + table + range + oldLock),
+					NamedStatement.parse("DELETE FROM " + table + "_waiter" + range + "seen_at < " + old));
 		}
 
 	}

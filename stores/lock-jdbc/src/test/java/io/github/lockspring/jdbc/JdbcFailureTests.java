@@ -186,7 +186,7 @@ class JdbcFailureTests extends AbstractServerFailureTests {
 		Database restricted = withRights("keeper", "SELECT, INSERT, UPDATE");
 		this.admin.execute("INSERT INTO lock_lease VALUES ('lock:old', '-', 1, 0, 0)");
 		try (JdbcExecutor requests = new JdbcExecutor(restricted.dataSource(), "lock_lease", "", 1);
-				LockTablePurge purge = LockTablePurge.start(requests, "lock_lease", "lock:", Duration.ofDays(7),
+				LockTablePurge purge = new LockTablePurge(requests, "lock_lease", "lock:", Duration.ofDays(7),
 						(call) -> Dialect.POSTGRESQL)) {
 			purge.run();
 			purge.run();

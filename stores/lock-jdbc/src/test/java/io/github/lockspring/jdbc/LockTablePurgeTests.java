@@ -69,7 +69,7 @@ class LockTablePurgeTests {
 
 	private LockTablePurge purge(Duration age) {
 		JdbcExecutor requests = new JdbcExecutor(this.database.dataSource(), "lock_lease", "", 1);
-		LockTablePurge purge = LockTablePurge.start(requests, "lock_lease", "lock:", age, (call) -> this.dialect);
+		LockTablePurge purge = new LockTablePurge(requests, "lock_lease", "lock:", age, (call) -> this.dialect);
 		this.opened.add(purge);
 		this.opened.add(requests);
 		return purge;
