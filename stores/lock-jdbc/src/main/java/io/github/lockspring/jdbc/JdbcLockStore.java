@@ -2,9 +2,9 @@ package io.github.lockspring.jdbc;
 
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -15,7 +15,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.stream.IntStream;
 
 import javax.sql.DataSource;
 
@@ -243,23 +242,21 @@ public final class JdbcLockStore implements LockStore {
 	}
 
 	private List<RenewResult> renewAll(List<RenewRequest> requests, Duration timeout) {
-		List<Map<String, Object>> values = requests.stream()
+		// in the same order everywhere, since a batch may be one transaction that locks
+		// its rows
+		List<RenewRequest> sorted = requests.stream()
+			.sorted(Comparator.comparing((request) -> row(request.key())))
+			.toList();
+		List<Map<String, Object>> values = sorted.stream()
 			.map((request) -> Map.<String, Object>of("key", row(request.key()), "token", request.token().toString(),
 					"ttl", micros(request.ttl())))
 			.toList();
-		// in the same order everywhere, since a batch may be one transaction that locks
-		// its rows
-		List<Integer> order = IntStream.range(0, values.size())
-			.boxed()
-			.sorted(Comparator.comparing((index) -> (String) values.get(index).get("key")))
-			.toList();
-		int[] counts = this.renewals.execute(
-				(call) -> call.updateAll(table(call).renewal(), order.stream().map(values::get).toList()), timeout);
-		RenewResult[] results = new RenewResult[counts.length];
+		int[] counts = this.renewals.execute((call) -> call.updateAll(table(call).renewal(), values), timeout);
+		Map<RenewRequest, RenewResult> results = new IdentityHashMap<>();
 		for (int i = 0; i < counts.length; i++) {
-			results[order.get(i)] = (counts[i] > 0) ? RenewResult.RENEWED : RenewResult.NOT_OWNER;
+			results.put(sorted.get(i), (counts[i] > 0) ? RenewResult.RENEWED : RenewResult.NOT_OWNER);
 		}
-		return new ArrayList<>(List.of(results));
+		return requests.stream().map(results::get).toList();
 	}
 
 	private String row(String key) {
