@@ -57,8 +57,7 @@ class BlockingConnections extends RedisConnections {
 	}
 
 	@Override
-	<T> CompletionStage<T> send(String shard, RedisScript<T> script, List<String> keys, Object[] args,
-			Duration timeout) {
+	<T> CompletionStage<T> send(RedisScript<T> script, List<String> keys, Object[] args, Duration timeout) {
 		return Stages.call(() -> {
 			try (RedisConnection connection = this.factory.get().getConnection()) {
 				setTimeout(connection, timeout);

@@ -68,9 +68,10 @@ final class LettuceConnections extends RedisConnections implements RedisConnecti
 	 *
 	 * A script that is sent by its digest to a server that does not know it is sent again
 	 * as text, and would be carried out after the commands that follow it. So its digest
-	 * is used only where the server has carried it out since the connection was made.
-	 * What an operator's SCRIPT FLUSH makes of the order is accepted: the store says that
-	 * a late release or acquisition harms nobody.
+	 * is used only when it has been carried out since the connection was made; in a
+	 * cluster perhaps by another node, but there the store promises no order. What an
+	 * operator's SCRIPT FLUSH makes of the order is accepted: the store says that a late
+	 * release or acquisition harms nobody.
 	 */
 
 	private static final Logger logger = LoggerFactory.getLogger(LettuceConnections.class);
@@ -85,7 +86,8 @@ final class LettuceConnections extends RedisConnections implements RedisConnecti
 
 	private final AtomicReference<@Nullable Connecting> connecting = new AtomicReference<>();
 
-	private final Set<KnownScript> knownScripts = ConcurrentHashMap.newKeySet();
+	/** The digests of scripts that a server has carried out. */
+	private final Set<String> knownScripts = ConcurrentHashMap.newKeySet();
 
 	private final ScriptSender scripts = new ScriptSender();
 
@@ -129,44 +131,40 @@ final class LettuceConnections extends RedisConnections implements RedisConnecti
 	}
 
 	@Override
-	<T> CompletionStage<T> send(String shard, RedisScript<T> script, List<String> keys, Object[] args,
-			Duration timeout) {
+	<T> CompletionStage<T> send(RedisScript<T> script, List<String> keys, Object[] args, Duration timeout) {
 		Connecting present = connecting();
 		if (!present.isOpen()) {
-			return present.whenOpen((commands) -> evaluate(commands, shard, script, keys, args));
+			return present.whenOpen((commands) -> evaluate(commands, script, keys, args));
 		}
 		try {
-			return evaluate(present.connection.join(), shard, script, keys, args);
+			return evaluate(present.connection.join(), script, keys, args);
 		}
 		catch (RuntimeException ex) {
 			return CompletableFuture.failedFuture(ex);
 		}
 	}
 
-	private <T> CompletionStage<T> evaluate(RedisScriptingAsyncCommands<byte[], byte[]> commands, String shard,
-			RedisScript<T> script, List<String> keys, Object[] args) {
+	private <T> CompletionStage<T> evaluate(RedisScriptingAsyncCommands<byte[], byte[]> commands, RedisScript<T> script,
+			List<String> keys, Object[] args) {
 		byte[][] keyBytes = ScriptSender.bytes(keys);
 		byte[][] argBytes = ScriptSender.bytes(Arrays.asList(args));
 		ScriptOutputType type = (script.getResultType() == String.class) ? ScriptOutputType.VALUE
 				: ScriptOutputType.MULTI;
-		KnownScript known = new KnownScript(shard, script.getSha1());
-		CompletionStage<Object> reply = !this.scripts.takesDigests() || !this.knownScripts.contains(known)
+		String digest = script.getSha1();
+		CompletionStage<Object> reply = !this.scripts.takesDigests() || !this.knownScripts.contains(digest)
 				? commands.eval(script.getScriptAsString(), type, keyBytes, argBytes)
-				: commands.<Object>evalsha(script.getSha1(), type, keyBytes, argBytes)
-					.exceptionallyCompose((failure) -> isTextNeeded(known, failure)
+				: commands.<Object>evalsha(digest, type, keyBytes, argBytes)
+					.exceptionallyCompose((failure) -> isTextNeeded(digest, failure)
 							? commands.eval(script.getScriptAsString(), type, keyBytes, argBytes)
 							: CompletableFuture.failedFuture(failure));
 		return reply.thenApply((value) -> {
-			// in a cluster whose nodes are not known any of them may have executed it
-			if (topology() != Topology.CLUSTER || !shard.equals(ANY_SHARD)) {
-				this.knownScripts.add(known);
-			}
+			this.knownScripts.add(digest);
 			return ScriptSender.<T>decode(value);
 		});
 	}
 
-	private boolean isTextNeeded(KnownScript script, Throwable failure) {
-		this.knownScripts.remove(script);
+	private boolean isTextNeeded(String digest, Throwable failure) {
+		this.knownScripts.remove(digest);
 		return this.scripts.isTextNeeded(failure);
 	}
 
@@ -315,10 +313,6 @@ final class LettuceConnections extends RedisConnections implements RedisConnecti
 			this.factory.destroy();
 			this.derived.shutdownResources();
 		}
-	}
-
-	/** A script that a server has carried out. */
-	private record KnownScript(String shard, String digest) {
 	}
 
 	/**

@@ -78,7 +78,7 @@ public abstract class RedisConnections implements RedisScriptExecutor {
 		Duration limit = shorter(timeout, this.commandTimeout).dividedBy(idle ? 2 : 1);
 		replaceIfSilent(shard, sent);
 		this.health.sent(shard, sent);
-		CompletionStage<T> stage = send(shard, script, keys, args, limit);
+		CompletionStage<T> stage = send(script, keys, args, limit);
 		if (idle || mayLackTls()) {
 			stage = stage.toCompletableFuture().orTimeout(limit.toNanos(), TimeUnit.NANOSECONDS);
 		}
@@ -190,13 +190,11 @@ public abstract class RedisConnections implements RedisScriptExecutor {
 
 	/**
 	 * Sends a script, once.
-	 * @param shard the server that executes it
 	 * @param timeout for a driver that blocks; others leave it to the caller to give up
 	 * @return the reply, or the failure of the driver or of Spring Data; may never
 	 * complete
 	 */
-	abstract <T> CompletionStage<T> send(String shard, RedisScript<T> script, List<String> keys, Object[] args,
-			Duration timeout);
+	abstract <T> CompletionStage<T> send(RedisScript<T> script, List<String> keys, Object[] args, Duration timeout);
 
 	/**
 	 * Runs commands.
