@@ -264,9 +264,6 @@ public final class RedisLockStore implements LockStore {
 
 	@Override
 	public Optional<Inbox> inbox(String instance, InboxListener listener) {
-		if (!this.connections.canSubscribe()) {
-			return Optional.of(new NoMessages());
-		}
 		InboxMessages messages = new InboxMessages(this.keys, instance, listener, this.settings.replicaAcks() > 0);
 		return Optional.of(new RedisInbox(() -> new InboxSubscription(this.connections, this.settings.commandTimeout(),
 				this.keys.inbox(instance), messages), this.openInboxes));
@@ -278,7 +275,7 @@ public final class RedisLockStore implements LockStore {
 	@Override
 	public Optional<StoreHealth> health(Duration timeout) {
 		StoreHealth.Server server = new RedisServerCheck(this.connections, this.settings.replicaAcks()).check("redis");
-		return Optional.of(new StoreHealth(List.of(server), 1, this.connections.canSubscribe()));
+		return Optional.of(new StoreHealth(List.of(server), 1, true));
 	}
 
 	@Override

@@ -250,15 +250,34 @@ class RedisInboxTests {
 		}
 	}
 
+	/** A replica passes on what a script publishes at the master. */
 	@Test
-	void staticMasterAndReplicasOfLettuceReceiveNoMessagesButLock() {
-		begin(StoreFixture
-			.store(new LettuceConnectionFactory(new RedisStaticMasterReplicaConfiguration(shared.host(), shared.port()),
-					LettuceClientConfiguration.builder().readFrom(ReadFrom.REPLICA_PREFERRED).build()), PATIENT));
-		await().during(Duration.ofMillis(100)).until(() -> !this.inbox.isConfirmed());
-		assertThat(isAcquired(this.store, "static", this.token)).isTrue();
-		assertThat(shared.get("lock:static")).isEqualTo(this.token.toString());
-		release(this.store, "static", this.token);
+	void staticMasterAndReplicasOfLettuceReceiveMessagesAtTheReplicaTooAndLockAtTheMaster() {
+		try (RedisServer master = RedisServer.start(); RedisServer replica = RedisServer.start()) {
+			for (RedisServer server : List.of(master, replica)) {
+				server.command("ACL", "SETUSER", "locks", "on", ">secret", "~*", "&*", "+@all");
+			}
+			replica.command("REPLICAOF", master.host(), String.valueOf(master.port()));
+			SentinelGroup.awaitReplicas(master, 1);
+			RedisStaticMasterReplicaConfiguration where = new RedisStaticMasterReplicaConfiguration(replica.host(),
+					replica.port());
+			where.addNode(master.host(), master.port());
+			where.setUsername("locks");
+			where.setPassword("secret");
+			open(StoreFixture.store(
+					new LettuceConnectionFactory(where,
+							LettuceClientConfiguration.builder().readFrom(ReadFrom.REPLICA_PREFERRED).build()),
+					PATIENT));
+			assertThat(subscribers(replica, "lock:inbox:")).isEqualTo(1);
+			OwnerToken holder = token(instance(2));
+			assertThat(isAcquired(this.store, "static", holder)).isTrue();
+			assertThat(master.get("lock:static")).isEqualTo(holder.toString());
+			acquire(this.store, "static", this.token, true, PATIENT);
+			release(this.store, "static", holder);
+			await().until(() -> this.listener.grants.size() == 1);
+			assertThat(this.listener.grants.get(0).token()).isEqualTo(this.token);
+			release(this.store, "static", this.token);
+		}
 	}
 
 	private void begin(RedisLockStore store) {

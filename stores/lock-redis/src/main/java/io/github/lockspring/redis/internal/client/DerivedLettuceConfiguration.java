@@ -25,8 +25,10 @@ import io.netty.handler.flush.FlushConsolidationHandler;
 
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisConfiguration.WithAuthentication;
 import org.springframework.data.redis.connection.RedisNode;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration.LettuceClientConfigurationBuilder;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration.LettuceSslClientConfigurationBuilder;
@@ -131,13 +133,6 @@ record DerivedLettuceConfiguration(LettuceClientConfiguration application, Redis
 	}
 
 	/**
-	 * Returns whether subscriptions are at the server of the commands.
-	 */
-	boolean canSubscribe() {
-		return !RedisConfiguration.isStaticMasterReplicaConfiguration(this.redisConfiguration);
-	}
-
-	/**
 	 * Creates the factory of the connections that all threads share.
 	 */
 	SharedLettuceConnectionFactory sharedFactory() {
@@ -147,19 +142,27 @@ record DerivedLettuceConfiguration(LettuceClientConfiguration application, Redis
 	/**
 	 * Creates and starts a factory for one subscription. In a cluster any node will do.
 	 * The driver would choose the one with the fewest clients, which is repeatedly the
-	 * one that does not reply.
+	 * one that does not reply. Of a master and its replicas any will do too: replicas
+	 * pass on what is published at the master.
 	 * @param any the address of a node; empty if none is known
 	 */
 	SharedLettuceConnectionFactory openSubscriber(String any) {
+		if (this.redisConfiguration instanceof RedisStaticMasterReplicaConfiguration servers) {
+			RedisStandaloneConfiguration first = servers.getNodes().get(0);
+			return openSubscriber(first.getHostName(), first.getPort(), servers);
+		}
 		if (!(this.redisConfiguration instanceof RedisClusterConfiguration cluster) || any.isEmpty()) {
 			return open(this.redisConfiguration, reconnecting());
 		}
 		RedisNode node = RedisNode.fromString(any);
-		RedisStandaloneConfiguration one = new RedisStandaloneConfiguration(node.getRequiredHost(),
-				node.getRequiredPort());
-		one.setUsername(cluster.getUsername());
-		one.setPassword(cluster.getPassword());
-		return open(one, reconnecting());
+		return openSubscriber(node.getRequiredHost(), node.getRequiredPort(), cluster);
+	}
+
+	private SharedLettuceConnectionFactory openSubscriber(String host, int port, WithAuthentication login) {
+		RedisStandaloneConfiguration node = new RedisStandaloneConfiguration(host, port);
+		node.setUsername(login.getUsername());
+		node.setPassword(login.getPassword());
+		return open(node, reconnecting());
 	}
 
 	/**

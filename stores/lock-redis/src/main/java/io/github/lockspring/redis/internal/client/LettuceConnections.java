@@ -289,11 +289,6 @@ final class LettuceConnections extends RedisConnections implements RedisConnecti
 				new IntegerOutput<>(ByteArrayCodec.INSTANCE), replicas, millis));
 	}
 
-	@Override
-	public boolean canSubscribe() {
-		return this.derived.canSubscribe();
-	}
-
 	/*
 	 * While a thread connects, it has the factory's lock, perhaps for as long as a server
 	 * does not reply. It then closes the connection itself.

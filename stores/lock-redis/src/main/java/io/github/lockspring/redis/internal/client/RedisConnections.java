@@ -239,7 +239,7 @@ public abstract class RedisConnections implements RedisScriptExecutor {
 
 	/**
 	 * Creates and starts a factory for one subscription. May block, and fails while Redis
-	 * is unavailable. Requires {@link #canSubscribe}.
+	 * is unavailable.
 	 * @return the factory, to be passed to {@link #close(RedisConnectionFactory)}
 	 */
 	public abstract RedisConnectionFactory openSubscriber();
@@ -271,14 +271,6 @@ public abstract class RedisConnections implements RedisScriptExecutor {
 	 */
 	long waitForReplicas(RedisConnection connection, byte[] replicas, byte[] millis) {
 		throw new UnsupportedOperationException();
-	}
-
-	/**
-	 * Returns whether subscriptions are possible. Never blocks.
-	 * @return false if they never are
-	 */
-	public boolean canSubscribe() {
-		return true;
 	}
 
 	/**
