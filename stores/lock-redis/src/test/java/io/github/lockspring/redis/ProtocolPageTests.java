@@ -77,7 +77,7 @@ class ProtocolPageTests {
 	void pageHasEachScript() throws IOException {
 		assertThat(PAGE.stream().filter((line) -> line.endsWith(".lua`") && line.startsWith("### ")))
 			.containsExactlyInAnyOrderElementsOf(scripts().stream().map(ProtocolPageTests::heading).toList())
-			.hasSize(10);
+			.hasSize(9);
 	}
 
 	private static String heading(Path script) {

@@ -106,8 +106,9 @@ final class RedlockInspector implements LockStoreInspector {
 	@Override
 	public boolean forceRelease(StoredLock seen, Duration timeout) {
 		List<String> keys = this.keys.lockAndFencingToken(seen.key());
-		Object[] args = { seen.owner(), String.valueOf(seen.fencingToken() + 1) };
-		Replies<String> replies = ask((node) -> node.execute(RedlockScripts.FORCE, keys, args, timeout), timeout);
+		Object[] args = { seen.owner(), String.valueOf(RedlockRequests.ANY_ATTEMPT),
+				String.valueOf(seen.fencingToken() + 1), "0" };
+		Replies<String> replies = ask((node) -> node.execute(RedlockScripts.WITHDRAW, keys, args, timeout), timeout);
 		int released = replies.count("1"::equals);
 		if (this.quorum.isBlocked(replies.received().size() - released)) {
 			return false;

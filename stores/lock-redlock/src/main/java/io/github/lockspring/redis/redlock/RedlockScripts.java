@@ -20,8 +20,6 @@ final class RedlockScripts {
 
 	static final RedisScript<List<Object>> INSPECT = LuaScripts.returningList(RedlockScripts.class, "inspect.lua");
 
-	static final RedisScript<String> FORCE = LuaScripts.returningText(RedlockScripts.class, "force.lua");
-
 	private RedlockScripts() {
 	}
 

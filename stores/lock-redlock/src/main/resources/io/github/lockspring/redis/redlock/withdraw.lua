@@ -1,9 +1,10 @@
--- Redlock: withdraws a vote or releases a lock on one node.
+-- Redlock: withdraws a vote or releases a lock on one node, also by force.
 --
 -- KEYS  lock, last fencing token of its slot
--- ARGV  token             owner token
+-- ARGV  token             owner token; by force also the whole value of a lock that is kept or is not ours
 --       attempt           the last attempt whose vote may be withdrawn; a release passes the largest possible number
---       lastFencingToken  largest fencing token of this ownership if local hand-offs have raised it, else 0
+--       lastFencingToken  largest fencing token of this ownership if local hand-offs have raised it, else 0; by force a
+--                         larger one than all of the ownership
 --       keep              how long to keep the lock, in milliseconds; 0: it is free immediately
 --
 -- Returns '1'                        deleted or kept
@@ -20,7 +21,7 @@ local call = redis.call
 
 local owner = call('GET', lock)
 local present = owner and string.sub(owner, 1, #token + 1) == token .. ':' and string.match(owner, ':(%d+)$')
-if not present or tonumber(present) > tonumber(attempt) then
+if owner ~= token and (not present or tonumber(present) > tonumber(attempt)) then
   if owner == token .. '.kept' then
     return WITHDRAWN
   end

@@ -198,6 +198,20 @@ class RedlockScriptsTests {
 	}
 
 	@Test
+	void wholeValueOfAKeptOrForeignLockIsWithdrawnToo() {
+		for (String value : List.of(ONE + ".kept", "foreign", "foreign:7")) {
+			this.server.flushAll();
+			this.server.command("SET", LOCK, value, "PX", "30000");
+			assertThat(withdraw(TWO, ANY, AHEAD, 0)).isEqualTo("0 0");
+			assertThat(this.server.get(LOCK)).isEqualTo(value);
+			assertThat(withdraw(value, ANY, AHEAD, 0)).isEqualTo("1");
+			assertThat(this.server.keys()).containsExactly(FENCE);
+			assertThat(this.server.get(FENCE)).isEqualTo(AHEAD);
+			assertThat(withdraw(value, ANY, FURTHER_AHEAD, 0)).as("repeated").isEqualTo("0 " + AHEAD);
+		}
+	}
+
+	@Test
 	void serverWithoutMemoryStoresTheTokenThatItConfirmsAndLetsGo() {
 		vote(ONE, 1, 30_000);
 		this.server.command("CONFIG", "SET", "maxmemory", "1");
