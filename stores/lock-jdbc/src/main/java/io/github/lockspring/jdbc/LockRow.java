@@ -17,7 +17,7 @@ import io.github.lockspring.store.OwnerToken;
  */
 record LockRow(String owner, long fencingToken, long expiresAt, long queuedAt, long now) {
 
-	/** The owner of a free lock. Not empty, since Oracle treats empty text as null. */
+	/** The owner of a free lock, which is no token. */
 	static final String NO_OWNER = "-";
 
 	/**

@@ -225,7 +225,7 @@ public final class RedlockLockStore implements LockStore {
 	@Override
 	public Optional<StoreHealth> health(Duration timeout) {
 		Duration limit = limit(timeout);
-		// each of the three replies may take so long
+		// each node ends in time; a busy machine may be late to say so
 		Replies<Server> replies = Stages.join(this.quorum.ask((node) -> node.check(limit), (so) -> false),
 				limit.plusSeconds(1));
 		List<Server> servers = this.quorum.nodes().stream().map((node) -> {

@@ -8,8 +8,8 @@ import io.github.lockspring.redis.internal.RedisKeys;
 /**
  * Settings of a {@link RedlockLockStore}; its builder describes most of them.
  *
- * @param nodeTimeout the longest wait for a single node, at most a third of the command
- * timeout, into which a vote, its confirmation or withdrawal and a margin must fit
+ * @param nodeTimeout the longest wait for a single node, a fifth of the command timeout,
+ * into which a vote, its confirmation or withdrawal and a margin must fit
  * @param clockDrift the part of a lease by which clocks may differ at its end: nodes keep
  * a lock longer than its holder relies on it
  */

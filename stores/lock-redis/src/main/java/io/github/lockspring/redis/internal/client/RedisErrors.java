@@ -247,9 +247,10 @@ public final class RedisErrors {
 	}
 
 	/**
-	 * Whether there was no reply in time, so another attempt may succeed.
+	 * Whether there was no reply or no connection in time, so another attempt may
+	 * succeed.
 	 * @param failure the failure
-	 * @return false if there was a reply, or no connection
+	 * @return false if there was a reply, or the connection was refused
 	 */
 	public static boolean isTimeout(Throwable failure) {
 		return hasCause(failure, (cause) -> cause instanceof QueryTimeoutException
