@@ -61,9 +61,18 @@ class BlockingConnections extends RedisConnections {
 		return Stages.call(() -> {
 			try (RedisConnection connection = this.factory.get().getConnection()) {
 				setTimeout(connection, timeout);
-				T reply = this.scripts.evaluate(connection, script, keys, args);
-				setTimeout(connection, commandTimeout());
-				return reply;
+				try {
+					T reply = this.scripts.evaluate(connection, script, keys, args);
+					setTimeout(connection, commandTimeout());
+					return reply;
+				}
+				catch (RuntimeException ex) {
+					if (RedisErrors.isErrorReply(ex)) {
+						// the pool keeps it
+						setTimeout(connection, commandTimeout());
+					}
+					throw ex;
+				}
 			}
 		});
 	}
