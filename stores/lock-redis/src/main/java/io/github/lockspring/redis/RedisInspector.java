@@ -6,8 +6,14 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.Function;
 
+import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.internal.Stages;
 import io.github.lockspring.redis.internal.Instances;
 import io.github.lockspring.redis.internal.RedisKeys;
@@ -18,15 +24,18 @@ import io.github.lockspring.store.InstanceInfo;
 import io.github.lockspring.store.LockStoreInspector;
 import io.github.lockspring.store.StoredLock;
 
+import org.springframework.data.redis.core.StringRedisTemplate;
+
 /**
  * Answers questions about the locks of a {@link RedisLockStore}. Thread-safe.
  *
  * @param releaseScripts releases locks as their owners do
  * @param exactCount whether one server knows every subscriber of an inbox, for the script
  * @param publisher publishes what a script may not
+ * @param background sends commands that are no scripts
  */
 record RedisInspector(RedisKeys keys, RedisConnections connections, RedisScriptExecutor releaseScripts,
-		String exactCount, Consumer<String> publisher) implements LockStoreInspector {
+		String exactCount, Consumer<String> publisher, Executor background) implements LockStoreInspector {
 
 	@Override
 	public Optional<StoredLock> find(String key, Duration timeout) {
@@ -74,13 +83,27 @@ record RedisInspector(RedisKeys keys, RedisConnections connections, RedisScriptE
 
 	@Override
 	public void register(String instance, InstanceInfo info, Duration ttl, Duration timeout) {
-		this.connections.run((template) -> new Instances(this.keys).register(template, instance, info, ttl));
+		run((template) -> new Instances(this.keys).register(template, instance, info, ttl), timeout);
 	}
 
 	@Override
 	public Map<String, InstanceInfo> instances(Collection<String> instances, Duration timeout) {
 		return instances.isEmpty() ? Map.of()
-				: this.connections.run((template) -> new Instances(this.keys).find(template, instances));
+				: run((template) -> new Instances(this.keys).find(template, instances), timeout);
+	}
+
+	/*
+	 * On the calling thread, a connection and its command could take a command timeout
+	 * each. What has timed out before its turn is not sent.
+	 */
+	private <T> T run(Function<StringRedisTemplate, T> commands, Duration timeout) {
+		try {
+			return Stages.join(CompletableFuture.supplyAsync(() -> this.connections.run(commands), this.background)
+				.orTimeout(timeout.toNanos(), TimeUnit.NANOSECONDS), timeout);
+		}
+		catch (RejectedExecutionException ex) {
+			throw new LockUnavailableException("Too many requests wait for Redis, or the lock store is closed", ex);
+		}
 	}
 
 }

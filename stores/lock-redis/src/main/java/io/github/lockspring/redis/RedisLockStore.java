@@ -58,8 +58,8 @@ public final class RedisLockStore implements LockStore {
 
 	private static final Logger logger = LoggerFactory.getLogger(RedisLockStore.class);
 
-	/** Messages that wait to be published; later ones would be too late. */
-	private static final int MAX_MESSAGES = 1000;
+	/** Commands that are no scripts and wait; later ones would be too late. */
+	private static final int MAX_COMMANDS = 1000;
 
 	/** Most replies take a millisecond; callers should learn of an outage soon. */
 	private static final Duration DEFAULT_COMMAND_TIMEOUT = Duration.ofSeconds(1);
@@ -104,7 +104,7 @@ public final class RedisLockStore implements LockStore {
 	// one for each instance that uses the store, so hardly ever more than one
 	private final Set<RedisInbox> openInboxes = ConcurrentHashMap.newKeySet();
 
-	private final ThreadPoolExecutor publisher = DaemonThreads.onDemand("lock-redis-publisher", 1, MAX_MESSAGES);
+	private final ThreadPoolExecutor background = DaemonThreads.onDemand("lock-redis-background", 1, MAX_COMMANDS);
 
 	private RedisLockStore(RedisConnections connections, RedisStoreSettings settings) {
 		this.connections = connections;
@@ -124,8 +124,8 @@ public final class RedisLockStore implements LockStore {
 		this.renewScripts = scripts("lock-redis-renew", RENEW_THREADS, replicas);
 		this.releaseScripts = scripts("lock-redis-release", RELEASE_THREADS, 0);
 		this.renewal = new BatchRenewal(this.renewScripts, this.keys, !oneServer);
-		this.inspector = new RedisInspector(this.keys, connections, this.releaseScripts, this.exactCount,
-				this::publish);
+		this.inspector = new RedisInspector(this.keys, connections, this.releaseScripts, this.exactCount, this::publish,
+				this.background);
 		this.first = new FirstConnection("lock-redis-first", this::sendFirst, settings.connectTimeout(),
 				(problem) -> problem.getCause() == null || RedisErrors.isTimeout(problem));
 	}
@@ -233,7 +233,7 @@ public final class RedisLockStore implements LockStore {
 	 */
 	private void publishAsync(String message) {
 		try {
-			this.publisher.execute(() -> publish(message));
+			this.background.execute(() -> publish(message));
 		}
 		catch (RuntimeException | Error ex) {
 			// too many, closed meanwhile, or no thread: the reply is valid all the same
@@ -287,7 +287,7 @@ public final class RedisLockStore implements LockStore {
 	public void close() {
 		this.first.close();
 		this.openInboxes.forEach(RedisInbox::close);
-		this.publisher.shutdownNow();
+		this.background.shutdownNow();
 		this.acquireScripts.close();
 		this.renewScripts.close();
 		this.releaseScripts.close();
