@@ -53,20 +53,20 @@ public final class EtcdLockStoreAutoConfiguration {
 		Duration commandTimeout = LockTimeouts.command(properties, Store.ETCD, environment);
 		return configure(
 				(client != null) ? EtcdLockStore.builder(client)
-						: EtcdLockStore.builder(clients(properties.getEtcd(), commandTimeout, beanFactory)),
+						: EtcdLockStore.builder(clients(properties.etcd(), commandTimeout, beanFactory)),
 				properties, environment)
 			.build();
 	}
 
 	static EtcdLockStore.Builder configure(EtcdLockStore.Builder builder, DistributedLockProperties properties,
 			Environment environment) {
-		return builder.keyPrefix(properties.getKeyPrefix())
+		return builder.keyPrefix(properties.keyPrefix())
 			.commandTimeout(LockTimeouts.command(properties, Store.ETCD, environment));
 	}
 
 	/** One for each endpoint: a client decides by itself when it asks another one. */
 	private static List<Supplier<Client>> clients(Etcd etcd, Duration commandTimeout, BeanFactory beanFactory) {
-		return etcd.getEndpoints()
+		return etcd.endpoints()
 			.stream()
 			.<Supplier<Client>>map((endpoint) -> () -> client(etcd, endpoint, commandTimeout, beanFactory))
 			.toList();
@@ -84,11 +84,11 @@ public final class EtcdLockStoreAutoConfiguration {
 			// itself
 			.waitForReady(false)
 			.retryMaxAttempts(1);
-		if (etcd.getUsername() != null && etcd.getPassword() != null) {
-			builder.user(bytes(etcd.getUsername())).password(bytes(etcd.getPassword()));
+		if (etcd.username() != null && etcd.password() != null) {
+			builder.user(bytes(etcd.username())).password(bytes(etcd.password()));
 		}
-		if (etcd.getEndpoints().get(0).startsWith("https:")) {
-			encrypt(builder, etcd.getSsl(), beanFactory);
+		if (etcd.endpoints().get(0).startsWith("https:")) {
+			encrypt(builder, etcd.ssl(), beanFactory);
 		}
 		return builder.build();
 	}
@@ -103,7 +103,7 @@ public final class EtcdLockStoreAutoConfiguration {
 			});
 		}
 		catch (SSLException ex) {
-			throw PropertyChecks.invalid("etcd.ssl.bundle", String.valueOf(ssl.getBundle()),
+			throw PropertyChecks.invalid("etcd.ssl.bundle", String.valueOf(ssl.bundle()),
 					"It cannot be used: " + ex.getMessage(), "Check the options of the bundle");
 		}
 	}

@@ -18,7 +18,7 @@ final class EtcdPropertiesValidator {
 	}
 
 	static void validate(Etcd etcd) {
-		List<String> endpoints = etcd.getEndpoints();
+		List<String> endpoints = etcd.endpoints();
 		if (endpoints.isEmpty()) {
 			throw PropertyChecks.invalid("etcd.endpoints", "", "There is no server", REMEDY);
 		}
@@ -28,13 +28,13 @@ final class EtcdPropertiesValidator {
 			throw PropertyChecks.invalid("etcd.endpoints", String.join(",", endpoints), "Some of them are without TLS",
 					"Begin all of them with https, or all of them with http");
 		}
-		if (etcd.getSsl().getBundle() != null && encrypted == 0) {
-			throw PropertyChecks.invalid("etcd.ssl.bundle", etcd.getSsl().getBundle(),
+		if (etcd.ssl().bundle() != null && encrypted == 0) {
+			throw PropertyChecks.invalid("etcd.ssl.bundle", etcd.ssl().bundle(),
 					"The endpoints begin with http, so nothing would be encrypted",
 					"Begin them with https, or leave the property out");
 		}
-		if ((etcd.getUsername() == null) != (etcd.getPassword() == null)) {
-			throw PropertyChecks.secret((etcd.getUsername() != null) ? "etcd.username" : "etcd.password",
+		if ((etcd.username() == null) != (etcd.password() == null)) {
+			throw PropertyChecks.secret((etcd.username() != null) ? "etcd.username" : "etcd.password",
 					"user and password need each other", "Set both of them, or none.");
 		}
 	}

@@ -45,7 +45,7 @@ public final class JdbcLockStoreAutoConfiguration {
 	LockConnectionPool lockspringLockConnectionPool(@LockDataSource ObjectProvider<DataSource> lockDataSource,
 			ObjectProvider<DataSource> dataSources, DistributedLockProperties properties, Environment environment) {
 		DataSource own = lockDataSource.getIfAvailable();
-		int connections = properties.getJdbc().getConnections();
+		int connections = properties.jdbc().connections();
 		if (own != null) {
 			return LockConnectionPool.of(own, connections);
 		}
@@ -68,11 +68,11 @@ public final class JdbcLockStoreAutoConfiguration {
 			ObjectProvider<DataSource> dataSources, DistributedLockProperties properties) {
 		DataSource own = lockDataSource.getIfAvailable();
 		return new TableInitializer((own != null) ? own : unique(dataSources), TableInitializer.LEASES,
-				table(properties), properties.getJdbc().getInitializeSchema());
+				table(properties), properties.jdbc().initializeSchema());
 	}
 
 	private static String table(DistributedLockProperties properties) {
-		String table = properties.getJdbc().getTable();
+		String table = properties.jdbc().table();
 		try {
 			return TableName.check(table);
 		}
@@ -83,11 +83,11 @@ public final class JdbcLockStoreAutoConfiguration {
 	}
 
 	static JdbcLockStore.Builder configure(JdbcLockStore.Builder builder, DistributedLockProperties properties) {
-		DistributedLockProperties.Jdbc jdbc = properties.getJdbc();
-		return builder.keyPrefix(properties.getKeyPrefix())
-			.table(jdbc.getTable())
-			.connections(jdbc.getConnections())
-			.purgeAfter(jdbc.getPurgeAfter());
+		DistributedLockProperties.Jdbc jdbc = properties.jdbc();
+		return builder.keyPrefix(properties.keyPrefix())
+			.table(jdbc.table())
+			.connections(jdbc.connections())
+			.purgeAfter(jdbc.purgeAfter());
 	}
 
 	private static DataSource unique(ObjectProvider<DataSource> dataSources) {

@@ -80,7 +80,7 @@ public final class LockAutoConfiguration {
 				ObjectProvider<LockRecorder> recorders, LockEngineLifecycle lifecycle,
 				ConfigurableListableBeanFactory beanFactory, Environment environment) {
 			LockStore store = stores.getIfAvailable(() -> {
-				throw new MissingLockStore(beanFactory).explain(properties.getStore());
+				throw new MissingLockStore(beanFactory).explain(properties.store());
 			});
 			properties.checkTtl(store.traits().shortestTtl());
 			LockEngine engine = new LockEngine(store, settings(properties, environment), publisher::publishEvent,
@@ -96,10 +96,10 @@ public final class LockAutoConfiguration {
 		}
 
 		private static EngineSettings settings(DistributedLockProperties properties, Environment environment) {
-			Store store = LockStoreModules.select(properties.getStore(), null).orElse(Store.REDIS);
-			return new EngineSettings(properties.getTtl(), properties.getWaitTime(), properties.getMaxHold(),
+			Store store = LockStoreModules.select(properties.store(), null).orElse(Store.REDIS);
+			return new EngineSettings(properties.ttl(), properties.waitTime(), properties.maxHold(),
 					LockTimeouts.command(properties, store, environment), LockTimeouts.shutdown(environment),
-					properties.isAsyncRelease());
+					properties.asyncRelease());
 		}
 
 	}
@@ -183,7 +183,7 @@ public final class LockAutoConfiguration {
 		static TransactionListenerRegistrar lockspringTransactionListenerRegistrar(
 				ObjectProvider<DistributedLockProperties> properties, ObjectProvider<LockRecorder> recorders) {
 			return new TransactionListenerRegistrar(
-					() -> new CommitGuard.Settings(properties.getObject().getTransaction().getVerifyBeforeCommit(),
+					() -> new CommitGuard.Settings(properties.getObject().transaction().verifyBeforeCommit(),
 							MIN_REMAINING),
 					(lock) -> recorders
 						.ifAvailable((recorder) -> recorder.refused(lock.name(), LockRecorder.Guard.COMMIT)));

@@ -77,7 +77,7 @@ public final class LockFencingAutoConfiguration {
 		@Bean
 		@DependsOnDatabaseInitialization
 		JdbcFencingGuard lockspringJdbcFencingGuard(DataSource dataSource, DistributedLockProperties properties) {
-			return guard(dataSource, properties.getFencing().getTable());
+			return guard(dataSource, properties.fencing().table());
 		}
 
 		private static JdbcFencingGuard guard(DataSource dataSource, String table) {
@@ -97,11 +97,11 @@ public final class LockFencingAutoConfiguration {
 			@Bean
 			TableInitializer lockspringFenceTableInitializer(DataSource dataSource,
 					DistributedLockProperties properties) {
-				DistributedLockProperties.Fencing fencing = properties.getFencing();
+				DistributedLockProperties.Fencing fencing = properties.fencing();
 				// validates the name
-				guard(dataSource, fencing.getTable());
-				return new TableInitializer(dataSource, TableInitializer.FENCES, fencing.getTable(),
-						fencing.getInitializeSchema());
+				guard(dataSource, fencing.table());
+				return new TableInitializer(dataSource, TableInitializer.FENCES, fencing.table(),
+						fencing.initializeSchema());
 			}
 
 		}

@@ -1,6 +1,6 @@
 package io.github.lockspring.autoconfigure;
 
-import java.beans.PropertyDescriptor;
+import java.lang.reflect.RecordComponent;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -11,7 +11,6 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import org.springframework.beans.BeanUtils;
 import org.springframework.boot.context.properties.ConfigurationPropertiesBindHandlerAdvisor;
 import org.springframework.boot.context.properties.bind.BindContext;
 import org.springframework.boot.context.properties.bind.BindHandler;
@@ -87,20 +86,19 @@ class LockPropertyWarnings implements ConfigurationPropertiesBindHandlerAdvisor 
 	}
 
 	private static void collect(Class<?> type, String prefix, List<String> names) {
-		for (PropertyDescriptor property : BeanUtils.getPropertyDescriptors(type)) {
+		for (RecordComponent property : type.getRecordComponents()) {
 			String name = prefix + DataObjectPropertyName.toDashedForm(property.getName());
-			@Nullable Class<?> propertyType = property.getPropertyType();
-			if (property.getWriteMethod() != null) {
-				names.add(name);
+			if (isGroup(property.getType())) {
+				collect(property.getType(), name + '.', names);
 			}
-			else if (propertyType != null && isGroup(propertyType)) {
-				collect(propertyType, name + '.', names);
+			else {
+				names.add(name);
 			}
 		}
 	}
 
 	private static boolean isGroup(Class<?> type) {
-		return type.getNestHost() == DistributedLockProperties.class && !type.isEnum();
+		return type.getNestHost() == DistributedLockProperties.class && type.isRecord();
 	}
 
 	private static final class Handler extends NoUnboundElementsBindHandler {

@@ -23,7 +23,7 @@ final class LockSslBundles {
 	 * @return null if the property is not set: the trust store of the JVM applies
 	 */
 	static @Nullable SslBundle find(BeanFactory beanFactory, String store, DistributedLockProperties.Ssl ssl) {
-		String name = ssl.getBundle();
+		String name = ssl.bundle();
 		try {
 			return (name != null) ? beanFactory.getBean(SslBundles.class).getBundle(name) : null;
 		}

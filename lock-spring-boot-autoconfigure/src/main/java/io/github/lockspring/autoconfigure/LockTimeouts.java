@@ -29,8 +29,8 @@ final class LockTimeouts {
 	 * write to disks need longer than Redis.
 	 */
 	static Duration command(DistributedLockProperties properties, Store store, Environment environment) {
-		if (properties.getCommandTimeout() != null) {
-			return properties.getCommandTimeout();
+		if (properties.commandTimeout() != null) {
+			return properties.commandTimeout();
 		}
 		return switch (store) {
 			case REDIS -> redis(Duration.ofSeconds(1), environment);

@@ -44,7 +44,7 @@ public final class RedisLockStoreAutoConfiguration {
 			return (several ? builder.name(factory.getBeanName()) : builder).build();
 		}
 		catch (UnsupportedOperationException ex) {
-			throw PropertyChecks.invalid("redis.replica-acks", properties.getRedis().getReplicaAcks(),
+			throw PropertyChecks.invalid("redis.replica-acks", properties.redis().replicaAcks(),
 					StringUtils.capitalize(String.valueOf(ex.getMessage())),
 					"Leave the property out, or connect to a single server or through Sentinel");
 		}
@@ -52,9 +52,9 @@ public final class RedisLockStoreAutoConfiguration {
 
 	static RedisLockStore.Builder configure(RedisLockStore.Builder builder, DistributedLockProperties properties,
 			Environment environment) {
-		return builder.keyPrefix(properties.getKeyPrefix())
+		return builder.keyPrefix(properties.keyPrefix())
 			.commandTimeout(LockTimeouts.command(properties, Store.REDIS, environment))
-			.replicaAcks(properties.getRedis().getReplicaAcks());
+			.replicaAcks(properties.redis().replicaAcks());
 	}
 
 }

@@ -37,7 +37,7 @@ public final class RedlockLockStoreAutoConfiguration {
 	RedlockLockStore lockspringRedlockLockStore(DistributedLockProperties properties, BeanFactory beanFactory,
 			Environment environment) {
 		RedlockLockStore.Builder builder = RedlockLockStore
-			.builder(RedlockNodes.connect(properties.getRedlock(), beanFactory));
+			.builder(RedlockNodes.connect(properties.redlock(), beanFactory));
 		try {
 			return configure(builder, properties, environment).build();
 		}
@@ -55,14 +55,14 @@ public final class RedlockLockStoreAutoConfiguration {
 
 	static RedlockLockStore.Builder configure(RedlockLockStore.Builder builder, DistributedLockProperties properties,
 			Environment environment) {
-		return builder.keyPrefix(properties.getKeyPrefix())
+		return builder.keyPrefix(properties.keyPrefix())
 			.commandTimeout(LockTimeouts.command(properties, Store.REDLOCK, environment))
 			.maxTtl(maxTtl(properties));
 	}
 
 	private static Duration maxTtl(DistributedLockProperties properties) {
-		Duration maxTtl = properties.getRedlock().getMaxTtl();
-		return (maxTtl != null) ? maxTtl : properties.getTtl();
+		Duration maxTtl = properties.redlock().maxTtl();
+		return (maxTtl != null) ? maxTtl : properties.ttl();
 	}
 
 }

@@ -33,11 +33,11 @@ final class RedlockNodes {
 	 */
 	static List<RedisURI> parse(Redlock redlock) {
 		List<RedisURI> nodes = new ArrayList<>();
-		for (String url : redlock.getNodes()) {
+		for (String url : redlock.nodes()) {
 			nodes.add(parse(url.trim(), "redlock.nodes[" + nodes.size() + "]"));
 		}
-		if (redlock.getSsl().getBundle() != null && nodes.stream().noneMatch(RedisURI::isSsl)) {
-			throw PropertyChecks.invalid("redlock.ssl.bundle", redlock.getSsl().getBundle(),
+		if (redlock.ssl().bundle() != null && nodes.stream().noneMatch(RedisURI::isSsl)) {
+			throw PropertyChecks.invalid("redlock.ssl.bundle", redlock.ssl().bundle(),
 					"The nodes begin with redis://, so nothing would be encrypted",
 					"Begin them with rediss://, or leave the property out");
 		}
@@ -63,7 +63,7 @@ final class RedlockNodes {
 
 	static List<RedisConnectionFactory> connect(Redlock redlock, BeanFactory beanFactory) {
 		List<RedisURI> nodes = parse(redlock);
-		SslBundle bundle = LockSslBundles.find(beanFactory, "redlock", redlock.getSsl());
+		SslBundle bundle = LockSslBundles.find(beanFactory, "redlock", redlock.ssl());
 		List<RedisConnectionFactory> factories = new ArrayList<>();
 		for (RedisURI node : nodes) {
 			var client = LettuceClientConfiguration.builder();

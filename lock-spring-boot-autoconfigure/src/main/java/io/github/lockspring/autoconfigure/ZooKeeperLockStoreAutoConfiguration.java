@@ -32,15 +32,15 @@ public final class ZooKeeperLockStoreAutoConfiguration {
 			DistributedLockProperties properties) {
 		CuratorFramework client = clients.getIfAvailable();
 		return configure((client != null) ? ZooKeeperLockStore.builder(client)
-				: ZooKeeperLockStore.builder(properties.getZookeeper().getConnectString()), properties)
+				: ZooKeeperLockStore.builder(properties.zookeeper().connectString()), properties)
 			.build();
 	}
 
 	static ZooKeeperLockStore.Builder configure(ZooKeeperLockStore.Builder builder,
 			DistributedLockProperties properties) {
-		Zookeeper zookeeper = properties.getZookeeper();
-		builder.keyPrefix(properties.getKeyPrefix()).sessionTimeout(zookeeper.getSessionTimeout());
-		return (zookeeper.getAuth() != null) ? builder.auth(zookeeper.getAuth()) : builder;
+		Zookeeper zookeeper = properties.zookeeper();
+		builder.keyPrefix(properties.keyPrefix()).sessionTimeout(zookeeper.sessionTimeout());
+		return (zookeeper.auth() != null) ? builder.auth(zookeeper.auth()) : builder;
 	}
 
 }

@@ -82,6 +82,14 @@ class DistributedLockPropertiesTests {
 	}
 
 	@Test
+	void textOfTheBeanHasNoValue() {
+		this.runner.withPropertyValues("distributed-lock.etcd.username=me", "distributed-lock.etcd.password=secret",
+				"distributed-lock.zookeeper.auth=digest:me:secret", "distributed-lock.redlock.nodes=redis://:secret@a")
+			.run((context) -> assertThat(context.getBean(DistributedLockProperties.class)).asString()
+				.isEqualTo("DistributedLockProperties"));
+	}
+
+	@Test
 	void durationWithoutUnitIsFoundBehindPlaceholderAndRelaxedName() {
 		FailureAnalysis failure = StartupFailures
 			// as a SpringApplication does
@@ -95,7 +103,7 @@ class DistributedLockPropertiesTests {
 	@Test
 	void zeroNeedsNoUnit() {
 		this.runner.withPropertyValues("distributed-lock.wait-time=0")
-			.run((context) -> assertThat(context.getBean(DistributedLockProperties.class).getWaitTime()).isZero());
+			.run((context) -> assertThat(context.getBean(DistributedLockProperties.class).waitTime()).isZero());
 	}
 
 	@Test

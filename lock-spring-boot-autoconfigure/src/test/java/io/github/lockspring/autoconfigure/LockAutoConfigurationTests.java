@@ -64,7 +64,7 @@ class LockAutoConfigurationTests {
 	@Test
 	void orderIsThatOfThePropertiesUnlessSet() {
 		this.runner.run((context) -> assertThat(context.getBean(LockOperationSourceAdvisor.class).getOrder())
-			.isEqualTo(context.getBean(DistributedLockProperties.class).getOrder()));
+			.isEqualTo(context.getBean(DistributedLockProperties.class).order()));
 	}
 
 	@Test

@@ -92,7 +92,7 @@ class LockPropertyWarningsTests {
 				.getPropertySources()
 				.addFirst(new SystemEnvironmentPropertySource("test-systemEnvironment",
 						Map.of("DISTRIBUTEDLOCK_PORT", "tcp://10.0.0.1:80", "DISTRIBUTEDLOCK_TTL", "7s"))))
-			.run((context) -> assertThat(context.getBean(DistributedLockProperties.class).getTtl()).hasSeconds(7));
+			.run((context) -> assertThat(context.getBean(DistributedLockProperties.class).ttl()).hasSeconds(7));
 		assertThat(warnings(output)).isEmpty();
 	}
 
@@ -101,6 +101,14 @@ class LockPropertyWarningsTests {
 		this.runner.withPropertyValues("distributed-lock.redis=redis://a", "distributed-lock.redis.replica-acks=1")
 			.run((context) -> assertThat(context).hasNotFailed());
 		assertThat(warnings(output)).singleElement().asString().contains("'distributed-lock.redis'");
+	}
+
+	@Test
+	void textForAGroupOfOneTextIsNotThatText(CapturedOutput output) {
+		this.runner.withPropertyValues("distributed-lock.etcd.ssl=mine")
+			.run((context) -> assertThat(context.getBean(DistributedLockProperties.class).etcd().ssl().bundle())
+				.isNull());
+		assertThat(warnings(output)).singleElement().asString().contains("'distributed-lock.etcd.ssl'");
 	}
 
 	private static List<String> warnings(CapturedOutput output) {

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-import org.springframework.core.env.StandardEnvironment;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.mock.env.MockEnvironment;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -16,15 +16,13 @@ class LockTimeoutsTests {
 
 	private final MockEnvironment environment = new MockEnvironment();
 
-	private final DistributedLockProperties properties = new DistributedLockProperties(new StandardEnvironment());
-
 	@ParameterizedTest
 	@CsvSource({ "REDIS, 1000", "REDLOCK, 1000", "JDBC, 2000", "ZOOKEEPER, 2000", "ETCD, 2000", "MEMORY, 2000" })
 	void storeHasADefaultAndThePropertyWinsOverAllOthers(Store store, long millis) {
-		assertThat(LockTimeouts.command(this.properties, store, this.environment)).hasMillis(millis);
+		assertThat(command(store)).hasMillis(millis);
 		this.environment.setProperty("spring.data.redis.timeout", "300ms");
-		this.properties.setCommandTimeout(Duration.ofMillis(70));
-		assertThat(LockTimeouts.command(this.properties, store, this.environment)).hasMillis(70);
+		this.environment.setProperty("distributed-lock.command-timeout", "70ms");
+		assertThat(command(store)).hasMillis(70);
 	}
 
 	@ParameterizedTest
@@ -32,7 +30,7 @@ class LockTimeoutsTests {
 			"REDLOCK, 300ms, 1000", "JDBC, 300ms, 2000" })
 	void shorterTimeoutOfTheApplicationsRedisCountsForRedisOnly(Store store, String timeout, long millis) {
 		this.environment.setProperty("spring.data.redis.timeout", timeout);
-		assertThat(LockTimeouts.command(this.properties, store, this.environment)).hasMillis(millis);
+		assertThat(command(store)).hasMillis(millis);
 	}
 
 	@ParameterizedTest
@@ -42,6 +40,12 @@ class LockTimeoutsTests {
 			this.environment.setProperty("spring.lifecycle.timeout-per-shutdown-phase", phase);
 		}
 		assertThat(LockTimeouts.shutdown(this.environment)).hasMillis(millis);
+	}
+
+	private Duration command(Store store) {
+		return LockTimeouts.command(
+				Binder.get(this.environment).bindOrCreate("distributed-lock", DistributedLockProperties.class), store,
+				this.environment);
 	}
 
 }

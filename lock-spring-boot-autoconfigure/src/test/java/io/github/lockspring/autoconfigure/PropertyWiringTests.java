@@ -32,13 +32,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.core.env.Environment;
-import org.springframework.core.env.StandardEnvironment;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.mock.env.MockEnvironment;
@@ -74,27 +72,26 @@ class PropertyWiringTests {
 		bound("redlock.max-ttl", "51s", Duration.ofSeconds(51), (properties) -> field(redlock(properties), "maxTtl"));
 		// RedlockLockStoreAutoConfigurationTests use these two
 		bound("redlock.nodes", "redis://a:1,rediss://b:2,redis://c:3", 3,
-				(properties) -> RedlockNodes.parse(properties.getRedlock()).size());
-		bound("redlock.ssl.bundle", "nodes", "nodes", (properties) -> properties.getRedlock().getSsl().getBundle());
+				(properties) -> RedlockNodes.parse(properties.redlock()).size());
+		bound("redlock.ssl.bundle", "nodes", "nodes", (properties) -> properties.redlock().ssl().bundle());
 		bound("jdbc.table", "other_lease", "other_lease", (properties) -> field(jdbc(properties), "table"));
 		bound("jdbc.connections", "54", 54, (properties) -> field(jdbc(properties), "connections"));
 		bound("jdbc.purge-after", "31d", Duration.ofDays(31), (properties) -> field(jdbc(properties), "purgeAfter"));
 		// JdbcLockStoreAutoConfigurationTests use it
 		bound("jdbc.initialize-schema", "never", DistributedLockProperties.InitializeSchema.NEVER,
-				(properties) -> properties.getJdbc().getInitializeSchema());
+				(properties) -> properties.jdbc().initializeSchema());
 		bound("zookeeper.session-timeout", "57s", Duration.ofSeconds(57),
 				(properties) -> field(zookeeper(properties), "sessionTimeout"));
 		bound("zookeeper.auth", "digest:me:secret", "digest:me:secret",
 				(properties) -> field(zookeeper(properties), "auth"));
 		// ZooKeeperLockStoreAutoConfigurationTests use it
-		bound("zookeeper.connect-string", "zoo:1", "zoo:1",
-				(properties) -> properties.getZookeeper().getConnectString());
+		bound("zookeeper.connect-string", "zoo:1", "zoo:1", (properties) -> properties.zookeeper().connectString());
 		// EtcdLockStoreAutoConfigurationTests use these
 		bound("etcd.endpoints", "https://a:1,https://b:2", List.of("https://a:1", "https://b:2"),
-				(properties) -> properties.getEtcd().getEndpoints());
-		bound("etcd.username", "me", "me", (properties) -> properties.getEtcd().getUsername());
-		bound("etcd.password", "secret", "secret", (properties) -> properties.getEtcd().getPassword());
-		bound("etcd.ssl.bundle", "mine", "mine", (properties) -> properties.getEtcd().getSsl().getBundle());
+				(properties) -> properties.etcd().endpoints());
+		bound("etcd.username", "me", "me", (properties) -> properties.etcd().username());
+		bound("etcd.password", "secret", "secret", (properties) -> properties.etcd().password());
+		bound("etcd.ssl.bundle", "mine", "mine", (properties) -> properties.etcd().ssl().bundle());
 		context("enabled", "false", true, (context) -> context.getBeansOfType(LockInterceptor.class).isEmpty());
 		context("store", "memory", true, (context) -> context.getBeansOfType(MemoryLockStore.class).size() == 1);
 		context("order", "47", 47, (context) -> context.getBean(LockOperationSourceAdvisor.class).getOrder());
@@ -167,7 +164,7 @@ class PropertyWiringTests {
 		Map<String, String> values = new HashMap<>();
 		WIRINGS.forEach((name, wiring) -> values.put("distributed-lock." + name, wiring.value));
 		return new Binder(new MapConfigurationPropertySource(values))
-			.bind("distributed-lock", Bindable.ofInstance(new DistributedLockProperties(new StandardEnvironment())))
+			.bind("distributed-lock", DistributedLockProperties.class)
 			.get();
 	}
 

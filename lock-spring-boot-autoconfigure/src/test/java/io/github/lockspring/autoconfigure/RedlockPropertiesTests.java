@@ -103,7 +103,7 @@ class RedlockPropertiesTests {
 			.withUserConfiguration(DistributedLockPropertiesTests.PropertiesConfiguration.class)
 			.withPropertyValues(properties)
 			.run((context) -> nodes
-				.addAll(RedlockNodes.parse(context.getBean(DistributedLockProperties.class).getRedlock())));
+				.addAll(RedlockNodes.parse(context.getBean(DistributedLockProperties.class).redlock())));
 		return nodes;
 	}
 
