@@ -1,6 +1,7 @@
 package io.github.lockspring.autoconfigure.observation;
 
 import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -10,7 +11,6 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 import io.github.lockspring.LockEvent;
-import io.github.lockspring.autoconfigure.observation.LockMeterDocumentation.Tag;
 import io.github.lockspring.internal.engine.support.LockRecorder;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
@@ -26,8 +26,9 @@ import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * The meters of the application's locks, as {@link LockMeterDocumentation} describes
- * them. Thread-safe.
+ * The meters of the application's locks, which {@code docs/reference/meters.md} lists. A
+ * meter always has all of its tags. The key of a lock is never one: there are as many
+ * meters as there are names. Thread-safe.
  * <p>
  * For maintainers: the engine may be created before the registries of the application are
  * configured, and long after, or never. So the meters are in a registry of their own,
@@ -37,6 +38,8 @@ import org.springframework.util.function.SingletonSupplier;
  * neither engine nor store.
  */
 final class LockMeters implements LockRecorder, MeterBinder, ApplicationListener<ContextRefreshedEvent> {
+
+	private static final String PREFIX = "distributed.lock.";
 
 	private static final String NONE = "none";
 
@@ -104,7 +107,7 @@ final class LockMeters implements LockRecorder, MeterBinder, ApplicationListener
 		Named meters = named(name);
 		meters.held.increment();
 		if (handover != null) {
-			count(meters.handovers, handover);
+			meters.count(handover);
 		}
 	}
 
@@ -117,17 +120,17 @@ final class LockMeters implements LockRecorder, MeterBinder, ApplicationListener
 
 	@Override
 	public void renewed(@Nullable String name, Renewal renewal) {
-		count(named(name).renewals, renewal);
+		named(name).count(renewal);
 	}
 
 	@Override
 	public void lost(@Nullable String name, LockEvent.Lost.Cause cause) {
-		count(named(name).losses, cause);
+		named(name).count(cause);
 	}
 
 	@Override
 	public void refused(@Nullable String name, Guard guard) {
-		count(named(name).refusals, guard);
+		named(name).count(guard);
 	}
 
 	@Override
@@ -146,13 +149,6 @@ final class LockMeters implements LockRecorder, MeterBinder, ApplicationListener
 		}
 	}
 
-	private static <E extends Enum<E>> void count(Map<E, Counter> counters, E key) {
-		Counter counter = counters.get(key);
-		if (counter != null) {
-			counter.increment();
-		}
-	}
-
 	private Named named(@Nullable String name) {
 		String label = (name == null || name.isEmpty()) ? NONE : name;
 		Named meters = this.named.get(label);
@@ -164,28 +160,20 @@ final class LockMeters implements LockRecorder, MeterBinder, ApplicationListener
 		return meters.computeIfAbsent(label, meter);
 	}
 
-	private Timer timer(LockMeterDocumentation meter, Tags tags) {
-		return Timer.builder(meter.getName()).tags(tags).register(this.registry);
+	private Timer timer(String meter, Tags tags) {
+		return Timer.builder(PREFIX + meter).tags(tags).register(this.registry);
 	}
 
-	private <E extends Enum<E>> Map<E, Counter> counters(Class<E> type, LockMeterDocumentation meter, Tags tags,
-			Tag tag) {
-		return each(type,
-				(value) -> Counter.builder(meter.getName())
-					.tags(tags.and(tag.asString(), value(value)))
-					.register(this.registry));
-	}
-
-	private static <E extends Enum<E>, T> Map<E, T> each(Class<E> type, Function<E, T> meter) {
-		Map<E, T> meters = new EnumMap<>(type);
-		for (E value : type.getEnumConstants()) {
-			meters.put(value, meter.apply(value));
+	private <E extends Enum<E>> Map<E, Timer> timers(String meter, Tags tags, String tag, Class<E> values) {
+		Map<E, Timer> timers = new EnumMap<>(values);
+		for (E value : values.getEnumConstants()) {
+			timers.put(value, timer(meter, tags.and(tag, value(value))));
 		}
-		return meters;
+		return timers;
 	}
 
 	/** Writes a value as tags have it. */
-	static String value(Enum<?> value) {
+	private static String value(Enum<?> value) {
 		return value.name().toLowerCase(Locale.ROOT);
 	}
 
@@ -202,13 +190,8 @@ final class LockMeters implements LockRecorder, MeterBinder, ApplicationListener
 
 		private final Timer usage;
 
-		private final Map<Handover, Counter> handovers;
-
-		private final Map<Renewal, Counter> renewals;
-
-		private final Map<LockEvent.Lost.Cause, Counter> losses;
-
-		private final Map<Guard, Counter> refusals;
+		/** By what they count. */
+		private final Map<Enum<?>, Counter> counters = new HashMap<>();
 
 		Named(String name) {
 			this(name, new LongAdder(), new LongAdder());
@@ -217,20 +200,35 @@ final class LockMeters implements LockRecorder, MeterBinder, ApplicationListener
 		Named(String name, LongAdder waiting, LongAdder held) {
 			this.waiting = waiting;
 			this.held = held;
-			Tags tags = Tags.of(Tag.NAME.asString(), name, Tag.STORE.asString(), LockMeters.this.store.get());
-			gauge(LockMeterDocumentation.WAITING, tags, this.waiting);
-			gauge(LockMeterDocumentation.HELD, tags, this.held);
-			this.requests = each(Outcome.class, (outcome) -> timer(LockMeterDocumentation.ACQUIRE,
-					tags.and(Tag.OUTCOME.asString(), value(outcome))));
-			this.usage = timer(LockMeterDocumentation.USAGE, tags);
-			this.handovers = counters(Handover.class, LockMeterDocumentation.HANDOVERS, tags, Tag.KIND);
-			this.renewals = counters(Renewal.class, LockMeterDocumentation.RENEWALS, tags, Tag.OUTCOME);
-			this.losses = counters(LockEvent.Lost.Cause.class, LockMeterDocumentation.LOST, tags, Tag.CAUSE);
-			this.refusals = counters(Guard.class, LockMeterDocumentation.REFUSALS, tags, Tag.GUARD);
+			Tags tags = Tags.of("name", name, "store", LockMeters.this.store.get());
+			gauge("waiting", tags, this.waiting);
+			gauge("held", tags, this.held);
+			this.requests = timers("acquire", tags, "outcome", Outcome.class);
+			this.usage = timer("usage", tags);
+			counters("handovers", tags, "kind", Handover.values());
+			counters("renewals", tags, "outcome", Renewal.values());
+			counters("lost", tags, "cause", LockEvent.Lost.Cause.values());
+			counters("refusals", tags, "guard", Guard.values());
 		}
 
-		private void gauge(LockMeterDocumentation meter, Tags tags, LongAdder number) {
-			Gauge.builder(meter.getName(), number, LongAdder::sum).tags(tags).register(LockMeters.this.registry);
+		private void gauge(String meter, Tags tags, LongAdder number) {
+			Gauge.builder(PREFIX + meter, number, LongAdder::sum).tags(tags).register(LockMeters.this.registry);
+		}
+
+		private void counters(String meter, Tags tags, String tag, Enum<?>[] values) {
+			for (Enum<?> value : values) {
+				this.counters.put(value,
+						Counter.builder(PREFIX + meter)
+							.tags(tags.and(tag, value(value)))
+							.register(LockMeters.this.registry));
+			}
+		}
+
+		private void count(Enum<?> value) {
+			Counter counter = this.counters.get(value);
+			if (counter != null) {
+				counter.increment();
+			}
 		}
 
 	}
@@ -245,15 +243,9 @@ final class LockMeters implements LockRecorder, MeterBinder, ApplicationListener
 		private final Map<Command, Timer> failed;
 
 		Shard(String name) {
-			Tags tags = Tags.of(Tag.STORE.asString(), LockMeters.this.store.get(), Tag.SHARD.asString(),
-					name.isEmpty() ? NONE : name);
-			this.answered = timers(tags.and(Tag.OUTCOME.asString(), "answered"));
-			this.failed = timers(tags.and(Tag.OUTCOME.asString(), "failed"));
-		}
-
-		private Map<Command, Timer> timers(Tags tags) {
-			return each(Command.class, (command) -> timer(LockMeterDocumentation.STORE_COMMANDS,
-					tags.and(Tag.COMMAND.asString(), value(command))));
+			Tags tags = Tags.of("store", LockMeters.this.store.get(), "shard", name.isEmpty() ? NONE : name);
+			this.answered = timers("store.commands", tags.and("outcome", "answered"), "command", Command.class);
+			this.failed = timers("store.commands", tags.and("outcome", "failed"), "command", Command.class);
 		}
 
 	}

@@ -1,7 +1,6 @@
 package io.github.lockspring.autoconfigure.observation;
 
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.locks.Lock;
 
@@ -17,10 +16,8 @@ import io.github.lockspring.LockTemplate;
 import io.github.lockspring.StaleFencingTokenException;
 import io.github.lockspring.autoconfigure.Applications;
 import io.github.lockspring.internal.engine.support.LockRecorder;
-import io.micrometer.common.docs.KeyName;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
@@ -149,29 +146,6 @@ class LockMetersTests {
 			assertThat(meters(registry)).hasSize(before);
 			assertThat(value(context, "acquire", "name", "order", "outcome", "acquired")).isEqualTo(100_001);
 		});
-	}
-
-	@Test
-	void everyMeterHasTheTagsThatItsDocumentationNames() {
-		strict(Applications.inMemory()).run((context) -> {
-			locks(context).acquire(LockRequest.of("a")).close();
-			List<Meter> meters = meters(context.getBean(PrometheusMeterRegistry.class));
-			assertThat(meters).allSatisfy((meter) -> {
-				LockMeterDocumentation documentation = documentation(meter);
-				assertThat(meter.getId().getType()).isEqualTo(documentation.getType());
-				assertThat(meter.getId().getTags().stream().map(Tag::getKey)).containsExactlyInAnyOrder(
-						Arrays.stream(documentation.getKeyNames()).map(KeyName::asString).toArray(String[]::new));
-			});
-			assertThat(meters.stream().map(LockMetersTests::documentation).distinct())
-				.hasSameSizeAs(LockMeterDocumentation.values());
-		});
-	}
-
-	private static LockMeterDocumentation documentation(Meter meter) {
-		return Arrays.stream(LockMeterDocumentation.values())
-			.filter((each) -> each.getName().equals(meter.getId().getName()))
-			.findFirst()
-			.orElseThrow();
 	}
 
 	/** What the engine reports, and when, is tested with the engine. */
